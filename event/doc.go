@@ -1,0 +1,37 @@
+// Package event names what happened: the time and the identity of the thing
+// in the world that causes a write, and the words every package of this
+// library uses for what came of it.
+//
+// Webhooks, queues and SDK retries deliver twice, and replies get lost. So
+// every write of this library is keyed by the event that caused it, never by
+// the moment somebody processed it:
+//
+//	ev, err := event.New(sentAt, "telegram", chatID, messageID)
+//
+// # Layout
+//
+// An [Event] is 16 bytes and a valid ULID, so its text sorts as its bytes do
+// and the bytes sort by time:
+//
+//	 0                6                               15  16
+//	┌────────────────┬────────────────────────────────┬───┐
+//	│ time, ms (48)  │ SHA-256 of the parts (72 bits) │ n │
+//	└────────────────┴────────────────────────────────┴───┘
+//
+// The hash covers every part preceded by its length in bytes as eight bytes,
+// big-endian, so ("a", "bc") and ("ab", "c") are different events. The last
+// byte counts what follows from the event: [New] gives 1, [Event.Nth] replaces
+// it. All that follows from one event is therefore one key range, from
+// [Event.First] to [Event.Last].
+//
+// Events of one millisecond have a stable order that means nothing: Telegram,
+// for one, gives whole seconds, so ties are normal.
+//
+// # Guarantees
+//
+// The same time and parts always give the same event, and so the same keys,
+// the same local day and the same week. Two different events share a key with
+// a chance of about one in 2^72 for each pair of the same millisecond.
+// Because events sort by time, "too old to judge" can be decided, and refused
+// with [ErrTooOld], rather than guessed.
+package event

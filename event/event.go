@@ -1,0 +1,145 @@
+package event
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Size is the length of an Event in bytes.
+const Size = 16
+
+// MaxAhead is how far an event may lie ahead of a store's clock. A later one
+// is bad input: it would freeze everything that "a later event wins" guards.
+const MaxAhead = time.Hour
+
+// Event is the identity of something that happened, and a valid ULID. Events
+// are comparable with == and can be map keys. The zero Event is no event and
+// every store refuses it.
+type Event [Size]byte
+
+// New returns the first event that happened at the given time with the given
+// identity, n being 1. The parts say which one it was, most general first:
+// the system it comes from, the conversation or account, the id within it.
+// They must be what the sender repeats on a redelivery: a message id, never a
+// delivery id or an attempt number.
+//
+// The time must be the event's own, truncated here to milliseconds. A zero
+// time, one before 1970, no parts, or an empty part is an [*InputError].
+func New(at time.Time, parts ...string) (Event, error) {
+	if at.IsZero() {
+		return Event{}, BadInput("event", "at", "must not be the zero time")
+	}
+	ms := at.UnixMilli()
+	if ms < 0 || uint64(ms) > ulid.MaxTime() {
+		return Event{}, BadInput("event", "at", "must lie between 1970 and 10889, is "+at.UTC().Format(time.RFC3339))
+	}
+	if len(parts) == 0 {
+		return Event{}, BadInput("event", "parts", "must name the event: at least one part")
+	}
+	hash := sha256.New()
+	for i, part := range parts {
+		if part == "" {
+			return Event{}, BadInput("event", fmt.Sprintf("parts[%d]", i), "must not be empty: all events with it empty would be one")
+		}
+		var length [8]byte
+		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+		hash.Write(length[:])
+		hash.Write([]byte(part))
+	}
+	var id ulid.ULID
+	if err := id.SetTime(uint64(ms)); err != nil {
+		return Event{}, BadInput("event", "at", err.Error())
+	}
+	copy(id[6:15], hash.Sum(nil))
+	id[15] = 1
+	return Event(id), nil
+}
+
+// Parse reads the text form, 26 characters of Crockford's Base32, in either
+// case.
+func Parse(text string) (Event, error) {
+	id, err := ulid.ParseStrict(text)
+	if err != nil {
+		return Event{}, BadInput("event", "text", err.Error())
+	}
+	return Event(id), nil
+}
+
+// FromBytes reads the 16 bytes of an event.
+func FromBytes(b []byte) (Event, error) {
+	if len(b) != Size {
+		return Event{}, BadInput("event", "bytes", "must be 16 bytes, got "+strconv.Itoa(len(b)))
+	}
+	return Event(b), nil
+}
+
+// String returns the 26 characters of the ULID. They sort as the event does.
+func (e Event) String() string { return ulid.ULID(e).String() }
+
+// Time returns when it happened, to the millisecond, in UTC.
+func (e Event) Time() time.Time { return time.UnixMilli(int64(ulid.ULID(e).Time())).UTC() }
+
+// UnixMilli returns when it happened in milliseconds since 1970.
+func (e Event) UnixMilli() int64 { return int64(ulid.ULID(e).Time()) }
+
+// N returns which of the things that follow from the event this is; 1 is the
+// event itself.
+func (e Event) N() int { return int(e[Size-1]) }
+
+// Nth returns the n-th thing that follows from the event, n from 1 to 255.
+func (e Event) Nth(n int) (Event, error) {
+	if n < 1 || n > 255 {
+		return Event{}, BadInput("event", "n", "must be 1 to 255, is "+strconv.Itoa(n))
+	}
+	e[Size-1] = byte(n)
+	return e, nil
+}
+
+// First returns the lower bound of the keys that follow from the event.
+func (e Event) First() Event { e[Size-1] = 0; return e }
+
+// Last returns the upper bound of the keys that follow from the event.
+func (e Event) Last() Event { e[Size-1] = 255; return e }
+
+// Same reports whether both follow from the same event, whatever their N.
+func (e Event) Same(other Event) bool { return e.First() == other.First() }
+
+// Compare orders events by time, then by identity, then by N: -1, 0 or +1.
+func (e Event) Compare(other Event) int { return bytes.Compare(e[:], other[:]) }
+
+// IsZero reports whether e is the zero Event, which is none.
+func (e Event) IsZero() bool { return e == Event{} }
+
+// MarshalText returns the text form.
+func (e Event) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText reads the text form.
+func (e *Event) UnmarshalText(text []byte) error {
+	parsed, err := Parse(string(text))
+	if err != nil {
+		return err
+	}
+	*e = parsed
+	return nil
+}
+
+// Check reports, as an [*InputError] of the given package and field, why a
+// store whose clock reads now must refuse e: it is the zero Event, its N is 0,
+// or it lies more than [MaxAhead] ahead.
+func (e Event) Check(pkg, field string, now time.Time) error {
+	switch {
+	case e.IsZero():
+		return BadInput(pkg, field, "must name the event that causes the write")
+	case e.N() == 0:
+		return BadInput(pkg, field, "has n = 0, which bounds key ranges and names no event")
+	case e.Time().After(now.Add(MaxAhead)):
+		return BadInput(pkg, field, "lies more than "+MaxAhead.String()+" ahead of the clock, at "+e.Time().Format(time.RFC3339))
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package event_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/homeops/ddbpatterns/event"
+)
+
+var noon = time.Date(2026, 3, 29, 12, 0, 0, 123_456_789, time.UTC)
+
+func mustNew(t testing.TB, at time.Time, parts ...string) event.Event {
+	t.Helper()
+	ev, err := event.New(at, parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+func ExampleNew() {
+	sentAt := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+	ev, err := event.New(sentAt, "telegram", "-100123", "42")
+	if err != nil {
+		panic(err)
+	}
+	again, _ := event.New(sentAt, "telegram", "-100123", "42")
+
+	fmt.Println(ev)
+	fmt.Println(ev.Time())
+	fmt.Println("the redelivery is the same event:", ev == again)
+	// Output:
+	// 01KMWQE6G0HNVQ0AK04X3N2M81
+	// 2026-03-29 12:00:00 +0000 UTC
+	// the redelivery is the same event: true
+}
+
+func ExampleEvent_Nth() {
+	ev, err := event.New(time.UnixMilli(1774785600000), "telegram", "-100123", "42")
+	if err != nil {
+		panic(err)
+	}
+	second, err := ev.Nth(2)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(ev.N(), second.N(), ev.Same(second), ev == second)
+	// Output: 1 2 true false
+}
+
+func ExampleInputError() {
+	_, err := event.New(time.UnixMilli(1774785600000), "telegram", "")
+	var bad *event.InputError
+	fmt.Println(errors.As(err, &bad), err)
+	// Output: true event: parts[1] must not be empty: all events with it empty would be one
+}
+
+// The layout is the format on disk: 48 bits of time, 72 bits of the hash over
+// parts that are each preceded by their length, and n.
+func TestLayout(t *testing.T) {
+	ev := mustNew(t, noon, "a", "bc")
+	sum := sha256.Sum256([]byte("\x00\x00\x00\x00\x00\x00\x00\x01a\x00\x00\x00\x00\x00\x00\x00\x02bc"))
+	var want ulid.ULID
+	if err := want.SetTime(uint64(noon.UnixMilli())); err != nil {
+		t.Fatal(err)
+	}
+	copy(want[6:15], sum[:9])
+	want[15] = 1
+	if ulid.ULID(ev) != want {
+		t.Errorf("layout: got %v want %v", ev, want)
+	}
+	if got := ev.Time(); !got.Equal(noon.Truncate(time.Millisecond)) || got.Location() != time.UTC {
+		t.Errorf("Time() = %v", got)
+	}
+	if ev.UnixMilli() != noon.UnixMilli() {
+		t.Errorf("UnixMilli() = %d", ev.UnixMilli())
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		at    time.Time
+		parts []string
+		field string
+	}{
+		"zero time":   {time.Time{}, []string{"a"}, "at"},
+		"before 1970": {time.UnixMilli(-1), []string{"a"}, "at"},
+		"after 10889": {time.UnixMilli(int64(ulid.MaxTime()) + 1), []string{"a"}, "at"},
+		"no parts":    {noon, nil, "parts"},
+		"empty part":  {noon, []string{"a", "", "c"}, "parts[1]"},
+	} {
+		ev, err := event.New(tc.at, tc.parts...)
+		var bad *event.InputError
+		if !errors.As(err, &bad) || bad.Field != tc.field || bad.Package != "event" {
+			t.Errorf("%s: got %v, want an InputError of %s", name, err, tc.field)
+		}
+		if !ev.IsZero() {
+			t.Errorf("%s: an event came back with the error", name)
+		}
+	}
+}
+
+func TestDifferentPartsDifferentEvents(t *testing.T) {
+	seen := map[event.Event]string{}
+	for _, parts := range [][]string{{"ab", "c"}, {"a", "bc"}, {"abc"}, {"a", "b", "c"}, {"a\x00b", "c"}, {"c", "ab"}} {
+		ev := mustNew(t, noon, parts...)
+		if other, ok := seen[ev]; ok {
+			t.Errorf("%q and %q are one event", parts, other)
+		}
+		seen[ev] = strings.Join(parts, "|")
+	}
+}
+
+func TestNth(t *testing.T) {
+	ev := mustNew(t, noon, "a")
+	for _, n := range []int{1, 2, 255} {
+		got, err := ev.Nth(n)
+		if err != nil || got.N() != n || !got.Same(ev) || got.Time() != ev.Time() {
+			t.Errorf("Nth(%d) = %v, %v", n, got, err)
+		}
+		if got.Compare(ev.First()) <= 0 || got.Compare(ev.Last()) > 0 {
+			t.Errorf("Nth(%d) is outside First..Last", n)
+		}
+	}
+	for _, n := range []int{-1, 0, 256, 257} {
+		var bad *event.InputError
+		if got, err := ev.Nth(n); !errors.As(err, &bad) || !got.IsZero() {
+			t.Errorf("Nth(%d) = %v, %v, want an InputError", n, got, err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	now := noon
+	for name, tc := range map[string]struct {
+		ev event.Event
+		ok bool
+	}{
+		"now":                  {mustNew(t, now, "a"), true},
+		"long ago":             {mustNew(t, time.UnixMilli(1), "a"), true},
+		"an hour ahead":        {mustNew(t, now.Add(event.MaxAhead), "a"), true},
+		"more than an hour":    {mustNew(t, now.Add(event.MaxAhead+2*time.Millisecond), "a"), false},
+		"zero":                 {event.Event{}, false},
+		"the bound of a range": {mustNew(t, now, "a").First(), false},
+	} {
+		err := tc.ev.Check("counter", "Event", now)
+		var bad *event.InputError
+		if tc.ok && err != nil || !tc.ok && (!errors.As(err, &bad) || bad.Package != "counter" || bad.Field != "Event") {
+			t.Errorf("%s: Check = %v", name, err)
+		}
+	}
+}
+
+func TestOutcomeZeroIsNeither(t *testing.T) {
+	var dropped event.Outcome
+	if dropped == event.Created || dropped == event.Duplicate {
+		t.Error("the zero Outcome reads as an answer")
+	}
+	got := []string{dropped.String(), event.Created.String(), event.Duplicate.String()}
+	if want := []string{"no outcome", "created", "duplicate"}; !slices.Equal(got, want) {
+		t.Errorf("got %q want %q", got, want)
+	}
+}
+
+// Law: text, bytes and JSON all give the event back.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add(int64(1774785600000), "telegram", "42")
+	f.Add(int64(0), "å", "\x00")
+	f.Fuzz(func(t *testing.T, ms int64, a, b string) {
+		ev, err := event.New(time.UnixMilli(ms), a, b)
+		if err != nil {
+			t.Skip() // refused input has no event to bring back
+		}
+		fromText, err := event.Parse(strings.ToLower(ev.String()))
+		if err != nil || fromText != ev {
+			t.Errorf("Parse(%s) = %v, %v", ev, fromText, err)
+		}
+		fromBytes, err := event.FromBytes(ev[:])
+		if err != nil || fromBytes != ev {
+			t.Errorf("FromBytes = %v, %v", fromBytes, err)
+		}
+		doc, err := json.Marshal(map[string]event.Event{"e": ev})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back map[string]event.Event
+		if err := json.Unmarshal(doc, &back); err != nil || back["e"] != ev {
+			t.Errorf("JSON %s = %v, %v", doc, back, err)
+		}
+	})
+}
+
+// Law: the order of events is the order of their times, and of their texts.
+func FuzzOrder(f *testing.F) {
+	f.Add(int64(1), "a", int64(2), "b")
+	f.Add(int64(1), "a", int64(1), "b")
+	f.Fuzz(func(t *testing.T, ms1 int64, p1 string, ms2 int64, p2 string) {
+		a, err1 := event.New(time.UnixMilli(ms1), p1)
+		b, err2 := event.New(time.UnixMilli(ms2), p2)
+		if err1 != nil || err2 != nil {
+			t.Skip() // refused input has no order
+		}
+		if ms1 < ms2 && a.Compare(b) >= 0 || ms1 > ms2 && a.Compare(b) <= 0 {
+			t.Errorf("%v (%d) and %v (%d) do not sort by time", a, ms1, b, ms2)
+		}
+		if a.Compare(b) != strings.Compare(a.String(), b.String()) {
+			t.Errorf("%v and %v sort differently as text", a, b)
+		}
+	})
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, text := range []string{"", "01", strings.Repeat("U", 26), "81KMWFT1M0" + strings.Repeat("0", 16)} {
+		var bad *event.InputError
+		if _, err := event.Parse(text); !errors.As(err, &bad) {
+			t.Errorf("Parse(%q) = %v, want an InputError", text, err)
+		}
+	}
+	if _, err := event.FromBytes(make([]byte, 15)); err == nil {
+		t.Error("15 bytes are an event")
+	}
+}
