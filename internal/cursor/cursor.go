@@ -1,0 +1,63 @@
+// Package cursor turns the position after a page into text a caller can carry
+// and back. A cursor holds the position inside a partition, never the
+// partition: that always comes from the query, so a forged cursor cannot
+// leave it. The checksum catches a cut or mistyped cursor, not a forger.
+package cursor
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"hash/crc32"
+
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// version is the first byte of every cursor.
+const version = 1
+
+// maxLength bounds what Decode reads: the keys of a position are at most
+// 2,048 + 1,024 bytes each for table and index.
+const maxLength = 16 << 10
+
+// Encode writes the position, a list of key values, for the given query. The
+// query's name is part of the checksum, so a cursor of one query is refused
+// by another.
+func Encode(query string, position []string) string {
+	body, err := json.Marshal(position)
+	if err != nil { // strings always marshal
+		panic("cursor: " + err.Error())
+	}
+	raw := append([]byte{version}, body...)
+	raw = binary.BigEndian.AppendUint32(raw, sum(query, raw))
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// Decode reads a cursor of the given query whose position has n values. What
+// it refuses is an [event.InputError] of pkg.
+func Decode(pkg, query, cursor string, n int) ([]string, error) {
+	refuse := func(why string) ([]string, error) { return nil, event.BadInput(pkg, "Cursor", why) }
+	if len(cursor) > maxLength {
+		return refuse("is too long to be a cursor")
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(raw) < 5 {
+		return refuse("is no cursor")
+	}
+	if raw[0] != version {
+		return refuse("is of another version: start again from the first page")
+	}
+	body, check := raw[:len(raw)-4], raw[len(raw)-4:]
+	if binary.BigEndian.Uint32(check) != sum(query, body) {
+		return refuse("is damaged or belongs to another query")
+	}
+	var position []string
+	if err := json.Unmarshal(body[1:], &position); err != nil || len(position) != n {
+		return refuse("holds no position of this query")
+	}
+	return position, nil
+}
+
+func sum(query string, raw []byte) uint32 {
+	return crc32.Update(crc32.ChecksumIEEE([]byte(query)), crc32.IEEETable, raw)
+}

@@ -1,0 +1,134 @@
+// Package ddb maps the SDK's errors. It is the one place of the library that
+// names the SDK's exception types.
+package ddb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+)
+
+// Item is a stored item as the SDK gives it.
+type Item = map[string]types.AttributeValue
+
+// Wrap says which operation on which table failed. It names no keys: they may
+// be personal data. The SDK's error stays reachable.
+func Wrap(pkg, op, table string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %s on table %s: %w", pkg, op, table, err)
+}
+
+// Refused reports whether a single write failed its condition, and the item
+// that stood there, which is nil when there was none. The request must have
+// asked for ReturnValuesOnConditionCheckFailure=ALL_OLD.
+func Refused(err error) (old Item, ok bool) {
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		return failed.Item, true
+	}
+	return nil, false
+}
+
+// Cancelled returns the reason for each action of a cancelled transaction, in
+// the order of the actions. The code of an action that was not at fault is
+// "None".
+func Cancelled(err error) ([]types.CancellationReason, bool) {
+	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
+		return cancelled.CancellationReasons, true
+	}
+	return nil, false
+}
+
+// Conflict reports whether the write met a transaction under way on the same
+// item. Nothing was written, and the SDK does not try again by itself.
+func Conflict(err error) bool {
+	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*types.TransactionInProgressException](err); ok {
+		return true
+	}
+	reasons, _ := Cancelled(err)
+	conflict := false
+	for _, reason := range reasons {
+		switch code := codeOf(reason); code {
+		case "None":
+		case "TransactionConflict":
+			conflict = true
+		default: // another reason stands whatever the conflict comes to
+			return false
+		}
+	}
+	return conflict
+}
+
+func codeOf(reason types.CancellationReason) string {
+	if reason.Code == nil {
+		return "None"
+	}
+	return *reason.Code
+}
+
+// ConditionFailed reports whether the action failed its condition.
+func ConditionFailed(reason types.CancellationReason) bool {
+	return codeOf(reason) == "ConditionalCheckFailed"
+}
+
+// Missing reports whether the table or index does not exist.
+func Missing(err error) bool {
+	_, ok := errors.AsType[*types.ResourceNotFoundException](err)
+	return ok
+}
+
+// InUse reports whether the table exists already or is being changed.
+func InUse(err error) bool {
+	_, ok := errors.AsType[*types.ResourceInUseException](err)
+	return ok
+}
+
+// Definite reports whether DynamoDB itself answered that nothing was written.
+// Any other error (a lost connection, a deadline, a 5xx) leaves it open.
+func Definite(err error) bool {
+	apiErr, ok := errors.AsType[smithy.APIError](err)
+	return ok && apiErr.ErrorFault() == smithy.FaultClient
+}
+
+// conflictTries and conflictPause bound [Retry].
+const (
+	conflictTries = 6
+	conflictPause = 20 * time.Millisecond
+)
+
+// Retry calls write again, after a pause with full jitter, while it meets a
+// transaction under way on the same item. It is only for writes that are safe
+// to repeat.
+func Retry(ctx context.Context, write func() error) error {
+	for try := 0; ; try++ {
+		err := write()
+		if err == nil || !Conflict(err) || try == conflictTries-1 {
+			return err
+		}
+		if Pause(ctx, conflictPause, try) != nil {
+			return err
+		}
+	}
+}
+
+// Pause waits for a random part of base·2^try, the "full jitter" that spreads
+// competing writers best, or until the context ends.
+func Pause(ctx context.Context, base time.Duration, try int) error {
+	timer := time.NewTimer(rand.N(base << min(try, 8)))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,160 @@
+// Package item reads and writes the attributes of stored items: the forms of
+// text, numbers and times that the format uses, and those of older systems.
+package item
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/internal/ddb"
+)
+
+// S is a string attribute.
+func S(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
+
+// N is a whole number.
+func N(n int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}
+
+// F is a number with the fewest digits that give the float back.
+func F(x float64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatFloat(x, 'g', -1, 64)}
+}
+
+// Digits is a number given as decimal text.
+func Digits(text string) types.AttributeValue { return &types.AttributeValueMemberN{Value: text} }
+
+// B is a binary attribute.
+func B(b []byte) types.AttributeValue { return &types.AttributeValueMemberB{Value: b} }
+
+// M is a map attribute.
+func M(m ddb.Item) types.AttributeValue { return &types.AttributeValueMemberM{Value: m} }
+
+// Has reports whether the item holds the attribute.
+func Has(it ddb.Item, name string) bool { _, ok := it[name]; return ok }
+
+// Text returns a string attribute, and the digits of a number: older systems
+// wrote some ids as either. Anything else is "".
+func Text(it ddb.Item, name string) string {
+	switch v := it[name].(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value
+	case *types.AttributeValueMemberN:
+		return v.Value
+	}
+	return ""
+}
+
+// Int returns a whole number; an absent one is 0, and one that is no whole
+// number is an error.
+func Int(it ddb.Item, name string) (int64, error) {
+	if !Has(it, name) {
+		return 0, nil
+	}
+	n, ok := it[name].(*types.AttributeValueMemberN)
+	if !ok {
+		return 0, fmt.Errorf("attribute %s is no number", name)
+	}
+	if whole, err := strconv.ParseInt(n.Value, 10, 64); err == nil {
+		return whole, nil
+	}
+	x, err := strconv.ParseFloat(n.Value, 64)
+	if err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<62 {
+		return 0, fmt.Errorf("attribute %s is no whole number: %s", name, n.Value)
+	}
+	return int64(x), nil
+}
+
+// Float returns a number; an absent one is 0.
+func Float(it ddb.Item, name string) (float64, error) {
+	if !Has(it, name) {
+		return 0, nil
+	}
+	n, ok := it[name].(*types.AttributeValueMemberN)
+	if !ok {
+		return 0, fmt.Errorf("attribute %s is no number", name)
+	}
+	x, err := strconv.ParseFloat(n.Value, 64)
+	if err != nil {
+		return 0, fmt.Errorf("attribute %s is no number: %s", name, n.Value)
+	}
+	return x, nil
+}
+
+// Bytes returns a binary attribute, nil when absent.
+func Bytes(it ddb.Item, name string) ([]byte, error) {
+	switch v := it[name].(type) {
+	case nil:
+		return nil, nil
+	case *types.AttributeValueMemberB:
+		return v.Value, nil
+	}
+	return nil, fmt.Errorf("attribute %s is not binary", name)
+}
+
+// Map returns a map attribute, nil when absent.
+func Map(it ddb.Item, name string) (ddb.Item, error) {
+	switch v := it[name].(type) {
+	case nil:
+		return nil, nil
+	case *types.AttributeValueMemberM:
+		return v.Value, nil
+	}
+	return nil, fmt.Errorf("attribute %s is no map", name)
+}
+
+// written is the one form in which times are written as text: fixed width, so
+// that text sorts as time does.
+const written = "2006-01-02T15:04:05.000Z"
+
+// FormatTime is RFC 3339 in UTC, always with three decimals.
+func FormatTime(t time.Time) string { return t.UTC().Format(written) }
+
+// Time is a time as a string attribute in the form of [FormatTime].
+func Time(t time.Time) types.AttributeValue { return S(FormatTime(t)) }
+
+// older are the other forms of ISO 8601 that are read: any RFC 3339, and the
+// basic offset and the missing zone (UTC) of older systems.
+var older = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04Z07:00", time.DateOnly}
+
+// ParseTime reads [FormatTime] and the older forms. Absent is the zero time.
+func ParseTime(it ddb.Item, name string) (time.Time, error) {
+	if !Has(it, name) {
+		return time.Time{}, nil
+	}
+	text, ok := it[name].(*types.AttributeValueMemberS)
+	if !ok {
+		return time.Time{}, fmt.Errorf("attribute %s is no text", name)
+	}
+	for _, form := range older {
+		if t, err := time.Parse(form, text.Value); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("attribute %s is no time", name)
+}
+
+// secondsBelow tells Unix seconds, which an older system wrote, from
+// milliseconds: as milliseconds it is March 1973, as seconds the year 5138.
+const secondsBelow = 100_000_000_000
+
+// Millis reads a time in Unix milliseconds, or in seconds where the number is
+// below 10^11. Absent is the zero time.
+func Millis(it ddb.Item, name string) (time.Time, error) {
+	if !Has(it, name) {
+		return time.Time{}, nil
+	}
+	n, err := Int(it, name)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if n < secondsBelow {
+		return time.Unix(n, 0).UTC(), nil
+	}
+	return time.UnixMilli(n).UTC(), nil
+}

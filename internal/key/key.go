@@ -1,0 +1,33 @@
+// Package key joins parts into key strings so that two different lists of
+// parts never give the same key and a prefix never matches a neighbour.
+package key
+
+import "strings"
+
+var encoder = strings.NewReplacer("%", "%25", "#", "%23")
+var decoder = strings.NewReplacer("%25", "%", "%23", "#")
+
+// Enc percent-encodes the separator '#' and '%' itself, and nothing else, so
+// that most ids stand in a key as they are.
+func Enc(part string) string { return encoder.Replace(part) }
+
+// Dec undoes [Enc]. Text that Enc cannot have made comes back as it is.
+func Dec(part string) string { return decoder.Replace(part) }
+
+// Join encodes the parts and joins them with '#'.
+func Join(parts ...string) string {
+	encoded := make([]string, len(parts))
+	for i, part := range parts {
+		encoded[i] = Enc(part)
+	}
+	return strings.Join(encoded, "#")
+}
+
+// Split undoes [Join].
+func Split(joined string) []string {
+	parts := strings.Split(joined, "#")
+	for i, part := range parts {
+		parts[i] = Dec(part)
+	}
+	return parts
+}

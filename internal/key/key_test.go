@@ -1,0 +1,56 @@
+package key_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/homeops/ddbpatterns/internal/key"
+)
+
+func TestEnc(t *testing.T) {
+	for part, want := range map[string]string{
+		"":           "",
+		"-100123":    "-100123",
+		"a#b":        "a%23b",
+		"100%":       "100%25",
+		"%23":        "%2523",
+		"diskning å": "diskning å",
+	} {
+		if got := key.Enc(part); got != want {
+			t.Errorf("Enc(%q) = %q, want %q", part, got, want)
+		}
+	}
+}
+
+// Law: Dec undoes Enc, and an encoded part holds no separator.
+func FuzzEnc(f *testing.F) {
+	for _, seed := range []string{"", "#", "%", "%23", "%2523", "a#b%c", "\xff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, part string) {
+		encoded := key.Enc(part)
+		if strings.Contains(encoded, "#") {
+			t.Errorf("Enc(%q) = %q holds a separator", part, encoded)
+		}
+		if got := key.Dec(encoded); got != part {
+			t.Errorf("Dec(Enc(%q)) = %q", part, got)
+		}
+	})
+}
+
+// Law: different lists of parts give different keys.
+func FuzzJoin(f *testing.F) {
+	f.Add("a", "b#c", "a#b", "c")
+	f.Add("a%23b", "c", "a#b", "c")
+	f.Add("", "", "#", "")
+	f.Fuzz(func(t *testing.T, a, b, c, d string) {
+		left, right := key.Join(a, b), key.Join(c, d)
+		if same := a == c && b == d; same != (left == right) {
+			t.Errorf("Join(%q, %q) = %q, Join(%q, %q) = %q", a, b, left, c, d, right)
+		}
+		if got := key.Split(left); !slices.Equal(got, []string{a, b}) {
+			t.Errorf("Split(%q) = %q", left, got)
+		}
+	})
+}
