@@ -1,0 +1,67 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// Merge returns one definition for each table name, in the order of first
+// mention. Definitions of one name must have the same key; the result has the
+// union of their indexes and settings. Contradictions (another key, an index
+// of the same name with another key, two TTL attributes, two KMS keys) are an
+// [*event.InputError].
+func Merge(tables ...Table) ([]Table, error) {
+	var merged []Table
+	for _, table := range tables {
+		at := slices.IndexFunc(merged, func(t Table) bool { return t.Name == table.Name })
+		if at < 0 {
+			table.Indexes = slices.Clone(table.Indexes)
+			merged = append(merged, table)
+			continue
+		}
+		if err := merged[at].absorb(table); err != nil {
+			return nil, err
+		}
+	}
+	for _, table := range merged {
+		if err := table.validate(); err != nil {
+			return nil, err
+		}
+	}
+	return merged, nil
+}
+
+func (t *Table) absorb(other Table) error {
+	if t.Key != other.Key {
+		return event.BadInput("schema", "table "+t.Name, "is defined with two different keys")
+	}
+	for _, index := range other.Indexes {
+		at := slices.IndexFunc(t.Indexes, func(i Index) bool { return i.Name == index.Name })
+		switch {
+		case at < 0:
+			t.Indexes = append(t.Indexes, index)
+		case t.Indexes[at] != index:
+			return event.BadInput("schema", "table "+t.Name+" index "+index.Name, "is defined with two different keys")
+		}
+	}
+	if err := mergeSetting(&t.TTL, other.TTL, t.Name, "TTL attribute"); err != nil {
+		return err
+	}
+	if err := mergeSetting(&t.KMSKey, other.KMSKey, t.Name, "KMS key"); err != nil {
+		return err
+	}
+	t.PointInTimeRecovery = t.PointInTimeRecovery || other.PointInTimeRecovery
+	t.DeletionProtection = t.DeletionProtection || other.DeletionProtection
+	return nil
+}
+
+func mergeSetting(mine *string, other, table, what string) error {
+	if *mine != "" && other != "" && *mine != other {
+		return event.BadInput("schema", "table "+table, "is defined with two different settings of its "+what)
+	}
+	if *mine == "" {
+		*mine = other
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+)
+
+// Table is the definition of a table: on-demand capacity, indexes that
+// project ALL.
+type Table struct {
+	Name    string
+	Key     Key
+	Indexes []Index
+
+	// TTL names the attribute that holds an item's expiry in Unix seconds. ""
+	// switches nothing on. A replay of old events on a real table needs "",
+	// for DynamoDB deletes what its own clock finds expired.
+	TTL string
+
+	// PointInTimeRecovery keeps continuous backups.
+	PointInTimeRecovery bool
+	// DeletionProtection refuses DeleteTable.
+	DeletionProtection bool
+	// KMSKey encrypts with the given KMS key ("alias/aws/dynamodb" for the one
+	// AWS manages). "" leaves DynamoDB's own key, which costs nothing.
+	KMSKey string
+}
+
+// Key is a primary key: a partition key and, unless its name is "", a sort
+// key.
+type Key struct {
+	Partition Attribute
+	Sort      Attribute
+}
+
+// Index is a global secondary index. It is sparse: items without one of its
+// key attributes are not in it.
+type Index struct {
+	Name string
+	Key  Key
+}
+
+// Attribute is a key attribute.
+type Attribute struct {
+	Name string
+	Type types.ScalarAttributeType
+}
+
+// String is a key attribute of type S.
+func String(name string) Attribute { return Attribute{name, types.ScalarAttributeTypeS} }
+
+// Number is a key attribute of type N.
+func Number(name string) Attribute { return Attribute{name, types.ScalarAttributeTypeN} }
+
+// Binary is a key attribute of type B.
+func Binary(name string) Attribute { return Attribute{name, types.ScalarAttributeTypeB} }
+
+// attributes returns the key's attributes, partition first.
+func (k Key) attributes() []Attribute {
+	if k.Sort.Name == "" {
+		return []Attribute{k.Partition}
+	}
+	return []Attribute{k.Partition, k.Sort}
+}
+
+// Input returns the CreateTable request for the table.
+func (t Table) Input() *dynamodb.CreateTableInput {
+	in := &dynamodb.CreateTableInput{
+		TableName:            aws.String(t.Name),
+		KeySchema:            keySchema(t.Key),
+		AttributeDefinitions: t.definitions(),
+		BillingMode:          types.BillingModePayPerRequest,
+	}
+	if t.DeletionProtection {
+		in.DeletionProtectionEnabled = aws.Bool(true)
+	}
+	if t.KMSKey != "" {
+		in.SSESpecification = &types.SSESpecification{
+			Enabled: aws.Bool(true), SSEType: types.SSETypeKms, KMSMasterKeyId: aws.String(t.KMSKey),
+		}
+	}
+	for _, index := range t.Indexes {
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName:  aws.String(index.Name),
+			KeySchema:  keySchema(index.Key),
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+		})
+	}
+	return in
+}
+
+func keySchema(key Key) []types.KeySchemaElement {
+	schema := []types.KeySchemaElement{{AttributeName: aws.String(key.Partition.Name), KeyType: types.KeyTypeHash}}
+	if key.Sort.Name != "" {
+		schema = append(schema, types.KeySchemaElement{AttributeName: aws.String(key.Sort.Name), KeyType: types.KeyTypeRange})
+	}
+	return schema
+}
+
+// definitions lists every key attribute once, by name.
+func (t Table) definitions() []types.AttributeDefinition {
+	all := t.Key.attributes()
+	for _, index := range t.Indexes {
+		all = append(all, index.Key.attributes()...)
+	}
+	slices.SortFunc(all, func(a, b Attribute) int { return cmp.Compare(a.Name, b.Name) })
+	var defs []types.AttributeDefinition
+	for _, a := range slices.Compact(all) {
+		defs = append(defs, types.AttributeDefinition{AttributeName: aws.String(a.Name), AttributeType: a.Type})
+	}
+	return defs
+}
+
+// validate refuses a table that DynamoDB would refuse for its names and keys.
+func (t Table) validate() error {
+	if err := check.Table("schema", t.Name); err != nil {
+		return err
+	}
+	kinds := map[string]types.ScalarAttributeType{}
+	if err := t.Key.validate(t.Name, kinds); err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for _, index := range t.Indexes {
+		field := t.Name + " index " + index.Name
+		if err := check.Index("schema", t.Name+" index", index.Name); err != nil {
+			return err
+		}
+		if names[index.Name] {
+			return event.BadInput("schema", field, "is defined twice")
+		}
+		names[index.Name] = true
+		if err := index.Key.validate(field, kinds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validate checks the key and that each attribute has one type in the table.
+func (k Key) validate(field string, kinds map[string]types.ScalarAttributeType) error {
+	for _, a := range k.attributes() {
+		if err := check.Attribute("schema", field+" key", a.Name); err != nil {
+			return err
+		}
+		switch a.Type {
+		case types.ScalarAttributeTypeS, types.ScalarAttributeTypeN, types.ScalarAttributeTypeB:
+		default:
+			return event.BadInput("schema", field+" key "+a.Name, fmt.Sprintf("must be of type S, N or B, is %q", a.Type))
+		}
+		if kind, ok := kinds[a.Name]; ok && kind != a.Type {
+			return event.BadInput("schema", field+" key "+a.Name, fmt.Sprintf("is of type %s here and %s elsewhere in the table", a.Type, kind))
+		}
+		kinds[a.Name] = a.Type
+	}
+	if k.Sort.Name != "" && k.Sort.Name == k.Partition.Name {
+		return event.BadInput("schema", field, "has one attribute as both parts of its key")
+	}
+	return nil
+}
