@@ -1,0 +1,119 @@
+package tzclock
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// Date is a day on the calendar, without a zone. Dates are comparable with ==
+// and can be map keys. The zero Date is no day.
+type Date struct {
+	Year  int
+	Month time.Month
+	Day   int
+}
+
+const secondsPerDay = 24 * 60 * 60
+
+// ParseDate reads YYYY-MM-DD, and nothing else.
+func ParseDate(text string) (Date, error) {
+	t, err := time.Parse(time.DateOnly, text)
+	if d := dateOf(t); err == nil && d.Valid() {
+		return d, nil
+	}
+	return Date{}, event.BadInput("tzclock", "date", fmt.Sprintf("must be a day of the calendar as YYYY-MM-DD, is %.32q", text))
+}
+
+// String returns YYYY-MM-DD, padded with zeros. The texts of valid dates sort
+// as the dates do.
+func (d Date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day) }
+
+// Valid reports whether d is a day of the calendar, in the years 1 to 9999.
+func (d Date) Valid() bool {
+	return 1 <= d.Year && d.Year <= 9999 && d == dateOf(d.utc())
+}
+
+// Check reports, as an [*event.InputError] of the given package and field,
+// that d is not [Date.Valid].
+func (d Date) Check(pkg, field string) error {
+	switch {
+	case d.IsZero():
+		return event.BadInput(pkg, field, "must be given")
+	case !d.Valid():
+		return event.BadInput(pkg, field, "must be a day of the calendar, is "+d.String())
+	}
+	return nil
+}
+
+// IsZero reports whether d is the zero Date, which is no day.
+func (d Date) IsZero() bool { return d == Date{} }
+
+// AddDays returns the day n days later, or earlier if n is negative.
+func (d Date) AddDays(n int) Date { return dateOf(d.utc().AddDate(0, 0, n)) }
+
+// DaysUntil returns the number of days from d to other, so that
+// d.AddDays(d.DaysUntil(other)) is other. It is negative if other is earlier.
+func (d Date) DaysUntil(other Date) int {
+	return int((other.utc().Unix() - d.utc().Unix()) / secondsPerDay)
+}
+
+// Weekday returns the day of the week.
+func (d Date) Weekday() time.Weekday { return d.utc().Weekday() }
+
+// ISOWeek returns the week of ISO 8601 and the year it is counted in, which
+// around New Year is not always the year of d.
+func (d Date) ISOWeek() (year, week int) { return d.utc().ISOWeek() }
+
+// Monday returns the day on which the week of d starts.
+func (d Date) Monday() Date {
+	sinceMonday := (d.Weekday() + 6) % 7
+	return d.AddDays(-int(sinceMonday))
+}
+
+// Compare orders dates: -1 if d is before other, 0 if they are the same day,
+// +1 if d is after.
+func (d Date) Compare(other Date) int {
+	return cmp.Or(cmp.Compare(d.Year, other.Year), cmp.Compare(d.Month, other.Month), cmp.Compare(d.Day, other.Day))
+}
+
+// Before reports whether d is earlier than other.
+func (d Date) Before(other Date) bool { return d.Compare(other) < 0 }
+
+// After reports whether d is later than other.
+func (d Date) After(other Date) bool { return d.Compare(other) > 0 }
+
+// MarshalText returns the text of a valid date, and of the zero Date nothing.
+func (d Date) MarshalText() ([]byte, error) {
+	if d.IsZero() {
+		return []byte{}, nil
+	}
+	if err := d.Check("tzclock", "date"); err != nil {
+		return nil, err
+	}
+	return []byte(d.String()), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (d *Date) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*d = Date{}
+		return nil
+	}
+	parsed, err := ParseDate(string(text))
+	if err != nil {
+		return err
+	}
+	*d = parsed
+	return nil
+}
+
+// utc stands for the day in arithmetic: in UTC every day has 24 hours.
+func (d Date) utc() time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC) }
+
+func dateOf(t time.Time) Date {
+	year, month, day := t.Date()
+	return Date{Year: year, Month: month, Day: day}
+}

@@ -1,0 +1,129 @@
+package tzclock
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// TimeOfDay is what a clock shows, from 00:00 to 23:59. The zero TimeOfDay is
+// midnight.
+type TimeOfDay struct {
+	Hour   int
+	Minute int
+}
+
+// ParseTimeOfDay reads HH:MM, and nothing else. The end of the day is 00:00.
+func ParseTimeOfDay(text string) (TimeOfDay, error) {
+	if t, err := time.Parse("15:04", text); err == nil && len(text) == len("15:04") {
+		return TimeOfDay{Hour: t.Hour(), Minute: t.Minute()}, nil
+	}
+	return TimeOfDay{}, event.BadInput("tzclock", "time of day", fmt.Sprintf("must be HH:MM from 00:00 to 23:59, is %.32q", text))
+}
+
+// String returns HH:MM.
+func (c TimeOfDay) String() string { return fmt.Sprintf("%02d:%02d", c.Hour, c.Minute) }
+
+// Valid reports whether a clock can show c.
+func (c TimeOfDay) Valid() bool {
+	return 0 <= c.Hour && c.Hour < 24 && 0 <= c.Minute && c.Minute < 60
+}
+
+func (c TimeOfDay) minutes() int { return 60*c.Hour + c.Minute }
+
+// Quiet is a part of every day, from From up to, and without, To. If To is the
+// earlier, it runs past midnight: 22:00 to 07:00. If they are the same, which
+// might mean all day or never, it is never quiet; only the zero Quiet says so
+// on purpose, and [Quiet.Check] refuses the others.
+type Quiet struct {
+	From TimeOfDay
+	To   TimeOfDay
+}
+
+// ParseQuiet reads "22:00-07:00".
+func ParseQuiet(text string) (Quiet, error) {
+	from, to, ok := strings.Cut(text, "-")
+	if !ok {
+		return Quiet{}, event.BadInput("tzclock", "quiet hours", fmt.Sprintf("must be HH:MM-HH:MM, is %.32q", text))
+	}
+	var q Quiet
+	var err error
+	if q.From, err = ParseTimeOfDay(from); err != nil {
+		return Quiet{}, err
+	}
+	if q.To, err = ParseTimeOfDay(to); err != nil {
+		return Quiet{}, err
+	}
+	if q.From == q.To {
+		return Quiet{}, event.BadInput("tzclock", "quiet hours", sameTimes)
+	}
+	return q, nil
+}
+
+const sameTimes = "must not start and end at the same time, which might mean all day or never"
+
+// String returns what [ParseQuiet] reads, and "never" for the zero Quiet.
+func (q Quiet) String() string {
+	if q.IsZero() {
+		return "never"
+	}
+	return q.From.String() + "-" + q.To.String()
+}
+
+// IsZero reports whether q is the zero Quiet, which is never.
+func (q Quiet) IsZero() bool { return q == Quiet{} }
+
+// Check reports, as an [*event.InputError] of the given package and field,
+// that a time of q is none, or that both are the same and q is not zero.
+func (q Quiet) Check(pkg, field string) error {
+	switch {
+	case !q.From.Valid() || !q.To.Valid():
+		return event.BadInput(pkg, field, "must be times from 00:00 to 23:59, is "+q.String())
+	case q.From == q.To && !q.IsZero():
+		return event.BadInput(pkg, field, sameTimes)
+	}
+	return nil
+}
+
+// Contains reports whether it is quiet in the zone at t, by what a clock shows.
+func (q Quiet) Contains(z Zone, t time.Time) bool {
+	now, from, to := z.Clock(t).minutes(), q.From.minutes(), q.To.minutes()
+	if from <= to {
+		return from <= now && now < to
+	}
+	return from <= now || now < to
+}
+
+// Ends returns the first instant after t at which it is not quiet, and false
+// if it is not quiet at t. Where clocks that have left the quiet hours are put
+// back into them, it is quiet again after that instant.
+func (q Quiet) Ends(z Zone, t time.Time) (time.Time, bool) {
+	if !q.Contains(z, t) {
+		return time.Time{}, false
+	}
+	for t = t.In(z.Location()); ; {
+		end := t.Add(untilClockShows(q.To, t))
+		_, change := t.ZoneBounds()
+		// Package time may report the end of the span around a leap year's
+		// 31 December before that day; no clocks change then.
+		if !change.After(t) || !change.Before(end) {
+			return end, true
+		}
+		if !q.Contains(z, change) {
+			return change, true
+		}
+		t = change
+	}
+}
+
+// untilClockShows returns how long it takes a clock that shows t, and is not
+// changed, to get to c.
+func untilClockShows(c TimeOfDay, t time.Time) time.Duration {
+	const day = 24 * time.Hour
+	hour, minute, second := t.Clock()
+	now := time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute +
+		time.Duration(second)*time.Second + time.Duration(t.Nanosecond())
+	return (time.Duration(c.minutes())*time.Minute - now + day) % day
+}
