@@ -1,0 +1,166 @@
+package attr
+
+import (
+	"encoding/base64"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
+)
+
+// DecodeMap reads a JSON object whose members are attribute values: an item, a
+// key, or the values of an expression. The error is the first *Error in it, with
+// the name of the attribute; the map is then not to be used. JSON of the wrong
+// shape is the reader's error.
+func DecodeMap(r *jsonx.Reader) (Map, error) {
+	var d decoder
+	m := d.fields(r, 0)
+	return m, d.result(r)
+}
+
+// Decode reads one attribute value on the same terms.
+func Decode(r *jsonx.Reader) (Value, error) {
+	var d decoder
+	v := d.value(r, 0)
+	return v, d.result(r)
+}
+
+// A decoder remembers the first value that is not allowed.
+type decoder struct {
+	key string // the top-level attribute being read
+	err *Error
+}
+
+func (d *decoder) result(r *jsonx.Reader) error {
+	if r.Err() != nil || d.err == nil {
+		return nil
+	}
+	return d.err
+}
+
+func (d *decoder) refuse(err *Error) {
+	if d.err == nil {
+		err.Key = d.key
+		d.err = err
+	}
+}
+
+func (d *decoder) refuseIf(err error) {
+	if err != nil {
+		d.refuse(err.(*Error)) // the constructors of this package return no other
+	}
+}
+
+// fields reads the attributes of an item or a map, each of which stands at the
+// given depth.
+func (d *decoder) fields(r *jsonx.Reader, depth int) Map {
+	m := make(Map, 0, 4)
+	r.Object()
+	for name, ok := r.Key(); ok; name, ok = r.Key() {
+		if depth == 0 {
+			d.key = name
+		}
+		m = append(m, Field{name, d.value(r, depth)})
+	}
+	return NewMap(m...)
+}
+
+// value reads one value. What is too deep is skipped, so that this recursion is
+// bounded; the reader bounds its own.
+func (d *decoder) value(r *jsonx.Reader, depth int) Value {
+	if depth >= MaxNesting {
+		d.refuse(&Error{Message: msgNesting})
+		r.Skip()
+		return Value{}
+	}
+	var v Value
+	types := 0
+	r.Object()
+	for name, ok := r.Key(); ok; name, ok = r.Key() {
+		kind := KindOf(name)
+		if kind == 0 {
+			r.Skip()
+			continue
+		}
+		if r.Null() { // a null member is an absent one
+			continue
+		}
+		v = d.member(r, kind, depth)
+		types++
+	}
+	switch {
+	case types == 1:
+		return v
+	case types == 0:
+		d.refuse(&Error{Message: msgEmptyValue})
+	default:
+		d.refuse(&Error{Message: msgManyTypes})
+	}
+	return Value{}
+}
+
+// member reads what stands after the name of a type.
+func (d *decoder) member(r *jsonx.Reader, kind Kind, depth int) Value {
+	switch kind {
+	case S:
+		return String(r.String())
+	case N:
+		v, err := Number(r.String())
+		d.refuseIf(err)
+		return v
+	case B:
+		return Bytes(blob(r))
+	case BOOL:
+		return Bool(r.Bool())
+	case NULL:
+		if !r.Bool() {
+			d.refuse(&Error{Message: msgNullNotTrue})
+		}
+		return Null()
+	case L:
+		return List(d.list(r, depth+1)...)
+	case M:
+		return MapOf(d.fields(r, depth+1))
+	}
+	v, err := newSet(kind, d.elements(r, kind))
+	if r.Err() == nil {
+		d.refuseIf(err)
+	}
+	return v
+}
+
+func (d *decoder) list(r *jsonx.Reader, depth int) []Value {
+	list := []Value{}
+	r.Array()
+	for r.More() {
+		list = append(list, d.value(r, depth))
+	}
+	return list
+}
+
+func (d *decoder) elements(r *jsonx.Reader, kind Kind) []string {
+	var elems []string
+	r.Array()
+	for r.More() {
+		if kind == BS {
+			elems = append(elems, blob(r))
+		} else {
+			elems = append(elems, r.String())
+		}
+	}
+	return elems
+}
+
+// blob reads a base64 string.
+func blob(r *jsonx.Reader) string {
+	if kind := r.Peek(); kind != jsonx.String && kind != jsonx.Invalid {
+		r.Fail(&jsonx.TypeError{Want: "Blob", Got: kind, Offset: r.Pos()})
+		return ""
+	}
+	text := r.Text()
+	buf := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := base64.StdEncoding.Strict().Decode(buf, text)
+	if err != nil {
+		r.Fail(&jsonx.TypeError{Want: "Blob", Got: jsonx.String, Offset: r.Pos()})
+		return ""
+	}
+	return string(buf[:n])
+}

@@ -1,0 +1,91 @@
+package attr
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Field is one attribute: a name and its value.
+type Field struct {
+	Name  string
+	Value Value
+}
+
+// A Map is a list of attributes, sorted by name, each name once. An item is a
+// Map. Its methods never change it.
+type Map []Field
+
+// NewMap sorts fields, which it takes over. Of two of one name the later stays.
+func NewMap(fields ...Field) Map {
+	m := Map(fields)
+	byName := func(a, b Field) int { return strings.Compare(a.Name, b.Name) }
+	if !slices.IsSortedFunc(m, byName) {
+		slices.SortStableFunc(m, byName)
+	}
+	unique := m[:0]
+	for i, f := range m {
+		if i+1 < len(m) && m[i+1].Name == f.Name {
+			continue
+		}
+		unique = append(unique, f)
+	}
+	return unique
+}
+
+// find returns the place of name, or where it would stand.
+func (m Map) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(m, name, func(f Field, name string) int {
+		return strings.Compare(f.Name, name)
+	})
+}
+
+// Get returns the value of an attribute.
+func (m Map) Get(name string) (Value, bool) {
+	i, ok := m.find(name)
+	if !ok {
+		return Value{}, false
+	}
+	return m[i].Value, true
+}
+
+// Has reports whether m has an attribute of that name.
+func (m Map) Has(name string) bool {
+	_, ok := m.find(name)
+	return ok
+}
+
+// With returns a copy of m in which name has value v.
+func (m Map) With(name string, v Value) Map {
+	i, ok := m.find(name)
+	if ok {
+		out := slices.Clone(m)
+		out[i].Value = v
+		return out
+	}
+	out := make(Map, 0, len(m)+1)
+	out = append(out, m[:i]...)
+	out = append(out, Field{name, v})
+	return append(out, m[i:]...)
+}
+
+// Without returns a copy of m that lacks name, or m if it lacks it already.
+func (m Map) Without(name string) Map {
+	i, ok := m.find(name)
+	if !ok {
+		return m
+	}
+	out := make(Map, 0, len(m)-1)
+	out = append(out, m[:i]...)
+	return append(out, m[i+1:]...)
+}
+
+// Pick returns the attributes of m that are named. Names may repeat.
+func (m Map) Pick(names ...string) Map {
+	out := make(Map, 0, min(len(names), len(m)))
+	for _, f := range m {
+		if slices.Contains(names, f.Name) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,220 @@
+package attr
+
+import (
+	"strings"
+)
+
+const (
+	maxDigits = 38
+	// A decimal is 0.d1d2d3… × 10^exp with d1 ≠ 0, so 1E-130 and 9.9E+125 have
+	// these exponents.
+	minExp = -129
+	maxExp = 126
+)
+
+// A decimal is a number taken apart: ±0.d1d2…dn × 10^exp, neither d1 nor dn
+// zero. Zero has no digits.
+type decimal struct {
+	neg    bool
+	exp    int
+	digits string // one to 38 of '0'…'9'
+}
+
+// Canonical returns the text that DynamoDB returns for a number: plain decimal,
+// no needless zeros. Equal numbers have equal canonical texts.
+func Canonical(text string) (string, error) {
+	if isCanonicalInt(text) {
+		return text, nil
+	}
+	d, err := parseDecimal(text)
+	if err != nil {
+		return "", err
+	}
+	return d.String(), nil
+}
+
+// isCanonicalInt recognises at a glance what most numbers are: a short integer
+// that is written as it will be returned.
+func isCanonicalInt(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	if len(digits) == 0 || len(digits) > maxDigits {
+		return false
+	}
+	if digits[0] == '0' {
+		return text == "0"
+	}
+	return countDigits(digits) == len(digits)
+}
+
+func countDigits(s string) int {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// parseDecimal reads text by the grammar [+-] digits [. digits] [e[+-]digits],
+// where the digits of one side of the point may be missing.
+func parseDecimal(text string) (decimal, error) {
+	var d decimal
+	rest := text
+	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
+		d.neg = rest[0] == '-'
+		rest = rest[1:]
+	}
+	n := countDigits(rest)
+	whole, rest := rest[:n], rest[n:]
+	fraction := ""
+	if strings.HasPrefix(rest, ".") {
+		rest = rest[1:]
+		n = countDigits(rest)
+		fraction, rest = rest[:n], rest[n:]
+	}
+	shift, ok := parseExponent(rest)
+	if !ok || whole == "" && fraction == "" {
+		return decimal{}, notNumeric(text)
+	}
+	d.set(whole, fraction, shift)
+	return d, d.check()
+}
+
+// parseExponent reads what follows a number's digits. Exponents far out of
+// range are cut to one that is still far out of range, whatever the digits, for
+// a text is no longer than a request.
+func parseExponent(s string) (int, bool) {
+	if s == "" {
+		return 0, true
+	}
+	if s[0] != 'e' && s[0] != 'E' {
+		return 0, false
+	}
+	s = s[1:]
+	sign := 1
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		if s[0] == '-' {
+			sign = -1
+		}
+		s = s[1:]
+	}
+	if s == "" || countDigits(s) != len(s) {
+		return 0, false
+	}
+	const farOut = 1 << 40
+	exp := 0
+	for i := range len(s) {
+		exp = min(exp*10+int(s[i]-'0'), farOut)
+	}
+	return sign * exp, true
+}
+
+// set makes d the number whole.fraction × 10^shift, keeping its sign.
+func (d *decimal) set(whole, fraction string, shift int) {
+	whole = strings.TrimLeft(whole, "0")
+	fraction = strings.TrimRight(fraction, "0")
+	if whole == "" {
+		significant := strings.TrimLeft(fraction, "0")
+		d.exp = shift - (len(fraction) - len(significant))
+		d.digits = significant
+	} else {
+		d.exp = shift + len(whole)
+		d.digits = whole
+		if fraction != "" {
+			d.digits += fraction
+		} else {
+			d.digits = strings.TrimRight(whole, "0")
+		}
+	}
+	if d.digits == "" {
+		*d = decimal{}
+	}
+}
+
+// check applies the limits of numbers.
+func (d decimal) check() error {
+	switch {
+	case d.digits == "":
+		return nil
+	case len(d.digits) > maxDigits:
+		return &Error{Message: msgPrecision}
+	case d.exp > maxExp:
+		return &Error{Message: msgOverflow}
+	case d.exp < minExp:
+		return &Error{Message: msgUnderflow}
+	}
+	return nil
+}
+
+// String returns the canonical text.
+func (d decimal) String() string {
+	n := len(d.digits)
+	if n == 0 {
+		return "0"
+	}
+	buf := make([]byte, 0, 8+max(n, d.exp, n-d.exp))
+	if d.neg {
+		buf = append(buf, '-')
+	}
+	switch {
+	case d.exp <= 0:
+		buf = append(buf, '0', '.')
+		buf = appendZeros(buf, -d.exp)
+		buf = append(buf, d.digits...)
+	case d.exp >= n:
+		buf = append(buf, d.digits...)
+		buf = appendZeros(buf, d.exp-n)
+	default:
+		buf = append(buf, d.digits[:d.exp]...)
+		buf = append(buf, '.')
+		buf = append(buf, d.digits[d.exp:]...)
+	}
+	return string(buf)
+}
+
+func appendZeros(dst []byte, n int) []byte {
+	for range n {
+		dst = append(dst, '0')
+	}
+	return dst
+}
+
+// split takes canonical text apart.
+func split(canonical string) decimal {
+	var d decimal
+	rest, neg := strings.CutPrefix(canonical, "-")
+	whole, fraction, _ := strings.Cut(rest, ".")
+	d.neg = neg
+	d.set(whole, fraction, 0)
+	return d
+}
+
+// CompareNumbers compares two numbers in canonical form.
+func CompareNumbers(a, b string) int {
+	aNeg, bNeg := strings.HasPrefix(a, "-"), strings.HasPrefix(b, "-")
+	switch {
+	case aNeg && bNeg:
+		return comparePositive(b[1:], a[1:])
+	case aNeg:
+		return -1
+	case bNeg:
+		return 1
+	}
+	return comparePositive(a, b)
+}
+
+// comparePositive compares canonical texts without signs: the longer whole part
+// is the greater number, and of equally long ones the texts compare.
+func comparePositive(a, b string) int {
+	if d := wholeLen(a) - wholeLen(b); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+func wholeLen(s string) int {
+	if i := strings.IndexByte(s, '.'); i >= 0 {
+		return i
+	}
+	return len(s)
+}

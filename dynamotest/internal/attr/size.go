@@ -1,0 +1,78 @@
+package attr
+
+// MaxNesting is how many levels an item may have. The item is the first, so the
+// Depth of every value in it is below MaxNesting.
+const MaxNesting = 32
+
+// Size returns how many bytes v counts in DynamoDB's accounting, its name not
+// included.
+func (v Value) Size() int {
+	switch v.kind {
+	case S, B:
+		return len(v.text)
+	case N:
+		return numberSize(v.text)
+	case BOOL, NULL:
+		return 1
+	case L:
+		size := 3
+		for _, e := range v.many.list {
+			size += 1 + e.Size()
+		}
+		return size
+	case M:
+		return 3 + len(v.many.m) + v.many.m.Size()
+	case SS, BS:
+		size := 0
+		for _, e := range v.many.set {
+			size += len(e)
+		}
+		return size
+	case NS:
+		size := 0
+		for _, e := range v.many.set {
+			size += numberSize(e)
+		}
+		return size
+	}
+	return 0
+}
+
+// Size returns how many bytes an item counts: names and values.
+func (m Map) Size() int {
+	size := 0
+	for _, f := range m {
+		size += len(f.Name) + f.Value.Size()
+	}
+	return size
+}
+
+// numberSize is one byte, one for every two significant digits on either side
+// of the point, and one for a minus.
+func numberSize(canonical string) int {
+	d := split(canonical)
+	whole := min(max(d.exp, 0), len(d.digits))
+	fraction := len(d.digits) - whole
+	size := 1 + (whole+1)/2 + (fraction+1)/2
+	if d.neg {
+		size++
+	}
+	return size
+}
+
+// Depth returns how many levels of values stand below v: zero for a scalar or
+// an empty list, one for a list of scalars.
+func (v Value) Depth() int {
+	deepest := 0
+	switch v.kind {
+	case L:
+		for _, e := range v.many.list {
+			deepest = max(deepest, 1+e.Depth())
+		}
+	case M:
+		for _, f := range v.many.m {
+			deepest = max(deepest, 1+f.Value.Depth())
+		}
+	}
+	return deepest
+}

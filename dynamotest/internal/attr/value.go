@@ -1,0 +1,178 @@
+package attr
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Kind is the type of a value. The zero Kind is that of the zero Value, which
+// stands for no value at all.
+type Kind uint8
+
+// The kinds, with the names they have on the wire.
+const (
+	S Kind = iota + 1
+	N
+	B
+	BOOL
+	NULL
+	L
+	M
+	SS
+	NS
+	BS
+)
+
+var kindNames = [...]string{"", "S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"}
+
+// String returns the name of k on the wire.
+func (k Kind) String() string { return kindNames[k] }
+
+// KindOf returns the kind called name, or zero.
+func KindOf(name string) Kind {
+	for k := S; k <= BS; k++ {
+		if kindNames[k] == name {
+			return k
+		}
+	}
+	return 0
+}
+
+// Scalar reports whether k may be the type of a key attribute: S, N or B.
+func (k Kind) Scalar() bool { return S <= k && k <= B }
+
+// Set reports whether k is SS, NS or BS.
+func (k Kind) Set() bool { return SS <= k && k <= BS }
+
+// Element returns the kind of the elements of a set of kind k.
+func (k Kind) Element() Kind {
+	if !k.Set() {
+		return 0
+	}
+	return k - SS + S
+}
+
+// A Value is one attribute value. It is never changed once made; neither are
+// the slices it was made from or gives out.
+type Value struct {
+	kind Kind
+	yes  bool       // BOOL
+	text string     // S; N in canonical form; the bytes of B
+	many *container // L, M and sets
+}
+
+type container struct {
+	list []Value  // L
+	m    Map      // M
+	set  []string // SS, NS, BS: sorted, without duplicates
+}
+
+// String returns a value of kind S.
+func String(s string) Value { return Value{kind: S, text: s} }
+
+// Bytes returns a value of kind B.
+func Bytes(b string) Value { return Value{kind: B, text: b} }
+
+// Number returns a value of kind N, or an *Error when text is no number that
+// DynamoDB takes.
+func Number(text string) (Value, error) {
+	canonical, err := Canonical(text)
+	if err != nil {
+		return Value{}, err
+	}
+	return Value{kind: N, text: canonical}, nil
+}
+
+// Int returns a value of kind N.
+func Int(n int64) Value { return Value{kind: N, text: strconv.FormatInt(n, 10)} }
+
+// Bool returns a value of kind BOOL.
+func Bool(b bool) Value { return Value{kind: BOOL, yes: b} }
+
+// Null returns the value of kind NULL.
+func Null() Value { return Value{kind: NULL} }
+
+// List returns a value of kind L.
+func List(elems ...Value) Value { return Value{kind: L, many: &container{list: elems}} }
+
+// MapOf returns a value of kind M.
+func MapOf(m Map) Value { return Value{kind: M, many: &container{m: m}} }
+
+// StringSet returns a value of kind SS, or an *Error when there are no elements
+// or there are duplicates.
+func StringSet(elems ...string) (Value, error) { return newSet(SS, elems) }
+
+// NumberSet returns a value of kind NS.
+func NumberSet(elems ...string) (Value, error) { return newSet(NS, elems) }
+
+// BytesSet returns a value of kind BS.
+func BytesSet(elems ...string) (Value, error) { return newSet(BS, elems) }
+
+func newSet(kind Kind, elems []string) (Value, error) {
+	if len(elems) == 0 {
+		return Value{}, &Error{Message: emptySet(kind)}
+	}
+	set := slices.Clone(elems)
+	if kind == NS {
+		for i, text := range set {
+			canonical, err := Canonical(text)
+			if err != nil {
+				return Value{}, err
+			}
+			set[i] = canonical
+		}
+	}
+	slices.SortFunc(set, elementOrder(kind))
+	for i := 1; i < len(set); i++ {
+		if set[i] == set[i-1] {
+			return Value{}, &Error{Message: duplicates(kind, elems)}
+		}
+	}
+	return Value{kind: kind, many: &container{set: set}}, nil
+}
+
+// elementOrder returns the order in which sets of kind keep their elements.
+func elementOrder(kind Kind) func(a, b string) int {
+	if kind == NS {
+		return CompareNumbers
+	}
+	return strings.Compare
+}
+
+// Kind returns the kind of v, zero for the zero Value.
+func (v Value) Kind() Kind { return v.kind }
+
+// Valid reports whether v is a value, and not the absence of one.
+func (v Value) Valid() bool { return v.kind != 0 }
+
+// Str returns the text of an S, the canonical text of an N, the bytes of a B.
+func (v Value) Str() string { return v.text }
+
+// Bool returns what a BOOL holds.
+func (v Value) Bool() bool { return v.yes }
+
+// List returns the elements of an L.
+func (v Value) List() []Value {
+	if v.kind != L {
+		return nil
+	}
+	return v.many.list
+}
+
+// Map returns the fields of an M.
+func (v Value) Map() Map {
+	if v.kind != M {
+		return nil
+	}
+	return v.many.m
+}
+
+// Set returns the elements of a set in their order: strings, canonical numbers
+// or bytes.
+func (v Value) Set() []string {
+	if !v.kind.Set() {
+		return nil
+	}
+	return v.many.set
+}

@@ -1,0 +1,29 @@
+package jsonx
+
+const (
+	nameSlots   = 128 // a power of two
+	longestName = 64
+)
+
+// names remembers strings that come again, so that a million items share the
+// bytes of their attributes' names. A name that falls into another's slot takes
+// it over: nothing grows.
+type names [nameSlots]string
+
+func (n *names) intern(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if len(b) > longestName {
+		return string(b)
+	}
+	hash := uint32(2166136261) // FNV-1a
+	for _, c := range b {
+		hash = (hash ^ uint32(c)) * 16777619
+	}
+	slot := &n[(hash^hash>>16)%nameSlots]
+	if *slot != string(b) {
+		*slot = string(b)
+	}
+	return *slot
+}
