@@ -48,8 +48,8 @@ func (e *MismatchError) Error() string {
 // active, and switches on the TTL and the backups its definition names. It
 // waits as long as the context allows.
 //
-// Price: 2 requests for a table without TTL, 4 with it, and 2 more for
-// point-in-time recovery; no capacity units. Waiting adds a request a look.
+// Price: 2 requests. That is for each table; TTL adds 2, point-in-time recovery
+// 2, and waiting 1 a look. None costs capacity units.
 func Create(ctx context.Context, api API, tables ...Table) error {
 	merged, err := Merge(tables...)
 	if err != nil {

@@ -1,0 +1,235 @@
+package schema_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+func ExampleCreate() {
+	ctx := context.Background()
+	db := dynamotest.NewServer(nil).Client()
+	orders := schema.Table{
+		Name: "orders",
+		Key:  schema.Key{Partition: schema.String("customer"), Sort: schema.Number("number")},
+		Indexes: []schema.Index{{
+			Name: "by-day",
+			Key:  schema.Key{Partition: schema.String("day")},
+		}},
+		TTL: "expiresAt",
+	}
+	for range 2 { // the second call finds everything standing
+		if err := schema.Create(ctx, db, orders); err != nil {
+			log.Fatal(err)
+		}
+	}
+	out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("orders")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(*out.Table.TableName, out.Table.TableStatus, *out.Table.GlobalSecondaryIndexes[0].IndexName)
+	// Output: orders ACTIVE by-day
+}
+
+func ExampleMerge() {
+	key := schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")}
+	byName := schema.Index{Name: "GSI1", Key: schema.Key{Partition: schema.String("gsi1pk"), Sort: schema.String("gsi1sk")}}
+	tables, err := schema.Merge(
+		schema.Table{Name: "homeops", Key: key},
+		schema.Table{Name: "homeops", Key: key, Indexes: []schema.Index{byName}},
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(tables), tables[0].Key, len(tables[0].Indexes))
+
+	_, err = schema.Merge(
+		schema.Table{Name: "homeops", Key: key},
+		schema.Table{Name: "homeops", Key: byName.Key},
+	)
+	fmt.Println(err)
+	// Output:
+	// 1 (pk S, sk S) 1
+	// schema: table homeops is defined with two different keys
+}
+
+func table(name string) schema.Table {
+	return schema.Table{
+		Name: name,
+		Key:  schema.Key{Partition: schema.String("chatId"), Sort: schema.Number("messageId")},
+		Indexes: []schema.Index{
+			{Name: "by-user", Key: schema.Key{Partition: schema.Number("userId"), Sort: schema.Number("timestamp")}},
+		},
+		TTL: "ttl",
+	}
+}
+
+func TestCreateMakesWhatTheValueSays(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	want := table(db.Name("messages"))
+	if err := schema.Create(t.Context(), db.Client(), want); err != nil {
+		t.Fatal(err)
+	}
+	out, err := db.Client().DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(want.Name)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := want.Input()
+	if diff := cmp.Diff(in.KeySchema, out.Table.KeySchema, cmp.Exporter(anyType)); diff != "" {
+		t.Error("key", diff)
+	}
+	index := out.Table.GlobalSecondaryIndexes[0]
+	if diff := cmp.Diff(in.GlobalSecondaryIndexes[0].KeySchema, index.KeySchema, cmp.Exporter(anyType)); diff != "" {
+		t.Error("index", diff)
+	}
+	if out.Table.BillingModeSummary.BillingMode != types.BillingModePayPerRequest || index.Projection.ProjectionType != types.ProjectionTypeAll {
+		t.Errorf("billing %v, projection %v", out.Table.BillingModeSummary, index.Projection)
+	}
+	ttl, err := db.Client().DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(want.Name)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ttl.TimeToLiveDescription; aws.ToString(got.AttributeName) != "ttl" || got.TimeToLiveStatus != types.TimeToLiveStatusEnabled {
+		t.Errorf("TTL: %v %v", aws.ToString(got.AttributeName), got.TimeToLiveStatus)
+	}
+}
+
+func TestCreateBySeveralAtOnce(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	want := table(db.Name("messages"))
+	errs := make([]error, 8)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { errs[i] = schema.Create(t.Context(), db.Client(), want) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCreateAfterALostReply(t *testing.T) {
+	t.Parallel()
+	for _, op := range []string{"CreateTable", "DescribeTable", "DescribeTimeToLive", "UpdateTimeToLive"} {
+		db := dynamotest.Open(t)
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op})
+		if err := schema.Create(t.Context(), db.Client(), table(db.Name("messages"))); err != nil {
+			t.Errorf("%s lost its reply: %v", op, err)
+		}
+	}
+}
+
+func TestCreateRefusesAnotherTable(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	stands := table(db.Name("messages"))
+	if err := schema.Create(t.Context(), db.Client(), stands); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*schema.Table){
+		"its key is":                    func(t *schema.Table) { t.Key.Sort = schema.String("messageId") },
+		"it has no index by-day":        func(t *schema.Table) { t.Indexes[0].Name = "by-day" },
+		"the key of index by-user is":   func(t *schema.Table) { t.Indexes[0].Key.Sort.Name = "at" },
+		"its TTL attribute is ttl, not": func(t *schema.Table) { t.TTL = "expiresAt" },
+	} {
+		other := table(stands.Name)
+		change(&other)
+		err := schema.Create(t.Context(), db.Client(), other)
+		mismatch, ok := errors.AsType[*schema.MismatchError](err)
+		if !ok || !strings.Contains(mismatch.Error(), want) {
+			t.Errorf("got %v, want a MismatchError saying %q", err, want)
+		}
+	}
+	stands.Indexes, stands.TTL = nil, ""
+	if err := schema.Create(t.Context(), db.Client(), stands); err != nil {
+		t.Errorf("an index and a TTL more than the definition names: %v", err)
+	}
+}
+
+func TestCreateEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := schema.Create(ctx, db.Client(), table(db.Name("messages"))); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	with, without := table(db.Name("with")), table(db.Name("without"))
+	without.TTL = ""
+	pricetest.Run(t, db, []pricetest.Case{{
+		Func: "Create",
+		Call: func(ctx context.Context) error { return schema.Create(ctx, db.Client(), without) },
+	}})
+	db.Meter(func() {
+		if err := schema.Create(t.Context(), db.Client(), with); err != nil {
+			t.Error(err)
+		}
+	}).Want(t, dynamotest.Price{Requests: 4})
+}
+
+// Contradictions are found before the first request.
+func TestMergeRefuses(t *testing.T) {
+	t.Parallel()
+	for field, change := range map[string]func(*schema.Table){
+		"table messages":               func(t *schema.Table) { t.Key.Sort = schema.String("other") },
+		"table messages index by-user": func(t *schema.Table) { t.Indexes[0].Key.Sort.Name = "at" },
+		"messages index again key timestamp": func(t *schema.Table) {
+			t.Indexes = append(t.Indexes, schema.Index{Name: "again", Key: schema.Key{Partition: schema.String("timestamp")}})
+		},
+		"table":          func(t *schema.Table) { t.Name = "m" },
+		"messages index": func(t *schema.Table) { t.Indexes[0].Name = "å å" },
+	} {
+		other := table("messages")
+		change(&other)
+		db := dynamotest.New(t, nil)
+		var err error
+		cost := db.Meter(func() { err = schema.Create(t.Context(), db.Client(), table("messages"), other) })
+		bad, ok := errors.AsType[*event.InputError](err)
+		if !ok || bad.Field != field {
+			t.Errorf("got %v, want an InputError of %q", err, field)
+		}
+		cost.Want(t, dynamotest.Price{})
+	}
+	two := table("messages")
+	two.TTL = "expiresAt"
+	if _, err := schema.Merge(table("messages"), two); err == nil {
+		t.Error("two TTL attributes were merged")
+	}
+}
+
+func TestMergeLeavesItsArgumentsAlone(t *testing.T) {
+	t.Parallel()
+	first, second := table("messages"), table("messages")
+	second.Indexes[0].Name = "by-other"
+	merged, err := schema.Merge(first, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(merged) != 1 || len(merged[0].Indexes) != 2 || len(first.Indexes) != 1 {
+		t.Errorf("merged %v, first %v", merged, first)
+	}
+}
+
+func anyType(reflect.Type) bool { return true }
