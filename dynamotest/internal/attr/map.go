@@ -32,8 +32,8 @@ func NewMap(fields ...Field) Map {
 	return unique
 }
 
-// find returns the place of name, or where it would stand.
-func (m Map) find(name string) (int, bool) {
+// Find returns the place of name, or where it would stand.
+func (m Map) Find(name string) (int, bool) {
 	return slices.BinarySearchFunc(m, name, func(f Field, name string) int {
 		return strings.Compare(f.Name, name)
 	})
@@ -41,7 +41,7 @@ func (m Map) find(name string) (int, bool) {
 
 // Get returns the value of an attribute.
 func (m Map) Get(name string) (Value, bool) {
-	i, ok := m.find(name)
+	i, ok := m.Find(name)
 	if !ok {
 		return Value{}, false
 	}
@@ -50,13 +50,13 @@ func (m Map) Get(name string) (Value, bool) {
 
 // Has reports whether m has an attribute of that name.
 func (m Map) Has(name string) bool {
-	_, ok := m.find(name)
+	_, ok := m.Find(name)
 	return ok
 }
 
 // With returns a copy of m in which name has value v.
 func (m Map) With(name string, v Value) Map {
-	i, ok := m.find(name)
+	i, ok := m.Find(name)
 	if ok {
 		out := slices.Clone(m)
 		out[i].Value = v
@@ -70,7 +70,7 @@ func (m Map) With(name string, v Value) Map {
 
 // Without returns a copy of m that lacks name, or m if it lacks it already.
 func (m Map) Without(name string) Map {
-	i, ok := m.find(name)
+	i, ok := m.Find(name)
 	if !ok {
 		return m
 	}

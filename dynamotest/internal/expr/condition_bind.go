@@ -1,0 +1,298 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// A Predicate is a condition whose placeholders are resolved. It may be used by
+// many goroutines.
+type Predicate struct {
+	root *node
+	*binding
+}
+
+// Bind resolves the condition's placeholders and checks its operands.
+func (c *Condition) Bind(params *Params) (*Predicate, error) {
+	b := bind(c.clause, params, c.names, c.values)
+	b.check(&c.root)
+	return &Predicate{&c.root, b}, b.result()
+}
+
+// check walks down to the single conditions and checks each in turn, so that of
+// several errors the leftmost condition's is reported.
+func (b *binding) check(n *node) {
+	if n.op.logical() {
+		for i := range n.args {
+			b.check(&n.args[i])
+		}
+		return
+	}
+	b.resolve(n)
+	for _, rule := range []func(*binding, *node){(*binding).checkCount, (*binding).checkDistinct, (*binding).checkKinds} {
+		if b.err == nil {
+			b.walkRule(rule, n)
+		}
+	}
+}
+
+// walkRule applies a rule to n and what is below it, innermost first.
+func (b *binding) walkRule(rule func(*binding, *node), n *node) {
+	for i := range n.args {
+		b.walkRule(rule, &n.args[i])
+	}
+	rule(b, n)
+}
+
+// checkCount counts the operands of a function.
+func (b *binding) checkCount(n *node) {
+	if !n.op.function() {
+		return
+	}
+	if name := n.op.String(); len(n.args) != functions[name].operands {
+		b.fail(msgOperandCount(name, len(n.args)))
+	}
+}
+
+// checkDistinct refuses to compare an attribute to itself.
+func (b *binding) checkDistinct(n *node) {
+	if len(n.args) != 2 || n.args[0].op != opPath || n.args[1].op != opPath {
+		return
+	}
+	if p := n.args[0].path; b.samePath(p, n.args[1].path) {
+		b.fail(msgDistinct(n.op.String(), b.full(p).String()))
+	}
+}
+
+// checkKinds checks what kind of values the operands are, as far as that is
+// known without an item.
+func (b *binding) checkKinds(n *node) {
+	switch n.op {
+	case opLT, opLE, opGT, opGE:
+		b.needKind(n, n.args, attr.Kind.Scalar)
+	case opBetween:
+		b.needKind(n, n.args, attr.Kind.Scalar)
+		b.checkBounds(n)
+	case opExists, opNotExists, opIfNotExists:
+		if n.args[0].op != opPath {
+			b.fail(msgNeedsPath(n.op.String()))
+		}
+	case opBeginsWith:
+		b.needKind(n, n.args, func(k attr.Kind) bool { return k == attr.S || k == attr.B })
+	case opSize:
+		b.needKind(n, n.args, func(k attr.Kind) bool { return k != attr.N && k != attr.BOOL && k != attr.NULL })
+	case opType:
+		b.checkTypeName(n)
+	case opListAppend:
+		b.needKind(n, n.args, func(k attr.Kind) bool { return k == attr.L })
+	case opPlus, opMinus:
+		b.needKind(n, n.args, func(k attr.Kind) bool { return k == attr.N })
+	}
+}
+
+// kind returns the kind of an operand, zero when only an item can tell.
+func (b *binding) kind(n *node) attr.Kind {
+	switch n.op {
+	case opValue:
+		return b.values[n.slot].Kind()
+	case opSize, opPlus, opMinus:
+		return attr.N
+	case opListAppend:
+		return attr.L
+	}
+	return 0
+}
+
+func (b *binding) needKind(n *node, operands []node, allowed func(attr.Kind) bool) {
+	for i := range operands {
+		if k := b.kind(&operands[i]); k != 0 && !allowed(k) {
+			b.fail(msgOperand(n.op.String(), k.String()))
+		}
+	}
+}
+
+func (b *binding) checkBounds(n *node) {
+	low, high := &n.args[1], &n.args[2]
+	if low.op != opValue || high.op != opValue || b.err != nil {
+		return
+	}
+	lo, hi := b.values[low.slot], b.values[high.slot]
+	switch order, ok := attr.Compare(lo, hi); {
+	case !ok:
+		b.fail(msgBetween(betweenTypes, lo, hi))
+	case order > 0:
+		b.fail(msgBetween(betweenOrder, lo, hi))
+	}
+}
+
+func (b *binding) checkTypeName(n *node) {
+	name := &n.args[1]
+	switch {
+	case name.op != opValue:
+		b.fail(msgOperand(n.op.String(), "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}"))
+	case b.kind(name) != attr.S:
+		b.fail(msgOperand(n.op.String(), b.kind(name).String()))
+	case attr.KindOf(b.values[name.slot].Str()) == 0:
+		b.fail(msgAttributeType(b.values[name.slot].Str()))
+	}
+}
+
+// Heads returns the names of the top-level attributes the condition mentions,
+// each once, in the order of the source.
+func (p *Predicate) Heads() []string {
+	var heads []string
+	p.collectHeads(p.root, &heads)
+	return heads
+}
+
+func (b *binding) collectHeads(n *node, heads *[]string) {
+	if n.op == opPath {
+		if head := b.stepName(n.path[0]); !slices.Contains(*heads, head) {
+			*heads = append(*heads, head)
+		}
+	}
+	for i := range n.args {
+		b.collectHeads(&n.args[i], heads)
+	}
+}
+
+// Match reports whether the condition is true of an item. An item that is not
+// there is an empty one.
+func (p *Predicate) Match(item attr.Map) bool { return p.match(p.root, item) }
+
+func (b *binding) match(n *node, item attr.Map) bool {
+	switch n.op {
+	case opAnd:
+		for i := range n.args {
+			if !b.match(&n.args[i], item) {
+				return false
+			}
+		}
+		return true
+	case opOr:
+		for i := range n.args {
+			if b.match(&n.args[i], item) {
+				return true
+			}
+		}
+		return false
+	case opNot:
+		return !b.match(&n.args[0], item)
+	case opExists, opNotExists:
+		_, ok := b.lookup(item, n.args[0].path)
+		return ok == (n.op == opExists)
+	}
+	first, ok := b.eval(&n.args[0], item)
+	if !ok {
+		return n.op == opNE
+	}
+	return b.matchOperands(n, first, item)
+}
+
+// matchOperands evaluates a comparison or function whose first operand exists.
+func (b *binding) matchOperands(n *node, first attr.Value, item attr.Map) bool {
+	if n.op == opIn {
+		return slices.ContainsFunc(n.args[1:], func(arg node) bool {
+			v, ok := b.eval(&arg, item)
+			return ok && first.Equal(v)
+		})
+	}
+	second, ok := b.eval(&n.args[1], item)
+	if !ok {
+		return n.op == opNE
+	}
+	switch n.op {
+	case opEQ:
+		return first.Equal(second)
+	case opNE:
+		return !first.Equal(second)
+	case opBetween:
+		third, ok := b.eval(&n.args[2], item)
+		return ok && compares(opGE, first, second) && compares(opLE, first, third)
+	case opType:
+		return first.Kind().String() == second.Str()
+	case opBeginsWith:
+		return beginsWith(first, second)
+	case opContains:
+		return contains(first, second)
+	}
+	return compares(n.op, first, second)
+}
+
+// eval returns the value of an operand, false when it has none.
+func (b *binding) eval(n *node, item attr.Map) (attr.Value, bool) {
+	switch n.op {
+	case opPath:
+		return b.lookup(item, n.path)
+	case opValue:
+		return b.values[n.slot], true
+	}
+	v, ok := b.eval(&n.args[0], item)
+	if !ok {
+		return attr.Value{}, false
+	}
+	return sizeOf(v)
+}
+
+func compares(op op, a, b attr.Value) bool {
+	order, ok := attr.Compare(a, b)
+	if !ok {
+		return false
+	}
+	switch op {
+	case opLT:
+		return order < 0
+	case opLE:
+		return order <= 0
+	case opGT:
+		return order > 0
+	}
+	return order >= 0
+}
+
+func beginsWith(v, prefix attr.Value) bool {
+	return v.Kind() == prefix.Kind() && (v.Kind() == attr.S || v.Kind() == attr.B) &&
+		strings.HasPrefix(v.Str(), prefix.Str())
+}
+
+// contains looks for a part of a string or binary, an element of a set, or an
+// element of a list.
+func contains(v, part attr.Value) bool {
+	switch kind := v.Kind(); {
+	case kind == attr.S || kind == attr.B:
+		return part.Kind() == kind && strings.Contains(v.Str(), part.Str())
+	case kind == attr.L:
+		return slices.ContainsFunc(v.List(), part.Equal)
+	case kind.Set():
+		return attr.HasElement(v, part)
+	}
+	return false
+}
+
+// sizeOf is the function size: the length of a string in UTF-16 units, of a
+// binary in bytes, of all else in elements. Numbers, booleans and null have no
+// size.
+func sizeOf(v attr.Value) (attr.Value, bool) {
+	n := 0
+	switch kind := v.Kind(); {
+	case kind == attr.S:
+		for _, r := range v.Str() {
+			if n++; r > 0xFFFF {
+				n++
+			}
+		}
+	case kind == attr.B:
+		n = len(v.Str())
+	case kind == attr.L:
+		n = len(v.List())
+	case kind == attr.M:
+		n = len(v.Map())
+	case kind.Set():
+		n = len(v.Set())
+	default:
+		return attr.Value{}, false
+	}
+	return attr.Int(int64(n)), true
+}

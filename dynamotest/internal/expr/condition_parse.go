@@ -1,0 +1,166 @@
+package expr
+
+import "strings"
+
+var conditionKeywords = []string{"AND", "OR", "NOT", "BETWEEN", "IN"}
+
+// A Condition is a parsed condition, filter or key condition.
+type Condition struct {
+	clause string
+	root   node
+	names  []string
+	values []string
+}
+
+// ParseCondition parses a condition; clause is ConditionExpression or
+// FilterExpression, and stands in the errors.
+func ParseCondition(clause, src string) (*Condition, error) {
+	p := newParser(clause, src)
+	c := &Condition{clause: clause, root: p.or()}
+	p.needCondition(&c.root)
+	if err := p.finish(); err != nil {
+		return nil, err
+	}
+	c.names, c.values = p.names, p.values
+	return c, nil
+}
+
+func (p *parser) or() node { return p.chain(opOr, p.and) }
+
+func (p *parser) and() node { return p.chain(opAnd, p.not) }
+
+// chain reads terms with AND or OR between them into one node, so that a long
+// chain is not a deep tree.
+func (p *parser) chain(op op, term func() node) node {
+	first := term()
+	var terms []node
+	for p.syntax == nil && p.ahead(op.String()) {
+		if terms == nil {
+			p.needCondition(&first)
+			terms = []node{first}
+		}
+		p.next()
+		p.operators++
+		t := term()
+		p.needCondition(&t)
+		terms = append(terms, t)
+	}
+	if terms == nil {
+		return first
+	}
+	return node{op: op, args: terms}
+}
+
+func (p *parser) not() node {
+	if !p.keyword("NOT") {
+		return p.predicate()
+	}
+	p.enter()
+	defer p.leave()
+	p.operators++
+	if p.syntax != nil {
+		return node{}
+	}
+	term := p.not()
+	p.needCondition(&term)
+	return node{op: opNot, args: []node{term}}
+}
+
+// predicate reads a comparison, a function, or something in parentheses, which
+// may turn out to be an operand that its surroundings must refuse.
+func (p *parser) predicate() node {
+	left := p.primary()
+	op, ok := p.comparator()
+	if !ok {
+		return left
+	}
+	p.needOperand(&left)
+	p.next()
+	p.operators++
+	switch op {
+	case opBetween:
+		low := p.operand()
+		if !p.keyword("AND") {
+			p.fail()
+		}
+		return node{op: op, args: []node{left, low, p.operand()}}
+	case opIn:
+		p.expect("(")
+		args := append([]node{left}, p.operandList(p.operand)...)
+		if n := len(args) - 1; n > maxInOperands {
+			p.note(rankLimit, msgInOperands(n))
+		}
+		return node{op: op, args: args}
+	}
+	return node{op: op, args: []node{left, p.operand()}}
+}
+
+// comparator returns the comparison that comes next, without consuming it.
+func (p *parser) comparator() (op, bool) {
+	word := p.text(p.peek())
+	for op := opEQ; op <= opIn; op++ {
+		if strings.EqualFold(word, op.String()) {
+			return op, true
+		}
+	}
+	return 0, false
+}
+
+// primary reads an operand, a function, or anything in parentheses.
+func (p *parser) primary() node {
+	switch t := p.peek(); {
+	case t.kind == tokValue:
+		return p.value()
+	case p.callNext() && !isKeyword(conditionKeywords, p.text(t)):
+		p.enter()
+		defer p.leave()
+		return p.call(p.operand)
+	case t.kind == tokSymbol && p.symbol("("):
+		return p.group()
+	}
+	return node{op: opPath, path: p.path(conditionKeywords)}
+}
+
+// group reads what stands in parentheses, the opening one being consumed.
+func (p *parser) group() node {
+	p.enter()
+	defer p.leave()
+	if p.syntax != nil {
+		return node{}
+	}
+	inner := p.or()
+	p.expect(")")
+	if inner.parens {
+		p.note(rankParens, msgParens)
+	}
+	inner.parens = true
+	return inner
+}
+
+// operand reads something that has a value.
+func (p *parser) operand() node {
+	n := p.primary()
+	p.needOperand(&n)
+	return n
+}
+
+// needCondition refuses an operand where a condition must stand: the next token
+// is not what should have come.
+func (p *parser) needCondition(n *node) {
+	switch {
+	case n.op == opSize:
+		p.note(rankMisused, msgMisused(n.op.String()))
+	case n.op == opPath || n.op == opValue:
+		p.fail()
+	}
+}
+
+// needOperand refuses a condition where an operand must stand.
+func (p *parser) needOperand(n *node) {
+	switch {
+	case n.op.condition() && n.op.function():
+		p.note(rankMisused, msgMisused(n.op.String()))
+	case n.op.condition():
+		p.fail()
+	}
+}

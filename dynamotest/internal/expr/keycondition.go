@@ -1,0 +1,222 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// A KeyCondition is a parsed KeyConditionExpression: conditions on single
+// attributes, joined by AND.
+type KeyCondition struct {
+	condition *Condition
+	terms     []*node
+}
+
+// ParseKeyCondition parses a KeyConditionExpression.
+func ParseKeyCondition(src string) (*KeyCondition, error) {
+	c, err := ParseCondition(KeyConditionExpression, src)
+	if err != nil {
+		return nil, err
+	}
+	k := &KeyCondition{condition: c}
+	if reason := k.collect(&c.root); reason != "" {
+		return nil, &Error{Clause: KeyConditionExpression, Reason: reason}
+	}
+	return k, nil
+}
+
+// collect gathers the single conditions below n, and returns what is wrong with
+// one of them.
+func (k *KeyCondition) collect(n *node) string {
+	switch n.op {
+	case opAnd:
+		for i := range n.args {
+			if reason := k.collect(&n.args[i]); reason != "" {
+				return reason
+			}
+		}
+		return ""
+	case opOr, opNot, opIn, opNE, opExists, opNotExists, opType, opContains:
+		return msgKeyOperator(n.op.String())
+	}
+	k.terms = append(k.terms, n)
+	return checkKeyTerm(n)
+}
+
+// checkKeyTerm checks that one of the operands is an attribute's name and that
+// the others are placeholders.
+func checkKeyTerm(n *node) string {
+	attribute := slices.IndexFunc(n.args, func(arg node) bool { return arg.op == opPath })
+	if (n.op == opBetween || n.op == opBeginsWith) && attribute > 0 {
+		return msgKeyFirstOperand(n.op.String())
+	}
+	for i := range n.args {
+		switch arg := &n.args[i]; {
+		case arg.op == opSize:
+			return msgKeyOperations
+		case arg.op == opPath && i != attribute:
+			return msgKeyManyNames
+		case arg.op == opPath && len(arg.path) > 1:
+			return msgKeyNested
+		}
+	}
+	if attribute < 0 {
+		return msgKeyNoName
+	}
+	return ""
+}
+
+// An Op is what a key condition asks of an attribute.
+type Op uint8
+
+// The operators of key conditions.
+const (
+	Equal Op = iota
+	Less
+	LessOrEqual
+	Greater
+	GreaterOrEqual
+	Between
+	BeginsWith
+)
+
+// A KeyTerm is a condition on one key attribute.
+type KeyTerm struct {
+	Name  string
+	Op    Op
+	Value attr.Value
+	High  attr.Value // the upper bound of Between
+}
+
+// KeyTerms are a key condition whose placeholders are resolved.
+type KeyTerms []KeyTerm
+
+// Bind resolves the key condition's placeholders and checks its operands.
+func (k *KeyCondition) Bind(params *Params) (KeyTerms, error) {
+	c := k.condition
+	b := bind(c.clause, params, c.names, c.values)
+	b.check(&c.root)
+	if b.err != nil {
+		return nil, b.err
+	}
+	terms := make(KeyTerms, len(k.terms))
+	for i, n := range k.terms {
+		terms[i] = b.keyTerm(n)
+		if slices.ContainsFunc(terms[:i], func(t KeyTerm) bool { return t.Name == terms[i].Name }) {
+			return nil, &Error{Clause: c.clause, Reason: msgKeyTwice}
+		}
+	}
+	return terms, nil
+}
+
+var (
+	keyOps   = map[op]Op{opEQ: Equal, opLT: Less, opLE: LessOrEqual, opGT: Greater, opGE: GreaterOrEqual, opBetween: Between, opBeginsWith: BeginsWith}
+	mirrored = map[Op]Op{Equal: Equal, Less: Greater, LessOrEqual: GreaterOrEqual, Greater: Less, GreaterOrEqual: LessOrEqual}
+)
+
+// keyTerm turns a condition around when its value comes first.
+func (b *binding) keyTerm(n *node) KeyTerm {
+	t := KeyTerm{Op: keyOps[n.op]}
+	name, value := &n.args[0], &n.args[1]
+	if name.op != opPath {
+		name, value = value, name
+		t.Op = mirrored[t.Op]
+	}
+	t.Name = b.stepName(name.path[0])
+	t.Value = b.values[value.slot]
+	if n.op == opBetween {
+		t.High = b.values[n.args[2].slot]
+	}
+	return t
+}
+
+// A KeyQuery is a key condition fitted to a key: a value for each partition key
+// attribute, then sort key attributes from the left, all but the last by
+// equality.
+type KeyQuery struct {
+	Hash  []attr.Value
+	Equal []attr.Value // for the first sort key attributes
+	Range *KeyTerm     // for the next one, or nil
+}
+
+// Resolve fits the terms to the key of a table or index, whose attributes are
+// named.
+func (ts KeyTerms) Resolve(hash, sort []string) (*KeyQuery, error) {
+	q := &KeyQuery{}
+	used := 0
+	for _, name := range hash {
+		t := ts.find(name)
+		switch {
+		case t == nil:
+			return nil, &Error{Reason: msgKeyMissed(name)}
+		case t.Op != Equal:
+			return nil, &Error{Reason: msgKeyMismatch}
+		}
+		q.Hash = append(q.Hash, t.Value)
+		used++
+	}
+	for _, name := range sort {
+		t := ts.find(name)
+		if t == nil || q.Range != nil {
+			break
+		}
+		if t.Op == Equal {
+			q.Equal = append(q.Equal, t.Value)
+		} else {
+			q.Range = t
+		}
+		used++
+	}
+	if used < len(ts) {
+		return nil, ts.unfit(hash, sort)
+	}
+	return q, nil
+}
+
+// unfit says why terms are left over: a sort key attribute is missing before
+// them, or they name no part of the key.
+func (ts KeyTerms) unfit(hash, sort []string) error {
+	if len(hash)+len(sort) >= len(ts) {
+		for _, name := range sort {
+			if ts.find(name) == nil {
+				return &Error{Reason: msgKeyMissed(name)}
+			}
+		}
+	}
+	return &Error{Reason: msgKeyMismatch}
+}
+
+func (ts KeyTerms) find(name string) *KeyTerm {
+	for i := range ts {
+		if ts[i].Name == name {
+			return &ts[i]
+		}
+	}
+	return nil
+}
+
+// Match reports whether the term is true of a value of the key attribute.
+func (t *KeyTerm) Match(v attr.Value) bool {
+	if t.Op == BeginsWith {
+		return beginsWith(v, t.Value)
+	}
+	order, ok := attr.Compare(v, t.Value)
+	if !ok {
+		return false
+	}
+	switch t.Op {
+	case Equal:
+		return order == 0
+	case Less:
+		return order < 0
+	case LessOrEqual:
+		return order <= 0
+	case Greater:
+		return order > 0
+	case GreaterOrEqual:
+		return order >= 0
+	}
+	high, ok := attr.Compare(v, t.High)
+	return ok && order >= 0 && high <= 0
+}

@@ -1,0 +1,202 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// Params are the placeholders of one request, shared by all its expressions. It
+// remembers which were used. One goroutine at a time may bind with it.
+type Params struct {
+	names      map[string]string
+	values     attr.Map
+	usedNames  map[string]bool
+	usedValues []bool
+}
+
+// NewParams returns the placeholders of a request: ExpressionAttributeNames and
+// ExpressionAttributeValues, whose names begin with # and : . Either may be
+// empty.
+func NewParams(names map[string]string, values attr.Map) (*Params, error) {
+	p := &Params{names: names, values: values, usedValues: make([]bool, len(values))}
+	if len(names) > 0 {
+		p.usedNames = make(map[string]bool, len(names))
+	}
+	bad := ""
+	for key := range names {
+		if !isPlaceholder(key, '#') && (bad == "" || key < bad) {
+			bad = key
+		}
+	}
+	if _, empty := names[""]; bad != "" || empty {
+		return nil, &Error{Reason: msgPlaceholder("ExpressionAttributeNames", bad)}
+	}
+	for _, f := range values {
+		if !isPlaceholder(f.Name, ':') {
+			return nil, &Error{Reason: msgPlaceholder("ExpressionAttributeValues", f.Name)}
+		}
+	}
+	return p, nil
+}
+
+func isPlaceholder(key string, sigil byte) bool {
+	return len(key) > 1 && key[0] == sigil && wordEnd(key, 1) == len(key)
+}
+
+// Unused returns an error that lists the placeholders no expression has used.
+func (p *Params) Unused() error {
+	if len(p.usedNames) < len(p.names) {
+		var keys []string
+		for key := range p.names {
+			if !p.usedNames[key] {
+				keys = append(keys, key)
+			}
+		}
+		slices.Sort(keys)
+		return &Error{Reason: msgUnused("ExpressionAttributeNames", keys)}
+	}
+	var keys []string
+	for i, f := range p.values {
+		if !p.usedValues[i] {
+			keys = append(keys, f.Name)
+		}
+	}
+	if keys != nil {
+		return &Error{Reason: msgUnused("ExpressionAttributeValues", keys)}
+	}
+	return nil
+}
+
+func (p *Params) name(placeholder string) (string, bool) {
+	name, ok := p.names[placeholder]
+	if ok {
+		p.usedNames[placeholder] = true
+	}
+	return name, ok
+}
+
+func (p *Params) value(placeholder string) (attr.Value, bool) {
+	i, ok := p.values.Find(placeholder)
+	if !ok {
+		return attr.Value{}, false
+	}
+	p.usedValues[i] = true
+	return p.values[i].Value, true
+}
+
+// A binding is what the placeholders of one expression stand for.
+type binding struct {
+	clause string
+	params *Params
+	names  []string // by slot; what the paths' steps name
+	values []attr.Value
+	// The placeholders themselves, by slot.
+	nameKeys  []string
+	valueKeys []string
+	err       *Error
+}
+
+func bind(clause string, params *Params, names, values []string) *binding {
+	return &binding{
+		clause: clause, params: params,
+		names: make([]string, len(names)), nameKeys: names,
+		values: make([]attr.Value, len(values)), valueKeys: values,
+	}
+}
+
+// fail remembers the first error.
+func (b *binding) fail(reason string) {
+	if b.err == nil {
+		b.err = &Error{Clause: b.clause, Reason: reason}
+	}
+}
+
+// result is the first error, as an error.
+func (b *binding) result() error {
+	if b.err != nil {
+		return b.err
+	}
+	return nil
+}
+
+func (b *binding) resolvePath(p path) {
+	for _, s := range p {
+		if s.slot != noSlot {
+			b.resolveName(s.slot)
+		}
+	}
+}
+
+func (b *binding) resolveName(slot int) {
+	name, ok := b.params.name(b.nameKeys[slot])
+	if !ok {
+		b.fail(msgUndefinedName(b.nameKeys[slot]))
+	}
+	b.names[slot] = name
+}
+
+func (b *binding) resolveValue(slot int) {
+	v, ok := b.params.value(b.valueKeys[slot])
+	if !ok {
+		b.fail(msgUndefinedValue(b.valueKeys[slot]))
+	}
+	b.values[slot] = v
+}
+
+// resolve looks up every placeholder below n, in the order of the source.
+func (b *binding) resolve(n *node) {
+	switch n.op {
+	case opPath:
+		b.resolvePath(n.path)
+	case opValue:
+		b.resolveValue(n.slot)
+	}
+	for i := range n.args {
+		b.resolve(&n.args[i])
+	}
+}
+
+// stepName returns the attribute that a step names.
+func (b *binding) stepName(s step) string {
+	if s.slot != noSlot {
+		return b.names[s.slot]
+	}
+	return s.name
+}
+
+// full returns p with its placeholders replaced.
+func (b *binding) full(p path) path {
+	out := slices.Clone(p)
+	for i, s := range out {
+		out[i].name, out[i].slot = b.stepName(s), noSlot
+	}
+	return out
+}
+
+// samePath reports whether two paths lead to the same place.
+func (b *binding) samePath(p, q path) bool {
+	return slices.EqualFunc(p, q, func(s, t step) bool {
+		return s.index == t.index && b.stepName(s) == b.stepName(t)
+	})
+}
+
+// lookup follows a path into an item.
+func (b *binding) lookup(item attr.Map, p path) (attr.Value, bool) {
+	v, ok := item.Get(b.stepName(p[0]))
+	for _, s := range p[1:] {
+		if !ok {
+			return attr.Value{}, false
+		}
+		if s.isIndex() {
+			list := v.List()
+			if s.index >= len(list) {
+				return attr.Value{}, false
+			}
+			v = list[s.index]
+		} else {
+			v, ok = v.Map().Get(b.stepName(s))
+		}
+	}
+	return v, ok
+}

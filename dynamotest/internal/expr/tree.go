@@ -1,0 +1,90 @@
+package expr
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// A tree holds paths that do not overlap, joined where they share a beginning.
+// Its branches are sorted as maps and lists are.
+type tree struct {
+	step     step
+	branches []*tree
+	leaf     int // the number of the path that ends here, when there are no branches
+}
+
+// newTree joins paths, none of which is the beginning of another.
+func newTree(paths []path) *tree {
+	root := &tree{}
+	for i, p := range paths {
+		root.grow(p).leaf = i
+	}
+	root.sort()
+	return root
+}
+
+func (t *tree) grow(p path) *tree {
+	for _, s := range p {
+		t = t.branch(s)
+	}
+	return t
+}
+
+func (t *tree) branch(s step) *tree {
+	for _, b := range t.branches {
+		if b.step == s {
+			return b
+		}
+	}
+	b := &tree{step: s}
+	t.branches = append(t.branches, b)
+	return b
+}
+
+func (t *tree) sort() {
+	slices.SortFunc(t.branches, func(a, b *tree) int {
+		return cmp.Or(strings.Compare(a.step.name, b.step.name), cmp.Compare(a.step.index, b.step.index))
+	})
+	for _, b := range t.branches {
+		b.sort()
+	}
+}
+
+func (t *tree) isLeaf() bool { return len(t.branches) == 0 }
+
+// pick returns the part of an item that the tree's paths lead to: maps with the
+// named attributes, lists with the named elements side by side.
+func (t *tree) pick(item attr.Map) attr.Map {
+	var out attr.Map
+	for _, b := range t.branches {
+		if v, ok := item.Get(b.step.name); ok {
+			if part, ok := b.pickValue(v); ok {
+				out = append(out, attr.Field{Name: b.step.name, Value: part})
+			}
+		}
+	}
+	return out
+}
+
+func (t *tree) pickValue(v attr.Value) (attr.Value, bool) {
+	if t.isLeaf() {
+		return v, true
+	}
+	if !t.branches[0].step.isIndex() {
+		m := t.pick(v.Map())
+		return attr.MapOf(m), len(m) > 0
+	}
+	var elems []attr.Value
+	list := v.List()
+	for _, b := range t.branches {
+		if b.step.index < len(list) {
+			if part, ok := b.pickValue(list[b.step.index]); ok {
+				elems = append(elems, part)
+			}
+		}
+	}
+	return attr.List(elems...), len(elems) > 0
+}

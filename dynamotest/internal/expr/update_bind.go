@@ -1,0 +1,159 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// A Change is an update whose placeholders are resolved. It may be used by many
+// goroutines.
+type Change struct {
+	*binding
+	actions []boundAction
+	tree    *tree // what to change, by path: a leaf's number is that of its action
+	touched *tree // every path
+	written *tree // those that may have a value afterwards
+}
+
+type boundAction struct {
+	verb  verb
+	path  path // without placeholders
+	value *node
+}
+
+// Bind resolves the update's placeholders, and checks its paths and operands.
+func (u *Update) Bind(params *Params) (*Change, error) {
+	b := bind(UpdateExpression, params, u.names, u.values)
+	for slot := range u.names {
+		b.resolveName(slot)
+	}
+	for slot := range u.values {
+		b.resolveValue(slot)
+	}
+	c := &Change{binding: b}
+	paths := make([]path, len(u.actions))
+	for i := range u.actions {
+		a := &u.actions[i]
+		paths[i] = b.full(a.path)
+		c.actions = append(c.actions, boundAction{a.verb, paths[i], &a.value})
+	}
+	b.checkPaths(paths)
+	for i := range u.actions {
+		b.checkAction(&u.actions[i])
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	c.plant(paths)
+	return c, nil
+}
+
+// plant arranges the paths in trees.
+func (c *Change) plant(paths []path) {
+	c.tree, c.touched, c.written = newTree(paths), newTree(paths), new(tree)
+	if slices.ContainsFunc(c.actions, func(a boundAction) bool { return a.verb == verbRemove }) {
+		var kept []path
+		for _, a := range c.actions {
+			if a.verb != verbRemove {
+				kept = append(kept, a.path)
+			}
+		}
+		c.written = newTree(kept)
+		return
+	}
+	c.written = c.touched
+}
+
+// checkAction checks an action's operands as far as that is possible without an
+// item.
+func (b *binding) checkAction(a *action) {
+	switch a.verb {
+	case verbSet:
+		b.walkRule((*binding).checkCount, &a.value)
+		if b.err == nil {
+			b.walkRule((*binding).checkKinds, &a.value)
+		}
+	case verbAdd, verbDelete:
+		if k := b.kind(&a.value); !k.Set() && (a.verb == verbDelete || k != attr.N) && b.err == nil {
+			b.fail(msgActionOperand(a.verb.String(), k))
+		}
+	}
+}
+
+// checkPaths refuses two paths of which one leads to, or through, the other, and
+// two that take one value for a map and for a list.
+func (b *binding) checkPaths(paths []path) {
+	conflict := ""
+	for i, q := range paths {
+		for _, p := range paths[:i] {
+			switch relate(p, q) {
+			case overlapping:
+				b.fail(msgPaths("overlap", p, q))
+				return
+			case conflicting:
+				if conflict == "" {
+					conflict = msgPaths("conflict", p, q)
+				}
+			}
+		}
+	}
+	if conflict != "" {
+		b.fail(conflict)
+	}
+}
+
+type relation uint8
+
+const (
+	apart relation = iota
+	overlapping
+	conflicting
+)
+
+func relate(p, q path) relation {
+	for i := range min(len(p), len(q)) {
+		switch {
+		case p[i].isIndex() != q[i].isIndex():
+			return conflicting
+		case p[i] != q[i]:
+			return apart
+		}
+	}
+	return overlapping
+}
+
+// Heads returns the names of the top-level attributes that the update changes,
+// each once.
+func (c *Change) Heads() []string {
+	var heads []string
+	for _, a := range c.actions {
+		if head := a.path[0].name; !slices.Contains(heads, head) {
+			heads = append(heads, head)
+		}
+	}
+	return heads
+}
+
+// Overhead returns the bytes that DynamoDB adds to an item, its key left out,
+// when it judges whether an update makes the item too large.
+func (c *Change) Overhead() int {
+	const update, write, clear = 3, 19, 2
+	bytes := update
+	for _, a := range c.actions {
+		if a.verb == verbSet || a.verb == verbAdd {
+			bytes += write
+		} else {
+			bytes += clear
+		}
+	}
+	return bytes
+}
+
+// Old returns what the changed paths held in the item before, as UPDATED_OLD
+// shows it.
+func (c *Change) Old(before attr.Map) attr.Map { return c.touched.pick(before) }
+
+// New returns what they hold after, as UPDATED_NEW shows it. A removed element
+// of a list has no value even if another has moved to its place.
+func (c *Change) New(after attr.Map) attr.Map { return c.written.pick(after) }
