@@ -18,7 +18,10 @@ type Predicate struct {
 func (c *Condition) Bind(params *Params) (*Predicate, error) {
 	b := bind(c.clause, params, c.names, c.values)
 	b.check(&c.root)
-	return &Predicate{&c.root, b}, b.result()
+	if b.err != nil {
+		return nil, b.err
+	}
+	return &Predicate{&c.root, b}, nil
 }
 
 // check walks down to the single conditions and checks each in turn, so that of

@@ -164,6 +164,10 @@ func msgPlaceholder(field, key string) string {
 	return fmt.Sprintf(`%s contains invalid key: Syntax error; key: "%s"`, field, key)
 }
 
+func msgEmptyName(key string) string {
+	return "ExpressionAttributeNames contains invalid value: Attribute name must not be empty; key: " + key
+}
+
 // describe is a scalar as DynamoDB's messages show it.
 func describe(v attr.Value) string {
 	return fmt.Sprintf("{%s:%s}", v.Kind(), v.Str())

@@ -48,7 +48,7 @@ func (k *KeyCondition) collect(n *node) string {
 // the others are placeholders.
 func checkKeyTerm(n *node) string {
 	attribute := slices.IndexFunc(n.args, func(arg node) bool { return arg.op == opPath })
-	if (n.op == opBetween || n.op == opBeginsWith) && attribute > 0 {
+	if (n.op == opBetween || n.op == opBeginsWith) && attribute != 0 {
 		return msgKeyFirstOperand(n.op.String())
 	}
 	for i := range n.args {

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
@@ -23,14 +24,13 @@ func NewParams(names map[string]string, values attr.Map) (*Params, error) {
 	if len(names) > 0 {
 		p.usedNames = make(map[string]bool, len(names))
 	}
-	bad := ""
-	for key := range names {
-		if !isPlaceholder(key, '#') && (bad == "" || key < bad) {
-			bad = key
+	for _, key := range slices.Sorted(maps.Keys(names)) {
+		switch {
+		case !isPlaceholder(key, '#'):
+			return nil, &Error{Reason: msgPlaceholder("ExpressionAttributeNames", key)}
+		case names[key] == "":
+			return nil, &Error{Reason: msgEmptyName(key)}
 		}
-	}
-	if _, empty := names[""]; bad != "" || empty {
-		return nil, &Error{Reason: msgPlaceholder("ExpressionAttributeNames", bad)}
 	}
 	for _, f := range values {
 		if !isPlaceholder(f.Name, ':') {
@@ -110,14 +110,6 @@ func (b *binding) fail(reason string) {
 	if b.err == nil {
 		b.err = &Error{Clause: b.clause, Reason: reason}
 	}
-}
-
-// result is the first error, as an error.
-func (b *binding) result() error {
-	if b.err != nil {
-		return b.err
-	}
-	return nil
 }
 
 func (b *binding) resolvePath(p path) {

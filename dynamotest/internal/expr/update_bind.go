@@ -12,8 +12,6 @@ type Change struct {
 	*binding
 	actions []boundAction
 	tree    *tree // what to change, by path: a leaf's number is that of its action
-	touched *tree // every path
-	written *tree // those that may have a value afterwards
 }
 
 type boundAction struct {
@@ -45,24 +43,8 @@ func (u *Update) Bind(params *Params) (*Change, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	c.plant(paths)
+	c.tree = newTree(paths)
 	return c, nil
-}
-
-// plant arranges the paths in trees.
-func (c *Change) plant(paths []path) {
-	c.tree, c.touched, c.written = newTree(paths), newTree(paths), new(tree)
-	if slices.ContainsFunc(c.actions, func(a boundAction) bool { return a.verb == verbRemove }) {
-		var kept []path
-		for _, a := range c.actions {
-			if a.verb != verbRemove {
-				kept = append(kept, a.path)
-			}
-		}
-		c.written = newTree(kept)
-		return
-	}
-	c.written = c.touched
 }
 
 // checkAction checks an action's operands as far as that is possible without an
@@ -152,8 +134,16 @@ func (c *Change) Overhead() int {
 
 // Old returns what the changed paths held in the item before, as UPDATED_OLD
 // shows it.
-func (c *Change) Old(before attr.Map) attr.Map { return c.touched.pick(before) }
+func (c *Change) Old(before attr.Map) attr.Map { return c.tree.pick(before) }
 
-// New returns what they hold after, as UPDATED_NEW shows it. A removed element
-// of a list has no value even if another has moved to its place.
-func (c *Change) New(after attr.Map) attr.Map { return c.written.pick(after) }
+// New returns what they hold in the item after, as UPDATED_NEW shows it. What
+// was removed is left out, even if another element of a list has moved there.
+func (c *Change) New(after attr.Map) attr.Map {
+	var written []path
+	for _, a := range c.actions {
+		if a.verb != verbRemove {
+			written = append(written, a.path)
+		}
+	}
+	return newTree(written).pick(after)
+}
