@@ -1,0 +1,2 @@
+// Package ledger remembers which events were handled: an idempotency ledger.
+package ledger

@@ -1,0 +1,78 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+var (
+	// ErrFingerprintMismatch is returned by [Store.Claim] and [Do]: the key
+	// stands for another payload. Trying again cannot help; the sender reuses
+	// its ids, or the key is made of too little.
+	ErrFingerprintMismatch = errors.New("ledger: the key was claimed with another payload")
+
+	// ErrTooManyAttempts is returned by [Store.Claim] and [Do]: the key was
+	// claimed Config.MaxAttempts times and never completed. It stays so until
+	// the row expires: the event is poison, for the dead letters.
+	ErrTooManyAttempts = errors.New("ledger: too many attempts")
+
+	// ErrNoResult is returned by [Do] for a key that is done and has no result
+	// to replay: [Store.MarkSeen] or an older system wrote its row.
+	ErrNoResult = errors.New("ledger: done, and without a result")
+
+	// ErrLeaseLost is returned by [Claim.Complete], [Claim.Fail],
+	// [Claim.Renew] and [Do], and is the cause of the end of [Do]'s context:
+	// the claim is not held any more, and another worker may be at it.
+	ErrLeaseLost = errors.New("ledger: lease lost")
+)
+
+// InProgressError is returned by [Store.Claim] and [Do] while another worker
+// holds the key.
+type InProgressError struct {
+	// Wait is how long until the key can be claimed, should its holder have
+	// crashed. A holder that is well completes earlier or renews.
+	Wait time.Duration
+}
+
+// Error says how long to wait.
+func (e *InProgressError) Error() string {
+	return fmt.Sprintf("ledger: in progress, free in %v at the latest unless renewed", e.Wait)
+}
+
+// DoneError is returned by [Store.Claim] for a key that is done, and by
+// [Claim.Complete], [Claim.Fail] and [Claim.Renew] when the claim's own
+// completion stands already with another result. [Do] replays it.
+type DoneError struct {
+	// Record holds the result, which is nil when there is none.
+	Record Record
+}
+
+// Error says since when.
+func (e *DoneError) Error() string { return "ledger: done already" }
+
+// PermanentError is returned by [Do] when its function returned [Permanent],
+// and by [Do] and [Store.Claim] whenever the key comes again.
+type PermanentError struct {
+	// Message is the text of the error, cut to 512 bytes: the same when it is
+	// replayed.
+	Message string
+
+	cause error // nil when replayed
+}
+
+// Permanent says that err will not go away by trying again: [Do] and
+// [Claim.Fail] store it as the outcome of the key, and it is replayed as a
+// [*PermanentError]. Permanent(nil) is nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &PermanentError{Message: truncate(err.Error(), maxError), cause: err}
+}
+
+// Error is the stored message.
+func (e *PermanentError) Error() string { return "ledger: permanent: " + e.Message }
+
+// Unwrap returns the error that was given to [Permanent], nil when replayed.
+func (e *PermanentError) Unwrap() error { return e.cause }

@@ -1,0 +1,187 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+const pkg = "ledger"
+
+// Grace is how long after its logical expiry a row of this package reaches the
+// TTL attribute's time. It is part of the format. DynamoDB deletes by a clock
+// of its own; since no two clocks differ by more, a row that is deleted has
+// expired for everyone, and the sweep changes no answer.
+const Grace = time.Hour
+
+// The attributes. They are the format.
+const (
+	attrKey         = "pk"
+	attrSeenAt      = "seenAt"
+	attrExpiresAt   = "expiresAt"
+	attrSource      = "source"
+	attrNotes       = "notes" // read only: an older system's
+	attrState       = "state"
+	attrClaim       = "claim"
+	attrLease       = "lease"
+	attrFence       = "fence"
+	attrAttempts    = "attempts"
+	attrFingerprint = "fingerprint"
+	attrResult      = "result"
+	attrLastError   = "lastError"
+)
+
+// Bounds in bytes of UTF-8.
+const (
+	maxSource = 64
+	maxError  = 512
+)
+
+// State is where a key stands.
+type State string
+
+const (
+	// Claimed says that a worker is at it, or was until its lease lapsed.
+	Claimed State = "claimed"
+	// Failed says that the last worker gave up; the key may be claimed again.
+	Failed State = "failed"
+	// Done says that it is completed, with a result or, when MarkSeen or an
+	// older system wrote the row, without.
+	Done State = "done"
+	// Refused says that it ended with a permanent error.
+	Refused State = "refused"
+)
+
+// Record is a row of the ledger.
+type Record struct {
+	Key       string
+	State     State
+	SeenAt    time.Time // when the key was first seen
+	ExpiresAt time.Time // when it is forgotten; zero is never
+	Lease     time.Time // until when it is held; zero unless Claimed
+	Fence     int64     // of the last claim; 0 when there was none
+	Attempts  int64     // how often it was claimed
+
+	Fingerprint []byte          // SHA-256 of the payload; nil when there was none
+	Result      json.RawMessage // nil unless Done with a result
+	LastError   string          // why it is Failed or Refused, at most 512 bytes
+
+	Source string // first part of the key, for people
+	Notes  string // an older system's
+}
+
+// row is a Record with the nonce of who wrote it, "" on an older system's row.
+type row struct {
+	Record
+	claim string
+}
+
+// decode reads a row of this package or of an older system, whose rows have no
+// claim and are done without a result.
+func decode(it ddb.Item) (row, error) {
+	r := row{claim: item.Text(it, attrClaim)}
+	r.Key = item.Text(it, attrKey)
+	r.Source, r.Notes = item.Text(it, attrSource), item.Text(it, attrNotes)
+	r.LastError = item.Text(it, attrLastError)
+
+	d := decoder{it: it}
+	r.SeenAt = d.time(attrSeenAt)
+	if item.Has(it, attrExpiresAt) {
+		r.ExpiresAt = time.Unix(d.int(attrExpiresAt), 0).UTC()
+	}
+	if r.claim == "" {
+		r.State = Done
+		return r, d.err
+	}
+	if !r.ExpiresAt.IsZero() {
+		r.ExpiresAt = r.ExpiresAt.Add(-Grace)
+	}
+	r.State = State(item.Text(it, attrState))
+	r.Fence, r.Attempts = d.int(attrFence), d.int(attrAttempts)
+	if lease := d.int(attrLease); lease != 0 {
+		r.Lease = time.UnixMilli(lease).UTC()
+	}
+	r.Fingerprint = d.bytes(attrFingerprint)
+	if item.Has(it, attrResult) {
+		r.Result = json.RawMessage(item.Text(it, attrResult))
+	}
+	switch r.State {
+	case Claimed, Failed, Done, Refused:
+	default:
+		d.fail(fmt.Errorf("attribute %s is %q, which this version does not know", attrState, r.State))
+	}
+	return r, d.err
+}
+
+// decoder keeps the first error, so that decode reads straight on.
+type decoder struct {
+	it  ddb.Item
+	err error
+}
+
+func (d *decoder) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+func (d *decoder) int(name string) int64 {
+	n, err := item.Int(d.it, name)
+	d.fail(err)
+	return n
+}
+
+func (d *decoder) time(name string) time.Time {
+	at, err := item.ParseTime(d.it, name)
+	d.fail(err)
+	return at
+}
+
+func (d *decoder) bytes(name string) []byte {
+	b, err := item.Bytes(d.it, name)
+	d.fail(err)
+	return b
+}
+
+// expiredRow is true of a row that has expired, deleted or not: one of this
+// package by :graced, which is now and the grace, an older system's by :now.
+// It is false of no row at all.
+const expiredRow = "attribute_exists(#claim) AND #expiresAt <= :graced" +
+	" OR attribute_not_exists(#claim) AND #expiresAt <= :now"
+
+// expired is expiredRow for a row at hand.
+func (r row) expired(now time.Time) bool {
+	return !r.ExpiresAt.IsZero() && r.ExpiresAt.Unix() <= now.Unix()
+}
+
+// expiresAt is the TTL attribute of a row that shall live for the given time:
+// whole seconds, rounded up, and the grace.
+func expiresAt(now time.Time, life time.Duration) int64 {
+	return now.Add(life+time.Second-1).Unix() + int64(Grace/time.Second)
+}
+
+// names maps "#name" to each name, as an expression's attribute names.
+func names(attributes ...string) map[string]string {
+	m := make(map[string]string, len(attributes))
+	for _, a := range attributes {
+		m["#"+a] = a
+	}
+	return m
+}
+
+// truncate makes text valid UTF-8 of at most so many bytes, cut between runes.
+func truncate(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= most {
+		return text
+	}
+	for !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}

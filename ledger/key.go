@@ -1,0 +1,48 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+)
+
+var (
+	escaper   = strings.NewReplacer("%", "%25", ":", "%3A")
+	unescaper = strings.NewReplacer("%25", "%", "%3A", ":") // one pass: %253A is %3A
+)
+
+// Key joins parts to a ledger key, most general first:
+//
+//	ledger.Key("ALOWARE", "719285063") // ALOWARE:719285063
+//
+// Only '%' and ':' are escaped, as %25 and %3A, so that two different lists of
+// parts never give one key. The parts must be what the sender repeats on a
+// redelivery: an id, never an attempt number. No parts, an empty part, which
+// would make all events with it one, text that is not UTF-8, and a key over
+// 2048 bytes are an [*event.InputError].
+func Key(parts ...string) (string, error) {
+	if len(parts) == 0 {
+		return "", event.BadInput(pkg, "parts", "must name the event: at least one part")
+	}
+	escaped := make([]string, len(parts))
+	for i, part := range parts {
+		if err := check.ID(pkg, fmt.Sprintf("parts[%d]", i), part); err != nil {
+			return "", err
+		}
+		escaped[i] = escaper.Replace(part)
+	}
+	key := strings.Join(escaped, ":")
+	if err := check.PartitionKey(pkg, "parts", key); err != nil {
+		return "", err
+	}
+	return key, nil
+}
+
+// sourceOf returns the first part of a key, bounded: the `source` attribute,
+// which is there for people and decides nothing.
+func sourceOf(key string) string {
+	first, _, _ := strings.Cut(key, ":")
+	return truncate(unescaper.Replace(first), maxSource)
+}

@@ -1,0 +1,160 @@
+package ledger
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// API is what the package calls of *dynamodb.Client.
+type API interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+}
+
+var _ API = (*dynamodb.Client)(nil)
+
+// Config of a Store. The zero Config works. All that write to one table must
+// agree on MaxSkew; the rest may differ.
+type Config struct {
+	// Now is the clock. Defaults to time.Now.
+	Now func() time.Time
+
+	// Rand gives the nonces by which a call knows its own row again. It must
+	// be safe for concurrent use. Defaults to crypto/rand.
+	Rand io.Reader
+
+	// Retention is how long a key is remembered after the last write to its
+	// row. It must be longer than a sender goes on delivering again, and is
+	// refused when negative or shorter than Lease. Defaults to 14 days.
+	Retention time.Duration
+
+	// Lease is how long a claim holds without being renewed, and so how long a
+	// key stays blocked after a crash, but for MaxSkew. At least 1 second.
+	// Defaults to 1 minute.
+	Lease time.Duration
+
+	// MaxSkew is the declared bound on how far the clocks of any two users of
+	// the table differ: a lease is taken over only when it has lapsed by that
+	// much. At most [Grace]. Defaults to 10 seconds.
+	MaxSkew time.Duration
+
+	// MaxAttempts is how often a key may be claimed until it completes.
+	// Defaults to 5.
+	MaxAttempts int
+
+	// MaxResult bounds the stored result, in bytes of JSON: every replay and
+	// every duplicate pays for the size of the row. At most 384 KB. Defaults
+	// to 16 KB.
+	MaxResult int
+}
+
+const (
+	defaultRetention   = 14 * 24 * time.Hour
+	defaultLease       = time.Minute
+	defaultMaxSkew     = 10 * time.Second
+	defaultMaxAttempts = 5
+	defaultMaxResult   = 16 << 10
+
+	// shortestLease leaves room for a renewal and its retries.
+	shortestLease = time.Second
+	// mostResult leaves room for the key and the bounded attributes beside it
+	// in an item of 400 KB.
+	mostResult = 384 << 10
+)
+
+func (c *Config) fill() {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
+	}
+	if c.Retention == 0 {
+		c.Retention = defaultRetention
+	}
+	if c.Lease == 0 {
+		c.Lease = defaultLease
+	}
+	if c.MaxSkew == 0 {
+		c.MaxSkew = defaultMaxSkew
+	}
+	if c.MaxAttempts == 0 {
+		c.MaxAttempts = defaultMaxAttempts
+	}
+	if c.MaxResult == 0 {
+		c.MaxResult = defaultMaxResult
+	}
+}
+
+func (c *Config) validate() error {
+	switch {
+	case c.Lease < shortestLease:
+		return event.BadInput(pkg, "Config.Lease", fmt.Sprintf("must be at least %v, is %v", shortestLease, c.Lease))
+	case c.Retention < 0:
+		return event.BadInput(pkg, "Config.Retention", fmt.Sprintf("must be positive, is %v", c.Retention))
+	case c.Retention < c.Lease:
+		return event.BadInput(pkg, "Config.Retention", fmt.Sprintf("must not be shorter than a lease of %v, is %v", c.Lease, c.Retention))
+	case c.MaxSkew < 0 || c.MaxSkew > Grace:
+		return event.BadInput(pkg, "Config.MaxSkew", fmt.Sprintf("must be positive and at most the format's grace of %v, is %v", Grace, c.MaxSkew))
+	case c.MaxAttempts < 1:
+		return event.BadInput(pkg, "Config.MaxAttempts", fmt.Sprintf("must be positive, is %d", c.MaxAttempts))
+	case c.MaxResult < 1 || c.MaxResult > mostResult:
+		return event.BadInput(pkg, "Config.MaxResult", fmt.Sprintf("must be 1 to %d bytes, is %d", mostResult, c.MaxResult))
+	}
+	return check.TTL(pkg, "Config.Retention", c.Now().Add(c.Retention).Add(Grace))
+}
+
+// Store is a ledger in one table. It is safe for concurrent use.
+type Store struct {
+	api   API
+	table string
+	cfg   Config
+}
+
+// New returns the ledger in the given table. A nil Config works.
+func New(api API, table string, cfg *Config) (*Store, error) {
+	if api == nil {
+		return nil, event.BadInput(pkg, "api", "must not be nil")
+	}
+	if err := check.Table(pkg, table); err != nil {
+		return nil, err
+	}
+	s := &Store{api: api, table: table}
+	if cfg != nil {
+		s.cfg = *cfg
+	}
+	s.cfg.fill()
+	if err := s.cfg.validate(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Table returns the definition of the table, for [schema.Create].
+func (s *Store) Table() schema.Table {
+	return schema.Table{
+		Name: s.table,
+		Key:  schema.Key{Partition: schema.String(attrKey)},
+		TTL:  attrExpiresAt,
+	}
+}
+
+// nonce returns what the `claim` attribute of a new row shall hold.
+func (s *Store) nonce() (string, error) {
+	var b [16]byte
+	if _, err := io.ReadFull(s.cfg.Rand, b[:]); err != nil {
+		return "", fmt.Errorf("ledger: reading randomness: %w", err)
+	}
+	return hex.EncodeToString(b[:]), nil
+}

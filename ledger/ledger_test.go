@@ -1,0 +1,164 @@
+package ledger_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// clock is a clock that stands until it is moved.
+type clock struct {
+	mu sync.Mutex // guards at
+	at time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) Add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// bench is a ledger of a test: its database, its table and its clock.
+type bench struct {
+	db    *dynamotest.DB
+	table string
+	clock *clock
+}
+
+// newBench creates the table with TTL off: the tests move the ledger's clock
+// and not the server's, and an expired row shall stay.
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	db := dynamotest.Open(t)
+	b := &bench{db: db, table: db.Name("QuillIdempotencyLedger"), clock: &clock{at: time.Now().Truncate(time.Second)}}
+	table := b.store(t, ledger.Config{}).Table()
+	table.TTL = ""
+	if err := schema.Create(t.Context(), db.Client(), table); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// store returns a ledger in the table. The clock is the bench's unless set.
+func (b *bench) store(t *testing.T, cfg ledger.Config) *ledger.Store {
+	t.Helper()
+	if cfg.Now == nil {
+		cfg.Now = b.clock.Now
+	}
+	s, err := ledger.New(b.db.Client(), b.table, &cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// put stores a row as it is.
+func (b *bench) put(t *testing.T, it ddb.Item) {
+	t.Helper()
+	_, err := b.db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(b.table), Item: it})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// row reads a row as it is stored.
+func (b *bench) row(t *testing.T, key string) ddb.Item {
+	t.Helper()
+	out, err := b.db.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String(b.table), Key: ddb.Item{"pk": s(key)}, ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Item
+}
+
+func TestNewFillsAndRefuses(t *testing.T) {
+	t.Parallel()
+	client := dynamotest.Connect("http://127.0.0.1:1")
+	for name, tc := range map[string]struct {
+		table string
+		cfg   *ledger.Config
+		field string
+	}{
+		"nil config":                {"ledger", nil, ""},
+		"zero config":               {"ledger", &ledger.Config{}, ""},
+		"retention of one lease":    {"ledger", &ledger.Config{Retention: time.Minute, Lease: time.Minute}, ""},
+		"skew of the whole grace":   {"ledger", &ledger.Config{MaxSkew: time.Hour}, ""},
+		"no table":                  {"", nil, "table"},
+		"negative retention":        {"ledger", &ledger.Config{Retention: -1}, "Config.Retention"},
+		"retention under the lease": {"ledger", &ledger.Config{Retention: time.Second, Lease: time.Minute}, "Config.Retention"},
+		"retention beyond 9999":     {"ledger", &ledger.Config{Retention: 1<<63 - 1, Now: func() time.Time { return time.Date(9800, 1, 1, 0, 0, 0, 0, time.UTC) }}, "Config.Retention"},
+		"lease under a second":      {"ledger", &ledger.Config{Lease: time.Second - 1}, "Config.Lease"},
+		"skew over the grace":       {"ledger", &ledger.Config{MaxSkew: time.Hour + 1}, "Config.MaxSkew"},
+		"negative skew":             {"ledger", &ledger.Config{MaxSkew: -1}, "Config.MaxSkew"},
+		"negative attempts":         {"ledger", &ledger.Config{MaxAttempts: -1}, "Config.MaxAttempts"},
+		"negative result":           {"ledger", &ledger.Config{MaxResult: -1}, "Config.MaxResult"},
+		"result over an item":       {"ledger", &ledger.Config{MaxResult: 400 << 10}, "Config.MaxResult"},
+	} {
+		store, err := ledger.New(client, tc.table, tc.cfg)
+		if tc.field == "" {
+			if err != nil || store == nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		wantBadInput(t, name, err, tc.field)
+		if store != nil {
+			t.Errorf("%s: a store came back with the error", name)
+		}
+	}
+	if _, err := ledger.New(nil, "ledger", nil); err == nil {
+		t.Error("a nil api is taken")
+	}
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	store, err := ledger.New(dynamotest.Connect("http://127.0.0.1:1"), "QuillIdempotencyLedger", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := schema.Table{Name: "QuillIdempotencyLedger", Key: schema.Key{Partition: schema.String("pk")}, TTL: "expiresAt"}
+	if diff := cmp.Diff(want, store.Table()); diff != "" {
+		t.Errorf("Table (-want +got):\n%s", diff)
+	}
+}
+
+func wantBadInput(t *testing.T, what string, err error, field string) {
+	t.Helper()
+	var bad *event.InputError
+	if !errors.As(err, &bad) || bad.Package != "ledger" || bad.Field != field {
+		t.Errorf("%s: got %v, want bad input of %s", what, err, field)
+	}
+}
+
+func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	t.Parallel()
+	store, err := ledger.New(dynamotest.Connect("http://127.0.0.1:1"), "ledger", nil) // where nobody answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, key := range map[string]string{"empty": "", "too long": strings.Repeat("x", 2049), "not UTF-8": "a\xff"} {
+		_, err := store.MarkSeen(t.Context(), key)
+		wantBadInput(t, "MarkSeen "+name, err, "key")
+	}
+}

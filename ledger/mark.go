@@ -1,0 +1,80 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+const unseen = "attribute_not_exists(#pk) OR " + expiredRow
+
+var unseenNames = names(attrKey, attrClaim, attrExpiresAt)
+
+// MarkSeen says whether the key is seen for the first time: event.Created, or
+// event.Duplicate when it was marked, claimed or completed before and has not
+// expired. Who gets Created is the only one who does.
+//
+// It is at most once: the key counts as seen from now on, also when the caller
+// dies before it did anything. Work that must happen needs [Store.Claim] or
+// [Do]. A lost reply is told from a redelivery and repeated by the SDK; when
+// that too stays without an answer the error is [event.ErrUnknownOutcome], and
+// the key may be marked.
+//
+// Price: 1 request, 1 WCU. A duplicate costs 1 WCU for each KB of the stored
+// row.
+func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error) {
+	if err := check.PartitionKey(pkg, "key", key); err != nil {
+		return 0, err
+	}
+	nonce, err := s.nonce()
+	if err != nil {
+		return 0, err
+	}
+	err = ddb.Retry(ctx, func() error {
+		_, err := s.api.PutItem(ctx, s.markInput(key, nonce, s.cfg.Now()))
+		return err
+	})
+	if old, refused := ddb.Refused(err); refused {
+		if item.Text(old, attrClaim) == nonce { // an earlier try of this call
+			return event.Created, nil
+		}
+		return event.Duplicate, nil
+	}
+	if err != nil && !ddb.Definite(err) {
+		err = fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err)
+	}
+	if err != nil {
+		return 0, ddb.Wrap(pkg, "MarkSeen", s.table, err)
+	}
+	return event.Created, nil
+}
+
+func (s *Store) markInput(key, nonce string, now time.Time) *dynamodb.PutItemInput {
+	return &dynamodb.PutItemInput{
+		TableName: aws.String(s.table),
+		Item: ddb.Item{
+			attrKey:       item.S(key),
+			attrSeenAt:    item.Time(now),
+			attrExpiresAt: item.N(expiresAt(now, s.cfg.Retention)),
+			attrSource:    item.S(sourceOf(key)),
+			attrState:     item.S(string(Done)),
+			attrClaim:     item.S(nonce),
+		},
+		ConditionExpression:      aws.String(unseen),
+		ExpressionAttributeNames: unseenNames,
+		ExpressionAttributeValues: ddb.Item{
+			":now":    item.N(now.Unix()),
+			":graced": item.N(now.Add(Grace).Unix()),
+		},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+}

@@ -1,0 +1,143 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// s and n are attributes as rows hold them.
+func s(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
+
+func n(number int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: fmt.Sprint(number)}
+}
+
+func wantMark(t *testing.T, store *ledger.Store, key string, want event.Outcome) {
+	t.Helper()
+	got, err := store.MarkSeen(t.Context(), key)
+	if err != nil || got != want {
+		t.Errorf("MarkSeen = %v, %v, want %v", got, err, want)
+	}
+}
+
+func TestMarkSeen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	wantMark(t, store, "ALOWARE:1", event.Created)
+	wantMark(t, store, "ALOWARE:1", event.Duplicate)
+	wantMark(t, store, "ALOWARE:2", event.Created)
+}
+
+// An expired row refuses nothing, whether it is deleted yet or not, and a row
+// is not forgotten a second early.
+func TestMarkSeenExpires(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Retention: 24 * time.Hour})
+	wantMark(t, store, "k", event.Created)
+	b.clock.Add(24*time.Hour - time.Second)
+	wantMark(t, store, "k", event.Duplicate)
+	b.clock.Add(time.Second)
+	wantMark(t, store, "k", event.Created)
+	wantMark(t, store, "k", event.Duplicate)
+}
+
+func TestMarkSeenKnowsItsOwnLostReply(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
+	wantMark(t, store, "reply", event.Created)
+	wantMark(t, store, "reply", event.Duplicate)
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem"})
+	wantMark(t, store, "request", event.Created)
+	wantMark(t, store, "request", event.Duplicate)
+}
+
+func TestMarkSeenSaysWhenItCannotKnow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem", Times: -1})
+	got, err := store.MarkSeen(t.Context(), "k")
+	if got != 0 || !errors.Is(err, event.ErrUnknownOutcome) {
+		t.Errorf("all replies lost: %v, %v", got, err)
+	}
+	b.db.Heal()
+	wantMark(t, store, "k", event.Duplicate)
+}
+
+// Rows of the TypeScript system have no grace: they expire by their TTL.
+func TestMarkSeenReadsOlderRows(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	older := func(key string, expires time.Duration) ddb.Item {
+		return ddb.Item{
+			"pk": s(key), "seenAt": s("2025-11-05T17:30:00Z"), "source": s("ALOWARE"), "notes": s("initial insert"),
+			"expiresAt": n(b.clock.Now().Add(expires).Unix()),
+		}
+	}
+	for name, tc := range map[string]struct {
+		row  ddb.Item
+		want event.Outcome
+	}{
+		"live":                      {older("live", 14*24*time.Hour), event.Duplicate},
+		"live for less than a hour": {older("hour", time.Second), event.Duplicate},
+		"expired":                   {older("expired", 0), event.Created},
+		"never expires":             {ddb.Item{"pk": s("never"), "seenAt": s("2025-11-05T17:30:00Z")}, event.Duplicate},
+	} {
+		b.put(t, tc.row)
+		key := tc.row["pk"].(*types.AttributeValueMemberS).Value
+		if got, err := store.MarkSeen(t.Context(), key); err != nil || got != tc.want {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, tc.want)
+		}
+		wantMark(t, store, key, event.Duplicate)
+	}
+}
+
+func TestMarkSeenOnceAmongMany(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	const callers = 16
+	outcomes := make([]event.Outcome, callers)
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			var err error
+			if outcomes[i], err = store.MarkSeen(t.Context(), "k"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	count := map[event.Outcome]int{}
+	for _, out := range outcomes {
+		count[out]++
+	}
+	if count[event.Created] != 1 || count[event.Duplicate] != callers-1 {
+		t.Errorf("outcomes: %v", count)
+	}
+}
+
+func TestMarkSeenWithoutRandomness(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Rand: io.LimitReader(nil, 0)})
+	if out, err := store.MarkSeen(t.Context(), "k"); out != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("MarkSeen = %v, %v", out, err)
+	}
+}
