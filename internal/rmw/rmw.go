@@ -1,0 +1,194 @@
+// Package rmw counts events into rows by read-modify-write: what a row becomes
+// is computed from what stands there, which no update expression can do, and
+// written only if that still stands.
+//
+// The row's version guards the write. A write that lost the race is told what
+// stands there now by the refusal itself, so that trying again costs no read,
+// and each event counts once by the row's ring of recent ones. A lost reply is
+// therefore harmless: the SDK's own repetition meets the event in the ring.
+package rmw
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recent"
+)
+
+// API is what the package calls of *dynamodb.Client.
+type API interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+}
+
+// Attributes of every row that is counted into. The last is the row's own
+// count of events, whose name differs by kind.
+const (
+	attrPK        = "pk"
+	attrSK        = "sk"
+	attrType      = "type"
+	attrVersion   = "version"
+	attrRecent    = "recent"
+	attrUpdatedAt = "updatedAt"
+)
+
+// Set begins the update expression of every kind; a kind's own attributes
+// follow. It sets and never replaces, so that attributes of another writer
+// stay.
+const Set = "SET #type = :type, #version = :version, #recent = :recent, #updatedAt = :updatedAt, #count = :count"
+
+// What must still stand for a write to take effect. A row of an older system
+// has no version; its writers change the count, or bring one into being.
+const (
+	ifNone    = "attribute_not_exists(#pk)"
+	ifVersion = "#version = :stood"
+	ifCount   = "attribute_not_exists(#version) AND #count = :stood"
+	ifBare    = "attribute_exists(#pk) AND attribute_not_exists(#version) AND attribute_not_exists(#count)"
+)
+
+// Attempts bounds the writes of one Count, and firstPause the first of the
+// pauses between them, each twice the one before on average.
+const (
+	Attempts   = 12
+	firstPause = 10 * time.Millisecond
+)
+
+// Rows is a kind of row in a table whose key is pk and sk.
+type Rows struct {
+	API     API
+	Table   string
+	Package string // prefix of the errors
+	Now     func() time.Time
+
+	Type      string            // the attribute type of each row
+	Count     string            // the attribute that counts the row's events
+	Update    string            // Set and what follows it
+	Names     map[string]string // of what follows it
+	Contended error             // what Add returns when every attempt lost
+}
+
+// Next computes the values of a kind's own attributes, as its update names
+// them, from the row as it stands; that is empty when there is none.
+type Next func(row ddb.Item) (ddb.Item, error)
+
+// Add counts the event into the row once. Beside the errors of DynamoDB it
+// returns [event.ErrTooOld] and Contended, both with nothing written.
+func (r *Rows) Add(ctx context.Context, pk, sk string, ev event.Event, next Next) (event.Outcome, error) {
+	key := ddb.Item{attrPK: item.S(pk), attrSK: item.S(sk)}
+	row, err := r.read(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	for try := 0; ; try++ {
+		outcome, values, err := r.step(row, ev, next)
+		if err != nil || outcome == event.Duplicate {
+			return outcome, err
+		}
+		err = r.write(ctx, key, row, values)
+		if err == nil {
+			return event.Created, nil
+		}
+		stands, refused := ddb.Refused(err)
+		switch {
+		case refused:
+			row = stands
+		case !ddb.Conflict(err): // a conflict wrote nothing and told nothing: the same again
+			return 0, ddb.Wrap(r.Package, "UpdateItem", r.Table, err)
+		}
+		if try == Attempts-1 {
+			return 0, fmt.Errorf("%w: %d attempts on table %s: %w", r.Contended, Attempts, r.Table, err)
+		}
+		if stopped := ddb.Pause(ctx, firstPause, try); stopped != nil {
+			return 0, ddb.Wrap(r.Package, "UpdateItem", r.Table, fmt.Errorf("%w, about to try again after: %w", stopped, err))
+		}
+	}
+}
+
+func (r *Rows) read(ctx context.Context, key ddb.Item) (ddb.Item, error) {
+	out, err := r.API.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(r.Table), Key: key, ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return nil, ddb.Wrap(r.Package, "GetItem", r.Table, err)
+	}
+	return out.Item, nil
+}
+
+// step returns the values that the update sets if the row still stands.
+func (r *Rows) step(row ddb.Item, ev event.Event, next Next) (event.Outcome, ddb.Item, error) {
+	unreadable := func(err error) (event.Outcome, ddb.Item, error) {
+		return 0, nil, ddb.Wrap(r.Package, "reading a row", r.Table, err)
+	}
+	ring, err := item.Bytes(row, attrRecent)
+	if err != nil {
+		return unreadable(err)
+	}
+	ring, outcome, err := recent.Add(ring, ev)
+	switch {
+	case errors.Is(err, event.ErrTooOld):
+		return 0, nil, fmt.Errorf("%s: %w", r.Package, err)
+	case err != nil:
+		return unreadable(err)
+	case outcome == event.Duplicate:
+		return outcome, nil, nil
+	}
+	version, err := item.Int(row, attrVersion)
+	if err != nil {
+		return unreadable(err)
+	}
+	count, err := item.Int(row, r.Count)
+	if err != nil {
+		return unreadable(err)
+	}
+	values, err := next(row)
+	if err != nil {
+		return unreadable(err)
+	}
+	values[":type"] = item.S(r.Type)
+	values[":version"] = item.N(version + 1)
+	values[":recent"] = item.B(ring)
+	values[":updatedAt"] = item.Time(r.Now())
+	values[":count"] = item.N(count + 1)
+	return outcome, values, nil
+}
+
+// write sets the values if the row still stands as it was read.
+func (r *Rows) write(ctx context.Context, key, row, values ddb.Item) error {
+	names := map[string]string{
+		"#type": attrType, "#version": attrVersion, "#recent": attrRecent,
+		"#updatedAt": attrUpdatedAt, "#count": r.Count,
+	}
+	maps.Copy(names, r.Names)
+	condition := ifBare
+	switch {
+	case len(row) == 0:
+		condition = ifNone
+	case item.Has(row, attrVersion):
+		condition, values[":stood"] = ifVersion, row[attrVersion]
+	case item.Has(row, r.Count):
+		condition, values[":stood"] = ifCount, row[r.Count]
+	}
+	if condition == ifNone || condition == ifBare {
+		names["#pk"] = attrPK
+	}
+	_, err := r.API.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                           aws.String(r.Table),
+		Key:                                 key,
+		UpdateExpression:                    aws.String(r.Update),
+		ConditionExpression:                 aws.String(condition),
+		ExpressionAttributeNames:            names,
+		ExpressionAttributeValues:           values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	return err
+}
