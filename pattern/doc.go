@@ -1,0 +1,62 @@
+// Package pattern keeps habits: on which weekdays and at which hours somebody
+// does something, by the clock on the wall.
+//
+//	habits, err := pattern.New(db, "homeops", tzclock.Stockholm, nil)
+//
+//	out, err := habits.Observe(ctx, pattern.Observation{Scope: chat, Actor: "42", Name: "diskning", Event: ev})
+//
+//	habit, ok, err := habits.Get(ctx, chat, "42", "diskning")
+//	day, _ := habit.PeakDay()                // Sunday
+//	share := habit.DayShare(day)             // 0.41
+//	hour, _ := habit.PeakHour()              // 19
+//
+// # Items
+//
+// One row for each scope, actor and name. The parts of the partition key are
+// percent-encoded where they hold '#' or '%', so that different ids never
+// meet in one row; the sort key is the name as it is.
+//
+//	pk               S  PATTERN#<scope>#<actor>
+//	sk               S  the name
+//	type             S  PATTERN
+//	dayOfWeekCounts  M  mon … sun to N; a day without events is absent
+//	hourOfDayCounts  M  0 … 23 to N; an hour without events is absent
+//	totalCount       N  events counted
+//	lastSeen         S  time of the latest event counted
+//	recent           B  the 32 greatest events counted, 16 bytes each, sorted
+//	version          N  writes so far, from 1
+//	updatedAt        S  time of the last write
+//
+// Rows of an older system, which have no type, version and recent, whose maps
+// may lack days and hours, and whose lastSeen may lack its decimals, are read
+// and go on to be counted into. Attributes and map entries that are not named
+// here stay as they are.
+//
+// # Guarantees
+//
+//   - An event counts once, however often it is observed, by however many
+//     callers at once, and whatever replies are lost. Its weekday and hour are
+//     those of its own time in the store's zone, never those of its arrival.
+//   - No update is lost: a write takes effect only on the row it was computed
+//     from, and one that loses the race is computed again from what stands.
+//   - What cannot be judged is refused. A row remembers its 32 greatest
+//     events; an event less than all of them may have been counted long ago,
+//     and is [event.ErrTooOld].
+//
+// Outside of it: an event that an older system has counted counts again here,
+// for its rows do not say which events they hold. A store of another zone
+// writes into the same rows: use one zone for a table.
+//
+// # Prices
+//
+//	Observe  2 requests, 1 RCU, 1 WCU; a duplicate 1 request, 1 RCU
+//	Get      1 request, 0.5 RCU; 1 RCU with Config.ConsistentReads
+//	All      1 request for each MB, 0.5 RCU for each 4 KB; twice that with Config.ConsistentReads
+//
+// A row with all days, hours and recent events has about 850 bytes beside its
+// ids and name, and stays below 1 KB where those have no more than 150.
+//
+// # IAM actions
+//
+// dynamodb:GetItem, dynamodb:UpdateItem, dynamodb:Query on the table.
+package pattern

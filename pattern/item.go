@@ -1,0 +1,112 @@
+package pattern
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/key"
+)
+
+// Attributes of a row, beside type, version, recent and the others that
+// package rmw keeps.
+const (
+	attrPK        = "pk"
+	attrSK        = "sk"
+	attrDays      = "dayOfWeekCounts"
+	attrHours     = "hourOfDayCounts"
+	attrTotal     = "totalCount"
+	attrLastSeen  = "lastSeen"
+	attrUpdatedAt = "updatedAt"
+)
+
+// rowType is the prefix of the partition key and the attribute type.
+const rowType = "PATTERN"
+
+// dayNames are the entries of dayOfWeekCounts by time.Weekday.
+var dayNames = [7]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+
+func partition(scope, actor string) string { return key.Join(rowType, scope, actor) }
+
+// checkActor refuses what makes no partition key.
+func checkActor(scope, actor string) error {
+	if err := check.ID("pattern", "Scope", scope); err != nil {
+		return err
+	}
+	if err := check.ID("pattern", "Actor", actor); err != nil {
+		return err
+	}
+	return check.PartitionKey("pattern", "Scope with Actor", partition(scope, actor))
+}
+
+// checkRow refuses what makes no key.
+func checkRow(scope, actor, name string) error {
+	if err := checkActor(scope, actor); err != nil {
+		return err
+	}
+	return check.SortKey("pattern", "Name", name)
+}
+
+// decode reads a row of the scope and actor.
+func decode(scope, actor string, row ddb.Item) (Habit, error) {
+	h := Habit{Scope: scope, Actor: actor, Name: item.Text(row, attrSK)}
+	days, err := item.Map(row, attrDays)
+	if err != nil {
+		return Habit{}, err
+	}
+	for day, name := range dayNames {
+		if h.ByDay[day], err = item.Int(days, name); err != nil {
+			return Habit{}, fmt.Errorf("in %s: %w", attrDays, err)
+		}
+	}
+	hours, err := item.Map(row, attrHours)
+	if err != nil {
+		return Habit{}, err
+	}
+	for hour := range h.ByHour {
+		if h.ByHour[hour], err = item.Int(hours, strconv.Itoa(hour)); err != nil {
+			return Habit{}, fmt.Errorf("in %s: %w", attrHours, err)
+		}
+	}
+	if h.Total, err = item.Int(row, attrTotal); err != nil {
+		return Habit{}, err
+	}
+	if h.LastSeen, err = item.ParseTime(row, attrLastSeen); err != nil {
+		return Habit{}, err
+	}
+	h.UpdatedAt, err = item.ParseTime(row, attrUpdatedAt)
+	return h, err
+}
+
+// count returns the row's values of the own attributes with one more event in
+// them. What else the maps hold is carried over.
+func count(row ddb.Item, day time.Weekday, hour int, at time.Time) (ddb.Item, error) {
+	h, err := decode("", "", row)
+	if err != nil {
+		return nil, err
+	}
+	if h.LastSeen.After(at) {
+		at = h.LastSeen
+	}
+	return ddb.Item{
+		":days":     plusOne(row, attrDays, dayNames[day], h.ByDay[day]),
+		":hours":    plusOne(row, attrHours, strconv.Itoa(hour), h.ByHour[hour]),
+		":lastSeen": item.Time(at),
+	}, nil
+}
+
+func plusOne(row ddb.Item, attr, entry string, n int64) types.AttributeValue {
+	counts, _ := item.Map(row, attr) // decode has read it
+	counts = maps.Clone(counts)
+	if counts == nil {
+		counts = ddb.Item{}
+	}
+	counts[entry] = item.N(n + 1)
+	return item.M(counts)
+}
