@@ -1,0 +1,134 @@
+package ema
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/rmw"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// API is what the package calls of *dynamodb.Client.
+type API interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+}
+
+var _ API = (*dynamodb.Client)(nil)
+
+// Record is what the averages of a store are of: it decides their keys and
+// the name of their attribute.
+type Record uint8
+
+const (
+	// Effort is what something costs a subject. Its metrics are activities.
+	Effort Record = iota
+	// Preference is how a subject likes to be treated. Its metrics are
+	// [IgnoreRate], [ResponseTiming], [InteractionFrequency], and others an
+	// application may have.
+	Preference
+)
+
+// Metrics of [Preference] that are part of the format.
+const (
+	IgnoreRate           = "ignoreRate"
+	ResponseTiming       = "responseTimingPref"
+	InteractionFrequency = "interactionFrequency"
+)
+
+// prefix begins the partition keys, and is the attribute type.
+func (r Record) prefix() string { return [...]string{"EFFORT", "PREF"}[r] }
+
+// attribute holds the average.
+func (r Record) attribute() string { return [...]string{"ema", "value"}[r] }
+
+// String returns "effort" or "preference".
+func (r Record) String() string {
+	if r > Preference {
+		return fmt.Sprintf("Record(%d)", uint8(r))
+	}
+	return [...]string{"effort", "preference"}[r]
+}
+
+// DefaultAlpha is how much of the way a value moves an average.
+const DefaultAlpha = 0.3
+
+// Config of a store. The zero Config works.
+type Config struct {
+	// Record is what the averages are of. Defaults to Effort.
+	Record Record
+
+	// Alpha is the weight of each new value, above 0 and up to 1, at which the
+	// average is the latest value. Defaults to DefaultAlpha: half of the
+	// weight is in the latest two values.
+	Alpha float64
+
+	// Now is the clock of updatedAt and of what is too far ahead. Defaults to
+	// time.Now.
+	Now func() time.Time
+
+	// ConsistentReads makes Get and All see every write that was answered
+	// before, at twice the price. Observe always does. Defaults to false: an
+	// average does not stand or fall with the value of this moment.
+	ConsistentReads bool
+}
+
+// Store keeps averages of one [Record] in one table. It is safe for concurrent
+// use.
+type Store struct {
+	api  API
+	cfg  Config
+	rows rmw.Rows
+}
+
+// New returns the store of the table, which it does not look at yet: see
+// [Store.Table]. A nil Config works.
+func New(api API, table string, cfg *Config) (*Store, error) {
+	if api == nil {
+		return nil, event.BadInput("ema", "api", "must not be nil")
+	}
+	if err := check.Table("ema", table); err != nil {
+		return nil, err
+	}
+	c := withDefaults(cfg)
+	if c.Record > Preference {
+		return nil, event.BadInput("ema", "Config.Record", "must be Effort or Preference, is "+c.Record.String())
+	}
+	if !(c.Alpha > 0 && c.Alpha <= 1) { // refuses NaN too
+		return nil, event.BadInput("ema", "Config.Alpha", fmt.Sprintf("must be above 0 and up to 1, is %g", c.Alpha))
+	}
+	return &Store{api: api, cfg: c, rows: rmw.Rows{
+		API: api, Table: table, Package: "ema", Now: c.Now,
+		Type: c.Record.prefix(), Count: attrSamples, Update: observe,
+		Names: map[string]string{"#average": c.Record.attribute()}, Contended: ErrContended,
+	}}, nil
+}
+
+func withDefaults(cfg *Config) Config {
+	var c Config
+	if cfg != nil {
+		c = *cfg
+	}
+	if c.Alpha == 0 {
+		c.Alpha = DefaultAlpha
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
+
+// Table returns the definition of the table, for schema.Create. Other stores
+// may share it.
+func (s *Store) Table() schema.Table {
+	return schema.Table{
+		Name: s.rows.Table,
+		Key:  schema.Key{Partition: schema.String(attrPK), Sort: schema.String(attrSK)},
+	}
+}

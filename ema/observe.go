@@ -1,0 +1,79 @@
+package ema
+
+import (
+	"context"
+	"math"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/rmw"
+)
+
+// observe sets all that counting a value changes.
+const observe = rmw.Set + ", #average = :average"
+
+// Observation is one value of a metric, and the event that gave it.
+type Observation struct {
+	Subject string
+	Metric  string
+	Event   event.Event // what follows from one message counts apart by its Nth
+	Value   float64
+}
+
+// Observe moves the average towards the value, once for the event. An event
+// counted before, by a call whose reply was lost or on an earlier delivery, is
+// [event.Duplicate], whatever its value. One that is less than the 32 greatest
+// of the row is [event.ErrTooOld]; with [ErrContended], too, nothing was
+// written.
+//
+// Price: 2 requests, 1 RCU, 1 WCU. A duplicate and an event too old cost 1
+// request and 1 RCU, a race lost to another writer adds 1 request and 1 WCU.
+// Rows above 1 KB: 1 WCU for each KB, and 1 RCU for each 4 KB.
+func (s *Store) Observe(ctx context.Context, o Observation) (event.Outcome, error) {
+	if err := s.checkRow(o.Subject, o.Metric); err != nil {
+		return 0, err
+	}
+	if err := o.Event.Check("ema", "Event", s.cfg.Now()); err != nil {
+		return 0, err
+	}
+	if err := check.Finite("ema", "Value", o.Value); err != nil {
+		return 0, err
+	}
+	return s.rows.Add(ctx, s.partition(o.Subject), o.Metric, o.Event, func(row ddb.Item) (ddb.Item, error) {
+		average, err := s.learn(row, o.Value)
+		return ddb.Item{":average": item.F(average)}, err
+	})
+}
+
+// learn returns the average with one more value in it. An average without a
+// count is one of an older system, and one that counts no values is none.
+func (s *Store) learn(row ddb.Item, value float64) (float64, error) {
+	stood, err := s.decode("", row)
+	if err != nil {
+		return 0, err
+	}
+	cold := !item.Has(row, s.cfg.Record.attribute()) || item.Has(row, attrSamples) && stood.Samples == 0
+	if cold {
+		return value, nil
+	}
+	return move(stood.Value, value, s.cfg.Alpha), nil
+}
+
+// tiny is the least magnitude of a DynamoDB number. An average of values that
+// have become 0 for good falls below it in the end.
+const tiny = 1e-130
+
+// move returns the average after the value. The conversions keep a compiler
+// from fusing the operations, so that every machine learns the same; rounding
+// never leads out of what lies between the two.
+func move(average, value, alpha float64) float64 {
+	moved := float64(alpha*value) + float64((1-alpha)*average)
+	moved = max(moved, min(average, value))
+	moved = min(moved, max(average, value))
+	if math.Abs(moved) < tiny {
+		return 0
+	}
+	return moved
+}
