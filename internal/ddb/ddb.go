@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -80,6 +81,17 @@ func ConditionFailed(reason types.CancellationReason) bool {
 	return codeOf(reason) == "ConditionalCheckFailed"
 }
 
+// Contended reports whether a transaction under way stood in the way of any
+// action of a cancelled transaction, whatever the others' reasons. Beside a
+// failed condition it may be the very transaction that failed it, with part of
+// its items not showing yet.
+func Contended(err error) bool {
+	reasons, _ := Cancelled(err)
+	return slices.ContainsFunc(reasons, func(reason types.CancellationReason) bool {
+		return codeOf(reason) == "TransactionConflict"
+	})
+}
+
 // Missing reports whether the table or index does not exist.
 func Missing(err error) bool {
 	_, ok := errors.AsType[*types.ResourceNotFoundException](err)
@@ -109,9 +121,14 @@ const (
 // transaction under way on the same item. It is only for writes that are safe
 // to repeat.
 func Retry(ctx context.Context, write func() error) error {
+	return RetryIf(ctx, Conflict, write)
+}
+
+// RetryIf is [Retry] for errors of the caller's choice.
+func RetryIf(ctx context.Context, again func(error) bool, write func() error) error {
 	for try := 0; ; try++ {
 		err := write()
-		if err == nil || !Conflict(err) || try == conflictTries-1 {
+		if err == nil || !again(err) || try == conflictTries-1 {
 			return err
 		}
 		if Pause(ctx, conflictPause, try) != nil {

@@ -1,0 +1,24 @@
+package check
+
+import "github.com/homeops/ddbpatterns/event"
+
+// maxDigits is what DynamoDB keeps of a number.
+const maxDigits = 38
+
+// Decimal refuses an id that is to be stored as a number and would not come
+// back as it was, so that two ids would become one: anything but a whole
+// number in its shortest form, of at most 38 digits.
+func Decimal(pkg, field, id string) error {
+	digits := id
+	if len(digits) > 1 && digits[0] == '-' && digits[1] != '0' {
+		digits = digits[1:]
+	}
+	ok := digits != "" && len(digits) <= maxDigits && (digits == "0" || digits[0] != '0')
+	for i := 0; ok && i < len(digits); i++ {
+		ok = '0' <= digits[i] && digits[i] <= '9'
+	}
+	if !ok {
+		return event.BadInput(pkg, field, "must be a decimal number in its shortest form: ids are stored as numbers unless ActorType is String")
+	}
+	return nil
+}
