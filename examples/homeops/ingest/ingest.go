@@ -1,0 +1,199 @@
+// Package ingest is the webhook: it takes an update from Telegram and puts it
+// on the queue, or says durably why not.
+//
+// Telegram delivers a chat's updates one at a time and in order, and repeats
+// what is not answered with 2xx for a day. So everything that is verified is
+// answered 200, but never before it is safe: enqueued, or refused among the
+// dead letters with its reason, or of a kind that nobody wants. An answer of
+// 5xx is for trouble of our own, where a repetition helps.
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+)
+
+// SecretHeader carries the secret_token that setWebhook was given.
+const SecretHeader = "X-Telegram-Bot-Api-Secret-Token"
+
+// maxBody is generous: Telegram builds an update in 64 KiB.
+const maxBody = 1 << 20
+
+// refusedBytes is how much of a body that cannot be enqueued is kept.
+const refusedBytes = 64 << 10
+
+// Disposition is what became of a request.
+type Disposition string
+
+// The dispositions.
+const (
+	Enqueued Disposition = "enqueued"
+	Ignored  Disposition = "ignored" // acknowledged, nothing to do
+	Refused  Disposition = "refused" // acknowledged, kept among the dead letters
+	Denied   Disposition = "denied"  // not Telegram
+	Failed   Disposition = "failed"  // trouble of our own: Telegram shall repeat it
+)
+
+// Result says what became of a request and why.
+type Result struct {
+	Disposition Disposition
+	Kind        telegram.Kind
+	UpdateID    int64
+	Chat        int64
+	Message     int64
+	Reason      string
+}
+
+// Handler is the webhook.
+type Handler struct {
+	Secret string // must not be empty
+	Queue  queue.Queue
+	Log    *slog.Logger // must not be nil
+
+	// Observe is told of every request. May be nil.
+	Observe func(Result)
+}
+
+// ServeHTTP answers once the update is safe.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	result, status := h.take(w, r)
+	h.Log.Log(r.Context(), levelOf(result), "update", "disposition", string(result.Disposition),
+		"kind", string(result.Kind), "update_id", result.UpdateID, "reason", result.Reason)
+	if h.Observe != nil {
+		h.Observe(result)
+	}
+	w.WriteHeader(status)
+}
+
+func levelOf(r Result) slog.Level {
+	switch r.Disposition {
+	case Refused, Denied:
+		return slog.LevelWarn
+	case Failed:
+		return slog.LevelError
+	}
+	return slog.LevelDebug
+}
+
+func (h *Handler) take(w http.ResponseWriter, r *http.Request) (Result, int) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return Result{Disposition: Denied, Reason: "method " + r.Method}, http.StatusMethodNotAllowed
+	}
+	if !h.verified(r) {
+		return Result{Disposition: Denied, Reason: "wrong or missing " + SecretHeader}, http.StatusUnauthorized
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return h.refuse(r.Context(), Result{}, body, fmt.Sprintf("a body of over %d bytes", maxBody))
+	}
+	if err != nil { // the sender went away
+		return Result{Disposition: Failed, Reason: err.Error()}, http.StatusBadRequest
+	}
+	update, err := telegram.Parse(body)
+	if err != nil {
+		return h.refuse(r.Context(), Result{}, body, err.Error())
+	}
+	result := describe(update)
+	switch result.Kind {
+	case telegram.KindOther:
+		result.Disposition, result.Reason = Ignored, "of a kind nobody reads"
+		return result, http.StatusOK
+	case telegram.KindEdit:
+		result.Disposition, result.Reason = Ignored, "an edit: the first text stands"
+		return result, http.StatusOK
+	}
+	return h.enqueue(r.Context(), result, body)
+}
+
+// verified compares hashes, so that neither content nor length shows in the
+// time it takes.
+func (h *Handler) verified(r *http.Request) bool {
+	got, want := sha256.Sum256([]byte(r.Header.Get(SecretHeader))), sha256.Sum256([]byte(h.Secret))
+	return h.Secret != "" && subtle.ConstantTimeCompare(got[:], want[:]) == 1
+}
+
+func describe(u telegram.Update) Result {
+	result := Result{Kind: u.Kind(), UpdateID: u.ID}
+	switch result.Kind {
+	case telegram.KindMessage:
+		result.Chat, result.Message = u.Message.Chat.ID, u.Message.ID
+	case telegram.KindEdit:
+		result.Chat, result.Message = u.EditedMessage.Chat.ID, u.EditedMessage.ID
+	case telegram.KindMember:
+		result.Chat = u.MyChatMember.Chat.ID
+	}
+	return result
+}
+
+func (h *Handler) enqueue(ctx context.Context, result Result, body []byte) (Result, int) {
+	text := sendable(body)
+	_, err := h.Queue.Send(ctx, text, attributes(result))
+	_, large := errors.AsType[*queue.TooLargeError](err)
+	switch {
+	case err == nil:
+		result.Disposition = Enqueued
+		return result, http.StatusOK
+	case large, errors.Is(err, queue.ErrInvalidContents):
+		return h.refuse(ctx, result, body, err.Error())
+	}
+	result.Disposition, result.Reason = Failed, err.Error()
+	return result, http.StatusInternalServerError
+}
+
+func (h *Handler) refuse(ctx context.Context, result Result, body []byte, reason string) (Result, int) {
+	kept := string(body[:min(len(body), refusedBytes)])
+	if err := h.Queue.Refuse(ctx, printable(kept), attributes(result), reason); err != nil {
+		result.Disposition, result.Reason = Failed, err.Error()
+		return result, http.StatusInternalServerError
+	}
+	result.Disposition, result.Reason = Refused, reason
+	return result, http.StatusOK
+}
+
+func attributes(r Result) map[string]string {
+	attributes := map[string]string{}
+	if r.Chat != 0 {
+		attributes[queue.ChatID] = strconv.FormatInt(r.Chat, 10)
+	}
+	if r.Message != 0 {
+		attributes[queue.MessageID] = strconv.FormatInt(r.Message, 10)
+	}
+	return attributes
+}
+
+// sendable forwards the original bytes, unless they hold characters that SQS
+// refuses: JSON has those in strings only, where an escape means the same.
+func sendable(body []byte) string {
+	text := string(body)
+	if utf8.ValidString(text) && !strings.ContainsAny(text, "\uFFFE\uFFFF") {
+		return text
+	}
+	return strings.NewReplacer("\uFFFE", `\ufffe`, "\uFFFF", `\uffff`).Replace(strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// printable is what is kept of a body that may be anything.
+func printable(text string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' || r == utf8.RuneError || r == 0xFFFE || r == 0xFFFF {
+			return '?'
+		}
+		return r
+	}, text)
+	if clean == "" {
+		return "(empty)"
+	}
+	return clean
+}

@@ -1,0 +1,200 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// Config of a Memory queue. The zero Config works.
+type Config struct {
+	// Now is the queue's clock. Defaults to time.Now.
+	Now func() time.Time
+	// Visibility defaults to the constant of that name.
+	Visibility time.Duration
+	// MaxBytes defaults to the constant of that name.
+	MaxBytes int
+}
+
+// Memory is a Queue inside the process. What is in it is lost with the
+// process: a deployed service uses SQS.
+type Memory struct {
+	cfg Config
+
+	mu      sync.Mutex // guards what follows
+	entries []*entry   // in the order of sending
+	dead    []Message
+	sent    int
+	changed chan struct{} // closed, and replaced, when something may be visible
+}
+
+type entry struct {
+	Message
+	visible time.Time
+}
+
+var _ Queue = (*Memory)(nil)
+
+// NewMemory returns an empty queue.
+func NewMemory(cfg Config) *Memory {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Visibility == 0 {
+		cfg.Visibility = Visibility
+	}
+	if cfg.MaxBytes == 0 {
+		cfg.MaxBytes = MaxBytes
+	}
+	return &Memory{cfg: cfg, changed: make(chan struct{})}
+}
+
+// Send implements Queue.
+func (q *Memory) Send(ctx context.Context, body string, attributes map[string]string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	if err := Check(body, attributes, q.cfg.MaxBytes); err != nil {
+		return "", err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.sent++
+	e := &entry{Message: Message{
+		ID: fmt.Sprintf("m-%d", q.sent), Body: body, Attributes: maps.Clone(attributes), SentAt: q.cfg.Now(),
+	}}
+	q.entries = append(q.entries, e)
+	q.wake()
+	return e.ID, nil
+}
+
+// Check refuses what SQS would refuse: a message over the limit, attributes
+// included, or one whose body is not text.
+func Check(body string, attributes map[string]string, limit int) error {
+	size := len(body)
+	for name, value := range attributes {
+		size += len(name) + len("String") + len(value)
+	}
+	if size > limit {
+		return &TooLargeError{Size: size, Limit: limit}
+	}
+	if body == "" || !utf8.ValidString(body) {
+		return ErrInvalidContents
+	}
+	for _, r := range body {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+			return ErrInvalidContents
+		}
+	}
+	return nil
+}
+
+// wake tells those who wait; the lock is held.
+func (q *Memory) wake() {
+	close(q.changed)
+	q.changed = make(chan struct{})
+}
+
+// Receive implements Queue.
+func (q *Memory) Receive(ctx context.Context, max int, wait time.Duration) ([]Message, error) {
+	timeout := time.NewTimer(wait)
+	defer timeout.Stop()
+	for {
+		batch, changed, next := q.take(max)
+		if len(batch) > 0 || wait <= 0 {
+			return batch, nil
+		}
+		visible := time.NewTimer(next)
+		select {
+		case <-changed:
+		case <-visible.C:
+		case <-timeout.C:
+			visible.Stop()
+			return nil, nil
+		case <-ctx.Done():
+			visible.Stop()
+			return nil, ctx.Err()
+		}
+		visible.Stop()
+	}
+}
+
+// take receives what is visible, moves what came back too often among the dead
+// letters, and otherwise says when the next message will be visible.
+func (q *Memory) take(max int) (batch []Message, changed <-chan struct{}, next time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now, next := q.cfg.Now(), time.Hour
+	q.entries = slices.DeleteFunc(q.entries, func(e *entry) bool {
+		switch {
+		case now.Before(e.visible):
+			next = min(next, e.visible.Sub(now))
+		case e.Receives >= MaxReceives:
+			q.dead = append(q.dead, e.Message)
+			return true
+		case len(batch) < max:
+			e.Receives++
+			e.Receipt = fmt.Sprintf("%s/%d", e.ID, e.Receives)
+			e.visible = now.Add(q.cfg.Visibility)
+			batch = append(batch, e.Message)
+		}
+		return false
+	})
+	return batch, q.changed, next
+}
+
+// Delete implements Queue.
+func (q *Memory) Delete(_ context.Context, receipt string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.entries = slices.DeleteFunc(q.entries, func(e *entry) bool { return e.Receipt == receipt })
+	return nil
+}
+
+// Release implements Queue.
+func (q *Memory) Release(_ context.Context, receipt string, after time.Duration) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, e := range q.entries {
+		if e.Receipt == receipt {
+			e.visible = q.cfg.Now().Add(after)
+			q.wake()
+		}
+	}
+	return nil
+}
+
+// Refuse implements Queue.
+func (q *Memory) Refuse(ctx context.Context, body string, attributes map[string]string, reason string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.sent++
+	attributes = maps.Clone(attributes)
+	if attributes == nil {
+		attributes = map[string]string{}
+	}
+	attributes[Reason] = reason
+	q.dead = append(q.dead, Message{ID: fmt.Sprintf("m-%d", q.sent), Body: body, Attributes: attributes, SentAt: q.cfg.Now()})
+	return nil
+}
+
+// Dead returns the dead letters, oldest first.
+func (q *Memory) Dead() []Message {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Clone(q.dead)
+}
+
+// Len returns how many messages are in the queue, visible or not.
+func (q *Memory) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.entries)
+}

@@ -1,0 +1,160 @@
+// Package telegram holds the part of the Telegram Bot API that the example
+// uses: updates as they come in, and messages as they go out.
+package telegram
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Update is what a webhook receives: an id and one thing that happened.
+type Update struct {
+	ID            int64       `json:"update_id"`
+	Message       *Message    `json:"message"`
+	ChannelPost   *Message    `json:"channel_post"` // a message without a sender
+	EditedMessage *Message    `json:"edited_message"`
+	EditedPost    *Message    `json:"edited_channel_post"`
+	MyChatMember  *Membership `json:"my_chat_member"`
+}
+
+// Kind is what an update is about, as far as the example cares.
+type Kind string
+
+// The kinds of updates.
+const (
+	KindMessage Kind = "message"
+	KindEdit    Kind = "edit"
+	// KindMember is a change of the bot's own membership, such as a block.
+	KindMember Kind = "member"
+	// KindOther is acknowledged and left alone: new kinds keep arriving.
+	KindOther Kind = "other"
+)
+
+// Kind tells what the update is about.
+func (u Update) Kind() Kind {
+	switch {
+	case u.Message != nil:
+		return KindMessage
+	case u.EditedMessage != nil:
+		return KindEdit
+	case u.MyChatMember != nil:
+		return KindMember
+	}
+	return KindOther
+}
+
+// Message is one message in a chat.
+type Message struct {
+	ID      int64    `json:"message_id"`
+	Date    int64    `json:"date"` // Unix seconds
+	Chat    Chat     `json:"chat"`
+	From    *User    `json:"from"`
+	Sender  *Chat    `json:"sender_chat"` // who really sent it, where From is a placeholder
+	Text    string   `json:"text"`
+	Caption string   `json:"caption"`
+	ReplyTo *Message `json:"reply_to_message"`
+}
+
+// Chat is where a message stands.
+type Chat struct {
+	ID    int64  `json:"id"`
+	Type  string `json:"type"`
+	Title string `json:"title"`
+}
+
+// Key is the chat's id as the tables hold it.
+func (c Chat) Key() string { return strconv.FormatInt(c.ID, 10) }
+
+// Private reports whether the chat is one person's with the bot.
+func (c Chat) Private() bool { return c.Type == "private" }
+
+// User is a person or a bot.
+type User struct {
+	ID        int64  `json:"id"`
+	IsBot     bool   `json:"is_bot"`
+	FirstName string `json:"first_name"`
+	Username  string `json:"username"`
+}
+
+// Key is the user's id as the tables hold it.
+func (u User) Key() string { return strconv.FormatInt(u.ID, 10) }
+
+// Membership is a change of the bot's own place in a chat.
+type Membership struct {
+	Chat Chat  `json:"chat"`
+	From User  `json:"from"`
+	Date int64 `json:"date"`
+	New  struct {
+		Status string `json:"status"`
+	} `json:"new_chat_member"`
+}
+
+// Time is when the change happened.
+func (m Membership) Time() time.Time { return time.Unix(m.Date, 0).UTC() }
+
+// Time is when the message was sent, to the second.
+func (m Message) Time() time.Time { return time.Unix(m.Date, 0).UTC() }
+
+// Words is what the message says: its text, or a picture's caption.
+func (m Message) Words() string {
+	if m.Text != "" {
+		return m.Text
+	}
+	return m.Caption
+}
+
+// Author is the person who wrote the message. There is none for what a chat
+// sent in its own name: From is then absent or a placeholder.
+func (m Message) Author() (User, bool) {
+	if m.From == nil || m.Sender != nil {
+		return User{}, false
+	}
+	return *m.From, true
+}
+
+// Parse reads an update. A channel's post comes back as its Message. What it
+// refuses can never be processed.
+func Parse(body []byte) (Update, error) {
+	var u Update
+	if err := json.Unmarshal(body, &u); err != nil {
+		return Update{}, fmt.Errorf("telegram: no update: %w", err)
+	}
+	u.Message = cmp.Or(u.Message, u.ChannelPost)
+	u.EditedMessage = cmp.Or(u.EditedMessage, u.EditedPost)
+	for _, m := range []*Message{u.Message, u.EditedMessage} {
+		if m == nil {
+			continue
+		}
+		if err := m.check(); err != nil {
+			return Update{}, err
+		}
+	}
+	if c := u.MyChatMember; c != nil && (c.Chat.ID == 0 || c.Date <= 0 || c.From.ID == 0) {
+		return Update{}, errors.New("telegram: a membership without chat, date or user")
+	}
+	return u, nil
+}
+
+// check asks for what Telegram promises of every message. A message id of 0 is
+// one the server has only scheduled.
+func (m Message) check() error {
+	var missing []string
+	if m.ID <= 0 {
+		missing = append(missing, "message_id")
+	}
+	if m.Date <= 0 {
+		missing = append(missing, "date")
+	}
+	if m.Chat.ID == 0 {
+		missing = append(missing, "chat")
+	}
+	if len(missing) > 0 {
+		return errors.New("telegram: a message without " + strings.Join(missing, ", "))
+	}
+	return nil
+}
