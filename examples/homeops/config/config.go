@@ -1,0 +1,140 @@
+// Package config reads the example's configuration from the environment: the
+// only place that does.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// Config is what a deployment decides. Zone and hours are the household's.
+type Config struct {
+	MessagesTable   string // MESSAGES_TABLE_NAME
+	ActivitiesTable string // ACTIVITIES_TABLE_NAME
+	CountersTable   string // RESPONSE_COUNTERS_TABLE_NAME
+	HomeopsTable    string // HOMEOPS_TABLE_NAME: aliases, habits, effort, preferences, DM status
+
+	LedgerTable     string        // DYNAMO_TABLE_NAME
+	LedgerRetention time.Duration // DYNAMO_TTL_DAYS
+
+	Endpoint string // DYNAMO_ENDPOINT; "" is AWS where there are credentials, else embedded
+	Region   string // DYNAMO_REGION
+
+	TelegramSecret string // TELEGRAM_SECRET_TOKEN, asked for by -serve
+	TelegramToken  string // TELEGRAM_BOT_TOKEN; "" writes replies to the console
+}
+
+// Telegram's own rules, from the Bot API and the form of its tokens.
+var (
+	tableName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
+	secret    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
+	botToken  = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`)
+	region    = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
+)
+
+// reader takes variables and collects what is wrong with them.
+type reader struct {
+	lookup func(string) (string, bool)
+	errs   []error
+}
+
+// Load reads the environment through lookup, which is os.LookupEnv. The error
+// names every variable whose value is wrong. A variable that is set but empty
+// counts as not set, as in a compose file.
+func Load(lookup func(string) (string, bool)) (Config, error) {
+	r := &reader{lookup: lookup}
+	days := r.days("DYNAMO_TTL_DAYS", 14)
+	cfg := Config{
+		MessagesTable:   r.text("MESSAGES_TABLE_NAME", "homeops-messages", tableName, "a table name: 3 to 255 letters, digits, '_', '-', '.'"),
+		ActivitiesTable: r.text("ACTIVITIES_TABLE_NAME", "homeops-activities", tableName, "a table name: 3 to 255 letters, digits, '_', '-', '.'"),
+		CountersTable:   r.text("RESPONSE_COUNTERS_TABLE_NAME", "homeops-response-counters", tableName, "a table name: 3 to 255 letters, digits, '_', '-', '.'"),
+		HomeopsTable:    r.text("HOMEOPS_TABLE_NAME", "homeops", tableName, "a table name: 3 to 255 letters, digits, '_', '-', '.'"),
+		LedgerTable:     r.text("DYNAMO_TABLE_NAME", "QuillIdempotencyLedger", tableName, "a table name: 3 to 255 letters, digits, '_', '-', '.'"),
+		LedgerRetention: time.Duration(days) * 24 * time.Hour,
+		Endpoint:        r.endpoint("DYNAMO_ENDPOINT"),
+		Region:          r.text("DYNAMO_REGION", "eu-north-1", region, "a region such as eu-north-1"),
+		TelegramSecret:  r.secret("TELEGRAM_SECRET_TOKEN", secret, "1 to 256 letters, digits, '_' and '-', as setWebhook takes it"),
+		TelegramToken:   r.secret("TELEGRAM_BOT_TOKEN", botToken, "a bot token, digits:letters, as BotFather gives it"),
+	}
+	r.distinct(cfg)
+	if len(r.errs) > 0 {
+		return Config{}, errors.Join(r.errs...)
+	}
+	return cfg, nil
+}
+
+func (r *reader) value(name string) string {
+	value, _ := r.lookup(name)
+	return value
+}
+
+func (r *reader) wrong(name, format string, args ...any) {
+	r.errs = append(r.errs, fmt.Errorf("%s: "+format, append([]any{name}, args...)...))
+}
+
+func (r *reader) text(name, otherwise string, form *regexp.Regexp, want string) string {
+	value := r.value(name)
+	if value == "" {
+		return otherwise
+	}
+	if !form.MatchString(value) {
+		r.wrong(name, "must be %s, is %q", want, value)
+	}
+	return value
+}
+
+// secret never shows the value.
+func (r *reader) secret(name string, form *regexp.Regexp, want string) string {
+	value := r.value(name)
+	if value != "" && !form.MatchString(value) {
+		r.wrong(name, "must be %s", want)
+	}
+	return value
+}
+
+// days takes whole days, at least one: a deduplication that forgets at once is
+// none. The bound is ten years.
+func (r *reader) days(name string, otherwise int) int {
+	value := r.value(name)
+	if value == "" {
+		return otherwise
+	}
+	days, err := strconv.Atoi(value)
+	if err != nil || days < 1 || days > 3650 {
+		r.wrong(name, "must be a whole number of days from 1 to 3650, is %q", value)
+	}
+	return days
+}
+
+func (r *reader) endpoint(name string) string {
+	value := r.value(name)
+	if value == "" {
+		return ""
+	}
+	u, err := url.Parse(value)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		r.wrong(name, "must be a URL such as http://127.0.0.1:8000, is %q", value)
+	}
+	return value
+}
+
+// distinct refuses one table for two purposes: their keys differ.
+func (r *reader) distinct(cfg Config) {
+	seen := map[string]string{}
+	for _, table := range []struct{ variable, name string }{
+		{"MESSAGES_TABLE_NAME", cfg.MessagesTable},
+		{"ACTIVITIES_TABLE_NAME", cfg.ActivitiesTable},
+		{"RESPONSE_COUNTERS_TABLE_NAME", cfg.CountersTable},
+		{"HOMEOPS_TABLE_NAME", cfg.HomeopsTable},
+		{"DYNAMO_TABLE_NAME", cfg.LedgerTable},
+	} {
+		if first, ok := seen[table.name]; ok {
+			r.wrong(table.variable, "names the table of %s: %q", first, table.name)
+		}
+		seen[table.name] = table.variable
+	}
+}

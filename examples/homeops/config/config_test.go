@@ -1,0 +1,76 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+)
+
+func lookup(env map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) { value, ok := env[name]; return value, ok }
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	got, err := config.Load(lookup(map[string]string{"DYNAMO_TTL_DAYS": ""}))
+	want := config.Config{
+		MessagesTable: "homeops-messages", ActivitiesTable: "homeops-activities",
+		CountersTable: "homeops-response-counters", HomeopsTable: "homeops",
+		LedgerTable: "QuillIdempotencyLedger", LedgerRetention: 14 * 24 * time.Hour, Region: "eu-north-1",
+	}
+	if err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestEveryVariable(t *testing.T) {
+	t.Parallel()
+	got, err := config.Load(lookup(map[string]string{
+		"MESSAGES_TABLE_NAME": "m-1", "ACTIVITIES_TABLE_NAME": "a-1", "RESPONSE_COUNTERS_TABLE_NAME": "c-1",
+		"HOMEOPS_TABLE_NAME": "h-1", "DYNAMO_TABLE_NAME": "l-1", "DYNAMO_TTL_DAYS": "30",
+		"DYNAMO_ENDPOINT": "http://127.0.0.1:8000", "DYNAMO_REGION": "us-west-2",
+		"TELEGRAM_SECRET_TOKEN": "abc_DEF-1", "TELEGRAM_BOT_TOKEN": "123:abc",
+	}))
+	want := config.Config{
+		MessagesTable: "m-1", ActivitiesTable: "a-1", CountersTable: "c-1", HomeopsTable: "h-1", LedgerTable: "l-1",
+		LedgerRetention: 30 * 24 * time.Hour, Endpoint: "http://127.0.0.1:8000", Region: "us-west-2",
+		TelegramSecret: "abc_DEF-1", TelegramToken: "123:abc",
+	}
+	if err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestWrongValuesAreAllNamed(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{
+		"MESSAGES_TABLE_NAME": "m", "ACTIVITIES_TABLE_NAME": "å å å", "RESPONSE_COUNTERS_TABLE_NAME": "c/1",
+		"HOMEOPS_TABLE_NAME": "same", "DYNAMO_TABLE_NAME": "same", "DYNAMO_TTL_DAYS": "0",
+		"DYNAMO_ENDPOINT": "127.0.0.1:8000", "DYNAMO_REGION": "Stockholm",
+		"TELEGRAM_SECRET_TOKEN": "with space", "TELEGRAM_BOT_TOKEN": "hunter2",
+	}
+	_, err := config.Load(lookup(env))
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for name := range env {
+		if name != "HOMEOPS_TABLE_NAME" && !strings.Contains(err.Error(), name+":") {
+			t.Errorf("%s is not named", name)
+		}
+	}
+	if !strings.Contains(err.Error(), "DYNAMO_TABLE_NAME: names the table of HOMEOPS_TABLE_NAME") {
+		t.Error("one table for two purposes is not named")
+	}
+	for _, value := range []string{"with space", "hunter2"} {
+		if strings.Contains(err.Error(), value) {
+			t.Errorf("the error shows a secret: %v", err)
+		}
+	}
+	for _, days := range []string{"-1", "1.5", "x", "3651"} {
+		if _, err := config.Load(lookup(map[string]string{"DYNAMO_TTL_DAYS": days})); err == nil {
+			t.Errorf("DYNAMO_TTL_DAYS=%s is accepted", days)
+		}
+	}
+}
