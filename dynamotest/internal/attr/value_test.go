@@ -1,0 +1,376 @@
+package attr_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
+)
+
+func decode(t testing.TB, doc string) attr.Map {
+	t.Helper()
+	r := jsonx.NewReader([]byte(doc))
+	m, err := attr.DecodeMap(r)
+	r.End()
+	if r.Err() != nil || err != nil {
+		t.Fatalf("decode %s: %v, %v", doc, r.Err(), err)
+	}
+	return m
+}
+
+// everything has a value of every kind.
+const everything = `{"b":{"B":"AAH/"},"bool":{"BOOL":true},"bs":{"BS":["AA==","AQ=="]},"empty":{"S":""},` +
+	`"l":{"L":[{"N":"-1.5"},{"L":[]},{"M":{}}]},"m":{"M":{"x":{"S":"å\n"},"y":{"NULL":true}}},"n":{"N":"42"},` +
+	`"no":{"BOOL":false},"ns":{"NS":["-2","1","10"]},"ss":{"SS":["a","b"]}}`
+
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	m := decode(t, everything)
+	if got := string(m.AppendJSON(nil)); got != everything {
+		t.Errorf("wrote\n%s, want\n%s", got, everything)
+	}
+}
+
+func TestDecodeNormalises(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		`{"b":{"N":"1"},"a":{"N":"2"}}`:           `{"a":{"N":"2"},"b":{"N":"1"}}`,
+		`{"a":{"N":"1"},"a":{"N":"2"}}`:           `{"a":{"N":"2"}}`,
+		`{"n":{"N":"-0.0"}}`:                      `{"n":{"N":"0"}}`,
+		`{"s":{"SS":["b","a"]}}`:                  `{"s":{"SS":["a","b"]}}`,
+		`{"s":{"NS":["10","9.0","-1"]}}`:          `{"s":{"NS":["-1","9","10"]}}`,
+		`{"s":{"S":"x","N":null}}`:                `{"s":{"S":"x"}}`,
+		`{"s":{"S":"x","unknown":{"deep":[1]}}}`:  `{"s":{"S":"x"}}`,
+		`{"m":{"M":{"z":{"S":""},"a":{"S":""}}}}`: `{"m":{"M":{"a":{"S":""},"z":{"S":""}}}}`,
+	}
+	for doc, want := range tests {
+		if got := string(decode(t, doc).AppendJSON(nil)); got != want {
+			t.Errorf("%s became %s, want %s", doc, got, want)
+		}
+	}
+}
+
+// nested is a list in a list in a list, n of them.
+func nested(n int) string {
+	return strings.Repeat(`{"L":[`, n) + `{"S":"x"}` + strings.Repeat(`]}`, n)
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ value, want string }{
+		"nothing":          {`{}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
+		"unknown type":     {`{"X":"x"}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
+		"null":             {`{"S":null}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
+		"two types":        {`{"S":"x","N":"1"}`, "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"},
+		"no number":        {`{"N":"x"}`, "The parameter cannot be converted to a numeric value: x"},
+		"empty number":     {`{"N":""}`, "The parameter cannot be converted to a numeric value"},
+		"null not true":    {`{"NULL":false}`, "One or more parameter values were invalid: Null attribute value types must have the value of true"},
+		"empty SS":         {`{"SS":[]}`, "One or more parameter values were invalid: An string set  may not be empty"},
+		"empty NS":         {`{"NS":[]}`, "One or more parameter values were invalid: An number set  may not be empty"},
+		"empty BS":         {`{"BS":[]}`, "One or more parameter values were invalid: Binary sets should not be empty"},
+		"duplicate SS":     {`{"SS":["b","a","b"]}`, "One or more parameter values were invalid: Input collection [b, a, b] contains duplicates."},
+		"duplicate NS":     {`{"NS":["1","1.0"]}`, "Input collection contains duplicates"},
+		"duplicate BS":     {`{"BS":["AA==","AA=="]}`, "One or more parameter values were invalid: Input collection [AA==, AA==]of type BS contains duplicates."},
+		"bad NS":           {`{"NS":["1","x"]}`, "The parameter cannot be converted to a numeric value: x"},
+		"inside a list":    {`{"L":[{"S":"x"},{"N":"x"}]}`, "The parameter cannot be converted to a numeric value: x"},
+		"inside a map":     {`{"M":{"a":{"SS":[]}}}`, "One or more parameter values were invalid: An string set  may not be empty"},
+		"33 levels":        {nested(32), "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"},
+		"the first of two": {`{"L":[{},{"N":"x"}]}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := jsonx.NewReader([]byte(`{"fine":{"S":"x"},"wrong":` + tt.value + `,"too":{"N":"y"}}`))
+			_, err := attr.DecodeMap(r)
+			if r.End(); r.Err() != nil {
+				t.Fatalf("the reader stopped: %v", r.Err())
+			}
+			var bad *attr.Error
+			if !errors.As(err, &bad) {
+				t.Fatalf("error is %v, want an *Error", err)
+			}
+			if diff := cmp.Diff(&attr.Error{Key: "wrong", Message: tt.want}, bad); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// JSON of the wrong shape is another kind of error: it ends the reading.
+func TestDecodeStops(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		`{"a":{"S":1}}`:            "NUMBER_VALUE cannot be converted to String",
+		`{"a":{"N":1}}`:            "NUMBER_VALUE cannot be converted to String",
+		`{"a":{"BOOL":"true"}}`:    "STRING_VALUE cannot be converted to Boolean",
+		`{"a":{"NULL":1}}`:         "NUMBER_VALUE cannot be converted to Boolean",
+		`{"a":{"B":1}}`:            "only base-64-encoded strings are convertible to bytes",
+		`{"a":{"B":"?"}}`:          "only base-64-encoded strings are convertible to bytes",
+		`{"a":{"B":"AA"}}`:         "only base-64-encoded strings are convertible to bytes",
+		`{"a":{"B":"AB=="}}`:       "only base-64-encoded strings are convertible to bytes",
+		`{"a":{"L":{}}}`:           "Start of structure or map found where not expected",
+		`{"a":{"M":[]}}`:           "Unrecognized collection type java.util.Map",
+		`{"a":{"SS":"x"}}`:         "Unexpected field type",
+		`{"a":{"SS":[1]}}`:         "NUMBER_VALUE cannot be converted to String",
+		`{"a":"x"}`:                "Unexpected field type",
+		`{"a":{"N":"x","S":1}}`:    "NUMBER_VALUE cannot be converted to String",
+		`{"a":{"L":[{"N":1},{}]}}`: "NUMBER_VALUE cannot be converted to String",
+	}
+	for doc, want := range tests {
+		r := jsonx.NewReader([]byte(doc))
+		_, err := attr.DecodeMap(r)
+		var bad *jsonx.TypeError
+		if err != nil || !errors.As(r.Err(), &bad) || bad.Error() != want {
+			t.Errorf("%s: reader says %v, decoder %v, want %q", doc, r.Err(), err, want)
+		}
+	}
+}
+
+func TestDecodeDeepest(t *testing.T) {
+	t.Parallel()
+	m := decode(t, `{"a":`+nested(31)+`}`)
+	if v, _ := m.Get("a"); v.Depth() != 31 {
+		t.Errorf("Depth = %d, want 31", v.Depth())
+	}
+}
+
+func TestDepth(t *testing.T) {
+	t.Parallel()
+	for doc, want := range map[string]int{
+		`{"a":{"S":"x"}}`:                          0,
+		`{"a":{"L":[]}}`:                           0,
+		`{"a":{"M":{}}}`:                           0,
+		`{"a":{"SS":["x"]}}`:                       0,
+		`{"a":{"L":[{"S":"x"}]}}`:                  1,
+		`{"a":{"L":[{"S":"x"},{"L":[{}]}]}}`:       2,
+		`{"a":{"M":{"x":{"L":[{"L":[]}]}}}}`:       2,
+		`{"a":{"L":[{"L":[{"L":[]}]},{"S":"x"}]}}`: 2,
+	} {
+		v, _ := decode(t, strings.ReplaceAll(doc, "{}]", `{"M":{}}]`)).Get("a")
+		if got := v.Depth(); got != want {
+			t.Errorf("depth of %s = %d, want %d", doc, got, want)
+		}
+	}
+}
+
+func TestSize(t *testing.T) {
+	t.Parallel()
+	tests := map[string]int{
+		`{"S":"hello"}`: 5, `{"S":"åäö"}`: 6, `{"S":""}`: 0, `{"B":"AAH/"}`: 3,
+		`{"BOOL":true}`: 1, `{"NULL":true}`: 1,
+		`{"L":[]}`: 3, `{"L":[{"S":"ab"},{"BOOL":true}]}`: 3 + 1 + 2 + 1 + 1,
+		`{"M":{}}`: 3, `{"M":{"key":{"S":"ab"}}}`: 3 + 1 + 3 + 2,
+		`{"SS":["a","bc"]}`: 3, `{"NS":["1","-42"]}`: 2 + 3, `{"BS":["AA==","AQI="]}`: 3,
+		// Numbers, as their digits stand on either side of the point.
+		`{"N":"0"}`: 1, `{"N":"-0"}`: 1, `{"N":"1"}`: 2, `{"N":"12"}`: 2, `{"N":"123"}`: 3,
+		`{"N":"100"}`: 2, `{"N":"1010"}`: 3, `{"N":"0.0000001"}`: 2, `{"N":"1E125"}`: 2, `{"N":"1E-100"}`: 2,
+		`{"N":"1.5"}`: 3, `{"N":"1.200"}`: 3, `{"N":"1.234"}`: 4, `{"N":"3.14159"}`: 5, `{"N":"100.5"}`: 4,
+		`{"N":"0.15"}`: 2, `{"N":"-42"}`: 3, `{"N":"-12345"}`: 5, `{"N":"-0.15"}`: 3,
+		`{"N":"` + digits38 + `"}`: 20,
+	}
+	for doc, want := range tests {
+		m := decode(t, `{"name":`+doc+`}`)
+		if v, _ := m.Get("name"); v.Size() != want {
+			t.Errorf("size of %s = %d, want %d", doc, v.Size(), want)
+		}
+		if got := m.Size(); got != want+len("name") {
+			t.Errorf("size of an item with %s = %d, want %d", doc, got, want+len("name"))
+		}
+	}
+}
+
+func TestEqual(t *testing.T) {
+	t.Parallel()
+	same := []string{`{"N":"1"}`, `{"N":"1.0"}`}
+	values := []string{
+		`{"S":"1"}`, `{"N":"1"}`, `{"B":"MQ=="}`, `{"BOOL":true}`, `{"BOOL":false}`, `{"NULL":true}`,
+		`{"L":[]}`, `{"L":[{"N":"1"}]}`, `{"L":[{"N":"1"},{"N":"2"}]}`, `{"L":[{"N":"2"},{"N":"1"}]}`,
+		`{"M":{}}`, `{"M":{"a":{"N":"1"}}}`, `{"M":{"b":{"N":"1"}}}`, `{"M":{"a":{"N":"2"}}}`,
+		`{"SS":["1","2"]}`, `{"SS":["1"]}`, `{"NS":["1","2"]}`, `{"NS":["1"]}`, `{"BS":["MQ=="]}`,
+	}
+	value := func(doc string) attr.Value {
+		v, _ := decode(t, `{"a":`+doc+`}`).Get("a")
+		return v
+	}
+	if !value(same[0]).Equal(value(same[1])) || !value(`{"SS":["a","b"]}`).Equal(value(`{"SS":["b","a"]}`)) {
+		t.Error("two forms of one value are not equal")
+	}
+	for i, a := range values {
+		for j, b := range values {
+			if got := value(a).Equal(value(b)); got != (i == j) {
+				t.Errorf("Equal(%s, %s) = %v", a, b, got)
+			}
+		}
+	}
+}
+
+func TestCompareRefusesKinds(t *testing.T) {
+	t.Parallel()
+	m := decode(t, everything)
+	for _, a := range m {
+		for _, b := range m {
+			_, ok := attr.Compare(a.Value, b.Value)
+			if want := a.Value.Kind() == b.Value.Kind() && a.Value.Kind().Scalar(); ok != want {
+				t.Errorf("Compare(%s, %s) says %v, want %v", a.Name, b.Name, ok, want)
+			}
+		}
+	}
+}
+
+func TestSets(t *testing.T) {
+	t.Parallel()
+	a, _ := attr.NumberSet("10", "9", "1.50")
+	b, _ := attr.NumberSet("9.0", "2")
+	if got, want := attr.Union(a, b).Set(), []string{"1.5", "2", "9", "10"}; !slices.Equal(got, want) {
+		t.Errorf("union = %v, want %v", got, want)
+	}
+	rest, ok := attr.Difference(a, b)
+	if want := []string{"1.5", "10"}; !ok || !slices.Equal(rest.Set(), want) {
+		t.Errorf("difference = %v, want %v", rest.Set(), want)
+	}
+	if _, ok := attr.Difference(a, a); ok {
+		t.Error("something is left of a set without itself")
+	}
+	if !attr.HasElement(a, number(t, "9.00")) || attr.HasElement(a, number(t, "8")) || attr.HasElement(a, attr.String("9")) {
+		t.Error("HasElement finds what is not there, or not what is")
+	}
+	if got := a.Set(); !slices.Equal(got, []string{"1.5", "9", "10"}) {
+		t.Errorf("the set was changed to %v", got)
+	}
+}
+
+func TestMap(t *testing.T) {
+	t.Parallel()
+	m := decode(t, `{"b":{"N":"2"},"d":{"N":"4"}}`)
+	before := string(m.AppendJSON(nil))
+	check := func(what string, got attr.Map, want string) {
+		t.Helper()
+		if diff := cmp.Diff(want, string(got.AppendJSON(nil))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	check("first", m.With("a", attr.Int(1)), `{"a":{"N":"1"},"b":{"N":"2"},"d":{"N":"4"}}`)
+	check("middle", m.With("c", attr.Int(3)), `{"b":{"N":"2"},"c":{"N":"3"},"d":{"N":"4"}}`)
+	check("last", m.With("e", attr.Int(5)), `{"b":{"N":"2"},"d":{"N":"4"},"e":{"N":"5"}}`)
+	check("replaced", m.With("d", attr.Null()), `{"b":{"N":"2"},"d":{"NULL":true}}`)
+	check("into nothing", attr.Map(nil).With("a", attr.Bool(true)), `{"a":{"BOOL":true}}`)
+	check("without", m.Without("b"), `{"d":{"N":"4"}}`)
+	check("without none", m.Without("x"), before)
+	check("picked", m.Pick("d", "x", "d"), `{"d":{"N":"4"}}`)
+	check("unchanged", m, before)
+	if m.Has("a") || !m.Has("b") {
+		t.Error("Has is wrong")
+	}
+	if v, ok := m.Get("c"); ok || v.Valid() {
+		t.Error("Get found what is not there")
+	}
+}
+
+// The accessors of one kind find nothing in another.
+func TestAccessors(t *testing.T) {
+	t.Parallel()
+	for _, f := range decode(t, everything) {
+		v := f.Value
+		if (v.List() != nil) != (v.Kind() == attr.L) || (v.Map() != nil) != (v.Kind() == attr.M) || (v.Set() != nil) != v.Kind().Set() {
+			t.Errorf("%s has the contents of another kind", f.Name)
+		}
+	}
+	var none attr.Value
+	if none.Valid() || none.Kind().String() != "" || none.Size() != 0 || string(none.AppendJSON(nil)) != "{}" {
+		t.Error("the zero Value is something")
+	}
+}
+
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	for k := attr.S; k <= attr.BS; k++ {
+		if got := attr.KindOf(k.String()); got != k {
+			t.Errorf("KindOf(%s) = %v", k, got)
+		}
+	}
+	if attr.KindOf("") != 0 || attr.KindOf("s") != 0 {
+		t.Error("a kind has another name")
+	}
+	if attr.SS.Element() != attr.S || attr.NS.Element() != attr.N || attr.BS.Element() != attr.B || attr.L.Element() != 0 {
+		t.Error("a set has the wrong elements")
+	}
+}
+
+// A million items are to fit in memory, so a Value must stay small.
+func TestValueIsSmall(t *testing.T) {
+	t.Parallel()
+	if size := unsafe.Sizeof(attr.Value{}); size > 32 {
+		t.Errorf("a Value takes %d bytes", size)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(everything))
+	f.Add([]byte(`{"a":{"L":[{"M":{"x":{"NS":["1","1e-5"]}}}]}}`))
+	f.Add([]byte(`{"a":` + nested(40) + `}`))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		r := jsonx.NewReader(doc)
+		m, err := attr.DecodeMap(r)
+		if r.End(); r.Err() != nil || err != nil {
+			return
+		}
+		first := m.AppendJSON(nil)
+		again := decode(t, string(first))
+		if !m.Equal(again) || !bytes.Equal(first, again.AppendJSON(nil)) {
+			t.Errorf("%s became %s", first, again.AppendJSON(nil))
+		}
+		if m.Size() != again.Size() {
+			t.Errorf("%s has two sizes", first)
+		}
+	})
+}
+
+func FuzzKeyOrder(f *testing.F) {
+	for _, s := range []string{"", "a", "a\x00", "a\x00\x01", "a\x00\xff", "\xff", "a\x01"} {
+		f.Add(s, "a", "tail")
+	}
+	f.Fuzz(func(t *testing.T, x, y, tail string) {
+		for _, kind := range []func(string) attr.Value{attr.String, attr.Bytes} {
+			a, b := attr.AppendKey(nil, kind(x)), attr.AppendKey(nil, kind(y))
+			if got, want := bytes.Compare(a, b), strings.Compare(x, y); got != want {
+				t.Errorf("keys of %q and %q compare %d, want %d", x, y, got, want)
+			}
+			if x != y && bytes.HasPrefix(a, b) {
+				t.Errorf("the key of %q begins with that of %q", x, y)
+			}
+			// What follows a key does not change the order of two keys.
+			joined := bytes.Compare(attr.AppendKey(a, kind(tail)), b)
+			if x != y && joined != strings.Compare(x, y) {
+				t.Errorf("%q with a tail and %q compare %d", x, y, joined)
+			}
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	doc := []byte(`{"chatId":{"S":"-100123"},"messageId":{"N":"4711"},"text":{"S":"` + strings.Repeat("x", 100) + `"},"at":{"N":"1700000000000"}}`)
+	r := jsonx.NewReader(nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Reset(doc)
+		if _, err := attr.DecodeMap(r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	m := decode(b, everything)
+	var buf []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = m.AppendJSON(buf[:0])
+	}
+}
