@@ -1,0 +1,140 @@
+package counter
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// API is what the package calls of *dynamodb.Client.
+type API interface {
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+}
+
+var _ API = (*dynamodb.Client)(nil)
+
+// Retention is how long a row is kept after its local day is over.
+const Retention = 7 * 24 * time.Hour
+
+// Bounds of Config and of the arguments.
+const (
+	mostRecorded = 7000              // rows of so many entries stay below 400 KB
+	mostSkew     = 24 * time.Hour    // of Retention's seven days
+	mostWeight   = 1_000_000_000_000 // twelve zeros: sums stay far from overflow
+)
+
+// Config of a Store. The zero Config works.
+type Config struct {
+	// Now is the clock. Defaults to time.Now.
+	Now func() time.Time
+
+	// Rand is where nonces come from, safe for concurrent use. Defaults to
+	// crypto/rand.
+	Rand io.Reader
+
+	// ScopeAttr and DateAttr name the table's key attributes. Default to
+	// "chatId" and "date".
+	ScopeAttr string
+	DateAttr  string
+
+	// MaxRecorded bounds the events recorded in one row, refunded ones
+	// included, and with them what a write costs: about 1 WCU for each 25.
+	// Defaults to 1000; at most 7000.
+	MaxRecorded int
+
+	// MaxSkew is how far the clocks of two callers may differ, plus the
+	// longest a call may take. Events are refused with [event.ErrTooOld] that
+	// much before their row may expire. Defaults to 5 minutes; at most a day.
+	MaxSkew time.Duration
+}
+
+// Store counts in one table. It is safe for concurrent use.
+type Store struct {
+	api   API
+	table string
+	zone  tzclock.Zone
+	cfg   Config
+}
+
+// New returns a Store over a table, whose days are those of the zone. A nil
+// Config works.
+func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) {
+	s := &Store{api: api, table: table, zone: zone}
+	if cfg != nil {
+		s.cfg = *cfg
+	}
+	s.cfg.fill()
+	if api == nil {
+		return nil, event.BadInput("counter", "api", "must not be nil")
+	}
+	if err := check.Table("counter", table); err != nil {
+		return nil, err
+	}
+	if err := zone.Check("counter", "zone"); err != nil {
+		return nil, err
+	}
+	if err := s.cfg.validate(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (c *Config) fill() {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
+	}
+	if c.ScopeAttr == "" {
+		c.ScopeAttr = "chatId"
+	}
+	if c.DateAttr == "" {
+		c.DateAttr = "date"
+	}
+	if c.MaxRecorded == 0 {
+		c.MaxRecorded = 1000
+	}
+	if c.MaxSkew == 0 {
+		c.MaxSkew = 5 * time.Minute
+	}
+}
+
+func (c *Config) validate() error {
+	names := map[string]bool{attrCount: true, attrUpdatedAt: true, attrTTL: true, attrRecorded: true}
+	for _, attr := range []struct{ field, name string }{{"ScopeAttr", c.ScopeAttr}, {"DateAttr", c.DateAttr}} {
+		if err := check.Attribute("counter", attr.field, attr.name); err != nil {
+			return err
+		}
+		if names[attr.name] || strings.HasPrefix(attr.name, entryPrefix) {
+			return event.BadInput("counter", attr.field, "is the name of another attribute of the row")
+		}
+		names[attr.name] = true
+	}
+	if c.MaxRecorded < 1 || c.MaxRecorded > mostRecorded {
+		return event.BadInput("counter", "MaxRecorded", "must be 1 to 7000")
+	}
+	if c.MaxSkew < 0 || c.MaxSkew > mostSkew {
+		return event.BadInput("counter", "MaxSkew", "must be positive and at most a day")
+	}
+	return nil
+}
+
+// Table returns the table's definition. Rows expire by TTL.
+func (s *Store) Table() schema.Table {
+	return schema.Table{
+		Name: s.table,
+		Key:  schema.Key{Partition: schema.String(s.cfg.ScopeAttr), Sort: schema.String(s.cfg.DateAttr)},
+		TTL:  attrTTL,
+	}
+}

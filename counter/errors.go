@@ -1,0 +1,33 @@
+package counter
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrFull is returned by Take and Add when the row has recorded
+	// Config.MaxRecorded events: the day's count cannot be kept exact any
+	// longer. Trying again gives the same answer.
+	ErrFull = errors.New("counter: the day's row has recorded its most events")
+
+	// ErrNotFound is returned by Refund when the event is not recorded: there
+	// is nothing to give back.
+	ErrNotFound = errors.New("counter: the event is not recorded")
+
+	// ErrBelowZero is returned by Refund when the count is less than the
+	// event's weight, because somebody else has lowered it.
+	ErrBelowZero = errors.New("counter: the refund would take the count below zero")
+)
+
+// WeightError is returned by Take, Add and Refund when the event is recorded
+// with another weight. Nothing has changed.
+type WeightError struct {
+	Recorded int64 // stands in the row
+	Given    int64 // by the caller
+}
+
+// Error names both weights.
+func (e *WeightError) Error() string {
+	return fmt.Sprintf("counter: the event is recorded with weight %d, not %d", e.Recorded, e.Given)
+}

@@ -1,0 +1,117 @@
+package counter
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// Take asks for room under a daily cap.
+type Take struct {
+	Key   string      // what the limit is for: the chat, the tenant
+	Event event.Event // what asks; its local day is the one that counts
+	Cap   int64       // at most so much a day
+	// Weight is how much the event takes. Defaults to 1.
+	Weight int64
+}
+
+// Grant answers a [Take].
+type Grant struct {
+	// OK says that the event holds its room under the cap, from this call or
+	// an earlier one. What must happen at most once needs OK and an Outcome of
+	// [event.Created].
+	OK bool
+	// Outcome is Created when this call took the room, Duplicate when an
+	// earlier call of the same event had, and neither when there was none.
+	Outcome event.Outcome
+	// Refunded says that the event had taken its room and given it back. It is
+	// not granted again.
+	Refunded bool
+
+	Used      int64 // of the cap, this event included
+	Cap       int64
+	Remaining int64        // of the cap, never below zero
+	Day       tzclock.Date // the event's local day
+	ResetsAt  time.Time    // when that day is over
+}
+
+const (
+	takeUpdate    = "SET #entry = :entry, #updatedAt = :now, #ttl = :ttl ADD #count :weight, #recorded :one"
+	takeCondition = "attribute_not_exists(#entry)" +
+		" AND (attribute_not_exists(#count) OR #count <= :room)" +
+		" AND (attribute_not_exists(#recorded) OR #recorded < :most)"
+)
+
+var errNoReason = errors.New("refused by a row that should not refuse")
+
+// Take takes room for the event if there is some, and says how much is used.
+// Refusal is an answer, not an error: OK is false. A refused event leaves no
+// trace, so it is judged anew when it comes again.
+//
+// It never goes above the cap, however many call at once, and each event takes
+// once however often it is delivered: a redelivery finds OK and Duplicate. A
+// reply that was lost on the way and is tried again by the SDK still reads
+// Created.
+//
+// Errors: an [*event.InputError], also for a weight above the cap;
+// [event.ErrTooOld] for an event whose row may have expired; [ErrFull];
+// [*WeightError] for an event recorded with another weight.
+//
+// Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each; it holds
+// about 22 recorded events in the first and 25 in each further. A refusal
+// costs the same.
+func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
+	w, err := s.keyed(t.Key, t.Event, t.Weight)
+	if err != nil {
+		return Grant{}, err
+	}
+	if t.Cap < 1 {
+		return Grant{}, event.BadInput("counter", "Cap", "must be positive")
+	}
+	room := t.Cap - w.entry.weight // what may be used before
+	if room < 0 {
+		return Grant{}, event.BadInput("counter", "Weight", "is above the cap and can never be granted")
+	}
+	in := s.record(w, takeUpdate, takeCondition)
+	in.ExpressionAttributeNames["#recorded"] = attrRecorded
+	in.ExpressionAttributeValues[":weight"] = item.N(w.entry.weight)
+	in.ExpressionAttributeValues[":one"] = item.N(1)
+	in.ExpressionAttributeValues[":room"] = item.N(room)
+	in.ExpressionAttributeValues[":most"] = item.N(int64(s.cfg.MaxRecorded))
+
+	used, refusing, err := s.send(ctx, in)
+	if err != nil {
+		return Grant{}, err
+	}
+	grant := Grant{OK: true, Outcome: event.Created, Used: used}
+	if refusing != nil {
+		if grant, err = s.refusedTake(w, room, refusing); err != nil {
+			return Grant{}, err
+		}
+	}
+	grant.Cap, grant.Remaining = t.Cap, max(0, t.Cap-grant.Used)
+	grant.Day, grant.ResetsAt = w.day, w.end
+	return grant, nil
+}
+
+// refusedTake tells from the row why it refused: the event is in it, the cap
+// is reached, or the row is full.
+func (s *Store) refusedTake(w keyed, room int64, row ddb.Item) (Grant, error) {
+	stands, err := s.judge(w, row)
+	switch {
+	case err != nil:
+		return Grant{}, err
+	case stands.recorded:
+		return Grant{OK: !stands.refunded, Outcome: stands.outcome(), Refunded: stands.refunded, Used: stands.used}, nil
+	case stands.used > room:
+		return Grant{Used: stands.used}, nil
+	case stands.counts.recorded >= int64(s.cfg.MaxRecorded):
+		return Grant{}, ErrFull
+	}
+	return Grant{}, s.wrap("UpdateItem", errNoReason)
+}

@@ -1,0 +1,62 @@
+package counter
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// Unkeyed counts something that has no identity of its own.
+type Unkeyed struct {
+	Key string
+	At  time.Time // when it happened; its local day is the one that counts
+	// Weight is how much it counts. Defaults to 1.
+	Weight int64
+}
+
+const unkeyedUpdate = "SET #updatedAt = :now, #ttl = :ttl ADD #count :weight"
+
+// AddUnkeyed counts without recording what: the row does not grow, and nothing
+// tells a second call from another event. It must never be repeated. The SDK's
+// own retries are off for this call, and an error that leaves open whether it
+// counted is [event.ErrUnknownOutcome]; after any other error it did not.
+//
+// Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each.
+func (s *Store) AddUnkeyed(ctx context.Context, u Unkeyed) (Total, error) {
+	now := s.cfg.Now()
+	weight, err := weightOf(u.Weight)
+	if err != nil {
+		return Total{}, err
+	}
+	if u.At.IsZero() || u.At.UnixMilli() < 0 {
+		return Total{}, event.BadInput("counter", "At", "must be the time it happened")
+	}
+	if u.At.After(now.Add(event.MaxAhead)) {
+		return Total{}, event.BadInput("counter", "At", "lies more than "+event.MaxAhead.String()+" ahead of the clock")
+	}
+	p, err := s.placeOf(u.Key, u.At, now)
+	if err != nil {
+		return Total{}, err
+	}
+	in := s.update(p, unkeyedUpdate)
+	in.ExpressionAttributeValues[":weight"] = item.N(weight)
+	out, err := s.api.UpdateItem(ctx, in, once)
+	switch {
+	case err != nil && ddb.Definite(err):
+		return Total{}, s.wrap("UpdateItem", err)
+	case err != nil:
+		return Total{}, s.wrap("UpdateItem", fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err))
+	}
+	used, err := item.Int(out.Attributes, attrCount)
+	return p.total(event.Created, used), s.wrap("UpdateItem", err)
+}
+
+// once switches the SDK's retries off.
+func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }

@@ -1,0 +1,170 @@
+package counter
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// place is the row of a key and local day, and the time of a write to it.
+type place struct {
+	key string
+	day tzclock.Date
+	end time.Time // of the day
+	now time.Time
+}
+
+// expiry is the row's TTL.
+func (p place) expiry() time.Time { return p.end.Add(Retention) }
+
+// placeOf finds the row in which something that happened at the given time
+// counts, and refuses one that may have expired already: what it knew would be
+// counted again.
+func (s *Store) placeOf(key string, at, now time.Time) (place, error) {
+	if err := check.PartitionKey("counter", "Key", key); err != nil {
+		return place{}, err
+	}
+	day := s.zone.Date(at)
+	p := place{key: key, day: day, end: s.zone.End(day), now: now}
+	if err := check.TTL("counter", "Event", p.expiry()); err != nil {
+		return place{}, err
+	}
+	if !now.Before(p.expiry().Add(-s.cfg.MaxSkew)) {
+		return place{}, fmt.Errorf("counter: the row of %s may have expired: %w", day, event.ErrTooOld)
+	}
+	return p, nil
+}
+
+// keyed is a write of an event, once, under its own nonce.
+type keyed struct {
+	place
+	event event.Event
+	entry entry
+}
+
+func (s *Store) keyed(key string, ev event.Event, weight int64) (keyed, error) {
+	now := s.cfg.Now()
+	if err := ev.Check("counter", "Event", now); err != nil {
+		return keyed{}, err
+	}
+	weight, err := weightOf(weight)
+	if err != nil {
+		return keyed{}, err
+	}
+	p, err := s.placeOf(key, ev.Time(), now)
+	if err != nil {
+		return keyed{}, err
+	}
+	nonce, err := newNonce(s.cfg.Rand)
+	if err != nil {
+		return keyed{}, err
+	}
+	return keyed{place: p, event: ev, entry: entry{weight: weight, nonce: nonce}}, nil
+}
+
+// weightOf fills the default and bounds the weight.
+func weightOf(weight int64) (int64, error) {
+	if weight == 0 {
+		return 1, nil
+	}
+	if weight < 0 || weight > mostWeight {
+		return 0, event.BadInput("counter", "Weight", "must be 1 to 1,000,000,000,000")
+	}
+	return weight, nil
+}
+
+// update returns the request for the place, without a condition. The values
+// are those of every write; callers add their own.
+func (s *Store) update(p place, expression string) *dynamodb.UpdateItemInput {
+	return &dynamodb.UpdateItemInput{
+		TableName:        aws.String(s.table),
+		Key:              s.rowKey(p.key, p.day),
+		UpdateExpression: aws.String(expression),
+		ReturnValues:     types.ReturnValueUpdatedNew,
+		ExpressionAttributeNames: map[string]string{
+			"#count": attrCount, "#updatedAt": attrUpdatedAt, "#ttl": attrTTL,
+		},
+		ExpressionAttributeValues: ddb.Item{
+			":now": item.Time(p.now),
+			":ttl": item.N(p.expiry().Unix()),
+		},
+	}
+}
+
+// record returns the request that writes the event's entry under a condition.
+func (s *Store) record(w keyed, expression, condition string) *dynamodb.UpdateItemInput {
+	in := s.update(w.place, expression)
+	in.ConditionExpression = aws.String(condition)
+	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	in.ExpressionAttributeNames["#entry"] = entryName(w.event)
+	in.ExpressionAttributeValues[":entry"] = item.S(w.entry.String())
+	return in
+}
+
+func (s *Store) rowKey(key string, day tzclock.Date) ddb.Item {
+	return ddb.Item{s.cfg.ScopeAttr: item.S(key), s.cfg.DateAttr: item.S(day.String())}
+}
+
+// send returns the count after the write, or the row that refused it.
+func (s *Store) send(ctx context.Context, in *dynamodb.UpdateItemInput) (used int64, refusing ddb.Item, err error) {
+	var out *dynamodb.UpdateItemOutput
+	err = ddb.Retry(ctx, func() (err error) {
+		out, err = s.api.UpdateItem(ctx, in)
+		return err
+	})
+	if row, refused := ddb.Refused(err); refused {
+		if row == nil {
+			row = ddb.Item{} // there was none
+		}
+		return 0, row, nil
+	}
+	if err != nil {
+		return 0, nil, s.wrap("UpdateItem", err)
+	}
+	used, err = item.Int(out.Attributes, attrCount)
+	return used, nil, s.wrap("UpdateItem", err)
+}
+
+func (s *Store) wrap(op string, err error) error { return ddb.Wrap("counter", op, s.table, err) }
+
+// standing is what a refusing row knows of the write's event.
+type standing struct {
+	counts
+	recorded bool // the event is in the row
+	own      bool // by this very write, whose reply was lost
+	refunded bool
+}
+
+// judge tells the standing of w from the row that refused it.
+func (s *Store) judge(w keyed, row ddb.Item) (standing, error) {
+	figures, err := readCounts(row)
+	if err != nil {
+		return standing{}, s.wrap("UpdateItem", err)
+	}
+	e, found, err := entryOf(row, w.event)
+	if err != nil {
+		return standing{}, s.wrap("UpdateItem", err)
+	}
+	if found && e.weight != w.entry.weight {
+		return standing{}, &WeightError{Recorded: e.weight, Given: w.entry.weight}
+	}
+	return standing{counts: figures, recorded: found, own: found && e.nonce == w.entry.nonce, refunded: e.refunded}, nil
+}
+
+// outcome is Created for the write's own work and Duplicate for another's.
+func (s standing) outcome() event.Outcome {
+	if s.own {
+		return event.Created
+	}
+	return event.Duplicate
+}

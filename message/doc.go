@@ -1,0 +1,62 @@
+// Package message keeps what was said, as it was received, and answers how
+// fast a conversation moves.
+//
+//	msgs, err := message.New(db, "homeops-messages", nil)
+//
+//	out, err := msgs.Save(ctx, m)                  // event.Created or event.Duplicate
+//	for m, err := range msgs.InScope(ctx, chat, message.Range{NewestFirst: true}) { … }
+//
+//	pace, err := msgs.FastConversation(ctx, message.Fast{Scope: chat, Seq: m.Seq, Actor: m.Actor, At: m.At})
+//	if pace.Fast {
+//		return // three others spoke within the last minute: say nothing
+//	}
+//
+// A message has an identity of its own, its number in its scope, so that it
+// needs no event: a redelivery has the same key.
+//
+// # The row
+//
+//	┌────────────────┬───────────────┐
+//	│ chatId (S)     │ messageId (N) │  names configurable
+//	├────────────────┼───────────────┤
+//	│ "-100123"      │ 4711          │  rising in the scope
+//	├────────────────┴───────────────┤
+//	│ userId    N  or S by Config    │  absent: nobody; name configurable
+//	│ userName  S                    │  name configurable
+//	│ text      S                    │
+//	│ timestamp N  when it was said  │  Unix milliseconds
+//	│ raw       S  as received       │
+//	│ createdAt S  when it was saved │
+//	│ ttl       N  with a Retention  │  Unix seconds
+//	└────────────────────────────────┘
+//
+// Rows of an older system are read as they are: with Unix seconds in timestamp
+// (any number below 10^11), without a sender or without createdAt.
+//
+// # Guarantees
+//
+//   - One row for each scope and sequence: the first that is saved stands, and
+//     every other save is a Duplicate. A lost reply that is tried again reads
+//     Duplicate too; the row is the same.
+//   - [Store.FastConversation] counts the messages of others that come before
+//     the given one by sequence, in the window before its own time, however
+//     many lie between. It does not ask what time it is now.
+//   - With [Config].Retention a message that may have expired is refused with
+//     [event.ErrTooOld], so it cannot come back; and rows past their ttl are
+//     not returned, also while DynamoDB has not deleted them.
+//   - Reads are eventually consistent unless asked; [Store.Get] always is
+//     consistent.
+//
+// # Prices
+//
+// A first, uncontended call on rows up to 1 KB, or the first page up to 4 KB:
+//
+//	Save                                   1 request, 1 WCU
+//	Get                                    1 request, 1 RCU
+//	InScope, InScopePage, Recent           1 request, 0.5 RCU
+//	FastConversation                       1 request, 0.5 RCU
+//
+// # IAM actions
+//
+// dynamodb:PutItem, dynamodb:GetItem, dynamodb:Query.
+package message

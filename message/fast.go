@@ -1,0 +1,117 @@
+package message
+
+import (
+	"context"
+	"time"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// Fast asks whether a conversation was moving fast when a message was said.
+// Scope, Seq, Actor and At are that message's.
+type Fast struct {
+	Scope string
+	Seq   int64
+	Actor string
+	At    time.Time
+
+	// Window is how far back from At to look. Defaults to 60 s; at most a day.
+	Window time.Duration
+	// Threshold is how many messages of others make it fast. Defaults to 3; at
+	// most 1000.
+	Threshold int
+
+	// Consistent sees all that was saved before, at twice the price. Without
+	// it a neighbour's message of this very moment may be missing.
+	Consistent bool
+}
+
+// Pace answers a [Fast].
+type Pace struct {
+	Fast   bool // Others has reached the threshold
+	Others int  // messages of others in the window, counted up to the threshold
+}
+
+const (
+	standardWindow    = 60 * time.Second
+	mostWindow        = 24 * time.Hour
+	standardThreshold = 3
+	mostThreshold     = 1000
+)
+
+// paceProjection leaves the texts on the server; units are the same.
+const paceProjection = "#seq, #actor, #timestamp, #ttl"
+
+// FastConversation counts the messages of others that come before the given
+// one by sequence and were said in the window before it, both ends included.
+// It reads back until the window is over or the threshold reached, however
+// many messages of the same actor lie between. The answer for a message does
+// not depend on when it is asked, nor on what was said after it.
+//
+// A message without a sender is nobody's, and so not another's: it is not
+// counted. For a message that has none itself, with an Actor of "", everybody
+// is another.
+//
+// Price: 1 request, 0.5 RCU. The first page is one row more than the
+// threshold, each further twice the one before up to 1024: 1 request and
+// 0.5 RCU for each 4 KB; twice the units when Consistent.
+func (s *Store) FastConversation(ctx context.Context, f Fast) (Pace, error) {
+	if err := s.checkFast(&f); err != nil {
+		return Pace{}, err
+	}
+	sp, err := s.span(f.Scope, Range{NewestFirst: true, Consistent: f.Consistent})
+	if err != nil {
+		return Pace{}, err
+	}
+	at := f.At.Truncate(time.Millisecond) // as it is stored
+	opens := at.Add(-f.Window)
+	pace := Pace{}
+	for row, err := range s.rows(ctx, sp.after(f.Seq), f.Threshold+1, 2, paceProjection) {
+		if err != nil {
+			return Pace{}, err
+		}
+		said, err := item.Millis(row, attrTimestamp)
+		if err != nil {
+			return Pace{}, s.wrap("Query", err)
+		}
+		if said.IsZero() || said.After(at) {
+			continue
+		}
+		if said.Before(opens) {
+			break
+		}
+		if actor := item.Text(row, s.cfg.ActorAttr); actor == "" || actor == f.Actor {
+			continue
+		}
+		pace.Others++
+		if pace.Others == f.Threshold {
+			pace.Fast = true
+			break
+		}
+	}
+	return pace, nil
+}
+
+// checkFast fills the defaults and refuses what no message can be.
+func (s *Store) checkFast(f *Fast) error {
+	if f.Window == 0 {
+		f.Window = standardWindow
+	}
+	if f.Threshold == 0 {
+		f.Threshold = standardThreshold
+	}
+	if err := checkKey(f.Scope, f.Seq); err != nil {
+		return err
+	}
+	if err := s.checkActor(f.Actor); err != nil {
+		return err
+	}
+	if f.Window < 0 || f.Window > mostWindow {
+		return event.BadInput("message", "Window", "must be positive and at most a day")
+	}
+	if f.Threshold < 0 || f.Threshold > mostThreshold {
+		return event.BadInput("message", "Threshold", "must be 1 to 1000")
+	}
+	return checkAt(f.At, s.cfg.Now())
+}

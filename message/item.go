@@ -1,0 +1,152 @@
+package message
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// The attributes whose names are the format; those of the scope, the sequence
+// and the actor come from Config.
+const (
+	attrText      = "text"
+	attrTimestamp = "timestamp"
+	attrRaw       = "raw"
+	attrCreatedAt = "createdAt"
+	attrTTL       = "ttl"
+)
+
+// secondsBelow is the least timestamp in milliseconds: a smaller number is
+// read as seconds, which an older system wrote.
+const secondsBelow = 100_000_000_000
+
+// canonical is a whole number as DynamoDB writes it: at most 38 digits, no
+// leading zeros, no plus, no -0.
+var canonical = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,37})$`)
+
+// key returns the key of a message.
+func (s *Store) key(scope string, seq int64) ddb.Item {
+	return ddb.Item{s.cfg.ScopeAttr: item.S(scope), s.cfg.SeqAttr: item.N(seq)}
+}
+
+// encode returns the row of a message that has been checked. What is empty is
+// left out, but for the text, which the older system always wrote.
+func (s *Store) encode(m Message, createdAt time.Time) ddb.Item {
+	row := s.key(m.Scope, m.Seq)
+	row[attrText] = item.S(m.Text)
+	row[attrTimestamp] = item.N(m.At.UnixMilli())
+	row[attrCreatedAt] = item.Time(createdAt)
+	if m.Actor != "" {
+		row[s.cfg.ActorAttr] = s.actor(m.Actor)
+	}
+	if m.ActorName != "" {
+		row[s.cfg.ActorNameAttr] = item.S(m.ActorName)
+	}
+	if m.Raw != "" {
+		row[attrRaw] = item.S(m.Raw)
+	}
+	if s.cfg.Retention > 0 {
+		row[attrTTL] = item.N(s.expiry(m.At).Unix())
+	}
+	return row
+}
+
+func (s *Store) actor(actor string) types.AttributeValue {
+	if s.cfg.ActorType == Number {
+		return item.Digits(actor)
+	}
+	return item.S(actor)
+}
+
+func (s *Store) expiry(at time.Time) time.Time { return at.Add(s.cfg.Retention) }
+
+// decode reads a row, also one of the older system: with seconds in its
+// timestamp, without a sender, without createdAt.
+func (s *Store) decode(row ddb.Item) (Message, error) {
+	seq, err := item.Int(row, s.cfg.SeqAttr)
+	if err != nil {
+		return Message{}, err
+	}
+	at, err := item.Millis(row, attrTimestamp)
+	if err != nil {
+		return Message{}, err
+	}
+	createdAt, err := item.ParseTime(row, attrCreatedAt)
+	if err != nil {
+		return Message{}, err
+	}
+	return Message{
+		Scope:     item.Text(row, s.cfg.ScopeAttr),
+		Seq:       seq,
+		Actor:     item.Text(row, s.cfg.ActorAttr),
+		ActorName: item.Text(row, s.cfg.ActorNameAttr),
+		Text:      item.Text(row, attrText),
+		Raw:       item.Text(row, attrRaw),
+		At:        at,
+		CreatedAt: createdAt,
+	}, nil
+}
+
+// expired reports whether the row is past its TTL, though DynamoDB has not
+// deleted it yet. Like DynamoDB it takes a ttl that is no number for none.
+func (s *Store) expired(row ddb.Item) bool {
+	ttl, err := item.Int(row, attrTTL)
+	return err == nil && ttl > 0 && ttl <= s.cfg.Now().Unix()
+}
+
+// check refuses what cannot be stored, or would not come back as it was given.
+func (s *Store) check(m Message, now time.Time) error {
+	if err := checkKey(m.Scope, m.Seq); err != nil {
+		return err
+	}
+	if err := s.checkActor(m.Actor); err != nil {
+		return err
+	}
+	for _, text := range []struct{ field, value string }{{"ActorName", m.ActorName}, {"Text", m.Text}, {"Raw", m.Raw}} {
+		if err := check.Text("message", text.field, text.value); err != nil {
+			return err
+		}
+	}
+	return checkAt(m.At, now)
+}
+
+func checkKey(scope string, seq int64) error {
+	if err := check.PartitionKey("message", "Scope", scope); err != nil {
+		return err
+	}
+	if seq < 1 {
+		return event.BadInput("message", "Seq", "must be positive")
+	}
+	return nil
+}
+
+// checkAt refuses a time that would be read as seconds, and one so far ahead
+// that every conversation would seem long past.
+func checkAt(at, now time.Time) error {
+	if at.IsZero() {
+		return event.BadInput("message", "At", "must be the time it was said")
+	}
+	if at.UnixMilli() < secondsBelow {
+		return event.BadInput("message", "At", fmt.Sprintf("must be after %s", time.UnixMilli(secondsBelow).UTC().Format(time.DateOnly)))
+	}
+	if at.After(now.Add(event.MaxAhead)) {
+		return event.BadInput("message", "At", "lies more than "+event.MaxAhead.String()+" ahead of the clock, at "+at.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// checkActor refuses an actor that is no text and, under Number, one that
+// DynamoDB would not give back digit by digit. "" is nobody.
+func (s *Store) checkActor(actor string) error {
+	if s.cfg.ActorType == Number && actor != "" && !canonical.MatchString(actor) {
+		return event.BadInput("message", "Actor", "must be a whole decimal number of at most 38 digits, or Config.ActorType String")
+	}
+	return check.Text("message", "Actor", actor)
+}

@@ -1,0 +1,180 @@
+package message
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// API is what the package calls of *dynamodb.Client.
+type API interface {
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+}
+
+var _ API = (*dynamodb.Client)(nil)
+
+// Message is what was said in a scope. Scope and Seq are its identity.
+type Message struct {
+	Scope string // the chat, the ticket, the channel
+	Seq   int64  // its number there, rising and positive
+
+	Actor     string // who said it; "" when nobody did
+	ActorName string
+	Text      string
+	Raw       string    // as it was received, for later
+	At        time.Time // when it was said, kept to the millisecond
+
+	// CreatedAt is when it was saved. Read only; zero where an older system
+	// wrote none.
+	CreatedAt time.Time
+}
+
+// ActorType is the type of actor ids in the table. In Go an actor is always a
+// string.
+type ActorType uint8
+
+const (
+	// Number holds actors that are whole decimal numbers, such as Telegram's.
+	Number ActorType = iota
+	// String holds any.
+	String
+)
+
+const mostSkew = 24 * time.Hour
+
+// Config of a Store. The zero Config works.
+type Config struct {
+	// Now is the clock. Defaults to time.Now.
+	Now func() time.Time
+
+	// ActorType defaults to Number.
+	ActorType ActorType
+
+	// ScopeAttr, SeqAttr, ActorAttr and ActorNameAttr name the attributes.
+	// Default to "chatId", "messageId", "userId" and "userName".
+	ScopeAttr     string
+	SeqAttr       string
+	ActorAttr     string
+	ActorNameAttr string
+
+	// Retention is how long a message is kept after it was said. Defaults to
+	// for ever, without a TTL.
+	Retention time.Duration
+
+	// MaxSkew is how far the clocks of two callers may differ, plus the
+	// longest a call may take. With a Retention, messages are refused with
+	// [event.ErrTooOld] that much before they expire. Defaults to 5 minutes;
+	// at most a day and less than the Retention.
+	MaxSkew time.Duration
+
+	// UserIndex adds an index by actor and time to the table's definition,
+	// for queries of the application; this package has none that needs it.
+	// Each save of a message with an actor then costs 1 WCU more.
+	UserIndex bool
+	// UserIndexName defaults to "userId-timestamp-index".
+	UserIndexName string
+}
+
+// Store keeps messages in one table. It is safe for concurrent use.
+type Store struct {
+	api   API
+	table string
+	cfg   Config
+}
+
+// New returns a Store over a table. A nil Config works.
+func New(api API, table string, cfg *Config) (*Store, error) {
+	s := &Store{api: api, table: table}
+	if cfg != nil {
+		s.cfg = *cfg
+	}
+	s.cfg.fill()
+	if api == nil {
+		return nil, event.BadInput("message", "api", "must not be nil")
+	}
+	if err := check.Table("message", table); err != nil {
+		return nil, err
+	}
+	if err := s.cfg.validate(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (c *Config) fill() {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.MaxSkew == 0 {
+		c.MaxSkew = 5 * time.Minute
+	}
+	for _, name := range []struct {
+		attr     *string
+		standard string
+	}{
+		{&c.ScopeAttr, "chatId"},
+		{&c.SeqAttr, "messageId"},
+		{&c.ActorAttr, "userId"},
+		{&c.ActorNameAttr, "userName"},
+		{&c.UserIndexName, "userId-timestamp-index"},
+	} {
+		if *name.attr == "" {
+			*name.attr = name.standard
+		}
+	}
+}
+
+func (c *Config) validate() error {
+	names := map[string]bool{attrText: true, attrTimestamp: true, attrRaw: true, attrCreatedAt: true, attrTTL: true}
+	for _, attr := range []struct{ field, name string }{
+		{"ScopeAttr", c.ScopeAttr}, {"SeqAttr", c.SeqAttr}, {"ActorAttr", c.ActorAttr}, {"ActorNameAttr", c.ActorNameAttr},
+	} {
+		if err := check.Attribute("message", attr.field, attr.name); err != nil {
+			return err
+		}
+		if names[attr.name] {
+			return event.BadInput("message", attr.field, "is the name of another attribute of the message")
+		}
+		names[attr.name] = true
+	}
+	if c.ActorType > String {
+		return event.BadInput("message", "ActorType", "must be Number or String")
+	}
+	if c.MaxSkew < 0 || c.MaxSkew > mostSkew {
+		return event.BadInput("message", "MaxSkew", "must be positive and at most a day")
+	}
+	if c.Retention != 0 && c.Retention <= c.MaxSkew {
+		return event.BadInput("message", "Retention", "must be longer than MaxSkew, or 0 to keep for ever")
+	}
+	return check.Index("message", "UserIndexName", c.UserIndexName)
+}
+
+// Table returns the table's definition. With a Retention messages expire by
+// TTL.
+func (s *Store) Table() schema.Table {
+	table := schema.Table{
+		Name: s.table,
+		Key:  schema.Key{Partition: schema.String(s.cfg.ScopeAttr), Sort: schema.Number(s.cfg.SeqAttr)},
+	}
+	if s.cfg.Retention > 0 {
+		table.TTL = attrTTL
+	}
+	if s.cfg.UserIndex {
+		actor := schema.Number(s.cfg.ActorAttr)
+		if s.cfg.ActorType == String {
+			actor = schema.String(s.cfg.ActorAttr)
+		}
+		table.Indexes = []schema.Index{{
+			Name: s.cfg.UserIndexName,
+			Key:  schema.Key{Partition: actor, Sort: schema.Number(attrTimestamp)},
+		}}
+	}
+	return table
+}

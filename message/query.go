@@ -1,0 +1,118 @@
+package message
+
+import (
+	"context"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// mostRows is the most asked for at once.
+const mostRows = 1024
+
+// seqCondition always has both bounds, so that it can be a constant.
+const seqCondition = "#scope = :scope AND #seq BETWEEN :from AND :to"
+
+// span is a part of a scope that is still to be read.
+type span struct {
+	scope       string
+	from, to    int64 // both included; from above to is nothing
+	newestFirst bool
+	consistent  bool
+}
+
+func (sp span) empty() bool { return sp.from > sp.to }
+
+// after leaves what comes after the message seq. The key being a number, that
+// is a bound like any other, and no position in the table need be carried.
+func (sp span) after(seq int64) span {
+	switch {
+	case sp.newestFirst && seq == math.MinInt64, !sp.newestFirst && seq == math.MaxInt64:
+		sp.from, sp.to = 1, 0
+	case sp.newestFirst:
+		sp.to = min(sp.to, seq-1)
+	default:
+		sp.from = max(sp.from, seq+1)
+	}
+	return sp
+}
+
+// query returns the request for at most so many rows of the span.
+func (s *Store) query(sp span, rows int, projection string) *dynamodb.QueryInput {
+	in := &dynamodb.QueryInput{
+		TableName:                aws.String(s.table),
+		KeyConditionExpression:   aws.String(seqCondition),
+		ExpressionAttributeNames: map[string]string{"#scope": s.cfg.ScopeAttr, "#seq": s.cfg.SeqAttr},
+		ExpressionAttributeValues: ddb.Item{
+			":scope": item.S(sp.scope), ":from": item.N(sp.from), ":to": item.N(sp.to),
+		},
+		ScanIndexForward: aws.Bool(!sp.newestFirst),
+		ConsistentRead:   aws.Bool(sp.consistent),
+		Limit:            aws.Int32(int32(rows)),
+	}
+	if projection != "" {
+		in.ProjectionExpression = aws.String(projection)
+		in.ExpressionAttributeNames["#actor"] = s.cfg.ActorAttr
+		in.ExpressionAttributeNames["#timestamp"] = attrTimestamp
+		in.ExpressionAttributeNames["#ttl"] = attrTTL
+	}
+	return in
+}
+
+// rows yields the rows of the span that have not expired, reading pages of the
+// first size and then each so many times the one before. An error comes last.
+func (s *Store) rows(ctx context.Context, left span, first, times int, projection string) iter.Seq2[ddb.Item, error] {
+	return func(yield func(ddb.Item, error) bool) {
+		for rows := first; !left.empty(); rows = min(times*rows, mostRows) {
+			out, err := s.api.Query(ctx, s.query(left, rows, projection))
+			if err != nil {
+				yield(nil, s.wrap("Query", err))
+				return
+			}
+			for _, row := range out.Items {
+				if !s.expired(row) && !yield(row, nil) {
+					return
+				}
+			}
+			if len(out.LastEvaluatedKey) == 0 {
+				return
+			}
+			last, err := item.Int(out.LastEvaluatedKey, s.cfg.SeqAttr)
+			if err != nil {
+				yield(nil, s.wrap("Query", err))
+				return
+			}
+			left = left.after(last)
+		}
+	}
+}
+
+// messages yields what rows does, decoded, and ends at the first message said
+// before since. One without a time is never since any.
+func (s *Store) messages(ctx context.Context, left span, since time.Time, first, times int) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		for row, err := range s.rows(ctx, left, first, times, "") {
+			var m Message
+			if err == nil {
+				m, err = s.decode(row)
+				err = s.wrap("Query", err)
+			}
+			if err != nil {
+				yield(Message{}, err)
+				return
+			}
+			if m.At.IsZero() && !since.IsZero() {
+				continue
+			}
+			if m.At.Before(since) || !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
