@@ -1,0 +1,143 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxViolations is how many violations DynamoDB lists at most.
+const maxViolations = 10
+
+// A checker collects the constraints that a request violates.
+type checker struct {
+	found []string
+	// alone is an error that is reported instead of the list.
+	alone *Error
+}
+
+func (c *checker) err() *Error {
+	switch {
+	case c.alone != nil:
+		return c.alone
+	case len(c.found) == 0:
+		return nil
+	}
+	found := c.found[:min(len(c.found), maxViolations)]
+	plural := "s"
+	if len(found) == 1 {
+		plural = ""
+	}
+	return Invalid("%d validation error%s detected: %s", len(found), plural, strings.Join(found, "; "))
+}
+
+func (c *checker) fail(err *Error) {
+	if c.alone == nil {
+		c.alone = err
+	}
+}
+
+func (c *checker) violated(value, member, constraint string) {
+	c.found = append(c.found, fmt.Sprintf("Value %s at '%s' failed to satisfy constraint: Member must %s", value, member, constraint))
+}
+
+// require reports a member that is not there.
+func (c *checker) require(member string, present bool) {
+	if !present {
+		c.violated("null", member, "not be null")
+	}
+}
+
+// enum checks a member that may be absent.
+func (c *checker) enum(member string, value Opt[string], allowed ...string) {
+	if value.Set && !slices.Contains(allowed, value.Value) {
+		c.violated("'"+value.Value+"'", member, "satisfy enum value set: ["+strings.Join(allowed, ", ")+"]")
+	}
+}
+
+func (c *checker) atLeast(member string, value Opt[int64], least int64) {
+	if value.Set && value.Value < least {
+		c.violated(fmt.Sprintf("'%d'", value.Value), member, fmt.Sprintf("have value greater than or equal to %d", least))
+	}
+}
+
+func (c *checker) atMost(member string, value Opt[int64], most int64) {
+	if value.Set && value.Value > most {
+		c.violated(fmt.Sprintf("'%d'", value.Value), member, fmt.Sprintf("have value less than or equal to %d", most))
+	}
+}
+
+// length checks how long a text or a list is, which the caller has rendered.
+func (c *checker) length(member, rendered string, n, least, most int) {
+	switch {
+	case n < least:
+		c.violated("'"+rendered+"'", member, fmt.Sprintf("have length greater than or equal to %d", least))
+	case n > most:
+		c.violated("'"+rendered+"'", member, fmt.Sprintf("have length less than or equal to %d", most))
+	}
+}
+
+const namePattern = "[a-zA-Z0-9_.-]+"
+
+func matchesName(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '.', c == '-':
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
+
+const maxNameLength = 255
+
+// name checks the name of a table or an index.
+func (c *checker) name(member, value string, least int) {
+	if value != "" && !matchesName(value) {
+		c.violated("'"+value+"'", member, "satisfy regular expression pattern: "+namePattern)
+	}
+	c.length(member, value, len(value), least, maxNameLength)
+}
+
+// tableName checks a table's name where an operation works on existing tables.
+// What is wrong with it is reported alone.
+func (c *checker) tableName(member string, value Opt[string]) {
+	inner := checker{}
+	if inner.require(member, value.Set); value.Set {
+		inner.name(member, TableNameOf(value.Value), 1)
+	}
+	if err := inner.err(); err != nil {
+		c.fail(err)
+	}
+}
+
+// indexName checks the name of an index that may be absent.
+func (c *checker) indexName(value Opt[string]) {
+	if value.Set {
+		c.name("indexName", value.Value, 3)
+	}
+}
+
+// TableNameOf returns the name of the table that s names: s itself or, when s
+// is the table's ARN, its last part.
+func TableNameOf(s string) string {
+	if strings.HasPrefix(s, "arn:") {
+		if _, name, ok := strings.Cut(s, ":table/"); ok {
+			return name
+		}
+	}
+	return s
+}
+
+func (c *checker) returnConsumedCapacity(v Opt[string]) {
+	c.enum("returnConsumedCapacity", v, "INDEXES", "TOTAL", "NONE")
+}
+
+func (c *checker) returnItemCollectionMetrics(v Opt[string]) {
+	c.enum("returnItemCollectionMetrics", v, "SIZE", "NONE")
+}
+
+func (c *checker) returnValuesOnFailure(member string, v Opt[string]) {
+	c.enum(member, v, "ALL_OLD", "NONE")
+}

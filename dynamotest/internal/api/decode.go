@@ -1,0 +1,137 @@
+package api
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
+)
+
+// A Request is one operation's parameters.
+type Request interface {
+	// field reads the member called name, or skips it: DynamoDB ignores
+	// members that it does not know.
+	field(r *jsonx.Reader, name string)
+	check(c *checker)
+}
+
+// Opt is a member that may be absent.
+type Opt[T any] struct {
+	Value T
+	Set   bool
+}
+
+// Some returns a member that is there.
+func Some[T any](v T) Opt[T] { return Opt[T]{Value: v, Set: true} }
+
+// Or returns the member's value, or otherwise when it is absent.
+func (o Opt[T]) Or(otherwise T) T {
+	if o.Set {
+		return o.Value
+	}
+	return otherwise
+}
+
+// readers are kept because each remembers the attribute names it has met, so
+// that the items of a table share them.
+var readers = sync.Pool{New: func() any { return jsonx.NewReader(nil) }}
+
+// Decode reads a request and checks its constraints.
+func Decode(body []byte, req Request) *Error {
+	r := readers.Get().(*jsonx.Reader)
+	defer func() {
+		r.Reset(nil)
+		readers.Put(r)
+	}()
+	r.Reset(body)
+	object(r, req.field)
+	r.End()
+	if err := r.Err(); err != nil {
+		return serialization(err)
+	}
+	var c checker
+	req.check(&c)
+	return c.err()
+}
+
+func serialization(err error) *Error {
+	var wrongType *jsonx.TypeError
+	if errors.As(err, &wrongType) {
+		return &Error{Code: SerializationException, Message: wrongType.Error()}
+	}
+	return &Error{Code: SerializationException}
+}
+
+// object reads an object whose members field reads. A null stands for a member
+// that is absent.
+func object(r *jsonx.Reader, field func(r *jsonx.Reader, name string)) {
+	r.Object()
+	for name, ok := r.Key(); ok; name, ok = r.Key() {
+		if !r.Null() {
+			field(r, name)
+		}
+	}
+}
+
+// list reads an array.
+func list[T any](r *jsonx.Reader, element func(r *jsonx.Reader) T) []T {
+	out := []T{}
+	r.Array()
+	for r.More() {
+		out = append(out, element(r))
+	}
+	return out
+}
+
+func text(r *jsonx.Reader) Opt[string]   { return Some(r.String()) }
+func name(r *jsonx.Reader) Opt[string]   { return Some(r.Name()) }
+func boolean(r *jsonx.Reader) Opt[bool]  { return Some(r.Bool()) }
+func integer(r *jsonx.Reader) Opt[int64] { return Some(r.Int()) }
+
+// An Item is a map of attributes and what is wrong with them, which is
+// reported only when the constraints of the request are met.
+type Item struct {
+	attr.Map
+	Set bool
+	Err error
+}
+
+func item(r *jsonx.Reader) Item {
+	m, err := attr.DecodeMap(r)
+	return Item{Map: m, Set: true, Err: err}
+}
+
+// Expressions are the members that expressions of one request share.
+type Expressions struct {
+	Names  Opt[map[string]string]
+	Values Item
+
+	// Legacy is the first parameter met that expressions have replaced.
+	Legacy string
+}
+
+func (e *Expressions) field(r *jsonx.Reader, name string) {
+	switch name {
+	case "ExpressionAttributeNames":
+		e.Names = Some(names(r))
+	case "ExpressionAttributeValues":
+		e.Values = item(r)
+	case "AttributesToGet", "AttributeUpdates", "ConditionalOperator", "Expected", "KeyConditions", "QueryFilter", "ScanFilter":
+		if e.Legacy == "" {
+			e.Legacy = name
+		}
+		r.Skip()
+	default:
+		r.Skip()
+	}
+}
+
+func names(r *jsonx.Reader) map[string]string {
+	out := map[string]string{}
+	r.Object()
+	for name, ok := r.Key(); ok; name, ok = r.Key() {
+		out[name] = r.Name()
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package api
+
+import (
+	"fmt"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// The codes of the errors that the engine answers with.
+const (
+	AccessDenied            = "AccessDeniedException"
+	ConditionalCheckFailed  = "ConditionalCheckFailedException"
+	IdempotentMismatch      = "IdempotentParameterMismatchException"
+	InternalServerError     = "InternalServerError"
+	LimitExceeded           = "LimitExceededException"
+	RequestTooLarge         = "RequestEntityTooLargeException"
+	ResourceInUse           = "ResourceInUseException"
+	ResourceNotFound        = "ResourceNotFoundException"
+	SerializationException  = "SerializationException"
+	ServiceUnavailable      = "ServiceUnavailable"
+	TableNotFound           = "TableNotFoundException"
+	TransactionCanceled     = "TransactionCanceledException"
+	UnknownOperation        = "UnknownOperationException"
+	ValidationException     = "ValidationException"
+	invalidParameterValues  = "One or more parameter values were invalid: "
+	transactionCanceledText = "Transaction cancelled, please refer cancellation reasons for specific reasons "
+)
+
+// An Error is an error reply.
+type Error struct {
+	Code    string
+	Message string
+
+	Item    attr.Map // the stored item of a failed condition that asked for it
+	Reasons []Reason // those of a cancelled transaction, one for each action
+
+	// Throttled says why a request was throttled; the engine itself never
+	// throttles, but its hooks may.
+	Throttled []ThrottlingReason
+}
+
+// A Reason tells what one action of a cancelled transaction met.
+type Reason struct {
+	Code    string // "None" for an action that would have succeeded
+	Message string
+	Item    attr.Map
+}
+
+// A ThrottlingReason names the resource that had no capacity left.
+type ThrottlingReason struct{ Reason, Resource string }
+
+// NoReason is the code of an action that did not cause the cancellation.
+const NoReason = "None"
+
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// Invalid returns a ValidationException.
+func Invalid(format string, args ...any) *Error {
+	return &Error{Code: ValidationException, Message: fmt.Sprintf(format, args...)}
+}
+
+// InvalidParameter returns a ValidationException about the values of parameters.
+func InvalidParameter(format string, args ...any) *Error {
+	return Invalid(invalidParameterValues+format, args...)
+}
+
+// Canceled returns the error of a cancelled transaction.
+func Canceled(reasons []Reason) *Error {
+	codes := make([]byte, 0, 32*len(reasons))
+	for i, r := range reasons {
+		if i > 0 {
+			codes = append(codes, ", "...)
+		}
+		codes = append(codes, r.Code...)
+	}
+	return &Error{
+		Code:    TransactionCanceled,
+		Message: transactionCanceledText + "[" + string(codes) + "]",
+		Reasons: reasons,
+	}
+}

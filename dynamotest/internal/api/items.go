@@ -1,0 +1,116 @@
+package api
+
+import "github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
+
+// A Write is what the operations have in common that write one item, alone or
+// as an action of a transaction.
+type Write struct {
+	TableName           Opt[string]
+	Key                 Item // of Update, Delete and ConditionCheck
+	Item                Item // of Put
+	Update              Opt[string]
+	Condition           Opt[string]
+	ReturnValues        Opt[string]
+	ReturnOnFailure     Opt[string]
+	ReturnCapacity      Opt[string]
+	ReturnItemSizeRange Opt[string]
+	Expressions
+}
+
+func (w *Write) field(r *jsonx.Reader, member string) {
+	switch member {
+	case "TableName":
+		w.TableName = name(r)
+	case "Key":
+		w.Key = item(r)
+	case "Item":
+		w.Item = item(r)
+	case "UpdateExpression":
+		w.Update = text(r)
+	case "ConditionExpression":
+		w.Condition = text(r)
+	case "ReturnValues":
+		w.ReturnValues = name(r)
+	case "ReturnValuesOnConditionCheckFailure":
+		w.ReturnOnFailure = name(r)
+	case "ReturnConsumedCapacity":
+		w.ReturnCapacity = name(r)
+	case "ReturnItemCollectionMetrics":
+		w.ReturnItemSizeRange = name(r)
+	default:
+		w.Expressions.field(r, member)
+	}
+}
+
+func (w *Write) checkCommon(c *checker, keyMember string, key Item) {
+	c.tableName("tableName", w.TableName)
+	c.require(keyMember, key.Set)
+	c.enum("returnValues", w.ReturnValues, "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
+	c.returnConsumedCapacity(w.ReturnCapacity)
+	c.returnItemCollectionMetrics(w.ReturnItemSizeRange)
+	c.returnValuesOnFailure("returnValuesOnConditionCheckFailure", w.ReturnOnFailure)
+}
+
+// onlyOldValues refuses what Put and Delete cannot return.
+func (w *Write) onlyOldValues(c *checker) {
+	if c.alone == nil && len(c.found) == 0 && w.ReturnValues.Set && w.ReturnValues.Value != "ALL_OLD" && w.ReturnValues.Value != "NONE" {
+		c.fail(Invalid("ReturnValues can only be ALL_OLD or NONE"))
+	}
+}
+
+// PutItem writes a whole item.
+type PutItem struct{ Write }
+
+func (p *PutItem) check(c *checker) {
+	p.checkCommon(c, "item", p.Item)
+	p.onlyOldValues(c)
+}
+
+// UpdateItem changes an item or creates it.
+type UpdateItem struct{ Write }
+
+func (u *UpdateItem) check(c *checker) { u.checkCommon(c, "key", u.Key) }
+
+// DeleteItem deletes an item.
+type DeleteItem struct{ Write }
+
+func (d *DeleteItem) check(c *checker) {
+	d.checkCommon(c, "key", d.Key)
+	d.onlyOldValues(c)
+}
+
+// A Get is what GetItem and an action of TransactGetItems have in common.
+type Get struct {
+	TableName      Opt[string]
+	Key            Item
+	Projection     Opt[string]
+	ConsistentRead bool
+	ReturnCapacity Opt[string]
+	Expressions
+}
+
+func (g *Get) field(r *jsonx.Reader, member string) {
+	switch member {
+	case "TableName":
+		g.TableName = name(r)
+	case "Key":
+		g.Key = item(r)
+	case "ProjectionExpression":
+		g.Projection = text(r)
+	case "ConsistentRead":
+		g.ConsistentRead = r.Bool()
+	case "ReturnConsumedCapacity":
+		g.ReturnCapacity = name(r)
+	default:
+		g.Expressions.field(r, member)
+	}
+}
+
+// GetItem reads an item.
+type GetItem struct{ Get }
+
+func (g *GetItem) check(c *checker) {
+	c.tableName("tableName", g.TableName)
+	c.require("key", g.Key.Set)
+	c.returnConsumedCapacity(g.ReturnCapacity)
+}

@@ -1,0 +1,223 @@
+package engine
+
+import (
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// maxReply is the most bytes of items that a batch returns; what is over comes
+// back as unprocessed.
+const maxReply = 16 << 20
+
+var errDuplicates = api.Invalid("Provided list of item keys contains duplicates")
+
+// itemsOf are the items read from one table, and the keys that were not read.
+type itemsOf struct {
+	request *api.KeysOfTable
+	items   []attr.Map
+	left    []attr.Map
+}
+
+func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Error) {
+	reads, err := prepareBatch(req)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.RLock()
+	tables, cost, err := e.readBatch(req, reads)
+	e.mu.RUnlock()
+	if err != nil {
+		return nil, err
+	}
+	call.Cost = cost
+	capacity := report(req.ReturnCapacity, cost)
+	return writeFunc(func(w *api.Writer) {
+		w.Object("Responses", func() {
+			for _, t := range tables {
+				w.Array(t.request.Table, func() {
+					for _, item := range t.items {
+						w.ItemElement(item)
+					}
+				})
+			}
+		})
+		writeUnread(w, tables)
+		capacity.writeAll(w)
+	}), nil
+}
+
+func prepareBatch(req *api.BatchGetItem) ([][]*read, *api.Error) {
+	reads := make([][]*read, len(req.Tables))
+	for i := range req.Tables {
+		t := &req.Tables[i]
+		for _, key := range t.Keys {
+			r, err := prepareRead(t.Table, key, t.Projection, &t.Expressions)
+			if err != nil {
+				return nil, err
+			}
+			reads[i] = append(reads[i], r)
+		}
+	}
+	return reads, nil
+}
+
+// readBatch checks every key before it reads the first.
+func (e *Engine) readBatch(req *api.BatchGetItem, reads [][]*read) ([]itemsOf, Cost, *api.Error) {
+	for i := range reads {
+		seen := map[string]bool{}
+		for _, r := range reads[i] {
+			t, _, err := e.get(r)
+			if err != nil {
+				return nil, nil, err
+			}
+			key, _ := t.key.key(r.key.Map)
+			if seen[string(key)] {
+				return nil, nil, errDuplicates
+			}
+			seen[string(key)] = true
+		}
+	}
+	var cost Cost
+	out := make([]itemsOf, len(reads))
+	bytes := 0
+	for i := range reads {
+		out[i].request = &req.Tables[i]
+		at := rateOf(req.Tables[i].ConsistentRead.Value)
+		for _, r := range reads[i] {
+			t, rec, _ := e.get(r)
+			if bytes += sizeOf(rec); bytes > maxReply {
+				out[i].left = append(out[i].left, r.key.Map)
+				continue
+			}
+			cost.add(Capacity{Table: t.name, Base: at.cost(sizeOf(rec))})
+			if rec != nil {
+				out[i].items = append(out[i].items, r.shown(rec))
+			}
+		}
+	}
+	return out, cost, nil
+}
+
+// writeUnread repeats the parts of the request that were not read.
+func writeUnread(w *api.Writer, tables []itemsOf) {
+	w.Object("UnprocessedKeys", func() {
+		for _, t := range tables {
+			if len(t.left) == 0 {
+				continue
+			}
+			w.Object(t.request.Table, func() {
+				w.Array("Keys", func() {
+					for _, key := range t.left {
+						w.ItemElement(key)
+					}
+				})
+				if t.request.ConsistentRead.Set {
+					w.Bool("ConsistentRead", t.request.ConsistentRead.Value)
+				}
+				if t.request.Projection.Set {
+					w.Text("ProjectionExpression", t.request.Projection.Value)
+				}
+				if names := t.request.Names; names.Set {
+					w.Object("ExpressionAttributeNames", func() {
+						for placeholder, name := range names.Value {
+							w.Text(placeholder, name)
+						}
+					})
+				}
+			})
+		}
+	})
+}
+
+func (e *Engine) batchWriteItem(call *Call, req *api.BatchWriteItem) (reply, *api.Error) {
+	var writes []*write
+	for i := range req.Tables {
+		t := &req.Tables[i]
+		for j := range t.Writes {
+			kind, w := api.Put, t.Writes[j].Put
+			if w == nil {
+				kind, w = api.Delete, t.Writes[j].Delete
+			}
+			prepared, err := prepare(kind, w, t.Table)
+			if err != nil {
+				return nil, err
+			}
+			writes = append(writes, prepared)
+		}
+	}
+	changes, err := e.applyEach(writes)
+	if err != nil {
+		return nil, err
+	}
+	for i := range changes {
+		call.Cost.add(changes[i].cost)
+	}
+	capacity := report(req.ReturnCapacity, call.Cost)
+	return writeFunc(func(w *api.Writer) {
+		w.Object("UnprocessedItems", func() {})
+		writeCollections(w, req.ReturnItemSizeRange, changes)
+		capacity.writeAll(w)
+	}), nil
+}
+
+// applyEach plans all writes before it commits the first. Each concerns another
+// item, so a plan is not affected by the changes before it.
+func (e *Engine) applyEach(writes []*write) ([]change, *api.Error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	changes := make([]change, len(writes))
+	seen := make(map[itemID]bool, len(writes))
+	for i, w := range writes {
+		c, err := e.plan(w)
+		if err != nil {
+			return nil, err
+		}
+		if seen[c.id()] {
+			return nil, errDuplicates
+		}
+		seen[c.id()] = true
+		changes[i] = c
+	}
+	for i := range changes {
+		changes[i].commit()
+	}
+	return changes, nil
+}
+
+// An itemID tells one item from another.
+type itemID struct {
+	table *table
+	key   string
+}
+
+func (c *change) id() itemID { return itemID{c.table, c.key} }
+
+// writeCollections describes the item collections that several changes touched,
+// by table.
+func writeCollections(w *api.Writer, asked api.Opt[string], changes []change) {
+	if asked.Value != "SIZE" {
+		return
+	}
+	var tables []string
+	keys := map[string][]attr.Map{}
+	for i := range changes {
+		key := changes[i].collection(asked)
+		if key == nil {
+			continue
+		}
+		name := changes[i].table.name
+		if keys[name] == nil {
+			tables = append(tables, name)
+		}
+		keys[name] = append(keys[name], key)
+	}
+	w.Object("ItemCollectionMetrics", func() {
+		for _, name := range tables {
+			w.Array(name, func() {
+				for _, key := range keys[name] {
+					w.Element(func() { writeMetrics(w, key) })
+				}
+			})
+		}
+	})
+}

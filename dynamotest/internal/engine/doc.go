@@ -1,0 +1,23 @@
+// Package engine is DynamoDB in memory: tables, indexes and the operations on
+// them, from a request's JSON to the reply's.
+//
+//	e := engine.New(engine.Options{Now: clock})
+//	res := e.Do(ctx, "PutItem", body)     // res.Body, res.Err, res.Cost
+//
+// An operation passes through the same stages, whatever it is:
+//
+//	decode    package api: JSON, types, constraints
+//	prepare   package expr: parse and bind expressions          (no lock so far)
+//	plan      under the lock: find the table, check keys, meet the stored
+//	          items, evaluate; nothing changes yet
+//	commit    replace items and index entries, all or none
+//	reply     encode, after the lock was released
+//
+// Plan and commit are one path for single writes, batches and transactions, so
+// indexes, capacity and whatever else follows from a write are attached once.
+// Items are immutable and trees are copy-on-write, so what was read under the
+// lock may be used after it.
+//
+// One RWMutex guards everything: reads do not wait for reads, and a
+// transaction needs no other isolation.
+package engine

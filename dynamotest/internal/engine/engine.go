@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+)
+
+// Options configure an Engine. The zero value works.
+type Options struct {
+	// Now is the clock for expiry, transaction tokens and creation times.
+	// Defaults to time.Now.
+	Now func() time.Time
+
+	// Hooks see every call. Defaults to none.
+	Hooks Hooks
+
+	// Region and Account stand in the ARNs of tables. Default to "us-east-1" and
+	// "123456789012".
+	Region, Account string
+
+	// Log gets what should never happen. Defaults to slog.Default().
+	Log *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Region == "" {
+		o.Region = "us-east-1"
+	}
+	if o.Account == "" {
+		o.Account = "123456789012"
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+// An Engine is a DynamoDB of its own, empty at first. It is safe for concurrent
+// use.
+type Engine struct {
+	opt Options
+
+	mu     sync.RWMutex      // guards what follows, and every table
+	tables map[string]*table // by name
+	serial int64             // numbers the tables ever made
+
+	tokens tokens
+}
+
+// New returns an empty Engine.
+func New(opt Options) *Engine {
+	return &Engine{opt: opt.withDefaults(), tables: map[string]*table{}}
+}
+
+// A Result is the answer to one request.
+type Result struct {
+	Body []byte     // the reply; nil when there is an error or nothing to say
+	Err  *api.Error // the error reply
+	Cost Cost       // what the request consumed, also when it was refused
+}
+
+// A reply writes its members.
+type reply interface{ write(w *api.Writer) }
+
+// Do performs the operation called name on a JSON request. It never panics.
+func (e *Engine) Do(ctx context.Context, name string, body []byte) (res Result) {
+	call := &Call{Operation: name}
+	defer func() {
+		if p := recover(); p != nil {
+			e.opt.Log.ErrorContext(ctx, "dynamotest: operation panicked", "operation", name, "panic", p, "stack", string(debug.Stack()))
+			res = Result{Err: &api.Error{Code: api.InternalServerError, Message: fmt.Sprintf("internal error in %s: %v", name, p)}}
+		}
+	}()
+	operation, ok := operations[name]
+	if !ok {
+		return Result{Err: &api.Error{Code: api.UnknownOperation}}
+	}
+	rep, err := operation(e, ctx, call, body)
+	if err != nil {
+		return Result{Err: err, Cost: call.Cost}
+	}
+	if rep == nil {
+		return Result{Cost: call.Cost}
+	}
+	w := api.Writer{Buf: make([]byte, 0, 256)}
+	w.Open('{')
+	rep.write(&w)
+	w.Close('}')
+	return Result{Body: w.Buf, Cost: call.Cost}
+}
+
+// An operation decodes a request and performs it.
+type operation func(e *Engine, ctx context.Context, call *Call, body []byte) (reply, *api.Error)
+
+// on makes an operation of a method that takes a request of type R.
+func on[R any, P interface {
+	*R
+	api.Request
+}](run func(*Engine, *Call, P) (reply, *api.Error)) operation {
+	return func(e *Engine, ctx context.Context, call *Call, body []byte) (reply, *api.Error) {
+		req := P(new(R))
+		if err := api.Decode(body, req); err != nil {
+			return nil, err
+		}
+		if e.opt.Hooks == nil {
+			return run(e, call, req)
+		}
+		call.Targets = e.targets(req)
+		if err := e.opt.Hooks.Before(ctx, call); err != nil {
+			return nil, err
+		}
+		rep, err := run(e, call, req)
+		call.Err = err
+		if err := e.opt.Hooks.After(ctx, call); err != nil {
+			return nil, err
+		}
+		return rep, err
+	}
+}
+
+var operations map[string]operation
+
+func init() {
+	operations = map[string]operation{
+		"BatchGetItem":              on((*Engine).batchGetItem),
+		"BatchWriteItem":            on((*Engine).batchWriteItem),
+		"CreateTable":               on((*Engine).createTable),
+		"DeleteItem":                on((*Engine).deleteItem),
+		"DeleteTable":               on((*Engine).deleteTable),
+		"DescribeContinuousBackups": on((*Engine).describeContinuousBackups),
+		"DescribeEndpoints":         on((*Engine).describeEndpoints),
+		"DescribeLimits":            on((*Engine).describeLimits),
+		"DescribeTable":             on((*Engine).describeTable),
+		"DescribeTimeToLive":        on((*Engine).describeTimeToLive),
+		"GetItem":                   on((*Engine).getItem),
+		"ListTables":                on((*Engine).listTables),
+		"ListTagsOfResource":        on((*Engine).listTagsOfResource),
+		"PutItem":                   on((*Engine).putItem),
+		"Query":                     on((*Engine).query),
+		"Scan":                      on((*Engine).scan),
+		"TagResource":               on((*Engine).tagResource),
+		"TransactGetItems":          on((*Engine).transactGetItems),
+		"TransactWriteItems":        on((*Engine).transactWriteItems),
+		"UntagResource":             on((*Engine).untagResource),
+		"UpdateContinuousBackups":   on((*Engine).updateContinuousBackups),
+		"UpdateItem":                on((*Engine).updateItem),
+		"UpdateTable":               on((*Engine).updateTable),
+		"UpdateTimeToLive":          on((*Engine).updateTimeToLive),
+	}
+}
+
+// Operations lists the names of the operations there are.
+func Operations() []string {
+	names := make([]string, 0, len(operations))
+	for name := range operations {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Tables lists the names of the tables, sorted.
+func (e *Engine) Tables() []string {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.sortedTables()
+}
+
+func (e *Engine) sortedTables() []string {
+	names := make([]string, 0, len(e.tables))
+	for name := range e.tables {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, strings.Compare)
+	return names
+}
+
+// now is the time on the engine's clock.
+func (e *Engine) now() time.Time { return e.opt.Now() }
+
+var errNoTable = &api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found"}
+
+// tableNamed returns a table for an operation on items.
+func (e *Engine) tableNamed(name string) (*table, *api.Error) {
+	if t := e.tables[api.TableNameOf(name)]; t != nil {
+		return t, nil
+	}
+	return nil, errNoTable
+}
+
+// wholeTable returns a table for an operation on the table itself, whose error
+// names it.
+func (e *Engine) wholeTable(name string) (*table, *api.Error) {
+	name = api.TableNameOf(name)
+	if t := e.tables[name]; t != nil {
+		return t, nil
+	}
+	return nil, &api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found: Table: " + name + " not found"}
+}

@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+)
+
+// A cache keeps what sources were parsed to, errors included: programs send the
+// same expressions over and over.
+type cache[T any] struct {
+	mu      sync.RWMutex // guards entries
+	entries map[string]parsed[T]
+}
+
+type parsed[T any] struct {
+	value T
+	err   error
+}
+
+// maxCached bounds each cache. One that is full is emptied: a program that
+// writes values into its expressions gains nothing from a cache anyway.
+const maxCached = 1024
+
+func (c *cache[T]) get(src string, parse func(string) (T, error)) (T, error) {
+	c.mu.RLock()
+	p, ok := c.entries[src]
+	c.mu.RUnlock()
+	if ok {
+		return p.value, p.err
+	}
+	p.value, p.err = parse(src)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries == nil || len(c.entries) >= maxCached {
+		c.entries = make(map[string]parsed[T])
+	}
+	c.entries[strings.Clone(src)] = p
+	return p.value, p.err
+}
+
+// An expression depends on nothing but its source, so engines share the caches.
+var (
+	conditions    cache[*expr.Condition]
+	filters       cache[*expr.Condition]
+	updates       cache[*expr.Update]
+	projections   cache[*expr.Projection]
+	keyConditions cache[*expr.KeyCondition]
+)
+
+// bound are the expressions of one request, ready for use. Those that the
+// request lacks are nil.
+type bound struct {
+	condition *expr.Predicate
+	filter    *expr.Predicate
+	change    *expr.Change
+	selection *expr.Selection
+	keys      expr.KeyTerms
+}
+
+// sources are the expressions of one request as they came.
+type sources struct {
+	condition, filter, update, projection, keys api.Opt[string]
+	// allowed names the expressions that the operation takes, for the text of
+	// an error.
+	allowed string
+}
+
+func (s *sources) any() bool {
+	return s.condition.Set || s.filter.Set || s.update.Set || s.projection.Set || s.keys.Set
+}
+
+// bind parses the expressions and resolves their placeholders.
+func (s *sources) bind(e *api.Expressions) (bound, *api.Error) {
+	var b bound
+	if err := s.checkPlaceholders(e); err != nil {
+		return b, err
+	}
+	if !s.any() {
+		return b, nil
+	}
+	// Syntax comes before placeholders: every expression is parsed before any is bound.
+	p, err := s.parse()
+	if err != nil {
+		return b, invalid(err)
+	}
+	params, err := expr.NewParams(e.Names.Value, e.Values.Map)
+	if err != nil {
+		return b, invalid(err)
+	}
+	if b, err = p.bind(params); err != nil {
+		return b, invalid(err)
+	}
+	if err := params.Unused(); err != nil {
+		return b, invalid(err)
+	}
+	return b, nil
+}
+
+func (s *sources) checkPlaceholders(e *api.Expressions) *api.Error {
+	if e.Legacy != "" {
+		return api.Invalid("%s is a legacy parameter that is not emulated; use expressions", e.Legacy)
+	}
+	if !s.any() {
+		switch {
+		case e.Names.Set:
+			return api.Invalid("ExpressionAttributeNames can only be specified when using expressions%s", s.allowed)
+		case e.Values.Set:
+			return api.Invalid("ExpressionAttributeValues can only be specified when using expressions%s", s.allowed)
+		}
+	}
+	switch {
+	case e.Names.Set && len(e.Names.Value) == 0:
+		return api.Invalid("ExpressionAttributeNames must not be empty")
+	case e.Values.Set && e.Values.Err == nil && len(e.Values.Map) == 0:
+		return api.Invalid("ExpressionAttributeValues must not be empty")
+	}
+	if err := e.Values.Err; err != nil {
+		var wrong *attr.Error
+		if errors.As(err, &wrong) {
+			return api.Invalid("ExpressionAttributeValues contains invalid value: %s for key %s", wrong.Message, wrong.Key)
+		}
+		return invalid(err)
+	}
+	return nil
+}
+
+// parsedSources are the expressions of one request before they are bound.
+type parsedSources struct {
+	condition, filter *expr.Condition
+	update            *expr.Update
+	projection        *expr.Projection
+	keys              *expr.KeyCondition
+}
+
+func (s *sources) parse() (p parsedSources, err error) {
+	parse := func(src api.Opt[string], run func(string) error) {
+		if src.Set && err == nil {
+			err = run(src.Value)
+		}
+	}
+	parse(s.filter, func(src string) (err error) {
+		p.filter, err = filters.get(src, func(src string) (*expr.Condition, error) {
+			return expr.ParseCondition(expr.FilterExpression, src)
+		})
+		return err
+	})
+	parse(s.update, func(src string) (err error) {
+		p.update, err = updates.get(src, expr.ParseUpdate)
+		return err
+	})
+	parse(s.condition, func(src string) (err error) {
+		p.condition, err = conditions.get(src, func(src string) (*expr.Condition, error) {
+			return expr.ParseCondition(expr.ConditionExpression, src)
+		})
+		return err
+	})
+	parse(s.keys, func(src string) (err error) {
+		p.keys, err = keyConditions.get(src, expr.ParseKeyCondition)
+		return err
+	})
+	parse(s.projection, func(src string) (err error) {
+		p.projection, err = projections.get(src, expr.ParseProjection)
+		return err
+	})
+	return p, err
+}
+
+func (p *parsedSources) bind(params *expr.Params) (b bound, err error) {
+	if p.filter != nil {
+		if b.filter, err = p.filter.Bind(params); err != nil {
+			return b, err
+		}
+	}
+	if p.update != nil {
+		if b.change, err = p.update.Bind(params); err != nil {
+			return b, err
+		}
+	}
+	if p.condition != nil {
+		if b.condition, err = p.condition.Bind(params); err != nil {
+			return b, err
+		}
+	}
+	if p.keys != nil {
+		if b.keys, err = p.keys.Bind(params); err != nil {
+			return b, err
+		}
+	}
+	if p.projection != nil {
+		b.selection, err = p.projection.Bind(params)
+	}
+	return b, err
+}
+
+// invalid makes a ValidationException of an error of package expr or attr,
+// whose texts are DynamoDB's.
+func invalid(err error) *api.Error {
+	return &api.Error{Code: api.ValidationException, Message: err.Error()}
+}
+
+// itemError returns what is wrong with the values of an item or a key.
+func itemError(i api.Item) *api.Error {
+	if i.Err != nil {
+		return invalid(i.Err)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// A read is one item's part of a request, with its projection bound.
+type read struct {
+	table string
+	key   api.Item
+	bound
+}
+
+func prepareRead(table string, key api.Item, projection api.Opt[string], e *api.Expressions) (*read, *api.Error) {
+	if err := itemError(key); err != nil {
+		return nil, err
+	}
+	src := sources{projection: projection, allowed: ": ProjectionExpression is null"}
+	b, err := src.bind(e)
+	if err != nil {
+		return nil, err
+	}
+	return &read{table: table, key: key, bound: b}, nil
+}
+
+// get finds the item that r names.
+func (e *Engine) get(r *read) (*table, *record, *api.Error) {
+	t, err := e.tableNamed(r.table)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := t.key.checkKey(r.key.Map); err != nil {
+		return t, nil, err
+	}
+	key, _ := t.key.key(r.key.Map)
+	rec, _ := t.items.Get(string(key))
+	return t, rec, nil
+}
+
+// shown is what r asks for of an item.
+func (r *read) shown(rec *record) attr.Map {
+	if rec == nil || r.selection == nil {
+		return itemOf(rec)
+	}
+	return r.selection.Apply(rec.item)
+}
+
+func (e *Engine) getItem(call *Call, req *api.GetItem) (reply, *api.Error) {
+	r, err := prepareRead(req.TableName.Value, req.Key, req.Projection, &req.Expressions)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.RLock()
+	t, rec, err := e.get(r)
+	e.mu.RUnlock()
+	if err != nil {
+		return nil, err
+	}
+	call.Cost = Cost{{Table: t.name, Base: rateOf(req.ConsistentRead).cost(sizeOf(rec))}}
+	capacity := report(req.ReturnCapacity, call.Cost)
+	return writeFunc(func(w *api.Writer) {
+		if rec != nil {
+			w.Item("Item", r.shown(rec))
+		}
+		capacity.writeOne(w)
+	}), nil
+}

@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// pageBytes ends a page: the item that brings it there is still part of it.
+const pageBytes = 1 << 20
+
+// The values of Select.
+const (
+	selectAll       = "ALL_ATTRIBUTES"
+	selectProjected = "ALL_PROJECTED_ATTRIBUTES"
+	selectSpecific  = "SPECIFIC_ATTRIBUTES"
+	selectCount     = "COUNT"
+)
+
+// A pager reads a page of a table or of one of its indexes.
+type pager struct {
+	req *api.Page
+	bound
+	table *table
+	index *index // nil for the table itself
+	// whole tells that items are read from the table because the local index
+	// lacks some of what was asked for.
+	whole bool
+}
+
+// A page is what a pager has read.
+type page struct {
+	items   []attr.Map
+	count   int // items that the filter let through
+	scanned int
+	last    attr.Map // the key to go on from; nil at the end
+	cost    Capacity
+}
+
+// checkSelect checks what can be said of Select without a table.
+func (p *pager) checkSelect() *api.Error {
+	mode := p.req.Select.Value
+	switch {
+	case mode == selectProjected && !p.req.IndexName.Set:
+		return api.InvalidParameter("Select type ALL_PROJECTED_ATTRIBUTES is not supported for a table; it can be used only with an IndexName")
+	case mode == selectSpecific && !p.req.Projection.Set:
+		return api.Invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
+	case mode != "" && mode != selectSpecific && p.req.Projection.Set:
+		return api.Invalid("Cannot specify the ProjectionExpression when choosing to get %s", selectText(mode))
+	}
+	return nil
+}
+
+func selectText(mode string) string {
+	if mode == selectCount {
+		return "only the Count"
+	}
+	return mode
+}
+
+// open finds the table and the index and checks what was asked of them.
+func (p *pager) open(e *Engine) *api.Error {
+	t, err := e.tableNamed(p.req.TableName.Value)
+	if err != nil {
+		return err
+	}
+	p.table = t
+	if !p.req.IndexName.Set {
+		return nil
+	}
+	if p.index = t.index(p.req.IndexName.Value); p.index == nil {
+		return api.Invalid("The table does not have the specified index: %s", p.req.IndexName.Value)
+	}
+	if !p.index.local && p.req.ConsistentRead {
+		return api.Invalid("Consistent reads are not supported on global secondary indexes")
+	}
+	return p.checkProjected()
+}
+
+// checkProjected checks that an index has what was asked for. A local index
+// fetches from the table what it lacks; a global one cannot.
+func (p *pager) checkProjected() *api.Error {
+	x := p.index
+	if p.req.Select.Value == selectAll && !x.all {
+		if !x.local {
+			return api.InvalidParameter("Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", x.name)
+		}
+		p.whole = true
+	}
+	if p.selection == nil {
+		return nil
+	}
+	lacks := slices.DeleteFunc(slices.Clone(p.selection.Heads()), func(name string) bool { return x.holds(p.table, name) })
+	switch {
+	case len(lacks) == 0:
+	case x.local:
+		p.whole = true
+	default:
+		return api.InvalidParameter("Global secondary index %s does not project [%s]", x.name, strings.Join(lacks, ", "))
+	}
+	return nil
+}
+
+// schema is the key that the page is read along.
+func (p *pager) schema() *keySchema {
+	if p.index != nil {
+		return &p.index.key
+	}
+	return &p.table.key
+}
+
+func (p *pager) data() *data {
+	if p.index != nil {
+		return &p.index.items
+	}
+	return &p.table.items
+}
+
+// keyNames lists the attributes of a start key: the table's and the index's.
+func (p *pager) keyNames() []string {
+	var names []string
+	for _, part := range p.table.key.parts() {
+		names = append(names, part.name)
+	}
+	if p.index != nil {
+		for _, part := range p.index.key.parts() {
+			if !slices.Contains(names, part.name) {
+				names = append(names, part.name)
+			}
+		}
+	}
+	return names
+}
+
+var errStartKey = api.Invalid("The provided starting key is invalid: The provided key element does not match the schema")
+
+// start returns the key in the tree that ExclusiveStartKey stands for, or
+// nothing when there is none. The item need not exist any more.
+func (p *pager) start() (string, *api.Error) {
+	given := p.req.StartKey
+	if !given.Set || len(given.Map) == 0 {
+		return "", nil
+	}
+	if err := itemError(given); err != nil {
+		return "", err
+	}
+	if len(given.Map) != len(p.keyNames()) {
+		return "", errStartKey
+	}
+	base, ok := p.table.key.key(given.Map)
+	if !ok {
+		return "", errStartKey
+	}
+	if p.index == nil {
+		return string(base), nil
+	}
+	key, entry := p.index.entry(p.table, &record{item: given.Map})
+	if entry == nil {
+		return "", errStartKey
+	}
+	return key, nil
+}
+
+// within returns the entries with from ≤ key < to, without those up to start
+// in the direction of reading.
+func (p *pager) within(from, to, start string, forward bool) iter.Seq2[string, *record] {
+	return func(yield func(string, *record) bool) {
+		if forward {
+			if start != "" {
+				from = start + "\x00" // no key is a prefix of another: this is the next string after start
+			}
+			for key, rec := range p.data().Ascend(from) {
+				if to != "" && key >= to || !yield(key, rec) {
+					return
+				}
+			}
+			return
+		}
+		if start != "" {
+			to = start
+		}
+		for key, rec := range p.data().Descend(to) {
+			if key < from || !yield(key, rec) {
+				return
+			}
+		}
+	}
+}
+
+// read takes entries until the page is full.
+func (p *pager) read(entries iter.Seq2[string, *record]) page {
+	var out page
+	limit := int(p.req.Limit.Or(0))
+	bytes, fetched := 0, Units{}
+	at := rateOf(p.req.ConsistentRead)
+	for _, rec := range entries {
+		out.scanned++
+		bytes += rec.size
+		if p.whole {
+			key, _ := p.table.key.key(rec.item)
+			rec, _ = p.table.items.Get(string(key))
+			fetched.add(at.cost(rec.size))
+		}
+		if p.filter == nil || p.filter.Match(rec.item) {
+			out.count++
+			if p.req.Select.Value != selectCount {
+				out.items = append(out.items, p.shown(rec.item))
+			}
+		}
+		if out.scanned == limit || bytes >= pageBytes {
+			out.last = rec.item.Pick(p.keyNames()...)
+			break
+		}
+	}
+	out.cost = p.cost(at.cost(bytes), fetched)
+	return out
+}
+
+func (p *pager) shown(item attr.Map) attr.Map {
+	if p.selection == nil {
+		return item
+	}
+	return p.selection.Apply(item)
+}
+
+// cost puts what was read where it was read from.
+func (p *pager) cost(read, fetched Units) Capacity {
+	c := Capacity{Table: p.table.name, Base: fetched}
+	if p.index == nil {
+		c.Base.add(read)
+		return c
+	}
+	c.Indexes = []IndexUnits{{Index: p.index.name, Local: p.index.local, Units: read}}
+	return c
+}
+
+// reply is the reply to Query and Scan.
+func (p *pager) reply(call *Call, pg page) reply {
+	call.Cost = Cost{pg.cost}
+	capacity := report(p.req.ReturnCapacity, call.Cost)
+	return writeFunc(func(w *api.Writer) {
+		if p.req.Select.Value != selectCount {
+			w.Array("Items", func() {
+				for _, item := range pg.items {
+					w.ItemElement(item)
+				}
+			})
+		}
+		w.Int("Count", int64(pg.count))
+		w.Int("ScannedCount", int64(pg.scanned))
+		if pg.last != nil {
+			w.Item("LastEvaluatedKey", pg.last)
+		}
+		capacity.writeOne(w)
+	})
+}

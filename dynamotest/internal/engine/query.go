@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+)
+
+func (e *Engine) query(call *Call, req *api.Query) (reply, *api.Error) {
+	p := pager{req: &req.Page}
+	src := sources{keys: req.KeyCondition, filter: req.Filter, projection: req.Projection}
+	var err *api.Error
+	if p.bound, err = src.bind(&req.Expressions); err != nil {
+		return nil, err
+	}
+	if !req.KeyCondition.Set {
+		return nil, api.Invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+	}
+	if err := p.checkSelect(); err != nil {
+		return nil, err
+	}
+	pg, err := e.queryPage(&p, req.Forward.Or(true))
+	if err != nil {
+		return nil, err
+	}
+	return p.reply(call, pg), nil
+}
+
+func (e *Engine) queryPage(p *pager, forward bool) (page, *api.Error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if err := p.open(e); err != nil {
+		return page{}, err
+	}
+	query, err := p.resolve()
+	if err != nil {
+		return page{}, err
+	}
+	from, to := bounds(query)
+	start, err := p.start()
+	if err != nil {
+		return page{}, err
+	}
+	if start != "" && (start < from || start >= to) {
+		return page{}, api.Invalid("The provided starting key is outside query boundaries based on provided conditions")
+	}
+	return p.read(p.within(from, to, start, forward)), nil
+}
+
+// resolve fits the key condition to the key of the table or index.
+func (p *pager) resolve() (*expr.KeyQuery, *api.Error) {
+	schema := p.schema()
+	query, err := p.keys.Resolve(partNames(schema.hash), partNames(schema.rng))
+	if err != nil {
+		return nil, invalid(err)
+	}
+	if err := p.checkFilter(schema); err != nil {
+		return nil, err
+	}
+	for i, v := range query.Hash {
+		if err := checkOperand(schema.hash[i], v); err != nil {
+			return nil, err
+		}
+	}
+	for i, v := range query.Equal {
+		if err := checkOperand(schema.rng[i], v); err != nil {
+			return nil, err
+		}
+	}
+	if r := query.Range; r != nil {
+		part := schema.rng[len(query.Equal)]
+		if err := checkOperand(part, r.Value); err != nil {
+			return nil, err
+		}
+		if r.Op == expr.Between {
+			return query, checkOperand(part, r.High)
+		}
+	}
+	return query, nil
+}
+
+// checkFilter refuses a filter on the key that the query is about: it could
+// only be a mistake, for the key condition does the same for less.
+func (p *pager) checkFilter(schema *keySchema) *api.Error {
+	if p.filter == nil {
+		return nil
+	}
+	for _, name := range p.filter.Heads() {
+		if schema.has(name) {
+			return api.Invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
+		}
+	}
+	return nil
+}
+
+func checkOperand(part keyPart, v attr.Value) *api.Error {
+	if v.Kind() != part.kind {
+		return api.InvalidParameter("Condition parameter type does not match schema type")
+	}
+	if part.kind != attr.N && v.Str() == "" {
+		return api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", kindName(part.kind), part.name)
+	}
+	return nil
+}
+
+func partNames(parts []keyPart) []string {
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.name
+	}
+	return names
+}
+
+// bounds returns the range of keys that the query is about: from ≤ key < to.
+func bounds(q *expr.KeyQuery) (from, to string) {
+	head := partition(q.Hash)
+	for _, v := range q.Equal {
+		head = attr.AppendKey(head, v)
+	}
+	from, to = string(head), after(head)
+	if q.Range == nil {
+		return from, to
+	}
+	bound := func(v attr.Value) []byte { return attr.AppendKey(slices.Clip(head), v) }
+	value := bound(q.Range.Value)
+	switch q.Range.Op {
+	case expr.Equal:
+		from, to = string(value), after(value)
+	case expr.Less:
+		to = string(value)
+	case expr.LessOrEqual:
+		to = after(value)
+	case expr.Greater:
+		from = after(value)
+	case expr.GreaterOrEqual:
+		from = string(value)
+	case expr.Between:
+		from, to = string(value), after(bound(q.Range.High))
+	case expr.BeginsWith:
+		value = value[:len(value)-textEnd]
+		from, to = string(value), after(value)
+	}
+	return from, to
+}
+
+// textEnd is how many bytes end the text of a key.
+const textEnd = 2

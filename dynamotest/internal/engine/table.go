@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/store"
+)
+
+// A record is one stored version of an item. It is never changed.
+type record struct {
+	item attr.Map
+	size int
+}
+
+func newRecord(item attr.Map) *record { return &record{item: item, size: item.Size()} }
+
+// data are records in the order of their keys.
+type data struct {
+	store.Tree[*record]
+	bytes int64
+}
+
+// put replaces what stands under key. A nil record removes it.
+func (d *data) put(key string, rec *record) {
+	var old *record
+	if rec != nil {
+		old, _ = d.Set(key, rec)
+		d.bytes += int64(rec.size)
+	} else {
+		old, _ = d.Delete(key)
+	}
+	if old != nil {
+		d.bytes -= int64(old.size)
+	}
+}
+
+// A table is guarded by its engine's mutex. Its settings and its indexes are
+// replaced, never changed in place, so that a reply can be written from them
+// after the mutex was released.
+type table struct {
+	name, id string
+	arn      string
+	created  time.Time
+	key      keySchema
+	items    data
+	indexes  []*index // local ones first, then global ones, each in the order they were made
+	settings settings
+	tags     []api.Tag
+}
+
+// settings are what UpdateTable and its kin change.
+type settings struct {
+	attributes  []api.AttributeDefinition
+	onDemand    bool
+	billingSet  bool // a billing mode was named, so it is described
+	billedSince time.Time
+	throughput  api.Throughput
+	maximum     api.Opt[api.OnDemand]
+	warm        api.Opt[api.Warm]
+	protected   bool
+	class       string
+	encryption  api.Opt[api.Encryption]
+	ttl         string // the attribute; empty when expiry is off
+	backups     bool
+	backupDays  int64
+	backupsFrom time.Time
+}
+
+// An index holds, for every item that has all attributes of its key, what it
+// projects of the item.
+type index struct {
+	name       string
+	local      bool
+	arn        string
+	key        keySchema
+	all        bool
+	projection api.Projection
+	include    []string // attributes that are projected besides the keys
+	items      data
+	throughput api.Throughput
+	maximum    api.Opt[api.OnDemand]
+	warm       api.Opt[api.Warm]
+}
+
+// entry returns what the index holds of a record, and under which key. It
+// returns nil for no record, and for one that the index leaves out.
+func (x *index) entry(t *table, rec *record) (string, *record) {
+	if rec == nil {
+		return "", nil
+	}
+	key, ok := x.key.key(rec.item)
+	if !ok {
+		return "", nil
+	}
+	for _, p := range t.key.parts() {
+		v, _ := rec.item.Get(p.name)
+		key = attr.AppendKey(key, v)
+	}
+	return string(key), x.project(t, rec)
+}
+
+func (x *index) project(t *table, rec *record) *record {
+	if x.all {
+		return rec
+	}
+	out := make(attr.Map, 0, len(x.include)+4)
+	for _, f := range rec.item {
+		if x.holds(t, f.Name) {
+			out = append(out, f)
+		}
+	}
+	return newRecord(out)
+}
+
+// holds tells whether the index projects an attribute.
+func (x *index) holds(t *table, name string) bool {
+	return x.all || x.key.has(name) || t.key.has(name) || slices.Contains(x.include, name)
+}
+
+// checkItem checks that an item's attributes suit the key of the index. An item
+// may lack them; it may not have others in their place.
+func (x *index) checkItem(item attr.Map) *api.Error {
+	for _, p := range x.key.parts() {
+		v, ok := item.Get(p.name)
+		switch {
+		case !ok:
+		case v.Kind() != p.kind:
+			return api.InvalidParameter("Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", p.name, p.kind, v.Kind(), x.name)
+		case p.kind != attr.N && v.Str() == "":
+			return api.Invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
+				"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s", kindName(p.kind), x.name, p.name)
+		}
+	}
+	if keyBytes(x.key.hash, item) > maxHashKey {
+		return api.InvalidParameter("Size of hashkey has exceeded the maximum size limit of%d bytes", maxHashKey)
+	}
+	if keyBytes(x.key.rng, item) > maxRangeKey {
+		return api.InvalidParameter("Aggregated size of all range keys has exceeded the size limit of %d bytes", maxRangeKey)
+	}
+	return nil
+}
+
+func (t *table) index(name string) *index {
+	for _, x := range t.indexes {
+		if x.name == name {
+			return x
+		}
+	}
+	return nil
+}
+
+// checkIndexes checks an item against the keys of all indexes.
+func (t *table) checkIndexes(item attr.Map) *api.Error {
+	for _, x := range t.indexes {
+		if err := x.checkItem(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}

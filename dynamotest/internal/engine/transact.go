@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"sync"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+)
+
+// maxTransaction is the most bytes of the items of a transaction.
+const maxTransaction = 4 << 20
+
+// tokenLife is how long a client request token stands for its transaction.
+const tokenLife = 10 * time.Minute
+
+// tokens remember the transactions that have taken effect.
+type tokens struct {
+	mu   sync.Mutex // guards seen
+	seen map[string]spent
+}
+
+// spent is a token that was used.
+type spent struct {
+	payload api.Fingerprint
+	until   time.Time
+}
+
+// find returns the transaction that a token stands for, and forgets those that
+// are over.
+func (t *tokens) find(token string, now time.Time) (spent, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, s := range t.seen {
+		if !now.Before(s.until) {
+			delete(t.seen, key)
+		}
+	}
+	s, ok := t.seen[token]
+	return s, ok
+}
+
+func (t *tokens) spend(token string, payload api.Fingerprint, until time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.seen == nil {
+		t.seen = map[string]spent{}
+	}
+	t.seen[token] = spent{payload: payload, until: until}
+}
+
+func (e *Engine) transactWriteItems(call *Call, req *api.TransactWriteItems) (reply, *api.Error) {
+	writes := make([]*write, len(req.Actions))
+	for i := range req.Actions {
+		a := &req.Actions[i]
+		w, err := prepare(a.Kind, &a.Write, a.TableName.Value)
+		if err != nil {
+			return nil, err
+		}
+		writes[i] = w
+	}
+	changes, err := e.applyTogether(call, req, writes)
+	if err != nil {
+		return nil, err
+	}
+	capacity := report(req.ReturnCapacity, call.Cost)
+	capacity.transactional = true
+	return writeFunc(func(w *api.Writer) {
+		capacity.writeAll(w)
+		writeCollections(w, req.ReturnItemSizeRange, changes)
+	}), nil
+}
+
+// applyTogether commits all writes or none. A transaction whose token was spent
+// changes nothing and succeeds.
+func (e *Engine) applyTogether(call *Call, req *api.TransactWriteItems, writes []*write) ([]change, *api.Error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var payload api.Fingerprint
+	now := e.now()
+	if req.Token.Set {
+		payload = req.Fingerprint()
+		if s, ok := e.tokens.find(req.Token.Value, now); ok {
+			if s.payload != payload {
+				return nil, &api.Error{Code: api.IdempotentMismatch, Message: "The request uses the same client token as a previous, but non-identical request"}
+			}
+			return nil, e.replay(call, writes)
+		}
+	}
+	changes, err := e.planTogether(call, writes)
+	if err != nil {
+		return nil, err
+	}
+	for i := range changes {
+		changes[i].commit()
+	}
+	if req.Token.Set {
+		e.tokens.spend(req.Token.Value, payload, now.Add(tokenLife))
+	}
+	return changes, nil
+}
+
+// planTogether plans every action and collects what each met.
+func (e *Engine) planTogether(call *Call, writes []*write) ([]change, *api.Error) {
+	changes := make([]change, len(writes))
+	reasons := make([]api.Reason, len(writes))
+	seen := make(map[itemID]bool, len(writes))
+	cancelled, bytes := false, 0
+	for i, w := range writes {
+		c, err := e.plan(w)
+		if err != nil && err.Code == api.ResourceNotFound {
+			return nil, err
+		}
+		if c.key != "" {
+			if seen[c.id()] {
+				return nil, api.Invalid("Transaction request cannot include multiple operations on one item")
+			}
+			seen[c.id()] = true
+		}
+		changes[i], reasons[i] = c, reasonOf(err)
+		cancelled = cancelled || err != nil
+		bytes += max(sizeOf(c.old), sizeOf(c.new))
+		if c.cost.Table != "" {
+			c.cost.Base.Write *= 2 // one to prepare, one to commit; indexes are written once
+			call.Cost.add(c.cost)
+		}
+	}
+	switch {
+	case cancelled:
+		return nil, api.Canceled(reasons)
+	case bytes > maxTransaction:
+		return nil, api.Invalid("Collection size exceeded: the aggregate size of the items in the transaction cannot exceed 4 MB")
+	}
+	return changes, nil
+}
+
+// reasonOf is what an error of one action becomes in the list of reasons.
+func reasonOf(err *api.Error) api.Reason {
+	switch {
+	case err == nil:
+		return api.Reason{Code: api.NoReason}
+	case err.Code == api.ConditionalCheckFailed:
+		return api.Reason{Code: "ConditionalCheckFailed", Message: err.Message, Item: err.Item}
+	}
+	return api.Reason{Code: "ValidationError", Message: err.Message}
+}
+
+// replay prices a transaction that has taken effect already: DynamoDB reads the
+// items again.
+func (e *Engine) replay(call *Call, writes []*write) *api.Error {
+	for _, w := range writes {
+		c, err := e.locate(w)
+		if err != nil {
+			return err
+		}
+		call.Cost.add(Capacity{Table: c.table.name, Base: transactional.cost(sizeOf(c.old))})
+	}
+	return nil
+}
+
+func (e *Engine) transactGetItems(call *Call, req *api.TransactGetItems) (reply, *api.Error) {
+	reads := make([]*read, len(req.Gets))
+	for i, g := range req.Gets {
+		r, err := prepareRead(g.TableName.Value, g.Key, g.Projection, &g.Expressions)
+		if err != nil {
+			return nil, err
+		}
+		reads[i] = r
+	}
+	items, err := e.readTogether(call, reads)
+	if err != nil {
+		return nil, err
+	}
+	capacity := report(req.ReturnCapacity, call.Cost)
+	capacity.transactional = true
+	return writeFunc(func(w *api.Writer) {
+		w.Array("Responses", func() {
+			for i, rec := range items {
+				w.Element(func() {
+					if rec != nil {
+						w.Item("Item", reads[i].shown(rec))
+					}
+				})
+			}
+		})
+		capacity.writeAll(w)
+	}), nil
+}
+
+func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	items := make([]*record, len(reads))
+	reasons := make([]api.Reason, len(reads))
+	seen := make(map[itemID]bool, len(reads))
+	cancelled, bytes := false, 0
+	for i, r := range reads {
+		t, rec, err := e.get(r)
+		if err != nil && err.Code == api.ResourceNotFound {
+			return nil, err
+		}
+		items[i], reasons[i] = rec, reasonOf(err)
+		if err != nil {
+			cancelled = true
+			continue
+		}
+		key, _ := t.key.key(r.key.Map)
+		if seen[itemID{t, string(key)}] {
+			return nil, api.Invalid("Transaction request cannot include multiple operations on one item")
+		}
+		seen[itemID{t, string(key)}] = true
+		bytes += sizeOf(rec)
+		call.Cost.add(Capacity{Table: t.name, Base: transactional.cost(sizeOf(rec))})
+	}
+	switch {
+	case cancelled:
+		return nil, api.Canceled(reasons)
+	case bytes > maxTransaction:
+		return nil, api.Invalid("Collection size exceeded: the aggregate size of the items in the transaction cannot exceed 4 MB")
+	}
+	return items, nil
+}

@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+)
+
+func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t, err := e.wholeTable(req.TableName.Value)
+	if err != nil {
+		return nil, err
+	}
+	// What is wrong with any change is found before the first is made.
+	settings, err := t.changedSettings(req)
+	if err != nil {
+		return nil, err
+	}
+	indexes, err := t.changedIndexes(req, settings.onDemand)
+	if err != nil {
+		return nil, err
+	}
+	if !changesSomething(req) {
+		return nil, api.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
+	}
+	if settings.onDemand != t.settings.onDemand {
+		settings.billedSince = e.now()
+	}
+	t.settings, t.indexes = settings, indexes
+	return e.description("TableDescription", t, "ACTIVE"), nil
+}
+
+func changesSomething(req *api.UpdateTable) bool {
+	return req.Billing.Set || req.Throughput.Set || req.OnDemand.Set || req.Warm.Set || req.Protected.Set ||
+		req.Class.Set || req.Stream.Set || req.Encryption.Set || len(req.Indexes) > 0
+}
+
+// changedSettings returns what the settings will be, indexes left aside.
+func (t *table) changedSettings(req *api.UpdateTable) (settings, *api.Error) {
+	s := t.settings
+	if req.Billing.Set {
+		s.onDemand, s.billingSet = req.Billing.Value == "PAY_PER_REQUEST", true
+	}
+	switch {
+	case s.onDemand && req.Throughput.Set:
+		return s, api.InvalidParameter("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
+	case s.onDemand:
+		s.throughput = api.Throughput{}
+	case t.settings.onDemand && !req.Throughput.Set:
+		return s, api.InvalidParameter("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
+	case req.Throughput.Set && req.Throughput.Value == s.throughput && len(req.Indexes) == 0:
+		return s, api.Invalid("The provisioned throughput for the table will not change. The requested value equals the current value. "+
+			"Current ReadCapacityUnits provisioned for the table: %d. Requested ReadCapacityUnits: %d. Current WriteCapacityUnits provisioned for the table: %d. "+
+			"Requested WriteCapacityUnits: %d. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.",
+			s.throughput.Read.Value, req.Throughput.Value.Read.Value, s.throughput.Write.Value, req.Throughput.Value.Write.Value)
+	case req.Throughput.Set:
+		s.throughput = req.Throughput.Value
+	}
+	if req.OnDemand.Set {
+		s.maximum = req.OnDemand
+	}
+	if req.Warm.Set {
+		s.warm = req.Warm
+	}
+	s.protected = req.Protected.Or(s.protected)
+	s.class = req.Class.Or(s.class)
+	if req.Encryption.Set {
+		s.encryption = req.Encryption
+	}
+	attributes, err := t.changedAttributes(req)
+	s.attributes = attributes
+	return s, err
+}
+
+// changedAttributes adds the definitions that a new index needs. Those of the
+// keys there are may be repeated, not changed.
+func (t *table) changedAttributes(req *api.UpdateTable) ([]api.AttributeDefinition, *api.Error) {
+	out := slices.Clone(t.settings.attributes)
+	if err := checkAttributes(req.Attributes); err != nil {
+		return nil, err
+	}
+	for _, a := range req.Attributes {
+		i := slices.IndexFunc(out, func(b api.AttributeDefinition) bool { return a.Name == b.Name })
+		switch {
+		case i < 0:
+			out = append(out, a)
+		case out[i].Type != a.Type:
+			return nil, api.InvalidParameter("Attribute %s is already defined with type %s", a.Name, out[i].Type)
+		}
+	}
+	// What no key uses any more is not described any more.
+	used := func(name string) bool {
+		return t.key.has(name) || slices.ContainsFunc(t.indexes, func(x *index) bool { return x.key.has(name) && !deletes(req, x.name) }) ||
+			slices.ContainsFunc(req.Indexes, func(u api.IndexUpdate) bool {
+				return u.Create != nil && slices.ContainsFunc(u.Create.Key, func(k api.KeyElement) bool { return k.Name == name })
+			})
+	}
+	return slices.DeleteFunc(out, func(a api.AttributeDefinition) bool { return !used(a.Name) }), nil
+}
+
+func deletes(req *api.UpdateTable, indexName string) bool {
+	return slices.ContainsFunc(req.Indexes, func(u api.IndexUpdate) bool { return u.Delete.Set && u.Delete.Value == indexName })
+}
+
+// changedIndexes returns what the indexes will be. A new one is filled from the
+// items there are.
+func (t *table) changedIndexes(req *api.UpdateTable, onDemand bool) ([]*index, *api.Error) {
+	indexes := slices.Clone(t.indexes)
+	find := func(name string) int {
+		return slices.IndexFunc(indexes, func(x *index) bool { return x.name == name && !x.local })
+	}
+	created := 0
+	for _, u := range req.Indexes {
+		switch {
+		case u.Create != nil:
+			if created++; created > 1 {
+				return nil, &api.Error{Code: api.LimitExceeded, Message: "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"}
+			}
+			x, err := t.addIndex(u.Create, req.Attributes, onDemand)
+			if err != nil {
+				return nil, err
+			}
+			indexes = append(indexes, x)
+		case u.Delete.Set:
+			i := find(u.Delete.Value)
+			if i < 0 {
+				return nil, &api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found: Index: " + u.Delete.Value + " not found in table: " + t.name}
+			}
+			indexes = slices.Delete(indexes, i, i+1)
+		case u.Update != nil:
+			i := find(u.Update.Name)
+			if i < 0 {
+				return nil, &api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found: Index: " + u.Update.Name + " not found in table: " + t.name}
+			}
+			x := *indexes[i]
+			x.change(u.Update)
+			indexes[i] = &x
+		}
+	}
+	return indexes, nil
+}
+
+func (x *index) change(u *api.Index) {
+	if u.Throughput.Set {
+		x.throughput = u.Throughput.Value
+	}
+	if u.OnDemand.Set {
+		x.maximum = u.OnDemand
+	}
+	if u.Warm.Set {
+		x.warm = u.Warm
+	}
+}
+
+// addIndex makes an index of the items of t. Items whose attributes do not suit
+// its key are left out: only later writes are held to it.
+func (t *table) addIndex(def *api.Index, attributes []api.AttributeDefinition, onDemand bool) (*index, *api.Error) {
+	if t.index(def.Name) != nil {
+		return nil, api.InvalidParameter("Duplicate index name: %s", def.Name)
+	}
+	if err := checkGlobal(def, attributes, !onDemand); err != nil {
+		return nil, err
+	}
+	global := 0
+	for _, x := range t.indexes {
+		if !x.local {
+			global++
+		}
+	}
+	if global >= maxGlobal {
+		return nil, &api.Error{Code: api.LimitExceeded, Message: "GlobalSecondaryIndex count exceeds the per-table limit of 20"}
+	}
+	x := t.newIndex(def, attributes, false)
+	for _, rec := range t.items.Ascend("") {
+		if x.checkItem(rec.item) != nil {
+			continue
+		}
+		if key, entry := x.entry(t, rec); entry != nil {
+			x.items.put(key, entry)
+		}
+	}
+	return x, nil
+}

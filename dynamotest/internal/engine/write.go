@@ -1,0 +1,363 @@
+package engine
+
+import (
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// maxItem is the most bytes of an item.
+const maxItem = 400 * 1024
+
+// A write is one item's part of a request, with its expressions bound.
+type write struct {
+	kind  api.ActionKind
+	req   *api.Write
+	table string
+	bound
+}
+
+// prepare does what needs no table.
+func prepare(kind api.ActionKind, req *api.Write, table string) (*write, *api.Error) {
+	src := sources{condition: req.Condition, allowed: ": ConditionExpression is null"}
+	named := req.Key
+	switch kind {
+	case api.Put:
+		named = req.Item
+	case api.Update:
+		src.update = req.Update
+		src.allowed = ": UpdateExpression and ConditionExpression are null"
+	}
+	if err := itemError(named); err != nil {
+		return nil, err
+	}
+	b, err := src.bind(&req.Expressions)
+	if err != nil {
+		return nil, err
+	}
+	return &write{kind: kind, req: req, table: table, bound: b}, nil
+}
+
+// A change is what a write does to a table. Planning makes it, commit carries it
+// out.
+type change struct {
+	table    *table
+	key      string
+	old, new *record // nil where there is no item
+	entries  []entryChange
+	cost     Capacity
+}
+
+// An entryChange is what a change does to one index. Under the same key the
+// entry is replaced; nil records stand for no entry.
+type entryChange struct {
+	index          *index
+	oldKey, newKey string
+	old, new       *record
+}
+
+var errCondition = &api.Error{Code: api.ConditionalCheckFailed, Message: "The conditional request failed"}
+
+// locate finds the table of a write and checks the key that it names.
+func (e *Engine) locate(w *write) (change, *api.Error) {
+	t, err := e.tableNamed(w.table)
+	if err != nil {
+		return change{}, err
+	}
+	c := change{table: t}
+	named := w.req.Key.Map
+	if w.kind == api.Put {
+		named = w.req.Item.Map
+		err = t.key.checkItem(named)
+	} else {
+		err = t.key.checkKey(named)
+	}
+	if err != nil {
+		return c, err
+	}
+	key, _ := t.key.key(named)
+	c.key = string(key)
+	c.old, _ = t.items.Get(c.key)
+	return c, nil
+}
+
+// plan works out what w does, and changes nothing. The change that it returns
+// with an error tells what the refusal costs.
+func (e *Engine) plan(w *write) (change, *api.Error) {
+	c, err := e.locate(w)
+	if err != nil {
+		return c, err
+	}
+	return c, c.evaluate(w)
+}
+
+// evaluate meets the stored item: condition, new image, rules, price.
+func (c *change) evaluate(w *write) *api.Error {
+	before := itemOf(c.old)
+	holds := w.condition == nil || w.condition.Match(before)
+	after, err := w.image(c.table, before)
+	if err == nil && after != nil {
+		c.new = newRecord(after)
+		if err = w.checkImage(c, holds); err != nil {
+			c.new = nil
+		}
+	}
+	if !holds {
+		c.price(w.kind)
+		c.new = c.old
+		return w.failed(before)
+	}
+	if err != nil {
+		return err
+	}
+	c.planEntries()
+	c.price(w.kind)
+	return nil
+}
+
+func itemOf(rec *record) attr.Map {
+	if rec == nil {
+		return nil
+	}
+	return rec.item
+}
+
+// image returns the item that a write leaves, or nil for none.
+func (w *write) image(t *table, before attr.Map) (attr.Map, *api.Error) {
+	switch w.kind {
+	case api.Put:
+		return w.req.Item.Map, nil
+	case api.Delete:
+		return nil, nil
+	case api.ConditionCheck:
+		return before, nil
+	}
+	after := before
+	if w.change != nil {
+		for _, name := range w.change.Heads() {
+			if t.key.has(name) {
+				return nil, api.InvalidParameter("Cannot update attribute %s. This attribute is part of the key", name)
+			}
+		}
+		var err error
+		if after, err = w.change.Apply(before); err != nil {
+			return nil, invalid(err)
+		}
+	}
+	if before == nil {
+		after = attr.NewMap(append(after[:len(after):len(after)], w.req.Key.Map...)...)
+	}
+	return after, nil
+}
+
+// checkImage checks what a write would leave.
+func (w *write) checkImage(c *change, holds bool) *api.Error {
+	if w.kind == api.ConditionCheck || !holds {
+		return nil
+	}
+	if w.kind == api.Put {
+		if c.new.size > maxItem {
+			return api.Invalid("Item size has exceeded the maximum allowed size")
+		}
+		return c.table.checkIndexes(c.new.item)
+	}
+	size := c.new.size
+	if w.change != nil {
+		// DynamoDB judges an update by what it would send to storage.
+		const envelope = 3
+		size = max(size, size-c.table.key.pick(c.new.item).Size()+envelope+w.change.Overhead())
+	}
+	if size > maxItem {
+		return api.Invalid("Item size to update has exceeded the maximum allowed size")
+	}
+	for _, name := range w.touched() {
+		if v, ok := c.new.item.Get(name); ok && v.Depth() >= attr.MaxNesting {
+			return api.Invalid("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
+		}
+	}
+	return c.table.checkIndexes(c.new.item)
+}
+
+// touched lists the top-level attributes that an update changes.
+func (w *write) touched() []string {
+	if w.change == nil {
+		return nil
+	}
+	return w.change.Heads()
+}
+
+// failed is the error of a condition that did not hold.
+func (w *write) failed(before attr.Map) *api.Error {
+	if w.req.ReturnOnFailure.Value != "ALL_OLD" || before == nil {
+		return errCondition
+	}
+	err := *errCondition
+	err.Item = before
+	return &err
+}
+
+// planEntries works out what the change does to the indexes.
+func (c *change) planEntries() {
+	if c.old == c.new || len(c.table.indexes) == 0 {
+		return
+	}
+	c.entries = make([]entryChange, 0, len(c.table.indexes))
+	for _, x := range c.table.indexes {
+		en := entryChange{index: x}
+		en.oldKey, en.old = x.entry(c.table, c.old)
+		en.newKey, en.new = x.entry(c.table, c.new)
+		if en.old != nil || en.new != nil {
+			c.entries = append(c.entries, en)
+		}
+	}
+}
+
+// price works out what the change costs. A refused write costs what it would
+// have cost the table, and nothing in the indexes.
+func (c *change) price(kind api.ActionKind) {
+	c.cost = Capacity{Table: c.table.name, Base: writeCost(max(sizeOf(c.old), sizeOf(c.new)))}
+	for _, en := range c.entries {
+		if u := en.cost(); u.Write > 0 {
+			c.cost.Indexes = append(c.cost.Indexes, IndexUnits{Index: en.index.name, Local: en.index.local, Units: u})
+		}
+	}
+}
+
+func sizeOf(rec *record) int {
+	if rec == nil {
+		return 0
+	}
+	return rec.size
+}
+
+// cost is what an index is charged: for one entry when it comes, goes or
+// changes in place, for two when its key changes, for none when it stays equal.
+func (en *entryChange) cost() Units {
+	switch {
+	case en.old == nil:
+		return writeCost(en.new.size)
+	case en.new == nil:
+		return writeCost(en.old.size)
+	case en.oldKey != en.newKey:
+		u := writeCost(en.old.size)
+		u.add(writeCost(en.new.size))
+		return u
+	case en.old.item.Equal(en.new.item):
+		return Units{}
+	}
+	return writeCost(max(en.old.size, en.new.size))
+}
+
+// commit carries out a change.
+func (c *change) commit() {
+	if c.old == nil && c.new == nil || c.old == c.new {
+		return
+	}
+	c.table.items.put(c.key, c.new)
+	for _, en := range c.entries {
+		if en.old != nil && (en.new == nil || en.oldKey != en.newKey) {
+			en.index.items.put(en.oldKey, nil)
+		}
+		if en.new != nil {
+			en.index.items.put(en.newKey, en.new)
+		}
+	}
+}
+
+// written is the reply to a single write.
+type written struct {
+	attributes attr.Map
+	capacity   reported
+	metrics    attr.Map // the key of the item collection, when it was asked for
+}
+
+func (r *written) write(w *api.Writer) {
+	if len(r.attributes) > 0 {
+		w.Item("Attributes", r.attributes)
+	}
+	r.capacity.writeOne(w)
+	if r.metrics != nil {
+		w.Object("ItemCollectionMetrics", func() { writeMetrics(w, r.metrics) })
+	}
+}
+
+// writeMetrics describes an item collection. Its size is an estimate, to the
+// gigabyte: no test grows one beyond the first.
+func writeMetrics(w *api.Writer, key attr.Map) {
+	w.Item("ItemCollectionKey", key)
+	w.Key("SizeEstimateRangeGB")
+	w.Buf = append(w.Buf, "[0.0,1.0]"...)
+}
+
+// collection returns the key of the item collection that a change touched, if
+// its table has such: if it has local indexes.
+func (c *change) collection(asked api.Opt[string]) attr.Map {
+	if asked.Value != "SIZE" || len(c.table.indexes) == 0 || !c.table.indexes[0].local {
+		return nil
+	}
+	item := itemOf(c.new)
+	if item == nil {
+		item = itemOf(c.old)
+	}
+	return item.Pick(c.table.key.hash[0].name)
+}
+
+func (e *Engine) writeOne(call *Call, kind api.ActionKind, req *api.Write) (reply, *api.Error) {
+	w, err := prepare(kind, req, req.TableName.Value)
+	if err != nil {
+		return nil, err
+	}
+	c, err := e.apply(w)
+	if c.cost.Table != "" {
+		call.Cost = Cost{c.cost}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &written{
+		attributes: w.returned(&c),
+		capacity:   report(req.ReturnCapacity, call.Cost),
+		metrics:    c.collection(req.ReturnItemSizeRange),
+	}, nil
+}
+
+// apply plans and commits one write.
+func (e *Engine) apply(w *write) (change, *api.Error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c, err := e.plan(w)
+	if err == nil {
+		c.commit()
+	}
+	return c, err
+}
+
+// returned are the attributes that ReturnValues asks for.
+func (w *write) returned(c *change) attr.Map {
+	switch w.req.ReturnValues.Value {
+	case "ALL_OLD":
+		return itemOf(c.old)
+	case "ALL_NEW":
+		return itemOf(c.new)
+	case "UPDATED_OLD":
+		if w.change != nil {
+			return w.change.Old(itemOf(c.old))
+		}
+	case "UPDATED_NEW":
+		if w.change != nil {
+			return w.change.New(itemOf(c.new))
+		}
+	}
+	return nil
+}
+
+func (e *Engine) putItem(call *Call, req *api.PutItem) (reply, *api.Error) {
+	return e.writeOne(call, api.Put, &req.Write)
+}
+
+func (e *Engine) updateItem(call *Call, req *api.UpdateItem) (reply, *api.Error) {
+	return e.writeOne(call, api.Update, &req.Write)
+}
+
+func (e *Engine) deleteItem(call *Call, req *api.DeleteItem) (reply, *api.Error) {
+	return e.writeOne(call, api.Delete, &req.Write)
+}

@@ -1,0 +1,78 @@
+package wire
+
+import (
+	"net/http"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+)
+
+// The namespaces of error types.
+const (
+	modelled  = "com.amazonaws.dynamodb.v20120810#"
+	validated = "com.amazon.coral.validate#"
+	service   = "com.amazon.coral.service#"
+)
+
+// typeOf returns the name of an error with its namespace, and its status.
+func typeOf(code string) (string, int) {
+	switch code {
+	case api.ValidationException:
+		return validated + code, http.StatusBadRequest
+	case api.SerializationException, api.UnknownOperation, api.AccessDenied:
+		return service + code, http.StatusBadRequest
+	case api.RequestTooLarge:
+		return service + code, http.StatusRequestEntityTooLarge
+	case api.InternalServerError:
+		return modelled + code, http.StatusInternalServerError
+	case api.ServiceUnavailable:
+		return service + code, http.StatusServiceUnavailable
+	}
+	return modelled + code, http.StatusBadRequest
+}
+
+// failure renders an error.
+func failure(err *api.Error, cost engine.Cost) Reply {
+	name, status := typeOf(err.Code)
+	w := api.Writer{}
+	w.Open('{')
+	w.Text("__type", name)
+	// Two errors spell the member with a capital. Some clients know one form
+	// only, so these have both.
+	if err.Code == api.SerializationException || err.Code == api.TransactionCanceled {
+		w.Text("Message", err.Message)
+	}
+	w.Text("message", err.Message)
+	if err.Item != nil {
+		w.Item("Item", err.Item)
+	}
+	if len(err.Reasons) > 0 {
+		w.Array("CancellationReasons", func() { writeReasons(&w, err.Reasons) })
+	}
+	if len(err.Throttled) > 0 {
+		w.Array("ThrottlingReasons", func() {
+			for _, t := range err.Throttled {
+				w.Element(func() {
+					w.Text("reason", t.Reason)
+					w.Text("resource", t.Resource)
+				})
+			}
+		})
+	}
+	w.Close('}')
+	return newReply(status, w.Buf, cost)
+}
+
+func writeReasons(w *api.Writer, reasons []api.Reason) {
+	for _, r := range reasons {
+		w.Element(func() {
+			w.Text("Code", r.Code)
+			if r.Message != "" {
+				w.Text("Message", r.Message)
+			}
+			if r.Item != nil {
+				w.Item("Item", r.Item)
+			}
+		})
+	}
+}
