@@ -1,0 +1,188 @@
+package activity
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+const pkg = "activity"
+
+// API is what the package calls of *dynamodb.Client.
+type API interface {
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+}
+
+var _ API = (*dynamodb.Client)(nil)
+
+// Activity is something that an actor did in a scope. Scope, Actor, Name and
+// Event must be given when it is recorded.
+type Activity struct {
+	Scope     string // where: the chat, the household, the tenant
+	Actor     string // who; a whole decimal number unless Config.ActorType is String
+	ActorName string // how the actor is called, for people
+
+	// Event is what caused the record, and its id: the n-th activity of an
+	// event has its Nth(n). A row of an older system has a random id here,
+	// whose time need not be At.
+	Event event.Event
+
+	Name       string // what was done, in its canonical form: "diskning"
+	Kind       string // the class of it: "chore", "recovery"
+	Seq        int64  // the message it was said in; 0 is none
+	Effort     float64
+	Confidence float64
+
+	At        time.Time // read only: when it happened, which is Event.Time() but in rows of an older system
+	CreatedAt time.Time // read only: when it was first recorded; zero in rows of an older system
+}
+
+// ActorType is how ids of actors are stored.
+type ActorType uint8
+
+// The types of actors' ids.
+const (
+	Number ActorType = iota // N, as a Telegram user's id
+	String                  // S
+)
+
+// Config of a Store. The zero Config works.
+type Config struct {
+	// Now is the clock: it dates CreatedAt, and an event more than an hour
+	// ahead of it is refused. Defaults to time.Now.
+	Now func() time.Time
+
+	// ActorType is how ids of actors are stored. Defaults to Number, which
+	// refuses an actor that is no decimal number.
+	ActorType ActorType
+
+	// The names of the attributes that hold the scope, the actor and the
+	// sequence number. They default to "chatId", "userId", "userName" and
+	// "messageId".
+	ScopeAttr, ActorAttr, ActorNameAttr, SeqAttr string
+
+	// The names of the indexes. They default to "userId-timestamp-index",
+	// "chatId-activity-index" and "chatUser-activity-index".
+	ActorIndex, NameIndex, ActorNameIndex string
+
+	// Concurrency is how many requests RecordMany has under way at most.
+	// Defaults to 8.
+	Concurrency int
+}
+
+// Store is a log of activities in one table. It is safe for concurrent use.
+type Store struct {
+	api   API
+	table string
+	cfg   Config
+}
+
+// New returns a Store on the given table. A nil Config works. The table need
+// not stand yet: [Store.Table] defines it.
+func New(api API, table string, cfg *Config) (*Store, error) {
+	s := &Store{api: api, table: table}
+	if cfg != nil {
+		s.cfg = *cfg
+	}
+	s.cfg.setDefaults()
+	if api == nil {
+		return nil, event.BadInput(pkg, "api", "must not be nil")
+	}
+	if err := check.Table(pkg, table); err != nil {
+		return nil, err
+	}
+	if err := s.cfg.check(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (c *Config) setDefaults() {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	for name, otherwise := range map[*string]string{
+		&c.ScopeAttr:      "chatId",
+		&c.ActorAttr:      "userId",
+		&c.ActorNameAttr:  "userName",
+		&c.SeqAttr:        "messageId",
+		&c.ActorIndex:     "userId-timestamp-index",
+		&c.NameIndex:      "chatId-activity-index",
+		&c.ActorNameIndex: "chatUser-activity-index",
+	} {
+		if *name == "" {
+			*name = otherwise
+		}
+	}
+	if c.Concurrency == 0 {
+		c.Concurrency = 8
+	}
+}
+
+func (c *Config) check() error {
+	if c.ActorType > String {
+		return event.BadInput(pkg, "Config.ActorType", "must be Number or String")
+	}
+	if c.Concurrency < 1 {
+		return event.BadInput(pkg, "Config.Concurrency", "must be positive")
+	}
+	taken := map[string]bool{}
+	for _, name := range fixed {
+		taken[name] = true
+	}
+	for _, attr := range []struct{ field, name string }{
+		{"Config.ScopeAttr", c.ScopeAttr},
+		{"Config.ActorAttr", c.ActorAttr},
+		{"Config.ActorNameAttr", c.ActorNameAttr},
+		{"Config.SeqAttr", c.SeqAttr},
+	} {
+		if err := check.Attribute(pkg, attr.field, attr.name); err != nil {
+			return err
+		}
+		if taken[attr.name] {
+			return event.BadInput(pkg, attr.field, "names an attribute that holds something else")
+		}
+		taken[attr.name] = true
+	}
+	indexes := map[string]bool{}
+	for _, index := range []struct{ field, name string }{
+		{"Config.ActorIndex", c.ActorIndex},
+		{"Config.NameIndex", c.NameIndex},
+		{"Config.ActorNameIndex", c.ActorNameIndex},
+	} {
+		if err := check.Index(pkg, index.field, index.name); err != nil {
+			return err
+		}
+		if indexes[index.name] {
+			return event.BadInput(pkg, index.field, "names two indexes alike")
+		}
+		indexes[index.name] = true
+	}
+	return nil
+}
+
+// Table returns the definition of the table: [schema.Create] creates it.
+func (s *Store) Table() schema.Table {
+	actor := schema.Number(s.cfg.ActorAttr)
+	if s.cfg.ActorType == String {
+		actor = schema.String(s.cfg.ActorAttr)
+	}
+	scope := schema.String(s.cfg.ScopeAttr)
+	return schema.Table{
+		Name: s.table,
+		Key:  schema.Key{Partition: scope, Sort: schema.String(attrID)},
+		Indexes: []schema.Index{
+			{Name: s.cfg.ActorIndex, Key: schema.Key{Partition: actor, Sort: schema.Number(attrTimestamp)}},
+			{Name: s.cfg.NameIndex, Key: schema.Key{Partition: scope, Sort: schema.String(attrNameTime)}},
+			{Name: s.cfg.ActorNameIndex, Key: schema.Key{Partition: schema.String(attrScopeActor), Sort: schema.String(attrNameTime)}},
+		},
+	}
+}

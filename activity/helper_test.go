@@ -1,0 +1,133 @@
+package activity_test
+
+import (
+	"context"
+	"iter"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+const (
+	home    = "-100123"
+	martin  = "42"
+	rebecca = "77"
+)
+
+// monday is a start for a test's events: some past Monday, in whole seconds.
+var monday = time.Date(2026, 3, 23, 8, 0, 0, 0, time.UTC)
+
+// open returns a store on a table of its own.
+func open(t testing.TB, cfg *activity.Config) (*dynamotest.DB, *activity.Store) {
+	t.Helper()
+	db := dynamotest.Open(t)
+	acts, err := activity.New(db.Client(), db.Name("homeops-activities"), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Create(t.Context(), db.Client(), acts.Table()); err != nil {
+		t.Fatal(err)
+	}
+	return db, acts
+}
+
+// newEvent is the event of message seq in the scope.
+func newEvent(t testing.TB, at time.Time, scope string, seq int64) event.Event {
+	t.Helper()
+	ev, err := event.New(at, "telegram", scope, strconv.FormatInt(seq, 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+func nth(t testing.TB, ev event.Event, n int) event.Event {
+	t.Helper()
+	ev, err := ev.Nth(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+// chore is an activity of martin's at home, reported in message seq.
+func chore(t testing.TB, at time.Time, seq int64, name string) activity.Activity {
+	t.Helper()
+	return activity.Activity{
+		Scope: home, Actor: martin, ActorName: "Martin", Event: newEvent(t, at, home, seq),
+		Name: name, Kind: "chore", Seq: seq, Effort: 0.6, Confidence: 0.93,
+	}
+}
+
+func mustRecord(t testing.TB, acts *activity.Store, all ...activity.Activity) {
+	t.Helper()
+	outcomes, err := acts.RecordMany(t.Context(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, out := range outcomes {
+		if out != event.Created {
+			t.Fatalf("RecordMany: [%d] is %v", i, out)
+		}
+	}
+}
+
+// mustPut writes a row as it is, as another system would.
+func mustPut(t testing.TB, db *dynamotest.DB, table string, row map[string]types.AttributeValue) {
+	t.Helper()
+	if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: row}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// oldRow is a row as the TypeScript system wrote it, the time in whatever unit.
+func oldRow(t testing.TB, id, scope, actor, name string, timestamp int64) map[string]types.AttributeValue {
+	t.Helper()
+	stamp := strconv.FormatInt(timestamp, 10)
+	return map[string]types.AttributeValue{
+		"chatId":            &types.AttributeValueMemberS{Value: scope},
+		"activityId":        &types.AttributeValueMemberS{Value: id},
+		"userId":            &types.AttributeValueMemberN{Value: actor},
+		"userName":          &types.AttributeValueMemberS{Value: "Martin"},
+		"messageId":         &types.AttributeValueMemberN{Value: "7"},
+		"timestamp":         &types.AttributeValueMemberN{Value: stamp},
+		"type":              &types.AttributeValueMemberS{Value: "chore"},
+		"activity":          &types.AttributeValueMemberS{Value: name},
+		"effort":            &types.AttributeValueMemberN{Value: "0.5"},
+		"confidence":        &types.AttributeValueMemberN{Value: "0.9"},
+		"activityTimestamp": &types.AttributeValueMemberS{Value: name + "#" + stamp},
+	}
+}
+
+func collect(t testing.TB, seq iter.Seq2[activity.Activity, error]) []activity.Activity {
+	t.Helper()
+	var all []activity.Activity
+	for a, err := range seq {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// wantSame compares but for what is read only.
+func wantSame(t testing.TB, what string, got, want []activity.Activity) {
+	t.Helper()
+	diff := cmp.Diff(want, got, cmpopts.IgnoreFields(activity.Activity{}, "At", "CreatedAt"), cmpopts.EquateEmpty())
+	if diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+var background = context.Background()

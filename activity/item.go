@@ -1,0 +1,188 @@
+package activity
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/key"
+)
+
+// The attributes whose names are the format; Config names the others.
+const (
+	attrID         = "activityId"
+	attrTimestamp  = "timestamp"
+	attrKind       = "type"
+	attrName       = "activity"
+	attrEffort     = "effort"
+	attrConfidence = "confidence"
+	attrNameTime   = "activityTimestamp"
+	attrScopeActor = "chatUser"
+	attrCreatedAt  = "createdAt"
+)
+
+var fixed = []string{
+	attrID, attrTimestamp, attrKind, attrName, attrEffort, attrConfidence, attrNameTime, attrScopeActor, attrCreatedAt,
+}
+
+// The times an activity can have, in Unix milliseconds: a smaller one would be
+// read as seconds, a greater one has more than the 13 digits of its key.
+const (
+	minMillis = 100_000_000_000
+	maxMillis = 9_999_999_999_999
+)
+
+// nameTime is the key under which activities of one name sort by time.
+func nameTime(name string, ms int64) string { return fmt.Sprintf("%s%013d", namePrefix(name), ms) }
+
+// namePrefix begins the keys of the name and of no other: an encoded name
+// holds no '#'.
+func namePrefix(name string) string { return key.Enc(name) + "#" }
+
+// scopeActor is the partition of one actor in one scope.
+func scopeActor(scope, actor string) string { return key.Join(scope, actor) }
+
+// check refuses what DynamoDB would refuse, and what would not come back as it
+// was.
+func (s *Store) check(a Activity) error {
+	if err := a.Event.Check(pkg, "Event", s.cfg.Now()); err != nil {
+		return err
+	}
+	if ms := a.Event.UnixMilli(); ms < minMillis || ms > maxMillis {
+		return event.BadInput(pkg, "Event", "must lie between March 1973 and November 2286, is at "+a.Event.Time().Format(time.RFC3339))
+	}
+	if err := s.checkActor(a.Actor); err != nil {
+		return err
+	}
+	if err := check.ID(pkg, "Name", a.Name); err != nil {
+		return err
+	}
+	if err := check.PartitionKey(pkg, "Scope", a.Scope); err != nil {
+		return err
+	}
+	if err := check.PartitionKey(pkg, "Scope and Actor", scopeActor(a.Scope, a.Actor)); err != nil {
+		return err
+	}
+	if err := check.SortKey(pkg, "Name", nameTime(a.Name, a.Event.UnixMilli())); err != nil {
+		return err
+	}
+	if err := check.Text(pkg, "ActorName", a.ActorName); err != nil {
+		return err
+	}
+	if err := check.Text(pkg, "Kind", a.Kind); err != nil {
+		return err
+	}
+	if err := check.Finite(pkg, "Effort", a.Effort); err != nil {
+		return err
+	}
+	return check.Finite(pkg, "Confidence", a.Confidence)
+}
+
+func (s *Store) checkActor(actor string) error {
+	if s.cfg.ActorType == String {
+		return check.PartitionKey(pkg, "Actor", actor)
+	}
+	return check.Decimal(pkg, "Actor", actor)
+}
+
+// actorKey is the actor in the type that the table's index has.
+func (s *Store) actorKey(actor string) types.AttributeValue {
+	if s.cfg.ActorType == String {
+		return item.S(actor)
+	}
+	return item.Digits(actor)
+}
+
+// encode checks the activity and returns its row.
+func (s *Store) encode(a Activity) (ddb.Item, error) {
+	if err := s.check(a); err != nil {
+		return nil, err
+	}
+	ms := a.Event.UnixMilli()
+	it := ddb.Item{
+		s.cfg.ScopeAttr: item.S(a.Scope),
+		attrID:          item.S(a.Event.String()),
+		s.cfg.ActorAttr: s.actorKey(a.Actor),
+		attrTimestamp:   item.N(ms),
+		attrName:        item.S(a.Name),
+		attrEffort:      item.F(a.Effort),
+		attrConfidence:  item.F(a.Confidence),
+		attrNameTime:    item.S(nameTime(a.Name, ms)),
+		attrScopeActor:  item.S(scopeActor(a.Scope, a.Actor)),
+		attrCreatedAt:   item.Time(s.cfg.Now()),
+	}
+	if a.ActorName != "" {
+		it[s.cfg.ActorNameAttr] = item.S(a.ActorName)
+	}
+	if a.Kind != "" {
+		it[attrKind] = item.S(a.Kind)
+	}
+	if a.Seq != 0 {
+		it[s.cfg.SeqAttr] = item.N(a.Seq)
+	}
+	return it, item.CheckSize(pkg, "ActorName and Kind", it)
+}
+
+// decode reads a row, also one of an older system, in which much may be
+// absent, and one of which only some attributes were asked for.
+func (s *Store) decode(it ddb.Item) (Activity, error) {
+	a := Activity{
+		Scope:     item.Text(it, s.cfg.ScopeAttr),
+		Actor:     item.Text(it, s.cfg.ActorAttr),
+		ActorName: item.Text(it, s.cfg.ActorNameAttr),
+		Name:      item.Text(it, attrName),
+		Kind:      item.Text(it, attrKind),
+	}
+	var err error
+	if a.Event, err = event.Parse(item.Text(it, attrID)); err != nil {
+		return Activity{}, fmt.Errorf("attribute %s: %w", attrID, err)
+	}
+	if a.Seq, err = item.Int(it, s.cfg.SeqAttr); err != nil {
+		return Activity{}, err
+	}
+	if a.Effort, err = item.Float(it, attrEffort); err != nil {
+		return Activity{}, err
+	}
+	if a.Confidence, err = item.Float(it, attrConfidence); err != nil {
+		return Activity{}, err
+	}
+	if a.At, err = item.Millis(it, attrTimestamp); err != nil {
+		return Activity{}, err
+	}
+	if a.At.IsZero() {
+		a.At = a.Event.Time()
+	}
+	if a.CreatedAt, err = item.ParseTime(it, attrCreatedAt); err != nil {
+		return Activity{}, err
+	}
+	return a, nil
+}
+
+func (s *Store) decodeAll(op string, items []ddb.Item) ([]Activity, error) {
+	var all []Activity
+	for _, it := range items {
+		a, err := s.decode(it)
+		if err != nil {
+			return nil, ddb.Wrap(pkg, op, s.table, err)
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// same reports whether both record the same. When a row was written is no part
+// of what it records.
+func same(a, b Activity) bool {
+	a.At, a.CreatedAt = b.At, b.CreatedAt
+	return a == b
+}
+
+// groupOf returns a key up to its last '#': what the keys of one name begin
+// with, in an older system too.
+func groupOf(nameTime string) string { return nameTime[:strings.LastIndexByte(nameTime, '#')+1] }

@@ -1,0 +1,228 @@
+package activity
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// between is the key condition of every query: a bound left open is set to the
+// least or the greatest key there can be.
+const between = "#partition = :partition AND #sort BETWEEN :from AND :to"
+
+// An iterator's pages grow, so that an early break pays for few rows and a
+// long walk makes few requests. The first is one read unit, 4 KB, on rows up
+// to 1 KB.
+const (
+	firstPage = 4
+	growth    = 4
+	wholePage = 1024 // rows; from here on a page is the 1 MB that DynamoDB gives
+)
+
+// query is one walk: a partition of the table or of an index, the bounds of
+// its sort key, and what of the rows found there is the answer.
+type query struct {
+	name      string   // which query it is, to cursors
+	index     string   // "" is the table
+	partition string   // attribute of the partition key
+	sort      string   // attribute of the sort key
+	keys      ddb.Item // what the rows found share of the keys of index and table
+	lo, hi    string   // bounds of the sort key
+	prefix    string   // what every key between the bounds begins with
+
+	called string // the activities' Name; "" is any
+	during period
+	r      Range
+}
+
+func (s *Store) inScope(scope string, r Range) (query, error) {
+	q := query{name: "InScope", partition: s.cfg.ScopeAttr, sort: attrID, keys: ddb.Item{s.cfg.ScopeAttr: item.S(scope)}}
+	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
+		return q, err
+	}
+	err := q.over(r)
+	q.lo, q.hi = q.during.ids()
+	return q, err
+}
+
+func (s *Store) byActor(actor string, r Range) (query, error) {
+	q := query{name: "ByActor", index: s.cfg.ActorIndex, partition: s.cfg.ActorAttr, sort: attrTimestamp, keys: ddb.Item{s.cfg.ActorAttr: s.actorKey(actor)}}
+	if err := s.checkActor(actor); err != nil {
+		return q, err
+	}
+	err := q.over(r)
+	q.lo, q.hi = q.during.numbers()
+	return q, err
+}
+
+func (s *Store) byName(scope, name string, r Range) (query, error) {
+	q := query{name: "ByName", index: s.cfg.NameIndex, partition: s.cfg.ScopeAttr, keys: ddb.Item{s.cfg.ScopeAttr: item.S(scope)}}
+	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
+		return q, err
+	}
+	return q, q.named(name, r)
+}
+
+func (s *Store) byActorAndName(scope, actor, name string, r Range) (query, error) {
+	both := scopeActor(scope, actor)
+	q := query{name: "ByActorAndName", index: s.cfg.ActorNameIndex, partition: attrScopeActor, keys: ddb.Item{attrScopeActor: item.S(both), s.cfg.ScopeAttr: item.S(scope)}}
+	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
+		return q, err
+	}
+	if err := s.checkActor(actor); err != nil {
+		return q, err
+	}
+	if err := check.PartitionKey(pkg, "scope and actor", both); err != nil {
+		return q, err
+	}
+	return q, q.named(name, r)
+}
+
+// named completes a query of an index that sorts by name and time.
+func (q *query) named(name string, r Range) error {
+	if err := check.ID(pkg, "name", name); err != nil {
+		return err
+	}
+	if err := check.SortKey(pkg, "name", nameTime(name, maxMillis)); err != nil {
+		return err
+	}
+	err := q.over(r)
+	lo, hi := q.during.digits()
+	q.sort, q.called, q.prefix = attrNameTime, name, namePrefix(name)
+	q.lo, q.hi = q.prefix+lo, q.prefix+hi
+	return err
+}
+
+func (q *query) over(r Range) error {
+	q.r, q.during = r, periodOf(r.From, r.To)
+	if r.Consistent && q.index != "" {
+		return event.BadInput(pkg, "Range.Consistent", "cannot be had of an index; InScope and OfEvent read consistently")
+	}
+	return r.check()
+}
+
+// answeredBy reports whether the activity is part of the answer. A row of an
+// older system may stand between the bounds and not be: its keys are not
+// encoded, so that "dish#2" sorts among the times of "dish", and its times may
+// be in seconds.
+func (q *query) answeredBy(a Activity) bool {
+	return (q.called == "" || a.Name == q.called) && q.during.holds(a.At)
+}
+
+// found is a row of the answer.
+type found struct {
+	Activity
+	row  ddb.Item
+	last bool // no row follows, as far as is known
+}
+
+// walk yields the rows of the answer, an error last. Its pages begin with size
+// rows and grow.
+func (s *Store) walk(ctx context.Context, q query, size int, projection *string) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
+		in, err := s.input(&q, projection)
+		if err != nil {
+			yield(found{}, err)
+			return
+		}
+		for more := !q.during.empty(); more; size = min(size*growth, wholePage) {
+			if in.Limit = nil; size < wholePage {
+				in.Limit = aws.Int32(int32(size))
+			}
+			out, err := s.api.Query(ctx, in)
+			if err != nil {
+				yield(found{}, ddb.Wrap(pkg, "Query", s.table, err))
+				return
+			}
+			more = q.turn(in, out)
+			for i, row := range out.Items {
+				a, err := s.decode(row)
+				if err != nil {
+					yield(found{}, ddb.Wrap(pkg, "Query", s.table, err))
+					return
+				}
+				last := !more && i == len(out.Items)-1
+				if q.answeredBy(a) && !yield(found{a, row, last}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s *Store) input(q *query, projection *string) (*dynamodb.QueryInput, error) {
+	start, err := s.startAfter(q)
+	if err != nil {
+		return nil, err
+	}
+	in := &dynamodb.QueryInput{
+		TableName:                &s.table,
+		KeyConditionExpression:   aws.String(between),
+		ExpressionAttributeNames: map[string]string{"#partition": q.partition, "#sort": q.sort},
+		ExpressionAttributeValues: ddb.Item{
+			":partition": q.keys[q.partition], ":from": q.sortKey(q.lo), ":to": q.sortKey(q.hi),
+		},
+		ScanIndexForward:     aws.Bool(!q.r.NewestFirst),
+		ConsistentRead:       aws.Bool(q.r.Consistent),
+		ExclusiveStartKey:    start,
+		ProjectionExpression: projection,
+	}
+	if q.index != "" {
+		in.IndexName = &q.index
+	}
+	if projection != nil {
+		maps.Copy(in.ExpressionAttributeNames, judgedNames)
+	}
+	return in, nil
+}
+
+func (q *query) sortKey(key string) types.AttributeValue {
+	if q.sort == attrTimestamp {
+		return item.Digits(key)
+	}
+	return item.S(key)
+}
+
+// within reports whether a sort key lies in the bounds.
+func (q *query) within(key string) bool {
+	if q.sort == attrTimestamp {
+		ms, err := strconv.ParseInt(key, 10, 64)
+		return err == nil && q.during.from <= ms && ms <= q.during.to
+	}
+	return q.lo <= key && key <= q.hi
+}
+
+// turn sets the input to the next page and reports whether there is one. If
+// this one ended among rows of another name that only look alike, the next
+// begins behind all of them, so that their number costs nothing.
+func (q *query) turn(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) bool {
+	in.ExclusiveStartKey = out.LastEvaluatedKey
+	if len(in.ExclusiveStartKey) == 0 {
+		return false
+	}
+	if q.prefix == "" || len(out.Items) == 0 {
+		return true
+	}
+	group := groupOf(item.Text(out.Items[len(out.Items)-1], attrNameTime))
+	if group == q.prefix {
+		return true
+	}
+	in.ExclusiveStartKey = nil
+	if q.r.NewestFirst {
+		in.ExpressionAttributeValues[":to"] = item.S(group)
+	} else {
+		in.ExpressionAttributeValues[":from"] = item.S(strings.TrimSuffix(group, "#") + "$") // the byte after '#'
+	}
+	return true
+}

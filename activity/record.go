@@ -1,0 +1,181 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+)
+
+// MaxSet is the most activities that RecordAll records together, the most
+// actions of a transaction.
+const MaxSet = 100
+
+// absent lets a put create a row and never replace one.
+const absent = "attribute_not_exists(#id)"
+
+var absentNames = map[string]string{"#id": attrID}
+
+// Record records one activity under its event. A redelivery, and a retry after
+// a lost reply, find it there and answer Duplicate. If what stands under the
+// event is another activity, it stays, and the error is a [*ConflictError].
+//
+// Price: 1 request, 4 WCU. One for the row and one for each index, by KB begun
+// of the row. A duplicate or a conflict costs the row's KB alone, 1 WCU.
+func (s *Store) Record(ctx context.Context, a Activity) (event.Outcome, error) {
+	it, err := s.encode(a)
+	if err != nil {
+		return 0, err
+	}
+	old, refused, err := s.put(ctx, it)
+	if err != nil {
+		return 0, err
+	}
+	if !refused {
+		return event.Created, nil
+	}
+	stored, err := s.decode(old)
+	if err != nil {
+		return 0, ddb.Wrap(pkg, "PutItem", s.table, err)
+	}
+	if !same(stored, a) {
+		return 0, &ConflictError{Stored: []Activity{stored}}
+	}
+	return event.Duplicate, nil
+}
+
+// put creates the row. If one stands it is left and returned.
+func (s *Store) put(ctx context.Context, it ddb.Item) (old ddb.Item, refused bool, err error) {
+	err = ddb.Retry(ctx, func() error {
+		_, err := s.api.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName:                           &s.table,
+			Item:                                it,
+			ConditionExpression:                 aws.String(absent),
+			ExpressionAttributeNames:            absentNames,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		})
+		return err
+	})
+	if old, refused = ddb.Refused(err); refused {
+		return old, true, nil
+	}
+	return nil, false, ddb.Wrap(pkg, "PutItem", s.table, err)
+}
+
+// RecordAll records the activities of one event together, all or none: what
+// one message reports, say. They have one Scope, and their Events are Nth of
+// one event, no two alike, one of them Nth(1): that row guards the set, so
+// that of two sets that share nothing else only one can stand.
+//
+// The first set stands. An equal one, in any order, is Duplicate. Any other, be
+// it larger, smaller, or of other activities, is a [*ConflictError] with all
+// that stands, and nothing is written. Activities that Record put under the
+// same event are part of what stands.
+//
+// More than [MaxSet], none, and repeated Events are bad input.
+//
+// Price: 1 request, 4 WCU. For one activity; together they cost 5 WCU each, as
+// a transaction doubles the row's price and not the indexes'. A duplicate or a
+// conflict is refused at 1 WCU for one activity, 2 each for more, and then
+// costs 1 request and 1 RCU to see all that stands (0.5 for each further 4
+// KB doubled, being consistent).
+func (s *Store) RecordAll(ctx context.Context, all []Activity) (event.Outcome, error) {
+	items, err := s.encodeSet(all)
+	if err != nil {
+		return 0, err
+	}
+	refused, err := s.putAll(ctx, items)
+	if err != nil {
+		return 0, err
+	}
+	if !refused {
+		return event.Created, nil
+	}
+	// What was refused shows only rows of this set, and the first may have had
+	// more.
+	stored, err := s.OfEvent(ctx, all[0].Scope, all[0].Event)
+	if err != nil {
+		return 0, err
+	}
+	if len(stored) == 0 {
+		return 0, ddb.Wrap(pkg, "TransactWriteItems", s.table, errors.New("refused for rows that were deleted meanwhile: try again"))
+	}
+	if !sameSet(stored, all) {
+		return 0, &ConflictError{Stored: stored}
+	}
+	return event.Duplicate, nil
+}
+
+// encodeSet checks that the activities make a set and returns their rows.
+func (s *Store) encodeSet(all []Activity) ([]ddb.Item, error) {
+	if len(all) == 0 || len(all) > MaxSet {
+		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("must be 1 to %d, are %d", MaxSet, len(all)))
+	}
+	items := make([]ddb.Item, len(all))
+	seen := map[event.Event]bool{}
+	guarded := false
+	for i, a := range all {
+		field := fmt.Sprintf("activities[%d]", i)
+		switch {
+		case a.Scope != all[0].Scope:
+			return nil, event.BadInput(pkg, field+".Scope", "is another than the first's")
+		case !a.Event.Same(all[0].Event):
+			return nil, event.BadInput(pkg, field+".Event", "does not follow from the first's event")
+		case seen[a.Event]:
+			return nil, event.BadInput(pkg, field+".Event", "is repeated: the n-th activity has the event's Nth(n)")
+		}
+		seen[a.Event] = true
+		guarded = guarded || a.Event.N() == 1
+		var err error
+		if items[i], err = s.encode(a); err != nil {
+			return nil, err
+		}
+	}
+	if !guarded {
+		return nil, event.BadInput(pkg, "activities", "must hold one under the event itself, Nth(1): its row guards the set")
+	}
+	return items, nil
+}
+
+// putAll creates all the rows or, where any stands, none.
+func (s *Store) putAll(ctx context.Context, items []ddb.Item) (refused bool, err error) {
+	if len(items) == 1 {
+		_, refused, err := s.put(ctx, items[0])
+		return refused, err
+	}
+	in := &dynamodb.TransactWriteItemsInput{}
+	for _, it := range items {
+		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{
+			TableName:                &s.table,
+			Item:                     it,
+			ConditionExpression:      aws.String(absent),
+			ExpressionAttributeNames: absentNames,
+		}})
+	}
+	// A set that meets one being written waits until it shows whole.
+	again := func(err error) bool { return ddb.Conflict(err) || ddb.Contended(err) }
+	err = ddb.RetryIf(ctx, again, func() error {
+		_, err := s.api.TransactWriteItems(ctx, in)
+		return err
+	})
+	if reasons, ok := ddb.Cancelled(err); ok && !ddb.Contended(err) && slices.ContainsFunc(reasons, ddb.ConditionFailed) {
+		return true, nil
+	}
+	return false, ddb.Wrap(pkg, "TransactWriteItems", s.table, err)
+}
+
+// sameSet reports whether both hold the same activities, in any order.
+func sameSet(stored, given []Activity) bool {
+	if len(stored) != len(given) {
+		return false
+	}
+	given = slices.SortedFunc(slices.Values(given), func(a, b Activity) int { return a.Event.Compare(b.Event) })
+	return slices.EqualFunc(stored, given, same) // stored are sorted by their key
+}

@@ -1,0 +1,35 @@
+// Package memory answers questions about a log of activities: who did it last,
+// when did they last do it, how often this week.
+//
+//	mem := memory.New(acts, tzclock.Stockholm)
+//	last, ok, err := mem.LastOf(ctx, chat, "diskning") // who did X last
+//	last, ok, err = mem.LastBy(ctx, chat, "42", "diskning") // when did U last do X
+//	n, err := mem.ThisWeek(ctx, memory.Week{Scope: chat, Name: "diskning", Of: askedAt})
+//
+// # Guarantees
+//
+//   - No answer ever has an activity of another scope, or of a name that only
+//     begins alike.
+//   - The price of a last activity does not grow with the history, nor that of
+//     a count with what lies outside its period.
+//   - Counts are exact: all pages are followed.
+//   - A week is the local one of the zone, Monday to Monday, 167 to 169 hours
+//     long when clocks change.
+//
+// The answers come from the indexes of the log, which lag behind its table,
+// normally by less than a second: an activity recorded this very moment may
+// not be in them yet. Who must see it asks [activity.Store.OfEvent].
+//
+// What each question misses among rows of an older system: [Memory.LastOf] and
+// counts of all actors those without activityTimestamp; [Memory.LastBy] and
+// counts of one actor all of them, for they have no chatUser.
+//
+// # Prices
+//
+//	LastOf, LastBy     1 request, 0.5 RCU, however long the history
+//	CountBy, ThisWeek  0.5 RCU for each 4 KB of matches, 1 request for each MB
+//
+// # IAM actions
+//
+// dynamodb:Query on the indexes of the activities' table.
+package memory
