@@ -1,2 +1,110 @@
-// Package ledger remembers which events were handled: an idempotency ledger.
+// Package ledger remembers which events were handled, so that a webhook that
+// delivers twice, a queue that redelivers and a worker that crashes lead to
+// one effect and one answer.
+//
+// There are two ways to use it. [Store.MarkSeen] answers "first or duplicate"
+// in one write, for work that is better lost than done twice:
+//
+//	out, err := seen.MarkSeen(ctx, key) // event.Created or event.Duplicate
+//
+// [Do] claims the key, does the work and stores its result, for work that must
+// happen; a key that is done gives the stored result instead:
+//
+//	res, err := ledger.Do(ctx, seen, ledger.Request{Key: key, Payload: body},
+//		func(ctx context.Context, c *ledger.Claim) (Receipt, error) { return charge(ctx, order, c.Fence) })
+//
+// [Store.Claim], [Claim.Renew], [Claim.Complete] and [Claim.Fail] are the steps
+// of Do, for workers that do not fit into a function.
+//
+// # Item
+//
+// One table, one row for each key; the partition key is all there is.
+//
+//	pk           S  ALOWARE:719285063, from Key
+//	seenAt       S  when the key was first seen
+//	expiresAt    N  TTL, in seconds: logical expiry + 1 h of grace
+//	source       S  first part of the key, for people
+//	state        S  claimed, failed, done, refused
+//	claim        S  nonce of the call that wrote or claimed the row
+//	lease        N  while claimed: until when it is held, in ms
+//	fence        N  of the last claim; rises with every claim
+//	attempts     N  claims so far
+//	fingerprint  B  SHA-256 of the payload
+//	result       S  when done by Complete: the result as JSON
+//	lastError    S  when failed or refused: why
+//
+// MarkSeen writes pk, seenAt, expiresAt, source, state and claim. A row without
+// claim is an older system's: it is done without a result, and its expiresAt
+// has no grace.
+//
+// # State machine
+//
+//	                    MarkSeen
+//	      ┌──────────────────────────────────────────┐
+//	      │                                          ▼
+//	   no row ──Claim──▶ claimed ──Complete(r)──▶  done ──▶ DoneError, or r replayed
+//	   or expired        │  ▲  │
+//	      ▲              │  │  └─Fail(Permanent)─▶ refused ─▶ PermanentError replayed
+//	      │              │  │
+//	      │       Fail(e)▼  │Claim, until MaxAttempts
+//	      │            failed  ───────────────────────────▶ ErrTooManyAttempts
+//	      │
+//	      └── every row, Config.Retention after the last write to it
+//
+// While a row is claimed, Renew moves its lease and every other Claim answers
+// [*InProgressError]. When the lease has lapsed by the skew budget, Claim takes
+// it over as it does a failed row. A payload of another fingerprint is refused
+// in every state ([ErrFingerprintMismatch]).
+//
+// A delivery that crashes, worked through with a lease of 1 min, a skew budget
+// of 10 s, and t in seconds; the fence begins with the clock in ms:
+//
+//	t     worker                     row after it                       answer
+//	 0    A claims                   claimed, lease 60, attempts 1      fence 1800000000001
+//	10    A renews (heartbeat)       claimed, lease 70                  held
+//	15    A crashes                  the same
+//	20    B claims                   the same                           InProgressError, wait 60 s
+//	80    B claims                   claimed, lease 140, attempts 2     fence 1800000000002
+//	85    A wakes up, completes      the same                           ErrLeaseLost
+//	90    B completes, reply lost    done, result
+//	      the SDK sends it again     the same                           completed, by the nonce
+//	95    the event comes again      the same                           result replayed
+//
+// # Guarantees
+//
+//   - At most one worker holds a key at a time, as long as no two clocks differ
+//     by more than Config.MaxSkew; each claim has a higher fence than all
+//     before it, also after the row expired and was deleted.
+//   - Only the last claim can renew, complete or fail. A worker that lost its
+//     lease is told [ErrLeaseLost] and changes nothing.
+//   - What has ended stays ended until it expires, whatever arrives late, and
+//     every delivery until then gets the same result.
+//   - No event is lost: a call whose reply was lost knows its own row by the
+//     nonce and is never told that it is a duplicate of itself; after a crash
+//     the key is free again when lease and skew budget are over.
+//   - TTL's sweep changes no answer: whether a row has expired is judged in the
+//     condition, and a row is deleted only when it has expired for every clock.
+//
+// Outside of them: MarkSeen when the caller dies after it; the effects of the
+// work itself, which happen at least once (use [Claim.Fence] or
+// [Claim.CompleteItem]); global tables, which check conditions in each Region
+// for itself (use one Region for one key); a row that people delete.
+//
+// # Prices
+//
+// Uncontended, on rows up to 1 KB; details stand at each method.
+//
+//	MarkSeen   1 request, 1 WCU     first or duplicate
+//	Claim      1 request, 1 WCU     granted or refused
+//	Renew      1 request, 1 WCU
+//	Complete   1 request, 1 WCU
+//	Fail       1 request, 1 WCU
+//	Do         2 requests, 2 WCU    a replay: 1 request, 1 WCU
+//	Get        1 request, 1 RCU
+//
+// # IAM actions
+//
+// dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem.
+// [Claim.CompleteItem] needs no more than UpdateItem, in the caller's
+// transaction.
 package ledger

@@ -68,6 +68,9 @@ func Permanent(err error) error {
 	if err == nil {
 		return nil
 	}
+	if _, already := errors.AsType[*PermanentError](err); already {
+		return err
+	}
 	return &PermanentError{Message: truncate(err.Error(), maxError), cause: err}
 }
 

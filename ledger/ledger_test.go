@@ -1,7 +1,9 @@
 package ledger_test
 
 import (
+	"encoding/hex"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -160,5 +163,28 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	for name, key := range map[string]string{"empty": "", "too long": strings.Repeat("x", 2049), "not UTF-8": "a\xff"} {
 		_, err := store.MarkSeen(t.Context(), key)
 		wantBadInput(t, "MarkSeen "+name, err, "key")
+	}
+}
+
+// emptyHash is SHA-256 of nothing.
+var emptyHash, _ = hex.DecodeString("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+
+// sweep deletes the row, as TTL does once the server's clock has passed
+// expiresAt.
+func (b *bench) sweep(t *testing.T, key string) {
+	t.Helper()
+	row := b.row(t, key)
+	expires, err := strconv.ParseInt(row["expiresAt"].(*types.AttributeValueMemberN).Value, 10, 64)
+	if err != nil || b.clock.Now().Unix() < expires {
+		t.Fatalf("TTL would not delete it yet: %v, %v", expires, err)
+	}
+	b.remove(t, key)
+}
+
+func (b *bench) remove(t *testing.T, key string) {
+	t.Helper()
+	_, err := b.db.Client().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(b.table), Key: ddb.Item{"pk": s(key)}})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

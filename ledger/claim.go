@@ -1,0 +1,237 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// Request names the event whose work is claimed.
+type Request struct {
+	// Key is the event's, from [Key].
+	Key string
+
+	// Payload is what a redelivery repeats byte for byte: the body, or the
+	// parts of it that matter. Its SHA-256 is stored, and the key refused with
+	// [ErrFingerprintMismatch] when it comes with another. Empty is a payload
+	// like any other.
+	Payload []byte
+}
+
+// Claim is a key that this worker holds until [Claim.LeaseUntil]. It is safe
+// for concurrent use.
+type Claim struct {
+	Key string
+
+	// Fence is higher than that of every earlier claim of the key. What the
+	// work writes elsewhere should be conditional on it: a worker that lost
+	// its lease without noticing is then refused there too.
+	Fence int64
+
+	// Attempt counts the claims of the key, from 1.
+	Attempt int64
+
+	store *Store
+	nonce string
+
+	mu    sync.Mutex // guards lease
+	lease time.Time
+}
+
+// LeaseUntil returns until when the claim holds. [Claim.Renew] moves it.
+func (c *Claim) LeaseUntil() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lease
+}
+
+// hold keeps the later lease: renewals may be answered in any order.
+func (c *Claim) hold(lease time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if lease.After(c.lease) {
+		c.lease = lease
+	}
+}
+
+// claimSet is what every claim sets. The fence goes on rising when the row has
+// expired; seeded with the time in ms, it does so also when the row is gone.
+const claimSet = "SET #state = :claimed, #claim = :me, #lease = :lease, #expiresAt = :expires," +
+	" #fingerprint = :fp, #source = :source, #fence = if_not_exists(#fence, :seed) + :one"
+
+// The first request serves a key without a row, one that failed, and one whose
+// holder's lease has lapsed by the skew budget. `claim <> :me` is for a
+// duplicate of the request that arrives late: it must not reopen what this
+// very claim has settled.
+const (
+	claimUpdate = claimSet + ", #attempts = if_not_exists(#attempts, :zero) + :one," +
+		" #seenAt = if_not_exists(#seenAt, :at)"
+	claimCondition = "attribute_not_exists(#pk) OR #expiresAt > :graced" +
+		" AND #fingerprint = :fp AND #claim <> :me AND #attempts < :max" +
+		" AND (#state = :failed OR #state = :claimed AND #lease <= :lapsed)"
+)
+
+// The second request serves a row that has expired and is not deleted yet: it
+// begins anew, whatever stands there.
+const (
+	reclaimUpdate    = claimSet + ", #attempts = :one, #seenAt = :at REMOVE #result, #lastError, #notes"
+	reclaimCondition = expiredRow
+)
+
+var (
+	claimNames = names(attrKey, attrState, attrClaim, attrLease, attrExpiresAt, attrFingerprint,
+		attrSource, attrFence, attrAttempts, attrSeenAt)
+	reclaimNames = names(attrState, attrClaim, attrLease, attrExpiresAt, attrFingerprint,
+		attrSource, attrFence, attrAttempts, attrSeenAt, attrResult, attrLastError, attrNotes)
+)
+
+// claimTries bounds how often a claim follows a row that expires or is deleted
+// under its eyes: once each is one more than it takes.
+const claimTries = 3
+
+// Claim takes the key for this worker until the lease ends, and counts an
+// attempt. The answer is otherwise an error: [*InProgressError] while another
+// holds it, [*DoneError] or [*PermanentError] when it has ended,
+// [ErrTooManyAttempts], [ErrFingerprintMismatch].
+//
+// A lost reply is told from another's claim. Whoever crashes after it blocks
+// the key for the rest of the lease and the skew budget, and then the next
+// delivery claims it.
+//
+// Price: 1 request, 1 WCU. A refusal costs 1 WCU for each KB of the stored
+// row; one that has expired and is not deleted yet costs that and a second
+// request with 1 WCU.
+func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
+	if err := check.PartitionKey(pkg, "Request.Key", req.Key); err != nil {
+		return nil, err
+	}
+	nonce, err := s.nonce()
+	if err != nil {
+		return nil, err
+	}
+	fingerprint := sha256.Sum256(req.Payload)
+	build := s.claimInput
+	for range claimTries {
+		now := s.cfg.Now()
+		stands, granted, err := s.tryClaim(ctx, build(req.Key, nonce, fingerprint[:], now))
+		switch {
+		case err != nil:
+			return nil, err
+		case granted || stands.claim == nonce && stands.State == Claimed: // or an earlier try of this call
+			return &Claim{Key: req.Key, Fence: stands.Fence, Attempt: stands.Attempts, store: s, nonce: nonce, lease: stands.Lease}, nil
+		case stands.Key == "": // expired at the first request, deleted at the second
+			build = s.claimInput
+		case stands.expired(now):
+			build = s.reclaimInput
+		default:
+			return nil, s.verdict(stands, fingerprint[:], now)
+		}
+	}
+	return nil, ddb.Wrap(pkg, "Claim", s.table, errors.New("the row changed with every try"))
+}
+
+// tryClaim sends the update and returns what it wrote, or what stands there.
+func (s *Store) tryClaim(ctx context.Context, in *dynamodb.UpdateItemInput) (stands row, granted bool, err error) {
+	var out *dynamodb.UpdateItemOutput
+	err = ddb.Retry(ctx, func() (err error) {
+		out, err = s.api.UpdateItem(ctx, in)
+		return err
+	})
+	if old, refused := ddb.Refused(err); refused {
+		stands, err = decode(old)
+		return stands, false, ddb.Wrap(pkg, "Claim", s.table, err)
+	}
+	if err == nil {
+		stands, err = decode(out.Attributes)
+	}
+	return stands, true, ddb.Wrap(pkg, "Claim", s.table, err)
+}
+
+// verdict says why a live row refuses the claim.
+func (s *Store) verdict(stands row, fingerprint []byte, now time.Time) error {
+	if stands.Fingerprint != nil && !bytes.Equal(stands.Fingerprint, fingerprint) {
+		return ErrFingerprintMismatch
+	}
+	if err := stands.ended(); err != nil {
+		return err
+	}
+	if wait := stands.Lease.Add(s.cfg.MaxSkew).Sub(now); stands.State == Claimed && wait > 0 {
+		return &InProgressError{Wait: wait}
+	}
+	return ErrTooManyAttempts // what failed or lapsed is refused for nothing else
+}
+
+// ended returns the outcome of a key that has one.
+func (r row) ended() error {
+	switch r.State {
+	case Done:
+		return &DoneError{Record: r.Record}
+	case Refused:
+		return &PermanentError{Message: r.LastError}
+	}
+	return nil
+}
+
+// life is how long a claimed row lives. It must not expire, and so be free for
+// all, before its lease may be taken over.
+func (s *Store) life() time.Duration {
+	return max(s.cfg.Retention, s.cfg.Lease+s.cfg.MaxSkew)
+}
+
+func (s *Store) claimInput(key, nonce string, fingerprint []byte, now time.Time) *dynamodb.UpdateItemInput {
+	in := s.updateInput(key, claimUpdate, claimCondition, claimNames)
+	in.ExpressionAttributeValues = s.claimValues(key, nonce, fingerprint, now)
+	in.ExpressionAttributeValues[":zero"] = item.N(0)
+	in.ExpressionAttributeValues[":max"] = item.N(int64(s.cfg.MaxAttempts))
+	in.ExpressionAttributeValues[":failed"] = item.S(string(Failed))
+	in.ExpressionAttributeValues[":lapsed"] = item.N(now.Add(-s.cfg.MaxSkew).UnixMilli())
+	in.ReturnValues = types.ReturnValueAllNew
+	return in
+}
+
+func (s *Store) reclaimInput(key, nonce string, fingerprint []byte, now time.Time) *dynamodb.UpdateItemInput {
+	in := s.updateInput(key, reclaimUpdate, reclaimCondition, reclaimNames)
+	in.ExpressionAttributeValues = s.claimValues(key, nonce, fingerprint, now)
+	in.ExpressionAttributeValues[":now"] = item.N(now.Unix())
+	in.ReturnValues = types.ReturnValueAllNew
+	return in
+}
+
+// claimValues are those that both requests use.
+func (s *Store) claimValues(key, nonce string, fingerprint []byte, now time.Time) ddb.Item {
+	return ddb.Item{
+		":claimed": item.S(string(Claimed)),
+		":me":      item.S(nonce),
+		":lease":   item.N(now.Add(s.cfg.Lease).UnixMilli()),
+		":expires": item.N(expiresAt(now, s.life())),
+		":fp":      item.B(fingerprint),
+		":source":  item.S(sourceOf(key)),
+		":seed":    item.N(now.UnixMilli()),
+		":one":     item.N(1),
+		":at":      item.Time(now),
+		":graced":  item.N(now.Add(Grace).Unix()),
+	}
+}
+
+// updateInput is an update that shows what stands when it is refused.
+func (s *Store) updateInput(key, update, condition string, names map[string]string) *dynamodb.UpdateItemInput {
+	return &dynamodb.UpdateItemInput{
+		TableName:                           aws.String(s.table),
+		Key:                                 ddb.Item{attrKey: item.S(key)},
+		UpdateExpression:                    aws.String(update),
+		ConditionExpression:                 aws.String(condition),
+		ExpressionAttributeNames:            names,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+}

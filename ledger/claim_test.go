@@ -1,0 +1,357 @@
+package ledger_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+var order = ledger.Request{Key: "ALOWARE:719285063", Payload: []byte(`{"amount":12}`)}
+
+func mustClaim(t *testing.T, store *ledger.Store, req ledger.Request) *ledger.Claim {
+	t.Helper()
+	c, err := store.Claim(t.Context(), req)
+	if err != nil {
+		t.Fatalf("Claim: %v", err)
+	}
+	return c
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustGet(t *testing.T, store *ledger.Store, key string) ledger.Record {
+	t.Helper()
+	r, ok, err := store.Get(t.Context(), key)
+	if err != nil || !ok {
+		t.Fatalf("Get = %v, %v", ok, err)
+	}
+	return r
+}
+
+// wantBusy fails unless the key is held for so long at the latest.
+func wantBusy(t *testing.T, store *ledger.Store, req ledger.Request, wait time.Duration) {
+	t.Helper()
+	c, err := store.Claim(t.Context(), req)
+	var busy *ledger.InProgressError
+	if c != nil || !errors.As(err, &busy) || busy.Wait != wait {
+		t.Errorf("Claim = %v, %v, want in progress for %v", c, err, wait)
+	}
+}
+
+// wantDone fails unless the key is done with the result.
+func wantDone(t *testing.T, store *ledger.Store, req ledger.Request, result string) {
+	t.Helper()
+	c, err := store.Claim(t.Context(), req)
+	var done *ledger.DoneError
+	if c != nil || !errors.As(err, &done) || string(done.Record.Result) != result {
+		t.Errorf("Claim = %v, %v, want done with %q", c, err, result)
+	}
+}
+
+func wantErr(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: got %v, want %v", what, err, want)
+	}
+}
+
+func TestClaimGrants(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+	c := mustClaim(t, store, order)
+	now := b.clock.Now()
+	if c.Key != order.Key || c.Attempt != 1 || c.Fence != now.UnixMilli()+1 || !c.LeaseUntil().Equal(now.Add(time.Minute)) {
+		t.Errorf("claim: key %s, attempt %d, fence %d, lease %v", c.Key, c.Attempt, c.Fence, c.LeaseUntil())
+	}
+	wantBusy(t, store, order, time.Minute+5*time.Second)
+	wantMark(t, store, order.Key, event.Duplicate)
+}
+
+func TestClaimRefusesBadInput(t *testing.T) {
+	t.Parallel()
+	store, err := ledger.New(dynamotest.Connect("http://127.0.0.1:1"), "ledger", nil) // where nobody answers
+	must(t, err)
+	for name, key := range map[string]string{"empty": "", "too long": strings.Repeat("x", 2049), "not UTF-8": "a\xff"} {
+		_, err := store.Claim(t.Context(), ledger.Request{Key: key})
+		wantBadInput(t, "Claim "+name, err, "Request.Key")
+		_, _, err = store.Get(t.Context(), key)
+		wantBadInput(t, "Get "+name, err, "key")
+	}
+}
+
+// Wait is exact: a moment before it the key is held, at its end it is free.
+func TestTakeoverAfterLeaseAndSkew(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+	dead := mustClaim(t, store, order)
+	b.clock.Add(time.Minute + 5*time.Second - time.Millisecond)
+	wantBusy(t, store, order, time.Millisecond)
+	b.clock.Add(time.Millisecond)
+	heir := mustClaim(t, store, order)
+	if heir.Attempt != 2 || heir.Fence <= dead.Fence {
+		t.Errorf("taken over with attempt %d, fence %d after %d", heir.Attempt, heir.Fence, dead.Fence)
+	}
+	wantErr(t, "Complete of the dead", dead.Complete(t.Context(), "late"), ledger.ErrLeaseLost)
+	wantErr(t, "Fail of the dead", dead.Fail(t.Context(), errors.New("late")), ledger.ErrLeaseLost)
+	wantErr(t, "Renew of the dead", dead.Renew(t.Context()), ledger.ErrLeaseLost)
+	must(t, heir.Complete(t.Context(), "in time"))
+	wantDone(t, store, order, `"in time"`)
+	wantErr(t, "Complete of the dead, after", dead.Complete(t.Context(), "late"), ledger.ErrLeaseLost)
+}
+
+// Within the declared skew no clock takes over a lease that its holder's
+// clock still counts on.
+func TestSkewedClocks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	cfg := ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second}
+	behind := b.store(t, cfg)
+	cfg.Now = func() time.Time { return b.clock.Now().Add(5 * time.Second) }
+	ahead := b.store(t, cfg)
+	c := mustClaim(t, behind, order)
+	b.clock.Add(time.Minute - time.Millisecond) // the holder has a millisecond left
+	wantBusy(t, ahead, order, time.Millisecond)
+	must(t, c.Complete(t.Context(), "mine"))
+}
+
+func TestFailFreesAtOnceUpToMaxAttempts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{MaxAttempts: 3})
+	for attempt := int64(1); attempt <= 3; attempt++ {
+		c := mustClaim(t, store, order)
+		if c.Attempt != attempt {
+			t.Errorf("attempt %d, want %d", c.Attempt, attempt)
+		}
+		must(t, c.Fail(t.Context(), errors.New("no connection")))
+	}
+	_, err := store.Claim(t.Context(), order)
+	wantErr(t, "fourth claim", err, ledger.ErrTooManyAttempts)
+	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.LastError != "no connection" || r.Attempts != 3 {
+		t.Errorf("record: %+v", r)
+	}
+}
+
+// Crashes count as attempts, so that an event that kills its worker ends.
+func TestCrashesCountAsAttempts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{MaxAttempts: 2, Lease: time.Minute, MaxSkew: time.Second})
+	for range 2 {
+		mustClaim(t, store, order)
+		wantBusy(t, store, order, time.Minute+time.Second)
+		b.clock.Add(time.Minute + time.Second)
+	}
+	_, err := store.Claim(t.Context(), order)
+	wantErr(t, "third claim", err, ledger.ErrTooManyAttempts)
+}
+
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+	other := ledger.Request{Key: order.Key, Payload: []byte(`{"amount":13}`)}
+	refuses := func(when string) {
+		t.Helper()
+		c, err := store.Claim(t.Context(), other)
+		if c != nil || !errors.Is(err, ledger.ErrFingerprintMismatch) {
+			t.Errorf("%s: another payload got %v, %v", when, c, err)
+		}
+	}
+	c := mustClaim(t, store, order)
+	refuses("claimed")
+	must(t, c.Fail(t.Context(), errors.New("try again")))
+	refuses("failed")
+	mustClaim(t, store, order)
+	b.clock.Add(time.Hour)
+	refuses("lapsed")
+	must(t, mustClaim(t, store, order).Complete(t.Context(), 1))
+	refuses("done")
+	wantDone(t, store, order, "1")
+
+	empty := ledger.Request{Key: "empty"}
+	must(t, mustClaim(t, store, empty).Complete(t.Context(), 1))
+	wantDone(t, store, empty, "1")
+}
+
+// Once a row has expired, deleted or not, its key begins anew: any payload,
+// the first attempt, nothing of the old result; the fence goes on rising.
+func TestExpiredRowsAreClaimedAnew(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(*testing.T, *ledger.Claim){
+		"done":    func(t *testing.T, c *ledger.Claim) { must(t, c.Complete(t.Context(), "old")) },
+		"failed":  func(t *testing.T, c *ledger.Claim) { must(t, c.Fail(t.Context(), errors.New("old"))) },
+		"refused": func(t *testing.T, c *ledger.Claim) { must(t, c.Fail(t.Context(), ledger.Permanent(errors.New("old")))) },
+		"claimed": func(*testing.T, *ledger.Claim) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			store := b.store(t, ledger.Config{MaxAttempts: 1, Retention: 24 * time.Hour})
+			old := mustClaim(t, store, order)
+			leave(t, old)
+
+			other := ledger.Request{Key: order.Key, Payload: []byte("another")}
+			b.clock.Add(24*time.Hour - time.Second)
+			_, err := store.Claim(t.Context(), other)
+			wantErr(t, "a second early", err, ledger.ErrFingerprintMismatch)
+
+			b.clock.Add(time.Second)
+			if _, ok, err := store.Get(t.Context(), order.Key); ok || err != nil {
+				t.Errorf("Get of an expired row = %v, %v", ok, err)
+			}
+			c := mustClaim(t, store, other)
+			if c.Attempt != 1 || c.Fence <= old.Fence {
+				t.Errorf("claimed anew with attempt %d, fence %d after %d", c.Attempt, c.Fence, old.Fence)
+			}
+			r := mustGet(t, store, order.Key)
+			if r.Result != nil || r.LastError != "" || !r.SeenAt.Equal(b.clock.Now()) {
+				t.Errorf("something of the old life is left: %+v", r)
+			}
+			wantErr(t, "the old claim", old.Complete(t.Context(), "old"), ledger.ErrLeaseLost)
+		})
+	}
+}
+
+// The lease of a claim never outlives its row, whatever the retention.
+func TestShortRetentionDoesNotFreeALease(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Lease: time.Minute, Retention: time.Minute, MaxSkew: time.Minute})
+	mustClaim(t, store, order)
+	b.clock.Add(time.Minute)
+	wantBusy(t, store, order, time.Minute)
+	wantMark(t, store, order.Key, event.Duplicate)
+	b.clock.Add(time.Minute)
+	mustClaim(t, store, order)
+}
+
+func TestFenceRisesAfterTheRowIsGone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Retention: time.Hour})
+	c := mustClaim(t, store, order)
+	must(t, c.Fail(t.Context(), errors.New("again")))
+	c = mustClaim(t, store, order)
+	b.clock.Add(3 * time.Hour)
+	b.sweep(t, order.Key)
+	if next := mustClaim(t, store, order); next.Fence <= c.Fence || next.Attempt != 1 {
+		t.Errorf("fence %d after %d, attempt %d", next.Fence, c.Fence, next.Attempt)
+	}
+}
+
+func TestClaimOverOlderRows(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	row := func(expires time.Duration) ddb.Item {
+		return ddb.Item{
+			"pk": s(order.Key), "seenAt": s("2025-11-05T17:30:00Z"), "source": s("ALOWARE"), "notes": s("initial insert"),
+			"expiresAt": n(b.clock.Now().Add(expires).Unix()),
+		}
+	}
+	b.put(t, row(time.Second))
+	wantDone(t, store, order, "")
+	b.put(t, row(0))
+	if c := mustClaim(t, store, order); c.Attempt != 1 {
+		t.Errorf("attempt %d", c.Attempt)
+	}
+	if r := mustGet(t, store, order.Key); r.Notes != "" || !r.SeenAt.Equal(b.clock.Now()) {
+		t.Errorf("something of the old life is left: %+v", r)
+	}
+}
+
+func TestClaimOverAMarkedKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	wantMark(t, store, order.Key, event.Created)
+	wantDone(t, store, order, "")
+	b.clock.Add(14 * 24 * time.Hour)
+	c := mustClaim(t, store, order)
+	wantMark(t, store, order.Key, event.Duplicate)
+	must(t, c.Complete(t.Context(), 1))
+}
+
+func TestOneHolderAmongMany(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{MaxAttempts: 100, Lease: time.Minute, MaxSkew: time.Second})
+	fences := []int64{0}
+	for round := range 4 {
+		winners := race(t, store, 12)
+		if len(winners) != 1 {
+			t.Fatalf("round %d: %d holders", round, len(winners))
+		}
+		if last := fences[len(fences)-1]; winners[0].Fence <= last {
+			t.Errorf("round %d: fence %d after %d", round, winners[0].Fence, last)
+		}
+		fences = append(fences, winners[0].Fence)
+		if round%2 == 0 { // a failure, then a crash
+			must(t, winners[0].Fail(t.Context(), errors.New("again")))
+		} else {
+			b.clock.Add(time.Minute + time.Second)
+		}
+	}
+}
+
+// race lets workers claim the key at once and returns the claims granted.
+func race(t *testing.T, store *ledger.Store, workers int) []*ledger.Claim {
+	t.Helper()
+	claims := make([]*ledger.Claim, workers)
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Go(func() {
+			c, err := store.Claim(t.Context(), order)
+			var busy *ledger.InProgressError
+			if err != nil && !errors.As(err, &busy) {
+				t.Error(err)
+			}
+			claims[i] = c
+		})
+	}
+	wg.Wait()
+	var winners []*ledger.Claim
+	for _, c := range claims {
+		if c != nil {
+			winners = append(winners, c)
+		}
+	}
+	return winners
+}
+
+func TestGet(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Retention: 24 * time.Hour})
+	if r, ok, err := store.Get(t.Context(), "unknown"); ok || err != nil || r.Key != "" {
+		t.Errorf("unknown: %+v, %v, %v", r, ok, err)
+	}
+	now := b.clock.Now().UTC()
+	c := mustClaim(t, store, ledger.Request{Key: order.Key})
+	b.clock.Add(time.Second)
+	must(t, c.Complete(t.Context(), map[string]int{"paid": 12}))
+	want := ledger.Record{
+		Key: order.Key, State: ledger.Done, SeenAt: now, ExpiresAt: now.Add(24*time.Hour + time.Second),
+		Fence: now.UnixMilli() + 1, Attempts: 1, Fingerprint: emptyHash, Result: []byte(`{"paid":12}`), Source: "ALOWARE",
+	}
+	if diff := cmp.Diff(want, mustGet(t, store, order.Key)); diff != "" {
+		t.Errorf("record (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,161 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Result is what [Do] answers.
+type Result[T any] struct {
+	// Value is what the work returned, or the stored result.
+	Value T
+
+	// Replayed says that the key had ended before, with this value or with the
+	// error beside it.
+	Replayed bool
+}
+
+// The heartbeat: two renewals may fail before the lease ends, and a failed one
+// is sent again sooner.
+const (
+	renewalsPerLease = 3
+	retriesPerLease  = 12
+)
+
+// settleWithin bounds how long Do stays after its work to record the outcome
+// when the caller's context has ended.
+const settleWithin = 5 * time.Second
+
+// Do claims the key, does the work and stores its result, or replays the
+// result that is stored: one result for each key, however often it comes. The
+// errors of [Store.Claim] are its answers when it neither works nor replays.
+//
+// The work runs at least once, and again when its worker crashed, lost its
+// lease or returned an error; so what it does elsewhere should be conditional
+// on [Claim.Fence], or join [Claim.CompleteItem] in one transaction. While it
+// runs its lease is renewed. Its context ends with the caller's, and with
+// [ErrLeaseLost] as the cause as soon as the lease cannot be counted on. It
+// must stop then. It runs on the caller's goroutine, and a panic is as a
+// crash: the key is free when the lease has lapsed.
+//
+// An error of the work gives the key up, to be tried again up to
+// Config.MaxAttempts; [Permanent] stores it, and it is replayed as a
+// [*PermanentError]. So is a result that cannot be stored, for the work is
+// done and must not be done again. The outcome is recorded also when the
+// caller's context has ended. If that fails the error says so, and the work
+// will be done again.
+//
+// Price: 2 requests, 2 WCU. Each third of a lease that the work takes adds 1
+// request and 1 WCU. A replay, as every refusal, is 1 request and 1 WCU for
+// each KB of the stored row. Rows above 1 KB: as [Store.Claim] and
+// [Claim.Complete].
+func Do[T any](ctx context.Context, s *Store, req Request, work func(context.Context, *Claim) (T, error)) (Result[T], error) {
+	claim, err := s.Claim(ctx, req)
+	if err != nil {
+		return replay[T](err)
+	}
+	value, err := attend(ctx, claim, work)
+	return finish(ctx, claim, value, err)
+}
+
+// replay answers for a key that cannot be claimed.
+func replay[T any](refusal error) (Result[T], error) {
+	if _, ok := errors.AsType[*PermanentError](refusal); ok {
+		return Result[T]{Replayed: true}, refusal
+	}
+	done, ok := errors.AsType[*DoneError](refusal)
+	if !ok {
+		return Result[T]{}, refusal
+	}
+	res := Result[T]{Replayed: true}
+	if done.Record.Result == nil {
+		return res, ErrNoResult
+	}
+	if err := json.Unmarshal(done.Record.Result, &res.Value); err != nil {
+		return res, fmt.Errorf("ledger: the stored result is no %T: %w", res.Value, err)
+	}
+	return res, nil
+}
+
+// attend does the work under a heartbeat.
+func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Claim) (T, error)) (T, error) {
+	working, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	// The heartbeat outlives the caller's context: the work may take its time
+	// to stop, and nobody else must begin meanwhile.
+	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var heart sync.WaitGroup
+	heart.Go(func() { c.beat(beating, end) })
+	defer heart.Wait()
+	defer stop()
+
+	value, err := work(working, c)
+	if err != nil && errors.Is(context.Cause(working), ErrLeaseLost) && !errors.Is(err, ErrLeaseLost) {
+		err = fmt.Errorf("%w: %w", ErrLeaseLost, err)
+	}
+	return value, err
+}
+
+// beat renews the lease until the context ends, and ends the work when the
+// lease is lost: taken over, completed by nobody here, or not renewed in time.
+func (c *Claim) beat(ctx context.Context, end context.CancelCauseFunc) {
+	lapse := time.AfterFunc(c.remaining(), func() { end(ErrLeaseLost) })
+	defer lapse.Stop()
+	pause := c.store.cfg.Lease / renewalsPerLease
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		err := c.Renew(ctx)
+		_, done := errors.AsType[*DoneError](err)
+		switch {
+		case err == nil:
+			lapse.Reset(c.remaining())
+			pause = c.store.cfg.Lease / renewalsPerLease
+		case done: // the work completed its claim in a transaction
+			return
+		case errors.Is(err, ErrLeaseLost):
+			end(ErrLeaseLost)
+			return
+		default:
+			pause = c.store.cfg.Lease / retriesPerLease
+		}
+	}
+}
+
+// remaining is how long the lease still holds by the store's clock.
+func (c *Claim) remaining() time.Duration { return c.LeaseUntil().Sub(c.store.cfg.Now()) }
+
+// finish records the outcome of the work.
+func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T], error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
+	defer cancel()
+	res := Result[T]{Value: value}
+	var text string
+	if err == nil {
+		text, err = c.encode(value)
+		err = Permanent(err)
+	}
+	var unsettled error
+	if err == nil {
+		unsettled = c.complete(ctx, text)
+	} else {
+		unsettled = c.Fail(ctx, err)
+	}
+	if _, done := errors.AsType[*DoneError](unsettled); done { // the work's transaction took effect, whatever it heard
+		return replay[T](unsettled)
+	}
+	switch {
+	case err == nil:
+		return res, unsettled
+	case unsettled == nil || errors.Is(err, unsettled):
+		return res, err
+	}
+	return res, fmt.Errorf("%w; %w", err, unsettled)
+}

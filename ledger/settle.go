@@ -1,0 +1,198 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// held is true while this claim, and no later one, holds the key and has not
+// settled it. The nonce alone would not do: a duplicate of the claim's request
+// that arrives after another worker gave the key up is a claim of the same
+// nonce and a higher fence, which nobody holds.
+const held = "#claim = :me AND #fence = :fence AND #state = :claimed"
+
+const (
+	completeUpdate = "SET #state = :done, #result = :result, #expiresAt = :expires REMOVE #lease, #lastError"
+	failUpdate     = "SET #state = :failed, #lastError = :error, #expiresAt = :expires REMOVE #lease"
+	renewUpdate    = "SET #lease = :lease, #expiresAt = :expires"
+
+	// A duplicate of an earlier renewal that arrives late must not shorten the
+	// lease under its holder.
+	renewCondition = held + " AND #lease <= :lease"
+)
+
+var (
+	completeNames = names(attrClaim, attrFence, attrState, attrResult, attrExpiresAt, attrLease, attrLastError)
+	failNames     = names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError)
+	renewNames    = names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease)
+)
+
+// Complete stores the result, as JSON, and ends the claim: from now on, until
+// the row expires, the key is done and the result is replayed. A result that
+// cannot be JSON or is over Config.MaxResult is an [*event.InputError] and
+// nothing is stored; the claim is still held.
+//
+// It is safe to repeat. When another worker took the key over it is
+// [ErrLeaseLost]; when this claim completed with another result before, a
+// [*DoneError] with that.
+//
+// Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
+func (c *Claim) Complete(ctx context.Context, result any) error {
+	text, err := c.encode(result)
+	if err != nil {
+		return err
+	}
+	return c.complete(ctx, text)
+}
+
+func (c *Claim) complete(ctx context.Context, result string) error {
+	in := c.store.updateInput(c.Key, completeUpdate, held, completeNames)
+	in.ExpressionAttributeValues = c.completeValues(result)
+	return c.settle(ctx, "Complete", in, func(stands row) bool {
+		return stands.State == Done && string(stands.Result) == result
+	})
+}
+
+// CompleteItem returns [Claim.Complete] as an action of a transaction, so that
+// the effect and its record are written together or not at all:
+//
+//	done, err := c.CompleteItem(receipt)
+//	…
+//	_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+//		TransactItems: []types.TransactWriteItem{done, {Put: order}},
+//	})
+//
+// A cancelled transaction whose reason for this action is
+// ConditionalCheckFailed has lost the lease, or has happened before: inside
+// [Do] return the error, for Do tells them apart; elsewhere [Claim.Fail] does.
+// In a transaction each action costs 2 WCU for each KB.
+func (c *Claim) CompleteItem(result any) (types.TransactWriteItem, error) {
+	text, err := c.encode(result)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName:                           aws.String(c.store.table),
+		Key:                                 ddb.Item{attrKey: item.S(c.Key)},
+		UpdateExpression:                    aws.String(completeUpdate),
+		ConditionExpression:                 aws.String(held),
+		ExpressionAttributeNames:            completeNames,
+		ExpressionAttributeValues:           c.completeValues(text),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}, nil
+}
+
+// Fail gives the key up: the next delivery may claim it at once, up to
+// Config.MaxAttempts. The text of the cause is stored, cut to 512 bytes. When
+// the cause is a [Permanent] error the key has ended instead, and the error is
+// replayed.
+//
+// It is safe to repeat. It is [ErrLeaseLost] when another worker took the key
+// over, and a [*DoneError] when this claim is completed, as by a transaction
+// whose reply was lost.
+//
+// Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
+func (c *Claim) Fail(ctx context.Context, cause error) error {
+	if cause == nil {
+		return event.BadInput(pkg, "cause", "must not be nil")
+	}
+	state, text := Failed, truncate(cause.Error(), maxError)
+	if permanent, ok := errors.AsType[*PermanentError](cause); ok {
+		state, text = Refused, permanent.Message
+	}
+	in := c.store.updateInput(c.Key, failUpdate, held, failNames)
+	in.ExpressionAttributeValues = c.values(c.store.cfg.Now(), c.store.cfg.Retention)
+	in.ExpressionAttributeValues[":failed"] = item.S(string(state))
+	in.ExpressionAttributeValues[":error"] = item.S(text)
+	return c.settle(ctx, "Fail", in, func(stands row) bool {
+		return stands.State == state && stands.LastError == text
+	})
+}
+
+// Renew extends the lease to Config.Lease from now, and the life of the row
+// with it. [Do] renews by itself. It works also after the lease has lapsed, as
+// long as nobody took the key over; when somebody did it is [ErrLeaseLost].
+//
+// Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
+func (c *Claim) Renew(ctx context.Context) error {
+	now := c.store.cfg.Now()
+	lease := time.UnixMilli(now.Add(c.store.cfg.Lease).UnixMilli())
+	in := c.store.updateInput(c.Key, renewUpdate, renewCondition, renewNames)
+	in.ExpressionAttributeValues = c.values(now, c.store.life())
+	in.ExpressionAttributeValues[":lease"] = item.N(lease.UnixMilli())
+	err := c.settle(ctx, "Renew", in, func(stands row) bool {
+		lease = stands.Lease // a later renewal stands
+		return stands.State == Claimed
+	})
+	if err == nil {
+		c.hold(lease)
+	}
+	return err
+}
+
+// settle sends an update whose condition says that the claim is held. Refused,
+// it has taken effect before when the row is this claim's and as the update
+// would leave it.
+func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemInput, same func(row) bool) error {
+	err := ddb.Retry(ctx, func() error {
+		_, err := c.store.api.UpdateItem(ctx, in)
+		return err
+	})
+	old, refused := ddb.Refused(err)
+	if !refused {
+		return ddb.Wrap(pkg, op, c.store.table, err)
+	}
+	stands, err := decode(old)
+	switch {
+	case err != nil:
+		return ddb.Wrap(pkg, op, c.store.table, err)
+	case stands.claim != c.nonce || stands.Fence != c.Fence:
+		return ErrLeaseLost
+	case same(stands):
+		return nil
+	}
+	if err := stands.ended(); err != nil {
+		return err
+	}
+	return ErrLeaseLost // given up by Fail
+}
+
+// values are those of held, and a new expiry.
+func (c *Claim) values(now time.Time, life time.Duration) ddb.Item {
+	return ddb.Item{
+		":me":      item.S(c.nonce),
+		":fence":   item.N(c.Fence),
+		":claimed": item.S(string(Claimed)),
+		":expires": item.N(expiresAt(now, life)),
+	}
+}
+
+func (c *Claim) completeValues(result string) ddb.Item {
+	values := c.values(c.store.cfg.Now(), c.store.cfg.Retention)
+	values[":done"] = item.S(string(Done))
+	values[":result"] = item.S(result)
+	return values
+}
+
+// encode returns the result as it is stored.
+func (c *Claim) encode(result any) (string, error) {
+	text, err := json.Marshal(result)
+	if err != nil {
+		return "", event.BadInput(pkg, "result", "must be what encoding/json can encode: "+err.Error())
+	}
+	if most := c.store.cfg.MaxResult; len(text) > most {
+		return "", event.BadInput(pkg, "result", fmt.Sprintf("is %d bytes of JSON, Config.MaxResult is %d", len(text), most))
+	}
+	return string(text), nil
+}
