@@ -1,0 +1,170 @@
+// Package classify tells from a message what somebody did. A service may put a
+// language model here; the default looks words up.
+package classify
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Kinds of activities.
+const (
+	Chore    = "chore"
+	Recovery = "recovery"
+)
+
+// Done is something a message says its sender did.
+type Done struct {
+	Name       string // canonical, such as "diskning"
+	Kind       string
+	Effort     float64 // 1 is a light chore
+	Confidence float64 // 0 to 1
+}
+
+// Guess is what a message might say: worth a question.
+type Guess struct {
+	Phrase string // as the message has it
+	Name   string // what it may stand for
+}
+
+// Result is what a message says. Both empty: nothing of interest.
+type Result struct {
+	Done  []Done
+	Guess *Guess
+}
+
+// Known is a phrase of the chat's own vocabulary that stands in the message.
+type Known struct{ Phrase, Name string }
+
+// Classifier tells what a message says, given what the chat has taught.
+type Classifier interface {
+	Classify(ctx context.Context, text string, known []Known) (Result, error)
+}
+
+// Words is the default Classifier: the chat's phrases, then a vocabulary of
+// Swedish and English.
+type Words struct{}
+
+var _ Classifier = Words{}
+
+// Confidence of what is found.
+const (
+	taught = 1.0
+	listed = 0.9
+)
+
+// Classify names each thing done once, in the order of the text.
+func (Words) Classify(_ context.Context, text string, known []Known) (Result, error) {
+	if !states(text) {
+		return Result{}, nil
+	}
+	var result Result
+	add := func(name string, confidence float64) {
+		if slices.ContainsFunc(result.Done, func(d Done) bool { return d.Name == name }) {
+			return
+		}
+		kind, effort := KindOf(name)
+		result.Done = append(result.Done, Done{Name: name, Kind: kind, Effort: effort, Confidence: confidence})
+	}
+	for _, k := range known {
+		add(k.Name, taught)
+	}
+	words := split(text)
+	for at := 0; at < len(words); {
+		name, length := longest(words[at:])
+		if length == 0 {
+			at++
+			continue
+		}
+		add(name, listed)
+		at += length
+	}
+	if len(result.Done) == 0 {
+		result.Guess = guess(words)
+	}
+	return result, nil
+}
+
+// states reports whether the text states something done: no question, no
+// plan, no denial.
+func states(text string) bool {
+	if strings.HasSuffix(strings.TrimSpace(text), "?") {
+		return false
+	}
+	return !slices.ContainsFunc(split(text), func(word string) bool { return notDone[word] })
+}
+
+var notDone = set(
+	"inte", "ej", "aldrig", "ska", "skall", "kan", "måste", "borde", "orkar", "imorgon",
+	"not", "never", "no", "will", "should", "must", "can", "haven't", "didn't", "won't", "tomorrow",
+)
+
+// split returns the words of the text in lower case.
+func split(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
+	})
+}
+
+func set(words ...string) map[string]bool {
+	s := map[string]bool{}
+	for _, word := range words {
+		s[word] = true
+	}
+	return s
+}
+
+// longest returns the longest phrase of the vocabulary that the words begin
+// with.
+func longest(words []string) (name string, length int) {
+	for length = min(longestPhrase, len(words)); length > 0; length-- {
+		if name, ok := phrases[strings.Join(words[:length], " ")]; ok {
+			return name, length
+		}
+	}
+	return "", 0
+}
+
+// guess finds a word that is one slip of the finger from a word of the
+// vocabulary. Short words, and words that name an activity without saying it
+// was done, are meant as they are.
+func guess(words []string) *Guess {
+	for _, word := range words {
+		if _, named := NameOf(word); named || len([]rune(word)) < 5 {
+			continue
+		}
+		for _, phrase := range singles {
+			if slip([]rune(word), []rune(phrase)) {
+				return &Guess{Phrase: word, Name: phrases[phrase]}
+			}
+		}
+	}
+	return nil
+}
+
+// slip reports whether one letter too many, too few, wrong, or two swapped
+// make the one word of the other.
+func slip(a, b []rune) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return slices.Equal(a[i:], b[i+1:])
+	}
+	if i == len(a) {
+		return false // the same word
+	}
+	if slices.Equal(a[i+1:], b[i+1:]) {
+		return true
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && slices.Equal(a[i+2:], b[i+2:])
+}

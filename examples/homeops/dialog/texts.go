@@ -1,0 +1,117 @@
+package dialog
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Question asks whether a phrase stands for a name. Phrase and name stand in
+// the text, so that a reply to it carries them back and nothing is stored.
+type Question struct {
+	Phrase, Name string
+	Lang         Lang
+}
+
+// The guillemets mark phrase and name: neither may hold one.
+var asked = regexp.MustCompile(`(?s)^(Menade du|Did you mean) «([^«»]+)» (?:med|by) «([^«»]+)»\?`)
+
+// Ask writes the question; ok is false when phrase or name cannot be asked
+// about.
+func Ask(q Question) (text string, ok bool) {
+	if strings.ContainsAny(q.Phrase+q.Name, "«»") || q.Phrase == "" || q.Name == "" {
+		return "", false
+	}
+	if q.Lang == English {
+		return fmt.Sprintf("Did you mean «%s» by «%s»? Reply yes, or: no, I meant …", q.Name, q.Phrase), true
+	}
+	return fmt.Sprintf("Menade du «%s» med «%s»? Svara ja, eller: nej, jag menade …", q.Name, q.Phrase), true
+}
+
+// Asked reads a question back from its text.
+func Asked(text string) (_ Question, ok bool) {
+	m := asked.FindStringSubmatch(text)
+	if m == nil {
+		return Question{}, false
+	}
+	lang := Swedish
+	if m[1] == "Did you mean" {
+		lang = English
+	}
+	return Question{Phrase: m[3], Name: m[2], Lang: lang}, true
+}
+
+// say picks the language's text.
+func say(lang Lang, swedish, english string, args ...any) string {
+	if lang == English {
+		return fmt.Sprintf(english, args...)
+	}
+	return fmt.Sprintf(swedish, args...)
+}
+
+// Praise answers a recorded activity; remaining is how many answers the day
+// has left.
+func Praise(lang Lang, person string, names []string, remaining int64) string {
+	done := strings.Join(names, ", ")
+	if remaining == 0 {
+		return say(lang, "Tack %s! %s ✔ (Nu är jag tyst till i morgon.)", "Thanks %s! %s ✔ (Quiet until tomorrow now.)", person, done)
+	}
+	return say(lang, "Tack %s! %s ✔", "Thanks %s! %s ✔", person, done)
+}
+
+// Confirmed answers a yes.
+func Confirmed(q Question) string {
+	return say(q.Lang, "Då vet jag: «%s» är %s ✔", "Got it: «%s» is %s ✔", q.Phrase, q.Name)
+}
+
+// Corrected answers a correction.
+func Corrected(lang Lang, phrase, name string) string {
+	return say(lang, "Rättat: «%s» är %s ✔", "Corrected: «%s» is %s ✔", phrase, name)
+}
+
+// Meant asks for the name that a bare no left out.
+func Meant(q Question) string {
+	return say(q.Lang, "Vad betyder «%s» då? Skriv: nej, %[1]s betyder …", "What does «%s» mean then? Write: no, %[1]s means …", q.Phrase)
+}
+
+// Taught answers a new phrase.
+func Taught(lang Lang, phrase, name string) string {
+	return say(lang, "Jag har lärt mig: «%s» är %s ✔", "Learned: «%s» is %s ✔", phrase, name)
+}
+
+// Taken says what a phrase stands for already, and how to correct it.
+func Taken(lang Lang, phrase, owner, name string) string {
+	return say(lang, "«%[1]s» är redan %[2]s. Skriv: nej, %[1]s betyder %[3]s", "«%[1]s» is %[2]s already. Write: no, %[1]s means %[3]s", phrase, owner, name)
+}
+
+// Hello answers somebody who said their name.
+func Hello(lang Lang, name string) string { return say(lang, "Hej %s!", "Hello %s!", name) }
+
+// NameTaken says that the name is somebody else's.
+func NameTaken(lang Lang, name string) string {
+	return say(lang, "Någon annan heter redan %s här.", "Somebody else is called %s here.", name)
+}
+
+// LastDone answers who or when: at is in the household's zone.
+func LastDone(lang Lang, person, name string, at time.Time) string {
+	return say(lang, "%s: %s, %s", "%s: %s, %s", name, person, at.Format("2006-01-02 15:04"))
+}
+
+// NeverDone answers who or when with nobody and never.
+func NeverDone(lang Lang, name string) string {
+	return say(lang, "%s: aldrig, vad jag vet", "%s: never, as far as I know", name)
+}
+
+// Times answers how often; person is "" for all.
+func Times(lang Lang, person, name string, n int) string {
+	if person == "" {
+		return say(lang, "%s den här veckan: %d", "%s this week: %d", name, n)
+	}
+	return say(lang, "%s den här veckan av %s: %d", "%s this week by %s: %d", name, person, n)
+}
+
+// NoSuchPerson says that a question named nobody the bot knows.
+func NoSuchPerson(lang Lang) string {
+	return say(lang, "Vem? Säg «jag heter …», så vet jag.", "Who? Say «my name is …», and I will know.")
+}
