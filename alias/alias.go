@@ -1,0 +1,168 @@
+package alias
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// pkg prefixes every error of this package.
+const pkg = "alias"
+
+// API is what the package calls of DynamoDB's client.
+type API interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+}
+
+var _ API = (*dynamodb.Client)(nil)
+
+// Config of a Store. The zero Config works.
+type Config struct {
+	// Now is the clock: it dates rows, ages the cache, and bounds how far
+	// ahead an event may lie. Defaults to time.Now.
+	Now func() time.Time
+
+	// Prefix starts every partition key and is the type of every item. Books
+	// of different prefixes share a table and never meet: an application
+	// keeps people's names, say, under NAME. It must not hold '#'. Defaults
+	// to ALIAS.
+	Prefix string
+
+	// Index is the global secondary index that [Store.PhrasesOf] reads.
+	// Defaults to GSI1.
+	Index string
+
+	// CacheTTL is the longest that a scope's book is answered from memory. Up
+	// to a tenth is taken off at random, lest many processes that started
+	// together read again together. Defaults to 5 minutes.
+	CacheTTL time.Duration
+
+	// CacheScopes is how many books are kept; the oldest goes first. Defaults
+	// to 1,000.
+	CacheScopes int
+
+	// NoCache reads the table on every call.
+	NoCache bool
+}
+
+// The defaults of Config.
+const (
+	defaultPrefix      = "ALIAS"
+	defaultIndex       = "GSI1"
+	defaultCacheTTL    = 5 * time.Minute
+	defaultCacheScopes = 1000
+)
+
+func (c Config) withDefaults() Config {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Prefix == "" {
+		c.Prefix = defaultPrefix
+	}
+	if c.Index == "" {
+		c.Index = defaultIndex
+	}
+	if c.CacheTTL == 0 {
+		c.CacheTTL = defaultCacheTTL
+	}
+	if c.CacheScopes == 0 {
+		c.CacheScopes = defaultCacheScopes
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	if err := check.ID(pkg, "Config.Prefix", c.Prefix); err != nil {
+		return err
+	}
+	if strings.Contains(c.Prefix, "#") {
+		return event.BadInput(pkg, "Config.Prefix", "must not hold '#', which ends it in keys")
+	}
+	if c.CacheTTL < 0 {
+		return event.BadInput(pkg, "Config.CacheTTL", "must be positive; NoCache switches the cache off")
+	}
+	if c.CacheScopes < 0 {
+		return event.BadInput(pkg, "Config.CacheScopes", "must be positive; NoCache switches the cache off")
+	}
+	return check.Index(pkg, "Config.Index", c.Index)
+}
+
+// Store keeps the books of all scopes: what people say, and the name it
+// stands for. It is safe for concurrent use, and one per process is enough:
+// each has a cache of its own.
+type Store struct {
+	api   API
+	table string
+	cfg   Config
+	cache *cache
+}
+
+// New returns a Store on the table. A nil Config works.
+func New(api API, table string, cfg *Config) (*Store, error) {
+	if api == nil {
+		return nil, event.BadInput(pkg, "api", "must not be nil")
+	}
+	if err := check.Table(pkg, table); err != nil {
+		return nil, err
+	}
+	var c Config
+	if cfg != nil {
+		c = *cfg
+	}
+	c = c.withDefaults()
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	s := &Store{api: api, table: table, cfg: c}
+	s.cache = newCache(c, s.fetch)
+	return s, nil
+}
+
+// Table returns the definition of the table, for [schema.Create]. Other
+// records may share it.
+func (s *Store) Table() schema.Table {
+	return schema.Table{
+		Name: s.table,
+		Key:  schema.Key{Partition: schema.String(attrPK), Sort: schema.String(attrSK)},
+		Indexes: []schema.Index{{
+			Name: s.cfg.Index,
+			Key:  schema.Key{Partition: schema.String(attrIndexPK), Sort: schema.String(attrIndexSK)},
+		}},
+	}
+}
+
+// Source says how a phrase came into the book.
+type Source string
+
+const (
+	// FromSeed is the vocabulary the application brought along.
+	FromSeed Source = "seed"
+	// Learned is what somebody taught.
+	Learned Source = "learned"
+)
+
+// Alias is what a phrase stands for in a scope.
+type Alias struct {
+	Scope  string
+	Phrase string // in the form of Normalize
+	Name   string // the canonical name it stands for
+
+	// Confirmations counts how often the phrase was confirmed to stand for
+	// this name.
+	Confirmations int64
+	Source        Source
+	LearnedFrom   string // who taught it; "" when nobody is known
+
+	CreatedAt time.Time // zero in rows of older systems that lack it
+	UpdatedAt time.Time
+}

@@ -1,0 +1,3 @@
+// Package alias keeps a vocabulary for each scope: what people say, and the
+// canonical name it stands for.
+package alias

@@ -1,0 +1,163 @@
+package alias
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// The attributes of an item.
+const (
+	attrPK            = "pk"
+	attrSK            = "sk"
+	attrType          = "type"
+	attrName          = "canonicalActivity"
+	attrConfirmations = "confirmations"
+	attrSource        = "source"
+	attrLearnedFrom   = "learnedFrom"
+	attrNamedBy       = "namedBy"
+	attrConfirmedBy   = "confirmedBy"
+	attrIndexPK       = "gsi1pk"
+	attrIndexSK       = "gsi1sk"
+	attrCreatedAt     = "createdAt"
+	attrUpdatedAt     = "updatedAt"
+)
+
+// names aliases every attribute name an expression uses.
+func names(attributes ...string) map[string]string {
+	aliased := make(map[string]string, len(attributes))
+	for _, attribute := range attributes {
+		aliased["#"+attribute] = attribute
+	}
+	return aliased
+}
+
+// partition returns the partition key of a scope. The scope is the last part
+// and stands raw; as no prefix holds a '#', the first one always ends it, and
+// two scopes or two prefixes never share a partition.
+func (s *Store) partition(scope string) (string, error) {
+	if err := check.ID(pkg, "Scope", scope); err != nil {
+		return "", err
+	}
+	partition := s.cfg.Prefix + "#" + scope
+	return partition, check.PartitionKey(pkg, "Scope", partition)
+}
+
+// indexPartition returns the partition of a scope in the index. The default
+// prefix has the name it always had; the others are told apart by theirs.
+func (s *Store) indexPartition(scope string) (string, error) {
+	if err := check.ID(pkg, "Scope", scope); err != nil {
+		return "", err
+	}
+	partition := s.cfg.Prefix + "_BY_TARGET#" + scope
+	if s.cfg.Prefix == defaultPrefix {
+		partition = "ALIASES_BY_ACTIVITY#" + scope
+	}
+	return partition, check.PartitionKey(pkg, "Scope", partition)
+}
+
+// place is where a phrase stands: its key, its partition in the index, and the
+// phrase in normal form.
+type place struct {
+	scope, phrase string
+	pk, indexPK   string
+	prefix        string
+}
+
+func (s *Store) place(scope, phrase string) (place, error) {
+	p := place{scope: scope, prefix: s.cfg.Prefix}
+	var err error
+	if p.pk, err = s.partition(scope); err != nil {
+		return place{}, err
+	}
+	if p.indexPK, err = s.indexPartition(scope); err != nil {
+		return place{}, err
+	}
+	p.phrase, err = Normalize(phrase)
+	return p, err
+}
+
+func (p place) key() ddb.Item {
+	return ddb.Item{attrPK: item.S(p.pk), attrSK: item.S(p.phrase)}
+}
+
+// newItem returns the item of a phrase that nobody has confirmed yet.
+func (p place) newItem(name string, source Source, now time.Time) ddb.Item {
+	return ddb.Item{
+		attrPK:            item.S(p.pk),
+		attrSK:            item.S(p.phrase),
+		attrType:          item.S(p.prefix),
+		attrName:          item.S(name),
+		attrConfirmations: item.N(0),
+		attrSource:        item.S(string(source)),
+		attrIndexPK:       item.S(p.indexPK),
+		attrIndexSK:       item.S(name),
+		attrCreatedAt:     item.Time(now),
+		attrUpdatedAt:     item.Time(now),
+	}
+}
+
+// row is a stored item. One without a name was forgotten, or is none at all.
+type row struct {
+	Alias
+	namedBy     event.Event // the last that decided the name; zero in seeds
+	confirmedBy event.Event // the last that confirmed it
+	stands      bool        // whether there is an item
+}
+
+// named reports whether the phrase stands for something.
+func (r row) named() bool { return r.Name != "" }
+
+// decode reads an item of ours or of the older system, whose items lack what
+// later ones have and may hold times as numbers.
+func decode(scope string, it ddb.Item) (row, error) {
+	if len(it) == 0 {
+		return row{}, nil
+	}
+	r := row{stands: true, Alias: Alias{
+		Scope:       scope,
+		Phrase:      item.Text(it, attrSK),
+		Name:        item.Text(it, attrName),
+		Source:      Source(item.Text(it, attrSource)),
+		LearnedFrom: item.Text(it, attrLearnedFrom),
+	}}
+	var err error
+	if r.Confirmations, err = item.Int(it, attrConfirmations); err != nil {
+		return row{}, err
+	}
+	if r.CreatedAt, err = timeOf(it, attrCreatedAt); err != nil {
+		return row{}, err
+	}
+	if r.UpdatedAt, err = timeOf(it, attrUpdatedAt); err != nil {
+		return row{}, err
+	}
+	if r.namedBy, err = eventOf(it, attrNamedBy); err != nil {
+		return row{}, err
+	}
+	r.confirmedBy, err = eventOf(it, attrConfirmedBy)
+	return r, err
+}
+
+func timeOf(it ddb.Item, attribute string) (time.Time, error) {
+	if _, number := it[attribute].(*types.AttributeValueMemberN); number {
+		return item.Millis(it, attribute)
+	}
+	return item.ParseTime(it, attribute)
+}
+
+func eventOf(it ddb.Item, attribute string) (event.Event, error) {
+	if !item.Has(it, attribute) {
+		return event.Event{}, nil
+	}
+	e, err := event.Parse(item.Text(it, attribute))
+	if err != nil {
+		return event.Event{}, fmt.Errorf("attribute %s is no event: %w", attribute, err)
+	}
+	return e, nil
+}

@@ -1,0 +1,218 @@
+package alias
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+)
+
+// Normalize returns the form in which phrases are stored and compared: Unicode
+// NFC and case folded, every run of white space one space and none at the
+// ends, without characters that show nothing (zero-width and directional
+// marks, soft hyphens, variation selectors). Letters keep their marks: "båda"
+// and "bada" are two words. It is idempotent.
+//
+// What holds no visible character, holds a control character, is not UTF-8 or
+// is longer than a sort key may be is an [*event.InputError].
+func Normalize(phrase string) (string, error) {
+	if err := check.Text(pkg, "Phrase", phrase); err != nil {
+		return "", err
+	}
+	text := strings.Trim(fold(phrase).text, " ")
+	if text == "" {
+		return "", event.BadInput(pkg, "Phrase", "must hold a visible character")
+	}
+	if strings.ContainsRune(text, barrier) {
+		return "", event.BadInput(pkg, "Phrase", "must not hold control characters")
+	}
+	return text, check.SortKey(pkg, "Phrase", text)
+}
+
+// barrier stands in a folded text for what no phrase may hold: control
+// characters and bytes that are no UTF-8.
+const barrier = 0
+
+// folded is a text in normal form, but for white space at its ends.
+type folded struct {
+	text string
+	// cut has an element for each byte of text and one for its end: the offset
+	// in the original at which a phrase may begin or end there, or noCut.
+	cut []int
+}
+
+const noCut = -1
+
+// fold brings a text into normal form, character by character of the
+// original: a letter and its marks, or whatever else stands alone, so that
+// each has its place in both.
+func fold(text string) folded {
+	kept, from := strip(text)
+	out := make([]byte, 0, len(kept))
+	cut := make([]int, 0, len(kept)+1)
+	caser := cases.Fold() // not to be shared between goroutines
+	for at := 0; at < len(kept); {
+		next := at + 1
+		if alone(kept, at) {
+			out = append(out, lower(kept[at]))
+		} else {
+			next = at + norm.NFC.NextBoundary(kept[at:], true)
+			out = norm.NFC.Append(out, caser.Bytes(norm.NFD.Bytes(kept[at:next]))...)
+		}
+		cut = append(cut, from[at])
+		for len(cut) < len(out) {
+			cut = append(cut, noCut)
+		}
+		at = next
+	}
+	f := folded{text: string(out), cut: append(cut, len(text))}
+	f.keepWordsWhole()
+	return f
+}
+
+// alone reports whether the byte is a character that takes no marks: ASCII
+// that no longer character follows, white space, or the barrier.
+func alone(kept []byte, at int) bool {
+	switch c := kept[at]; {
+	case c == ' ', c == barrier:
+		return true
+	case c >= utf8.RuneSelf:
+		return false
+	}
+	return at+1 == len(kept) || kept[at+1] < utf8.RuneSelf
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// zeroWidthJoiner makes one picture of two: no phrase begins or ends at it.
+const zeroWidthJoiner = '\u200d'
+
+// strip drops what shows nothing and joins white space. Each byte that is left
+// knows its offset in the text, or noCut where a joiner stood before it.
+func strip(text string) (kept []byte, from []int) {
+	joined := false
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		offset := at
+		at += size
+		switch {
+		case unicode.IsSpace(r):
+			joined = false
+			if len(kept) > 0 && kept[len(kept)-1] == ' ' {
+				continue
+			}
+			r = ' '
+		case r == utf8.RuneError && size == 1, unicode.IsControl(r):
+			joined = false
+			r = barrier
+		case showsNothing(r):
+			joined = joined || r == zeroWidthJoiner
+			continue
+		}
+		if joined {
+			offset = noCut
+		}
+		joined = false
+		kept = utf8.AppendRune(kept, r)
+		for len(from) < len(kept) {
+			from = append(from, offset)
+		}
+	}
+	return kept, from
+}
+
+// showsNothing tells the characters that only steer how their neighbours are
+// laid out or drawn.
+func showsNothing(r rune) bool {
+	switch {
+	case r == '\u00ad', // soft hyphen
+		r == '\u034f',                  // combining grapheme joiner
+		r == '\u061c',                  // Arabic letter mark
+		r == '\u180e',                  // Mongolian vowel separator
+		r >= '\u200b' && r <= '\u200f', // zero-width space and joiners, directional marks
+		r >= '\u202a' && r <= '\u202e', // directional embedding
+		r >= '\u2060' && r <= '\u206f', // word joiner, invisible operators, isolates
+		r >= '\ufe00' && r <= '\ufe0f', // variation selectors
+		r == '\ufeff':                  // byte order mark
+		return true
+	}
+	return false
+}
+
+// keepWordsWhole forbids the cuts inside words and pictures.
+func (f *folded) keepWordsWhole() {
+	before := class{kind: edge}
+	for at, r := range f.text {
+		here := classOf(r, before)
+		if !here.mayFollow(before) {
+			f.cut[at] = noCut
+		}
+		before = here
+	}
+}
+
+// class is what decides whether a character may be parted from the one before.
+type class struct {
+	kind kind
+	half bool // the first of the two letters of a flag
+}
+
+type kind uint8
+
+const (
+	edge  kind = iota // white space, barrier, begin of text
+	word              // letters, digits, '_'
+	glyph             // a letter of a script that puts no space between words
+	sign              // punctuation, symbols, pictures
+	flag              // one of the two letters of a flag
+	mark              // belongs to the character before it
+)
+
+func classOf(r rune, before class) class {
+	switch {
+	case r == ' ', r == barrier:
+		return class{kind: edge}
+	case isMark(r):
+		if before.kind == edge {
+			return class{kind: sign}
+		}
+		return class{kind: mark, half: before.half}
+	case r >= '\U0001F1E6' && r <= '\U0001F1FF':
+		return class{kind: flag, half: !before.half}
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
+		return class{kind: glyph}
+	case unicode.IsLetter(r), unicode.IsNumber(r), unicode.Is(unicode.Pc, r):
+		return class{kind: word}
+	}
+	return class{kind: sign}
+}
+
+// isMark tells what is drawn into the character before: combining marks, skin
+// tones, and the tags that spell out a region's flag.
+func isMark(r rune) bool {
+	return unicode.IsMark(r) ||
+		r >= '\U0001F3FB' && r <= '\U0001F3FF' ||
+		r >= '\U000E0020' && r <= '\U000E007F'
+}
+
+func (c class) mayFollow(before class) bool {
+	switch c.kind {
+	case mark:
+		return false
+	case word:
+		return before.kind != word
+	case flag:
+		return c.half
+	}
+	return true
+}

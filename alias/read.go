@@ -1,0 +1,228 @@
+package alias
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+const (
+	ofScope = "#pk = :pk"
+	ofName  = "#gsi1pk = :pk AND #gsi1sk = :name"
+)
+
+var (
+	ofScopeNames = names(attrPK)
+	ofNameNames  = names(attrIndexPK, attrIndexSK)
+)
+
+// All returns the aliases of a scope by phrase, from the cache or by an
+// eventually consistent read; after a write of this Store, by a consistent
+// one.
+//
+// Price: 1 request, 0.5 RCU. Cold, for each 4 KB of the book, which hold about
+// 18 aliases, and a request for each MB; warm 0 requests. The first read after
+// a write of this Store costs twice the units.
+func (s *Store) All(ctx context.Context, scope string) ([]Alias, error) {
+	b, err := s.book(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(b.aliases), nil
+}
+
+// Refresh is All by a consistent read, whatever the cache holds. What it read
+// is then in the cache, so Resolve and Match after it see at least that.
+//
+// Price: 1 request, 1 RCU. For each 4 KB of the book, and a request for each
+// MB.
+func (s *Store) Refresh(ctx context.Context, scope string) ([]Alias, error) {
+	if _, err := s.partition(scope); err != nil {
+		return nil, err
+	}
+	b, err := s.cache.refresh(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(b.aliases), nil
+}
+
+// Resolve returns what a phrase stands for, in any spelling that Normalize
+// makes one of. Of several phrases in a text, see Match.
+//
+// Price: 1 request, 0.5 RCU. Warm 0 requests, also for a phrase that is not in
+// the book; as [Store.All].
+func (s *Store) Resolve(ctx context.Context, scope, phrase string) (Alias, bool, error) {
+	normal, err := Normalize(phrase)
+	if err != nil {
+		return Alias{}, false, err
+	}
+	b, err := s.book(ctx, scope)
+	if err != nil {
+		return Alias{}, false, err
+	}
+	found, ok := b.entries[normal]
+	return found.Alias, ok, nil
+}
+
+// Get returns what a phrase stands for by a consistent read of its item alone,
+// past the cache.
+//
+// Price: 1 request, 1 RCU.
+func (s *Store) Get(ctx context.Context, scope, phrase string) (Alias, bool, error) {
+	p, err := s.place(scope, phrase)
+	if err != nil {
+		return Alias{}, false, err
+	}
+	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(s.table), Key: p.key(), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return Alias{}, false, ddb.Wrap(pkg, "GetItem", s.table, err)
+	}
+	r, err := s.decode("GetItem", scope, out.Item)
+	return r.Alias, r.named(), err
+}
+
+// PhrasesOf returns the aliases that stand for a name, by phrase. It reads the
+// index, which follows the table by a moment and cannot be read consistently:
+// for the truth after a write, filter Refresh.
+//
+// Price: 1 request, 0.5 RCU. For each 4 KB of them, and a request for each MB.
+func (s *Store) PhrasesOf(ctx context.Context, scope, name string) ([]Alias, error) {
+	partition, err := s.indexPartition(scope)
+	if err != nil {
+		return nil, err
+	}
+	if err := check.SortKey(pkg, "Name", name); err != nil {
+		return nil, err
+	}
+	var found []Alias
+	err = s.query(ctx, scope, &dynamodb.QueryInput{
+		TableName:                 aws.String(s.table),
+		IndexName:                 aws.String(s.cfg.Index),
+		KeyConditionExpression:    aws.String(ofName),
+		ExpressionAttributeNames:  ofNameNames,
+		ExpressionAttributeValues: ddb.Item{":pk": item.S(partition), ":name": item.S(name)},
+	}, func(r row) { found = append(found, r.Alias) })
+	// Entries of one index key have no order of their own.
+	slices.SortFunc(found, func(a, b Alias) int { return cmp.Compare(a.Phrase, b.Phrase) })
+	return found, err
+}
+
+// book is what a scope's partition holds, ready for questions. It is shared
+// and never changed.
+type book struct {
+	read    time.Time        // when
+	rows    []row            // by sort key, those of forgotten phrases too
+	known   map[string]bool  // their sort keys
+	aliases []Alias          // by phrase
+	entries map[string]entry // by normal form
+	lengths []int            // of the normal forms, in bytes, longest first
+}
+
+// entry is an alias and the normal form of its phrase, which in rows of older
+// systems may differ from the sort key.
+type entry struct {
+	Alias
+	normal string
+}
+
+func (s *Store) book(ctx context.Context, scope string) (*book, error) {
+	if _, err := s.partition(scope); err != nil {
+		return nil, err
+	}
+	return s.cache.get(ctx, scope)
+}
+
+// fetch reads a scope's partition.
+func (s *Store) fetch(ctx context.Context, scope string, consistent bool) (*book, error) {
+	partition, err := s.partition(scope)
+	if err != nil {
+		return nil, err
+	}
+	read := s.cfg.Now()
+	var rows []row
+	err = s.query(ctx, scope, &dynamodb.QueryInput{
+		TableName:                 aws.String(s.table),
+		KeyConditionExpression:    aws.String(ofScope),
+		ExpressionAttributeNames:  ofScopeNames,
+		ExpressionAttributeValues: ddb.Item{":pk": item.S(partition)},
+		ConsistentRead:            aws.Bool(consistent),
+	}, func(r row) { rows = append(rows, r) })
+	if err != nil {
+		return nil, err
+	}
+	return newBook(rows, read), nil
+}
+
+// newBook makes a book of the rows, which it sorts.
+func newBook(rows []row, read time.Time) *book {
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.Phrase, b.Phrase) })
+	b := &book{read: read, rows: rows, known: map[string]bool{}, entries: map[string]entry{}}
+	for _, r := range rows {
+		b.known[r.Phrase] = true
+		if r.named() {
+			b.add(r.Alias)
+		}
+	}
+	lengths := map[int]bool{}
+	for normal := range b.entries {
+		lengths[len(normal)] = true
+	}
+	b.lengths = slices.SortedFunc(maps.Keys(lengths), func(a, b int) int { return b - a })
+	return b
+}
+
+// add takes the aliases in the order of their sort keys.
+func (b *book) add(a Alias) {
+	b.aliases = append(b.aliases, a)
+	normal, err := Normalize(a.Phrase)
+	if err != nil {
+		return // an older system's; no text says it
+	}
+	// Where an older system wrote one phrase in two spellings, the normal one
+	// stands, or else the first.
+	if _, taken := b.entries[normal]; !taken || normal == a.Phrase {
+		b.entries[normal] = entry{a, normal}
+	}
+}
+
+// query reads all pages.
+func (s *Store) query(ctx context.Context, scope string, in *dynamodb.QueryInput, each func(row)) error {
+	for {
+		out, err := s.api.Query(ctx, in)
+		if err != nil {
+			return ddb.Wrap(pkg, "Query", s.table, err)
+		}
+		for _, it := range out.Items {
+			r, err := s.decode("Query", scope, it)
+			if err != nil {
+				return err
+			}
+			each(r)
+		}
+		if len(out.LastEvaluatedKey) == 0 {
+			return nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+}
+
+func (s *Store) decode(op, scope string, it ddb.Item) (row, error) {
+	r, err := decode(scope, it)
+	if err != nil {
+		return row{}, ddb.Wrap(pkg, op, s.table, fmt.Errorf("a stored item cannot be read: %w", err))
+	}
+	return r, nil
+}
