@@ -169,20 +169,17 @@ func (ts KeyTerms) Resolve(hash, sort []string) (*KeyQuery, error) {
 		used++
 	}
 	if used < len(ts) {
-		return nil, ts.unfit(hash, sort)
+		return nil, ts.unfit(q, hash, sort)
 	}
 	return q, nil
 }
 
-// unfit says why terms are left over: a sort key attribute is missing before
-// them, or they name no part of the key.
-func (ts KeyTerms) unfit(hash, sort []string) error {
-	if len(hash)+len(sort) >= len(ts) {
-		for _, name := range sort {
-			if ts.find(name) == nil {
-				return &Error{Reason: msgKeyMissed(name)}
-			}
-		}
+// unfit says why terms are left over: an attribute of the sort key is missing
+// before them, or the key has no place for them.
+func (ts KeyTerms) unfit(q *KeyQuery, hash, sort []string) error {
+	next := len(q.Equal)
+	if q.Range == nil && next < len(sort) && len(ts) <= len(hash)+len(sort) {
+		return &Error{Reason: msgKeyMissed(sort[next])}
 	}
 	return &Error{Reason: msgKeyMismatch}
 }

@@ -1,0 +1,178 @@
+package expr_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+)
+
+const keyValues = `{":p":{"S":"p"},":s":{"S":"s"},":n":{"N":"1"},":m":{"N":"2"},":b":{"BOOL":true}}`
+
+func bindKeys(t testing.TB, src string) (expr.KeyTerms, error) {
+	t.Helper()
+	k, err := expr.ParseKeyCondition(src)
+	if err != nil {
+		return nil, err
+	}
+	return k.Bind(params(t, "#pk=pk #sk=sk", keyValues))
+}
+
+// show writes a query as "hash | equal | range".
+func show(q *expr.KeyQuery) string {
+	list := func(vs []attr.Value) string {
+		var out []string
+		for _, v := range vs {
+			out = append(out, v.Str())
+		}
+		return strings.Join(out, ",")
+	}
+	s := list(q.Hash) + " | " + list(q.Equal) + " |"
+	if q.Range != nil {
+		s += fmt.Sprintf(" %s %d %s", q.Range.Name, q.Range.Op, q.Range.Value.Str())
+		if q.Range.High.Valid() {
+			s += " " + q.Range.High.Str()
+		}
+	}
+	return s
+}
+
+func TestKeyConditions(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"pk = :p":                                        "p |  |",
+		":p = pk":                                        "p |  |",
+		"(pk = :p)":                                      "p |  |",
+		"pk = :p AND sk = :s":                            "p | s |",
+		"sk = :s AND pk = :p":                            "p | s |",
+		"(#pk = :p) AND (#sk = :s)":                      "p | s |",
+		"(pk = :p AND (sk > :s))":                        "p |  | sk 3 s",
+		"pk = :p AND sk < :n":                            "p |  | sk 1 1",
+		"pk = :p AND sk <= :n":                           "p |  | sk 2 1",
+		"pk = :p AND sk >= :n":                           "p |  | sk 4 1",
+		"pk = :p AND :n < sk":                            "p |  | sk 3 1",
+		"pk = :p AND :n <= sk":                           "p |  | sk 4 1",
+		"pk = :p AND :n > sk":                            "p |  | sk 1 1",
+		"pk = :p AND :n >= sk":                           "p |  | sk 2 1",
+		"pk = :p AND sk BETWEEN :n AND :m":               "p |  | sk 5 1 2",
+		"pk = :p AND begins_with(sk, :s)":                "p |  | sk 6 s",
+		"pk = :p AND sk = :s AND tk = :n":                "p | s,1 |",
+		"pk = :p AND tk >= :n AND sk = :s":               "p | s | tk 4 1",
+		"pk = :p AND (sk = :s AND tk BETWEEN :n AND :m)": "p | s | tk 5 1 2",
+	}
+	for src, want := range tests {
+		terms, err := bindKeys(t, src)
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		q, err := terms.Resolve([]string{"pk"}, []string{"sk", "tk"})
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+		} else if got := show(q); got != want {
+			t.Errorf("%s is %s, want %s", src, got, want)
+		}
+	}
+	terms, err := bindKeys(t, "pk = :p AND qk = :n AND sk > :s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q, err := terms.Resolve([]string{"pk", "qk"}, []string{"sk"}); err != nil || show(q) != "p,1 |  | sk 3 s" {
+		t.Errorf("two partition key attributes: %v", err)
+	}
+}
+
+func TestKeyConditionErrors(t *testing.T) {
+	t.Parallel()
+	const invalid = "Invalid KeyConditionExpression: "
+	tests := map[string]string{
+		"":                                      invalid + "The expression can not be empty;",
+		"pk":                                    invalid + `Syntax error; token: "<EOF>", near: "pk"`,
+		"((pk = :p))":                           invalid + "The expression has redundant parentheses;",
+		"pk = :p OR sk = :s":                    invalid + "Invalid operator used in KeyConditionExpression: OR",
+		"NOT pk = :p":                           invalid + "Invalid operator used in KeyConditionExpression: NOT",
+		"pk = :p AND sk IN (:s)":                invalid + "Invalid operator used in KeyConditionExpression: IN",
+		"pk <> :p":                              invalid + "Invalid operator used in KeyConditionExpression: <>",
+		"pk = :p AND attribute_exists(sk)":      invalid + "Invalid operator used in KeyConditionExpression: attribute_exists",
+		"pk = :p AND contains(sk, :s)":          invalid + "Invalid operator used in KeyConditionExpression: contains",
+		"pk = :p AND size(sk) > :n":             invalid + "KeyConditionExpressions cannot contain nested operations",
+		"pk = size(sk)":                         invalid + "KeyConditionExpressions cannot contain nested operations",
+		"pk = :p AND sk.x = :s":                 invalid + "KeyConditionExpressions cannot have conditions on nested attributes",
+		"pk = :p AND begins_with(sk[0], :s)":    invalid + "KeyConditionExpressions cannot have conditions on nested attributes",
+		"pk = sk":                               invalid + "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition",
+		"pk = :p AND sk BETWEEN :n AND tk":      invalid + "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition",
+		":p = :s":                               invalid + "Invalid condition in KeyConditionExpression: No key attribute specified",
+		"pk = :p AND begins_with(:s, sk)":       invalid + "Invalid condition in KeyConditionExpression: begins_with operator must have the key attribute as its first operand",
+		"pk = :p AND :n BETWEEN sk AND :m":      invalid + "Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as its first operand",
+		"pk = :p AND :n BETWEEN :n AND :m":      invalid + "Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as its first operand",
+		"pk = :p AND sk > :n AND sk < :m":       invalid + "KeyConditionExpressions must only contain one condition per key",
+		"pk = :p AND #pk = :p":                  invalid + "KeyConditionExpressions must only contain one condition per key",
+		"pk = :x":                               invalid + "An expression attribute value used in expression is not defined; attribute value: :x",
+		"pk = :p AND begins_with(sk, :n)":       invalid + "Incorrect operand type for operator or function; operator or function: begins_with, operand type: N",
+		"pk = :p AND sk BETWEEN :m AND :n":      invalid + "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound operand: AttributeValue: {N:2}, upper bound operand: AttributeValue: {N:1}",
+		"sk = :s":                               "Query condition missed key schema element: pk",
+		"extra = :s":                            "Query condition missed key schema element: pk",
+		"pk > :p":                               "Query key condition not supported",
+		"begins_with(pk, :p)":                   "Query key condition not supported",
+		"pk = :p AND extra = :s":                "Query condition missed key schema element: sk",
+		"pk = :p AND sk = :s AND extra = :s":    "Query key condition not supported",
+		"pk = :p AND sk > :s AND extra > :s":    "Query key condition not supported",
+		"pk = :p AND extra = :s AND some2 = :s": "Query key condition not supported",
+	}
+	for src, want := range tests {
+		terms, err := bindKeys(t, src)
+		if err == nil {
+			_, err = terms.Resolve([]string{"pk"}, []string{"sk"})
+		}
+		wantError(t, src, err, want)
+	}
+}
+
+// With several sort key attributes, none before a condition may be missing, and
+// only the last may be extra than equal.
+func TestKeyConditionGaps(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"pk = :p AND tk = :s":                         "Query condition missed key schema element: sk",
+		"pk = :p AND sk > :s AND tk = :s":             "Query key condition not supported",
+		"pk = :p AND sk = :s AND tk > :s AND uk > :s": "Query key condition not supported",
+	}
+	for src, want := range tests {
+		terms, err := bindKeys(t, src)
+		if err == nil {
+			_, err = terms.Resolve([]string{"pk"}, []string{"sk", "tk", "uk"})
+		}
+		wantError(t, src, err, want)
+	}
+	terms, err := bindKeys(t, "pk = :p AND sk = :s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = terms.Resolve([]string{"pk"}, nil)
+	wantError(t, "no sort key", err, "Query key condition not supported")
+}
+
+func TestKeyTermMatch(t *testing.T) {
+	t.Parallel()
+	texts := []string{"", "r", "s", "sa", "s\xff", "t"}
+	for src, want := range map[string]string{
+		"sk = :s": "s", "sk < :s": ",r", "sk <= :s": ",r,s", "sk > :s": "sa,s\xff,t", "sk >= :s": "s,sa,s\xff,t",
+		"sk BETWEEN :p AND :s": "r,s", "begins_with(sk, :s)": "s,sa,s\xff", "sk < :n": "", "sk = :n": "",
+	} {
+		terms, err := bindKeys(t, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, text := range texts {
+			if terms[0].Match(attr.String(text)) {
+				got = append(got, text)
+			}
+		}
+		if joined := strings.Join(got, ","); joined != want {
+			t.Errorf("%s matches %q, want %q", src, joined, want)
+		}
+	}
+}
