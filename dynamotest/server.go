@@ -1,0 +1,88 @@
+package dynamotest
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/wire"
+)
+
+// Config of a server. The zero Config works.
+type Config struct {
+	// Now is the server's clock: TTL, idempotency tokens, creation times.
+	// Defaults to time.Now.
+	Now func() time.Time
+
+	// Latency is how long each request takes. Inside a synctest bubble the
+	// time is virtual, so that dependent round trips can be counted. Defaults
+	// to none.
+	Latency time.Duration
+}
+
+// Server is a DynamoDB in this process. It needs no closing, and is safe for
+// concurrent use.
+type Server struct {
+	*Tap
+	engine *engine.Engine
+}
+
+// NewServer returns an empty server. A nil Config works.
+func NewServer(cfg *Config) *Server {
+	if cfg == nil {
+		cfg = &Config{}
+	}
+	return &Server{
+		Tap:    NewTap(),
+		engine: engine.New(engine.Options{Now: cfg.Now, Hooks: latency(cfg.Latency)}),
+	}
+}
+
+// Client returns a client of the server: the SDK's own, over a transport that
+// answers on the caller's goroutine, with the server's Tap attached. Options
+// follow the defaults.
+func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
+	inProcess := func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: s.Transport()} }
+	options = append([]func(*dynamodb.Options){inProcess}, options...)
+	return Connect("http://dynamotest.invalid", append(options, s.Attach)...)
+}
+
+// Transport returns the transport under [Server.Client], for a client that is
+// configured otherwise. No Tap is attached to it.
+func (s *Server) Transport() http.RoundTripper { return wire.Transport{Engine: s.engine} }
+
+// Handler answers HTTP requests, for SDKs of other languages.
+func (s *Server) Handler() http.Handler { return wire.Handler(s.engine) }
+
+// ExpireTTL deletes what has expired on the server's clock, as DynamoDB does
+// at some time within two days, and returns how many items that were. Until
+// then expired items can be read, and stand in the way of conditions.
+func (s *Server) ExpireTTL() int { return s.engine.ExpireTTL() }
+
+// Tables returns the names of the tables, sorted.
+func (s *Server) Tables() []string { return s.engine.Tables() }
+
+// latency is the hooks of a server on which requests take time: half of it on
+// the way there, half on the way back.
+type latency time.Duration
+
+func (l latency) Before(ctx context.Context, _ *engine.Call) *api.Error { return l.wait(ctx) }
+func (l latency) After(ctx context.Context, _ *engine.Call) *api.Error  { return l.wait(ctx) }
+
+// wait ends early with the context; the client sees that by itself.
+func (l latency) wait(ctx context.Context) *api.Error {
+	if l <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(time.Duration(l) / 2)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return nil
+}
