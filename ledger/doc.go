@@ -39,17 +39,17 @@
 //
 // # State machine
 //
-//	                    MarkSeen
-//	      ┌──────────────────────────────────────────┐
-//	      │                                          ▼
-//	   no row ──Claim──▶ claimed ──Complete(r)──▶  done ──▶ DoneError, or r replayed
-//	   or expired        │  ▲  │
-//	      ▲              │  │  └─Fail(Permanent)─▶ refused ─▶ PermanentError replayed
-//	      │              │  │
-//	      │       Fail(e)▼  │Claim, until MaxAttempts
-//	      │            failed  ───────────────────────────▶ ErrTooManyAttempts
-//	      │
-//	      └── every row, Config.Retention after the last write to it
+//	                 MarkSeen
+//	   ┌──────────────────────────────────────────┐
+//	   │                                          ▼
+//	no row ──Claim──▶ claimed ──Complete(r)──▶  done ──▶ DoneError, or r replayed
+//	or expired        │  ▲  │
+//	   ▲              │  │  └─Fail(Permanent)─▶ refused ─▶ PermanentError replayed
+//	   │              │  │
+//	   │       Fail(e)▼  │Claim, until MaxAttempts
+//	   │            failed  ───────────────────────────▶ ErrTooManyAttempts
+//	   │
+//	   └── every row, Config.Retention after the last write to it
 //
 // While a row is claimed, Renew moves its lease and every other Claim answers
 // [*InProgressError]. When the lease has lapsed by the skew budget, Claim takes

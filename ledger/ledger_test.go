@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
@@ -41,9 +42,10 @@ func (c *clock) Add(d time.Duration) {
 
 // bench is a ledger of a test: its database, its table and its clock.
 type bench struct {
-	db    *dynamotest.DB
-	table string
-	clock *clock
+	db     *dynamotest.DB
+	client *dynamodb.Client // db's, which does not wait long before it tries again
+	table  string
+	clock  *clock
 }
 
 // newBench creates the table with TTL off: the tests move the ledger's clock
@@ -51,10 +53,17 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	db := dynamotest.Open(t)
-	b := &bench{db: db, table: db.Name("QuillIdempotencyLedger"), clock: &clock{at: time.Now().Truncate(time.Second)}}
+	b := &bench{
+		db: db,
+		client: dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) {
+			o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, 5*time.Millisecond)
+		}),
+		table: db.Name("QuillIdempotencyLedger"),
+		clock: &clock{at: time.Now().Truncate(time.Second)},
+	}
 	table := b.store(t, ledger.Config{}).Table()
 	table.TTL = ""
-	if err := schema.Create(t.Context(), db.Client(), table); err != nil {
+	if err := schema.Create(t.Context(), b.client, table); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -66,7 +75,7 @@ func (b *bench) store(t *testing.T, cfg ledger.Config) *ledger.Store {
 	if cfg.Now == nil {
 		cfg.Now = b.clock.Now
 	}
-	s, err := ledger.New(b.db.Client(), b.table, &cfg)
+	s, err := ledger.New(b.client, b.table, &cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +85,7 @@ func (b *bench) store(t *testing.T, cfg ledger.Config) *ledger.Store {
 // put stores a row as it is.
 func (b *bench) put(t *testing.T, it ddb.Item) {
 	t.Helper()
-	_, err := b.db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(b.table), Item: it})
+	_, err := b.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(b.table), Item: it})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +94,7 @@ func (b *bench) put(t *testing.T, it ddb.Item) {
 // row reads a row as it is stored.
 func (b *bench) row(t *testing.T, key string) ddb.Item {
 	t.Helper()
-	out, err := b.db.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
+	out, err := b.client.GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName: aws.String(b.table), Key: ddb.Item{"pk": s(key)}, ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
@@ -183,7 +192,7 @@ func (b *bench) sweep(t *testing.T, key string) {
 
 func (b *bench) remove(t *testing.T, key string) {
 	t.Helper()
-	_, err := b.db.Client().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(b.table), Key: ddb.Item{"pk": s(key)}})
+	_, err := b.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(b.table), Key: ddb.Item{"pk": s(key)}})
 	if err != nil {
 		t.Fatal(err)
 	}

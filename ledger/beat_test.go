@@ -1,0 +1,242 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// line is a connection that can be cut: updates then hang until their context
+// ends, or fail.
+type line struct {
+	ledger.API
+	cut func(ctx context.Context, update string) error // nil lets it pass
+}
+
+func (l *line) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if l.cut != nil {
+		if err := l.cut(ctx, aws.ToString(in.UpdateExpression)); err != nil {
+			return nil, err
+		}
+	}
+	return l.API.UpdateItem(ctx, in, opts...)
+}
+
+// newLine returns a ledger on the bubble's clock, with a lease of a minute.
+func newLine(t *testing.T) (*line, *ledger.Store) {
+	t.Helper()
+	db := dynamotest.New(t, nil) // no socket, so that the bubble's time runs
+	l := &line{API: db.Client()}
+	store, err := ledger.New(l, "ledger", &ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+	must(t, err)
+	must(t, schema.Create(t.Context(), db.Client(), store.Table()))
+	return l, store
+}
+
+var errCut = &net.OpError{Op: "write", Net: "tcp", Err: errors.New("no route")}
+
+// Work much longer than a lease keeps its key, and its row, by heartbeats.
+func TestLongWorkKeepsItsLease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, store := newLine(t)
+		const long = 30 * 24 * time.Hour / 100 // a third of a day
+		watched := make(chan struct{})
+		go func() {
+			defer close(watched)
+			for range 100 {
+				time.Sleep(long / 101)
+				var busy *ledger.InProgressError
+				if _, err := store.Claim(t.Context(), order); !errors.As(err, &busy) {
+					t.Errorf("while the work goes on: %v", err)
+				}
+			}
+		}()
+		res, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (string, error) {
+			select {
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			case <-time.After(long):
+				return "paid", nil
+			}
+		})
+		if err != nil || res.Value != "paid" {
+			t.Errorf("Do = %+v, %v", res, err)
+		}
+		<-watched
+		wantDone(t, store, order, `"paid"`)
+	})
+}
+
+func TestHeartbeatsComeThreeToALease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLine(t)
+		var began time.Time
+		var beats []string
+		l.cut = func(_ context.Context, update string) error {
+			beats = append(beats, fmt.Sprint(time.Since(began)))
+			return nil
+		}
+		_, err := ledger.Do(t.Context(), store, order, func(context.Context, *ledger.Claim) (int, error) {
+			began, beats = time.Now(), nil
+			time.Sleep(65 * time.Second)
+			return 1, nil
+		})
+		if got, want := fmt.Sprint(beats), "[20s 40s 1m0s 1m5s]"; err != nil || got != want {
+			t.Errorf("requests at %s, want %s, the last being Complete; %v", got, want, err)
+		}
+	})
+}
+
+// Cut off, the worker stops at the end of the lease it knows of, before anyone
+// may take the key over.
+func TestTheContextEndsWithTheLease(t *testing.T) {
+	t.Parallel()
+	for name, cut := range map[string]func(context.Context, string) error{
+		"requests fail": func(context.Context, string) error { return errCut },
+		"requests hang": func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l, store := newLine(t)
+				var lost time.Duration
+				_, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (int, error) {
+					time.Sleep(30 * time.Second) // renewed once, at 20 s
+					began := time.Now()
+					l.cut = cut
+					<-ctx.Done()
+					lost = time.Since(began)
+					wantErr(t, "cause", context.Cause(ctx), ledger.ErrLeaseLost)
+					if time.Now().Before(c.LeaseUntil()) {
+						t.Error("ended while the lease holds")
+					}
+					return 0, ctx.Err()
+				})
+				if lost != 50*time.Second {
+					t.Errorf("the context ended after %v, want 50s: 20 s + 1 min - 30 s", lost)
+				}
+				wantErr(t, "Do", err, ledger.ErrLeaseLost)
+				wantErr(t, "Do", err, context.Canceled)
+			})
+		})
+	}
+}
+
+// One lost heartbeat, or two, is made good before the lease ends.
+func TestHeartbeatRecovers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLine(t)
+		res, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (string, error) {
+			failures := 6
+			l.cut = func(context.Context, string) error {
+				if failures--; failures >= 0 {
+					return errCut
+				}
+				return nil
+			}
+			time.Sleep(5 * time.Minute)
+			return "paid", ctx.Err()
+		})
+		if err != nil || res.Value != "paid" {
+			t.Errorf("Do = %+v, %v", res, err)
+		}
+	})
+}
+
+// The heartbeat of a worker that was stopped for longer than its lease finds
+// the successor, and ends the context.
+func TestTheContextEndsAtATakeover(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLine(t)
+		_, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (int, error) {
+			// A clock an hour ahead breaks the declared budget, and takes over.
+			ahead, err := ledger.New(l, "ledger", &ledger.Config{Now: func() time.Time { return time.Now().Add(time.Hour) }})
+			must(t, err)
+			heir := mustClaim(t, ahead, order)
+			began := time.Now()
+			<-ctx.Done()
+			if got := time.Since(began); got != 20*time.Second {
+				t.Errorf("the context ended after %v, want 20s: the next heartbeat", got)
+			}
+			if heir.Fence <= c.Fence {
+				t.Errorf("fence %d after %d", heir.Fence, c.Fence)
+			}
+			return 0, context.Cause(ctx)
+		})
+		if err == nil || err.Error() != ledger.ErrLeaseLost.Error() {
+			t.Errorf("Do: %v", err)
+		}
+	})
+}
+
+// The work that goes on after its caller has gone still holds the key.
+func TestHeartbeatOutlivesTheCaller(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, store := newLine(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := ledger.Do(ctx, store, order, func(ctx context.Context, c *ledger.Claim) (int, error) {
+			cancel()
+			<-ctx.Done()
+			wantErr(t, "cause", context.Cause(ctx), context.Canceled)
+			time.Sleep(10 * time.Minute) // cleaning up
+			var busy *ledger.InProgressError
+			if _, err := store.Claim(t.Context(), order); !errors.As(err, &busy) {
+				t.Errorf("another claims meanwhile: %v", err)
+			}
+			return 1, nil
+		})
+		if err != nil {
+			t.Errorf("Do: %v", err)
+		}
+		wantDone(t, store, order, "1")
+	})
+}
+
+// A claim that the work completed in a transaction is not lost: its context
+// goes on.
+func TestHeartbeatAfterCompletion(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, store := newLine(t)
+		res, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (string, error) {
+			must(t, c.Complete(ctx, "early"))
+			time.Sleep(10 * time.Minute)
+			return "early", ctx.Err()
+		})
+		if err != nil || res.Value != "early" || res.Replayed {
+			t.Errorf("Do = %+v, %v", res, err)
+		}
+	})
+}
+
+// What Do leaves when DynamoDB hangs at the end: it does not stay for ever.
+func TestDoDoesNotHang(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLine(t)
+		began := time.Now()
+		_, err := ledger.Do(t.Context(), store, order, func(context.Context, *ledger.Claim) (int, error) {
+			l.cut = func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
+			return 1, nil
+		})
+		if got := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || got != 5*time.Second {
+			t.Errorf("Do: %v after %v", err, got)
+		}
+	})
+}

@@ -1,0 +1,351 @@
+package ledger_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+type receipt struct {
+	ID    string
+	Cents int
+	Note  *string `json:",omitempty"`
+}
+
+// worker does an order and counts how often.
+type worker struct {
+	mu   sync.Mutex // guards runs
+	runs int
+	err  error
+}
+
+func (w *worker) do(_ context.Context, c *ledger.Claim) (receipt, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.runs++
+	return receipt{ID: fmt.Sprint(w.runs), Cents: 1200}, w.err
+}
+
+func (w *worker) wantRuns(t *testing.T, want int) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.runs != want {
+		t.Errorf("the work was done %d times, want %d", w.runs, want)
+	}
+}
+
+func TestDoReplays(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	var w worker
+	for i := range 3 {
+		res, err := ledger.Do(t.Context(), store, order, w.do)
+		want := ledger.Result[receipt]{Value: receipt{ID: "1", Cents: 1200}, Replayed: i > 0}
+		if diff := cmp.Diff(want, res); diff != "" || err != nil {
+			t.Errorf("delivery %d: %v\n%s", i+1, err, diff)
+		}
+	}
+	w.wantRuns(t, 1)
+}
+
+func TestDoReplaysAnyResult(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	replays(t, store, "nothing", struct{}{})
+	replays(t, store, "null", (*receipt)(nil))
+	replays(t, store, "nil any", any(nil))
+	replays(t, store, "zero", 0)
+	replays(t, store, "html", "<&>")
+	replays(t, store, "list", []string{"a", "ö"})
+	replays(t, store, "raw", json.RawMessage(`{"a":1}`))
+}
+
+func replays[T any](t *testing.T, store *ledger.Store, key string, value T) {
+	t.Helper()
+	for _, replayed := range []bool{false, true} {
+		res, err := ledger.Do(t.Context(), store, ledger.Request{Key: key}, func(context.Context, *ledger.Claim) (T, error) {
+			return value, nil
+		})
+		if diff := cmp.Diff(ledger.Result[T]{Value: value, Replayed: replayed}, res); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", key, err, diff)
+		}
+	}
+}
+
+func TestDoTriesAgainAfterAnError(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{MaxAttempts: 3})
+	w := worker{err: errors.New("no connection")}
+	for range 3 {
+		res, err := ledger.Do(t.Context(), store, order, w.do)
+		wantErr(t, "Do", err, w.err)
+		if res.Replayed {
+			t.Error("an error that may pass was replayed")
+		}
+	}
+	_, err := ledger.Do(t.Context(), store, order, w.do)
+	wantErr(t, "fourth delivery", err, ledger.ErrTooManyAttempts)
+	w.wantRuns(t, 3)
+}
+
+func TestDoReplaysAPermanentError(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	declined := errors.New("card declined")
+	w := worker{err: fmt.Errorf("charging: %w", ledger.Permanent(declined))}
+	for i := range 3 {
+		res, err := ledger.Do(t.Context(), store, order, w.do)
+		var permanent *ledger.PermanentError
+		if !errors.As(err, &permanent) || permanent.Message != "card declined" || res.Replayed != (i > 0) {
+			t.Errorf("delivery %d: %+v, %v", i+1, res, err)
+		}
+		if errors.Is(err, declined) != (i == 0) {
+			t.Errorf("delivery %d: the cause: %v", i+1, err)
+		}
+	}
+	w.wantRuns(t, 1)
+}
+
+// The effect has happened: it must not happen again because its result cannot
+// be stored.
+func TestDoWithAResultThatCannotBeStored(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{MaxResult: 100})
+	runs := 0
+	for i := range 2 {
+		res, err := ledger.Do(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, error) {
+			runs++
+			return strings.Repeat("x", 99), nil
+		})
+		var permanent *ledger.PermanentError
+		var bad *event.InputError
+		if !errors.As(err, &permanent) || !strings.Contains(permanent.Message, "101 bytes") || errors.As(err, &bad) != (i == 0) {
+			t.Errorf("delivery %d: %v", i+1, err)
+		}
+		if got := len(res.Value); i == 0 && got != 99 {
+			t.Errorf("the worker's own caller got %d bytes of its result", got)
+		}
+	}
+	if runs != 1 {
+		t.Errorf("the work was done %d times", runs)
+	}
+}
+
+func TestDoWithoutAStoredResult(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	wantMark(t, store, "marked", event.Created)
+	b.put(t, ddb.Item{"pk": s("older"), "seenAt": s("2025-11-05T17:30:00Z"), "expiresAt": n(b.clock.Now().Add(time.Hour).Unix())})
+	var w worker
+	for _, key := range []string{"marked", "older"} {
+		res, err := ledger.Do(t.Context(), store, ledger.Request{Key: key, Payload: []byte("any")}, w.do)
+		if !errors.Is(err, ledger.ErrNoResult) || !res.Replayed {
+			t.Errorf("%s: %+v, %v", key, res, err)
+		}
+	}
+	w.wantRuns(t, 0)
+}
+
+func TestDoWithAResultOfAnotherType(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	must(t, mustClaim(t, store, order).Complete(t.Context(), "text"))
+	var w worker
+	res, err := ledger.Do(t.Context(), store, order, w.do)
+	var mismatch *json.UnmarshalTypeError
+	if !errors.As(err, &mismatch) || !res.Replayed {
+		t.Errorf("Do = %+v, %v", res, err)
+	}
+	w.wantRuns(t, 0)
+}
+
+func TestDoAnswersOfClaim(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+	mustClaim(t, store, order)
+	var w worker
+	_, err := ledger.Do(t.Context(), store, order, w.do)
+	var busy *ledger.InProgressError
+	if !errors.As(err, &busy) || busy.Wait != time.Minute+time.Second {
+		t.Errorf("claimed by another: %v", err)
+	}
+	_, err = ledger.Do(t.Context(), store, ledger.Request{Key: order.Key}, w.do)
+	wantErr(t, "another payload", err, ledger.ErrFingerprintMismatch)
+	_, err = ledger.Do(t.Context(), store, ledger.Request{}, w.do)
+	wantBadInput(t, "no key", err, "Request.Key")
+	w.wantRuns(t, 0)
+}
+
+func TestDoOnceAmongMany(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	var w worker
+	var wg sync.WaitGroup
+	for range 12 {
+		wg.Go(func() {
+			res, err := ledger.Do(t.Context(), store, order, w.do)
+			var busy *ledger.InProgressError
+			if !errors.As(err, &busy) && (err != nil || res.Value.ID != "1") {
+				t.Errorf("Do = %+v, %v", res, err)
+			}
+		})
+	}
+	wg.Wait()
+	w.wantRuns(t, 1)
+}
+
+// The outcome is recorded although the caller has gone.
+func TestDoRecordsAfterItsCallerHasGone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	for _, fails := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		req := ledger.Request{Key: fmt.Sprint(fails)}
+		_, err := ledger.Do(ctx, store, req, func(ctx context.Context, _ *ledger.Claim) (string, error) {
+			cancel()
+			if fails {
+				return "", ctx.Err()
+			}
+			return "paid", nil
+		})
+		if fails != errors.Is(err, context.Canceled) {
+			t.Errorf("Do: %v", err)
+		}
+	}
+	if r := mustGet(t, store, "false"); r.State != ledger.Done {
+		t.Errorf("after the work: %+v", r)
+	}
+	if r := mustGet(t, store, "true"); r.State != ledger.Failed {
+		t.Errorf("after an error: %+v", r)
+	}
+}
+
+// A successor took over while the work went on unnoticed: its effect stands
+// under a stale fence, and its result is not stored.
+func TestDoAfterATakeover(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	for name, failed := range map[string]error{"result": nil, "error": errors.New("no connection")} {
+		req := ledger.Request{Key: name}
+		res, err := ledger.Do(t.Context(), store, req, func(context.Context, *ledger.Claim) (string, error) {
+			b.clock.Add(time.Hour)
+			must(t, mustClaim(t, store, req).Complete(t.Context(), "successor"))
+			return "stale", failed
+		})
+		wantErr(t, name, err, ledger.ErrLeaseLost)
+		if failed != nil {
+			wantErr(t, name, err, failed)
+		}
+		if res.Value != "stale" || res.Replayed {
+			t.Errorf("%s: %+v", name, res)
+		}
+		wantDone(t, store, req, `"successor"`)
+	}
+}
+
+func TestDoWithATransaction(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		heard    error // what the work makes of the transaction
+		returned string
+		want     ledger.Result[string]
+	}{
+		"the same result":      {nil, "in the transaction", ledger.Result[string]{Value: "in the transaction"}},
+		"another result":       {nil, "else", ledger.Result[string]{Value: "in the transaction", Replayed: true}},
+		"its reply is lost":    {errors.New("connection reset"), "", ledger.Result[string]{Value: "in the transaction", Replayed: true}},
+		"taken for permanent":  {ledger.Permanent(errors.New("reset")), "", ledger.Result[string]{Value: "in the transaction", Replayed: true}},
+		"after it was renewed": {nil, "in the transaction", ledger.Result[string]{Value: "in the transaction"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			store := b.store(t, ledger.Config{})
+			res, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (string, error) {
+				must(t, c.Renew(ctx))
+				must(t, b.book(t, c, "in the transaction"))
+				return tc.returned, tc.heard
+			})
+			if diff := cmp.Diff(tc.want, res); diff != "" || err != nil {
+				t.Errorf("Do: %v\n%s", err, diff)
+			}
+			wantDone(t, store, order, `"in the transaction"`)
+		})
+	}
+}
+
+// A panic is as a crash: nothing is recorded, and the key is free after lease
+// and skew.
+func TestDoPanics(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+	func() {
+		defer func() {
+			if recover() != "boom" {
+				t.Error("the panic did not come through")
+			}
+		}()
+		_, _ = ledger.Do(t.Context(), store, order, func(context.Context, *ledger.Claim) (int, error) { panic("boom") })
+	}()
+	wantBusy(t, store, order, time.Minute+time.Second)
+	b.clock.Add(time.Minute + time.Second)
+	var w worker
+	if _, err := ledger.Do(t.Context(), store, order, w.do); err != nil {
+		t.Error(err)
+	}
+	w.wantRuns(t, 1)
+}
+
+// When the record of the outcome cannot be written the error says so, and the
+// work is done again once the lease is over.
+func TestDoWhoseOutcomeIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	for name, failed := range map[string]error{"result": nil, "error": errors.New("no connection")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+			w := worker{err: failed}
+			b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Nth: 2, Times: -1})
+			res, err := ledger.Do(t.Context(), store, order, w.do)
+			if err == nil || res.Value.ID != "1" || res.Replayed {
+				t.Errorf("Do = %+v, %v", res, err)
+			}
+			if failed != nil {
+				wantErr(t, "Do", err, failed)
+			}
+			b.db.Heal()
+			wantBusy(t, store, order, time.Minute+time.Second)
+			b.clock.Add(time.Minute + time.Second)
+			w.err = nil
+			if res, err := ledger.Do(t.Context(), store, order, w.do); err != nil || res.Replayed {
+				t.Errorf("Do, again = %+v, %v", res, err)
+			}
+			w.wantRuns(t, 2)
+		})
+	}
+}
