@@ -53,7 +53,7 @@
 //	Get      1 request, 0.5 RCU; 1 RCU with Config.ConsistentReads
 //	All      1 request for each MB, 0.5 RCU for each 4 KB; twice that with Config.ConsistentReads
 //
-// A row with all days, hours and recent events has about 850 bytes beside its
+// A row with all days, hours and recent events has some 820 bytes beside its
 // ids and name, and stays below 1 KB where those have no more than 150.
 //
 // # IAM actions

@@ -59,8 +59,8 @@ const (
 // Attempts bounds the writes of one Count, and firstPause the first of the
 // pauses between them, each twice the one before on average.
 const (
-	Attempts   = 12
-	firstPause = 10 * time.Millisecond
+	Attempts   = 16
+	firstPause = 5 * time.Millisecond
 )
 
 // Rows is a kind of row in a table whose key is pk and sk.

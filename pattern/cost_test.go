@@ -1,0 +1,110 @@
+package pattern_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/pattern"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// putLarge stores a row of 160 KB.
+func putLarge(t *testing.T, db *dynamotest.DB, table, pk, sk string) {
+	t.Helper()
+	_, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: ddb.Item{
+		"pk": item.S(pk), "sk": item.S(sk), "totalCount": item.N(3), "note": item.S(strings.Repeat("x", 160<<10)),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fill observes 40 events, each 25 hours after the one before, so that the row
+// has every day, every hour and all the recent events it can have.
+func fill(t *testing.T, store *pattern.Store, o pattern.Observation) {
+	t.Helper()
+	for i := range 40 {
+		o.Event = at(t, clock.Add(time.Duration(i-40)*25*time.Hour).Format(time.RFC3339))
+		mustObserve(t, store, o, event.Created)
+	}
+}
+
+func stored(t *testing.T, db *dynamotest.DB, table, pk, sk string) ddb.Item {
+	t.Helper()
+	out, err := db.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String(table), ConsistentRead: aws.Bool(true),
+		Key: ddb.Item{"pk": item.S(pk), "sk": item.S(sk)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Item
+}
+
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	store, err := pattern.New(db.Client(), db.Name("homeops"), tzclock.Stockholm, &pattern.Config{Now: func() time.Time { return clock }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Create(t.Context(), db.Client(), store.Table()); err != nil {
+		t.Fatal(err)
+	}
+	full := washing(event.Event{})
+	fill(t, store, full)
+	full.Event = at(t, "2026-03-29T17:15:00Z")
+	pricetest.Run(t, db, []pricetest.Case{
+		{Func: "Store.Observe", Call: func(ctx context.Context) error { _, err := store.Observe(ctx, full); return err }},
+		{Func: "Store.Get", Call: func(ctx context.Context) error {
+			_, _, err := store.Get(ctx, full.Scope, full.Actor, full.Name)
+			return err
+		}},
+		{Func: "Store.All", Call: func(ctx context.Context) error { _, err := store.All(ctx, full.Scope, full.Actor); return err }},
+	})
+}
+
+// What the Price lines say beyond their first sentence.
+func TestPricesBeyond(t *testing.T) {
+	t.Parallel()
+	db, consistent := open(t, tzclock.Stockholm)
+	o := washing(at(t, "2026-03-29T17:15:00Z"))
+	observe := func(want event.Outcome) func() { return func() { mustObserve(t, consistent, o, want) } }
+	db.Meter(observe(event.Created)).Want(t, dynamotest.Price{Requests: 2, RCU: 1, WCU: 1}) // a new row
+	db.Meter(observe(event.Duplicate)).Want(t, dynamotest.Price{Requests: 1, RCU: 1})
+	db.Meter(func() { mustGet(t, consistent, o.Scope, o.Actor, o.Name) }).Want(t, dynamotest.Price{Requests: 1, RCU: 1})
+	db.Meter(func() {
+		if _, err := consistent.All(t.Context(), o.Scope, o.Actor); err != nil {
+			t.Error(err)
+		}
+	}).Want(t, dynamotest.Price{Requests: 1, RCU: 1})
+}
+
+// The size that the package comment publishes.
+func TestRowSize(t *testing.T) {
+	t.Parallel()
+	db, store := open(t, tzclock.UTC)
+	o := pattern.Observation{Scope: strings.Repeat("s", 50), Actor: strings.Repeat("a", 50), Name: strings.Repeat("n", 50)}
+	fill(t, store, o)
+	row := stored(t, db, store.Table().Name, "PATTERN#"+o.Scope+"#"+o.Actor, o.Name)
+	days, _ := item.Map(row, "dayOfWeekCounts")
+	hours, _ := item.Map(row, "hourOfDayCounts")
+	if len(days) != 7 || len(hours) != 24 {
+		t.Fatalf("the row has %d days and %d hours", len(days), len(hours))
+	}
+	size := item.Size(row)
+	if beside := size - 150; beside < 800 || beside > 820 || size > 1024 {
+		t.Errorf("a full row has %d bytes, %d beside its ids and name", size, beside)
+	}
+}
