@@ -15,6 +15,9 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
+// pkg names the package in errors.
+const pkg = "counter"
+
 // API is what the package calls of *dynamodb.Client.
 type API interface {
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
@@ -75,12 +78,12 @@ func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) 
 	}
 	s.cfg.fill()
 	if api == nil {
-		return nil, event.BadInput("counter", "api", "must not be nil")
+		return nil, event.BadInput(pkg, "api", "must not be nil")
 	}
-	if err := check.Table("counter", table); err != nil {
+	if err := check.Table(pkg, table); err != nil {
 		return nil, err
 	}
-	if err := zone.Check("counter", "zone"); err != nil {
+	if err := zone.Check(pkg, "zone"); err != nil {
 		return nil, err
 	}
 	if err := s.cfg.validate(); err != nil {
@@ -113,19 +116,19 @@ func (c *Config) fill() {
 func (c *Config) validate() error {
 	names := map[string]bool{attrCount: true, attrUpdatedAt: true, attrTTL: true, attrRecorded: true}
 	for _, attr := range []struct{ field, name string }{{"ScopeAttr", c.ScopeAttr}, {"DateAttr", c.DateAttr}} {
-		if err := check.Attribute("counter", attr.field, attr.name); err != nil {
+		if err := check.Attribute(pkg, "Config."+attr.field, attr.name); err != nil {
 			return err
 		}
 		if names[attr.name] || strings.HasPrefix(attr.name, entryPrefix) {
-			return event.BadInput("counter", attr.field, "is the name of another attribute of the row")
+			return event.BadInput(pkg, "Config."+attr.field, "is the name of another attribute of the row")
 		}
 		names[attr.name] = true
 	}
 	if c.MaxRecorded < 1 || c.MaxRecorded > mostRecorded {
-		return event.BadInput("counter", "MaxRecorded", "must be 1 to 7000")
+		return event.BadInput(pkg, "Config.MaxRecorded", "must be 1 to 7000")
 	}
 	if c.MaxSkew < 0 || c.MaxSkew > mostSkew {
-		return event.BadInput("counter", "MaxSkew", "must be positive and at most a day")
+		return event.BadInput(pkg, "Config.MaxSkew", "must be positive and at most a day")
 	}
 	return nil
 }

@@ -25,10 +25,10 @@ const getProjection = "#count, #recorded, #updatedAt"
 //
 // Price: 1 request, 1 RCU. A row above 4 KB costs 1 RCU for each.
 func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, error) {
-	if err := check.PartitionKey("counter", "key", key); err != nil {
+	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return Count{}, err
 	}
-	if err := day.Check("counter", "day"); err != nil {
+	if err := day.Check(pkg, "day"); err != nil {
 		return Count{}, err
 	}
 	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{

@@ -71,11 +71,11 @@ func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
 		return Grant{}, err
 	}
 	if t.Cap < 1 {
-		return Grant{}, event.BadInput("counter", "Cap", "must be positive")
+		return Grant{}, event.BadInput(pkg, "Cap", "must be positive")
 	}
 	room := t.Cap - w.entry.weight // what may be used before
 	if room < 0 {
-		return Grant{}, event.BadInput("counter", "Weight", "is above the cap and can never be granted")
+		return Grant{}, event.BadInput(pkg, "Weight", "is above the cap and can never be granted")
 	}
 	in := s.record(w, takeUpdate, takeCondition)
 	in.ExpressionAttributeNames["#recorded"] = attrRecorded

@@ -36,10 +36,10 @@ func (s *Store) AddUnkeyed(ctx context.Context, u Unkeyed) (Total, error) {
 		return Total{}, err
 	}
 	if u.At.IsZero() || u.At.UnixMilli() < 0 {
-		return Total{}, event.BadInput("counter", "At", "must be the time it happened")
+		return Total{}, event.BadInput(pkg, "At", "must be the time it happened")
 	}
 	if u.At.After(now.Add(event.MaxAhead)) {
-		return Total{}, event.BadInput("counter", "At", "lies more than "+event.MaxAhead.String()+" ahead of the clock")
+		return Total{}, event.BadInput(pkg, "At", "lies more than "+event.MaxAhead.String()+" ahead of the clock")
 	}
 	p, err := s.placeOf(u.Key, u.At, now)
 	if err != nil {

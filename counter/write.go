@@ -31,12 +31,12 @@ func (p place) expiry() time.Time { return p.end.Add(Retention) }
 // counts, and refuses one that may have expired already: what it knew would be
 // counted again.
 func (s *Store) placeOf(key string, at, now time.Time) (place, error) {
-	if err := check.PartitionKey("counter", "Key", key); err != nil {
+	if err := check.PartitionKey(pkg, "Key", key); err != nil {
 		return place{}, err
 	}
 	day := s.zone.Date(at)
 	p := place{key: key, day: day, end: s.zone.End(day), now: now}
-	if err := check.TTL("counter", "Event", p.expiry()); err != nil {
+	if err := check.TTL(pkg, "Event", p.expiry()); err != nil {
 		return place{}, err
 	}
 	if !now.Before(p.expiry().Add(-s.cfg.MaxSkew)) {
@@ -54,7 +54,7 @@ type keyed struct {
 
 func (s *Store) keyed(key string, ev event.Event, weight int64) (keyed, error) {
 	now := s.cfg.Now()
-	if err := ev.Check("counter", "Event", now); err != nil {
+	if err := ev.Check(pkg, "Event", now); err != nil {
 		return keyed{}, err
 	}
 	weight, err := weightOf(weight)
@@ -78,7 +78,7 @@ func weightOf(weight int64) (int64, error) {
 		return 1, nil
 	}
 	if weight < 0 || weight > mostWeight {
-		return 0, event.BadInput("counter", "Weight", "must be 1 to 1,000,000,000,000")
+		return 0, event.BadInput(pkg, "Weight", "must be 1 to 1,000,000,000,000")
 	}
 	return weight, nil
 }
@@ -135,7 +135,7 @@ func (s *Store) send(ctx context.Context, in *dynamodb.UpdateItemInput) (used in
 	return used, nil, s.wrap("UpdateItem", err)
 }
 
-func (s *Store) wrap(op string, err error) error { return ddb.Wrap("counter", op, s.table, err) }
+func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }
 
 // standing is what a refusing row knows of the write's event.
 type standing struct {

@@ -108,10 +108,10 @@ func (s *Store) checkFast(f *Fast) error {
 		return err
 	}
 	if f.Window < 0 || f.Window > mostWindow {
-		return event.BadInput("message", "Window", "must be positive and at most a day")
+		return event.BadInput(pkg, "Window", "must be positive and at most a day")
 	}
 	if f.Threshold < 0 || f.Threshold > mostThreshold {
-		return event.BadInput("message", "Threshold", "must be 1 to 1000")
+		return event.BadInput(pkg, "Threshold", "must be 1 to 1000")
 	}
 	return checkAt(f.At, s.cfg.Now())
 }

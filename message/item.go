@@ -2,7 +2,6 @@ package message
 
 import (
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -26,10 +25,6 @@ const (
 // secondsBelow is the least timestamp in milliseconds: a smaller number is
 // read as seconds, which an older system wrote.
 const secondsBelow = 100_000_000_000
-
-// canonical is a whole number as DynamoDB writes it: at most 38 digits, no
-// leading zeros, no plus, no -0.
-var canonical = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,37})$`)
 
 // key returns the key of a message.
 func (s *Store) key(scope string, seq int64) ddb.Item {
@@ -110,7 +105,7 @@ func (s *Store) check(m Message, now time.Time) error {
 		return err
 	}
 	for _, text := range []struct{ field, value string }{{"ActorName", m.ActorName}, {"Text", m.Text}, {"Raw", m.Raw}} {
-		if err := check.Text("message", text.field, text.value); err != nil {
+		if err := check.Text(pkg, text.field, text.value); err != nil {
 			return err
 		}
 	}
@@ -118,11 +113,11 @@ func (s *Store) check(m Message, now time.Time) error {
 }
 
 func checkKey(scope string, seq int64) error {
-	if err := check.PartitionKey("message", "Scope", scope); err != nil {
+	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return err
 	}
 	if seq < 1 {
-		return event.BadInput("message", "Seq", "must be positive")
+		return event.BadInput(pkg, "Seq", "must be positive")
 	}
 	return nil
 }
@@ -131,22 +126,26 @@ func checkKey(scope string, seq int64) error {
 // that every conversation would seem long past.
 func checkAt(at, now time.Time) error {
 	if at.IsZero() {
-		return event.BadInput("message", "At", "must be the time it was said")
+		return event.BadInput(pkg, "At", "must be the time it was said")
 	}
 	if at.UnixMilli() < secondsBelow {
-		return event.BadInput("message", "At", fmt.Sprintf("must be after %s", time.UnixMilli(secondsBelow).UTC().Format(time.DateOnly)))
+		return event.BadInput(pkg, "At", fmt.Sprintf("must be after %s", time.UnixMilli(secondsBelow).UTC().Format(time.DateOnly)))
 	}
 	if at.After(now.Add(event.MaxAhead)) {
-		return event.BadInput("message", "At", "lies more than "+event.MaxAhead.String()+" ahead of the clock, at "+at.UTC().Format(time.RFC3339))
+		return event.BadInput(pkg, "At", "lies more than "+event.MaxAhead.String()+" ahead of the clock, at "+at.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
 
-// checkActor refuses an actor that is no text and, under Number, one that
-// DynamoDB would not give back digit by digit. "" is nobody.
+// checkActor refuses an actor that the table cannot hold. "" is nobody.
 func (s *Store) checkActor(actor string) error {
-	if s.cfg.ActorType == Number && actor != "" && !canonical.MatchString(actor) {
-		return event.BadInput("message", "Actor", "must be a whole decimal number of at most 38 digits, or Config.ActorType String")
+	switch {
+	case actor == "":
+		return nil
+	case s.cfg.ActorType == Number:
+		return check.Decimal(pkg, "Actor", actor)
+	case s.cfg.UserIndex:
+		return check.PartitionKey(pkg, "Actor", actor)
 	}
-	return check.Text("message", "Actor", actor)
+	return check.Text(pkg, "Actor", actor)
 }

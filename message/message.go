@@ -11,6 +11,9 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
+// pkg names the package in errors.
+const pkg = "message"
+
 // API is what the package calls of *dynamodb.Client.
 type API interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
@@ -97,9 +100,9 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	}
 	s.cfg.fill()
 	if api == nil {
-		return nil, event.BadInput("message", "api", "must not be nil")
+		return nil, event.BadInput(pkg, "api", "must not be nil")
 	}
-	if err := check.Table("message", table); err != nil {
+	if err := check.Table(pkg, table); err != nil {
 		return nil, err
 	}
 	if err := s.cfg.validate(); err != nil {
@@ -136,24 +139,24 @@ func (c *Config) validate() error {
 	for _, attr := range []struct{ field, name string }{
 		{"ScopeAttr", c.ScopeAttr}, {"SeqAttr", c.SeqAttr}, {"ActorAttr", c.ActorAttr}, {"ActorNameAttr", c.ActorNameAttr},
 	} {
-		if err := check.Attribute("message", attr.field, attr.name); err != nil {
+		if err := check.Attribute(pkg, "Config."+attr.field, attr.name); err != nil {
 			return err
 		}
 		if names[attr.name] {
-			return event.BadInput("message", attr.field, "is the name of another attribute of the message")
+			return event.BadInput(pkg, "Config."+attr.field, "is the name of another attribute of the message")
 		}
 		names[attr.name] = true
 	}
 	if c.ActorType > String {
-		return event.BadInput("message", "ActorType", "must be Number or String")
+		return event.BadInput(pkg, "Config.ActorType", "must be Number or String")
 	}
 	if c.MaxSkew < 0 || c.MaxSkew > mostSkew {
-		return event.BadInput("message", "MaxSkew", "must be positive and at most a day")
+		return event.BadInput(pkg, "Config.MaxSkew", "must be positive and at most a day")
 	}
 	if c.Retention != 0 && c.Retention <= c.MaxSkew {
-		return event.BadInput("message", "Retention", "must be longer than MaxSkew, or 0 to keep for ever")
+		return event.BadInput(pkg, "Config.Retention", "must be longer than MaxSkew, or 0 to keep for ever")
 	}
-	return check.Index("message", "UserIndexName", c.UserIndexName)
+	return check.Index(pkg, "Config.UserIndexName", c.UserIndexName)
 }
 
 // Table returns the table's definition. With a Retention messages expire by

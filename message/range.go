@@ -36,14 +36,14 @@ const (
 
 // span checks the range and returns what it spans.
 func (s *Store) span(scope string, r Range) (span, error) {
-	if err := check.PartitionKey("message", "scope", scope); err != nil {
+	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return span{}, err
 	}
 	if r.FromSeq < 0 || r.ToSeq < 0 {
-		return span{}, event.BadInput("message", "Range", "must have positive bounds")
+		return span{}, event.BadInput(pkg, "Range", "must have positive bounds")
 	}
 	if !r.Since.IsZero() && !r.NewestFirst {
-		return span{}, event.BadInput("message", "Since", "needs NewestFirst: the key has no time")
+		return span{}, event.BadInput(pkg, "Since", "needs NewestFirst: the key has no time")
 	}
 	sp := span{scope: scope, from: r.FromSeq, to: r.ToSeq, newestFirst: r.NewestFirst, consistent: r.Consistent}
 	if r.FromSeq == 0 {
@@ -145,7 +145,7 @@ func (s *Store) Recent(ctx context.Context, scope string, n int) ([]Message, err
 
 func checkLimit(field string, n int) error {
 	if n < 1 || n > mostLimit {
-		return event.BadInput("message", field, "must be 1 to "+strconv.Itoa(mostLimit))
+		return event.BadInput(pkg, field, "must be 1 to "+strconv.Itoa(mostLimit))
 	}
 	return nil
 }
@@ -177,13 +177,13 @@ func writeCursor(seq int64, newestFirst bool) string {
 }
 
 func readCursor(text string, newestFirst bool) (int64, error) {
-	position, err := cursor.Decode("message", direction(newestFirst), text, 1)
+	position, err := cursor.Decode(pkg, direction(newestFirst), text, 1)
 	if err != nil {
 		return 0, err
 	}
 	seq, err := strconv.ParseInt(position[0], 10, 64)
 	if err != nil {
-		return 0, event.BadInput("message", "Cursor", "holds no position of this query")
+		return 0, event.BadInput(pkg, "Cursor", "holds no position of this query")
 	}
 	return seq, nil
 }

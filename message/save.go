@@ -33,7 +33,7 @@ func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 		return 0, fmt.Errorf("message: said before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld)
 	}
 	row := s.encode(m, now)
-	if err := item.CheckSize("message", "Raw", row); err != nil {
+	if err := item.CheckSize(pkg, "Raw", row); err != nil {
 		return 0, err
 	}
 	in := &dynamodb.PutItemInput{
@@ -55,4 +55,4 @@ func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 	return event.Created, nil
 }
 
-func (s *Store) wrap(op string, err error) error { return ddb.Wrap("message", op, s.table, err) }
+func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // Item is a stored item as the SDK gives it.
@@ -108,7 +109,16 @@ func InUse(err error) bool {
 // Any other error (a lost connection, a deadline, a 5xx) leaves it open.
 func Definite(err error) bool {
 	apiErr, ok := errors.AsType[smithy.APIError](err)
-	return ok && apiErr.ErrorFault() == smithy.FaultClient
+	if !ok {
+		return false
+	}
+	if apiErr.ErrorFault() == smithy.FaultClient {
+		return true
+	}
+	// The SDK knows no fault of codes that are not modelled, such as
+	// ValidationException and AccessDeniedException.
+	reply, ok := errors.AsType[*smithyhttp.ResponseError](err)
+	return ok && reply.HTTPStatusCode()/100 == 4
 }
 
 // conflictTries and conflictPause bound [Retry].

@@ -1,0 +1,106 @@
+package counter_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// nonces are the same in every run.
+func nonces() *bytes.Reader {
+	return bytes.NewReader([]byte("first---second--third---fourth--"))
+}
+
+// The row as it is stored: one event held, one given back.
+func TestGoldenRow(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{Rand: nonces()})
+	e.take(t, message(t, noon, 1), 3)
+	second := message(t, noon, 2)
+	if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: second, Weight: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: second, Weight: 2}); err != nil {
+		t.Fatal(err)
+	}
+	golden.Want(t, e.db.Client(), e.table, "testdata/row.json", "chatId", "date")
+}
+
+// A row of the TypeScript system is read and written as it is: its count goes
+// on, its ttl becomes that of all others, and what we do not know stays.
+func TestTypeScriptRow(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{Rand: nonces()})
+	golden.Put(t, e.db.Client(), e.table, "testdata/typescript.json")
+	want := counter.Count{Used: 2, UpdatedAt: instant(t, "2026-03-29T09:15:30.123Z")}
+	if got := e.get(t, day); got != want {
+		t.Errorf("Get = %+v, want %+v", got, want)
+	}
+	ev := message(t, noon, 1)
+	if grant := e.take(t, ev, 3); !grant.OK || grant.Outcome != event.Created || grant.Used != 3 {
+		t.Errorf("the third of three: %+v", grant)
+	}
+	golden.Want(t, e.db.Client(), e.table, "testdata/typescript-taken.json", "chatId", "date")
+	if grant := e.take(t, message(t, noon, 2), 3); grant.OK || grant.Used != 3 {
+		t.Errorf("the fourth: %+v", grant)
+	}
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev}); err != nil {
+		t.Error(err)
+	}
+	total, err := e.AddUnkeyed(t.Context(), counter.Unkeyed{Key: chat, At: noon})
+	if err != nil || total.Used != 3 {
+		t.Errorf("AddUnkeyed = %+v, %v", total, err)
+	}
+}
+
+// A TypeScript row at its cap refuses before there is any event in it.
+func TestTypeScriptRowAtTheCap(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	golden.Put(t, e.db.Client(), e.table, "testdata/typescript.json")
+	if grant := e.take(t, message(t, noon, 1), 2); grant.OK || grant.Outcome != 0 || grant.Used != 2 || grant.Remaining != 0 {
+		t.Errorf("above the cap: %+v", grant)
+	}
+	golden.Want(t, e.db.Client(), e.table, "testdata/typescript.json", "chatId", "date")
+}
+
+// The key attributes can have other names, reserved words and all.
+func TestOtherNames(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	s, err := counter.New(db.Client(), db.Name("quotas"), tzclock.UTC, &counter.Config{
+		Now: nowIs(noon), ScopeAttr: "tenant", DateAttr: "day",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := schema.Table{
+		Name: db.Name("quotas"), TTL: "ttl",
+		Key: schema.Key{Partition: schema.String("tenant"), Sort: schema.String("day")},
+	}
+	if diff := cmp.Diff(want, s.Table()); diff != "" {
+		t.Errorf("Table (-want +got):\n%s", diff)
+	}
+	table := s.Table()
+	table.TTL = ""
+	if err := schema.Create(t.Context(), db.Client(), table); err != nil {
+		t.Fatal(err)
+	}
+	take := counter.Take{Key: "acme", Event: message(t, noon, 1), Cap: 1}
+	for _, want := range []event.Outcome{event.Created, event.Duplicate} {
+		if grant, err := s.Take(t.Context(), take); err != nil || grant.Outcome != want {
+			t.Errorf("Take = %+v, %v", grant, err)
+		}
+	}
+	if count, err := s.Get(t.Context(), "acme", tzclock.UTC.Date(noon)); err != nil || count.Used != 1 {
+		t.Errorf("Get = %v, %v", count, err)
+	}
+}

@@ -1,0 +1,184 @@
+package counter
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// Law: what String writes, parseEntry reads back, and entries that differ are
+// written differently. Only a held entry begins with what a refund asks for.
+func FuzzEntryRoundTrip(f *testing.F) {
+	f.Add(int64(1), false, []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add(int64(10), true, []byte("\xff\xff\xff\xff\xff\xff\xff\xff"))
+	f.Add(int64(mostWeight), true, []byte("~-1~-1~-"))
+	f.Fuzz(func(t *testing.T, weight int64, refunded bool, random []byte) {
+		if weight < 1 || weight > mostWeight || len(random) < nonceSize {
+			return
+		}
+		nonce, err := newNonce(bytes.NewReader(random))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := entry{weight: weight, refunded: refunded, nonce: nonce}
+		got, err := parseEntry(e.String())
+		if err != nil || got != e {
+			t.Errorf("parseEntry(%q) = %+v, %v, want %+v", e, got, err, e)
+		}
+		if strings.HasPrefix(e.String(), e.held()) == refunded {
+			t.Errorf("%q begins with %q", e, e.held())
+		}
+		if other := (entry{weight: weight + 1, nonce: nonce}); strings.HasPrefix(e.String(), other.held()) {
+			t.Errorf("%q begins with %q", e, other.held())
+		}
+	})
+}
+
+// Law: what parseEntry reads, String writes back: there is one form.
+func FuzzParseEntry(f *testing.F) {
+	for _, text := range []string{
+		"1~kQ0hF3vbl2E", "-2~Zm9vYmFyYmE", "", "-", "~", "1~", "01~kQ0hF3vbl2E", "+1~kQ0hF3vbl2E", "0~kQ0hF3vbl2E",
+		"--1~kQ0hF3vbl2E", "1000000000001~kQ0hF3vbl2E", "1~kQ0hF3vbl2F", "1~kQ0hF3vbl2E=", "1~kQ0h\nF3vbl2E", "1~kQ0hF3vbl2E~",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if e, err := parseEntry(text); err == nil && e.String() != text {
+			t.Errorf("parseEntry(%q) = %+v, which is written %q", text, e, e)
+		}
+	})
+}
+
+func TestParseEntryRefuses(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"", "-", "1", "~kQ0hF3vbl2E", "1~", "1~short", "1~kQ0hF3vbl2EA", "0~kQ0hF3vbl2E", "01~kQ0hF3vbl2E",
+		"+1~kQ0hF3vbl2E", "--1~kQ0hF3vbl2E", "1.0~kQ0hF3vbl2E", "1000000000001~kQ0hF3vbl2E", "1~kQ0h+3vbl2E",
+	} {
+		if e, err := parseEntry(text); err == nil {
+			t.Errorf("parseEntry(%q) = %+v", text, e)
+		}
+	}
+}
+
+// What the documentation says of sizes: an entry of weight 1 is 41 bytes, 25
+// to a KB, and a row of the most and longest entries is below 400 KB.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	ev, err := event.New(time.UnixMilli(1774785600000), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nonce := strings.Repeat("A", nonceText)
+	size := func(e entry) int { return item.Size(ddb.Item{entryName(ev): item.S(e.String())}) }
+	if got := size(entry{weight: 1, nonce: nonce}); got != 41 {
+		t.Errorf("an entry is %d bytes", got)
+	}
+	const base = 2048 + 1024 + 1024 // the longest keys and names, and the figures
+	if got := mostRecorded*size(entry{weight: mostWeight, refunded: true, nonce: nonce}) + base; got > item.MaxSize {
+		t.Errorf("the longest row is %d bytes", got)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	var c Config
+	c.fill()
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		if v.Field(i).IsZero() {
+			t.Errorf("Config.%s has no default", v.Type().Field(i).Name)
+		}
+	}
+	if err := c.validate(); err != nil {
+		t.Errorf("the defaults are refused: %v", err)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	type args struct {
+		api   API
+		table string
+		zone  tzclock.Zone
+		cfg   Config
+	}
+	good := func() args { return args{api: noAPI{}, table: "limits", zone: tzclock.UTC} }
+	for field, spoil := range map[string][]func(*args){
+		"api":                {func(a *args) { a.api = nil }},
+		"table":              {func(a *args) { a.table = "" }, func(a *args) { a.table = "a b c" }},
+		"zone":               {func(a *args) { a.zone = tzclock.Zone{} }},
+		"Config.ScopeAttr":   {func(a *args) { a.cfg.ScopeAttr = "count" }, func(a *args) { a.cfg.ScopeAttr = "e_x" }, func(a *args) { a.cfg.ScopeAttr = "\xff" }},
+		"Config.DateAttr":    {func(a *args) { a.cfg.DateAttr = "chatId" }, func(a *args) { a.cfg.DateAttr = "ttl" }},
+		"Config.MaxRecorded": {func(a *args) { a.cfg.MaxRecorded = -1 }, func(a *args) { a.cfg.MaxRecorded = 7001 }},
+		"Config.MaxSkew":     {func(a *args) { a.cfg.MaxSkew = -1 }, func(a *args) { a.cfg.MaxSkew = 25 * time.Hour }},
+	} {
+		for i, change := range spoil {
+			a := good()
+			change(&a)
+			s, err := New(a.api, a.table, a.zone, &a.cfg)
+			var bad *event.InputError
+			if s != nil || !errors.As(err, &bad) || bad.Package != "counter" || bad.Field != field {
+				t.Errorf("%s %d: %v", field, i, err)
+			}
+		}
+	}
+	cfg := Config{}
+	if _, err := New(noAPI{}, "limits", tzclock.UTC, &cfg); err != nil || cfg.MaxSkew != 0 {
+		t.Errorf("the caller's Config has changed: %+v, %v", cfg, err)
+	}
+}
+
+type noAPI struct{ API }
+
+// Without randomness nothing is sent: the call could not know its own work.
+func TestNoRandomness(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1774785600000)
+	s, err := New(noAPI{}, "limits", tzclock.UTC, &Config{
+		Now: func() time.Time { return now }, Rand: iotest.ErrReader(errors.New("dry")),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev, err := event.New(now, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Take(t.Context(), Take{Key: "k", Event: ev, Cap: 1}); err == nil {
+		t.Error("Take has no nonce and goes on")
+	}
+}
+
+// Rows that the package did not write and cannot read are errors, never
+// grants.
+func TestReadingStrangeRows(t *testing.T) {
+	t.Parallel()
+	ev, err := event.New(time.UnixMilli(1774785600000), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Store{table: "limits"}
+	w := keyed{event: ev, entry: entry{weight: 1, nonce: strings.Repeat("A", nonceText)}}
+	for name, row := range map[string]ddb.Item{
+		"count is text":      {attrCount: item.S("3")},
+		"count is a half":    {attrCount: item.F(0.5)},
+		"recorded is text":   {attrRecorded: item.S("3")},
+		"no time":            {attrUpdatedAt: item.S("today")},
+		"entry is a number":  {entryName(ev): item.N(1)},
+		"entry has no nonce": {entryName(ev): item.S("1~")},
+	} {
+		if got, err := s.judge(w, row); err == nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package counter_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// The reply is lost after the write took effect and the SDK sends again: the
+// call reads Created, from two requests and no read.
+func TestOwnLostReplyIsNoRedelivery(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	if _, err := e.Add(t.Context(), counter.Add{Key: "refund", Event: ev}); err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func() (event.Outcome, int64, error){
+		"take": func() (event.Outcome, int64, error) {
+			grant, err := e.Take(t.Context(), counter.Take{Key: "take", Event: ev, Cap: 1})
+			return grant.Outcome, grant.Used, err
+		},
+		"add": func() (event.Outcome, int64, error) {
+			total, err := e.Add(t.Context(), counter.Add{Key: "add", Event: ev})
+			return total.Outcome, total.Used, err
+		},
+		"refund": func() (event.Outcome, int64, error) {
+			total, err := e.Refund(t.Context(), counter.Refund{Key: "refund", Event: ev})
+			return total.Outcome, total.Used + 1, err
+		},
+	} {
+		e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
+		var outcome event.Outcome
+		var used int64
+		var err error
+		cost := e.db.Meter(func() { outcome, used, err = call() })
+		if err != nil || outcome != event.Created || used != 1 {
+			t.Errorf("%s: %v, %d used, %v, want created", name, outcome, used, err)
+		}
+		if cost.Requests != 2 || cost.ByOp["UpdateItem"] != 2 {
+			t.Errorf("%s: %v", name, cost)
+		}
+	}
+}
+
+// When the whole call fails and is made again, the second is a redelivery: it
+// cannot know whether the first has been acted upon.
+func TestRepeatedCallIsADuplicate(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Times: -1})
+	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 3}); err == nil {
+		t.Fatal("no reply, no error")
+	}
+	e.db.Heal()
+	if grant := e.take(t, ev, 3); !grant.OK || grant.Outcome != event.Duplicate || grant.Used != 1 {
+		t.Errorf("again: %+v", grant)
+	}
+}
+
+// Between the lost reply and the SDK's second attempt another caller may have
+// given the room back: then it is gone.
+func TestLostReplyThenRefunded(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	meddling := meddler{Client: e.db.Client(), between: func() {
+		if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev}); err != nil {
+			t.Error(err)
+		}
+	}}
+	s, err := counter.New(meddling, e.table, tzclock.Stockholm, &counter.Config{Now: nowIs(noon)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 3})
+	if err != nil || grant.OK || !grant.Refunded || grant.Outcome != event.Duplicate || grant.Used != 0 {
+		t.Errorf("Take = %+v, %v", grant, err)
+	}
+}
+
+// meddler sends each write twice, as an SDK does that lost the first reply,
+// and does something between.
+type meddler struct {
+	*dynamodb.Client
+	between func()
+}
+
+func (m meddler) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if _, err := m.Client.UpdateItem(ctx, in, options...); err != nil {
+		return nil, err
+	}
+	m.between()
+	return m.Client.UpdateItem(ctx, in, options...)
+}
+
+func TestAddUnkeyed(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	for i := range int64(3) {
+		total, err := e.AddUnkeyed(t.Context(), counter.Unkeyed{Key: chat, At: noon, Weight: 2})
+		want := counter.Total{Outcome: event.Created, Used: 2 * (i + 1), Day: day, ResetsAt: tzclock.Stockholm.End(day)}
+		if err != nil || total != want {
+			t.Errorf("AddUnkeyed = %+v, %v, want %+v", total, err, want)
+		}
+	}
+	if count := e.get(t, day); count.Used != 6 || count.Recorded != 0 {
+		t.Errorf("Get = %v: the row must not grow", count)
+	}
+}
+
+// One attempt, and the truth about it.
+func TestAddUnkeyedIsNeverRepeated(t *testing.T) {
+	t.Parallel()
+	for do, counted := range map[dynamotest.Disturbance]int64{dynamotest.LoseReply: 1, dynamotest.LoseRequest: 0} {
+		e := open(t, counter.Config{})
+		e.db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem"})
+		var err error
+		cost := e.db.Meter(func() { _, err = e.AddUnkeyed(t.Context(), counter.Unkeyed{Key: chat, At: noon}) })
+		if !errors.Is(err, event.ErrUnknownOutcome) || cost.Requests != 1 {
+			t.Errorf("%v: %v after %v, want ErrUnknownOutcome after one request", do, err, cost)
+		}
+		if count := e.get(t, day); count.Used != counted {
+			t.Errorf("%v: Get = %v, want %d", do, count, counted)
+		}
+	}
+}
+
+// What DynamoDB refuses is known not to have counted.
+func TestAddUnkeyedRefused(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	e.put(t, map[string]types.AttributeValue{"chatId": text(chat), "date": text(day.String()), "count": text("many")})
+	_, err := e.AddUnkeyed(t.Context(), counter.Unkeyed{Key: chat, At: noon})
+	if err == nil || errors.Is(err, event.ErrUnknownOutcome) {
+		t.Errorf("a count that is no number: %v, want a definite error", err)
+	}
+	s, err := counter.New(e.db.Client(), "no-such-table", tzclock.Stockholm, &counter.Config{Now: nowIs(noon)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var missing *types.ResourceNotFoundException
+	if _, err := s.AddUnkeyed(t.Context(), counter.Unkeyed{Key: chat, At: noon}); !errors.As(err, &missing) || errors.Is(err, event.ErrUnknownOutcome) {
+		t.Errorf("no table: %v, want a definite error", err)
+	}
+}
+
+// A write that meets a transaction on the row is sent again, with its nonce.
+func TestTransactionConflict(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	busy := &conflicting{Client: e.db.Client(), times: 2}
+	s, err := counter.New(busy, e.table, tzclock.Stockholm, &counter.Config{Now: nowIs(noon)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 1), Cap: 3})
+	if err != nil || grant.Outcome != event.Created || busy.calls != 3 {
+		t.Errorf("Take = %+v, %v after %d calls", grant, err, busy.calls)
+	}
+	busy.times, busy.calls = 1, 0
+	_, err = s.AddUnkeyed(t.Context(), counter.Unkeyed{Key: chat, At: noon})
+	if err == nil || errors.Is(err, event.ErrUnknownOutcome) || busy.calls != 1 {
+		t.Errorf("AddUnkeyed = %v after %d calls, want the definite conflict", err, busy.calls)
+	}
+}
+
+type conflicting struct {
+	*dynamodb.Client
+	calls, times int
+}
+
+func (c *conflicting) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if c.calls++; c.calls <= c.times {
+		return nil, &types.TransactionConflictException{Message: aws.String("a transaction is under way")}
+	}
+	return c.Client.UpdateItem(ctx, in, options...)
+}

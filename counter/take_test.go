@@ -1,0 +1,260 @@
+package counter_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+func TestTakeUpToTheCap(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	midnight := time.Date(2026, 3, 30, 0, 0, 0, 0, tzclock.Stockholm.Location())
+	for i := int64(1); i <= 3; i++ {
+		want := counter.Grant{
+			OK: true, Outcome: event.Created, Used: i, Cap: 3, Remaining: 3 - i, Day: day, ResetsAt: midnight,
+		}
+		if diff := cmp.Diff(want, e.take(t, message(t, noon, i), 3)); diff != "" {
+			t.Errorf("take %d (-want +got):\n%s", i, diff)
+		}
+	}
+	want := counter.Grant{Used: 3, Cap: 3, Day: day, ResetsAt: midnight}
+	if diff := cmp.Diff(want, e.take(t, message(t, noon, 4), 3)); diff != "" {
+		t.Errorf("above the cap (-want +got):\n%s", diff)
+	}
+	count := e.get(t, day)
+	if want := (counter.Count{Used: 3, Recorded: 3, UpdatedAt: noon}); count != want {
+		t.Errorf("Get = %v, want %v", count, want)
+	}
+}
+
+func TestRedeliveryTakesNothing(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	e.take(t, ev, 3)
+	for range 3 {
+		var grant counter.Grant
+		cost := e.db.Meter(func() { grant = e.take(t, ev, 3) })
+		if !grant.OK || grant.Outcome != event.Duplicate || grant.Used != 1 || grant.Remaining != 2 {
+			t.Errorf("redelivered: %+v", grant)
+		}
+		if cost.Requests != 1 {
+			t.Errorf("a redelivery is told by %v, want one request", cost)
+		}
+	}
+	if count := e.get(t, day); count.Used != 1 || count.Recorded != 1 {
+		t.Errorf("Get = %v", count)
+	}
+}
+
+// A redelivery holds its grant also when the cap was reached since, or lowered.
+func TestRedeliveryAtTheCap(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	first := message(t, noon, 1)
+	for i := range 3 {
+		e.take(t, message(t, noon, i+1), 3)
+	}
+	for _, most := range []int64{3, 1} {
+		grant := e.take(t, first, most)
+		if !grant.OK || grant.Outcome != event.Duplicate || grant.Used != 3 || grant.Remaining != 0 {
+			t.Errorf("cap %d: %+v", most, grant)
+		}
+	}
+}
+
+func TestWeights(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	for _, step := range []struct {
+		id     int
+		weight int64
+		ok     bool
+		used   int64
+	}{
+		{1, 2, true, 2},
+		{2, 4, false, 2}, // 6 of 5
+		{3, 3, true, 5},  // exactly
+		{4, 0, false, 5}, // 0 is 1
+		{5, 5, false, 5},
+	} {
+		grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, step.id), Cap: 5, Weight: step.weight})
+		if err != nil || grant.OK != step.ok || grant.Used != step.used || grant.Remaining != 5-step.used {
+			t.Errorf("event %d of weight %d: %+v, %v", step.id, step.weight, grant, err)
+		}
+	}
+}
+
+func TestAnotherWeightIsAnError(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 5, Weight: 2}); err != nil {
+		t.Fatal(err)
+	}
+	var differs *counter.WeightError
+	if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 5, Weight: 3}); !errors.As(err, &differs) || grant.OK {
+		t.Errorf("Take = %+v, %v", grant, err)
+	}
+	if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: ev}); !errors.As(err, &differs) {
+		t.Errorf("Add = %v", err)
+	}
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 1}); !errors.As(err, &differs) {
+		t.Errorf("Refund = %v", err)
+	}
+	if want := (counter.WeightError{Recorded: 2, Given: 1}); *differs != want {
+		t.Errorf("got %+v, want %+v", *differs, want)
+	}
+	// "2~" is no part of "20~": the digits are compared as a whole.
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 20}); !errors.As(err, &differs) {
+		t.Errorf("Refund of 20 = %v", err)
+	}
+	if count := e.get(t, day); count.Used != 2 {
+		t.Errorf("Get = %v", count)
+	}
+}
+
+func TestKeysDaysAndEventsAreApart(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	yesterday := noon.AddDate(0, 0, -1)
+	second, err := message(t, noon, 1).Nth(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, take := range map[string]counter.Take{
+		"first":                   {Key: chat, Event: message(t, noon, 1)},
+		"another key":             {Key: chat + "4", Event: message(t, noon, 1)},
+		"a # is any letter":       {Key: chat + "#2026-03-29", Event: message(t, noon, 1)},
+		"another day":             {Key: chat, Event: message(t, yesterday, 1)},
+		"the second of the event": {Key: chat, Event: second},
+	} {
+		take.Cap = 10
+		grant, err := e.Take(t.Context(), take)
+		if err != nil || grant.Outcome != event.Created {
+			t.Errorf("%s: %+v, %v", name, grant, err)
+		}
+	}
+	if count := e.get(t, day); count.Used != 2 {
+		t.Errorf("today: %v, want 2 used", count)
+	}
+	if count := e.get(t, day.AddDays(-1)); count.Used != 1 {
+		t.Errorf("yesterday: %v, want 1 used", count)
+	}
+}
+
+func TestFullRow(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{MaxRecorded: 3})
+	for i := range 3 {
+		e.take(t, message(t, noon, i), 100)
+	}
+	fourth := message(t, noon, 4)
+	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: fourth, Cap: 100}); !errors.Is(err, counter.ErrFull) {
+		t.Errorf("Take = %v, want ErrFull", err)
+	}
+	if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: fourth}); !errors.Is(err, counter.ErrFull) {
+		t.Errorf("Add = %v, want ErrFull", err)
+	}
+	if grant := e.take(t, fourth, 3); grant.OK || grant.Used != 3 {
+		t.Errorf("a cap that is reached is the better answer: %+v", grant)
+	}
+	if grant := e.take(t, message(t, noon, 1), 100); !grant.OK || grant.Outcome != event.Duplicate {
+		t.Errorf("a recorded event in a full row: %+v", grant)
+	}
+	// A tombstone takes its place in the row.
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: message(t, noon, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: fourth, Cap: 100}); !errors.Is(err, counter.ErrFull) {
+		t.Errorf("Take after a refund = %v, want ErrFull", err)
+	}
+	if count := e.get(t, day); count.Used != 2 || count.Recorded != 3 {
+		t.Errorf("Get = %v", count)
+	}
+}
+
+func TestBadInputSendsNothing(t *testing.T) {
+	t.Parallel()
+	s, err := counter.New(silent{t}, "limits", tzclock.Stockholm, &counter.Config{Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev := message(t, noon, 1)
+	for field, takes := range map[string][]counter.Take{
+		"Key": {
+			{Event: ev, Cap: 3},
+			{Key: strings.Repeat("k", 2049), Event: ev, Cap: 3},
+			{Key: "\xff", Event: ev, Cap: 3},
+		},
+		"Event": {
+			{Key: chat, Cap: 3},
+			{Key: chat, Event: ev.First(), Cap: 3},
+			{Key: chat, Event: message(t, noon.Add(time.Hour+time.Second), 1), Cap: 3},
+		},
+		"Cap": {
+			{Key: chat, Event: ev},
+			{Key: chat, Event: ev, Cap: -3},
+		},
+		"Weight": {
+			{Key: chat, Event: ev, Cap: 3, Weight: 4},
+			{Key: chat, Event: ev, Cap: 3, Weight: -1},
+			{Key: chat, Event: ev, Cap: 1e15, Weight: 1e12 + 1},
+		},
+	} {
+		for _, take := range takes {
+			_, err := s.Take(t.Context(), take)
+			wantBad(t, err, field)
+			if field == "Cap" {
+				continue
+			}
+			if take.Weight > take.Cap {
+				continue // no limit but for Take
+			}
+			_, err = s.Add(t.Context(), counter.Add{Key: take.Key, Event: take.Event, Weight: take.Weight})
+			wantBad(t, err, field)
+			_, err = s.Refund(t.Context(), counter.Refund{Key: take.Key, Event: take.Event, Weight: take.Weight})
+			wantBad(t, err, field)
+		}
+	}
+	_, err = s.Get(t.Context(), "", day)
+	wantBad(t, err, "key")
+	_, err = s.Get(t.Context(), chat, tzclock.Date{Year: 2026, Month: 2, Day: 30})
+	wantBad(t, err, "day")
+	for field, u := range map[string]counter.Unkeyed{
+		"Key":    {At: noon},
+		"At":     {Key: chat},
+		"Weight": {Key: chat, At: noon, Weight: -1},
+	} {
+		_, err := s.AddUnkeyed(t.Context(), u)
+		wantBad(t, err, field)
+	}
+	_, err = s.AddUnkeyed(t.Context(), counter.Unkeyed{Key: chat, At: noon.Add(2 * time.Hour)})
+	wantBad(t, err, "At")
+}
+
+func TestErrorsNameOperationAndTableButNoKey(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	s, err := counter.New(db.Client(), "no-such-table", tzclock.UTC, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Take(t.Context(), counter.Take{Key: "person@example.com", Event: message(t, time.Now(), 1), Cap: 1})
+	if err == nil || !strings.HasPrefix(err.Error(), "counter: UpdateItem on table no-such-table: ") || strings.Contains(err.Error(), "person") {
+		t.Errorf("Take = %v", err)
+	}
+	_, err = s.Get(t.Context(), "person@example.com", day)
+	if err == nil || !strings.HasPrefix(err.Error(), "counter: GetItem on table no-such-table: ") || strings.Contains(err.Error(), "person") {
+		t.Errorf("Get = %v", err)
+	}
+}
