@@ -45,6 +45,7 @@ const (
 	msgKeyManyNames  = "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"
 	msgKeyNoName     = "Invalid condition in KeyConditionExpression: No key attribute specified"
 	msgKeyMismatch   = "Query key condition not supported"
+	msgKeyTooMany    = "Conditions can be of length 1 or 2 only"
 )
 
 // Texts with blanks.

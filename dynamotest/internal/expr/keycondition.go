@@ -178,7 +178,10 @@ func (ts KeyTerms) Resolve(hash, sort []string) (*KeyQuery, error) {
 // before them, or the key has no place for them.
 func (ts KeyTerms) unfit(q *KeyQuery, hash, sort []string) error {
 	next := len(q.Equal)
-	if q.Range == nil && next < len(sort) && len(ts) <= len(hash)+len(sort) {
+	switch {
+	case len(ts) > 2 && len(hash) == 1 && len(sort) <= 1:
+		return &Error{Reason: msgKeyTooMany}
+	case q.Range == nil && next < len(sort) && len(ts) <= len(hash)+len(sort):
 		return &Error{Reason: msgKeyMissed(sort[next])}
 	}
 	return &Error{Reason: msgKeyMismatch}

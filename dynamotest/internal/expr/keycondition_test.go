@@ -117,9 +117,9 @@ func TestKeyConditionErrors(t *testing.T) {
 		"pk > :p":                               "Query key condition not supported",
 		"begins_with(pk, :p)":                   "Query key condition not supported",
 		"pk = :p AND extra = :s":                "Query condition missed key schema element: sk",
-		"pk = :p AND sk = :s AND extra = :s":    "Query key condition not supported",
-		"pk = :p AND sk > :s AND extra > :s":    "Query key condition not supported",
-		"pk = :p AND extra = :s AND some2 = :s": "Query key condition not supported",
+		"pk = :p AND sk = :s AND extra = :s":    "Conditions can be of length 1 or 2 only",
+		"pk = :p AND sk > :s AND extra > :s":    "Conditions can be of length 1 or 2 only",
+		"pk = :p AND extra = :s AND some2 = :s": "Conditions can be of length 1 or 2 only",
 	}
 	for src, want := range tests {
 		terms, err := bindKeys(t, src)

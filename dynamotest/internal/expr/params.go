@@ -159,6 +159,9 @@ func (b *binding) stepName(s step) string {
 
 // full returns p with its placeholders replaced.
 func (b *binding) full(p path) path {
+	if !slices.ContainsFunc(p, func(s step) bool { return s.slot != noSlot }) {
+		return p
+	}
 	out := slices.Clone(p)
 	for i, s := range out {
 		out[i].name, out[i].slot = b.stepName(s), noSlot

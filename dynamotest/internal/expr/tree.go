@@ -18,30 +18,37 @@ type tree struct {
 
 // newTree joins paths, none of which is the beginning of another.
 func newTree(paths []path) *tree {
-	root := &tree{}
+	root := &tree{branches: make([]*tree, 0, len(paths))}
+	size := 0
+	for _, p := range paths {
+		size += len(p)
+	}
+	nodes := make([]tree, size) // all that can be needed, in one piece
 	for i, p := range paths {
-		root.grow(p).leaf = i
+		t := root
+		for _, s := range p {
+			next := t.branch(s)
+			if next == nil {
+				next, nodes = &nodes[0], nodes[1:]
+				next.step = s
+				t.branches = append(t.branches, next)
+			}
+			t = next
+		}
+		t.leaf = i
 	}
 	root.sort()
 	return root
 }
 
-func (t *tree) grow(p path) *tree {
-	for _, s := range p {
-		t = t.branch(s)
-	}
-	return t
-}
-
+// branch returns the branch for a step, or nil.
 func (t *tree) branch(s step) *tree {
 	for _, b := range t.branches {
 		if b.step == s {
 			return b
 		}
 	}
-	b := &tree{step: s}
-	t.branches = append(t.branches, b)
-	return b
+	return nil
 }
 
 func (t *tree) sort() {

@@ -29,7 +29,7 @@ func (u *Update) Bind(params *Params) (*Change, error) {
 	for slot := range u.values {
 		b.resolveValue(slot)
 	}
-	c := &Change{binding: b}
+	c := &Change{binding: b, actions: make([]boundAction, 0, len(u.actions))}
 	paths := make([]path, len(u.actions))
 	for i := range u.actions {
 		a := &u.actions[i]
@@ -136,14 +136,7 @@ func (c *Change) Overhead() int {
 // shows it.
 func (c *Change) Old(before attr.Map) attr.Map { return c.tree.pick(before) }
 
-// New returns what they hold in the item after, as UPDATED_NEW shows it. What
-// was removed is left out, even if another element of a list has moved there.
-func (c *Change) New(after attr.Map) attr.Map {
-	var written []path
-	for _, a := range c.actions {
-		if a.verb != verbRemove {
-			written = append(written, a.path)
-		}
-	}
-	return newTree(written).pick(after)
-}
+// New returns what the same paths hold in the item after, as UPDATED_NEW shows
+// it: of a removed element of a list, what has moved to its place, and of one
+// that was appended by an index past the end, nothing.
+func (c *Change) New(after attr.Map) attr.Map { return c.tree.pick(after) }

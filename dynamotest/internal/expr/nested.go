@@ -1,0 +1,42 @@
+package expr
+
+// Nested returns the names of the top-level attributes that the condition looks
+// into. Attributes of a key are scalars, so there is nothing inside them.
+func (p *Predicate) Nested() []string {
+	var heads []string
+	p.collectNested(p.root, &heads)
+	return heads
+}
+
+func (b *binding) collectNested(n *node, heads *[]string) {
+	if n.op == opPath && len(n.path) > 1 {
+		*heads = append(*heads, b.stepName(n.path[0]))
+	}
+	for i := range n.args {
+		b.collectNested(&n.args[i], heads)
+	}
+}
+
+// Nested returns the names of the top-level attributes that the update changes
+// inside.
+func (c *Change) Nested() []string {
+	var heads []string
+	for _, a := range c.actions {
+		if len(a.path) > 1 {
+			heads = append(heads, a.path[0].name)
+		}
+	}
+	return heads
+}
+
+// Nested returns the names of the top-level attributes of which only a part is
+// selected.
+func (s *Selection) Nested() []string {
+	var heads []string
+	for _, b := range s.tree.branches {
+		if !b.isLeaf() {
+			heads = append(heads, b.step.name)
+		}
+	}
+	return heads
+}
