@@ -59,6 +59,8 @@ func (k *KeysOfTable) field(r *jsonx.Reader, member string) {
 		k.Projection = text(r)
 	case "ConsistentRead":
 		k.ConsistentRead = boolean(r)
+	case "ExpressionAttributeValues":
+		r.Skip() // as in Get
 	default:
 		k.Expressions.field(r, member)
 	}

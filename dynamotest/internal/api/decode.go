@@ -107,8 +107,8 @@ type Expressions struct {
 	Names  Opt[map[string]string]
 	Values Item
 
-	// Legacy is the first parameter met that expressions have replaced.
-	Legacy string
+	// Legacy are the parameters met that expressions have replaced.
+	Legacy []string
 }
 
 func (e *Expressions) field(r *jsonx.Reader, name string) {
@@ -118,9 +118,7 @@ func (e *Expressions) field(r *jsonx.Reader, name string) {
 	case "ExpressionAttributeValues":
 		e.Values = item(r)
 	case "AttributesToGet", "AttributeUpdates", "ConditionalOperator", "Expected", "KeyConditions", "QueryFilter", "ScanFilter":
-		if e.Legacy == "" {
-			e.Legacy = name
-		}
+		e.Legacy = append(e.Legacy, name)
 		r.Skip()
 	default:
 		r.Skip()

@@ -101,6 +101,8 @@ func (g *Get) field(r *jsonx.Reader, member string) {
 		g.ConsistentRead = r.Bool()
 	case "ReturnConsumedCapacity":
 		g.ReturnCapacity = name(r)
+	case "ExpressionAttributeValues":
+		r.Skip() // a projection has no values, so this is no member of the request
 	default:
 		g.Expressions.field(r, member)
 	}

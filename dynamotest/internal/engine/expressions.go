@@ -102,8 +102,8 @@ func (s *sources) bind(e *api.Expressions) (bound, *api.Error) {
 }
 
 func (s *sources) checkPlaceholders(e *api.Expressions) *api.Error {
-	if e.Legacy != "" {
-		return api.Invalid("%s is a legacy parameter that is not emulated; use expressions", e.Legacy)
+	if len(e.Legacy) > 0 {
+		return s.refuseLegacy(e.Legacy)
 	}
 	if !s.any() {
 		switch {
@@ -125,6 +125,59 @@ func (s *sources) checkPlaceholders(e *api.Expressions) *api.Error {
 			return api.Invalid("ExpressionAttributeValues contains invalid value: %s for key %s", wrong.Message, wrong.Key)
 		}
 		return invalid(err)
+	}
+	return nil
+}
+
+// refuseLegacy answers a request with parameters that expressions have replaced.
+func (s *sources) refuseLegacy(legacy []string) *api.Error {
+	if !s.any() {
+		return api.Invalid("%s is a legacy parameter that this server does not take; use expressions", legacy[0])
+	}
+	var used []string
+	for _, x := range []struct {
+		name string
+		src  api.Opt[string]
+	}{
+		{expr.ProjectionExpression, s.projection},
+		{expr.FilterExpression, s.filter},
+		{expr.UpdateExpression, s.update},
+		{expr.ConditionExpression, s.condition},
+		{expr.KeyConditionExpression, s.keys},
+	} {
+		if x.src.Set {
+			used = append(used, x.name)
+		}
+	}
+	return api.Invalid("Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {%s} Expression parameters: {%s}",
+		strings.Join(legacy, ", "), strings.Join(used, ", "))
+}
+
+// checkScalars refuses paths that lead into an attribute of a key.
+func (b *bound) checkScalars(t *table) *api.Error {
+	var nested []string
+	if b.condition != nil {
+		nested = append(nested, b.condition.Nested()...)
+	}
+	if b.filter != nil {
+		nested = append(nested, b.filter.Nested()...)
+	}
+	if b.change != nil {
+		nested = append(nested, b.change.Nested()...)
+	}
+	if b.selection != nil {
+		nested = append(nested, b.selection.Nested()...)
+	}
+	const text = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
+	for _, name := range nested {
+		if t.key.has(name) {
+			return api.Invalid(text+"Key: %s", name)
+		}
+		for _, x := range t.indexes {
+			if x.key.has(name) {
+				return api.Invalid(text+"IndexKey: %s", name)
+			}
+		}
 	}
 	return nil
 }

@@ -33,6 +33,9 @@ func (e *Engine) get(r *read) (*table, *record, *api.Error) {
 	if err := t.key.checkKey(r.key.Map); err != nil {
 		return t, nil, err
 	}
+	if err := r.bound.checkScalars(t); err != nil {
+		return t, nil, err
+	}
 	key, _ := t.key.key(r.key.Map)
 	rec, _ := t.items.Get(string(key))
 	return t, rec, nil

@@ -68,6 +68,9 @@ func (p *pager) open(e *Engine) *api.Error {
 		return err
 	}
 	p.table = t
+	if err := p.checkScalars(t); err != nil {
+		return err
+	}
 	if !p.req.IndexName.Set {
 		return nil
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
@@ -56,33 +57,38 @@ func (p *pager) resolve() (*expr.KeyQuery, *api.Error) {
 	if err != nil {
 		return nil, invalid(err)
 	}
-	if err := p.checkFilter(schema); err != nil {
+	if err := checkOperands(schema, query); err != nil {
 		return nil, err
 	}
+	return query, p.checkFilter(schema)
+}
+
+// checkOperands checks the values of a key condition against the key.
+func checkOperands(schema *keySchema, query *expr.KeyQuery) *api.Error {
 	for i, v := range query.Hash {
 		if err := checkOperand(schema.hash[i], v); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for i, v := range query.Equal {
 		if err := checkOperand(schema.rng[i], v); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if r := query.Range; r != nil {
 		part := schema.rng[len(query.Equal)]
 		if err := checkOperand(part, r.Value); err != nil {
-			return nil, err
+			return err
 		}
 		if r.Op == expr.Between {
-			return query, checkOperand(part, r.High)
+			return checkOperand(part, r.High)
 		}
 	}
-	return query, nil
+	return nil
 }
 
-// checkFilter refuses a filter on the key that the query is about: it could
-// only be a mistake, for the key condition does the same for less.
+// checkFilter refuses a filter on the key that the query is about, for the key
+// condition does the same for less, and one on what the index does not hold.
 func (p *pager) checkFilter(schema *keySchema) *api.Error {
 	if p.filter == nil {
 		return nil
@@ -91,6 +97,14 @@ func (p *pager) checkFilter(schema *keySchema) *api.Error {
 		if schema.has(name) {
 			return api.Invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
 		}
+	}
+	if p.index == nil {
+		return nil
+	}
+	lacks := slices.DeleteFunc(p.filter.Heads(), func(name string) bool { return p.index.holds(p.table, name) })
+	if len(lacks) > 0 {
+		slices.Sort(lacks)
+		return api.InvalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", p.index.name, strings.Join(lacks, ", "))
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (e *Engine) locate(w *write) (change, *api.Error) {
 	key, _ := t.key.key(named)
 	c.key = string(key)
 	c.old, _ = t.items.Get(c.key)
-	return c, nil
+	return c, w.bound.checkScalars(t)
 }
 
 // plan works out what w does, and changes nothing. The change that it returns
@@ -90,27 +90,30 @@ func (e *Engine) plan(w *write) (change, *api.Error) {
 	return c, c.evaluate(w)
 }
 
-// evaluate meets the stored item: condition, new image, rules, price.
+// evaluate meets the stored item: new image, condition, rules, price. What a
+// put brings is judged before its condition, what an update makes after it.
 func (c *change) evaluate(w *write) *api.Error {
 	before := itemOf(c.old)
-	holds := w.condition == nil || w.condition.Match(before)
 	after, err := w.image(c.table, before)
 	if err == nil && after != nil {
-		c.new = newRecord(after)
-		if err = w.checkImage(c, holds); err != nil {
-			c.new = nil
+		c.new = c.old
+		if w.kind != api.ConditionCheck {
+			c.new = newRecord(after)
+			err = w.checkImage(c)
 		}
 	}
-	if !holds {
-		c.price(w.kind)
-		c.new = c.old
+	if err != nil && w.kind == api.Put {
+		return err
+	}
+	if w.condition != nil && !w.condition.Match(before) {
+		c.price()
 		return w.failed(before)
 	}
 	if err != nil {
 		return err
 	}
 	c.planEntries()
-	c.price(w.kind)
+	c.price()
 	return nil
 }
 
@@ -144,16 +147,14 @@ func (w *write) image(t *table, before attr.Map) (attr.Map, *api.Error) {
 		}
 	}
 	if before == nil {
+		// The new item has its key, which the update could not see.
 		after = attr.NewMap(append(after[:len(after):len(after)], w.req.Key.Map...)...)
 	}
 	return after, nil
 }
 
 // checkImage checks what a write would leave.
-func (w *write) checkImage(c *change, holds bool) *api.Error {
-	if w.kind == api.ConditionCheck || !holds {
-		return nil
-	}
+func (w *write) checkImage(c *change) *api.Error {
 	if w.kind == api.Put {
 		if c.new.size > maxItem {
 			return api.Invalid("Item size has exceeded the maximum allowed size")
@@ -163,26 +164,12 @@ func (w *write) checkImage(c *change, holds bool) *api.Error {
 	size := c.new.size
 	if w.change != nil {
 		// DynamoDB judges an update by what it would send to storage.
-		const envelope = 3
-		size = max(size, size-c.table.key.pick(c.new.item).Size()+envelope+w.change.Overhead())
+		size = max(size, size-c.table.key.pick(c.new.item).Size()+w.change.Overhead())
 	}
 	if size > maxItem {
 		return api.Invalid("Item size to update has exceeded the maximum allowed size")
 	}
-	for _, name := range w.touched() {
-		if v, ok := c.new.item.Get(name); ok && v.Depth() >= attr.MaxNesting {
-			return api.Invalid("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
-		}
-	}
 	return c.table.checkIndexes(c.new.item)
-}
-
-// touched lists the top-level attributes that an update changes.
-func (w *write) touched() []string {
-	if w.change == nil {
-		return nil
-	}
-	return w.change.Heads()
 }
 
 // failed is the error of a condition that did not hold.
@@ -213,7 +200,7 @@ func (c *change) planEntries() {
 
 // price works out what the change costs. A refused write costs what it would
 // have cost the table, and nothing in the indexes.
-func (c *change) price(kind api.ActionKind) {
+func (c *change) price() {
 	c.cost = Capacity{Table: c.table.name, Base: writeCost(max(sizeOf(c.old), sizeOf(c.new)))}
 	for _, en := range c.entries {
 		if u := en.cost(); u.Write > 0 {

@@ -18,13 +18,14 @@ func (b *binding) collectNested(n *node, heads *[]string) {
 }
 
 // Nested returns the names of the top-level attributes that the update changes
-// inside.
+// inside, or reads from inside.
 func (c *Change) Nested() []string {
 	var heads []string
 	for _, a := range c.actions {
 		if len(a.path) > 1 {
 			heads = append(heads, a.path[0].name)
 		}
+		c.collectNested(a.value, &heads)
 	}
 	return heads
 }

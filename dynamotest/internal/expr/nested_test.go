@@ -26,7 +26,7 @@ func TestNested(t *testing.T) {
 		got        []string
 	}{
 		{"condition", "b e c b", where.Nested()},
-		{"update", "e c", change.Nested()},
+		{"update", "b e c", change.Nested()},
 		{"projection", "b c", pick.Nested()},
 	} {
 		if !slices.Equal(tt.got, strings.Fields(tt.want)) {
