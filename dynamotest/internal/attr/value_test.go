@@ -224,6 +224,52 @@ func TestCompareRefusesKinds(t *testing.T) {
 	}
 }
 
+func TestDecodeOneValue(t *testing.T) {
+	t.Parallel()
+	r := jsonx.NewReader([]byte(`[{"N":"1.0"},{"SS":[]}]`))
+	r.Array()
+	r.More()
+	if v, err := attr.Decode(r); err != nil || !v.Equal(attr.Int(1)) {
+		t.Errorf("Decode = %s, %v", v.AppendJSON(nil), err)
+	}
+	r.More()
+	_, err := attr.Decode(r)
+	var bad *attr.Error
+	if !errors.As(err, &bad) || bad.Key != "" {
+		t.Errorf("error is %v, want one of no key", err)
+	}
+	if r.More(); r.Err() != nil {
+		t.Error(r.Err())
+	}
+}
+
+func TestSetConstructors(t *testing.T) {
+	t.Parallel()
+	ss, err := attr.StringSet("b", "a")
+	if err != nil || string(ss.AppendJSON(nil)) != `{"SS":["a","b"]}` {
+		t.Errorf("StringSet = %s, %v", ss.AppendJSON(nil), err)
+	}
+	bs, err := attr.BytesSet("\x01", "\x00")
+	if err != nil || string(bs.AppendJSON(nil)) != `{"BS":["AA==","AQ=="]}` {
+		t.Errorf("BytesSet = %s, %v", bs.AppendJSON(nil), err)
+	}
+	given := []string{"2", "1.0"}
+	ns, err := attr.NumberSet(given...)
+	if err != nil || string(ns.AppendJSON(nil)) != `{"NS":["1","2"]}` || given[1] != "1.0" {
+		t.Errorf("NumberSet = %s, %v, of %v", ns.AppendJSON(nil), err, given)
+	}
+}
+
+// What is no key has no key bytes.
+func TestAppendKeyOfOtherKinds(t *testing.T) {
+	t.Parallel()
+	for _, f := range decode(t, everything) {
+		if got := len(attr.AppendKey(nil, f.Value)) > 0; got != f.Value.Kind().Scalar() {
+			t.Errorf("the key of %s has bytes: %v", f.Name, got)
+		}
+	}
+}
+
 func TestSets(t *testing.T) {
 	t.Parallel()
 	a, _ := attr.NumberSet("10", "9", "1.50")

@@ -179,6 +179,42 @@ func TestReaderInts(t *testing.T) {
 	}
 }
 
+func TestReaderStrings(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("n", 100)
+	for _, want := range []string{"", "a", "å", "\n", long} {
+		doc := jsonx.AppendString(nil, want)
+		for how, read := range map[string]func(*jsonx.Reader) string{
+			"String": (*jsonx.Reader).String,
+			"Name":   (*jsonx.Reader).Name,
+			"Text":   func(r *jsonx.Reader) string { return string(r.Text()) },
+		} {
+			r := jsonx.NewReader(doc)
+			if got := read(r); got != want || r.Err() != nil || r.Pos() != len(doc) {
+				t.Errorf("%s of %s = %q, %v", how, doc, got, r.Err())
+			}
+		}
+	}
+}
+
+func TestAppendString(t *testing.T) {
+	t.Parallel()
+	got := string(jsonx.AppendString(nil, "a\"b\\c\n\r\t\x00\x1f\x7få🧹\xff"))
+	if want := `"a\"b\\c\n\r\t\u0000\u001f` + "\x7få🧹\uFFFD" + `"`; got != want {
+		t.Errorf("AppendString = %s, want %s", got, want)
+	}
+}
+
+// Errors are for logs too: they say where.
+func TestSyntaxErrorSaysWhere(t *testing.T) {
+	t.Parallel()
+	r := jsonx.NewReader([]byte(`{"a": ]`))
+	r.Skip()
+	if r.Err() == nil || !strings.Contains(r.Err().Error(), "byte 6") {
+		t.Errorf("error is %v, want one that names byte 6", r.Err())
+	}
+}
+
 func TestReaderRaw(t *testing.T) {
 	t.Parallel()
 	r := jsonx.NewReader([]byte(`{"a": {"b": [1, 2]} , "c": 3}`))
