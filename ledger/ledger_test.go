@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"strconv"
@@ -177,6 +178,9 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 
 // emptyHash is SHA-256 of nothing.
 var emptyHash, _ = hex.DecodeString("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+
+// orderHash is SHA-256 of order's payload.
+var orderHash = func() []byte { sum := sha256.Sum256([]byte(`{"amount":12}`)); return sum[:] }()
 
 // sweep deletes the row, as TTL does once the server's clock has passed
 // expiresAt.

@@ -23,6 +23,14 @@ func n(number int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: fmt.Sprint(number)}
 }
 
+// text is a string attribute of a row, "" when it has none.
+func text(row ddb.Item, name string) string {
+	if attr, ok := row[name].(*types.AttributeValueMemberS); ok {
+		return attr.Value
+	}
+	return ""
+}
+
 func wantMark(t *testing.T, store *ledger.Store, key string, want event.Outcome) {
 	t.Helper()
 	got, err := store.MarkSeen(t.Context(), key)
