@@ -18,23 +18,41 @@ func (z Zone) Date(t time.Time) Date {
 // one; the package comment says what it is on the other days.
 func (z Zone) Start(d Date) time.Time {
 	// The last moment at which a clock shows less than midnight is sought
-	// backwards, through the spans of one offset, from where it is surely
-	// later. Only the starts of the spans are used: package time may report
-	// the end of the one around a leap year's 31 December before that day.
+	// backwards, one span of the same offset after the other, from a time that
+	// is surely later.
 	midnight := d.utc()
 	for t := midnight.Add(24 * time.Hour).In(z.Location()); ; {
 		_, offset := t.Zone()
 		reached := midnight.Add(-time.Duration(offset) * time.Second)
-		span, _ := t.ZoneBounds() // zero if there was no span before it
+		began := spanStart(t)
 		switch {
-		case !span.IsZero() && !span.Before(reached):
-			t = span.Add(-1)
+		case !began.IsZero() && !began.Before(reached):
+			t = began.Add(-1)
 		case reached.After(t): // not in this span: the next one jumped over it
 			return t.Add(1)
 		default:
 			return reached.In(z.Location())
 		}
 	}
+}
+
+// spanStart returns an instant not after t since when the offset is what it is
+// at t, and before which it may be another; zero if it has always been so.
+//
+// ZoneBounds alone does not tell. After the last change that a zone's file
+// lists, it returns the start of the year where that change was later in it.
+// And it returns an end that is too early, but no change, on 31 December of a
+// leap year; hence the "may be".
+func spanStart(t time.Time) time.Time {
+	start, _ := t.ZoneBounds()
+	for !start.IsZero() {
+		_, end := start.ZoneBounds()
+		if !end.After(start) || end.After(t) {
+			break
+		}
+		start = end
+	}
+	return start
 }
 
 // End returns the instant at which a local day is over: the Start of the next
@@ -59,6 +77,6 @@ func (z Zone) Hour(t time.Time) int { return t.In(z.Location()).Hour() }
 
 // Clock returns the hour and minute that a clock shows at t.
 func (z Zone) Clock(t time.Time) TimeOfDay {
-	local := t.In(z.Location())
-	return TimeOfDay{Hour: local.Hour(), Minute: local.Minute()}
+	hour, minute, _ := t.In(z.Location()).Clock()
+	return TimeOfDay{Hour: hour, Minute: minute}
 }

@@ -108,7 +108,7 @@ func (q Quiet) Ends(z Zone, t time.Time) (time.Time, bool) {
 		_, change := t.ZoneBounds()
 		// Package time may report the end of the span around a leap year's
 		// 31 December before that day; no clocks change then.
-		if !change.After(t) || !change.Before(end) {
+		if !change.After(t) || change.After(end) {
 			return end, true
 		}
 		if !q.Contains(z, change) {

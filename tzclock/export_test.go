@@ -1,0 +1,4 @@
+package tzclock
+
+// Named is how Stockholm is made: a zone whose data nobody has looked for.
+func Named(name string) Zone { return Zone{name: name} }

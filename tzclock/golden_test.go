@@ -1,0 +1,322 @@
+package tzclock_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// truth is what testdata/golden.py found out about one zone. Everything asked
+// of it is answered by adding and comparing seconds, never by package time.
+type truth struct {
+	name       string
+	first, end tzclock.Date // the days it knows, end not among them
+	start      int64        // of first, in seconds since 1970
+	offsets    []offset
+	lengths    map[tzclock.Date]int64 // of days that have not 24 hours
+}
+
+type offset struct{ since, seconds int64 }
+
+type day struct {
+	date       tzclock.Date
+	start, end int64
+}
+
+func readTruths(t testing.TB) []*truth {
+	t.Helper()
+	var truths []*truth
+	for _, line := range readLines(t, "testdata/days.txt") {
+		var name, first, end string
+		var from, seconds int64
+		if n, _ := fmt.Sscanf(line, "zone %s %s %s %d %d", &name, &first, &end, &from, &seconds); n == 5 {
+			truths = append(truths, &truth{
+				name: name, first: mustDate(t, first), end: mustDate(t, end), start: from,
+				offsets: []offset{{from, seconds}}, lengths: map[tzclock.Date]int64{},
+			})
+			continue
+		}
+		tr := truths[len(truths)-1]
+		if n, _ := fmt.Sscanf(line, "at %d %d", &from, &seconds); n == 2 {
+			tr.offsets = append(tr.offsets, offset{from, seconds})
+		} else if n, _ := fmt.Sscanf(line, "day %s %d", &first, &seconds); n == 2 {
+			tr.lengths[mustDate(t, first)] = seconds
+		} else {
+			t.Fatalf("cannot read %q", line)
+		}
+	}
+	if len(truths) != 20 {
+		t.Fatalf("%d zones in days.txt", len(truths))
+	}
+	return truths
+}
+
+func readLines(t testing.TB, path string) (lines []string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		lines = append(lines, s.Text())
+	}
+	return lines
+}
+
+// zone returns the zone from the data that golden.py had, not the machine's.
+func (tr *truth) zone(t testing.TB) tzclock.Zone {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "zoneinfo", filepath.FromSlash(tr.name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loc, err := time.LoadLocationFromTZData(tr.name, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zone, err := tzclock.In(loc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+// days returns the days before the given one, in order.
+func (tr *truth) days(before tzclock.Date) (days []day) {
+	start := tr.start
+	for d := tr.first; d.Before(tr.end) && d.Before(before); d = nextDay(d) {
+		length, odd := tr.lengths[d]
+		if !odd {
+			length = 24 * 60 * 60
+		}
+		days = append(days, day{d, start, start + length})
+		start += length
+	}
+	return days
+}
+
+// wall returns what a clock shows, as the seconds it shows since 1970-01-01.
+func (tr *truth) wall(unix int64) int64 {
+	next, _ := slices.BinarySearchFunc(tr.offsets, unix, func(o offset, unix int64) int {
+		if o.since <= unix {
+			return -1
+		}
+		return 1
+	})
+	return unix + tr.offsets[next-1].seconds
+}
+
+// nextDay counts as one does on paper.
+func nextDay(d tzclock.Date) tzclock.Date {
+	last := [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[d.Month-1]
+	if d.Month == time.February && d.Year%4 == 0 && (d.Year%100 != 0 || d.Year%400 == 0) {
+		last = 29
+	}
+	switch {
+	case d.Day < last:
+		d.Day++
+	case d.Month < time.December:
+		d.Month, d.Day = d.Month+1, 1
+	default:
+		d.Year, d.Month, d.Day = d.Year+1, time.January, 1
+	}
+	return d
+}
+
+func mustDate(t testing.TB, text string) tzclock.Date {
+	t.Helper()
+	d, err := tzclock.ParseDate(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Every day of every zone: where it starts and ends, and that what lies inside
+// is of this day.
+func TestDays(t *testing.T) {
+	t.Parallel()
+	for _, tr := range readTruths(t) {
+		t.Run(tr.name, func(t *testing.T) {
+			t.Parallel()
+			checkDays(t, tr.zone(t), tr.days(tr.end))
+		})
+	}
+}
+
+// The same with the zones that Load finds on this machine, for the years whose
+// clock changes are history.
+func TestDaysOfLoadedZones(t *testing.T) {
+	t.Parallel()
+	for _, tr := range readTruths(t) {
+		t.Run(tr.name, func(t *testing.T) {
+			t.Parallel()
+			zone, err := tzclock.Load(tr.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkDays(t, zone, tr.days(tzclock.Date{Year: 2020, Month: time.January, Day: 1}))
+		})
+	}
+}
+
+func checkDays(t *testing.T, zone tzclock.Zone, days []day) {
+	t.Helper()
+	if len(days) < 20*365 {
+		t.Fatalf("only %d days", len(days))
+	}
+	weekday := days[0].date.Weekday() // TestWeeks tells whether it is right
+	for _, want := range days {
+		start, end := zone.Start(want.date), zone.End(want.date)
+		if start.Unix() != want.start || end.Unix() != want.end || start.Nanosecond() != 0 || end.Nanosecond() != 0 {
+			t.Errorf("%v: got %v to %v, want %v to %v", want.date, start, end,
+				time.Unix(want.start, 0).In(zone.Location()), time.Unix(want.end, 0).In(zone.Location()))
+		}
+		if want.start == want.end {
+			weekday = (weekday + 1) % 7
+			continue // skipped: nothing lies inside
+		}
+		for _, at := range []time.Time{
+			time.Unix(want.start, 0), time.Unix((want.start+want.end)/2, 0), time.Unix(want.end, -1),
+		} {
+			if got := zone.Date(at); got != want.date {
+				t.Errorf("Date(%v) = %v, want %v", at.In(zone.Location()), got, want.date)
+			}
+			if got := zone.Weekday(at); got != weekday {
+				t.Errorf("Weekday(%v) = %v, want %v", at.In(zone.Location()), got, weekday)
+			}
+		}
+		weekday = (weekday + 1) % 7
+	}
+}
+
+// Hours and days around each change of the clock, in steps of five minutes and
+// with the seconds at the change; and, every few hours, in between.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	for _, tr := range readTruths(t) {
+		t.Run(tr.name, func(t *testing.T) {
+			t.Parallel()
+			zone := tr.zone(t)
+			days := tr.days(tr.end)
+			last := days[len(days)-1].end
+			var instants []int64
+			for at := tr.start; at < last; at += 7 * 3600 {
+				instants = append(instants, at)
+			}
+			for _, change := range tr.offsets {
+				for at := change.since - 4*3600; at <= change.since+4*3600; at += 300 {
+					instants = append(instants, at, at-1)
+				}
+			}
+			slices.Sort(instants)
+
+			for _, unix := range instants {
+				if unix < tr.start || unix >= last {
+					continue
+				}
+				for days[0].end <= unix {
+					days = days[1:]
+				}
+				at := time.Unix(unix, 999)
+				if got := zone.Date(at); got != days[0].date {
+					t.Errorf("Date(%v) = %v, want %v", at.In(zone.Location()), got, days[0].date)
+				}
+				seconds := tr.wall(unix) % 86400
+				clock := tzclock.TimeOfDay{Hour: int(seconds / 3600), Minute: int(seconds % 3600 / 60)}
+				if got := zone.Clock(at); got != clock || zone.Hour(at) != clock.Hour {
+					t.Errorf("at %v: got %v and hour %d, want %v", at.In(zone.Location()), got, zone.Hour(at), clock)
+				}
+			}
+		})
+	}
+}
+
+// Quiet hours over two nights around each change of the clock, against a list
+// of what the clock shows in each minute.
+func TestQuietAroundChanges(t *testing.T) {
+	t.Parallel()
+	for _, tr := range readTruths(t) {
+		t.Run(tr.name, func(t *testing.T) {
+			t.Parallel()
+			zone := tr.zone(t)
+			for _, text := range []string{"22:00-07:00", "23:30-00:00", "00:00-01:00", "01:15-02:30", "22:00-03:00", "02:00-01:00", "08:00-20:00"} {
+				q, err := tzclock.ParseQuiet(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, change := range tr.offsets[1:] {
+					checkQuiet(t, tr, zone, q, change.since-26*3600, change.since+26*3600)
+				}
+			}
+		})
+	}
+}
+
+func checkQuiet(t *testing.T, tr *truth, zone tzclock.Zone, q tzclock.Quiet, from, to int64) {
+	t.Helper()
+	var quiet [24 * 60]bool // by the minute a clock shows
+	for m := 60*q.From.Hour + q.From.Minute; m != 60*q.To.Hour+q.To.Minute; m = (m + 1) % len(quiet) {
+		quiet[m] = true
+	}
+	var ends int64 // the next minute that is not quiet, once there was one
+	for at := to - to%60; at >= max(from, tr.start); at -= 60 {
+		isQuiet := quiet[tr.wall(at)%86400/60]
+		if !isQuiet {
+			ends = at
+		}
+		if ends == 0 || at%(35*60) != 0 && at < ends-60 {
+			continue // asking about some minutes, and those beside an end, is enough
+		}
+		instant := time.Unix(at, 1)
+		if got := q.Contains(zone, instant); got != isQuiet {
+			t.Errorf("%v: Contains(%v) = %v", q, instant.In(zone.Location()), got)
+		}
+		end, ok := q.Ends(zone, instant)
+		if ok != isQuiet || isQuiet && !end.Equal(time.Unix(ends, 0)) {
+			t.Errorf("%v: Ends(%v) = %v, %v, want %v", q, instant.In(zone.Location()), end, ok, time.Unix(ends, 0).In(zone.Location()))
+		}
+	}
+}
+
+// Every day of 400 years, which is all there are: weeks and days of the week.
+func TestWeeks(t *testing.T) {
+	t.Parallel()
+	lines := readLines(t, "testdata/weeks.txt")
+	if len(lines) != 401 {
+		t.Fatalf("%d years in weeks.txt", len(lines))
+	}
+	for _, line := range lines {
+		var year, weeks int
+		var first string
+		if _, err := fmt.Sscanf(line, "%d %s %d", &year, &first, &weeks); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		d := mustDate(t, first)
+		for week := 1; week <= weeks; week++ {
+			monday := d
+			for i := range 7 {
+				if gotYear, gotWeek := d.ISOWeek(); gotYear != year || gotWeek != week {
+					t.Errorf("%v: ISOWeek() = %d, %d, want %d, %d", d, gotYear, gotWeek, year, week)
+				}
+				if want := time.Weekday((i + 1) % 7); d.Weekday() != want {
+					t.Errorf("%v: Weekday() = %v, want %v", d, d.Weekday(), want)
+				}
+				if d.Monday() != monday {
+					t.Errorf("%v: Monday() = %v, want %v", d, d.Monday(), monday)
+				}
+				if d.AddDays(1) != nextDay(d) || nextDay(d).AddDays(-1) != d || d.DaysUntil(monday) != -i {
+					t.Errorf("%v: AddDays(1) = %v, DaysUntil(%v) = %d", d, d.AddDays(1), monday, d.DaysUntil(monday))
+				}
+				d = nextDay(d)
+			}
+		}
+	}
+}
