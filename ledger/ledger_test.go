@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -13,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -62,12 +60,17 @@ func newBench(t *testing.T) *bench {
 		table: db.Name("QuillIdempotencyLedger"),
 		clock: &clock{at: time.Now().Truncate(time.Second)},
 	}
+	b.create(t)
+	return b
+}
+
+func (b *bench) create(t *testing.T) {
+	t.Helper()
 	table := b.store(t, ledger.Config{}).Table()
 	table.TTL = ""
 	if err := schema.Create(t.Context(), b.client, table); err != nil {
 		t.Fatal(err)
 	}
-	return b
 }
 
 // store returns a ledger in the table. The clock is the bench's unless set.
@@ -186,10 +189,8 @@ var orderHash = func() []byte { sum := sha256.Sum256([]byte(`{"amount":12}`)); r
 // expiresAt.
 func (b *bench) sweep(t *testing.T, key string) {
 	t.Helper()
-	row := b.row(t, key)
-	expires, err := strconv.ParseInt(row["expiresAt"].(*types.AttributeValueMemberN).Value, 10, 64)
-	if err != nil || b.clock.Now().Unix() < expires {
-		t.Fatalf("TTL would not delete it yet: %v, %v", expires, err)
+	if expires := number(t, b.row(t, key), "expiresAt"); b.clock.Now().Unix() < expires {
+		t.Fatalf("TTL would not delete it before %d", expires)
 	}
 	b.remove(t, key)
 }

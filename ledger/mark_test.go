@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -29,6 +30,20 @@ func text(row ddb.Item, name string) string {
 		return attr.Value
 	}
 	return ""
+}
+
+// number is a whole number of a row.
+func number(t *testing.T, row ddb.Item, name string) int64 {
+	t.Helper()
+	attr, ok := row[name].(*types.AttributeValueMemberN)
+	if !ok {
+		t.Fatalf("the row has no number %s: %v", name, row)
+	}
+	x, err := strconv.ParseInt(attr.Value, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
 }
 
 func wantMark(t *testing.T, store *ledger.Store, key string, want event.Outcome) {

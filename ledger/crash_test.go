@@ -1,0 +1,109 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// charge is an effect elsewhere that checks fences: a later fence wins, and
+// one charge stands.
+func (b *bench) charge(ctx context.Context, c *ledger.Claim) (int64, error) {
+	_, err := b.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: aws.String(b.table), Item: ddb.Item{"pk": s("charge"), "fence": n(c.Fence)},
+		ConditionExpression:       aws.String("attribute_not_exists(fence) OR fence <= :f"),
+		ExpressionAttributeValues: ddb.Item{":f": n(c.Fence)},
+	})
+	return c.Fence, err
+}
+
+// A worker dies after each step of a delivery. The next delivery is told to
+// wait, or is done; the one after lease and skew ends in one charge and one
+// result, and the dead worker's late writes change neither.
+func TestCrashAtEachStep(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		crash    func(*testing.T, *bench, *ledger.Store) *ledger.Claim // nil when it never heard of its claim
+		blocks   bool
+		attempts int64
+	}{
+		"before the claim": {func(*testing.T, *bench, *ledger.Store) *ledger.Claim { return nil }, false, 1},
+		"the claim's reply never came": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
+			b.deaf(t, func() error { _, err := store.Claim(t.Context(), order); return err })
+			return nil
+		}, true, 2},
+		"after the claim": {func(t *testing.T, _ *bench, store *ledger.Store) *ledger.Claim {
+			return mustClaim(t, store, order)
+		}, true, 2},
+		"after the effect": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
+			c := mustClaim(t, store, order)
+			_, err := b.charge(t.Context(), c)
+			must(t, err)
+			return c
+		}, true, 2},
+		"Complete's reply never came": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
+			c := mustClaim(t, store, order)
+			fence, err := b.charge(t.Context(), c)
+			must(t, err)
+			b.deaf(t, func() error { return c.Complete(t.Context(), fence) })
+			return c
+		}, false, 1},
+		"Fail's reply never came": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
+			c := mustClaim(t, store, order)
+			b.deaf(t, func() error { return c.Fail(t.Context(), errors.New("no connection")) })
+			return c
+		}, false, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+			dead := tc.crash(t, b, store)
+			if tc.blocks {
+				wantBusy(t, store, order, time.Minute+5*time.Second)
+				b.clock.Add(time.Minute + 5*time.Second)
+			}
+			deliver := func() int64 {
+				t.Helper()
+				res, err := ledger.Do(t.Context(), store, order, b.charge)
+				must(t, err)
+				return res.Value
+			}
+			result := deliver()
+			if dead != nil {
+				_, charged := b.charge(t.Context(), dead)
+				completed := dead.Complete(t.Context(), dead.Fence)
+				if stale := dead.Fence != result; stale != (charged != nil) || stale != (completed != nil) {
+					t.Errorf("the dead worker's writes: %v, %v", charged, completed)
+				}
+			}
+			if again := deliver(); again != result {
+				t.Errorf("two results: %d and %d", result, again)
+			}
+			if got := number(t, b.row(t, "charge"), "fence"); got != result {
+				t.Errorf("charged under fence %d, the result says %d", got, result)
+			}
+			if r := mustGet(t, store, order.Key); r.Attempts != tc.attempts {
+				t.Errorf("%d attempts, want %d", r.Attempts, tc.attempts)
+			}
+		})
+	}
+}
+
+// deaf makes a call whose every reply is lost.
+func (b *bench) deaf(t *testing.T, call func() error) {
+	t.Helper()
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Times: -1})
+	if call() == nil {
+		t.Error("the call heard a reply")
+	}
+	b.db.Heal()
+}

@@ -1,0 +1,90 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+func TestPrices(t *testing.T) {
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	claim := func(key string) *ledger.Claim { return mustClaim(t, store, ledger.Request{Key: key}) }
+	completed, failed, renewed := claim("completed"), claim("failed"), claim("renewed")
+	pricetest.Run(t, b.db, []pricetest.Case{
+		{Func: "Store.MarkSeen", Call: func(ctx context.Context) error {
+			out, err := store.MarkSeen(ctx, "marked")
+			return errors.Join(err, unless(out == event.Created, "not created"))
+		}},
+		{Func: "Store.Claim", Call: func(ctx context.Context) error {
+			_, err := store.Claim(ctx, ledger.Request{Key: "claimed"})
+			return err
+		}},
+		{Func: "Store.Get", Call: func(ctx context.Context) error {
+			_, ok, err := store.Get(ctx, "completed")
+			return errors.Join(err, unless(ok, "not found"))
+		}},
+		{Func: "Claim.Complete", Call: func(ctx context.Context) error { return completed.Complete(ctx, "result") }},
+		{Func: "Claim.Fail", Call: func(ctx context.Context) error { return failed.Fail(ctx, errors.New("cause")) }},
+		{Func: "Claim.Renew", Call: renewed.Renew},
+		{Func: "Do", Call: func(ctx context.Context) error {
+			var w worker
+			_, err := ledger.Do(ctx, store, order, w.do)
+			return err
+		}},
+	})
+}
+
+func unless(ok bool, what string) error {
+	if ok {
+		return nil
+	}
+	return errors.New(what)
+}
+
+// What the Price lines say of refusals and of larger rows. Only the server in
+// this process reports what a refused write costs.
+func TestPricesBeyondTheFirstCall(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, nil)
+	b := &bench{db: db, client: db.Client(), table: "ledger", clock: &clock{at: goldenDay}}
+	b.create(t)
+	store := b.store(t, ledger.Config{Lease: time.Minute, Retention: 24 * time.Hour})
+	var w worker
+	do := func(key string) {
+		_, _ = ledger.Do(t.Context(), store, ledger.Request{Key: key}, w.do)
+	}
+	costs := func(what string, call func(), want dynamotest.Price) {
+		t.Helper()
+		t.Log(what)
+		db.Meter(call).Want(t, want)
+	}
+	one := dynamotest.Price{Requests: 1, WCU: 1}
+
+	wantMark(t, store, "marked", event.Created)
+	costs("MarkSeen, duplicate", func() { wantMark(t, store, "marked", event.Duplicate) }, one)
+	costs("Do on a marked key", func() { do("marked") }, one)
+	mustClaim(t, store, order)
+	costs("Claim, in progress", func() { wantBusy(t, store, order, time.Minute+10*time.Second) }, one)
+	do("done")
+	costs("Do, replayed", func() { do("done") }, one)
+
+	big := mustClaim(t, store, ledger.Request{Key: "big"})
+	costs("Complete, a row of 3 KB", func() { must(t, big.Complete(t.Context(), strings.Repeat("x", 2500))) }, dynamotest.Price{Requests: 1, WCU: 3})
+	costs("Do, replayed from 3 KB", func() { do("big") }, dynamotest.Price{Requests: 1, WCU: 3})
+	costs("MarkSeen, duplicate of 3 KB", func() { wantMark(t, store, "big", event.Duplicate) }, dynamotest.Price{Requests: 1, WCU: 3})
+
+	b.clock.Add(24 * time.Hour)
+	costs("MarkSeen over an expired row", func() { wantMark(t, store, "marked", event.Created) }, one)
+	costs("Claim of an expired key", func() { mustClaim(t, store, ledger.Request{Key: "done"}) }, dynamotest.Price{Requests: 2, WCU: 2})
+
+	c := mustClaim(t, store, ledger.Request{Key: "joined"})
+	costs("a transaction of two actions", func() { must(t, b.book(t, c, "x")) }, dynamotest.Price{Requests: 1, WCU: 4})
+}
