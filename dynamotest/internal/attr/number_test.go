@@ -135,7 +135,8 @@ func randomNumber(r *rand.Rand) string {
 func TestNumberOrder(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	texts := []string{"0", "1E125", "-1E125", "1E-130", "-1E-130", "9.9E125", "1", "-1", "10", "9", "0.1", "0.09", "1.01", "1.1"}
+	texts := []string{"1.0001", "-1.0001", "1.00010001", "-1.00010001", "-1.00009", "100000001", "-100000001", // pairs of zeros inside
+		"0", "1E125", "-1E125", "1E-130", "-1E-130", "9.9E125", "1", "-1", "10", "9", "0.1", "0.09", "1.01", "1.1"}
 	for range 300 {
 		texts = append(texts, randomNumber(r))
 	}
@@ -159,6 +160,11 @@ func checkNumberOrder(t *testing.T, x, y string) {
 	}
 	if got := bytes.Compare(attr.AppendKey(nil, a), attr.AppendKey(nil, b)); got != want {
 		t.Errorf("keys of %s and %s compare %d, want %d", x, y, got, want)
+	}
+	// Keys are joined, so what follows one must not change the order.
+	tail := attr.AppendKey(nil, attr.String("\xff"))
+	if got := bytes.Compare(append(attr.AppendKey(nil, a), tail...), attr.AppendKey(nil, b)); want != 0 && got != want {
+		t.Errorf("the key of %s with a tail and that of %s compare %d, want %d", x, y, got, want)
 	}
 	if got := a.Equal(b); got != (want == 0) {
 		t.Errorf("Equal(%s, %s) = %v", x, y, got)

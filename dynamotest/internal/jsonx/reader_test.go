@@ -131,6 +131,31 @@ func TestReaderRefuses(t *testing.T) {
 	}
 }
 
+func TestReaderDepth(t *testing.T) {
+	t.Parallel()
+	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	tests := map[string]struct {
+		doc string
+		ok  bool
+	}{
+		"deepest":  {nested(jsonx.MaxDepth), true},
+		"too deep": {nested(jsonx.MaxDepth + 1), false},
+		"wide":     {"[" + strings.Repeat("{},[],", 2*jsonx.MaxDepth) + "[]]", true},
+	}
+	for name, tt := range tests {
+		for how, read := range map[string]func(*jsonx.Reader){
+			"as a tree": func(r *jsonx.Reader) { tree(r) },
+			"skipping":  (*jsonx.Reader).Skip,
+		} {
+			r := jsonx.NewReader([]byte(tt.doc))
+			read(r)
+			if r.End(); (r.Err() == nil) != tt.ok {
+				t.Errorf("%s, %s: %v", name, how, r.Err())
+			}
+		}
+	}
+}
+
 func TestReaderTypes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
