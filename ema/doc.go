@@ -56,7 +56,7 @@
 //	Get      1 request, 0.5 RCU; 1 RCU with Config.ConsistentReads
 //	All      1 request for each MB, 0.5 RCU for each 4 KB; twice that with Config.ConsistentReads
 //
-// A row has about 650 bytes beside its subject and metric.
+// A row has some 610 bytes beside its subject and metric.
 //
 // # IAM actions
 //

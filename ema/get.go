@@ -42,7 +42,7 @@ func (s *Store) Get(ctx context.Context, subject, metric string) (Average, bool,
 // All returns every average of the subject, by metric; none is an empty slice.
 //
 // Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB of all rows together, of
-// which a full one has 0.7; twice that with Config.ConsistentReads; 1 request
+// which a full one has some 0.65; twice that with Config.ConsistentReads; 1 request
 // for each MB.
 func (s *Store) All(ctx context.Context, subject string) ([]Average, error) {
 	if err := s.checkSubject(subject); err != nil {

@@ -1,0 +1,119 @@
+package ema_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/ema"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// create makes a store's table on a server of its own.
+func create(ctx context.Context, cfg *ema.Config) *ema.Store {
+	db := dynamotest.NewServer(nil).Client() // a *dynamodb.Client
+	store, err := ema.New(db, "homeops", cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := schema.Create(ctx, db, store.Table()); err != nil {
+		log.Fatal(err)
+	}
+	return store
+}
+
+// message is the event of a chat's message, one a minute.
+func message(id int) event.Event {
+	at := time.Date(2025, 3, 30, 19, id, 0, 0, time.UTC)
+	ev, err := event.New(at, "telegram", "-100123", fmt.Sprint(id))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return ev
+}
+
+func ExampleNew() {
+	ctx := context.Background()
+	db := dynamotest.NewServer(nil).Client() // a *dynamodb.Client
+	effort, err := ema.New(db, "homeops", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	prefs, err := ema.New(db, "homeops", &ema.Config{Record: ema.Preference, Alpha: 0.1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Both live in one table.
+	if err := schema.Create(ctx, db, effort.Table(), prefs.Table()); err != nil {
+		log.Fatal(err)
+	}
+	o := ema.Observation{Subject: "42", Metric: ema.IgnoreRate, Event: message(1), Value: 1}
+	fmt.Println(prefs.Observe(ctx, o))
+	// Output: created <nil>
+}
+
+func ExampleStore_Observe() {
+	ctx := context.Background()
+	effort := create(ctx, nil)
+
+	for _, o := range []ema.Observation{
+		{Subject: "42", Metric: "diskning", Event: message(1), Value: 2},
+		{Subject: "42", Metric: "diskning", Event: message(2), Value: 4},
+		{Subject: "42", Metric: "diskning", Event: message(2), Value: 4}, // delivered twice
+	} {
+		out, err := effort.Observe(ctx, o)
+		if err != nil {
+			log.Fatal(err)
+		}
+		average, _, err := effort.Get(ctx, "42", "diskning")
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s: %.1f of %d\n", out, average.Value, average.Samples)
+	}
+	// Output:
+	// created: 2.0 of 1
+	// created: 2.6 of 2
+	// duplicate: 2.6 of 2
+}
+
+func ExampleStore_Get() {
+	ctx := context.Background()
+	effort := create(ctx, nil)
+	if _, err := effort.Observe(ctx, ema.Observation{Subject: "42", Metric: "diskning", Event: message(1), Value: 2}); err != nil {
+		log.Fatal(err)
+	}
+
+	average, ok, err := effort.Get(ctx, "42", "diskning")
+	fmt.Println(average.Value, ok, err)
+	_, ok, err = effort.Get(ctx, "42", "tvätt")
+	fmt.Println("laundry:", ok, err)
+	// Output:
+	// 2 true <nil>
+	// laundry: false <nil>
+}
+
+func ExampleStore_All() {
+	ctx := context.Background()
+	effort := create(ctx, nil)
+	for i, metric := range []string{"tvätt", "diskning", "tvätt"} {
+		o := ema.Observation{Subject: "42", Metric: metric, Event: message(i), Value: float64(5 * i)}
+		if _, err := effort.Observe(ctx, o); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	all, err := effort.All(ctx, "42")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, average := range all {
+		fmt.Printf("%s %.1f of %d\n", average.Metric, average.Value, average.Samples)
+	}
+	// Output:
+	// diskning 5.0 of 1
+	// tvätt 3.0 of 2
+}

@@ -1,0 +1,420 @@
+package ema_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/ema"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// clock is what the stores of the tests take for now. The table has no TTL, so
+// it may differ from the wall's.
+var clock = time.Date(2026, 3, 29, 18, 0, 0, 0, time.UTC)
+
+// open returns a database with a store of efforts, on a table of its own, in
+// which each value moves an average half of the way.
+func open(t *testing.T) (*dynamotest.DB, *ema.Store) {
+	t.Helper()
+	db := dynamotest.Open(t)
+	table := db.Name("homeops")
+	store := storeOf(t, db, table, ema.Effort)
+	if err := schema.Create(t.Context(), db.Client(), store.Table()); err != nil {
+		t.Fatal(err)
+	}
+	return db, store
+}
+
+func storeOf(t *testing.T, db *dynamotest.DB, table string, record ema.Record) *ema.Store {
+	t.Helper()
+	store, err := ema.New(db.Client(), table, &ema.Config{
+		Record: record, Alpha: 0.5, Now: func() time.Time { return clock }, ConsistentReads: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// at returns the event of a time in RFC 3339.
+func at(t testing.TB, text string) event.Event {
+	t.Helper()
+	when, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev, err := event.New(when, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+func ago(t testing.TB, hours int) event.Event {
+	t.Helper()
+	return at(t, clock.Add(time.Duration(-hours)*time.Hour).Format(time.RFC3339))
+}
+
+func effort(ev event.Event, value float64) ema.Observation {
+	return ema.Observation{Subject: "42", Metric: "diskning", Event: ev, Value: value}
+}
+
+func mustObserve(t *testing.T, store *ema.Store, o ema.Observation, want event.Outcome) {
+	t.Helper()
+	if out, err := store.Observe(t.Context(), o); err != nil || out != want {
+		t.Fatalf("Observe(%g) = %v, %v, want %v", o.Value, out, err, want)
+	}
+}
+
+func mustGet(t *testing.T, store *ema.Store, subject, metric string) ema.Average {
+	t.Helper()
+	average, ok, err := store.Get(t.Context(), subject, metric)
+	if err != nil || !ok {
+		t.Fatalf("Get = %v, %v", ok, err)
+	}
+	return average
+}
+
+// The first value is the average, the others move it in the order in which
+// they arrive, and each event counts once, whatever value it brings.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	_, store := open(t)
+	if average, ok, err := store.Get(t.Context(), "42", "diskning"); err != nil || ok || average != (ema.Average{}) {
+		t.Fatalf("Get of nothing = %+v, %v, %v", average, ok, err)
+	}
+	for i, step := range []struct {
+		hours int
+		value float64
+		out   event.Outcome
+		want  float64
+	}{
+		{2, 4, event.Created, 4},
+		{1, 8, event.Created, 6},
+		{3, 0, event.Created, 3}, // an earlier event that arrives late counts now
+		{1, 8, event.Duplicate, 3},
+		{1, 9, event.Duplicate, 3},
+		{3, 0, event.Duplicate, 3},
+		{0, -5, event.Created, -1},
+	} {
+		mustObserve(t, store, effort(ago(t, step.hours), step.value), step.out)
+		if got := mustGet(t, store, "42", "diskning"); got.Value != step.want {
+			t.Errorf("after step %d the average is %g, want %g", i, got.Value, step.want)
+		}
+	}
+	want := ema.Average{Subject: "42", Metric: "diskning", Value: -1, Samples: 4, UpdatedAt: clock}
+	if diff := cmp.Diff(want, mustGet(t, store, "42", "diskning")); diff != "" {
+		t.Errorf("average (-want +got):\n%s", diff)
+	}
+}
+
+func TestDefaultAlpha(t *testing.T) {
+	t.Parallel()
+	db, first := open(t)
+	store, err := ema.New(db.Client(), first.Table().Name, &ema.Config{Now: func() time.Time { return clock }, ConsistentReads: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustObserve(t, store, effort(ago(t, 1), 0), event.Created)
+	mustObserve(t, store, effort(ago(t, 0), 10), event.Created)
+	if got := mustGet(t, store, "42", "diskning"); got.Value != 3 {
+		t.Errorf("average %g, want 3", got.Value)
+	}
+}
+
+// Efforts and preferences of one subject and metric in one table are apart.
+func TestRecordsAreApart(t *testing.T) {
+	t.Parallel()
+	db, efforts := open(t)
+	prefs := storeOf(t, db, efforts.Table().Name, ema.Preference)
+	ev := ago(t, 0)
+	mustObserve(t, efforts, ema.Observation{Subject: "42", Metric: ema.IgnoreRate, Event: ev, Value: 1}, event.Created)
+	mustObserve(t, prefs, ema.Observation{Subject: "42", Metric: ema.IgnoreRate, Event: ev, Value: 2}, event.Created)
+	for want, store := range map[float64]*ema.Store{1: efforts, 2: prefs} {
+		if got := mustGet(t, store, "42", ema.IgnoreRate); got.Value != want || got.Samples != 1 {
+			t.Errorf("%+v, want the value %g", got, want)
+		}
+		if all, err := store.All(t.Context(), "42"); err != nil || len(all) != 1 || all[0].Value != want {
+			t.Errorf("All = %+v, %v", all, err)
+		}
+	}
+}
+
+func TestTooOld(t *testing.T) {
+	t.Parallel()
+	_, store := open(t)
+	for i := range 33 {
+		mustObserve(t, store, effort(ago(t, 50-i), float64(i)), event.Created)
+	}
+	before := mustGet(t, store, "42", "diskning")
+	for _, hours := range []int{50, 51} { // dropped from the ring; never seen
+		if out, err := store.Observe(t.Context(), effort(ago(t, hours), 1)); !errors.Is(err, event.ErrTooOld) || out != 0 {
+			t.Errorf("%d hours ago: %v, %v, want too old", hours, out, err)
+		}
+	}
+	mustObserve(t, store, effort(ago(t, 49), 1), event.Duplicate)
+	if after := mustGet(t, store, "42", "diskning"); after != before || after.Samples != 33 {
+		t.Errorf("average %+v after, %+v before", after, before)
+	}
+}
+
+// Golden items: ours, and how rows in the shapes of the TypeScript system are
+// read and learned into: with a count; and without one, with the other form of
+// updatedAt and attributes of others.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	db, efforts := open(t)
+	table := efforts.Table().Name
+	prefs := storeOf(t, db, table, ema.Preference)
+	ev := at(t, "2026-03-29T17:15:00Z")
+
+	mustObserve(t, efforts, ema.Observation{Subject: "anna#%", Metric: "diskning", Event: ev, Value: 4}, event.Created)
+	mustObserve(t, efforts, ema.Observation{Subject: "anna#%", Metric: "diskning", Event: at(t, "2026-03-28T12:00:00Z"), Value: 3}, event.Created)
+	golden.Want(t, db.Client(), table, "testdata/effort.json", "pk", "sk")
+	mustObserve(t, prefs, ema.Observation{Subject: "42", Metric: ema.IgnoreRate, Event: ev, Value: 0.25}, event.Created)
+	golden.Want(t, db.Client(), table, "testdata/preference.json", "pk", "sk")
+
+	golden.Put(t, db.Client(), table, "testdata/older_effort.json")
+	golden.Put(t, db.Client(), table, "testdata/older_preference.json")
+	for _, tc := range []struct {
+		store *ema.Store
+		want  ema.Average
+		file  string
+	}{
+		{efforts, ema.Average{
+			Subject: "42", Metric: "diskning", Value: 2, Samples: 9, UpdatedAt: time.Date(2026, 2, 17, 18, 30, 0, 123_000_000, time.UTC),
+		}, "older_effort_counted"},
+		{prefs, ema.Average{
+			Subject: "42", Metric: ema.ResponseTiming, Value: 120.5, UpdatedAt: time.Date(2026, 2, 17, 18, 30, 0, 0, time.UTC),
+		}, "older_preference_counted"},
+	} {
+		if diff := cmp.Diff(tc.want, mustGet(t, tc.store, tc.want.Subject, tc.want.Metric)); diff != "" {
+			t.Errorf("older row (-want +got):\n%s", diff)
+		}
+		o := ema.Observation{Subject: tc.want.Subject, Metric: tc.want.Metric, Event: ev, Value: 4}
+		mustObserve(t, tc.store, o, event.Created)
+		mustObserve(t, tc.store, o, event.Duplicate)
+		golden.Want(t, db.Client(), table, "testdata/"+tc.file+".json", "pk", "sk")
+	}
+}
+
+// A row that counts no values has no average yet, whatever stands there.
+func TestNoSamplesIsColdStart(t *testing.T) {
+	t.Parallel()
+	db, store := open(t)
+	put(t, db, store, ddb.Item{"pk": item.S("EFFORT#42"), "sk": item.S("diskning"), "ema": item.N(0), "samples": item.N(0)})
+	put(t, db, store, ddb.Item{"pk": item.S("EFFORT#42"), "sk": item.S("tvätt"), "samples": item.N(3)})
+	for metric, samples := range map[string]int64{"diskning": 1, "tvätt": 4} {
+		mustObserve(t, store, ema.Observation{Subject: "42", Metric: metric, Event: ago(t, 0), Value: 8}, event.Created)
+		if got := mustGet(t, store, "42", metric); got.Value != 8 || got.Samples != samples {
+			t.Errorf("%+v, want the value 8 of %d samples", got, samples)
+		}
+	}
+}
+
+func put(t *testing.T, db *dynamotest.DB, store *ema.Store, row ddb.Item) {
+	t.Helper()
+	_, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(store.Table().Name), Item: row})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every number that is accepted can be stored and comes back the same.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	_, store := open(t)
+	for _, value := range []float64{0, math.Copysign(0, -1), 1, -1, 0.1, 1.0 / 3, -2.5e-7, 1e-130, -1e-130, 1e125, -9.99e125, math.Pi * 1e40, 1 << 53} {
+		metric := "m" + time.Duration(math.Float64bits(value)).String()
+		mustObserve(t, store, ema.Observation{Subject: "42", Metric: metric, Event: ago(t, 0), Value: value}, event.Created)
+		if got := mustGet(t, store, "42", metric); got.Value != value {
+			t.Errorf("%g came back as %g", value, got.Value)
+		}
+	}
+}
+
+// A subject that holds the separator, or looks encoded, has rows of its own.
+func TestSeparators(t *testing.T) {
+	t.Parallel()
+	_, store := open(t)
+	subjects := []string{"a#b", "a%23b", "a", "a#", "ab"}
+	for i, subject := range subjects {
+		mustObserve(t, store, ema.Observation{Subject: subject, Metric: "b#c", Event: ago(t, 0), Value: float64(i)}, event.Created)
+	}
+	for i, subject := range subjects {
+		want := []ema.Average{{Subject: subject, Metric: "b#c", Value: float64(i), Samples: 1, UpdatedAt: clock}}
+		all, err := store.All(t.Context(), subject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, all); diff != "" {
+			t.Errorf("All(%q) (-want +got):\n%s", subject, diff)
+		}
+	}
+}
+
+// All follows the pages of a partition of more than 1 MB, by metric.
+func TestAllPages(t *testing.T) {
+	t.Parallel()
+	db, store := open(t)
+	if all, err := store.All(t.Context(), "42"); err != nil || all == nil || len(all) != 0 {
+		t.Errorf("All of nobody = %v, %v", all, err)
+	}
+	want := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "z", "å"}
+	for i, metric := range want {
+		put(t, db, store, ddb.Item{
+			"pk": item.S("EFFORT#42"), "sk": item.S(metric), "ema": item.N(int64(i)), "note": item.S(strings.Repeat("x", 160<<10)),
+		})
+	}
+	var got []string
+	cost := db.Meter(func() {
+		all, err := store.All(t.Context(), "42")
+		if err != nil {
+			t.Error(err)
+		}
+		for i, average := range all {
+			got = append(got, average.Metric)
+			if average.Value != float64(i) || average.Subject != "42" {
+				t.Errorf("%+v", average)
+			}
+		}
+	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("All (-want +got):\n%s", diff)
+	}
+	if cost.Requests != 2 {
+		t.Errorf("%d requests, want 2 pages", cost.Requests)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	db, store := open(t)
+	good := effort(ago(t, 1), 4)
+	change := func(f func(*ema.Observation)) ema.Observation { o := good; f(&o); return o }
+	cost := db.Meter(func() {
+		for name, tc := range map[string]struct {
+			o     ema.Observation
+			field string
+		}{
+			"no subject":   {change(func(o *ema.Observation) { o.Subject = "" }), "Subject"},
+			"long subject": {change(func(o *ema.Observation) { o.Subject = strings.Repeat("#", 681) }), "Subject"},
+			"no metric":    {change(func(o *ema.Observation) { o.Metric = "" }), "Metric"},
+			"no UTF-8":     {change(func(o *ema.Observation) { o.Metric = "\xff" }), "Metric"},
+			"long metric":  {change(func(o *ema.Observation) { o.Metric = strings.Repeat("å", 513) }), "Metric"},
+			"no event":     {change(func(o *ema.Observation) { o.Event = event.Event{} }), "Event"},
+			"future":       {change(func(o *ema.Observation) { o.Event = at(t, "2026-03-29T19:00:00.001Z") }), "Event"},
+			"NaN":          {change(func(o *ema.Observation) { o.Value = math.NaN() }), "Value"},
+			"infinite":     {change(func(o *ema.Observation) { o.Value = math.Inf(-1) }), "Value"},
+			"too large":    {change(func(o *ema.Observation) { o.Value = 1e126 }), "Value"},
+			"too small":    {change(func(o *ema.Observation) { o.Value = 1e-131 }), "Value"},
+		} {
+			out, err := store.Observe(t.Context(), tc.o)
+			wantBadInput(t, name, err, tc.field)
+			if out != 0 {
+				t.Errorf("%s: %v", name, out)
+			}
+			if tc.field == "Subject" {
+				_, err = store.All(t.Context(), tc.o.Subject)
+				wantBadInput(t, "All, "+name, err, tc.field)
+			}
+			if tc.field == "Subject" || tc.field == "Metric" {
+				_, ok, err := store.Get(t.Context(), tc.o.Subject, tc.o.Metric)
+				wantBadInput(t, "Get, "+name, err, tc.field)
+				if ok {
+					t.Errorf("Get, %s: found", name)
+				}
+			}
+		}
+	})
+	if cost.Requests != 0 {
+		t.Errorf("%d requests were sent", cost.Requests)
+	}
+	mustObserve(t, store, change(func(o *ema.Observation) { o.Subject = strings.Repeat("#", 680) }), event.Created)
+}
+
+func wantBadInput(t *testing.T, name string, err error, field string) {
+	t.Helper()
+	var bad *event.InputError
+	if !errors.As(err, &bad) || bad.Package != "ema" || bad.Field != field {
+		t.Errorf("%s: %v, want an InputError of %s", name, err, field)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, nil).Client()
+	for name, tc := range map[string]struct {
+		api   ema.API
+		table string
+		cfg   ema.Config
+		field string
+	}{
+		"no api":         {nil, "homeops", ema.Config{}, "api"},
+		"no table":       {db, "", ema.Config{}, "table"},
+		"no record":      {db, "homeops", ema.Config{Record: 2}, "Config.Record"},
+		"negative alpha": {db, "homeops", ema.Config{Alpha: -0.1}, "Config.Alpha"},
+		"alpha above 1":  {db, "homeops", ema.Config{Alpha: 1.1}, "Config.Alpha"},
+		"alpha NaN":      {db, "homeops", ema.Config{Alpha: math.NaN()}, "Config.Alpha"},
+	} {
+		store, err := ema.New(tc.api, tc.table, &tc.cfg)
+		wantBadInput(t, name, err, tc.field)
+		if store != nil {
+			t.Errorf("%s: a store", name)
+		}
+	}
+	for want, record := range map[string]ema.Record{"effort": ema.Effort, "preference": ema.Preference, "Record(7)": 7} {
+		if got := record.String(); got != want {
+			t.Errorf("String() = %s, want %s", got, want)
+		}
+	}
+}
+
+// A row that cannot be read is an error everywhere, and is never written over.
+func TestUnreadableRow(t *testing.T) {
+	t.Parallel()
+	db, store := open(t)
+	table := store.Table().Name
+	golden.Put(t, db.Client(), table, "testdata/unreadable.json")
+	const want = "attribute ema is no number"
+	if _, err := store.Observe(t.Context(), effort(ago(t, 0), 1)); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Observe: %v", err)
+	}
+	if _, _, err := store.Get(t.Context(), "42", "diskning"); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Get: %v", err)
+	}
+	if _, err := store.All(t.Context(), "42"); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("All: %v", err)
+	}
+	golden.Want(t, db.Client(), table, "testdata/unreadable.json", "pk", "sk")
+}
+
+func TestMissingTable(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	store, err := ema.New(db.Client(), db.Name("nowhere"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, observe := store.Observe(t.Context(), effort(at(t, "2025-03-29T17:15:00Z"), 1))
+	_, _, get := store.Get(t.Context(), "s", "m")
+	_, all := store.All(t.Context(), "s")
+	for i, err := range []error{observe, get, all} {
+		want := "ema: " + []string{"GetItem", "GetItem", "Query"}[i] + " on table " + store.Table().Name + ": "
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "ResourceNotFound") {
+			t.Errorf("%s %v", want, err)
+		}
+	}
+}
