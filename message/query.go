@@ -33,10 +33,10 @@ func (sp span) empty() bool { return sp.from > sp.to }
 // is a bound like any other, and no position in the table need be carried.
 func (sp span) after(seq int64) span {
 	switch {
-	case sp.newestFirst && seq == math.MinInt64, !sp.newestFirst && seq == math.MaxInt64:
-		sp.from, sp.to = 1, 0
 	case sp.newestFirst:
-		sp.to = min(sp.to, seq-1)
+		sp.to = min(sp.to, max(seq, 1)-1)
+	case seq == math.MaxInt64:
+		sp.to = sp.from - 1
 	default:
 		sp.from = max(sp.from, seq+1)
 	}

@@ -45,10 +45,7 @@ func (s *Store) span(scope string, r Range) (span, error) {
 	if !r.Since.IsZero() && !r.NewestFirst {
 		return span{}, event.BadInput(pkg, "Since", "needs NewestFirst: the key has no time")
 	}
-	sp := span{scope: scope, from: r.FromSeq, to: r.ToSeq, newestFirst: r.NewestFirst, consistent: r.Consistent}
-	if r.FromSeq == 0 {
-		sp.from = math.MinInt64
-	}
+	sp := span{scope: scope, from: max(1, r.FromSeq), to: r.ToSeq, newestFirst: r.NewestFirst, consistent: r.Consistent}
 	if r.ToSeq == 0 {
 		sp.to = math.MaxInt64
 	}

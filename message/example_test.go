@@ -1,0 +1,177 @@
+package message_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+func ExampleNew() {
+	ctx := context.Background()
+	db := dynamotest.NewServer(nil).Client()
+
+	// Tickets with customers, known by their mail, kept for a year.
+	msgs, err := message.New(db, "ticket-messages", &message.Config{
+		ScopeAttr: "ticket", SeqAttr: "number", ActorAttr: "customer", ActorNameAttr: "name",
+		ActorType: message.String,
+		Retention: 365 * 24 * time.Hour,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(msgs.Table().Key, "expires by", msgs.Table().TTL)
+	fmt.Println(schema.Create(ctx, db, msgs.Table()))
+	// Output:
+	// (ticket S, number N) expires by ttl
+	// <nil>
+}
+
+func ExampleStore_Save() {
+	ctx := context.Background()
+	msgs := exampleStore(ctx)
+	m := message.Message{
+		Scope: "-100123", Seq: 42, Actor: "7", ActorName: "Anna", Text: "diskat",
+		At: time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC), // when it was sent, not when it came
+	}
+	for range 2 { // it is delivered twice
+		out, err := msgs.Save(ctx, m)
+		fmt.Println(out, err)
+	}
+	m.Actor = "anna"
+	_, err := msgs.Save(ctx, m)
+	fmt.Println(err)
+	// Output:
+	// created <nil>
+	// duplicate <nil>
+	// message: Actor must be a decimal number in its shortest form: ids are stored as numbers unless ActorType is String
+}
+
+func ExampleStore_Get() {
+	ctx := context.Background()
+	msgs := exampleStore(ctx)
+	talk(ctx, msgs)
+
+	m, ok, err := msgs.Get(ctx, "-100123", 42)
+	fmt.Println(m.ActorName, "said", m.Text, ok, err)
+	_, ok, err = msgs.Get(ctx, "-100123", 99)
+	fmt.Println(ok, err)
+	// Output:
+	// Bo said tack! true <nil>
+	// false <nil>
+}
+
+func ExampleStore_InScope() {
+	ctx := context.Background()
+	msgs := exampleStore(ctx)
+	talk(ctx, msgs)
+
+	since := time.Date(2026, 3, 29, 10, 30, 10, 0, time.UTC)
+	for m, err := range msgs.InScope(ctx, "-100123", message.Range{Since: since, NewestFirst: true}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(m.Seq, m.At.Format(time.TimeOnly), m.ActorName+":", m.Text)
+	}
+	// Output:
+	// 44 10:30:30 Anna: och tvättat
+	// 43 10:30:20 Cia: hejja
+	// 42 10:30:10 Bo: tack!
+}
+
+func ExampleStore_InScopePage() {
+	ctx := context.Background()
+	msgs := exampleStore(ctx)
+	talk(ctx, msgs)
+
+	request := message.PageRequest{Limit: 3}
+	for {
+		page, err := msgs.InScopePage(ctx, "-100123", request)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		first, last := page.Messages[0], page.Messages[len(page.Messages)-1]
+		fmt.Println(first.Seq, "to", last.Seq)
+		if page.Cursor == "" {
+			return
+		}
+		request.Cursor = page.Cursor
+	}
+	// Output:
+	// 41 to 43
+	// 44 to 44
+}
+
+func ExampleStore_Recent() {
+	ctx := context.Background()
+	msgs := exampleStore(ctx)
+	talk(ctx, msgs)
+
+	recent, err := msgs.Recent(ctx, "-100123", 2)
+	for _, m := range recent {
+		fmt.Println(m.Seq, m.Text)
+	}
+	fmt.Println(err)
+	// Output:
+	// 44 och tvättat
+	// 43 hejja
+	// <nil>
+}
+
+func ExampleStore_FastConversation() {
+	ctx := context.Background()
+	msgs := exampleStore(ctx)
+	talk(ctx, msgs)
+
+	last, _, err := msgs.Get(ctx, "-100123", 44)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fast := message.Fast{Scope: last.Scope, Seq: last.Seq, Actor: last.Actor, At: last.At}
+	pace, err := msgs.FastConversation(ctx, fast)
+	fmt.Println(pace.Fast, pace.Others, err)
+
+	fast.Threshold = 2
+	pace, err = msgs.FastConversation(ctx, fast)
+	fmt.Println(pace.Fast, pace.Others, err)
+	// Output:
+	// false 2 <nil>
+	// true 2 <nil>
+}
+
+// talk saves four messages, ten seconds apart.
+func talk(ctx context.Context, msgs *message.Store) {
+	at := time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC)
+	for i, m := range []message.Message{
+		{Actor: "7", ActorName: "Anna", Text: "diskat"},
+		{Actor: "8", ActorName: "Bo", Text: "tack!"},
+		{Actor: "9", ActorName: "Cia", Text: "hejja"},
+		{Actor: "7", ActorName: "Anna", Text: "och tvättat"},
+	} {
+		m.Scope, m.Seq, m.At = "-100123", int64(41+i), at.Add(time.Duration(i)*10*time.Second)
+		if _, err := msgs.Save(ctx, m); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func exampleStore(ctx context.Context) *message.Store {
+	db := dynamotest.NewServer(nil).Client()
+	msgs, err := message.New(db, "homeops-messages", &message.Config{
+		Now: func() time.Time { return time.Date(2026, 3, 29, 10, 31, 0, 0, time.UTC) },
+	})
+	if err != nil {
+		panic(err)
+	}
+	if err := schema.Create(ctx, db, msgs.Table()); err != nil {
+		panic(err)
+	}
+	return msgs
+}

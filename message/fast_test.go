@@ -1,0 +1,205 @@
+package message_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/message"
+)
+
+func TestFastConversation(t *testing.T) {
+	t.Parallel()
+	own := said(100, anna, 0) // what the question is about, said at noon
+	for name, tc := range map[string]struct {
+		before []message.Message
+		ask    message.Fast // besides the message
+		want   message.Pace
+	}{
+		"alone":            {nil, message.Fast{}, message.Pace{}},
+		"two others":       {[]message.Message{said(98, bo, 20), said(99, cia, 10)}, message.Fast{}, message.Pace{Others: 2}},
+		"three of others":  {[]message.Message{said(97, bo, 30), said(98, bo, 20), said(99, cia, 10)}, message.Fast{}, message.Pace{Fast: true, Others: 3}},
+		"four, counted up": {[]message.Message{said(96, bo, 40), said(97, bo, 30), said(98, bo, 20), said(99, cia, 10)}, message.Fast{}, message.Pace{Fast: true, Others: 3}},
+		"one's own do not count": {
+			[]message.Message{said(97, anna, 30), said(98, bo, 20), said(99, anna, 10)}, message.Fast{}, message.Pace{Others: 1},
+		},
+		"one at the edge": {
+			[]message.Message{said(97, bo, 60.001), said(98, bo, 60), said(99, cia, 0)}, message.Fast{}, message.Pace{Others: 2},
+		},
+		"what was said later does not count": {
+			[]message.Message{said(99, bo, 10), said(101, bo, 0), said(102, cia, 0), said(103, bo, 0)}, message.Fast{}, message.Pace{Others: 1},
+		},
+		"nor what stands before but was said after": {
+			[]message.Message{said(98, bo, 10), said(99, bo, -1)}, message.Fast{}, message.Pace{Others: 1},
+		},
+		"nobody is not another": {
+			[]message.Message{said(97, "", 30), said(98, "", 20), said(99, bo, 10)}, message.Fast{}, message.Pace{Others: 1},
+		},
+		"a window of its own": {
+			[]message.Message{said(97, bo, 30), said(98, bo, 20), said(99, cia, 10)}, message.Fast{Window: 20 * time.Second}, message.Pace{Others: 2},
+		},
+		"a threshold of its own": {
+			[]message.Message{said(98, bo, 20), said(99, cia, 10)}, message.Fast{Threshold: 1}, message.Pace{Fast: true, Others: 1},
+		},
+		"consistent": {
+			[]message.Message{said(97, bo, 30), said(98, bo, 20), said(99, cia, 10)}, message.Fast{Consistent: true}, message.Pace{Fast: true, Others: 3},
+		},
+	} {
+		e := open(t, message.Config{})
+		e.save(t, own)
+		e.save(t, tc.before...)
+		elsewhere := said(99, bo, 1)
+		elsewhere.Scope = chat + "4"
+		e.save(t, elsewhere)
+		e.now = noon.AddDate(0, 0, 3) // the clock says nothing of the conversation
+		tc.ask.Scope, tc.ask.Seq, tc.ask.Actor, tc.ask.At = own.Scope, own.Seq, own.Actor, own.At
+		if got, err := e.FastConversation(t.Context(), tc.ask); err != nil || got != tc.want {
+			t.Errorf("%s: %+v, %v, want %+v", name, got, err, tc.want)
+		}
+	}
+}
+
+// Twelve messages of one's own stand between: ten are not enough to look at.
+func TestFastConversationReadsAsFarAsTheWindow(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	e.save(t, said(1, bo, 55), said(2, cia, 54), said(3, bo, 53))
+	for seq := int64(4); seq < 34; seq++ {
+		e.save(t, said(seq, anna, float64(40-seq)))
+	}
+	ask := message.Fast{Scope: chat, Seq: 34, Actor: anna, At: noon}
+	if pace, err := e.FastConversation(t.Context(), ask); err != nil || !pace.Fast || pace.Others != 3 {
+		t.Errorf("FastConversation = %+v, %v", pace, err)
+	}
+	ask.Window = 54 * time.Second // leaves the first of the three out
+	if pace, err := e.FastConversation(t.Context(), ask); err != nil || pace.Fast || pace.Others != 2 {
+		t.Errorf("FastConversation = %+v, %v", pace, err)
+	}
+}
+
+// It reads no further than the window, nor than the threshold.
+func TestFastConversationReadsNoFurther(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	for seq := int64(1); seq <= 60; seq++ {
+		e.save(t, said(seq, bo, float64(70-seq)))
+	}
+	ask := message.Fast{Scope: chat, Seq: 61, Actor: anna, At: noon, Window: time.Hour}
+	for name, tc := range map[string]struct {
+		change   func(*message.Fast)
+		requests int
+	}{
+		"the threshold is met on the first page": {func(*message.Fast) {}, 1},
+		"one's own long row":                     {func(f *message.Fast) { f.Actor = bo }, 4}, // 4, 8, 16, 32 rows
+		"a narrow window":                        {func(f *message.Fast) { f.Actor, f.Window = bo, 12*time.Second }, 1},
+		"the first message":                      {func(f *message.Fast) { f.Seq = 1 }, 0},
+	} {
+		f := ask
+		tc.change(&f)
+		cost := e.db.Meter(func() {
+			if _, err := e.FastConversation(t.Context(), f); err != nil {
+				t.Error(err)
+			}
+		})
+		if cost.Requests != tc.requests {
+			t.Errorf("%s: %v, want %d requests", name, cost, tc.requests)
+		}
+	}
+	cost := e.db.Meter(func() {
+		if _, err := e.FastConversation(t.Context(), ask); err != nil {
+			t.Error(err)
+		}
+	})
+	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+}
+
+// Rows of the older system have seconds, and perhaps neither sender nor time.
+func TestFastConversationAmongOldRows(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	row := func(seq int64) ddb.Item { return ddb.Item{"chatId": text(chat), "messageId": number(seq)} }
+	for seq, before := range map[int64]int64{1: 61, 2: 60, 3: 20, 4: 10} {
+		old := row(seq)
+		old["userId"], old["timestamp"] = number(43), number(noon.Unix()-before)
+		e.put(t, old)
+	}
+	nobody := row(5)
+	nobody["timestamp"] = number(noon.Unix() - 5)
+	e.put(t, nobody)
+	timeless := row(6)
+	timeless["userId"] = number(43)
+	e.put(t, timeless) // must not end the window
+	e.save(t, said(7, anna, 1))
+
+	pace, err := e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 8, Actor: anna, At: noon, Threshold: 9})
+	if err != nil || pace.Others != 3 {
+		t.Errorf("FastConversation = %+v, %v, want 3 others", pace, err)
+	}
+	// For a message without a sender everybody is another.
+	pace, err = e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 8, At: noon, Threshold: 9})
+	if err != nil || pace.Others != 4 {
+		t.Errorf("FastConversation of nobody's = %+v, %v, want 4 others", pace, err)
+	}
+}
+
+// Law: in any conversation whose times rise, the answer is that of counting
+// all of it.
+func TestFastConversationLaw(t *testing.T) {
+	t.Parallel()
+	actors := []string{anna, anna, anna, bo, cia, ""}
+	for seed := range uint64(10) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		e := open(t, message.Config{})
+		var all []message.Message
+		at := noon.Add(-10 * time.Minute)
+		for seq := int64(1); seq <= 40; seq++ {
+			at = at.Add(time.Duration(random.IntN(9)*random.IntN(2)) * 500 * time.Millisecond)
+			m := message.Message{Scope: chat, Seq: seq * 3, Actor: actors[random.IntN(len(actors))], At: at}
+			all = append(all, m)
+			e.save(t, m)
+		}
+		for _, own := range all {
+			window := time.Duration(1+random.IntN(60)) * time.Second
+			threshold := 1 + random.IntN(12)
+			others := 0
+			for _, m := range all {
+				inWindow := !m.At.Before(own.At.Add(-window)) && !m.At.After(own.At)
+				if m.Seq < own.Seq && m.Actor != "" && m.Actor != own.Actor && inWindow {
+					others++
+				}
+			}
+			want := message.Pace{Fast: others >= threshold, Others: min(others, threshold)}
+			got, err := e.FastConversation(t.Context(), message.Fast{
+				Scope: chat, Seq: own.Seq, Actor: own.Actor, At: own.At, Window: window, Threshold: threshold,
+			})
+			if err != nil || got != want {
+				t.Errorf("seed %d, message %d, window %v, threshold %d: %+v, %v, want %+v", seed, own.Seq, window, threshold, got, err, want)
+			}
+		}
+	}
+}
+
+func TestBadFastSendsNothing(t *testing.T) {
+	t.Parallel()
+	s, err := message.New(silent{t}, "messages", &message.Config{Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for field, spoils := range map[string][]func(*message.Fast){
+		"Scope":     {func(f *message.Fast) { f.Scope = "" }},
+		"Seq":       {func(f *message.Fast) { f.Seq = 0 }},
+		"Actor":     {func(f *message.Fast) { f.Actor = "bo" }},
+		"At":        {func(f *message.Fast) { f.At = time.Time{} }, func(f *message.Fast) { f.At = noon.Add(2 * time.Hour) }},
+		"Window":    {func(f *message.Fast) { f.Window = -1 }, func(f *message.Fast) { f.Window = 25 * time.Hour }},
+		"Threshold": {func(f *message.Fast) { f.Threshold = -1 }, func(f *message.Fast) { f.Threshold = 1001 }},
+	} {
+		for _, spoil := range spoils {
+			f := message.Fast{Scope: chat, Seq: 1, Actor: anna, At: noon}
+			spoil(&f)
+			_, err := s.FastConversation(t.Context(), f)
+			wantBad(t, err, field)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package message_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/message"
+)
+
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	long := said(20, bo, 4)
+	long.Raw = strings.Repeat("r", 870) // 1 KB with all else
+	pricetest.Run(t, e.db, []pricetest.Case{
+		{Func: "Store.Save", Call: func(ctx context.Context) error {
+			_, err := e.Save(ctx, long)
+			return err
+		}},
+		{Func: "Store.Get", Call: func(ctx context.Context) error {
+			_, _, err := e.Get(ctx, chat, 20)
+			return err
+		}},
+		{Func: "Store.InScope", Call: func(ctx context.Context) error {
+			for _, err := range e.InScope(ctx, chat, message.Range{}) {
+				return err
+			}
+			return nil
+		}},
+		{Func: "Store.InScopePage", Call: func(ctx context.Context) error {
+			_, err := e.InScopePage(ctx, chat, message.PageRequest{})
+			return err
+		}},
+		{Func: "Store.Recent", Call: func(ctx context.Context) error {
+			_, err := e.Recent(ctx, chat, 4)
+			return err
+		}},
+		{Func: "Store.FastConversation", Call: func(ctx context.Context) error {
+			_, err := e.FastConversation(ctx, message.Fast{Scope: chat, Seq: 21, Actor: anna, At: noon})
+			return err
+		}},
+	})
+}
+
+// The pace of a busy chat of rows of nearly 1 KB each: the first page is four
+// of them, 4 KB.
+func TestPriceOfABusyChat(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	for seq := int64(1); seq <= 20; seq++ {
+		m := said(seq, bo, 1)
+		m.Raw = strings.Repeat("r", 870)
+		e.save(t, m)
+	}
+	f := message.Fast{Scope: chat, Seq: 21, Actor: anna, At: noon}
+	for consistent, rcu := range map[bool]float64{false: 0.5, true: 1} {
+		f.Consistent = consistent
+		cost := e.db.Meter(func() {
+			if pace, err := e.FastConversation(t.Context(), f); err != nil || !pace.Fast {
+				t.Error(pace, err)
+			}
+		})
+		cost.Want(t, dynamotest.Price{Requests: 1, RCU: rcu})
+	}
+}
+
+func TestPriceOfLargeMessages(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{UserIndex: true})
+	m := said(1, bo, 0)
+	m.Raw = strings.Repeat("r", 2500)
+	cost := e.db.Meter(func() { e.save(t, m) })
+	cost.Want(t, dynamotest.Price{Requests: 1, WCU: 6}) // 3 KB, and as much in the index
+	nobody := m
+	nobody.Seq, nobody.Actor = 2, ""
+	cost = e.db.Meter(func() { e.save(t, nobody) })
+	cost.Want(t, dynamotest.Price{Requests: 1, WCU: 3})
+}

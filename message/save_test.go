@@ -1,0 +1,332 @@
+package message_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+func TestSaveAndGet(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	for name, m := range map[string]message.Message{
+		"all": {
+			Scope: chat, Seq: 4711, Actor: "-42", ActorName: "Åsa", Text: "diskat 🍽️", Raw: `{"update_id": 1}`,
+			At: noon.Add(-1234 * time.Millisecond),
+		},
+		"least":             {Scope: "a#b%", Seq: 1, At: noon},
+		"largest sequence":  {Scope: chat, Seq: 1<<63 - 1, At: noon},
+		"an hour ahead":     {Scope: chat, Seq: 2, At: noon.Add(time.Hour)},
+		"38 digits":         {Scope: chat, Seq: 3, Actor: strings.Repeat("9", 38), At: noon},
+		"text of 390 KB":    {Scope: chat, Seq: 4, Text: strings.Repeat("å", 195*1024), At: noon},
+		"long ago":          {Scope: chat, Seq: 5, At: time.UnixMilli(100_000_000_000).UTC()},
+		"finer than stored": {Scope: chat, Seq: 6, At: noon.Add(-time.Millisecond)},
+	} {
+		given := m
+		if name == "finer than stored" {
+			given.At = given.At.Add(999 * time.Microsecond)
+		}
+		if out, err := e.Save(t.Context(), given); err != nil || out != event.Created {
+			t.Errorf("%s: Save = %v, %v", name, out, err)
+		}
+		got, ok, err := e.Get(t.Context(), m.Scope, m.Seq)
+		if err != nil || !ok {
+			t.Errorf("%s: Get = %v, %v", name, ok, err)
+		}
+		m.CreatedAt = noon
+		if diff := cmp.Diff(m, got); diff != "" {
+			t.Errorf("%s (-saved +got):\n%s", name, diff)
+		}
+	}
+	if m, ok, err := e.Get(t.Context(), chat, 99); ok || err != nil || m != (message.Message{}) {
+		t.Errorf("Get of none = %v, %v, %v", m, ok, err)
+	}
+}
+
+// The first that is saved stands: an edit of it is a Duplicate.
+func TestFirstStands(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	e.save(t, said(1, anna, 10))
+	edited := said(1, anna, 10)
+	edited.Text, edited.Raw = "edited", "{}"
+	for _, m := range []message.Message{said(1, anna, 10), edited} {
+		if out, err := e.Save(t.Context(), m); err != nil || out != event.Duplicate {
+			t.Errorf("Save = %v, %v, want duplicate", out, err)
+		}
+	}
+	if m, _, err := e.Get(t.Context(), chat, 1); err != nil || m.Text != "message 1" || m.Raw != "" {
+		t.Errorf("Get = %+v, %v", m, err)
+	}
+}
+
+func TestLostReply(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	for do, want := range map[dynamotest.Disturbance]event.Outcome{
+		dynamotest.LoseRequest: event.Created,
+		dynamotest.LoseReply:   event.Duplicate, // the row is the same
+	} {
+		e.db.Inject(dynamotest.Fault{Do: do, Op: "PutItem"})
+		var out event.Outcome
+		var err error
+		cost := e.db.Meter(func() { out, err = e.Save(t.Context(), said(int64(do), anna, 0)) })
+		if err != nil || out != want || cost.Requests != 2 {
+			t.Errorf("%v: Save = %v, %v after %v, want %v", do, out, err, cost, want)
+		}
+		if _, ok, err := e.Get(t.Context(), chat, int64(do)); !ok || err != nil {
+			t.Errorf("%v: Get = %v, %v", do, ok, err)
+		}
+	}
+}
+
+func TestOneOfManySavesIsTheFirst(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	const messages, deliveries = 10, 6
+	var first [messages]atomic.Int32
+	var wg sync.WaitGroup
+	for range deliveries {
+		wg.Go(func() {
+			for seq := range messages {
+				out, err := e.Save(t.Context(), said(int64(seq+1), anna, 0))
+				if err != nil {
+					t.Error(err)
+				}
+				if out == event.Created {
+					first[seq].Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for seq := range first {
+		if n := first[seq].Load(); n != 1 {
+			t.Errorf("message %d was the first %d times", seq+1, n)
+		}
+	}
+}
+
+func TestBadInputSendsNothing(t *testing.T) {
+	t.Parallel()
+	s, err := message.New(silent{t}, "messages", &message.Config{Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for field, spoils := range map[string][]func(*message.Message){
+		"Scope": {
+			func(m *message.Message) { m.Scope = "" },
+			func(m *message.Message) { m.Scope = "\xff" },
+			func(m *message.Message) { m.Scope = strings.Repeat("s", 2049) },
+		},
+		"Seq": {func(m *message.Message) { m.Seq = 0 }, func(m *message.Message) { m.Seq = -1 }},
+		"Actor": {
+			func(m *message.Message) { m.Actor = "anna" },
+			func(m *message.Message) { m.Actor = "042" },
+			func(m *message.Message) { m.Actor = "1e3" },
+			func(m *message.Message) { m.Actor = "-0" },
+			func(m *message.Message) { m.Actor = strings.Repeat("9", 39) },
+		},
+		"ActorName": {func(m *message.Message) { m.ActorName = "\xff" }},
+		"Text":      {func(m *message.Message) { m.Text = "\xff" }},
+		"Raw": {
+			func(m *message.Message) { m.Raw = "\xff" },
+			func(m *message.Message) { m.Raw = strings.Repeat("r", 400*1024) },
+		},
+		"At": {
+			func(m *message.Message) { m.At = time.Time{} },
+			func(m *message.Message) { m.At = time.UnixMilli(99_999_999_999) }, // reads as seconds
+			func(m *message.Message) { m.At = noon.Add(time.Hour + time.Second) },
+		},
+	} {
+		for _, spoil := range spoils {
+			m := said(1, anna, 0)
+			spoil(&m)
+			out, err := s.Save(t.Context(), m)
+			wantBad(t, err, field)
+			if out != 0 {
+				t.Errorf("%s: %v came with the error", field, out)
+			}
+		}
+	}
+	_, _, err = s.Get(t.Context(), "", 1)
+	wantBad(t, err, "Scope")
+	_, _, err = s.Get(t.Context(), chat, 0)
+	wantBad(t, err, "Seq")
+}
+
+func TestErrorsNameOperationAndTableButNoKey(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	s, err := message.New(db.Client(), "no-such-table", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const person = "person@example.com"
+	fails := map[string]error{}
+	_, fails["PutItem"] = s.Save(t.Context(), message.Message{Scope: person, Seq: 1, At: time.Now()})
+	_, _, fails["GetItem"] = s.Get(t.Context(), person, 1)
+	_, fails["Query"] = s.Recent(t.Context(), person, 1)
+	for op, err := range fails {
+		prefix := "message: " + op + " on table no-such-table: "
+		if err == nil || !strings.HasPrefix(err.Error(), prefix) || strings.Contains(err.Error(), person) {
+			t.Errorf("%s: %v", op, err)
+		}
+	}
+	for m, err := range s.InScope(t.Context(), person, message.Range{}) {
+		if err == nil || m != (message.Message{}) {
+			t.Errorf("InScope yields %v, %v", m, err)
+		}
+	}
+}
+
+// With a Retention a message has a ttl, is not returned once that has come,
+// and cannot come back.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	const kept, skew = 24 * time.Hour, 10 * time.Minute
+	e := open(t, message.Config{Retention: kept, MaxSkew: skew})
+	if ttl := e.Table().TTL; ttl != "ttl" {
+		t.Errorf("Table().TTL = %q", ttl)
+	}
+	e.save(t, said(1, anna, 3600), said(2, bo, 0))
+
+	e.now = noon.Add(kept - skew - time.Millisecond)
+	if out, err := e.Save(t.Context(), said(2, bo, 0)); err != nil || out != event.Duplicate {
+		t.Errorf("just inside: %v, %v", out, err)
+	}
+	e.now = noon.Add(kept - skew)
+	if out, err := e.Save(t.Context(), said(2, bo, 0)); !errors.Is(err, event.ErrTooOld) || out != 0 {
+		t.Errorf("at the horizon: %v, %v, want ErrTooOld", out, err)
+	}
+	for _, tc := range []struct {
+		now  time.Time
+		want []int64
+	}{
+		{noon.Add(kept - time.Hour - time.Second), []int64{2, 1}},
+		{noon.Add(kept - time.Hour), []int64{2}},
+		{noon.Add(kept - time.Second), []int64{2}},
+		{noon.Add(kept), nil},
+	} {
+		e.now = tc.now
+		if got := seqs(t, e.InScope(t.Context(), chat, message.Range{NewestFirst: true})); !cmp.Equal(got, tc.want) {
+			t.Errorf("InScope at %s = %v, want %v", tc.now, got, tc.want)
+		}
+		recent, err := e.Recent(t.Context(), chat, 10)
+		if got := seqsOf(recent); err != nil || !cmp.Equal(got, tc.want) {
+			t.Errorf("Recent at %s = %v, %v, want %v", tc.now, got, err, tc.want)
+		}
+		if _, ok, err := e.Get(t.Context(), chat, 2); err != nil || ok != (len(tc.want) > 0) {
+			t.Errorf("Get at %s = %v, %v", tc.now, ok, err)
+		}
+		pace, err := e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 3, Actor: anna, At: noon})
+		if err != nil || pace.Others != min(1, len(tc.want)) {
+			t.Errorf("FastConversation at %s = %v, %v", tc.now, pace, err)
+		}
+	}
+}
+
+// Without a Retention nothing expires, and no ttl is switched on or written.
+func TestKeptForEver(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	e.save(t, said(1, anna, 0))
+	e.now = noon.AddDate(50, 0, 0)
+	if _, ok, err := e.Get(t.Context(), chat, 1); !ok || err != nil {
+		t.Errorf("Get after 50 years = %v, %v", ok, err)
+	}
+	if out, err := e.Save(t.Context(), said(1, anna, 0)); out != event.Duplicate || err != nil {
+		t.Errorf("Save after 50 years = %v, %v", out, err)
+	}
+	if ttl := e.Table().TTL; ttl != "" {
+		t.Errorf("Table().TTL = %q", ttl)
+	}
+}
+
+// Actors of any text, other names of attributes, and the index for the
+// application's own queries.
+func TestConfiguredTable(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{
+		ActorType: message.String, ScopeAttr: "order", SeqAttr: "count", ActorAttr: "user", ActorNameAttr: "name",
+		UserIndex: true, UserIndexName: "by-user",
+	})
+	want := schema.Table{
+		Name: e.table,
+		Key:  schema.Key{Partition: schema.String("order"), Sort: schema.Number("count")},
+		Indexes: []schema.Index{{
+			Name: "by-user", Key: schema.Key{Partition: schema.String("user"), Sort: schema.Number("timestamp")},
+		}},
+	}
+	if diff := cmp.Diff(want, e.Table()); diff != "" {
+		t.Errorf("Table (-want +got):\n%s", diff)
+	}
+	m := said(1, "anna@example.com", 5)
+	m.ActorName = "Anna"
+	e.save(t, m, said(2, "", 4), said(3, "007", 3), said(4, "7", 2))
+	m.CreatedAt = noon
+	got, _, err := e.Get(t.Context(), chat, 1)
+	if diff := cmp.Diff(m, got); err != nil || diff != "" {
+		t.Errorf("Get: %v (-want +got):\n%s", err, diff)
+	}
+	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{})); !cmp.Equal(got, []int64{1, 2, 3, 4}) {
+		t.Errorf("InScope = %v", got)
+	}
+	pace, err := e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 5, Actor: "7", At: noon})
+	if err != nil || pace.Others != 2 {
+		t.Errorf("FastConversation = %+v, %v, want Anna and 007", pace, err)
+	}
+	out, err := e.db.Client().Query(t.Context(), &dynamodb.QueryInput{
+		TableName: aws.String(e.table), IndexName: aws.String("by-user"),
+		KeyConditionExpression:    aws.String("#user = :user"),
+		ExpressionAttributeNames:  map[string]string{"#user": "user"},
+		ExpressionAttributeValues: ddb.Item{":user": text("anna@example.com")},
+	})
+	if err != nil || out.Count != 1 {
+		t.Errorf("the index holds %v, %v", out, err)
+	}
+	_, err = e.Save(t.Context(), said(5, strings.Repeat("u", 2049), 0))
+	wantBad(t, err, "Actor")
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	for field, configs := range map[string][]message.Config{
+		"Config.ActorType":     {{ActorType: 2}},
+		"Config.ScopeAttr":     {{ScopeAttr: "text"}, {ScopeAttr: "\xff"}},
+		"Config.SeqAttr":       {{SeqAttr: "chatId"}, {SeqAttr: "ttl"}},
+		"Config.ActorAttr":     {{ActorAttr: "messageId"}, {ActorAttr: "timestamp"}},
+		"Config.ActorNameAttr": {{ActorNameAttr: "userId"}},
+		"Config.Retention":     {{Retention: -time.Hour}, {Retention: time.Minute}},
+		"Config.MaxSkew":       {{MaxSkew: -1}, {MaxSkew: 25 * time.Hour}},
+		"Config.UserIndexName": {{UserIndexName: "a"}},
+	} {
+		for i, cfg := range configs {
+			s, err := message.New(silent{t}, "messages", &cfg)
+			wantBad(t, err, field)
+			if s != nil {
+				t.Errorf("%s %d: a store came with the error", field, i)
+			}
+		}
+	}
+	_, err := message.New(nil, "messages", nil)
+	wantBad(t, err, "api")
+	_, err = message.New(silent{t}, "", nil)
+	wantBad(t, err, "table")
+	if _, err := message.New(silent{t}, "messages", nil); err != nil {
+		t.Errorf("a nil Config: %v", err)
+	}
+}
