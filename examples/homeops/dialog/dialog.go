@@ -27,10 +27,11 @@ type Intent struct {
 	Start *Start
 }
 
-// Teach: a phrase stands for a name. Correct: whatever it stood for before.
+// Teach says that a phrase stands for a name.
 type Teach struct {
 	Phrase, Name string
-	Correct      bool
+	Correct      bool // whatever it stood for before
+	Quoted       bool // the name is in quotes, and so is meant even if new
 	Lang         Lang
 }
 
@@ -124,10 +125,10 @@ func Understand(text string) (_ Intent, ok bool) {
 		return Intent{}, false // any other question is none of the bot's
 	}
 	if m, lang := first(correct, said); m != nil {
-		return Intent{Teach: &Teach{Phrase: bare(m[1]), Name: bare(m[2]), Correct: true, Lang: lang}}, true
+		return Intent{Teach: &Teach{Phrase: bare(m[1]), Name: bare(m[2]), Correct: true, Quoted: quoted(m[2]), Lang: lang}}, true
 	}
 	if m, lang := first(teach, said); m != nil {
-		return Intent{Teach: &Teach{Phrase: bare(m[1]), Name: bare(m[2]), Lang: lang}}, true
+		return Intent{Teach: &Teach{Phrase: bare(m[1]), Name: bare(m[2]), Quoted: quoted(m[2]), Lang: lang}}, true
 	}
 	if m, lang := first(named, said); m != nil {
 		return Intent{Named: &Named{Name: bare(m[1]), Lang: lang}}, true
@@ -147,8 +148,15 @@ func first(forms []form, said string) ([]string, Lang) {
 	return nil, ""
 }
 
+const quotes = `"'”“’«»`
+
 // bare strips quotes and space around a phrase.
-func bare(text string) string { return strings.Trim(strings.TrimSpace(text), `"'”“’«»`) }
+func bare(text string) string { return strings.Trim(strings.TrimSpace(text), quotes) }
+
+func quoted(text string) bool {
+	text = strings.TrimSpace(text)
+	return bare(text) != text
+}
 
 // Reply is what somebody answers to the bot's question.
 type Reply struct {

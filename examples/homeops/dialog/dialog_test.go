@@ -27,6 +27,7 @@ func TestUnderstand(t *testing.T) {
 		"How often did Bo do the dishes this week?":   {Often: &dialog.Often{Rest: "Bo do the dishes", Lang: en}},
 		"pant betyder pantning":                       {Teach: &dialog.Teach{Phrase: "pant", Name: "pantning", Lang: sv}},
 		"”ta ut Fido” betyder promenad!":              {Teach: &dialog.Teach{Phrase: "ta ut Fido", Name: "promenad", Lang: sv}},
+		"hunden betyder ”hundvakt”":                   {Teach: &dialog.Teach{Phrase: "hunden", Name: "hundvakt", Quoted: true, Lang: sv}},
 		"bins means sopor":                            {Teach: &dialog.Teach{Phrase: "bins", Name: "sopor", Lang: en}},
 		"Nej, pant betyder städning":                  {Teach: &dialog.Teach{Phrase: "pant", Name: "städning", Correct: true, Lang: sv}},
 		"No, bins means städning":                     {Teach: &dialog.Teach{Phrase: "bins", Name: "städning", Correct: true, Lang: en}},

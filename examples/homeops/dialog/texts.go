@@ -115,3 +115,9 @@ func Times(lang Lang, person, name string, n int) string {
 func NoSuchPerson(lang Lang) string {
 	return say(lang, "Vem? Säg «jag heter …», så vet jag.", "Who? Say «my name is …», and I will know.")
 }
+
+var english = regexp.MustCompile(`(?i)\b(?:the|and|did|done|cleaned|cooked|vacuumed|laundry|dishes|went|took)\b`)
+
+// LooksEnglish reports whether a text is English rather than Swedish, as far
+// as a word tells.
+func LooksEnglish(text string) bool { return english.MatchString(text) }

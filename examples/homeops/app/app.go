@@ -1,0 +1,145 @@
+// Package app puts the pipeline together: which store keeps its rows in which
+// table, and what the worker and the webhook are given.
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/ema"
+	"github.com/homeops/ddbpatterns/examples/homeops/classify"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/memory"
+	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/pattern"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// The household's.
+var (
+	Zone  = tzclock.Stockholm
+	Quiet = tzclock.Quiet{From: tzclock.TimeOfDay{Hour: 22}, To: tzclock.TimeOfDay{Hour: 7}}
+)
+
+// DefaultBotID stands for the bot where no token names it.
+const DefaultBotID = 6000000000
+
+// Options are what differs between a service, a replay and a test.
+type Options struct {
+	Config config.Config
+	DB     *dynamodb.Client
+	Now    func() time.Time
+	Queue  queue.Queue
+	Sender telegram.Sender
+	Log    *slog.Logger
+
+	// Observe is told what became of every delivery. May be nil.
+	Observe func(context.Context, worker.Report)
+}
+
+// App is the pipeline behind the webhook.
+type App struct {
+	worker.Deps
+	Worker *worker.Worker
+	db     *dynamodb.Client
+}
+
+// New makes the stores, each on its table.
+func New(o Options) (*App, error) {
+	c := o.Config
+	var errs []error
+	acts := keep(activity.New(o.DB, c.ActivitiesTable, &activity.Config{Now: o.Now}))(&errs)
+	deps := worker.Deps{
+		Activities: acts,
+		Messages:   keep(message.New(o.DB, c.MessagesTable, &message.Config{Now: o.Now}))(&errs),
+		Limits:     keep(counter.New(o.DB, c.CountersTable, Zone, &counter.Config{Now: o.Now}))(&errs),
+		Phrases:    keep(alias.New(o.DB, c.HomeopsTable, &alias.Config{Now: o.Now}))(&errs),
+		Names:      keep(alias.New(o.DB, c.HomeopsTable, &alias.Config{Now: o.Now, Prefix: "NAME"}))(&errs),
+		Habits:     keep(pattern.New(o.DB, c.HomeopsTable, Zone, &pattern.Config{Now: o.Now}))(&errs),
+		Effort:     keep(ema.New(o.DB, c.HomeopsTable, &ema.Config{Now: o.Now, Record: ema.Effort}))(&errs),
+		Prefs:      keep(ema.New(o.DB, c.HomeopsTable, &ema.Config{Now: o.Now, Record: ema.Preference}))(&errs),
+		Seen:       keep(ledger.New(o.DB, c.LedgerTable, &ledger.Config{Now: o.Now, Retention: c.LedgerRetention}))(&errs),
+		DM:         dmstatus.New(o.DB, c.HomeopsTable, o.Now),
+		Memory:     memory.New(acts, Zone),
+		Queue:      o.Queue,
+		Classifier: classify.Words{},
+		Sender:     o.Sender,
+		BotID:      botID(c.TelegramToken),
+		Zone:       Zone,
+		Quiet:      Quiet,
+		Now:        o.Now,
+		Log:        o.Log,
+		Observe:    o.Observe,
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return &App{Deps: deps, Worker: worker.New(deps), db: o.DB}, nil
+}
+
+// keep collects the error of a constructor.
+func keep[T any](store T, err error) func(*[]error) T {
+	return func(errs *[]error) T {
+		if err != nil {
+			*errs = append(*errs, err)
+		}
+		return store
+	}
+}
+
+// botID is the part of the token before the colon.
+func botID(token string) int64 {
+	digits, _, _ := strings.Cut(token, ":")
+	if id, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return id
+	}
+	return DefaultBotID
+}
+
+// Tables returns the definitions of all tables. A replay of old updates on a
+// real endpoint needs them without TTL, which would delete what is old.
+func (a *App) Tables(ttl bool) []schema.Table {
+	tables := []schema.Table{
+		a.Messages.Table(), a.Activities.Table(), a.Limits.Table(), a.Phrases.Table(), a.Names.Table(),
+		a.Habits.Table(), a.Effort.Table(), a.Prefs.Table(), a.Seen.Table(),
+	}
+	if !ttl {
+		for i := range tables {
+			tables[i].TTL = ""
+		}
+	}
+	return tables
+}
+
+// CreateTables creates what does not stand of the tables.
+func (a *App) CreateTables(ctx context.Context, ttl bool) error {
+	return schema.Create(ctx, a.db, a.Tables(ttl)...)
+}
+
+// Seeds are the phrases that chats start with: chat id → phrase → activity.
+type Seeds map[string]map[string]string
+
+// Seed writes them as far as the chats lack them.
+func (a *App) Seed(ctx context.Context, seeds Seeds) error {
+	for chat, phrases := range seeds {
+		if _, err := a.Phrases.Seed(ctx, chat, phrases); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package worker_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+	_ "time/tzdata"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+)
+
+const chat = -1002123456789
+
+var (
+	anna = telegram.User{ID: 5001, FirstName: "Anna"}
+	bo   = telegram.User{ID: 5002, FirstName: "Bo"}
+	bot  = telegram.User{ID: app.DefaultBotID, IsBot: true, FirstName: "homeops"}
+)
+
+// noon of a Wednesday in Stockholm, in winter.
+var noon = time.Date(2026, 2, 18, 11, 0, 0, 0, time.UTC)
+
+// bench is a pipeline on a database of its own, with its clock in hand.
+type bench struct {
+	*app.App
+	t      *testing.T
+	db     *dynamotest.DB
+	now    time.Time
+	queue  *queue.Memory
+	sender *sender
+	last   worker.Report
+	nextID int64
+}
+
+// sender records what is sent, and fails when told to.
+type sender struct {
+	telegram.Console
+	err error
+}
+
+func (s *sender) Send(ctx context.Context, out telegram.Outgoing) (int64, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	return s.Console.Send(ctx, out)
+}
+
+func newBench(t *testing.T, latency time.Duration) *bench {
+	t.Helper()
+	b := &bench{t: t, now: noon, sender: &sender{}, nextID: 100}
+	b.db = dynamotest.New(t, &dynamotest.Config{Now: b.clock, Latency: latency})
+	cfg, err := config.Load(func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.queue = queue.NewMemory(queue.Config{Now: b.clock})
+	b.App, err = app.New(app.Options{
+		Config: cfg, DB: b.db.Client(), Now: b.clock, Queue: b.queue, Sender: b.sender,
+		Log:     slog.New(slog.DiscardHandler),
+		Observe: func(_ context.Context, r worker.Report) { b.last = r },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.CreateTables(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// restart gives the bench a new process on the same tables: caches are cold.
+func (b *bench) restart() {
+	b.t.Helper()
+	cfg, err := config.Load(func(string) (string, bool) { return "", false })
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.App, err = app.New(app.Options{
+		Config: cfg, DB: b.db.Client(), Now: b.clock, Queue: b.queue, Sender: b.sender,
+		Log:     slog.New(slog.DiscardHandler),
+		Observe: func(_ context.Context, r worker.Report) { b.last = r },
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) clock() time.Time { return b.now }
+
+// message makes the next message of the chat, sent now.
+func (b *bench) message(from telegram.User, text string) telegram.Message {
+	b.nextID++
+	return telegram.Message{
+		ID: b.nextID, Date: b.now.Unix(), Chat: telegram.Chat{ID: chat, Type: "supergroup"}, From: &from, Text: text,
+	}
+}
+
+// reply makes a message that answers the bot's last one.
+func (b *bench) reply(from telegram.User, text string) telegram.Message {
+	b.t.Helper()
+	sent := b.sender.Sent()
+	if len(sent) == 0 {
+		b.t.Fatal("the bot said nothing to reply to")
+	}
+	m := b.message(from, text)
+	m.ReplyTo = &telegram.Message{ID: 1_000_001, Date: b.now.Unix() - 30, Chat: m.Chat, From: &bot, Text: sent[len(sent)-1].Text}
+	return m
+}
+
+// delivery wraps a message as the queue delivers it for the n-th time.
+func delivery(t *testing.T, m telegram.Message, receives int) queue.Message {
+	t.Helper()
+	body, err := json.Marshal(telegram.Update{ID: m.ID, Message: &m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return queue.Message{ID: fmt.Sprint("m-", m.ID), Body: string(body), Receives: receives, Receipt: "r"}
+}
+
+// handle delivers the message once and returns what became of it.
+func (b *bench) handle(m telegram.Message) worker.Report {
+	b.t.Helper()
+	return b.handleNth(m, 1)
+}
+
+func (b *bench) handleNth(m telegram.Message, receives int) worker.Report {
+	b.t.Helper()
+	if err := b.Worker.Handle(b.t.Context(), delivery(b.t, m, receives)); err != nil {
+		b.t.Fatalf("Handle(%q): %v", m.Text, err)
+	}
+	return b.last
+}
+
+// say sends a text a minute later than the last, so that the chat is slow.
+func (b *bench) say(from telegram.User, text string) worker.Report {
+	b.t.Helper()
+	b.now = b.now.Add(2 * time.Minute)
+	return b.handle(b.message(from, text))
+}
+
+// tables reads everything, as the SDK gives it.
+func (b *bench) tables() map[string]string {
+	b.t.Helper()
+	all := map[string]string{}
+	for _, name := range b.db.Server().Tables() {
+		out, err := b.db.Client().Scan(b.t.Context(), &dynamodb.ScanInput{TableName: aws.String(name)})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		for i, item := range out.Items {
+			text, err := json.MarshalIndent(item, "", " ")
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			all[fmt.Sprintf("%s %d", name, i)] = string(text)
+		}
+	}
+	return all
+}

@@ -1,0 +1,77 @@
+package worker
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
+	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+)
+
+func (m msg) idText() string { return strconv.FormatInt(m.ID, 10) }
+
+// talk handles a message that wants something of the bot.
+func (w *Worker) talk(ctx context.Context, d delivery, m msg) (handled bool, _ error) {
+	if w.toBot(m) {
+		if q, ok := dialog.Asked(m.ReplyTo.Text); ok {
+			if reply, ok := dialog.Answer(m.Words()); ok {
+				d.report.Kind = KindTeach
+				return true, w.replied(ctx, d, m, q, reply)
+			}
+		}
+	}
+	intent, ok := dialog.Understand(m.Words())
+	if !ok {
+		return false, nil
+	}
+	d.report.Kind = KindAsk
+	switch {
+	case intent.Start != nil:
+		return true, w.started(ctx, d, m)
+	case intent.Who != nil:
+		return true, w.who(ctx, d, m, *intent.Who)
+	case intent.When != nil:
+		return true, w.when(ctx, d, m, *intent.When)
+	case intent.Often != nil:
+		return true, w.often(ctx, d, m, *intent.Often)
+	case intent.Named != nil:
+		d.report.Kind = KindTeach
+		return true, w.named(ctx, d, m, *intent.Named)
+	}
+	d.report.Kind = KindTeach
+	return w.teach(ctx, d, m, *intent.Teach)
+}
+
+// started notes that the person may be written to in private.
+func (w *Worker) started(ctx context.Context, d delivery, m msg) error {
+	d.report.Kind = KindMember
+	if !m.Chat.Private() {
+		return nil
+	}
+	return w.setDM(ctx, d, dmstatus.Change{User: m.person.Key(), Chat: m.chat, Status: dmstatus.Started, Event: m.event})
+}
+
+// member notes that a person blocked the bot, or let it in again.
+func (w *Worker) member(ctx context.Context, d delivery, u telegram.Update) error {
+	d.report.Kind = KindMember
+	change := u.MyChatMember
+	if !change.Chat.Private() {
+		return nil
+	}
+	ev, err := event.New(change.Time(), "telegram", change.Chat.Key(), "my_chat_member", strconv.FormatInt(u.ID, 10))
+	if err != nil {
+		return err
+	}
+	status := dmstatus.Started
+	if s := change.New.Status; s == "kicked" || s == "left" {
+		status = dmstatus.Stopped
+	}
+	return w.setDM(ctx, d, dmstatus.Change{User: change.From.Key(), Chat: change.Chat.Key(), Status: status, Event: ev})
+}
+
+func (w *Worker) setDM(ctx context.Context, d delivery, change dmstatus.Change) error {
+	_, err := w.DM.Set(ctx, change)
+	return w.bestEffort(ctx, d, "dm status", err)
+}

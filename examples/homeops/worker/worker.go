@@ -1,0 +1,178 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/ema"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/classify"
+	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/memory"
+	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/pattern"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// Limits of the bot's own messages, per chat and local day.
+const (
+	RepliesADay = 3
+	AnswersADay = 50
+)
+
+// Deps is what a Worker works with. All are needed but Observe.
+type Deps struct {
+	Messages   *message.Store
+	Activities *activity.Store
+	Limits     *counter.Store
+	Phrases    *alias.Store // what people say → canonical activity
+	Names      *alias.Store // what people are called → user id
+	Habits     *pattern.Store
+	Effort     *ema.Store
+	Prefs      *ema.Store
+	Seen       *ledger.Store
+	Memory     *memory.Memory
+	DM         *dmstatus.Store
+
+	Queue      queue.Queue // takes what is refused
+	Classifier classify.Classifier
+	Sender     telegram.Sender
+	BotID      int64
+
+	Zone  tzclock.Zone
+	Quiet tzclock.Quiet
+	Now   func() time.Time
+	Log   *slog.Logger
+
+	// Observe is told what became of every delivery.
+	Observe func(context.Context, Report)
+}
+
+// Worker processes deliveries. It is safe for concurrent use.
+type Worker struct{ Deps }
+
+// New returns a Worker.
+func New(deps Deps) *Worker { return &Worker{deps} }
+
+// Kind is what a delivery turned out to be.
+type Kind string
+
+// The kinds.
+const (
+	KindActivity Kind = "activity" // somebody did something
+	KindNone     Kind = "none"     // nothing of interest
+	KindGuess    Kind = "unsure"   // the bot asked what was meant
+	KindAsk      Kind = "question"
+	KindTeach    Kind = "teaching"
+	KindAnonym   Kind = "no sender"
+	KindMember   Kind = "membership"
+	KindPoison   Kind = "poison"
+)
+
+// Report says what became of a delivery.
+type Report struct {
+	Kind      Kind
+	Delivery  queue.Message
+	Duplicate bool // the message had been saved before
+	Recorded  []activity.Activity
+	Sent      string   // what the bot said, "" for nothing
+	Silent    string   // why the bot said nothing: quiet, fast, cap
+	Skipped   []string // steps given up on the last delivery
+	Refused   string   // why it can never be processed
+	Err       error    // the item goes back to the queue
+
+	mu *sync.Mutex // guards Skipped: steps run side by side
+}
+
+func (r *Report) skip(step string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Skipped = append(r.Skipped, step)
+}
+
+// delivery is one delivery on its way through the steps.
+type delivery struct {
+	queue.Message
+	report *Report
+}
+
+// Handle processes one delivery; it is a queue.Handler. An error returns the
+// item to the queue.
+func (w *Worker) Handle(ctx context.Context, m queue.Message) error {
+	report := &Report{Delivery: m, mu: new(sync.Mutex)}
+	err := w.handle(ctx, delivery{m, report})
+	if bad, ok := errors.AsType[*event.InputError](err); ok {
+		err = w.refuse(ctx, m, report, bad.Error())
+	}
+	report.Err = err
+	if w.Observe != nil {
+		w.Observe(ctx, *report)
+	}
+	return err
+}
+
+func (w *Worker) handle(ctx context.Context, d delivery) error {
+	update, err := telegram.Parse([]byte(d.Body))
+	if err != nil {
+		return w.refuse(ctx, d.Message, d.report, err.Error())
+	}
+	switch update.Kind() {
+	case telegram.KindMessage:
+		msg, err := w.read(*update.Message, d.Body)
+		if err != nil {
+			return err
+		}
+		return w.message(ctx, d, msg)
+	case telegram.KindMember:
+		return w.member(ctx, d, update)
+	}
+	return nil
+}
+
+// refuse puts a delivery that can never be processed among the dead letters.
+func (w *Worker) refuse(ctx context.Context, m queue.Message, report *Report, reason string) error {
+	report.Kind, report.Refused = KindPoison, reason
+	w.Log.WarnContext(ctx, "refused", "delivery", m.ID, "reason", reason)
+	if err := w.Queue.Refuse(ctx, m.Body, m.Attributes, reason); err != nil {
+		return fmt.Errorf("worker: refusing: %w", err)
+	}
+	return nil
+}
+
+// bestEffort decides what becomes of a step that is not critical. It returns
+// an error when the item shall go back, and nil when the worker goes on
+// without the step.
+func (w *Worker) bestEffort(ctx context.Context, d delivery, step string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, event.ErrTooOld) {
+		w.Log.InfoContext(ctx, "too old to count", "step", step, "delivery", d.ID)
+		return nil
+	}
+	_, poison := errors.AsType[*event.InputError](err) // repeating cannot help
+	if !poison && !d.Last() {
+		return fmt.Errorf("worker: %s: %w", step, err)
+	}
+	w.Log.ErrorContext(ctx, "step skipped", "step", step, "delivery", d.ID, "error", err)
+	d.report.skip(step)
+	return nil
+}
+
+// critical returns the item when a step fails that everything rests on.
+func critical(step string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("worker: %s: %w", step, err)
+}
