@@ -1,3 +1,79 @@
 // Package activity is a log of what actors did in a scope, ordered by when it
-// happened.
+// happened: chores in a household, actions in a tenant, readings of a device.
+//
+//	acts, err := activity.New(db, "homeops-activities", nil)
+//
+//	out, err := acts.Record(ctx, activity.Activity{
+//		Scope: chat, Actor: "42", Event: ev, Name: "diskning", Kind: "chore",
+//	})
+//	for a, err := range acts.InScope(ctx, chat, activity.Range{From: monday, NewestFirst: true}) {
+//		…
+//	}
+//
+// # Item
+//
+// One row for each activity. Its sort key is the event that caused it, a ULID
+// whose time is when it happened, so the table itself is ordered by time:
+//
+//	chatId             S  partition: the scope, as it is
+//	activityId         S  sort: the event, 26 characters
+//	userId             N  the actor (S if Config.ActorType is String)
+//	userName           S  optional
+//	messageId          N  optional: Seq
+//	timestamp          N  the event's time, Unix milliseconds
+//	type               S  optional: Kind
+//	activity           S  Name
+//	effort             N
+//	confidence         N
+//	activityTimestamp  S  enc(activity)#1774252800000, always 13 digits
+//	chatUser           S  enc(chatId)#enc(userId)
+//	createdAt          S  when it was first recorded
+//
+//	userId-timestamp-index     (userId, timestamp)            ByActor
+//	chatId-activity-index      (chatId, activityTimestamp)    ByName
+//	chatUser-activity-index    (chatUser, activityTimestamp)  ByActorAndName
+//
+// enc percent-encodes '#' and '%', so that two different keys never collide and
+// "disk" never matches "diskning" or "disk#2". The indexes project ALL.
+//
+// # Guarantees
+//
+//   - An event is recorded at most once while its row exists, however often it
+//     is delivered, and whatever is made of it the second time: what was first
+//     recorded stands, and [*ConflictError] shows it. A changed vocabulary, or
+//     a classifier that now finds two activities where it found one, adds
+//     nothing ([Store.RecordAll]).
+//   - Every write is safe to repeat. After a lost reply it answers Duplicate
+//     where it would have answered Created (the SDK's own retry of a
+//     transaction still answers Created): the state is the same.
+//   - A walk yields each activity once, in order, ties too, and nothing outside
+//     its Range. It pays for what it yields and its page, never for the rest of
+//     the history.
+//   - A cursor cannot be made to leave the scope or the actor of its query.
+//
+// What is outside: [Store.Record] of single activities under several N of one
+// event guards each by itself, not the set. [Store.Delete] frees its event.
+//
+// # Prices
+//
+// On rows up to 1 KB, first and uncontended:
+//
+//	Record               1 request   4 WCU   (a duplicate 1 WCU)
+//	RecordAll of one     1 request   4 WCU   (a duplicate 2 requests, 1 WCU, 1 RCU)
+//	RecordAll of n       1 request  5n WCU   (a duplicate 2 requests, 2n WCU, 1 RCU)
+//	RecordMany of n      n requests 4n WCU
+//	OfEvent              1 request   1 RCU
+//	a walk, first page   1 request   0.5 RCU
+//	a Page               1 request   0.5 RCU for each 4 KB
+//	Count                1 request   0.5 RCU for each 4 KB
+//	Delete               1 request   4 WCU
+//
+// A typical row has 250 bytes, so a unit of an eventually consistent read is
+// some 30 activities.
+//
+// # IAM actions
+//
+// dynamodb:PutItem, dynamodb:Query, dynamodb:DeleteItem on the table (a
+// transaction of puts is granted by PutItem), and dynamodb:Query on its
+// indexes.
 package activity

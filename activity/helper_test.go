@@ -1,7 +1,6 @@
 package activity_test
 
 import (
-	"context"
 	"iter"
 	"strconv"
 	"testing"
@@ -121,6 +120,12 @@ func collect(t testing.TB, seq iter.Seq2[activity.Activity, error]) []activity.A
 	return all
 }
 
+// everything is what stands in the scope home, read consistently.
+func everything(t testing.TB, acts *activity.Store) []activity.Activity {
+	t.Helper()
+	return collect(t, acts.InScope(t.Context(), home, activity.Range{Consistent: true}))
+}
+
 // wantSame compares but for what is read only.
 func wantSame(t testing.TB, what string, got, want []activity.Activity) {
 	t.Helper()
@@ -129,5 +134,3 @@ func wantSame(t testing.TB, what string, got, want []activity.Activity) {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
-
-var background = context.Background()

@@ -8,19 +8,18 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// RecordMany records activities of many events side by side, each as [Store.Record]
-// does, with at most Config.Concurrency requests under way. It returns the
-// outcome of each, by its index.
+// RecordMany records activities of many events side by side, each as
+// [Store.Record] does, with at most Config.Concurrency requests under way. It
+// returns the outcome of each, by its index.
 //
 // If some could not be recorded the error is a [*LeftoverError] that names
 // every one of them with its reason: bad input, a conflict, throttling that
 // outlasted the SDK's retries, a context that ended before its turn. Their
 // outcomes are zero. All others are recorded, and as every write is safe to
-// repeat, so is the whole call. (BatchWriteItem would be fewer requests at the
-// same units, but it replaces what stands.)
+// repeat, so is the whole call. BatchWriteItem would be fewer requests at the
+// same units, but it has no conditions and replaces what stands.
 //
-// Price: 3 requests, 12 WCU. For three activities; 1 request and 4 WCU each,
-// as Record.
+// Price: 1 request, 4 WCU. For each activity, as Record.
 func (s *Store) RecordMany(ctx context.Context, all []Activity) ([]event.Outcome, error) {
 	outcomes := make([]event.Outcome, len(all))
 	errs := make([]error, len(all))

@@ -12,11 +12,15 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 )
 
 // MaxSet is the most activities that RecordAll records together, the most
 // actions of a transaction.
 const MaxSet = 100
+
+// maxTransaction is the most bytes that a transaction's rows may have.
+const maxTransaction = 4 << 20
 
 // absent lets a put create a row and never replace one.
 const absent = "attribute_not_exists(#id)"
@@ -76,16 +80,17 @@ func (s *Store) put(ctx context.Context, it ddb.Item) (old ddb.Item, refused boo
 //
 // The first set stands. An equal one, in any order, is Duplicate. Any other, be
 // it larger, smaller, or of other activities, is a [*ConflictError] with all
-// that stands, and nothing is written. Activities that Record put under the
-// same event are part of what stands.
+// that stands, and nothing is written. (In the very moment that a larger set
+// is being committed, a smaller one within it may be told Duplicate.)
+// Activities that Record put under the same event are part of what stands.
 //
-// More than [MaxSet], none, and repeated Events are bad input.
+// More than [MaxSet], none, repeated Events, and rows of more than 4 MB
+// together are bad input.
 //
 // Price: 1 request, 4 WCU. For one activity; together they cost 5 WCU each, as
 // a transaction doubles the row's price and not the indexes'. A duplicate or a
 // conflict is refused at 1 WCU for one activity, 2 each for more, and then
-// costs 1 request and 1 RCU to see all that stands (0.5 for each further 4
-// KB doubled, being consistent).
+// costs 1 request and 1 RCU for each 4 KB to see all that stands.
 func (s *Store) RecordAll(ctx context.Context, all []Activity) (event.Outcome, error) {
 	items, err := s.encodeSet(all)
 	if err != nil {
@@ -140,6 +145,13 @@ func (s *Store) encodeSet(all []Activity) ([]ddb.Item, error) {
 	}
 	if !guarded {
 		return nil, event.BadInput(pkg, "activities", "must hold one under the event itself, Nth(1): its row guards the set")
+	}
+	size := 0
+	for _, it := range items {
+		size += item.Size(it)
+	}
+	if size > maxTransaction {
+		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("make %d bytes together, a transaction takes %d", size, maxTransaction))
 	}
 	return items, nil
 }

@@ -1,7 +1,19 @@
 package activity_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -12,21 +24,492 @@ func TestRecord(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
 	dish := chore(t, monday, 7, "diskning")
-	var out event.Outcome
-	var err error
-	cost := db.Meter(func() { out, err = acts.Record(t.Context(), dish) })
-	if out != event.Created || err != nil {
-		t.Fatalf("first: %v, %v", out, err)
+	for _, want := range []event.Outcome{event.Created, event.Duplicate, event.Duplicate} {
+		if out, err := acts.Record(t.Context(), dish); out != want || err != nil {
+			t.Fatalf("Record = %v, %v, want %v", out, err, want)
+		}
 	}
-	cost.Want(t, dynamotest.Price{Requests: 1, WCU: 4})
-	out, err = acts.Record(t.Context(), dish)
-	if out != event.Duplicate || err != nil {
-		t.Errorf("redelivery: %v, %v", out, err)
+	wantSame(t, "what stands", everything(t, acts), []activity.Activity{dish})
+	if db.InProcess() { // elsewhere a refusal reports no capacity
+		cost := db.Meter(func() { _, _ = acts.Record(t.Context(), dish) })
+		cost.Want(t, dynamotest.Price{Requests: 1, WCU: 1})
 	}
-	wantSame(t, "InScope", collect(t, acts.InScope(t.Context(), home, activity.Range{})), []activity.Activity{dish})
-	for _, r := range []activity.Range{{}, {NewestFirst: true}, {From: monday, To: monday.Add(1)}} {
-		wantSame(t, "ByActor", collect(t, acts.ByActor(t.Context(), martin, r)), []activity.Activity{dish})
-		wantSame(t, "ByName", collect(t, acts.ByName(t.Context(), home, "diskning", r)), []activity.Activity{dish})
-		wantSame(t, "ByActorAndName", collect(t, acts.ByActorAndName(t.Context(), home, martin, "diskning", r)), []activity.Activity{dish})
+}
+
+func TestRecordConflict(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	first := chore(t, monday, 7, "diskning")
+	mustRecord(t, acts, first)
+	for field, change := range map[string]func(*activity.Activity){
+		"Actor":      func(a *activity.Activity) { a.Actor = rebecca },
+		"ActorName":  func(a *activity.Activity) { a.ActorName = "" },
+		"Name":       func(a *activity.Activity) { a.Name = "tvätt" },
+		"Kind":       func(a *activity.Activity) { a.Kind = "recovery" },
+		"Seq":        func(a *activity.Activity) { a.Seq = 0 },
+		"Effort":     func(a *activity.Activity) { a.Effort = math.Nextafter(a.Effort, 1) },
+		"Confidence": func(a *activity.Activity) { a.Confidence = 0 },
+	} {
+		other := first
+		change(&other)
+		out, err := acts.Record(t.Context(), other)
+		var conflict *activity.ConflictError
+		if out != 0 || !errors.As(err, &conflict) {
+			t.Errorf("another %s: %v, %v, want a ConflictError", field, out, err)
+			continue
+		}
+		wantSame(t, field, conflict.Stored, []activity.Activity{first})
+	}
+	wantSame(t, "what stands", everything(t, acts), []activity.Activity{first})
+}
+
+// A reply is lost, the SDK sends again and meets its own row; or all replies
+// are lost and the caller comes again.
+func TestRecordLostReply(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	dish := chore(t, monday, 7, "diskning")
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
+	cost := db.Meter(func() {
+		if out, err := acts.Record(t.Context(), dish); out != event.Duplicate || err != nil {
+			t.Errorf("Record = %v, %v", out, err)
+		}
+	})
+	if cost.Requests != 2 {
+		t.Errorf("%d requests, want the lost one and its retry, no read", cost.Requests)
+	}
+
+	wash := chore(t, monday, 8, "tvätt")
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem", Times: 3})
+	out, err := acts.Record(t.Context(), wash)
+	if out != 0 || err == nil {
+		t.Errorf("all replies lost: %v, %v", out, err)
+	}
+	if out, err := acts.Record(t.Context(), wash); out != event.Duplicate || err != nil {
+		t.Errorf("again: %v, %v", out, err)
+	}
+	wantSame(t, "what stands", everything(t, acts), []activity.Activity{dish, wash})
+}
+
+func TestRecordLostRequest(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem"})
+	if out, err := acts.Record(t.Context(), chore(t, monday, 7, "diskning")); out != event.Created || err != nil {
+		t.Errorf("Record = %v, %v", out, err)
+	}
+}
+
+func TestBadInputSendsNothing(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	good := chore(t, monday, 7, "diskning")
+	for want, change := range map[string]func(*activity.Activity){
+		"Event must name":          func(a *activity.Activity) { a.Event = event.Event{} },
+		"Event has n = 0":          func(a *activity.Activity) { a.Event = a.Event.First() },
+		"Event lies more than":     func(a *activity.Activity) { a.Event = newEvent(t, time.Now().Add(2*time.Hour), home, 7) },
+		"Event must lie between":   func(a *activity.Activity) { a.Event = newEvent(t, time.Unix(5, 0), home, 7) },
+		"Scope must not be empty":  func(a *activity.Activity) { a.Scope = "" },
+		"Scope makes a key":        func(a *activity.Activity) { a.Scope = strings.Repeat("s", 2049) },
+		"Scope and Actor makes":    func(a *activity.Activity) { a.Scope = strings.Repeat("s", 2048) },
+		"Scope must be valid":      func(a *activity.Activity) { a.Scope = "\xff" },
+		"Actor must be a decimal":  func(a *activity.Activity) { a.Actor = "042" },
+		"Name must not be empty":   func(a *activity.Activity) { a.Name = "" },
+		"Name makes a key":         func(a *activity.Activity) { a.Name = strings.Repeat("#", 340) },
+		"Name must be valid":       func(a *activity.Activity) { a.Name = "\xff" },
+		"ActorName must be valid":  func(a *activity.Activity) { a.ActorName = "\xff" },
+		"Kind must be valid":       func(a *activity.Activity) { a.Kind = "\xff" },
+		"Effort must be a finite":  func(a *activity.Activity) { a.Effort = math.NaN() },
+		"Effort is outside":        func(a *activity.Activity) { a.Effort = 1e126 },
+		"Confidence must be":       func(a *activity.Activity) { a.Confidence = math.Inf(1) },
+		"ActorName and Kind makes": func(a *activity.Activity) { a.ActorName = strings.Repeat("x", 400<<10) },
+	} {
+		bad := good
+		change(&bad)
+		cost := db.Meter(func() {
+			_, err := acts.Record(t.Context(), bad)
+			wantInputError(t, err, want)
+			_, err = acts.RecordAll(t.Context(), []activity.Activity{bad})
+			wantInputError(t, err, want)
+		})
+		if cost.Requests != 0 {
+			t.Errorf("%s: %d requests were sent", want, cost.Requests)
+		}
+	}
+}
+
+func wantInputError(t *testing.T, err error, want string) {
+	t.Helper()
+	var bad *event.InputError
+	if !errors.As(err, &bad) || !strings.Contains(err.Error(), "activity: "+want) {
+		t.Errorf("got %v, want an InputError of %q", err, want)
+	}
+}
+
+func TestRecordAll(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]dynamotest.Price{1: {Requests: 1, WCU: 4}, 2: {Requests: 1, WCU: 10}, 3: {Requests: 1, WCU: 15}} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			db, acts := open(t, nil)
+			set := setOf(t, 7, n)
+			cost := db.Meter(func() {
+				if out, err := acts.RecordAll(t.Context(), set); out != event.Created || err != nil {
+					t.Fatalf("first: %v, %v", out, err)
+				}
+			})
+			if db.InProcess() || n == 1 { // DynamoDB Local doubles the indexes' units too
+				cost.Want(t, want)
+			}
+			turned := append(set[1:n:n], set[0])
+			cost = db.Meter(func() {
+				if out, err := acts.RecordAll(t.Context(), turned); out != event.Duplicate || err != nil {
+					t.Errorf("redelivery in another order: %v, %v", out, err)
+				}
+			})
+			if db.InProcess() { // elsewhere a refusal reports no capacity
+				cost.Want(t, dynamotest.Price{Requests: 2, RCU: 1, WCU: map[bool]float64{true: 1, false: 2 * float64(n)}[n == 1]})
+			}
+			wantSame(t, "what stands", everything(t, acts), set)
+		})
+	}
+}
+
+// setOf returns n different activities of one event.
+func setOf(t testing.TB, seq int64, n int) []activity.Activity {
+	t.Helper()
+	names := []string{"diskning", "tvätt", "pantning", "städning"}
+	var set []activity.Activity
+	for i := range n {
+		a := chore(t, monday, seq, names[i%len(names)])
+		a.Event = nth(t, a.Event, i+1)
+		set = append(set, a)
+	}
+	return set
+}
+
+// The first set stands: a redelivery that makes anything else of the event, be
+// it more or fewer activities, changes nothing and is shown all that stands.
+func TestRecordAllFirstSetStands(t *testing.T) {
+	t.Parallel()
+	four := setOf(t, 7, 4)
+	renamed := four[0]
+	renamed.Name = "städning"
+	for name, tc := range map[string]struct{ first, then []activity.Activity }{
+		"one more, after one":     {four[:1], four[:2]},
+		"one more, after two":     {four[:2], four[:3]},
+		"one fewer, after two":    {four[:2], four[:1]},
+		"one fewer, after three":  {four[:3], four[:2]},
+		"the ends of the first":   {four[:3], []activity.Activity{four[0], four[2]}},
+		"only the guard in both":  {[]activity.Activity{four[0], four[1]}, []activity.Activity{four[0], four[2], four[3]}},
+		"another one":             {four[:1], []activity.Activity{renamed}},
+		"one of two is another":   {four[:2], []activity.Activity{renamed, four[1]}},
+		"another, and one more":   {four[:1], []activity.Activity{renamed, four[1]}},
+		"another, and none other": {four[:2], []activity.Activity{renamed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, acts := open(t, nil)
+			if out, err := acts.RecordAll(t.Context(), tc.first); out != event.Created || err != nil {
+				t.Fatalf("first: %v, %v", out, err)
+			}
+			out, err := acts.RecordAll(t.Context(), tc.then)
+			var conflict *activity.ConflictError
+			if out != 0 || !errors.As(err, &conflict) {
+				t.Fatalf("then: %v, %v, want a ConflictError", out, err)
+			}
+			wantSame(t, "ConflictError.Stored", conflict.Stored, tc.first)
+			wantSame(t, "what stands", everything(t, acts), tc.first)
+		})
+	}
+}
+
+func TestRecordAllKnowsWhatRecordPut(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	two := setOf(t, 7, 2)
+	mustRecord(t, acts, two[0])
+	if out, err := acts.RecordAll(t.Context(), two[:1]); out != event.Duplicate || err != nil {
+		t.Errorf("the same one: %v, %v", out, err)
+	}
+	mustRecord(t, acts, two[1])
+	if out, err := acts.RecordAll(t.Context(), two); out != event.Duplicate || err != nil {
+		t.Errorf("the same two: %v, %v", out, err)
+	}
+}
+
+func TestRecordAllRefusesWhatIsNoSet(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	two := setOf(t, 7, 2)
+	elsewhere, otherwise := two[1], two[1]
+	elsewhere.Scope = "-200"
+	otherwise.Event = nth(t, newEvent(t, monday, home, 8), 2)
+	large := setOf(t, 7, 11)
+	for i := range large {
+		large[i].ActorName = strings.Repeat("x", 390<<10)
+	}
+	cost := db.Meter(func() {
+		for want, set := range map[string][]activity.Activity{
+			"activities must be 1 to 100, are 0":   nil,
+			"activities must be 1 to 100, are 101": setOf(t, 7, 101),
+			"activities[1].Scope is another":       {two[0], elsewhere},
+			"activities[1].Event does not follow":  {two[0], otherwise},
+			"activities[2].Event is repeated":      {two[0], two[1], two[0]},
+			"activities must hold one under":       two[1:],
+			"activities make":                      large,
+		} {
+			_, err := acts.RecordAll(t.Context(), set)
+			wantInputError(t, err, want)
+		}
+	})
+	if cost.Requests != 0 {
+		t.Errorf("%d requests were sent", cost.Requests)
+	}
+	if out, err := acts.RecordAll(t.Context(), setOf(t, 9, 100)); out != event.Created || err != nil {
+		t.Errorf("a hundred: %v, %v", out, err)
+	}
+}
+
+// The SDK sends a transaction again under its token, and is told that it took
+// effect; a caller that comes again is told Duplicate.
+func TestRecordAllLostReply(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems"})
+	if out, err := acts.RecordAll(t.Context(), setOf(t, 7, 2)); out != event.Created || err != nil {
+		t.Errorf("one reply lost: %v, %v", out, err)
+	}
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems", Times: 3})
+	if out, err := acts.RecordAll(t.Context(), setOf(t, 8, 2)); out != 0 || err == nil {
+		t.Errorf("all replies lost: %v, %v", out, err)
+	}
+	if out, err := acts.RecordAll(t.Context(), setOf(t, 8, 2)); out != event.Duplicate || err != nil {
+		t.Errorf("again: %v, %v", out, err)
+	}
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
+	if out, err := acts.RecordAll(t.Context(), setOf(t, 9, 1)); out != event.Duplicate || err != nil {
+		t.Errorf("the reply of one put lost: %v, %v", out, err)
+	}
+	wantSame(t, "what stands", everything(t, acts), append(append(setOf(t, 7, 2), setOf(t, 8, 2)...), setOf(t, 9, 1)...))
+}
+
+// contended answers the first transactions as DynamoDB does while another one
+// is under way on the same items.
+type contended struct {
+	activity.API
+	calls   int
+	answers [][]string // the reasons' codes of each
+}
+
+func (c *contended) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, opts ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	c.calls++
+	if c.calls > len(c.answers) {
+		return c.API.TransactWriteItems(ctx, in, opts...)
+	}
+	cancelled := &types.TransactionCanceledException{}
+	for _, code := range c.answers[c.calls-1] {
+		cancelled.CancellationReasons = append(cancelled.CancellationReasons, types.CancellationReason{Code: aws.String(code)})
+	}
+	return nil, cancelled
+}
+
+func TestRecordAllWaitsForAnother(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	set := setOf(t, 7, 2)
+	for name, answers := range map[string][][]string{
+		"conflicts":                 {{"TransactionConflict", "None"}, {"None", "TransactionConflict"}},
+		"half of the first shows":   {{"ConditionalCheckFailed", "TransactionConflict"}},
+		"then it is found recorded": {{"TransactionConflict", "TransactionConflict"}},
+	} {
+		api := &contended{API: db.Client(), answers: answers}
+		slow, err := activity.New(api, acts.Table().Name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := len(everything(t, acts))
+		out, err := slow.RecordAll(t.Context(), set)
+		if want := map[bool]event.Outcome{true: event.Created, false: event.Duplicate}[before == 0]; out != want || err != nil {
+			t.Errorf("%s: %v, %v, want %v", name, out, err, want)
+		}
+		if api.calls != len(answers)+1 {
+			t.Errorf("%s: %d calls, want %d", name, api.calls, len(answers)+1)
+		}
+	}
+	stuck := &contended{API: db.Client()}
+	for range 20 {
+		stuck.answers = append(stuck.answers, []string{"ConditionalCheckFailed", "TransactionConflict"})
+	}
+	slow, err := activity.New(stuck, acts.Table().Name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := slow.RecordAll(t.Context(), set)
+	var conflict *activity.ConflictError
+	if out != 0 || err == nil || errors.As(err, &conflict) {
+		t.Errorf("a conflict that never ends: %v, %v, want an error to try again for", out, err)
+	}
+	if stuck.calls >= 20 {
+		t.Errorf("%d calls: the retries are not bounded", stuck.calls)
+	}
+}
+
+// Of many different sets of one event that arrive at once exactly one is
+// created and stands whole; all others are told so.
+func TestRecordAllRace(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	for seq := int64(1); seq <= 5; seq++ {
+		sets := make([][]activity.Activity, 8)
+		for i := range sets {
+			sets[i] = setOf(t, seq, 1+i%4)
+			for j := range sets[i] {
+				sets[i][j].Kind = fmt.Sprint("made by ", i)
+			}
+		}
+		var created atomic.Int64
+		var winner atomic.Int64
+		var wg sync.WaitGroup
+		for i, set := range sets {
+			wg.Go(func() {
+				out, err := acts.RecordAll(t.Context(), set)
+				var conflict *activity.ConflictError
+				switch {
+				case out == event.Created && err == nil:
+					created.Add(1)
+					winner.Store(int64(i))
+				case !errors.As(err, &conflict):
+					t.Errorf("set %d: %v, %v", i, out, err)
+				}
+			})
+		}
+		wg.Wait()
+		if created.Load() != 1 {
+			t.Fatalf("%d sets were created", created.Load())
+		}
+		stored, err := acts.OfEvent(t.Context(), home, sets[0][0].Event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSame(t, "the winner's set", stored, sets[winner.Load()])
+	}
+}
+
+// Of many deliveries of one event at once exactly one is Created.
+func TestRecordRace(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	var wg sync.WaitGroup
+	outcomes := make([]event.Outcome, 16)
+	for i := range outcomes {
+		wg.Go(func() {
+			var err error
+			if outcomes[i], err = acts.Record(t.Context(), chore(t, monday, 7, "diskning")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	count := map[event.Outcome]int{}
+	for _, out := range outcomes {
+		count[out]++
+	}
+	if count[event.Created] != 1 || count[event.Duplicate] != len(outcomes)-1 {
+		t.Errorf("outcomes: %v", count)
+	}
+}
+
+func TestOfEvent(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	set := setOf(t, 7, 3)
+	far := setOf(t, 7, 1)[0]
+	far.Event = nth(t, far.Event, 255)
+	away := set[0]
+	away.Scope = "-200"
+	mustRecord(t, acts, append(set, far, away, chore(t, monday, 8, "diskning"), chore(t, monday.Add(time.Millisecond), 7, "diskning"))...)
+	for _, ev := range []event.Event{set[0].Event, set[2].Event, far.Event, set[0].Event.First()} {
+		got, err := acts.OfEvent(t.Context(), home, ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSame(t, "OfEvent", got, append(setOf(t, 7, 3), far))
+	}
+	got, err := acts.OfEvent(t.Context(), home, newEvent(t, monday, home, 9))
+	if len(got) != 0 || err != nil {
+		t.Errorf("an event that recorded nothing: %v, %v", got, err)
+	}
+	_, err = acts.OfEvent(t.Context(), "", far.Event)
+	wantInputError(t, err, "scope must not be empty")
+	_, err = acts.OfEvent(t.Context(), home, event.Event{})
+	wantInputError(t, err, "ev must not be")
+}
+
+// A set of rows too large for one page of a query is found whole.
+func TestOfEventFollowsPages(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	set := setOf(t, 7, 4)
+	for i := range set {
+		set[i].ActorName = strings.Repeat("x", 390<<10)
+	}
+	for range 2 {
+		if _, err := acts.RecordAll(t.Context(), set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := acts.OfEvent(t.Context(), home, set[0].Event)
+	if err != nil || len(got) != 4 {
+		t.Errorf("%d activities, %v", len(got), err)
+	}
+}
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	two := setOf(t, 7, 2)
+	mustRecord(t, acts, two...)
+	if err := acts.Delete(t.Context(), home, two[0].Event); err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "what stands", everything(t, acts), two[1:])
+	if err := acts.Delete(t.Context(), home, two[0].Event); !errors.Is(err, activity.ErrNotFound) {
+		t.Errorf("again: %v", err)
+	}
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "DeleteItem"})
+	if err := acts.Delete(t.Context(), home, two[1].Event); !errors.Is(err, activity.ErrNotFound) {
+		t.Errorf("after a lost reply: %v", err)
+	}
+	wantSame(t, "what stands", everything(t, acts), nil)
+	if out, err := acts.Record(t.Context(), two[0]); out != event.Created || err != nil {
+		t.Errorf("the event is free again: %v, %v", out, err)
+	}
+	wantInputError(t, acts.Delete(t.Context(), "", two[0].Event), "scope must not be empty")
+	wantInputError(t, acts.Delete(t.Context(), home, event.Event{}), "ev must not be")
+}
+
+func TestErrorsNameNoKeys(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	acts, err := activity.New(db.Client(), db.Name("not-created"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dish := chore(t, monday, 7, "diskning")
+	_, err1 := acts.Record(t.Context(), dish)
+	_, err2 := acts.RecordAll(t.Context(), setOf(t, 7, 2))
+	_, err3 := acts.OfEvent(t.Context(), home, dish.Event)
+	_, err4 := acts.ByNamePage(t.Context(), home, "diskning", activity.Range{})
+	_, err5 := acts.Count(t.Context(), activity.Which{Scope: home})
+	err6 := acts.Delete(t.Context(), home, dish.Event)
+	for i, err := range []error{err1, err2, err3, err4, err5, err6} {
+		var missing *types.ResourceNotFoundException
+		if !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), "activity: ") || !strings.Contains(err.Error(), "not-created") {
+			t.Errorf("error %d: %v", i+1, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), home) || strings.Contains(err.Error(), "diskning")) {
+			t.Errorf("error %d holds a key: %v", i+1, err)
+		}
 	}
 }

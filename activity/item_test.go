@@ -1,0 +1,317 @@
+package activity_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// golden reads an item in DynamoDB's JSON.
+func golden(t *testing.T, name string) map[string]types.AttributeValue {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]map[string]string
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	row := map[string]types.AttributeValue{}
+	for attr, value := range doc {
+		if s, ok := value["S"]; ok {
+			row[attr] = &types.AttributeValueMemberS{Value: s}
+		} else {
+			row[attr] = &types.AttributeValueMemberN{Value: value["N"]}
+		}
+	}
+	return row
+}
+
+// plain is an item as DynamoDB's JSON has it, for comparison.
+func plain(t *testing.T, row map[string]types.AttributeValue) map[string]string {
+	t.Helper()
+	doc := map[string]string{}
+	for attr, value := range row {
+		switch v := value.(type) {
+		case *types.AttributeValueMemberS:
+			doc[attr] = "S " + v.Value
+		case *types.AttributeValueMemberN:
+			doc[attr] = "N " + v.Value
+		default:
+			t.Fatalf("%s is neither text nor number", attr)
+		}
+	}
+	return doc
+}
+
+// The stored form is the format: changing it is a major version.
+func TestGoldenRow(t *testing.T) {
+	t.Parallel()
+	recorded := time.Date(2026, 3, 23, 8, 0, 2, 5_000_000, time.UTC)
+	for file, tc := range map[string]struct {
+		cfg activity.Config
+		a   activity.Activity
+	}{
+		"activity.json": {activity.Config{}, chore(t, monday, 7, "diskning")},
+		"activity_least.json": {
+			activity.Config{ActorType: activity.String, ScopeAttr: "tenant", ActorAttr: "account", ActorNameAttr: "accountName", SeqAttr: "order"},
+			activity.Activity{Scope: "shop#1", Actor: "anna", Event: newEvent(t, monday, "shop#1", 7), Name: "50%"},
+		},
+	} {
+		tc.cfg.Now = func() time.Time { return recorded }
+		db, acts := open(t, &tc.cfg)
+		if out, err := acts.Record(t.Context(), tc.a); out != event.Created || err != nil {
+			t.Fatal(out, err)
+		}
+		table := acts.Table().Name
+		stored, err := db.Client().Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
+		if err != nil || len(stored.Items) != 1 {
+			t.Fatal(stored, err)
+		}
+		if diff := cmp.Diff(plain(t, golden(t, file)), plain(t, stored.Items[0])); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", file, diff)
+		}
+		for a, err := range acts.InScope(t.Context(), tc.a.Scope, activity.Range{}) {
+			want := tc.a
+			want.At, want.CreatedAt = monday, recorded
+			if err != nil || a != want {
+				t.Errorf("%s is read as %+v, %v, want %+v", file, a, err, want)
+			}
+		}
+	}
+}
+
+// Rows in the shapes of the TypeScript system, read without loss.
+func TestGoldenOldRows(t *testing.T) {
+	t.Parallel()
+	want := activity.Activity{
+		Scope: "-100123", Actor: "42", ActorName: "Martin", Name: "diskning", Kind: "chore", Seq: 7, Effort: 0.5, Confidence: 0.92,
+		At: time.Date(2026, 2, 17, 10, 30, 0, 0, time.UTC),
+	}
+	for file, change := range map[string]func(*activity.Activity){
+		"typescript.json":         nil,
+		"typescript_seconds.json": nil,
+		"typescript_phase2.json":  func(a *activity.Activity) { a.ActorName = "" }, // before activityTimestamp
+		"typescript_created.json": func(a *activity.Activity) { a.CreatedAt = a.At.Add(1500 * time.Millisecond) },
+	} {
+		db, acts := open(t, nil)
+		row := golden(t, file)
+		mustPut(t, db, acts.Table().Name, row)
+		expected := want
+		if change != nil {
+			change(&expected)
+		}
+		id, err := event.Parse(row["activityId"].(*types.AttributeValueMemberS).Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expected.Event = id
+		got := collect(t, acts.InScope(t.Context(), "-100123", activity.Range{}))
+		if diff := cmp.Diff([]activity.Activity{expected}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", file, diff)
+		}
+		byActor := collect(t, acts.ByActor(t.Context(), "42", activity.Range{}))
+		wantSame(t, file, byActor, got)
+	}
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	db, _ := open(t, nil)
+	acts, err := activity.New(db.Client(), "log", &activity.Config{
+		ActorType: activity.String, ScopeAttr: "tenant", ActorAttr: "account", ActorNameAttr: "accountName", SeqAttr: "order",
+		ActorIndex: "by-account", NameIndex: "by-name", ActorNameIndex: "by-both",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := schema.Table{
+		Name: "log",
+		Key:  schema.Key{Partition: schema.String("tenant"), Sort: schema.String("activityId")},
+		Indexes: []schema.Index{
+			{Name: "by-account", Key: schema.Key{Partition: schema.String("account"), Sort: schema.Number("timestamp")}},
+			{Name: "by-name", Key: schema.Key{Partition: schema.String("tenant"), Sort: schema.String("activityTimestamp")}},
+			{Name: "by-both", Key: schema.Key{Partition: schema.String("chatUser"), Sort: schema.String("activityTimestamp")}},
+		},
+	}
+	if diff := cmp.Diff(want, acts.Table()); diff != "" {
+		t.Errorf("configured (-want +got):\n%s", diff)
+	}
+	acts, err = activity.New(db.Client(), "homeops-activities", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = schema.Table{
+		Name: "homeops-activities",
+		Key:  schema.Key{Partition: schema.String("chatId"), Sort: schema.String("activityId")},
+		Indexes: []schema.Index{
+			{Name: "userId-timestamp-index", Key: schema.Key{Partition: schema.Number("userId"), Sort: schema.Number("timestamp")}},
+			{Name: "chatId-activity-index", Key: schema.Key{Partition: schema.String("chatId"), Sort: schema.String("activityTimestamp")}},
+			{Name: "chatUser-activity-index", Key: schema.Key{Partition: schema.String("chatUser"), Sort: schema.String("activityTimestamp")}},
+		},
+	}
+	if diff := cmp.Diff(want, acts.Table()); diff != "" {
+		t.Errorf("by default (-want +got):\n%s", diff)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	defaults := reflect.ValueOf(activity.Defaults())
+	for i := range defaults.NumField() {
+		if name := defaults.Type().Field(i).Name; name != "ActorType" && defaults.Field(i).IsZero() {
+			t.Errorf("%s has no default", name)
+		}
+	}
+	db, _ := open(t, nil)
+	for want, cfg := range map[string]activity.Config{
+		"Config.ActorType must be":          {ActorType: 2},
+		"Config.Concurrency must be":        {Concurrency: -1},
+		"Config.ScopeAttr must be valid":    {ScopeAttr: "\xff"},
+		"Config.ActorAttr must be an":       {ActorAttr: strings.Repeat("x", 256)},
+		"Config.SeqAttr names an attribute": {SeqAttr: "timestamp"},
+		"Config.ActorNameAttr names an":     {ActorNameAttr: "userId"},
+		"Config.NameIndex must hold":        {NameIndex: "by name"},
+		"Config.ActorNameIndex names two":   {ActorNameIndex: "chatId-activity-index"},
+		"Config.ActorIndex must be a name":  {ActorIndex: "x"},
+	} {
+		_, err := activity.New(db.Client(), "homeops-activities", &cfg)
+		wantInputError(t, err, want)
+	}
+	_, err := activity.New(nil, "homeops-activities", nil)
+	wantInputError(t, err, "api must not be nil")
+	_, err = activity.New(db.Client(), "", nil)
+	wantInputError(t, err, "table must be a name")
+
+	cfg := activity.Config{Concurrency: 2}
+	if _, err := activity.New(db.Client(), "homeops-activities", &cfg); err != nil || !reflect.DeepEqual(cfg, activity.Config{Concurrency: 2}) {
+		t.Errorf("New changed the caller's Config: %+v, %v", cfg, err)
+	}
+}
+
+// Law: what is recorded comes back as it was.
+func FuzzRow(f *testing.F) {
+	f.Add("-100123", "42", "Martin", "diskning", "chore", int64(7), 0.5, 0.93, int64(1774252800000))
+	f.Add("a#b%", "#", "", "%23", "", int64(0), -0.0, 1e-130, int64(1774252800001))
+	f.Add("🏠", "anna", "Å", "disk 🍽", "\x00", int64(-5), 9.87654321e125, 1.0/3, int64(100000000000))
+	store, err := activity.New(struct{ activity.API }{}, "homeops-activities", &activity.Config{ActorType: activity.String})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, scope, actor, actorName, name, kind string, seq int64, effort, confidence float64, ms int64) {
+		ev, err := event.New(time.UnixMilli(ms), "fuzz", "1")
+		if err != nil {
+			t.Skip() // refused input is no event
+		}
+		a := activity.Activity{
+			Scope: scope, Actor: actor, ActorName: actorName, Event: ev, Name: name, Kind: kind, Seq: seq,
+			Effort: effort, Confidence: confidence, At: ev.Time(),
+		}
+		row, err := store.Encode(a)
+		if err != nil {
+			var bad *event.InputError
+			if !errors.As(err, &bad) {
+				t.Errorf("refused with %v, want an InputError", err)
+			}
+			return
+		}
+		got, err := store.Decode(row)
+		got.CreatedAt = time.Time{}
+		if err != nil || got != a {
+			t.Errorf("got %+v, %v, want %+v", got, err, a)
+		}
+	})
+}
+
+// Law: keys of one name sort as their times do, and lie in exactly the bounds
+// of the periods that hold the time; in an older system's seconds too.
+func FuzzKeysSortByTime(f *testing.F) {
+	f.Add("diskning", int64(999_999_999_999), int64(1_000_000_000_000), int64(999_999_999_999), int64(1_000_000_000_001))
+	f.Add("a#b", int64(1774252800000), int64(1774252800001), int64(1774252800000), int64(1774252801000))
+	f.Add("🍽", int64(1774252801000), int64(1774252800999), int64(1774252800001), int64(1774252801001))
+	f.Fuzz(func(t *testing.T, name string, ms, other, from, to int64) {
+		for _, x := range []int64{ms, other, from, to} {
+			if x < activity.MinMillis || x > activity.MaxMillis {
+				t.Skip() // no time that is stored
+			}
+		}
+		if less := activity.NameTime(name, ms) < activity.NameTime(name, other); less != (ms < other) {
+			t.Errorf("%d and %d do not sort by time", ms, other)
+		}
+		idLo, idHi, lo, hi, holds := activity.Bounds(name, time.UnixMilli(from), time.UnixMilli(to))
+		if key := activity.NameTime(name, ms); holds(time.UnixMilli(ms)) != (lo <= key && key <= hi) {
+			t.Errorf("%d in [%d, %d): key %q, bounds %q %q", ms, from, to, key, lo, hi)
+		}
+		ev, err := event.New(time.UnixMilli(ms), name, "1")
+		if err != nil {
+			ev, err = event.New(time.UnixMilli(ms), "1")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []event.Event{ev.First(), ev, ev.Last()} {
+			if holds(time.UnixMilli(ms)) != (idLo <= id.String() && id.String() <= idHi) {
+				t.Errorf("%d in [%d, %d): id %v, bounds %s %s", ms, from, to, id, idLo, idHi)
+			}
+		}
+		second := time.Unix(ms/1000, 0)
+		if s := second.Unix(); s > 999_999_999 { // ten digits, since 2001
+			seconds := strings.TrimSuffix(activity.NameTime(name, s*1000), "000")
+			if holds(second) != (lo <= seconds && seconds <= hi) {
+				t.Errorf("second %d in [%d, %d): key %q, bounds %q %q", s, from, to, seconds, lo, hi)
+			}
+		}
+	})
+}
+
+// Law: no key of another name lies in a name's bounds, and a key's group tells
+// its name from every other.
+func FuzzNamesStayApart(f *testing.F) {
+	f.Add("disk", "diskning", int64(1774252800000))
+	f.Add("disk", "disk#1", int64(1774252800000))
+	f.Add("disk", "disk#1774252800000", int64(1774252800000))
+	f.Add("a#b", "a%23b", int64(1774252800000))
+	f.Add("disk", "disk🍽", int64(activity.MaxMillis))
+	f.Add("%", "%25", int64(activity.MinMillis))
+	f.Fuzz(func(t *testing.T, name, other string, ms int64) {
+		if ms < activity.MinMillis || ms > activity.MaxMillis || !utf8.ValidString(name) || !utf8.ValidString(other) {
+			t.Skip() // no key that is stored
+		}
+		_, _, lo, hi, _ := activity.Bounds(name, time.Time{}, time.Time{})
+		key := activity.NameTime(other, ms)
+		if inside := lo <= key && key <= hi; inside != (name == other) {
+			t.Errorf("key %q of %q in the bounds of %q: %v", key, other, name, inside)
+		}
+		if same := activity.GroupOf(key) == activity.GroupOf(activity.NameTime(name, ms)); same != (name == other) {
+			t.Errorf("%q and %q in one group: %v", name, other, same)
+		}
+	})
+}
+
+// Law: two pairs of scope and actor never share a partition.
+func FuzzScopeActor(f *testing.F) {
+	f.Add("a", "b#c", "a#b", "c")
+	f.Add("a%23b", "c", "a#b", "c")
+	f.Add("-100123", "42", "-10012", "342")
+	f.Fuzz(func(t *testing.T, scope, actor, scope2, actor2 string) {
+		same := scope == scope2 && actor == actor2
+		if (activity.ScopeActor(scope, actor) == activity.ScopeActor(scope2, actor2)) != same {
+			t.Errorf("(%q, %q) and (%q, %q)", scope, actor, scope2, actor2)
+		}
+	})
+}

@@ -1,0 +1,180 @@
+package activity_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+)
+
+func TestRecordMany(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	var all []activity.Activity
+	for seq := range int64(60) {
+		all = append(all, chore(t, monday.Add(time.Duration(seq)*time.Minute), seq+1, "diskning"))
+	}
+	mustRecord(t, acts, all[10:20]...)
+	cost := db.Meter(func() {
+		outcomes, err := acts.RecordMany(t.Context(), all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, out := range outcomes {
+			want := event.Created
+			if 10 <= i && i < 20 {
+				want = event.Duplicate
+			}
+			if out != want {
+				t.Errorf("[%d]: %v, want %v", i, out, want)
+			}
+		}
+	})
+	if cost.Requests != len(all) {
+		t.Errorf("%d requests for %d activities", cost.Requests, len(all))
+	}
+	wantSame(t, "what stands", everything(t, acts), all)
+	if outcomes, err := acts.RecordMany(t.Context(), nil); len(outcomes) != 0 || err != nil {
+		t.Errorf("nothing: %v, %v", outcomes, err)
+	}
+}
+
+// Every leftover is named with its reason, and no other activity is held up.
+func TestRecordManyLeftovers(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	stands := chore(t, monday, 2, "tvätt")
+	mustRecord(t, acts, stands)
+	nameless := chore(t, monday, 3, "")
+	all := []activity.Activity{chore(t, monday, 1, "diskning"), chore(t, monday, 2, "diskning"), nameless, chore(t, monday, 4, "diskning")}
+	outcomes, err := acts.RecordMany(t.Context(), all)
+	if diff := cmp.Diff([]event.Outcome{event.Created, 0, 0, event.Created}, outcomes); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+	var left *activity.LeftoverError
+	if !errors.As(err, &left) || len(left.Left) != 2 || left.Left[0].Index != 1 || left.Left[1].Index != 2 {
+		t.Fatalf("err = %v, want a LeftoverError of 1 and 2", err)
+	}
+	var conflict *activity.ConflictError
+	if !errors.As(left.Left[0].Err, &conflict) || !errors.As(err, &conflict) {
+		t.Errorf("[1]: %v, want a ConflictError", left.Left[0].Err)
+	}
+	wantInputError(t, left.Left[1].Err, "Name must not be empty")
+	got, err := acts.Count(t.Context(), activity.Which{Scope: home})
+	if got != 3 || err != nil {
+		t.Errorf("%d stand, %v", got, err)
+	}
+}
+
+func TestRecordManyLostForGood(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, &activity.Config{Concurrency: 1})
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Nth: 2, Times: 3}) // all attempts of the second
+	all := []activity.Activity{chore(t, monday, 1, "diskning"), chore(t, monday, 2, "diskning"), chore(t, monday, 3, "diskning")}
+	outcomes, err := acts.RecordMany(t.Context(), all)
+	var left *activity.LeftoverError
+	if !errors.As(err, &left) || len(left.Left) != 1 || left.Left[0].Index != 1 {
+		t.Fatalf("err = %v, want the second left over", err)
+	}
+	if diff := cmp.Diff([]event.Outcome{event.Created, 0, event.Created}, outcomes); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+	outcomes, err = acts.RecordMany(t.Context(), all)
+	if diff := cmp.Diff([]event.Outcome{event.Duplicate, event.Created, event.Duplicate}, outcomes); diff != "" || err != nil {
+		t.Errorf("again: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// gauge counts the puts under way; each takes a second of the bubble's time.
+type gauge struct {
+	activity.API
+	now, most atomic.Int64
+	put       func(n int64)
+}
+
+func (g *gauge) PutItem(ctx context.Context, _ *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	n := g.now.Add(1)
+	defer g.now.Add(-1)
+	for most := g.most.Load(); n > most && !g.most.CompareAndSwap(most, n); most = g.most.Load() {
+	}
+	if g.put != nil {
+		g.put(n)
+	}
+	select {
+	case <-time.After(time.Second):
+		return &dynamodb.PutItemOutput{}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func TestRecordManyIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		api := &gauge{}
+		clock := func() time.Time { return monday.AddDate(1, 0, 0) }
+		acts, err := activity.New(api, "homeops-activities", &activity.Config{Concurrency: 5, Now: clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []activity.Activity
+		for seq := range int64(23) {
+			all = append(all, chore(t, monday, seq+1, "diskning"))
+		}
+		started := time.Now()
+		if _, err := acts.RecordMany(t.Context(), all); err != nil {
+			t.Fatal(err)
+		}
+		if api.most.Load() != 5 {
+			t.Errorf("%d puts were under way at once, want 5", api.most.Load())
+		}
+		if took := time.Since(started); took != 5*time.Second {
+			t.Errorf("23 puts of a second took %v, want 5 rounds of 5", took)
+		}
+	})
+}
+
+// A context that ends leaves nothing unnamed.
+func TestRecordManyCancelled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		why := errors.New("shutting down")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		clock := func() time.Time { return monday.AddDate(1, 0, 0) }
+		acts, err := activity.New(&gauge{}, "homeops-activities", &activity.Config{Concurrency: 2, Now: clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []activity.Activity
+		for seq := range int64(10) {
+			all = append(all, chore(t, monday, seq+1, "diskning"))
+		}
+		time.AfterFunc(1500*time.Millisecond, func() { cancel(why) }) // in the second round
+		outcomes, err := acts.RecordMany(ctx, all)
+		var left *activity.LeftoverError
+		if !errors.As(err, &left) {
+			t.Fatal(err)
+		}
+		done := 0
+		for _, out := range outcomes {
+			if out == event.Created {
+				done++
+			}
+		}
+		if done != 2 || len(left.Left) != 8 {
+			t.Errorf("%d recorded, %d left over", done, len(left.Left))
+		}
+		if !errors.Is(left.Left[7].Err, why) {
+			t.Errorf("the last one's reason: %v", left.Left[7].Err)
+		}
+	})
+}

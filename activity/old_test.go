@@ -1,0 +1,234 @@
+package activity_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/oklog/ulid/v2"
+)
+
+// randomID is an id as the TypeScript system made them: a time and chance.
+func randomID(t testing.TB, ms int64, n byte) string {
+	t.Helper()
+	var id ulid.ULID
+	if err := id.SetTime(uint64(ms)); err != nil {
+		t.Fatal(err)
+	}
+	for i := 6; i < len(id); i++ {
+		id[i] = 37 * (n + byte(i))
+	}
+	return id.String()
+}
+
+func old(t testing.TB, n byte, at time.Time, seconds bool, name string) map[string]types.AttributeValue {
+	t.Helper()
+	if seconds {
+		return oldRow(t, randomID(t, at.Unix(), n), home, martin, name, at.Unix())
+	}
+	return oldRow(t, randomID(t, at.UnixMilli(), n), home, martin, name, at.UnixMilli())
+}
+
+func times(all []activity.Activity) []string {
+	var text []string
+	for _, a := range all {
+		text = append(text, a.At.Format("15:04:05"))
+	}
+	return text
+}
+
+// Rows of the TypeScript system, whose times are in seconds or milliseconds,
+// stand between ours in every walk that can see them.
+func TestOldRows(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	table := acts.Table().Name
+	at := func(minute int) time.Time { return monday.Add(time.Duration(minute) * time.Minute) }
+	mustPut(t, db, table, old(t, 1, at(0), true, "diskning"))
+	mustPut(t, db, table, old(t, 2, at(1), true, "diskning"))
+	mustPut(t, db, table, old(t, 3, at(2), false, "diskning"))
+	bare := old(t, 4, at(3), false, "diskning")
+	delete(bare, "activityTimestamp")
+	mustPut(t, db, table, bare)
+	mustRecord(t, acts, chore(t, at(4), 1, "diskning"))
+
+	r := activity.Range{}
+	for _, tc := range []struct {
+		what string
+		got  []activity.Activity
+		want []string
+	}{
+		{"InScope", collect(t, acts.InScope(t.Context(), home, r)), []string{"08:00:00", "08:01:00", "08:02:00", "08:03:00", "08:04:00"}},
+		{"ByActor", collect(t, acts.ByActor(t.Context(), martin, r)), []string{"08:00:00", "08:01:00", "08:02:00", "08:03:00", "08:04:00"}},
+		{"ByName", collect(t, acts.ByName(t.Context(), home, "diskning", r)), []string{"08:00:00", "08:01:00", "08:02:00", "08:04:00"}},
+		{"ByActorAndName", collect(t, acts.ByActorAndName(t.Context(), home, martin, "diskning", r)), []string{"08:04:00"}},
+		{
+			"ByName from a second", collect(t, acts.ByName(t.Context(), home, "diskning", activity.Range{From: at(1)})),
+			[]string{"08:01:00", "08:02:00", "08:04:00"},
+		},
+		{
+			"ByName from after a second", collect(t, acts.ByName(t.Context(), home, "diskning", activity.Range{From: at(1).Add(1)})),
+			[]string{"08:02:00", "08:04:00"},
+		},
+		{
+			"ByName to a second", collect(t, acts.ByName(t.Context(), home, "diskning", activity.Range{To: at(1)})),
+			[]string{"08:00:00"},
+		},
+		{
+			"ByName to after a second", collect(t, acts.ByName(t.Context(), home, "diskning", activity.Range{To: at(1).Add(1)})),
+			[]string{"08:00:00", "08:01:00"},
+		},
+		{
+			"ByActor to a second", collect(t, acts.ByActor(t.Context(), martin, activity.Range{To: at(1)})),
+			[]string{"08:00:00"},
+		},
+		{ // what the doc says it misses
+			"ByActor from a second", collect(t, acts.ByActor(t.Context(), martin, activity.Range{From: at(1)})),
+			[]string{"08:02:00", "08:03:00", "08:04:00"},
+		},
+		{
+			"InScope from a second", collect(t, acts.InScope(t.Context(), home, activity.Range{From: at(1)})),
+			[]string{"08:02:00", "08:03:00", "08:04:00"},
+		},
+		{
+			"InScope to a second", collect(t, acts.InScope(t.Context(), home, activity.Range{To: at(1)})),
+			[]string{"08:00:00"},
+		},
+	} {
+		if got := times(tc.got); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %v, want %v", tc.what, got, tc.want)
+		}
+	}
+	for which, want := range map[activity.Which]int{
+		{Scope: home}:                                        5,
+		{Scope: home, Name: "diskning"}:                      4,
+		{Scope: home, Name: "diskning", From: at(1)}:         3,
+		{Scope: home, Name: "diskning", From: at(1).Add(1)}:  2,
+		{Scope: home, Name: "diskning", To: at(1)}:           1,
+		{Actor: martin}:                                      5,
+		{Scope: home, Actor: martin, Name: "diskning"}:       1,
+		{Actor: martin, To: at(1)}:                           1,
+		{Scope: home, To: at(2), From: time.Unix(1, 0)}:      2,
+		{Scope: home, Name: "diskning", To: time.Unix(1, 0)}: 0,
+	} {
+		if got, err := acts.Count(t.Context(), which); got != want || err != nil {
+			t.Errorf("Count %+v: %d, %v, want %d", which, got, err, want)
+		}
+	}
+
+	// Pages stop at and resume from old rows too.
+	for name, way := range waysTo(acts) {
+		want := collect(t, way.walk(t.Context(), r))
+		var got []activity.Activity
+		for c, more := "", true; more; more = c != "" {
+			page, err := way.page(t.Context(), activity.Range{Limit: 1, Cursor: c})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, c = append(got, page.Activities...), page.Cursor
+		}
+		wantSame(t, name+" in pages over old rows", got, want)
+	}
+}
+
+// An old row is found by its key, is never replaced, and can be deleted.
+func TestOldRowByKey(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	row := old(t, 1, monday, true, "diskning")
+	mustPut(t, db, acts.Table().Name, row)
+	id, err := event.Parse(row["activityId"].(*types.AttributeValueMemberS).Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := acts.OfEvent(t.Context(), home, id)
+	want := activity.Activity{
+		Scope: home, Actor: martin, ActorName: "Martin", Event: id, Name: "diskning", Kind: "chore", Seq: 7,
+		Effort: 0.5, Confidence: 0.9, At: monday,
+	}
+	if err != nil || len(got) != 1 || got[0] != want {
+		t.Errorf("OfEvent = %+v, %v, want %+v", got, err, want)
+	}
+	if err := acts.Delete(t.Context(), home, id); err != nil {
+		t.Error(err)
+	}
+	wantSame(t, "what stands", everything(t, acts), nil)
+}
+
+// Old keys are not encoded: "diskning#5" sorts among the times of "diskning".
+// Such rows are no answer, and however many there are of a name they cost one
+// request at most.
+func TestLookalikes(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	table := acts.Table().Name
+	var want []activity.Activity
+	for i := range 6 {
+		want = append(want, chore(t, monday.Add(time.Duration(i)*time.Minute), int64(i+1), "diskning"))
+	}
+	mustRecord(t, acts, want...)
+	n := byte(0)
+	put := func(name string, rows int) {
+		for range rows {
+			n++
+			mustPut(t, db, table, old(t, n, monday.Add(time.Duration(n)*time.Second), n%2 == 0, name))
+		}
+	}
+	last := func(what string) dynamotest.Cost {
+		t.Helper()
+		return db.Meter(func() {
+			wantSame(t, what, collect(t, acts.ByName(t.Context(), home, "diskning", activity.Range{NewestFirst: true, Limit: 1})), want[5:])
+		})
+	}
+	last("alone").Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+	put("diskning#2", 1) // newer than all by its key
+	put("diskning#0", 9) // older than all
+	put("diskning#17", 9)
+	put("diskning#5#6", 1)
+	put("diskning#9", 1)
+	last("three before it").Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+	put("diskning#9", 60)
+	if cost := last("sixty before it"); cost.Requests != 2 {
+		t.Errorf("sixty rows of one other name: %s", cost)
+	}
+	put("diskning#5", 30)
+	put("diskning#5#6", 60)
+	if cost := last("and ninety"); cost.Requests > 4 {
+		t.Errorf("rows of three other names: %s", cost)
+	}
+
+	for _, newest := range []bool{false, true} {
+		r := activity.Range{NewestFirst: newest}
+		wantOrder(t, "ByName", collect(t, acts.ByName(t.Context(), home, "diskning", r)), want, newest)
+		var got []activity.Activity
+		for more := true; more; more = r.Cursor != "" {
+			r.Limit = 2
+			page, err := acts.ByNamePage(t.Context(), home, "diskning", r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, r.Cursor = append(got, page.Activities...), page.Cursor
+		}
+		wantOrder(t, "ByName in pages", got, want, newest)
+	}
+	if got, err := acts.Count(t.Context(), activity.Which{Scope: home, Name: "diskning"}); got != len(want) || err != nil {
+		t.Errorf("Count = %d, %v, want %d", got, err, len(want))
+	}
+
+	// An old name that reads like an encoded one shares its keys' beginning:
+	// nothing can be skipped, and still nothing is mixed up.
+	ours := chore(t, monday, 50, "a#b")
+	mustRecord(t, acts, ours)
+	put("a%23b", 10)
+	put("a#b", 1) // seen by key and by actor, not under its name: the doc says so
+	for _, newest := range []bool{false, true} {
+		got := collect(t, acts.ByName(t.Context(), home, "a#b", activity.Range{NewestFirst: newest}))
+		wantSame(t, fmt.Sprint("a#b, newest first: ", newest), got, []activity.Activity{ours})
+	}
+}

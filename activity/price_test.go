@@ -1,0 +1,114 @@
+package activity_test
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
+)
+
+// Every Price line is what a first, uncontended call costs.
+func TestPrices(t *testing.T) {
+	db, acts := open(t, nil)
+	set := setOf(t, 1, 3)
+	mustRecord(t, acts, set...)
+	removed := chore(t, monday, 2, "pantning")
+	away := chore(t, monday, 9, "diskning")
+	away.Scope, away.Actor = "-200", rebecca
+	mustRecord(t, acts, removed, away)
+	walk := func(seq func(context.Context) iter.Seq2[activity.Activity, error]) func(context.Context) error {
+		return func(ctx context.Context) error {
+			for _, err := range seq(ctx) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	page := func(turn func(context.Context) (activity.Page, error)) func(context.Context) error {
+		return func(ctx context.Context) error { _, err := turn(ctx); return err }
+	}
+	all := activity.Range{}
+	pricetest.Run(t, db, []pricetest.Case{
+		{Func: "Store.Delete", Call: func(ctx context.Context) error { return acts.Delete(ctx, home, removed.Event) }},
+		{Func: "Store.Record", Call: func(ctx context.Context) error {
+			_, err := acts.Record(ctx, chore(t, monday, 3, "diskning"))
+			return err
+		}},
+		{Func: "Store.RecordAll", Call: func(ctx context.Context) error {
+			_, err := acts.RecordAll(ctx, setOf(t, 4, 1))
+			return err
+		}},
+		{Func: "Store.RecordMany", Call: func(ctx context.Context) error {
+			_, err := acts.RecordMany(ctx, []activity.Activity{chore(t, monday, 5, "diskning")})
+			return err
+		}},
+		{Func: "Store.OfEvent", Call: func(ctx context.Context) error {
+			_, err := acts.OfEvent(ctx, home, set[0].Event)
+			return err
+		}},
+		{Func: "Store.Count", Call: func(ctx context.Context) error {
+			_, err := acts.Count(ctx, activity.Which{Scope: home, Name: "diskning"})
+			return err
+		}},
+		{Func: "Store.InScope", Call: walk(func(ctx context.Context) iter.Seq2[activity.Activity, error] {
+			return acts.InScope(ctx, "-200", all)
+		})},
+		{Func: "Store.ByActor", Call: walk(func(ctx context.Context) iter.Seq2[activity.Activity, error] {
+			return acts.ByActor(ctx, rebecca, all)
+		})},
+		{Func: "Store.ByName", Call: walk(func(ctx context.Context) iter.Seq2[activity.Activity, error] {
+			return acts.ByName(ctx, home, "tvätt", all)
+		})},
+		{Func: "Store.ByActorAndName", Call: walk(func(ctx context.Context) iter.Seq2[activity.Activity, error] {
+			return acts.ByActorAndName(ctx, home, martin, "tvätt", all)
+		})},
+		{Func: "Store.InScopePage", Call: page(func(ctx context.Context) (activity.Page, error) { return acts.InScopePage(ctx, home, all) })},
+		{Func: "Store.ByActorPage", Call: page(func(ctx context.Context) (activity.Page, error) { return acts.ByActorPage(ctx, martin, all) })},
+		{Func: "Store.ByNamePage", Call: page(func(ctx context.Context) (activity.Page, error) {
+			return acts.ByNamePage(ctx, home, "diskning", all)
+		})},
+		{Func: "Store.ByActorAndNamePage", Call: page(func(ctx context.Context) (activity.Page, error) {
+			return acts.ByActorAndNamePage(ctx, home, martin, "diskning", all)
+		})},
+	})
+}
+
+// The formula beyond: by KB of the row when it is written, by 4 KB of the page
+// when it is read, twice when consistently.
+func TestPricesOfLargerRows(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	large := chore(t, monday, 1, "diskning")
+	large.ActorName = strings.Repeat("x", 3000) // a row of 3.2 KB
+	for _, step := range []struct {
+		what string
+		want dynamotest.Price
+		call func() error
+	}{
+		{"Record", dynamotest.Price{Requests: 1, WCU: 16}, func() error { _, err := acts.Record(t.Context(), large); return err }},
+		{"InScopePage", dynamotest.Price{Requests: 1, RCU: 0.5}, func() error {
+			_, err := acts.InScopePage(t.Context(), home, activity.Range{})
+			return err
+		}},
+		{"OfEvent", dynamotest.Price{Requests: 1, RCU: 1}, func() error { _, err := acts.OfEvent(t.Context(), home, large.Event); return err }},
+		{"Delete", dynamotest.Price{Requests: 1, WCU: 16}, func() error { return acts.Delete(t.Context(), home, large.Event) }},
+	} {
+		cost := db.Meter(func() {
+			if err := step.call(); err != nil {
+				t.Errorf("%s: %v", step.what, err)
+			}
+		})
+		cost.Want(t, step.want)
+	}
+	if db.InProcess() { // elsewhere a refusal reports no capacity
+		mustRecord(t, acts, large)
+		cost := db.Meter(func() { _, _ = acts.Record(t.Context(), large) })
+		cost.Want(t, dynamotest.Price{Requests: 1, WCU: 4})
+	}
+}

@@ -1,0 +1,496 @@
+package activity_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/cursor"
+)
+
+type walk func(context.Context, activity.Range) iter.Seq2[activity.Activity, error]
+type turn func(context.Context, activity.Range) (activity.Page, error)
+
+// waysTo are the four walks that find martin's "diskning" at home, and their
+// pages.
+func waysTo(acts *activity.Store) map[string]struct {
+	walk walk
+	page turn
+} {
+	type way = struct {
+		walk walk
+		page turn
+	}
+	return map[string]way{
+		"InScope": {
+			func(ctx context.Context, r activity.Range) iter.Seq2[activity.Activity, error] {
+				return acts.InScope(ctx, home, r)
+			},
+			func(ctx context.Context, r activity.Range) (activity.Page, error) {
+				return acts.InScopePage(ctx, home, r)
+			},
+		},
+		"ByActor": {
+			func(ctx context.Context, r activity.Range) iter.Seq2[activity.Activity, error] {
+				return acts.ByActor(ctx, martin, r)
+			},
+			func(ctx context.Context, r activity.Range) (activity.Page, error) {
+				return acts.ByActorPage(ctx, martin, r)
+			},
+		},
+		"ByName": {
+			func(ctx context.Context, r activity.Range) iter.Seq2[activity.Activity, error] {
+				return acts.ByName(ctx, home, "diskning", r)
+			},
+			func(ctx context.Context, r activity.Range) (activity.Page, error) {
+				return acts.ByNamePage(ctx, home, "diskning", r)
+			},
+		},
+		"ByActorAndName": {
+			func(ctx context.Context, r activity.Range) iter.Seq2[activity.Activity, error] {
+				return acts.ByActorAndName(ctx, home, martin, "diskning", r)
+			},
+			func(ctx context.Context, r activity.Range) (activity.Page, error) {
+				return acts.ByActorAndNamePage(ctx, home, martin, "diskning", r)
+			},
+		},
+	}
+}
+
+// wantOrder compares as sets and checks that times only rise, or only fall:
+// the order inside a millisecond is stable and arbitrary.
+func wantOrder(t *testing.T, what string, got, want []activity.Activity, newestFirst bool) {
+	t.Helper()
+	ordered := slices.IsSortedFunc(got, func(a, b activity.Activity) int {
+		if newestFirst {
+			a, b = b, a
+		}
+		return a.At.Compare(b.At)
+	})
+	if !ordered {
+		t.Errorf("%s: not in order of time", what)
+	}
+	byEvent := func(a, b activity.Activity) int { return a.Event.Compare(b.Event) }
+	wantSame(t, what, slices.SortedFunc(slices.Values(got), byEvent), slices.SortedFunc(slices.Values(want), byEvent))
+}
+
+// history records n dishes a minute apart, in groups of three at one time.
+func history(t *testing.T, acts *activity.Store, n int) []activity.Activity {
+	t.Helper()
+	var all []activity.Activity
+	for i := range n {
+		all = append(all, chore(t, monday.Add(time.Duration(i/3)*time.Minute), int64(i+1), "diskning"))
+	}
+	mustRecord(t, acts, all...)
+	return all
+}
+
+func TestRanges(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	all := history(t, acts, 20)
+	at := func(i int) time.Time { return all[i].Event.Time() }
+	for name, way := range waysTo(acts) {
+		for what, tc := range map[string]struct {
+			from, to time.Time
+			want     []activity.Activity
+		}{
+			"all":                     {time.Time{}, time.Time{}, all},
+			"from is part of it":      {at(6), time.Time{}, all[6:]},
+			"to is not":               {time.Time{}, at(6), all[:6]},
+			"both":                    {at(6), at(12), all[6:12]},
+			"just after":              {at(6).Add(1), time.Time{}, all[9:]},
+			"just up to":              {time.Time{}, at(6).Add(1), all[:9]},
+			"one millisecond":         {at(6), at(6).Add(time.Millisecond), all[6:9]},
+			"less than one":           {at(6).Add(1), at(6).Add(time.Millisecond), nil},
+			"nothing between":         {at(6), at(6), nil},
+			"before there was time":   {time.Time{}, time.Unix(-5, 0), nil},
+			"after all":               {monday.AddDate(1, 0, 0), time.Time{}, nil},
+			"since before":            {time.Unix(-5, 0), time.Time{}, all},
+			"up to beyond the format": {time.Time{}, time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC), all},
+			"from beyond the format":  {time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}, nil},
+		} {
+			for _, newest := range []bool{false, true} {
+				r := activity.Range{From: tc.from, To: tc.to, NewestFirst: newest}
+				wantOrder(t, name+" "+what, collect(t, way.walk(t.Context(), r)), tc.want, newest)
+				page, err := way.page(t.Context(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantOrder(t, name+" page "+what, page.Activities, tc.want, newest)
+			}
+		}
+	}
+}
+
+// Pages of every size, in both directions, come to the same walk, ties
+// included, and resume at the last row returned.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	all := history(t, acts, 17)
+	for name, way := range waysTo(acts) {
+		for _, newest := range []bool{false, true} {
+			want := collect(t, way.walk(t.Context(), activity.Range{NewestFirst: newest}))
+			wantOrder(t, name, want, all, newest)
+			for _, limit := range []int{1, 2, 5, 16, 17, 18, 0} {
+				r := activity.Range{NewestFirst: newest, Limit: limit}
+				var got []activity.Activity
+				pages := 0
+				for more := true; more; more = r.Cursor != "" {
+					page, err := way.page(t.Context(), r)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if limit > 0 && len(page.Activities) > limit {
+						t.Errorf("%s: a page of %d holds %d", name, limit, len(page.Activities))
+					}
+					got = append(got, page.Activities...)
+					r.Cursor = page.Cursor
+					if pages++; pages > 18 {
+						t.Fatalf("%s: pages of %d do not end", name, limit)
+					}
+				}
+				wantSame(t, fmt.Sprintf("%s in pages of %d", name, limit), got, want)
+			}
+			page, err := way.page(t.Context(), activity.Range{NewestFirst: newest, Limit: 5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rest := collect(t, way.walk(t.Context(), activity.Range{NewestFirst: newest, Cursor: page.Cursor}))
+			wantSame(t, name+" walked from a cursor", rest, want[5:])
+			some := collect(t, way.walk(t.Context(), activity.Range{NewestFirst: newest, Limit: 6}))
+			wantSame(t, name+" to its Limit", some, want[:6])
+		}
+	}
+}
+
+func TestCursorsAreRefused(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	all := history(t, acts, 6)
+	cursors := map[string]string{}
+	ways := waysTo(acts)
+	for name, way := range ways {
+		page, err := way.page(t.Context(), activity.Range{Limit: 3})
+		if err != nil || page.Cursor == "" {
+			t.Fatal(err)
+		}
+		cursors[name] = page.Cursor
+	}
+	id := all[0].Event.String()
+	forged := map[string][]string{
+		"InScope outside":        {"InScope", newEvent(t, monday.Add(-time.Hour), home, 1).String()},
+		"InScope no id":          {"InScope", "01"},
+		"ByActor outside":        {"ByActor", "1000", home, id},
+		"ByActor no number":      {"ByActor", "soon", home, id},
+		"ByActor no scope":       {"ByActor", fmt.Sprint(all[0].Event.UnixMilli()), "", id},
+		"ByName outside":         {"ByName", "0000000000001", id},
+		"ByName no id":           {"ByName", fmt.Sprint(all[0].Event.UnixMilli()), "x"},
+		"ByName another name":    {"ByName", "../" + id, id},
+		"ByActorAndName outside": {"ByActorAndName", "x", id},
+	}
+	bad := map[string]map[string]string{}
+	for name := range ways {
+		bad[name] = map[string]string{"garbage": "%%%", "cut": cursors[name][:len(cursors[name])-1]}
+		for other, c := range cursors {
+			if other != name {
+				bad[name]["that of "+other] = c
+			}
+		}
+	}
+	for what, parts := range forged {
+		bad[parts[0]][what] = cursor.Encode(parts[0], parts[1:])
+	}
+	cost := db.Meter(func() {
+		for name, way := range ways {
+			r := activity.Range{From: monday}
+			for what, c := range bad[name] {
+				r.Cursor = c
+				_, err := way.page(t.Context(), r)
+				var input *event.InputError
+				if !errors.As(err, &input) || input.Field != "Cursor" {
+					t.Errorf("%s with %s: %v", name, what, err)
+				}
+			}
+			_, err := way.page(t.Context(), activity.Range{NewestFirst: true, Cursor: cursors[name]})
+			wantInputError(t, err, "Cursor is damaged or belongs to another query")
+		}
+	})
+	if cost.Requests != 0 {
+		t.Errorf("%d requests were sent", cost.Requests)
+	}
+}
+
+// A cursor holds a position and no partition: whatever it is, the rows are
+// those of the query's scope and actor.
+func TestForgedCursorStaysInside(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	mine := history(t, acts, 3)
+	theirs := mine[0]
+	theirs.Scope, theirs.Actor = "-200", rebecca
+	theirs.Event = newEvent(t, monday.Add(time.Hour), "-200", 1)
+	mustRecord(t, acts, theirs)
+	page, err := acts.InScopePage(t.Context(), home, activity.Range{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(page.Cursor)
+	if err != nil || strings.Contains(string(raw), home) {
+		t.Errorf("the cursor %q names the scope, %v", raw, err)
+	}
+	forged := cursor.Encode("ByActor", []string{fmt.Sprint(monday.UnixMilli() - 1), "-200", theirs.Event.String()})
+	got := collect(t, acts.ByActor(t.Context(), martin, activity.Range{Cursor: forged}))
+	wantOrder(t, "ByActor from a forged scope", got, mine, false)
+}
+
+// An early break pays for one small page, a whole walk makes few requests.
+func TestWalkPaysForWhatItYields(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	all := history(t, acts, 400)
+	for name, way := range waysTo(acts) {
+		for _, newest := range []bool{false, true} {
+			cost := db.Meter(func() {
+				for _, err := range way.walk(t.Context(), activity.Range{NewestFirst: newest}) {
+					if err != nil {
+						t.Error(err)
+					}
+					break
+				}
+			})
+			cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+		}
+		var got []activity.Activity
+		cost := db.Meter(func() { got = collect(t, way.walk(t.Context(), activity.Range{})) })
+		wantOrder(t, name, got, all, false)
+		if cost.Requests != 5 { // 4 + 16 + 64 + 256 + 60
+			t.Errorf("%s: %d requests for 400 activities", name, cost.Requests)
+		}
+		cost = db.Meter(func() { got = collect(t, way.walk(t.Context(), activity.Range{Limit: 10})) })
+		if len(got) != 10 || cost.Requests != 1 {
+			t.Errorf("%s: %d activities for %d requests, want 10 for 1", name, len(got), cost.Requests)
+		}
+	}
+}
+
+// A name never finds its neighbours, nor a scope or an actor theirs.
+func TestNeighboursStayApart(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, &activity.Config{ActorType: activity.String})
+	names := []string{
+		"disk", "diskning", "disk#2", "disk#1774252800000", "disk%", "disk%23", "disk%232", "#", "%", "a", "a#b", "a#b#c",
+		"dïsk", "disk 🍽", "disk🍽", "\U0010ffff", "disk$", "disk\"",
+	}
+	ids := []string{"a", "a#b", "a#", "#b", "b", "a%23b", "%", "🏠"}
+	want := map[string][]activity.Activity{} // by name, by scope, by both ids
+	var all []activity.Activity
+	seq := int64(0)
+	add := func(scope, actor, name string) {
+		seq++
+		a := activity.Activity{Scope: scope, Actor: actor, Name: name, Event: newEvent(t, monday.Add(time.Duration(seq)*time.Second), scope, seq)}
+		all = append(all, a)
+		for _, k := range []string{"name " + scope + "\n" + name, "scope " + scope, "actor " + actor, "both " + scope + "\n" + actor + "\n" + name} {
+			want[k] = append(want[k], a)
+		}
+	}
+	for _, name := range names {
+		add("home", "martin", name)
+		add("home", "martin", name)
+	}
+	for _, scope := range ids {
+		for _, actor := range ids {
+			add(scope, actor, "disk")
+		}
+	}
+	mustRecord(t, acts, all...)
+	for _, a := range all {
+		for _, newest := range []bool{false, true} {
+			r := activity.Range{NewestFirst: newest}
+			wantOrder(t, "ByName", collect(t, acts.ByName(t.Context(), a.Scope, a.Name, r)), want["name "+a.Scope+"\n"+a.Name], newest)
+			wantOrder(t, "InScope", collect(t, acts.InScope(t.Context(), a.Scope, r)), want["scope "+a.Scope], newest)
+			wantOrder(t, "ByActor", collect(t, acts.ByActor(t.Context(), a.Actor, r)), want["actor "+a.Actor], newest)
+			wantOrder(t, "ByActorAndName", collect(t, acts.ByActorAndName(t.Context(), a.Scope, a.Actor, a.Name, r)), want["both "+a.Scope+"\n"+a.Actor+"\n"+a.Name], newest)
+		}
+	}
+}
+
+func TestWalkRefuses(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	cost := db.Meter(func() {
+		for name, way := range waysTo(acts) {
+			for want, r := range map[string]activity.Range{
+				"Range.Limit must not be negative": {Limit: -1},
+				"Range.To lies before From":        {From: monday, To: monday.Add(-1)},
+				"Range.Consistent cannot be had":   {Consistent: true},
+			} {
+				if name == "InScope" && r.Consistent {
+					continue
+				}
+				_, err := way.page(t.Context(), r)
+				wantInputError(t, err, want)
+				for a, err := range way.walk(t.Context(), r) {
+					wantInputError(t, err, want)
+					wantSame(t, "what comes with an error", []activity.Activity{a}, []activity.Activity{{}})
+				}
+			}
+		}
+		for want, seq := range map[string]iter.Seq2[activity.Activity, error]{
+			"scope must not be empty": acts.InScope(t.Context(), "", activity.Range{}),
+			"scope makes a key":       acts.ByName(t.Context(), strings.Repeat("s", 2049), "diskning", activity.Range{}),
+			"scope must be valid":     acts.ByActorAndName(t.Context(), "\xff", martin, "diskning", activity.Range{}),
+			"Actor must be a decimal": acts.ByActor(t.Context(), "martin", activity.Range{}),
+			"scope and actor makes":   acts.ByActorAndName(t.Context(), strings.Repeat("s", 2047), martin, "diskning", activity.Range{}),
+			"name must not be empty":  acts.ByName(t.Context(), home, "", activity.Range{}),
+			"name makes a key":        acts.ByName(t.Context(), home, strings.Repeat("x", 1011), activity.Range{}),
+		} {
+			n := 0
+			for _, err := range seq {
+				wantInputError(t, err, want)
+				n++
+			}
+			if n != 1 {
+				t.Errorf("%s: came %d times", want, n)
+			}
+		}
+	})
+	if cost.Requests != 0 {
+		t.Errorf("%d requests were sent", cost.Requests)
+	}
+}
+
+func TestConsistentWalk(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	history(t, acts, 3)
+	cost := db.Meter(func() { everything(t, acts) })
+	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 1})
+}
+
+func TestCount(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	all := history(t, acts, 12)
+	elsewhere := all[0]
+	elsewhere.Scope = "-200"
+	other := chore(t, monday, 100, "tvätt")
+	hers := chore(t, monday, 101, "diskning")
+	hers.Actor = rebecca
+	mustRecord(t, acts, elsewhere, other, hers)
+	from, to := all[3].Event.Time(), all[9].Event.Time()
+	for name, tc := range map[string]struct {
+		which activity.Which
+		want  int
+	}{
+		"scope":                      {activity.Which{Scope: home}, 14},
+		"scope, consistently":        {activity.Which{Scope: home, Consistent: true}, 14},
+		"scope in a period":          {activity.Which{Scope: home, From: from, To: to}, 6},
+		"actor":                      {activity.Which{Actor: martin}, 14},
+		"actor in a period":          {activity.Which{Actor: martin, From: from, To: to}, 6},
+		"name":                       {activity.Which{Scope: home, Name: "diskning"}, 13},
+		"name in a period":           {activity.Which{Scope: home, Name: "diskning", From: from, To: to}, 6},
+		"actor and name":             {activity.Which{Scope: home, Actor: martin, Name: "diskning"}, 12},
+		"actor and name in a period": {activity.Which{Scope: home, Actor: martin, Name: "diskning", From: from, To: to}, 6},
+		"nothing":                    {activity.Which{Scope: home, Name: "pantning"}, 0},
+	} {
+		if got, err := acts.Count(t.Context(), tc.which); got != tc.want || err != nil {
+			t.Errorf("%s: %d, %v, want %d", name, got, err, tc.want)
+		}
+	}
+	for want, which := range map[string]activity.Which{
+		"Which.Name must be given":       {Scope: home, Actor: martin},
+		"scope must not be empty":        {Name: "diskning"},
+		"Range.Consistent cannot be had": {Scope: home, Name: "diskning", Consistent: true},
+		"Range.To lies before From":      {Scope: home, From: to, To: from},
+	} {
+		_, err := acts.Count(t.Context(), which)
+		wantInputError(t, err, want)
+	}
+}
+
+// A count goes on after the megabyte that one query gives.
+func TestCountFollowsPages(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	var all []activity.Activity
+	for seq := range int64(30) {
+		a := chore(t, monday.Add(time.Duration(seq)*time.Minute), seq+1, "diskning")
+		a.ActorName = strings.Repeat("x", 50<<10)
+		all = append(all, a)
+	}
+	mustRecord(t, acts, all...)
+	for _, which := range []activity.Which{{Scope: home}, {Actor: martin}, {Scope: home, Name: "diskning"}, {Scope: home, Actor: martin, Name: "diskning"}} {
+		cost := db.Meter(func() {
+			if got, err := acts.Count(t.Context(), which); got != 30 || err != nil {
+				t.Errorf("%+v: %d, %v", which, got, err)
+			}
+		})
+		if cost.Requests != 2 {
+			t.Errorf("%+v: %d requests for 1.5 MB", which, cost.Requests)
+		}
+	}
+	for name, way := range waysTo(acts) {
+		page, err := way.page(t.Context(), activity.Range{Limit: 25})
+		if err != nil || len(page.Activities) != 25 {
+			t.Errorf("%s: a page of 25 holds %d, %v", name, len(page.Activities), err)
+		}
+	}
+}
+
+// A query that fails yields its error last, after what came before it.
+func TestErrorComesLast(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	history(t, acts, 6)
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "Query", Nth: 2, Times: 3})
+	n, failed := 0, false
+	for _, err := range acts.InScope(t.Context(), home, activity.Range{}) {
+		if failed {
+			t.Error("something came after the error")
+		}
+		if failed = err != nil; !failed {
+			n++
+		}
+	}
+	if n != 4 || !failed {
+		t.Errorf("%d activities, failed: %v", n, failed)
+	}
+}
+
+// Rows that are no activities are an error, never a guess.
+func TestDamagedRows(t *testing.T) {
+	t.Parallel()
+	for attr, value := range map[string]types.AttributeValue{
+		"activityId": &types.AttributeValueMemberS{Value: "no-ulid"},
+		"effort":     &types.AttributeValueMemberS{Value: "high"},
+		"confidence": &types.AttributeValueMemberBOOL{Value: true},
+		"messageId":  &types.AttributeValueMemberN{Value: "1.5"},
+		"createdAt":  &types.AttributeValueMemberS{Value: "yesterday"},
+	} {
+		t.Run(attr, func(t *testing.T) {
+			t.Parallel()
+			db, acts := open(t, nil)
+			row := oldRow(t, "01KMDBFJ00ZX3Y8CAVDDBGQ0HA", home, martin, "diskning", monday.UnixMilli())
+			row[attr] = value
+			mustPut(t, db, acts.Table().Name, row)
+			for _, err := range acts.InScope(t.Context(), home, activity.Range{}) {
+				if err == nil || !strings.Contains(err.Error(), attr) {
+					t.Errorf("err = %v, want one that names %s", err, attr)
+				}
+			}
+		})
+	}
+}
