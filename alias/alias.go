@@ -50,7 +50,8 @@ type Config struct {
 	// to 1,000.
 	CacheScopes int
 
-	// NoCache reads the table on every call.
+	// NoCache keeps no books: every question reads the table, those asked
+	// side by side together.
 	NoCache bool
 }
 

@@ -2,6 +2,7 @@ package alias
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -14,7 +15,7 @@ type cache struct {
 	fetch func(ctx context.Context, scope string, consistent bool) (*book, error)
 	ttl   time.Duration
 	most  int
-	off   bool
+	off   bool // books are not kept
 
 	mu      sync.Mutex // guards what follows; never held across a request
 	slots   map[string]slot
@@ -26,6 +27,15 @@ type slot struct {
 	book  *book // nil after a local write: the next read must be consistent to see it
 	since time.Time
 	ttl   time.Duration
+}
+
+// valid returns the book unless it is too old. A clock that was set back must
+// not make it immortal.
+func (s slot) valid(now time.Time) *book {
+	if now.Sub(s.since).Abs() < s.ttl {
+		return s.book
+	}
+	return nil
 }
 
 // flight is a read under way, which all who ask for the scope wait for. It is
@@ -49,9 +59,6 @@ func newCache(c Config, fetch func(context.Context, string, bool) (*book, error)
 // get returns the scope's book from memory, from a read under way, or by a
 // read of its own.
 func (c *cache) get(ctx context.Context, scope string) (*book, error) {
-	if c.off {
-		return c.fetch(ctx, scope, false)
-	}
 	for {
 		b, f, first := c.join(scope)
 		if b != nil {
@@ -62,7 +69,7 @@ func (c *cache) get(ctx context.Context, scope string) (*book, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, fmt.Errorf("alias: waiting for the book: %w", ctx.Err())
 		case <-f.landed:
 		}
 		if !f.left {
@@ -73,21 +80,18 @@ func (c *cache) get(ctx context.Context, scope string) (*book, error) {
 
 // refresh reads consistently, whatever is known or under way.
 func (c *cache) refresh(ctx context.Context, scope string) (*book, error) {
-	if c.off {
-		return c.fetch(ctx, scope, true)
-	}
-	return c.fly(ctx, scope, c.begin(scope), true)
+	f, _ := c.begin(scope)
+	return c.fly(ctx, scope, f, true)
 }
 
-// begin starts a flight that overtakes any other of the scope.
-func (c *cache) begin(scope string) *flight {
-	f := &flight{landed: make(chan struct{})}
+// begin starts a flight that overtakes any other of the scope, and returns the
+// book that was in memory at that moment, if any was.
+func (c *cache) begin(scope string) (*flight, *book) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.off {
-		c.flights[scope] = f
-	}
-	return f
+	f := &flight{landed: make(chan struct{})}
+	c.flights[scope] = f
+	return f, c.slots[scope].valid(c.now())
 }
 
 // join returns the book or else the flight to wait for, and whether the caller
@@ -95,8 +99,8 @@ func (c *cache) begin(scope string) *flight {
 func (c *cache) join(scope string) (b *book, f *flight, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s, ok := c.slots[scope]; ok && s.book != nil && c.fresh(s) {
-		return s.book, nil, false
+	if b := c.slots[scope].valid(c.now()); b != nil {
+		return b, nil, false
 	}
 	if f, ok := c.flights[scope]; ok {
 		return nil, f, false
@@ -105,10 +109,6 @@ func (c *cache) join(scope string) (b *book, f *flight, first bool) {
 	c.flights[scope] = f
 	return nil, f, true
 }
-
-// fresh is asked of the clock in both directions: one that was set back must
-// not make a book immortal.
-func (c *cache) fresh(s slot) bool { return c.now().Sub(s.since).Abs() < s.ttl }
 
 // fly reads the book and, unless a write overtook the flight, keeps it.
 func (c *cache) fly(ctx context.Context, scope string, f *flight, consistent bool) (*book, error) {
@@ -120,20 +120,14 @@ func (c *cache) fly(ctx context.Context, scope string, f *flight, consistent boo
 	return f.book, f.err
 }
 
-// settle ends the flight of a writer who knows the book that its writes made.
-func (c *cache) settle(scope string, f *flight, b *book) {
-	f.book = b
-	if !c.land(scope, f) {
-		c.drop(scope) // the flight that overtook this one may have missed its writes
+// end ends the flight of a writer, who knows what book its writes made of the
+// one there was when the flight began. Without it, those who wait read for
+// themselves.
+func (c *cache) end(scope string, f *flight, b *book) {
+	f.book, f.left = b, b == nil
+	if b == nil || !c.land(scope, f) {
+		c.drop(scope) // whatever overtook this flight may have missed its writes
 	}
-	close(f.landed)
-}
-
-// abandon ends the flight of a writer who does not know. Those who wait for it
-// read for themselves.
-func (c *cache) abandon(scope string, f *flight) {
-	f.left = true
-	c.drop(scope)
 	close(f.landed)
 }
 
@@ -154,7 +148,11 @@ func (c *cache) land(scope string, f *flight) bool {
 		return false
 	}
 	delete(c.flights, scope)
-	if f.book != nil {
+	switch {
+	case f.book == nil:
+	case c.off:
+		delete(c.slots, scope) // what this process wrote has been seen
+	default:
 		c.put(scope, slot{book: f.book, since: f.book.read, ttl: c.ttl - rand.N(c.ttl/10+1)})
 	}
 	return true
@@ -163,9 +161,6 @@ func (c *cache) land(scope string, f *flight) bool {
 // drop forgets the scope's book, and the read under way, which may have missed
 // the write. Writers call it when their request is over, whatever came of it.
 func (c *cache) drop(scope string) {
-	if c.off {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.flights, scope)

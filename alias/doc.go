@@ -1,3 +1,97 @@
 // Package alias keeps a vocabulary for each scope: what people say, and the
-// canonical name it stands for.
+// name it stands for. It learns phrases, counts how often they are confirmed,
+// takes corrections, and finds the phrases in a text.
+//
+//	book, err := alias.New(db, "homeops", nil)
+//
+//	out, err := book.Put(ctx, alias.Put{Scope: chat, Phrase: "Ta disken", Name: "diskning", Event: ev, Actor: "42"})
+//	var taken *alias.TakenError
+//	if errors.As(err, &taken) { … }                       // taken.Owner has it; Correct would take it
+//
+//	found, err := book.Match(ctx, chat, "jag kan ta  DISKEN ikväll")
+//	found[0].Name                                         // diskning
+//
+// # Item
+//
+//	┌───────────────────┬─────────────────────────────┐
+//	│ pk (S)            │ sk (S)                      │
+//	├───────────────────┼─────────────────────────────┤
+//	│ "ALIAS#-100123"   │ "ta disken"                 │  scope as it is; phrase normalised
+//	├───────────────────┴─────────────────────────────┤
+//	│ type              S "ALIAS"                     │  Config.Prefix
+//	│ canonicalActivity S "diskning"                  │  absent when forgotten
+//	│ confirmations     N 3                           │
+//	│ source            S "seed" or "learned"         │
+//	│ learnedFrom       S "42"                        │  who taught it
+//	│ namedBy           S "01KJP…"                    │  last event that decided the name
+//	│ confirmedBy       S "01KJQ…"                    │  last event that was counted
+//	│ gsi1pk            S "ALIASES_BY_ACTIVITY#-100123" │  GSI1, projects ALL
+//	│ gsi1sk            S "diskning"                  │
+//	│ createdAt         S "2026-03-01T18:30:00.000Z"  │
+//	│ updatedAt         S "2026-03-02T07:00:00.000Z"  │
+//	└─────────────────────────────────────────────────┘
+//
+// A Store with another Config.Prefix, say NAME, keeps another book in the same
+// table: its items have pk NAME#<scope>, type NAME and gsi1pk
+// NAME_BY_TARGET#<scope>.
+//
+// Items of an older system lack type and the events, and have times in other
+// forms. They are read and changed as they are. Where its sort key is not what
+// [Normalize] makes of it, an item is found by Match, Resolve and All, and
+// cannot be changed; the item a Correct writes beside it hides it.
+//
+// # What an event does
+//
+//	          phrase is free   has the name   has another name   named by a later event
+//	Put       taught           Duplicate      *TakenError        the same; if forgotten, ErrTooOld
+//	Correct   taught           noted          renamed            ErrTooOld
+//	Confirm   ErrNotFound      counted        *TakenError        ErrTooOld
+//	Forget    ErrNotFound      forgotten      forgotten          ErrTooOld
+//
+// # Guarantees
+//
+//   - Each write is safe to repeat: the event that did it is Duplicate, also
+//     after a lost reply, and changes nothing.
+//   - A phrase is never taken from its name by Put or Seed, however many write
+//     at once.
+//   - Among the corrections of a phrase, Forget being one, the event that
+//     happened last wins, in whatever order they arrive. (A Forget of what was
+//     never taught leaves no trace.)
+//   - An event is counted as confirmation once, and only if it is later than
+//     the last that was counted: of two that arrive in the wrong order the
+//     earlier is not counted. So it is with two of one millisecond, whose order
+//     means nothing.
+//   - Seeds overwrite nothing, not even what was forgotten.
+//   - What a Store wrote, its own reads see. What another process wrote they
+//     see when the cache expires, after 5 minutes at most, or after Refresh.
+//
+// # Cache
+//
+// A Store keeps the whole book of each scope it is asked for, so that a phrase
+// that is not in it costs nothing either. However many ask for a book that is
+// not in memory, it is read once; when the caller whose context the read runs
+// under gives up, another reads. A write drops the scope's book and
+// keeps a read that was under way from filling the cache; the next read is
+// consistent.
+//
+// # Prices
+//
+// First and uncontended, on items up to 1 KB:
+//
+//	Put, Confirm, Forget     1 request   2 WCU
+//	Correct                  1 request   3 WCU   (2 of a free phrase)
+//	Seed of n new phrases    as All, and n requests, 2n WCU; of known ones as All
+//	All, Resolve, Match      1 request   0.5 RCU for each 4 KB of the book, cold;
+//	                         nothing warm
+//	Refresh                  1 request   1 RCU for each 4 KB of the book
+//	Get                      1 request   1 RCU
+//	PhrasesOf                1 request   0.5 RCU for each 4 KB of the answer
+//
+// A seeded alias has about 220 bytes, a learned one 300: 80 seeds are read
+// with 2.5 RCU. A refused write costs 1 WCU.
+//
+// # IAM actions
+//
+// dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem, dynamodb:Query on
+// the table, and dynamodb:Query on its index.
 package alias

@@ -1,6 +1,7 @@
 package alias
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -62,7 +63,8 @@ func fold(text string) folded {
 			out = append(out, lower(kept[at]))
 		} else {
 			next = at + norm.NFC.NextBoundary(kept[at:], true)
-			out = norm.NFC.Append(out, caser.Bytes(norm.NFD.Bytes(kept[at:next]))...)
+			lowered := caser.Bytes(norm.NFD.Bytes(kept[at:next]))
+			out = norm.NFC.Append(out, bytes.Map(cherokee, lowered)...)
 		}
 		cut = append(cut, from[at])
 		for len(cut) < len(out) {
@@ -85,6 +87,18 @@ func alone(kept []byte, at int) bool {
 		return false
 	}
 	return at+1 == len(kept) || kept[at+1] < utf8.RuneSelf
+}
+
+// cherokee mends what x/text folds both ways: of the Cherokee letters Unicode
+// folds the small to the capital ones, the older of the two.
+func cherokee(r rune) rune {
+	switch {
+	case r >= '\uab70' && r <= '\uabbf':
+		return r - '\uab70' + '\u13a0'
+	case r >= '\u13f8' && r <= '\u13fd':
+		return r - '\u13f8' + '\u13f0'
+	}
+	return r
 }
 
 func lower(c byte) byte {
@@ -163,8 +177,9 @@ func (f *folded) keepWordsWhole() {
 
 // class is what decides whether a character may be parted from the one before.
 type class struct {
-	kind kind
-	half bool // the first of the two letters of a flag
+	kind     kind
+	half     bool // the first of the two letters of a flag
+	attached bool // drawn into the character before
 }
 
 type kind uint8
@@ -175,18 +190,16 @@ const (
 	glyph             // a letter of a script that puts no space between words
 	sign              // punctuation, symbols, pictures
 	flag              // one of the two letters of a flag
-	mark              // belongs to the character before it
 )
 
+// classOf takes the class before, for marks belong to what they are drawn
+// into, and the letters of flags come in twos.
 func classOf(r rune, before class) class {
 	switch {
 	case r == ' ', r == barrier:
 		return class{kind: edge}
-	case isMark(r):
-		if before.kind == edge {
-			return class{kind: sign}
-		}
-		return class{kind: mark, half: before.half}
+	case isMark(r) && before.kind != edge:
+		return class{kind: before.kind, half: before.half, attached: true}
 	case r >= '\U0001F1E6' && r <= '\U0001F1FF':
 		return class{kind: flag, half: !before.half}
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
@@ -206,12 +219,12 @@ func isMark(r rune) bool {
 }
 
 func (c class) mayFollow(before class) bool {
-	switch c.kind {
-	case mark:
+	switch {
+	case c.attached:
 		return false
-	case word:
+	case c.kind == word:
 		return before.kind != word
-	case flag:
+	case c.kind == flag:
 		return c.half
 	}
 	return true

@@ -49,9 +49,6 @@ func (s *Store) Put(ctx context.Context, put Put) (event.Outcome, error) {
 	if put.Actor != "" {
 		it[attrLearnedFrom] = item.S(put.Actor)
 	}
-	if err := item.CheckSize(pkg, "Actor", it); err != nil {
-		return 0, err
-	}
 	defer s.cache.drop(p.scope) // even on an error: it may have taken effect
 	got, err := s.put(ctx, p, it, putFree, ddb.Item{":event": it[attrNamedBy]})
 	switch {

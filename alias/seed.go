@@ -45,25 +45,34 @@ func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string)
 	if err != nil {
 		return Seeded{}, err
 	}
-	b, err := s.book(ctx, scope)
-	if err != nil {
-		return Seeded{}, err
-	}
-	lacking := slices.DeleteFunc(planned, func(s seed) bool { return b.known[s.phrase] })
-	done := Seeded{Kept: len(planned) - len(lacking)}
-	if len(lacking) == 0 {
-		return done, nil
-	}
 	// The rows that stand in the end are known, so nobody need read them
 	// again: until then all who ask for the book wait for this flight.
-	f := s.cache.begin(scope)
+	f, b := s.cache.begin(scope)
+	var after *book
+	defer func() { s.cache.end(scope, f, after) }()
+	if b == nil {
+		if b, err = s.fetch(ctx, scope, s.cache.written(scope)); err != nil {
+			return Seeded{}, err
+		}
+	}
+	lacking := slices.DeleteFunc(planned, func(s seed) bool { return b.known[s.phrase] })
 	s.plant(ctx, lacking)
-	rows := slices.Clone(b.rows)
-	var left []Leftover
-	for _, seed := range lacking {
+	done, rows, left := harvest(lacking)
+	done.Kept += len(planned) - len(lacking)
+	if left != nil {
+		return done, &LeftoverError{Leftovers: left}
+	}
+	after = newBook(append(slices.Clone(b.rows), rows...), b.read)
+	return done, nil
+}
+
+// harvest sums up what became of the seeds.
+func harvest(seeds []seed) (done Seeded, rows []row, left []Leftover) {
+	for _, seed := range seeds {
 		switch {
 		case seed.err != nil:
 			left = append(left, Leftover{Phrase: seed.given, Name: seed.name, Err: seed.err})
+			continue
 		case seed.created:
 			done.Created++
 		default:
@@ -71,12 +80,7 @@ func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string)
 		}
 		rows = append(rows, seed.stands)
 	}
-	if left != nil {
-		s.cache.abandon(scope, f)
-		return done, &LeftoverError{Leftovers: left}
-	}
-	s.cache.settle(scope, f, newBook(rows, b.read))
-	return done, nil
+	return done, rows, left
 }
 
 // seed is one phrase and what became of it.

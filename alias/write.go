@@ -2,6 +2,7 @@ package alias
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -69,10 +70,16 @@ type expression struct {
 	names             map[string]string
 }
 
+// maxActor is the most bytes an actor's id has: what a partition key may have.
+const maxActor = check.MaxPartitionKey
+
 // check refuses what every write by an event refuses.
 func (s *Store) check(ev event.Event, actor string) error {
 	if err := ev.Check(pkg, "Event", s.cfg.Now()); err != nil {
 		return err
+	}
+	if len(actor) > maxActor {
+		return event.BadInput(pkg, "Actor", fmt.Sprintf("has %d bytes, %d fit", len(actor), maxActor))
 	}
 	return check.Text(pkg, "Actor", actor)
 }

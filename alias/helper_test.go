@@ -1,0 +1,159 @@
+package alias_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+const chat = "-100123"
+
+// monday is the clock of most tests, and when their events happen: 18:30 in
+// Stockholm.
+var monday = time.Date(2026, 3, 2, 17, 30, 0, 0, time.UTC)
+
+// eventAt is an event some minutes before the clock of most tests.
+func eventAt(t testing.TB, minutesAgo int) event.Event {
+	t.Helper()
+	ev, err := event.New(monday.Add(-time.Duration(minutesAgo)*time.Minute), "telegram", chat, "7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+// fixture is a database with one table and one store on it.
+type fixture struct {
+	*alias.Store
+	db    *dynamotest.DB
+	table string
+}
+
+func open(t testing.TB) fixture {
+	t.Helper()
+	db := dynamotest.Open(t)
+	f := fixture{db: db, table: db.Name("homeops")}
+	f.Store = f.another(t, nil)
+	if err := schema.Create(t.Context(), db.Client(), f.Table()); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// another returns a store of another process: on the same table, with a cache
+// of its own.
+func (f fixture) another(t testing.TB, change func(*alias.Config)) *alias.Store {
+	t.Helper()
+	return f.through(t, f.db.Client(), change)
+}
+
+func (f fixture) through(t testing.TB, api alias.API, change func(*alias.Config)) *alias.Store {
+	t.Helper()
+	cfg := alias.Config{Now: func() time.Time { return monday }}
+	if change != nil {
+		change(&cfg)
+	}
+	s, err := alias.New(api, f.table, &cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// stored returns an item as it stands in the table, in DynamoDB's JSON.
+func (f fixture) stored(t testing.TB, pk, sk string) map[string]any {
+	t.Helper()
+	out, err := f.db.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String(f.table), ConsistentRead: aws.Bool(true),
+		Key: map[string]types.AttributeValue{"pk": item.S(pk), "sk": item.S(sk)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := map[string]any{}
+	for name, value := range out.Item {
+		switch v := value.(type) {
+		case *types.AttributeValueMemberS:
+			plain[name] = map[string]any{"S": v.Value}
+		case *types.AttributeValueMemberN:
+			plain[name] = map[string]any{"N": v.Value}
+		default:
+			t.Fatalf("attribute %s is neither S nor N", name)
+		}
+	}
+	return plain
+}
+
+// golden reads an item of testdata.
+func golden(t testing.TB, name string) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var it map[string]any
+	if err := json.Unmarshal(text, &it); err != nil {
+		t.Fatal(err)
+	}
+	return it
+}
+
+// with returns the item with some attributes changed; nil takes one away.
+func with(it map[string]any, changes map[string]any) map[string]any {
+	it = maps.Clone(it)
+	for name, value := range changes {
+		if value == nil {
+			delete(it, name)
+			continue
+		}
+		it[name] = value
+	}
+	return it
+}
+
+func s(text string) map[string]any   { return map[string]any{"S": text} }
+func n(digits string) map[string]any { return map[string]any{"N": digits} }
+
+// write puts an item as another system would.
+func (f fixture) write(t testing.TB, plain map[string]any) {
+	t.Helper()
+	it := map[string]types.AttributeValue{}
+	for name, value := range plain {
+		switch v := value.(map[string]any); {
+		case v["S"] != nil:
+			it[name] = item.S(v["S"].(string))
+		case v["N"] != nil:
+			it[name] = item.Digits(v["N"].(string))
+		default:
+			t.Fatalf("attribute %s is neither S nor N", name)
+		}
+	}
+	_, err := f.db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(f.table), Item: it})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// do fails the test unless the write had the outcome.
+func do(t testing.TB, want event.Outcome) func(event.Outcome, error) {
+	t.Helper()
+	return func(got event.Outcome, err error) {
+		t.Helper()
+		if err != nil || got != want {
+			t.Fatalf("got %v, %v; want %v", got, err, want)
+		}
+	}
+}

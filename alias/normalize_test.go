@@ -1,0 +1,166 @@
+package alias_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/event"
+)
+
+func TestNormalize(t *testing.T) {
+	t.Parallel()
+	for phrase, want := range map[string]string{
+		"diska":                        "diska",
+		"  Ta \t\n disken ":            "ta disken",
+		"TVÄTTA":                       "tvätta",
+		"tva\u0308tt":                  "tvätt",     // a + diaeresis
+		"A\u030ak":                     "åk",        // A + ring
+		"\u212bk":                      "åk",        // the sign for ångström
+		"\u00a0disk\u2003torka\u3000":  "disk torka", // no-break, em and ideographic space
+		"Stra\u00dfe":                  "strasse",
+		"\u0130stanbul":                "i\u0307stanbul",
+		"di\u200bsk\ufeff":             "disk", // zero-width space, byte order mark
+		"\u200edisk\u200f":             "disk", // directional marks
+		"disk\u00adho":                 "diskho",
+		"❤\ufe0f":                      "❤",
+		"👨\u200d👩\u200d👧":              "👨👩👧",
+		"👍🏽":                           "👍🏽",
+		"wc:n":                         "wc:n",
+		"a\u200b\u030a":                "å", // the mark is the letter's, whatever stood between
+		"\ufb01xa":                     "fixa",
+		"T-shirt":                      "t-shirt",
+		"洗濯":                           "洗濯",
+		"ΌΣΟΣ":                         "όσοσ",
+		"%#":                           "%#",
+		"\ufffd":                       "\ufffd", // a character like any other
+		"\u1100\u1161":                 "가",      // Hangul composes across its letters
+		strings.Repeat("x", 1024) + " ": strings.Repeat("x", 1024),
+	} {
+		got, err := alias.Normalize(phrase)
+		if err != nil || got != want {
+			t.Errorf("Normalize(%q) = %q, %v; want %q", phrase, got, err, want)
+		}
+	}
+}
+
+func TestNormalizeKeepsWordsApart(t *testing.T) {
+	t.Parallel()
+	for _, pair := range [][2]string{
+		{"båda", "bada"}, {"får", "far"}, {"köra", "kora"}, {"ä", "æ"}, {"👍🏽", "👍"}, {"🇸🇪", "🇪🇸"}, {"disk", "disk."},
+	} {
+		a, errA := alias.Normalize(pair[0])
+		b, errB := alias.Normalize(pair[1])
+		if errA != nil || errB != nil || a == b {
+			t.Errorf("Normalize(%q) = %q, %v; Normalize(%q) = %q, %v", pair[0], a, errA, pair[1], b, errB)
+		}
+	}
+}
+
+// Laws: the normal form of every character is a fixed point, alone and under
+// marks that reorder, compose and fold, and the same in either case.
+func TestNormalizeEveryCharacter(t *testing.T) {
+	t.Parallel()
+	for r := ' '; r <= unicode.MaxRune; r++ {
+		if !unicode.IsGraphic(r) || unicode.In(r, unicode.Han, unicode.Hangul, unicode.Tangut) {
+			continue // many, with neither case nor marks
+		}
+		for _, marks := range []string{"", "\u0345\u0323\u0301"} {
+			normal, err := alias.Normalize(string(r) + marks)
+			if err != nil {
+				continue // white space, what shows nothing
+			}
+			if again, err := alias.Normalize(normal); err != nil || again != normal {
+				t.Errorf("%U%+q: %+q, and of that %+q, %v", r, marks, normal, again, err)
+			}
+			if !norm.NFC.IsNormalString(normal) {
+				t.Errorf("%U%+q: %+q is not NFC", r, marks, normal)
+			}
+			other := unicode.SimpleFold(r)
+			if r == '\u0345' || other == '\u0345' { // a mark in one case, a letter in the other
+				continue
+			}
+			if folded, err := alias.Normalize(string(other) + marks); err != nil || folded != normal {
+				t.Errorf("%U%+q: %+q, but of %U %+q, %v", r, marks, normal, other, folded, err)
+			}
+		}
+	}
+}
+
+func TestNormalizeRefuses(t *testing.T) {
+	t.Parallel()
+	for name, phrase := range map[string]string{
+		"empty":             "",
+		"white space":       " \t\n\u00a0",
+		"nothing visible":   "\u200b\ufe0f\u00ad",
+		"a control":         "disk\x07",
+		"a C1 control":      "disk\u0090",
+		"NUL":               "di\x00sk",
+		"no UTF-8":          "disk\xff",
+		"half a surrogate":  "\xed\xa0\x80",
+		"longer than a key": strings.Repeat("å", 513),
+	} {
+		_, err := alias.Normalize(phrase)
+		var bad *event.InputError
+		if !errors.As(err, &bad) || bad.Package != "alias" || bad.Field != "Phrase" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Laws: normal forms are fixed points and sound keys; texts that Unicode calls
+// equivalent have the same.
+func FuzzNormalize(f *testing.F) {
+	for _, seed := range []string{
+		"Ta  disken", "A\u030a", "\u0130", "ß\u0345\u0301", "👨\u200d👩", "\u1100\u1161\u11a8", "❤\ufe0f", "\xff",
+		"α\u0345\u0301", "\u1fb3", " \u030a", "\u2000\u2001x", strings.Repeat("\u0301", 70), "a" + strings.Repeat("\u0316\u0301", 40),
+		"\u0149", "\u01f0", "\u0390", "\u1e9e", "\U0001D15E", "\u2126\u212a", "q\u0323\u0307", "\u034f\u0301\u0316",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, phrase string) {
+		normal, err := alias.Normalize(phrase)
+		if err != nil {
+			return
+		}
+		if again, err := alias.Normalize(normal); err != nil || again != normal {
+			t.Errorf("Normalize(%q) = %q, and of that %q, %v", phrase, normal, again, err)
+		}
+		if !utf8.ValidString(normal) || normal == "" || len(normal) > 1024 ||
+			strings.TrimSpace(normal) != normal || strings.Contains(normal, "  ") {
+			t.Errorf("Normalize(%q) = %q is no sound key", phrase, normal)
+		}
+		if marks(phrase) {
+			return
+		}
+		if !norm.NFC.IsNormalString(normal) {
+			t.Errorf("Normalize(%q) = %q is not NFC", phrase, normal)
+		}
+		for name, form := range map[string]norm.Form{"NFD": norm.NFD, "NFC": norm.NFC} {
+			if same, err := alias.Normalize(form.String(phrase)); err != nil || same != normal {
+				t.Errorf("Normalize(%q) = %q, of its %s %q, %v", phrase, normal, name, same, err)
+			}
+		}
+	})
+}
+
+// marks reports whether the text holds more marks in a row than Unicode's
+// stream-safe format allows; x/text breaks such heaps where it must.
+func marks(text string) bool {
+	run := 0
+	for _, r := range norm.NFKD.String(text) {
+		if norm.NFD.PropertiesString(string(r)).CCC() == 0 {
+			run = 0
+			continue
+		}
+		if run++; run > 20 {
+			return true
+		}
+	}
+	return false
+}

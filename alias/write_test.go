@@ -1,0 +1,468 @@
+package alias_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+)
+
+func putDisken(t testing.TB, f fixture, ev event.Event) {
+	t.Helper()
+	do(t, event.Created)(f.Put(t.Context(), alias.Put{Scope: chat, Phrase: "Ta  DISKEN", Name: "diskning", Event: ev, Actor: "42"}))
+}
+
+// owner fails the test unless the error says whose the phrase is.
+func owner(t testing.TB, want string) func(event.Outcome, error) {
+	t.Helper()
+	return func(out event.Outcome, err error) {
+		t.Helper()
+		var taken *alias.TakenError
+		if !errors.As(err, &taken) || taken.Owner != want || out != 0 {
+			t.Fatalf("got %v, %v; want it to be %s's", out, err, want)
+		}
+		if strings.Contains(err.Error(), want) {
+			t.Errorf("the message names the owner: %v", err)
+		}
+	}
+}
+
+// refused fails the test unless the error is the one wanted.
+func refused(t testing.TB, want error) func(event.Outcome, error) {
+	t.Helper()
+	return func(out event.Outcome, err error) {
+		t.Helper()
+		if !errors.Is(err, want) || out != 0 {
+			t.Fatalf("got %v, %v; want %v", out, err, want)
+		}
+	}
+}
+
+// means fails the test unless the phrase stands for the name and was confirmed
+// so often. "" is nothing.
+func means(t testing.TB, f fixture, name string, confirmations int64) {
+	t.Helper()
+	got, ok, err := f.Get(t.Context(), chat, "ta disken")
+	if err != nil || got.Name != name || ok != (name != "") || got.Confirmations != confirmations {
+		t.Fatalf("it stands for %q, %d times confirmed (%v, %v); want %q, %d", got.Name, got.Confirmations, ok, err, name, confirmations)
+	}
+}
+
+// writer makes the four writes of one phrase shorter to read.
+type writer struct {
+	t testing.TB
+	f fixture
+}
+
+func (w writer) put(name string, minutesAgo int) (event.Outcome, error) {
+	return w.f.Put(w.t.Context(), alias.Put{Scope: chat, Phrase: "ta disken", Name: name, Event: eventAt(w.t, minutesAgo)})
+}
+
+func (w writer) confirm(name string, minutesAgo int) (event.Outcome, error) {
+	return w.f.Confirm(w.t.Context(), alias.Confirm{Scope: chat, Phrase: "ta disken", Name: name, Event: eventAt(w.t, minutesAgo)})
+}
+
+func (w writer) correct(name string, minutesAgo int) (event.Outcome, error) {
+	return w.f.Correct(w.t.Context(), alias.Correct{Scope: chat, Phrase: "ta disken", Name: name, Event: eventAt(w.t, minutesAgo)})
+}
+
+func (w writer) forget(minutesAgo int) (event.Outcome, error) {
+	return w.f.Forget(w.t.Context(), alias.Forget{Scope: chat, Phrase: "ta disken", Event: eventAt(w.t, minutesAgo)})
+}
+
+func newWriter(t testing.TB) writer { return writer{t, open(t)} }
+
+func TestPutRefusesToHijack(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
+	owner(t, "diskning")(w.put("städning", 50))
+	owner(t, "diskning")(w.put("städning", 70))
+	do(t, event.Duplicate)(w.put("diskning", 60))
+	do(t, event.Duplicate)(w.put("diskning", 50))
+	means(t, w.f, "diskning", 0)
+}
+
+func TestPutKeepsWhatWasConfirmed(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
+	do(t, event.Created)(w.confirm("diskning", 50))
+	do(t, event.Duplicate)(w.put("diskning", 40))
+	means(t, w.f, "diskning", 1)
+}
+
+func TestConfirmCountsAnEventOnceAndALateOneNot(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	refused(t, alias.ErrNotFound)(w.confirm("diskning", 65))
+	do(t, event.Created)(w.put("diskning", 60))
+	do(t, event.Created)(w.confirm("diskning", 60)) // "ja" teaches and confirms
+	do(t, event.Duplicate)(w.confirm("diskning", 60))
+	do(t, event.Created)(w.confirm("diskning", 40))
+	do(t, event.Duplicate)(w.confirm("diskning", 40))
+	refused(t, event.ErrTooOld)(w.confirm("diskning", 50))
+	refused(t, event.ErrTooOld)(w.confirm("diskning", 60))
+	means(t, w.f, "diskning", 2)
+}
+
+func TestConfirmOfTheOldNameIsNotCounted(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
+	do(t, event.Created)(w.correct("torkning", 40))
+	refused(t, event.ErrTooOld)(w.confirm("diskning", 50)) // it confirmed what stood before
+	refused(t, event.ErrTooOld)(w.confirm("torkning", 50)) // nobody meant that then
+	owner(t, "torkning")(w.confirm("diskning", 30))        // an answer to an old question
+	means(t, w.f, "torkning", 0)
+	do(t, event.Created)(w.confirm("torkning", 30))
+	means(t, w.f, "torkning", 1)
+}
+
+// A confirmation that was counted stays a duplicate whatever came after it.
+func TestConfirmRedeliveredAfterACorrection(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
+	do(t, event.Created)(w.confirm("diskning", 50))
+	do(t, event.Created)(w.correct("torkning", 40))
+	do(t, event.Duplicate)(w.confirm("diskning", 50))
+	means(t, w.f, "torkning", 0)
+}
+
+func TestCorrectLaterEventWins(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
+	do(t, event.Created)(w.confirm("diskning", 55))
+	do(t, event.Created)(w.correct("torkning", 40))
+	means(t, w.f, "torkning", 0) // what was confirmed was another name
+	do(t, event.Duplicate)(w.correct("torkning", 40))
+	owner(t, "torkning")(w.correct("städning", 40)) // one event, two names: the first stands
+	refused(t, event.ErrTooOld)(w.correct("städning", 50))
+	refused(t, event.ErrTooOld)(w.correct("torkning", 50))
+	do(t, event.Created)(w.correct("diskning", 30))
+	means(t, w.f, "diskning", 0)
+	owner(t, "diskning")(w.put("torkning", 20))
+}
+
+func TestCorrectToTheNameThatStandsKeepsConfirmations(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
+	do(t, event.Created)(w.confirm("diskning", 55))
+	do(t, event.Created)(w.correct("diskning", 40))
+	do(t, event.Duplicate)(w.correct("diskning", 40))
+	means(t, w.f, "diskning", 1)
+	refused(t, event.ErrTooOld)(w.correct("torkning", 50)) // it is noted
+	means(t, w.f, "diskning", 1)
+}
+
+func TestCorrectTeachesAFreePhrase(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.correct("diskning", 60))
+	do(t, event.Duplicate)(w.correct("diskning", 60))
+	means(t, w.f, "diskning", 0)
+}
+
+func TestCorrectTakesSeedsToo(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	if _, err := w.f.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"}); err != nil {
+		t.Fatal(err)
+	}
+	do(t, event.Created)(w.correct("torkning", 60))
+	got, _, err := w.f.Resolve(t.Context(), chat, "ta disken")
+	if err != nil || got.Name != "torkning" || got.Source != alias.Learned {
+		t.Errorf("Resolve: %+v, %v", got, err)
+	}
+}
+
+func TestForget(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	refused(t, alias.ErrNotFound)(w.forget(70))
+	do(t, event.Created)(w.put("diskning", 60))
+	refused(t, event.ErrTooOld)(w.forget(65))
+	refused(t, event.ErrTooOld)(w.forget(60))
+	do(t, event.Created)(w.forget(50))
+	do(t, event.Duplicate)(w.forget(50))
+	refused(t, alias.ErrNotFound)(w.forget(40))
+	refused(t, event.ErrTooOld)(w.forget(55))
+	means(t, w.f, "", 0)
+	for name, ask := range map[string]func() ([]alias.Alias, error){
+		"All":       func() ([]alias.Alias, error) { return w.f.All(t.Context(), chat) },
+		"PhrasesOf": func() ([]alias.Alias, error) { return w.f.PhrasesOf(t.Context(), chat, "diskning") },
+	} {
+		if got, err := ask(); err != nil || len(got) != 0 {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	if got, err := w.f.Match(t.Context(), chat, "ta disken"); err != nil || len(got) != 0 {
+		t.Errorf("Match: %v, %v", got, err)
+	}
+}
+
+// What is forgotten stays so for everything that happened before.
+func TestForgottenStaysForgotten(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
+	do(t, event.Created)(w.confirm("diskning", 55))
+	do(t, event.Created)(w.forget(50))
+
+	refused(t, event.ErrTooOld)(w.put("diskning", 60))
+	refused(t, event.ErrTooOld)(w.put("diskning", 50))
+	refused(t, event.ErrTooOld)(w.correct("torkning", 55))
+	refused(t, event.ErrTooOld)(w.correct("torkning", 50))
+	refused(t, event.ErrTooOld)(w.confirm("diskning", 55))
+	refused(t, alias.ErrNotFound)(w.confirm("diskning", 45))
+	if done, err := w.f.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"}); err != nil || done.Kept != 1 {
+		t.Errorf("Seed: %+v, %v", done, err)
+	}
+	means(t, w.f, "", 0)
+
+	do(t, event.Created)(w.put("städning", 40))
+	means(t, w.f, "städning", 0)
+	refused(t, event.ErrTooOld)(w.forget(50)) // its redelivery takes nothing away
+	means(t, w.f, "städning", 0)
+	do(t, event.Created)(w.forget(30))
+	do(t, event.Created)(w.correct("torkning", 20))
+	means(t, w.f, "torkning", 0)
+}
+
+// Law: whatever the order of arrival, and with every event delivered twice,
+// corrections come to what the last event says.
+func TestCorrectionsConverge(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWriter(t)
+			do(t, event.Created)(w.put("seven", 60))
+			order := []int{10, 20, 30, 40, 50, 10, 20, 30, 40, 50}
+			rand.New(rand.NewPCG(seed, 0)).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+			for _, minutesAgo := range order {
+				var err error
+				if minutesAgo%20 == 0 {
+					_, err = w.forget(minutesAgo)
+				} else {
+					_, err = w.correct(fmt.Sprint(minutesAgo), minutesAgo)
+				}
+				if err != nil && !errors.Is(err, event.ErrTooOld) && !errors.Is(err, alias.ErrNotFound) {
+					t.Fatal(err)
+				}
+			}
+			means(t, w.f, "10", 0)
+		})
+	}
+}
+
+func TestWritersSideBySide(t *testing.T) {
+	t.Parallel()
+	const writers = 12
+	t.Run("one owner", func(t *testing.T) {
+		t.Parallel()
+		w := newWriter(t)
+		created, owners := make([]bool, writers), make([]string, writers)
+		sideBySide(writers, func(i int) {
+			out, err := w.put(fmt.Sprint(i), 60)
+			var taken *alias.TakenError
+			switch {
+			case errors.As(err, &taken):
+				owners[i] = taken.Owner
+			case err != nil:
+				t.Error(err)
+			default:
+				created[i], owners[i] = out == event.Created, fmt.Sprint(i)
+			}
+		})
+		winners := 0
+		for i := range writers {
+			if created[i] {
+				winners++
+			}
+			if owners[i] != owners[0] {
+				t.Errorf("owners differ: %v", owners)
+			}
+		}
+		if winners != 1 {
+			t.Errorf("%d were Created", winners)
+		}
+		means(t, w.f, owners[0], 0)
+	})
+	t.Run("each confirmation once", func(t *testing.T) {
+		t.Parallel()
+		w := newWriter(t)
+		do(t, event.Created)(w.put("diskning", 60))
+		counted := make([]int64, 3*writers)
+		sideBySide(3*writers, func(i int) { // each event three times
+			out, err := w.confirm("diskning", 50-i%writers)
+			if err != nil && !errors.Is(err, event.ErrTooOld) {
+				t.Error(err)
+			}
+			if out == event.Created {
+				counted[i] = 1
+			}
+		})
+		var sum int64
+		for _, c := range counted {
+			sum += c
+		}
+		if sum == 0 {
+			t.Error("none was counted")
+		}
+		means(t, w.f, "diskning", sum)
+	})
+	t.Run("the last correction", func(t *testing.T) {
+		t.Parallel()
+		w := newWriter(t)
+		sideBySide(writers, func(i int) {
+			// Only two names, so that some correct to the one that stands.
+			if _, err := w.correct(fmt.Sprint(i%2), 50-i); err != nil && !errors.Is(err, event.ErrTooOld) {
+				t.Error(err)
+			}
+		})
+		means(t, w.f, fmt.Sprint((writers-1)%2), 0)
+		refused(t, event.ErrTooOld)(w.correct("x", 50-writers+2))
+	})
+}
+
+// sideBySide runs f so often at once, and waits.
+func sideBySide(times int, f func(i int)) {
+	var group sync.WaitGroup
+	for i := range times {
+		group.Go(func() { f(i) })
+	}
+	group.Wait()
+}
+
+// A write whose reply was lost is made once; that it was made before is all
+// that the second try can tell.
+func TestLostReplies(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, op      string
+		before        func(writer)
+		write         func(writer) (event.Outcome, error)
+		want          string
+		confirmations int64
+	}{
+		{"Put", "PutItem", func(writer) {}, func(w writer) (event.Outcome, error) { return w.put("diskning", 50) }, "diskning", 0},
+		{"Confirm", "UpdateItem", func(w writer) { do(w.t, event.Created)(w.put("diskning", 60)) },
+			func(w writer) (event.Outcome, error) { return w.confirm("diskning", 50) }, "diskning", 1},
+		{"Correct", "UpdateItem", func(w writer) { do(w.t, event.Created)(w.put("diskning", 60)) },
+			func(w writer) (event.Outcome, error) { return w.correct("torkning", 50) }, "torkning", 0},
+		{"Forget", "UpdateItem", func(w writer) { do(w.t, event.Created)(w.put("diskning", 60)) },
+			func(w writer) (event.Outcome, error) { return w.forget(50) }, "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWriter(t)
+			c.before(w)
+			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: c.op})
+			do(t, event.Duplicate)(c.write(w))
+			means(t, w.f, c.want, c.confirmations)
+			do(t, event.Duplicate)(c.write(w))
+			means(t, w.f, c.want, c.confirmations)
+		})
+	}
+}
+
+// Bad input is refused before any request, and tells package and field.
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	ctx, ev := t.Context(), eventAt(t, 60)
+	ahead, err := event.New(monday.Add(61*time.Minute), "telegram", "8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 2049)
+	for field, refuse := range map[string][]func() error{
+		"Scope": {
+			func() error { _, err := f.Put(ctx, alias.Put{Phrase: "x", Name: "y", Event: ev}); return err },
+			func() error { _, err := f.Put(ctx, alias.Put{Scope: "\xff", Phrase: "x", Name: "y", Event: ev}); return err },
+			func() error { _, err := f.Put(ctx, alias.Put{Scope: long[:2040], Phrase: "x", Name: "y", Event: ev}); return err },
+			func() error { _, err := f.Seed(ctx, "", map[string]string{"x": "y"}); return err },
+			func() error { _, err := f.All(ctx, ""); return err },
+			func() error { _, err := f.All(ctx, long); return err },
+			func() error { _, err := f.Refresh(ctx, ""); return err },
+			func() error { _, _, err := f.Resolve(ctx, "", "x"); return err },
+			func() error { _, _, err := f.Get(ctx, "", "x"); return err },
+			func() error { _, err := f.Match(ctx, "", "x"); return err },
+			func() error { _, err := f.PhrasesOf(ctx, "", "x"); return err },
+		},
+		"Phrase": {
+			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Name: "y", Event: ev}); return err },
+			func() error { _, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Name: "y", Event: ev}); return err },
+			func() error { _, err := f.Correct(ctx, alias.Correct{Scope: chat, Name: "y", Event: ev}); return err },
+			func() error { _, err := f.Forget(ctx, alias.Forget{Scope: chat, Event: ev}); return err },
+			func() error { _, err := f.Seed(ctx, chat, map[string]string{"a": "b", "\x01": "y"}); return err },
+			func() error { _, _, err := f.Resolve(ctx, chat, " "); return err },
+			func() error { _, _, err := f.Get(ctx, chat, " "); return err },
+		},
+		"Name": {
+			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Event: ev}); return err },
+			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: long[:1025], Event: ev}); return err },
+			func() error { _, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "x", Event: ev}); return err },
+			func() error { _, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "\xff", Event: ev}); return err },
+			func() error { _, err := f.Seed(ctx, chat, map[string]string{"a": "b", "x": ""}); return err },
+			func() error { _, err := f.PhrasesOf(ctx, chat, ""); return err },
+		},
+		"Event": {
+			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y"}); return err },
+			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y", Event: ahead}); return err },
+			func() error { _, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "x", Name: "y", Event: ahead}); return err },
+			func() error { _, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "y", Event: ahead}); return err },
+			func() error { _, err := f.Forget(ctx, alias.Forget{Scope: chat, Phrase: "x", Event: ev.First()}); return err },
+		},
+		"Actor": {
+			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y", Event: ev, Actor: long}); return err },
+			func() error { _, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "y", Event: ev, Actor: "\xff"}); return err },
+		},
+		"seeds": {
+			func() error { _, err := f.Seed(ctx, chat, map[string]string{"a": "b", "Disk": "x", "disk ": "y"}); return err },
+		},
+	} {
+		for i, call := range refuse {
+			var err error
+			cost := f.db.Meter(func() { err = call() })
+			var bad *event.InputError
+			if !errors.As(err, &bad) || bad.Package != "alias" || bad.Field != field {
+				t.Errorf("%s %d: %v", field, i, err)
+			}
+			if cost.Requests != 0 {
+				t.Errorf("%s %d: sent %v", field, i, cost)
+			}
+		}
+	}
+}
+
+// The largest input that is not refused here must not be refused by DynamoDB.
+func TestLargestInput(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	put := alias.Put{
+		Scope:  strings.Repeat("s", 2048-len("ALIASES_BY_ACTIVITY#")),
+		Phrase: strings.Repeat("å", 512), Name: strings.Repeat("ö", 512), Actor: strings.Repeat("a", 2048), Event: eventAt(t, 60),
+	}
+	do(t, event.Created)(f.Put(t.Context(), put))
+	got, err := f.PhrasesOf(t.Context(), put.Scope, put.Name)
+	want := []alias.Alias{{
+		Scope: put.Scope, Phrase: put.Phrase, Name: put.Name, Source: alias.Learned, LearnedFrom: put.Actor, CreatedAt: monday, UpdatedAt: monday,
+	}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}
