@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"testing"
 	"time"
 	_ "time/tzdata"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
@@ -167,4 +169,15 @@ func (b *bench) tables() map[string]string {
 		}
 	}
 	return all
+}
+
+// nonces are what differs between two processes that wrote the same: the
+// counter's, after the weight, and the ledger's claim.
+var nonces = regexp.MustCompile(`(?:~[\w+/=-]+|"claim": \{\s+"Value": "[^"]+")`)
+
+// failing is a classifier out of order.
+type failing struct{}
+
+func (failing) Classify(context.Context, string, []classify.Known) (classify.Result, error) {
+	return classify.Result{}, errNever
 }

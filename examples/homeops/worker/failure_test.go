@@ -1,0 +1,247 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+)
+
+var activityRange = activity.Range{}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// A date far ahead can never be processed: it goes to the dead letters with
+// its reason, at once.
+func TestPoisonIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	ahead := b.message(anna, "diskat")
+	ahead.Date = b.now.Add(48 * time.Hour).Unix()
+	if r := b.handle(ahead); r.Kind != worker.KindPoison {
+		t.Errorf("%+v", r)
+	}
+	if err := b.Worker.Handle(t.Context(), queue.Message{ID: "x", Body: "{"}); err != nil {
+		t.Error(err)
+	}
+	dead := b.queue.Dead()
+	if len(dead) != 2 || !strings.Contains(dead[0].Attributes[queue.Reason], "ahead of the clock") || !strings.Contains(dead[1].Attributes[queue.Reason], "no update") {
+		t.Errorf("dead letters: %+v", dead)
+	}
+	if rows := b.tables(); len(rows) != 0 {
+		t.Errorf("rows of poison: %v", rows)
+	}
+}
+
+// Each step's table and operation, what the step is, and whether the worker
+// may go on without it on the last delivery.
+var steps = []struct {
+	step, op, table string
+	critical        bool
+}{
+	{"save", "PutItem", "homeops-messages", true},
+	{"record", "PutItem", "homeops-activities", true},
+	{"phrases", "Query", "homeops", false},
+	{"fast conversation", "Query", "homeops-messages", false},
+	{"reply", "UpdateItem", "homeops-response-counters", false},
+	{"learn", "UpdateItem", "homeops", false},
+}
+
+func TestTroubleReturnsTheItemUntilTheLastDelivery(t *testing.T) {
+	t.Parallel()
+	for _, tc := range steps {
+		t.Run(tc.step, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { // the SDK's pauses between its attempts are virtual
+				b := newBench(t, 0)
+				m := b.message(anna, "Jag har diskat")
+				b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: tc.op, Table: tc.table, Times: -1})
+				for n := 1; n < queue.MaxReceives; n++ {
+					if err := b.Worker.Handle(t.Context(), delivery(t, m, n)); err == nil {
+						t.Errorf("delivery %d was acknowledged", n)
+					}
+				}
+				err := b.Worker.Handle(t.Context(), delivery(t, m, queue.MaxReceives))
+				if tc.critical != (err != nil) {
+					t.Errorf("the last delivery: %v", err)
+				}
+				if !tc.critical && len(b.last.Skipped) == 0 {
+					t.Error("the step skipped is not reported")
+				}
+				if !tc.critical && len(b.last.Recorded) != 1 && tc.step != "save" {
+					t.Errorf("went on without recording: %+v", b.last)
+				}
+			})
+		})
+	}
+}
+
+// A skipped check means no reply, and a spent grant is not asked for.
+func TestNoReplyOnASkippedCheck(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 0)
+		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "Query", Table: "homeops-messages", Times: -1})
+		r := b.handleNth(b.message(anna, "diskat"), queue.MaxReceives)
+		if r.Sent != "" || r.Silent != "a step was skipped" {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// conversation is a bit of everything.
+func conversation(b *bench) []telegram.Message {
+	at := func(from telegram.User, text string) telegram.Message {
+		b.now = b.now.Add(2 * time.Minute)
+		return b.message(from, text)
+	}
+	question := "Menade du «diskning» med «diksat»? Svara ja, eller: nej, jag menade …"
+	yes := at(bo, "ja")
+	yes.ReplyTo = &telegram.Message{ID: 9, Date: b.now.Unix() - 30, Chat: yes.Chat, From: &bot, Text: question}
+	no := at(anna, "nej, jag menade tvätt")
+	no.ReplyTo = &telegram.Message{ID: 9, Date: b.now.Unix() - 60, Chat: no.Chat, From: &bot, Text: question}
+	return []telegram.Message{
+		at(anna, "Jag har diskat och dammsugit"), at(bo, "Jag heter Bo"), at(anna, "hunden betyder promenad"), yes, no,
+		at(anna, "Vem diskade senast?"),
+	}
+}
+
+// Redelivery at any point converges: the worker dies at its k-th request,
+// before or after it takes effect, for every k, and a new process takes over.
+func TestRedeliveryAtAnyPointConverges(t *testing.T) {
+	t.Parallel()
+	for _, do := range []dynamotest.Disturbance{dynamotest.LoseRequest, dynamotest.LoseReply} {
+		t.Run(do.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				undisturbed := newBench(t, 0)
+				messages := conversation(undisturbed)
+				for i, m := range messages {
+					cost := undisturbed.db.Meter(func() { undisturbed.handle(m) })
+					for k := 1; k <= cost.Requests; k++ {
+						crashAt(t, do, messages[:i+1], k, undisturbed)
+					}
+				}
+			})
+		})
+	}
+}
+
+// crashAt processes the messages, and dies at the k-th request of the last.
+func crashAt(t *testing.T, do dynamotest.Disturbance, messages []telegram.Message, k int, want *bench) {
+	t.Helper()
+	b := newBench(t, 0)
+	b.now = want.now
+	for _, m := range messages[:len(messages)-1] {
+		b.handle(m)
+	}
+	last := messages[len(messages)-1]
+	ctx, die := context.WithCancel(t.Context())
+	b.db.Inject(dynamotest.Fault{Do: do, Nth: k, Times: -1})
+	timer := time.AfterFunc(5*time.Second, die) // while the SDK tries again
+	_ = b.Worker.Handle(ctx, delivery(t, last, 1))
+	timer.Stop()
+	die()
+	b.db.Heal()
+	b.restart()
+	sent := len(b.sender.Sent())
+	r := b.handleNth(last, 2)
+	if diff := cmp.Diff(want.tables(), b.tables(), ignoreNonces); diff != "" {
+		t.Errorf("%q, %v from request %d on, then again:\n%s", last.Text, do, k, diff)
+	}
+	if again := b.handleNth(last, 3); again.Sent != "" || len(b.sender.Sent()) > sent+1 {
+		t.Errorf("%q: said twice: %q, then %q", last.Text, r.Sent, again.Sent)
+	}
+}
+
+// Rows differ in nothing but the nonces of who wrote them and, where the
+// order of concurrent attempts decides, in versions.
+var ignoreNonces = cmp.FilterPath(func(cmp.Path) bool { return true }, cmp.Transformer("rows", func(row string) string {
+	return nonces.ReplaceAllString(row, "<nonce>")
+}))
+
+func TestWorkReleasesWhatAShutdownCutsOff(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := b.queue.Send(t.Context(), delivery(t, b.message(anna, "diskat"), 1).Body, nil); err != nil {
+		t.Fatal(err)
+	}
+	batch, err := b.queue.Receive(t.Context(), 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Worker.Work(ctx, batch) // in flight when the stop came: finished
+	if b.queue.Len() != 0 || len(b.last.Recorded) != 1 {
+		t.Errorf("%d left, %+v", b.queue.Len(), b.last)
+	}
+}
+
+func TestRunProcessesAndEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 0)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { b.Worker.Run(ctx, 2); close(done) }()
+		if _, err := b.queue.Send(t.Context(), delivery(t, b.message(anna, "diskat"), 1).Body, nil); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if b.queue.Len() != 0 || len(b.sender.Sent()) != 1 {
+			t.Errorf("%d left, sent %v", b.queue.Len(), b.sender.Sent())
+		}
+		stop()
+		<-done
+	})
+}
+
+// failing is a database that answers nothing: the item goes back at once when
+// the process ends, so that another need not wait for its visibility.
+func TestWorkGivesBackAtShutdown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 0)
+		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Table: "homeops-messages", Times: -1})
+		if _, err := b.queue.Send(t.Context(), delivery(t, b.message(anna, "diskat"), 1).Body, nil); err != nil {
+			t.Fatal(err)
+		}
+		batch, _ := b.queue.Receive(t.Context(), 1, 0)
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		b.Worker.Work(ctx, batch)
+		again, err := b.queue.Receive(t.Context(), 1, 0)
+		if err != nil || len(again) != 1 || again[0].Receives != 2 {
+			t.Errorf("received again: %+v, %v", again, err)
+		}
+	})
+}
+
+var errNever = errors.New("never")
+
+func TestClassifierTrouble(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	deps := b.Deps
+	deps.Classifier = failing{}
+	w := worker.New(deps)
+	m := b.message(anna, "diskat")
+	if err := w.Handle(t.Context(), delivery(t, m, 1)); !errors.Is(err, errNever) {
+		t.Errorf("first delivery: %v", err)
+	}
+	if err := w.Handle(t.Context(), delivery(t, m, queue.MaxReceives)); err != nil || b.last.Kind != worker.KindNone {
+		t.Errorf("last delivery: %v, %+v", err, b.last)
+	}
+}

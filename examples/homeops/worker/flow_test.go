@@ -1,0 +1,338 @@
+package worker_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/ema"
+	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+const chatKey = "-1002123456789"
+
+func wantSent(t *testing.T, r worker.Report, want string) {
+	t.Helper()
+	if r.Sent != want {
+		t.Errorf("sent %q (silent: %q), want %q", r.Sent, r.Silent, want)
+	}
+}
+
+func TestAnActivityIsRecordedLearnedAndPraised(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	r := b.say(anna, "Jag har diskat och dammsugit 👍")
+	if r.Kind != worker.KindActivity || len(r.Recorded) != 2 {
+		t.Fatalf("%+v", r)
+	}
+	wantSent(t, r, "Tack Anna! diskning, dammsugning ✔")
+	habit, ok, err := b.Habits.Get(t.Context(), chatKey, anna.Key(), "diskning")
+	if err != nil || !ok || habit.Total != 1 || habit.ByHour[12] != 1 || habit.ByDay[time.Wednesday] != 1 {
+		t.Errorf("habit %+v, %v, %v", habit, ok, err)
+	}
+	effort, ok, err := b.Effort.Get(t.Context(), anna.Key(), "dammsugning")
+	if err != nil || !ok || effort.Value != 1.5 || effort.Samples != 1 {
+		t.Errorf("effort %+v, %v, %v", effort, ok, err)
+	}
+	msg, ok, err := b.Messages.Get(t.Context(), chatKey, b.nextID)
+	if err != nil || !ok || msg.Text != "Jag har diskat och dammsugit 👍" || !strings.Contains(msg.Raw, `"update_id"`) {
+		t.Errorf("message %+v, %v, %v", msg, ok, err)
+	}
+}
+
+func TestTheCapIsThreeADay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	var sent []string
+	for range 4 {
+		sent = append(sent, b.say(anna, "diskat").Sent)
+	}
+	want := []string{"Tack Anna! diskning ✔", "Tack Anna! diskning ✔", "Tack Anna! diskning ✔ (Nu är jag tyst till i morgon.)", ""}
+	if diff := cmp.Diff(want, sent); diff != "" {
+		t.Error(diff)
+	}
+	if b.last.Silent != "cap reached" {
+		t.Errorf("silent: %q", b.last.Silent)
+	}
+	b.now = tzclock.Stockholm.End(tzclock.Stockholm.Date(b.now)).Add(8 * time.Hour)
+	wantSent(t, b.say(anna, "diskat"), "Tack Anna! diskning ✔")
+}
+
+func TestQuietHoursTakeNothingOfTheCap(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.now = time.Date(2026, 2, 18, 22, 30, 0, 0, tzclock.Stockholm.Location())
+	if r := b.say(anna, "diskat"); r.Silent != "quiet hours" || len(r.Recorded) != 1 {
+		t.Errorf("in the evening: %+v", r)
+	}
+	// Sent by day, processed by night: either suppresses.
+	b.now = time.Date(2026, 2, 19, 21, 59, 0, 0, tzclock.Stockholm.Location())
+	late := b.message(anna, "diskat")
+	b.now = b.now.Add(2 * time.Hour)
+	if r := b.handle(late); r.Silent != "quiet hours" {
+		t.Errorf("processed at night: %+v", r)
+	}
+	day := tzclock.Date{Year: 2026, Month: 2, Day: 18}
+	for range 2 {
+		count, err := b.Limits.Get(t.Context(), chatKey, day)
+		if err != nil || count.Used != 0 {
+			t.Errorf("%v: %+v, %v", day, count, err)
+		}
+		day = day.AddDays(1)
+	}
+	if r := b.say(anna, "diksat"); r.Kind != worker.KindGuess || r.Silent != "quiet hours" {
+		t.Errorf("the bot asks at night: %+v", r)
+	}
+}
+
+func TestAFastConversationIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	for range 3 {
+		b.now = b.now.Add(5 * time.Second)
+		b.handle(b.message(bo, "blabla"))
+	}
+	b.now = b.now.Add(5 * time.Second)
+	if r := b.handle(b.message(anna, "diskat")); r.Silent != "fast conversation" || len(r.Recorded) != 1 {
+		t.Errorf("%+v", r)
+	}
+	b.now = b.now.Add(2 * time.Minute)
+	wantSent(t, b.handle(b.message(anna, "diskat")), "Tack Anna! diskning ✔")
+}
+
+func TestADefiniteRefusalIsRefunded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.sender.err = &telegram.RefusedError{Code: 403, Description: "Forbidden"}
+	if r := b.say(anna, "diskat"); r.Sent != "" || !strings.Contains(r.Silent, "Forbidden") {
+		t.Errorf("%+v", r)
+	}
+	day := tzclock.Stockholm.Date(b.now)
+	if count, err := b.Limits.Get(t.Context(), chatKey, day); err != nil || count.Used != 0 {
+		t.Errorf("refused: %+v, %v", count, err)
+	}
+	b.sender.err = errors.New("connection reset")
+	b.say(anna, "diskat")
+	if count, err := b.Limits.Get(t.Context(), chatKey, day); err != nil || count.Used != 1 {
+		t.Errorf("unclear, so spent: %+v, %v", count, err)
+	}
+}
+
+func TestARedeliveryRepliesOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.now = b.now.Add(time.Hour)
+	m := b.message(anna, "diskat")
+	b.handle(m)
+	// After midnight the event still counts on its own day.
+	b.now = time.Date(2026, 2, 19, 12, 0, 0, 0, tzclock.Stockholm.Location())
+	before := b.tables()
+	r := b.handle(m)
+	if r.Sent != "" || !r.Duplicate || r.Silent != "said before" {
+		t.Errorf("redelivered: %+v", r)
+	}
+	if diff := cmp.Diff(before, b.tables()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A phrase that is learned between two deliveries must not make the second
+// count as something else.
+func TestAChangedPhraseDoesNotCountTwice(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.say(bo, "hunden betyder ”hundvakt”")
+	b.now = b.now.Add(time.Hour)
+	m := b.message(anna, "hunden är ute")
+	if r := b.handle(m); r.Recorded[0].Name != "hundvakt" {
+		t.Fatalf("%+v", r)
+	}
+	b.say(bo, "nej, hunden betyder promenad")
+	before := b.tables()
+	r := b.handle(m)
+	if len(r.Recorded) != 1 || r.Recorded[0].Name != "hundvakt" {
+		t.Errorf("redelivered: %+v", r)
+	}
+	if diff := cmp.Diff(before, b.tables()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWithoutASenderNothingIsLearned(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	post := b.message(anna, "diskat")
+	post.From = nil
+	fake := b.message(anna, "diskat")
+	fake.Sender = &telegram.Chat{ID: chat}
+	robot := b.message(bot, "diskat")
+	for _, m := range []telegram.Message{post, fake, robot} {
+		if r := b.handle(m); r.Kind != worker.KindAnonym || r.Sent != "" {
+			t.Errorf("%+v", r)
+		}
+		if _, ok, err := b.Messages.Get(t.Context(), chatKey, m.ID); err != nil || !ok {
+			t.Errorf("not stored: %v", err)
+		}
+	}
+	for _, err := range b.Activities.InScope(t.Context(), chatKey, activityRange) {
+		t.Error("an activity was recorded", err)
+	}
+}
+
+func TestTeachCorrectAndUse(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	wantSent(t, b.say(anna, "pant betyder pantning"), "Jag har lärt mig: «pant» är pantning ✔")
+	wantSent(t, b.say(bo, "pant betyder städning"), "«pant» är redan pantning. Skriv: nej, pant betyder städning")
+	wantSent(t, b.say(bo, "nej, pant betyder städning"), "Rättat: «pant» är städning ✔")
+	if r := b.say(anna, "tagit en pant"); len(r.Recorded) != 1 || r.Recorded[0].Name != "städning" {
+		t.Errorf("%+v", r)
+	}
+	if r := b.say(anna, "det betyder mycket"); r.Kind != worker.KindNone {
+		t.Errorf("small talk is taken for teaching: %+v", r)
+	}
+}
+
+func TestUnsureAsksAndYesConfirms(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	r := b.say(anna, "diksat nu")
+	if r.Kind != worker.KindGuess {
+		t.Fatalf("%+v", r)
+	}
+	wantSent(t, r, "Menade du «diskning» med «diksat»? Svara ja, eller: nej, jag menade …")
+	b.now = b.now.Add(time.Minute)
+	yes := b.reply(bo, "ja")
+	r = b.handle(yes)
+	wantSent(t, r, "Då vet jag: «diksat» är diskning ✔")
+	if len(r.Recorded) != 1 || r.Recorded[0].Actor != bo.Key() || !r.Recorded[0].Event.Time().Equal(yes.Time()) {
+		t.Errorf("recorded %+v: it is the event and the actor of the yes", r.Recorded)
+	}
+	learned, ok, err := b.Phrases.Get(t.Context(), chatKey, "diksat")
+	if err != nil || !ok || learned.Name != "diskning" || learned.Confirmations != 1 || learned.Source != alias.Learned {
+		t.Errorf("%+v, %v, %v", learned, ok, err)
+	}
+	timing, ok, err := b.Prefs.Get(t.Context(), bo.Key(), ema.ResponseTiming)
+	if err != nil || !ok || timing.Value != 30 {
+		t.Errorf("timing %+v, %v, %v", timing, ok, err)
+	}
+	before := b.tables()
+	if r := b.handle(yes); r.Sent != "" {
+		t.Errorf("the redelivered yes is answered again: %q", r.Sent)
+	}
+	if diff := cmp.Diff(before, b.tables()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNoCorrects(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.say(anna, "diksat nu")
+	question := b.reply(anna, "nej")
+	b.now = b.now.Add(time.Minute)
+	meant := b.reply(anna, "nej, jag menade tvätten")
+	wantSent(t, b.handle(question), "Vad betyder «diksat» då? Skriv: nej, diksat betyder …")
+	r := b.handle(meant)
+	wantSent(t, r, "Rättat: «diksat» är tvätt ✔")
+	if len(r.Recorded) != 1 || r.Recorded[0].Name != "tvätt" {
+		t.Errorf("recorded %+v", r.Recorded)
+	}
+	if a, ok, err := b.Phrases.Get(t.Context(), chatKey, "diksat"); err != nil || !ok || a.Name != "tvätt" {
+		t.Errorf("%+v, %v, %v", a, ok, err)
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	wantSent(t, b.say(anna, "Jag heter Anna"), "Hej Anna!")
+	wantSent(t, b.say(bo, "Jag heter Anna"), "Någon annan heter redan Anna här.")
+	wantSent(t, b.say(bo, "my name is Bo"), "Hello Bo!")
+	b.say(anna, "diskat")
+	b.say(bo, "did the dishes")
+	b.now = time.Date(2026, 2, 23, 8, 0, 0, 0, tzclock.Stockholm.Location()) // the next Monday
+	b.say(anna, "diskat")
+	for _, tc := range []struct{ ask, want string }{
+		{"Vem diskade senast?", "diskning: Anna, 2026-02-23 08:02"},
+		{"Who did the dishes last?", "diskning: Anna, 2026-02-23 08:02"},
+		{"När diskade Bo senast?", "diskning: Bo, 2026-02-18 12:10"},
+		{"When did Bo last do the dishes?", "diskning: Bo, 2026-02-18 12:10"},
+		{"När diskade Cleo senast?", "Vem? Säg «jag heter …», så vet jag."},
+		{"När dammsög Bo senast?", "dammsugning: aldrig, vad jag vet"},
+		{"Vem seglade senast?", "seglade: aldrig, vad jag vet"},
+		{"Hur ofta har vi diskat den här veckan?", "diskning den här veckan: 1"},
+		{"Hur ofta har Bo diskat den här veckan?", "diskning den här veckan av Bo: 0"},
+		{"How often did I do the dishes this week?", "diskning this week by Bo: 0"},
+		{"How many times did Anna do the dishes this week?", "diskning this week by Anna: 1"},
+	} {
+		r := b.say(bo, tc.ask)
+		if r.Kind != worker.KindAsk || r.Sent != tc.want {
+			t.Errorf("%q: %s, sent %q (silent %q), want %q", tc.ask, r.Kind, r.Sent, r.Silent, tc.want)
+		}
+	}
+	count, err := b.Limits.Get(t.Context(), chatKey, tzclock.Stockholm.Date(b.now))
+	if err != nil || count.Used != 1 { // the one praise
+		t.Errorf("answers count against the cap of replies: %+v, %v", count, err)
+	}
+}
+
+func TestAnswersHaveACapOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	for n := range worker.AnswersADay + 1 {
+		r := b.say(anna, "Vem diskade senast?")
+		if answered := r.Sent != ""; answered != (n < worker.AnswersADay) {
+			t.Fatalf("question %d: %+v", n+1, r)
+		}
+	}
+}
+
+func TestDMStatusFollowsTheLaterEvent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	start := b.message(anna, "/start")
+	start.Chat = telegram.Chat{ID: anna.ID, Type: "private"}
+	member := func(id int64, status string) queue.Message {
+		body := `{"update_id":` + string(rune('0'+id)) + `,"my_chat_member":{"chat":{"id":5001,"type":"private"},"from":{"id":5001},"date":` +
+			itoa(b.now.Unix()) + `,"new_chat_member":{"status":"` + status + `"}}}`
+		return queue.Message{ID: "x", Body: body, Receives: 1}
+	}
+	b.handle(start)
+	wantDM(t, b, dmstatus.Started)
+	b.now = b.now.Add(time.Minute)
+	blocked := member(1, "kicked")
+	b.now = b.now.Add(time.Minute)
+	back := member(2, "member")
+	for _, step := range []struct {
+		delivery queue.Message
+		want     dmstatus.Status
+	}{{back, dmstatus.Started}, {blocked, dmstatus.Started}, {member(3, "kicked"), dmstatus.Started}} {
+		if err := b.Worker.Handle(t.Context(), step.delivery); err != nil {
+			t.Fatal(err)
+		}
+		if step.delivery.Body == back.Body || step.delivery.Body == blocked.Body {
+			wantDM(t, b, step.want)
+		}
+	}
+	b.now = b.now.Add(time.Minute)
+	if err := b.Worker.Handle(t.Context(), member(4, "kicked")); err != nil {
+		t.Fatal(err)
+	}
+	wantDM(t, b, dmstatus.Stopped)
+}
+
+func wantDM(t *testing.T, b *bench, want dmstatus.Status) {
+	t.Helper()
+	if got, ok, err := b.DM.Get(t.Context(), anna.Key()); err != nil || !ok || got != want {
+		t.Errorf("DM status %q, %v, %v, want %q", got, ok, err, want)
+	}
+}
