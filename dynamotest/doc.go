@@ -1,0 +1,45 @@
+// Package dynamotest is a DynamoDB-compatible server inside the test process:
+// no Docker, no Java, no socket.
+//
+//	func TestLimits(t *testing.T) {
+//		db := dynamotest.Open(t) // in process, or DYNAMODB_ENDPOINT
+//		limits, err := counter.New(db.Client(), db.Name("limits"), tzclock.Stockholm, nil)
+//		…
+//		cost := db.Meter(func() { limits.Take(ctx, take) })
+//		cost.Want(t, dynamotest.Price{Requests: 1, WCU: 1})
+//	}
+//
+// The client is a real *dynamodb.Client; requests and replies go through the
+// SDK's own serialisation, signing and retries, over a transport that calls
+// the server on the caller's goroutine. Nothing waits on a socket, so tests
+// work inside testing/synctest bubbles.
+//
+// # Which constructor
+//
+//   - [Open] is for suites that shall also run on a real endpoint: with
+//     DYNAMODB_ENDPOINT set it connects there, and [DB.Name] gives each test
+//     tables of its own.
+//   - [New] is for tests that need the server's own powers, such as its clock
+//     and its TTL sweep: always in process.
+//   - [NewServer] needs no testing.T: examples, programs, other SDKs through
+//     [Server.Handler].
+//   - [NewTap] meters and disturbs any client of any endpoint.
+//
+// # Meter
+//
+// [Tap.Meter] counts the requests of a span of calls and the capacity units
+// they consumed, by table, index and operation. It sits in the client's
+// transport, so it works on every backend. DynamoDB reports no capacity for a
+// refused write; this server prices those too, from the size rules.
+//
+// # Faults
+//
+// [Tap.Inject] loses a request before it takes effect, or a reply after. A
+// fault that never fired fails the test, for it proved nothing.
+//
+// # Strictness
+//
+// What DynamoDB rejects, the server rejects: overlapping paths, unused names,
+// reserved words, empty keys, wrong key types, numbers over 38 digits, items
+// over 400 KB, nesting over 32.
+package dynamotest

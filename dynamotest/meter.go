@@ -1,0 +1,275 @@
+package dynamotest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// capacityHeader carries the price of every reply of this server, refusals
+// included, in the form of ConsumedCapacity.
+const capacityHeader = "X-Dynamotest-Capacity"
+
+// now is the wall clock of the process; inside a synctest bubble it is the
+// bubble's.
+var now = time.Now
+
+// Units are capacity units.
+type Units struct{ RCU, WCU float64 }
+
+func (u Units) add(v Units) Units { return Units{u.RCU + v.RCU, u.WCU + v.WCU} }
+
+// Cost is what a span of calls cost.
+type Cost struct {
+	// Requests counts every attempt that was sent, retries included.
+	Requests int
+	// Depth is the longest chain of requests of which each was sent after the
+	// one before it was answered: the dependent round trips. Requests sent
+	// side by side that happen not to overlap in time count as a chain.
+	Depth int
+	Units
+	// ByTable and ByIndex break the units down; an index is "table/index", and
+	// its units are part of its table's.
+	ByTable map[string]Units
+	ByIndex map[string]Units
+	// ByOp counts requests by operation.
+	ByOp map[string]int
+	// Unpriced counts the requests whose backend did not say what they cost:
+	// those lost, refused by a backend other than this server, or that cost
+	// nothing, such as CreateTable.
+	Unpriced int
+}
+
+// Price is what a call shall cost.
+type Price struct {
+	Requests int
+	RCU, WCU float64
+}
+
+// String writes "2 requests, 1 RCU, 1 WCU".
+func (p Price) String() string {
+	text := fmt.Sprintf("%d request", p.Requests)
+	if p.Requests != 1 {
+		text += "s"
+	}
+	if p.RCU != 0 {
+		text += fmt.Sprintf(", %g RCU", p.RCU)
+	}
+	if p.WCU != 0 {
+		text += fmt.Sprintf(", %g WCU", p.WCU)
+	}
+	return text
+}
+
+// Price returns the cost without its breakdown.
+func (c Cost) Price() Price { return Price{c.Requests, c.RCU, c.WCU} }
+
+// Want fails the test unless the cost is the price, and says what the requests
+// were.
+func (c Cost) Want(t testing.TB, want Price) {
+	t.Helper()
+	if got := c.Price(); got != want {
+		t.Errorf("cost: got %v, want %v\n%s", got, want, c)
+	}
+}
+
+// String writes the cost and its breakdown, a line for each operation, table
+// and index.
+func (c Cost) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v, %d deep", c.Price(), c.Depth)
+	if c.Unpriced > 0 {
+		fmt.Fprintf(&b, ", %d unpriced", c.Unpriced)
+	}
+	for _, op := range slices.Sorted(maps.Keys(c.ByOp)) {
+		fmt.Fprintf(&b, "\n  %s ×%d", op, c.ByOp[op])
+	}
+	for _, table := range slices.Sorted(maps.Keys(c.ByTable)) {
+		fmt.Fprintf(&b, "\n  table %s: %g RCU, %g WCU", table, c.ByTable[table].RCU, c.ByTable[table].WCU)
+	}
+	for _, index := range slices.Sorted(maps.Keys(c.ByIndex)) {
+		fmt.Fprintf(&b, "\n  index %s: %g RCU, %g WCU", index, c.ByIndex[index].RCU, c.ByIndex[index].WCU)
+	}
+	return b.String()
+}
+
+// Meter adds up the requests of a span.
+type Meter struct {
+	outer *Meter // that of the context this one's was made from
+
+	mu    sync.Mutex // guards what follows
+	cost  Cost
+	spans []span
+}
+
+type span struct{ from, to time.Time }
+
+type meterKey struct{}
+
+// Meter runs f and returns the cost of all requests that passed the Tap in the
+// meantime, whoever sent them. [WithMeter] tells concurrent callers apart.
+func (t *Tap) Meter(f func()) Cost {
+	m := newMeter(nil)
+	t.mu.Lock()
+	t.meters = append(t.meters, m)
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		t.meters = slices.DeleteFunc(t.meters, func(other *Meter) bool { return other == m })
+		t.mu.Unlock()
+	}()
+	f()
+	return m.Cost()
+}
+
+// WithMeter returns a context whose requests, through any Tap, are added up in
+// the Meter. Meters nest.
+func WithMeter(ctx context.Context) (context.Context, *Meter) {
+	outer, _ := ctx.Value(meterKey{}).(*Meter)
+	m := newMeter(outer)
+	return context.WithValue(ctx, meterKey{}, m), m
+}
+
+func newMeter(outer *Meter) *Meter {
+	return &Meter{outer: outer, cost: Cost{ByTable: map[string]Units{}, ByIndex: map[string]Units{}, ByOp: map[string]int{}}}
+}
+
+// Cost returns what has passed so far.
+func (m *Meter) Cost() Cost {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	cost := m.cost
+	cost.ByTable, cost.ByIndex, cost.ByOp = maps.Clone(cost.ByTable), maps.Clone(cost.ByIndex), maps.Clone(cost.ByOp)
+	cost.Depth = depth(m.spans)
+	return cost
+}
+
+// depth takes the span that ends first, then the first to end of those that
+// start after it, and so on: the longest chain there is.
+func depth(spans []span) int {
+	ordered := slices.SortedFunc(slices.Values(spans), func(a, b span) int { return a.to.Compare(b.to) })
+	chain, end := 0, time.Time{}
+	for _, s := range ordered {
+		if chain == 0 || !s.from.Before(end) {
+			chain, end = chain+1, s.to
+		}
+	}
+	return chain
+}
+
+func (m *Meter) lost(op string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cost.Requests++
+	m.cost.Unpriced++
+	m.cost.ByOp[op]++
+}
+
+func (m *Meter) add(op string, s span, tables []consumed) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cost.Requests++
+	m.cost.ByOp[op]++
+	m.spans = append(m.spans, s)
+	if len(tables) == 0 {
+		m.cost.Unpriced++
+	}
+	for _, table := range tables {
+		units := table.units(op)
+		m.cost.Units = m.cost.add(units)
+		m.cost.ByTable[table.TableName] = m.cost.ByTable[table.TableName].add(units)
+		for name, index := range table.indexes() {
+			path := table.TableName + "/" + name
+			m.cost.ByIndex[path] = m.cost.ByIndex[path].add(index.units(op))
+		}
+	}
+}
+
+// consumed is ConsumedCapacity as it stands in a reply.
+type consumed struct {
+	TableName string
+	capacity
+	GlobalSecondaryIndexes map[string]capacity
+	LocalSecondaryIndexes  map[string]capacity
+}
+
+type capacity struct {
+	CapacityUnits      float64
+	ReadCapacityUnits  *float64
+	WriteCapacityUnits *float64
+}
+
+func (c consumed) indexes() map[string]capacity {
+	all := maps.Clone(c.GlobalSecondaryIndexes)
+	if all == nil {
+		return c.LocalSecondaryIndexes
+	}
+	maps.Copy(all, c.LocalSecondaryIndexes)
+	return all
+}
+
+// units takes the sides of a transaction where the reply tells them apart, and
+// otherwise the operation's.
+func (c capacity) units(op string) Units {
+	switch {
+	case c.ReadCapacityUnits != nil || c.WriteCapacityUnits != nil:
+		return Units{RCU: value(c.ReadCapacityUnits), WCU: value(c.WriteCapacityUnits)}
+	case slices.Contains(reads, op):
+		return Units{RCU: c.CapacityUnits}
+	}
+	return Units{WCU: c.CapacityUnits}
+}
+
+var reads = []string{"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
+
+func value(x *float64) float64 {
+	if x == nil {
+		return 0
+	}
+	return *x
+}
+
+// record reads the reply's capacity, puts its body back, and tells the meters.
+func record(meters []*Meter, op string, started time.Time, reply *http.Response) error {
+	body, err := io.ReadAll(reply.Body)
+	if err := cmp.Or(err, reply.Body.Close()); err != nil {
+		return err
+	}
+	reply.Body = io.NopCloser(bytes.NewReader(body))
+	tables := consumedBy(reply.Header.Get(capacityHeader), body)
+	s := span{from: started, to: now()}
+	for _, m := range meters {
+		m.add(op, s, tables)
+	}
+	return nil
+}
+
+// consumedBy prefers the header of this server, which prices refusals too.
+func consumedBy(header string, body []byte) []consumed {
+	var tables []consumed
+	if header != "" && json.Unmarshal([]byte(header), &tables) == nil {
+		return tables
+	}
+	var reply struct{ ConsumedCapacity json.RawMessage }
+	if json.Unmarshal(body, &reply) != nil || reply.ConsumedCapacity == nil {
+		return nil
+	}
+	if json.Unmarshal(reply.ConsumedCapacity, &tables) == nil { // batches and transactions
+		return tables
+	}
+	var table consumed
+	if json.Unmarshal(reply.ConsumedCapacity, &table) != nil {
+		return nil
+	}
+	return []consumed{table}
+}

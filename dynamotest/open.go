@@ -1,0 +1,107 @@
+package dynamotest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+// EndpointVariable names the environment variable that [Open] looks at.
+const EndpointVariable = "DYNAMODB_ENDPOINT"
+
+// DB is a database for one test: a server of its own, or a corner of the
+// endpoint in DYNAMODB_ENDPOINT.
+type DB struct {
+	*Tap
+	t      testing.TB
+	client *dynamodb.Client
+	server *Server // nil on an endpoint
+	prefix string  // of table names; "" in process
+
+	mu    sync.Mutex
+	names map[string]bool // tables to delete at the end
+}
+
+// Open returns a database for the test: in process, or on the endpoint in
+// DYNAMODB_ENDPOINT, whose tables of the names from [DB.Name] are deleted at
+// the end. The endpoint must be one that asks for no account, such as DynamoDB
+// Local.
+//
+// On an endpoint time is the wall clock's: date events from now, and test
+// expiry on tables with TTL off.
+func Open(t testing.TB) *DB {
+	t.Helper()
+	endpoint := os.Getenv(EndpointVariable)
+	if endpoint == "" {
+		return New(t, nil)
+	}
+	tap := NewTap()
+	db := &DB{Tap: tap, t: t, client: Connect(endpoint, tap.Attach), prefix: randomPrefix(t), names: map[string]bool{}}
+	t.Cleanup(db.finish)
+	return db
+}
+
+// New returns a database for the test, always in process. A nil Config works.
+func New(t testing.TB, cfg *Config) *DB {
+	t.Helper()
+	server := NewServer(cfg)
+	db := &DB{Tap: server.Tap, t: t, client: server.Client(), server: server, names: map[string]bool{}}
+	t.Cleanup(db.finish)
+	return db
+}
+
+// Client returns the client: safe for concurrent use, with the SDK's own
+// retries.
+func (db *DB) Client() *dynamodb.Client { return db.client }
+
+// Name returns the name under which the test shall create the table: the name
+// itself in process, and one that no other test has on an endpoint.
+func (db *DB) Name(table string) string {
+	if db.prefix == "" {
+		return table
+	}
+	name := db.prefix + table
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.names[name] = true
+	return name
+}
+
+// InProcess reports whether the database is a server of this process, whose
+// clock, refusals' prices and TTL sweep tests may rely on.
+func (db *DB) InProcess() bool { return db.server != nil }
+
+// Server returns the server in this process, nil on an endpoint.
+func (db *DB) Server() *Server { return db.server }
+
+// finish fails the test for faults that proved nothing and deletes its tables.
+func (db *DB) finish() {
+	for _, idle := range db.Heal() {
+		db.t.Error("dynamotest: " + idle)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	for name := range db.names {
+		// A test that failed early has not created all its tables.
+		_, err := db.client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: aws.String(name)})
+		if err != nil && !strings.Contains(err.Error(), "ResourceNotFound") {
+			db.t.Logf("dynamotest: %v", err)
+		}
+	}
+}
+
+func randomPrefix(t testing.TB) string {
+	var b [6]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		t.Fatal(err)
+	}
+	return "t" + hex.EncodeToString(b[:]) + "-"
+}

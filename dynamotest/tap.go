@@ -1,0 +1,148 @@
+package dynamotest
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// Tap sits in a client's transport: it meters what passes and can lose
+// requests and replies, on every backend.
+//
+//	tap := dynamotest.NewTap()
+//	db := dynamodb.NewFromConfig(cfg, tap.Attach)
+//
+// A Tap is safe for concurrent use and may serve several clients.
+type Tap struct {
+	mu     sync.Mutex // guards what follows
+	meters []*Meter   // those of the spans under way
+	faults []*fault
+}
+
+// NewTap returns a Tap that is attached to nothing yet.
+func NewTap() *Tap { return &Tap{} }
+
+// Attach is an option of dynamodb.New and dynamodb.NewFromConfig. It wraps the
+// client's HTTP client and asks for the consumed capacity of every call, which
+// costs nothing.
+func (t *Tap) Attach(o *dynamodb.Options) {
+	next := o.HTTPClient
+	if next == nil {
+		next = http.DefaultClient
+	}
+	o.HTTPClient = tapped{tap: t, next: next}
+	o.APIOptions = append(slices.Clone(o.APIOptions), func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(askForCapacity, middleware.Before)
+	})
+}
+
+// tapped is the HTTP client of a client with a Tap.
+type tapped struct {
+	tap  *Tap
+	next dynamodb.HTTPClient
+}
+
+// Do sends the request unless a fault loses it, records what it cost, and
+// gives the reply unless a fault loses that.
+func (c tapped) Do(r *http.Request) (*http.Response, error) {
+	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	meters := c.tap.metersOf(r.Context())
+	var body []byte
+	if c.tap.disturbed() {
+		var err error
+		if body, err = readBody(r); err != nil {
+			return nil, err
+		}
+	}
+	do := c.tap.faultFor(op, body)
+	if do == LoseRequest {
+		for _, m := range meters {
+			m.lost(op)
+		}
+		return nil, connectionReset("write")
+	}
+	started := now()
+	reply, err := c.next.Do(r)
+	if len(meters) > 0 && err == nil {
+		err = record(meters, op, started, reply)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if do == LoseReply {
+		_ = reply.Body.Close()
+		return nil, connectionReset("read")
+	}
+	return reply, nil
+}
+
+// metersOf returns the meters of the spans under way and the context's own.
+func (t *Tap) metersOf(ctx context.Context) []*Meter {
+	t.mu.Lock()
+	meters := slices.Clone(t.meters)
+	t.mu.Unlock()
+	for own, _ := ctx.Value(meterKey{}).(*Meter); own != nil; own = own.outer {
+		meters = append(meters, own)
+	}
+	return meters
+}
+
+// askForCapacity sets ReturnConsumedCapacity on the input, before it is
+// signed. A caller's own setting stands.
+var askForCapacity = middleware.InitializeMiddlewareFunc("AskForCapacity", func(
+	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+) (middleware.InitializeOutput, middleware.Metadata, error) {
+	if want, ok := capacitySetting(in.Parameters); ok && *want == "" {
+		*want = types.ReturnConsumedCapacityIndexes
+		defer func() { *want = "" }() // the caller's input is the caller's
+	}
+	return next.HandleInitialize(ctx, in)
+})
+
+func capacitySetting(input any) (*types.ReturnConsumedCapacity, bool) {
+	switch in := input.(type) {
+	case *dynamodb.GetItemInput:
+		return &in.ReturnConsumedCapacity, true
+	case *dynamodb.PutItemInput:
+		return &in.ReturnConsumedCapacity, true
+	case *dynamodb.UpdateItemInput:
+		return &in.ReturnConsumedCapacity, true
+	case *dynamodb.DeleteItemInput:
+		return &in.ReturnConsumedCapacity, true
+	case *dynamodb.QueryInput:
+		return &in.ReturnConsumedCapacity, true
+	case *dynamodb.ScanInput:
+		return &in.ReturnConsumedCapacity, true
+	case *dynamodb.BatchGetItemInput:
+		return &in.ReturnConsumedCapacity, true
+	case *dynamodb.BatchWriteItemInput:
+		return &in.ReturnConsumedCapacity, true
+	case *dynamodb.TransactGetItemsInput:
+		return &in.ReturnConsumedCapacity, true
+	case *dynamodb.TransactWriteItemsInput:
+		return &in.ReturnConsumedCapacity, true
+	}
+	return nil, false
+}
+
+// Connect returns a client of an endpoint that asks for no account, such as
+// DynamoDB Local, with made-up credentials. Options follow, such as a Tap's
+// Attach.
+func Connect(endpoint string, options ...func(*dynamodb.Options)) *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
+		Region:       "us-east-1",
+		BaseEndpoint: aws.String(endpoint),
+		Credentials:  aws.CredentialsProviderFunc(localCredentials),
+	}, options...)
+}
+
+func localCredentials(context.Context) (aws.Credentials, error) {
+	return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local", Source: "dynamotest"}, nil
+}
