@@ -12,7 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
@@ -163,6 +165,35 @@ func crashAt(t *testing.T, do dynamotest.Disturbance, messages []telegram.Messag
 	if again := b.handleNth(last, 3); again.Sent != "" || len(b.sender.Sent()) > sent+1 {
 		t.Errorf("%q: said twice: %q, then %q", last.Text, r.Sent, again.Sent)
 	}
+}
+
+// What was recorded decides, even when the phrases no longer say so: the
+// redelivery carries on with it.
+func TestARedeliveryCarriesOnWithWhatWasRecorded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 0)
+		b.say(bo, "hunden betyder ”hundvakt”")
+		b.now = b.now.Add(time.Hour)
+		m := b.message(anna, "hunden är ute")
+		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops", Times: -1})
+		if err := b.Worker.Handle(t.Context(), delivery(t, m, 1)); err == nil {
+			t.Error("learning failed and the item was acknowledged")
+		}
+		b.db.Heal()
+		forget, err := event.New(b.now, "telegram", "forget")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Phrases.Forget(t.Context(), alias.Forget{Scope: chatKey, Phrase: "hunden", Event: forget}); err != nil {
+			t.Fatal(err)
+		}
+		b.handleNth(m, 2)
+		habit, ok, err := b.Habits.Get(t.Context(), chatKey, anna.Key(), "hundvakt")
+		if err != nil || !ok || habit.Total != 1 {
+			t.Errorf("habit %+v, %v, %v", habit, ok, err)
+		}
+	})
 }
 
 // Rows differ in nothing but the nonces of who wrote them and, where the
