@@ -1,0 +1,233 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+)
+
+var (
+	plain   = aws.String("plain")
+	musicT  = aws.String("music")
+	compare = cmpopts.IgnoreUnexported(types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberB{},
+		types.AttributeValueMemberBOOL{}, types.AttributeValueMemberNULL{}, types.AttributeValueMemberL{}, types.AttributeValueMemberM{},
+		types.AttributeValueMemberSS{}, types.AttributeValueMemberNS{}, types.AttributeValueMemberBS{})
+)
+
+func TestAnItemComesBackAsItWasPut(t *testing.T) {
+	t.Parallel()
+	db := connect(newEngine(t, engine.Options{}))
+	want := item("id", "åäö \x00 \" \\ \U0001F9F9", "n", &types.AttributeValueMemberN{Value: "-12345678901234567890.5"},
+		"b", &types.AttributeValueMemberB{Value: []byte{0, 255, 1}}, "yes", &types.AttributeValueMemberBOOL{Value: true},
+		"null", &types.AttributeValueMemberNULL{Value: true}, "empty", "",
+		"list", &types.AttributeValueMemberL{Value: []types.AttributeValue{av("x"), av(1)}},
+		"map", &types.AttributeValueMemberM{Value: item("y", "z")}, "ss", []string{"a", "b"},
+		"ns", &types.AttributeValueMemberNS{Value: []string{"1", "2"}}, "bs", &types.AttributeValueMemberBS{Value: [][]byte{{1}, {2}}})
+	put(t, db, "plain", want)
+	out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: plain, Key: map[string]types.AttributeValue{"id": want["id"]}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, out.Item, compare); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestReturnValues(t *testing.T) {
+	t.Parallel()
+	update := "SET a = a + :one REMOVE b ADD c :one"
+	tests := []struct {
+		returns types.ReturnValue
+		want    string // attributes with their values
+	}{
+		{types.ReturnValueNone, ""},
+		{types.ReturnValueAllOld, "a=1 b=x id=k z=9"},
+		{types.ReturnValueAllNew, "a=2 c=1 id=k z=9"},
+		{types.ReturnValueUpdatedOld, "a=1 b=x"},
+		{types.ReturnValueUpdatedNew, "a=2 c=1"},
+	}
+	for _, tt := range tests {
+		t.Run(string(tt.returns), func(t *testing.T) {
+			t.Parallel()
+			db := connect(newEngine(t, engine.Options{}))
+			put(t, db, "plain", item("id", "k", "a", 1, "b", "x", "z", 9))
+			out, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: plain, Key: item("id", "k"),
+				UpdateExpression: &update, ExpressionAttributeValues: item(":one", 1), ReturnValues: tt.returns})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := spell(out.Attributes); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// spell writes an item as "name=value …".
+func spell(it map[string]types.AttributeValue) string {
+	words := strings.Fields(names(it))
+	for i, name := range words {
+		words[i] += "=" + text(it[name])
+	}
+	return strings.Join(words, " ")
+}
+
+func TestUpdateCreatesWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	db := connect(newEngine(t, engine.Options{}))
+	for _, tt := range []struct {
+		id, update string
+		values     map[string]types.AttributeValue
+		want       string
+	}{
+		{"a", "", nil, "id=a"},
+		{"b", "SET v = :v", item(":v", "x"), "id=b v=x"},
+		{"c", "REMOVE v", nil, "id=c"},
+		{"d", "ADD v :v", item(":v", 3), "id=d v=3"},
+	} {
+		in := &dynamodb.UpdateItemInput{TableName: plain, Key: item("id", tt.id), ExpressionAttributeValues: tt.values, ReturnValues: "ALL_NEW"}
+		if tt.update != "" {
+			in.UpdateExpression = &tt.update
+		}
+		out, err := db.UpdateItem(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := spell(out.Attributes); got != tt.want {
+			t.Errorf("%q makes %q, want %q", tt.update, got, tt.want)
+		}
+	}
+}
+
+func TestAFailedConditionChangesNothingAndShowsTheItem(t *testing.T) {
+	t.Parallel()
+	db := connect(newEngine(t, engine.Options{}))
+	put(t, db, "plain", item("id", "k", "v", 1))
+	never := aws.String("attribute_not_exists(id)")
+	show := types.ReturnValuesOnConditionCheckFailureAllOld
+	ctx := t.Context()
+	attempts := map[string]func() error{
+		"put": func() error {
+			_, err := db.PutItem(ctx, &dynamodb.PutItemInput{TableName: plain, Item: item("id", "k", "v", 2), ConditionExpression: never, ReturnValuesOnConditionCheckFailure: show})
+			return err
+		},
+		"update": func() error {
+			_, err := db.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: plain, Key: item("id", "k"), UpdateExpression: aws.String("SET v = :v"),
+				ExpressionAttributeValues: item(":v", 2), ConditionExpression: never, ReturnValuesOnConditionCheckFailure: show})
+			return err
+		},
+		"delete": func() error {
+			_, err := db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: plain, Key: item("id", "k"), ConditionExpression: never, ReturnValuesOnConditionCheckFailure: show})
+			return err
+		},
+	}
+	for name, attempt := range attempts {
+		var failed *types.ConditionalCheckFailedException
+		if err := attempt(); !errors.As(err, &failed) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := spell(failed.Item); got != "id=k v=1" {
+			t.Errorf("%s shows %q", name, got)
+		}
+	}
+	out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: plain, Key: item("id", "k")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := spell(out.Item); got != "id=k v=1" {
+		t.Errorf("the item is %q", got)
+	}
+}
+
+func TestOldValuesOfPutAndDelete(t *testing.T) {
+	t.Parallel()
+	db := connect(newEngine(t, engine.Options{}))
+	first, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: plain, Item: item("id", "k", "v", 1), ReturnValues: "ALL_OLD"})
+	if err != nil || first.Attributes != nil {
+		t.Fatalf("%v, %v", first.Attributes, err)
+	}
+	second, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: plain, Item: item("id", "k", "w", 2), ReturnValues: "ALL_OLD"})
+	if err != nil || spell(second.Attributes) != "id=k v=1" {
+		t.Fatalf("%v, %v", second.Attributes, err)
+	}
+	deleted, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: plain, Key: item("id", "k"), ReturnValues: "ALL_OLD"})
+	if err != nil || spell(deleted.Attributes) != "id=k w=2" {
+		t.Fatalf("%v, %v", deleted.Attributes, err)
+	}
+	again, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: plain, Key: item("id", "k"), ReturnValues: "ALL_OLD"})
+	if err != nil || again.Attributes != nil {
+		t.Fatalf("%v, %v", again.Attributes, err)
+	}
+}
+
+func TestRefusedItems(t *testing.T) {
+	t.Parallel()
+	eng := newEngine(t, engine.Options{})
+	put := func(attributes string) string { return `{"TableName":"plain","Item":{` + attributes + `}}` }
+	song := func(attributes string) string { return `{"TableName":"music","Item":{` + attributes + `}}` }
+	get := func(key string) string { return `{"TableName":"music","Key":{` + key + `}}` }
+	update := func(expression, values string) string {
+		return fmt.Sprintf(`{"TableName":"music","Key":{"artist":{"S":"a"},"song":{"N":"1"}},"UpdateExpression":%q,"ExpressionAttributeValues":{%s}}`, expression, values)
+	}
+	do(t, eng, "PutItem", song(`"artist":{"S":"a"},"song":{"N":"1"},"year":{"N":"2000"},"words":{"S":"la"}`))
+	deep := strings.Repeat(`{"L":[`, 32) + `{"S":"x"}` + strings.Repeat(`]}`, 32)
+	testRefusals(t, eng, []refusal{
+		{"no table", "PutItem", `{"TableName":"nowhere","Item":{"id":{"S":"x"}}}`, "ResourceNotFound", "Requested resource not found"},
+		{"no item", "PutItem", `{"TableName":"plain"}`, "Validation", "Value null at 'item'"},
+		{"no key", "PutItem", put(`"x":{"S":"y"}`), "Validation", "Missing the key id in the item"},
+		{"key of another type", "PutItem", put(`"id":{"N":"1"}`), "Validation", "Type mismatch for key id expected: S actual: N"},
+		{"empty key", "PutItem", put(`"id":{"S":""}`), "Validation", "empty string value. Key: id"},
+		{"long partition key", "PutItem", put(`"id":{"S":"` + strings.Repeat("x", 2049) + `"}`), "Validation", "Size of hashkey has exceeded"},
+		{"index key of another type", "PutItem", song(`"artist":{"S":"a"},"song":{"N":"1"},"genre":{"N":"1"}`), "Validation", "Type mismatch for Index Key genre Expected: S Actual: N IndexName: genre-year"},
+		{"empty index key", "PutItem", song(`"artist":{"S":"a"},"song":{"N":"1"},"genre":{"S":""}`), "Validation", "IndexName: genre-year, IndexKey: genre"},
+		{"too large", "PutItem", put(`"id":{"S":"x"},"v":{"S":"` + strings.Repeat("x", 400<<10) + `"}`), "Validation", "Item size has exceeded"},
+		{"too deep", "PutItem", put(`"id":{"S":"x"},"v":` + deep), "Validation", "Nesting Levels have exceeded"},
+		{"empty set", "PutItem", put(`"id":{"S":"x"},"v":{"SS":[]}`), "Validation", "An string set  may not be empty"},
+		{"39 digits", "PutItem", put(`"id":{"S":"x"},"v":{"N":"` + strings.Repeat("1", 39) + `"}`), "Validation", "38 significant digits"},
+		{"index key of another type in a put that would fail", "PutItem", `{"TableName":"music","Item":{"artist":{"S":"a"},"song":{"N":"1"},"genre":{"N":"1"}},"ConditionExpression":"attribute_not_exists(artist)"}`, "Validation", "Type mismatch for Index Key"},
+		{"part of a key", "GetItem", get(`"artist":{"S":"a"}`), "Validation", "The provided key element does not match the schema"},
+		{"more than a key", "GetItem", get(`"artist":{"S":"a"},"song":{"N":"1"},"x":{"S":"y"}`), "Validation", "The provided key element does not match the schema"},
+		{"other key", "DeleteItem", get(`"artist":{"S":"a"},"title":{"N":"1"}`), "Validation", "The provided key element does not match the schema"},
+		{"key update", "UpdateItem", update("SET song = :v", `":v":{"N":"2"}`), "Validation", "Cannot update attribute song. This attribute is part of the key"},
+		{"index key update of another type", "UpdateItem", update("SET genre = :v", `":v":{"N":"2"}`), "Validation", "Type mismatch for Index Key genre"},
+		{"update to something too large", "UpdateItem", update("SET v = :v", `":v":{"S":"`+strings.Repeat("x", 409_590)+`"}`), "Validation", "Item size to update has exceeded"},
+		{"overlapping paths", "UpdateItem", update("SET m = :v, m.x = :v", `":v":{"S":"x"}`), "Validation", "Two document paths overlap"},
+		{"unused value", "UpdateItem", update("SET v = :v", `":v":{"S":"x"},":w":{"S":"x"}`), "Validation", "Value provided in ExpressionAttributeValues unused in expressions: keys: {:w}"},
+		{"reserved word", "UpdateItem", update("SET count = :v", `":v":{"S":"x"}`), "Validation", "reserved keyword: count"},
+		{"missing operand", "UpdateItem", update("SET v = nothing + :v", `":v":{"N":"1"}`), "Validation", "refers to an attribute that does not exist"},
+		{"path into a key", "UpdateItem", `{"TableName":"music","Key":{"artist":{"S":"a"},"song":{"N":"1"}},"UpdateExpression":"SET v = artist.x"}`, "Validation", "not allowed: Key: artist"},
+		{"path into an index key", "GetItem", `{"TableName":"music","Key":{"artist":{"S":"a"},"song":{"N":"1"}},"ProjectionExpression":"genre.x"}`, "Validation", "IndexKey: genre"},
+		{"names without an expression", "GetItem", `{"TableName":"plain","Key":{"id":{"S":"a"}},"ExpressionAttributeNames":{"#x":"y"}}`, "Validation", "can only be specified when using expressions"},
+		{"no names", "GetItem", `{"TableName":"plain","Key":{"id":{"S":"a"}},"ProjectionExpression":"x","ExpressionAttributeNames":{}}`, "Validation", "ExpressionAttributeNames must not be empty"},
+		{"a bad value", "UpdateItem", update("SET v = :v", `":v":{"N":"x"}`), "Validation", "ExpressionAttributeValues contains invalid value: The parameter cannot be converted to a numeric value"},
+		{"returns of a put", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}},"ReturnValues":"ALL_NEW"}`, "Validation", "ReturnValues can only be ALL_OLD or NONE"},
+		{"unknown returns", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}},"ReturnValues":"SOME","ReturnConsumedCapacity":"x"}`, "Validation", "2 validation errors detected"},
+		{"legacy parameter", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}},"Expected":{}}`, "Validation", "legacy"},
+		{"both kinds of parameter", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}},"Expected":{},"ConditionExpression":"attribute_exists(id)"}`, "Validation",
+			"Non-expression parameters: {Expected} Expression parameters: {ConditionExpression}"},
+		{"no JSON", "PutItem", `{"TableName":`, "Serialization", ""},
+		{"wrong JSON", "PutItem", `{"TableName":5}`, "Serialization", "NUMBER_VALUE cannot be converted to String"},
+		{"unknown operation", "Fly", `{}`, "UnknownOperation", ""},
+	})
+}
+
+func TestLargestItem(t *testing.T) {
+	t.Parallel()
+	eng := newEngine(t, engine.Options{})
+	room := 400<<10 - len("id") - len("x") - len("v")
+	for over := range 2 {
+		res := eng.Do(t.Context(), "PutItem", []byte(`{"TableName":"plain","Item":{"id":{"S":"x"},"v":{"S":"`+strings.Repeat("x", room+over)+`"}}}`))
+		if refused := res.Err != nil; refused != (over > 0) {
+			t.Errorf("%d bytes over 400 KB: %v", over, res.Err)
+		}
+	}
+}

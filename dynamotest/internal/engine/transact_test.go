@@ -1,0 +1,240 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+)
+
+func putAction(id string, condition *string) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{TableName: plain, Item: item("id", id, "by", "transaction"), ConditionExpression: condition,
+		ReturnValuesOnConditionCheckFailure: "ALL_OLD"}}
+}
+
+func TestATransactionIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	db := connect(newEngine(t, engine.Options{}))
+	put(t, db, "plain", item("id", "there", "v", 1))
+	absent := aws.String("attribute_not_exists(id)")
+	_, err := db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+		putAction("new", absent),
+		putAction("there", absent),
+		{Update: &types.Update{TableName: plain, Key: item("id", "other"), UpdateExpression: aws.String("SET v = nothing")}},
+		{ConditionCheck: &types.ConditionCheck{TableName: plain, Key: item("id", "gone"), ConditionExpression: aws.String("attribute_exists(id)")}},
+	}})
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) {
+		t.Fatal(err)
+	}
+	var reasons []string
+	for _, r := range cancelled.CancellationReasons {
+		reasons = append(reasons, aws.ToString(r.Code)+"["+spell(r.Item)+"]")
+	}
+	if got, want := strings.Join(reasons, " "), "None[] ConditionalCheckFailed[id=there v=1] ValidationError[] ConditionalCheckFailed[]"; got != want {
+		t.Errorf("reasons\ngot  %s\nwant %s", got, want)
+	}
+	if want := "[None, ConditionalCheckFailed, ValidationError, ConditionalCheckFailed]"; !strings.HasSuffix(*cancelled.Message, want) {
+		t.Errorf("message %q", *cancelled.Message)
+	}
+	if left := scanAll(t.Context(), t, db, dynamodb.ScanInput{TableName: plain}); len(left) != 1 || spell(left[0]) != "id=there v=1" {
+		t.Errorf("the table holds %v", left)
+	}
+}
+
+func TestATransactionWritesEverything(t *testing.T) {
+	t.Parallel()
+	db := connect(newEngine(t, engine.Options{}))
+	put(t, db, "plain", item("id", "old"))
+	put(t, db, "plain", item("id", "guard"))
+	_, err := db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+		putAction("new", nil),
+		{Delete: &types.Delete{TableName: plain, Key: item("id", "old")}},
+		{Update: &types.Update{TableName: musicT, Key: item("artist", "abba", "song", 1), UpdateExpression: aws.String("SET genre = :g"), ExpressionAttributeValues: item(":g", "pop")}},
+		{ConditionCheck: &types.ConditionCheck{TableName: plain, Key: item("id", "guard"), ConditionExpression: aws.String("attribute_exists(id)")}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := db.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
+		{Get: &types.Get{TableName: plain, Key: item("id", "new"), ProjectionExpression: aws.String("id")}},
+		{Get: &types.Get{TableName: plain, Key: item("id", "old")}},
+		{Get: &types.Get{TableName: musicT, Key: item("artist", "abba", "song", 1)}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range out.Responses {
+		got = append(got, spell(r.Item))
+	}
+	if strings.Join(got, "|") != "id=new||artist=abba genre=pop song=1" {
+		t.Errorf("got %q", got)
+	}
+	if all, _ := pages(t, db, dynamodb.QueryInput{TableName: musicT, IndexName: aws.String("genre-title"), KeyConditionExpression: aws.String("genre = :g"), ExpressionAttributeValues: item(":g", "pop")}); len(all) != 1 {
+		t.Errorf("the index has %d entries", len(all))
+	}
+}
+
+func TestClientRequestToken(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	db := connect(newEngine(t, engine.Options{Now: clock.Now}))
+	send := func(amount int) error {
+		_, err := db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String("token"), TransactItems: []types.TransactWriteItem{
+			{Update: &types.Update{TableName: plain, Key: item("id", "n"), UpdateExpression: aws.String("ADD v :n"), ExpressionAttributeValues: item(":n", amount)}},
+		}})
+		return err
+	}
+	value := func() string {
+		out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: plain, Key: item("id", "n")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text(out.Item["v"])
+	}
+	for _, step := range []struct {
+		after  time.Duration
+		amount int
+		code   string
+		want   string
+	}{
+		{0, 1, "", "1"},
+		{time.Minute, 1, "", "1"}, // the same again: done already
+		{time.Minute, 2, "IdempotentParameterMismatchException", "1"},
+		{8*time.Minute - 1, 1, "", "1"},
+		{1, 1, "", "2"}, // ten minutes after the first
+	} {
+		clock.Advance(step.after)
+		if got := code(send(step.amount)); got != step.code {
+			t.Errorf("after %v: %q, want %q", step.after, got, step.code)
+		}
+		if got := value(); got != step.want {
+			t.Errorf("after %v: the value is %s, want %s", step.after, got, step.want)
+		}
+	}
+}
+
+func TestATokenOfACancelledTransactionIsFree(t *testing.T) {
+	t.Parallel()
+	db := connect(newEngine(t, engine.Options{}))
+	in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String("token"), TransactItems: []types.TransactWriteItem{
+		{Put: &types.Put{TableName: plain, Item: item("id", "x"), ConditionExpression: aws.String("attribute_exists(id)")}},
+	}}
+	if _, err := db.TransactWriteItems(t.Context(), in); code(err) != "TransactionCanceledException" {
+		t.Fatal(err)
+	}
+	put(t, db, "plain", item("id", "x", "v", 1))
+	if _, err := db.TransactWriteItems(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	if all := scanAll(t.Context(), t, db, dynamodb.ScanInput{TableName: plain}); spell(all[0]) != "id=x" {
+		t.Errorf("the item is %q", spell(all[0]))
+	}
+}
+
+func TestRefusedTransactionsAndBatches(t *testing.T) {
+	t.Parallel()
+	eng := newEngine(t, engine.Options{})
+	repeat := func(n int, format string) string {
+		var out []string
+		for i := range n {
+			out = append(out, fmt.Sprintf(format, i))
+		}
+		return strings.Join(out, ",")
+	}
+	const putX, putN = `{"Put":{"TableName":"plain","Item":{"id":{"S":"x"}}}}`, `{"Put":{"TableName":"plain","Item":{"id":{"S":"%d"}}}}`
+	const getN = `{"Get":{"TableName":"plain","Key":{"id":{"S":"%d"}}}}`
+	large := `{"Put":{"TableName":"plain","Item":{"id":{"S":"%d"},"v":{"S":"` + strings.Repeat("x", 390<<10) + `"}}}}`
+	testRefusals(t, eng, []refusal{
+		{"no actions", "TransactWriteItems", `{"TransactItems":[]}`, "Validation", "Member must have length greater than or equal to 1"},
+		{"101 actions", "TransactWriteItems", `{"TransactItems":[` + repeat(101, putN) + `]}`, "Validation", "Member must have length less than or equal to 100"},
+		{"one item twice", "TransactWriteItems", `{"TransactItems":[` + putX + `,` + putX + `]}`, "Validation", "cannot include multiple operations on one item"},
+		{"no table", "TransactWriteItems", `{"TransactItems":[` + putX + `,{"Put":{"TableName":"nowhere","Item":{"id":{"S":"x"}}}}]}`, "ResourceNotFound", "Requested resource not found"},
+		{"two kinds in one action", "TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"plain","Item":{"id":{"S":"x"}}},"Delete":{"TableName":"plain","Key":{"id":{"S":"x"}}}}]}`, "Validation", "can only contain one of"},
+		{"check without a condition", "TransactWriteItems", `{"TransactItems":[{"ConditionCheck":{"TableName":"plain","Key":{"id":{"S":"x"}}}}]}`, "Validation", "conditionExpression' failed to satisfy constraint: Member must not be null"},
+		{"update without an expression", "TransactWriteItems", `{"TransactItems":[{"Update":{"TableName":"plain","Key":{"id":{"S":"x"}}}}]}`, "Validation", "updateExpression' failed"},
+		{"wrong key", "TransactWriteItems", `{"TransactItems":[{"Delete":{"TableName":"plain","Key":{"no":{"S":"x"}}}}]}`, "TransactionCanceled", "[ValidationError]"},
+		{"syntax error", "TransactWriteItems", `{"TransactItems":[{"Delete":{"TableName":"plain","Key":{"id":{"S":"x"}},"ConditionExpression":"a ="}}]}`, "Validation", "Syntax error"},
+		{"over 4 MB", "TransactWriteItems", `{"TransactItems":[` + repeat(11, large) + `]}`, "Validation", "4 MB"},
+		{"long token", "TransactWriteItems", `{"ClientRequestToken":"` + strings.Repeat("x", 37) + `","TransactItems":[` + putX + `]}`, "Validation", "clientRequestToken"},
+		{"101 gets", "TransactGetItems", `{"TransactItems":[` + repeat(101, getN) + `]}`, "Validation", "Member must have length less than or equal to 100"},
+		{"an element without a get", "TransactGetItems", `{"TransactItems":[{}]}`, "Validation", "Member must not be null"},
+		{"one item twice", "TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"plain","Key":{"id":{"S":"x"}}}},{"Get":{"TableName":"plain","Key":{"id":{"S":"x"}}}}]}`, "Validation", "multiple operations on one item"},
+
+		{"empty batch", "BatchGetItem", `{"RequestItems":{}}`, "Validation", "The requestItems parameter is required for BatchGetItem"},
+		{"101 keys", "BatchGetItem", `{"RequestItems":{"plain":{"Keys":[` + repeat(101, `{"id":{"S":"%d"}}`) + `]}}}`, "Validation", "less than or equal to 100"},
+		{"a key twice", "BatchGetItem", `{"RequestItems":{"plain":{"Keys":[{"id":{"S":"x"}},{"id":{"S":"x"}}]}}}`, "Validation", "Provided list of item keys contains duplicates"},
+		{"no such table", "BatchGetItem", `{"RequestItems":{"nowhere":{"Keys":[{"id":{"S":"x"}}]}}}`, "ResourceNotFound", "Requested resource not found"},
+		{"26 writes", "BatchWriteItem", `{"RequestItems":{"plain":[` + repeat(26, `{"PutRequest":{"Item":{"id":{"S":"%d"}}}}`) + `]}}`, "Validation", "less than or equal to 25"},
+		{"26 writes to two tables", "BatchWriteItem", `{"RequestItems":{"plain":[` + repeat(20, `{"PutRequest":{"Item":{"id":{"S":"%d"}}}}`) + `],
+			"music":[` + repeat(6, `{"PutRequest":{"Item":{"artist":{"S":"a"},"song":{"N":"%d"}}}}`) + `]}}`, "Validation", "Too many items requested for the BatchWriteItem call"},
+		{"put and delete of one item", "BatchWriteItem", `{"RequestItems":{"plain":[{"PutRequest":{"Item":{"id":{"S":"x"}}}},{"DeleteRequest":{"Key":{"id":{"S":"x"}}}}]}}`, "Validation", "contains duplicates"},
+		{"neither put nor delete", "BatchWriteItem", `{"RequestItems":{"plain":[{}]}}`, "Validation", "exactly one of PutRequest or DeleteRequest"},
+		{"one bad write of two", "BatchWriteItem", `{"RequestItems":{"plain":[{"PutRequest":{"Item":{"id":{"S":"good"}}}},{"PutRequest":{"Item":{"id":{"S":""}}}}]}}`, "Validation", "empty string value"},
+	})
+	t.Cleanup(func() {
+		if n := do(t, eng, "Scan", `{"TableName":"plain"}`)["Count"]; n != 0.0 {
+			t.Errorf("refused requests have written %v items", n)
+		}
+	})
+}
+
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	db := connect(newEngine(t, engine.Options{}))
+	put(t, db, "plain", item("id", "old"))
+	written, err := db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
+		"plain": {{PutRequest: &types.PutRequest{Item: item("id", "a", "v", 1)}}, {DeleteRequest: &types.DeleteRequest{Key: item("id", "old")}}},
+		"music": {{PutRequest: &types.PutRequest{Item: item("artist", "abba", "song", 1)}}},
+	}})
+	if err != nil || len(written.UnprocessedItems) != 0 {
+		t.Fatalf("%v, %v", written, err)
+	}
+	read, err := db.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+		"plain": {Keys: []map[string]types.AttributeValue{item("id", "a"), item("id", "old")}, ProjectionExpression: aws.String("v")},
+		"music": {Keys: []map[string]types.AttributeValue{item("artist", "abba", "song", 1)}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, m := read.Responses["plain"], read.Responses["music"]; len(p) != 1 || spell(p[0]) != "v=1" || len(m) != 1 {
+		t.Errorf("got %v and %v", p, m)
+	}
+}
+
+func TestABatchReturnsWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	db := connect(newEngine(t, engine.Options{}))
+	var keys []map[string]types.AttributeValue
+	for i := range 50 { // 50 × 380 KB are more than 16 MB
+		id := fmt.Sprint(i)
+		put(t, db, "plain", item("id", id, "v", strings.Repeat("x", 380<<10)))
+		keys = append(keys, item("id", id))
+	}
+	ask := map[string]types.KeysAndAttributes{"plain": {Keys: keys, ConsistentRead: aws.Bool(true)}}
+	seen, rounds := map[string]bool{}, 0
+	for len(ask) > 0 {
+		out, err := db.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: ask})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range column(out.Responses["plain"], "id") {
+			seen[id] = true
+		}
+		if ask = out.UnprocessedKeys; len(ask) > 0 && !*ask["plain"].ConsistentRead {
+			t.Error("what is left has lost its ConsistentRead")
+		}
+		rounds++
+	}
+	if len(seen) != 50 || rounds != 2 {
+		t.Errorf("%d items in %d rounds", len(seen), rounds)
+	}
+}
