@@ -16,6 +16,7 @@ func TestMove(t *testing.T) {
 		"past zero":              {-1, 3, 0.5, 1},
 		"all of the way":         {0.1, 0.7, 1, 0.7},
 		"nowhere":                {0.1, 0.1, 0.3, 0.1},
+		"nowhere below zero":     {-0.1, -0.1, 0.3, -0.1},
 		"too small to be stored": {1e-130, 0, 0.5, 0},
 		"too small below zero":   {-1e-130, 0, 0.5, 0},
 		"as small as can be":     {2e-130, 0, 0.5, 1e-130},

@@ -91,6 +91,43 @@ func TestPricesBeyond(t *testing.T) {
 	}).Want(t, dynamotest.Price{Requests: 1, RCU: 1})
 }
 
+// intruded is an API on which another writer comes between the read and the
+// first write.
+type intruded struct {
+	pattern.API
+	intrude func()
+}
+
+func (i *intruded) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if first := i.intrude; first != nil {
+		i.intrude = nil
+		first()
+	}
+	return i.API.UpdateItem(ctx, in, o...)
+}
+
+// A race lost adds a request and the refusal's WCU, and no read. DynamoDB and
+// its local version do not report what a refusal costs.
+func TestPriceOfARace(t *testing.T) {
+	t.Parallel()
+	db, other := open(t, tzclock.Stockholm)
+	api := &intruded{API: db.Client(), intrude: func() { mustObserve(t, other, washing(at(t, "2026-03-28T17:15:00Z")), event.Created) }}
+	store, err := pattern.New(api, other.Table().Name, tzclock.Stockholm, &pattern.Config{Now: func() time.Time { return clock }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := washing(at(t, "2026-03-29T17:15:00Z"))
+	cost := db.Meter(func() { mustObserve(t, store, o, event.Created) })
+	want := dynamotest.Price{Requests: 2 + 3, RCU: 1 + 1, WCU: 1 + 2}
+	if !db.InProcess() {
+		want.WCU--
+	}
+	cost.Want(t, want)
+	if got := mustGet(t, other, o.Scope, o.Actor, o.Name); got.Total != 2 {
+		t.Errorf("total %d, want 2", got.Total)
+	}
+}
+
 // The size that the package comment publishes.
 func TestRowSize(t *testing.T) {
 	t.Parallel()

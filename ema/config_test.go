@@ -1,0 +1,30 @@
+package ema
+
+import (
+	"reflect"
+	"testing"
+	"time"
+)
+
+// Every field that is no switch has a default, and the caller's Config stays
+// the caller's. The zero Record is Effort.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	filled := reflect.ValueOf(withDefaults(nil))
+	for i := range filled.NumField() {
+		field := filled.Type().Field(i)
+		zeroWorks := field.Type.Kind() == reflect.Bool || field.Type == reflect.TypeFor[Record]()
+		if !zeroWorks && filled.Field(i).IsZero() {
+			t.Errorf("Config.%s has no default", field.Name)
+		}
+	}
+	noon := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+	own := Config{Record: Preference, ConsistentReads: true}
+	if got := withDefaults(&own); own.Now != nil || own.Alpha != 0 || got.Record != Preference || !got.ConsistentReads {
+		t.Errorf("Config %+v became %+v", own, got)
+	}
+	got := withDefaults(&Config{Alpha: 0.5, Now: func() time.Time { return noon }})
+	if got.Alpha != 0.5 || !got.Now().Equal(noon) {
+		t.Error("what the caller set was lost")
+	}
+}
