@@ -1,0 +1,62 @@
+// Package ddbpatterns is the tour of a library of DynamoDB access patterns:
+// small packages that each own one record type, for services that keep their
+// state in DynamoDB and are told everything twice.
+//
+// # One idea
+//
+// Webhooks, queues and SDK retries deliver twice, and replies get lost. So
+// every write is keyed by the event that caused it, never by the moment
+// somebody processed it. Begin with package event.
+//
+// # The packages
+//
+//   - event: time and identity of what happened; the outcome of a write
+//   - tzclock: local dates, weeks and quiet hours in a time zone, across DST
+//   - schema: a table as one Go value, created idempotently
+//   - ledger: idempotency: conditional put, claim, complete, replay
+//   - counter: counters and limits per local day
+//   - activity: a time-ordered log of who did what
+//   - memory: who did X last, when did U last do X, how often this week
+//   - alias: what people say and the name it stands for, cached
+//   - pattern: habit histograms by weekday and hour
+//   - ema: learned averages
+//   - message: raw messages, deduplicated; is a conversation moving fast?
+//   - dynamotest: a DynamoDB inside the test process
+//
+// # Which one
+//
+//	I receive webhooks, and each shall take effect once   ledger.Do, or ledger.MarkSeen
+//	At most N of something a day, however many ask        counter.Take
+//	Something happened; who, when, how often              activity, memory
+//	People call one thing by many names                   alias
+//	When does somebody usually do something               pattern
+//	What does something usually cost somebody             ema
+//	Keep what came in, as it came in                      message
+//	Test all that without Docker                          dynamotest
+//
+// # Three promises
+//
+// Every write is safe to repeat: each event takes effect at most once while
+// its row exists, and one too old to judge is refused with event.ErrTooOld.
+// What is outside the promise is said where it applies.
+//
+// Every call has a published price: the Price line of its doc comment, in
+// round trips and capacity units, which tests hold to what calls cost.
+//
+// Everything can be proved on a laptop: dynamotest loses replies, counts
+// units and expires items late; the same suites run on any endpoint in
+// DYNAMODB_ENDPOINT.
+//
+// # Bad input
+//
+// What is wrong with the input itself is an *event.InputError in every
+// package, raised before any request, so that a worker tells poison from
+// trouble with one errors.As. Trying again cannot help.
+//
+// # Zones
+//
+// Zones come from the machine's time zone database. A program that may run
+// without one imports time/tzdata in main.
+//
+// examples/first is the smallest service, examples/homeops the largest.
+package ddbpatterns
