@@ -392,8 +392,14 @@ func TestBadInput(t *testing.T) {
 	for field, refuse := range map[string][]func() error{
 		"Scope": {
 			func() error { _, err := f.Put(ctx, alias.Put{Phrase: "x", Name: "y", Event: ev}); return err },
-			func() error { _, err := f.Put(ctx, alias.Put{Scope: "\xff", Phrase: "x", Name: "y", Event: ev}); return err },
-			func() error { _, err := f.Put(ctx, alias.Put{Scope: long[:2040], Phrase: "x", Name: "y", Event: ev}); return err },
+			func() error {
+				_, err := f.Put(ctx, alias.Put{Scope: "\xff", Phrase: "x", Name: "y", Event: ev})
+				return err
+			},
+			func() error {
+				_, err := f.Put(ctx, alias.Put{Scope: long[:2040], Phrase: "x", Name: "y", Event: ev})
+				return err
+			},
 			func() error { _, err := f.Seed(ctx, "", map[string]string{"x": "y"}); return err },
 			func() error { _, err := f.All(ctx, ""); return err },
 			func() error { _, err := f.All(ctx, long); return err },
@@ -414,25 +420,52 @@ func TestBadInput(t *testing.T) {
 		},
 		"Name": {
 			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Event: ev}); return err },
-			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: long[:1025], Event: ev}); return err },
+			func() error {
+				_, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: long[:1025], Event: ev})
+				return err
+			},
 			func() error { _, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "x", Event: ev}); return err },
-			func() error { _, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "\xff", Event: ev}); return err },
+			func() error {
+				_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "\xff", Event: ev})
+				return err
+			},
 			func() error { _, err := f.Seed(ctx, chat, map[string]string{"a": "b", "x": ""}); return err },
 			func() error { _, err := f.PhrasesOf(ctx, chat, ""); return err },
 		},
 		"Event": {
 			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y"}); return err },
-			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y", Event: ahead}); return err },
-			func() error { _, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "x", Name: "y", Event: ahead}); return err },
-			func() error { _, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "y", Event: ahead}); return err },
-			func() error { _, err := f.Forget(ctx, alias.Forget{Scope: chat, Phrase: "x", Event: ev.First()}); return err },
+			func() error {
+				_, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y", Event: ahead})
+				return err
+			},
+			func() error {
+				_, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "x", Name: "y", Event: ahead})
+				return err
+			},
+			func() error {
+				_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "y", Event: ahead})
+				return err
+			},
+			func() error {
+				_, err := f.Forget(ctx, alias.Forget{Scope: chat, Phrase: "x", Event: ev.First()})
+				return err
+			},
 		},
 		"Actor": {
-			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y", Event: ev, Actor: long}); return err },
-			func() error { _, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "y", Event: ev, Actor: "\xff"}); return err },
+			func() error {
+				_, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y", Event: ev, Actor: long})
+				return err
+			},
+			func() error {
+				_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "y", Event: ev, Actor: "\xff"})
+				return err
+			},
 		},
 		"seeds": {
-			func() error { _, err := f.Seed(ctx, chat, map[string]string{"a": "b", "Disk": "x", "disk ": "y"}); return err },
+			func() error {
+				_, err := f.Seed(ctx, chat, map[string]string{"a": "b", "Disk": "x", "disk ": "y"})
+				return err
+			},
 		},
 	} {
 		for i, call := range refuse {

@@ -1,0 +1,375 @@
+package alias
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// source is a table of one scope after another whose reads can be held up.
+type source struct {
+	mu         sync.Mutex
+	name       string // what "disk" stands for
+	err        error
+	reads      int
+	consistent int
+	hold       chan struct{} // reads end when it is closed; nil holds none up
+}
+
+func (s *source) set(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.name = name
+}
+
+func (s *source) holdUp() (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hold := make(chan struct{})
+	s.hold = hold
+	return func() {
+		s.mu.Lock()
+		s.hold = nil
+		s.mu.Unlock()
+		close(hold)
+	}
+}
+
+// fetch sees what stands when it begins, as a slow reply does.
+func (s *source) fetch(ctx context.Context, scope string, consistent bool) (*book, error) {
+	s.mu.Lock()
+	s.reads++
+	if consistent {
+		s.consistent++
+	}
+	name, err, hold := s.name, s.err, s.hold
+	s.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("read: %w", ctx.Err())
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	if name != "" {
+		rows = append(rows, row{stands: true, Alias: Alias{Scope: scope, Phrase: "disk", Name: name}})
+	}
+	return newBook(rows, time.Now()), nil
+}
+
+// bubble runs the test on a clock that stands still until all wait.
+func bubble(t *testing.T, cfg Config, f func(t *testing.T, c *cache, s *source)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &source{name: "diskning"}
+		f(t, newCache(cfg.withDefaults(), s.fetch), s)
+	})
+}
+
+// want asks for the scope's book and checks what "disk" stands for, and how
+// many reads there were so far.
+func want(t *testing.T, c *cache, s *source, scope, name string, reads int) {
+	t.Helper()
+	b, err := c.get(t.Context(), scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.entries["disk"].Name; got != name {
+		t.Errorf("it stands for %q, want %q", got, name)
+	}
+	if s.reads != reads {
+		t.Errorf("%d reads, want %d", s.reads, reads)
+	}
+}
+
+func TestCacheKeepsBooksForItsTime(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		want(t, c, s, "a", "diskning", 1)
+		s.set("torkning")
+		time.Sleep(4*time.Minute + 29*time.Second)
+		want(t, c, s, "a", "diskning", 1)
+		want(t, c, s, "b", "torkning", 2)
+		time.Sleep(31 * time.Second)
+		want(t, c, s, "a", "torkning", 3)
+		want(t, c, s, "b", "torkning", 3)
+	})
+}
+
+func TestCacheTimesDiffer(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		ttls := map[time.Duration]bool{}
+		for i := range 50 {
+			scope := fmt.Sprint(i)
+			want(t, c, s, scope, "diskning", i+1)
+			ttl := c.slots[scope].ttl
+			if ttl > 5*time.Minute || ttl < 4*time.Minute+30*time.Second {
+				t.Errorf("kept for %v", ttl)
+			}
+			ttls[ttl] = true
+		}
+		if len(ttls) < 40 {
+			t.Errorf("%d different times of 50", len(ttls))
+		}
+	})
+}
+
+func TestCacheKnowsWhatIsNotThere(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		s.set("")
+		want(t, c, s, "a", "", 1)
+		want(t, c, s, "a", "", 1)
+	})
+}
+
+func TestCacheSurvivesAClockSetBack(t *testing.T) {
+	clock := time.Now().Add(1000 * time.Hour)
+	bubble(t, Config{Now: func() time.Time { return clock }}, func(t *testing.T, c *cache, s *source) {
+		c.fetch = func(ctx context.Context, scope string, consistent bool) (*book, error) {
+			b, err := s.fetch(ctx, scope, consistent)
+			b.read = clock
+			return b, err
+		}
+		want(t, c, s, "a", "diskning", 1)
+		clock = clock.Add(-time.Minute)
+		want(t, c, s, "a", "diskning", 1)
+		clock = clock.Add(-time.Hour)
+		want(t, c, s, "a", "diskning", 2)
+	})
+}
+
+func TestCacheReadsOnceForAllWhoWait(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		release := s.holdUp()
+		var group sync.WaitGroup
+		for range 20 {
+			group.Go(func() {
+				if b, err := c.get(t.Context(), "a"); err != nil || b.entries["disk"].Name != "diskning" {
+					t.Errorf("%v, %v", b, err)
+				}
+			})
+		}
+		synctest.Wait()
+		release()
+		group.Wait()
+		want(t, c, s, "a", "diskning", 1)
+	})
+}
+
+func TestCacheOneWhoGivesUpFailsNoOther(t *testing.T) {
+	for name, first := range map[string]bool{"who reads": true, "who waits": false} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+				release := s.holdUp()
+				ctx, giveUp := context.WithCancel(t.Context())
+				impatient := func() {
+					if _, err := c.get(ctx, "a"); !errors.Is(err, context.Canceled) {
+						t.Errorf("the one who gave up: %v", err)
+					}
+				}
+				patient := func() {
+					if b, err := c.get(t.Context(), "a"); err != nil || b.entries["disk"].Name != "diskning" {
+						t.Errorf("another: %v, %v", b, err)
+					}
+				}
+				order := []func(){patient, impatient, patient}
+				if first {
+					order = []func(){impatient, patient, patient}
+				}
+				var group sync.WaitGroup
+				for _, f := range order {
+					group.Go(f)
+					synctest.Wait()
+				}
+				giveUp()
+				synctest.Wait()
+				release()
+				group.Wait()
+				reads := 1
+				if first {
+					reads = 2
+				}
+				want(t, c, s, "a", "diskning", reads)
+			})
+		})
+	}
+}
+
+func TestCacheKeepsNoErrors(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		s.err = errors.New("no table")
+		if _, err := c.get(t.Context(), "a"); !errors.Is(err, s.err) {
+			t.Errorf("got %v", err)
+		}
+		s.err = nil
+		want(t, c, s, "a", "diskning", 2)
+	})
+}
+
+func TestCacheReadsConsistentlyAfterAWrite(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		want(t, c, s, "a", "diskning", 1)
+		s.set("torkning")
+		c.drop("a")
+		want(t, c, s, "a", "torkning", 2)
+		if s.consistent != 1 {
+			t.Errorf("%d consistent reads, want 1", s.consistent)
+		}
+		want(t, c, s, "b", "torkning", 3)
+		time.Sleep(5 * time.Minute)
+		want(t, c, s, "a", "torkning", 4)
+		if s.consistent != 1 {
+			t.Errorf("%d consistent reads, want 1", s.consistent)
+		}
+	})
+}
+
+// What a read under way brings may be from before the write. It must not
+// become what the next caller gets, nor may that one wait for it.
+func TestCacheWriteOvertakesARead(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		release := s.holdUp()
+		var group sync.WaitGroup
+		group.Go(func() {
+			if b, err := c.get(t.Context(), "a"); err != nil || b.entries["disk"].Name != "diskning" {
+				t.Errorf("the one overtaken: %v, %v", b, err)
+			}
+		})
+		synctest.Wait()
+		s.set("torkning")
+		c.drop("a")
+		s.mu.Lock()
+		s.hold = nil
+		s.mu.Unlock()
+		want(t, c, s, "a", "torkning", 2) // does not wait
+		release()
+		group.Wait()
+		want(t, c, s, "a", "torkning", 2) // and was not overwritten
+	})
+}
+
+func TestCacheRefresh(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		want(t, c, s, "a", "diskning", 1)
+		s.set("torkning")
+		if b, err := c.refresh(t.Context(), "a"); err != nil || b.entries["disk"].Name != "torkning" || s.consistent != 1 {
+			t.Errorf("refresh: %v, %v, %d consistent reads", b, err, s.consistent)
+		}
+		want(t, c, s, "a", "torkning", 2)
+	})
+}
+
+func TestCacheGivesUpTheOldest(t *testing.T) {
+	bubble(t, Config{CacheScopes: 2}, func(t *testing.T, c *cache, s *source) {
+		for i, scope := range []string{"a", "b", "c"} {
+			want(t, c, s, scope, "diskning", i+1)
+			time.Sleep(time.Second)
+		}
+		want(t, c, s, "b", "diskning", 3)
+		want(t, c, s, "c", "diskning", 3)
+		want(t, c, s, "a", "diskning", 4)
+		if len(c.slots) != 2 || len(c.flights) != 0 {
+			t.Errorf("%d slots, %d flights", len(c.slots), len(c.flights))
+		}
+	})
+}
+
+func TestNoCache(t *testing.T) {
+	bubble(t, Config{NoCache: true}, func(t *testing.T, c *cache, s *source) {
+		want(t, c, s, "a", "diskning", 1)
+		want(t, c, s, "a", "diskning", 2)
+		c.drop("a")
+		want(t, c, s, "a", "diskning", 3)
+		want(t, c, s, "a", "diskning", 4)
+		if s.consistent != 1 || len(c.slots) != 0 {
+			t.Errorf("%d consistent reads, want 1; %d slots", s.consistent, len(c.slots))
+		}
+	})
+}
+
+// A writer who knows its book leaves it to all who ask, unless another write
+// came between.
+func TestCacheEnd(t *testing.T) {
+	after := newBook([]row{{stands: true, Alias: Alias{Phrase: "disk", Name: "seeded"}}}, time.Time{})
+	for name, c := range map[string]struct {
+		overtake bool
+		book     *book
+		want     string
+		reads    int
+	}{
+		"known":     {false, after, "seeded", 1},
+		"unknown":   {false, nil, "torkning", 2},
+		"overtaken": {true, after, "torkning", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, Config{}, func(t *testing.T, cache *cache, s *source) {
+				want(t, cache, s, "a", "diskning", 1)
+				f, before := cache.begin("a")
+				if before == nil || before.entries["disk"].Name != "diskning" {
+					t.Errorf("begin: %v", before)
+				}
+				s.set("torkning")
+				if c.overtake {
+					cache.drop("a")
+				}
+				if c.book != nil {
+					known := *c.book
+					known.read = time.Now()
+					cache.end("a", f, &known)
+				} else {
+					cache.end("a", f, nil)
+				}
+				want(t, cache, s, "a", c.want, c.reads)
+				if s.consistent != c.reads-1 {
+					t.Errorf("%d consistent reads", s.consistent)
+				}
+			})
+		})
+	}
+}
+
+// A read that panics must not leave the others waiting.
+func TestCacheFetchPanics(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		well := c.fetch
+		release := make(chan struct{})
+		c.fetch = func(context.Context, string, bool) (*book, error) {
+			<-release
+			panic("broken client")
+		}
+		var group sync.WaitGroup
+		group.Go(func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			_, _ = c.get(t.Context(), "a")
+		})
+		synctest.Wait()
+		c.fetch = well
+		group.Go(func() { want(t, c, s, "a", "diskning", 1) })
+		synctest.Wait()
+		close(release)
+		group.Wait()
+	})
+}
+
+func TestConfigDefaultsAreComplete(t *testing.T) {
+	t.Parallel()
+	filled := reflect.ValueOf(Config{}.withDefaults())
+	for i := range filled.NumField() {
+		if field := filled.Type().Field(i); field.Type.Kind() != reflect.Bool && filled.Field(i).IsZero() {
+			t.Errorf("Config.%s has no default", field.Name)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package alias_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	client := dynamotest.Connect("http://dynamotest.invalid")
+	for field, c := range map[string]struct {
+		api   alias.API
+		table string
+		cfg   alias.Config
+	}{
+		"api":                {nil, "homeops", alias.Config{}},
+		"table":              {client, "h", alias.Config{}},
+		"Config.Prefix":      {client, "homeops", alias.Config{Prefix: "A#B"}},
+		"Config.Index":       {client, "homeops", alias.Config{Index: "the index"}},
+		"Config.CacheTTL":    {client, "homeops", alias.Config{CacheTTL: -time.Second}},
+		"Config.CacheScopes": {client, "homeops", alias.Config{CacheScopes: -1}},
+	} {
+		_, err := alias.New(c.api, c.table, &c.cfg)
+		var bad *event.InputError
+		if !errors.As(err, &bad) || bad.Package != "alias" || bad.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	s, err := alias.New(dynamotest.Connect("http://dynamotest.invalid"), "homeops", &alias.Config{Index: "by-name"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := schema.Table{
+		Name:    "homeops",
+		Key:     schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")},
+		Indexes: []schema.Index{{Name: "by-name", Key: schema.Key{Partition: schema.String("gsi1pk"), Sort: schema.String("gsi1sk")}}},
+	}
+	if diff := cmp.Diff(want, s.Table()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -1,0 +1,222 @@
+package alias_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// exampleBook returns a store on a database of this process, with a few
+// phrases of a household.
+func exampleBook() *alias.Store {
+	db := dynamotest.NewServer(nil).Client()
+	book, err := alias.New(db, "homeops", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	if err := schema.Create(ctx, db, book.Table()); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := book.Seed(ctx, "-100123", map[string]string{
+		"diska": "diskning", "ta disken": "diskning", "dammsuga": "städning", "dammsuga hallen": "hallen", "🧺": "tvätt",
+	}); err != nil {
+		log.Fatal(err)
+	}
+	return book
+}
+
+// said is the event of a message sent some minutes after six.
+func said(minutes int, message string) event.Event {
+	ev, err := event.New(time.Date(2025, 3, 3, 18, minutes, 0, 0, time.UTC), "telegram", "-100123", message)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return ev
+}
+
+func ExampleNew() {
+	ctx := context.Background()
+	db := dynamotest.NewServer(nil).Client()
+	book, err := alias.New(db, "homeops", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// People's names, in the same table and never in the way of the other.
+	people, err := alias.New(db, "homeops", &alias.Config{Prefix: "NAME"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := schema.Create(ctx, db, book.Table(), people.Table()); err != nil {
+		log.Fatal(err)
+	}
+	_, err = people.Put(ctx, alias.Put{Scope: "-100123", Phrase: "Åsa", Name: "42", Event: said(0, "1")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, inBook, _ := book.Resolve(ctx, "-100123", "åsa")
+	who, inPeople, _ := people.Resolve(ctx, "-100123", "åsa")
+	fmt.Println(inBook, inPeople, who.Name)
+	// Output: false true 42
+}
+
+func ExampleNormalize() {
+	for _, phrase := range []string{"  Ta\n DISKEN ", "A\u030ak\u00a0ut", "❤\ufe0f"} {
+		normal, err := alias.Normalize(phrase)
+		fmt.Printf("%q %v\n", normal, err)
+	}
+	_, err := alias.Normalize("\u200b")
+	fmt.Println(err)
+	// Output:
+	// "ta disken" <nil>
+	// "åk ut" <nil>
+	// "❤" <nil>
+	// alias: Phrase must hold a visible character
+}
+
+func ExampleStore_Match() {
+	book := exampleBook()
+	text := "Nu ska jag DAMMSUGA  hallen, inte dammsugaren, och sen 🧺!"
+	found, err := book.Match(context.Background(), "-100123", text)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, m := range found {
+		fmt.Printf("%q is %s\n", text[m.Start:m.End], m.Name)
+	}
+	// Output:
+	// "DAMMSUGA  hallen" is hallen
+	// "🧺" is tvätt
+}
+
+func ExampleStore_Put() {
+	ctx, book := context.Background(), exampleBook()
+	put := alias.Put{Scope: "-100123", Phrase: "Plocka ur maskinen", Name: "diskning", Event: said(0, "7"), Actor: "42"}
+	fmt.Println(book.Put(ctx, put))
+	fmt.Println(book.Put(ctx, put)) // delivered again
+
+	put.Name, put.Event = "tvätt", said(5, "9")
+	_, err := book.Put(ctx, put)
+	var taken *alias.TakenError
+	fmt.Println(errors.As(err, &taken), taken.Owner)
+	// Output:
+	// created <nil>
+	// duplicate <nil>
+	// true diskning
+}
+
+func ExampleStore_Confirm() {
+	ctx, book := context.Background(), exampleBook()
+	yes := alias.Confirm{Scope: "-100123", Phrase: "ta disken", Name: "diskning", Event: said(10, "8")}
+	fmt.Println(book.Confirm(ctx, yes))
+	fmt.Println(book.Confirm(ctx, yes)) // delivered again
+
+	yes.Event = said(5, "7") // sent before, arrives after: cannot be told from one counted before
+	_, err := book.Confirm(ctx, yes)
+	fmt.Println(errors.Is(err, event.ErrTooOld))
+
+	a, _, err := book.Resolve(ctx, "-100123", "ta disken")
+	fmt.Println(a.Confirmations, err)
+	// Output:
+	// created <nil>
+	// duplicate <nil>
+	// true
+	// 1 <nil>
+}
+
+func ExampleStore_Correct() {
+	ctx, book := context.Background(), exampleBook()
+	no := alias.Correct{Scope: "-100123", Phrase: "dammsuga", Name: "dammsugning", Event: said(10, "8"), Actor: "42"}
+	fmt.Println(book.Correct(ctx, no))
+
+	no.Name, no.Event = "golv", said(5, "7") // the later event wins, in whatever order they arrive
+	_, err := book.Correct(ctx, no)
+	fmt.Println(errors.Is(err, event.ErrTooOld))
+
+	a, _, err := book.Resolve(ctx, "-100123", "dammsuga")
+	fmt.Println(a.Name, a.Source, a.LearnedFrom, err)
+	// Output:
+	// created <nil>
+	// true
+	// dammsugning learned 42 <nil>
+}
+
+func ExampleStore_Forget() {
+	ctx, book := context.Background(), exampleBook()
+	fmt.Println(book.Forget(ctx, alias.Forget{Scope: "-100123", Phrase: "🧺", Event: said(0, "7")}))
+	// The next start of the program does not bring it back.
+	fmt.Println(book.Seed(ctx, "-100123", map[string]string{"🧺": "tvätt"}))
+	_, known, err := book.Resolve(ctx, "-100123", "🧺")
+	fmt.Println(known, err)
+	// Output:
+	// created <nil>
+	// {0 1} <nil>
+	// false <nil>
+}
+
+func ExampleStore_Seed() {
+	ctx, book := context.Background(), exampleBook()
+	done, err := book.Seed(ctx, "-100123", map[string]string{"diska": "diskning", "disken": "diskning"})
+	fmt.Println(done.Created, done.Kept, err)
+	// Output: 1 1 <nil>
+}
+
+func ExampleStore_Resolve() {
+	ctx, book := context.Background(), exampleBook()
+	a, ok, err := book.Resolve(ctx, "-100123", "TA  disken")
+	fmt.Println(a.Name, ok, err)
+	_, ok, err = book.Resolve(ctx, "-100123", "disken")
+	fmt.Println(ok, err)
+	// Output:
+	// diskning true <nil>
+	// false <nil>
+}
+
+func ExampleStore_Get() {
+	a, ok, err := exampleBook().Get(context.Background(), "-100123", "Diska")
+	fmt.Println(a.Phrase, a.Name, a.Source, ok, err)
+	// Output: diska diskning seed true <nil>
+}
+
+func ExampleStore_All() {
+	all, err := exampleBook().All(context.Background(), "-100123")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, a := range all {
+		fmt.Printf("%s → %s\n", a.Phrase, a.Name)
+	}
+	// Output:
+	// dammsuga → städning
+	// dammsuga hallen → hallen
+	// diska → diskning
+	// ta disken → diskning
+	// 🧺 → tvätt
+}
+
+func ExampleStore_Refresh() {
+	ctx, book := context.Background(), exampleBook()
+	all, err := book.Refresh(ctx, "-100123") // what other processes wrote, too
+	fmt.Println(len(all), err)
+	// Output: 5 <nil>
+}
+
+func ExampleStore_PhrasesOf() {
+	phrases, err := exampleBook().PhrasesOf(context.Background(), "-100123", "diskning")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, a := range phrases {
+		fmt.Println(a.Phrase)
+	}
+	// Output:
+	// diska
+	// ta disken
+}

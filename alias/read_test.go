@@ -1,0 +1,174 @@
+package alias_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// phrasesOf lists the phrases.
+func phrasesOf(aliases []alias.Alias) []string {
+	var phrases []string
+	for _, a := range aliases {
+		phrases = append(phrases, a.Phrase)
+	}
+	return phrases
+}
+
+func TestScopesAreApart(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	scopes := []string{"-100123", "-100123#4", "#", "%23", "ALIAS#-100123", "-1001234"}
+	for i, scope := range scopes {
+		put := alias.Put{Scope: scope, Phrase: "ta disken", Name: fmt.Sprint(i), Event: eventAt(t, 60)}
+		do(t, event.Created)(f.Put(t.Context(), put))
+	}
+	for i, scope := range scopes {
+		want := []string{"ta disken"}
+		for name, ask := range map[string]func() ([]alias.Alias, error){
+			"All":       func() ([]alias.Alias, error) { return f.All(t.Context(), scope) },
+			"Refresh":   func() ([]alias.Alias, error) { return f.Refresh(t.Context(), scope) },
+			"PhrasesOf": func() ([]alias.Alias, error) { return f.PhrasesOf(t.Context(), scope, fmt.Sprint(i)) },
+		} {
+			got, err := ask()
+			if diff := cmp.Diff(want, phrasesOf(got)); err != nil || diff != "" || got[0].Name != fmt.Sprint(i) || got[0].Scope != scope {
+				t.Errorf("%s of %q: %v, %v", name, scope, got, err)
+			}
+		}
+	}
+}
+
+func TestPhrasesOfIsExact(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	for phrase, name := range map[string]string{"ö": "disk", "a": "disk", "å": "disk", "b": "diskning", "c": "Disk", "d": "disk#2"} {
+		do(t, event.Created)(f.Put(t.Context(), alias.Put{Scope: chat, Phrase: phrase, Name: name, Event: eventAt(t, 60)}))
+	}
+	got, err := f.PhrasesOf(t.Context(), chat, "disk")
+	if diff := cmp.Diff([]string{"a", "å", "ö"}, phrasesOf(got)); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}
+
+// A store sees its own writes at once, another process's after Refresh.
+func TestOwnWritesAreSeen(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	other := w.f.another(t, nil)
+	sees := func(s *alias.Store, want string) {
+		t.Helper()
+		got, ok, err := s.Resolve(t.Context(), chat, "TA disken")
+		if err != nil || got.Name != want || ok != (want != "") {
+			t.Errorf("it sees %q, %v, %v; want %q", got.Name, ok, err, want)
+		}
+	}
+	sees(w.f.Store, "")
+	sees(other, "")
+	do(t, event.Created)(w.put("diskning", 60))
+	sees(w.f.Store, "diskning")
+	sees(other, "")
+	do(t, event.Created)(w.correct("torkning", 50))
+	sees(w.f.Store, "torkning")
+	do(t, event.Created)(w.confirm("torkning", 40))
+	if got, _, err := w.f.Resolve(t.Context(), chat, "ta disken"); err != nil || got.Confirmations != 1 {
+		t.Errorf("Resolve: %+v, %v", got, err)
+	}
+	if got, err := other.Refresh(t.Context(), chat); err != nil || len(got) != 1 || got[0].Name != "torkning" {
+		t.Errorf("Refresh: %+v, %v", got, err)
+	}
+	sees(other, "torkning")
+	do(t, event.Created)(w.forget(30))
+	sees(w.f.Store, "")
+	sees(other, "torkning")
+}
+
+// A write that failed for its caller may have taken effect all the same.
+func TestFailedWriteDropsTheBook(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	if _, _, err := w.f.Resolve(t.Context(), chat, "ta disken"); err != nil {
+		t.Fatal(err)
+	}
+	w.f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem", Times: -1})
+	if out, err := w.put("diskning", 60); err == nil && out != event.Duplicate {
+		t.Fatalf("no reply arrived, and Put said %v", out)
+	}
+	w.f.db.Heal()
+	if got, ok, err := w.f.Resolve(t.Context(), chat, "ta disken"); err != nil || !ok || got.Name != "diskning" {
+		t.Errorf("Resolve: %+v, %v, %v", got, ok, err)
+	}
+}
+
+// What a caller does to the answer does not reach the next one.
+func TestAnswersAreTheCallers(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
+	for range 2 {
+		got, err := w.f.All(t.Context(), chat)
+		if err != nil || len(got) != 1 || got[0].Name != "diskning" {
+			t.Fatalf("All: %v, %v", got, err)
+		}
+		got[0].Name = "mine"
+	}
+}
+
+// A book of more than one page is read to its end.
+func TestLargeBook(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	seeds := map[string]string{}
+	for i := range 600 {
+		seeds[fmt.Sprintf("%03d %s", i, strings.Repeat("x", 950))] = strings.Repeat("y", 900)
+	}
+	if done, err := f.Seed(t.Context(), chat, seeds); err != nil || done.Created != 600 {
+		t.Fatalf("Seed: %+v, %v", done, err)
+	}
+	cold := f.another(t, nil)
+	var got []alias.Alias
+	cost := f.db.Meter(func() {
+		var err error
+		if got, err = cold.All(t.Context(), chat); err != nil {
+			t.Error(err)
+		}
+	})
+	if len(got) != 600 || cost.Requests < 2 {
+		t.Errorf("%d, %v", len(got), cost)
+	}
+	if got, err := f.PhrasesOf(t.Context(), chat, strings.Repeat("y", 900)); err != nil || len(got) != 600 {
+		t.Errorf("PhrasesOf: %d, %v", len(got), err)
+	}
+}
+
+// Readers and writers side by side never see a phrase half changed, and in the
+// end all see the same.
+func TestReadersAndWritersSideBySide(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	const people = 6
+	sideBySide(people, func(i int) {
+		phrase := fmt.Sprintf("fras %d", i)
+		for minutes := range 5 {
+			correct := alias.Correct{Scope: chat, Phrase: phrase, Name: fmt.Sprintf("namn %d", minutes), Event: eventAt(t, 60-minutes)}
+			do(t, event.Created)(f.Correct(t.Context(), correct))
+			got, err := f.Match(t.Context(), chat, "nu "+phrase+"!")
+			if err != nil || len(got) != 1 || got[0].Name != correct.Name {
+				t.Errorf("after its own write %d sees %v, %v", i, got, err)
+			}
+		}
+	})
+	want, err := f.Refresh(t.Context(), chat)
+	if err != nil || len(want) != people {
+		t.Fatalf("Refresh: %v, %v", want, err)
+	}
+	got, err := f.All(t.Context(), chat)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}

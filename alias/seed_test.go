@@ -1,0 +1,216 @@
+package alias_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+func TestSeedIsIdempotent(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	words := vocabulary()
+	if len(words) != 80 {
+		t.Fatalf("%d phrases in the vocabulary", len(words))
+	}
+	done, err := f.Seed(t.Context(), chat, words)
+	if want := (alias.Seeded{Created: 80}); err != nil || done != want {
+		t.Fatalf("Seed: %+v, %v", done, err)
+	}
+	again := f.db.Meter(func() { done, err = f.another(t, nil).Seed(t.Context(), chat, words) })
+	if want := (alias.Seeded{Kept: 80}); err != nil || done != want || again.WCU != 0 || again.Requests != 1 {
+		t.Errorf("Seed again: %+v, %v, %v", done, err, again)
+	}
+	got, err := f.All(t.Context(), chat)
+	if err != nil || len(got) != 80 {
+		t.Fatalf("All: %d, %v", len(got), err)
+	}
+	for i, a := range got {
+		if words[a.Phrase] != a.Name || a.Source != alias.FromSeed || i > 0 && a.Phrase <= got[i-1].Phrase {
+			t.Errorf("%d: %+v", i, a)
+		}
+	}
+}
+
+func TestSeedLeavesWhatWasLearned(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("torkning", 60))
+	done, err := w.f.Seed(t.Context(), chat, map[string]string{"Ta disken": "diskning", "ta  disken": "diskning", "pant": "pantning"})
+	if want := (alias.Seeded{Created: 1, Kept: 1}); err != nil || done != want {
+		t.Errorf("Seed: %+v, %v", done, err)
+	}
+	means(t, w.f, "torkning", 0)
+}
+
+// A process whose cache is behind does not overwrite what it has not seen.
+func TestSeedBehindItsTimes(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	behind := w.f.another(t, nil)
+	if got, err := behind.All(t.Context(), chat); err != nil || len(got) != 0 {
+		t.Fatalf("All: %v, %v", got, err)
+	}
+	do(t, event.Created)(w.put("torkning", 60))
+	done, err := behind.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"})
+	if want := (alias.Seeded{Kept: 1}); err != nil || done != want {
+		t.Errorf("Seed: %+v, %v", done, err)
+	}
+	means(t, w.f, "torkning", 0)
+	// And it has seen it now.
+	got, _, err := behind.Resolve(t.Context(), chat, "ta disken")
+	if err != nil || got.Name != "torkning" {
+		t.Errorf("Resolve: %+v, %v", got, err)
+	}
+}
+
+func TestSeedSideBySide(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	created := make([]int, 4)
+	sideBySide(len(created), func(i int) {
+		done, err := f.another(t, nil).Seed(t.Context(), chat, vocabulary())
+		if err != nil || done.Created+done.Kept != 80 {
+			t.Errorf("Seed: %+v, %v", done, err)
+		}
+		created[i] = done.Created
+	})
+	if sum := created[0] + created[1] + created[2] + created[3]; sum != 80 {
+		t.Errorf("created %v", created)
+	}
+}
+
+// What Seed wrote, the same store knows without reading.
+func TestSeedLeavesTheBookWarm(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	do(t, event.Created)(f.Put(t.Context(), alias.Put{Scope: chat, Phrase: "pant", Name: "pantning", Event: eventAt(t, 60), Actor: "42"}))
+	if _, err := f.Seed(t.Context(), chat, map[string]string{"diska": "diskning", "pant": "?"}); err != nil {
+		t.Fatal(err)
+	}
+	var warm []alias.Alias
+	cost := f.db.Meter(func() {
+		var err error
+		if warm, err = f.All(t.Context(), chat); err != nil {
+			t.Error(err)
+		}
+	})
+	cold, err := f.another(t, nil).All(t.Context(), chat)
+	if diff := cmp.Diff(cold, warm); err != nil || diff != "" || cost.Requests != 0 {
+		t.Errorf("%v, %v, (-cold +warm)\n%s", err, cost, diff)
+	}
+}
+
+var errBroken = errors.New("broken")
+
+// broken fails puts of phrases that hold a word, and counts those under way.
+type broken struct {
+	*dynamodb.Client
+	word string
+
+	mu             sync.Mutex
+	underWay, most int
+}
+
+func (b *broken) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	b.mu.Lock()
+	b.underWay++
+	b.most = max(b.most, b.underWay)
+	b.mu.Unlock()
+	defer func() {
+		b.mu.Lock()
+		b.underWay--
+		b.mu.Unlock()
+	}()
+	if strings.Contains(item.Text(in.Item, "sk"), b.word) {
+		return nil, errBroken
+	}
+	return b.Client.PutItem(ctx, in, options...)
+}
+
+func TestSeedNamesEachLeftover(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	api := &broken{Client: f.db.Client(), word: "hund"}
+	done, err := f.through(t, api, nil).Seed(t.Context(), chat, vocabulary())
+	var left *alias.LeftoverError
+	if !errors.As(err, &left) || !errors.Is(err, errBroken) || strings.Contains(err.Error(), "hund") {
+		t.Fatalf("Seed: %v", err)
+	}
+	var phrases []string
+	for _, l := range left.Leftovers {
+		if l.Name != "hund" || !errors.Is(l.Err, errBroken) {
+			t.Errorf("left over: %+v", l)
+		}
+		phrases = append(phrases, l.Phrase)
+	}
+	want := []string{"borsta hunden", "gå ut med hunden", "hundpromenad", "mata hunden", "rasta hunden"}
+	if diff := cmp.Diff(want, phrases); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if done.Created != 75 || api.most > 8 || api.most < 2 {
+		t.Errorf("%+v, %d at once", done, api.most)
+	}
+	// Again writes just those.
+	done, err = f.Seed(t.Context(), chat, vocabulary())
+	if want := (alias.Seeded{Created: 5, Kept: 75}); err != nil || done != want {
+		t.Errorf("Seed again: %+v, %v", done, err)
+	}
+}
+
+func TestSeedCancelled(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	store := f.another(t, nil)
+	if _, err := store.All(t.Context(), chat); err != nil { // warm, so that it comes to the puts
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := store.Seed(ctx, chat, map[string]string{"diska": "diskning", "pant": "pantning"})
+	var left *alias.LeftoverError
+	if !errors.As(err, &left) || len(left.Leftovers) != 2 || !errors.Is(err, context.Canceled) {
+		t.Errorf("Seed: %v", err)
+	}
+	if got, err := store.All(t.Context(), chat); err != nil || len(got) != 0 {
+		t.Errorf("All: %v, %v", got, err)
+	}
+}
+
+// The budget of a household: its seeds are read with 2.5 units, once.
+func TestEightySeedsCold(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	const scope = "-1001234567890"
+	if _, err := f.Seed(t.Context(), scope, vocabulary()); err != nil {
+		t.Fatal(err)
+	}
+	now := monday
+	store := f.another(t, func(c *alias.Config) { c.Now = func() time.Time { return now } })
+	match := func() {
+		got, err := store.Match(t.Context(), scope, "Jag tog disken och ska GÅ UT  med hunden")
+		if err != nil || len(got) != 2 || got[0].Name != "diskning" || got[1].Name != "hund" {
+			t.Errorf("Match: %v, %v", got, err)
+		}
+	}
+	if cold := f.db.Meter(match); cold.Requests != 1 || cold.RCU > 2.5 {
+		t.Errorf("cold: %v", cold)
+	}
+	if warm := f.db.Meter(match); warm.Requests != 0 {
+		t.Errorf("warm: %v", warm)
+	}
+	now = now.Add(5 * time.Minute)
+	if cold := f.db.Meter(match); cold.Requests != 1 || cold.RCU > 2.5 {
+		t.Errorf("cold again: %v", cold)
+	}
+}
