@@ -1,0 +1,152 @@
+package dmstatus_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
+	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+var noon = time.Date(2026, 2, 18, 11, 0, 0, 0, time.UTC)
+
+func clock() time.Time { return noon }
+
+func open(t *testing.T) (*dynamotest.DB, *dmstatus.Store, string) {
+	t.Helper()
+	db := dynamotest.Open(t)
+	table := db.Name("homeops")
+	err := schema.Create(t.Context(), db.Client(), schema.Table{
+		Name: table, Key: schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, dmstatus.New(db.Client(), table, clock), table
+}
+
+func at(t *testing.T, when time.Time, id string) event.Event {
+	t.Helper()
+	ev, err := event.New(when, "telegram", "5001", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+func set(t *testing.T, s *dmstatus.Store, status dmstatus.Status, ev event.Event, want event.Outcome) {
+	t.Helper()
+	got, err := s.Set(t.Context(), dmstatus.Change{User: "5001", Chat: "5001", Status: status, Event: ev})
+	if err != nil || got != want {
+		t.Errorf("Set(%s) = %v, %v, want %v", status, got, err, want)
+	}
+}
+
+func wantStatus(t *testing.T, s *dmstatus.Store, want dmstatus.Status) {
+	t.Helper()
+	if got, ok, err := s.Get(t.Context(), "5001"); err != nil || !ok || got != want {
+		t.Errorf("Get = %q, %v, %v, want %q", got, ok, err, want)
+	}
+}
+
+func TestTheLaterEventWinsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	db, s, table := open(t)
+	start, block := at(t, noon, "1"), at(t, noon.Add(time.Minute), "2")
+	if _, ok, err := s.Get(t.Context(), "5001"); ok || err != nil {
+		t.Errorf("before anything: %v, %v", ok, err)
+	}
+	set(t, s, dmstatus.Started, start, event.Created)
+	golden.Want(t, db.Client(), table, "testdata/status.json", "pk", "sk")
+	set(t, s, dmstatus.Stopped, block, event.Created)
+	set(t, s, dmstatus.Started, start, event.Duplicate) // redelivered late
+	wantStatus(t, s, dmstatus.Stopped)
+}
+
+func TestConcurrentChangesEndInTheLatest(t *testing.T) {
+	t.Parallel()
+	_, s, _ := open(t)
+	var wg sync.WaitGroup
+	for i := range 16 {
+		status, ev := dmstatus.Started, at(t, noon.Add(time.Duration(i)*time.Second), fmt.Sprint(i))
+		if i == 15 {
+			status = dmstatus.Stopped
+		}
+		wg.Go(func() {
+			if _, err := s.Set(t.Context(), dmstatus.Change{User: "5001", Chat: "5001", Status: status, Event: ev}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	wantStatus(t, s, dmstatus.Stopped)
+}
+
+func TestALostReplyCostsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := dynamotest.New(t, nil)
+		if err := schema.Create(t.Context(), db.Client(), schema.Table{
+			Name: "homeops", Key: schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		s := dmstatus.New(db.Client(), "homeops", clock)
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
+		set(t, s, dmstatus.Started, at(t, noon, "1"), event.Duplicate) // the state is equal
+		wantStatus(t, s, dmstatus.Started)
+	})
+}
+
+func TestRowsOfTheOlderSystem(t *testing.T) {
+	t.Parallel()
+	db, s, table := open(t)
+	golden.Put(t, db.Client(), table, "testdata/typescript.json")
+	wantStatus(t, s, dmstatus.Started)
+	set(t, s, dmstatus.Stopped, at(t, noon, "1"), event.Created)
+	wantStatus(t, s, dmstatus.Stopped)
+}
+
+func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	t.Parallel()
+	db, s, _ := open(t)
+	ok := dmstatus.Change{User: "5001", Chat: "5001", Status: dmstatus.Started, Event: at(t, noon, "1")}
+	for field, change := range map[string]func(*dmstatus.Change){
+		"Change.User":   func(c *dmstatus.Change) { c.User = "" },
+		"Change.Status": func(c *dmstatus.Change) { c.Status = "paused" },
+		"Change.Event":  func(c *dmstatus.Change) { c.Event = at(t, noon.Add(2*time.Hour), "1") },
+	} {
+		c := ok
+		change(&c)
+		var err error
+		cost := db.Meter(func() { _, err = s.Set(t.Context(), c) })
+		if bad, ok := errors.AsType[*event.InputError](err); !ok || bad.Field != field {
+			t.Errorf("got %v, want an InputError of %s", err, field)
+		}
+		cost.Want(t, dynamotest.Price{})
+	}
+}
+
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	db, s, _ := open(t)
+	c := dmstatus.Change{User: "5001", Chat: "5001", Status: dmstatus.Started, Event: at(t, noon, "1")}
+	db.Meter(func() { _, _ = s.Set(t.Context(), c) }).Want(t, dynamotest.Price{Requests: 1, WCU: 1})
+	db.Meter(func() { _, _, _ = s.Get(t.Context(), "5001") }).Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+}
+
+func TestErrorsNameTheTable(t *testing.T) {
+	t.Parallel()
+	s := dmstatus.New(dynamotest.New(t, nil).Client(), "nowhere", nil)
+	if _, _, err := s.Get(context.Background(), "1"); err == nil {
+		t.Error("no table, no error")
+	}
+}
