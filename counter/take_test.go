@@ -165,6 +165,9 @@ func TestFullRow(t *testing.T) {
 	if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: fourth}); !errors.Is(err, counter.ErrFull) {
 		t.Errorf("Add = %v, want ErrFull", err)
 	}
+	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: fourth, Cap: 4}); !errors.Is(err, counter.ErrFull) {
+		t.Errorf("Take with room for just one = %v, want ErrFull", err)
+	}
 	if grant := e.take(t, fourth, 3); grant.OK || grant.Used != 3 {
 		t.Errorf("a cap that is reached is the better answer: %+v", grant)
 	}

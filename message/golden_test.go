@@ -1,6 +1,7 @@
 package message_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -77,6 +78,24 @@ func TestTypeScriptRows(t *testing.T) {
 		t.Errorf("Save = %v, %v, want duplicate", out, err)
 	}
 	golden.Want(t, e.db.Client(), e.table, "testdata/typescript.json", "chatId", "messageId")
+}
+
+// A row without a time is not since any, and does not end the way back.
+func TestSinceAcrossARowWithoutTime(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	row := golden.Item(t, "testdata/typescript-bare.json")
+	delete(row, "timestamp")
+	e.put(t, row) // 14
+	e.save(t, said(13, anna, 1), said(15, anna, 0))
+	for want, r := range map[string]message.Range{
+		"[15 13]":    {Since: noon.Add(-time.Minute), NewestFirst: true},
+		"[15 14 13]": {NewestFirst: true},
+	} {
+		if got := fmt.Sprint(seqs(t, e.InScope(t.Context(), chat, r))); got != want {
+			t.Errorf("InScope = %s, want %s", got, want)
+		}
+	}
 }
 
 // What cannot be read is an error, never a message of another time or place.

@@ -1,0 +1,92 @@
+package message
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// Law: what is stored comes back, and what would not is refused.
+func FuzzRowRoundTrip(f *testing.F) {
+	f.Add("-100123", int64(42), "7", "Anna", "diskat", "{}", int64(1774785600000), false)
+	f.Add("a#b", int64(math.MaxInt64), "-1", "", "\x00", "", int64(secondsBelow), false)
+	f.Add("å", int64(1), "007", "🍽️", "", "\xff", int64(secondsBelow-1), true)
+	f.Fuzz(func(t *testing.T, scope string, seq int64, actor, name, text, raw string, ms int64, texts bool) {
+		now := time.UnixMilli(4_102_444_800_000) // 2100
+		cfg := &Config{Retention: time.Hour, Now: func() time.Time { return now }}
+		if texts {
+			cfg.ActorType = String
+		}
+		s, err := New(struct{ API }{}, "messages", cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := time.UnixMilli(ms).UTC()
+		m := Message{Scope: scope, Seq: seq, Actor: actor, ActorName: name, Text: text, Raw: raw, At: at}
+		if err := s.check(m, now); err != nil {
+			var bad *event.InputError
+			if !errors.As(err, &bad) {
+				t.Errorf("%+v is refused with %v", m, err)
+			}
+			return
+		}
+		row := s.encode(m, now)
+		if err := item.CheckSize(pkg, "Raw", row); err != nil {
+			return
+		}
+		got, err := s.decode(row)
+		m.CreatedAt = now.UTC()
+		if diff := cmp.Diff(m, got); err != nil || diff != "" {
+			t.Errorf("%v (-given +read):\n%s", err, diff)
+		}
+		if got, want := s.expired(row), at.Add(time.Hour).Unix() <= now.Unix(); got != want {
+			t.Errorf("said at %s, expired at %s: %v", at, now, got)
+		}
+	})
+}
+
+// Law: after a message come those behind it and no others, whatever bounds
+// stand.
+func FuzzSpanAfter(f *testing.F) {
+	f.Add(int64(1), int64(10), int64(5), int64(6), true)
+	f.Add(int64(1), int64(math.MaxInt64), int64(math.MaxInt64), int64(1), false)
+	f.Add(int64(1), int64(10), int64(math.MinInt64), int64(5), true)
+	f.Fuzz(func(t *testing.T, from, to, seq, other int64, newestFirst bool) {
+		sp := span{from: max(1, from), to: to, newestFirst: newestFirst}
+		behind := other > seq
+		if newestFirst {
+			behind = other < seq
+		}
+		want := sp.from <= other && other <= sp.to && behind
+		left := sp.after(seq)
+		if got := left.from <= other && other <= left.to; got != want {
+			t.Errorf("%+v after %d: %+v; holds %d: %v, want %v", sp, seq, left, other, got, want)
+		}
+		if left.empty() && want {
+			t.Errorf("%+v after %d is empty", sp, seq)
+		}
+	})
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	var c Config
+	c.fill()
+	zero := map[string]bool{"ActorType": true, "Retention": true, "UserIndex": true} // Number, for ever, none
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		if name := v.Type().Field(i).Name; v.Field(i).IsZero() != zero[name] {
+			t.Errorf("Config.%s defaults to %v", name, v.Field(i))
+		}
+	}
+	if err := c.validate(); err != nil {
+		t.Errorf("the defaults are refused: %v", err)
+	}
+}
