@@ -29,8 +29,9 @@ type Observation struct {
 // [ErrContended], too, nothing was written.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. A duplicate and an event too old cost 1
-// request and 1 RCU, a race lost to another writer adds 1 request and 1 WCU.
-// Rows above 1 KB: 1 WCU for each KB, and 1 RCU for each 4 KB.
+// request and 1 RCU; a race lost to another writer adds 1 request and 1 WCU,
+// at most 15 times. Rows above 1 KB: 1 WCU for each KB, and 1 RCU for each 4
+// KB.
 func (s *Store) Observe(ctx context.Context, o Observation) (event.Outcome, error) {
 	if err := checkRow(o.Scope, o.Actor, o.Name); err != nil {
 		return 0, err
