@@ -104,30 +104,35 @@ func TestHeartbeatsComeThreeToALease(t *testing.T) {
 // may take the key over.
 func TestTheContextEndsWithTheLease(t *testing.T) {
 	t.Parallel()
-	for name, cut := range map[string]func(context.Context, string) error{
-		"requests fail": func(context.Context, string) error { return errCut },
-		"requests hang": func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() },
+	fail := func(context.Context, string) error { return errCut }
+	hang := func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
+	for name, tc := range map[string]struct {
+		cut         func(context.Context, string) error
+		after, lost time.Duration // since the claim
+	}{
+		"requests fail from the start": {fail, 0, time.Minute},
+		"requests hang from the start": {hang, 0, time.Minute},
+		"requests fail":                {fail, 30 * time.Second, 80 * time.Second}, // renewed once, at 20 s
+		"requests hang":                {hang, 30 * time.Second, 80 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				l, store := newLine(t)
-				var lost time.Duration
+				began := time.Now()
 				_, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (int, error) {
-					time.Sleep(30 * time.Second) // renewed once, at 20 s
-					began := time.Now()
-					l.cut = cut
+					time.Sleep(tc.after)
+					l.cut = tc.cut
 					<-ctx.Done()
-					lost = time.Since(began)
+					if got := time.Since(began); got != tc.lost {
+						t.Errorf("the context ended after %v, want %v", got, tc.lost)
+					}
 					wantErr(t, "cause", context.Cause(ctx), ledger.ErrLeaseLost)
 					if time.Now().Before(c.LeaseUntil()) {
 						t.Error("ended while the lease holds")
 					}
 					return 0, ctx.Err()
 				})
-				if lost != 50*time.Second {
-					t.Errorf("the context ended after %v, want 50s: 20 s + 1 min - 30 s", lost)
-				}
 				wantErr(t, "Do", err, ledger.ErrLeaseLost)
 				wantErr(t, "Do", err, context.Canceled)
 			})

@@ -77,6 +77,19 @@ func TestMarkSeenExpires(t *testing.T) {
 	wantMark(t, store, "k", event.Duplicate)
 }
 
+// Rows expire by whole seconds, and the part of a second is the row's.
+func TestMarkSeenExpiresByWholeSeconds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Retention: 24 * time.Hour})
+	b.clock.Add(400 * time.Millisecond)
+	wantMark(t, store, "k", event.Created)
+	b.clock.Add(24*time.Hour + 599*time.Millisecond)
+	wantMark(t, store, "k", event.Duplicate)
+	b.clock.Add(time.Millisecond)
+	wantMark(t, store, "k", event.Created)
+}
+
 func TestMarkSeenKnowsItsOwnLostReply(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

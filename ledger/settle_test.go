@@ -129,6 +129,63 @@ func TestLateRenewalDoesNotShortenTheLease(t *testing.T) {
 	}
 }
 
+// Two renewals at once, answered in the other order: the later lease stands.
+func TestRenewalsAnsweredInTheOtherOrder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	slow := &slowReply{API: b.client}
+	store, err := ledger.New(slow, b.table, &ledger.Config{Now: b.clock.Now, Lease: time.Minute})
+	must(t, err)
+	c := mustClaim(t, store, order)
+	b.clock.Add(time.Second)
+	slow.meanwhile = func() {
+		b.clock.Add(time.Second)
+		must(t, c.Renew(t.Context()))
+	}
+	must(t, c.Renew(t.Context()))
+	if want := b.clock.Now().Add(time.Minute); !c.LeaseUntil().Equal(want) {
+		t.Errorf("lease until %v, want %v", c.LeaseUntil(), want)
+	}
+}
+
+// A duplicate of the claim's own request, late, does not reopen what the claim
+// gave up.
+func TestLateClaimDoesNotReopen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	tape := &tape{API: b.client}
+	store, err := ledger.New(tape, b.table, &ledger.Config{Now: b.clock.Now})
+	must(t, err)
+	c := mustClaim(t, store, order)
+	late := tape.last()
+	must(t, c.Fail(t.Context(), errors.New("no connection")))
+	if err := tape.deliver(t.Context(), late); err == nil {
+		t.Error("the late duplicate took effect")
+	}
+	if next := mustClaim(t, store, order); next.Attempt != 2 {
+		t.Errorf("attempt %d, want 2", next.Attempt)
+	}
+}
+
+// When another worker has given the key up in between, the late duplicate is a
+// claim that nobody holds: not its first sender either, whose nonce it bears.
+func TestLateClaimGivesNobodyTheKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	tape := &tape{API: b.client}
+	store, err := ledger.New(tape, b.table, &ledger.Config{Now: b.clock.Now, Lease: time.Minute, MaxSkew: time.Second})
+	must(t, err)
+	stale := mustClaim(t, store, order)
+	late := tape.last()
+	b.clock.Add(time.Hour)
+	must(t, mustClaim(t, store, order).Fail(t.Context(), errors.New("no connection")))
+	must(t, tape.deliver(t.Context(), late))
+	wantErr(t, "Renew", stale.Renew(t.Context()), ledger.ErrLeaseLost)
+	wantErr(t, "Fail", stale.Fail(t.Context(), errors.New("stale")), ledger.ErrLeaseLost)
+	wantErr(t, "Complete", stale.Complete(t.Context(), "stale"), ledger.ErrLeaseLost)
+	must(t, mustClaim(t, store, order).Complete(t.Context(), "fresh")) // its lease is long over
+}
+
 // Each step loses its reply, then its request; the caller notices nothing.
 func TestLostRepliesAndRequests(t *testing.T) {
 	t.Parallel()
@@ -250,6 +307,42 @@ func TestAClaimWhoseRowIsGoneIsLost(t *testing.T) {
 	wantErr(t, "Renew", c.Renew(t.Context()), ledger.ErrLeaseLost)
 	if row := b.row(t, order.Key); row != nil {
 		t.Errorf("a row came back: %v", row)
+	}
+}
+
+// A row deleted by hand and claimed again within the millisecond has the same
+// fence; the nonce tells its holder.
+func TestAClaimWhoseRowIsAnothersIsLost(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	c := mustClaim(t, store, order)
+	b.remove(t, order.Key)
+	if other := mustClaim(t, store, order); other.Fence != c.Fence {
+		t.Fatalf("fences %d and %d: the test proves nothing", c.Fence, other.Fence)
+	}
+	wantErr(t, "Complete", c.Complete(t.Context(), 1), ledger.ErrLeaseLost)
+	wantErr(t, "Fail", c.Fail(t.Context(), errors.New("x")), ledger.ErrLeaseLost)
+	wantErr(t, "Renew", c.Renew(t.Context()), ledger.ErrLeaseLost)
+}
+
+func TestEveryWriteExtendsTheRetention(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Retention: 24 * time.Hour})
+	var c *ledger.Claim
+	for what, call := range map[string]func() error{ // in any order
+		"Renew":    func() error { return c.Renew(t.Context()) },
+		"Complete": func() error { return c.Complete(t.Context(), 1) },
+		"Fail":     func() error { return c.Fail(t.Context(), errors.New("x")) },
+		"refused":  func() error { return c.Fail(t.Context(), ledger.Permanent(errors.New("x"))) },
+	} {
+		c = mustClaim(t, store, ledger.Request{Key: what})
+		b.clock.Add(time.Hour)
+		must(t, call())
+		if got, want := mustGet(t, store, what).ExpiresAt, b.clock.Now().Add(24*time.Hour); !got.Equal(want) {
+			t.Errorf("%s: expires at %v, want %v", what, got, want)
+		}
 	}
 }
 
