@@ -19,6 +19,8 @@ const (
 	SerializationException  = "SerializationException"
 	ServiceUnavailable      = "ServiceUnavailable"
 	TableNotFound           = "TableNotFoundException"
+	Throttling              = "ThrottlingException"
+	ThroughputExceeded      = "ProvisionedThroughputExceededException"
 	TransactionCanceled     = "TransactionCanceledException"
 	UnknownOperation        = "UnknownOperationException"
 	ValidationException     = "ValidationException"

@@ -50,14 +50,11 @@ func failure(err *api.Error, cost engine.Cost) Reply {
 		w.Array("CancellationReasons", func() { writeReasons(&w, err.Reasons) })
 	}
 	if len(err.Throttled) > 0 {
-		w.Array("ThrottlingReasons", func() {
-			for _, t := range err.Throttled {
-				w.Element(func() {
-					w.Text("reason", t.Reason)
-					w.Text("resource", t.Resource)
-				})
-			}
-		})
+		member := "ThrottlingReasons"
+		if err.Code == api.Throttling {
+			member = "throttlingReasons" // only here, for no reason but that it is so
+		}
+		w.Array(member, func() { writeThrottling(&w, err.Throttled) })
 	}
 	w.Close('}')
 	return newReply(status, w.Buf, cost)
@@ -73,6 +70,15 @@ func writeReasons(w *api.Writer, reasons []api.Reason) {
 			if r.Item != nil {
 				w.Item("Item", r.Item)
 			}
+		})
+	}
+}
+
+func writeThrottling(w *api.Writer, reasons []api.ThrottlingReason) {
+	for _, t := range reasons {
+		w.Element(func() {
+			w.Text("reason", t.Reason)
+			w.Text("resource", t.Resource)
 		})
 	}
 }

@@ -1,0 +1,42 @@
+package wire_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/wire"
+)
+
+// FuzzDo looks for a request that the engine cannot stand.
+func FuzzDo(f *testing.F) {
+	for _, seed := range []struct{ op, body string }{
+		{"PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"},"l":{"L":[{"N":"1"},{"M":{"a":{"SS":["b"]}}}]}},"ConditionExpression":"attribute_not_exists(id) OR size(#l) > :n","ExpressionAttributeNames":{"#l":"l"},"ExpressionAttributeValues":{":n":{"N":"0"}},"ReturnConsumedCapacity":"INDEXES"}`},
+		{"UpdateItem", `{"TableName":"plain","Key":{"id":{"S":"x"}},"UpdateExpression":"SET l[3] = list_append(l, :l), n = if_not_exists(n, :n) + :n REMOVE m.a ADD s :s DELETE t :s","ExpressionAttributeValues":{":l":{"L":[]},":n":{"N":"1"},":s":{"SS":["a"]}},"ReturnValues":"UPDATED_NEW"}`},
+		{"DeleteItem", `{"TableName":"plain","Key":{"id":{"S":"x"}},"ReturnValues":"ALL_OLD"}`},
+		{"GetItem", `{"TableName":"plain","Key":{"id":{"S":"x"}},"ProjectionExpression":"l[1].a, id"}`},
+		{"Query", `{"TableName":"plain","KeyConditionExpression":"id = :v","FilterExpression":"contains(l, :v) AND NOT l[0] BETWEEN :v AND :v","ExpressionAttributeValues":{":v":{"S":"x"}},"Limit":1,"ExclusiveStartKey":{"id":{"S":"x"}}}`},
+		{"Scan", `{"TableName":"plain","Segment":1,"TotalSegments":3,"Select":"COUNT"}`},
+		{"BatchGetItem", `{"RequestItems":{"plain":{"Keys":[{"id":{"S":"x"}}],"ProjectionExpression":"id"}}}`},
+		{"BatchWriteItem", `{"RequestItems":{"plain":[{"PutRequest":{"Item":{"id":{"S":"y"}}}},{"DeleteRequest":{"Key":{"id":{"S":"x"}}}}]}}`},
+		{"TransactWriteItems", `{"TransactItems":[{"ConditionCheck":{"TableName":"plain","Key":{"id":{"S":"x"}},"ConditionExpression":"attribute_exists(id)"}},{"Put":{"TableName":"plain","Item":{"id":{"S":"y"}}}}],"ClientRequestToken":"t"}`},
+		{"TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"plain","Key":{"id":{"S":"x"}}}}]}`},
+		{"CreateTable", table},
+		{"UpdateTable", `{"TableName":"plain","AttributeDefinitions":[{"AttributeName":"g","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"index","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`},
+		{"UpdateTimeToLive", `{"TableName":"plain","TimeToLiveSpecification":{"AttributeName":"t","Enabled":true}}`},
+		{"TagResource", `{"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/plain","Tags":[{"Key":"a","Value":"b"}]}`},
+	} {
+		f.Add(seed.op, []byte(seed.body))
+	}
+	f.Fuzz(func(t *testing.T, op string, body []byte) {
+		eng := newEngine(t, nil)
+		before := `{"TableName":"plain","Item":{"id":{"S":"x"},"l":{"L":[{"N":"1"}]},"n":{"N":"2"},"s":{"SS":["a"]},"m":{"M":{"a":{"S":"b"}}}}}`
+		wire.Do(t.Context(), eng, "PutItem", []byte(before))
+		if rep := wire.Do(t.Context(), eng, op, body); rep.Status >= http.StatusInternalServerError {
+			t.Errorf("%s %s: %s", op, body, rep.Body)
+		}
+		eng.ExpireTTL()
+		if rep := wire.Do(t.Context(), eng, "ListTables", []byte(`{}`)); rep.Status != http.StatusOK {
+			t.Errorf("afterwards: %s", rep.Body)
+		}
+	})
+}
