@@ -9,7 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -179,4 +181,42 @@ func ttl(t testing.TB, e *env, day tzclock.Date) int64 {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// Whether DynamoDB has deleted the row yet never changes an answer.
+func TestSweepChangesNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, sweep := range []bool{false, true} {
+		now := noon
+		clock := func() time.Time { return now }
+		db := dynamotest.New(t, &dynamotest.Config{Now: clock})
+		s, err := counter.New(db.Client(), "limits", tzclock.Stockholm, &counter.Config{Now: clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Create(t.Context(), db.Client(), s.Table()); err != nil {
+			t.Fatal(err)
+		}
+		take := counter.Take{Key: chat, Event: message(t, noon, 1), Cap: 1}
+		if grant, err := s.Take(t.Context(), take); err != nil || !grant.OK {
+			t.Fatal(grant, err)
+		}
+		step := func(at time.Time, deletes int) {
+			if now = at; !sweep {
+				return
+			}
+			if n := db.Server().ExpireTTL(); n != deletes {
+				t.Errorf("at %s: %d rows deleted, want %d", at, n, deletes)
+			}
+		}
+		expiry := tzclock.Stockholm.End(day).Add(counter.Retention)
+		step(expiry.Add(-5*time.Minute-time.Millisecond), 0)
+		if grant, err := s.Take(t.Context(), take); err != nil || !grant.OK || grant.Outcome != event.Duplicate {
+			t.Errorf("before: %+v, %v", grant, err)
+		}
+		step(expiry.Add(time.Second), 1)
+		if grant, err := s.Take(t.Context(), take); !errors.Is(err, event.ErrTooOld) {
+			t.Errorf("after, swept %v: %+v, %v, want ErrTooOld", sweep, grant, err)
+		}
+	}
 }

@@ -330,3 +330,37 @@ func TestNewRefuses(t *testing.T) {
 		t.Errorf("a nil Config: %v", err)
 	}
 }
+
+// Whether DynamoDB has deleted the row yet never changes an answer.
+func TestSweepChangesNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, sweep := range []bool{false, true} {
+		now := noon
+		clock := func() time.Time { return now }
+		db := dynamotest.New(t, &dynamotest.Config{Now: clock})
+		s, err := message.New(db.Client(), "messages", &message.Config{Now: clock, Retention: 24 * time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Create(t.Context(), db.Client(), s.Table()); err != nil {
+			t.Fatal(err)
+		}
+		m := said(1, anna, 0)
+		if out, err := s.Save(t.Context(), m); err != nil || out != event.Created {
+			t.Fatal(out, err)
+		}
+		now = noon.Add(24*time.Hour + time.Second)
+		if sweep && db.Server().ExpireTTL() != 1 {
+			t.Error("the row has not been deleted")
+		}
+		if out, err := s.Save(t.Context(), m); !errors.Is(err, event.ErrTooOld) {
+			t.Errorf("Save, swept %v: %v, %v, want ErrTooOld", sweep, out, err)
+		}
+		if got, ok, err := s.Get(t.Context(), chat, 1); ok || err != nil {
+			t.Errorf("Get, swept %v: %v, %v", sweep, got, err)
+		}
+		if got, err := s.Recent(t.Context(), chat, 1); len(got) != 0 || err != nil {
+			t.Errorf("Recent, swept %v: %v, %v", sweep, got, err)
+		}
+	}
+}
