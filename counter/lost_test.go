@@ -145,6 +145,12 @@ func TestAddUnkeyedRefused(t *testing.T) {
 	if err == nil || errors.Is(err, event.ErrUnknownOutcome) {
 		t.Errorf("a count that is no number: %v, want a definite error", err)
 	}
+	if count, err := e.Get(t.Context(), chat, day); err == nil {
+		t.Errorf("a count that is no number: Get = %v", count)
+	}
+	if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 1), Cap: 1}); err == nil || grant.OK {
+		t.Errorf("a count that is no number: Take = %+v, %v", grant, err)
+	}
 	s, err := counter.New(e.db.Client(), "no-such-table", tzclock.Stockholm, &counter.Config{Now: nowIs(noon)})
 	if err != nil {
 		t.Fatal(err)
