@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -106,8 +107,13 @@ func InUse(err error) bool {
 }
 
 // Definite reports whether DynamoDB itself answered that nothing was written.
-// Any other error (a lost connection, a deadline, a 5xx) leaves it open.
+// Any other error (a lost connection, a deadline, a 5xx) leaves it open, and so
+// does a refusal such as throttling that ended several attempts: an earlier one
+// may have taken effect and lost its reply.
 func Definite(err error) bool {
+	if several, ok := errors.AsType[*retry.MaxAttemptsError](err); ok && several.Attempt > 1 {
+		return false
+	}
 	apiErr, ok := errors.AsType[smithy.APIError](err)
 	if !ok {
 		return false
