@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -21,17 +21,35 @@ import (
 // ends, or fail.
 type line struct {
 	ledger.API
-	cut func(ctx context.Context, update string) error // nil lets it pass
+
+	mu   sync.Mutex                      // guards what follows
+	cut  func(ctx context.Context) error // nil lets the update pass
+	sent []time.Time
 }
 
 func (l *line) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	if l.cut != nil {
-		if err := l.cut(ctx, aws.ToString(in.UpdateExpression)); err != nil {
+	l.mu.Lock()
+	l.sent = append(l.sent, time.Now())
+	cut := l.cut
+	l.mu.Unlock()
+	if cut != nil {
+		if err := cut(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return l.API.UpdateItem(ctx, in, opts...)
 }
+
+// cutBy has every update from now on meet cut first.
+func (l *line) cutBy(cut func(context.Context) error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut = cut
+}
+
+// Two ways for a connection to be cut.
+func fail(context.Context) error     { return errCut }
+func hang(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 
 // newLine returns a ledger on the bubble's clock, with a lease of a minute.
 func newLine(t *testing.T) (*line, *ledger.Store) {
@@ -83,19 +101,17 @@ func TestHeartbeatsComeThreeToALease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, store := newLine(t)
-		var began time.Time
-		var beats []string
-		l.cut = func(_ context.Context, update string) error {
-			beats = append(beats, fmt.Sprint(time.Since(began)))
-			return nil
-		}
+		began := time.Now()
 		_, err := ledger.Do(t.Context(), store, order, func(context.Context, *ledger.Claim) (int, error) {
-			began, beats = time.Now(), nil
 			time.Sleep(65 * time.Second)
 			return 1, nil
 		})
-		if got, want := fmt.Sprint(beats), "[20s 40s 1m0s 1m5s]"; err != nil || got != want {
-			t.Errorf("requests at %s, want %s, the last being Complete; %v", got, want, err)
+		var at []time.Duration
+		for _, sent := range l.sent {
+			at = append(at, sent.Sub(began))
+		}
+		if got, want := fmt.Sprint(at), "[0s 20s 40s 1m0s 1m5s]"; err != nil || got != want {
+			t.Errorf("requests at %s, want %s, from Claim to Complete; %v", got, want, err)
 		}
 	})
 }
@@ -104,10 +120,8 @@ func TestHeartbeatsComeThreeToALease(t *testing.T) {
 // may take the key over.
 func TestTheContextEndsWithTheLease(t *testing.T) {
 	t.Parallel()
-	fail := func(context.Context, string) error { return errCut }
-	hang := func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
 	for name, tc := range map[string]struct {
-		cut         func(context.Context, string) error
+		cut         func(context.Context) error
 		after, lost time.Duration // since the claim
 	}{
 		"requests fail from the start": {fail, 0, time.Minute},
@@ -122,7 +136,7 @@ func TestTheContextEndsWithTheLease(t *testing.T) {
 				began := time.Now()
 				_, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (int, error) {
 					time.Sleep(tc.after)
-					l.cut = tc.cut
+					l.cutBy(tc.cut)
 					<-ctx.Done()
 					if got := time.Since(began); got != tc.lost {
 						t.Errorf("the context ended after %v, want %v", got, tc.lost)
@@ -147,12 +161,12 @@ func TestHeartbeatRecovers(t *testing.T) {
 		l, store := newLine(t)
 		res, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (string, error) {
 			failures := 6
-			l.cut = func(context.Context, string) error {
+			l.cutBy(func(context.Context) error {
 				if failures--; failures >= 0 {
 					return errCut
 				}
 				return nil
-			}
+			})
 			time.Sleep(5 * time.Minute)
 			return "paid", ctx.Err()
 		})
@@ -237,7 +251,7 @@ func TestDoDoesNotHang(t *testing.T) {
 		l, store := newLine(t)
 		began := time.Now()
 		_, err := ledger.Do(t.Context(), store, order, func(context.Context, *ledger.Claim) (int, error) {
-			l.cut = func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
+			l.cutBy(hang)
 			return 1, nil
 		})
 		if got := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || got != 5*time.Second {

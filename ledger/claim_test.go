@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -274,6 +275,79 @@ func TestClaimOverOlderRows(t *testing.T) {
 	}
 	if r := mustGet(t, store, order.Key); r.Notes != "" || !r.SeenAt.Equal(b.clock.Now()) {
 		t.Errorf("something of the old life is left: %+v", r)
+	}
+}
+
+// TTL deletes the expired row between the two requests of Claim; or, at worst,
+// the row changes with each.
+func TestClaimFollowsTheRow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	slow := &slowReply{API: b.client}
+	store, err := ledger.New(slow, b.table, &ledger.Config{Now: b.clock.Now})
+	must(t, err)
+	expired := ddb.Item{"pk": s(order.Key), "expiresAt": n(b.clock.Now().Unix())}
+	b.put(t, expired)
+	slow.meanwhile = func() { b.remove(t, order.Key) }
+	if c := mustClaim(t, store, order); c.Attempt != 1 {
+		t.Errorf("attempt %d", c.Attempt)
+	}
+
+	b.put(t, expired)
+	slow.meanwhile = func() {
+		b.remove(t, order.Key)
+		slow.meanwhile = func() {
+			b.put(t, expired)
+		}
+	}
+	if c, err := store.Claim(t.Context(), order); c != nil || !isTrouble(err) {
+		t.Errorf("Claim = %v, %v", c, err)
+	}
+}
+
+func TestTroubleIsNamedAndStaysReachable(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	c := mustClaim(t, store, order)
+	missing, err := ledger.New(b.client, "no-such-table", nil)
+	must(t, err)
+	b.dropTable(t)
+	for what, call := range map[string]func() error{
+		"MarkSeen": func() error { _, err := missing.MarkSeen(t.Context(), "k"); return err },
+		"Claim":    func() error { _, err := missing.Claim(t.Context(), order); return err },
+		"Get":      func() error { _, _, err := missing.Get(t.Context(), "k"); return err },
+		"Complete": func() error { return c.Complete(t.Context(), 1) },
+		"Fail":     func() error { return c.Fail(t.Context(), errors.New("x")) },
+		"Renew":    func() error { return c.Renew(t.Context()) },
+	} {
+		err := call()
+		if !ddb.Missing(err) || errors.Is(err, event.ErrUnknownOutcome) || !strings.HasPrefix(err.Error(), "ledger: "+what+" on table ") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestClaimWithoutRandomness(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Rand: strings.NewReader("short")})
+	if c, err := store.Claim(t.Context(), order); c != nil || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("Claim = %v, %v", c, err)
+	}
+}
+
+// Answers carry no keys and no results: they end up in logs.
+func TestErrorsAsText(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"ledger: in progress, to be claimed in 30s unless renewed": &ledger.InProgressError{Wait: 30 * time.Second},
+		"ledger: done already":             &ledger.DoneError{Record: ledger.Record{Key: "k", Result: []byte(`"secret"`)}},
+		"ledger: permanent: card declined": ledger.Permanent(errors.New("card declined")),
+	} {
+		if got := err.Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

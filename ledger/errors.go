@@ -37,7 +37,7 @@ type InProgressError struct {
 
 // Error says how long to wait.
 func (e *InProgressError) Error() string {
-	return fmt.Sprintf("ledger: in progress, free in %v at the latest unless renewed", e.Wait)
+	return fmt.Sprintf("ledger: in progress, to be claimed in %v unless renewed", e.Wait)
 }
 
 // DoneError is returned by [Store.Claim] for a key that is done, and by
@@ -48,7 +48,7 @@ type DoneError struct {
 	Record Record
 }
 
-// Error says since when.
+// Error says so, without the result.
 func (e *DoneError) Error() string { return "ledger: done already" }
 
 // PermanentError is returned by [Do] when its function returned [Permanent],

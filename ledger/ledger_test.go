@@ -195,6 +195,13 @@ func (b *bench) sweep(t *testing.T, key string) {
 	b.remove(t, key)
 }
 
+func (b *bench) dropTable(t *testing.T) {
+	t.Helper()
+	if _, err := b.client.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: aws.String(b.table)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (b *bench) remove(t *testing.T, key string) {
 	t.Helper()
 	_, err := b.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(b.table), Key: ddb.Item{"pk": s(key)}})

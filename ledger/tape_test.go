@@ -36,7 +36,7 @@ func (r *tape) deliver(ctx context.Context, in *dynamodb.UpdateItemInput) error 
 	return err
 }
 
-// slowReply does something once between a request's effect and its reply.
+// slowReply does something, once, between a request's effect and its reply.
 type slowReply struct {
 	ledger.API
 	meanwhile func()

@@ -1,0 +1,257 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// open creates a ledger in a server of its own.
+func open(cfg *ledger.Config) (*dynamodb.Client, *ledger.Store) {
+	db := dynamotest.NewServer(nil).Client()
+	store, err := ledger.New(db, "QuillIdempotencyLedger", cfg)
+	check(err)
+	check(schema.Create(context.Background(), db, store.Table()))
+	return db, store
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func ExampleNew() {
+	ctx := context.Background()
+	db := dynamotest.NewServer(nil).Client() // or dynamodb.NewFromConfig
+	seen, err := ledger.New(db, "QuillIdempotencyLedger", nil)
+	check(err)
+	check(schema.Create(ctx, db, seen.Table()))
+
+	key, err := ledger.Key("ALOWARE", "719285063")
+	check(err)
+	for range 2 { // the webhook delivers twice
+		out, err := seen.MarkSeen(ctx, key)
+		check(err)
+		if out == event.Created {
+			fmt.Println("handle", key)
+		} else {
+			fmt.Println("skip", key)
+		}
+	}
+	// Output:
+	// handle ALOWARE:719285063
+	// skip ALOWARE:719285063
+}
+
+func ExampleStore_Table() {
+	_, seen := open(nil)
+	table := seen.Table()
+	fmt.Println(table.Name, table.Key.Partition.Name, table.TTL)
+	// Output: QuillIdempotencyLedger pk expiresAt
+}
+
+func ExampleStore_MarkSeen() {
+	ctx := context.Background()
+	_, seen := open(nil)
+	first, err := seen.MarkSeen(ctx, "HUBSPOT:0-1:42:creation")
+	check(err)
+	second, err := seen.MarkSeen(ctx, "HUBSPOT:0-1:42:creation")
+	check(err)
+	fmt.Println(first, second)
+	// Output: created duplicate
+}
+
+func ExampleDo() {
+	ctx := context.Background()
+	_, seen := open(nil)
+	type Receipt struct{ ID string }
+	charge := func(ctx context.Context, c *ledger.Claim) (Receipt, error) {
+		fmt.Println("charging, attempt", c.Attempt)
+		return Receipt{ID: "r-1"}, nil
+	}
+
+	for range 2 {
+		res, err := ledger.Do(ctx, seen, ledger.Request{Key: "ORDER:17", Payload: []byte(`{"cents":1200}`)}, charge)
+		var busy *ledger.InProgressError
+		switch {
+		case errors.As(err, &busy):
+			fmt.Println("retry after", busy.Wait)
+		case err != nil:
+			fmt.Println("failed:", err)
+		default:
+			fmt.Println(res.Value.ID, "replayed:", res.Replayed)
+		}
+	}
+	_, err := ledger.Do(ctx, seen, ledger.Request{Key: "ORDER:17", Payload: []byte(`{"cents":9900}`)}, charge)
+	fmt.Println(err)
+	// Output:
+	// charging, attempt 1
+	// r-1 replayed: false
+	// r-1 replayed: true
+	// ledger: the key was claimed with another payload
+}
+
+// Errors are tried again, up to Config.MaxAttempts; a permanent one is not.
+func ExamplePermanent() {
+	ctx := context.Background()
+	_, seen := open(nil)
+	answers := []error{errors.New("connection reset"), ledger.Permanent(errors.New("card declined"))}
+	for range 3 {
+		res, err := ledger.Do(ctx, seen, ledger.Request{Key: "ORDER:17"}, func(_ context.Context, c *ledger.Claim) (string, error) {
+			return "", answers[c.Attempt-1]
+		})
+		var permanent *ledger.PermanentError
+		fmt.Printf("%v (permanent %v, replayed %v)\n", err, errors.As(err, &permanent), res.Replayed)
+	}
+	// Output:
+	// connection reset (permanent false, replayed false)
+	// ledger: permanent: card declined (permanent true, replayed false)
+	// ledger: permanent: card declined (permanent true, replayed true)
+}
+
+// The worked example of the package's page: a worker dies, another takes over,
+// and the first wakes up.
+func ExampleStore_Claim() {
+	ctx := context.Background()
+	start := time.UnixMilli(1_800_000_000_000)
+	now := start
+	_, seen := open(&ledger.Config{
+		Now: func() time.Time { return now }, Lease: time.Minute, MaxSkew: 10 * time.Second,
+	})
+	at := func(second int) { now = start.Add(time.Duration(second) * time.Second) }
+	req := ledger.Request{Key: "ORDER:17"}
+
+	a, err := seen.Claim(ctx, req)
+	check(err)
+	fmt.Println(" 0 A claims, fence", a.Fence)
+	at(10)
+	check(a.Renew(ctx))
+	fmt.Println("10 A renews, lease until", a.LeaseUntil().Sub(start))
+
+	at(20) // A has died
+	_, err = seen.Claim(ctx, req)
+	var busy *ledger.InProgressError
+	if errors.As(err, &busy) {
+		fmt.Println("20 B is to wait", busy.Wait)
+	}
+	at(80)
+	b, err := seen.Claim(ctx, req)
+	check(err)
+	fmt.Println("80 B claims, fence", b.Fence, "attempt", b.Attempt)
+
+	at(85) // A was not dead
+	fmt.Println("85 A completes:", a.Complete(ctx, "from A"))
+	at(90)
+	fmt.Println("90 B completes:", b.Complete(ctx, "from B"))
+	at(95)
+	_, err = seen.Claim(ctx, req)
+	var done *ledger.DoneError
+	if errors.As(err, &done) {
+		fmt.Println("95 done:", string(done.Record.Result))
+	}
+	// Output:
+	//  0 A claims, fence 1800000000001
+	// 10 A renews, lease until 1m10s
+	// 20 B is to wait 1m0s
+	// 80 B claims, fence 1800000000002 attempt 2
+	// 85 A completes: ledger: lease lost
+	// 90 B completes: <nil>
+	// 95 done: "from B"
+}
+
+func ExampleClaim_Fail() {
+	ctx := context.Background()
+	_, seen := open(&ledger.Config{MaxAttempts: 2})
+	req := ledger.Request{Key: "ORDER:17"}
+	for {
+		c, err := seen.Claim(ctx, req)
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		fmt.Println("attempt", c.Attempt)
+		check(c.Fail(ctx, errors.New("no connection")))
+	}
+	// Output:
+	// attempt 1
+	// attempt 2
+	// ledger: too many attempts
+}
+
+// A worker that does not use Do renews its claim itself.
+func ExampleClaim_Renew() {
+	ctx := context.Background()
+	start := time.UnixMilli(1_800_000_000_000)
+	now := start
+	_, seen := open(&ledger.Config{Now: func() time.Time { return now }, Lease: time.Minute})
+	c, err := seen.Claim(ctx, ledger.Request{Key: "EXPORT:2026-03"})
+	check(err)
+	for page := range 3 {
+		now = now.Add(45 * time.Second) // the work of a page
+		check(c.Renew(ctx))
+		fmt.Println("page", page+1, "held until", c.LeaseUntil().Sub(start))
+	}
+	check(c.Complete(ctx, "3 pages"))
+	// Output:
+	// page 1 held until 1m45s
+	// page 2 held until 2m30s
+	// page 3 held until 3m15s
+}
+
+func ExampleClaim_Complete() {
+	ctx := context.Background()
+	_, seen := open(nil)
+	c, err := seen.Claim(ctx, ledger.Request{Key: "ORDER:17"})
+	check(err)
+	check(c.Complete(ctx, map[string]any{"receipt": "r-1"}))
+	check(c.Complete(ctx, map[string]any{"receipt": "r-1"})) // as after a lost reply
+	r, ok, err := seen.Get(ctx, "ORDER:17")
+	check(err)
+	fmt.Println(ok, r.State, string(r.Result))
+	// Output: true done {"receipt":"r-1"}
+}
+
+// The effect and its record are one transaction: both are there, or neither.
+func ExampleClaim_CompleteItem() {
+	ctx := context.Background()
+	db, seen := open(nil)
+	res, err := ledger.Do(ctx, seen, ledger.Request{Key: "ORDER:17"}, func(ctx context.Context, c *ledger.Claim) (string, error) {
+		done, err := c.CompleteItem("booked")
+		if err != nil {
+			return "", err
+		}
+		booking := types.TransactWriteItem{Put: &types.Put{
+			TableName: aws.String("QuillIdempotencyLedger"), // or any other table
+			Item:      map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "BOOKING:17"}},
+		}}
+		_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+			TransactItems: []types.TransactWriteItem{done, booking},
+		})
+		return "booked", err
+	})
+	fmt.Println(res.Value, err)
+	// Output: booked <nil>
+}
+
+func ExampleStore_Get() {
+	ctx := context.Background()
+	_, seen := open(nil)
+	c, err := seen.Claim(ctx, ledger.Request{Key: "ALOWARE:719285063"})
+	check(err)
+	check(c.Fail(ctx, errors.New("no connection")))
+	r, ok, err := seen.Get(ctx, "ALOWARE:719285063")
+	check(err)
+	fmt.Println(ok, r.Source, r.State, r.Attempts, r.LastError)
+	// Output: true ALOWARE failed 1 no connection
+}
