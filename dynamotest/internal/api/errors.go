@@ -36,6 +36,10 @@ type Error struct {
 	Item    attr.Map // the stored item of a failed condition that asked for it
 	Reasons []Reason // those of a cancelled transaction, one for each action
 
+	// WholeRequest tells that the error of one action of a transaction refuses
+	// the request, instead of being the reason of a cancellation.
+	WholeRequest bool
+
 	// Throttled says why a request was throttled; the engine itself never
 	// throttles, but its hooks may.
 	Throttled []ThrottlingReason

@@ -83,10 +83,11 @@ func (w *Writer) Bool(name string, value bool) {
 // Float writes a member as DynamoDB does, with a point in every number.
 func (w *Writer) Float(name string, value float64) {
 	w.Key(name)
-	w.Buf = strconv.AppendFloat(w.Buf, value, 'f', -1, 64)
-	if value == math.Trunc(value) {
-		w.Buf = append(w.Buf, '.', '0')
+	if whole := math.Trunc(value); value == whole && math.Abs(value) < 1<<53 {
+		w.Buf = append(strconv.AppendInt(w.Buf, int64(whole), 10), '.', '0')
+		return
 	}
+	w.Buf = strconv.AppendFloat(w.Buf, value, 'f', -1, 64)
 }
 
 // Time writes a member in seconds since 1970, to the millisecond.

@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
@@ -50,12 +53,9 @@ func prepareBatch(req *api.BatchGetItem) ([][]*read, *api.Error) {
 	reads := make([][]*read, len(req.Tables))
 	for i := range req.Tables {
 		t := &req.Tables[i]
-		for _, key := range t.Keys {
-			r, err := prepareRead(t.Table, key, t.Projection, &t.Expressions)
-			if err != nil {
-				return nil, err
-			}
-			reads[i] = append(reads[i], r)
+		var err *api.Error
+		if reads[i], err = prepareReads(t.Table, t.Keys, t.Projection, &t.Expressions); err != nil {
+			return nil, err
 		}
 	}
 	return reads, nil
@@ -119,8 +119,8 @@ func writeUnread(w *api.Writer, tables []itemsOf) {
 				}
 				if names := t.request.Names; names.Set {
 					w.Object("ExpressionAttributeNames", func() {
-						for placeholder, name := range names.Value {
-							w.Text(placeholder, name)
+						for _, placeholder := range slices.Sorted(maps.Keys(names.Value)) {
+							w.Text(placeholder, names.Value[placeholder])
 						}
 					})
 				}

@@ -54,8 +54,7 @@ type Engine struct {
 	mu     sync.RWMutex      // guards what follows, and every table
 	tables map[string]*table // by name
 	serial int64             // numbers the tables ever made
-
-	tokens tokens
+	tokens tokens            // of transactions
 }
 
 // New returns an empty Engine.
@@ -189,7 +188,7 @@ func (e *Engine) sortedTables() []string {
 // now is the time on the engine's clock.
 func (e *Engine) now() time.Time { return e.opt.Now() }
 
-var errNoTable = &api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found"}
+var errNoTable = wholeRequest(&api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found"})
 
 // tableNamed returns a table for an operation on items.
 func (e *Engine) tableNamed(name string) (*table, *api.Error) {

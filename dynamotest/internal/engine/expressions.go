@@ -171,15 +171,21 @@ func (b *bound) checkScalars(t *table) *api.Error {
 	const text = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
 	for _, name := range nested {
 		if t.key.has(name) {
-			return api.Invalid(text+"Key: %s", name)
+			return wholeRequest(api.Invalid(text+"Key: %s", name))
 		}
 		for _, x := range t.indexes {
 			if x.key.has(name) {
-				return api.Invalid(text+"IndexKey: %s", name)
+				return wholeRequest(api.Invalid(text+"IndexKey: %s", name))
 			}
 		}
 	}
 	return nil
+}
+
+// wholeRequest marks an error that refuses a transaction as a whole.
+func wholeRequest(err *api.Error) *api.Error {
+	err.WholeRequest = true
+	return err
 }
 
 // parsedSources are the expressions of one request before they are bound.

@@ -12,16 +12,32 @@ type read struct {
 	bound
 }
 
-func prepareRead(table string, key api.Item, projection api.Opt[string], e *api.Expressions) (*read, *api.Error) {
-	if err := itemError(key); err != nil {
-		return nil, err
+// prepareReads prepares to read several items of a table in the same way.
+func prepareReads(table string, keys []api.Item, projection api.Opt[string], e *api.Expressions) ([]*read, *api.Error) {
+	reads := make([]*read, len(keys))
+	for i, key := range keys {
+		if err := itemError(key); err != nil {
+			return nil, err
+		}
+		reads[i] = &read{table: table, key: key}
 	}
 	src := sources{projection: projection, allowed: ": ProjectionExpression is null"}
 	b, err := src.bind(e)
 	if err != nil {
 		return nil, err
 	}
-	return &read{table: table, key: key, bound: b}, nil
+	for _, r := range reads {
+		r.bound = b
+	}
+	return reads, nil
+}
+
+func prepareRead(g *api.Get) (*read, *api.Error) {
+	reads, err := prepareReads(g.TableName.Value, []api.Item{g.Key}, g.Projection, &g.Expressions)
+	if err != nil {
+		return nil, err
+	}
+	return reads[0], nil
 }
 
 // get finds the item that r names.
@@ -50,7 +66,7 @@ func (r *read) shown(rec *record) attr.Map {
 }
 
 func (e *Engine) getItem(call *Call, req *api.GetItem) (reply, *api.Error) {
-	r, err := prepareRead(req.TableName.Value, req.Key, req.Projection, &req.Expressions)
+	r, err := prepareRead(&req.Get)
 	if err != nil {
 		return nil, err
 	}

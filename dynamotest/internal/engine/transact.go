@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"sync"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
@@ -13,39 +12,35 @@ const maxTransaction = 4 << 20
 // tokenLife is how long a client request token stands for its transaction.
 const tokenLife = 10 * time.Minute
 
-// tokens remember the transactions that have taken effect.
+// tokens remember the transactions that have taken effect. An SDK sends a new
+// token with every transaction, so the old ones are forgotten in passing.
 type tokens struct {
-	mu   sync.Mutex // guards seen
-	seen map[string]spent
+	spent map[string]api.Fingerprint
+	queue []spent // in the order they were spent
 }
 
 // spent is a token that was used.
 type spent struct {
-	payload api.Fingerprint
-	until   time.Time
+	token string
+	until time.Time
 }
 
-// find returns the transaction that a token stands for, and forgets those that
-// are over.
-func (t *tokens) find(token string, now time.Time) (spent, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for key, s := range t.seen {
-		if !now.Before(s.until) {
-			delete(t.seen, key)
-		}
+// find returns the payload that a token stands for.
+func (t *tokens) find(token string, now time.Time) (api.Fingerprint, bool) {
+	for len(t.queue) > 0 && !now.Before(t.queue[0].until) {
+		delete(t.spent, t.queue[0].token)
+		t.queue = t.queue[1:]
 	}
-	s, ok := t.seen[token]
-	return s, ok
+	payload, ok := t.spent[token]
+	return payload, ok
 }
 
-func (t *tokens) spend(token string, payload api.Fingerprint, until time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.seen == nil {
-		t.seen = map[string]spent{}
+func (t *tokens) spend(token string, payload api.Fingerprint, now time.Time) {
+	if t.spent == nil {
+		t.spent = map[string]api.Fingerprint{}
 	}
-	t.seen[token] = spent{payload: payload, until: until}
+	t.spent[token] = payload
+	t.queue = append(t.queue, spent{token, now.Add(tokenLife)})
 }
 
 func (e *Engine) transactWriteItems(call *Call, req *api.TransactWriteItems) (reply, *api.Error) {
@@ -79,8 +74,8 @@ func (e *Engine) applyTogether(call *Call, req *api.TransactWriteItems, writes [
 	now := e.now()
 	if req.Token.Set {
 		payload = req.Fingerprint()
-		if s, ok := e.tokens.find(req.Token.Value, now); ok {
-			if s.payload != payload {
+		if first, ok := e.tokens.find(req.Token.Value, now); ok {
+			if first != payload {
 				return nil, &api.Error{Code: api.IdempotentMismatch, Message: "The request uses the same client token as a previous, but non-identical request"}
 			}
 			return nil, e.replay(call, writes)
@@ -94,7 +89,7 @@ func (e *Engine) applyTogether(call *Call, req *api.TransactWriteItems, writes [
 		changes[i].commit()
 	}
 	if req.Token.Set {
-		e.tokens.spend(req.Token.Value, payload, now.Add(tokenLife))
+		e.tokens.spend(req.Token.Value, payload, now)
 	}
 	return changes, nil
 }
@@ -107,7 +102,7 @@ func (e *Engine) planTogether(call *Call, writes []*write) ([]change, *api.Error
 	cancelled, bytes := false, 0
 	for i, w := range writes {
 		c, err := e.plan(w)
-		if err != nil && err.Code == api.ResourceNotFound {
+		if err != nil && err.WholeRequest {
 			return nil, err
 		}
 		if c.key != "" {
@@ -119,9 +114,14 @@ func (e *Engine) planTogether(call *Call, writes []*write) ([]change, *api.Error
 		changes[i], reasons[i] = c, reasonOf(err)
 		cancelled = cancelled || err != nil
 		bytes += max(sizeOf(c.old), sizeOf(c.new))
-		if c.cost.Table != "" {
-			c.cost.Base.Write *= 2 // one to prepare, one to commit; indexes are written once
-			call.Cost.add(c.cost)
+	}
+	for i := range changes {
+		if cost := changes[i].cost; cost.Table != "" {
+			cost.Base.Write *= 2 // one to prepare, one to commit
+			if cancelled {
+				cost.Indexes = nil // they are written at commit only
+			}
+			call.Cost.add(cost)
 		}
 	}
 	switch {
@@ -160,7 +160,7 @@ func (e *Engine) replay(call *Call, writes []*write) *api.Error {
 func (e *Engine) transactGetItems(call *Call, req *api.TransactGetItems) (reply, *api.Error) {
 	reads := make([]*read, len(req.Gets))
 	for i, g := range req.Gets {
-		r, err := prepareRead(g.TableName.Value, g.Key, g.Projection, &g.Expressions)
+		r, err := prepareRead(g)
 		if err != nil {
 			return nil, err
 		}
@@ -195,7 +195,7 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 	cancelled, bytes := false, 0
 	for i, r := range reads {
 		t, rec, err := e.get(r)
-		if err != nil && err.Code == api.ResourceNotFound {
+		if err != nil && err.WholeRequest {
 			return nil, err
 		}
 		items[i], reasons[i] = rec, reasonOf(err)

@@ -162,6 +162,8 @@ func TestRefusedTransactionsAndBatches(t *testing.T) {
 		{"check without a condition", "TransactWriteItems", `{"TransactItems":[{"ConditionCheck":{"TableName":"plain","Key":{"id":{"S":"x"}}}}]}`, "Validation", "conditionExpression' failed to satisfy constraint: Member must not be null"},
 		{"update without an expression", "TransactWriteItems", `{"TransactItems":[{"Update":{"TableName":"plain","Key":{"id":{"S":"x"}}}}]}`, "Validation", "updateExpression' failed"},
 		{"wrong key", "TransactWriteItems", `{"TransactItems":[{"Delete":{"TableName":"plain","Key":{"no":{"S":"x"}}}}]}`, "TransactionCanceled", "[ValidationError]"},
+		{"path into a key", "TransactWriteItems", `{"TransactItems":[{"Delete":{"TableName":"plain","Key":{"id":{"S":"x"}},"ConditionExpression":"attribute_exists(id.x)"}}]}`, "Validation", "not allowed: Key: id"},
+		{"path into a key", "TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"plain","Key":{"id":{"S":"x"}},"ProjectionExpression":"id.x"}}]}`, "Validation", "not allowed: Key: id"},
 		{"syntax error", "TransactWriteItems", `{"TransactItems":[{"Delete":{"TableName":"plain","Key":{"id":{"S":"x"}},"ConditionExpression":"a ="}}]}`, "Validation", "Syntax error"},
 		{"over 4 MB", "TransactWriteItems", `{"TransactItems":[` + repeat(11, large) + `]}`, "Validation", "4 MB"},
 		{"long token", "TransactWriteItems", `{"ClientRequestToken":"` + strings.Repeat("x", 37) + `","TransactItems":[` + putX + `]}`, "Validation", "clientRequestToken"},

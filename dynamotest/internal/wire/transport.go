@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"strconv"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
@@ -42,7 +43,7 @@ func readBody(r *http.Request) ([]byte, error) {
 // Response returns the reply as the response to a request.
 func (r *Reply) Response(to *http.Request) *http.Response {
 	return &http.Response{
-		Status:        http.StatusText(r.Status),
+		Status:        strconv.Itoa(r.Status) + " " + http.StatusText(r.Status),
 		StatusCode:    r.Status,
 		Proto:         "HTTP/1.1",
 		ProtoMajor:    1,
