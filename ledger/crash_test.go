@@ -25,43 +25,46 @@ func (b *bench) charge(ctx context.Context, c *ledger.Claim) (int64, error) {
 	return c.Fence, err
 }
 
+// crashes are the steps after which a worker dies.
+var crashes = map[string]struct {
+	crash    func(*testing.T, *bench, *ledger.Store) *ledger.Claim // nil when it never heard of its claim
+	blocks   bool
+	attempts int64
+}{
+	"before the claim": {func(*testing.T, *bench, *ledger.Store) *ledger.Claim { return nil }, false, 1},
+	"the claim's reply never came": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
+		b.deaf(t, func() error { _, err := store.Claim(t.Context(), order); return err })
+		return nil
+	}, true, 2},
+	"after the claim": {func(t *testing.T, _ *bench, store *ledger.Store) *ledger.Claim {
+		return mustClaim(t, store, order)
+	}, true, 2},
+	"after the effect": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
+		c := mustClaim(t, store, order)
+		_, err := b.charge(t.Context(), c)
+		must(t, err)
+		return c
+	}, true, 2},
+	"Complete's reply never came": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
+		c := mustClaim(t, store, order)
+		fence, err := b.charge(t.Context(), c)
+		must(t, err)
+		b.deaf(t, func() error { return c.Complete(t.Context(), fence) })
+		return c
+	}, false, 1},
+	"Fail's reply never came": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
+		c := mustClaim(t, store, order)
+		b.deaf(t, func() error { return c.Fail(t.Context(), errors.New("no connection")) })
+		return c
+	}, false, 2},
+}
+
 // A worker dies after each step of a delivery. The next delivery is told to
 // wait, or is done; the one after lease and skew ends in one charge and one
 // result, and the dead worker's late writes change neither.
 func TestCrashAtEachStep(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		crash    func(*testing.T, *bench, *ledger.Store) *ledger.Claim // nil when it never heard of its claim
-		blocks   bool
-		attempts int64
-	}{
-		"before the claim": {func(*testing.T, *bench, *ledger.Store) *ledger.Claim { return nil }, false, 1},
-		"the claim's reply never came": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
-			b.deaf(t, func() error { _, err := store.Claim(t.Context(), order); return err })
-			return nil
-		}, true, 2},
-		"after the claim": {func(t *testing.T, _ *bench, store *ledger.Store) *ledger.Claim {
-			return mustClaim(t, store, order)
-		}, true, 2},
-		"after the effect": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
-			c := mustClaim(t, store, order)
-			_, err := b.charge(t.Context(), c)
-			must(t, err)
-			return c
-		}, true, 2},
-		"Complete's reply never came": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
-			c := mustClaim(t, store, order)
-			fence, err := b.charge(t.Context(), c)
-			must(t, err)
-			b.deaf(t, func() error { return c.Complete(t.Context(), fence) })
-			return c
-		}, false, 1},
-		"Fail's reply never came": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
-			c := mustClaim(t, store, order)
-			b.deaf(t, func() error { return c.Fail(t.Context(), errors.New("no connection")) })
-			return c
-		}, false, 2},
-	} {
+	for name, tc := range crashes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
