@@ -173,6 +173,7 @@ func TestANewIndexIsFilled(t *testing.T) {
 	put(t, db, "plain", item("id", "a", "colour", "red", "size", 1))
 	put(t, db, "plain", item("id", "b", "colour", "red", "size", "large")) // not of the index's type: left out
 	put(t, db, "plain", item("id", "c", "colour", "red"))                  // no sort key: left out
+	put(t, db, "plain", item("id", "e", "colour", "", "size", 1))          // empty: left out
 	do(t, eng, "UpdateTable", `{"TableName":"plain","AttributeDefinitions":[{"AttributeName":"colour","AttributeType":"S"},{"AttributeName":"size","AttributeType":"N"}],
 		"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"colours","Projection":{"ProjectionType":"KEYS_ONLY"},
 		"KeySchema":[{"AttributeName":"colour","KeyType":"HASH"},{"AttributeName":"size","KeyType":"RANGE"}]}}]}`)
@@ -181,6 +182,9 @@ func TestANewIndexIsFilled(t *testing.T) {
 	all, _ := pages(t, db, red)
 	if got := column(all, "id"); !slices.Equal(got, []string{"d", "a"}) {
 		t.Errorf("the index has %v", got)
+	}
+	if n := do(t, eng, "Scan", `{"TableName":"plain","IndexName":"colours"}`)["Count"]; n != 2.0 {
+		t.Errorf("the index has %v entries, want 2", n)
 	}
 	if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: plain, Item: item("id", "b", "colour", "red", "size", "small")}); code(err) != "ValidationException" {
 		t.Errorf("an item that the index cannot take: %v", err)
