@@ -1,9 +1,11 @@
 package ddbpatterns_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,4 +95,54 @@ func read(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// Every test that CONTRIBUTING.md names is there.
+func TestKnownFlawsHaveTheirTests(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile("`([a-z/0-9]+)\\.(Test\\w+)`").FindAllStringSubmatch(read(t, "CONTRIBUTING.md"), -1)
+	if len(named) < 20 {
+		t.Fatalf("%d tests are named", len(named))
+	}
+	for _, m := range named {
+		files, err := filepath.Glob(m[1] + "/*_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := slices.ContainsFunc(files, func(file string) bool {
+			return strings.Contains(read(t, file), "\nfunc "+m[2]+"(t *testing.T)")
+		})
+		if !found {
+			t.Errorf("%s has no %s", m[1], m[2])
+		}
+	}
+}
+
+// renamed are attributes of golden items whose names a Config set.
+var renamed = map[string]bool{"tenant": true, "account": true, "accountName": true}
+
+// FORMAT.md names every attribute of every golden item.
+func TestFormatNamesEveryAttribute(t *testing.T) {
+	t.Parallel()
+	format := read(t, "FORMAT.md")
+	goldens, err := filepath.Glob("*/testdata/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	goldens = append(goldens, "examples/homeops/dmstatus/testdata/status.json")
+	if len(goldens) < 15 {
+		t.Fatalf("%d golden items", len(goldens))
+	}
+	for _, file := range goldens {
+		var row map[string]any
+		if err := json.Unmarshal([]byte(read(t, file)), &row); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		for attribute := range row {
+			known := strings.Contains(format, "`"+attribute+"`") || renamed[attribute] || strings.HasPrefix(attribute, "e_")
+			if !known {
+				t.Errorf("%s has %s, which FORMAT.md does not name", file, attribute)
+			}
+		}
+	}
 }
