@@ -36,10 +36,11 @@ func NewServer(cfg *Config) *Server {
 	if cfg == nil {
 		cfg = &Config{}
 	}
-	return &Server{
-		Tap:    NewTap(),
-		engine: engine.New(engine.Options{Now: cfg.Now, Hooks: latency(cfg.Latency)}),
+	options := engine.Options{Now: cfg.Now}
+	if cfg.Latency > 0 { // hooks have their price
+		options.Hooks = latency(cfg.Latency)
 	}
+	return &Server{Tap: NewTap(), engine: engine.New(options)}
 }
 
 // Client returns a client of the server: the SDK's own, over a transport that
@@ -75,9 +76,6 @@ func (l latency) After(ctx context.Context, _ *engine.Call) *api.Error  { return
 
 // wait ends early with the context; the client sees that by itself.
 func (l latency) wait(ctx context.Context) *api.Error {
-	if l <= 0 {
-		return nil
-	}
 	timer := time.NewTimer(time.Duration(l) / 2)
 	defer timer.Stop()
 	select {
