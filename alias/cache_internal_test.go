@@ -204,6 +204,27 @@ func TestCacheOneWhoGivesUpFailsNoOther(t *testing.T) {
 	}
 }
 
+func TestCacheSharesErrors(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		s.err = errors.New("no table")
+		release := s.holdUp()
+		var group sync.WaitGroup
+		for range 20 {
+			group.Go(func() {
+				if _, err := c.get(t.Context(), "a"); !errors.Is(err, s.err) {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		synctest.Wait()
+		release()
+		group.Wait()
+		if s.reads != 1 {
+			t.Errorf("%d reads, want 1", s.reads)
+		}
+	})
+}
+
 func TestCacheKeepsNoErrors(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
 		s.err = errors.New("no table")
@@ -301,14 +322,19 @@ func TestNoCache(t *testing.T) {
 func TestCacheEnd(t *testing.T) {
 	after := newBook([]row{{stands: true, Alias: Alias{Phrase: "disk", Name: "seeded"}}}, time.Time{})
 	for name, c := range map[string]struct {
-		overtake bool
+		overtake func(*testing.T, *cache)
 		book     *book
 		want     string
 		reads    int
 	}{
-		"known":     {false, after, "seeded", 1},
-		"unknown":   {false, nil, "torkning", 2},
-		"overtaken": {true, after, "torkning", 2},
+		"known":                {func(*testing.T, *cache) {}, after, "seeded", 1},
+		"unknown":              {func(*testing.T, *cache) {}, nil, "torkning", 2},
+		"overtaken by a write": {func(_ *testing.T, c *cache) { c.drop("a") }, after, "torkning", 2},
+		"overtaken by a read": {func(t *testing.T, c *cache) {
+			if _, err := c.refresh(t.Context(), "a"); err != nil {
+				t.Error(err)
+			}
+		}, after, "torkning", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, Config{}, func(t *testing.T, cache *cache, s *source) {
@@ -317,10 +343,8 @@ func TestCacheEnd(t *testing.T) {
 				if before == nil || before.entries["disk"].Name != "diskning" {
 					t.Errorf("begin: %v", before)
 				}
+				c.overtake(t, cache)
 				s.set("torkning")
-				if c.overtake {
-					cache.drop("a")
-				}
 				if c.book != nil {
 					known := *c.book
 					known.read = time.Now()
@@ -335,6 +359,19 @@ func TestCacheEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A book that was completed is as old as its oldest row.
+func TestCacheEndKeepsTheAge(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		want(t, c, s, "a", "diskning", 1)
+		time.Sleep(4 * time.Minute)
+		f, before := c.begin("a")
+		c.end("a", f, before)
+		want(t, c, s, "a", "diskning", 1)
+		time.Sleep(time.Minute)
+		want(t, c, s, "a", "diskning", 2)
+	})
 }
 
 // A read that panics must not leave the others waiting.

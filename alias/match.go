@@ -1,8 +1,6 @@
 package alias
 
-import (
-	"context"
-)
+import "context"
 
 // Match is a phrase found in a text.
 type Match struct {
@@ -50,7 +48,7 @@ func (b *book) match(text string) []Match {
 }
 
 func (b *book) longest(f folded, at int) (entry, bool) {
-	if f.cut[at] == noCut || f.text[at] == ' ' {
+	if f.cut[at] == noCut {
 		return entry{}, false
 	}
 	for _, length := range b.lengths {

@@ -61,6 +61,8 @@ func TestMatch(t *testing.T) {
 		{"not out of a joined picture", "👨|👩|👨👩👧", "👨\u200d👩 👨\u200d👩\u200d👧", []string{"👨👩👧=👨\u200d👩\u200d👧"}},
 		{"a joiner at the end joins nothing", "👨|x", "👨\u200d x\u200d", []string{"👨=👨\u200d", "x=x\u200d"}},
 		{"not half of two flags", "🇪🇳|🇸🇪", "🇸🇪🇳🇴 🇳🇴🇸🇪", []string{"🇸🇪=🇸🇪", "🇸🇪=🇸🇪"}},
+		{"beside a joined picture", "disk|👩", "👨\u200d👩disk", []string{"disk=disk"}},
+		{"what is no text is no character", "\ufffd", "\xff \ufffd", []string{"\ufffd=\ufffd"}},
 		{"a keycap", "1|1\u20e3", "1\ufe0f\u20e3 1", []string{"1\u20e3=1\ufe0f\u20e3", "1=1"}},
 		{"a region's flag", "🏴", "🏴\U000E0067\U000E0062\U000E007F 🏴", []string{"🏴=🏴"}},
 		{"scripts without spaces", "洗濯|ซักผ้า", "今日洗濯した。ฉันซักผ้าแล้ว", []string{"洗濯=洗濯", "ซักผ้า=ซักผ้า"}},

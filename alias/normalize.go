@@ -199,7 +199,7 @@ func classOf(r rune, before class) class {
 	case r == ' ', r == barrier:
 		return class{kind: edge}
 	case isMark(r) && before.kind != edge:
-		return class{kind: before.kind, half: before.half, attached: true}
+		return class{kind: before.kind, attached: true}
 	case r >= '\U0001F1E6' && r <= '\U0001F1FF':
 		return class{kind: flag, half: !before.half}
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):

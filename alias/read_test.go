@@ -1,10 +1,13 @@
 package alias_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
@@ -53,6 +56,32 @@ func TestPhrasesOfIsExact(t *testing.T) {
 	got, err := f.PhrasesOf(t.Context(), chat, "disk")
 	if diff := cmp.Diff([]string{"a", "å", "ö"}, phrasesOf(got)); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}
+
+// reversed gives what one page holds in another order, as an index may whose
+// entries have equal keys.
+type reversed struct{ *dynamodb.Client }
+
+func (r reversed) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	out, err := r.Client.Query(ctx, in, options...)
+	if err == nil {
+		slices.Reverse(out.Items)
+	}
+	return out, err
+}
+
+func TestPhrasesOfAreOrdered(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	if _, err := f.Seed(t.Context(), chat, map[string]string{"a": "x", "b": "x", "c": "x"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, store := range map[string]*alias.Store{"as stored": f.Store, "reversed": f.through(t, reversed{f.db.Client()}, nil)} {
+		got, err := store.PhrasesOf(t.Context(), chat, "x")
+		if diff := cmp.Diff([]string{"a", "b", "c"}, phrasesOf(got)); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
+		}
 	}
 }
 

@@ -5,15 +5,19 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/schema"
 )
 
 func TestSeedIsIdempotent(t *testing.T) {
@@ -113,25 +117,13 @@ func TestSeedLeavesTheBookWarm(t *testing.T) {
 
 var errBroken = errors.New("broken")
 
-// broken fails puts of phrases that hold a word, and counts those under way.
+// broken fails puts of phrases that hold a word.
 type broken struct {
 	*dynamodb.Client
 	word string
-
-	mu             sync.Mutex
-	underWay, most int
 }
 
-func (b *broken) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	b.mu.Lock()
-	b.underWay++
-	b.most = max(b.most, b.underWay)
-	b.mu.Unlock()
-	defer func() {
-		b.mu.Lock()
-		b.underWay--
-		b.mu.Unlock()
-	}()
+func (b broken) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	if strings.Contains(item.Text(in.Item, "sk"), b.word) {
 		return nil, errBroken
 	}
@@ -141,8 +133,7 @@ func (b *broken) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options
 func TestSeedNamesEachLeftover(t *testing.T) {
 	t.Parallel()
 	f := open(t)
-	api := &broken{Client: f.db.Client(), word: "hund"}
-	done, err := f.through(t, api, nil).Seed(t.Context(), chat, vocabulary())
+	done, err := f.through(t, broken{f.db.Client(), "hund"}, nil).Seed(t.Context(), chat, vocabulary())
 	var left *alias.LeftoverError
 	if !errors.As(err, &left) || !errors.Is(err, errBroken) || strings.Contains(err.Error(), "hund") {
 		t.Fatalf("Seed: %v", err)
@@ -158,14 +149,54 @@ func TestSeedNamesEachLeftover(t *testing.T) {
 	if diff := cmp.Diff(want, phrases); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if done.Created != 75 || api.most > 8 || api.most < 2 {
-		t.Errorf("%+v, %d at once", done, api.most)
+	if want := (alias.Seeded{Created: 75}); done != want {
+		t.Errorf("Seed: %+v", done)
 	}
 	// Again writes just those.
 	done, err = f.Seed(t.Context(), chat, vocabulary())
 	if want := (alias.Seeded{Created: 5, Kept: 75}); err != nil || done != want {
 		t.Errorf("Seed again: %+v, %v", done, err)
 	}
+}
+
+// held counts puts and holds them up.
+type held struct {
+	*dynamodb.Client
+	puts    *atomic.Int32
+	release chan struct{}
+}
+
+func (h held) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	h.puts.Add(1)
+	<-h.release
+	return h.Client.PutItem(ctx, in, options...)
+}
+
+func TestSeedIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := dynamotest.New(t, nil)
+		api := held{db.Client(), new(atomic.Int32), make(chan struct{})}
+		store, err := alias.New(api, "homeops", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Create(t.Context(), db.Client(), store.Table()); err != nil {
+			t.Fatal(err)
+		}
+		var group sync.WaitGroup
+		group.Go(func() {
+			if done, err := store.Seed(t.Context(), chat, vocabulary()); err != nil || done.Created != 80 {
+				t.Errorf("Seed: %+v, %v", done, err)
+			}
+		})
+		synctest.Wait()
+		if got := api.puts.Load(); got != 8 {
+			t.Errorf("%d puts under way, want 8", got)
+		}
+		close(api.release)
+		group.Wait()
+	})
 }
 
 func TestSeedCancelled(t *testing.T) {

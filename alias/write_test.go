@@ -1,6 +1,7 @@
 package alias_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
@@ -165,6 +167,54 @@ func TestCorrectToTheNameThatStandsKeepsConfirmations(t *testing.T) {
 	means(t, w.f, "diskning", 1)
 	refused(t, event.ErrTooOld)(w.correct("torkning", 50)) // it is noted
 	means(t, w.f, "diskning", 1)
+}
+
+// meddler makes another process's write just before a store's second update.
+type meddler struct {
+	*dynamodb.Client
+	updates *int
+	meddle  func()
+}
+
+func (m meddler) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if *m.updates++; *m.updates == 2 {
+		m.meddle()
+	}
+	return m.Client.UpdateItem(ctx, in, options...)
+}
+
+// A correction to the name that stands is two updates, and another may come
+// between them.
+func TestCorrectMeetsAnother(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		otherName  string
+		otherEvent int
+		wantErr    error
+		want       string
+	}{
+		"an earlier one":                {"torkning", 40, nil, "diskning"},
+		"a later one":                   {"torkning", 20, event.ErrTooOld, "torkning"},
+		"a later one to the same name":  {"diskning", 20, event.ErrTooOld, "diskning"},
+		"an earlier one, the same name": {"diskning", 40, nil, "diskning"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWriter(t)
+			do(t, event.Created)(w.put("diskning", 60))
+			api := meddler{w.f.db.Client(), new(int), func() { do(t, event.Created)(w.correct(c.otherName, c.otherEvent)) }}
+			store := w.f.through(t, api, nil)
+			_, err := store.Correct(t.Context(), alias.Correct{Scope: chat, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, 30)})
+			if !errors.Is(err, c.wantErr) {
+				t.Errorf("Correct: %v, want %v", err, c.wantErr)
+			}
+			means(t, w.f, c.want, 0)
+			refused(t, event.ErrTooOld)(w.correct("städning", 35))
+			if c.otherEvent == 20 {
+				refused(t, event.ErrTooOld)(w.correct("städning", 25))
+			}
+		})
+	}
 }
 
 func TestCorrectTeachesAFreePhrase(t *testing.T) {
