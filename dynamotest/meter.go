@@ -44,6 +44,9 @@ type Cost struct {
 	ByIndex map[string]Units
 	// ByOp counts requests by operation.
 	ByOp map[string]int
+	// RequestsByTable counts the priced requests by table; one that touches
+	// two tables counts for both.
+	RequestsByTable map[string]int
 	// Unpriced counts the requests whose backend did not say what they cost:
 	// those lost, refused by a backend other than this server, or that cost
 	// nothing, such as CreateTable.
@@ -141,7 +144,7 @@ func WithMeter(ctx context.Context) (context.Context, *Meter) {
 }
 
 func newMeter(outer *Meter) *Meter {
-	return &Meter{outer: outer, cost: Cost{ByTable: map[string]Units{}, ByIndex: map[string]Units{}, ByOp: map[string]int{}}}
+	return &Meter{outer: outer, cost: Cost{ByTable: map[string]Units{}, ByIndex: map[string]Units{}, ByOp: map[string]int{}, RequestsByTable: map[string]int{}}}
 }
 
 // Cost returns what has passed so far.
@@ -150,6 +153,7 @@ func (m *Meter) Cost() Cost {
 	defer m.mu.Unlock()
 	cost := m.cost
 	cost.ByTable, cost.ByIndex, cost.ByOp = maps.Clone(cost.ByTable), maps.Clone(cost.ByIndex), maps.Clone(cost.ByOp)
+	cost.RequestsByTable = maps.Clone(cost.RequestsByTable)
 	cost.Depth = depth(m.spans)
 	return cost
 }
@@ -186,6 +190,7 @@ func (m *Meter) add(op string, s span, tables []consumed) {
 	}
 	for _, table := range tables {
 		units := table.units(op)
+		m.cost.RequestsByTable[table.TableName]++
 		m.cost.Units = m.cost.add(units)
 		m.cost.ByTable[table.TableName] = m.cost.ByTable[table.TableName].add(units)
 		for name, index := range table.indexes() {
