@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -23,6 +24,7 @@ type Config struct {
 
 	Endpoint string // DYNAMO_ENDPOINT; "" is AWS where there are credentials, else embedded
 	Region   string // DYNAMO_REGION
+	AWS      bool   // the SDK's own variables name credentials, which it reads itself
 
 	TelegramSecret string // TELEGRAM_SECRET_TOKEN, asked for by -serve
 	TelegramToken  string // TELEGRAM_BOT_TOKEN; "" writes replies to the console
@@ -60,6 +62,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		TelegramSecret:  r.secret("TELEGRAM_SECRET_TOKEN", secret, "1 to 256 letters, digits, '_' and '-', as setWebhook takes it"),
 		TelegramToken:   r.secret("TELEGRAM_BOT_TOKEN", botToken, "a bot token, digits:letters, as BotFather gives it"),
 	}
+	cfg.AWS = r.credentials()
 	r.distinct(cfg)
 	if len(r.errs) > 0 {
 		return Config{}, errors.Join(r.errs...)
@@ -120,6 +123,19 @@ func (r *reader) endpoint(name string) string {
 		r.wrong(name, "must be a URL such as http://127.0.0.1:8000, is %q", value)
 	}
 	return value
+}
+
+// credentials reports whether the environment names AWS credentials. A profile
+// or a role that only files or the machine know of is not looked for: name it
+// with AWS_PROFILE.
+func (r *reader) credentials() bool {
+	if (r.value("AWS_ACCESS_KEY_ID") == "") != (r.value("AWS_SECRET_ACCESS_KEY") == "") {
+		r.wrong("AWS_ACCESS_KEY_ID", "goes with AWS_SECRET_ACCESS_KEY: set both or none")
+	}
+	return slices.ContainsFunc([]string{
+		"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE",
+		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+	}, func(name string) bool { return r.value(name) != "" })
 }
 
 // distinct refuses one table for two purposes: their keys differ.

@@ -74,3 +74,26 @@ func TestWrongValuesAreAllNamed(t *testing.T) {
 		}
 	}
 }
+
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		env  map[string]string
+		want bool
+	}{
+		"none":      {nil, false},
+		"empty":     {map[string]string{"AWS_PROFILE": ""}, false},
+		"a key":     {map[string]string{"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "x"}, true},
+		"a profile": {map[string]string{"AWS_PROFILE": "default"}, true},
+		"a pod":     {map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "/token"}, true},
+		"a task":    {map[string]string{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/v2"}, true},
+	} {
+		if got, err := config.Load(lookup(tc.env)); err != nil || got.AWS != tc.want {
+			t.Errorf("%s: %v, %v", name, got.AWS, err)
+		}
+	}
+	_, err := config.Load(lookup(map[string]string{"AWS_ACCESS_KEY_ID": "AKIA"}))
+	if err == nil || !strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID:") {
+		t.Errorf("half a key: %v", err)
+	}
+}

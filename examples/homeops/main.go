@@ -1,0 +1,185 @@
+// Command homeops is a household's Telegram bot on DynamoDB: a webhook, a queue
+// and a worker that keep who did which chore when.
+//
+//	go run ./examples/homeops                   replays a conversation and reports
+//	go run ./examples/homeops -updates FILE     replays your own, "-" is standard input
+//	go run ./examples/homeops -serve ADDR       is the webhook and the worker
+//
+// The way of an update: ingest → queue → worker → the library's packages. See
+// README.md.
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	_ "time/tzdata" // zones on machines that have none
+
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/replay"
+	"github.com/homeops/ddbpatterns/examples/homeops/report"
+)
+
+// What the replay of no other file works on.
+var (
+	//go:embed testdata/conversation.jsonl
+	conversation []byte
+	//go:embed testdata/seeds.json
+	seeds []byte
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the second signal ends the process at once
+	os.Exit(program{Args: os.Args[1:], Env: os.LookupEnv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr}.run(ctx))
+}
+
+// program is what a process is given.
+type program struct {
+	Args     []string
+	Env      func(string) (string, bool)
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2 // wrong flags or variables: nothing was begun
+)
+
+// flags are the command line.
+type flags struct {
+	updates, serve, seeds, log string
+}
+
+func (p program) flags() (flags, error) {
+	var f flags
+	set := flag.NewFlagSet("homeops", flag.ContinueOnError)
+	set.SetOutput(p.Err)
+	set.StringVar(&f.updates, "updates", "", "replay the updates of this `file`, one JSON object a line, instead of the bundled conversation; - is standard input")
+	set.StringVar(&f.serve, "serve", "", "be webhook and worker on this `address`, such as :8080")
+	set.StringVar(&f.seeds, "seeds", "", "a JSON `file` of phrases that chats start with: chat id → phrase → activity")
+	set.StringVar(&f.log, "log", "text", "the `form` of the log on standard error: text or json")
+	if err := set.Parse(p.Args); err != nil {
+		return flags{}, err // which is written already
+	}
+	var wrong error
+	switch {
+	case set.NArg() > 0:
+		wrong = fmt.Errorf("unexpected argument %q", set.Arg(0))
+	case f.updates != "" && f.serve != "":
+		wrong = errors.New("-updates and -serve exclude each other")
+	case f.log != "text" && f.log != "json":
+		wrong = fmt.Errorf("-log must be text or json, is %q", f.log)
+	}
+	return f, p.complain(wrong)
+}
+
+// complain writes an error for people and returns it.
+func (p program) complain(err error) error {
+	if err != nil {
+		fmt.Fprintf(p.Err, "homeops: %v\n", err)
+	}
+	return err
+}
+
+func (p program) run(ctx context.Context) (exit int) {
+	f, err := p.flags()
+	if errors.Is(err, flag.ErrHelp) {
+		return exitOK
+	}
+	if err != nil {
+		return exitUsage
+	}
+	cfg, err := config.Load(p.Env)
+	if err == nil && f.serve != "" && cfg.TelegramSecret == "" {
+		err = errors.New("TELEGRAM_SECRET_TOKEN: must be set, to what setWebhook was given: without it anybody could post updates")
+	}
+	if p.complain(err) != nil {
+		return exitUsage
+	}
+	if f.serve != "" {
+		err = p.serve(ctx, cfg, f)
+	} else {
+		err = p.replay(ctx, cfg, f)
+	}
+	if p.complain(err) != nil {
+		return exitFailed
+	}
+	return exitOK
+}
+
+func (p program) replay(ctx context.Context, cfg config.Config, f flags) error {
+	o := replay.Options{Config: cfg, Log: p.logger(f, slog.LevelError), Progress: p.Err}
+	var err error
+	switch f.updates {
+	case "":
+		o.Updates, o.Config.TelegramToken = bytes.NewReader(conversation), "" // the bot in it is another
+		if f.seeds == "" {
+			o.Seeds, err = readSeeds(seeds)
+		}
+	case "-":
+		o.Updates = p.In
+	default:
+		file, openErr := os.Open(f.updates)
+		if openErr != nil {
+			return openErr
+		}
+		defer file.Close()
+		o.Updates = file
+	}
+	if f.seeds != "" {
+		o.Seeds, err = loadSeeds(f.seeds)
+	}
+	if err != nil {
+		return err
+	}
+	facts, err := replay.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	return report.Write(p.Out, facts)
+}
+
+func (p program) logger(f flags, level slog.Level) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if f.log == "json" {
+		return slog.New(slog.NewJSONHandler(p.Err, options))
+	}
+	return slog.New(slog.NewTextHandler(p.Err, options))
+}
+
+func loadSeeds(path string) (app.Seeds, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := readSeeds(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+func readSeeds(text []byte) (app.Seeds, error) {
+	var s app.Seeds
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("seeds are chat id → phrase → activity: %w", err)
+	}
+	return s, nil
+}

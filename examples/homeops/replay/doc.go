@@ -1,0 +1,12 @@
+// Package replay runs a file of updates through the whole pipeline on the
+// updates' own clock: the webhook's HTTP handler, the queue, the worker, the
+// tables. Weeks pass in a second, and what the clock decides (quiet hours, the
+// day's limit, the queue's visibility timeout) is decided as it was then.
+//
+//	clock.go     what time it is
+//	source.go    reads updates and tells when each came in
+//	telegram.go  posts an update to the webhook, and again until it is acknowledged
+//	replay.go    the loop: post, then let the worker empty the queue
+//	waves.go     keeps requests apart that wait for each other, so that depth can be measured
+//	open.go      the database, embedded or a real endpoint with TTL off
+package replay

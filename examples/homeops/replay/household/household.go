@@ -1,0 +1,233 @@
+// Package household writes the bundled conversation: a family's month with the
+// bot, across the night of 2026-03-29, when clocks in Stockholm went forward.
+// Most of it is routine.go, the same every week; this file is what happened
+// besides.
+package household
+
+import (
+	"io"
+	"time"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
+)
+
+// Write writes the conversation as updates, one a line, in the order in which
+// the webhook gets them. It always writes the same.
+func Write(out io.Writer) error {
+	s := &script{zone: app.Zone.Location()}
+	s.beginning()
+	s.weeks(time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC), time.Date(2026, 4, 8, 0, 0, 0, 0, time.UTC))
+	s.names()
+	s.teaching()
+	s.unsure()
+	s.questions()
+	s.repetitions()
+	s.disturbances()
+	s.summerTime()
+	s.privately()
+	return s.play(out)
+}
+
+// beginning: the group becomes a supergroup, which changes its id and starts
+// its message ids anew.
+func (s *script) beginning() {
+	s.on("2026-03-09")
+	s.at("17:31", func(w *writer, at time.Time) {
+		w.send(update{Message: w.text(before, bo, at, "Nu provar vi den här boten 🤖")})
+	})
+	s.at("17:32", func(w *writer, at time.Time) {
+		w.send(update{Message: &message{ID: w.id(before), From: &bo, Chat: before, Date: at.Unix(), MigrateTo: home.ID}})
+		w.send(update{Message: &message{ID: w.id(home), From: &anonymous, SenderChat: &home, Chat: home, Date: at.Unix(), MigrateFrom: before.ID}})
+	})
+	s.at("17:40", func(w *writer, at time.Time) {
+		w.send(update{Message: &message{ID: w.id(home), From: &bo, Chat: home, Date: at.Unix(), NewMembers: []user{cleo}}})
+	})
+	s.say("17:41", cleo, "hej hej 👋")
+	s.say("19:12", anna, "Jag har diskat")
+}
+
+func (s *script) names() {
+	s.on("2026-03-09")
+	s.say("19:30", anna, "Jag heter Anna")
+	s.say("19:31", bo, "Jag heter Bo")
+	s.say("19:38", cleo, "jag heter Anna") // which is taken
+	s.say("19:39", cleo, "My name is Cleo")
+}
+
+func (s *script) teaching() {
+	s.on("2026-03-11").say("16:20", cleo, "pant betyder pantning")
+	s.on("2026-03-12").say("16:28", cleo, "tog en pant ♻️")
+	s.on("2026-03-13").say("17:31", cleo, "bins means sopor")
+	s.on("2026-03-13").say("17:33", cleo, "emptied the bins")
+	s.on("2026-03-14").say("12:10", bo, "pant betyder städning") // taken, so:
+	s.on("2026-03-14").say("12:12", bo, "Nej, pant betyder handling")
+	s.on("2026-03-16").say("16:45", cleo, "pant igen 💰")
+	s.on("2026-03-16").say("16:52", cleo, "Nej, pant betyder pantning")
+	s.on("2026-03-21").say("16:31", cleo, "pant, 42 kr!")
+	s.on("2026-04-04").say("09:31", bo, "Fido betyder ”hundvakt”") // a chore that the bot never heard of
+	s.on("2026-04-05").say("09:10", bo, "Fido hela förmiddagen 🐶")
+}
+
+// unsure: the bot asks, and people reply to the question, whose text carries
+// what it was about.
+func (s *script) unsure() {
+	ask := func(clock string, q dialog.Question) {
+		text, ok := dialog.Ask(q)
+		if !ok {
+			panic("household: no question")
+		}
+		s.bot(clock, text)
+	}
+	s.on("2026-03-17")
+	s.say("16:20", cleo, "diksat nu")
+	ask("16:20:01", dialog.Question{Phrase: "diksat", Name: "diskning", Lang: dialog.Swedish})
+	s.reply("16:21:10", cleo, "bot", "ja")
+	s.on("2026-03-19")
+	s.say("20:31", cleo, "diksat igen") // known by now
+	s.on("2026-03-22")
+	s.say("15:02", anna, "Vikat alla kläder 👕")
+	ask("15:02:02", dialog.Question{Phrase: "vikat", Name: "vila", Lang: dialog.Swedish})
+	s.reply("15:03:30", anna, "bot", "Nej, jag menade tvätt")
+	s.on("2026-03-26")
+	s.say("20:52", anna, "Vikat lakanen")
+	s.on("2026-04-02")
+	s.say("16:40", cleo, "vacuumd my room and the stairs")
+	ask("16:40:01", dialog.Question{Phrase: "vacuumd", Name: "dammsugning", Lang: dialog.English})
+	s.reply("16:42", cleo, "bot", "Yes!")
+	s.on("2026-04-06")
+	s.say("14:10", bo, "Städar hela förmiddagen")
+	ask("14:10:01", dialog.Question{Phrase: "städar", Name: "städning", Lang: dialog.Swedish})
+	s.reply("14:11:20", bo, "bot", "nej")
+}
+
+func (s *script) questions() {
+	s.on("2026-03-15")
+	s.say("20:01", bo, "Vem diskade senast?")
+	s.say("20:02", bo, "När diskade Cleo senast?")
+	s.say("20:03", anna, "Hur ofta har Anna diskat den här veckan?")
+	s.on("2026-03-20")
+	s.say("17:20", cleo, "Who took out the trash last?")
+	s.say("17:21", cleo, "When did Bo last do the vacuuming?")
+	s.say("17:22", cleo, "How often did Anna do the dishes this week?")
+	s.on("2026-03-24")
+	s.say("12:30", anna, "Vem klippte gräset senast?") // nobody: it is March
+	s.say("12:31", anna, "När dammsög Doris senast?")  // nobody knows a Doris
+	s.on("2026-03-29")
+	s.sayAs("weekly", "20:30", anna, "Hur många gånger lagade vi mat den här veckan?") // a week of 167 hours
+	s.on("2026-03-30")
+	s.say("12:31", bo, "När tvättade jag senast?")
+	s.say("12:32", bo, "Hur ofta har jag lagat mat den här veckan?") // it is a new one
+	s.on("2026-04-05")
+	s.say("20:01", anna, "Vem pantade senast?")
+	s.say("20:02", anna, "When did I last do the laundry?")
+	s.say("20:03", anna, "How many times did we do the dishes this week?")
+}
+
+// repetitions: updates that come twice, at once or days later, and texts that
+// change afterwards.
+func (s *script) repetitions() {
+	s.on("2026-03-18")
+	s.sayAs("dishes", "21:10", anna, "Jag har diskat och tömt diskmaskinen")
+	s.again("21:10:01", "dishes")
+	s.edit("21:14", "dishes", "Jag har diskat, tömt diskmaskinen och tvättat")
+	s.on("2026-03-19")
+	s.again("00:00:30", "dishes") // after midnight, which grants nothing anew
+	s.on("2026-03-31")
+	s.say("16:58", bo, "Plockat ur och handlat")
+	s.bot("16:58:01", dialog.Praise(dialog.Swedish, "Bo", []string{"diskning", "handling"}, 2))
+	s.reply("16:59:05", bo, "bot", "Varsågod 😄") // an answer to the bot, from which it learns how soon Bo answers
+	s.on("2026-03-22")
+	s.sayAs("hello", "09:10", bo, "Våffeldagen på onsdag 🧇")
+	s.again("09:10:01", "hello")
+	s.edit("09:16", "hello", "Våffeldagen är på onsdag 🧇🧇")
+	s.again("12:20", "dishes") // days later
+	s.on("2026-03-25")
+	s.sayAs("waffles", "18:33", cleo, "Lagade mat: våfflor!!! 🧇")
+	s.again("18:33:01", "waffles")
+	s.again("18:33:03", "waffles")
+	s.edit("18:35", "waffles", "inte lagat mat, bara våfflor")
+	s.on("2026-04-01")
+	s.again("08:10", "weekly") // a question is not answered twice
+}
+
+// disturbances: a fast conversation, what nobody wrote, and what is wrong.
+func (s *script) disturbances() {
+	s.on("2026-03-23")
+	s.say("20:00:05", anna, "Såg ni matchen?")
+	s.say("20:00:17", cleo, "JAAA")
+	s.say("20:00:29", anna, "Vilket mål")
+	s.say("20:00:40", bo, "Otroligt. Diskat klart förresten")
+	s.say("20:00:52", cleo, "⚽⚽⚽")
+	s.on("2026-03-26")
+	s.at("08:00", func(w *writer, at time.Time) {
+		w.send(update{ChannelPost: &message{ID: w.id(street), SenderChat: &street, Chat: street, Date: at.Unix(), Text: "Sophämtning sker på torsdag."}})
+	})
+	s.at("08:01", func(w *writer, at time.Time) {
+		w.send(update{Message: w.text(home, other, at, "I dag: regn, +4 °")})
+	})
+	s.at("12:40", func(w *writer, at time.Time) {
+		w.send(update{Message: &message{ID: w.id(home), From: &anonymous, SenderChat: &home, Chat: home, Date: at.Unix(), Text: "Städat överallt, skrivet som gruppen"}})
+	})
+	s.at("15:10", func(w *writer, at time.Time) {
+		small := photo{FileID: "AgACAgQAAxkBAAIB", UniqueID: "AQADh7kxG", Width: 90, Height: 67, Size: 1487}
+		w.send(update{Message: &message{ID: w.id(home), From: &bo, Chat: home, Date: at.Unix(), Photo: []photo{small}, Caption: "Klippt gräset, första gången i år 🌱"}})
+	})
+	s.at("15:12", func(w *writer, at time.Time) {
+		w.send(update{Reaction: &reaction{Chat: home, MessageID: w.next[home.ID], User: cleo, Date: at.Unix(), Old: []emoji{}, New: []emoji{{"emoji", "👍"}}}})
+	})
+	s.at("15:20", func(w *writer, _ time.Time) { // its message is out of reach: date 0
+		w.send(update{Callback: &callback{ID: "21474836480001", From: anna, Message: message{ID: 5, Chat: home}, Instance: "-7812345678901234567", Data: "ok:1"}})
+	})
+	s.on("2026-03-27")
+	s.at("09:00", func(w *writer, at time.Time) { // sent in the year 2091
+		w.send(update{Message: w.text(home, bo, at.AddDate(65, 0, 0), "Jag har diskat i framtiden")})
+	})
+	s.at("09:01", func(w *writer, _ time.Time) {
+		w.raw([]byte(`{"update_id":731904999,"message":{"message_id":` + "\n")) // torn off
+		w.raw([]byte(`{"update_id":731905000,"message":{"text":"Jag har diskat"}}` + "\n"))
+	})
+	s.at("09:02", func(w *writer, at time.Time) {
+		w.send(update{Unheard: &unheard{Date: at.Unix(), Note: "of a kind that is yet to come"}})
+	})
+}
+
+// summerTime: at 02:00 on Sunday the clocks go to 03:00.
+func (s *script) summerTime() {
+	s.on("2026-03-28").say("23:34", bo, "Tömt diskmaskinen")
+	s.on("2026-03-29").say("01:59:20", bo, "Slängde soporna på väg hem 🌙")
+	s.on("2026-03-29").say("03:00:10", anna, "Hängt tvätten, ni väckte mig")
+	s.on("2026-03-30").say("07:05:30", anna, "Vattnat blommorna före jobbet")
+}
+
+// privately: people let the bot write to them, and change their mind.
+func (s *script) privately() {
+	start := func(clock string, who user) {
+		s.at(clock, func(w *writer, at time.Time) { w.send(update{Message: w.text(private(who), who, at, "/start")}) })
+	}
+	member := func(clock string, who user, from, to string) {
+		s.at(clock, func(w *writer, at time.Time) {
+			w.send(update{MyChatMember: &membership{Chat: private(who), From: who, Date: at.Unix(), Old: status(from), New: status(to)}})
+		})
+	}
+	s.on("2026-03-16")
+	start("18:31", anna)
+	start("18:40", bo)
+	s.at("18:42", func(w *writer, at time.Time) {
+		w.send(update{Message: w.text(private(anna), anna, at, "Tränat på gymmet, berätta inte")})
+	})
+	s.on("2026-03-31")
+	member("22:15", bo, "member", "kicked")
+	s.on("2026-04-03")
+	start("10:05", cleo)
+	member("10:20", cleo, "member", "kicked")
+	member("10:41", cleo, "kicked", "member")
+}
+
+func status(text string) member {
+	m := member{User: doer, Status: text}
+	if text == "kicked" {
+		m.Until = new(int64) // for ever
+	}
+	return m
+}

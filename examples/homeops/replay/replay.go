@@ -1,0 +1,178 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/database"
+	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/report"
+	tg "github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+)
+
+// Options of a replay.
+type Options struct {
+	Config   config.Config
+	Updates  io.Reader // one JSON object a line
+	Seeds    app.Seeds
+	Log      *slog.Logger
+	Progress io.Writer // a line now and then; nil for none
+}
+
+// Tuning.
+const (
+	measured      = 1000 // how many updates' depth is measured: it takes time
+	progressEvery = 3 * time.Second
+	madeUpSecret  = "replay"
+)
+
+// wall is the clock on the wall, for progress only.
+var wall = time.Now
+
+// run is a replay under way.
+type run struct {
+	Options
+	updates  *source
+	clock    *clock
+	db       database.DB
+	waves    *waves
+	app      *app.App
+	queue    *queue.Memory
+	telegram telegram
+	tally    *report.Tally
+
+	body []byte        // being posted
+	last worker.Report // of the delivery just handled
+}
+
+// Run replays the updates and returns what there is to report.
+func Run(ctx context.Context, o Options) (report.Facts, error) {
+	r, err := start(o)
+	if err != nil {
+		return report.Facts{}, err
+	}
+	if err := r.setUp(ctx); err != nil {
+		return report.Facts{}, err
+	}
+	if err := r.all(ctx); err != nil {
+		return report.Facts{}, err
+	}
+	stored, err := report.Read(ctx, r.app, r.db.Client, r.tally, r.clock.now())
+	if err != nil {
+		return report.Facts{}, err
+	}
+	return report.Facts{Where: r.db.Where, Zone: app.Zone, Tally: r.tally, Stored: stored, Dead: r.queue.Dead()}, nil
+}
+
+// start wires the pipeline as a service does, but for the clock, and for the
+// sender, which keeps to itself what it is given.
+func start(o Options) (*run, error) {
+	r := &run{Options: o, updates: newSource(o.Updates), waves: new(waves), tally: report.NewTally()}
+	r.clock = newClock(r.updates.start())
+	r.db = open(o.Config, r.clock.now, r.waves)
+	r.queue = queue.NewMemory(queue.Config{Now: r.clock.now})
+	var err error
+	r.app, err = app.New(app.Options{
+		Config: o.Config, DB: r.db.Client, Now: r.clock.now, Queue: r.queue, Sender: &tg.Console{}, Log: o.Log,
+		Observe: func(_ context.Context, report worker.Report) { r.last = report },
+	})
+	if err != nil {
+		return nil, err
+	}
+	secret := cmp.Or(o.Config.TelegramSecret, madeUpSecret)
+	r.telegram = telegram{
+		secret: secret, clock: r.clock,
+		webhook: &ingest.Handler{
+			Secret: secret, Queue: r.queue, Log: o.Log,
+			Observe: func(result ingest.Result) { r.tally.Ingested(result, r.body) },
+		},
+	}
+	return r, nil
+}
+
+// setUp creates the tables, on a real endpoint without TTL, and seeds the
+// phrases.
+func (r *run) setUp(ctx context.Context) error {
+	ttl := r.db.Embedded != nil
+	if !ttl {
+		if err := refuseTTL(ctx, r.db.Client, r.app.Tables(true)); err != nil {
+			return err
+		}
+	}
+	if err := r.app.CreateTables(ctx, ttl); err != nil {
+		return fmt.Errorf("creating tables: %w", err)
+	}
+	if err := r.app.Seed(ctx, r.Seeds); err != nil {
+		return fmt.Errorf("seeding phrases: %w", err)
+	}
+	return nil
+}
+
+// all posts one update after the other, and lets the worker empty the queue
+// before the next. In the end time passes until nothing comes back any more.
+func (r *run) all(ctx context.Context) error {
+	defer r.waves.off.Store(true)
+	progress := wall().Add(progressEvery)
+	for {
+		body, at, ok, err := r.updates.next()
+		if err != nil {
+			return fmt.Errorf("reading updates: %w", err)
+		}
+		if !ok {
+			break
+		}
+		if err := r.one(ctx, body, at); err != nil {
+			return err
+		}
+		if r.tally.Updates == measured {
+			r.waves.off.Store(true)
+		}
+		if r.Progress != nil && wall().After(progress) {
+			progress = wall().Add(progressEvery)
+			fmt.Fprintf(r.Progress, "homeops: %d updates replayed, up to %s\n", r.tally.Updates, at.Format(time.DateOnly))
+		}
+	}
+	for r.queue.Len() > 0 {
+		r.clock.advance(queue.Visibility)
+		if err := r.drain(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) one(ctx context.Context, body []byte, at time.Time) error {
+	r.clock.until(at)
+	r.tally.Update(r.clock.now())
+	r.body = body
+	posts, acknowledged, err := r.telegram.deliver(ctx, body)
+	r.tally.Posted(posts, acknowledged)
+	if err != nil {
+		return err
+	}
+	return r.drain(ctx)
+}
+
+// drain lets the worker have what is visible in the queue, and meters each
+// delivery.
+func (r *run) drain(ctx context.Context) error {
+	for {
+		batch, err := r.queue.Receive(ctx, 1, 0)
+		if err := cmp.Or(err, ctx.Err()); err != nil || len(batch) == 0 {
+			return err
+		}
+		r.last = worker.Report{}
+		metered, meter := dynamotest.WithMeter(ctx)
+		r.app.Worker.Work(metered, batch)
+		r.tally.Delivered(r.last, meter.Cost())
+	}
+}

@@ -1,0 +1,95 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+)
+
+// Costs adds up what deliveries cost.
+type Costs struct {
+	ByKind   map[string]*KindCost
+	ByTable  map[string]TableCost
+	Unpriced int // requests whose backend did not say what they cost
+}
+
+// TableCost is what was spent on a table.
+type TableCost struct {
+	Requests int
+	dynamotest.Units
+}
+
+// KindCost is what deliveries of a kind cost: all together, and the dearest.
+type KindCost struct {
+	Deliveries int
+	All, Most  dynamotest.Price
+
+	// depth is, for each price that occurred, the least depth it was measured
+	// with.
+	depth map[dynamotest.Price]int
+}
+
+func newCosts() Costs {
+	return Costs{ByKind: map[string]*KindCost{}, ByTable: map[string]TableCost{}}
+}
+
+// kindOf splits the worker's kinds where the price differs.
+func kindOf(r worker.Report) string {
+	kind := string(cmp.Or(r.Kind, worker.KindNone))
+	switch {
+	case r.Err != nil:
+		return "failed, comes back"
+	case r.Duplicate:
+		return kind + ", again"
+	case r.Kind != worker.KindActivity:
+		return kind
+	case len(r.Recorded) > 1:
+		return kind + ", several at once"
+	case r.Sent != "":
+		return kind + ", answered"
+	}
+	return kind + ", silent"
+}
+
+func (c *Costs) add(kind string, cost dynamotest.Cost) {
+	k := c.ByKind[kind]
+	if k == nil {
+		k = &KindCost{depth: map[dynamotest.Price]int{}}
+		c.ByKind[kind] = k
+	}
+	k.add(cost)
+	for table, units := range cost.ByTable {
+		t := c.ByTable[table]
+		t.Requests += cost.RequestsByTable[table]
+		t.RCU, t.WCU = t.RCU+units.RCU, t.WCU+units.WCU
+		c.ByTable[table] = t
+	}
+	c.Unpriced += cost.Unpriced
+}
+
+func (k *KindCost) add(cost dynamotest.Cost) {
+	p := cost.Price()
+	k.Deliveries++
+	k.All = dynamotest.Price{Requests: k.All.Requests + p.Requests, RCU: k.All.RCU + p.RCU, WCU: k.All.WCU + p.WCU}
+	k.Most = dynamotest.Price{Requests: max(k.Most.Requests, p.Requests), RCU: max(k.Most.RCU, p.RCU), WCU: max(k.Most.WCU, p.WCU)}
+	if least, ok := k.depth[p]; !ok || cost.Depth < least {
+		k.depth[p] = cost.Depth
+	}
+}
+
+// Depth is how many requests had to wait for the one before, in the delivery
+// with the longest such chain. A busy machine can pull requests apart that were
+// sent side by side, which makes a chain look longer, never shorter: so of
+// deliveries with one price the least counts.
+func (k *KindCost) Depth() int {
+	deepest := 0
+	for _, depth := range k.depth {
+		deepest = max(deepest, depth)
+	}
+	return deepest
+}
+
+// mean writes the mean of a kind: "8" or "2.4".
+func mean(sum float64, n int) string { return fmt.Sprintf("%.4g", sum/float64(n)) }

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/pattern"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// Stored is what stands in the tables.
+type Stored struct {
+	Tables     []Table
+	Activities map[Done]int
+	People     map[string]string // actor → what they are called, as of their latest activity
+	Habit      *pattern.Habit    // of the person who did most, what they did most
+}
+
+// Table is what stands in one table.
+type Table struct {
+	Name    string
+	Rows    int
+	Types   map[string]int // by the attribute "type", in a table shared by several
+	Expired int            // past their time to live, on the updates' clock
+}
+
+// Done is who did what.
+type Done struct{ Actor, Name string }
+
+// Read reads the tables. The activities are those of the chats in the tally.
+func Read(ctx context.Context, a *app.App, db *dynamodb.Client, t *Tally, now time.Time) (Stored, error) {
+	definitions, err := schema.Merge(a.Tables(true)...)
+	if err != nil {
+		return Stored{}, err
+	}
+	s := Stored{Activities: map[Done]int{}, People: map[string]string{}}
+	for _, definition := range definitions {
+		table, err := readTable(ctx, db, definition, now)
+		if err != nil {
+			return Stored{}, fmt.Errorf("reading table %s: %w", definition.Name, err)
+		}
+		s.Tables = append(s.Tables, table)
+	}
+	mine := map[pattern.Observation]int{} // by scope, actor and name
+	for _, chat := range slices.Sorted(maps.Keys(t.chats)) {
+		for done, err := range a.Activities.InScope(ctx, chat, activity.Range{}) {
+			if err != nil {
+				return Stored{}, err
+			}
+			s.Activities[Done{done.Actor, done.Name}]++
+			s.People[done.Actor] = done.ActorName
+			mine[pattern.Observation{Scope: chat, Actor: done.Actor, Name: done.Name}]++
+		}
+	}
+	return s, s.readHabit(ctx, a, mine)
+}
+
+func readTable(ctx context.Context, db *dynamodb.Client, definition schema.Table, now time.Time) (Table, error) {
+	table := Table{Name: definition.Name, Types: map[string]int{}}
+	pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{TableName: aws.String(definition.Name)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return Table{}, err
+		}
+		for _, item := range page.Items {
+			table.Rows++
+			if kind, ok := item["type"].(*types.AttributeValueMemberS); ok && definition.Key.Partition.Name == "pk" {
+				table.Types[kind.Value]++
+			}
+			if ttl, ok := item[definition.TTL].(*types.AttributeValueMemberN); ok {
+				if at, err := strconv.ParseInt(ttl.Value, 10, 64); err == nil && at <= now.Unix() {
+					table.Expired++
+				}
+			}
+		}
+	}
+	return table, nil
+}
+
+// readHabit reads the habit of the activity that one person did most often; of
+// several the first by name, so that the report is always the same.
+func (s *Stored) readHabit(ctx context.Context, a *app.App, mine map[pattern.Observation]int) error {
+	if len(mine) == 0 {
+		return nil
+	}
+	most := slices.MinFunc(slices.Collect(maps.Keys(mine)), func(x, y pattern.Observation) int {
+		return cmp.Or(cmp.Compare(mine[y], mine[x]), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Actor, y.Actor), cmp.Compare(x.Scope, y.Scope))
+	})
+	habit, ok, err := a.Habits.Get(ctx, most.Scope, most.Actor, most.Name)
+	if ok {
+		s.Habit = &habit
+	}
+	return err
+}

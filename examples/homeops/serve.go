@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/database"
+	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// How the service starts and ends.
+const (
+	pollers  = 2
+	toSetUp  = 2 * time.Minute
+	notice   = time.Second      // readiness fails this long before the listener closes
+	toAnswer = 10 * time.Second // for requests in flight
+	toEmpty  = 10 * time.Second // for what is in the queue, which ends with the process
+	sweep    = time.Minute      // of expired rows, where the database is inside this process
+)
+
+// service is the webhook and the worker in one process.
+type service struct {
+	log    *slog.Logger
+	db     database.DB
+	app    *app.App
+	queue  *queue.Memory
+	server *http.Server
+	ready  atomic.Bool
+}
+
+func (p program) serve(ctx context.Context, cfg config.Config, f flags) error {
+	seeds, err := loadSeeds(f.seeds)
+	if err != nil {
+		return err
+	}
+	s, err := p.newService(ctx, cfg, p.logger(f, slog.LevelInfo))
+	if err != nil {
+		return err
+	}
+	if err := s.setUp(ctx, seeds); err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.serve)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, listener)
+}
+
+func (p program) newService(ctx context.Context, cfg config.Config, log *slog.Logger) (*service, error) {
+	db, err := database.Open(ctx, cfg, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	var sender telegram.Sender = &telegram.Client{Token: cfg.TelegramToken}
+	if cfg.TelegramToken == "" {
+		sender = &telegram.Console{W: p.Out}
+		log.Warn("TELEGRAM_BOT_TOKEN is not set: replies go to standard output")
+	}
+	s := &service{log: log, db: db, queue: queue.NewMemory(queue.Config{})}
+	s.app, err = app.New(app.Options{Config: cfg, DB: db.Client, Now: time.Now, Queue: s.queue, Sender: sender, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	s.server = &http.Server{
+		Handler:           s.routes(&ingest.Handler{Secret: cfg.TelegramSecret, Queue: s.queue, Log: log}),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      15 * time.Second,
+		IdleTimeout:       75 * time.Second, // Telegram keeps connections for 60
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	return s, nil
+}
+
+func (s *service) routes(webhook http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/telegram", webhook)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "alive") // of this process only: restarting it does not mend a database
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if !s.ready.Load() {
+			http.Error(w, "not ready", http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ready")
+	})
+	return mux
+}
+
+func (s *service) setUp(ctx context.Context, seeds app.Seeds) error {
+	ctx, cancel := context.WithTimeout(ctx, toSetUp)
+	defer cancel()
+	if err := s.app.CreateTables(ctx, true); err != nil {
+		return fmt.Errorf("creating tables on %s: %w", s.db.Where, err)
+	}
+	if err := s.app.Seed(ctx, seeds); err != nil {
+		return fmt.Errorf("seeding phrases: %w", err)
+	}
+	tables, err := schema.Merge(s.app.Tables(true)...)
+	if err != nil {
+		return err
+	}
+	s.log.Info("tables stand", "on", s.db.Where, "tables", len(tables))
+	if s.db.Embedded != nil {
+		s.log.Warn("neither DYNAMO_ENDPOINT nor AWS credentials are set: what is stored ends with this process")
+	}
+	return nil
+}
+
+// run serves until the context ends, then ends in order: readiness fails,
+// requests in flight are answered, the queue is emptied, and the worker
+// finishes what it has in hand.
+func (s *service) run(ctx context.Context, listener net.Listener) error {
+	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWorking()
+	worked := make(chan struct{})
+	go func() {
+		defer close(worked)
+		s.app.Worker.Run(working, pollers)
+	}()
+	if s.db.Embedded != nil {
+		go s.expire(working)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.server.Serve(listener) }()
+	s.ready.Store(true)
+	s.log.Info("serving", "address", listener.Addr().String())
+
+	var err error
+	select {
+	case <-ctx.Done():
+		s.log.Info("ending", "cause", context.Cause(ctx))
+		err = s.close(context.WithoutCancel(ctx))
+	case err = <-served: // the listener broke
+		s.ready.Store(false)
+	}
+	s.empty(context.WithoutCancel(ctx))
+	stopWorking()
+	<-worked // each item in hand has a time limit of its own
+	if left := s.queue.Len(); left > 0 {
+		return errors.Join(err, fmt.Errorf("%d items are lost with the queue", left))
+	}
+	s.log.Info("ended")
+	return err
+}
+
+// close stops taking requests, and says so before it does.
+func (s *service) close(ctx context.Context) error {
+	s.ready.Store(false)
+	wait(ctx, notice)
+	ctx, cancel := context.WithTimeout(ctx, toAnswer)
+	defer cancel()
+	if err := s.server.Shutdown(ctx); err != nil {
+		return errors.Join(err, s.server.Close())
+	}
+	return nil
+}
+
+// empty gives the worker time for what is acknowledged to Telegram and waits
+// in the queue, which is in memory. On SQS it could simply stay there.
+func (s *service) empty(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, toEmpty)
+	defer cancel()
+	for s.queue.Len() > 0 && ctx.Err() == nil {
+		wait(ctx, 10*time.Millisecond)
+	}
+}
+
+// expire plays DynamoDB's part: it deletes expired rows at some time.
+func (s *service) expire(ctx context.Context) {
+	for ctx.Err() == nil {
+		wait(ctx, sweep)
+		s.db.Embedded.ExpireTTL()
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
