@@ -243,6 +243,7 @@ func FuzzRow(f *testing.F) {
 func FuzzKeysSortByTime(f *testing.F) {
 	f.Add("diskning", int64(999_999_999_999), int64(1_000_000_000_000), int64(999_999_999_999), int64(1_000_000_000_001))
 	f.Add("a#b", int64(1774252800000), int64(1774252800001), int64(1774252800000), int64(1774252801000))
+	f.Add("diskning", int64(1774252800000), int64(1774252800002), int64(1774252800001), int64(1774252800500))
 	f.Add("🍽", int64(1774252801000), int64(1774252800999), int64(1774252800001), int64(1774252801001))
 	f.Fuzz(func(t *testing.T, name string, ms, other, from, to int64) {
 		for _, x := range []int64{ms, other, from, to} {

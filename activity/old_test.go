@@ -187,9 +187,8 @@ func TestLookalikes(t *testing.T) {
 		})
 	}
 	last("alone").Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
-	put("diskning#2", 1) // newer than all by its key
-	put("diskning#0", 9) // older than all
-	put("diskning#17", 9)
+	put("diskning#2", 1)   // newer than all by its key
+	put("diskning#17", 70) // older than all
 	put("diskning#5#6", 1)
 	put("diskning#9", 1)
 	last("three before it").Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
@@ -201,6 +200,13 @@ func TestLookalikes(t *testing.T) {
 	put("diskning#5#6", 60)
 	if cost := last("and ninety"); cost.Requests > 4 {
 		t.Errorf("rows of three other names: %s", cost)
+	}
+
+	cost := db.Meter(func() {
+		wantSame(t, "the first", collect(t, acts.ByName(t.Context(), home, "diskning", activity.Range{Limit: 1})), want[:1])
+	})
+	if cost.Requests != 2 {
+		t.Errorf("seventy rows of one other name, oldest first: %s", cost)
 	}
 
 	for _, newest := range []bool{false, true} {
@@ -230,5 +236,9 @@ func TestLookalikes(t *testing.T) {
 	for _, newest := range []bool{false, true} {
 		got := collect(t, acts.ByName(t.Context(), home, "a#b", activity.Range{NewestFirst: newest}))
 		wantSame(t, fmt.Sprint("a#b, newest first: ", newest), got, []activity.Activity{ours})
+	}
+	page, err := acts.ByNamePage(t.Context(), home, "a#b", activity.Range{NewestFirst: true, Limit: 1})
+	if err != nil || page.Cursor != "" {
+		t.Errorf("the last row of all leads on to %q, %v", page.Cursor, err)
 	}
 }

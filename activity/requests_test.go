@@ -1,0 +1,103 @@
+package activity_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/activity"
+)
+
+// recorder keeps the expressions of what is sent.
+type recorder struct {
+	activity.API
+	sent []string
+}
+
+func (r *recorder) note(op string, names map[string]string, expressions ...*string) {
+	for _, e := range expressions {
+		if e != nil {
+			op += " | " + *e
+		}
+	}
+	for _, name := range regexp.MustCompile(`[#:]?\w+`).FindAllString(op, -1) {
+		if _, known := names[name]; name[0] == '#' && !known {
+			op += " UNKNOWN " + name
+		}
+	}
+	r.sent = append(r.sent, op)
+}
+
+func (r *recorder) PutItem(ctx context.Context, in *dynamodb.PutItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	r.note("PutItem", in.ExpressionAttributeNames, in.ConditionExpression)
+	return r.API.PutItem(ctx, in, opts...)
+}
+
+func (r *recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, opts ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	for _, one := range in.TransactItems {
+		r.note("Put", one.Put.ExpressionAttributeNames, one.Put.ConditionExpression)
+	}
+	return r.API.TransactWriteItems(ctx, in, opts...)
+}
+
+func (r *recorder) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	op := fmt.Sprintf("Query %s forward %v consistent %v limit %d", aws.ToString(in.IndexName), aws.ToBool(in.ScanIndexForward), aws.ToBool(in.ConsistentRead), aws.ToInt32(in.Limit))
+	r.note(op, in.ExpressionAttributeNames, in.KeyConditionExpression, in.FilterExpression, in.ProjectionExpression)
+	return r.API.Query(ctx, in, opts...)
+}
+
+// The requests are these, and no others: every attribute's name is aliased,
+// nothing is filtered after it was paid for, a last activity reads four rows.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	api := &recorder{API: db.Client()}
+	acts, err := activity.New(api, acts.Table().Name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := setOf(t, 7, 2)
+	for range 2 {
+		if _, err := acts.RecordAll(t.Context(), two); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := acts.RecordAll(t.Context(), setOf(t, 8, 1)); err != nil {
+		t.Fatal(err)
+	}
+	newest := activity.Range{NewestFirst: true, Limit: 1}
+	collect(t, acts.ByName(t.Context(), home, "diskning", newest))
+	collect(t, acts.ByActorAndName(t.Context(), home, martin, "diskning", newest))
+	collect(t, acts.ByActor(t.Context(), martin, activity.Range{}))
+	everything(t, acts)
+	if _, err := acts.InScopePage(t.Context(), home, activity.Range{From: monday}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := acts.Count(t.Context(), activity.Which{Scope: home, Name: "diskning"}); err != nil {
+		t.Fatal(err)
+	}
+	const (
+		put   = " | attribute_not_exists(#id)"
+		query = " | #partition = :partition AND #sort BETWEEN :from AND :to"
+	)
+	want := []string{
+		"Put" + put, "Put" + put,
+		"Put" + put, "Put" + put,
+		"Query  forward false consistent true limit 0" + query, // OfEvent: forward is the default
+		"PutItem" + put,
+		"Query chatId-activity-index forward false consistent false limit 4" + query,
+		"Query chatUser-activity-index forward false consistent false limit 4" + query,
+		"Query userId-timestamp-index forward true consistent false limit 4" + query,
+		"Query  forward true consistent true limit 4" + query,
+		"Query  forward true consistent false limit 50" + query,
+		"Query chatId-activity-index forward true consistent false limit 0" + query + " | #id, #time, #name, #nameTime",
+	}
+	if diff := cmp.Diff(want, api.sent); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}

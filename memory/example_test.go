@@ -1,0 +1,96 @@
+package memory_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/memory"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// household is a memory of one week, on a server in this process.
+func household(ctx context.Context) *memory.Memory {
+	db := dynamotest.NewServer(nil).Client()
+	acts, err := activity.New(db, "homeops-activities", nil)
+	if err != nil {
+		panic(err)
+	}
+	if err := schema.Create(ctx, db, acts.Table()); err != nil {
+		panic(err)
+	}
+	for i, did := range []activity.Activity{
+		{Actor: "42", ActorName: "Martin", Name: "diskning"},
+		{Actor: "77", ActorName: "Rebecca", Name: "diskning"},
+		{Actor: "42", ActorName: "Martin", Name: "tvätt"},
+	} {
+		did.Scope = "-100123"
+		did.Event, err = event.New(time.Date(2026, 3, 23+i, 18, 0, 0, 0, time.UTC), "telegram", did.Scope, fmt.Sprint(i))
+		if err != nil {
+			panic(err)
+		}
+		if _, err := acts.Record(ctx, did); err != nil {
+			panic(err)
+		}
+	}
+	return memory.New(acts, tzclock.Stockholm)
+}
+
+func ExampleNew() {
+	acts, err := activity.New(dynamotest.NewServer(nil).Client(), "homeops-activities", nil)
+	if err != nil {
+		panic(err)
+	}
+	mem := memory.New(acts, tzclock.Stockholm)
+	_, _, err = mem.LastOf(context.Background(), "-100123", "")
+	fmt.Println(err)
+	// Output: activity: name must not be empty
+}
+
+func ExampleMemory_LastOf() {
+	ctx := context.Background()
+	mem := household(ctx)
+	last, ok, err := mem.LastOf(ctx, "-100123", "diskning")
+	fmt.Println(last.ActorName, last.At.Format(time.DateOnly), ok, err)
+	// Output: Rebecca 2026-03-24 true <nil>
+}
+
+func ExampleMemory_LastBy() {
+	ctx := context.Background()
+	mem := household(ctx)
+	last, ok, err := mem.LastBy(ctx, "-100123", "42", "diskning")
+	fmt.Println(last.At.Format(time.DateOnly), ok, err)
+	_, ok, err = mem.LastBy(ctx, "-100123", "77", "tvätt")
+	fmt.Println(ok, err)
+	// Output:
+	// 2026-03-23 true <nil>
+	// false <nil>
+}
+
+func ExampleMemory_CountBy() {
+	ctx := context.Background()
+	mem := household(ctx)
+	n, err := mem.CountBy(ctx, memory.Question{
+		Scope: "-100123", Name: "diskning",
+		From: time.Date(2026, 3, 24, 0, 0, 0, 0, time.UTC),
+	})
+	fmt.Println(n, err)
+	// Output: 1 <nil>
+}
+
+func ExampleMemory_ThisWeek() {
+	ctx := context.Background()
+	mem := household(ctx)
+	asked := time.Date(2026, 3, 29, 22, 30, 0, 0, time.UTC) // half past midnight on Monday, in Stockholm
+	for _, at := range []time.Time{asked, asked.Add(-time.Hour)} {
+		n, err := mem.ThisWeek(ctx, memory.Week{Scope: "-100123", Name: "diskning", Of: at})
+		fmt.Println(n, err)
+	}
+	// Output:
+	// 0 <nil>
+	// 2 <nil>
+}

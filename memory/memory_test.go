@@ -1,0 +1,374 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+	_ "time/tzdata"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/memory"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+const (
+	home    = "-100123"
+	away    = "-200"
+	martin  = "42"
+	rebecca = "77"
+)
+
+var monday = time.Date(2026, 3, 23, 8, 0, 0, 0, time.UTC)
+
+func open(t testing.TB) (*dynamotest.DB, *activity.Store, *memory.Memory) {
+	t.Helper()
+	db := dynamotest.Open(t)
+	acts, err := activity.New(db.Client(), db.Name("homeops-activities"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Create(t.Context(), db.Client(), acts.Table()); err != nil {
+		t.Fatal(err)
+	}
+	return db, acts, memory.New(acts, tzclock.Stockholm)
+}
+
+var messages atomic.Int64 // ids, shared by parallel tests
+
+func did(t testing.TB, scope, actor, name string, at time.Time) activity.Activity {
+	t.Helper()
+
+	ev, err := event.New(at, "telegram", scope, strconv.FormatInt(messages.Add(1), 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return activity.Activity{Scope: scope, Actor: actor, Event: ev, Name: name, Kind: "chore"}
+}
+
+func mustRecord(t testing.TB, acts *activity.Store, all ...activity.Activity) {
+	t.Helper()
+	if _, err := acts.RecordMany(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// putOld writes a row as the TypeScript system did.
+func putOld(t testing.TB, db *dynamotest.DB, acts *activity.Store, name string, at time.Time, stamp int64) {
+	t.Helper()
+	table := acts.Table().Name
+	text := strconv.FormatInt(stamp, 10)
+	_, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: map[string]types.AttributeValue{
+		"chatId":            &types.AttributeValueMemberS{Value: home},
+		"activityId":        &types.AttributeValueMemberS{Value: did(t, home, martin, name, at).Event.String()},
+		"userId":            &types.AttributeValueMemberN{Value: martin},
+		"timestamp":         &types.AttributeValueMemberN{Value: text},
+		"activity":          &types.AttributeValueMemberS{Value: name},
+		"activityTimestamp": &types.AttributeValueMemberS{Value: name + "#" + text},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The two questions after the last activity find it among other names, actors
+// and scopes, whatever was recorded last.
+func TestLast(t *testing.T) {
+	t.Parallel()
+	_, acts, mem := open(t)
+	at := func(minute int) time.Time { return monday.Add(time.Duration(minute) * time.Minute) }
+	hers := did(t, home, rebecca, "diskning", at(2))
+	his := did(t, home, martin, "diskning", at(1))
+	elsewhere := did(t, away, martin, "diskning", at(9))
+	mustRecord(t, acts,
+		hers, his, elsewhere, // the newest is not the last recorded
+		did(t, home, martin, "diskning", at(0)),
+		did(t, home, martin, "disk", at(5)), did(t, home, martin, "diskning#2", at(6)), did(t, home, rebecca, "disknin", at(7)),
+	)
+	for _, tc := range []struct {
+		what, scope, actor, name string
+		want                     activity.Activity
+		found                    bool
+	}{
+		{"who did it last", home, "", "diskning", hers, true},
+		{"when did he", home, martin, "diskning", his, true},
+		{"when did she", home, rebecca, "diskning", hers, true},
+		{"elsewhere", away, "", "diskning", elsewhere, true},
+		{"him elsewhere", away, martin, "diskning", elsewhere, true},
+		{"her elsewhere", away, rebecca, "diskning", activity.Activity{}, false},
+		{"never done", home, "", "pantning", activity.Activity{}, false},
+		{"a scope that only begins alike", "-1001234", "", "diskning", activity.Activity{}, false},
+	} {
+		var got activity.Activity
+		var ok bool
+		var err error
+		if tc.actor == "" {
+			got, ok, err = mem.LastOf(t.Context(), tc.scope, tc.name)
+		} else {
+			got, ok, err = mem.LastBy(t.Context(), tc.scope, tc.actor, tc.name)
+		}
+		if err != nil || ok != tc.found || got.Event != tc.want.Event || got.Scope != tc.want.Scope {
+			t.Errorf("%s: %+v, %v, %v, want %+v", tc.what, got, ok, err, tc.want)
+		}
+	}
+}
+
+// The seeds' Limit before a filter missed an older match: a last activity is
+// found behind any number of newer ones of other names and actors, at the
+// price of one read, and so it stays however long its own history is.
+func TestLastCostsOneReadHoweverLongTheHistory(t *testing.T) {
+	t.Parallel()
+	db, acts, mem := open(t)
+	first := did(t, home, martin, "pantning", monday)
+	all := []activity.Activity{first}
+	for i := range 500 {
+		all = append(all, did(t, home, []string{martin, rebecca}[i%2], []string{"diskning", "tvätt"}[i/250], monday.Add(time.Duration(i+1)*time.Minute)))
+	}
+	mustRecord(t, acts, all...)
+	one := dynamotest.Price{Requests: 1, RCU: 0.5}
+	for name, want := range map[string]activity.Activity{"pantning": first, "diskning": all[250], "tvätt": all[500]} {
+		db.Meter(func() {
+			got, ok, err := mem.LastOf(t.Context(), home, name)
+			if !ok || err != nil || got.Event != want.Event {
+				t.Errorf("LastOf %s: %+v, %v, %v", name, got, ok, err)
+			}
+		}).Want(t, one)
+		db.Meter(func() {
+			got, ok, err := mem.LastBy(t.Context(), home, want.Actor, name)
+			if !ok || err != nil || got.Event != want.Event {
+				t.Errorf("LastBy %s: %+v, %v, %v", name, got, ok, err)
+			}
+		}).Want(t, one)
+	}
+}
+
+// Rows of an older system that only look alike stand before the last activity
+// in its index. They are no answer, and cost nothing while they are few.
+func TestLastSkipsLookalikes(t *testing.T) {
+	t.Parallel()
+	db, acts, mem := open(t)
+	last := did(t, home, martin, "diskning", monday)
+	mustRecord(t, acts, last, did(t, home, martin, "diskning", monday.Add(-time.Hour)))
+	for i, name := range []string{"diskning#2", "diskning#9", "diskning#5#1"} {
+		at := monday.Add(time.Duration(i+1) * time.Hour)
+		putOld(t, db, acts, name, at, at.UnixMilli())
+	}
+	check := func() {
+		got, ok, err := mem.LastOf(t.Context(), home, "diskning")
+		if !ok || err != nil || got.Event != last.Event {
+			t.Errorf("LastOf: %+v, %v, %v", got, ok, err)
+		}
+	}
+	db.Meter(check).Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+	for i := range 100 {
+		at := monday.Add(time.Duration(i+9) * time.Hour)
+		putOld(t, db, acts, "diskning#9", at, at.UnixMilli())
+	}
+	if cost := db.Meter(check); cost.Requests != 2 {
+		t.Errorf("a hundred rows of one other name: %s", cost)
+	}
+	n, err := mem.CountBy(t.Context(), memory.Question{Scope: home, Name: "diskning"})
+	if n != 2 || err != nil {
+		t.Errorf("CountBy = %d, %v", n, err)
+	}
+}
+
+// A row of an older system, in seconds, is the last one if it is.
+func TestLastFindsOldRows(t *testing.T) {
+	t.Parallel()
+	db, acts, mem := open(t)
+	mustRecord(t, acts, did(t, home, martin, "diskning", monday))
+	later := monday.Add(time.Hour)
+	putOld(t, db, acts, "diskning", later, later.Unix())
+	got, ok, err := mem.LastOf(t.Context(), home, "diskning")
+	if !ok || err != nil || !got.At.Equal(later) {
+		t.Errorf("LastOf: %+v, %v, %v, want the one at %v", got, ok, err, later)
+	}
+	got, ok, err = mem.LastBy(t.Context(), home, martin, "diskning")
+	if !ok || err != nil || !got.At.Equal(monday) { // old rows have no chatUser: the doc says so
+		t.Errorf("LastBy: %+v, %v, %v", got, ok, err)
+	}
+	n, err := mem.ThisWeek(t.Context(), memory.Week{Scope: home, Name: "diskning", Of: monday})
+	if n != 2 || err != nil {
+		t.Errorf("ThisWeek = %d, %v", n, err)
+	}
+}
+
+// A local week goes from Monday 00:00 to Monday 00:00 of the zone, also when
+// clocks change in it: it has 167 hours in March and 169 in October.
+func TestWeeks(t *testing.T) {
+	t.Parallel()
+	stockholm := tzclock.Stockholm.Location()
+	for name, start := range map[string]time.Time{
+		"clocks go forward": time.Date(2026, 3, 23, 0, 0, 0, 0, stockholm),
+		"clocks go back":    time.Date(2025, 10, 20, 0, 0, 0, 0, stockholm),
+		"neither":           time.Date(2026, 2, 2, 0, 0, 0, 0, stockholm),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := dynamotest.Open(t)
+			acts, err := activity.New(db.Client(), db.Name("homeops-activities"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Create(t.Context(), db.Client(), acts.Table()); err != nil {
+				t.Fatal(err)
+			}
+			mem := memory.New(acts, tzclock.Stockholm)
+			end := start.AddDate(0, 0, 7)
+			for i, at := range []time.Time{
+				start.Add(-time.Millisecond), start, start.Add(time.Millisecond), start.Add(50 * time.Hour),
+				end.Add(-time.Hour), end.Add(-time.Millisecond), end,
+			} {
+				ev, err := event.New(at, "telegram", home, strconv.Itoa(i))
+				if err != nil {
+					t.Fatal(err)
+				}
+				a := activity.Activity{Scope: home, Actor: []string{martin, rebecca}[i%2], Event: ev, Name: "diskning"}
+				if _, err := acts.Record(t.Context(), a); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, of := range []time.Time{start, start.Add(100 * time.Hour), end.Add(-1)} {
+				for actor, want := range map[string]int{"": 5, martin: 2, rebecca: 3} {
+					got, err := mem.ThisWeek(t.Context(), memory.Week{Scope: home, Actor: actor, Name: "diskning", Of: of})
+					if got != want || err != nil {
+						t.Errorf("week of %v, actor %q: %d, %v, want %d", of, actor, got, err, want)
+					}
+				}
+			}
+			got, err := mem.ThisWeek(t.Context(), memory.Week{Scope: home, Name: "diskning", Of: end})
+			if got != 1 || err != nil {
+				t.Errorf("the next week: %d, %v", got, err)
+			}
+		})
+	}
+}
+
+// A count pays for the matches inside its period, whatever else there is.
+func TestCountPaysForMatches(t *testing.T) {
+	t.Parallel()
+	db, acts, mem := open(t)
+	var all []activity.Activity
+	for i := range 300 {
+		all = append(all, did(t, home, []string{martin, rebecca}[i%2], []string{"diskning", "tvätt", "pantning"}[i%3], monday.Add(time.Duration(i)*time.Hour)))
+	}
+	mustRecord(t, acts, all...)
+	q := memory.Question{Scope: home, Actor: martin, Name: "tvätt", From: monday.Add(100 * time.Hour), To: monday.Add(112 * time.Hour)}
+	cost := db.Meter(func() {
+		if n, err := mem.CountBy(t.Context(), q); n != 2 || err != nil {
+			t.Errorf("CountBy = %d, %v", n, err)
+		}
+	})
+	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+	for q, want := range map[memory.Question]int{
+		{Scope: home, Name: "tvätt"}:                           100,
+		{Scope: home, Actor: martin, Name: "tvätt"}:            50,
+		{Scope: away, Name: "tvätt"}:                           0,
+		{Scope: home, Actor: rebecca, Name: "städning"}:        0,
+		{Scope: home, Name: "tvätt", From: q.From}:             67,
+		{Scope: home, Name: "tvätt", To: q.From}:               33,
+		{Scope: home, Name: "tvätt", From: monday, To: monday}: 0,
+	} {
+		if n, err := mem.CountBy(t.Context(), q); n != want || err != nil {
+			t.Errorf("%+v: %d, %v, want %d", q, n, err, want)
+		}
+	}
+}
+
+func TestCountFollowsPages(t *testing.T) {
+	t.Parallel()
+	_, acts, mem := open(t)
+	var all []activity.Activity
+	for i := range 30 {
+		a := did(t, home, martin, "diskning", monday.Add(time.Duration(i)*time.Minute))
+		a.ActorName = strings.Repeat("x", 50<<10)
+		all = append(all, a)
+	}
+	mustRecord(t, acts, all...)
+	if n, err := mem.ThisWeek(t.Context(), memory.Week{Scope: home, Name: "diskning", Of: monday}); n != 30 || err != nil {
+		t.Errorf("ThisWeek = %d, %v", n, err)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	db, acts, mem := open(t)
+	nowhere := memory.New(acts, tzclock.Zone{})
+	ask := func(f func() (int, error)) error { _, err := f(); return err }
+	cost := db.Meter(func() {
+		for want, err := range map[string]error{
+			"activity: scope must not be empty":    ask(func() (int, error) { _, _, err := mem.LastOf(t.Context(), "", "x"); return 0, err }),
+			"activity: name must not be empty":     ask(func() (int, error) { _, _, err := mem.LastOf(t.Context(), home, ""); return 0, err }),
+			"activity: Actor must be a decimal":    ask(func() (int, error) { _, _, err := mem.LastBy(t.Context(), home, "", "x"); return 0, err }),
+			"memory: Question must have a Scope":   ask(func() (int, error) { return mem.CountBy(t.Context(), memory.Question{Actor: martin}) }),
+			"memory: Question must have a Scope a": ask(func() (int, error) { return mem.CountBy(t.Context(), memory.Question{Scope: home}) }),
+			"activity: Range.To lies before": ask(func() (int, error) {
+				return mem.CountBy(t.Context(), memory.Question{Scope: home, Name: "x", From: monday, To: monday.Add(-1)})
+			}),
+			"memory: Week.Of must be": ask(func() (int, error) { return mem.ThisWeek(t.Context(), memory.Week{Scope: home, Name: "x"}) }),
+			"memory: zone must be given": ask(func() (int, error) {
+				return nowhere.ThisWeek(t.Context(), memory.Week{Scope: home, Name: "x", Of: monday})
+			}),
+			"memory: Question must have a Scope and": ask(func() (int, error) { return mem.ThisWeek(t.Context(), memory.Week{Scope: home, Of: monday}) }),
+		} {
+			var bad *event.InputError
+			if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+	})
+	if cost.Requests != 0 {
+		t.Errorf("%d requests were sent", cost.Requests)
+	}
+}
+
+// Trouble is an error, never "no such activity".
+func TestTroubleIsAnError(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	acts, err := activity.New(db.Client(), db.Name("not-created"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem := memory.New(acts, tzclock.Stockholm)
+	_, ok1, err1 := mem.LastOf(t.Context(), home, "diskning")
+	_, ok2, err2 := mem.LastBy(t.Context(), home, martin, "diskning")
+	_, err3 := mem.CountBy(t.Context(), memory.Question{Scope: home, Name: "diskning"})
+	for i, err := range []error{err1, err2, err3} {
+		var missing *types.ResourceNotFoundException
+		if !errors.As(err, &missing) {
+			t.Errorf("error %d: %v", i+1, err)
+		}
+	}
+	if ok1 || ok2 {
+		t.Error("found something in no table")
+	}
+}
+
+func TestPrices(t *testing.T) {
+	db, acts, mem := open(t)
+	mustRecord(t, acts, did(t, home, martin, "diskning", monday), did(t, home, martin, "diskning", monday.Add(time.Hour)))
+	pricetest.Run(t, db, []pricetest.Case{
+		{Func: "Memory.LastOf", Call: func(ctx context.Context) error { _, _, err := mem.LastOf(ctx, home, "diskning"); return err }},
+		{Func: "Memory.LastBy", Call: func(ctx context.Context) error { _, _, err := mem.LastBy(ctx, home, martin, "diskning"); return err }},
+		{Func: "Memory.CountBy", Call: func(ctx context.Context) error {
+			_, err := mem.CountBy(ctx, memory.Question{Scope: home, Name: "diskning"})
+			return err
+		}},
+		{Func: "Memory.ThisWeek", Call: func(ctx context.Context) error {
+			_, err := mem.ThisWeek(ctx, memory.Week{Scope: home, Actor: martin, Name: "diskning", Of: monday})
+			return err
+		}},
+	})
+}
