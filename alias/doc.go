@@ -13,23 +13,23 @@
 //
 // # Item
 //
-//	┌───────────────────┬─────────────────────────────┐
-//	│ pk (S)            │ sk (S)                      │
-//	├───────────────────┼─────────────────────────────┤
-//	│ "ALIAS#-100123"   │ "ta disken"                 │  scope as it is; phrase normalised
-//	├───────────────────┴─────────────────────────────┤
-//	│ type              S "ALIAS"                     │  Config.Prefix
-//	│ canonicalActivity S "diskning"                  │  absent when forgotten
-//	│ confirmations     N 3                           │
-//	│ source            S "seed" or "learned"         │
-//	│ learnedFrom       S "42"                        │  who taught it
-//	│ namedBy           S "01KJP…"                    │  last event that decided the name
-//	│ confirmedBy       S "01KJQ…"                    │  last event that was counted
-//	│ gsi1pk            S "ALIASES_BY_ACTIVITY#-100123" │  GSI1, projects ALL
-//	│ gsi1sk            S "diskning"                  │
-//	│ createdAt         S "2026-03-01T18:30:00.000Z"  │
-//	│ updatedAt         S "2026-03-02T07:00:00.000Z"  │
-//	└─────────────────────────────────────────────────┘
+//	┌───────────────────┬─────────────────────────────────┐
+//	│ pk (S)            │ sk (S)                          │
+//	├───────────────────┼─────────────────────────────────┤
+//	│ "ALIAS#-100123"   │ "ta disken"                     │  scope as it is; phrase normalised
+//	├───────────────────┴─────────────────────────────────┤
+//	│ type              S "ALIAS"                         │  Config.Prefix
+//	│ canonicalActivity S "diskning"                      │  absent when forgotten
+//	│ confirmations     N 3                               │
+//	│ source            S "seed" or "learned"             │
+//	│ learnedFrom       S "42"                            │  who taught it
+//	│ namedBy           S "01KJP…"                        │  last event that decided the name
+//	│ confirmedBy       S "01KJQ…"                        │  last event that was counted
+//	│ gsi1pk            S "ALIASES_BY_ACTIVITY#-100123"   │  GSI1, projects ALL
+//	│ gsi1sk            S "diskning"                      │
+//	│ createdAt         S "2026-03-01T18:30:00.000Z"      │
+//	│ updatedAt         S "2026-03-02T07:00:00.000Z"      │
+//	└─────────────────────────────────────────────────────┘
 //
 // A Store with another Config.Prefix, say NAME, keeps another book in the same
 // table: its items have pk NAME#<scope>, type NAME and gsi1pk

@@ -318,74 +318,75 @@ func TestCorrectionsConverge(t *testing.T) {
 	}
 }
 
-func TestWritersSideBySide(t *testing.T) {
+// writers is how many write at once.
+const writers = 12
+
+func TestPutsSideBySideHaveOneOwner(t *testing.T) {
 	t.Parallel()
-	const writers = 12
-	t.Run("one owner", func(t *testing.T) {
-		t.Parallel()
-		w := newWriter(t)
-		created, owners := make([]bool, writers), make([]string, writers)
-		sideBySide(writers, func(i int) {
-			out, err := w.put(fmt.Sprint(i), 60)
-			var taken *alias.TakenError
-			switch {
-			case errors.As(err, &taken):
-				owners[i] = taken.Owner
-			case err != nil:
-				t.Error(err)
-			default:
-				created[i], owners[i] = out == event.Created, fmt.Sprint(i)
-			}
-		})
-		winners := 0
-		for i := range writers {
-			if created[i] {
-				winners++
-			}
-			if owners[i] != owners[0] {
-				t.Errorf("owners differ: %v", owners)
-			}
+	w := newWriter(t)
+	created, owners := make([]bool, writers), make([]string, writers)
+	sideBySide(writers, func(i int) {
+		out, err := w.put(fmt.Sprint(i), 60)
+		var taken *alias.TakenError
+		switch {
+		case errors.As(err, &taken):
+			owners[i] = taken.Owner
+		case err != nil:
+			t.Error(err)
+		default:
+			created[i], owners[i] = out == event.Created, fmt.Sprint(i)
 		}
-		if winners != 1 {
-			t.Errorf("%d were Created", winners)
-		}
-		means(t, w.f, owners[0], 0)
 	})
-	t.Run("each confirmation once", func(t *testing.T) {
-		t.Parallel()
-		w := newWriter(t)
-		do(t, event.Created)(w.put("diskning", 60))
-		counted := make([]int64, 3*writers)
-		sideBySide(3*writers, func(i int) { // each event three times
-			out, err := w.confirm("diskning", 50-i%writers)
-			if err != nil && !errors.Is(err, event.ErrTooOld) {
-				t.Error(err)
-			}
-			if out == event.Created {
-				counted[i] = 1
-			}
-		})
-		var sum int64
-		for _, c := range counted {
-			sum += c
+	winners := 0
+	for i := range writers {
+		if created[i] {
+			winners++
 		}
-		if sum == 0 {
-			t.Error("none was counted")
+		if owners[i] != owners[0] {
+			t.Errorf("owners differ: %v", owners)
 		}
-		means(t, w.f, "diskning", sum)
+	}
+	if winners != 1 {
+		t.Errorf("%d were Created", winners)
+	}
+	means(t, w.f, owners[0], 0)
+}
+
+func TestConfirmsSideBySideCountOnce(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
+	counted := make([]int64, 3*writers)
+	sideBySide(3*writers, func(i int) { // each event three times
+		out, err := w.confirm("diskning", 50-i%writers)
+		if err != nil && !errors.Is(err, event.ErrTooOld) {
+			t.Error(err)
+		}
+		if out == event.Created {
+			counted[i] = 1
+		}
 	})
-	t.Run("the last correction", func(t *testing.T) {
-		t.Parallel()
-		w := newWriter(t)
-		sideBySide(writers, func(i int) {
-			// Only two names, so that some correct to the one that stands.
-			if _, err := w.correct(fmt.Sprint(i%2), 50-i); err != nil && !errors.Is(err, event.ErrTooOld) {
-				t.Error(err)
-			}
-		})
-		means(t, w.f, fmt.Sprint((writers-1)%2), 0)
-		refused(t, event.ErrTooOld)(w.correct("x", 50-writers+2))
+	var sum int64
+	for _, c := range counted {
+		sum += c
+	}
+	if sum == 0 {
+		t.Error("none was counted")
+	}
+	means(t, w.f, "diskning", sum)
+}
+
+func TestCorrectionsSideBySideEndInTheLast(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	sideBySide(writers, func(i int) {
+		// Only two names, so that some correct to the one that stands.
+		if _, err := w.correct(fmt.Sprint(i%2), 50-i); err != nil && !errors.Is(err, event.ErrTooOld) {
+			t.Error(err)
+		}
 	})
+	means(t, w.f, fmt.Sprint((writers-1)%2), 0)
+	refused(t, event.ErrTooOld)(w.correct("x", 50-writers+2))
 }
 
 // sideBySide runs f so often at once, and waits.
@@ -429,8 +430,86 @@ func TestLostReplies(t *testing.T) {
 	}
 }
 
-// Bad input is refused before any request, and tells package and field.
-func TestBadInput(t *testing.T) {
+// refusesAll fails the test for each call that is not refused before any
+// request, or whose error tells another field.
+func refusesAll(t *testing.T, f fixture, field string, calls ...func() error) {
+	t.Helper()
+	for i, call := range calls {
+		var err error
+		cost := f.db.Meter(func() { err = call() })
+		var bad *event.InputError
+		if !errors.As(err, &bad) || bad.Package != "alias" || bad.Field != field {
+			t.Errorf("%s %d: %v", field, i, err)
+		}
+		if cost.Requests != 0 {
+			t.Errorf("%s %d: sent %v", field, i, cost)
+		}
+	}
+}
+
+var long = strings.Repeat("x", 2049)
+
+func TestBadScope(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	ctx, ev := t.Context(), eventAt(t, 60)
+	refusesAll(t, f, "Scope",
+		func() error { _, err := f.Put(ctx, alias.Put{Phrase: "x", Name: "y", Event: ev}); return err },
+		func() error {
+			_, err := f.Put(ctx, alias.Put{Scope: "\xff", Phrase: "x", Name: "y", Event: ev})
+			return err
+		},
+		func() error {
+			_, err := f.Put(ctx, alias.Put{Scope: long[:2040], Phrase: "x", Name: "y", Event: ev})
+			return err
+		},
+		func() error { _, err := f.Seed(ctx, "", map[string]string{"x": "y"}); return err },
+		func() error { _, err := f.All(ctx, ""); return err },
+		func() error { _, err := f.All(ctx, long); return err },
+		func() error { _, err := f.Refresh(ctx, ""); return err },
+		func() error { _, _, err := f.Resolve(ctx, "", "x"); return err },
+		func() error { _, _, err := f.Get(ctx, "", "x"); return err },
+		func() error { _, err := f.Match(ctx, "", "x"); return err },
+		func() error { _, err := f.PhrasesOf(ctx, "", "x"); return err },
+	)
+}
+
+func TestBadPhrase(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	ctx, ev := t.Context(), eventAt(t, 60)
+	refusesAll(t, f, "Phrase",
+		func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Name: "y", Event: ev}); return err },
+		func() error { _, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Name: "y", Event: ev}); return err },
+		func() error { _, err := f.Correct(ctx, alias.Correct{Scope: chat, Name: "y", Event: ev}); return err },
+		func() error { _, err := f.Forget(ctx, alias.Forget{Scope: chat, Event: ev}); return err },
+		func() error { _, err := f.Seed(ctx, chat, map[string]string{"a": "b", "\x01": "y"}); return err },
+		func() error { _, _, err := f.Resolve(ctx, chat, " "); return err },
+		func() error { _, _, err := f.Get(ctx, chat, " "); return err },
+	)
+}
+
+func TestBadName(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	ctx, ev := t.Context(), eventAt(t, 60)
+	refusesAll(t, f, "Name",
+		func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Event: ev}); return err },
+		func() error {
+			_, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: long[:1025], Event: ev})
+			return err
+		},
+		func() error { _, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "x", Event: ev}); return err },
+		func() error {
+			_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "\xff", Event: ev})
+			return err
+		},
+		func() error { _, err := f.Seed(ctx, chat, map[string]string{"a": "b", "x": ""}); return err },
+		func() error { _, err := f.PhrasesOf(ctx, chat, ""); return err },
+	)
+}
+
+func TestBadEventOrActor(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	ctx, ev := t.Context(), eventAt(t, 60)
@@ -438,98 +517,47 @@ func TestBadInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := strings.Repeat("x", 2049)
-	for field, refuse := range map[string][]func() error{
-		"Scope": {
-			func() error { _, err := f.Put(ctx, alias.Put{Phrase: "x", Name: "y", Event: ev}); return err },
-			func() error {
-				_, err := f.Put(ctx, alias.Put{Scope: "\xff", Phrase: "x", Name: "y", Event: ev})
-				return err
-			},
-			func() error {
-				_, err := f.Put(ctx, alias.Put{Scope: long[:2040], Phrase: "x", Name: "y", Event: ev})
-				return err
-			},
-			func() error { _, err := f.Seed(ctx, "", map[string]string{"x": "y"}); return err },
-			func() error { _, err := f.All(ctx, ""); return err },
-			func() error { _, err := f.All(ctx, long); return err },
-			func() error { _, err := f.Refresh(ctx, ""); return err },
-			func() error { _, _, err := f.Resolve(ctx, "", "x"); return err },
-			func() error { _, _, err := f.Get(ctx, "", "x"); return err },
-			func() error { _, err := f.Match(ctx, "", "x"); return err },
-			func() error { _, err := f.PhrasesOf(ctx, "", "x"); return err },
+	refusesAll(t, f, "Event",
+		func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y"}); return err },
+		func() error {
+			_, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y", Event: ahead})
+			return err
 		},
-		"Phrase": {
-			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Name: "y", Event: ev}); return err },
-			func() error { _, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Name: "y", Event: ev}); return err },
-			func() error { _, err := f.Correct(ctx, alias.Correct{Scope: chat, Name: "y", Event: ev}); return err },
-			func() error { _, err := f.Forget(ctx, alias.Forget{Scope: chat, Event: ev}); return err },
-			func() error { _, err := f.Seed(ctx, chat, map[string]string{"a": "b", "\x01": "y"}); return err },
-			func() error { _, _, err := f.Resolve(ctx, chat, " "); return err },
-			func() error { _, _, err := f.Get(ctx, chat, " "); return err },
+		func() error {
+			_, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "x", Name: "y", Event: ahead})
+			return err
 		},
-		"Name": {
-			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Event: ev}); return err },
-			func() error {
-				_, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: long[:1025], Event: ev})
-				return err
-			},
-			func() error { _, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "x", Event: ev}); return err },
-			func() error {
-				_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "\xff", Event: ev})
-				return err
-			},
-			func() error { _, err := f.Seed(ctx, chat, map[string]string{"a": "b", "x": ""}); return err },
-			func() error { _, err := f.PhrasesOf(ctx, chat, ""); return err },
+		func() error {
+			_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "y", Event: ahead})
+			return err
 		},
-		"Event": {
-			func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y"}); return err },
-			func() error {
-				_, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y", Event: ahead})
-				return err
-			},
-			func() error {
-				_, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "x", Name: "y", Event: ahead})
-				return err
-			},
-			func() error {
-				_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "y", Event: ahead})
-				return err
-			},
-			func() error {
-				_, err := f.Forget(ctx, alias.Forget{Scope: chat, Phrase: "x", Event: ev.First()})
-				return err
-			},
+		func() error {
+			_, err := f.Forget(ctx, alias.Forget{Scope: chat, Phrase: "x", Event: ev.First()})
+			return err
 		},
-		"Actor": {
-			func() error {
-				_, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y", Event: ev, Actor: long})
-				return err
-			},
-			func() error {
-				_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "y", Event: ev, Actor: "\xff"})
-				return err
-			},
+	)
+	refusesAll(t, f, "Actor",
+		func() error {
+			_, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y", Event: ev, Actor: long})
+			return err
 		},
-		"seeds": {
-			func() error {
-				_, err := f.Seed(ctx, chat, map[string]string{"a": "b", "Disk": "x", "disk ": "y"})
-				return err
-			},
+		func() error {
+			_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "y", Event: ev, Actor: "\xff"})
+			return err
 		},
-	} {
-		for i, call := range refuse {
-			var err error
-			cost := f.db.Meter(func() { err = call() })
-			var bad *event.InputError
-			if !errors.As(err, &bad) || bad.Package != "alias" || bad.Field != field {
-				t.Errorf("%s %d: %v", field, i, err)
-			}
-			if cost.Requests != 0 {
-				t.Errorf("%s %d: sent %v", field, i, cost)
-			}
-		}
-	}
+	)
+}
+
+func TestBadSeeds(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	ctx := t.Context()
+	refusesAll(t, f, "seeds",
+		func() error {
+			_, err := f.Seed(ctx, chat, map[string]string{"a": "b", "Disk": "x", "disk ": "y"})
+			return err
+		},
+	)
 }
 
 // The largest input that is not refused here must not be refused by DynamoDB.
