@@ -27,7 +27,7 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 		return nil, err
 	}
 	e.mu.RLock()
-	tables, cost, err := e.readBatch(req, reads)
+	tables, cost, err := e.readBatch(call, req, reads)
 	e.mu.RUnlock()
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func prepareBatch(req *api.BatchGetItem) ([][]*read, *api.Error) {
 }
 
 // readBatch checks every key before it reads the first.
-func (e *Engine) readBatch(req *api.BatchGetItem, reads [][]*read) ([]itemsOf, Cost, *api.Error) {
+func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) ([]itemsOf, Cost, *api.Error) {
 	for i := range reads {
 		seen := map[string]bool{}
 		for _, r := range reads[i] {
@@ -79,13 +79,15 @@ func (e *Engine) readBatch(req *api.BatchGetItem, reads [][]*read) ([]itemsOf, C
 	}
 	var cost Cost
 	out := make([]itemsOf, len(reads))
-	bytes := 0
+	bytes, nth := 0, 0
 	for i := range reads {
 		out[i].request = &req.Tables[i]
 		at := rateOf(req.Tables[i].ConsistentRead.Value)
 		for _, r := range reads[i] {
 			t, rec, _ := e.get(r)
-			if bytes += sizeOf(rec); bytes > maxReply {
+			refused := call.refuses(nth)
+			nth++
+			if bytes += sizeOf(rec); bytes > maxReply || refused {
 				out[i].left = append(out[i].left, r.key.Map)
 				continue
 			}
@@ -145,7 +147,7 @@ func (e *Engine) batchWriteItem(call *Call, req *api.BatchWriteItem) (reply, *ap
 			writes = append(writes, prepared)
 		}
 	}
-	changes, err := e.applyEach(writes)
+	changes, left, err := e.applyEach(call, writes)
 	if err != nil {
 		return nil, err
 	}
@@ -154,34 +156,56 @@ func (e *Engine) batchWriteItem(call *Call, req *api.BatchWriteItem) (reply, *ap
 	}
 	capacity := report(req.ReturnCapacity, call.Cost)
 	return writeFunc(func(w *api.Writer) {
-		w.Object("UnprocessedItems", func() {})
+		w.Object("UnprocessedItems", func() { writeLeft(w, left) })
 		writeCollections(w, req.ReturnItemSizeRange, changes)
 		capacity.writeAll(w)
 	}), nil
 }
 
 // applyEach plans all writes before it commits the first. Each concerns another
-// item, so a plan is not affected by the changes before it.
-func (e *Engine) applyEach(writes []*write) ([]change, *api.Error) {
+// item, so a plan is not affected by the changes before it. What the call
+// refuses is left.
+func (e *Engine) applyEach(call *Call, writes []*write) (changes []change, left []*write, err *api.Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	changes := make([]change, len(writes))
+	changes = make([]change, 0, len(writes))
 	seen := make(map[itemID]bool, len(writes))
 	for i, w := range writes {
 		c, err := e.plan(w)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if seen[c.id()] {
-			return nil, errDuplicates
+			return nil, nil, errDuplicates
 		}
 		seen[c.id()] = true
-		changes[i] = c
+		if call.refuses(i) {
+			left = append(left, w)
+			continue
+		}
+		changes = append(changes, c)
 	}
-	for i := range changes {
-		changes[i].commit()
+	e.commit(pointers(changes))
+	return changes, left, nil
+}
+
+// writeLeft repeats the writes that were not done, which stand in the order of
+// their tables.
+func writeLeft(w *api.Writer, left []*write) {
+	for len(left) > 0 {
+		table := left[0].table
+		w.Array(table, func() {
+			for ; len(left) > 0 && left[0].table == table; left = left[1:] {
+				w.Element(func() {
+					if left[0].kind == api.Put {
+						w.Object("PutRequest", func() { w.Item("Item", left[0].req.Item.Map) })
+					} else {
+						w.Object("DeleteRequest", func() { w.Item("Key", left[0].req.Key.Map) })
+					}
+				})
+			}
+		})
 	}
-	return changes, nil
 }
 
 // An itemID tells one item from another.

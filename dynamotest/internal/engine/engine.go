@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
@@ -49,7 +50,8 @@ func (o Options) withDefaults() Options {
 // An Engine is a DynamoDB of its own, empty at first. It is safe for concurrent
 // use.
 type Engine struct {
-	opt Options
+	opt   Options
+	hooks atomic.Pointer[Hooks]
 
 	mu     sync.RWMutex      // guards what follows, and every table
 	tables map[string]*table // by name
@@ -59,7 +61,19 @@ type Engine struct {
 
 // New returns an empty Engine.
 func New(opt Options) *Engine {
-	return &Engine{opt: opt.withDefaults(), tables: map[string]*table{}}
+	e := &Engine{opt: opt.withDefaults(), tables: map[string]*table{}}
+	e.Hook(opt.Hooks)
+	return e
+}
+
+// Hook puts hooks in the place of those there are. None, which is nil, cost
+// nothing.
+func (e *Engine) Hook(hooks Hooks) {
+	if hooks == nil {
+		e.hooks.Store(nil)
+		return
+	}
+	e.hooks.Store(&hooks)
 }
 
 // A Result is the answer to one request.
@@ -112,16 +126,17 @@ func on[R any, P interface {
 		if err := api.Decode(body, req); err != nil {
 			return nil, err
 		}
-		if e.opt.Hooks == nil {
+		hooks := e.hooks.Load()
+		if hooks == nil {
 			return run(e, call, req)
 		}
 		call.Targets = e.targets(req)
-		if err := e.opt.Hooks.Before(ctx, call); err != nil {
+		if err := (*hooks).Before(ctx, call); err != nil {
 			return nil, err
 		}
 		rep, err := run(e, call, req)
 		call.Err = err
-		if err := e.opt.Hooks.After(ctx, call); err != nil {
+		if err := (*hooks).After(ctx, call); err != nil {
 			return nil, err
 		}
 		return rep, err

@@ -31,8 +31,8 @@ func (e *Engine) ExpireTTL() int {
 		}
 		for i := range expired {
 			expired[i].planEntries()
-			expired[i].commit()
 		}
+		e.commit(pointers(expired))
 		deleted += len(expired)
 	}
 	return deleted

@@ -24,6 +24,10 @@ type Call struct {
 	Operation string
 	Targets   []Target // filled for Hooks only
 
+	// Refuse may be filled by Before, with one element for each target of a
+	// batch: those that come back unprocessed.
+	Refuse []bool
+
 	// What follows is known after the operation.
 
 	Cost Cost
@@ -36,6 +40,9 @@ type Target struct {
 	Index string   // of a Query or a Scan of an index
 	Key   attr.Map // of an item; nil for a Query, a Scan and whole tables
 }
+
+// refuses tells whether the i-th target of a batch shall come back unprocessed.
+func (c *Call) refuses(i int) bool { return i < len(c.Refuse) && c.Refuse[i] }
 
 // targets lists what a request is about, in the order of the request.
 func (e *Engine) targets(req api.Request) []Target {

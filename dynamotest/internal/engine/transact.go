@@ -85,9 +85,7 @@ func (e *Engine) applyTogether(call *Call, req *api.TransactWriteItems, writes [
 	if err != nil {
 		return nil, err
 	}
-	for i := range changes {
-		changes[i].commit()
-	}
+	e.commit(pointers(changes))
 	if req.Token.Set {
 		e.tokens.spend(req.Token.Value, payload, now)
 	}

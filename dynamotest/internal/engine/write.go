@@ -313,9 +313,24 @@ func (e *Engine) apply(w *write) (change, *api.Error) {
 	defer e.mu.Unlock()
 	c, err := e.plan(w)
 	if err == nil {
-		c.commit()
+		e.commit([]*change{&c})
 	}
 	return c, err
+}
+
+// commit carries out changes that take effect together.
+func (e *Engine) commit(changes []*change) {
+	for _, c := range changes {
+		c.commit()
+	}
+}
+
+func pointers(changes []change) []*change {
+	out := make([]*change, len(changes))
+	for i := range changes {
+		out[i] = &changes[i]
+	}
+	return out
 }
 
 // returned are the attributes that ReturnValues asks for.
