@@ -61,6 +61,8 @@ func (k *KeysOfTable) field(r *jsonx.Reader, member string) {
 		k.ConsistentRead = boolean(r)
 	case "ExpressionAttributeValues":
 		r.Skip() // as in Get
+	case "AttributesToGet":
+		k.legacy(r, member)
 	default:
 		k.Expressions.field(r, member)
 	}
@@ -83,6 +85,7 @@ func (b *BatchGetItem) check(c *checker) {
 		case len(t.Keys) > MaxBatchGet:
 			c.found = append(c.found, fmt.Sprintf("Value at %s failed to satisfy constraint: Member must have length less than or equal to %d", at, MaxBatchGet))
 		}
+		c.attributesToGet("requestItems."+t.Table+".member.attributesToGet", t.Legacy)
 		total += len(t.Keys)
 	}
 	if total > MaxBatchGet && c.err() == nil {

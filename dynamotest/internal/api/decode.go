@@ -107,8 +107,9 @@ type Expressions struct {
 	Names  Opt[map[string]string]
 	Values Item
 
-	// Legacy are the parameters met that expressions have replaced.
-	Legacy []string
+	// Legacy are the parameters that expressions have replaced; nil when there
+	// are none.
+	Legacy *Legacy
 }
 
 func (e *Expressions) field(r *jsonx.Reader, name string) {
@@ -117,9 +118,6 @@ func (e *Expressions) field(r *jsonx.Reader, name string) {
 		e.Names = Some(names(r))
 	case "ExpressionAttributeValues":
 		e.Values = item(r)
-	case "AttributesToGet", "AttributeUpdates", "ConditionalOperator", "Expected", "KeyConditions", "QueryFilter", "ScanFilter":
-		e.Legacy = append(e.Legacy, name)
-		r.Skip()
 	default:
 		r.Skip()
 	}

@@ -49,6 +49,7 @@ func (w *Write) checkCommon(c *checker, keyMember string, key Item) {
 	c.returnConsumedCapacity(w.ReturnCapacity)
 	c.returnItemCollectionMetrics(w.ReturnItemSizeRange)
 	c.returnValuesOnFailure("returnValuesOnConditionCheckFailure", w.ReturnOnFailure)
+	c.legacy(w.Legacy, "")
 }
 
 // onlyOldValues refuses what Put and Delete cannot return.
@@ -58,8 +59,20 @@ func (w *Write) onlyOldValues(c *checker) {
 	}
 }
 
+// A conditional is a Write of its own, which may be older than expressions.
+type conditional struct{ Write }
+
+func (w *conditional) field(r *jsonx.Reader, member string) {
+	switch member {
+	case "Expected", "ConditionalOperator":
+		w.legacy(r, member)
+	default:
+		w.Write.field(r, member)
+	}
+}
+
 // PutItem writes a whole item.
-type PutItem struct{ Write }
+type PutItem struct{ conditional }
 
 func (p *PutItem) check(c *checker) {
 	p.checkCommon(c, "item", p.Item)
@@ -67,12 +80,20 @@ func (p *PutItem) check(c *checker) {
 }
 
 // UpdateItem changes an item or creates it.
-type UpdateItem struct{ Write }
+type UpdateItem struct{ conditional }
+
+func (u *UpdateItem) field(r *jsonx.Reader, member string) {
+	if member == "AttributeUpdates" {
+		u.legacy(r, member)
+		return
+	}
+	u.conditional.field(r, member)
+}
 
 func (u *UpdateItem) check(c *checker) { u.checkCommon(c, "key", u.Key) }
 
 // DeleteItem deletes an item.
-type DeleteItem struct{ Write }
+type DeleteItem struct{ conditional }
 
 func (d *DeleteItem) check(c *checker) {
 	d.checkCommon(c, "key", d.Key)
@@ -111,8 +132,17 @@ func (g *Get) field(r *jsonx.Reader, member string) {
 // GetItem reads an item.
 type GetItem struct{ Get }
 
+func (g *GetItem) field(r *jsonx.Reader, member string) {
+	if member == "AttributesToGet" {
+		g.legacy(r, member)
+		return
+	}
+	g.Get.field(r, member)
+}
+
 func (g *GetItem) check(c *checker) {
 	c.tableName("tableName", g.TableName)
 	c.require("key", g.Key.Set)
 	c.returnConsumedCapacity(g.ReturnCapacity)
+	c.legacy(g.Legacy, "")
 }

@@ -38,16 +38,21 @@ func (p *Page) field(r *jsonx.Reader, member string) {
 		p.ConsistentRead = r.Bool()
 	case "ReturnConsumedCapacity":
 		p.ReturnCapacity = name(r)
+	case "AttributesToGet", "ConditionalOperator":
+		p.legacy(r, member)
 	default:
 		p.Expressions.field(r, member)
 	}
 }
 
-func (p *Page) checkCommon(c *checker) {
+// checkCommon checks what Query and Scan have in common; filter is what they
+// called a filter before there were expressions.
+func (p *Page) checkCommon(c *checker, filter string) {
 	c.tableName("tableName", p.TableName)
 	c.indexName(p.IndexName)
 	c.enum("select", p.Select, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 	c.returnConsumedCapacity(p.ReturnCapacity)
+	c.legacy(p.Legacy, filter)
 }
 
 // Query reads the items of one partition key.
@@ -63,13 +68,15 @@ func (q *Query) field(r *jsonx.Reader, member string) {
 		q.KeyCondition = text(r)
 	case "ScanIndexForward":
 		q.Forward = boolean(r)
+	case "KeyConditions", "QueryFilter":
+		q.legacy(r, member)
 	default:
 		q.Page.field(r, member)
 	}
 }
 
 func (q *Query) check(c *checker) {
-	q.checkCommon(c)
+	q.checkCommon(c, "queryFilter")
 	// Query names this member, and no other, with a capital, and leaves its value out.
 	if q.Limit.Set && q.Limit.Value < 1 {
 		c.found = append(c.found, "Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1")
@@ -91,13 +98,15 @@ func (s *Scan) field(r *jsonx.Reader, member string) {
 		s.Segment = integer(r)
 	case "TotalSegments":
 		s.TotalSegments = integer(r)
+	case "ScanFilter":
+		s.legacy(r, member)
 	default:
 		s.Page.field(r, member)
 	}
 }
 
 func (s *Scan) check(c *checker) {
-	s.checkCommon(c)
+	s.checkCommon(c, "scanFilter")
 	c.atLeast("limit", s.Limit, 1)
 	c.atLeast("segment", s.Segment, 0)
 	c.atMost("segment", s.Segment, maxSegments-1)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
 
 // maxReply is the most bytes of items that a batch returns; what is over comes
@@ -51,12 +52,18 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 
 func prepareBatch(req *api.BatchGetItem) ([][]*read, *api.Error) {
 	reads := make([][]*read, len(req.Tables))
+	older, newer := false, false // as in refuseMixed, but for all tables together
 	for i := range req.Tables {
 		t := &req.Tables[i]
 		var err *api.Error
 		if reads[i], err = prepareReads(t.Table, t.Keys, t.Projection, &t.Expressions); err != nil {
 			return nil, err
 		}
+		older = older || t.Legacy != nil
+		newer = newer || t.Projection.Set
+	}
+	if older && newer {
+		return nil, errMixed([]string{"AttributesToGet"}, []string{expr.ProjectionExpression})
 	}
 	return reads, nil
 }
@@ -118,6 +125,13 @@ func writeUnread(w *api.Writer, tables []itemsOf) {
 				}
 				if t.request.Projection.Set {
 					w.Text("ProjectionExpression", t.request.Projection.Value)
+				}
+				if l := t.request.Legacy; l != nil {
+					w.Array("AttributesToGet", func() {
+						for _, name := range l.Attributes.Value {
+							w.String(name)
+						}
+					})
 				}
 				if names := t.request.Names; names.Set {
 					w.Object("ExpressionAttributeNames", func() {

@@ -68,6 +68,7 @@ type sources struct {
 	// allowed names the expressions that the operation takes, for the text of
 	// an error.
 	allowed string
+	query   bool // the operation is Query
 }
 
 func (s *sources) any() bool {
@@ -77,6 +78,14 @@ func (s *sources) any() bool {
 // bind parses the expressions and resolves their placeholders.
 func (s *sources) bind(e *api.Expressions) (bound, *api.Error) {
 	var b bound
+	if e.Legacy != nil {
+		if err := s.refuseMixed(e.Legacy); err != nil {
+			return b, err
+		}
+		if err := b.addLegacy(e.Legacy); err != nil {
+			return b, err
+		}
+	}
 	if err := s.checkPlaceholders(e); err != nil {
 		return b, err
 	}
@@ -92,7 +101,7 @@ func (s *sources) bind(e *api.Expressions) (bound, *api.Error) {
 	if err != nil {
 		return b, invalid(err)
 	}
-	if b, err = p.bind(params); err != nil {
+	if err = p.bind(params, &b); err != nil {
 		return b, invalid(err)
 	}
 	if err := params.Unused(); err != nil {
@@ -102,9 +111,6 @@ func (s *sources) bind(e *api.Expressions) (bound, *api.Error) {
 }
 
 func (s *sources) checkPlaceholders(e *api.Expressions) *api.Error {
-	if len(e.Legacy) > 0 {
-		return s.refuseLegacy(e.Legacy)
-	}
 	if !s.any() {
 		switch {
 		case e.Names.Set:
@@ -129,28 +135,10 @@ func (s *sources) checkPlaceholders(e *api.Expressions) *api.Error {
 	return nil
 }
 
-// refuseLegacy answers a request with parameters that expressions have replaced.
-func (s *sources) refuseLegacy(legacy []string) *api.Error {
-	if !s.any() {
-		return api.Invalid("%s is a legacy parameter that this server does not take; use expressions", legacy[0])
-	}
-	var used []string
-	for _, x := range []struct {
-		name string
-		src  api.Opt[string]
-	}{
-		{expr.ProjectionExpression, s.projection},
-		{expr.FilterExpression, s.filter},
-		{expr.UpdateExpression, s.update},
-		{expr.ConditionExpression, s.condition},
-		{expr.KeyConditionExpression, s.keys},
-	} {
-		if x.src.Set {
-			used = append(used, x.name)
-		}
-	}
+// errMixed refuses a request with expressions and what they have replaced.
+func errMixed(older, newer []string) *api.Error {
 	return api.Invalid("Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {%s} Expression parameters: {%s}",
-		strings.Join(legacy, ", "), strings.Join(used, ", "))
+		strings.Join(older, ", "), strings.Join(newer, ", "))
 }
 
 // checkScalars refuses paths that lead into an attribute of a key.
@@ -229,31 +217,31 @@ func (s *sources) parse() (p parsedSources, err error) {
 	return p, err
 }
 
-func (p *parsedSources) bind(params *expr.Params) (b bound, err error) {
+func (p *parsedSources) bind(params *expr.Params, b *bound) (err error) {
 	if p.filter != nil {
 		if b.filter, err = p.filter.Bind(params); err != nil {
-			return b, err
+			return err
 		}
 	}
 	if p.update != nil {
 		if b.change, err = p.update.Bind(params); err != nil {
-			return b, err
+			return err
 		}
 	}
 	if p.condition != nil {
 		if b.condition, err = p.condition.Bind(params); err != nil {
-			return b, err
+			return err
 		}
 	}
 	if p.keys != nil {
 		if b.keys, err = p.keys.Bind(params); err != nil {
-			return b, err
+			return err
 		}
 	}
 	if p.projection != nil {
 		b.selection, err = p.projection.Bind(params)
 	}
-	return b, err
+	return err
 }
 
 // invalid makes a ValidationException of an error of package expr or attr,

@@ -211,7 +211,6 @@ func TestRefusedItems(t *testing.T) {
 		{"a bad value", "UpdateItem", update("SET v = :v", `":v":{"N":"x"}`), "Validation", "ExpressionAttributeValues contains invalid value: The parameter cannot be converted to a numeric value"},
 		{"returns of a put", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}},"ReturnValues":"ALL_NEW"}`, "Validation", "ReturnValues can only be ALL_OLD or NONE"},
 		{"unknown returns", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}},"ReturnValues":"SOME","ReturnConsumedCapacity":"x"}`, "Validation", "2 validation errors detected"},
-		{"legacy parameter", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}},"Expected":{}}`, "Validation", "legacy"},
 		{"both kinds of parameter", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}},"Expected":{},"ConditionExpression":"attribute_exists(id)"}`, "Validation",
 			"Non-expression parameters: {Expected} Expression parameters: {ConditionExpression}"},
 		{"no JSON", "PutItem", `{"TableName":`, "Serialization", ""},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
 
 // pageBytes ends a page: the item that brings it there is still part of it.
@@ -46,12 +47,19 @@ func (p *pager) checkSelect() *api.Error {
 	switch {
 	case mode == selectProjected && !p.req.IndexName.Set:
 		return api.InvalidParameter("Select type ALL_PROJECTED_ATTRIBUTES is not supported for a table; it can be used only with an IndexName")
-	case mode == selectSpecific && !p.req.Projection.Set:
+	case mode == selectSpecific && p.selection == nil:
 		return api.Invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
-	case mode != "" && mode != selectSpecific && p.req.Projection.Set:
-		return api.Invalid("Cannot specify the ProjectionExpression when choosing to get %s", selectText(mode))
+	case mode != "" && mode != selectSpecific && p.selection != nil:
+		return api.Invalid("Cannot specify the %s when choosing to get %s", p.projectionName(), selectText(mode))
 	}
 	return nil
+}
+
+func (p *pager) projectionName() string {
+	if p.req.Projection.Set {
+		return expr.ProjectionExpression
+	}
+	return "AttributesToGet"
 }
 
 func selectText(mode string) string {

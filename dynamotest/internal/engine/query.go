@@ -11,12 +11,12 @@ import (
 
 func (e *Engine) query(call *Call, req *api.Query) (reply, *api.Error) {
 	p := pager{req: &req.Page}
-	src := sources{keys: req.KeyCondition, filter: req.Filter, projection: req.Projection}
+	src := sources{keys: req.KeyCondition, filter: req.Filter, projection: req.Projection, query: true}
 	var err *api.Error
 	if p.bound, err = src.bind(&req.Expressions); err != nil {
 		return nil, err
 	}
-	if !req.KeyCondition.Set {
+	if p.keys == nil {
 		return nil, api.Invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 	}
 	if err := p.checkSelect(); err != nil {
@@ -95,7 +95,11 @@ func (p *pager) checkFilter(schema *keySchema) *api.Error {
 	}
 	for _, name := range p.filter.Heads() {
 		if schema.has(name) {
-			return api.Invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
+			filter := "Filter Expression"
+			if !p.req.Filter.Set {
+				filter = "QueryFilter"
+			}
+			return api.Invalid("%s can only contain non-primary key attributes: Primary key attribute: %s", filter, name)
 		}
 	}
 	if p.index == nil {

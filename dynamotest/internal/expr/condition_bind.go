@@ -32,7 +32,9 @@ func (b *binding) check(n *node) {
 		}
 		return
 	}
-	b.resolve(n)
+	if b.params != nil {
+		b.resolve(n)
+	}
 	for _, rule := range []func(*binding, *node){(*binding).checkCount, (*binding).checkDistinct, (*binding).checkKinds} {
 		if b.err == nil {
 			b.walkRule(rule, n)
@@ -146,16 +148,33 @@ func (b *binding) checkTypeName(n *node) {
 func (p *Predicate) Heads() []string {
 	var heads []string
 	p.collectHeads(p.root, &heads)
-	return heads
+	return distinct(heads)
 }
 
 func (b *binding) collectHeads(n *node, heads *[]string) {
 	if n.op == opPath {
-		if head := b.stepName(n.path[0]); !slices.Contains(*heads, head) {
-			*heads = append(*heads, head)
-		}
+		*heads = append(*heads, b.stepName(n.path[0]))
 	}
 	for i := range n.args {
 		b.collectHeads(&n.args[i], heads)
 	}
+}
+
+// distinct removes what has occurred before. Few names do without a map.
+func distinct(names []string) []string {
+	if len(names) <= 8 {
+		out := names[:0]
+		for _, name := range names {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+		return out
+	}
+	seen := make(map[string]bool, len(names))
+	return slices.DeleteFunc(names, func(name string) bool {
+		again := seen[name]
+		seen[name] = true
+		return again
+	})
 }

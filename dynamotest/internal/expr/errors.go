@@ -46,6 +46,14 @@ const (
 	msgKeyNoName     = "Invalid condition in KeyConditionExpression: No key attribute specified"
 	msgKeyMismatch   = "Query key condition not supported"
 	msgKeyTooMany    = "Conditions can be of length 1 or 2 only"
+	msgKeyNotIndexed = "Attempted conditional constraint is not an indexable operation"
+	msgNoName        = "Empty attribute name"
+
+	msgInvalidValues    = "One or more parameter values were invalid: "
+	msgComparisonKinds  = msgInvalidValues + "AttributeValues inside AttributeValueList must be of same type"
+	msgComparisonBounds = "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound"
+	msgActionNoValue    = msgInvalidValues + "Only DELETE action is allowed when no attribute value is specified"
+	msgAttributeKind    = "Type mismatch for attribute to update"
 )
 
 // Texts with blanks.
@@ -155,6 +163,22 @@ func msgKeyFirstOperand(name string) string {
 
 func msgKeyMissed(name string) string {
 	return "Query condition missed key schema element: " + name
+}
+
+func msgComparisonCount(operator string) string {
+	return msgInvalidValues + "Invalid number of argument(s) for the " + operator + " ComparisonOperator"
+}
+
+func msgComparisonKind(operator string, kind attr.Kind) string {
+	return fmt.Sprintf(msgInvalidValues+"ComparisonOperator %s is not valid for %s AttributeValue type", operator, kind)
+}
+
+func msgSelectedTwice(name string) string {
+	return msgInvalidValues + "Duplicate value in attribute name: " + name
+}
+
+func msgActionKind(action string, kind attr.Kind) string {
+	return msgInvalidValues + action + " is not supported for the type " + longKind(kind)
 }
 
 func msgUnused(field string, keys []string) string {

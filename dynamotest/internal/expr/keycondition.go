@@ -79,6 +79,8 @@ const (
 	GreaterOrEqual
 	Between
 	BeginsWith
+
+	notIndexed // what a Comparison may ask, but not of a key
 )
 
 // A KeyTerm is a condition on one key attribute.
@@ -160,6 +162,9 @@ func (ts KeyTerms) Resolve(hash, sort []string) (*KeyQuery, error) {
 		t := ts.find(name)
 		if t == nil || q.Range != nil {
 			break
+		}
+		if t.Op == notIndexed {
+			return nil, &Error{Reason: msgKeyNotIndexed}
 		}
 		if t.Op == Equal {
 			q.Equal = append(q.Equal, t.Value)

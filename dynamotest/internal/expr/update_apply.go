@@ -43,14 +43,18 @@ func (c *Change) compute(a *boundAction, item attr.Map) (result, error) {
 	case verbAdd, verbDelete:
 		old, ok := c.lookup(item, a.path)
 		v, ok, err := combine(a.verb, old, ok, c.values[a.value.slot])
+		if err == errOperandType && c.mismatch != nil {
+			err = c.mismatch
+		}
 		return result{a.verb, v, ok}, err
 	}
 	return result{verb: a.verb}, nil
 }
 
 var (
-	errMissing     = &Error{Reason: msgMissing}
-	errOperandType = &Error{Reason: msgOperandType}
+	errMissing       error = &Error{Reason: msgMissing}
+	errOperandType   error = &Error{Reason: msgOperandType}
+	errAttributeKind error = &Error{Reason: msgAttributeKind}
 )
 
 // evalSet computes the right-hand side of SET.
@@ -118,6 +122,9 @@ func combine(v verb, old attr.Value, exists bool, operand attr.Value) (attr.Valu
 		return attr.Value{}, false, errOperandType
 	}
 	switch {
+	case operand.Kind() == attr.L: // only AttributeUpdates adds to a list
+		sum, err := operate(opListAppend, old, operand)
+		return sum, true, err
 	case v == verbDelete:
 		left, ok := attr.Difference(old, operand)
 		return left, ok, nil

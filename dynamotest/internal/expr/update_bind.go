@@ -1,10 +1,6 @@
 package expr
 
-import (
-	"slices"
-
-	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
-)
+import "github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 
 // A Change is an update whose placeholders are resolved. It may be used by many
 // goroutines.
@@ -12,6 +8,10 @@ type Change struct {
 	*binding
 	actions []boundAction
 	tree    *tree // what to change, by path: a leaf's number is that of its action
+
+	// mismatch is the error of an ADD or a DELETE that does not suit what it
+	// meets; when nil, errOperandType.
+	mismatch error
 }
 
 type boundAction struct {
@@ -108,13 +108,11 @@ func relate(p, q path) relation {
 // Heads returns the names of the top-level attributes that the update changes,
 // each once.
 func (c *Change) Heads() []string {
-	var heads []string
-	for _, a := range c.actions {
-		if head := a.path[0].name; !slices.Contains(heads, head) {
-			heads = append(heads, head)
-		}
+	heads := make([]string, len(c.actions))
+	for i, a := range c.actions {
+		heads[i] = a.path[0].name
 	}
-	return heads
+	return distinct(heads)
 }
 
 // Overhead returns the bytes that DynamoDB adds to an item, its key left out,

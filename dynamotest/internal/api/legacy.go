@@ -1,0 +1,145 @@
+package api
+
+import (
+	"fmt"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
+)
+
+// Legacy are the parameters that expressions have replaced.
+type Legacy struct {
+	Attributes Opt[[]string]          // AttributesToGet
+	Updates    Opt[[]AttributeUpdate] // AttributeUpdates
+	Filter     Opt[[]Comparison]      // QueryFilter or ScanFilter
+	Expected   Opt[[]Comparison]
+	Operator   Opt[string]       // ConditionalOperator
+	Keys       Opt[[]Comparison] // KeyConditions
+
+	// Err is what is wrong with a value, reported when the constraints are met.
+	Err error
+}
+
+// A Comparison is an entry of Expected, a filter or KeyConditions.
+type Comparison struct {
+	Attribute string
+	Operator  Opt[string]
+	Operands  Opt[[]attr.Value]
+	Exists    Opt[bool]       // of Expected, as is
+	Value     Opt[attr.Value] // the short form of one operand
+}
+
+// An AttributeUpdate is an entry of AttributeUpdates.
+type AttributeUpdate struct {
+	Attribute string
+	Action    Opt[string]
+	Value     Opt[attr.Value]
+}
+
+// legacy reads a parameter that expressions have replaced. Each operation
+// calls it for those that it takes.
+func (e *Expressions) legacy(r *jsonx.Reader, member string) {
+	if e.Legacy == nil {
+		e.Legacy = new(Legacy)
+	}
+	l := e.Legacy
+	switch member {
+	case "AttributesToGet":
+		l.Attributes = Some(list(r, (*jsonx.Reader).Name))
+	case "AttributeUpdates":
+		l.Updates = Some(entries(r, l.attributeUpdate))
+	case "QueryFilter", "ScanFilter":
+		l.Filter = Some(entries(r, l.comparison))
+	case "Expected":
+		l.Expected = Some(entries(r, l.comparison))
+	case "ConditionalOperator":
+		l.Operator = name(r)
+	case "KeyConditions":
+		l.Keys = Some(entries(r, l.comparison))
+	}
+}
+
+// entries reads an object whose members are described by their names and values.
+func entries[T any](r *jsonx.Reader, entry func(r *jsonx.Reader, attribute string) T) []T {
+	out := []T{}
+	object(r, func(r *jsonx.Reader, attribute string) { out = append(out, entry(r, attribute)) })
+	return out
+}
+
+func (l *Legacy) value(r *jsonx.Reader) attr.Value {
+	v, err := attr.Decode(r)
+	if l.Err == nil {
+		l.Err = err
+	}
+	return v
+}
+
+func (l *Legacy) comparison(r *jsonx.Reader, attribute string) Comparison {
+	c := Comparison{Attribute: attribute}
+	object(r, func(r *jsonx.Reader, member string) {
+		switch member {
+		case "ComparisonOperator":
+			c.Operator = name(r)
+		case "AttributeValueList":
+			c.Operands = Some(list(r, l.value))
+		case "Exists":
+			c.Exists = boolean(r)
+		case "Value":
+			c.Value = Some(l.value(r))
+		default:
+			r.Skip()
+		}
+	})
+	return c
+}
+
+func (l *Legacy) attributeUpdate(r *jsonx.Reader, attribute string) AttributeUpdate {
+	u := AttributeUpdate{Attribute: attribute}
+	object(r, func(r *jsonx.Reader, member string) {
+		switch member {
+		case "Action":
+			u.Action = name(r)
+		case "Value":
+			u.Value = Some(l.value(r))
+		default:
+			r.Skip()
+		}
+	})
+	return u
+}
+
+// legacy checks the constraints of what expressions have replaced. Filter is
+// what the operation calls its filter.
+func (c *checker) legacy(l *Legacy, filter string) {
+	if l == nil {
+		return
+	}
+	c.attributesToGet("attributesToGet", l)
+	for _, u := range l.Updates.Value {
+		c.enum("attributeUpdates."+u.Attribute+".member.action", u.Action, expr.AttributeActions...)
+	}
+	c.comparisons("expected", l.Expected, false)
+	c.comparisons(filter, l.Filter, true)
+	c.comparisons("keyConditions", l.Keys, true)
+	c.enum("conditionalOperator", l.Operator, "OR", "AND")
+}
+
+func (c *checker) comparisons(member string, comparisons Opt[[]Comparison], operator bool) {
+	for _, x := range comparisons.Value {
+		at := member + "." + x.Attribute + ".member.comparisonOperator"
+		if operator {
+			c.require(at, x.Operator.Set)
+		}
+		c.enum(at, x.Operator, expr.ComparisonOperators...)
+	}
+}
+
+func (c *checker) attributesToGet(member string, l *Legacy) {
+	if l != nil && l.Attributes.Set {
+		names := l.Attributes.Value
+		c.length(member, fmt.Sprint(names), len(names), 1, maxAttributesToGet)
+	}
+}
+
+const maxAttributesToGet = 255

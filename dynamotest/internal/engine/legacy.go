@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+)
+
+// refuseMixed refuses a request that speaks two languages. Keys alone may be
+// given in the older one beside a filter or a projection in the newer.
+func (s *sources) refuseMixed(l *api.Legacy) *api.Error {
+	var older, newer []string
+	add := func(to *[]string, name string, set bool) {
+		if set {
+			*to = append(*to, name)
+		}
+	}
+	add(&older, "AttributesToGet", l.Attributes.Set)
+	add(&older, "AttributeUpdates", l.Updates.Set)
+	add(&older, s.filterName(), l.Filter.Set)
+	add(&older, "Expected", l.Expected.Set)
+	add(&older, "ConditionalOperator", l.Operator.Set)
+	add(&newer, expr.ProjectionExpression, s.projection.Set)
+	add(&newer, expr.FilterExpression, s.filter.Set)
+	add(&newer, expr.UpdateExpression, s.update.Set)
+	add(&newer, expr.ConditionExpression, s.condition.Set)
+	add(&newer, expr.KeyConditionExpression, s.keys.Set)
+	if len(older) == 0 && !s.keys.Set {
+		return nil
+	}
+	add(&older, "KeyConditions", l.Keys.Set)
+	if len(older) == 0 || len(newer) == 0 {
+		return nil
+	}
+	return errMixed(older, newer)
+}
+
+// filterName is what the operation called its filter before there were
+// expressions: only Query takes a key condition.
+func (s *sources) filterName() string {
+	if s.query {
+		return "QueryFilter"
+	}
+	return "ScanFilter"
+}
+
+// addLegacy makes of the older parameters what binding makes of expressions.
+func (b *bound) addLegacy(l *api.Legacy) *api.Error {
+	if l.Err != nil {
+		return invalid(l.Err)
+	}
+	if err := checkOperator(l); err != nil {
+		return err
+	}
+	err := b.translate(l)
+	if refused, ok := err.(*api.Error); ok {
+		return refused
+	}
+	if err != nil {
+		return invalid(err)
+	}
+	return nil
+}
+
+// translate returns an *api.Error or an *expr.Error.
+func (b *bound) translate(l *api.Legacy) (err error) {
+	expected := make([]expr.Comparison, len(l.Expected.Value))
+	for i := range expected {
+		c, err := expectation(&l.Expected.Value[i])
+		if err != nil {
+			return err
+		}
+		expected[i] = c
+	}
+	anyOf := l.Operator.Value == "OR"
+	if len(expected) > 0 {
+		b.condition, err = expr.Compare(expected, anyOf)
+	}
+	if err == nil && len(l.Filter.Value) > 0 {
+		b.filter, err = expr.Compare(comparisons(l.Filter.Value), anyOf)
+	}
+	if err == nil && l.Keys.Set {
+		b.keys, err = expr.CompareKeys(comparisons(l.Keys.Value))
+	}
+	if err == nil && len(l.Updates.Value) > 0 {
+		b.change, err = expr.UpdateAttributes(updatesOf(l.Updates.Value))
+	}
+	if err == nil && l.Attributes.Set {
+		b.selection, err = expr.SelectAttributes(l.Attributes.Value)
+	}
+	return err
+}
+
+// checkOperator refuses an operator that has nothing to join.
+func checkOperator(l *api.Legacy) *api.Error {
+	if !l.Operator.Set {
+		return nil
+	}
+	switch max(len(l.Expected.Value), len(l.Filter.Value)) {
+	case 0:
+		return api.Invalid("ConditionalOperator cannot be used without Filter or Expected")
+	case 1:
+		return api.Invalid("ConditionalOperator can only be used when Filter or Expected has two or more elements")
+	}
+	return nil
+}
+
+func comparisons(in []api.Comparison) []expr.Comparison {
+	out := make([]expr.Comparison, len(in))
+	for i, c := range in {
+		out[i] = expr.Comparison{Name: c.Attribute, Operator: c.Operator.Value, Operands: c.Operands.Value}
+	}
+	return out
+}
+
+func updatesOf(in []api.AttributeUpdate) []expr.AttributeUpdate {
+	out := make([]expr.AttributeUpdate, len(in))
+	for i, u := range in {
+		out[i] = expr.AttributeUpdate{Name: u.Attribute, Action: u.Action.Or("PUT"), Value: u.Value.Value, Valued: u.Value.Set}
+	}
+	return out
+}
+
+// expectation makes a comparison of an entry of Expected, which may say that an
+// attribute exists not, or which value it has, without an operator.
+func expectation(c *api.Comparison) (expr.Comparison, error) {
+	out := expr.Comparison{Name: c.Attribute, Operator: c.Operator.Value, Operands: c.Operands.Value}
+	operator, exists := c.Operator, c.Exists.Or(true)
+	switch {
+	case c.Operands.Set && c.Value.Set:
+		return out, api.InvalidParameter("Value and AttributeValueList cannot be used together for Attribute: %s", c.Attribute)
+	case operator.Set && c.Exists.Set:
+		return out, api.InvalidParameter("Exists and ComparisonOperator cannot be used together for Attribute: %s", c.Attribute)
+	case operator.Set && !c.Operands.Set && !c.Value.Set && operator.Value != "NULL" && operator.Value != "NOT_NULL":
+		return out, api.InvalidParameter("Value or AttributeValueList must be used with ComparisonOperator: %s for Attribute: %s", operator.Value, c.Attribute)
+	case !operator.Set && c.Operands.Set:
+		return out, api.InvalidParameter("AttributeValueList can only be used with a ComparisonOperator for Attribute: %s", c.Attribute)
+	case !operator.Set && exists && !c.Value.Set:
+		return out, api.InvalidParameter("Value must be provided when Exists is %s for Attribute: %s", shownExists(c.Exists), c.Attribute)
+	case !operator.Set && !exists && c.Value.Set:
+		return out, api.InvalidParameter("Value cannot be used when Exists is false for Attribute: %s", c.Attribute)
+	case !operator.Set && exists:
+		out.Operator = "EQ"
+	case !operator.Set:
+		out.Operator = "NULL"
+	}
+	if c.Value.Set {
+		out.Operands = []attr.Value{c.Value.Value}
+	}
+	return out, nil
+}
+
+func shownExists(exists api.Opt[bool]) string {
+	if exists.Set {
+		return "true" // when false, no value is needed
+	}
+	return "null"
+}

@@ -1,0 +1,244 @@
+package expr
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// Before there were expressions, requests said the same in JSON: comparisons of
+// attributes with values, and actions on attributes. They know neither paths nor
+// placeholders, so what is made of them is bound at once. Nothing limits their
+// number but the size of the request: what follows must stay below n² steps.
+
+// A Comparison compares a top-level attribute with values.
+type Comparison struct {
+	Name     string
+	Operator string // one of ComparisonOperators
+	Operands []attr.Value
+}
+
+// ComparisonOperators are the operators, in the order that messages list them.
+var ComparisonOperators = []string{
+	"IN", "NULL", "BETWEEN", "LT", "NOT_CONTAINS", "EQ", "GT", "NOT_NULL", "NE", "LE", "BEGINS_WITH", "GE", "CONTAINS",
+}
+
+// A comparator says what an operator means and which operands it takes.
+type comparator struct {
+	op       op // of NOT_CONTAINS what it denies
+	operands int
+	allowed  func(attr.Kind) bool
+}
+
+const some = -1 // operands: at least one
+
+var comparators = map[string]comparator{
+	"EQ":           {opEQ, 1, anyKind},
+	"NE":           {opNE, 1, anyKind},
+	"LT":           {opLT, 1, attr.Kind.Scalar},
+	"LE":           {opLE, 1, attr.Kind.Scalar},
+	"GT":           {opGT, 1, attr.Kind.Scalar},
+	"GE":           {opGE, 1, attr.Kind.Scalar},
+	"NULL":         {opNotExists, 0, anyKind},
+	"NOT_NULL":     {opExists, 0, anyKind},
+	"CONTAINS":     {opContains, 1, isElement},
+	"NOT_CONTAINS": {opContains, 1, isElement},
+	"BEGINS_WITH":  {opBeginsWith, 1, isText},
+	"IN":           {opIn, some, attr.Kind.Scalar},
+	"BETWEEN":      {opBetween, 2, attr.Kind.Scalar},
+}
+
+func anyKind(attr.Kind) bool     { return true }
+func isElement(k attr.Kind) bool { return !k.Set() && k != attr.L && k != attr.M }
+func isText(k attr.Kind) bool    { return k == attr.S || k == attr.B }
+
+// check checks the operands.
+func (c *Comparison) check() error {
+	if c.Name == "" {
+		return &Error{Reason: msgNoName}
+	}
+	rule := comparators[c.Operator]
+	if n := len(c.Operands); n != rule.operands && (rule.operands != some || n == 0) {
+		return &Error{Reason: msgComparisonCount(c.Operator)}
+	}
+	for _, v := range c.Operands {
+		if !rule.allowed(v.Kind()) {
+			return &Error{Reason: msgComparisonKind(c.Operator, v.Kind())}
+		}
+		if v.Kind() != c.Operands[0].Kind() {
+			return &Error{Reason: msgComparisonKinds}
+		}
+	}
+	if rule.op == opBetween {
+		if order, _ := attr.Compare(c.Operands[0], c.Operands[1]); order > 0 {
+			return &Error{Reason: msgComparisonBounds}
+		}
+	}
+	return nil
+}
+
+func checkComparisons(comparisons []Comparison) error {
+	for i := range comparisons {
+		if err := comparisons[i].check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func attributePath(name string) path {
+	return path{{name: name, slot: noSlot, index: notIndex}}
+}
+
+// Compare returns the condition that all comparisons hold or, if any is set,
+// that one of them does. There must be one at least.
+func Compare(comparisons []Comparison, any bool) (*Predicate, error) {
+	if err := checkComparisons(comparisons); err != nil {
+		return nil, err
+	}
+	root := &node{op: opAnd, args: make([]node, len(comparisons))}
+	if any {
+		root.op = opOr
+	}
+	b := &binding{}
+	for i, c := range comparisons {
+		root.args[i] = b.comparison(c)
+	}
+	return &Predicate{root, b}, nil
+}
+
+// comparison makes a node of c, and puts its operands into the table of values.
+func (b *binding) comparison(c Comparison) node {
+	attribute := node{op: opPath, path: attributePath(c.Name)}
+	n := node{op: comparators[c.Operator].op, args: []node{attribute}}
+	for _, v := range c.Operands {
+		n.args = append(n.args, node{op: opValue, slot: len(b.values)})
+		b.values = append(b.values, v)
+	}
+	if c.Operator != "NOT_CONTAINS" {
+		return n
+	}
+	// What an attribute does not contain, it must be there not to contain.
+	return node{op: opAnd, args: []node{
+		{op: opExists, args: []node{attribute}},
+		{op: opNot, args: []node{n}},
+	}}
+}
+
+// CompareKeys returns the key condition that all comparisons hold.
+func CompareKeys(comparisons []Comparison) (KeyTerms, error) {
+	if n := len(comparisons); n < 1 || n > 2 {
+		return nil, &Error{Reason: msgKeyTooMany}
+	}
+	if err := checkComparisons(comparisons); err != nil {
+		return nil, err
+	}
+	terms := make(KeyTerms, len(comparisons))
+	for i, c := range comparisons {
+		keyOp, ok := keyOps[comparators[c.Operator].op]
+		if !ok {
+			keyOp = notIndexed
+		}
+		terms[i] = KeyTerm{Name: c.Name, Op: keyOp}
+		if len(c.Operands) > 0 {
+			terms[i].Value = c.Operands[0]
+		}
+		if keyOp == Between {
+			terms[i].High = c.Operands[1]
+		}
+	}
+	return terms, nil
+}
+
+// SelectAttributes returns the projection of whole attributes.
+func SelectAttributes(names []string) (*Selection, error) {
+	sorted := slices.Sorted(slices.Values(names))
+	for i, name := range sorted {
+		switch {
+		case name == "":
+			return nil, &Error{Reason: msgNoName}
+		case i > 0 && name == sorted[i-1]:
+			return nil, &Error{Reason: msgSelectedTwice(name)}
+		}
+	}
+	return &Selection{tree: flatTree(sorted)}, nil
+}
+
+// flatTree returns the tree of top-level attributes, which are sorted; a leaf's
+// number is that of its name.
+func flatTree(names []string) *tree {
+	root := &tree{branches: make([]*tree, len(names))}
+	for i, name := range names {
+		root.branches[i] = &tree{step: attributePath(name)[0], leaf: i}
+	}
+	return root
+}
+
+// An AttributeUpdate is an action on a top-level attribute.
+type AttributeUpdate struct {
+	Name   string
+	Action string // one of AttributeActions
+	Value  attr.Value
+	Valued bool // there is a Value
+}
+
+// AttributeActions are the actions, in the order that messages list them.
+var AttributeActions = []string{actionAdd, actionPut, actionDelete}
+
+const (
+	actionAdd    = "ADD"
+	actionPut    = "PUT"
+	actionDelete = "DELETE"
+)
+
+func (u *AttributeUpdate) check() error {
+	k := u.Value.Kind()
+	switch {
+	case u.Name == "":
+		return &Error{Reason: msgNoName}
+	case !u.Valued && u.Action != actionDelete:
+		return &Error{Reason: msgActionNoValue}
+	case !u.Valued:
+	case u.Action == actionDelete && !k.Set():
+		return &Error{Reason: msgActionKind("DELETE action with value", k)}
+	case u.Action == actionAdd && !k.Set() && k != attr.N && k != attr.L:
+		return &Error{Reason: msgActionKind("ADD action", k)}
+	}
+	return nil
+}
+
+func (u *AttributeUpdate) verb() verb {
+	switch {
+	case !u.Valued:
+		return verbRemove
+	case u.Action == actionAdd:
+		return verbAdd
+	case u.Action == actionDelete:
+		return verbDelete
+	}
+	return verbSet
+}
+
+// UpdateAttributes returns the update that consists of the actions. Of two on
+// one attribute the later counts.
+func UpdateAttributes(updates []AttributeUpdate) (*Change, error) {
+	sorted := slices.Clone(updates)
+	slices.SortStableFunc(sorted, func(a, b AttributeUpdate) int { return cmp.Compare(a.Name, b.Name) })
+	c := &Change{binding: &binding{}, mismatch: errAttributeKind}
+	var names []string
+	for i := range sorted {
+		u := &sorted[i]
+		if err := u.check(); err != nil {
+			return nil, err
+		}
+		if i+1 < len(sorted) && sorted[i+1].Name == u.Name {
+			continue
+		}
+		names = append(names, u.Name)
+		c.actions = append(c.actions, boundAction{u.verb(), attributePath(u.Name), &node{op: opValue, slot: len(c.values)}})
+		c.values = append(c.values, u.Value)
+	}
+	c.tree = flatTree(names)
+	return c, nil
+}
