@@ -20,7 +20,8 @@
 //   - alias: what people say and the name it stands for, cached
 //   - pattern: habit histograms by weekday and hour
 //   - ema: learned averages
-//   - message: raw messages, deduplicated; is a conversation moving fast?
+//   - message: raw messages by scope and rising sequence number, deduplicated;
+//     is a conversation moving fast?
 //   - dynamotest: a DynamoDB inside the test process
 //
 // # Which one
@@ -33,6 +34,30 @@
 //	What does something usually cost somebody             ema
 //	Keep what came in, as it came in                      message
 //	Test all that without Docker                          dynamotest
+//
+// # A pipeline
+//
+// A worker that does all of it goes in this order, so that it may die anywhere
+// and start over:
+//
+//	message.Save            keep it as it came
+//	ledger.Do               what must happen, once it has; replays the answer
+//	  activity.RecordAll    the log; a ConflictError holds what stands: go on with it
+//	  pattern, ema          learn; event.ErrTooOld is an answer: log it and go on
+//	  counter.Take          may we still speak today?
+//	  send                  whatever cannot be repeated comes last
+//
+// The ledger is for work whose result must be told again; where every step is
+// keyed by the event, as these are, a worker can do without, as
+// examples/homeops does.
+//
+// A grant decides about an effect that must not happen twice: act on OK and
+// event.Created, and a crash between the two loses it; act on OK alone, and a
+// redelivery repeats it. There is no third way without the receiver's help,
+// such as an idempotency key it takes.
+//
+// The counter's day is the event's. To limit by the day of sending, make the
+// event of the time of receipt.
 //
 // # Three promises
 //
@@ -51,7 +76,11 @@
 //
 // What is wrong with the input itself is an *event.InputError in every
 // package, raised before any request, so that a worker tells poison from
-// trouble with one errors.As. Trying again cannot help.
+// trouble with one errors.As. Trying again cannot help. Other errors that stay
+// are event.ErrTooOld, which is an answer, each package's ConflictError and
+// the like, and, behind ledger.Do, ledger.PermanentError,
+// ledger.ErrTooManyAttempts and ledger.ErrFingerprintMismatch. Errors name their
+// package, operation and table already.
 //
 // # Zones
 //

@@ -64,6 +64,8 @@ type Config struct {
 	// refuses an actor that is no decimal number.
 	ActorType ActorType
 
+	// All attribute names but these are the format: see FORMAT.md.
+	//
 	// The names of the attributes that hold the scope, the actor and the
 	// sequence number. They default to "chatId", "userId", "userName" and
 	// "messageId".
@@ -71,7 +73,7 @@ type Config struct {
 
 	// The names of the indexes. They default to "userId-timestamp-index",
 	// "chatId-activity-index" and "chatUser-activity-index".
-	ActorIndex, NameIndex, ActorNameIndex string
+	ActorIndex, NameIndex, ActorAndNameIndex string
 
 	// Concurrency is how many requests RecordMany has under way at most.
 	// Defaults to 8.
@@ -110,13 +112,13 @@ func (c *Config) setDefaults() {
 		c.Now = time.Now
 	}
 	for name, otherwise := range map[*string]string{
-		&c.ScopeAttr:      "chatId",
-		&c.ActorAttr:      "userId",
-		&c.ActorNameAttr:  "userName",
-		&c.SeqAttr:        "messageId",
-		&c.ActorIndex:     "userId-timestamp-index",
-		&c.NameIndex:      "chatId-activity-index",
-		&c.ActorNameIndex: "chatUser-activity-index",
+		&c.ScopeAttr:         "chatId",
+		&c.ActorAttr:         "userId",
+		&c.ActorNameAttr:     "userName",
+		&c.SeqAttr:           "messageId",
+		&c.ActorIndex:        "userId-timestamp-index",
+		&c.NameIndex:         "chatId-activity-index",
+		&c.ActorAndNameIndex: "chatUser-activity-index",
 	} {
 		if *name == "" {
 			*name = otherwise
@@ -156,7 +158,7 @@ func (c *Config) check() error {
 	for _, index := range []struct{ field, name string }{
 		{"Config.ActorIndex", c.ActorIndex},
 		{"Config.NameIndex", c.NameIndex},
-		{"Config.ActorNameIndex", c.ActorNameIndex},
+		{"Config.ActorAndNameIndex", c.ActorAndNameIndex},
 	} {
 		if err := check.Index(pkg, index.field, index.name); err != nil {
 			return err
@@ -182,7 +184,7 @@ func (s *Store) Table() schema.Table {
 		Indexes: []schema.Index{
 			{Name: s.cfg.ActorIndex, Key: schema.Key{Partition: actor, Sort: schema.Number(attrTimestamp)}},
 			{Name: s.cfg.NameIndex, Key: schema.Key{Partition: scope, Sort: schema.String(attrNameTime)}},
-			{Name: s.cfg.ActorNameIndex, Key: schema.Key{Partition: schema.String(attrScopeActor), Sort: schema.String(attrNameTime)}},
+			{Name: s.cfg.ActorAndNameIndex, Key: schema.Key{Partition: schema.String(attrScopeActor), Sort: schema.String(attrNameTime)}},
 		},
 	}
 }

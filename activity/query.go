@@ -76,7 +76,7 @@ func (s *Store) byName(scope, name string, r Range) (query, error) {
 
 func (s *Store) byActorAndName(scope, actor, name string, r Range) (query, error) {
 	both := scopeActor(scope, actor)
-	q := query{name: "ByActorAndName", index: s.cfg.ActorNameIndex, partition: attrScopeActor, keys: ddb.Item{attrScopeActor: item.S(both), s.cfg.ScopeAttr: item.S(scope)}}
+	q := query{name: "ByActorAndName", index: s.cfg.ActorAndNameIndex, partition: attrScopeActor, keys: ddb.Item{attrScopeActor: item.S(both), s.cfg.ScopeAttr: item.S(scope)}}
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return q, err
 	}

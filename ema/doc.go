@@ -20,7 +20,7 @@
 // activities, and [Preference]. The subject is percent-encoded where it holds
 // '#' or '%'; the sort key is the metric as it is.
 //
-//	pk         S  EFFORT#<subject>, or PREF#<subject>
+//	pk         S  EFFORT#<subject>, or PREF#<subject>, or Config.Prefix
 //	sk         S  the metric
 //	type       S  EFFORT, or PREF
 //	ema        N  the average, of an effort
@@ -42,7 +42,8 @@
 //     from, and one that loses the race is computed again from what stands.
 //   - What cannot be judged is refused. A row remembers its 32 greatest
 //     events; an event less than all of them may have been counted long ago,
-//     and is [event.ErrTooOld].
+//     and is [event.ErrTooOld]. So of a backlog that arrives newest first the
+//     part beyond 32 is not counted: bring it into the order of its events.
 //   - An average always lies between the least and the greatest value.
 //
 // An average is not commutative. Values count in the order in which they

@@ -3,6 +3,7 @@ package ema
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -27,7 +28,8 @@ var _ API = (*dynamodb.Client)(nil)
 type Record uint8
 
 const (
-	// Effort is what something costs a subject. Its metrics are activities.
+	// Effort is what something costs a subject. Its metrics are activities, or
+	// whatever is measured: a duration in seconds, say. Values may be negative.
 	Effort Record = iota
 	// Preference is how a subject likes to be treated. Its metrics are
 	// [IgnoreRate], [ResponseTiming], [InteractionFrequency], and others an
@@ -63,6 +65,11 @@ const DefaultAlpha = 0.3
 type Config struct {
 	// Record is what the averages are of. Defaults to Effort.
 	Record Record
+
+	// Prefix begins the partition keys and is the type of the items, so that
+	// averages of other things have rows of their own. It must not hold '#'.
+	// Defaults to EFFORT or PREF, by Record.
+	Prefix string
 
 	// Alpha is the weight of each new value, above 0 and up to 1, at which the
 	// average is the latest value. Defaults to DefaultAlpha: half of the
@@ -100,12 +107,18 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if c.Record > Preference {
 		return nil, event.BadInput("ema", "Config.Record", "must be Effort or Preference, is "+c.Record.String())
 	}
+	if err := check.ID("ema", "Config.Prefix", c.Prefix); err != nil {
+		return nil, err
+	}
+	if strings.Contains(c.Prefix, "#") {
+		return nil, event.BadInput("ema", "Config.Prefix", "must not hold '#', which ends it in keys")
+	}
 	if !(c.Alpha > 0 && c.Alpha <= 1) { // refuses NaN too
 		return nil, event.BadInput("ema", "Config.Alpha", fmt.Sprintf("must be above 0 and up to 1, is %g", c.Alpha))
 	}
 	return &Store{api: api, cfg: c, rows: rmw.Rows{
 		API: api, Table: table, Package: "ema", Now: c.Now,
-		Type: c.Record.prefix(), Count: attrSamples, Update: observe,
+		Type: c.Prefix, Count: attrSamples, Update: observe,
 		Names: map[string]string{"#average": c.Record.attribute()}, Contended: ErrContended,
 	}}, nil
 }
@@ -114,6 +127,9 @@ func withDefaults(cfg *Config) Config {
 	var c Config
 	if cfg != nil {
 		c = *cfg
+	}
+	if c.Prefix == "" && c.Record <= Preference {
+		c.Prefix = c.Record.prefix()
 	}
 	if c.Alpha == 0 {
 		c.Alpha = DefaultAlpha

@@ -27,7 +27,7 @@ type Average struct {
 	UpdatedAt time.Time // of the last write
 }
 
-func (s *Store) partition(subject string) string { return key.Join(s.cfg.Record.prefix(), subject) }
+func (s *Store) partition(subject string) string { return key.Join(s.cfg.Prefix, subject) }
 
 // checkSubject refuses what makes no partition key.
 func (s *Store) checkSubject(subject string) error {

@@ -135,6 +135,23 @@ func TestDefaultAlpha(t *testing.T) {
 }
 
 // Efforts and preferences of one subject and metric in one table are apart.
+func TestPrefixesAreApart(t *testing.T) {
+	t.Parallel()
+	db, efforts := open(t)
+	acks, err := ema.New(db.Client(), efforts.Table().Name, &ema.Config{Prefix: "ACK", Alpha: 1, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev := ago(t, 0)
+	mustObserve(t, efforts, ema.Observation{Subject: "42", Metric: "fire", Event: ev, Value: 1}, event.Created)
+	mustObserve(t, acks, ema.Observation{Subject: "42", Metric: "fire", Event: ev, Value: -2}, event.Created)
+	for want, store := range map[float64]*ema.Store{1: efforts, -2: acks} {
+		if got := mustGet(t, store, "42", "fire"); got.Value != want || got.Samples != 1 {
+			t.Errorf("%+v, want the value %g", got, want)
+		}
+	}
+}
+
 func TestRecordsAreApart(t *testing.T) {
 	t.Parallel()
 	db, efforts := open(t)
@@ -365,6 +382,7 @@ func TestNewRefuses(t *testing.T) {
 		"no api":         {nil, "homeops", ema.Config{}, "api"},
 		"no table":       {db, "", ema.Config{}, "table"},
 		"no record":      {db, "homeops", ema.Config{Record: 2}, "Config.Record"},
+		"prefix of two":  {db, "homeops", ema.Config{Prefix: "A#B"}, "Config.Prefix"},
 		"negative alpha": {db, "homeops", ema.Config{Alpha: -0.1}, "Config.Alpha"},
 		"alpha above 1":  {db, "homeops", ema.Config{Alpha: 1.1}, "Config.Alpha"},
 		"alpha NaN":      {db, "homeops", ema.Config{Alpha: math.NaN()}, "Config.Alpha"},

@@ -27,6 +27,15 @@
 // Events of one millisecond have a stable order that means nothing: Telegram,
 // for one, gives whole seconds, so ties are normal.
 //
+// # Event or key
+//
+// An event has a time, and so a day, a week and a place in the order of things;
+// it keys what is logged, counted and learned. A ledger's key has none: it
+// says only "this one", for as long as it is retained. Where both are made of
+// one message, make both of the same parts, and the event's time of what the
+// sender repeats: a time that differs by a millisecond is another event. If
+// the sender's varies, take the time of receipt once and keep it.
+//
 // # Guarantees
 //
 // The same time and parts always give the same event, and so the same keys,

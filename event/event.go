@@ -16,6 +16,10 @@ const Size = 16
 
 // MaxAhead is how far an event may lie ahead of a store's clock. A later one
 // is bad input: it would freeze everything that "a later event wins" guards.
+//
+// Senders whose clocks are often wrong, such as devices, are better served by
+// the time of receipt: take it once, where the event comes in, and keep it
+// with the message, so that every delivery has the same.
 const MaxAhead = time.Hour
 
 // Event is the identity of something that happened, and a valid ULID. Events

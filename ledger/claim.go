@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -169,7 +170,11 @@ func (s *Store) verdict(stands row, fingerprint []byte, now time.Time) error {
 	if wait := stands.Lease.Add(s.cfg.MaxSkew).Sub(now); stands.State == Claimed && wait > 0 {
 		return &InProgressError{Wait: wait}
 	}
-	return ErrTooManyAttempts // what failed or lapsed is refused for nothing else
+	// What failed or lapsed is refused for nothing else.
+	if stands.LastError != "" {
+		return fmt.Errorf("%w; the last to give up said: %s", ErrTooManyAttempts, stands.LastError)
+	}
+	return ErrTooManyAttempts
 }
 
 // ended returns the outcome of a key that has one.

@@ -49,6 +49,15 @@ const settleWithin = 5 * time.Second
 // caller's context has ended. If that fails the error says so, and the work
 // will be done again.
 //
+// Bad input that the work meets, an [*event.InputError], is an error as any
+// other: whether it will do better later (a date too far ahead does) is the
+// work's to say. What cannot is returned through Permanent, so that it is
+// told at once the next time and not tried to the last attempt.
+//
+// T must survive encoding/json, which stores it: a replay has no unexported
+// fields. A queue's worker that gets an [*InProgressError] leaves the message
+// in the queue and makes it visible again after Wait.
+//
 // Price: 2 requests, 2 WCU. Each third of a lease that the work takes adds 1
 // request and 1 WCU. A replay, as every refusal, is 1 request and 1 WCU for
 // each KB of the stored row. Rows above 1 KB: as [Store.Claim] and

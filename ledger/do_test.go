@@ -101,6 +101,9 @@ func TestDoTriesAgainAfterAnError(t *testing.T) {
 	}
 	_, err := ledger.Do(t.Context(), store, order, w.do)
 	wantErr(t, "fourth delivery", err, ledger.ErrTooManyAttempts)
+	if !strings.Contains(err.Error(), "said: ") {
+		t.Errorf("the error keeps why to itself: %v", err)
+	}
 	w.wantRuns(t, 3)
 }
 

@@ -14,7 +14,8 @@ var (
 
 	// ErrTooManyAttempts is returned by [Store.Claim] and [Do]: the key was
 	// claimed Config.MaxAttempts times and never completed. It stays so until
-	// the row expires: the event is poison, for the dead letters.
+	// the row expires: the event is poison, for the dead letters. The error's
+	// text says why the last attempt that gave up did.
 	ErrTooManyAttempts = errors.New("ledger: too many attempts")
 
 	// ErrNoResult is returned by [Do] for a key that is done and has no result

@@ -186,7 +186,7 @@ func ExampleClaim_Fail() {
 	// Output:
 	// attempt 1
 	// attempt 2
-	// ledger: too many attempts
+	// ledger: too many attempts; the last to give up said: no connection
 }
 
 // A worker that does not use Do renews its claim itself.

@@ -18,7 +18,8 @@ type Memory struct {
 	zone tzclock.Zone
 }
 
-// New returns a Memory of the log, whose weeks are those of the zone.
+// New returns a Memory of the log, whose weeks are those of the zone. A zone
+// that cannot be used shows in [Memory.ThisWeek], the only one to need it.
 func New(acts *activity.Store, zone tzclock.Zone) *Memory { return &Memory{acts: acts, zone: zone} }
 
 // LastOf returns the latest activity of a name in a scope, whoever did it, and

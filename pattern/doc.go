@@ -41,7 +41,8 @@
 //     from, and one that loses the race is computed again from what stands.
 //   - What cannot be judged is refused. A row remembers its 32 greatest
 //     events; an event less than all of them may have been counted long ago,
-//     and is [event.ErrTooOld].
+//     and is [event.ErrTooOld]. So of a backlog that arrives newest first the
+//     part beyond 32 is not counted: bring it into the order of its events.
 //
 // Outside of it: an event that an older system has counted counts again here,
 // for its rows do not say which events they hold. A store of another zone

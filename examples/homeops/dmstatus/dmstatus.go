@@ -2,7 +2,7 @@
 // person may be written to in private. It shows how a service keeps a record
 // beside the library's, in the same table and to the same promises.
 //
-//	pk DM#<user>   sk STATUS   type dm   status started|stopped   chatId   event   updatedAt
+//	pk DM#<user>   sk STATUS   type DM   status started|stopped   chatId   event   updatedAt
 //
 // A later event wins and an earlier one is a no-op, whatever the order of
 // arrival; a repetition is a Duplicate.
@@ -87,7 +87,7 @@ func (s *Store) Set(ctx context.Context, c Change) (event.Outcome, error) {
 		ConditionExpression:      aws.String(setWhere),
 		ExpressionAttributeNames: setNames,
 		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":type": text("dm"), ":status": text(string(c.Status)), ":chat": text(c.Chat),
+			":type": text("DM"), ":status": text(string(c.Status)), ":chat": text(c.Chat),
 			":event": text(c.Event.String()), ":updated": text(s.now().UTC().Format("2006-01-02T15:04:05.000Z")),
 		},
 	})
