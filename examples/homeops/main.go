@@ -41,7 +41,9 @@ var (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second signal ends the process at once
-	os.Exit(program{Args: os.Args[1:], Env: os.LookupEnv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr}.run(ctx))
+	os.Exit(program{
+		Args: os.Args[1:], Env: os.LookupEnv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Ending: orderly,
+	}.run(ctx))
 }
 
 // program is what a process is given.
@@ -50,6 +52,9 @@ type program struct {
 	Env      func(string) (string, bool)
 	In       io.Reader
 	Out, Err io.Writer
+
+	Telegram string // the Bot API's address, "" for the real one
+	Ending   ending
 }
 
 // Exit codes.

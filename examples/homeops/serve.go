@@ -21,13 +21,19 @@ import (
 
 // How the service starts and ends.
 const (
-	pollers  = 2
-	toSetUp  = 2 * time.Minute
-	notice   = time.Second      // readiness fails this long before the listener closes
-	toAnswer = 10 * time.Second // for requests in flight
-	toEmpty  = 10 * time.Second // for what is in the queue, which ends with the process
-	sweep    = time.Minute      // of expired rows, where the database is inside this process
+	pollers = 2
+	toSetUp = 2 * time.Minute
+	sweep   = time.Minute // of expired rows, where the database is inside this process
 )
+
+// ending says how long the steps of the end may take.
+type ending struct {
+	notice time.Duration // readiness fails this long before the listener closes
+	answer time.Duration // for requests in flight
+	empty  time.Duration // for what is in the queue, which ends with the process
+}
+
+var orderly = ending{notice: time.Second, answer: 10 * time.Second, empty: 10 * time.Second}
 
 // service is the webhook and the worker in one process.
 type service struct {
@@ -37,6 +43,7 @@ type service struct {
 	queue  *queue.Memory
 	server *http.Server
 	ready  atomic.Bool
+	ending ending
 }
 
 func (p program) serve(ctx context.Context, cfg config.Config, f flags) error {
@@ -63,12 +70,12 @@ func (p program) newService(ctx context.Context, cfg config.Config, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	var sender telegram.Sender = &telegram.Client{Token: cfg.TelegramToken}
+	var sender telegram.Sender = &telegram.Client{BaseURL: p.Telegram, Token: cfg.TelegramToken}
 	if cfg.TelegramToken == "" {
 		sender = &telegram.Console{W: p.Out}
 		log.Warn("TELEGRAM_BOT_TOKEN is not set: replies go to standard output")
 	}
-	s := &service{log: log, db: db, queue: queue.NewMemory(queue.Config{})}
+	s := &service{log: log, db: db, queue: queue.NewMemory(queue.Config{}), ending: p.Ending}
 	s.app, err = app.New(app.Options{Config: cfg, DB: db.Client, Now: time.Now, Queue: s.queue, Sender: sender, Log: log})
 	if err != nil {
 		return nil, err
@@ -161,8 +168,8 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 // close stops taking requests, and says so before it does.
 func (s *service) close(ctx context.Context) error {
 	s.ready.Store(false)
-	wait(ctx, notice)
-	ctx, cancel := context.WithTimeout(ctx, toAnswer)
+	wait(ctx, s.ending.notice)
+	ctx, cancel := context.WithTimeout(ctx, s.ending.answer)
 	defer cancel()
 	if err := s.server.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.server.Close())
@@ -173,7 +180,7 @@ func (s *service) close(ctx context.Context) error {
 // empty gives the worker time for what is acknowledged to Telegram and waits
 // in the queue, which is in memory. On SQS it could simply stay there.
 func (s *service) empty(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, toEmpty)
+	ctx, cancel := context.WithTimeout(ctx, s.ending.empty)
 	defer cancel()
 	for s.queue.Len() > 0 && ctx.Err() == nil {
 		wait(ctx, 10*time.Millisecond)

@@ -9,7 +9,12 @@ import (
 // never goes back.
 type clock struct{ at atomic.Pointer[time.Time] }
 
+// newClock shows the time at which the updates begin, and where they have no
+// dates, that at which computers' time does.
 func newClock(at time.Time) *clock {
+	if at.IsZero() {
+		at = time.Unix(0, 0).UTC()
+	}
 	c := new(clock)
 	c.at.Store(&at)
 	return c

@@ -77,7 +77,7 @@ func Run(ctx context.Context, o Options) (report.Facts, error) {
 // sender, which keeps to itself what it is given.
 func start(o Options) (*run, error) {
 	r := &run{Options: o, updates: newSource(o.Updates), waves: new(waves), tally: report.NewTally()}
-	r.clock = newClock(r.updates.start())
+	r.clock = newClock(r.updates.at)
 	r.db = open(o.Config, r.clock.now, r.waves)
 	r.queue = queue.NewMemory(queue.Config{Now: r.clock.now})
 	var err error

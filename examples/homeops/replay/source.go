@@ -28,13 +28,20 @@ type line struct {
 type source struct {
 	in    *bufio.Reader
 	ahead []line
-	err   error // of reading; io.EOF at the end
-	at    time.Time
+	err   error     // of reading; io.EOF at the end
+	at    time.Time // of the update at hand
 }
 
+// newSource begins at the first date that is believed.
 func newSource(in io.Reader) *source {
 	s := &source{in: bufio.NewReaderSize(in, 1<<16)}
 	s.fill()
+	for i, l := range s.ahead {
+		if !l.at.IsZero() && s.believe(l.at, s.ahead[i+1:]) {
+			s.at = l.at
+			break
+		}
+	}
 	return s
 }
 
@@ -68,16 +75,7 @@ func (s *source) next() (body []byte, at time.Time, ok bool, _ error) {
 	return l.body, s.at, true, nil
 }
 
-// start returns when the first update came in whose date is believed.
-func (s *source) start() time.Time {
-	for i, l := range s.ahead {
-		if !l.at.IsZero() && s.believe(l.at, s.ahead[i+1:]) {
-			return l.at
-		}
-	}
-	return time.Unix(0, 0).UTC()
-}
-
+// believe reports whether the updates that follow bear the date out.
 func (s *source) believe(at time.Time, following []line) bool {
 	if !s.at.IsZero() && at.Sub(s.at) <= step {
 		return true

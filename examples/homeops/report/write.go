@@ -64,6 +64,10 @@ func (p *printer) table(numbers bool, lines func(w io.Writer)) {
 // Write writes the report. The same facts give the same bytes.
 func Write(w io.Writer, f Facts) error {
 	p := &printer{w: w, zone: f.Zone}
+	if f.Tally.Updates == 0 {
+		p.printf("No updates.\n")
+		return p.err
+	}
 	p.printf("%d updates, %s to %s, on %s\n", f.Tally.Updates, p.time(f.Tally.First), p.time(f.Tally.Last), f.Where)
 	p.updates(f.Tally)
 	p.edits(f.Tally.Edits)
@@ -221,7 +225,7 @@ func (p *printer) exchanges(t *Tally) {
 		some := t.Questions[topic]
 		p.title(topicTitles[topic])
 		if some.All == 0 {
-			p.printf("nobody asked\n")
+			p.printf("nothing yet\n")
 		}
 		for _, e := range some.List {
 			p.printf("%s  %s: %s\n                      → %s\n", p.time(e.At), e.Person, oneLine(e.Said, 70), e.Answer)

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write testdata/report.golden")
+
+// process is a program run to its end.
+type process struct {
+	exit     int
+	out, err string
+}
+
+func run(t *testing.T, env map[string]string, in string, args ...string) process {
+	t.Helper()
+	var out, err bytes.Buffer
+	exit := program{
+		Args: args, In: strings.NewReader(in), Out: &out, Err: &err,
+		Env: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
+	}.run(t.Context())
+	return process{exit, out.String(), err.String()}
+}
+
+// The report of the bundled conversation, to the byte. In the bubble time
+// passes only when everything waits, so the depth in it is exact.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const golden = "testdata/report.golden"
+		got := run(t, nil, "")
+		if got.exit != exitOK || got.err != "" {
+			t.Fatalf("exit %d: %s", got.exit, got.err)
+		}
+		if *update {
+			if err := os.WriteFile(golden, []byte(got.out), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got.out); diff != "" {
+			t.Errorf("the report changed (-update writes it anew):\n%s", diff)
+		}
+	})
+}
+
+// What the environment holds of AWS is not for a replay to use.
+func TestReplayKeepsOffAWS(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "x"}
+	got := run(t, env, `{"update_id":1,"message":{"message_id":1,"date":1773073860,"chat":{"id":-5}}}`, "-updates", "-")
+	if got.exit != exitOK || !strings.Contains(got.out, "on DynamoDB inside this process") {
+		t.Errorf("exit %d: %s%s", got.exit, got.out, got.err)
+	}
+}
+
+func TestOwnUpdates(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	updates, seeds := filepath.Join(dir, "updates.jsonl"), filepath.Join(dir, "seeds.json")
+	const text = `
+{"update_id":1,"message":{"message_id":1,"date":1773140000,"from":{"id":7,"is_bot":false,"first_name":"Eva"},"chat":{"id":-5,"type":"group"},"text":"Fixat grejen"}}
+
+no JSON
+{"update_id":2,"message":{"message_id":2,"date":1773140400,"from":{"id":7,"is_bot":false,"first_name":"Eva"},"chat":{"id":-5,"type":"group"},"text":"Vem gjorde diskning senast?"}}`
+	for name, text := range map[string]string{updates: text, seeds: `{"-5":{"fixat grejen":"diskning"}}`} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := run(t, nil, "", "-updates", updates, "-seeds", seeds)
+	for _, want := range []string{
+		"3 updates, Tue 2026-03-10 11:53 to Tue 2026-03-10 12:00, on DynamoDB inside this process\n",
+		"    2  enqueued\n", "    1  refused\n", "body: no JSON\n", "diskning: Eva, 2026-03-10 11:53\n",
+	} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("%q is not in the report", want)
+		}
+	}
+	if got.exit != exitOK || t.Failed() {
+		t.Errorf("exit %d: %s%s", got.exit, got.out, got.err)
+	}
+	if got := run(t, nil, "", "-updates", "-"); got != (process{out: "No updates.\n"}) {
+		t.Errorf("nothing: %+v", got)
+	}
+}
+
+func TestRefusesToStart(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		env  map[string]string
+		args []string
+		exit int
+		want []string
+	}{
+		"wrong variables":       {map[string]string{"DYNAMO_TTL_DAYS": "0", "HOMEOPS_TABLE_NAME": "x"}, nil, exitUsage, []string{"DYNAMO_TTL_DAYS:", "HOMEOPS_TABLE_NAME:"}},
+		"no secret":             {nil, []string{"-serve", "127.0.0.1:0"}, exitUsage, []string{"TELEGRAM_SECRET_TOKEN:"}},
+		"both modes":            {nil, []string{"-serve", ":0", "-updates", "x"}, exitUsage, []string{"-serve"}},
+		"an unknown flag":       {nil, []string{"-x"}, exitUsage, []string{"-x"}},
+		"an argument":           {nil, []string{"updates.jsonl"}, exitUsage, []string{`"updates.jsonl"`}},
+		"an unknown log":        {nil, []string{"-log", "xml"}, exitUsage, []string{"-log"}},
+		"help":                  {nil, []string{"-h"}, exitOK, []string{"-updates"}},
+		"no such file":          {nil, []string{"-updates", "testdata/none"}, exitFailed, []string{"testdata/none"}},
+		"no such seeds":         {nil, []string{"-seeds", "testdata/none"}, exitFailed, []string{"testdata/none"}},
+		"seeds of another form": {nil, []string{"-seeds", "testdata/conversation.jsonl"}, exitFailed, []string{"chat id → phrase → activity"}},
+		"nobody there":          {map[string]string{"DYNAMO_ENDPOINT": "http://127.0.0.1:1"}, nil, exitFailed, []string{"homeops-messages"}},
+		"an address in use":     {map[string]string{"TELEGRAM_SECRET_TOKEN": "s"}, []string{"-serve", "nowhere"}, exitFailed, []string{"nowhere"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := run(t, tc.env, "", tc.args...)
+			if got.exit != tc.exit || got.out != "" {
+				t.Errorf("exit %d, want %d\n%s", got.exit, tc.exit, got.out)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(got.err, want) {
+					t.Errorf("the error does not name %s: %s", want, got.err)
+				}
+			}
+		})
+	}
+}

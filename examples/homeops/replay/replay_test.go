@@ -1,0 +1,239 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/replay"
+	"github.com/homeops/ddbpatterns/examples/homeops/report"
+)
+
+const (
+	conversation = "../testdata/conversation.jsonl"
+	seeds        = "../testdata/seeds.json"
+)
+
+// variables are those of the tables.
+var variables = []string{
+	"MESSAGES_TABLE_NAME", "ACTIVITIES_TABLE_NAME", "RESPONSE_COUNTERS_TABLE_NAME", "HOMEOPS_TABLE_NAME", "DYNAMO_TABLE_NAME",
+}
+
+// endpoint is a DynamoDB behind a socket and tables of the test's own: on the
+// endpoint in DYNAMODB_ENDPOINT, or else on a server in this process.
+type endpoint struct {
+	t      *testing.T
+	cfg    config.Config
+	client *dynamodb.Client
+	names  []string
+}
+
+func newEndpoint(t *testing.T) *endpoint {
+	t.Helper()
+	db := dynamotest.Open(t)
+	env := map[string]string{"DYNAMO_ENDPOINT": os.Getenv(dynamotest.EndpointVariable)}
+	if db.InProcess() {
+		server := httptest.NewServer(db.Server().Handler())
+		t.Cleanup(server.Close)
+		env["DYNAMO_ENDPOINT"] = server.URL
+	}
+	env["DYNAMO_REGION"] = "us-east-1" // where dynamotest looks
+	e := &endpoint{t: t, client: db.Client()}
+	for i, variable := range variables {
+		e.names = append(e.names, db.Name(fmt.Sprint("homeops-", i)))
+		env[variable] = e.names[i]
+	}
+	e.cfg = load(t, env)
+	return e
+}
+
+func load(t *testing.T, env map[string]string) config.Config {
+	t.Helper()
+	cfg, err := config.Load(func(name string) (string, bool) { value, ok := env[name]; return value, ok })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func options(t *testing.T, cfg config.Config, updates []byte) replay.Options {
+	t.Helper()
+	var phrases app.Seeds
+	if err := json.Unmarshal(read(t, seeds), &phrases); err != nil {
+		t.Fatal(err)
+	}
+	return replay.Options{Config: cfg, Updates: bytes.NewReader(updates), Seeds: phrases, Log: slog.New(slog.DiscardHandler)}
+}
+
+func run(t *testing.T, cfg config.Config, updates []byte) report.Facts {
+	t.Helper()
+	facts, err := replay.Run(t.Context(), options(t, cfg, updates))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return facts
+}
+
+// What differs between two runs by chance: the nonces of the counters' entries
+// and of the ledger's claims.
+var nonce = regexp.MustCompile(`("~|~)[A-Za-z0-9_-]{11}"|("claim":\{"Value":)"[^"]*"`)
+
+// rows reads all tables.
+func (e *endpoint) rows() []string {
+	e.t.Helper()
+	var rows []string
+	for i, name := range e.names {
+		pages := dynamodb.NewScanPaginator(e.client, &dynamodb.ScanInput{TableName: aws.String(name)})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(e.t.Context())
+			if err != nil {
+				e.t.Fatal(err)
+			}
+			for _, item := range page.Items {
+				text, err := json.Marshal(item)
+				if err != nil {
+					e.t.Fatal(err)
+				}
+				rows = append(rows, variables[i]+" "+nonce.ReplaceAllString(string(text), `$1$2"nonce"`))
+			}
+		}
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// Telegram and the queue deliver twice: every update comes twice in a row, and
+// the tables are those of the undisturbed run.
+func TestDeliveredTwice(t *testing.T) {
+	t.Parallel()
+	text := read(t, conversation)
+	var twice bytes.Buffer
+	for line := range bytes.Lines(text) {
+		twice.Write(line)
+		twice.Write(line)
+	}
+	once, again := newEndpoint(t), newEndpoint(t)
+	first, second := run(t, once.cfg, text), run(t, again.cfg, twice.Bytes())
+	if diff := cmp.Diff(once.rows(), again.rows()); diff != "" {
+		t.Error(diff)
+	}
+	if first.Tally.Sent != second.Tally.Sent || second.Tally.Updates != 2*first.Tally.Updates {
+		t.Errorf("sent %d for %d updates, and %d for %d", first.Tally.Sent, first.Tally.Updates, second.Tally.Sent, second.Tally.Updates)
+	}
+}
+
+// A real endpoint gives the same report as the one in this process, but for
+// names, and for how requests overlap.
+func TestEndpointEqualsEmbedded(t *testing.T) {
+	t.Parallel()
+	text := read(t, conversation)
+	e := newEndpoint(t)
+	embedded, real := run(t, load(t, nil), text), run(t, e.cfg, text)
+	write := func(f report.Facts) string {
+		var b strings.Builder
+		f.Where = "DynamoDB"
+		for i := range f.Stored.Tables {
+			f.Stored.Tables[i].Name = variables[i]
+		}
+		f.Tally.Costs = report.Costs{}
+		if err := report.Write(&b, f); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if diff := cmp.Diff(write(embedded), write(real)); diff != "" {
+		t.Error(diff)
+	}
+	for _, name := range e.names {
+		out, err := e.client.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(name)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := out.TimeToLiveDescription; d != nil && d.TimeToLiveStatus == types.TimeToLiveStatusEnabled {
+			t.Errorf("TTL is on for %s", name)
+		}
+	}
+}
+
+// Where TTL is on, DynamoDB would delete what is old by its own clock.
+func TestRefusesTablesWithTTL(t *testing.T) {
+	t.Parallel()
+	e := newEndpoint(t)
+	run(t, e.cfg, nil) // creates the tables and seeds phrases
+	before := e.rows()
+	ledger := e.names[len(e.names)-1]
+	_, err := e.client.UpdateTimeToLive(t.Context(), &dynamodb.UpdateTimeToLiveInput{
+		TableName:               aws.String(ledger),
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = replay.Run(t.Context(), options(t, e.cfg, read(t, conversation)))
+	expiring, ok := errors.AsType[*replay.ExpiringError](err)
+	if !ok || !slices.Equal(expiring.Tables, []string{ledger}) || !strings.Contains(err.Error(), ledger) {
+		t.Errorf("got %v", err)
+	}
+	if diff := cmp.Diff(before, e.rows()); diff != "" {
+		t.Errorf("wrote all the same:\n%s", diff)
+	}
+}
+
+func TestEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	o := options(t, load(t, nil), nil)
+	o.Updates = &stopping{text: bytes.Repeat([]byte(message(1, time.Unix(1773140000, 0), strings.Repeat("hej ", 500))+"\n"), 200), cancel: cancel}
+	if _, err := replay.Run(ctx, o); ctx.Err() == nil || err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// stopping cancels once half of its text is read.
+type stopping struct {
+	text   []byte
+	at     int
+	cancel func()
+}
+
+func (s *stopping) Read(p []byte) (int, error) {
+	if s.at > len(s.text)/2 {
+		s.cancel()
+	}
+	n := copy(p, s.text[s.at:])
+	s.at += n
+	return n, nil
+}
+
+func message(id int64, at time.Time, text string) string {
+	return fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%[1]d,"date":%d,"from":{"id":7,"is_bot":false,"first_name":"Eva"},`+
+		`"chat":{"id":-5,"type":"group"},"text":%q}}`, id, at.Unix(), text)
+}

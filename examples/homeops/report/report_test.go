@@ -1,0 +1,152 @@
+package report_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/report"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+	"github.com/homeops/ddbpatterns/pattern"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+func write(t *testing.T, f report.Facts) string {
+	t.Helper()
+	var b bytes.Buffer
+	f.Zone = tzclock.Stockholm
+	if f.Tally.Updates == 0 {
+		f.Tally.Update(time.Unix(1773140000, 0))
+	}
+	if err := report.Write(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func wants(t *testing.T, text string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("%q is not in\n%s", w, text)
+		}
+	}
+}
+
+// However long the file, the report stays short.
+func TestListsAreCut(t *testing.T) {
+	t.Parallel()
+	tally := report.NewTally()
+	var dead []queue.Message
+	for i := range 1000 {
+		body := fmt.Sprintf(`{"update_id":%d,"edited_message":{"message_id":%[1]d,"date":1773140000,"chat":{"id":-5},"text":"text"}}`, i+1)
+		tally.Ingested(ingest.Result{Disposition: ingest.Ignored, Kind: telegram.KindEdit, Chat: -5, Message: int64(i + 1), Reason: "an edit"}, []byte(body))
+		asked := strings.Replace(strings.Replace(body, "edited_message", "message", 1), `"text"}`, `"Vem diskade senast?"}`, 1)
+		tally.Delivered(worker.Report{Kind: worker.KindAsk, Delivery: queue.Message{Body: asked}, Sent: "Anna"}, dynamotest.Cost{})
+		dead = append(dead, queue.Message{ID: fmt.Sprint("m-", i), Body: "body"})
+	}
+	text := write(t, report.Facts{Tally: tally, Dead: dead})
+	if n := strings.Count(text, "and 975 more\n"); n != 3 || strings.Count(text, "\n") > 250 {
+		t.Errorf("%d lists are cut, %d lines", n, strings.Count(text, "\n"))
+	}
+	wants(t, text, " 1000  an edit\n", " 1000  messages sent\n")
+}
+
+// Requests that a busy machine pulled apart look like a chain. Of deliveries
+// with one price the least depth is right; of kinds the dearest counts.
+func TestDepthOfAKind(t *testing.T) {
+	t.Parallel()
+	tally := report.NewTally()
+	for _, c := range []struct{ requests, depth int }{{8, 4}, {8, 6}, {9, 5}, {9, 7}, {2, 1}} {
+		cost := dynamotest.Cost{Requests: c.requests, Depth: c.depth, Units: dynamotest.Units{RCU: 0.5, WCU: 1}}
+		tally.Delivered(worker.Report{Kind: worker.KindNone}, cost)
+	}
+	kind := tally.Costs.ByKind["none"]
+	if kind.Depth() != 5 || kind.Deliveries != 5 || kind.All != (dynamotest.Price{Requests: 36, RCU: 2.5, WCU: 5}) || kind.Most != (dynamotest.Price{Requests: 9, RCU: 0.5, WCU: 1}) {
+		t.Errorf("depth %d of %+v", kind.Depth(), kind)
+	}
+}
+
+// Kinds are told apart where their price differs.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	one := []activity.Activity{{Name: "diskning"}}
+	tally := report.NewTally()
+	for _, r := range []worker.Report{
+		{Kind: worker.KindActivity, Recorded: one, Sent: "Tack"},
+		{Kind: worker.KindActivity, Recorded: one, Silent: "quiet hours"},
+		{Kind: worker.KindActivity, Recorded: append(one, one...), Sent: "Tack"},
+		{Kind: worker.KindActivity, Recorded: one, Duplicate: true},
+		{Kind: worker.KindActivity, Err: errors.New("lost")},
+		{Kind: worker.KindMember},
+		{},
+	} {
+		tally.Delivered(r, dynamotest.Cost{})
+	}
+	wants(t, write(t, report.Facts{Tally: tally}), "activity, answered  ", "activity, silent  ", "activity, several at once  ",
+		"activity, again  ", "failed, comes back  ", "membership  ", "none  ", "    1  quiet hours\n")
+}
+
+// A dead letter has the reason it was refused for, or what it last failed of.
+func TestDeadLetters(t *testing.T) {
+	t.Parallel()
+	tally := report.NewTally()
+	for _, id := range []string{"m-1", "m-2"} {
+		tally.Delivered(worker.Report{Delivery: queue.Message{ID: id}, Err: errors.New("no table")}, dynamotest.Cost{})
+	}
+	tally.Delivered(worker.Report{Delivery: queue.Message{ID: "m-2"}}, dynamotest.Cost{}) // which worked in the end
+	dead := []queue.Message{
+		{ID: "m-1", Receives: 3, Body: "one\ntwo"},
+		{ID: "m-9", Body: strings.Repeat("å", 500), Attributes: map[string]string{queue.Reason: "too far ahead", queue.ChatID: "-5", queue.MessageID: "7"}},
+	}
+	text := write(t, report.Facts{Tally: tally, Dead: dead})
+	wants(t, text, "m-1\n    why:  failed 3 times, last: no table\n    body: one two\n",
+		"m-9  chat -5, message 7\n    why:  too far ahead\n    body: "+strings.Repeat("å", 109)+"…\n")
+	if tally.Died("m-2") != "" {
+		t.Error("m-2 is not dead")
+	}
+}
+
+// Costs that the endpoint did not tell are not passed over.
+func TestUnpriced(t *testing.T) {
+	t.Parallel()
+	tally := report.NewTally()
+	tally.Delivered(worker.Report{}, dynamotest.Cost{
+		Requests: 5, Unpriced: 2, ByTable: map[string]dynamotest.Units{"homeops": {RCU: 1.5, WCU: 2}}, RequestsByTable: map[string]int{"homeops": 3},
+	})
+	wants(t, write(t, report.Facts{Tally: tally}), "homeops         3  1.5    2\n", "and 2 requests whose cost this endpoint did not tell\n")
+}
+
+func TestHabit(t *testing.T) {
+	t.Parallel()
+	h := pattern.Habit{Actor: "7", Name: "diskning", Total: 6, LastSeen: time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)}
+	h.ByDay = [7]int64{time.Sunday: 4, time.Monday: 2}
+	h.ByHour = [24]int64{3: 4, 5: 2}
+	text := write(t, report.Facts{Tally: report.NewTally(), Stored: report.Stored{Habit: &h, People: map[string]string{"7": "Eva"}}})
+	wants(t, text, "Eva and diskning: 6 times, last Sun 2026-03-29 03:00\n\n",
+		"Mon    2  "+strings.Repeat("█", 20)+"\nTue    0\n", "Sun    4  "+strings.Repeat("█", 40)+"\n\n",
+		"03h    4  "+strings.Repeat("█", 40)+"\n04h    0\n05h    2  "+strings.Repeat("█", 20)+"\n\n",
+		"Most often on a Sunday (67 %), and at 3 o'clock (67 %).\n")
+}
+
+func TestWriteFails(t *testing.T) {
+	t.Parallel()
+	tally := report.NewTally()
+	tally.Update(time.Now())
+	if err := report.Write(bufio.NewWriterSize(broken{}, 1), report.Facts{Tally: tally, Zone: tzclock.Stockholm}); err == nil {
+		t.Error("a full disk goes unnoticed")
+	}
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("disk full") }

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+)
+
+const (
+	secretToken = "s3cret"
+	patience    = 30 * time.Second
+)
+
+// server is the program with -serve, on a port of its own.
+type server struct {
+	t       *testing.T
+	url     string
+	stop    context.CancelFunc
+	exit    <-chan int
+	console *buffer
+	log     *buffer
+}
+
+// buffer is a strings.Builder for several goroutines, which can wait for what
+// is written.
+type buffer struct {
+	mu      sync.Mutex
+	text    strings.Builder
+	written chan struct{} // closed, and replaced, by Write
+}
+
+func newBuffer() *buffer { return &buffer{written: make(chan struct{})} }
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.written)
+	b.written = make(chan struct{})
+	return b.text.Write(p)
+}
+
+// until waits until the text is part of what was written.
+func (b *buffer) until(t *testing.T, text string) {
+	t.Helper()
+	deadline := time.After(patience)
+	for {
+		b.mu.Lock()
+		found, written := strings.Contains(b.text.String(), text), b.written
+		b.mu.Unlock()
+		if found {
+			return
+		}
+		select {
+		case <-written:
+		case <-deadline:
+			t.Fatalf("never written: %s\n%s", text, b)
+		}
+	}
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+func startServer(t *testing.T, p program) *server {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	reading, writing := io.Pipe()
+	exit := make(chan int, 1)
+	s := &server{t: t, stop: stop, exit: exit, console: newBuffer(), log: newBuffer()}
+	p.Args, p.Out, p.Err = []string{"-serve", "127.0.0.1:0", "-log", "json"}, s.console, writing
+	go func() {
+		defer writing.Close()
+		exit <- p.run(ctx)
+	}()
+	address := make(chan string, 1)
+	go func() {
+		for lines := bufio.NewScanner(reading); lines.Scan(); {
+			fmt.Fprintln(s.log, lines.Text())
+			var line struct{ Msg, Address string }
+			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
+				address <- line.Address
+			}
+		}
+	}()
+	select {
+	case at := <-address:
+		s.url = "http://" + at
+	case code := <-exit:
+		t.Fatalf("ended with %d: %s", code, s.log)
+	case <-time.After(patience):
+		t.Fatal("does not start")
+	}
+	t.Cleanup(stop)
+	return s
+}
+
+func (s *server) status(path string) int {
+	s.t.Helper()
+	return s.do(http.MethodGet, path, "", "")
+}
+
+func (s *server) do(method, path, secret, body string) int {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if secret != "" {
+		request.Header.Set(ingest.SecretHeader, secret)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	return response.StatusCode
+}
+
+// ask posts a question, which is answered at any hour.
+func (s *server) ask(id int64) {
+	s.t.Helper()
+	body := fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%[1]d,"date":%d,"from":{"id":7,"is_bot":false,"first_name":"Eva"},`+
+		`"chat":{"id":-5,"type":"group"},"text":"Vem diskade senast?"}}`, id, time.Now().Unix())
+	if status := s.do(http.MethodPost, "/telegram", secretToken, body); status != http.StatusOK {
+		s.t.Errorf("an update is answered %d", status)
+	}
+}
+
+func (s *server) end(want int) {
+	s.t.Helper()
+	select {
+	case got := <-s.exit:
+		if got != want {
+			s.t.Errorf("exit %d, want %d\n%s", got, want, s.log)
+		}
+	case <-time.After(patience):
+		s.t.Fatalf("does not end\n%s", s.log)
+	}
+}
+
+func environment(env map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) { value, ok := env[name]; return value, ok }
+}
+
+// botAPI is Telegram's side of sendMessage. Each call waits to be let go.
+func botAPI(t *testing.T) (url string, began <-chan string, letGo chan<- bool) {
+	t.Helper()
+	calls, going := make(chan string), make(chan bool)
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var sent struct{ Text string }
+		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || r.URL.Path != "/bot42:token/sendMessage" {
+			t.Errorf("%s: %v", r.URL.Path, err)
+		}
+		calls <- sent.Text
+		<-going
+		fmt.Fprint(w, `{"ok":true,"result":{"message_id":99}}`)
+	}))
+	t.Cleanup(api.Close)
+	return api.URL, calls, going
+}
+
+// While it ends, readiness fails, what still comes is taken, and what is in
+// hand is finished.
+func TestServeEndsInOrder(t *testing.T) {
+	t.Parallel()
+	url, began, letGo := botAPI(t)
+	s := startServer(t, program{
+		Env:      environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken, "TELEGRAM_BOT_TOKEN": "42:token"}),
+		Telegram: url, Ending: ending{notice: 2 * time.Second, answer: patience, empty: patience},
+	})
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/": 404, "/telegram": 405} {
+		if got := s.status(path); got != want {
+			t.Errorf("%s: %d", path, got)
+		}
+	}
+	if got := s.do(http.MethodPost, "/telegram", "guessed", "{}"); got != http.StatusUnauthorized {
+		t.Errorf("a guessed secret: %d", got)
+	}
+
+	s.ask(1)
+	if got, want := <-began, "diskning: aldrig, vad jag vet"; got != want {
+		t.Errorf("said %q", got)
+	}
+	s.stop()
+	s.log.until(t, `"msg":"ending"`)
+	for s.status("/readyz") != http.StatusServiceUnavailable { // and fails when the listener closes
+		runtime.Gosched()
+	}
+	if got := s.status("/healthz"); got != http.StatusOK {
+		t.Errorf("alive no more: %d", got)
+	}
+	s.ask(2)
+	<-began
+	select {
+	case code := <-s.exit:
+		t.Fatalf("ended with %d and two items in hand", code)
+	default:
+	}
+	letGo <- true
+	letGo <- true
+	s.end(exitOK)
+	s.log.until(t, "what is stored ends with this process")
+}
+
+// Without a bot's token replies are written, and a database that stopped
+// answering does not keep the process from ending: it says what it loses.
+func TestServeSaysWhatItLoses(t *testing.T) {
+	t.Parallel()
+	var broken atomic.Bool
+	inner := dynamotest.NewServer(nil).Handler()
+	dynamo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if broken.Load() {
+			http.Error(w, `{"__type":"com.amazonaws.dynamodb.v20120810#ValidationException","message":"broken"}`, http.StatusBadRequest)
+			return
+		}
+		inner.ServeHTTP(w, r)
+	}))
+	defer dynamo.Close()
+	s := startServer(t, program{
+		Env:    environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken, "DYNAMO_ENDPOINT": dynamo.URL}),
+		Ending: ending{notice: time.Millisecond, answer: patience, empty: 10 * time.Millisecond},
+	})
+	s.ask(1)
+	s.console.until(t, "[-5] diskning: aldrig, vad jag vet\n")
+	broken.Store(true)
+	s.ask(2)
+	s.log.until(t, `"goes back"`)
+	s.stop()
+	s.end(exitFailed)
+	s.log.until(t, "1 items are lost with the queue")
+}
