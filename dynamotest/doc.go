@@ -34,8 +34,20 @@
 //
 // # Faults
 //
-// [Tap.Inject] loses a request before it takes effect, or a reply after. A
-// fault that never fired fails the test, for it proved nothing.
+// [Tap.Inject] disturbs requests that it finds by operation, table, key, number
+// or chance; chances follow from a seed, so that a run can be repeated. A fault
+// that never fired fails the test, for it proved nothing.
+//
+//	Do                         where         the caller sees
+//	LoseRequest                any backend   connection reset; nothing happened
+//	LoseReply                  any backend   connection reset; it happened
+//	Delay, DelayReply          any backend   a slow call, or its context's end
+//	Throttle                   this server   ProvisionedThroughputExceededException
+//	InternalError, Unavailable this server   500, 503; with After it happened
+//	Conflict                   this server   TransactionConflictException, or a cancelled transaction
+//	Unprocessed                this server   entries of a batch come back
+//
+// Delays pass on the wall clock, or on that of a testing/synctest bubble.
 //
 // # Strictness
 //

@@ -82,6 +82,14 @@ func (db *DB) InProcess() bool { return db.server != nil }
 // Server returns the server in this process, nil on an endpoint.
 func (db *DB) Server() *Server { return db.server }
 
+// Inject is [Tap.Inject], but that a fault which cannot be fails the test.
+func (db *DB) Inject(f Fault) {
+	db.t.Helper()
+	if err := db.inject(f); err != nil {
+		db.t.Fatal(err)
+	}
+}
+
 // finish fails the test for faults that proved nothing and deletes its tables.
 func (db *DB) finish() {
 	for _, idle := range db.Heal() {

@@ -1,13 +1,11 @@
 package dynamotest
 
 import (
-	"context"
 	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/wire"
 )
@@ -36,11 +34,12 @@ func NewServer(cfg *Config) *Server {
 	if cfg == nil {
 		cfg = &Config{}
 	}
-	options := engine.Options{Now: cfg.Now}
-	if cfg.Latency > 0 { // hooks have their price
-		options.Hooks = latency(cfg.Latency)
+	s := &Server{Tap: NewTap(), engine: engine.New(engine.Options{Now: cfg.Now})}
+	s.server = &control{tap: s.Tap, engine: s.engine, latency: cfg.Latency}
+	if cfg.Latency > 0 {
+		s.server.arm()
 	}
-	return &Server{Tap: NewTap(), engine: engine.New(options)}
+	return s
 }
 
 // Client returns a client of the server: the SDK's own, over a transport that
@@ -66,21 +65,3 @@ func (s *Server) ExpireTTL() int { return s.engine.ExpireTTL() }
 
 // Tables returns the names of the tables, sorted.
 func (s *Server) Tables() []string { return s.engine.Tables() }
-
-// latency is the hooks of a server on which requests take time: half of it on
-// the way there, half on the way back.
-type latency time.Duration
-
-func (l latency) Before(ctx context.Context, _ *engine.Call) *api.Error { return l.wait(ctx) }
-func (l latency) After(ctx context.Context, _ *engine.Call) *api.Error  { return l.wait(ctx) }
-
-// wait ends early with the context; the client sees that by itself.
-func (l latency) wait(ctx context.Context) *api.Error {
-	timer := time.NewTimer(time.Duration(l) / 2)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return nil
-}

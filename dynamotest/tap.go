@@ -13,8 +13,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Tap sits in a client's transport: it meters what passes and can lose
-// requests and replies, on every backend.
+// Tap sits in a client's transport: it meters what passes and can hold
+// back and lose requests and replies, on every backend.
 //
 //	tap := dynamotest.NewTap()
 //	db := dynamodb.NewFromConfig(cfg, tap.Attach)
@@ -24,6 +24,8 @@ type Tap struct {
 	mu     sync.Mutex // guards what follows
 	meters []*Meter   // those of the spans under way
 	faults []*fault
+
+	server *control // nil on other backends
 }
 
 // NewTap returns a Tap that is attached to nothing yet.
@@ -50,7 +52,7 @@ type tapped struct {
 }
 
 // Do sends the request unless a fault loses it, records what it cost, and
-// gives the reply unless a fault loses that.
+// gives the reply unless a fault loses that. Either may be held back first.
 func (c tapped) Do(r *http.Request) (*http.Response, error) {
 	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	meters := c.tap.metersOf(r.Context())
@@ -61,14 +63,17 @@ func (c tapped) Do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	do := c.tap.faultFor(op, body)
-	if do == LoseRequest {
+	fate := c.tap.verdict(op, body)
+	started := now()
+	if err := wait(r.Context(), fate.before); err != nil {
+		return nil, err
+	}
+	if fate.do == LoseRequest {
 		for _, m := range meters {
 			m.lost(op)
 		}
 		return nil, connectionReset("write")
 	}
-	started := now()
 	reply, err := c.next.Do(r)
 	if len(meters) > 0 && err == nil {
 		err = record(meters, op, started, reply)
@@ -76,9 +81,13 @@ func (c tapped) Do(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if do == LoseReply {
+	err = wait(r.Context(), fate.after)
+	if fate.do == LoseReply && err == nil {
+		err = connectionReset("read")
+	}
+	if err != nil {
 		_ = reply.Body.Close()
-		return nil, connectionReset("read")
+		return nil, err
 	}
 	return reply, nil
 }

@@ -29,7 +29,7 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 	t := &table{
 		name:    name,
 		id:      fmt.Sprintf("%08x-0000-4000-8000-%012x", e.serial, e.serial),
-		arn:     fmt.Sprintf("arn:aws:dynamodb:%s:%s:table/%s", e.opt.Region, e.opt.Account, name),
+		arn:     e.tableARN(name),
 		created: e.now(),
 		key:     keyOf(req.Key, req.Attributes),
 		tags:    req.Tags,
@@ -54,6 +54,10 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 	}
 	e.tables[name] = t
 	return e.description("TableDescription", t, "ACTIVE"), nil
+}
+
+func (e *Engine) tableARN(name string) string {
+	return fmt.Sprintf("arn:aws:dynamodb:%s:%s:table/%s", e.opt.Region, e.opt.Account, name)
 }
 
 // newIndex returns an empty index of t.

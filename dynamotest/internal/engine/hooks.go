@@ -27,6 +27,8 @@ type Call struct {
 	// Refuse may be filled by Before, with one element for each target of a
 	// batch: those that come back unprocessed.
 	Refuse []bool
+	// Late may be set by Before, for After to return.
+	Late *api.Error
 
 	// What follows is known after the operation.
 

@@ -1,0 +1,82 @@
+package dynamotest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+)
+
+// control stands between a server's engine and its faults. The engine asks it
+// only while there is something to ask for.
+type control struct {
+	tap     *Tap
+	engine  *engine.Engine
+	latency time.Duration
+}
+
+func (c *control) arm() { c.engine.Hook(c) }
+
+func (c *control) disarm() {
+	if c.latency == 0 {
+		c.engine.Hook(nil)
+	}
+}
+
+// Before lets half of the latency pass and commits the faults that are due.
+func (c *control) Before(ctx context.Context, call *engine.Call) *api.Error {
+	wait(ctx, c.latency/2)
+	f, hit, refuse := c.tap.sentence(call)
+	call.Refuse = refuse
+	if f == nil {
+		return nil
+	}
+	err := c.answer(f, call, hit)
+	if f.After && (f.Do == InternalError || f.Do == Unavailable) {
+		call.Late = err
+		return nil
+	}
+	return err
+}
+
+// After lets the other half of the latency pass.
+func (c *control) After(ctx context.Context, call *engine.Call) *api.Error {
+	wait(ctx, c.latency/2)
+	return call.Late
+}
+
+func (c *control) answer(f *fault, call *engine.Call, hit []bool) *api.Error {
+	switch f.Do {
+	case Throttle:
+		reason := f.Reason
+		if reason == "" {
+			reason = engine.TableWriteThrottled
+			if slices.Contains(reads, call.Operation) {
+				reason = engine.TableReadThrottled
+			}
+		}
+		return c.engine.Throttled(call, hit, reason)
+	case Conflict:
+		return engine.Conflict(call, hit)
+	case Unavailable:
+		return &api.Error{Code: api.ServiceUnavailable, Message: "Service is unavailable"}
+	}
+	return &api.Error{Code: api.InternalServerError, Message: "Internal server error"}
+}
+
+// wait returns early when the context ends, and tells so.
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
