@@ -21,12 +21,11 @@ import (
 // that happen to be in the environment are left alone: a demonstration does
 // not write to somebody's account.
 func open(cfg config.Config, now func() time.Time, waves *waves) database.DB {
+	inWaves := func(o *dynamodb.Options) { o.HTTPClient = distant{o.HTTPClient, waves} }
 	if cfg.Endpoint != "" {
-		return database.Endpoint(cfg, dynamotest.NewTap().Attach)
+		return database.Endpoint(cfg, inWaves, dynamotest.NewTap().Attach)
 	}
-	return database.Embedded(now, func(o *dynamodb.Options) {
-		o.HTTPClient = distant{o.HTTPClient, waves}
-	})
+	return database.Embedded(now, inWaves)
 }
 
 // ExpiringError names tables on which a replay would lose rows: DynamoDB

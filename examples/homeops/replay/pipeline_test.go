@@ -160,7 +160,7 @@ func TestProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var lines, progress strings.Builder
-		for i := range 1200 {
+		for i := range 500 {
 			fmt.Fprintln(&lines, update(i+1, noon.Add(time.Duration(i)*time.Hour)))
 		}
 		r := started(t, lines.String())
@@ -171,7 +171,7 @@ func TestProgress(t *testing.T) {
 		if !strings.Contains(progress.String(), " updates replayed, up to 2026-03-") {
 			t.Errorf("wrote %q", progress.String())
 		}
-		if r.tally.Saved != 1200 || !r.waves.off.Load() {
+		if r.tally.Saved != 500 {
 			t.Errorf("%d saved", r.tally.Saved)
 		}
 	})

@@ -26,6 +26,9 @@ type Options struct {
 	Seeds    app.Seeds
 	Log      *slog.Logger
 	Progress io.Writer // a line now and then; nil for none
+
+	// SkipDepth measures no depth, for which requests are held back a little.
+	SkipDepth bool
 }
 
 // Tuning.
@@ -120,6 +123,7 @@ func (r *run) setUp(ctx context.Context) error {
 // all posts one update after the other, and lets the worker empty the queue
 // before the next. In the end time passes until nothing comes back any more.
 func (r *run) all(ctx context.Context) error {
+	r.waves.off.Store(r.SkipDepth)
 	defer r.waves.off.Store(true)
 	progress := wall().Add(progressEvery)
 	for {

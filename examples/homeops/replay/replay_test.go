@@ -90,7 +90,9 @@ func options(t *testing.T, cfg config.Config, updates []byte) replay.Options {
 	if err := json.Unmarshal(read(t, seeds), &phrases); err != nil {
 		t.Fatal(err)
 	}
-	return replay.Options{Config: cfg, Updates: bytes.NewReader(updates), Seeds: phrases, Log: slog.New(slog.DiscardHandler)}
+	return replay.Options{
+		Config: cfg, Updates: bytes.NewReader(updates), Seeds: phrases, Log: slog.New(slog.DiscardHandler), SkipDepth: true,
+	}
 }
 
 func run(t *testing.T, cfg config.Config, updates []byte) report.Facts {

@@ -13,11 +13,11 @@ import (
 // calm is how long no further request comes before a wave goes.
 const calm = 2 * time.Millisecond
 
-// waves hold requests to the embedded database while their depth is measured.
-// Depth tells requests that were sent side by side from a chain by their
-// overlap in time, and without a network there would be none. So what is sent
-// at about the same time goes together, once nothing more comes; what waits
-// for an answer is always in a later wave.
+// waves hold requests while their depth is measured. Depth tells requests that
+// were sent side by side from a chain by their overlap in time, and where an
+// answer takes no time there would be none. So what is sent at about the same
+// time goes together, once nothing more comes; what waits for an answer is
+// always in a later wave.
 type waves struct {
 	off atomic.Bool
 
