@@ -62,7 +62,9 @@
 // # Three promises
 //
 // Every write is safe to repeat: each event takes effect at most once while
-// its row exists, and one too old to judge is refused with event.ErrTooOld.
+// its row exists, and one too old to judge is refused with event.ErrTooOld. A
+// ledger's key has no time of its own: its horizon is the retention, after
+// which the key is new.
 // What is outside the promise is said where it applies.
 //
 // Every call has a published price: the Price line of its doc comment, in

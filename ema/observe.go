@@ -25,8 +25,8 @@ type Observation struct {
 // Observe moves the average towards the value, once for the event. An event
 // counted before, by a call whose reply was lost or on an earlier delivery, is
 // [event.Duplicate], whatever its value. One that is less than the 32 greatest
-// of the row is [event.ErrTooOld]; with [ErrContended], too, nothing was
-// written.
+// of the row is [event.ErrTooOld]: the row cannot tell whether it was counted.
+// With [ErrContended] it was not.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. A duplicate and an event too old cost 1
 // request and 1 RCU; a race lost to another writer adds 1 request and 1 WCU,

@@ -17,7 +17,8 @@ var (
 )
 
 // InputError is bad input, the same type in every package of this library. It
-// is raised before any request is sent. Trying again cannot help: a worker
+// is raised before any request is sent. Trying again cannot help, but for an
+// event too far ahead, which time brings nearer: see [MaxAhead]. A worker
 // tells poison from trouble with one errors.As:
 //
 //	var bad *event.InputError

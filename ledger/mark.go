@@ -29,8 +29,8 @@ var unseenNames = names(attrKey, attrClaim, attrExpiresAt)
 // that too stays without an answer the error is [event.ErrUnknownOutcome], and
 // the key may be marked.
 //
-// Price: 1 request, 1 WCU. A duplicate costs 1 WCU for each KB of the stored
-// row.
+// Price: 1 request, 1 WCU. When a row stands, for a duplicate or expired and
+// not deleted yet, 1 WCU for each KB of it.
 func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return 0, err
@@ -39,8 +39,9 @@ func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error)
 	if err != nil {
 		return 0, err
 	}
+	var attempts ddb.Attempts
 	err = ddb.Retry(ctx, func() error {
-		_, err := s.api.PutItem(ctx, s.markInput(key, nonce, s.cfg.Now()))
+		_, err := s.api.PutItem(ctx, s.markInput(key, nonce, s.cfg.Now()), attempts.Watch)
 		return err
 	})
 	if old, refused := ddb.Refused(err); refused {
@@ -49,7 +50,7 @@ func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error)
 		}
 		return event.Duplicate, nil
 	}
-	if err != nil && !ddb.Definite(err) {
+	if err != nil && !attempts.Definite(err) {
 		err = fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err)
 	}
 	if err != nil {

@@ -25,8 +25,8 @@ type Observation struct {
 // Observe counts the event into the habit once: on the weekday and into the
 // hour it has in the store's zone. An event counted before, by a call whose
 // reply was lost or on an earlier delivery, is [event.Duplicate]. One that is
-// less than the 32 greatest of the habit is [event.ErrTooOld]; with
-// [ErrContended], too, nothing was written.
+// less than the 32 greatest of the habit is [event.ErrTooOld]: the row cannot
+// tell whether it was counted. With [ErrContended] it was not.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. A duplicate and an event too old cost 1
 // request and 1 RCU; a race lost to another writer adds 1 request and 1 WCU,

@@ -64,11 +64,7 @@ func Create(ctx context.Context, api API, tables ...Table) error {
 }
 
 func create(ctx context.Context, api API, table Table) error {
-	_, err := api.CreateTable(ctx, table.Input())
-	if err != nil && !ddb.InUse(err) {
-		return ddb.Wrap("schema", "CreateTable", table.Name, err)
-	}
-	stands, err := waitActive(ctx, api, table.Name)
+	stands, err := stand(ctx, api, table)
 	if err != nil {
 		return err
 	}
@@ -81,24 +77,54 @@ func create(ctx context.Context, api API, table Table) error {
 	return switchOnBackups(ctx, api, table)
 }
 
-// waitActive looks until the table and all its indexes are active.
-func waitActive(ctx context.Context, api API, name string) (*types.TableDescription, error) {
+// stand creates the table unless it stands, and waits until it and all its
+// indexes are active. A table that is being deleted is waited for and created
+// anew.
+func stand(ctx context.Context, api API, table Table) (*types.TableDescription, error) {
+	_, err := api.CreateTable(ctx, table.Input())
+	if err != nil && !ddb.InUse(err) {
+		return nil, ddb.Wrap("schema", "CreateTable", table.Name, err)
+	}
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
-		out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(name)})
-		// A table just created may not be seen yet by an eventually
-		// consistent DescribeTable.
-		if err != nil && !ddb.Missing(err) {
-			return nil, ddb.Wrap("schema", "DescribeTable", name, err)
-		}
-		if err == nil && active(out.Table) {
+		out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table.Name)})
+		switch {
+		case ddb.Missing(err):
+			// Not seen yet, for DescribeTable is eventually consistent, or
+			// deleted since: creating it again tells.
+			if _, err := api.CreateTable(ctx, table.Input()); err != nil && !ddb.InUse(err) {
+				return nil, ddb.Wrap("schema", "CreateTable", table.Name, err)
+			}
+		case err != nil:
+			return nil, ddb.Wrap("schema", "DescribeTable", table.Name, err)
+		case active(out.Table):
 			return out.Table, nil
+		case !passing(out.Table.TableStatus):
+			return nil, &MismatchError{Table: table.Name, Differences: []string{"its status is " + string(out.Table.TableStatus)}}
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("schema: table %s is not active yet: %w", name, context.Cause(ctx))
-		case <-time.After(pause):
+		if err := wait(ctx, pause); err != nil {
+			return nil, fmt.Errorf("schema: table %s is not active yet: %w", table.Name, err)
 		}
 	}
+}
+
+func wait(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// passing reports whether the status leads to another by itself.
+func passing(status types.TableStatus) bool {
+	switch status {
+	case types.TableStatusActive, types.TableStatusCreating, types.TableStatusUpdating, types.TableStatusDeleting:
+		return true
+	}
+	return false
 }
 
 func active(table *types.TableDescription) bool {
@@ -110,14 +136,15 @@ func active(table *types.TableDescription) bool {
 	})
 }
 
-// differences compares keys and indexes; an index more than the definition
-// names is no difference.
+// differences compares keys, indexes and what is settled when a table is
+// created. What the table has beyond the definition (another index, protection
+// from deletion, a key of its own) is no difference.
 func (t Table) differences(stands *types.TableDescription) []string {
 	kinds := map[string]types.ScalarAttributeType{}
 	for _, def := range stands.AttributeDefinitions {
 		kinds[aws.ToString(def.AttributeName)] = def.AttributeType
 	}
-	var diff []string
+	diff := t.settingsLacking(stands)
 	if got := keyOf(stands.KeySchema, kinds); got != t.Key {
 		diff = append(diff, fmt.Sprintf("its key is %s, not %s", got, t.Key))
 	}
@@ -138,6 +165,20 @@ func (t Table) differences(stands *types.TableDescription) []string {
 		}
 	}
 	return diff
+}
+
+// settingsLacking names the settings that the definition asks for and the
+// table does not have.
+func (t Table) settingsLacking(stands *types.TableDescription) []string {
+	var lacking []string
+	if t.DeletionProtection && !aws.ToBool(stands.DeletionProtectionEnabled) {
+		lacking = append(lacking, "it is not protected from deletion")
+	}
+	// A key may be named by id, alias or ARN, so only its absence can be told.
+	if t.KMSKey != "" && (stands.SSEDescription == nil || stands.SSEDescription.SSEType != types.SSETypeKms) {
+		lacking = append(lacking, "it is not encrypted with a KMS key")
+	}
+	return lacking
 }
 
 func keyOf(elements []types.KeySchemaElement, kinds map[string]types.ScalarAttributeType) Key {
@@ -218,9 +259,18 @@ func switchOnBackups(ctx context.Context, api API, table Table) error {
 		backups.PointInTimeRecoveryDescription.PointInTimeRecoveryStatus == types.PointInTimeRecoveryStatusEnabled {
 		return nil
 	}
-	_, err = api.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{
-		TableName:                        aws.String(table.Name),
-		PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(true)},
-	})
-	return ddb.Wrap("schema", "UpdateContinuousBackups", table.Name, err)
+	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+		_, err := api.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{
+			TableName:                        aws.String(table.Name),
+			PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(true)},
+		})
+		// A new table's backups are being enabled for some seconds, and until
+		// then cannot be changed.
+		if err == nil || !ddb.BackupsUnavailable(err) {
+			return ddb.Wrap("schema", "UpdateContinuousBackups", table.Name, err)
+		}
+		if stopped := wait(ctx, pause); stopped != nil {
+			return ddb.Wrap("schema", "UpdateContinuousBackups", table.Name, errors.Join(stopped, err))
+		}
+	}
 }

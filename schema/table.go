@@ -21,16 +21,20 @@ type Table struct {
 	Indexes []Index
 
 	// TTL names the attribute that holds an item's expiry in Unix seconds. ""
-	// switches nothing on. A replay of old events on a real table needs "",
-	// for DynamoDB deletes what its own clock finds expired.
+	// switches nothing on, and leaves on what is on. A replay of old events on
+	// a real table needs it off, for DynamoDB deletes what its own clock finds
+	// expired.
 	TTL string
 
-	// PointInTimeRecovery keeps continuous backups.
+	// PointInTimeRecovery keeps continuous backups; it is switched on also for
+	// a table that stands.
 	PointInTimeRecovery bool
-	// DeletionProtection refuses DeleteTable.
+	// DeletionProtection refuses DeleteTable. It is set when the table is
+	// created; one that stands without it is a mismatch.
 	DeletionProtection bool
 	// KMSKey encrypts with the given KMS key ("alias/aws/dynamodb" for the one
-	// AWS manages). "" leaves DynamoDB's own key, which costs nothing.
+	// AWS manages), set when the table is created; one that stands with no KMS
+	// key is a mismatch. "" leaves DynamoDB's own key, which costs nothing.
 	KMSKey string
 }
 

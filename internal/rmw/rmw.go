@@ -82,36 +82,49 @@ type Rows struct {
 type Next func(row ddb.Item) (ddb.Item, error)
 
 // Add counts the event into the row once. Beside the errors of DynamoDB it
-// returns [event.ErrTooOld] and Contended, both with nothing written.
+// returns [event.ErrTooOld], which says that the row cannot tell whether the
+// event was counted before, and Contended, with nothing written.
 func (r *Rows) Add(ctx context.Context, pk, sk string, ev event.Event, next Next) (event.Outcome, error) {
 	key := ddb.Item{attrPK: item.S(pk), attrSK: item.S(sk)}
 	row, err := r.read(ctx, key)
 	if err != nil {
 		return 0, err
 	}
+	var lost error // what the last attempt met
 	for try := 0; ; try++ {
 		outcome, values, err := r.step(row, ev, next)
 		if err != nil || outcome == event.Duplicate {
 			return outcome, err
 		}
-		err = r.write(ctx, key, row, values)
-		if err == nil {
+		// The row has been looked at before giving up: it may hold the event,
+		// by an attempt whose reply was lost.
+		if lost != nil {
+			if err := r.giveUp(ctx, try, lost); err != nil {
+				return 0, err
+			}
+		}
+		if lost = r.write(ctx, key, row, values); lost == nil {
 			return event.Created, nil
 		}
-		stands, refused := ddb.Refused(err)
+		stands, refused := ddb.Refused(lost)
 		switch {
 		case refused:
 			row = stands
-		case !ddb.Conflict(err): // a conflict wrote nothing and told nothing: the same again
-			return 0, ddb.Wrap(r.Package, "UpdateItem", r.Table, err)
-		}
-		if try == Attempts-1 {
-			return 0, fmt.Errorf("%w: %d attempts on table %s: %w", r.Contended, Attempts, r.Table, err)
-		}
-		if stopped := ddb.Pause(ctx, firstPause, try); stopped != nil {
-			return 0, ddb.Wrap(r.Package, "UpdateItem", r.Table, fmt.Errorf("%w, about to try again after: %w", stopped, err))
+		case !ddb.Conflict(lost): // a conflict wrote nothing and told nothing: the same again
+			return 0, ddb.Wrap(r.Package, "UpdateItem", r.Table, lost)
 		}
 	}
+}
+
+// giveUp pauses before the next attempt, or says why there is none.
+func (r *Rows) giveUp(ctx context.Context, try int, lost error) error {
+	if try == Attempts {
+		return fmt.Errorf("%w: %d attempts on table %s: %w", r.Contended, Attempts, r.Table, lost)
+	}
+	if stopped := ddb.Pause(ctx, firstPause, try-1); stopped != nil {
+		return ddb.Wrap(r.Package, "UpdateItem", r.Table, fmt.Errorf("%w, about to try again after: %w", stopped, lost))
+	}
+	return nil
 }
 
 func (r *Rows) read(ctx context.Context, key ddb.Item) (ddb.Item, error) {

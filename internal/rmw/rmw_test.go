@@ -446,6 +446,27 @@ func TestContended(t *testing.T) {
 	}
 }
 
+// The last attempt may take effect, lose its reply and be refused by its own
+// work when the SDK repeats it: the row that refuses it says so.
+func TestContendedButWritten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ev := at(t, 1)
+		api := &scripted{}
+		api.write = func() error {
+			refusal := &types.ConditionalCheckFailedException{Item: ddb.Item{"pk": item.S("p"), "sk": item.S("s"), "version": item.N(int64(api.tries))}}
+			if api.tries == rmw.Attempts {
+				refusal.Item["recent"] = item.B(ev[:])
+			}
+			return refusal
+		}
+		out, err := sums(api, "rows").Add(t.Context(), "p", "s", ev, plus(1))
+		if err != nil || out != event.Duplicate || api.tries != rmw.Attempts {
+			t.Errorf("Add = %v, %v after %d attempts", out, err, api.tries)
+		}
+	})
+}
+
 // A transaction under way on the row says nothing about the row: the same
 // write is tried again.
 func TestConflictPasses(t *testing.T) {
