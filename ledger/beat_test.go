@@ -244,6 +244,24 @@ func TestHeartbeatAfterCompletion(t *testing.T) {
 	})
 }
 
+// A deadline that passes counts: the work may be what did not meet it.
+func TestAMissedDeadlineCounts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, store := newLine(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := ledger.Do(ctx, store, order, func(ctx context.Context, _ *ledger.Claim) (int, error) {
+			<-ctx.Done()
+			return 0, ctx.Err()
+		})
+		wantErr(t, "Do", err, context.DeadlineExceeded)
+		if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 1 {
+			t.Errorf("%s after %d attempts", r.State, r.Attempts)
+		}
+	})
+}
+
 // What Do leaves when DynamoDB hangs at the end: it does not stay for ever.
 func TestDoDoesNotHang(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,8 @@ type Claim struct {
 	// its lease without noticing is then refused there too.
 	Fence int64
 
-	// Attempt counts the claims of the key, from 1.
+	// Attempt counts the claims of the key, from 1. One whose caller cancelled
+	// it under [Do] does not count.
 	Attempt int64
 
 	store *Store
@@ -110,9 +111,9 @@ const claimTries = 3
 // the key for the rest of the lease and the skew budget, and then the next
 // delivery claims it.
 //
-// Price: 1 request, 1 WCU. A refusal costs 1 WCU for each KB of the stored
-// row; one that has expired and is not deleted yet costs that and a second
-// request with 1 WCU.
+// Price: 1 request, 1 WCU. A larger row, granted or refused, costs 1 WCU for
+// each KB. One that has expired and is not deleted yet costs that twice, in 2
+// requests: DynamoDB prices an update by the larger of before and after.
 func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 	if err := check.PartitionKey(pkg, "Request.Key", req.Key); err != nil {
 		return nil, err
@@ -188,12 +189,6 @@ func (r row) ended() error {
 	return nil
 }
 
-// life is how long a claimed row lives. It must not expire, and so be free for
-// all, before its lease may be taken over.
-func (s *Store) life() time.Duration {
-	return max(s.cfg.Retention, s.cfg.Lease+s.cfg.MaxSkew)
-}
-
 func (s *Store) claimInput(key, nonce string, fingerprint []byte, now time.Time) *dynamodb.UpdateItemInput {
 	in := s.updateInput(key, claimUpdate, claimCondition, claimNames)
 	in.ExpressionAttributeValues = s.claimValues(key, nonce, fingerprint, now)
@@ -219,7 +214,7 @@ func (s *Store) claimValues(key, nonce string, fingerprint []byte, now time.Time
 		":claimed": item.S(string(Claimed)),
 		":me":      item.S(nonce),
 		":lease":   item.N(now.Add(s.cfg.Lease).UnixMilli()),
-		":expires": item.N(expiresAt(now, s.life())),
+		":expires": item.N(expiresAt(now, s.cfg.Retention)),
 		":fp":      item.B(fingerprint),
 		":source":  item.S(sourceOf(key)),
 		":seed":    item.N(now.UnixMilli()),

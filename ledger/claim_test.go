@@ -14,6 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/schema"
 )
 
 var order = ledger.Request{Key: "ALOWARE:719285063", Payload: []byte(`{"amount":12}`)}
@@ -230,11 +231,12 @@ func TestExpiredRowsAreClaimedAnew(t *testing.T) {
 	}
 }
 
-// The lease of a claim never outlives its row, whatever the retention.
+// The lease of a claim never outlives its row, with the shortest retention
+// that is taken.
 func TestShortRetentionDoesNotFreeALease(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, Retention: time.Minute, MaxSkew: time.Minute})
+	store := b.store(t, ledger.Config{Lease: time.Minute, Retention: 2 * time.Minute, MaxSkew: time.Minute})
 	mustClaim(t, store, order)
 	b.clock.Add(time.Minute)
 	wantBusy(t, store, order, time.Minute)
@@ -254,6 +256,35 @@ func TestFenceRisesAfterTheRowIsGone(t *testing.T) {
 	b.sweep(t, order.Key)
 	if next := mustClaim(t, store, order); next.Fence <= c.Fence || next.Attempt != 1 {
 		t.Errorf("fence %d after %d, attempt %d", next.Fence, c.Fence, next.Attempt)
+	}
+}
+
+// Fences rise also from a worker whose clock is ahead to one whose clock is
+// behind, when the row between them was deleted as early as it may be.
+func TestFenceRisesAcrossClocks(t *testing.T) {
+	t.Parallel()
+	const skew = ledger.Grace
+	now := time.Now().Truncate(time.Second)
+	db := dynamotest.New(t, &dynamotest.Config{Now: func() time.Time { return now }})
+	at := func(offset time.Duration) *ledger.Store {
+		store, err := ledger.New(db.Client(), "ledger", &ledger.Config{
+			Now: func() time.Time { return now.Add(offset) }, Lease: time.Second, MaxSkew: skew, Retention: time.Second + skew,
+		})
+		must(t, err)
+		return store
+	}
+	ahead, behind := at(skew/2), at(-skew/2)
+	must(t, schema.Create(t.Context(), db.Client(), ahead.Table()))
+	first := mustClaim(t, ahead, order)
+	must(t, first.Fail(t.Context(), errors.New("again")))
+	second := mustClaim(t, behind, order)
+	must(t, second.Fail(t.Context(), errors.New("again")))
+	now = now.Add(-skew / 2).Add(time.Second + skew).Add(ledger.Grace + time.Second)
+	if n := db.Server().ExpireTTL(); n != 1 {
+		t.Fatalf("%d rows deleted", n)
+	}
+	if third := mustClaim(t, behind, order); second.Fence <= first.Fence || third.Fence <= second.Fence {
+		t.Errorf("fences %d, %d, %d", first.Fence, second.Fence, third.Fence)
 	}
 }
 

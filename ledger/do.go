@@ -26,8 +26,8 @@ const (
 	retriesPerLease  = 12
 )
 
-// settleWithin bounds how long Do stays after its work to record the outcome
-// when the caller's context has ended.
+// settleWithin bounds how long Do stays after its work to record the outcome,
+// whether the caller's context has ended or not.
 const settleWithin = 5 * time.Second
 
 // Do claims the key, does the work and stores its result, or replays the
@@ -46,8 +46,12 @@ const settleWithin = 5 * time.Second
 // Config.MaxAttempts; [Permanent] stores it, and it is replayed as a
 // [*PermanentError]. So is a result that cannot be stored, for the work is
 // done and must not be done again. The outcome is recorded also when the
-// caller's context has ended. If that fails the error says so, and the work
-// will be done again.
+// caller's context has ended, within 5 s. If that fails the error says so, and
+// the work will be done again.
+//
+// An attempt is not counted when the caller cancelled its context, as a deploy
+// does, and the work returns that; a deadline counts, for the work may be what
+// did not meet it.
 //
 // Bad input that the work meets, an [*event.InputError], is an error as any
 // other: whether it will do better later (a date too far ahead does) is the
@@ -143,6 +147,7 @@ func (c *Claim) remaining() time.Duration { return c.LeaseUntil().Sub(c.store.cf
 
 // finish records the outcome of the work.
 func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T], error) {
+	withdrawn := cancelled(ctx, err)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()
 	res := Result[T]{Value: value}
@@ -152,9 +157,12 @@ func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T]
 		err = Permanent(err)
 	}
 	var unsettled error
-	if err == nil {
+	switch {
+	case err == nil:
 		unsettled = c.complete(ctx, text)
-	} else {
+	case withdrawn:
+		unsettled = c.withdraw(ctx, err)
+	default:
 		unsettled = c.Fail(ctx, err)
 	}
 	if _, done := errors.AsType[*DoneError](unsettled); done { // the work's transaction took effect, whatever it heard
@@ -167,4 +175,15 @@ func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T]
 		return res, err
 	}
 	return res, fmt.Errorf("%w; %w", err, unsettled)
+}
+
+// cancelled reports whether the work's error is that its caller cancelled it.
+func cancelled(ctx context.Context, err error) bool {
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		return false
+	}
+	if _, permanent := errors.AsType[*PermanentError](err); permanent {
+		return false
+	}
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))
 }

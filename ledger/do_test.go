@@ -246,6 +246,48 @@ func TestDoRecordsAfterItsCallerHasGone(t *testing.T) {
 	}
 }
 
+// A deploy cancels the worker's context: that says nothing of the event, and
+// uses up no attempt. Every other error does.
+func TestACancelledAttemptDoesNotCount(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	signal := errors.New("terminated")
+	for name, tc := range map[string]struct {
+		cancel   bool // the caller's context, with the cause
+		work     func(context.Context) error
+		attempts int64
+		state    ledger.State
+	}{
+		"cancelled":           {true, context.Context.Err, 0, ledger.Failed},
+		"cancelled, wrapped":  {true, func(ctx context.Context) error { return fmt.Errorf("charging: %w", ctx.Err()) }, 0, ledger.Failed},
+		"the cause":           {true, context.Cause, 0, ledger.Failed},
+		"another error":       {true, func(context.Context) error { return errors.New("no connection") }, 1, ledger.Failed},
+		"cancelled by itself": {false, func(context.Context) error { return context.Canceled }, 1, ledger.Failed},
+		"a permanent error":   {true, func(ctx context.Context) error { return ledger.Permanent(ctx.Err()) }, 1, ledger.Refused},
+	} {
+		store := b.store(t, ledger.Config{MaxAttempts: 1})
+		req := ledger.Request{Key: name}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: 2}) // what is sent twice is given back once
+		_, err := ledger.Do(ctx, store, req, func(ctx context.Context, _ *ledger.Claim) (int, error) {
+			if tc.cancel {
+				cancel(signal)
+			}
+			return 0, tc.work(ctx)
+		})
+		cancel(nil)
+		r := mustGet(t, store, name)
+		if err == nil || r.Attempts != tc.attempts || r.State != tc.state {
+			t.Errorf("%s: %v, then %s after %d attempts", name, err, r.State, r.Attempts)
+		}
+		if tc.attempts == 0 {
+			if c := mustClaim(t, store, req); c.Attempt != 1 || c.Fence <= r.Fence {
+				t.Errorf("%s: then attempt %d, fence %d after %d", name, c.Attempt, c.Fence, r.Fence)
+			}
+		}
+	}
+}
+
 // A successor took over while the work went on unnoticed: its effect stands
 // under a stale fence, and its result is not stored.
 func TestDoAfterATakeover(t *testing.T) {

@@ -28,7 +28,7 @@
 //	claim        S  nonce of the call that wrote or claimed the row
 //	lease        N  while claimed: until when it is held, in ms
 //	fence        N  of the last claim; rises with every claim
-//	attempts     N  claims so far
+//	attempts     N  claims so far, less those that their callers cancelled
 //	fingerprint  B  SHA-256 of the payload
 //	result       S  when done by Complete: the result as JSON
 //	lastError    S  when failed or refused: why
@@ -92,10 +92,12 @@
 //
 // # Prices
 //
-// Uncontended, on rows up to 1 KB; details stand at each method.
+// Uncontended, on rows up to 1 KB; details stand at each method. A write to a
+// larger row costs 1 WCU for each KB before or after it, whichever is more.
 //
 //	MarkSeen   1 request, 1 WCU     first or duplicate
-//	Claim      1 request, 1 WCU     granted or refused
+//	Claim      1 request, 1 WCU     granted or refused; twice that when the row
+//	                                has expired and is not deleted yet
 //	Renew      1 request, 1 WCU
 //	Complete   1 request, 1 WCU
 //	Fail       1 request, 1 WCU

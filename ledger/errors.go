@@ -55,8 +55,8 @@ func (e *DoneError) Error() string { return "ledger: done already" }
 // PermanentError is returned by [Do] when its function returned [Permanent],
 // and by [Do] and [Store.Claim] whenever the key comes again.
 type PermanentError struct {
-	// Message is the text of the error, cut to 512 bytes: the same when it is
-	// replayed.
+	// Message is the text of the error, cut to 512 bytes by [Permanent], and
+	// when it is stored: the same when it is replayed.
 	Message string
 
 	cause error // nil when replayed

@@ -120,6 +120,25 @@ func ExamplePermanent() {
 	// ledger: permanent: card declined (permanent true, replayed true)
 }
 
+// A queue's worker that meets a key in progress leaves the message in the
+// queue and makes it visible again when the key can be free.
+func ExampleInProgressError() {
+	ctx := context.Background()
+	_, seen := open(&ledger.Config{Lease: time.Minute, MaxSkew: 10 * time.Second, Now: func() time.Time {
+		return time.UnixMilli(1_800_000_000_000)
+	}})
+	req := ledger.Request{Key: "ORDER:17"}
+	_, err := seen.Claim(ctx, req) // by a worker that is at it, or has crashed
+	check(err)
+
+	_, err = ledger.Do(ctx, seen, req, func(context.Context, *ledger.Claim) (string, error) { return "charged", nil })
+	var busy *ledger.InProgressError
+	if errors.As(err, &busy) {
+		fmt.Println("visible again in", busy.Wait)
+	}
+	// Output: visible again in 1m10s
+}
+
 // The worked example of the package's page: a worker dies, another takes over,
 // and the first wakes up.
 func ExampleStore_Claim() {

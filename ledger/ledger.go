@@ -25,7 +25,9 @@ type API interface {
 var _ API = (*dynamodb.Client)(nil)
 
 // Config of a Store. The zero Config works. All that write to one table must
-// agree on MaxSkew; the rest may differ.
+// agree on MaxSkew; the rest may differ. Then MaxAttempts is that of whoever
+// claims, Lease that of the holder, and each write gives the row its writer's
+// Retention, longer or shorter than it had.
 type Config struct {
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
@@ -36,7 +38,9 @@ type Config struct {
 
 	// Retention is how long a key is remembered after the last write to its
 	// row. It must be longer than a sender goes on delivering again, and is
-	// refused when negative or shorter than Lease. Defaults to 14 days.
+	// refused when shorter than Lease and MaxSkew together: a row would be
+	// forgotten while another clock still counts on it, and fences would fall.
+	// Defaults to 14 days.
 	Retention time.Duration
 
 	// Lease is how long a claim holds without being renewed, and so how long a
@@ -101,14 +105,15 @@ func (c *Config) validate() error {
 	switch {
 	case c.Lease < shortestLease:
 		return event.BadInput(pkg, "Config.Lease", fmt.Sprintf("must be at least %v, is %v", shortestLease, c.Lease))
-	case c.Retention < 0:
-		return event.BadInput(pkg, "Config.Retention", fmt.Sprintf("must be positive, is %v", c.Retention))
-	case c.Retention < c.Lease:
-		return event.BadInput(pkg, "Config.Retention", fmt.Sprintf("must not be shorter than a lease of %v, is %v", c.Lease, c.Retention))
 	case c.MaxSkew < 0 || c.MaxSkew > Grace:
-		return event.BadInput(pkg, "Config.MaxSkew", fmt.Sprintf("must be positive and at most the format's grace of %v, is %v", Grace, c.MaxSkew))
-	case c.MaxAttempts < 1:
-		return event.BadInput(pkg, "Config.MaxAttempts", fmt.Sprintf("must be positive, is %d", c.MaxAttempts))
+		return event.BadInput(pkg, "Config.MaxSkew", fmt.Sprintf("must not be negative, and at most the format's grace of %v, is %v", Grace, c.MaxSkew))
+	case c.Retention < 0:
+		return event.BadInput(pkg, "Config.Retention", fmt.Sprintf("must not be negative, is %v", c.Retention))
+	case c.Retention-c.MaxSkew < c.Lease:
+		return event.BadInput(pkg, "Config.Retention",
+			fmt.Sprintf("must not be shorter than a lease of %v and a skew of %v together, is %v", c.Lease, c.MaxSkew, c.Retention))
+	case c.MaxAttempts < 0:
+		return event.BadInput(pkg, "Config.MaxAttempts", fmt.Sprintf("must not be negative, is %d", c.MaxAttempts))
 	case c.MaxResult < 1 || c.MaxResult > mostResult:
 		return event.BadInput(pkg, "Config.MaxResult", fmt.Sprintf("must be 1 to %d bytes, is %d", mostResult, c.MaxResult))
 	}

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -167,6 +170,35 @@ func TestMarkSeenOnceAmongMany(t *testing.T) {
 	if count[event.Created] != 1 || count[event.Duplicate] != callers-1 {
 		t.Errorf("outcomes: %v", count)
 	}
+}
+
+// A put that meets a transaction on the row is sent again, with its nonce.
+func TestMarkSeenMeetsATransaction(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	busy := &conflicting{API: b.client, times: 2}
+	store, err := ledger.New(busy, b.table, &ledger.Config{Now: b.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantMark(t, store, "k", event.Created)
+	if busy.calls != 3 {
+		t.Errorf("%d calls, want 3", busy.calls)
+	}
+	wantMark(t, store, "k", event.Duplicate)
+}
+
+// conflicting meets a transaction so many times.
+type conflicting struct {
+	ledger.API
+	calls, times int
+}
+
+func (c *conflicting) PutItem(ctx context.Context, in *dynamodb.PutItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if c.calls++; c.calls <= c.times {
+		return nil, &types.TransactionConflictException{Message: aws.String("a transaction is under way")}
+	}
+	return c.API.PutItem(ctx, in, opts...)
 }
 
 func TestMarkSeenWithoutRandomness(t *testing.T) {

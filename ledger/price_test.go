@@ -85,6 +85,18 @@ func TestPricesBeyondTheFirstCall(t *testing.T) {
 	costs("MarkSeen over an expired row", func() { wantMark(t, store, "marked", event.Created) }, one)
 	costs("Claim of an expired key", func() { mustClaim(t, store, ledger.Request{Key: "done"}) }, dynamotest.Price{Requests: 2, WCU: 2})
 
+	for _, key := range []string{"claimed anew", "marked anew"} {
+		must(t, mustClaim(t, store, ledger.Request{Key: key}).Complete(t.Context(), strings.Repeat("x", 9500)))
+	}
+	b.clock.Add(24 * time.Hour)
+	costs("Claim of an expired key of 10 KB", func() { mustClaim(t, store, ledger.Request{Key: "claimed anew"}) }, dynamotest.Price{Requests: 2, WCU: 20})
+	costs("MarkSeen over an expired row of 10 KB", func() { wantMark(t, store, "marked anew", event.Created) }, dynamotest.Price{Requests: 1, WCU: 10})
+
+	long := ledger.Request{Key: strings.Repeat("k", 1900)}
+	failing := mustClaim(t, store, long)
+	costs("Fail, a row of 3 KB", func() { must(t, failing.Fail(t.Context(), errors.New(strings.Repeat("x", 500)))) }, dynamotest.Price{Requests: 1, WCU: 3})
+	costs("Claim of a failed key of 3 KB", func() { mustClaim(t, store, long) }, dynamotest.Price{Requests: 1, WCU: 3})
+
 	c := mustClaim(t, store, ledger.Request{Key: "joined"})
 	costs("a transaction of two actions", func() { must(t, b.book(t, c, "x")) }, dynamotest.Price{Requests: 1, WCU: 4})
 }

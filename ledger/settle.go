@@ -25,6 +25,7 @@ const held = "#claim = :me AND #fence = :fence AND #state = :claimed"
 const (
 	completeUpdate = "SET #state = :done, #result = :result, #expiresAt = :expires REMOVE #lease, #lastError"
 	failUpdate     = "SET #state = :failed, #lastError = :error, #expiresAt = :expires REMOVE #lease"
+	withdrawUpdate = "SET #state = :failed, #lastError = :error, #expiresAt = :expires, #attempts = #attempts - :one REMOVE #lease"
 	renewUpdate    = "SET #lease = :lease, #expiresAt = :expires"
 
 	// A duplicate of an earlier renewal that arrives late must not shorten the
@@ -35,6 +36,7 @@ const (
 var (
 	completeNames = names(attrClaim, attrFence, attrState, attrResult, attrExpiresAt, attrLease, attrLastError)
 	failNames     = names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError)
+	withdrawNames = names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError, attrAttempts)
 	renewNames    = names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease)
 )
 
@@ -109,12 +111,22 @@ func (c *Claim) Fail(ctx context.Context, cause error) error {
 	}
 	state, text := Failed, truncate(cause.Error(), maxError)
 	if permanent, ok := errors.AsType[*PermanentError](cause); ok {
-		state, text = Refused, permanent.Message
+		state, text = Refused, truncate(permanent.Message, maxError) // a caller may have built it
 	}
-	in := c.store.updateInput(c.Key, failUpdate, held, failNames)
-	in.ExpressionAttributeValues = c.values(c.store.cfg.Now(), c.store.cfg.Retention)
-	in.ExpressionAttributeValues[":failed"] = item.S(string(state))
-	in.ExpressionAttributeValues[":error"] = item.S(text)
+	return c.giveUp(ctx, c.store.updateInput(c.Key, failUpdate, held, failNames), c.values(), state, text)
+}
+
+// withdraw is [Claim.Fail] for an attempt that shall not count.
+func (c *Claim) withdraw(ctx context.Context, cause error) error {
+	values := c.values()
+	values[":one"] = item.N(1)
+	in := c.store.updateInput(c.Key, withdrawUpdate, held, withdrawNames)
+	return c.giveUp(ctx, in, values, Failed, truncate(cause.Error(), maxError))
+}
+
+func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values ddb.Item, state State, text string) error {
+	values[":failed"], values[":error"] = item.S(string(state)), item.S(text)
+	in.ExpressionAttributeValues = values
 	return c.settle(ctx, "Fail", in, func(stands row) bool {
 		return stands.State == state && stands.LastError == text
 	})
@@ -126,10 +138,9 @@ func (c *Claim) Fail(ctx context.Context, cause error) error {
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Renew(ctx context.Context) error {
-	now := c.store.cfg.Now()
-	lease := time.UnixMilli(now.Add(c.store.cfg.Lease).UnixMilli())
+	lease := time.UnixMilli(c.store.cfg.Now().Add(c.store.cfg.Lease).UnixMilli())
 	in := c.store.updateInput(c.Key, renewUpdate, renewCondition, renewNames)
-	in.ExpressionAttributeValues = c.values(now, c.store.life())
+	in.ExpressionAttributeValues = c.values()
 	in.ExpressionAttributeValues[":lease"] = item.N(lease.UnixMilli())
 	err := c.settle(ctx, "Renew", in, func(stands row) bool {
 		lease = stands.Lease // a later renewal stands
@@ -169,17 +180,17 @@ func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemIn
 }
 
 // values are those of held, and a new expiry.
-func (c *Claim) values(now time.Time, life time.Duration) ddb.Item {
+func (c *Claim) values() ddb.Item {
 	return ddb.Item{
 		":me":      item.S(c.nonce),
 		":fence":   item.N(c.Fence),
 		":claimed": item.S(string(Claimed)),
-		":expires": item.N(expiresAt(now, life)),
+		":expires": item.N(expiresAt(c.store.cfg.Now(), c.store.cfg.Retention)),
 	}
 }
 
 func (c *Claim) completeValues(result string) ddb.Item {
-	values := c.values(c.store.cfg.Now(), c.store.cfg.Retention)
+	values := c.values()
 	values[":done"] = item.S(string(Done))
 	values[":result"] = item.S(result)
 	return values

@@ -88,7 +88,7 @@ func TestPermanent(t *testing.T) {
 func TestRenewMovesLeaseAndExpiry(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, Retention: time.Minute, MaxSkew: time.Second})
+	store := b.store(t, ledger.Config{Lease: time.Minute, Retention: time.Minute + time.Second, MaxSkew: time.Second})
 	c := mustClaim(t, store, order)
 	for range 5 {
 		b.clock.Add(50 * time.Second)
@@ -287,6 +287,21 @@ func TestLastErrorIsCutBetweenRunes(t *testing.T) {
 				t.Errorf("%s: %q, want %q", req.Key, got, tc.want)
 			}
 		}
+	}
+}
+
+// The bound holds also for an error that did not pass through Permanent.
+func TestAPermanentErrorOfTheCallersIsCut(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	c := mustClaim(t, store, order)
+	long := &ledger.PermanentError{Message: strings.Repeat("x", 9000)}
+	for range 2 { // the second as after a lost reply
+		must(t, c.Fail(t.Context(), long))
+	}
+	if got := mustGet(t, store, order.Key); got.State != ledger.Refused || got.LastError != long.Message[:512] {
+		t.Errorf("%s, an error of %d bytes", got.State, len(got.LastError))
 	}
 }
 
