@@ -247,10 +247,7 @@ func (t *TableSettings) checkSettings(c *checker) {
 	c.enum("billingMode", t.Billing, "PROVISIONED", "PAY_PER_REQUEST")
 	c.throughput("provisionedThroughput", t.Throughput)
 	c.enum("tableClass", t.Class, "STANDARD", "STANDARD_INFREQUENT_ACCESS")
-	c.enum("streamSpecification.streamViewType", t.Stream.Value.View, "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY")
-	if t.Stream.Value.Enabled.Value && c.err() == nil {
-		c.fail(Invalid("StreamSpecification: this server has no streams yet"))
-	}
+	c.stream(t.Stream)
 }
 
 func (c *checker) throughput(member string, t Opt[Throughput]) {

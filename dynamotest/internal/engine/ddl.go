@@ -53,6 +53,9 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 		t.indexes = append(t.indexes, t.newIndex(&req.Global[i], req.Attributes, false))
 	}
 	e.tables[name] = t
+	if req.Stream.Value.Enabled.Value {
+		e.openStream(t, req.Stream.Value.View.Value)
+	}
 	return e.description("TableDescription", t, "ACTIVE"), nil
 }
 
@@ -286,6 +289,7 @@ func (e *Engine) deleteTable(call *Call, req *api.DeleteTable) (reply, *api.Erro
 		return nil, api.Invalid("Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.")
 	}
 	delete(e.tables, t.name)
+	t.stream.close()
 	return e.description("TableDescription", t, "DELETING"), nil
 }
 

@@ -54,6 +54,7 @@ func (t *table) describe(w *api.Writer, status string) {
 	}
 	describeMaximum(w, s.maximum)
 	describeWarm(w, s.warm)
+	t.describeStream(w)
 	t.describeIndexes(w, "LocalSecondaryIndexes", true)
 	t.describeIndexes(w, "GlobalSecondaryIndexes", false)
 }

@@ -57,11 +57,13 @@ type Engine struct {
 	tables map[string]*table // by name
 	serial int64             // numbers the tables ever made
 	tokens tokens            // of transactions
+	// streams are those of all tables, deleted ones included, by ARN
+	streams map[string]*stream
 }
 
 // New returns an empty Engine.
 func New(opt Options) *Engine {
-	e := &Engine{opt: opt.withDefaults(), tables: map[string]*table{}}
+	e := &Engine{opt: opt.withDefaults(), tables: map[string]*table{}, streams: map[string]*stream{}}
 	e.Hook(opt.Hooks)
 	return e
 }
@@ -155,9 +157,13 @@ func init() {
 		"DescribeContinuousBackups": on((*Engine).describeContinuousBackups),
 		"DescribeEndpoints":         on((*Engine).describeEndpoints),
 		"DescribeLimits":            on((*Engine).describeLimits),
+		"DescribeStream":            on((*Engine).describeStream),
 		"DescribeTable":             on((*Engine).describeTable),
 		"DescribeTimeToLive":        on((*Engine).describeTimeToLive),
 		"GetItem":                   on((*Engine).getItem),
+		"GetRecords":                on((*Engine).getRecords),
+		"GetShardIterator":          on((*Engine).getShardIterator),
+		"ListStreams":               on((*Engine).listStreams),
 		"ListTables":                on((*Engine).listTables),
 		"ListTagsOfResource":        on((*Engine).listTagsOfResource),
 		"PutItem":                   on((*Engine).putItem),

@@ -26,7 +26,7 @@ func (e *Engine) ExpireTTL() int {
 		var expired []change
 		for key, rec := range t.items.Ascend("") {
 			if v, ok := rec.item.Get(t.settings.ttl); ok && isExpired(v, now) {
-				expired = append(expired, change{table: t, key: key, old: rec})
+				expired = append(expired, change{table: t, key: key, old: rec, expired: true})
 			}
 		}
 		for i := range expired {

@@ -48,6 +48,7 @@ type table struct {
 	items    data
 	indexes  []*index // local ones first, then global ones, each in the order they were made
 	settings settings
+	stream   *stream // the latest, open or closed; nil when there was none
 	tags     []api.Tag
 }
 

@@ -117,7 +117,6 @@ func TestRefusedTables(t *testing.T) {
 		{"include with all", "CreateTable", global(el("b", "HASH"), all+`,"NonKeyAttributes":["x"]`), "Validation", "NonKeyAttributes is specified"},
 		{"five hash parts", "CreateTable", table(onDemand + attrs("a b c d e") + hash + `,"GlobalSecondaryIndexes":[{"IndexName":"index","KeySchema":[` +
 			el("a", "HASH") + `,` + el("b", "HASH") + `,` + el("c", "HASH") + `,` + el("d", "HASH") + `,` + el("e", "HASH") + `],"Projection":{` + all + `}}]`), "Validation", "exceeds the limit of 4"},
-		{"a stream", "CreateTable", table(onDemand + attrs("a") + hash + `,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"}`), "Validation", "no streams yet"},
 		{"describe nothing", "DescribeTable", `{"TableName":"nowhere"}`, "ResourceNotFound", "Table: nowhere not found"},
 		{"delete nothing", "DeleteTable", `{"TableName":"nowhere"}`, "ResourceNotFound", "Table: nowhere not found"},
 		{"change nothing", "UpdateTable", `{"TableName":"plain"}`, "Validation", "At least one of"},

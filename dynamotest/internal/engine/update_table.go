@@ -22,6 +22,9 @@ func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Erro
 	if err != nil {
 		return nil, err
 	}
+	if err := t.checkStream(req.Stream); err != nil {
+		return nil, err
+	}
 	if !changesSomething(req) {
 		return nil, api.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
 	}
@@ -29,6 +32,7 @@ func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Erro
 		settings.billedSince = e.now()
 	}
 	t.settings, t.indexes = settings, indexes
+	e.changeStream(t, req.Stream)
 	return e.description("TableDescription", t, "ACTIVE"), nil
 }
 

@@ -45,6 +45,7 @@ type change struct {
 	old, new *record // nil where there is no item
 	entries  []entryChange
 	cost     Capacity
+	expired  bool // the item was deleted by TTL, not by a request
 }
 
 // An entryChange is what a change does to one index. Under the same key the
@@ -247,6 +248,9 @@ func (c *change) commit() {
 		if en.new != nil {
 			en.index.items.put(en.newKey, en.new)
 		}
+	}
+	if s := c.table.stream; s.open() {
+		s.add(c)
 	}
 }
 

@@ -24,6 +24,11 @@ func FuzzDo(f *testing.F) {
 		{"UpdateTable", `{"TableName":"plain","AttributeDefinitions":[{"AttributeName":"g","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"index","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`},
 		{"UpdateTimeToLive", `{"TableName":"plain","TimeToLiveSpecification":{"AttributeName":"t","Enabled":true}}`},
 		{"TagResource", `{"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/plain","Tags":[{"Key":"a","Value":"b"}]}`},
+		{"Query", `{"TableName":"plain","KeyConditions":{"id":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"x"}]}},"QueryFilter":{"n":{"ComparisonOperator":"BETWEEN","AttributeValueList":[{"N":"1"},{"N":"2"}]},"s":{"ComparisonOperator":"NOT_CONTAINS","AttributeValueList":[{"S":"a"}]}},"ConditionalOperator":"OR","AttributesToGet":["n"]}`},
+		{"UpdateItem", `{"TableName":"plain","Key":{"id":{"S":"x"}},"AttributeUpdates":{"n":{"Action":"ADD","Value":{"N":"1"}},"l":{"Action":"ADD","Value":{"L":[]}},"s":{"Action":"DELETE","Value":{"SS":["a"]}}},"Expected":{"n":{"Exists":true,"Value":{"N":"2"}}},"ReturnValues":"ALL_NEW"}`},
+		{"UpdateTable", `{"TableName":"plain","StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"}}`},
+		{"GetRecords", `{"ShardIterator":"arn:aws:dynamodb:us-east-1:123456789012:table/plain/stream/2026-01-01T00:00:00.000|1|MSAx","Limit":1}`},
+		{"GetShardIterator", `{"StreamArn":"arn:aws:dynamodb:us-east-1:123456789012:table/plain/stream/2026-01-01T00:00:00.000","ShardId":"shardId-00000000000000000000-00000000","ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":"100000000000000000001"}`},
 	} {
 		f.Add(seed.op, []byte(seed.body))
 	}

@@ -35,7 +35,7 @@ func serve(eng *engine.Engine, w http.ResponseWriter, r *http.Request) (Reply, b
 		return Reply{}, false
 	}
 	target := r.Header.Get("X-Amz-Target")
-	if r.Method != http.MethodPost || !strings.HasPrefix(target, prefix) {
+	if r.Method != http.MethodPost || !strings.Contains(target, ".") {
 		return failure(&api.Error{Code: api.UnknownOperation}, nil), true
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))

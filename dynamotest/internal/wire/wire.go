@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,8 +16,24 @@ import (
 // MaxBody is the most bytes of a request.
 const MaxBody = 16 << 20
 
-// prefix begins the targets of the operations.
-const prefix = "DynamoDB_20120810."
+// What the targets of the operations begin with: those of tables and items,
+// and those of streams, which are another service at the same address.
+const (
+	prefix        = "DynamoDB_20120810."
+	streamsPrefix = "DynamoDBStreams_20120810."
+)
+
+// operationOf returns the name of the operation that a target names. It may do
+// so without a prefix.
+func operationOf(target string) (name string, ok bool) {
+	if name, ok = strings.CutPrefix(target, prefix); ok {
+		return name, !slices.Contains(engine.Streams, name)
+	}
+	if name, ok = strings.CutPrefix(target, streamsPrefix); ok {
+		return name, slices.Contains(engine.Streams, name)
+	}
+	return target, true
+}
 
 // CapacityHeader carries what a request cost, refused ones included: a JSON
 // array in the form of ConsumedCapacity.
@@ -36,7 +53,11 @@ func Do(ctx context.Context, eng *engine.Engine, target string, body []byte) Rep
 	if len(body) > MaxBody {
 		return failure(&api.Error{Code: api.RequestTooLarge, Message: fmt.Sprintf("Request size exceeds the limit of %d bytes", MaxBody)}, nil)
 	}
-	res := eng.Do(ctx, strings.TrimPrefix(target, prefix), body)
+	operation, ok := operationOf(target)
+	if !ok {
+		return failure(&api.Error{Code: api.UnknownOperation}, nil)
+	}
+	res := eng.Do(ctx, operation, body)
 	if res.Err != nil {
 		return failure(res.Err, res.Cost)
 	}

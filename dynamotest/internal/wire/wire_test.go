@@ -247,10 +247,19 @@ func TestOtherMethodsAndTargets(t *testing.T) {
 	}
 	for _, tt := range []struct{ method, target string }{
 		{http.MethodPut, "DynamoDB_20120810.ListTables"}, {http.MethodPost, "ListTables"}, {http.MethodPost, ""}, {http.MethodPost, "Other_20120810.ListTables"},
+		{http.MethodPost, "DynamoDBStreams_20120810.ListTables"}, {http.MethodPost, "DynamoDB_20120810.ListStreams"},
 	} {
 		if w := send(t, h, tt.method, tt.target, strings.NewReader("{}")); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "UnknownOperationException") {
 			t.Errorf("%s %q: %d %s", tt.method, tt.target, w.Code, w.Body)
 		}
+	}
+}
+
+func TestStreamsAreAServiceOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	w := send(t, wire.Handler(newEngine(t, nil)), http.MethodPost, "DynamoDBStreams_20120810.ListStreams", strings.NewReader("{}"))
+	if got, want := w.Body.String(), `{"Streams":[]}`; w.Code != http.StatusOK || got != want {
+		t.Errorf("got %d %s, want %s", w.Code, got, want)
 	}
 }
 

@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/store"
+)
+
+// retention is how long a stream remembers a change, and is itself remembered
+// after it was closed.
+const retention = 24 * time.Hour
+
+// A stream holds the changes of one table while it is enabled, in the order
+// they were committed, in one shard. The engine's mutex guards it.
+type stream struct {
+	table   string
+	key     keySchema
+	arn     string
+	label   string
+	view    string
+	shard   string
+	created time.Time
+	now     func() time.Time
+
+	closed   bool
+	closedAt time.Time
+
+	last    uint64 // the number of the latest change; they begin with 1
+	changes store.Tree[streamed]
+}
+
+// A streamed change is what commit left.
+type streamed struct {
+	number   uint64
+	at       time.Time
+	old, new *record
+	expired  bool // deleted by TTL, not by a request
+}
+
+// openStream begins a new stream of t.
+func (e *Engine) openStream(t *table, view string) {
+	s := &stream{table: t.name, key: t.key, view: view, created: e.now(), now: e.now}
+	for at := s.created; ; at = at.Add(time.Millisecond) {
+		s.label = at.UTC().Format("2006-01-02T15:04:05.000")
+		s.arn = t.arn + "/stream/" + s.label
+		if e.streams[s.arn] == nil {
+			break
+		}
+	}
+	s.shard = fmt.Sprintf("shardId-%020d-%08x", s.created.UnixMilli(), crc32.ChecksumIEEE([]byte(s.arn)))
+	for arn, old := range e.streams {
+		if old.forgotten() {
+			delete(e.streams, arn)
+		}
+	}
+	e.streams[s.arn] = s
+	t.stream = s
+}
+
+// close ends a stream. It can be read for a while.
+func (s *stream) close() {
+	if s != nil && !s.closed {
+		s.closed, s.closedAt = true, s.now()
+	}
+}
+
+// open tells whether changes are added. There may be no stream at all.
+func (s *stream) open() bool { return s != nil && !s.closed }
+
+func (s *stream) forgotten() bool { return s.closed && s.now().Sub(s.closedAt) > retention }
+
+// add remembers a change, unless it left the item as it was.
+func (s *stream) add(c *change) {
+	if c.old != nil && c.new != nil && c.old.item.Equal(c.new.item) {
+		return
+	}
+	s.last++
+	now := s.now()
+	s.changes.Set(streamKey(s.last), streamed{number: s.last, at: now, old: c.old, new: c.new, expired: c.expired})
+	s.trim(now, 2)
+}
+
+// trim forgets up to most changes that are too old: more than come, so that what
+// is kept cannot grow for ever.
+func (s *stream) trim(now time.Time, most int) {
+	for range most {
+		for key, c := range s.changes.Ascend("") {
+			if now.Sub(c.at) <= retention {
+				return
+			}
+			s.changes.Delete(key)
+			break
+		}
+	}
+}
+
+// oldest returns the number of the oldest change that has not been trimmed, or
+// of the next one to come.
+func (s *stream) oldest() uint64 {
+	now := s.now()
+	for _, c := range s.changes.Ascend("") {
+		if now.Sub(c.at) <= retention {
+			return c.number
+		}
+	}
+	return s.last + 1
+}
+
+func streamKey(number uint64) string {
+	return string(binary.BigEndian.AppendUint64(nil, number))
+}
+
+// Sequence numbers have 21 digits at least and begin with one that is not zero,
+// so that they sort as texts too.
+const sequenceBase = "1"
+
+func sequence(number uint64) string { return fmt.Sprintf("%s%020d", sequenceBase, number) }
+
+// numberOf returns the number of a change, false when no change can have the
+// sequence number.
+func (s *stream) numberOf(sequenceNumber string) (uint64, bool) {
+	var n uint64
+	if len(sequenceNumber) != len(sequence(0)) {
+		return 0, false
+	}
+	if _, err := fmt.Sscanf(sequenceNumber, sequenceBase+"%020d", &n); err != nil || sequence(n) != sequenceNumber {
+		return 0, false
+	}
+	return n, n >= 1 && n <= s.last
+}
+
+// write writes a change as one of the stream's records.
+func (s *stream) write(w *api.Writer, region string, c streamed) {
+	item, event := itemOf(c.new), "INSERT"
+	switch {
+	case c.new == nil:
+		item, event = c.old.item, "REMOVE"
+	case c.old != nil:
+		event = "MODIFY"
+	}
+	id := sha256.Sum256([]byte(s.arn + sequence(c.number)))
+	w.Text("eventID", hex.EncodeToString(id[:16]))
+	w.Text("eventName", event)
+	w.Text("eventVersion", "1.1")
+	w.Text("eventSource", "aws:dynamodb")
+	w.Text("awsRegion", region)
+	w.Object("dynamodb", func() {
+		keys := s.key.pick(item)
+		size := keys.Size()
+		w.Int("ApproximateCreationDateTime", c.at.Unix())
+		w.Item("Keys", keys)
+		if c.new != nil && (s.view == api.NewImage || s.view == api.NewAndOldImages) {
+			w.Item("NewImage", c.new.item)
+			size += c.new.size
+		}
+		if c.old != nil && (s.view == api.OldImage || s.view == api.NewAndOldImages) {
+			w.Item("OldImage", c.old.item)
+			size += c.old.size
+		}
+		w.Text("SequenceNumber", sequence(c.number))
+		w.Int("SizeBytes", int64(size))
+		w.Text("StreamViewType", s.view)
+	})
+	if c.expired {
+		w.Object("userIdentity", func() {
+			w.Text("Type", "Service")
+			w.Text("PrincipalId", "dynamodb.amazonaws.com")
+		})
+	}
+}
+
+// bytes is about how much of a reply a change takes.
+func (c *streamed) bytes() int { return sizeOf(c.old) + sizeOf(c.new) }
