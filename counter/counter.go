@@ -128,7 +128,7 @@ func (c *Config) validate() error {
 		return event.BadInput(pkg, "Config.MaxRecorded", "must be 1 to 7000")
 	}
 	if c.MaxSkew < 0 || c.MaxSkew > mostSkew {
-		return event.BadInput(pkg, "Config.MaxSkew", "must be positive and at most a day")
+		return event.BadInput(pkg, "Config.MaxSkew", "must not be negative, and at most a day")
 	}
 	return nil
 }

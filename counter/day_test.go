@@ -76,6 +76,7 @@ func TestDaysOfClockChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		e.now = tzclock.Stockholm.End(d)
 		if count := e.get(t, d); count.Used != want {
 			t.Errorf("%s: %v, want %d", day, count, want)
 		}
@@ -105,7 +106,7 @@ func TestEveryWriteSetsTheTTL(t *testing.T) {
 			return err
 		}},
 		{"AddUnkeyed", func() error {
-			_, err := e.AddUnkeyed(t.Context(), counter.Unkeyed{Key: chat, At: noon})
+			_, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon})
 			return err
 		}},
 	} {
@@ -148,7 +149,7 @@ func TestTooOld(t *testing.T) {
 			if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev}); !errors.Is(err, event.ErrTooOld) {
 				t.Errorf("Refund at %s: %v, want ErrTooOld", now, err)
 			}
-			if _, err := e.AddUnkeyed(t.Context(), counter.Unkeyed{Key: chat, At: noon}); !errors.Is(err, event.ErrTooOld) {
+			if _, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon}); !errors.Is(err, event.ErrTooOld) {
 				t.Errorf("AddUnkeyed at %s: %v, want ErrTooOld", now, err)
 			}
 		})
@@ -156,6 +157,7 @@ func TestTooOld(t *testing.T) {
 			t.Errorf("at %s: %v", now, cost)
 		}
 	}
+	e.now = horizon
 	if count := e.get(t, day); count.Used != 1 {
 		t.Errorf("Get = %v", count)
 	}
@@ -210,7 +212,14 @@ func TestSweepChangesNoAnswer(t *testing.T) {
 			}
 		}
 		expiry := tzclock.Stockholm.End(day).Add(counter.Retention)
+		counts := func(want int64) {
+			t.Helper()
+			if count, err := s.Get(t.Context(), chat, day); err != nil || count.Used != want || count.Recorded != want {
+				t.Errorf("Get at %s, swept %v: %+v, %v, want %d", now, sweep, count, err, want)
+			}
+		}
 		step(expiry.Add(-5*time.Minute-time.Millisecond), 0)
+		counts(1)
 		if grant, err := s.Take(t.Context(), take); err != nil || !grant.OK || grant.Outcome != event.Duplicate {
 			t.Errorf("before: %+v, %v", grant, err)
 		}
@@ -218,5 +227,6 @@ func TestSweepChangesNoAnswer(t *testing.T) {
 		if grant, err := s.Take(t.Context(), take); !errors.Is(err, event.ErrTooOld) {
 			t.Errorf("after, swept %v: %+v, %v, want ErrTooOld", sweep, grant, err)
 		}
+		counts(0)
 	}
 }

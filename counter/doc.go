@@ -51,8 +51,10 @@
 //     to a day earlier.
 //   - A row records at most [Config].MaxRecorded events; then [ErrFull].
 //
-// Outside the promise: [Store.AddUnkeyed] must never be repeated, and reading
-// with [Store.Get] before counting is a race.
+// Outside the promise: [Store.AddUnkeyed] must never be repeated, reading with
+// [Store.Get] before counting is a race, and all that write to one table must
+// be of one zone: to two of different zones one event may be of two days, and
+// so be granted and counted once in each.
 //
 // A key's day is one item, which DynamoDB writes about 1,000 times a second at
 // most while it is below 1 KB.

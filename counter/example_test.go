@@ -37,6 +37,36 @@ func ExampleNew() {
 	// counter: zone must be given: a zone is never assumed
 }
 
+func ExampleStore_Table() {
+	limits := exampleStore(context.Background())
+	table := limits.Table()
+	fmt.Println(table.Name, table.Key, "expires by", table.TTL)
+	// Output: limits (chatId S, date S) expires by ttl
+}
+
+// An event that comes more than a week late is neither granted nor refused:
+// whether it was counted cannot be told any more. Trying again does not help,
+// so the worker lets go of it.
+func ExampleStore_Take_tooOld() {
+	ctx := context.Background()
+	limits := exampleStore(ctx)
+	ev, err := event.New(sentAt.AddDate(0, 0, -9), "telegram", "-100123", "17")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	grant, err := limits.Take(ctx, counter.Take{Key: "-100123", Event: ev, Cap: 3})
+	switch {
+	case errors.Is(err, event.ErrTooOld):
+		fmt.Println("let go:", err)
+	case err != nil:
+		fmt.Println("try again:", err)
+	default:
+		fmt.Println(grant.OK)
+	}
+	// Output: let go: counter: the row of 2026-03-20 may have expired: event: too old to judge
+}
+
 func ExampleStore_Take() {
 	ctx := context.Background()
 	limits := exampleStore(ctx)
@@ -119,7 +149,7 @@ func ExampleStore_Add() {
 func ExampleStore_AddUnkeyed() {
 	ctx := context.Background()
 	limits := exampleStore(ctx)
-	total, err := limits.AddUnkeyed(ctx, counter.Unkeyed{Key: "page views", At: sentAt})
+	total, err := limits.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "page views", At: sentAt})
 	switch {
 	case errors.Is(err, event.ErrUnknownOutcome):
 		fmt.Println("counted or not; never repeat it")
@@ -135,7 +165,7 @@ func ExampleStore_Get() {
 	ctx := context.Background()
 	limits := exampleStore(ctx)
 	day := tzclock.Stockholm.Date(sentAt)
-	if _, err := limits.AddUnkeyed(ctx, counter.Unkeyed{Key: "page views", At: sentAt, Weight: 5}); err != nil {
+	if _, err := limits.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "page views", At: sentAt, Weight: 5}); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -18,10 +18,11 @@ type Count struct {
 	UpdatedAt time.Time // zero when nothing was counted
 }
 
-const getProjection = "#count, #recorded, #updatedAt"
+const getProjection = "#count, #recorded, #updatedAt, #ttl"
 
 // Get returns the count of a key and day, consistently: it holds all that was
-// answered before. A day without a row counts zero.
+// answered before. A day without a row counts zero, and so does one whose row
+// has expired, deleted or not.
 //
 // Price: 1 request, 1 RCU. A row above 4 KB costs 1 RCU for each.
 func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, error) {
@@ -37,11 +38,14 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 		ConsistentRead:       aws.Bool(true),
 		ProjectionExpression: aws.String(getProjection),
 		ExpressionAttributeNames: map[string]string{
-			"#count": attrCount, "#recorded": attrRecorded, "#updatedAt": attrUpdatedAt,
+			"#count": attrCount, "#recorded": attrRecorded, "#updatedAt": attrUpdatedAt, "#ttl": attrTTL,
 		},
 	})
 	if err != nil {
 		return Count{}, s.wrap("GetItem", err)
+	}
+	if expired(out.Item, s.cfg.Now()) {
+		return Count{}, nil
 	}
 	c, err := readCounts(out.Item)
 	if err != nil {

@@ -55,7 +55,7 @@ func TestTypeScriptRow(t *testing.T) {
 	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev}); err != nil {
 		t.Error(err)
 	}
-	total, err := e.AddUnkeyed(t.Context(), counter.Unkeyed{Key: chat, At: noon})
+	total, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon})
 	if err != nil || total.Used != 3 {
 		t.Errorf("AddUnkeyed = %+v, %v", total, err)
 	}

@@ -114,3 +114,10 @@ func readCounts(row ddb.Item) (counts, error) {
 	updatedAt, err := item.ParseTime(row, attrUpdatedAt)
 	return counts{used: used, recorded: recorded, updatedAt: updatedAt}, err
 }
+
+// expired reports whether the row is past its TTL, though DynamoDB may not have
+// deleted it yet. Like DynamoDB it takes a ttl that is no number for none.
+func expired(row ddb.Item, now time.Time) bool {
+	ttl, err := item.Int(row, attrTTL)
+	return err == nil && ttl > 0 && ttl <= now.Unix()
+}

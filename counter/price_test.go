@@ -32,7 +32,7 @@ func TestPrices(t *testing.T) {
 			return err
 		}},
 		{Func: "Store.AddUnkeyed", Call: func(ctx context.Context) error {
-			_, err := e.AddUnkeyed(ctx, counter.Unkeyed{Key: chat, At: noon})
+			_, err := e.AddUnkeyed(ctx, counter.AddUnkeyed{Key: chat, At: noon})
 			return err
 		}},
 		{Func: "Store.Get", Call: func(ctx context.Context) error {

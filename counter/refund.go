@@ -27,7 +27,8 @@ const (
 //
 // Errors: [ErrNotFound] when the event is not recorded, [*WeightError] when it
 // is recorded with another weight, [ErrBelowZero] when the count is less than
-// that; [event.ErrTooOld] and [*event.InputError] as for Take.
+// that; [event.ErrTooOld], [event.ErrUnknownOutcome] and [*event.InputError]
+// as for Take.
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each, as for Take.
 func (s *Store) Refund(ctx context.Context, r Refund) (Total, error) {

@@ -33,7 +33,7 @@ type Grant struct {
 	// not granted again.
 	Refunded bool
 
-	Used      int64 // of the cap, this event included
+	Used      int64 // of the cap, now; this event included when OK
 	Cap       int64
 	Remaining int64        // of the cap, never below zero
 	Day       tzclock.Date // the event's local day
@@ -60,7 +60,9 @@ var errNoReason = errors.New("refused by a row that should not refuse")
 //
 // Errors: an [*event.InputError], also for a weight above the cap;
 // [event.ErrTooOld] for an event whose row may have expired; [ErrFull];
-// [*WeightError] for an event recorded with another weight.
+// [*WeightError] for an event recorded with another weight;
+// [event.ErrUnknownOutcome] when the count after it is no whole number, which
+// only another system's writes can make it.
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each; it holds
 // about 22 recorded events in the first and 25 in each further. A refusal

@@ -236,7 +236,7 @@ func TestBadInputSendsNothing(t *testing.T) {
 	wantBad(t, err, "key")
 	_, err = s.Get(t.Context(), chat, tzclock.Date{Year: 2026, Month: 2, Day: 30})
 	wantBad(t, err, "day")
-	for field, u := range map[string]counter.Unkeyed{
+	for field, u := range map[string]counter.AddUnkeyed{
 		"Key":    {At: noon},
 		"At":     {Key: chat},
 		"Weight": {Key: chat, At: noon, Weight: -1},
@@ -244,7 +244,7 @@ func TestBadInputSendsNothing(t *testing.T) {
 		_, err := s.AddUnkeyed(t.Context(), u)
 		wantBad(t, err, field)
 	}
-	_, err = s.AddUnkeyed(t.Context(), counter.Unkeyed{Key: chat, At: noon.Add(2 * time.Hour)})
+	_, err = s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon.Add(2 * time.Hour)})
 	wantBad(t, err, "At")
 }
 

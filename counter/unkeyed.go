@@ -13,8 +13,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Unkeyed counts something that has no identity of its own.
-type Unkeyed struct {
+// AddUnkeyed counts something that has no identity of its own.
+type AddUnkeyed struct {
 	Key string
 	At  time.Time // when it happened; its local day is the one that counts
 	// Weight is how much it counts. Defaults to 1.
@@ -26,22 +26,23 @@ const unkeyedUpdate = "SET #updatedAt = :now, #ttl = :ttl ADD #count :weight"
 // AddUnkeyed counts without recording what: the row does not grow, and nothing
 // tells a second call from another event. It must never be repeated. The SDK's
 // own retries are off for this call, and an error that leaves open whether it
-// counted is [event.ErrUnknownOutcome]; after any other error it did not.
+// counted, or what the count is now, is [event.ErrUnknownOutcome]; after any
+// other error it did not.
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each.
-func (s *Store) AddUnkeyed(ctx context.Context, u Unkeyed) (Total, error) {
+func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 	now := s.cfg.Now()
-	weight, err := weightOf(u.Weight)
+	weight, err := weightOf(a.Weight)
 	if err != nil {
 		return Total{}, err
 	}
-	if u.At.IsZero() || u.At.UnixMilli() < 0 {
+	if a.At.IsZero() || a.At.UnixMilli() < 0 {
 		return Total{}, event.BadInput(pkg, "At", "must be the time it happened")
 	}
-	if u.At.After(now.Add(event.MaxAhead)) {
+	if a.At.After(now.Add(event.MaxAhead)) {
 		return Total{}, event.BadInput(pkg, "At", "lies more than "+event.MaxAhead.String()+" ahead of the clock")
 	}
-	p, err := s.placeOf(u.Key, u.At, now)
+	p, err := s.placeOf(a.Key, a.At, now)
 	if err != nil {
 		return Total{}, err
 	}
@@ -54,8 +55,11 @@ func (s *Store) AddUnkeyed(ctx context.Context, u Unkeyed) (Total, error) {
 	case err != nil:
 		return Total{}, s.wrap("UpdateItem", fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err))
 	}
-	used, err := item.Int(out.Attributes, attrCount)
-	return p.total(event.Created, used), s.wrap("UpdateItem", err)
+	used, err := s.countAfter(out)
+	if err != nil {
+		return Total{}, err
+	}
+	return p.total(event.Created, used), nil
 }
 
 // once switches the SDK's retries off.

@@ -131,8 +131,18 @@ func (s *Store) send(ctx context.Context, in *dynamodb.UpdateItemInput) (used in
 	if err != nil {
 		return 0, nil, s.wrap("UpdateItem", err)
 	}
-	used, err = item.Int(out.Attributes, attrCount)
-	return used, nil, s.wrap("UpdateItem", err)
+	used, err = s.countAfter(out)
+	return used, nil, err
+}
+
+// countAfter reads the reply of a write that took effect. A count that another
+// system left as no whole number cannot be told, nor the write undone.
+func (s *Store) countAfter(out *dynamodb.UpdateItemOutput) (int64, error) {
+	used, err := item.Int(out.Attributes, attrCount)
+	if err != nil {
+		return 0, s.wrap("UpdateItem", fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err))
+	}
+	return used, nil
 }
 
 func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }
