@@ -96,7 +96,9 @@ func TestRefundsUnderContention(t *testing.T) {
 					continue
 				}
 				total, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev})
-				if err != nil || total.Outcome != event.Created || total.Used < 0 || total.Used >= most {
+				// After a lost reply Used is that of the second try: others may
+				// have taken the room by then.
+				if err != nil || total.Outcome != event.Created || total.Used < 0 || total.Used > most {
 					t.Errorf("Refund = %+v, %v", total, err)
 				}
 			}
