@@ -49,6 +49,13 @@
 //
 // Delays pass on the wall clock, or on that of a testing/synctest bubble.
 //
+// # State
+//
+// [Server.Snapshot], [Server.Restore] and [Server.Fork] cost microseconds,
+// however many items there are: seed one server and fork it for each test, or
+// begin a [DB] with [Config].From. [Server.Dump] and [Server.Load] are the same
+// as JSON lines; [Server.LoadItems] reads DynamoDB's own exports too.
+//
 // # Strictness
 //
 // What DynamoDB rejects, the server rejects: overlapping paths, unused names,

@@ -20,12 +20,16 @@ type Config struct {
 	// time is virtual, so that dependent round trips can be counted. Defaults
 	// to none.
 	Latency time.Duration
+
+	// From is what the server holds at first. Defaults to nothing.
+	From *Snapshot
 }
 
 // Server is a DynamoDB in this process. It needs no closing, and is safe for
 // concurrent use.
 type Server struct {
 	*Tap
+	cfg    Config
 	engine *engine.Engine
 }
 
@@ -34,10 +38,13 @@ func NewServer(cfg *Config) *Server {
 	if cfg == nil {
 		cfg = &Config{}
 	}
-	s := &Server{Tap: NewTap(), engine: engine.New(engine.Options{Now: cfg.Now})}
+	s := &Server{Tap: NewTap(), cfg: *cfg, engine: engine.New(engine.Options{Now: cfg.Now})}
 	s.server = &control{tap: s.Tap, engine: s.engine, latency: cfg.Latency}
 	if cfg.Latency > 0 {
 		s.server.arm()
+	}
+	if cfg.From != nil {
+		s.Restore(cfg.From)
 	}
 	return s
 }

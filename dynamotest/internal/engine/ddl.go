@@ -28,7 +28,7 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 	e.serial++
 	t := &table{
 		name:    name,
-		id:      fmt.Sprintf("%08x-0000-4000-8000-%012x", e.serial, e.serial),
+		id:      tableID(e.serial),
 		arn:     e.tableARN(name),
 		created: e.now(),
 		key:     keyOf(req.Key, req.Attributes),
@@ -61,6 +61,10 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 
 func (e *Engine) tableARN(name string) string {
 	return fmt.Sprintf("arn:aws:dynamodb:%s:%s:table/%s", e.opt.Region, e.opt.Account, name)
+}
+
+func tableID(serial int64) string {
+	return fmt.Sprintf("%08x-0000-4000-8000-%012x", serial, serial)
 }
 
 // newIndex returns an empty index of t.

@@ -111,6 +111,19 @@ func (x *index) describe(w *api.Writer) {
 	w.Text("IndexName", x.name)
 	w.Text("IndexArn", x.arn)
 	x.key.describe(w)
+	x.describeProjection(w)
+	w.Int("ItemCount", int64(x.items.Len()))
+	w.Int("IndexSizeBytes", x.items.bytes)
+	if x.local {
+		return
+	}
+	w.Text("IndexStatus", "ACTIVE")
+	describeThroughput(w, x.throughput)
+	describeMaximum(w, x.maximum)
+	describeWarm(w, x.warm)
+}
+
+func (x *index) describeProjection(w *api.Writer) {
 	w.Object("Projection", func() {
 		w.Text("ProjectionType", x.projection.Type.Value)
 		if len(x.include) > 0 {
@@ -121,15 +134,6 @@ func (x *index) describe(w *api.Writer) {
 			})
 		}
 	})
-	w.Int("ItemCount", int64(x.items.Len()))
-	w.Int("IndexSizeBytes", x.items.bytes)
-	if x.local {
-		return
-	}
-	w.Text("IndexStatus", "ACTIVE")
-	describeThroughput(w, x.throughput)
-	describeMaximum(w, x.maximum)
-	describeWarm(w, x.warm)
 }
 
 // describeThroughput writes the provisioned capacity, zero when it is on demand.

@@ -23,6 +23,7 @@ type Hooks interface {
 type Call struct {
 	Operation string
 	Targets   []Target // filled for Hooks only
+	past      bool     // no Hooks are to see it
 
 	// Refuse may be filled by Before, with one element for each target of a
 	// batch: those that come back unprocessed.

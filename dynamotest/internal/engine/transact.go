@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/store"
 )
 
 // maxTransaction is the most bytes of the items of a transaction.
@@ -15,7 +16,7 @@ const tokenLife = 10 * time.Minute
 // tokens remember the transactions that have taken effect. An SDK sends a new
 // token with every transaction, so the old ones are forgotten in passing.
 type tokens struct {
-	spent map[string]api.Fingerprint
+	spent store.Tree[api.Fingerprint]
 	queue []spent // in the order they were spent
 }
 
@@ -28,18 +29,14 @@ type spent struct {
 // find returns the payload that a token stands for.
 func (t *tokens) find(token string, now time.Time) (api.Fingerprint, bool) {
 	for len(t.queue) > 0 && !now.Before(t.queue[0].until) {
-		delete(t.spent, t.queue[0].token)
+		t.spent.Delete(t.queue[0].token)
 		t.queue = t.queue[1:]
 	}
-	payload, ok := t.spent[token]
-	return payload, ok
+	return t.spent.Get(token)
 }
 
 func (t *tokens) spend(token string, payload api.Fingerprint, now time.Time) {
-	if t.spent == nil {
-		t.spent = map[string]api.Fingerprint{}
-	}
-	t.spent[token] = payload
+	t.spent.Set(token, payload)
 	t.queue = append(t.queue, spent{token, now.Add(tokenLife)})
 }
 

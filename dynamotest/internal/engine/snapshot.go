@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"sync"
+)
+
+// A Snapshot is what an engine held at one time. It shares everything with its
+// engine that neither has changed since, and costs next to nothing to take.
+type Snapshot struct {
+	mu    sync.Mutex // guards what follows: cloning a tree counts as a write
+	state state
+}
+
+// state is all that an engine knows.
+type state struct {
+	tables map[string]*table // by name
+	serial int64             // numbers the tables ever made
+	tokens tokens            // of transactions
+	// streams are those of all tables, deleted ones included, by ARN
+	streams map[string]*stream
+}
+
+// clone returns a state that no longer changes with s.
+func (s *state) clone() state {
+	out := *s
+	out.streams = make(map[string]*stream, len(s.streams))
+	for arn, st := range s.streams {
+		out.streams[arn] = st.clone()
+	}
+	out.tables = make(map[string]*table, len(s.tables))
+	for name, t := range s.tables {
+		c := t.clone()
+		if t.stream != nil {
+			c.stream = out.streams[t.stream.arn] // nil when it was forgotten
+		}
+		out.tables[name] = c
+	}
+	out.tokens = s.tokens.clone()
+	return out
+}
+
+func (t *table) clone() *table {
+	out := *t
+	out.items = t.items.clone()
+	out.indexes = make([]*index, len(t.indexes))
+	for i, x := range t.indexes {
+		y := *x
+		y.items = x.items.clone()
+		out.indexes[i] = &y
+	}
+	return &out
+}
+
+func (s *stream) clone() *stream {
+	out := *s
+	out.changes = *s.changes.Clone()
+	return &out
+}
+
+func (d *data) clone() data { return data{Tree: *d.Tree.Clone(), bytes: d.bytes} }
+
+func (t *tokens) clone() tokens {
+	// Neither may append where the other reads.
+	t.queue = slices.Clip(t.queue)
+	return tokens{spent: *t.spent.Clone(), queue: t.queue}
+}
+
+// Snapshot returns what the engine holds now.
+func (e *Engine) Snapshot() *Snapshot {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return &Snapshot{state: e.state.clone()}
+}
+
+// Restore makes the engine hold what it did, or another did, when the snapshot
+// was taken. The snapshot can be used again.
+func (e *Engine) Restore(s *Snapshot) {
+	s.mu.Lock()
+	restored := s.state.clone()
+	s.mu.Unlock()
+	for _, st := range restored.streams {
+		st.now = e.now
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.state = restored
+}
+
+// sorted lists the tables by name.
+func (s *state) sorted() []*table {
+	names := slices.Sorted(maps.Keys(s.tables))
+	out := make([]*table, len(names))
+	for i, name := range names {
+		out[i] = s.tables[name]
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+package dynamotest
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+)
+
+// Snapshot is what a server held at one time: tables, items, the tokens of
+// transactions. It never changes and may serve many servers. Trees are shared
+// until one side writes, so that taking and restoring one costs a few
+// microseconds for each table, however many items it has.
+type Snapshot struct{ engine *engine.Snapshot }
+
+// Snapshot returns what the server holds now.
+func (s *Server) Snapshot() *Snapshot { return &Snapshot{s.engine.Snapshot()} }
+
+// Restore makes the server hold what it did, or another did, when the snapshot
+// was taken. Faults and meters stay.
+func (s *Server) Restore(from *Snapshot) { s.engine.Restore(from.engine) }
+
+// Fork returns a server of its own, with the same settings, that begins with
+// what this one holds now: seed once, fork for each test.
+func (s *Server) Fork() *Server {
+	cfg := s.cfg
+	cfg.From = s.Snapshot()
+	return NewServer(&cfg)
+}
+
+// Dump writes all tables as JSON lines, the same state always in the same
+// bytes: for each table a line with its definition, in the form that CreateTable
+// takes, and then a line for each item.
+//
+//	{"Table":{"TableName":"orders",…},"TimeToLive":"expiresAt"}
+//	{"Item":{"customer":{"S":"ann"},"number":{"N":"1"}}}
+func (s *Server) Dump(w io.Writer) error {
+	if err := s.engine.Snapshot().Dump(w); err != nil {
+		return fmt.Errorf("dynamotest: dump: %w", err)
+	}
+	return nil
+}
+
+// Load creates the tables of a [Server.Dump] with their items: all of them or,
+// when a line is wrong or a table exists already, none. Nothing is charged and
+// no fault concerns it.
+func (s *Server) Load(r io.Reader) error {
+	if err := s.engine.Load(r); err != nil {
+		return fmt.Errorf("dynamotest: load: %w", err)
+	}
+	return nil
+}
+
+// LoadItems puts items into a table that exists, in the place of those with
+// the same keys. It takes the item lines of a dump, or a file of one of
+// DynamoDB's own exports in DynamoDB JSON.
+func (s *Server) LoadItems(table string, r io.Reader) error {
+	if err := s.engine.LoadItems(table, r); err != nil {
+		return fmt.Errorf("dynamotest: load into %s: %w", table, err)
+	}
+	return nil
+}
