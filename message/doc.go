@@ -40,10 +40,13 @@
 //     Duplicate too; the row is the same.
 //   - [Store.FastConversation] counts the messages of others that come before
 //     the given one by sequence, in the window before its own time, however
-//     many lie between. It does not ask what time it is now.
+//     many lie between. It does not ask what time it is now; with a Retention
+//     it is [event.ErrTooOld] when a message of the window may have expired. It
+//     relies on times that rise with the sequence.
 //   - With [Config].Retention a message that may have expired is refused with
-//     [event.ErrTooOld], so it cannot come back; and rows past their ttl are
-//     not returned, also while DynamoDB has not deleted them.
+//     [event.ErrTooOld], so it cannot come back as long as nobody makes the
+//     Retention longer. Rows past their ttl are not returned and make no
+//     duplicate, also while DynamoDB has not deleted them.
 //   - Reads are eventually consistent unless asked; [Store.Get] always is
 //     consistent.
 //

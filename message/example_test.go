@@ -31,6 +31,12 @@ func ExampleNew() {
 	// <nil>
 }
 
+func ExampleStore_Table() {
+	table := exampleStore(context.Background()).Table()
+	fmt.Println(table.Name, table.Key)
+	// Output: homeops-messages (chatId S, messageId N)
+}
+
 func ExampleStore_Save() {
 	ctx := context.Background()
 	msgs := exampleStore(ctx)

@@ -2,9 +2,11 @@ package message
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
@@ -41,13 +43,19 @@ const (
 )
 
 // paceProjection leaves the texts on the server; units are the same.
-const paceProjection = "#seq, #actor, #timestamp, #ttl"
+const paceProjection = "#seq, #actor, #timestamp"
 
 // FastConversation counts the messages of others that come before the given
 // one by sequence and were said in the window before it, both ends included.
 // It reads back until the window is over or the threshold reached, however
 // many messages of the same actor lie between. The answer for a message does
-// not depend on when it is asked, nor on what was said after it.
+// not depend on when it is asked, nor on what was said after it; with a
+// [Config].Retention it is [event.ErrTooOld] once what was said in the window
+// may have expired.
+//
+// It relies on times that rise with the sequence: the window is over with a
+// page whose last message was said before it. So one with a clock that is slow
+// is looked past, unless it happens to be that last.
 //
 // A message without a sender is nobody's, and so not another's: it is not
 // counted. For a message that has none itself, with an Actor of "", everybody
@@ -60,26 +68,44 @@ func (s *Store) FastConversation(ctx context.Context, f Fast) (Pace, error) {
 	if err := s.checkFast(&f); err != nil {
 		return Pace{}, err
 	}
+	f.At = f.At.Truncate(time.Millisecond) // as it is stored
+	if s.tooOld(f.At.Add(-f.Window), s.cfg.Now()) {
+		return Pace{}, fmt.Errorf("message: the window reaches back before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld)
+	}
 	sp, err := s.span(f.Scope, Range{NewestFirst: true, Consistent: f.Consistent})
 	if err != nil {
 		return Pace{}, err
 	}
-	at := f.At.Truncate(time.Millisecond) // as it is stored
-	opens := at.Add(-f.Window)
 	pace := Pace{}
-	for row, err := range s.rows(ctx, sp.after(f.Seq), f.Threshold+1, 2, paceProjection) {
+	for page, err := range s.pages(ctx, sp.after(f.Seq), f.Threshold+1, 2, paceProjection) {
 		if err != nil {
 			return Pace{}, err
 		}
-		said, err := item.Millis(row, attrTimestamp)
+		over, err := s.count(&pace, f, page)
 		if err != nil {
 			return Pace{}, s.wrap("Query", err)
 		}
-		if said.IsZero() || said.After(at) {
+		if over {
+			break
+		}
+	}
+	return pace, nil
+}
+
+// count adds a page to the pace, and reports whether that was enough: the
+// threshold is reached, or the last message with a time lies before the window.
+func (s *Store) count(pace *Pace, f Fast, page []ddb.Item) (over bool, err error) {
+	opens := f.At.Add(-f.Window)
+	for _, row := range page {
+		said, err := item.Millis(row, attrTimestamp)
+		if err != nil {
+			return false, err
+		}
+		if said.IsZero() || said.After(f.At) {
 			continue
 		}
-		if said.Before(opens) {
-			break
+		if over = said.Before(opens); over {
+			continue
 		}
 		if actor := item.Text(row, s.cfg.ActorAttr); actor == "" || actor == f.Actor {
 			continue
@@ -87,10 +113,10 @@ func (s *Store) FastConversation(ctx context.Context, f Fast) (Pace, error) {
 		pace.Others++
 		if pace.Others == f.Threshold {
 			pace.Fast = true
-			break
+			return true, nil
 		}
 	}
-	return pace, nil
+	return over, nil
 }
 
 // checkFast fills the defaults and refuses what no message can be.
@@ -108,7 +134,10 @@ func (s *Store) checkFast(f *Fast) error {
 		return err
 	}
 	if f.Window < 0 || f.Window > mostWindow {
-		return event.BadInput(pkg, "Window", "must be positive and at most a day")
+		return event.BadInput(pkg, "Window", "must not be negative, and at most a day")
+	}
+	if s.cfg.Retention > 0 && f.Window >= s.cfg.Retention-s.cfg.MaxSkew {
+		return event.BadInput(pkg, "Window", "must be shorter than Config.Retention less MaxSkew: what it asks for is not kept")
 	}
 	if f.Threshold < 0 || f.Threshold > mostThreshold {
 		return event.BadInput(pkg, "Threshold", "must be 1 to 1000")

@@ -1,11 +1,13 @@
 package message_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/message"
 )
@@ -110,6 +112,98 @@ func TestFastConversationReadsNoFurther(t *testing.T) {
 	cost := e.db.Meter(func() {
 		if _, err := e.FastConversation(t.Context(), ask); err != nil {
 			t.Error(err)
+		}
+	})
+	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+}
+
+// The clock of one sender is slow: what lies behind its message is seen, in
+// one request, and no more is read than where times rise.
+func TestFastConversationLooksPastASlowClock(t *testing.T) {
+	t.Parallel()
+	ask := message.Fast{Scope: chat, Seq: 100, Actor: anna, At: noon}
+	for name, tc := range map[string]struct {
+		before   []message.Message
+		want     message.Pace
+		requests int
+	}{
+		"the nearest":       {[]message.Message{said(96, bo, 10), said(97, bo, 9), said(98, bo, 8), said(99, cia, 600)}, message.Pace{Fast: true, Others: 3}, 1},
+		"in the middle":     {[]message.Message{said(96, bo, 10), said(97, bo, 9), said(98, cia, 600), said(99, bo, 8)}, message.Pace{Fast: true, Others: 3}, 1},
+		"and one's own too": {[]message.Message{said(95, bo, 10), said(96, bo, 9), said(97, bo, 8), said(98, cia, 600), said(99, anna, 1)}, message.Pace{Fast: true, Others: 3}, 2},
+		"a quiet chat": {
+			[]message.Message{said(94, bo, 650), said(95, bo, 640), said(96, bo, 630), said(97, bo, 620), said(98, bo, 610), said(99, bo, 8)},
+			message.Pace{Others: 1}, 1,
+		},
+		"the last of its page ends the window": {
+			[]message.Message{said(95, bo, 10), said(96, cia, 600), said(97, anna, 9), said(98, bo, 8), said(99, anna, 1)}, message.Pace{Others: 1}, 1,
+		},
+	} {
+		e := open(t, message.Config{})
+		e.save(t, tc.before...)
+		cost := e.db.Meter(func() {
+			if got, err := e.FastConversation(t.Context(), ask); err != nil || got != tc.want {
+				t.Errorf("%s: %+v, %v, want %+v", name, got, err, tc.want)
+			}
+		})
+		t.Log(name)
+		cost.Want(t, dynamotest.Price{Requests: tc.requests, RCU: 0.5 * float64(tc.requests)})
+	}
+}
+
+// With a Retention the answer does not depend on when it is asked: it is the
+// same until a message of the window may have expired, and then there is none.
+func TestFastConversationWhenAsked(t *testing.T) {
+	t.Parallel()
+	const kept, skew = time.Hour, 5 * time.Minute
+	e := open(t, message.Config{Retention: kept, MaxSkew: skew})
+	e.save(t, said(1, bo, 60), said(2, bo, 30), said(3, cia, 0))
+	ask := message.Fast{Scope: chat, Seq: 4, Actor: anna, At: noon}
+	horizon := noon.Add(kept - skew - time.Minute)
+	for _, now := range []time.Time{noon, horizon.Add(-time.Millisecond)} {
+		e.now = now
+		if pace, err := e.FastConversation(t.Context(), ask); err != nil || !pace.Fast || pace.Others != 3 {
+			t.Errorf("at %s: %+v, %v", now, pace, err)
+		}
+	}
+	for _, now := range []time.Time{horizon, noon.Add(kept), noon.AddDate(1, 0, 0)} {
+		e.now = now
+		cost := e.db.Meter(func() {
+			if pace, err := e.FastConversation(t.Context(), ask); !errors.Is(err, event.ErrTooOld) || pace != (message.Pace{}) {
+				t.Errorf("at %s: %+v, %v, want ErrTooOld", now, pace, err)
+			}
+		})
+		if cost.Requests != 0 {
+			t.Errorf("at %s: %v", now, cost)
+		}
+	}
+	e.now = noon
+	ask.Window = kept - skew
+	_, err := e.FastConversation(t.Context(), ask)
+	wantBad(t, err, "Window")
+}
+
+// Rows that have expired and are not deleted yet are not read through.
+func TestExpiredRowsEndTheReading(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{Retention: time.Hour})
+	for seq := int64(1); seq <= 40; seq++ {
+		e.save(t, said(seq, bo, float64(41-seq)))
+	}
+	e.now = noon.Add(2 * time.Hour)
+	m := said(41, bo, 0)
+	m.At = e.now.Add(-10 * time.Second)
+	e.save(t, m)
+	cost := e.db.Meter(func() {
+		pace, err := e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 42, Actor: anna, At: e.now})
+		if err != nil || pace.Others != 1 {
+			t.Errorf("FastConversation = %+v, %v", pace, err)
+		}
+	})
+	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+	cost = e.db.Meter(func() {
+		since := message.Range{NewestFirst: true, Since: e.now.Add(-time.Minute)}
+		if got := seqs(t, e.InScope(t.Context(), chat, since)); len(got) != 1 || got[0] != 41 {
+			t.Errorf("InScope = %v", got)
 		}
 	})
 	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})

@@ -60,7 +60,16 @@ func (s *Store) actor(actor string) types.AttributeValue {
 	return item.S(actor)
 }
 
-func (s *Store) expiry(at time.Time) time.Time { return at.Add(s.cfg.Retention) }
+// expiry is the TTL of what was said at the given time, in whole seconds.
+func (s *Store) expiry(at time.Time) time.Time {
+	return at.Add(s.cfg.Retention).Truncate(time.Second)
+}
+
+// tooOld reports whether what was said at the given time may have expired by
+// any clock.
+func (s *Store) tooOld(at, now time.Time) bool {
+	return s.cfg.Retention > 0 && !now.Before(s.expiry(at).Add(-s.cfg.MaxSkew))
+}
 
 // decode reads a row, also one of the older system: with seconds in its
 // timestamp, without a sender, without createdAt.

@@ -68,7 +68,8 @@ type Config struct {
 	ActorNameAttr string
 
 	// Retention is how long a message is kept after it was said. Defaults to
-	// for ever, without a TTL.
+	// for ever, without a TTL. When it is made longer, those that the shorter
+	// one has let go are taken for new if they come again.
 	Retention time.Duration
 
 	// MaxSkew is how far the clocks of two callers may differ, plus the
@@ -151,7 +152,7 @@ func (c *Config) validate() error {
 		return event.BadInput(pkg, "Config.ActorType", "must be Number or String")
 	}
 	if c.MaxSkew < 0 || c.MaxSkew > mostSkew {
-		return event.BadInput(pkg, "Config.MaxSkew", "must be positive and at most a day")
+		return event.BadInput(pkg, "Config.MaxSkew", "must not be negative, and at most a day")
 	}
 	if c.Retention != 0 && c.Retention <= c.MaxSkew {
 		return event.BadInput(pkg, "Config.Retention", "must be longer than MaxSkew, or 0 to keep for ever")

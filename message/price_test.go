@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
@@ -77,5 +78,19 @@ func TestPriceOfLargeMessages(t *testing.T) {
 	nobody := m
 	nobody.Seq, nobody.Actor = 2, ""
 	cost = e.db.Meter(func() { e.save(t, nobody) })
+	cost.Want(t, dynamotest.Price{Requests: 1, WCU: 3})
+}
+
+// In place of an expired row a message costs as the larger of the two.
+func TestPriceInPlaceOfAnExpiredRow(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{Retention: time.Hour})
+	large := said(1, bo, 0)
+	large.Raw = strings.Repeat("r", 2500)
+	e.save(t, large)
+	e.now = noon.Add(time.Hour)
+	small := said(1, bo, 0)
+	small.At = e.now
+	cost := e.db.Meter(func() { e.save(t, small) })
 	cost.Want(t, dynamotest.Price{Requests: 1, WCU: 3})
 }

@@ -60,27 +60,21 @@ func (s *Store) query(sp span, rows int, projection string) *dynamodb.QueryInput
 		in.ProjectionExpression = aws.String(projection)
 		in.ExpressionAttributeNames["#actor"] = s.cfg.ActorAttr
 		in.ExpressionAttributeNames["#timestamp"] = attrTimestamp
-		in.ExpressionAttributeNames["#ttl"] = attrTTL
 	}
 	return in
 }
 
-// rows yields the rows of the span that have not expired, reading pages of the
+// pages yields the rows of the span, expired ones among them: a page of the
 // first size and then each so many times the one before. An error comes last.
-func (s *Store) rows(ctx context.Context, left span, first, times int, projection string) iter.Seq2[ddb.Item, error] {
-	return func(yield func(ddb.Item, error) bool) {
+func (s *Store) pages(ctx context.Context, left span, first, times int, projection string) iter.Seq2[[]ddb.Item, error] {
+	return func(yield func([]ddb.Item, error) bool) {
 		for rows := first; !left.empty(); rows = min(times*rows, mostRows) {
 			out, err := s.api.Query(ctx, s.query(left, rows, projection))
 			if err != nil {
 				yield(nil, s.wrap("Query", err))
 				return
 			}
-			for _, row := range out.Items {
-				if !s.expired(row) && !yield(row, nil) {
-					return
-				}
-			}
-			if len(out.LastEvaluatedKey) == 0 {
+			if !yield(out.Items, nil) || len(out.LastEvaluatedKey) == 0 {
 				return
 			}
 			last, err := item.Int(out.LastEvaluatedKey, s.cfg.SeqAttr)
@@ -93,25 +87,28 @@ func (s *Store) rows(ctx context.Context, left span, first, times int, projectio
 	}
 }
 
-// messages yields what rows does, decoded, and ends at the first message said
-// before since. One without a time is never since any.
+// messages yields what pages does, decoded and without what has expired, and
+// ends at the first message said before since. One without a time is never
+// since any.
 func (s *Store) messages(ctx context.Context, left span, since time.Time, first, times int) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		for row, err := range s.rows(ctx, left, first, times, "") {
-			var m Message
-			if err == nil {
-				m, err = s.decode(row)
-				err = s.wrap("Query", err)
-			}
+		for page, err := range s.pages(ctx, left, first, times, "") {
 			if err != nil {
 				yield(Message{}, err)
 				return
 			}
-			if m.At.IsZero() && !since.IsZero() {
-				continue
-			}
-			if m.At.Before(since) || !yield(m, nil) {
-				return
+			for _, row := range page {
+				m, err := s.decode(row)
+				switch {
+				case err != nil:
+					yield(Message{}, s.wrap("Query", err))
+					return
+				case m.At.IsZero() && !since.IsZero():
+				case m.At.Before(since):
+					return
+				case !s.expired(row) && !yield(m, nil):
+					return
+				}
 			}
 		}
 	}

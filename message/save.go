@@ -12,24 +12,28 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-const saveCondition = "attribute_not_exists(#scope)"
+// saveCondition takes a row that has expired for none, deleted or not. What
+// was in it cannot come back: it is too old to be saved.
+const saveCondition = "attribute_not_exists(#scope) OR #ttl BETWEEN :one AND :now"
 
 // Save stores the message unless one of its scope and sequence stands, and
 // answers whether this delivery is the first. The one that stands is never
 // touched: an edit is a Duplicate. A reply that was lost on the way and is
-// tried again by the SDK reads Duplicate too, the row being the same.
+// tried again by the SDK reads Duplicate too, the row being the same. One that
+// has expired does not stand: it is replaced when its sequence is used anew.
 //
 // Errors: [*event.InputError]; with a Retention [event.ErrTooOld], for a
 // message so old that its row may have expired.
 //
 // Price: 1 request, 1 WCU. A message above 1 KB costs 1 WCU for each, a
-// duplicate as much as what is stored. The index by actor adds as much again.
+// duplicate as much as what is stored, one in place of an expired row as the
+// larger of the two. The index by actor adds as much again.
 func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 	now := s.cfg.Now()
 	if err := s.check(m, now); err != nil {
 		return 0, err
 	}
-	if s.cfg.Retention > 0 && !now.Before(s.expiry(m.At).Add(-s.cfg.MaxSkew)) {
+	if s.tooOld(m.At, now) {
 		return 0, fmt.Errorf("message: said before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld)
 	}
 	row := s.encode(m, now)
@@ -37,10 +41,11 @@ func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 		return 0, err
 	}
 	in := &dynamodb.PutItemInput{
-		TableName:                aws.String(s.table),
-		Item:                     row,
-		ConditionExpression:      aws.String(saveCondition),
-		ExpressionAttributeNames: map[string]string{"#scope": s.cfg.ScopeAttr},
+		TableName:                 aws.String(s.table),
+		Item:                      row,
+		ConditionExpression:       aws.String(saveCondition),
+		ExpressionAttributeNames:  map[string]string{"#scope": s.cfg.ScopeAttr, "#ttl": attrTTL},
+		ExpressionAttributeValues: ddb.Item{":one": item.N(1), ":now": item.N(now.Unix())},
 	}
 	err := ddb.Retry(ctx, func() error {
 		_, err := s.api.PutItem(ctx, in)

@@ -1,6 +1,7 @@
 package message_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -233,10 +235,38 @@ func TestRetention(t *testing.T) {
 			t.Errorf("Get at %s = %v, %v", tc.now, ok, err)
 		}
 		pace, err := e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 3, Actor: anna, At: noon})
-		if err != nil || pace.Others != min(1, len(tc.want)) {
+		judged := tc.now.Before(noon.Add(kept - skew - time.Minute))
+		if judged && (err != nil || pace.Others != 1) || !judged && !errors.Is(err, event.ErrTooOld) {
 			t.Errorf("FastConversation at %s = %v, %v", tc.now, pace, err)
 		}
 	}
+}
+
+// A put that meets a transaction on the row is sent again.
+func TestSaveMeetsATransaction(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	busy := &conflicting{Client: e.db.Client(), times: 2}
+	s, err := message.New(busy, e.table, &message.Config{Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := s.Save(t.Context(), said(1, anna, 0)); err != nil || out != event.Created || busy.calls != 3 {
+		t.Errorf("Save = %v, %v after %d calls", out, err, busy.calls)
+	}
+}
+
+// conflicting meets a transaction so many times.
+type conflicting struct {
+	*dynamodb.Client
+	calls, times int
+}
+
+func (c *conflicting) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if c.calls++; c.calls <= c.times {
+		return nil, &types.TransactionConflictException{Message: aws.String("a transaction is under way")}
+	}
+	return c.Client.PutItem(ctx, in, options...)
 }
 
 // Without a Retention nothing expires, and no ttl is switched on or written.
@@ -361,6 +391,19 @@ func TestSweepChangesNoAnswer(t *testing.T) {
 		}
 		if got, err := s.Recent(t.Context(), chat, 1); len(got) != 0 || err != nil {
 			t.Errorf("Recent, swept %v: %v, %v", sweep, got, err)
+		}
+		anew := said(1, bo, 0)
+		anew.At = now
+		for _, want := range []event.Outcome{event.Created, event.Duplicate} {
+			if out, err := s.Save(t.Context(), anew); err != nil || out != want {
+				t.Errorf("Save of another under its sequence, swept %v: %v, %v, want %v", sweep, out, err, want)
+			}
+		}
+		if got, ok, err := s.Get(t.Context(), chat, 1); !ok || err != nil || got.Actor != bo {
+			t.Errorf("Get of it, swept %v: %+v, %v", sweep, got, err)
+		}
+		if out, err := s.Save(t.Context(), m); !errors.Is(err, event.ErrTooOld) {
+			t.Errorf("Save of the first again, swept %v: %v, %v, want ErrTooOld", sweep, out, err)
 		}
 	}
 }
