@@ -21,9 +21,9 @@ func (w *Worker) who(ctx context.Context, d delivery, m msg, q dialog.Who) error
 		return w.bestEffort(ctx, d, "answer", err)
 	}
 	if !ok {
-		return w.answer(ctx, d, m, toAnswer, dialog.NeverDone(q.Lang, name))
+		return w.answer(ctx, d, m, dialog.NeverDone(q.Lang, name))
 	}
-	return w.answer(ctx, d, m, toAnswer, dialog.LastDone(q.Lang, last.ActorName, name, last.At.In(w.Zone.Location())))
+	return w.answer(ctx, d, m, dialog.LastDone(q.Lang, last.ActorName, name, last.At.In(w.Zone.Location())))
 }
 
 // when answers "when did U last do X?".
@@ -33,7 +33,7 @@ func (w *Worker) when(ctx context.Context, d delivery, m msg, q dialog.When) err
 		return w.bestEffort(ctx, d, "answer", err)
 	}
 	if person.id == "" {
-		return w.answer(ctx, d, m, toAnswer, dialog.NoSuchPerson(q.Lang))
+		return w.answer(ctx, d, m, dialog.NoSuchPerson(q.Lang))
 	}
 	name, _, err := w.nameOf(ctx, m.chat, rest)
 	if err != nil {
@@ -44,9 +44,9 @@ func (w *Worker) when(ctx context.Context, d delivery, m msg, q dialog.When) err
 		return w.bestEffort(ctx, d, "answer", err)
 	}
 	if !ok {
-		return w.answer(ctx, d, m, toAnswer, dialog.NeverDone(q.Lang, name))
+		return w.answer(ctx, d, m, dialog.NeverDone(q.Lang, name))
 	}
-	return w.answer(ctx, d, m, toAnswer, dialog.LastDone(q.Lang, person.said, name, last.At.In(w.Zone.Location())))
+	return w.answer(ctx, d, m, dialog.LastDone(q.Lang, person.said, name, last.At.In(w.Zone.Location())))
 }
 
 // often answers "how often this week?", of everybody or of one person.
@@ -63,7 +63,7 @@ func (w *Worker) often(ctx context.Context, d delivery, m msg, q dialog.Often) e
 	if err != nil {
 		return w.bestEffort(ctx, d, "answer", err)
 	}
-	return w.answer(ctx, d, m, toAnswer, dialog.Times(q.Lang, person.said, name, n))
+	return w.answer(ctx, d, m, dialog.Times(q.Lang, person.said, name, n))
 }
 
 // person is somebody a question is about.

@@ -4,8 +4,8 @@
 //
 // A message passes these steps; a column is what happens side by side:
 //
-//	save.go     save the message          ∥ load the chat's phrases
-//	            a duplicate: what did this event record?
+//	message.go  save the message          ∥ load the chat's phrases
+//	            a duplicate: what did this event record ∥ has the bot answered it?
 //	classify    what does it say?           (no requests)
 //	record.go   record the activities     ∥ respond.go: is the chat moving fast?
 //	learn.go    effort, habit             ∥ respond.go: take one of the day's replies, send
@@ -21,7 +21,8 @@
 //
 // Saving and recording are critical: a failure returns the item to the queue.
 // So does trouble in the other steps, for a redelivery is safe, until the last
-// delivery: then the worker logs the step and goes on without it.
+// delivery: then the worker logs the step and goes on without it. Bad input
+// inside such a step, which repeating cannot help, is skipped at once.
 //
 // What can never succeed (bad input, such as a date far ahead) goes straight
 // to the dead letters with its reason.

@@ -69,8 +69,52 @@ func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 		d.report.Kind = KindAnonym
 		return nil
 	}
-	if err := w.learnTiming(ctx, d, m); err != nil {
+	before, err := w.earlier(ctx, d, m)
+	if err != nil {
 		return err
+	}
+	var g2 errgroup.Group // without a context: neither stops the other
+	g2.Go(func() error { return w.learnTiming(ctx, d, m) })
+	g2.Go(func() error { return w.meaning(ctx, d, m, known, before) })
+	return g2.Wait()
+}
+
+// earlier is what deliveries before this one have done.
+type earlier struct {
+	recorded []activity.Activity
+	said     bool // the bot has asked or answered
+}
+
+// earlier asks for it. The first delivery of a message need not.
+func (w *Worker) earlier(ctx context.Context, d delivery, m msg) (before earlier, _ error) {
+	if !d.report.Duplicate {
+		return earlier{}, nil
+	}
+	g, side := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		before.recorded, err = w.Activities.OfEvent(side, m.chat, m.event)
+		return critical("stored", err)
+	})
+	g.Go(func() (err error) {
+		before.said, err = w.said(side, m)
+		return w.bestEffort(side, d, "said", err)
+	})
+	return before, g.Wait()
+}
+
+// meaning finds what the message is for. What earlier deliveries made of it
+// decides: phrases that were learned since must not make it something else.
+func (w *Worker) meaning(ctx context.Context, d delivery, m msg, known []alias.Match, before earlier) error {
+	question, reply, replied := w.answered(m)
+	switch {
+	case before.said && len(before.recorded) == 0:
+		d.report.Kind, d.report.Silent = KindSaid, silentAgain
+		return nil
+	case replied:
+		d.report.Kind = KindTeach
+		return w.replied(ctx, d, m, question, reply, before)
+	case len(before.recorded) > 0:
+		return w.carryOn(ctx, d, m, before.recorded)
 	}
 	if handled, err := w.talk(ctx, d, m); handled || err != nil {
 		return err
@@ -80,13 +124,6 @@ func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 
 // activities is the way of a message that wants nothing of the bot.
 func (w *Worker) activities(ctx context.Context, d delivery, m msg, known []alias.Match) error {
-	stored, err := w.stored(ctx, d, m)
-	if err != nil {
-		return critical("stored", err)
-	}
-	if len(stored) > 0 {
-		return w.carryOn(ctx, d, m, stored)
-	}
 	said, err := w.Classifier.Classify(ctx, m.Words(), phrasesOf(known))
 	if err := w.bestEffort(ctx, d, "classify", err); err != nil {
 		return err
@@ -109,7 +146,7 @@ func (w *Worker) carryOut(ctx context.Context, d delivery, m msg, done []classif
 	var silent string
 	g, side := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		recorded, err = w.record(side, m, done)
+		recorded, err = w.record(side, d, m, done)
 		return critical("record", err)
 	})
 	g.Go(func() (err error) {
@@ -156,7 +193,7 @@ func phrasesOf(matches []alias.Match) []classify.Known {
 	return known
 }
 
-// langOf guesses the language of a message from its letters; the household is
+// langOf guesses the language of a message from its words; the household is
 // Swedish.
 func langOf(text string) dialog.Lang {
 	if dialog.LooksEnglish(text) {

@@ -25,20 +25,16 @@ func actorOf(m msg) string {
 	return m.person.Key()
 }
 
-// stored asks what an earlier delivery recorded. The first delivery of a
-// message need not ask.
-func (w *Worker) stored(ctx context.Context, d delivery, m msg) ([]activity.Activity, error) {
-	if !d.report.Duplicate {
-		return nil, nil
-	}
-	return w.Activities.OfEvent(ctx, m.chat, m.event)
-}
-
 // record writes the activities of the message together and returns those that
 // stand: its own, or what another delivery recorded first.
-func (w *Worker) record(ctx context.Context, m msg, done []classify.Done) ([]activity.Activity, error) {
+func (w *Worker) record(ctx context.Context, d delivery, m msg, done []classify.Done) ([]activity.Activity, error) {
+	if len(done) > activity.MaxSet { // no transaction takes more
+		w.Log.ErrorContext(ctx, "step skipped", "step", "activities over 100", "delivery", d.ID)
+		d.report.skip("activities over 100")
+		done = done[:activity.MaxSet]
+	}
 	all := make([]activity.Activity, 0, len(done))
-	for i, what := range done[:min(len(done), activity.MaxSet)] {
+	for i, what := range done {
 		ev, err := m.event.Nth(i + 1)
 		if err != nil {
 			return nil, err

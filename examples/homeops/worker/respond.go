@@ -21,7 +21,16 @@ const (
 	silentCap   = "cap reached"
 	silentAgain = "said before"
 	silentStep  = "a step was skipped"
+	silentOld   = "too old to answer"
 )
+
+// silentFor is the reason when a step of the reply met trouble.
+func silentFor(err error) string {
+	if errors.Is(err, event.ErrTooOld) {
+		return silentOld
+	}
+	return silentStep
+}
 
 // quiet reports whether the message was sent, or is processed, in quiet
 // hours.
@@ -37,7 +46,7 @@ func (w *Worker) silence(ctx context.Context, d delivery, m msg) (string, error)
 	}
 	pace, err := w.Messages.FastConversation(ctx, message.Fast{Scope: m.chat, Seq: m.ID, Actor: m.person.Key(), At: m.Time()})
 	if err != nil {
-		return silentStep, w.bestEffort(ctx, d, "fast conversation", err)
+		return silentFor(err), w.bestEffort(ctx, d, "fast conversation", err)
 	}
 	if pace.Fast {
 		return silentFast, nil
@@ -50,7 +59,7 @@ func (w *Worker) silence(ctx context.Context, d delivery, m msg) (string, error)
 func (w *Worker) praise(ctx context.Context, d delivery, m msg, recorded []activity.Activity) error {
 	grant, err := w.Limits.Take(ctx, counter.Take{Key: m.chat, Event: m.event, Cap: RepliesADay})
 	if err != nil {
-		d.report.Silent = silentStep
+		d.report.Silent = silentFor(err)
 		return w.bestEffort(ctx, d, "reply", err)
 	}
 	if !grant.OK || grant.Outcome != event.Created {
@@ -89,33 +98,27 @@ func (w *Worker) send(ctx context.Context, d delivery, m msg, text string, grant
 	return nil
 }
 
-// What the bot says once to a message, beside praise. However the chat's
-// phrases change between two deliveries, a message gets one answer.
-const (
-	toAnswer = "answer"
-	toAsk    = "ask"
-)
-
-// answer says something that was asked for, or asks: at most once, and at most
-// fifty times a day.
-func (w *Worker) answer(ctx context.Context, d delivery, m msg, what, text string) error {
+// answer says something that was asked for, or asks: once for each message,
+// however the chat's phrases change between two deliveries, and at most fifty
+// times a day.
+func (w *Worker) answer(ctx context.Context, d delivery, m msg, text string) error {
 	cap := counter.Take{Key: m.chat + "#answers", Event: m.event, Cap: AnswersADay}
 	grant, err := w.Limits.Take(ctx, cap)
 	if err != nil {
-		d.report.Silent = silentStep
+		d.report.Silent = silentFor(err)
 		return w.bestEffort(ctx, d, "answer", err)
 	}
 	if !grant.OK {
 		d.report.Silent = silentCap
 		return nil
 	}
-	key, err := ledger.Key("TELEGRAM", m.chat, m.idText(), what)
+	key, err := m.saidKey()
 	if err != nil {
 		return err
 	}
 	first, err := w.Seen.MarkSeen(ctx, key)
 	if err != nil {
-		d.report.Silent = silentStep
+		d.report.Silent = silentFor(err)
 		return w.bestEffort(ctx, d, "answer", err)
 	}
 	if first != event.Created {
@@ -123,6 +126,20 @@ func (w *Worker) answer(ctx context.Context, d delivery, m msg, what, text strin
 		return nil
 	}
 	return w.send(ctx, d, m, text, counter.Refund{Key: cap.Key, Event: cap.Event})
+}
+
+// saidKey is the ledger's key of what the bot says to the message, praise
+// apart. It is marked last, when all that the message teaches stands.
+func (m msg) saidKey() (string, error) { return ledger.Key("TELEGRAM", m.chat, m.idText(), "said") }
+
+// said reports whether the bot has asked or answered.
+func (w *Worker) said(ctx context.Context, m msg) (bool, error) {
+	key, err := m.saidKey()
+	if err != nil {
+		return false, err
+	}
+	_, ok, err := w.Seen.Get(ctx, key)
+	return ok, err
 }
 
 // ask asks what somebody meant. The bot does not speak up in quiet hours.
@@ -135,5 +152,5 @@ func (w *Worker) ask(ctx context.Context, d delivery, m msg, guess classify.Gues
 	if !ok {
 		return nil
 	}
-	return w.answer(ctx, d, m, toAsk, text)
+	return w.answer(ctx, d, m, text)
 }

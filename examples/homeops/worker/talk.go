@@ -12,16 +12,20 @@ import (
 
 func (m msg) idText() string { return strconv.FormatInt(m.ID, 10) }
 
+// answered reads a reply to a question of the bot's.
+func (w *Worker) answered(m msg) (q dialog.Question, reply dialog.Reply, ok bool) {
+	if !w.toBot(m) {
+		return q, reply, false
+	}
+	if q, ok = dialog.Asked(m.ReplyTo.Text); !ok {
+		return q, reply, false
+	}
+	reply, ok = dialog.Answer(m.Words())
+	return q, reply, ok
+}
+
 // talk handles a message that wants something of the bot.
 func (w *Worker) talk(ctx context.Context, d delivery, m msg) (handled bool, _ error) {
-	if w.toBot(m) {
-		if q, ok := dialog.Asked(m.ReplyTo.Text); ok {
-			if reply, ok := dialog.Answer(m.Words()); ok {
-				d.report.Kind = KindTeach
-				return true, w.replied(ctx, d, m, q, reply)
-			}
-		}
-	}
 	intent, ok := dialog.Understand(m.Words())
 	if !ok {
 		return false, nil
@@ -62,6 +66,9 @@ func (w *Worker) member(ctx context.Context, d delivery, u telegram.Update) erro
 	}
 	ev, err := event.New(change.Time(), "telegram", change.Chat.Key(), "my_chat_member", strconv.FormatInt(u.ID, 10))
 	if err != nil {
+		return err
+	}
+	if err := ev.Check("worker", "date", w.Now()); err != nil {
 		return err
 	}
 	status := dmstatus.Started

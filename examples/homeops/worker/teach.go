@@ -24,57 +24,70 @@ func (w *Worker) teach(ctx context.Context, d delivery, m msg, t dialog.Teach) (
 	}
 	_, err = w.Phrases.Put(ctx, alias.Put{Scope: m.chat, Phrase: t.Phrase, Name: name, Event: m.event, Actor: m.person.Key()})
 	if taken, ok := errors.AsType[*alias.TakenError](err); ok {
-		return true, w.answer(ctx, d, m, toAnswer, dialog.Taken(t.Lang, t.Phrase, taken.Owner, name))
+		return true, w.answer(ctx, d, m, dialog.Taken(t.Lang, t.Phrase, taken.Owner, name))
 	}
 	if err != nil {
 		return true, w.bestEffort(ctx, d, "teach", err)
 	}
-	return true, w.answer(ctx, d, m, toAnswer, dialog.Taught(t.Lang, t.Phrase, name))
+	return true, w.answer(ctx, d, m, dialog.Taught(t.Lang, t.Phrase, name))
 }
 
 func (w *Worker) correct(ctx context.Context, d delivery, m msg, lang dialog.Lang, phrase, name string) error {
 	_, err := w.Phrases.Correct(ctx, alias.Correct{Scope: m.chat, Phrase: phrase, Name: name, Event: m.event, Actor: m.person.Key()})
+	if taken, ok := errors.AsType[*alias.TakenError](err); ok {
+		name, err = taken.Owner, nil // an earlier delivery meant another: the first stands
+	}
 	if err != nil {
 		return w.bestEffort(ctx, d, "correct", err)
 	}
-	return w.answer(ctx, d, m, toAnswer, dialog.Corrected(lang, phrase, name))
+	return w.answer(ctx, d, m, dialog.Corrected(lang, phrase, name))
 }
 
 // named learns what the sender is called.
 func (w *Worker) named(ctx context.Context, d delivery, m msg, n dialog.Named) error {
 	_, err := w.Names.Put(ctx, alias.Put{Scope: m.chat, Phrase: n.Name, Name: m.person.Key(), Event: m.event, Actor: m.person.Key()})
 	if _, taken := errors.AsType[*alias.TakenError](err); taken {
-		return w.answer(ctx, d, m, toAnswer, dialog.NameTaken(n.Lang, n.Name))
+		return w.answer(ctx, d, m, dialog.NameTaken(n.Lang, n.Name))
 	}
 	if err != nil {
 		return w.bestEffort(ctx, d, "named", err)
 	}
-	return w.answer(ctx, d, m, toAnswer, dialog.Hello(n.Lang, n.Name))
+	return w.answer(ctx, d, m, dialog.Hello(n.Lang, n.Name))
 }
 
 // replied handles the reply to a question of the bot's: what was asked stands
 // in the question, and what was done is recorded as of the reply.
-func (w *Worker) replied(ctx context.Context, d delivery, m msg, q dialog.Question, reply dialog.Reply) error {
-	if !reply.Yes && reply.Name == "" {
-		return w.answer(ctx, d, m, toAnswer, dialog.Meant(q))
-	}
+func (w *Worker) replied(ctx context.Context, d delivery, m msg, q dialog.Question, reply dialog.Reply, before earlier) error {
 	if reply.Yes {
-		return w.confirmed(ctx, d, m, q)
+		return w.confirmed(ctx, d, m, q, before)
 	}
-	name, _, err := w.nameOf(ctx, m.chat, reply.Name)
+	if reply.Name == "" {
+		return w.answer(ctx, d, m, dialog.Meant(q))
+	}
+	name, err := w.meant(ctx, m, reply, before)
 	if err != nil {
 		return w.bestEffort(ctx, d, "correct", err)
 	}
-	if err := w.recordReply(ctx, d, m, name); err != nil {
+	if err := w.recordReply(ctx, d, m, name, before); err != nil {
 		return err
 	}
 	return w.correct(ctx, d, m, q.Lang, q.Phrase, name)
 }
 
+// meant is the activity that a no names: what an earlier delivery took it for,
+// whatever the word has come to mean since.
+func (w *Worker) meant(ctx context.Context, m msg, reply dialog.Reply, before earlier) (string, error) {
+	if len(before.recorded) > 0 {
+		return before.recorded[0].Name, nil
+	}
+	name, _, err := w.nameOf(ctx, m.chat, reply.Name)
+	return name, err
+}
+
 // confirmed counts the yes for the phrase, which is taught by it the first
 // time.
-func (w *Worker) confirmed(ctx context.Context, d delivery, m msg, q dialog.Question) error {
-	if err := w.recordReply(ctx, d, m, q.Name); err != nil {
+func (w *Worker) confirmed(ctx context.Context, d delivery, m msg, q dialog.Question, before earlier) error {
+	if err := w.recordReply(ctx, d, m, q.Name, before); err != nil {
 		return err
 	}
 	_, err := w.Phrases.Put(ctx, alias.Put{Scope: m.chat, Phrase: q.Phrase, Name: q.Name, Event: m.event, Actor: m.person.Key()})
@@ -82,29 +95,27 @@ func (w *Worker) confirmed(ctx context.Context, d delivery, m msg, q dialog.Ques
 		_, err = w.Phrases.Confirm(ctx, alias.Confirm{Scope: m.chat, Phrase: q.Phrase, Name: q.Name, Event: m.event})
 	}
 	if taken, ok := errors.AsType[*alias.TakenError](err); ok {
-		return w.answer(ctx, d, m, toAnswer, dialog.Taken(q.Lang, q.Phrase, taken.Owner, q.Name))
+		return w.answer(ctx, d, m, dialog.Taken(q.Lang, q.Phrase, taken.Owner, q.Name))
 	}
 	if err != nil {
 		return w.bestEffort(ctx, d, "confirm", err)
 	}
-	return w.answer(ctx, d, m, toAnswer, dialog.Confirmed(q))
+	return w.answer(ctx, d, m, dialog.Confirmed(q))
 }
 
 // recordReply records and learns what a reply says was done; the answer to it
 // takes the place of praise.
-func (w *Worker) recordReply(ctx context.Context, d delivery, m msg, name string) error {
-	recorded, err := w.stored(ctx, d, m)
-	if err != nil {
-		return critical("stored", err)
-	}
+func (w *Worker) recordReply(ctx context.Context, d delivery, m msg, name string, before earlier) error {
+	recorded := before.recorded
 	if len(recorded) == 0 {
 		kind, effort := classify.KindOf(name)
-		recorded, err = w.record(ctx, m, []classify.Done{{Name: name, Kind: kind, Effort: effort, Confidence: 1}})
+		var err error
+		recorded, err = w.record(ctx, d, m, []classify.Done{{Name: name, Kind: kind, Effort: effort, Confidence: 1}})
 		if err != nil {
 			return critical("record", err)
 		}
 	}
-	err = w.follow(ctx, d, m, recorded, silentAnswer)
+	err := w.follow(ctx, d, m, recorded, silentAnswer)
 	d.report.Kind, d.report.Silent = KindTeach, ""
 	return err
 }

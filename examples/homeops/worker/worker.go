@@ -77,6 +77,8 @@ const (
 	KindAnonym   Kind = "no sender"
 	KindMember   Kind = "membership"
 	KindPoison   Kind = "poison"
+	KindOther    Kind = "other"       // of a kind that ingest keeps out
+	KindSaid     Kind = "said before" // asked or answered on an earlier delivery
 )
 
 // Report says what became of a delivery.
@@ -86,7 +88,7 @@ type Report struct {
 	Duplicate bool // the message had been saved before
 	Recorded  []activity.Activity
 	Sent      string   // what the bot said, "" for nothing
-	Silent    string   // why the bot said nothing: quiet, fast, cap
+	Silent    string   // why the bot said nothing: one of the reasons of respond.go, or Telegram's
 	Skipped   []string // steps given up on the last delivery
 	Refused   string   // why it can never be processed
 	Err       error    // the item goes back to the queue
@@ -136,6 +138,7 @@ func (w *Worker) handle(ctx context.Context, d delivery) error {
 	case telegram.KindMember:
 		return w.member(ctx, d, update)
 	}
+	d.report.Kind = KindOther
 	return nil
 }
 

@@ -1,0 +1,257 @@
+package worker_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+	"github.com/homeops/ddbpatterns/pattern"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// wantUnchanged delivers the message again and holds all tables to what they
+// were.
+func wantUnchanged(t *testing.T, b *bench, m telegram.Message) worker.Report {
+	t.Helper()
+	before := b.tables()
+	r := b.handleNth(m, 2)
+	if diff := cmp.Diff(before, b.tables()); diff != "" {
+		t.Errorf("%q again: %s", m.Text, diff)
+	}
+	if r.Sent != "" {
+		t.Errorf("%q again: sent %q", m.Text, r.Sent)
+	}
+	return r
+}
+
+// What was unsure stays so on a redelivery, though a yes has taught the word.
+func TestAnUnsureMessageStaysUnsure(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	unsure := b.message(anna, "diksat nu")
+	b.handle(unsure)
+	b.now = b.now.Add(time.Minute)
+	b.handle(b.reply(anna, "ja"))
+	if r := wantUnchanged(t, b, unsure); r.Kind != worker.KindSaid || len(r.Recorded) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What was recorded stays an activity, though its words have since become a
+// teaching.
+func TestARecordedMessageDoesNotTeach(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 0)
+		m := b.message(anna, "diskat betyder lugn och ro")
+		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops", Times: -1})
+		if err := b.Worker.Handle(t.Context(), delivery(t, m, 1)); err == nil {
+			t.Error("learning failed and the item was acknowledged")
+		}
+		b.db.Heal()
+		b.say(bo, "lugn och ro betyder vila")
+		r := b.handleNth(m, 2)
+		if r.Kind != worker.KindActivity || len(r.Recorded) != 1 || r.Recorded[0].Name != "diskning" {
+			t.Errorf("%+v", r)
+		}
+		habit, ok, err := b.Habits.Get(t.Context(), chatKey, anna.Key(), "diskning")
+		if err != nil || !ok || habit.Total != 1 {
+			t.Errorf("habit %+v, %v, %v", habit, ok, err)
+		}
+	})
+}
+
+// A correction that died after it was written says what it wrote, whatever its
+// words mean by now.
+func TestACorrectionIsAnsweredAsItWasMeant(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 0)
+		b.say(anna, "fixandet betyder tvätt")
+		b.say(anna, "pant betyder pantning")
+		b.now = b.now.Add(2 * time.Minute)
+		m := b.message(anna, "nej, pant betyder fixandet")
+		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops-response-counters", Times: -1})
+		if err := b.Worker.Handle(t.Context(), delivery(t, m, 1)); err == nil {
+			t.Error("answering failed and the item was acknowledged")
+		}
+		b.db.Heal()
+		b.say(bo, "nej, fixandet betyder städning")
+		wantSent(t, b.handleNth(m, 2), "Rättat: «pant» är tvätt ✔")
+	})
+}
+
+// Of two deliveries that classified differently, the first to record decides,
+// and only that is learned.
+func TestWhatWasRecordedFirstIsLearned(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	m := b.message(anna, "diskat")
+	other, err := event.New(m.Time(), "telegram", chatKey, itoa(m.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := activity.Activity{Scope: chatKey, Actor: anna.Key(), ActorName: "Anna", Event: other, Name: "vila", Kind: "recovery", Seq: m.ID, Effort: 1, Confidence: 1}
+	if _, err := b.Activities.Record(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	r := b.handle(m) // this delivery is the first to save, and late to record
+	if len(r.Recorded) != 1 || r.Recorded[0].Name != "vila" {
+		t.Errorf("%+v", r.Recorded)
+	}
+	if _, ok, err := b.Habits.Get(t.Context(), chatKey, anna.Key(), "diskning"); ok || err != nil {
+		t.Errorf("learned what does not stand: %v, %v", ok, err)
+	}
+}
+
+// Sent in quiet hours, processed by day: either suppresses.
+func TestQuietWhenSent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.now = time.Date(2026, 2, 18, 23, 0, 0, 0, tzclock.Stockholm.Location())
+	m := b.message(anna, "diskat")
+	b.now = b.now.Add(12 * time.Hour)
+	if r := b.handle(m); r.Silent != "quiet hours" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Too old to count is an answer: the item is done, and the report says why
+// nothing was said.
+func TestTooOldIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	m := b.message(anna, "diskat")
+	b.now = b.now.Add(20 * 24 * time.Hour)
+	for i := range 32 { // later events push it out of the habit's ring
+		ev, err := event.New(b.now.Add(time.Duration(i)*time.Second), "x", itoa(int64(i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Habits.Observe(t.Context(), pattern.Observation{Scope: chatKey, Actor: anna.Key(), Name: "diskning", Event: ev}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := b.handle(m)
+	if r.Silent != "too old to answer" || len(r.Skipped) != 0 || len(r.Recorded) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Bad input inside a step cannot get better: it is skipped at once.
+func TestBadInputInAStepIsSkipped(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	r := b.say(anna, "”"+strings.Repeat("x", 1100)+"” betyder disk")
+	if r.Kind != worker.KindTeach || len(r.Skipped) != 1 || r.Skipped[0] != "teach" {
+		t.Errorf("%s, skipped %v", r.Kind, r.Skipped)
+	}
+}
+
+func TestOnlyRepliesToTheBotAreAnswersToIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.say(anna, "diksat nu")
+	m := b.reply(bo, "ja")
+	m.ReplyTo.From = &anna // somebody quotes the question
+	if r := b.handle(m); r.Kind != worker.KindNone || len(r.Recorded) != 0 {
+		t.Errorf("%+v", r)
+	}
+	if all, err := b.Prefs.All(t.Context(), bo.Key()); err != nil || len(all) != 0 {
+		t.Errorf("timing learned from a reply to a person: %+v, %v", all, err)
+	}
+}
+
+func TestNoTimingFromAReplyThatIsEarlier(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.say(anna, "diksat nu")
+	m := b.reply(bo, "ja")
+	m.ReplyTo.Date = m.Date + 5
+	b.handle(m)
+	if all, err := b.Prefs.All(t.Context(), bo.Key()); err != nil || len(all) != 0 {
+		t.Errorf("learned %+v, %v", all, err)
+	}
+}
+
+func membership(b *bench, chat telegram.Chat, status string, at time.Time) queue.Message {
+	return queue.Message{ID: "x", Receives: 1, Body: `{"update_id":9,"my_chat_member":{"chat":{"id":` + itoa(chat.ID) +
+		`,"type":"` + chat.Type + `"},"from":{"id":5001},"date":` + itoa(at.Unix()) + `,"new_chat_member":{"status":"` + status + `"}}}`}
+}
+
+func TestDMStatusIsOfPrivateChatsOnly(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	group := telegram.Chat{ID: chat, Type: "supergroup"}
+	b.say(anna, "/start") // in the group
+	if err := b.Worker.Handle(t.Context(), membership(b, group, "left", b.now)); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := b.DM.Get(t.Context(), anna.Key()); ok || err != nil {
+		t.Errorf("a status from a group: %v, %v", ok, err)
+	}
+	private := telegram.Chat{ID: anna.ID, Type: "private"}
+	if err := b.Worker.Handle(t.Context(), membership(b, private, "left", b.now)); err != nil {
+		t.Fatal(err)
+	}
+	wantDM(t, b, dmstatus.Stopped)
+}
+
+func TestAMembershipFarAheadIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	private := telegram.Chat{ID: anna.ID, Type: "private"}
+	if err := b.Worker.Handle(t.Context(), membership(b, private, "kicked", b.now.AddDate(50, 0, 0))); err != nil {
+		t.Fatal(err)
+	}
+	if b.last.Kind != worker.KindPoison || len(b.queue.Dead()) != 1 {
+		t.Errorf("%+v, %d dead", b.last, len(b.queue.Dead()))
+	}
+}
+
+func TestFiftyAnswersADay(t *testing.T) {
+	t.Parallel()
+	if worker.AnswersADay != 50 || worker.RepliesADay != 3 {
+		t.Errorf("%d answers and %d replies a day", worker.AnswersADay, worker.RepliesADay)
+	}
+}
+
+// stuck is a sender that never answers by itself.
+type stuck struct{}
+
+func (stuck) Send(ctx context.Context, _ telegram.Outgoing) (int64, error) {
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+func TestADeliveryIsCutOffInTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 0)
+		deps := b.Deps
+		deps.Sender = stuck{}
+		if _, err := b.queue.Send(t.Context(), delivery(t, b.message(anna, "diskat"), 1).Body, nil); err != nil {
+			t.Fatal(err)
+		}
+		batch, err := b.queue.Receive(t.Context(), 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		worker.New(deps).Work(t.Context(), batch)
+		if took := time.Since(began); took != worker.PerItem {
+			t.Errorf("took %v", took)
+		}
+	})
+}
