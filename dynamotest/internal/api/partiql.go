@@ -9,6 +9,9 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
+// DuplicateItem is the code of an INSERT of an item that is there.
+const DuplicateItem = "DuplicateItemException"
+
 // The limits of PartiQL requests.
 const (
 	maxStatement       = 8192 // bytes
@@ -178,3 +181,9 @@ func (t *ExecuteTransaction) Fingerprint() Fingerprint {
 	}
 	return sha256.Sum256(b)
 }
+
+// ClientToken returns the token that makes the transaction idempotent.
+func (t *ExecuteTransaction) ClientToken() Opt[string] { return t.Token }
+
+// ClientToken returns the token that makes the transaction idempotent.
+func (t *TransactWriteItems) ClientToken() Opt[string] { return t.Token }

@@ -145,6 +145,7 @@ var operations map[string]operation
 
 func init() {
 	operations = map[string]operation{
+		"BatchExecuteStatement":     on((*Engine).batchExecuteStatement),
 		"BatchGetItem":              on((*Engine).batchGetItem),
 		"BatchWriteItem":            on((*Engine).batchWriteItem),
 		"CreateTable":               on((*Engine).createTable),
@@ -156,6 +157,8 @@ func init() {
 		"DescribeStream":            on((*Engine).describeStream),
 		"DescribeTable":             on((*Engine).describeTable),
 		"DescribeTimeToLive":        on((*Engine).describeTimeToLive),
+		"ExecuteStatement":          on((*Engine).executeStatement),
+		"ExecuteTransaction":        on((*Engine).executeTransaction),
 		"GetItem":                   on((*Engine).getItem),
 		"GetRecords":                on((*Engine).getRecords),
 		"GetShardIterator":          on((*Engine).getShardIterator),

@@ -64,6 +64,12 @@ func (e *Engine) targets(req api.Request) []Target {
 		return []Target{{Table: api.TableNameOf(r.TableName.Value), Index: r.IndexName.Value}}
 	case *api.BatchGetItem, *api.BatchWriteItem, *api.TransactWriteItems, *api.TransactGetItems:
 		return e.manyTargets(req)
+	case *api.ExecuteStatement:
+		return e.statementTargets(r.Statement)
+	case *api.BatchExecuteStatement:
+		return e.statementTargets(r.Statements...)
+	case *api.ExecuteTransaction:
+		return e.statementTargets(r.Statements...)
 	case interface{ Table() string }:
 		return []Target{{Table: r.Table()}}
 	}

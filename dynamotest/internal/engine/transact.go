@@ -62,16 +62,22 @@ func (e *Engine) transactWriteItems(call *Call, req *api.TransactWriteItems) (re
 	}), nil
 }
 
+// A tokened request may be sent again: its token stands for it.
+type tokened interface {
+	ClientToken() api.Opt[string]
+	Fingerprint() api.Fingerprint
+}
+
 // applyTogether commits all writes or none. A transaction whose token was spent
 // changes nothing and succeeds.
-func (e *Engine) applyTogether(call *Call, req *api.TransactWriteItems, writes []*write) ([]change, *api.Error) {
+func (e *Engine) applyTogether(call *Call, req tokened, writes []*write) ([]change, *api.Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var payload api.Fingerprint
-	now := e.now()
-	if req.Token.Set {
+	token, now := req.ClientToken(), e.now()
+	if token.Set {
 		payload = req.Fingerprint()
-		if first, ok := e.tokens.find(req.Token.Value, now); ok {
+		if first, ok := e.tokens.find(token.Value, now); ok {
 			if first != payload {
 				return nil, &api.Error{Code: api.IdempotentMismatch, Message: "The request uses the same client token as a previous, but non-identical request"}
 			}
@@ -83,8 +89,8 @@ func (e *Engine) applyTogether(call *Call, req *api.TransactWriteItems, writes [
 		return nil, err
 	}
 	e.commit(pointers(changes))
-	if req.Token.Set {
-		e.tokens.spend(req.Token.Value, payload, now)
+	if token.Set {
+		e.tokens.spend(token.Value, payload, now)
 	}
 	return changes, nil
 }

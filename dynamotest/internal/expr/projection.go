@@ -23,7 +23,8 @@ func ParseProjection(src string) (*Projection, error) {
 
 // A Selection is a projection whose placeholders are resolved.
 type Selection struct {
-	tree *tree
+	tree    *tree
+	columns []Path // what to put side by side instead of what the tree picks
 }
 
 // Bind resolves the projection's placeholders and checks its paths.
@@ -40,11 +41,16 @@ func (p *Projection) Bind(params *Params) (*Selection, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	return &Selection{newTree(paths)}, nil
+	return &Selection{tree: newTree(paths)}, nil
 }
 
 // Apply returns the selected part of an item.
-func (s *Selection) Apply(item attr.Map) attr.Map { return s.tree.pick(item) }
+func (s *Selection) Apply(item attr.Map) attr.Map {
+	if s.columns != nil {
+		return s.pickColumns(item)
+	}
+	return s.tree.pick(item)
+}
 
 // Heads returns the names of the top-level attributes selected, sorted.
 func (s *Selection) Heads() []string {

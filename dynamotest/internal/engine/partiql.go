@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/partiql"
+)
+
+// A PartiQL statement becomes what the other operations are made of: INSERT,
+// UPDATE and DELETE a write, EXISTS a condition check, SELECT a read or a page.
+// From there on it takes their way.
+
+// statements are the parsed sources; see conditions.
+var statements cache[*partiql.Statement]
+
+// bindStatement parses a statement and fills in its parameters, of which a
+// wrong one is reported first.
+func bindStatement(s *api.Statement) (*partiql.Bound, *api.Error) {
+	if s.ParametersErr != nil {
+		return nil, invalid(s.ParametersErr)
+	}
+	stmt, err := statements.get(s.Text.Value, partiql.Parse)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	b, err := stmt.Bind(s.Parameters)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	return b, nil
+}
+
+// primaryKey returns the names of a table's key attributes, those of the hash
+// part first.
+func (e *Engine) primaryKey(table string) ([]string, *api.Error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	t, err := e.tableNamed(table)
+	if err != nil {
+		return nil, err
+	}
+	return partNames(t.key.parts()), nil
+}
+
+func (e *Engine) executeStatement(call *Call, req *api.ExecuteStatement) (reply, *api.Error) {
+	b, err := bindStatement(&req.Statement)
+	if err != nil {
+		return nil, err
+	}
+	switch b.Kind {
+	case partiql.Select:
+		return e.selectPage(call, req, b)
+	case partiql.Exists:
+		return nil, api.Invalid("EXISTS can only be used in ExecuteTransaction write requests.")
+	}
+	w, err := e.statementWrite(b, req.ReturnOnFailure)
+	if err != nil {
+		return nil, err
+	}
+	c, err := e.applyStatement(w)
+	if c.cost.Table != "" {
+		call.Cost = Cost{c.cost}
+	}
+	if err != nil {
+		return nil, err
+	}
+	capacity := report(req.ReturnCapacity, call.Cost)
+	return writeFunc(func(rep *api.Writer) {
+		rep.Array("Items", func() {
+			if shown := w.returned(&c); len(shown) > 0 {
+				rep.ItemElement(shown)
+			}
+		})
+		capacity.writeOne(rep)
+	}), nil
+}
+
+// returnValues are the values of ReturnValues that RETURNING stands for.
+var returnValues = map[partiql.Returning]string{
+	partiql.AllOld:      "ALL_OLD",
+	partiql.AllNew:      "ALL_NEW",
+	partiql.ModifiedOld: "UPDATED_OLD",
+	partiql.ModifiedNew: "UPDATED_NEW",
+}
+
+// statementWrite returns the write, or the condition check, that a statement
+// stands for.
+func (e *Engine) statementWrite(b *partiql.Bound, onFailure api.Opt[string]) (*write, *api.Error) {
+	names, refused := e.primaryKey(b.Table)
+	if refused != nil {
+		return nil, refused
+	}
+	w := &write{table: b.Table, req: &api.Write{ReturnOnFailure: onFailure}}
+	if b.Returning != partiql.ReturnNothing {
+		w.req.ReturnValues = api.Some(returnValues[b.Returning])
+	}
+	var err error
+	if b.Kind == partiql.Insert {
+		err = w.insert(b, names[0])
+	} else {
+		err = w.guard(b, names)
+	}
+	if err != nil {
+		return nil, invalid(err)
+	}
+	return w, nil
+}
+
+// insert makes w the put of an item that is not there yet.
+func (w *write) insert(b *partiql.Bound, hash string) error {
+	item, err := b.Item()
+	if err != nil {
+		return err
+	}
+	w.kind, w.req.Item = api.Put, api.Item{Map: item, Set: true}
+	w.condition, err = absent(hash).Predicate()
+	return err
+}
+
+func present(name string) expr.Term {
+	return expr.Apply("attribute_exists", expr.Attribute(expr.NewPath(name)))
+}
+
+func absent(name string) expr.Term {
+	return expr.Apply("attribute_not_exists", expr.Attribute(expr.NewPath(name)))
+}
+
+// guard makes w the write to the one item that WHERE names, under the condition
+// that the rest of WHERE is.
+func (w *write) guard(b *partiql.Bound, names []string) error {
+	key, rest, err := b.Where.Key(names)
+	if err != nil {
+		return err
+	}
+	w.req.Key = api.Item{Map: key, Set: true}
+	condition := append([]expr.Term{present(names[0])}, rest...)
+	switch b.Kind {
+	case partiql.Update:
+		w.kind = api.Update
+		if w.change, err = b.Change(); err != nil {
+			return err
+		}
+	case partiql.Delete:
+		w.kind = api.Delete
+		if len(rest) == 0 {
+			return nil
+		}
+		// To delete nothing succeeds, whatever the condition.
+		condition = []expr.Term{expr.Apply("OR", absent(names[0]), expr.Apply("AND", rest...))}
+	case partiql.Exists:
+		w.kind = api.ConditionCheck
+		if len(rest) == 0 {
+			return &partiql.Error{Message: "EXISTS() must contain a single item read with additional condition"}
+		}
+	}
+	w.condition, err = expr.Apply("AND", condition...).Predicate()
+	return err
+}
+
+var errDuplicate = &api.Error{Code: api.DuplicateItem, Message: "Duplicate primary key exists in table"}
+
+// applyStatement is apply for a statement: an INSERT has no condition that its
+// caller knows of.
+func (e *Engine) applyStatement(w *write) (change, *api.Error) {
+	c, err := e.apply(w)
+	if err != nil && err.Code == api.ConditionalCheckFailed && w.kind == api.Put {
+		err = errDuplicate
+	}
+	return c, err
+}
+
+// statementRead returns the read of the one item that a SELECT names, and the
+// conditions that it makes besides. What is said to a SELECT that names none
+// depends on the operation.
+func (e *Engine) statementRead(b *partiql.Bound, operation string) (*read, []expr.Term, *api.Error) {
+	names, refused := e.primaryKey(b.Table)
+	if refused != nil {
+		return nil, nil, refused
+	}
+	key, rest, err := b.Where.Key(names)
+	if err != nil || b.Index != "" {
+		return nil, nil, errNeedsKey(operation)
+	}
+	r := &read{table: b.Table, key: api.Item{Map: key, Set: true}}
+	if r.selection, err = b.Selection(); err != nil {
+		return nil, nil, invalid(err)
+	}
+	return r, rest, nil
+}
+
+func errNeedsKey(operation string) *api.Error {
+	return api.Invalid("Select statements within %s must specify the primary key in the where clause.", operation)
+}
+
+// statementTargets names what a statement is about, for hooks. A statement that
+// is none has no target.
+func (e *Engine) statementTargets(list ...api.Statement) []Target {
+	var out []Target
+	for i := range list {
+		b, err := bindStatement(&list[i])
+		if err != nil {
+			continue
+		}
+		if b.Kind == partiql.Insert {
+			item, _ := b.Item()
+			out = append(out, e.itemTarget(b.Table, item))
+			continue
+		}
+		target := Target{Table: api.TableNameOf(b.Table), Index: b.Index}
+		if names, err := e.primaryKey(b.Table); err == nil && b.Index == "" {
+			target.Key = pinned(b.Where, names)
+		}
+		out = append(out, target)
+	}
+	return out
+}
+
+func pinned(w *partiql.Where, names []string) attr.Map {
+	key, _, err := w.Key(names)
+	if err != nil {
+		return nil
+	}
+	return key
+}

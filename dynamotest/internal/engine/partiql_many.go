@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/partiql"
+)
+
+// checkMixed refuses reads among writes. Statements that are none are nil.
+func checkMixed(operation string, list []*partiql.Bound) *api.Error {
+	reads, writes := false, false
+	for _, b := range list {
+		if b != nil {
+			reads = reads || !b.Kind.Writes()
+			writes = writes || b.Kind.Writes()
+		}
+	}
+	if reads && writes {
+		return api.Invalid("%s API does not support both read and write operations in the same request.", operation)
+	}
+	return nil
+}
+
+// An answer is what one statement of a batch led to.
+type answer struct {
+	table string // of a statement that got as far as its table
+	item  func(w *api.Writer)
+	err   *api.Error
+	cost  Capacity
+}
+
+func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatement) (reply, *api.Error) {
+	list := make([]*partiql.Bound, len(req.Statements))
+	answers := make([]answer, len(req.Statements))
+	for i := range req.Statements {
+		list[i], answers[i].err = bindStatement(&req.Statements[i])
+	}
+	if err := checkMixed("BatchExecuteStatement", list); err != nil {
+		return nil, err
+	}
+	costs := reported{mode: req.ReturnCapacity.Or("NONE")}
+	for i, b := range list {
+		a := &answers[i]
+		switch {
+		case a.err != nil:
+			continue
+		case b.Kind.Writes():
+			*a = e.answerWrite(b)
+		default:
+			*a = e.answerRead(b, req.Statements[i].ConsistentRead)
+		}
+		if a.cost.Table != "" {
+			call.Cost.add(a.cost)
+			costs.cost = append(costs.cost, a.cost)
+		}
+	}
+	return writeFunc(func(w *api.Writer) {
+		w.Array("Responses", func() {
+			for i := range answers {
+				w.Element(func() { answers[i].write(w) })
+			}
+		})
+		costs.writeAll(w)
+	}), nil
+}
+
+func (e *Engine) answerWrite(b *partiql.Bound) answer {
+	if b.Kind == partiql.Exists {
+		return answer{err: api.Invalid("EXISTS can only be used in ExecuteTransaction write requests.")}
+	}
+	w, err := e.statementWrite(b, api.Opt[string]{})
+	if err != nil {
+		return answer{err: err}
+	}
+	c, err := e.applyStatement(w)
+	a := answer{table: c.cost.Table, err: err, cost: c.cost}
+	if shown := w.returned(&c); err == nil && len(shown) > 0 {
+		a.item = func(w *api.Writer) { w.Item("Item", shown) }
+	}
+	return a
+}
+
+func (e *Engine) answerRead(b *partiql.Bound, consistentRead bool) answer {
+	r, rest, err := e.statementRead(b, "BatchExecuteStatement")
+	if err != nil {
+		return answer{err: err}
+	}
+	if len(rest) > 0 {
+		var wrong error
+		if r.filter, wrong = expr.Apply("AND", rest...).Predicate(); wrong != nil {
+			return answer{err: invalid(wrong)}
+		}
+	}
+	e.mu.RLock()
+	t, rec, err := e.get(r)
+	e.mu.RUnlock()
+	if err != nil {
+		return answer{err: err}
+	}
+	a := answer{table: t.name, cost: Capacity{Table: t.name, Base: rateOf(consistentRead).cost(sizeOf(rec))}}
+	if rec != nil && (r.filter == nil || r.filter.Match(rec.item)) {
+		a.item = func(w *api.Writer) { w.Item("Item", r.shown(rec)) }
+	}
+	return a
+}
+
+func (a *answer) write(w *api.Writer) {
+	if a.err != nil {
+		w.Object("Error", func() {
+			w.Text("Code", shortCode(a.err.Code))
+			w.Text("Message", a.err.Message)
+		})
+	}
+	if a.table != "" {
+		w.Text("TableName", a.table)
+	}
+	if a.item != nil {
+		a.item(w)
+	}
+}
+
+// shortCode is what an error is called inside a reply.
+func shortCode(code string) string {
+	if code == api.ValidationException {
+		return "ValidationError"
+	}
+	return strings.TrimSuffix(code, "Exception")
+}
+
+func (e *Engine) executeTransaction(call *Call, req *api.ExecuteTransaction) (reply, *api.Error) {
+	for i := range req.Statements {
+		if err := req.Statements[i].ParametersErr; err != nil {
+			return nil, invalid(err)
+		}
+	}
+	list := make([]*partiql.Bound, len(req.Statements))
+	for i := range req.Statements {
+		var err *api.Error
+		if list[i], err = bindStatement(&req.Statements[i]); err != nil {
+			return nil, inTransaction(i, err)
+		}
+	}
+	if err := checkMixed("ExecuteTransaction", list); err != nil {
+		return nil, err
+	}
+	if list[0].Kind.Writes() {
+		return e.transactStatements(call, req, list)
+	}
+	return e.transactSelects(call, req, list)
+}
+
+// inTransaction says which statement an error is about. Only what is wrong with
+// a statement gets that.
+func inTransaction(i int, err *api.Error) *api.Error {
+	if err.Code != api.ValidationException {
+		return err
+	}
+	return api.Invalid("Validation failed in TransactStatements[%d]: %s", i, err.Message)
+}
+
+func (e *Engine) transactStatements(call *Call, req *api.ExecuteTransaction, list []*partiql.Bound) (reply, *api.Error) {
+	writes := make([]*write, len(list))
+	for i, b := range list {
+		err := api.Invalid("RETURNING clause is not supported in ExecuteTransaction.")
+		if b.Returning == partiql.ReturnNothing {
+			writes[i], err = e.statementWrite(b, req.Statements[i].ReturnOnFailure)
+		}
+		if err != nil {
+			return nil, inTransaction(i, err)
+		}
+	}
+	if _, err := e.applyTogether(call, req, writes); err != nil {
+		return nil, nameDuplicates(err, writes)
+	}
+	return transactionReply(call, req, func(*api.Writer) {}), nil
+}
+
+// nameDuplicates gives an INSERT of what is there already its own reason.
+func nameDuplicates(err *api.Error, writes []*write) *api.Error {
+	if err.Code != api.TransactionCanceled {
+		return err
+	}
+	for i := range err.Reasons {
+		if r := &err.Reasons[i]; r.Code == "ConditionalCheckFailed" && writes[i].kind == api.Put {
+			r.Code, r.Message = shortCode(errDuplicate.Code), errDuplicate.Message
+		}
+	}
+	return api.Canceled(err.Reasons)
+}
+
+func (e *Engine) transactSelects(call *Call, req *api.ExecuteTransaction, list []*partiql.Bound) (reply, *api.Error) {
+	reads := make([]*read, len(list))
+	for i, b := range list {
+		if b.Index != "" {
+			return nil, inTransaction(i, api.Invalid("Reads on indices are not supported within transactions."))
+		}
+		r, rest, err := e.statementRead(b, "ExecuteTransaction")
+		if err == nil && len(rest) > 0 {
+			err = errNeedsKey("ExecuteTransaction")
+		}
+		if err != nil {
+			return nil, inTransaction(i, err)
+		}
+		reads[i] = r
+	}
+	records, err := e.readTogether(call, reads)
+	if err != nil {
+		return nil, err
+	}
+	return transactionReply(call, req, func(w *api.Writer) {
+		for i, rec := range records {
+			w.Element(func() {
+				if rec != nil {
+					w.Item("Item", reads[i].shown(rec))
+				}
+			})
+		}
+	}), nil
+}
+
+func transactionReply(call *Call, req *api.ExecuteTransaction, responses func(w *api.Writer)) reply {
+	capacity := report(req.ReturnCapacity, call.Cost)
+	capacity.transactional = true
+	return writeFunc(func(w *api.Writer) {
+		w.Array("Responses", func() { responses(w) })
+		capacity.writeAll(w)
+	})
+}

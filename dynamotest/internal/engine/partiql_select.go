@@ -1,0 +1,244 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/partiql"
+)
+
+// A span is a range of keys that a SELECT reads: from ≤ key < to, where an empty
+// to is the end.
+type span struct{ from, to string }
+
+// A selector reads a page of what a SELECT selects: the partitions that WHERE
+// pins, one after the other, or the whole table or index.
+type selector struct {
+	pager
+	stmt    *partiql.Bound
+	spans   []span
+	forward bool
+	limit   api.Opt[int64] // of the whole page; the pager's is of one span
+}
+
+// A position is where a page ended: in a span, after a key, or at the beginning
+// of a span.
+type position struct {
+	span int
+	key  attr.Map
+}
+
+func (e *Engine) selectPage(call *Call, req *api.ExecuteStatement, b *partiql.Bound) (reply, *api.Error) {
+	s := &selector{stmt: b, limit: req.Limit}
+	s.req = &api.Page{TableName: api.Some(b.Table), ConsistentRead: req.ConsistentRead}
+	if b.Index != "" {
+		s.req.IndexName = api.Some(b.Index)
+	}
+	var err error
+	if s.selection, err = b.Selection(); err != nil {
+		return nil, invalid(err)
+	}
+	if b.Where != nil {
+		if s.filter, err = b.Where.Predicate(); err != nil {
+			return nil, invalid(err)
+		}
+	}
+	start, refused := readToken(req)
+	if refused != nil {
+		return nil, refused
+	}
+	pg, next, refused := s.run(e, start)
+	if refused != nil {
+		return nil, refused
+	}
+	call.Cost = Cost{pg.cost}
+	capacity := report(req.ReturnCapacity, call.Cost)
+	return writeFunc(func(w *api.Writer) {
+		w.Array("Items", func() {
+			for _, item := range pg.items {
+				w.ItemElement(item)
+			}
+		})
+		if next != nil {
+			w.Text("NextToken", writeToken(req, *next))
+		}
+		if pg.last != nil {
+			w.Item("LastEvaluatedKey", pg.last)
+		}
+		capacity.writeOne(w)
+	}), nil
+}
+
+// run reads one page.
+func (s *selector) run(e *Engine, start position) (page, *position, *api.Error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if err := s.openIndex(e); err != nil {
+		return page{}, nil, err
+	}
+	if err := s.arrange(); err != nil {
+		return page{}, nil, err
+	}
+	if start.span >= len(s.spans) {
+		return page{}, nil, errToken
+	}
+	s.req.StartKey = api.Item{Map: start.key, Set: start.key != nil}
+	after, err := s.start()
+	first := s.spans[start.span]
+	if err != nil || after != "" && (after < first.from || first.to != "" && after >= first.to) {
+		return page{}, nil, errToken
+	}
+	pg, next := s.readSpans(start.span, after)
+	return pg, next, nil
+}
+
+// openIndex is open, with the texts that PartiQL has for what is wrong with an
+// index.
+func (s *selector) openIndex(e *Engine) *api.Error {
+	if t, err := e.tableNamed(s.stmt.Table); err == nil && s.stmt.Index != "" {
+		switch x := t.index(s.stmt.Index); {
+		case x == nil:
+			return api.Invalid("The table does not have the specified index")
+		case !x.local && s.req.ConsistentRead:
+			return api.Invalid("Strongly consistent read is not supported on Global Secondary Indexes")
+		}
+	}
+	return s.open(e)
+}
+
+// arrange finds the spans to read, in the order in which to read them.
+func (s *selector) arrange() *api.Error {
+	schema := s.schema()
+	hash, sort := partNames(schema.hash), partNames(schema.rng)
+	parts, exact := s.stmt.Where.Partitions(hash, sort)
+	order, err := s.stmt.Order(hash, sort, len(parts))
+	if err != nil {
+		return invalid(err)
+	}
+	s.forward = !order.SortDescending
+	if parts == nil {
+		s.spans = []span{{}}
+		return nil
+	}
+	if exact {
+		s.filter = nil
+	}
+	if err := s.checkProjects(schema); err != nil {
+		return err
+	}
+	if order.ByHash {
+		slices.SortStableFunc(parts, func(a, b expr.KeyTerms) int {
+			if order.HashDescending {
+				a, b = b, a
+			}
+			c, _ := attr.Compare(a[0].Value, b[0].Value)
+			return c
+		})
+	}
+	for _, terms := range parts {
+		query, err := terms.Resolve(hash, sort)
+		if err != nil {
+			return invalid(err)
+		}
+		if err := checkOperands(schema, query); err != nil {
+			return err
+		}
+		from, to := bounds(query)
+		s.spans = append(s.spans, span{from, to})
+	}
+	return nil
+}
+
+// checkProjects refuses to filter a query of an index by what the index does
+// not hold. Unlike a Query, a SELECT may filter by the key.
+func (s *selector) checkProjects(schema *keySchema) *api.Error {
+	if s.filter == nil || s.index == nil {
+		return nil
+	}
+	var lacks []string
+	for _, name := range s.filter.Heads() {
+		if !schema.has(name) && !s.index.holds(s.table, name) {
+			lacks = append(lacks, name)
+		}
+	}
+	if lacks == nil {
+		return nil
+	}
+	return api.InvalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", s.index.name, strings.Join(lacks, ", "))
+}
+
+// readSpans reads from a span on, in which it begins after a key, until the page
+// is full. Each span is priced like a query of its own.
+func (s *selector) readSpans(i int, after string) (page, *position) {
+	var out page
+	var cost Cost
+	full := float64(rateOf(s.req.ConsistentRead)) * pageBytes / readUnit
+	for ; ; i++ {
+		if s.limit.Set {
+			s.req.Limit = api.Some(s.limit.Value - int64(out.scanned))
+		}
+		pg := s.read(s.within(s.spans[i].from, s.spans[i].to, after, s.forward))
+		out.items = append(out.items, pg.items...)
+		out.scanned += pg.scanned
+		cost.add(pg.cost)
+		out.cost, out.last, after = cost[0], pg.last, ""
+		switch {
+		case pg.last != nil:
+			return out, &position{i, pg.last}
+		case i+1 == len(s.spans):
+			return out, nil
+		case cost[0].Sum().Read >= full:
+			return out, &position{span: i + 1}
+		}
+	}
+}
+
+// A NextToken holds what tells its statement from others, the span, and the key
+// in DynamoDB's JSON.
+const (
+	tokenStatement = 8
+	tokenSpan      = 4
+)
+
+var errToken = api.Invalid("NextToken does not match request")
+
+func writeToken(req *api.ExecuteStatement, at position) string {
+	print := req.Fingerprint()
+	b := binary.BigEndian.AppendUint32(slices.Clone(print[:tokenStatement]), uint32(at.span))
+	if at.key != nil {
+		b = at.key.AppendJSON(b)
+	}
+	return base64.StdEncoding.EncodeToString(b)
+}
+
+// readToken returns where a page begins.
+func readToken(req *api.ExecuteStatement) (position, *api.Error) {
+	if !req.NextToken.Set {
+		return position{}, nil
+	}
+	b, err := base64.StdEncoding.DecodeString(req.NextToken.Value)
+	if err != nil || len(b) < tokenStatement+tokenSpan {
+		return position{}, api.Invalid("Given NextToken is invalid")
+	}
+	print := req.Fingerprint()
+	if !bytes.Equal(b[:tokenStatement], print[:tokenStatement]) {
+		return position{}, errToken
+	}
+	at := position{span: int(binary.BigEndian.Uint32(b[tokenStatement:]))}
+	if b = b[tokenStatement+tokenSpan:]; len(b) == 0 {
+		return at, nil
+	}
+	r := jsonx.NewReader(b)
+	at.key, err = attr.DecodeMap(r)
+	if r.End(); r.Err() != nil || err != nil {
+		return position{}, errToken
+	}
+	return at, nil
+}

@@ -1,0 +1,106 @@
+package partiql
+
+import (
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+)
+
+// A Bound is a statement whose parameters are filled in.
+type Bound struct {
+	*Statement
+	Where      *Where // nil for none
+	parameters []attr.Value
+}
+
+// Bind fills in the parameters. More than the statement has are ignored.
+func (s *Statement) Bind(parameters []attr.Value) (*Bound, error) {
+	if len(parameters) < s.parameters {
+		return nil, invalid(textParameters)
+	}
+	b := &Bound{Statement: s, parameters: parameters}
+	if s.where != nil {
+		b.Where = &Where{root: s.where.bind(parameters)}
+	}
+	return b, nil
+}
+
+// Item returns the item that an INSERT brings.
+func (b *Bound) Item() (attr.Map, error) {
+	if b.whole != nil {
+		v := b.parameters[b.whole.parameter]
+		if v.Kind() != attr.M {
+			return nil, malformed(noItem)
+		}
+		return v.Map(), nil
+	}
+	fields := make([]attr.Field, len(b.item))
+	for i := range b.item {
+		v := b.item[i].value.bind(b.parameters)
+		fields[i] = attr.Field{Name: b.item[i].name, Value: v.value}
+	}
+	return attr.NewMap(fields...), nil
+}
+
+// Change returns what an UPDATE does to its item.
+func (b *Bound) Change() (*expr.Change, error) {
+	actions := make([]expr.Action, len(b.actions))
+	for i, a := range b.actions {
+		v := a.value.bind(b.parameters)
+		switch a.verb {
+		case verbSet:
+			actions[i] = expr.SetTo(a.path, v.expr())
+		case verbRemove:
+			actions[i] = expr.RemoveAt(a.path)
+		case verbAdd:
+			actions[i] = expr.AddTo(a.path, v.value)
+		case verbDelete:
+			actions[i] = expr.DeleteFrom(a.path, v.value)
+		}
+	}
+	return expr.NewChange(actions...)
+}
+
+// Selection returns the columns of a SELECT, nil for all attributes.
+func (b *Bound) Selection() (*expr.Selection, error) {
+	if len(b.Columns) == 0 {
+		return nil, nil
+	}
+	return expr.NewColumns(b.Columns...)
+}
+
+// An Ordering is in which order a SELECT reads.
+type Ordering struct {
+	ByHash         bool // partitions come in the order of their keys
+	HashDescending bool // or in the reverse of it
+	SortDescending bool // items come in the reverse order of their sort keys
+}
+
+// Order checks ORDER BY against the key that a SELECT reads along, and the
+// number of partitions that it reads.
+func (b *Bound) Order(hash, sort []string, partitions int) (Ordering, error) {
+	if len(b.OrderBy) == 0 {
+		return Ordering{}, nil
+	}
+	if b.Where == nil {
+		return Ordering{}, invalid(textOrderNoWhere)
+	}
+	// DynamoDB reads backwards unless the sort key is asked for in its order.
+	o := Ordering{SortDescending: true}
+	for _, by := range b.OrderBy {
+		switch {
+		case contains(hash, by.Name):
+			o.ByHash, o.HashDescending = true, by.Descending
+		case contains(sort, by.Name):
+			o.SortDescending = by.Descending
+		default:
+			return Ordering{}, invalid("Attribute %s in ORDER BY clause must be part of the primary key", by.Name)
+		}
+	}
+	switch {
+	case partitions == 0:
+		return Ordering{}, invalid(textOrderNoHash)
+	case partitions > 1 && !o.ByHash:
+		return Ordering{}, invalid(textOrderByHash)
+	}
+	return o, nil
+}

@@ -1,0 +1,48 @@
+package partiql
+
+import "fmt"
+
+// An Error is a ValidationException.
+type Error struct{ Message string }
+
+func (e *Error) Error() string { return e.Message }
+
+func invalid(format string, args ...any) *Error {
+	return &Error{fmt.Sprintf(format, args...)}
+}
+
+// malformed is the error of a source that is no statement. The detail is empty
+// where DynamoDB cannot even tell the words apart.
+func malformed(detail string) *Error {
+	return &Error{"Statement wasn't well formed, can't be processed: " + detail}
+}
+
+// What can be wrong with a source, in DynamoDB's words.
+const (
+	noDetail         = ""
+	notAStatement    = "Expected data manipulation"
+	leftover         = "Unexpected token after expression"
+	unexpectedTerm   = "Unexpected term"
+	unexpectedWord   = "Unexpected keyword"
+	unexpectedSign   = "Unexpected operator"
+	noRightSide      = "Missing right-hand side expression of infix operator"
+	noIdentifier     = "Expected identifier for simple path"
+	noTypeName       = "Expected type name"
+	tooDeep          = "The statement is nested too deeply"
+	noItem           = "Expected a tuple in VALUE"
+	noPathComponent  = "Expected an attribute name or an index in a path"
+	textAlias        = "Aliasing is not supported"
+	textEmptyName    = "Path component cannot be an empty string"
+	textLongPath     = "A path may contain at most 2 components in the FROM clause"
+	textOneTable     = "FROM clause may only contain a single table name"
+	textNoIndex      = "This operation is not supported on an index"
+	textEmptyBag     = "Empty bags are not supported"
+	textMixedBag     = "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags"
+	textKeyEquality  = "Where clause does not contain a mandatory equality on all key attributes"
+	textParameters   = "Number of parameters in request and statement don't match."
+	textOrderNoWhere = "Must have WHERE clause in the statement when using ORDER BY clause."
+	textOrderNoHash  = "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause."
+	textOrderByHash  = "Must have hash key in ORDER BY clause when more than one hash key condition specified in WHERE clause."
+	textNesting      = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
+	textCompute      = "Only comparisons may be made in a WHERE clause, and sums in SET only"
+)
