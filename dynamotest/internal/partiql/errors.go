@@ -44,5 +44,4 @@ const (
 	textOrderNoHash  = "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause."
 	textOrderByHash  = "Must have hash key in ORDER BY clause when more than one hash key condition specified in WHERE clause."
 	textNesting      = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
-	textCompute      = "Only comparisons may be made in a WHERE clause, and sums in SET only"
 )

@@ -75,7 +75,9 @@ func (p *parser) signed(sign, place string) attr.Value {
 			p.pos++
 			return p.number(sign, t, place)
 		case p.symbol("-"):
-			sign = map[string]string{"": "-", "-": ""}[sign]
+			if sign += "-"; sign == "--" {
+				sign = ""
+			}
 		case p.symbol("+"):
 		default:
 			p.fail(unexpectedTerm)

@@ -377,7 +377,10 @@ func (p *parser) subscript(path expr.Path) expr.Path {
 		p.pos++
 		return path.Field(t.text)
 	}
-	negative := p.symbol("-")
+	sign, negative := "", p.symbol("-")
+	if negative {
+		sign = "-"
+	}
 	t := p.peek()
 	if t.kind != tokNumber {
 		p.fail(noPathComponent)
@@ -389,7 +392,7 @@ func (p *parser) subscript(path expr.Path) expr.Path {
 		p.fail(noPathComponent)
 		return path
 	}
-	if sign := map[bool]string{true: "-"}[negative]; err != nil || negative && n != 0 {
+	if err != nil || negative && n != 0 {
 		p.note(invalid("List index is not within the allowable range; index: [%s%s] %s", sign, t.text, p.at(t)))
 		return path
 	}
