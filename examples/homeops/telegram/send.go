@@ -2,11 +2,13 @@ package telegram
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -28,14 +30,17 @@ type Sender interface {
 	Send(context.Context, Outgoing) (messageID int64, err error)
 }
 
-// RefusedError is Telegram's definite no: nothing was sent.
+// RefusedError is a definite no: nothing was sent.
 type RefusedError struct {
-	Code        int
+	Code        int // Telegram's, 0 where it was not even asked
 	Description string
 }
 
-// Error gives Telegram's code and words.
+// Error gives the code and the words.
 func (e *RefusedError) Error() string {
+	if e.Code == 0 {
+		return "telegram: refused: " + e.Description
+	}
 	return fmt.Sprintf("telegram: refused: %d %s", e.Code, e.Description)
 }
 
@@ -52,21 +57,68 @@ type Client struct {
 
 var _ Sender = (*Client)(nil)
 
-// reply is what every method of the Bot API answers.
+// reply is what every method of the Bot API answers. What answers otherwise is
+// not Telegram, but something on the way to it.
 type reply struct {
-	OK          bool   `json:"ok"`
+	OK          *bool  `json:"ok"`
 	Code        int    `json:"error_code"`
 	Description string `json:"description"`
 	Result      struct {
 		ID int64 `json:"message_id"`
 	} `json:"result"`
 	Parameters struct {
-		RetryAfter int `json:"retry_after"`
+		RetryAfter int64 `json:"retry_after"`
 	} `json:"parameters"`
+}
+
+// answer is a reply and the HTTP response that it came with.
+type answer struct {
+	reply
+	status int
+	header http.Header
+}
+
+// sent reports whether Telegram took the message.
+func (a answer) sent() bool { return a.OK != nil && *a.OK && a.status/100 == 2 }
+
+// refusal is Telegram's definite no, or nil where it remains unclear whether
+// the message was sent: a request that timed out there, an error inside
+// Telegram, a redirect, words that are not Telegram's.
+func (a answer) refusal() *RefusedError {
+	refused := &RefusedError{Code: a.Code, Description: a.Description}
+	switch {
+	case a.OK != nil && *a.OK:
+		return nil
+	case a.status == http.StatusTooManyRequests: // whoever counts, it went no further
+		refused.Code = a.status
+		return refused
+	case a.OK == nil, !definite(a.Code), a.status/100 != 2 && !definite(a.status):
+		return nil
+	}
+	return refused
+}
+
+func definite(code int) bool {
+	return 400 <= code && code < 500 && code != http.StatusRequestTimeout
+}
+
+// longestWait bounds what is read as a time to wait.
+const longestWait = 24 * time.Hour
+
+// retryAfter is how long Telegram, or a proxy before it, asks to wait.
+func (a answer) retryAfter() time.Duration {
+	seconds := a.Parameters.RetryAfter
+	if seconds <= 0 {
+		seconds, _ = strconv.ParseInt(a.header.Get("Retry-After"), 10, 64)
+	}
+	return time.Duration(min(max(seconds, 1), int64(longestWait/time.Second))) * time.Second
 }
 
 // Send calls sendMessage. It waits out a 429 as long as the context allows.
 func (c *Client) Send(ctx context.Context, out Outgoing) (int64, error) {
+	if c.Token == "" {
+		return 0, &RefusedError{Description: "the Client has no Token"}
+	}
 	body, err := json.Marshal(requestOf(out))
 	if err != nil {
 		return 0, fmt.Errorf("telegram: %w", err)
@@ -76,14 +128,14 @@ func (c *Client) Send(ctx context.Context, out Outgoing) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if answer.OK {
+		if answer.sent() {
 			return answer.Result.ID, nil
 		}
-		refused := &RefusedError{Code: answer.Code, Description: answer.Description}
-		if answer.Code != http.StatusTooManyRequests {
-			return 0, refused
+		refused := answer.refusal()
+		if refused == nil {
+			return 0, fmt.Errorf("telegram: status %d, error %d: unclear whether the message was sent", answer.status, answer.Code)
 		}
-		if !wait(ctx, time.Duration(max(answer.Parameters.RetryAfter, 1))*time.Second) {
+		if refused.Code != http.StatusTooManyRequests || !wait(ctx, answer.retryAfter()) {
 			return 0, refused
 		}
 	}
@@ -110,34 +162,35 @@ func clip(text string) string {
 
 // post sends one request. An error leaves open whether it took effect; its
 // text never holds the URL, whose path is the token.
-func (c *Client) post(ctx context.Context, body []byte) (reply, error) {
-	base := strings.TrimSuffix(c.BaseURL, "/")
-	if base == "" {
-		base = "https://api.telegram.org"
-	}
+func (c *Client) post(ctx context.Context, body []byte) (answer, error) {
+	base := strings.TrimSuffix(cmp.Or(c.BaseURL, "https://api.telegram.org"), "/")
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/bot"+c.Token+"/sendMessage", bytes.NewReader(body))
 	if err != nil {
-		return reply{}, c.hide(err)
+		return answer{}, c.hide(err)
 	}
 	request.Header.Set("Content-Type", "application/json")
-	client := c.HTTP
-	if client == nil {
-		client = http.DefaultClient
-	}
-	response, err := client.Do(request)
+	response, err := c.client().Do(request)
 	if err != nil {
-		return reply{}, c.hide(err)
+		return answer{}, c.hide(err)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if err != nil {
-		return reply{}, c.hide(err)
+		return answer{}, c.hide(err)
 	}
-	var answer reply
-	if err := json.Unmarshal(text, &answer); err != nil || response.StatusCode >= 500 {
-		return reply{}, fmt.Errorf("telegram: status %d: unclear whether the message was sent", response.StatusCode)
+	a := answer{status: response.StatusCode, header: response.Header}
+	if json.Unmarshal(text, &a.reply) != nil {
+		a.reply = reply{} // half of one says nothing
 	}
-	return answer, nil
+	return a, nil
+}
+
+// client follows no redirects: that would send the message, and the token,
+// once more to somewhere else.
+func (c *Client) client() *http.Client {
+	client := *cmp.Or(c.HTTP, http.DefaultClient)
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &client
 }
 
 // hide keeps the token out of logs. The cause is kept for errors.Is.

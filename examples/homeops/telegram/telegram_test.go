@@ -62,12 +62,21 @@ func TestAuthorIsNoPlaceholder(t *testing.T) {
 	}
 }
 
-// roundTrip answers in the caller's goroutine, so that waits are virtual.
+// transport answers in the caller's goroutine, so that waits are virtual.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func response(r *http.Request, status int, header http.Header, body string) *http.Response {
+	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+}
+
+// roundTrip is a transport whose answers have no headers.
 type roundTrip func(*http.Request) (int, string)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 	status, body := f(r)
-	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	return response(r, status, nil, body), nil
 }
 
 func client(f roundTrip) *telegram.Client {
@@ -132,23 +141,141 @@ func TestSendDoesNotWaitPastItsDeadline(t *testing.T) {
 	})
 }
 
+// Only Telegram's own no is definite: what something on the way says, or what
+// Telegram could not tell, leaves open whether the message was sent.
 func TestRefusedIsToldFromUnclear(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		status  int
 		body    string
-		refused bool
+		refused int
 	}{
-		"forbidden":  {403, `{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}`, true},
-		"bad":        {400, `{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`, true},
-		"gateway":    {502, `<html>`, false},
-		"server":     {500, `{"ok":false,"error_code":500,"description":"Internal Server Error"}`, false},
-		"not theirs": {200, `hello`, false},
+		"forbidden":               {403, `{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}`, 403},
+		"bad":                     {400, `{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`, 400},
+		"the last of the range":   {499, `{"ok":false,"error_code":499}`, 499},
+		"said with 200":           {200, `{"ok":false,"error_code":403}`, 403},
+		"gateway":                 {502, `<html>`, 0},
+		"server":                  {500, `{"ok":false,"error_code":500,"description":"Internal Server Error"}`, 0},
+		"server, said with 200":   {200, `{"ok":false,"error_code":500}`, 0},
+		"a no behind a gateway":   {502, `{"ok":false,"error_code":403}`, 0},
+		"not theirs":              {200, `hello`, 0},
+		"nothing":                 {200, `{}`, 0},
+		"null":                    {200, `null`, 0},
+		"no code":                 {200, `{"ok":false}`, 0},
+		"a code below":            {200, `{"ok":false,"error_code":399}`, 0},
+		"another's 404":           {404, `{"message":"no such route"}`, 0},
+		"another's 404, coded":    {404, `{"error_code":404}`, 0},
+		"yes and no":              {403, `{"ok":true,"error_code":403,"result":{"message_id":7}}`, 0},
+		"half understood":         {403, `{"ok":false,"error_code":403,"result":"x"}`, 0},
+		"timed out":               {408, `{}`, 0},
+		"timed out, by code":      {200, `{"ok":false,"error_code":408}`, 0},
+		"timed out, by status":    {408, `{"ok":false,"error_code":400}`, 0},
+		"moved, and not to there": {302, `{"ok":false,"error_code":400}`, 0},
 	} {
 		_, err := client(func(*http.Request) (int, string) { return tc.status, tc.body }).
 			Send(t.Context(), telegram.Outgoing{Chat: 4, Text: "hej"})
-		if _, ok := errors.AsType[*telegram.RefusedError](err); err == nil || ok != tc.refused {
+		refused, ok := errors.AsType[*telegram.RefusedError](err)
+		if err == nil || ok != (tc.refused != 0) || ok && refused.Code != tc.refused {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A 429 is one by its status too: a proxy before Telegram counts as well.
+func TestA429OfAProxy(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		status       int
+		header, body string
+		after        time.Duration
+	}{
+		"the header":          {429, "9", `<html>`, 9 * time.Second},
+		"the body goes first": {429, "9", `{"ok":false,"error_code":429,"parameters":{"retry_after":7}}`, 7 * time.Second},
+		"neither":             {429, "", `{}`, time.Second},
+		"a date":              {429, "Wed, 21 Oct 2026 07:28:00 GMT", `{}`, time.Second},
+		"by its code":         {200, "", `{"ok":false,"error_code":429,"parameters":{"retry_after":7}}`, 7 * time.Second},
+		"for ever":            {429, "9223372036854775807", `{}`, 24 * time.Hour},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began, calls := time.Now(), 0
+			proxy := transport(func(r *http.Request) (*http.Response, error) {
+				if calls++; calls == 1 {
+					return response(r, tc.status, http.Header{"Retry-After": {tc.header}}, tc.body), nil
+				}
+				return response(r, 200, nil, `{"ok":true,"result":{"message_id":77}}`), nil
+			})
+			c := &telegram.Client{Token: "123:secret", HTTP: &http.Client{Transport: proxy}}
+			id, err := c.Send(t.Context(), telegram.Outgoing{Chat: 4, Text: "hej"})
+			if err != nil || id != 77 || calls != 2 || time.Since(began) != tc.after {
+				t.Errorf("%s: %d, %v after %v and %d calls", name, id, err, time.Since(began), calls)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			defer cancel()
+			calls = 0
+			_, err = c.Send(ctx, telegram.Outgoing{Chat: 4, Text: "hej"})
+			if refused, ok := errors.AsType[*telegram.RefusedError](err); !ok || refused.Code != 429 {
+				t.Errorf("%s: got %v, want the definite 429", name, err)
+			}
+		})
+	}
+}
+
+// A redirect is not followed: the message would be sent again, elsewhere.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		calls := 0
+		theirs := &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+			if calls++; calls > 1 {
+				return response(r, 200, nil, `{"ok":true,"result":{"message_id":77}}`), nil
+			}
+			return response(r, status, http.Header{"Location": {"https://elsewhere.example/"}}, `{"ok":true,"result":{"message_id":77}}`), nil
+		})}
+		c := &telegram.Client{Token: "123:secret", HTTP: theirs}
+		id, err := c.Send(t.Context(), telegram.Outgoing{Chat: 4, Text: "hej"})
+		if _, refused := errors.AsType[*telegram.RefusedError](err); err == nil || refused || id != 0 || calls != 1 {
+			t.Errorf("%d: %d, %v after %d calls", status, id, err, calls)
+		}
+		if theirs.CheckRedirect != nil {
+			t.Error("the caller's own client was changed")
+		}
+	}
+}
+
+func TestNoTokenIsRefused(t *testing.T) {
+	t.Parallel()
+	c := client(func(*http.Request) (int, string) { t.Error("asked all the same"); return 200, `{"ok":true}` })
+	c.Token = ""
+	_, err := c.Send(t.Context(), telegram.Outgoing{Chat: 4, Text: "hej"})
+	if _, ok := errors.AsType[*telegram.RefusedError](err); !ok || err.Error() != "telegram: refused: the Client has no Token" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Telegram counts UTF-16 units, and takes 4096 of them: not one more, and no
+// half of a pair.
+func TestTextIsCutWhereTelegramCuts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{ // in bytes
+		strings.Repeat("x", 4095):             4095,
+		strings.Repeat("x", 4096):             4096,
+		strings.Repeat("x", 4097):             4096,
+		strings.Repeat("å", 4097):             2 * 4096,
+		strings.Repeat("👋", 2048):             4 * 2048,
+		strings.Repeat("👋", 2048) + "x":       4 * 2048,
+		"x" + strings.Repeat("👋", 2048):       1 + 4*2047,
+		strings.Repeat("x", 4094) + "👋" + "x": 4094 + 4,
+		strings.Repeat("x", 4095) + "👋" + "x": 4095,
+	} {
+		_, err := client(func(r *http.Request) (int, string) {
+			var sent struct{ Text string }
+			if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || len(sent.Text) != want || !strings.HasPrefix(text, sent.Text) {
+				t.Errorf("%d bytes of %d, want %d, %v", len(sent.Text), len(text), want, err)
+			}
+			return 200, `{"ok":true}`
+		}).Send(t.Context(), telegram.Outgoing{Chat: 4, Text: text})
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }
