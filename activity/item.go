@@ -141,7 +141,8 @@ func (s *Store) decode(it ddb.Item) (Activity, error) {
 	}
 	var err error
 	if a.Event, err = event.Parse(item.Text(it, attrID)); err != nil {
-		return Activity{}, fmt.Errorf("attribute %s: %w", attrID, err)
+		// Not wrapped: what is stored is nobody's bad input.
+		return Activity{}, fmt.Errorf("attribute %s is no event: %v", attrID, err)
 	}
 	if a.Seq, err = item.Int(it, s.cfg.SeqAttr); err != nil {
 		return Activity{}, err

@@ -490,6 +490,9 @@ func TestDamagedRows(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), attr) {
 					t.Errorf("err = %v, want one that names %s", err, attr)
 				}
+				if _, bad := errors.AsType[*event.InputError](err); bad {
+					t.Errorf("%v: what is stored is nobody's bad input", err)
+				}
 			}
 		})
 	}

@@ -167,16 +167,29 @@ func (c *cache) drop(scope string) {
 	c.put(scope, slot{since: c.now(), ttl: c.ttl})
 }
 
-// put makes room by giving up the oldest slot. The lock is held.
+// put makes room by giving up the oldest book. That a scope was written to is
+// given up only for another that was: the next read of it must know. The lock
+// is held.
 func (c *cache) put(scope string, s slot) {
 	if _, ok := c.slots[scope]; !ok && len(c.slots) >= c.most {
-		var oldest string
-		for other, o := range c.slots {
-			if oldest == "" || o.since.Before(c.slots[oldest].since) {
-				oldest = other
-			}
+		oldest, found := c.oldest(true)
+		if !found && s.book != nil {
+			return // full of scopes written to: this book is not kept
+		}
+		if !found {
+			oldest, _ = c.oldest(false)
 		}
 		delete(c.slots, oldest)
 	}
 	c.slots[scope] = s
+}
+
+// oldest finds the oldest slot with a book, or without.
+func (c *cache) oldest(book bool) (scope string, found bool) {
+	for other, o := range c.slots {
+		if (o.book != nil) == book && (!found || o.since.Before(c.slots[scope].since)) {
+			scope, found = other, true
+		}
+	}
+	return scope, found
 }

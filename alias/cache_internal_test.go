@@ -304,6 +304,24 @@ func TestCacheGivesUpTheOldest(t *testing.T) {
 	})
 }
 
+// That a scope was written to outlives the books of others.
+func TestCacheRemembersWhatWasWritten(t *testing.T) {
+	bubble(t, Config{CacheScopes: 1}, func(t *testing.T, c *cache, s *source) {
+		c.drop("a")
+		want(t, c, s, "b", "diskning", 1) // not kept: there is no room
+		want(t, c, s, "a", "diskning", 2)
+		if s.consistent != 1 {
+			t.Errorf("%d consistent reads, want the one of what was written", s.consistent)
+		}
+		want(t, c, s, "a", "diskning", 2)
+		c.drop("b")
+		c.drop("c") // the oldest gives way
+		if len(c.slots) != 1 || !c.written("c") {
+			t.Errorf("%d slots", len(c.slots))
+		}
+	})
+}
+
 func TestNoCache(t *testing.T) {
 	bubble(t, Config{NoCache: true}, func(t *testing.T, c *cache, s *source) {
 		want(t, c, s, "a", "diskning", 1)

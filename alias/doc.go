@@ -50,8 +50,9 @@
 //
 // # Guarantees
 //
-//   - Each write is safe to repeat: the event that did it is Duplicate, also
-//     after a lost reply, and changes nothing.
+//   - Each write is safe to repeat and then changes nothing: the event that did
+//     it is Duplicate, also after a lost reply, while what it did stands; after
+//     a later event the answer is as the table says.
 //   - A phrase is never taken from its name by Put or Seed, however many write
 //     at once.
 //   - Among the corrections of a phrase, Forget being one, the event that
@@ -62,7 +63,8 @@
 //     earlier is not counted. So it is with two of one millisecond, whose order
 //     means nothing.
 //   - Seeds overwrite nothing, not even what was forgotten.
-//   - What a Store wrote, its own reads see. What another process wrote they
+//   - What a Store wrote, its own reads see, unless it has written to
+//     Config.CacheScopes other scopes since. What another process wrote they
 //     see when the cache expires, after 5 minutes at most, or after Refresh.
 //
 // # Cache

@@ -157,7 +157,8 @@ func eventOf(it ddb.Item, attribute string) (event.Event, error) {
 	}
 	e, err := event.Parse(item.Text(it, attribute))
 	if err != nil {
-		return event.Event{}, fmt.Errorf("attribute %s is no event: %w", attribute, err)
+		// Not wrapped: what is stored is nobody's bad input.
+		return event.Event{}, fmt.Errorf("attribute %s is no event: %v", attribute, err)
 	}
 	return e, nil
 }

@@ -12,7 +12,8 @@ var (
 	ErrTooOld = errors.New("event: too old to judge")
 
 	// ErrUnknownOutcome is returned by writes that must not be repeated when
-	// their reply was lost: the write may or may not have taken effect.
+	// their reply was lost, or could not be read: the write may or may not have
+	// taken effect.
 	ErrUnknownOutcome = errors.New("event: unknown outcome: the write may or may not have taken effect")
 )
 

@@ -4,7 +4,7 @@ package first
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"github.com/homeops/ddbpatterns/counter"
@@ -24,8 +24,10 @@ type Vouchers struct {
 	Limits *counter.Store
 }
 
-// OrderPlaced may be called again for the same order at any time: after a
-// lost reply, a crash, a redelivery next week.
+// OrderPlaced may be called again for the same order, after a lost reply, a
+// crash, or a redelivery: it hands out one voucher and says so each time.
+// Within the ledger's 14 days it replays its answer; an order of which nothing
+// is known after 7 is refused with event.ErrTooOld, never counted again.
 func (v Vouchers) OrderPlaced(ctx context.Context, o Order) (string, error) {
 	key, err := ledger.Key("SHOP", o.ID)
 	if err != nil {
@@ -37,10 +39,13 @@ func (v Vouchers) OrderPlaced(ctx context.Context, o Order) (string, error) {
 	}
 	voucher, err := ledger.Do(ctx, v.Seen, ledger.Request{Key: key}, func(ctx context.Context, _ *ledger.Claim) (string, error) {
 		grant, err := v.Limits.Take(ctx, counter.Take{Key: o.Customer, Event: placed, Cap: 3})
+		if errors.Is(err, event.ErrTooOld) {
+			return "", ledger.Permanent(err) // an answer: told again, not tried again
+		}
 		if err != nil || !grant.OK {
 			return "", err
 		}
-		return fmt.Sprintf("voucher %d of %d", grant.Used, grant.Cap), nil
+		return "VOUCHER-" + o.ID, nil
 	})
 	return voucher.Value, err
 }
