@@ -56,6 +56,9 @@
 // begin a [DB] with [Config].From. [Server.Dump] and [Server.Load] are the same
 // as JSON lines; [Server.LoadItems] reads DynamoDB's own exports too.
 //
+// [OpenServer] keeps the state in a file, as the command's -data does: what was
+// acknowledged survives a kill.
+//
 // # Strictness
 //
 // What DynamoDB rejects, the server rejects: overlapping paths, unused names,

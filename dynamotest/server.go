@@ -31,6 +31,7 @@ type Server struct {
 	*Tap
 	cfg    Config
 	engine *engine.Engine
+	file   string // with the data, if there is one
 }
 
 // NewServer returns an empty server. A nil Config works.

@@ -106,7 +106,7 @@ const everySetting = `{"Table":{"TableName":"every","KeySchema":[{"AttributeName
 	`"LocalSecondaryIndexes":[{"IndexName":"local","KeySchema":[{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"g","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],` +
 	`"GlobalSecondaryIndexes":[{"IndexName":"global","KeySchema":[{"AttributeName":"g","KeyType":"HASH"},{"AttributeName":"s","KeyType":"RANGE"}],` +
 	`"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x","y"]},"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":2},"WarmThroughput":{"ReadUnitsPerSecond":12000,"WriteUnitsPerSecond":4000}}],` +
-	`"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"},"DeletionProtectionEnabled":true,"TableClass":"STANDARD_INFREQUENT_ACCESS","SSESpecification":{"Enabled":true,"SSEType":"KMS"},"Tags":[{"Key":"team","Value":"å\n"}]},"TimeToLive":"x"}
+	`"DeletionProtectionEnabled":true,"TableClass":"STANDARD_INFREQUENT_ACCESS","SSESpecification":{"Enabled":true,"SSEType":"KMS"},"Tags":[{"Key":"team","Value":"å\n"}],"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"}},"TimeToLive":"x"}
 {"Item":{"g":{"S":"a"},"p":{"B":"AAE="},"s":{"N":"-1.5"},"x":{"M":{"l":{"L":[{"NULL":true},{"BOOL":false},{"SS":["a","b"]}]}}}}}
 {"Item":{"p":{"B":"AAE="},"s":{"N":"2"},"y":{"S":"\u0001\"\\ é"}}}
 `

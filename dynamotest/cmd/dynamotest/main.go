@@ -1,10 +1,11 @@
-// Command dynamotest serves an in-memory DynamoDB on a port, for SDKs of any
+// Command dynamotest serves a DynamoDB of its own on a port, for SDKs of any
 // language:
 //
 //	go run github.com/homeops/ddbpatterns/dynamotest/cmd/dynamotest -addr 127.0.0.1:8000
 //
-// It asks for no account and keeps nothing. Unless told otherwise it listens
-// on the loopback interface only.
+// It asks for no account. With -data FILE it keeps what it holds in a file, and
+// acknowledges nothing that is not on disk: it may be killed at any time.
+// Unless told otherwise it listens on the loopback interface only.
 package main
 
 import (
@@ -25,19 +26,33 @@ import (
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8000", "address to listen on")
 	sweep := flag.Duration("ttl", time.Minute, "how often expired items are deleted; 0 is never")
+	data := flag.String("data", "", "file that keeps the data; none by default")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := serve(ctx, *addr, *sweep, func(url string) { fmt.Println("dynamotest: listening on", url) }); err != nil {
+	ready := func(url string) { fmt.Println("dynamotest: listening on", url) }
+	if err := serve(ctx, options{addr: *addr, data: *data, sweep: *sweep}, ready); err != nil {
 		fmt.Fprintln(os.Stderr, "dynamotest:", err)
 		os.Exit(1)
 	}
 }
 
+type options struct {
+	addr  string
+	data  string        // the file; "" is none
+	sweep time.Duration // how often expired items are deleted
+}
+
 // serve answers until the context ends, then finishes what is under way.
-func serve(ctx context.Context, addr string, sweep time.Duration, ready func(url string)) error {
+func serve(ctx context.Context, opt options, ready func(url string)) (err error) {
 	db := dynamotest.NewServer(nil)
-	listener, err := net.Listen("tcp", addr)
+	if opt.data != "" {
+		if db, err = dynamotest.OpenServer(opt.data, nil); err != nil {
+			return err
+		}
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	listener, err := net.Listen("tcp", opt.addr)
 	if err != nil {
 		return err
 	}
@@ -48,8 +63,8 @@ func serve(ctx context.Context, addr string, sweep time.Duration, ready func(url
 		WriteTimeout:      time.Minute,
 		IdleTimeout:       5 * time.Minute,
 	}
-	if sweep > 0 {
-		go expire(ctx, db, sweep)
+	if opt.sweep > 0 {
+		go expire(ctx, db, opt.sweep)
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()

@@ -56,6 +56,7 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 	if req.Stream.Value.Enabled.Value {
 		e.openStream(t, req.Stream.Value.View.Value)
 	}
+	e.logOperation(t.created, call.Operation, call.body)
 	return e.description("TableDescription", t, "ACTIVE"), nil
 }
 
@@ -294,6 +295,7 @@ func (e *Engine) deleteTable(call *Call, req *api.DeleteTable) (reply, *api.Erro
 	}
 	delete(e.tables, t.name)
 	t.stream.close()
+	e.logRequest(call)
 	return e.description("TableDescription", t, "DELETING"), nil
 }
 

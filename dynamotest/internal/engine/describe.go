@@ -210,6 +210,7 @@ func (e *Engine) updateTimeToLive(call *Call, req *api.UpdateTimeToLive) (reply,
 	default:
 		t.settings.ttl = ""
 	}
+	e.logRequest(call)
 	return writeFunc(func(w *api.Writer) {
 		w.Object("TimeToLiveSpecification", func() {
 			w.Text("AttributeName", attribute)
@@ -239,6 +240,7 @@ func (e *Engine) updateContinuousBackups(call *Call, req *api.UpdateContinuousBa
 		s.backups, s.backupsFrom = req.Enabled.Value, e.now()
 	}
 	t.settings.backupDays = req.Days.Or(35)
+	e.logRequest(call)
 	return e.describeBackups(t.settings), nil
 }
 

@@ -53,6 +53,8 @@ type Engine struct {
 	opt   Options
 	hooks atomic.Pointer[Hooks]
 
+	journal *journal // nil in memory; set before the first request
+
 	mu sync.RWMutex // guards what follows, and every table
 	state
 }
@@ -124,21 +126,33 @@ func on[R any, P interface {
 		if err := api.Decode(body, req); err != nil {
 			return nil, err
 		}
+		call.body = body
 		hooks := e.hooks.Load()
 		if hooks == nil || call.past {
-			return run(e, call, req)
+			return settled(e, call, req, run)
 		}
 		call.Targets = e.targets(req)
 		if err := (*hooks).Before(ctx, call); err != nil {
 			return nil, err
 		}
-		rep, err := run(e, call, req)
+		rep, err := settled(e, call, req, run)
 		call.Err = err
 		if err := (*hooks).After(ctx, call); err != nil {
 			return nil, err
 		}
 		return rep, err
 	}
+}
+
+// settled runs an operation, and waits until what it changed or saw is safe.
+func settled[P any](e *Engine, call *Call, req P, run func(*Engine, *Call, P) (reply, *api.Error)) (reply, *api.Error) {
+	rep, err := run(e, call, req)
+	if e.journal != nil && !call.past {
+		if failed := e.settle(); failed != nil {
+			return nil, &api.Error{Code: api.InternalServerError, Message: "the data file cannot be written: " + failed.Error()}
+		}
+	}
+	return rep, err
 }
 
 var operations map[string]operation

@@ -24,6 +24,7 @@ type Call struct {
 	Operation string
 	Targets   []Target // filled for Hooks only
 	past      bool     // no Hooks are to see it
+	body      []byte   // the request
 
 	// Refuse may be filled by Before, with one element for each target of a
 	// batch: those that come back unprocessed.

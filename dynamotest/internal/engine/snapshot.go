@@ -85,6 +85,9 @@ func (e *Engine) Restore(s *Snapshot) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.journal != nil {
+		panic("dynamotest: Restore: the server keeps a data file, which cannot go back")
+	}
 	e.state = restored
 }
 

@@ -46,7 +46,12 @@ func (s *Snapshot) Dump(w io.Writer) error {
 func (t *table) definition() []byte {
 	var w api.Writer
 	w.Element(func() {
-		w.Object("Table", func() { t.define(&w) })
+		w.Object("Table", func() {
+			t.define(&w)
+			if t.stream.open() {
+				t.defineStream(&w)
+			}
+		})
 		if t.settings.ttl != "" {
 			w.Text("TimeToLive", t.settings.ttl)
 		}
@@ -76,12 +81,6 @@ func (t *table) define(w *api.Writer) {
 	t.defineIndexes(w, "GlobalSecondaryIndexes", false)
 	describeMaximum(w, s.maximum)
 	describeWarm(w, s.warm)
-	if t.stream.open() {
-		w.Object("StreamSpecification", func() {
-			w.Bool("StreamEnabled", true)
-			w.Text("StreamViewType", t.stream.view)
-		})
-	}
 	if s.protected {
 		w.Bool("DeletionProtectionEnabled", true)
 	}
@@ -109,6 +108,46 @@ func (t *table) define(w *api.Writer) {
 			}
 		})
 	}
+}
+
+func (t *table) defineStream(w *api.Writer) {
+	w.Object("StreamSpecification", func() {
+		w.Bool("StreamEnabled", true)
+		w.Text("StreamViewType", t.stream.view)
+	})
+}
+
+// A request is one that a journal asks for again.
+type request struct {
+	operation string
+	body      []byte
+}
+
+// requests returns those that make a table like t without items, and the one
+// that then enables its stream, if it has one.
+func (t *table) requests() (create []request, enable []byte) {
+	body := func(members func(w *api.Writer)) []byte {
+		var w api.Writer
+		w.Element(func() { members(&w) })
+		return w.Buf
+	}
+	create = []request{{"CreateTable", body(t.define)}}
+	if t.settings.ttl != "" {
+		create = append(create, request{"UpdateTimeToLive", body(func(w *api.Writer) {
+			w.Text("TableName", t.name)
+			w.Object("TimeToLiveSpecification", func() {
+				w.Text("AttributeName", t.settings.ttl)
+				w.Bool("Enabled", true)
+			})
+		})})
+	}
+	if t.stream.open() {
+		enable = body(func(w *api.Writer) {
+			w.Text("TableName", t.name)
+			t.defineStream(w)
+		})
+	}
+	return create, enable
 }
 
 func defineThroughput(w *api.Writer, t api.Throughput) {
@@ -161,6 +200,14 @@ func (e *Engine) Load(r io.Reader) error {
 	if err != nil {
 		return err
 	}
+	if err := e.adopt(loaded); err != nil {
+		return err
+	}
+	return e.settle()
+}
+
+// adopt takes over the tables of another engine.
+func (e *Engine) adopt(loaded *Engine) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, t := range loaded.sorted() {
@@ -172,6 +219,7 @@ func (e *Engine) Load(r io.Reader) error {
 		e.serial++
 		t.id = tableID(e.serial)
 		e.tables[t.name] = t
+		e.logLoaded(t)
 		if t.stream.open() { // what is loaded is no change
 			e.openStream(t, t.stream.view)
 		}
@@ -193,6 +241,13 @@ func (e *Engine) LoadItems(tableName string, r io.Reader) error {
 	if err != nil {
 		return err
 	}
+	if err := e.putLoaded(tableName, items); err != nil {
+		return err
+	}
+	return e.settle()
+}
+
+func (e *Engine) putLoaded(tableName string, items []attr.Map) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t := e.tables[tableName]

@@ -18,6 +18,8 @@ const tokenLife = 10 * time.Minute
 type tokens struct {
 	spent store.Tree[api.Fingerprint]
 	queue []spent // in the order they were spent
+
+	journal *journal // nil in memory
 }
 
 // spent is a token that was used.
@@ -38,6 +40,9 @@ func (t *tokens) find(token string, now time.Time) (api.Fingerprint, bool) {
 func (t *tokens) spend(token string, payload api.Fingerprint, now time.Time) {
 	t.spent.Set(token, payload)
 	t.queue = append(t.queue, spent{token, now.Add(tokenLife)})
+	if t.journal != nil {
+		t.journal.logToken(token, payload, now)
+	}
 }
 
 func (e *Engine) transactWriteItems(call *Call, req *api.TransactWriteItems) (reply, *api.Error) {

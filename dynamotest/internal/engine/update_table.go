@@ -33,6 +33,7 @@ func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Erro
 	}
 	t.settings, t.indexes = settings, indexes
 	e.changeStream(t, req.Stream)
+	e.logRequest(call)
 	return e.description("TableDescription", t, "ACTIVE"), nil
 }
 

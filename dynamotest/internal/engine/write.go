@@ -327,6 +327,9 @@ func (e *Engine) commit(changes []*change) {
 	for _, c := range changes {
 		c.commit()
 	}
+	if e.journal != nil && len(changes) > 0 {
+		e.logChanges(changes)
+	}
 }
 
 func pointers(changes []change) []*change {
