@@ -22,6 +22,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 	_ "time/tzdata" // zones on machines that have none
 
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
@@ -36,6 +37,9 @@ var (
 	conversation []byte
 	//go:embed testdata/seeds.json
 	seeds []byte
+	// written is when: what the conversation dates later is meant to be refused,
+	// whatever the clock on the wall shows.
+	written = time.Date(2026, time.April, 9, 0, 0, 0, 0, time.UTC)
 )
 
 func main() {
@@ -69,6 +73,15 @@ type flags struct {
 	updates, serve, seeds, log string
 }
 
+const aboutUpdates = `
+The updates of -updates may come in any order and leave gaps: the clock shows the
+latest date so far and never goes back, so of updates that are not in the order
+of time the older ones are late. One dated more than an hour ahead of the present
+does not move the clock, and is refused. The bot in them is that of
+TELEGRAM_BOT_TOKEN, or without one user %d: what answers it has that id in
+reply_to_message.from.id.
+`
+
 func (p program) flags() (flags, error) {
 	var f flags
 	set := flag.NewFlagSet("homeops", flag.ContinueOnError)
@@ -77,6 +90,11 @@ func (p program) flags() (flags, error) {
 	set.StringVar(&f.serve, "serve", "", "be webhook and worker on this `address`, such as :8080")
 	set.StringVar(&f.seeds, "seeds", "", "a JSON `file` of phrases that chats start with: chat id → phrase → activity")
 	set.StringVar(&f.log, "log", "text", "the `form` of the log on standard error: text or json")
+	set.Usage = func() {
+		fmt.Fprintf(p.Err, "Usage of homeops:\n")
+		set.PrintDefaults()
+		fmt.Fprintf(p.Err, aboutUpdates, app.DefaultBotID)
+	}
 	if err := set.Parse(p.Args); err != nil {
 		return flags{}, err // which is written already
 	}
@@ -109,8 +127,8 @@ func (p program) run(ctx context.Context) (exit int) {
 		return exitUsage
 	}
 	cfg, err := config.Load(p.Env)
-	if err == nil && f.serve != "" && cfg.TelegramSecret == "" {
-		err = errors.New("TELEGRAM_SECRET_TOKEN: must be set, to what setWebhook was given: without it anybody could post updates")
+	if err == nil && f.serve != "" {
+		err = cfg.ForService()
 	}
 	if p.complain(err) != nil {
 		return exitUsage
@@ -131,7 +149,8 @@ func (p program) replay(ctx context.Context, cfg config.Config, f flags) error {
 	var err error
 	switch f.updates {
 	case "":
-		o.Updates, o.Config.TelegramToken = bytes.NewReader(conversation), "" // the bot in it is another
+		o.Updates, o.Present = bytes.NewReader(conversation), written
+		o.Config.TelegramToken = "" // the bot in it is another
 		if f.seeds == "" {
 			o.Seeds, err = readSeeds(seeds)
 		}

@@ -58,10 +58,14 @@ func TestReport(t *testing.T) {
 // What the environment holds of AWS is not for a replay to use.
 func TestReplayKeepsOffAWS(t *testing.T) {
 	t.Parallel()
-	env := map[string]string{"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "x"}
-	got := run(t, env, `{"update_id":1,"message":{"message_id":1,"date":1773073860,"chat":{"id":-5}}}`, "-updates", "-")
-	if got.exit != exitOK || !strings.Contains(got.out, "on DynamoDB inside this process") {
-		t.Errorf("exit %d: %s%s", got.exit, got.out, got.err)
+	for _, env := range []map[string]string{
+		{"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "x"},
+		{"AWS_ACCESS_KEY_ID": "AKIA"}, // which would stop a service
+	} {
+		got := run(t, env, `{"update_id":1,"message":{"message_id":1,"date":1773073860,"chat":{"id":-5}}}`, "-updates", "-")
+		if got.exit != exitOK || !strings.Contains(got.out, "on DynamoDB inside this process") {
+			t.Errorf("%v: exit %d: %s%s", env, got.exit, got.out, got.err)
+		}
 	}
 }
 
@@ -106,11 +110,12 @@ func TestRefusesToStart(t *testing.T) {
 	}{
 		"wrong variables":       {map[string]string{"DYNAMO_TTL_DAYS": "0", "HOMEOPS_TABLE_NAME": "x"}, nil, exitUsage, []string{"DYNAMO_TTL_DAYS:", "HOMEOPS_TABLE_NAME:"}},
 		"no secret":             {nil, []string{"-serve", "127.0.0.1:0"}, exitUsage, []string{"TELEGRAM_SECRET_TOKEN:"}},
+		"half a key":            {map[string]string{"TELEGRAM_SECRET_TOKEN": "s", "AWS_SECRET_ACCESS_KEY": "x"}, []string{"-serve", "127.0.0.1:0"}, exitUsage, []string{"AWS_ACCESS_KEY_ID:"}},
 		"both modes":            {nil, []string{"-serve", ":0", "-updates", "x"}, exitUsage, []string{"-serve"}},
 		"an unknown flag":       {nil, []string{"-x"}, exitUsage, []string{"-x"}},
 		"an argument":           {nil, []string{"updates.jsonl"}, exitUsage, []string{`"updates.jsonl"`}},
 		"an unknown log":        {nil, []string{"-log", "xml"}, exitUsage, []string{"-log"}},
-		"help":                  {nil, []string{"-h"}, exitOK, []string{"-updates"}},
+		"help":                  {nil, []string{"-h"}, exitOK, []string{"-updates", "user 6000000000", "never goes back"}},
 		"no such file":          {nil, []string{"-updates", "testdata/none"}, exitFailed, []string{"testdata/none"}},
 		"no such seeds":         {nil, []string{"-seeds", "testdata/none"}, exitFailed, []string{"testdata/none"}},
 		"seeds of another form": {nil, []string{"-seeds", "testdata/conversation.jsonl"}, exitFailed, []string{"chat id → phrase → activity"}},

@@ -25,9 +25,23 @@ type Config struct {
 	Endpoint string // DYNAMO_ENDPOINT; "" is AWS where there are credentials, else embedded
 	Region   string // DYNAMO_REGION
 	AWS      bool   // the SDK's own variables name credentials, which it reads itself
+	AWSError error  // what is wrong with those, for whoever uses them
 
 	TelegramSecret string // TELEGRAM_SECRET_TOKEN, asked for by -serve
 	TelegramToken  string // TELEGRAM_BOT_TOKEN; "" writes replies to the console
+}
+
+// ForService names what only a service needs: a secret, and AWS in order where
+// it is what the service works on.
+func (c Config) ForService() error {
+	var errs []error
+	if c.TelegramSecret == "" {
+		errs = append(errs, errors.New("TELEGRAM_SECRET_TOKEN: must be set, to what setWebhook was given: without it anybody could post updates"))
+	}
+	if c.Endpoint == "" && c.AWSError != nil {
+		errs = append(errs, c.AWSError)
+	}
+	return errors.Join(errs...)
 }
 
 // Telegram's own rules, from the Bot API and the form of its tokens.
@@ -62,7 +76,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		TelegramSecret:  r.secret("TELEGRAM_SECRET_TOKEN", secret, "1 to 256 letters, digits, '_' and '-', as setWebhook takes it"),
 		TelegramToken:   r.secret("TELEGRAM_BOT_TOKEN", botToken, "a bot token, digits:letters, as BotFather gives it"),
 	}
-	cfg.AWS = r.credentials()
+	cfg.AWS, cfg.AWSError = r.credentials()
 	r.distinct(cfg)
 	if len(r.errs) > 0 {
 		return Config{}, errors.Join(r.errs...)
@@ -99,16 +113,25 @@ func (r *reader) secret(name string, form *regexp.Regexp, want string) string {
 	return value
 }
 
-// days takes whole days, at least one: a deduplication that forgets at once is
-// none. The bound is ten years.
+// The least and the most days of DYNAMO_TTL_DAYS. A message that comes again
+// is answered as long as the counter takes its event, which is for
+// counter.Retention, seven days, and a skew of clocks of less than one more:
+// the ledger must remember for longer that it was answered.
+const (
+	leastDays = 8
+	mostDays  = 3650
+)
+
+// days takes whole days.
 func (r *reader) days(name string, otherwise int) int {
 	value := r.value(name)
 	if value == "" {
 		return otherwise
 	}
 	days, err := strconv.Atoi(value)
-	if err != nil || days < 1 || days > 3650 {
-		r.wrong(name, "must be a whole number of days from 1 to 3650, is %q", value)
+	if err != nil || days < leastDays || days > mostDays {
+		r.wrong(name, "must be a whole number of days from %d to %d, is %q: a message counts for 7 days and the skew of clocks, "+
+			"and all that time its answer must be remembered as given", leastDays, mostDays, value)
 	}
 	return days
 }
@@ -125,17 +148,18 @@ func (r *reader) endpoint(name string) string {
 	return value
 }
 
-// credentials reports whether the environment names AWS credentials. A profile
+// credentials reports whether the environment names AWS credentials, and what
+// is wrong with them: a replay, which never uses them, does not mind. A profile
 // or a role that only files or the machine know of is not looked for: name it
 // with AWS_PROFILE.
-func (r *reader) credentials() bool {
+func (r *reader) credentials() (named bool, wrong error) {
 	if (r.value("AWS_ACCESS_KEY_ID") == "") != (r.value("AWS_SECRET_ACCESS_KEY") == "") {
-		r.wrong("AWS_ACCESS_KEY_ID", "goes with AWS_SECRET_ACCESS_KEY: set both or none")
+		return true, errors.New("AWS_ACCESS_KEY_ID: goes with AWS_SECRET_ACCESS_KEY: set both or none")
 	}
 	return slices.ContainsFunc([]string{
 		"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE",
 		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-	}, func(name string) bool { return r.value(name) != "" })
+	}, func(name string) bool { return r.value(name) != "" }), nil
 }
 
 // distinct refuses one table for two purposes: their keys differ.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 )
 
@@ -68,10 +69,23 @@ func TestWrongValuesAreAllNamed(t *testing.T) {
 			t.Errorf("the error shows a secret: %v", err)
 		}
 	}
-	for _, days := range []string{"-1", "1.5", "x", "3651"} {
+	for _, days := range []string{"-1", "7", "8.5", "x", "3651"} {
 		if _, err := config.Load(lookup(map[string]string{"DYNAMO_TTL_DAYS": days})); err == nil {
 			t.Errorf("DYNAMO_TTL_DAYS=%s is accepted", days)
 		}
+	}
+	for _, days := range []string{"8", "3650"} {
+		if _, err := config.Load(lookup(map[string]string{"DYNAMO_TTL_DAYS": days})); err != nil {
+			t.Error(err)
+		}
+	}
+	// The least outlasts what the counter takes, for clocks that differ by most
+	// of a day, and the reason is told.
+	if least := 8 * 24 * time.Hour; least <= counter.Retention {
+		t.Errorf("an answer is forgotten after %v, its message counts for %v", least, counter.Retention)
+	}
+	if _, err := config.Load(lookup(map[string]string{"DYNAMO_TTL_DAYS": "7"})); err == nil || !strings.Contains(err.Error(), "a message counts for 7 days") {
+		t.Errorf("the reason is not told: %v", err)
 	}
 }
 
@@ -92,8 +106,39 @@ func TestCredentials(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, got.AWS, err)
 		}
 	}
-	_, err := config.Load(lookup(map[string]string{"AWS_ACCESS_KEY_ID": "AKIA"}))
-	if err == nil || !strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID:") {
-		t.Errorf("half a key: %v", err)
+}
+
+// Half a key stops a service that would use it, and nothing else.
+func TestHalfAKey(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		env   map[string]string
+		wrong bool
+	}{
+		"an id":                  {map[string]string{"AWS_ACCESS_KEY_ID": "AKIA"}, true},
+		"a secret":               {map[string]string{"AWS_SECRET_ACCESS_KEY": "x"}, true},
+		"an id beside a profile": {map[string]string{"AWS_ACCESS_KEY_ID": "AKIA", "AWS_PROFILE": "default"}, true},
+		"an id and an endpoint":  {map[string]string{"AWS_ACCESS_KEY_ID": "AKIA", "DYNAMO_ENDPOINT": "http://127.0.0.1:8000"}, false},
+		"a whole key":            {map[string]string{"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "x"}, false},
+	} {
+		tc.env["TELEGRAM_SECRET_TOKEN"] = "s"
+		got, err := config.Load(lookup(tc.env))
+		if err != nil || !got.AWS {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		err = got.ForService()
+		if (err != nil) != tc.wrong || tc.wrong && !strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID:") {
+			t.Errorf("%s, for a service: %v", name, err)
+		}
+	}
+	got, err := config.Load(lookup(map[string]string{"AWS_ACCESS_KEY_ID": "AKIA"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = got.ForService()
+	for _, want := range []string{"TELEGRAM_SECRET_TOKEN:", "AWS_ACCESS_KEY_ID:"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is not named: %v", want, err)
+		}
 	}
 }

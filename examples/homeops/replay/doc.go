@@ -3,6 +3,11 @@
 // tables. Weeks pass in a second, and what the clock decides (quiet hours, the
 // day's limit, the queue's visibility timeout) is decided as it was then.
 //
+// The clock shows the latest date so far and never goes back: updates may leave
+// gaps and come in any order, and what is older than the clock is delivered as
+// it stands, as something late. A date more than an hour ahead of the present
+// does not move the clock, so the worker refuses its update.
+//
 //	clock.go     what time it is
 //	source.go    reads updates and tells when each came in
 //	telegram.go  posts an update to the webhook, and again until it is acknowledged

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,49 +18,108 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 )
 
-var noon = time.Date(2026, 3, 10, 11, 0, 0, 0, time.UTC)
+var (
+	noon  = time.Date(2026, 3, 10, 11, 0, 0, 0, time.UTC)
+	years = time.Date(2046, 3, 10, 11, 0, 0, 0, time.UTC) // after, the present of these tests
+)
 
 func update(id int, at time.Time) string {
 	return fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%[1]d,"date":%d,"from":{"id":7,"is_bot":false,"first_name":"Eva"},`+
 		`"chat":{"id":-5,"type":"group"},"text":"Jag har diskat"}}`, id, at.Unix())
 }
 
-// The clock goes by dates that what follows bears out.
+// The clock goes by the latest date that is not ahead of the present.
 func TestSourceTellsWhenUpdatesCameIn(t *testing.T) {
 	t.Parallel()
+	const weeks = 7 * 24
 	for name, tc := range map[string]struct {
-		hours []int
-		more  string
-		want  []int
+		hours        []int
+		before, more string
+		want         []int
 	}{
-		"one":                   {[]int{0}, "", []int{0}},
-		"in order":              {[]int{0, 1, 1, 5, 200}, "", []int{0, 1, 1, 5, 200}},
-		"after a year":          {[]int{0, 9000, 9001}, "", []int{0, 9000, 9001}},
-		"the last, after a day": {[]int{0, 24}, "", []int{0, 24}},
-		"the last, ahead":       {[]int{0, 90000}, "", []int{0, 0}},
-		"one ahead":             {[]int{0, 90000, 1, 2}, "", []int{0, 0, 1, 2}},
-		"the first ahead":       {[]int{90000, 1, 2}, "", []int{1, 1, 2}},
-		"one comes again":       {[]int{0, 1, 50, 51, 1, 52, 53}, "", []int{0, 1, 50, 51, 51, 52, 53}},
-		"some without a date":   {[]int{0, 1}, "no JSON\n\n {}\n", []int{0, 1, 1, 1}},
+		"one":                   {hours: []int{0}, want: []int{0}},
+		"in order":              {hours: []int{0, 1, 1, 5, 200}, want: []int{0, 1, 1, 5, 200}},
+		"after years":           {hours: []int{0, 900 * weeks, 900*weeks + 1}, want: []int{0, 900 * weeks, 900*weeks + 1}},
+		"the last, after weeks": {hours: []int{0, 40 * weeks}, want: []int{0, 40 * weeks}},
+		"two, each after weeks": {hours: []int{0, 40 * weeks, 80 * weeks}, want: []int{0, 40 * weeks, 80 * weeks}},
+		"chats joined":          {hours: []int{0, 500, 1000, 0, 500, 1001}, want: []int{0, 500, 1000, 1000, 1000, 1001}},
+		"newest first":          {hours: []int{900, 500, 1, 0}, want: []int{900, 900, 900, 900}},
+		"the last, ahead":       {hours: []int{0, 1 << 20}, want: []int{0, 0}},
+		"one ahead":             {hours: []int{0, 1 << 20, 1, 2}, want: []int{0, 0, 1, 2}},
+		"the first ahead":       {hours: []int{1 << 20, 1, 2}, want: []int{1, 1, 2}},
+		"all ahead":             {hours: []int{1 << 20, 1 << 21}, want: []int{-1, -1}},
+		"one comes again":       {hours: []int{0, 1, 50, 51, 1, 52, 53}, want: []int{0, 1, 50, 51, 51, 52, 53}},
+		"some without a date":   {hours: []int{0, 1}, more: "no JSON\n\n {}\n", want: []int{0, 1, 1, 1}},
+		"no date at first":      {before: "no JSON\n", hours: []int{5, 6}, want: []int{5, 5, 6}},
+		"a mark at the front":   {before: "\uFEFF", hours: []int{5, 6}, want: []int{5, 6}},
+		"files with marks":      {hours: []int{5}, more: "\uFEFF" + update(9, noon.Add(9*time.Hour)), want: []int{5, 9}},
+		"only a mark":           {more: "\uFEFF\n"},
+		"as late as allowed":    {hours: []int{0}, more: update(9, years.Add(time.Hour)), want: []int{0, int(years.Add(time.Hour).Sub(noon).Hours())}},
+		"a second later":        {hours: []int{0}, more: update(9, years.Add(time.Hour+time.Second)), want: []int{0, 0}},
+		"beyond any calendar":   {hours: []int{0, 1}, more: `{"message":{"date":9223372036854775807}}`, want: []int{0, 1, 1}},
+		"a date and an edit's":  {hours: []int{0}, more: fmt.Sprintf(`{"edited_message":{"date":%d,"edit_date":%d}}`, noon.Unix(), noon.Add(5*time.Hour).Unix()), want: []int{0, 5}},
+		"only one is ahead":     {hours: []int{0}, more: fmt.Sprintf(`{"message":{"date":%d,"edit_date":99999999999}}`, noon.Add(5*time.Hour).Unix()), want: []int{0, 5}},
 	} {
 		var lines strings.Builder
 		for i, hour := range tc.hours {
 			fmt.Fprintln(&lines, update(i+1, noon.Add(time.Duration(hour)*time.Hour)))
 		}
-		s := newSource(strings.NewReader(lines.String() + tc.more))
+		s := newSource(strings.NewReader(tc.before+lines.String()+tc.more), func() time.Time { return years })
 		var got []int
 		for {
-			_, at, ok, err := s.next()
+			l, ok, err := s.next()
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !ok {
 				break
 			}
-			got = append(got, int(at.Sub(noon).Hours()))
+			if bytes.HasPrefix(l.body, byteOrderMark) || len(bytes.TrimSpace(l.body)) == 0 {
+				t.Errorf("%s: %q is delivered", name, l.body)
+			}
+			if s.at.IsZero() {
+				got = append(got, -1)
+				continue
+			}
+			got = append(got, int(s.at.Sub(noon).Hours()))
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+// However the updates of a chat are put together, all are stored; only what is
+// dated ahead of the present is refused.
+func TestGoodUpdatesAreNotRefused(t *testing.T) {
+	t.Parallel()
+	at := func(days ...int) (text string) {
+		for i, day := range days {
+			text += update(i+1, noon.Add(time.Duration(day)*24*time.Hour)) + "\n"
+		}
+		return text
+	}
+	for name, tc := range map[string]struct {
+		updates     string
+		saved, late int
+		unbelieved  int
+	}{
+		"weeks of silence at the end": {at(0, 1, 2, 120), 4, 0, 0},
+		"silence again and again":     {at(0, 60, 120, 180, 240), 5, 0, 0},
+		"chats joined":                {at(0, 30, 60, 90) + strings.ReplaceAll(at(0, 30, 60, 90), `"id":-5`, `"id":-6`), 8, 3, 0},
+		"newest first":                {at(90, 60, 30, 0), 4, 3, 0},
+		"a mark at the front":         {"\uFEFF" + at(0, 1), 2, 0, 0},
+		"one of the future":           {at(0, 1, 24000, 2), 3, 0, 1},
+	} {
+		r := started(t, tc.updates)
+		r.waves.off.Store(true)
+		r.SkipDepth = true
+		if err := r.all(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		dead := r.queue.Dead()
+		if r.tally.Saved != tc.saved || len(dead) != tc.unbelieved || r.tally.Unbelieved != tc.unbelieved || r.tally.Late != tc.late || r.tally.CameBack != 0 {
+			t.Errorf("%s: %d saved, %d late, %d unbelieved, %d came back, dead %v", name, r.tally.Saved, r.tally.Late, r.tally.Unbelieved, r.tally.CameBack, dead)
 		}
 	}
 }
@@ -101,7 +161,7 @@ func started(t *testing.T, updates string) *run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := start(Options{Config: cfg, Updates: strings.NewReader(updates), Log: slog.New(slog.DiscardHandler)})
+	r, err := start(Options{Config: cfg, Updates: strings.NewReader(updates), Log: slog.New(slog.DiscardHandler), Present: years})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,10 @@ type Options struct {
 	Log      *slog.Logger
 	Progress io.Writer // a line now and then; nil for none
 
+	// Present is when the file was written, where that is known: dates more
+	// than an hour ahead of it are not believed. Zero is the wall clock's.
+	Present time.Time
+
 	// SkipDepth measures no depth, for which requests are held back a little.
 	SkipDepth bool
 }
@@ -38,7 +42,7 @@ const (
 	madeUpSecret  = "replay"
 )
 
-// wall is the clock on the wall, for progress only.
+// wall is the clock on the wall: for progress, and for what dates lie ahead.
 var wall = time.Now
 
 // run is a replay under way.
@@ -79,7 +83,11 @@ func Run(ctx context.Context, o Options) (report.Facts, error) {
 // start wires the pipeline as a service does, but for the clock, and for the
 // sender, which keeps to itself what it is given.
 func start(o Options) (*run, error) {
-	r := &run{Options: o, updates: newSource(o.Updates), waves: new(waves), tally: report.NewTally()}
+	present := wall
+	if !o.Present.IsZero() {
+		present = func() time.Time { return o.Present }
+	}
+	r := &run{Options: o, updates: newSource(o.Updates, present), waves: new(waves), tally: report.NewTally()}
 	r.clock = newClock(r.updates.at)
 	r.db = open(o.Config, r.clock.now, r.waves)
 	r.queue = queue.NewMemory(queue.Config{Now: r.clock.now})
@@ -127,14 +135,14 @@ func (r *run) all(ctx context.Context) error {
 	defer r.waves.off.Store(true)
 	progress := wall().Add(progressEvery)
 	for {
-		body, at, ok, err := r.updates.next()
+		update, ok, err := r.updates.next()
 		if err != nil {
 			return fmt.Errorf("reading updates: %w", err)
 		}
 		if !ok {
 			break
 		}
-		if err := r.one(ctx, body, at); err != nil {
+		if err := r.one(ctx, update); err != nil {
 			return err
 		}
 		if r.tally.Updates == measured {
@@ -142,7 +150,7 @@ func (r *run) all(ctx context.Context) error {
 		}
 		if r.Progress != nil && wall().After(progress) {
 			progress = wall().Add(progressEvery)
-			fmt.Fprintf(r.Progress, "homeops: %d updates replayed, up to %s\n", r.tally.Updates, at.Format(time.DateOnly))
+			fmt.Fprintf(r.Progress, "homeops: %d updates replayed, up to %s\n", r.tally.Updates, r.clock.now().Format(time.DateOnly))
 		}
 	}
 	for r.queue.Len() > 0 {
@@ -154,11 +162,12 @@ func (r *run) all(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) one(ctx context.Context, body []byte, at time.Time) error {
-	r.clock.until(at)
+func (r *run) one(ctx context.Context, update line) error {
+	r.clock.until(update.at)
 	r.tally.Update(r.clock.now())
-	r.body = body
-	posts, acknowledged, err := r.telegram.deliver(ctx, body)
+	r.tally.Dated(!update.believed, !update.at.IsZero() && r.updates.at.Sub(update.at) > late)
+	r.body = update.body
+	posts, acknowledged, err := r.telegram.deliver(ctx, update.body)
 	r.tally.Posted(posts, acknowledged)
 	if err != nil {
 		return err

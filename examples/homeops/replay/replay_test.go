@@ -92,6 +92,7 @@ func options(t *testing.T, cfg config.Config, updates []byte) replay.Options {
 	}
 	return replay.Options{
 		Config: cfg, Updates: bytes.NewReader(updates), Seeds: phrases, Log: slog.New(slog.DiscardHandler), SkipDepth: true,
+		Present: time.Date(2026, 4, 9, 0, 0, 0, 0, time.UTC),
 	}
 }
 

@@ -35,9 +35,10 @@ func newCosts() Costs {
 	return Costs{ByKind: map[string]*KindCost{}, ByTable: map[string]TableCost{}}
 }
 
-// kindOf splits the worker's kinds where the price differs.
+// kindOf splits the worker's kinds where the price differs. What the worker
+// gave no kind is a row of its own: "none" are messages that were read.
 func kindOf(r worker.Report) string {
-	kind := string(cmp.Or(r.Kind, worker.KindNone))
+	kind := cmp.Or(string(r.Kind), "of another kind")
 	switch {
 	case r.Err != nil:
 		return "failed, comes back"

@@ -88,12 +88,25 @@ func TestKinds(t *testing.T) {
 		{Kind: worker.KindActivity, Recorded: one, Duplicate: true},
 		{Kind: worker.KindActivity, Err: errors.New("lost")},
 		{Kind: worker.KindMember},
+		{Kind: worker.KindNone},
+		{Kind: "other"},
 		{},
 	} {
 		tally.Delivered(r, dynamotest.Cost{})
 	}
 	wants(t, write(t, report.Facts{Tally: tally}), "activity, answered  ", "activity, silent  ", "activity, several at once  ",
-		"activity, again  ", "failed, comes back  ", "membership  ", "none  ", "    1  quiet hours\n")
+		"activity, again  ", "failed, comes back  ", "membership  ", " none           1  ", " other           1  ", " of another kind           1  ",
+		"    1  quiet hours\n")
+}
+
+// What the clock made of the dates is told.
+func TestDates(t *testing.T) {
+	t.Parallel()
+	tally := report.NewTally()
+	for _, d := range []struct{ unbelieved, late bool }{{true, false}, {false, true}, {true, true}, {false, false}, {false, true}} {
+		tally.Dated(d.unbelieved, d.late)
+	}
+	wants(t, write(t, report.Facts{Tally: tally}), "\nThe clock goes by their dates, and never back: over an hour late 3, dated ahead of the present 2.\n")
 }
 
 // A dead letter has the reason it was refused for, or what it last failed of.

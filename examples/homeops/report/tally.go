@@ -22,6 +22,8 @@ import (
 type Tally struct {
 	Updates     int
 	First, Last time.Time // on the updates' clock
+	Unbelieved  int       // updates dated ahead of the present, which the clock passes over
+	Late        int       // updates over an hour older than the clock
 	Posts       int       // requests to the webhook
 	Given       int       // updates that Telegram gave up on
 
@@ -114,6 +116,16 @@ func (t *Tally) Update(at time.Time) {
 		t.First = at
 	}
 	t.Last = at
+}
+
+// Dated notes how an update's date stands to the clock.
+func (t *Tally) Dated(unbelieved, late bool) {
+	if unbelieved {
+		t.Unbelieved++
+	}
+	if late {
+		t.Late++
+	}
 }
 
 // Posted notes how often an update was posted.

@@ -69,6 +69,7 @@ func Write(w io.Writer, f Facts) error {
 		return p.err
 	}
 	p.printf("%d updates, %s to %s, on %s\n", f.Tally.Updates, p.time(f.Tally.First), p.time(f.Tally.Last), f.Where)
+	p.printf("The clock goes by their dates, and never back: over an hour late %d, dated ahead of the present %d.\n", f.Tally.Late, f.Tally.Unbelieved)
 	p.updates(f.Tally)
 	p.edits(f.Tally.Edits)
 	p.worker(f.Tally)
