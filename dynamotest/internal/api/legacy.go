@@ -1,7 +1,7 @@
 package api
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
@@ -138,7 +138,8 @@ func (c *checker) comparisons(member string, comparisons Opt[[]Comparison], oper
 func (c *checker) attributesToGet(member string, l *Legacy) {
 	if l != nil && l.Attributes.Set {
 		names := l.Attributes.Value
-		c.length(member, fmt.Sprint(names), len(names), 1, maxAttributesToGet)
+		shown := strings.Join(names[:min(len(names), maxAttributesToGet+1)], ", ")
+		c.length(member, "["+shown+"]", len(names), 1, maxAttributesToGet)
 	}
 }
 

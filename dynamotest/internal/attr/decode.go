@@ -58,6 +58,9 @@ func (d *decoder) fields(r *jsonx.Reader, depth int) Map {
 		if depth == 0 {
 			d.key = name
 		}
+		if name == "" {
+			d.refuse(&Error{Message: msgEmptyName})
+		}
 		m = append(m, Field{name, d.value(r, depth)})
 	}
 	return NewMap(m...)

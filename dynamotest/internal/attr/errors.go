@@ -20,6 +20,7 @@ func (e *Error) Error() string { return e.Message }
 const (
 	msgEmptyValue   = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
 	msgManyTypes    = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
+	msgEmptyName    = "Empty attribute name"
 	msgNotNumeric   = "The parameter cannot be converted to a numeric value"
 	msgPrecision    = "Attempting to store more than 38 significant digits in a Number"
 	msgOverflow     = "Number overflow. Attempting to store a number with magnitude larger than supported range"

@@ -128,6 +128,9 @@ func (s *sources) checkPlaceholders(e *api.Expressions) *api.Error {
 	if err := e.Values.Err; err != nil {
 		var wrong *attr.Error
 		if errors.As(err, &wrong) {
+			if wrong.Key == "" {
+				return api.Invalid("ExpressionAttributeValues contains invalid key: The expression attribute map contains an empty key;")
+			}
 			return api.Invalid("ExpressionAttributeValues contains invalid value: %s for key %s", wrong.Message, wrong.Key)
 		}
 		return invalid(err)

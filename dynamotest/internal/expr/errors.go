@@ -186,11 +186,14 @@ func msgUnused(field string, keys []string) string {
 }
 
 func msgPlaceholder(field, key string) string {
+	if key == "" {
+		return field + " contains invalid key: The expression attribute map contains an empty key;"
+	}
 	return fmt.Sprintf(`%s contains invalid key: Syntax error; key: "%s"`, field, key)
 }
 
 func msgEmptyName(key string) string {
-	return "ExpressionAttributeNames contains invalid value: Attribute name must not be empty; key: " + key
+	return "ExpressionAttributeNames contains invalid value: " + msgNoName + " for key " + key
 }
 
 // describe is a scalar as DynamoDB's messages show it.
