@@ -59,6 +59,13 @@
 // [OpenServer] keeps the state in a file, as the command's -data does: what was
 // acknowledged survives a kill.
 //
+// # Scale
+//
+// With [Config].PartitionLimits a hot partition is throttled as DynamoDB
+// throttles it, on the server's clock: writes sharded over ten keys get ten
+// times as far, and a global index on a status with three values holds its
+// table back. [Server.Heat] shows where the load went.
+//
 // # Strictness
 //
 // What DynamoDB rejects, the server rejects: overlapping paths, unused names,

@@ -21,6 +21,11 @@ type Config struct {
 	// to none.
 	Latency time.Duration
 
+	// PartitionLimits is what one partition can take in a second of the server's
+	// clock, see [Server.Heat]. DynamoDB's are [Limits]; infinite ones throttle
+	// nothing and draw the heat map all the same. Defaults to no limits.
+	PartitionLimits Units
+
 	// From is what the server holds at first. Defaults to nothing.
 	From *Snapshot
 }
@@ -39,7 +44,10 @@ func NewServer(cfg *Config) *Server {
 	if cfg == nil {
 		cfg = &Config{}
 	}
-	s := &Server{Tap: NewTap(), cfg: *cfg, engine: engine.New(engine.Options{Now: cfg.Now})}
+	s := &Server{Tap: NewTap(), cfg: *cfg, engine: engine.New(engine.Options{
+		Now:       cfg.Now,
+		Partition: engine.Units{Read: cfg.PartitionLimits.RCU, Write: cfg.PartitionLimits.WCU},
+	})}
 	s.server = &control{tap: s.Tap, engine: s.engine, latency: cfg.Latency}
 	if cfg.Latency > 0 {
 		s.server.arm()

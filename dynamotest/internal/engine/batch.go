@@ -85,6 +85,7 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 		}
 	}
 	var cost Cost
+	var throttled *api.Error
 	out := make([]itemsOf, len(reads))
 	bytes, nth := 0, 0
 	for i := range reads {
@@ -94,6 +95,11 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 			t, rec, _ := e.get(r)
 			refused := call.refuses(nth)
 			nth++
+			if e.opt.throughput != nil && !refused {
+				if _, err := e.admit([][]demand{{r.demand(t, at.cost(sizeOf(rec)))}}, true); err != nil {
+					refused, throttled = true, err
+				}
+			}
 			if bytes += sizeOf(rec); bytes > maxReply || refused {
 				out[i].left = append(out[i].left, r.key.Map)
 				continue
@@ -103,6 +109,9 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 				out[i].items = append(out[i].items, r.shown(rec))
 			}
 		}
+	}
+	if throttled != nil && len(cost) == 0 { // nothing at all was read
+		return nil, nil, throttled
 	}
 	return out, cost, nil
 }
@@ -183,6 +192,7 @@ func (e *Engine) applyEach(call *Call, writes []*write) (changes []change, left 
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	changes = make([]change, 0, len(writes))
+	kept := make([]*write, 0, len(writes))
 	seen := make(map[itemID]bool, len(writes))
 	for i, w := range writes {
 		c, err := e.plan(w)
@@ -198,6 +208,15 @@ func (e *Engine) applyEach(call *Call, writes []*write) (changes []change, left 
 			continue
 		}
 		changes = append(changes, c)
+		kept = append(kept, w)
+	}
+	if e.opt.throughput != nil {
+		var throttled *api.Error
+		if changes, kept, throttled = e.admitEach(kept, changes); throttled != nil && len(changes) == 0 {
+			return nil, nil, throttled
+		}
+		left = append(left, kept...)
+		slices.SortStableFunc(left, func(a, b *write) int { return slices.Index(writes, a) - slices.Index(writes, b) })
 	}
 	e.commit(pointers(changes))
 	return changes, left, nil

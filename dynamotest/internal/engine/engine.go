@@ -27,6 +27,11 @@ type Options struct {
 	// "123456789012".
 	Region, Account string
 
+	// Partition is what one partition can take in a second. Defaults to
+	// anything.
+	Partition  Units
+	throughput *throughput
+
 	// Log gets what should never happen. Defaults to slog.Default().
 	Log *slog.Logger
 }
@@ -40,6 +45,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Account == "" {
 		o.Account = "123456789012"
+	}
+	if o.Partition != (Units{}) {
+		o.throughput = &throughput{limit: o.Partition, partitions: map[partitionID]*bucket{}}
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()

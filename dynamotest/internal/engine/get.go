@@ -76,7 +76,13 @@ func (e *Engine) getItem(call *Call, req *api.GetItem) (reply, *api.Error) {
 	if err != nil {
 		return nil, err
 	}
-	call.Cost = Cost{{Table: t.name, Base: rateOf(req.ConsistentRead).cost(sizeOf(rec))}}
+	cost := rateOf(req.ConsistentRead).cost(sizeOf(rec))
+	if e.opt.throughput != nil {
+		if _, err := e.admit([][]demand{{r.demand(t, cost)}}, true); err != nil {
+			return nil, err
+		}
+	}
+	call.Cost = Cost{{Table: t.name, Base: cost}}
 	capacity := report(req.ReturnCapacity, call.Cost)
 	return writeFunc(func(w *api.Writer) {
 		if rec != nil {

@@ -121,6 +121,9 @@ func (e *Engine) planTogether(call *Call, writes []*write) ([]change, *api.Error
 		cancelled = cancelled || err != nil
 		bytes += max(sizeOf(c.old), sizeOf(c.new))
 	}
+	if throttled := e.admitWrites(writes, changes); throttled != nil {
+		return nil, throttled
+	}
 	for i := range changes {
 		if cost := changes[i].cost; cost.Table != "" {
 			cost.Base.Write *= 2 // one to prepare, one to commit
@@ -196,6 +199,7 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	items := make([]*record, len(reads))
+	groups := make([][]demand, len(reads))
 	reasons := make([]api.Reason, len(reads))
 	seen := make(map[itemID]bool, len(reads))
 	cancelled, bytes := false, 0
@@ -215,7 +219,15 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 		}
 		seen[itemID{t, string(key)}] = true
 		bytes += sizeOf(rec)
-		call.Cost.add(Capacity{Table: t.name, Base: transactional.cost(sizeOf(rec))})
+		cost := transactional.cost(sizeOf(rec))
+		call.Cost.add(Capacity{Table: t.name, Base: cost})
+		if e.opt.throughput != nil {
+			groups[i] = []demand{r.demand(t, cost)}
+		}
+	}
+	if throttled := e.admitTogether(groups); throttled != nil {
+		call.Cost = nil
+		return nil, throttled
 	}
 	switch {
 	case cancelled:

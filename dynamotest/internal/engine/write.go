@@ -316,6 +316,9 @@ func (e *Engine) apply(w *write) (change, *api.Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c, err := e.plan(w)
+	if throttled := e.admitWrite(w, &c); throttled != nil {
+		return change{}, throttled
+	}
 	if err == nil {
 		e.commit([]*change{&c})
 	}

@@ -1,0 +1,63 @@
+package dynamotest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Limits are those of a partition of DynamoDB, for [Config].PartitionLimits.
+var Limits = Units{RCU: 3000, WCU: 1000}
+
+// Heat is what one partition of a table or of a global index has met. A
+// partition is one value of the partition key: DynamoDB splits its partitions
+// until that is true where the load wants it, and no further in a table without
+// a sort key. Scans are not counted: they go over all partitions.
+type Heat struct {
+	Table, Index string // Index is "" for the table itself
+	Partition    string // the key's value; several are joined by commas
+	Units               // consumed in all
+	Peak         Units  // the most in one second
+	Throttled    int    // requests, and entries of batches, that were refused
+}
+
+// HeatMap lists partitions, those that were throttled most first, then those
+// that consumed most.
+type HeatMap []Heat
+
+// Heat returns the heat map since the server was made. It is empty without
+// [Config].PartitionLimits.
+func (s *Server) Heat() HeatMap {
+	var out HeatMap
+	for _, load := range s.engine.Loads() {
+		out = append(out, Heat{
+			Table: load.Table, Index: load.Index, Partition: load.Partition, Throttled: load.Throttled,
+			Units: Units{RCU: load.Consumed.Read, WCU: load.Consumed.Write},
+			Peak:  Units{RCU: load.Peak.Read, WCU: load.Peak.Write},
+		})
+	}
+	return out
+}
+
+// barWidth is how long the longest bar is.
+const barWidth = 20
+
+// String draws a bar for each partition, for what it consumed.
+func (m HeatMap) String() string {
+	var most float64
+	for _, h := range m {
+		most = max(most, h.RCU+h.WCU)
+	}
+	var b strings.Builder
+	for _, h := range m {
+		name := h.Table
+		if h.Index != "" {
+			name += "/" + h.Index
+		}
+		bar := 0
+		if most > 0 {
+			bar = int(barWidth * (h.RCU + h.WCU) / most)
+		}
+		fmt.Fprintf(&b, "%s %s |%s| %g RCU, %g WCU, %d throttled\n", name, h.Partition, strings.Repeat("#", bar), h.RCU, h.WCU, h.Throttled)
+	}
+	return b.String()
+}

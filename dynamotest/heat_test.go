@@ -1,0 +1,171 @@
+package dynamotest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+func ExampleServer_Heat() {
+	ctx := context.Background()
+	now := time.Unix(1_800_000_000, 0)
+	srv := dynamotest.NewServer(&dynamotest.Config{
+		Now: func() time.Time { return now }, PartitionLimits: dynamotest.Units{RCU: 30, WCU: 10},
+	})
+	db := once(srv.Client())
+	if err := schema.Create(ctx, db, schema.Table{Name: "hits", Key: schema.Key{Partition: schema.String("page")}}); err != nil {
+		log.Fatal(err)
+	}
+	hit := func(page string) {
+		_, _ = db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: aws.String("hits"), Key: map[string]types.AttributeValue{"page": &types.AttributeValueMemberS{Value: page}},
+			UpdateExpression: aws.String("ADD n :1"), ExpressionAttributeValues: map[string]types.AttributeValue{":1": &types.AttributeValueMemberN{Value: "1"}},
+		})
+	}
+	for i := range 20 { // within one second
+		hit("home")                         // one counter
+		hit(fmt.Sprintf("sharded#%d", i%2)) // two halves of one
+	}
+	fmt.Print(srv.Heat())
+	// Output:
+	// hits home |####################| 0 RCU, 10 WCU, 10 throttled
+	// hits sharded#0 |####################| 0 RCU, 10 WCU, 0 throttled
+	// hits sharded#1 |####################| 0 RCU, 10 WCU, 0 throttled
+}
+
+// limited returns a database whose clock the test turns.
+func limited(t *testing.T, limits dynamotest.Units) (db *dynamotest.DB, table string, turn func(time.Duration)) {
+	t.Helper()
+	now := time.Unix(1_800_000_000, 0)
+	db = dynamotest.New(t, &dynamotest.Config{Now: func() time.Time { return now }, PartitionLimits: limits})
+	return db, create(t, db), func(d time.Duration) { now = now.Add(d) }
+}
+
+func TestAHotIndexHoldsItsTableBack(t *testing.T) {
+	t.Parallel()
+	db, table, turn := limited(t, dynamotest.Units{RCU: 30, WCU: 10})
+	client := once(db.Client())
+	var throttled *types.ProvisionedThroughputExceededException
+	write := func(from, n int) (done int) {
+		for i := range n {
+			err := put(t.Context(), client, table, order(fmt.Sprint("c", from+i), 1)) // all on one day
+			switch {
+			case err == nil:
+				done++
+			case !errors.As(err, &throttled):
+				t.Fatal(err)
+			}
+		}
+		return done
+	}
+	if n := write(0, 15); n != 10 {
+		t.Errorf("%d of 15 writes got through", n)
+	}
+	if why := throttled.ThrottlingReasons[0]; *why.Reason != "IndexWriteKeyRangeThroughputExceeded" || !strings.HasSuffix(*why.Resource, "/index/by-day") {
+		t.Errorf("%s %s", *why.Reason, *why.Resource)
+	}
+	turn(500 * time.Millisecond)
+	if n := write(100, 15); n != 5 {
+		t.Errorf("%d of 15 after half a second", n)
+	}
+	if hottest := db.Server().Heat()[0]; hottest.Index != "by-day" || hottest.Partition != "2026-03-29" || hottest.Throttled != 15 || hottest.WCU != 15 {
+		t.Errorf("hottest: %+v", hottest)
+	}
+	if n := count(t, db.Client(), table); n != 15 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func TestReadsAreHeldToTheLimitToo(t *testing.T) {
+	t.Parallel()
+	db, table, _ := limited(t, dynamotest.Units{RCU: 3, WCU: 1000})
+	client := once(db.Client())
+	for i := range 2 {
+		if err := put(t.Context(), client, table, order("ann", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := &dynamodb.GetItemInput{TableName: &table, Key: orderKey("ann", 1), ConsistentRead: aws.Bool(true)}
+	for i := range 4 {
+		if _, err := client.GetItem(t.Context(), in); (err == nil) != (i < 3) {
+			t.Errorf("read %d: %v", i, err)
+		}
+	}
+	_, err := client.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: &table, KeyConditionExpression: aws.String("customer = :c"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":c": &types.AttributeValueMemberS{Value: "ann"}},
+	})
+	if code := errorCode(err); code != "ProvisionedThroughputExceededException" {
+		t.Errorf("query: %s", code)
+	}
+	read, err := client.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+		table: {Keys: []map[string]types.AttributeValue{orderKey("ann", 1), orderKey("bo", 1)}},
+	}})
+	if err != nil || len(read.UnprocessedKeys[table].Keys) != 1 {
+		t.Errorf("%v: %v", err, read)
+	}
+	_, err = client.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
+		{Get: &types.Get{TableName: &table, Key: orderKey("cy", 1)}}, {Get: &types.Get{TableName: &table, Key: orderKey("ann", 1)}},
+	}})
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) || *cancelled.CancellationReasons[0].Code != "None" || *cancelled.CancellationReasons[1].Code != "ProvisionedThroughputExceeded" {
+		t.Errorf("transaction: %v", err)
+	}
+}
+
+func TestABatchGoesAsFarAsThePartitionsDo(t *testing.T) {
+	t.Parallel()
+	db, _, _ := limited(t, dynamotest.Units{RCU: 3, WCU: 2})
+	client := once(db.Client())
+	table := schema.Table{Name: "plain", Key: schema.Key{Partition: schema.String("p"), Sort: schema.Number("s")}}
+	if err := schema.Create(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	item := func(p string, s int) map[string]types.AttributeValue {
+		return map[string]types.AttributeValue{"p": &types.AttributeValueMemberS{Value: p}, "s": &types.AttributeValueMemberN{Value: fmt.Sprint(s)}}
+	}
+	var batch []types.WriteRequest
+	for i := range 4 {
+		batch = append(batch, types.WriteRequest{PutRequest: &types.PutRequest{Item: item("hot", i)}})
+	}
+	batch = append(batch, types.WriteRequest{PutRequest: &types.PutRequest{Item: item("cold", 1)}})
+	out, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"plain": batch}})
+	if err != nil || len(out.UnprocessedItems["plain"]) != 2 || count(t, client, "plain") != 3 {
+		t.Errorf("%v: %v", err, out)
+	}
+	_, err = client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: out.UnprocessedItems})
+	if code := errorCode(err); code != "ProvisionedThroughputExceededException" {
+		t.Errorf("nothing of it: %s", code)
+	}
+	_, err = client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+		{Put: &types.Put{TableName: aws.String("plain"), Item: item("other", 1)}}, {Put: &types.Put{TableName: aws.String("plain"), Item: item("hot", 9)}},
+	}})
+	if code := errorCode(err); code != "TransactionCanceledException" || count(t, client, "plain") != 3 {
+		t.Errorf("transaction: %s", code)
+	}
+}
+
+func TestWithoutLimitsTheHeatIsStillSeen(t *testing.T) {
+	t.Parallel()
+	db, table, _ := limited(t, dynamotest.Units{RCU: math.Inf(1), WCU: math.Inf(1)})
+	for i := range 3 {
+		if err := put(t.Context(), db.Client(), table, order("ann", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if heat := db.Server().Heat(); len(heat) != 2 || heat[0].WCU != 3 || heat[0].Peak.WCU != 3 {
+		t.Errorf("%v", heat)
+	}
+}

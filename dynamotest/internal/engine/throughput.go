@@ -1,0 +1,277 @@
+package engine
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// throughput holds every partition to what it can take in a second. A partition
+// is one value of a table's or a global index's partition key: the best that
+// DynamoDB's splitting can do for a table without sort keys.
+//
+// Each has a bucket per kind of unit that holds one second's worth and fills
+// evenly. A request is let through while there is anything in the bucket, and
+// may overdraw it; the debt delays the next.
+type throughput struct {
+	limit Units // what a second brings
+
+	mu         sync.Mutex // guards what follows; taken after the engine's
+	partitions map[partitionID]*bucket
+}
+
+type partitionID struct{ table, index, key string }
+
+// A Load is what one partition has met.
+type Load struct {
+	Table, Index string // Index is "" for the table's own
+	Partition    string // the values of the key, joined by commas
+	Consumed     Units
+	Peak         Units // the most within one second of the clock
+	Throttled    int   // requests, or entries of batches, that were refused
+}
+
+type bucket struct {
+	load   Load
+	left   Units
+	filled time.Time
+	second int64 // that second counts what was consumed in
+	count  Units
+}
+
+// A demand is what a request wants of one partition.
+type demand struct {
+	table *table
+	index *index // nil for the table itself
+	hash  []attr.Value
+	Units
+}
+
+func (d *demand) id() partitionID {
+	id := partitionID{table: d.table.name, key: string(partition(d.hash))}
+	if d.index != nil {
+		id.index = d.index.name
+	}
+	return id
+}
+
+// reason is why the demand is refused.
+func (d *demand) reason() api.ThrottlingReason {
+	switch {
+	case d.index != nil && d.Write > 0:
+		return api.ThrottlingReason{Reason: IndexWriteThrottled, Resource: d.index.arn}
+	case d.index != nil:
+		return api.ThrottlingReason{Reason: IndexReadThrottled, Resource: d.index.arn}
+	case d.Write > 0:
+		return api.ThrottlingReason{Reason: TableWriteThrottled, Resource: d.table.arn}
+	}
+	return api.ThrottlingReason{Reason: TableReadThrottled, Resource: d.table.arn}
+}
+
+// admit takes what each group of demands wants, or nothing of a group that meets
+// an empty bucket. Together, no group gets anything when one is refused. The
+// error is there when a group was.
+func (e *Engine) admit(groups [][]demand, together bool) (refused []bool, err *api.Error) {
+	tp := e.opt.throughput
+	refused = make([]bool, len(groups))
+	if tp == nil {
+		return refused, nil
+	}
+	now := e.now()
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	var reasons []api.ThrottlingReason
+	for i, group := range groups {
+		for j := range group {
+			d := &group[j]
+			if b := tp.bucket(d, now); !b.has(d.Units) {
+				refused[i] = true
+				b.load.Throttled++
+				if why := d.reason(); !slices.Contains(reasons, why) {
+					reasons = append(reasons, why)
+				}
+			}
+		}
+		if !refused[i] && !together {
+			tp.take(group, now)
+		}
+	}
+	if len(reasons) > 0 {
+		return refused, &api.Error{Code: api.ThroughputExceeded, Message: throttledText, Throttled: reasons}
+	}
+	if together {
+		tp.take(slices.Concat(groups...), now)
+	}
+	return refused, nil
+}
+
+// bucket returns the bucket of a demand, filled up to now.
+func (tp *throughput) bucket(d *demand, now time.Time) *bucket {
+	id := d.id()
+	b := tp.partitions[id]
+	if b == nil {
+		texts := make([]string, len(d.hash))
+		for i, v := range d.hash {
+			texts[i] = v.Str()
+		}
+		b = &bucket{left: tp.limit, filled: now, load: Load{Table: id.table, Index: id.index, Partition: strings.Join(texts, ",")}}
+		tp.partitions[id] = b
+	}
+	if passed := now.Sub(b.filled).Seconds(); passed > 0 {
+		b.left.Read = min(tp.limit.Read, b.left.Read+passed*tp.limit.Read)
+		b.left.Write = min(tp.limit.Write, b.left.Write+passed*tp.limit.Write)
+		b.filled = now
+	}
+	return b
+}
+
+func (b *bucket) has(want Units) bool {
+	return (want.Read == 0 || b.left.Read > 0) && (want.Write == 0 || b.left.Write > 0)
+}
+
+func (tp *throughput) take(group []demand, now time.Time) {
+	for i := range group {
+		d := &group[i]
+		b := tp.bucket(d, now)
+		b.left.Read -= d.Read
+		b.left.Write -= d.Write
+		b.load.Consumed.add(d.Units)
+		if second := now.Unix(); second != b.second {
+			b.second, b.count = second, Units{}
+		}
+		b.count.add(d.Units)
+		b.load.Peak.Read = max(b.load.Peak.Read, b.count.Read)
+		b.load.Peak.Write = max(b.load.Peak.Write, b.count.Write)
+	}
+}
+
+// Loads lists the partitions that were used, the busiest first.
+func (e *Engine) Loads() []Load {
+	tp := e.opt.throughput
+	if tp == nil {
+		return nil
+	}
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	out := make([]Load, 0, len(tp.partitions))
+	for b := range maps.Values(tp.partitions) {
+		out = append(out, b.load)
+	}
+	slices.SortFunc(out, func(a, b Load) int {
+		return cmp.Or(cmp.Compare(b.Throttled, a.Throttled), cmp.Compare(b.Consumed.Total(), a.Consumed.Total()),
+			strings.Compare(a.Table, b.Table), strings.Compare(a.Index, b.Index), strings.Compare(a.Partition, b.Partition))
+	})
+	return out
+}
+
+// demands are what a planned write wants, its table's part times a factor.
+func (c *change) demands(w *write, factor float64) []demand {
+	if c.cost.Table == "" {
+		return nil // refused before it cost anything
+	}
+	named := w.req.Key.Map
+	if w.kind == api.Put {
+		named = w.req.Item.Map
+	}
+	own, _ := values(c.table.key.hash, named)
+	out := []demand{{table: c.table, hash: own, Units: Units{Write: factor * c.cost.Base.Write}}}
+	for i := range c.entries {
+		out = append(out, c.entries[i].demands(c.table, own)...)
+	}
+	return out
+}
+
+// demands are what the change of an index entry wants: of the index's own
+// partitions or, when it is a local one, of the table's.
+func (en *entryChange) demands(t *table, own []attr.Value) []demand {
+	want := func(rec *record, u Units) demand {
+		if en.index.local {
+			return demand{table: t, hash: own, Units: u}
+		}
+		hash, _ := values(en.index.key.hash, rec.item)
+		return demand{table: t, index: en.index, hash: hash, Units: u}
+	}
+	switch total := en.cost(); {
+	case total.Write == 0:
+		return nil
+	case en.old != nil && en.new != nil && en.oldKey != en.newKey:
+		return []demand{want(en.old, writeCost(en.old.size)), want(en.new, writeCost(en.new.size))}
+	case en.new != nil:
+		return []demand{want(en.new, total)}
+	default:
+		return []demand{want(en.old, total)}
+	}
+}
+
+// admitWrite admits a single write.
+func (e *Engine) admitWrite(w *write, c *change) *api.Error {
+	if e.opt.throughput == nil {
+		return nil
+	}
+	_, err := e.admit([][]demand{c.demands(w, 1)}, true)
+	return err
+}
+
+// admitWrites admits the writes of a transaction. The error is a reason for each
+// action that is refused.
+func (e *Engine) admitWrites(writes []*write, changes []change) *api.Error {
+	if e.opt.throughput == nil {
+		return nil
+	}
+	groups := make([][]demand, len(writes))
+	for i := range writes {
+		groups[i] = changes[i].demands(writes[i], 2)
+	}
+	return e.admitTogether(groups)
+}
+
+// admitEach admits the writes of a batch one by one, and returns the changes of
+// those that are let through and the writes that are not.
+func (e *Engine) admitEach(writes []*write, changes []change) (done []change, left []*write, err *api.Error) {
+	groups := make([][]demand, len(writes))
+	for i := range writes {
+		groups[i] = changes[i].demands(writes[i], 1)
+	}
+	refused, err := e.admit(groups, false)
+	for i := range writes {
+		if refused[i] {
+			left = append(left, writes[i])
+		} else {
+			done = append(done, changes[i])
+		}
+	}
+	return done, left, err
+}
+
+func (e *Engine) admitTogether(groups [][]demand) *api.Error {
+	refused, err := e.admit(groups, true)
+	if err == nil {
+		return nil
+	}
+	return cancelled(refused, api.Reason{Code: "ProvisionedThroughputExceeded", Message: throttledText})
+}
+
+// demand is what reading an item wants.
+func (r *read) demand(t *table, u Units) demand {
+	hash, _ := values(t.key.hash, r.key.Map)
+	return demand{table: t, hash: hash, Units: u}
+}
+
+// admitPage admits a page of a query.
+func (e *Engine) admitPage(p *pager, hash []attr.Value, cost *Capacity) *api.Error {
+	if e.opt.throughput == nil {
+		return nil
+	}
+	d := demand{table: p.table, hash: hash, Units: cost.Sum()}
+	if p.index != nil && !p.index.local {
+		d.index = p.index
+	}
+	_, err := e.admit([][]demand{{d}}, true)
+	return err
+}
