@@ -49,6 +49,14 @@
 //
 // Delays pass on the wall clock, or on that of a testing/synctest bubble.
 //
+// # Lag
+//
+// Everything is seen at once unless the test says otherwise: [Server.HoldIndex]
+// freezes a global index and [Server.HoldReads] the eventually consistent reads
+// of a table; [Config].IndexLag and ReadLag let them follow the clock at a
+// distance, never going backwards. Items expire when [Server.ExpireTTL] is
+// called, [Config].TTLDelay after their time.
+//
 // # State
 //
 // [Server.Snapshot], [Server.Restore] and [Server.Fork] cost microseconds,

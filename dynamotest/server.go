@@ -26,6 +26,16 @@ type Config struct {
 	// nothing and draw the heat map all the same. Defaults to no limits.
 	PartitionLimits Units
 
+	// IndexLag is how far global indexes are behind their tables, and ReadLag
+	// how far eventually consistent reads of a table and of its local indexes
+	// are, on the server's clock. See also [Server.HoldIndex]. Default to
+	// nothing: what DynamoDB mostly shows.
+	IndexLag, ReadLag time.Duration
+
+	// TTLDelay is how long [Server.ExpireTTL] leaves items that have expired.
+	// Defaults to nothing.
+	TTLDelay time.Duration
+
 	// From is what the server holds at first. Defaults to nothing.
 	From *Snapshot
 }
@@ -45,7 +55,8 @@ func NewServer(cfg *Config) *Server {
 		cfg = &Config{}
 	}
 	s := &Server{Tap: NewTap(), cfg: *cfg, engine: engine.New(engine.Options{
-		Now:       cfg.Now,
+		Now:      cfg.Now,
+		IndexLag: cfg.IndexLag, ReadLag: cfg.ReadLag, TTLDelay: cfg.TTLDelay,
 		Partition: engine.Units{Read: cfg.PartitionLimits.RCU, Write: cfg.PartitionLimits.WCU},
 	})}
 	s.server = &control{tap: s.Tap, engine: s.engine, latency: cfg.Latency}

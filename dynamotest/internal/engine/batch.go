@@ -59,6 +59,9 @@ func prepareBatch(req *api.BatchGetItem) ([][]*read, *api.Error) {
 		if reads[i], err = prepareReads(t.Table, t.Keys, t.Projection, &t.Expressions); err != nil {
 			return nil, err
 		}
+		for _, r := range reads[i] {
+			r.late = !t.ConsistentRead.Value
+		}
 		older = older || t.Legacy != nil
 		newer = newer || t.Projection.Set
 	}

@@ -27,6 +27,10 @@ type Options struct {
 	// "123456789012".
 	Region, Account string
 
+	// IndexLag is how far global indexes are behind, ReadLag how far eventually
+	// consistent reads are, and TTLDelay how long items outlive their expiry.
+	IndexLag, ReadLag, TTLDelay time.Duration
+
 	// Partition is what one partition can take in a second. Defaults to
 	// anything.
 	Partition  Units

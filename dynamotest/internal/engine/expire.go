@@ -19,7 +19,7 @@ func (e *Engine) ExpireTTL() int {
 	defer func() { _ = e.settle() }() // a failure stays, and meets the next request
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now, deleted := e.now(), 0
+	now, deleted := e.now().Add(-e.opt.TTLDelay), 0
 	for _, t := range e.tables {
 		if t.settings.ttl == "" {
 			continue

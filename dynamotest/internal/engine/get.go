@@ -9,6 +9,7 @@ import (
 type read struct {
 	table string
 	key   api.Item
+	late  bool // an eventually consistent read, which may see an older version
 	bound
 }
 
@@ -53,7 +54,11 @@ func (e *Engine) get(r *read) (*table, *record, *api.Error) {
 		return t, nil, err
 	}
 	key, _ := t.key.key(r.key.Map)
-	rec, _ := t.items.Get(string(key))
+	items := &t.items
+	if r.late {
+		items = e.view(t, nil)
+	}
+	rec, _ := items.Get(string(key))
 	return t, rec, nil
 }
 
@@ -70,6 +75,7 @@ func (e *Engine) getItem(call *Call, req *api.GetItem) (reply, *api.Error) {
 	if err != nil {
 		return nil, err
 	}
+	r.late = !req.ConsistentRead
 	e.mu.RLock()
 	t, rec, err := e.get(r)
 	e.mu.RUnlock()

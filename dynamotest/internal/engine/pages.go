@@ -27,6 +27,8 @@ type pager struct {
 	bound
 	table *table
 	index *index // nil for the table itself
+	data  *data  // what is read of it
+	base  *data  // what is read of the table where the index lacks something
 	// whole tells that items are read from the table because the local index
 	// lacks some of what was asked for.
 	whole bool
@@ -80,6 +82,7 @@ func (p *pager) open(e *Engine) *api.Error {
 		return err
 	}
 	if !p.req.IndexName.Set {
+		p.look(e)
 		return nil
 	}
 	if p.index = t.index(p.req.IndexName.Value); p.index == nil {
@@ -88,6 +91,7 @@ func (p *pager) open(e *Engine) *api.Error {
 	if !p.index.local && p.req.ConsistentRead {
 		return api.Invalid("Consistent reads are not supported on global secondary indexes")
 	}
+	p.look(e)
 	return p.checkProjected()
 }
 
@@ -123,11 +127,16 @@ func (p *pager) schema() *keySchema {
 	return &p.table.key
 }
 
-func (p *pager) data() *data {
-	if p.index != nil {
-		return &p.index.items
+// look chooses the version that the reader sees.
+func (p *pager) look(e *Engine) {
+	switch {
+	case !p.req.ConsistentRead:
+		p.base, p.data = e.view(p.table, nil), e.view(p.table, p.index)
+	case p.index != nil:
+		p.base, p.data = &p.table.items, &p.index.items
+	default:
+		p.base, p.data = &p.table.items, &p.table.items
 	}
-	return &p.table.items
 }
 
 // keyNames lists the attributes of a start key: the table's and the index's.
@@ -183,7 +192,7 @@ func (p *pager) within(from, to, start string, forward bool) iter.Seq2[string, *
 			if start != "" {
 				from = start + "\x00" // no key is a prefix of another: this is the next string after start
 			}
-			for key, rec := range p.data().Ascend(from) {
+			for key, rec := range p.data.Ascend(from) {
 				if to != "" && key >= to || !yield(key, rec) {
 					return
 				}
@@ -193,7 +202,7 @@ func (p *pager) within(from, to, start string, forward bool) iter.Seq2[string, *
 		if start != "" {
 			to = start
 		}
-		for key, rec := range p.data().Descend(to) {
+		for key, rec := range p.data.Descend(to) {
 			if key < from || !yield(key, rec) {
 				return
 			}
@@ -212,7 +221,7 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 		bytes += rec.size
 		if p.whole {
 			key, _ := p.table.key.key(rec.item)
-			rec, _ = p.table.items.Get(string(key))
+			rec, _ = p.base.Get(string(key))
 			fetched.add(at.cost(rec.size))
 		}
 		if p.filter == nil || p.filter.Match(rec.item) {

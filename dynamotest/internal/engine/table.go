@@ -50,6 +50,7 @@ type table struct {
 	settings settings
 	stream   *stream // the latest, open or closed; nil when there was none
 	tags     []api.Tag
+	past     past // what late readers see
 }
 
 // settings are what UpdateTable and its kin change.

@@ -328,6 +328,7 @@ func (e *Engine) apply(w *write) (change, *api.Error) {
 // commit carries out changes that take effect together.
 func (e *Engine) commit(changes []*change) {
 	for _, c := range changes {
+		e.keepPast(c.table)
 		c.commit()
 	}
 	if e.journal != nil && len(changes) > 0 {

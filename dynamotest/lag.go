@@ -1,0 +1,26 @@
+package dynamotest
+
+import "fmt"
+
+// HoldIndex freezes a global index: until release is called, its queries and
+// scans see it as it is now, whatever happens to the table. Consistency is not
+// promised of global indexes, and mostly seen; code that counts on it fails
+// here.
+func (s *Server) HoldIndex(table, index string) (release func(), err error) {
+	if index == "" {
+		return nil, fmt.Errorf("dynamotest: hold: no index named")
+	}
+	return s.hold(table, index)
+}
+
+// HoldReads freezes what eventually consistent reads see of a table and of its
+// local indexes, until release is called. Reads with ConsistentRead and
+// conditions see what is there.
+func (s *Server) HoldReads(table string) (release func(), err error) { return s.hold(table, "") }
+
+func (s *Server) hold(table, index string) (release func(), err error) {
+	if err := s.engine.Hold(table, index); err != nil {
+		return nil, fmt.Errorf("dynamotest: hold: %w", err)
+	}
+	return func() { s.engine.Release(table, index) }, nil
+}
