@@ -35,16 +35,21 @@ type Result struct {
 	Guess *Guess
 }
 
-// Known is a phrase of the chat's own vocabulary that stands in the message.
-type Known struct{ Phrase, Name string }
+// Known is a phrase of the chat's own vocabulary that stands in the message,
+// at text[Start:End].
+type Known struct {
+	Phrase, Name string
+	Start, End   int
+}
 
-// Classifier tells what a message says, given what the chat has taught.
+// Classifier tells what a message says, given what the chat has taught: what
+// is known comes in the order of the text and does not overlap.
 type Classifier interface {
 	Classify(ctx context.Context, text string, known []Known) (Result, error)
 }
 
-// Words is the default Classifier: the chat's phrases, then a vocabulary of
-// Swedish and English.
+// Words is the default Classifier: the chat's phrases and, in what they leave
+// of the text, a vocabulary of Swedish and English.
 type Words struct{}
 
 var _ Classifier = Words{}
@@ -68,23 +73,29 @@ func (Words) Classify(_ context.Context, text string, known []Known) (Result, er
 		kind, effort := KindOf(name)
 		result.Done = append(result.Done, Done{Name: name, Kind: kind, Effort: effort, Confidence: confidence})
 	}
+	at := 0
 	for _, k := range known {
+		listedIn(text[at:k.Start], add)
 		add(k.Name, taught)
+		at = k.End
 	}
-	words := split(text)
-	for at := 0; at < len(words); {
-		name, length := longest(words[at:])
-		if length == 0 {
-			at++
-			continue
-		}
-		add(name, listed)
-		at += length
-	}
+	listedIn(text[at:], add)
 	if len(result.Done) == 0 {
-		result.Guess = guess(words)
+		result.Guess = guess(split(text))
 	}
 	return result, nil
+}
+
+// listedIn adds what a stretch of text says by the vocabulary.
+func listedIn(text string, add func(name string, confidence float64)) {
+	words := split(text)
+	for len(words) > 0 {
+		name, length := longest(words)
+		if length > 0 {
+			add(name, listed)
+		}
+		words = words[max(length, 1):]
+	}
 }
 
 // states reports whether the text states something done: no question, no

@@ -1,6 +1,7 @@
 package classify_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,41 +17,69 @@ func names(r classify.Result) []string {
 	return names
 }
 
+// at is the phrase where the text has it first.
+func at(text, phrase, name string) classify.Known {
+	start := strings.Index(text, phrase)
+	return classify.Known{Phrase: phrase, Name: name, Start: start, End: start + len(phrase)}
+}
+
 func TestWords(t *testing.T) {
 	t.Parallel()
-	pant := []classify.Known{{Phrase: "pant", Name: "pantning"}}
 	for _, tc := range []struct {
-		text  string
-		known []classify.Known
-		want  []string
+		text string
+		want []string
 	}{
-		{"Jag har diskat 👍", nil, []string{"diskning"}},
-		{"Diskade och DAMMSÖG!", nil, []string{"diskning", "dammsugning"}},
-		{"Lagat middag, sen diskade jag, diskat klart", nil, []string{"matlagning", "diskning"}},
-		{"I did the dishes", nil, []string{"diskning"}},
-		{"tog en pant", pant, []string{"pantning"}},
-		{"pant och pantat", pant, []string{"pantning"}},
-		{"Kan du diska?", nil, nil},
-		{"Har du diskat?", nil, nil},
-		{"Jag har inte diskat", nil, nil},
-		{"Ska ha diskat till kl 8", nil, nil},
-		{"diska", nil, nil},
-		{"", nil, nil},
-		{"God morgon", nil, nil},
+		{"Jag har diskat 👍", []string{"diskning"}},
+		{"Diskade och DAMMSÖG!", []string{"diskning", "dammsugning"}},
+		{"Lagat middag, sen diskade jag, diskat klart", []string{"matlagning", "diskning"}},
+		{"I did the dishes", []string{"diskning"}},
+		{"Hängde tvätten, tömde ur diskmaskinen", []string{"tvätt", "diskning"}},
+		{"Kan du diska?", nil},
+		{"Har du diskat?", nil},
+		{"Jag har inte diskat", nil},
+		{"Ska ha diskat till kl 8", nil},
+		{"diska", nil},
+		{"", nil},
+		{"God morgon", nil},
 	} {
-		got, err := classify.Words{}.Classify(t.Context(), tc.text, tc.known)
+		got, err := classify.Words{}.Classify(t.Context(), tc.text, nil)
 		if diff := cmp.Diff(tc.want, names(got)); err != nil || diff != "" || got.Guess != nil {
 			t.Errorf("%q: %v, guess %v\n%s", tc.text, err, got.Guess, diff)
 		}
 	}
 }
 
+// What the chat has taught wins over the vocabulary wherever the two overlap.
+func TestWordsOfTheChatWin(t *testing.T) {
+	t.Parallel()
+	const mixed = "DISKAT, städat bilen och diskat"
+	for text, tc := range map[string]struct {
+		known []classify.Known
+		want  []string
+	}{
+		"tog en pant":               {[]classify.Known{at("tog en pant", "pant", "pantning")}, []string{"pantning"}},
+		"pant och pantat":           {[]classify.Known{at("pant och pantat", "pant", "pantning")}, []string{"pantning"}},
+		"jag har diskat":            {[]classify.Known{at("jag har diskat", "diskat", "tvätt")}, []string{"tvätt"}},
+		"städat bilen":              {[]classify.Known{at("städat bilen", "städat bilen", "biltvätt")}, []string{"biltvätt"}},
+		"tömt diskmaskinen":         {[]classify.Known{at("tömt diskmaskinen", "diskmaskinen", "service")}, []string{"service"}},
+		"lagat en god mat":          {[]classify.Known{at("lagat en god mat", "en god", "bakning")}, []string{"bakning"}}, // "lagat mat" does not close over it
+		"tränat, sen pant, vilat 💤": {[]classify.Known{at("tränat, sen pant, vilat 💤", "pant", "pantning")}, []string{"träning", "pantning", "vila"}},
+		mixed:                       {[]classify.Known{at(mixed, "städat bilen", "biltvätt")}, []string{"diskning", "biltvätt"}},
+	} {
+		got, err := classify.Words{}.Classify(t.Context(), text, tc.known)
+		if diff := cmp.Diff(tc.want, names(got)); err != nil || diff != "" {
+			t.Errorf("%q: %v\n%s", text, err, diff)
+		}
+	}
+}
+
 func TestWordsKnowsKindAndEffort(t *testing.T) {
 	t.Parallel()
-	got, err := classify.Words{}.Classify(t.Context(), "promenerat med hunden", []classify.Known{{Phrase: "hunden", Name: "hundvakt"}})
+	const text = "promenerat med hunden"
+	got, err := classify.Words{}.Classify(t.Context(), text, []classify.Known{at(text, "hunden", "hundvakt")})
 	want := []classify.Done{
-		{Name: "hundvakt", Kind: classify.Chore, Effort: 1, Confidence: 1},
 		{Name: "promenad", Kind: classify.Recovery, Effort: 1, Confidence: 0.9},
+		{Name: "hundvakt", Kind: classify.Chore, Effort: 1, Confidence: 1},
 	}
 	if diff := cmp.Diff(want, got.Done); err != nil || diff != "" {
 		t.Error(err, diff)
@@ -80,6 +109,9 @@ func TestNameOf(t *testing.T) {
 	t.Parallel()
 	for phrase, want := range map[string]string{
 		"diskning": "diskning", "diskade": "diskning", "Disken": "diskning", "the dishes": "diskning", "dammsög": "dammsugning",
+		"hängt tvätten": "tvätt", "hängde tvätten": "tvätt", "hänga tvätten": "tvätt", "vikt tvätten": "tvätt", "vek tvätten": "tvätt",
+		"tömt ur diskmaskinen": "diskning", "tömde ur diskmaskinen": "diskning", "tog ut soporna": "sopor", "Take out the trash": "sopor",
+		"tog en promenad": "promenad", "tagit en promenad": "promenad",
 	} {
 		if got, ok := classify.NameOf(phrase); !ok || got != want {
 			t.Errorf("NameOf(%q) = %q, %v", phrase, got, ok)

@@ -14,20 +14,41 @@ type chore struct {
 	phrases []string
 }
 
+// Phrases of a verb stand in pairs: "har hängt tvätten", "hängde tvätten".
 var vocabulary = []chore{
-	{"diskning", Chore, 1, []string{"diskat", "diskade", "disken är klar", "disken klar", "tömt diskmaskinen", "tömde diskmaskinen", "did the dishes", "done the dishes", "washed up", "dishes done"}},
-	{"tvätt", Chore, 1, []string{"tvättat", "tvättade", "tvätten är klar", "tvätten klar", "hängt tvätten", "vikt tvätten", "did the laundry", "done the laundry", "laundry done"}},
+	{"diskning", Chore, 1, []string{
+		"diskat", "diskade", "disken är klar", "disken klar",
+		"tömt diskmaskinen", "tömde diskmaskinen", "tömt ur diskmaskinen", "tömde ur diskmaskinen",
+		"plockat ur diskmaskinen", "plockade ur diskmaskinen", "kört diskmaskinen", "körde diskmaskinen",
+		"done the dishes", "did the dishes", "washed the dishes", "washed up", "dishes done",
+		"emptied the dishwasher", "loaded the dishwasher",
+	}},
+	{"tvätt", Chore, 1, []string{
+		"tvättat", "tvättade", "tvätten är klar", "tvätten klar",
+		"hängt tvätten", "hängde tvätten", "hängt upp tvätten", "hängde upp tvätten", "vikt tvätten", "vek tvätten",
+		"done the laundry", "did the laundry", "laundry done", "hung the laundry", "hung up the laundry", "folded the laundry",
+	}},
 	{"städning", Chore, 2, []string{"städat", "städade", "cleaned", "tidied up"}},
 	{"dammsugning", Chore, 1.5, []string{"dammsugit", "dammsög", "vacuumed", "hoovered"}},
-	{"matlagning", Chore, 1.5, []string{"lagat mat", "lagade mat", "lagat middag", "lagade middag", "cooked", "made dinner"}},
-	{"handling", Chore, 1.5, []string{"handlat", "handlade", "did the shopping", "done the shopping", "bought groceries"}},
-	{"sopor", Chore, 0.5, []string{"slängt soporna", "slängde soporna", "soporna är slängda", "took out the trash", "took the bins out"}},
+	{"matlagning", Chore, 1.5, []string{
+		"lagat mat", "lagade mat", "lagat maten", "lagade maten", "lagat middag", "lagade middag", "cooked", "made dinner",
+	}},
+	{"handling", Chore, 1.5, []string{
+		"handlat", "handlade", "done the shopping", "did the shopping", "bought groceries",
+	}},
+	{"sopor", Chore, 0.5, []string{
+		"slängt soporna", "slängde soporna", "tagit ut soporna", "tog ut soporna",
+		"gått ut med soporna", "gick ut med soporna", "soporna är slängda",
+		"taken out the trash", "took out the trash", "taken the bins out", "took the bins out",
+	}},
 	{"pantning", Chore, 1, []string{"pantat", "pantade", "returned the bottles"}},
-	{"gräsklippning", Chore, 2, []string{"klippt gräset", "klippte gräset", "mowed the lawn"}},
+	{"gräsklippning", Chore, 2, []string{"klippt gräset", "klippte gräset", "mown the lawn", "mowed the lawn"}},
 	{"blommor", Chore, 0.5, []string{"vattnat blommorna", "vattnade blommorna", "watered the plants"}},
-	{"promenad", Recovery, 1, []string{"promenerat", "promenerade", "tagit en promenad", "went for a walk"}},
-	{"träning", Recovery, 1, []string{"tränat", "tränade", "worked out", "went to the gym"}},
-	{"vila", Recovery, 1, []string{"vilat", "vilade", "tagit en tupplur", "took a nap"}},
+	{"promenad", Recovery, 1, []string{
+		"promenerat", "promenerade", "tagit en promenad", "tog en promenad", "gone for a walk", "went for a walk",
+	}},
+	{"träning", Recovery, 1, []string{"tränat", "tränade", "worked out", "been to the gym", "went to the gym"}},
+	{"vila", Recovery, 1, []string{"vilat", "vilade", "tagit en tupplur", "tog en tupplur", "taken a nap", "took a nap"}},
 }
 
 // phrases is the vocabulary by phrase; singles are its phrases of one word, in
@@ -65,18 +86,25 @@ func KindOf(name string) (kind string, effort float64) {
 // bare are the words by which people ask for an activity or name it, beside
 // its phrases: nouns, infinitives and pasts.
 var bare = map[string]string{
-	"disk": "diskning", "disken": "diskning", "diska": "diskning", "dishes": "diskning", "the dishes": "diskning", "wash up": "diskning",
-	"tvätta": "tvätt", "tvätten": "tvätt", "laundry": "tvätt", "the laundry": "tvätt",
-	"städa": "städning", "clean": "städning", "the cleaning": "städning", "cleaning": "städning",
-	"dammsuga": "dammsugning", "vacuum": "dammsugning", "the vacuuming": "dammsugning",
-	"laga mat": "matlagning", "maten": "matlagning", "cook": "matlagning", "the cooking": "matlagning",
-	"handla": "handling", "shop": "handling", "the shopping": "handling",
-	"soporna": "sopor", "slänga soporna": "sopor", "trash": "sopor", "the trash": "sopor", "take out the trash": "sopor",
-	"panta": "pantning", "panten": "pantning",
+	"disk": "diskning", "disken": "diskning", "diska": "diskning", "diskningen": "diskning", "diskmaskinen": "diskning",
+	"tömma diskmaskinen": "diskning", "tömma ur diskmaskinen": "diskning", "plocka ur diskmaskinen": "diskning", "köra diskmaskinen": "diskning",
+	"dishes": "diskning", "the dishes": "diskning", "wash up": "diskning", "wash the dishes": "diskning",
+	"empty the dishwasher": "diskning", "load the dishwasher": "diskning",
+	"tvätta": "tvätt", "tvätten": "tvätt", "hänga tvätten": "tvätt", "hänga upp tvätten": "tvätt", "vika tvätten": "tvätt",
+	"laundry": "tvätt", "the laundry": "tvätt", "hang the laundry": "tvätt", "hang up the laundry": "tvätt", "fold the laundry": "tvätt",
+	"städa": "städning", "städningen": "städning", "clean": "städning", "tidy up": "städning", "the cleaning": "städning", "cleaning": "städning",
+	"dammsuga": "dammsugning", "dammsugningen": "dammsugning", "vacuum": "dammsugning", "hoover": "dammsugning", "the vacuuming": "dammsugning",
+	"laga mat": "matlagning", "laga maten": "matlagning", "laga middag": "matlagning", "maten": "matlagning",
+	"cook": "matlagning", "make dinner": "matlagning", "the cooking": "matlagning",
+	"handla": "handling", "handlingen": "handling", "shop": "handling", "the shopping": "handling", "buy groceries": "handling",
+	"soporna": "sopor", "slänga soporna": "sopor", "ta ut soporna": "sopor", "gå ut med soporna": "sopor",
+	"trash": "sopor", "the trash": "sopor", "take out the trash": "sopor", "take the bins out": "sopor",
+	"panta": "pantning", "panten": "pantning", "return the bottles": "pantning",
 	"klippa gräset": "gräsklippning", "gräset": "gräsklippning", "mow the lawn": "gräsklippning",
 	"vattna blommorna": "blommor", "blommorna": "blommor", "water the plants": "blommor",
-	"promenera": "promenad", "walk": "promenad",
-	"träna": "träning", "work out": "träning", "vila sig": "vila", "rest": "vila",
+	"promenera": "promenad", "promenaden": "promenad", "ta en promenad": "promenad", "walk": "promenad", "go for a walk": "promenad",
+	"träna": "träning", "work out": "träning", "go to the gym": "träning",
+	"vila sig": "vila", "ta en tupplur": "vila", "rest": "vila", "take a nap": "vila",
 }
 
 // NameOf returns the activity that a word or phrase of a question means.

@@ -188,7 +188,7 @@ func (w *Worker) follow(ctx context.Context, d delivery, m msg, recorded []activ
 func phrasesOf(matches []alias.Match) []classify.Known {
 	known := make([]classify.Known, len(matches))
 	for i, match := range matches {
-		known[i] = classify.Known{Phrase: match.Phrase, Name: match.Name}
+		known[i] = classify.Known{Phrase: match.Phrase, Name: match.Name, Start: match.Start, End: match.End}
 	}
 	return known
 }
