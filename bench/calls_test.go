@@ -1,0 +1,147 @@
+package bench_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+const (
+	tableName = "bench"
+	items     = 4000
+	slice     = 150 * time.Millisecond // of one target, in each round
+)
+
+var payload = strings.Repeat("x", 200)
+
+func item(i int) map[string]types.AttributeValue {
+	out := key(i)
+	out["n"] = &types.AttributeValueMemberN{Value: "0"}
+	out["payload"] = &types.AttributeValueMemberS{Value: payload}
+	return out
+}
+
+func createTable(ctx context.Context, client *dynamodb.Client) error {
+	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName:   aws.String(tableName),
+		BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String("sk"), AttributeType: types.ScalarAttributeTypeN},
+		},
+		KeySchema: []types.KeySchemaElement{
+			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
+		},
+	})
+	return err
+}
+
+// calls are what is measured. They check what they get as far as a canned reply
+// allows.
+var calls = []struct {
+	name string
+	do   func(ctx context.Context, client *dynamodb.Client, i int) error
+}{
+	{"put", func(ctx context.Context, client *dynamodb.Client, i int) error {
+		_, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(tableName), Item: item(i)})
+		return err
+	}},
+	{"get", func(ctx context.Context, client *dynamodb.Client, i int) error {
+		out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(tableName), Key: key(i)})
+		if err == nil && len(out.Item) != 4 {
+			err = fmt.Errorf("got %d attributes", len(out.Item))
+		}
+		return err
+	}},
+	{"update", func(ctx context.Context, client *dynamodb.Client, i int) error {
+		_, err := client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: aws.String(tableName), Key: key(i),
+			UpdateExpression:          aws.String("ADD #n :one"),
+			ExpressionAttributeNames:  map[string]string{"#n": "n"},
+			ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}},
+		})
+		return err
+	}},
+	{"query", func(ctx context.Context, client *dynamodb.Client, i int) error {
+		out, err := client.Query(ctx, &dynamodb.QueryInput{
+			TableName:                 aws.String(tableName),
+			KeyConditionExpression:    aws.String("pk = :p"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":p": key(i)["pk"]},
+		})
+		if err == nil && len(out.Items) != 20 {
+			err = fmt.Errorf("got %d items", len(out.Items))
+		}
+		return err
+	}},
+}
+
+// BenchmarkCalls lets all targets take turns: an iteration is one slice of time
+// for each. It reports the median calls per second of each, and of servers the
+// median share of their ceiling in the same round.
+func BenchmarkCalls(b *testing.B) {
+	all := targets(b)
+	for _, call := range calls {
+		for _, callers := range []int{1, 8} {
+			b.Run(call.name+"/callers="+strconv.Itoa(callers), func(b *testing.B) {
+				speeds := make(map[string][]float64, len(all))
+				for b.Loop() {
+					for _, t := range all {
+						speed := measure(b, callers, func(i int) error { return call.do(b.Context(), t.client, i) })
+						speeds[t.name] = append(speeds[t.name], speed)
+					}
+				}
+				b.ReportMetric(0, "ns/op")
+				for _, t := range all {
+					b.ReportMetric(median(speeds[t.name]), t.name+"/s")
+					if t.ceiling != "" {
+						b.ReportMetric(100*median(shares(speeds[t.name], speeds[t.ceiling])), t.name+"-%")
+					}
+				}
+			})
+		}
+	}
+}
+
+// measure returns how often a second some callers can do it together.
+func measure(b *testing.B, callers int, do func(i int) error) float64 {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	began := time.Now()
+	for range callers {
+		wg.Go(func() {
+			for time.Since(began) < slice {
+				i := int(next.Add(1)) * 7919 % items
+				if err := do(i); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return float64(next.Load()) / time.Since(began).Seconds()
+}
+
+func shares(speeds, ceilings []float64) []float64 {
+	out := make([]float64, len(speeds))
+	for i := range out {
+		out[i] = speeds[i] / ceilings[i]
+	}
+	return out
+}
+
+func median(v []float64) float64 {
+	sorted := slices.Sorted(slices.Values(v))
+	return sorted[len(sorted)/2]
+}
