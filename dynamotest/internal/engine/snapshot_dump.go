@@ -79,8 +79,7 @@ func (t *table) define(w *api.Writer) {
 	}
 	t.defineIndexes(w, "LocalSecondaryIndexes", true)
 	t.defineIndexes(w, "GlobalSecondaryIndexes", false)
-	describeMaximum(w, s.maximum)
-	describeWarm(w, s.warm)
+	defineLimits(w, s.maximum, s.warm)
 	if s.protected {
 		w.Bool("DeletionProtectionEnabled", true)
 	}
@@ -151,7 +150,27 @@ func (t *table) requests() (create []request, enable []byte) {
 }
 
 func defineThroughput(w *api.Writer, t api.Throughput) {
-	describeUnits(w, "ProvisionedThroughput", "ReadCapacityUnits", t.Read, "WriteCapacityUnits", t.Write)
+	defineUnits(w, "ProvisionedThroughput", "ReadCapacityUnits", t.Read, "WriteCapacityUnits", t.Write)
+}
+
+func defineLimits(w *api.Writer, maximum api.Opt[api.OnDemand], warm api.Opt[api.Warm]) {
+	if maximum.Set {
+		defineUnits(w, "OnDemandThroughput", "MaxReadRequestUnits", maximum.Value.Read, "MaxWriteRequestUnits", maximum.Value.Write)
+	}
+	if warm.Set {
+		defineUnits(w, "WarmThroughput", "ReadUnitsPerSecond", warm.Value.Read, "WriteUnitsPerSecond", warm.Value.Write)
+	}
+}
+
+func defineUnits(w *api.Writer, member, readName string, read api.Opt[int64], writeName string, write api.Opt[int64]) {
+	w.Object(member, func() {
+		if read.Set {
+			w.Int(readName, read.Value)
+		}
+		if write.Set {
+			w.Int(writeName, write.Value)
+		}
+	})
 }
 
 func (t *table) defineIndexes(w *api.Writer, member string, local bool) {
@@ -173,8 +192,7 @@ func (t *table) defineIndexes(w *api.Writer, member string, local bool) {
 				if !local && !t.settings.onDemand {
 					defineThroughput(w, x.throughput)
 				}
-				describeMaximum(w, x.maximum)
-				describeWarm(w, x.warm)
+				defineLimits(w, x.maximum, x.warm)
 			})
 		}
 	})
