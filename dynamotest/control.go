@@ -27,7 +27,9 @@ func (c *control) disarm() {
 
 // Before lets half of the latency pass and commits the faults that are due.
 func (c *control) Before(ctx context.Context, call *engine.Call) *api.Error {
-	wait(ctx, c.latency/2)
+	if wait(ctx, c.latency/2) != nil { // given up on the way: it never arrives
+		return &api.Error{Code: api.ServiceUnavailable, Message: "the caller gave up"}
+	}
 	f, hit, refuse := c.tap.sentence(call)
 	call.Refuse = refuse
 	if f == nil {
@@ -43,7 +45,7 @@ func (c *control) Before(ctx context.Context, call *engine.Call) *api.Error {
 
 // After lets the other half of the latency pass.
 func (c *control) After(ctx context.Context, call *engine.Call) *api.Error {
-	wait(ctx, c.latency/2)
+	_ = wait(ctx, c.latency/2) // it has taken effect, whether or not the caller hears
 	return call.Late
 }
 

@@ -251,6 +251,61 @@ func TestMeterTellsReadsFromWritesInTransactions(t *testing.T) {
 	}
 }
 
+// A deadline leaves open whether the write took effect, as on a socket.
+func TestADeadlineIsAmbiguous(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		after time.Duration
+		rows  int
+	}{"on the way there": {2 * time.Millisecond, 0}, "on the way back": {8 * time.Millisecond, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			db := dynamotest.New(t, &dynamotest.Config{Latency: 10 * time.Millisecond})
+			table := create(t, db)
+			ctx, cancel := context.WithTimeout(t.Context(), tc.after)
+			defer cancel()
+			var err error
+			cost := db.Meter(func() { err = put(ctx, db.Client(), table, order("ann", 1)) })
+			if !errors.Is(err, context.DeadlineExceeded) || cost.Requests != 1 || cost.Unpriced != 1 {
+				t.Errorf("%s: %v; %v", name, err, cost)
+			}
+			if n := count(t, db.Client(), table); n != tc.rows {
+				t.Errorf("%s: %d rows, want %d", name, n, tc.rows)
+			}
+		})
+	}
+}
+
+// A lost request and the one sent in its place are two round trips.
+func TestDepthCountsWhatWasLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := dynamotest.New(t, &dynamotest.Config{Latency: 2 * time.Millisecond})
+		table := create(t, db)
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem"})
+		cost := db.Meter(func() { _ = put(t.Context(), db.Client(), table, order("ann", 0)) })
+		if cost.Requests != 2 || cost.Depth != 2 {
+			t.Error(cost)
+		}
+	})
+}
+
+// Callers may share an input, as they may with a bare client.
+func TestASharedInput(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, nil)
+	in := &dynamodb.GetItemInput{TableName: aws.String(create(t, db)), Key: order("ann", 1)}
+	delete(in.Key, "day")
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if _, err := db.Client().GetItem(t.Context(), in); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
 // Depth counts dependent round trips, in virtual time.
 func TestDepth(t *testing.T) {
 	t.Parallel()

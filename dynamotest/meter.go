@@ -171,12 +171,12 @@ func depth(spans []span) int {
 	return chain
 }
 
-func (m *Meter) lost(op string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.cost.Requests++
-	m.cost.Unpriced++
-	m.cost.ByOp[op]++
+// lost records a request without a reply.
+func lost(meters []*Meter, op string, started time.Time) {
+	s := span{from: started, to: now()}
+	for _, m := range meters {
+		m.add(op, s, nil)
+	}
 }
 
 func (m *Meter) add(op string, s span, tables []consumed) {

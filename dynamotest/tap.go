@@ -69,17 +69,18 @@ func (c tapped) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if fate.do == LoseRequest {
-		for _, m := range meters {
-			m.lost(op)
-		}
+		lost(meters, op, started)
 		return nil, connectionReset("write")
 	}
 	reply, err := c.next.Do(r)
-	if len(meters) > 0 && err == nil {
-		err = record(meters, op, started, reply)
-	}
-	if err != nil {
+	switch {
+	case err != nil: // sent, and perhaps in effect
+		lost(meters, op, started)
 		return nil, err
+	case len(meters) > 0:
+		if err := record(meters, op, started, reply); err != nil {
+			return nil, err
+		}
 	}
 	err = wait(r.Context(), fate.after)
 	if fate.do == LoseReply && err == nil {
@@ -103,42 +104,50 @@ func (t *Tap) metersOf(ctx context.Context) []*Meter {
 	return meters
 }
 
-// askForCapacity sets ReturnConsumedCapacity on the input, before it is
-// signed. A caller's own setting stands.
+// askForCapacity sets ReturnConsumedCapacity before the input is signed, on a
+// copy: callers may share their input. A caller's own setting stands.
 var askForCapacity = middleware.InitializeMiddlewareFunc("AskForCapacity", func(
 	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
-	if want, ok := capacitySetting(in.Parameters); ok && *want == "" {
-		*want = types.ReturnConsumedCapacityIndexes
-		defer func() { *want = "" }() // the caller's input is the caller's
-	}
+	in.Parameters = withCapacity(in.Parameters)
 	return next.HandleInitialize(ctx, in)
 })
 
-func capacitySetting(input any) (*types.ReturnConsumedCapacity, bool) {
+func withCapacity(input any) any {
 	switch in := input.(type) {
 	case *dynamodb.GetItemInput:
-		return &in.ReturnConsumedCapacity, true
+		return asking(in, func(in *dynamodb.GetItemInput) *capacityMode { return &in.ReturnConsumedCapacity })
 	case *dynamodb.PutItemInput:
-		return &in.ReturnConsumedCapacity, true
+		return asking(in, func(in *dynamodb.PutItemInput) *capacityMode { return &in.ReturnConsumedCapacity })
 	case *dynamodb.UpdateItemInput:
-		return &in.ReturnConsumedCapacity, true
+		return asking(in, func(in *dynamodb.UpdateItemInput) *capacityMode { return &in.ReturnConsumedCapacity })
 	case *dynamodb.DeleteItemInput:
-		return &in.ReturnConsumedCapacity, true
+		return asking(in, func(in *dynamodb.DeleteItemInput) *capacityMode { return &in.ReturnConsumedCapacity })
 	case *dynamodb.QueryInput:
-		return &in.ReturnConsumedCapacity, true
+		return asking(in, func(in *dynamodb.QueryInput) *capacityMode { return &in.ReturnConsumedCapacity })
 	case *dynamodb.ScanInput:
-		return &in.ReturnConsumedCapacity, true
+		return asking(in, func(in *dynamodb.ScanInput) *capacityMode { return &in.ReturnConsumedCapacity })
 	case *dynamodb.BatchGetItemInput:
-		return &in.ReturnConsumedCapacity, true
+		return asking(in, func(in *dynamodb.BatchGetItemInput) *capacityMode { return &in.ReturnConsumedCapacity })
 	case *dynamodb.BatchWriteItemInput:
-		return &in.ReturnConsumedCapacity, true
+		return asking(in, func(in *dynamodb.BatchWriteItemInput) *capacityMode { return &in.ReturnConsumedCapacity })
 	case *dynamodb.TransactGetItemsInput:
-		return &in.ReturnConsumedCapacity, true
+		return asking(in, func(in *dynamodb.TransactGetItemsInput) *capacityMode { return &in.ReturnConsumedCapacity })
 	case *dynamodb.TransactWriteItemsInput:
-		return &in.ReturnConsumedCapacity, true
+		return asking(in, func(in *dynamodb.TransactWriteItemsInput) *capacityMode { return &in.ReturnConsumedCapacity })
 	}
-	return nil, false
+	return input
+}
+
+type capacityMode = types.ReturnConsumedCapacity
+
+func asking[T any](in *T, mode func(*T) *capacityMode) *T {
+	if *mode(in) != "" {
+		return in
+	}
+	own := *in
+	*mode(&own) = types.ReturnConsumedCapacityIndexes
+	return &own
 }
 
 // Connect returns a client of an endpoint that asks for no account, such as

@@ -14,7 +14,8 @@ import (
 type Transport struct{ Engine *engine.Engine }
 
 // RoundTrip performs the request. A context that is done is an error before the
-// request takes effect.
+// request takes effect; one that ends meanwhile is an error too, as on a
+// socket: the caller has gone and cannot know.
 func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := readBody(r)
 	if err != nil {
@@ -24,6 +25,9 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	reply := Do(r.Context(), t.Engine, r.Header.Get("X-Amz-Target"), body)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
 	return reply.Response(r), nil
 }
 
