@@ -267,3 +267,17 @@ func TestManyWritersOfOneFile(t *testing.T) {
 		t.Errorf("%d rows", n)
 	}
 }
+
+func TestADataFileCannotGoBack(t *testing.T) {
+	t.Parallel()
+	srv := open(t, filepath.Join(t.TempDir(), "data"), nil)
+	defer func() {
+		if recover() == nil {
+			t.Error("restored")
+		}
+		if _, err := srv.Client().ListTables(t.Context(), &dynamodb.ListTablesInput{}); err != nil {
+			t.Errorf("and then: %v", err)
+		}
+	}()
+	srv.Restore(srv.Snapshot())
+}
