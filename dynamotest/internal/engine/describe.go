@@ -53,7 +53,7 @@ func (t *table) describe(w *api.Writer, status string) {
 		})
 	}
 	describeMaximum(w, s.maximum)
-	describeWarm(w, s.warm)
+	describeWarm(w, s.warm, func() { w.Text("Status", "ACTIVE") })
 	t.describeStream(w)
 	t.describeIndexes(w, "LocalSecondaryIndexes", true)
 	t.describeIndexes(w, "GlobalSecondaryIndexes", false)
@@ -120,7 +120,7 @@ func (x *index) describe(w *api.Writer) {
 	w.Text("IndexStatus", "ACTIVE")
 	describeThroughput(w, x.throughput)
 	describeMaximum(w, x.maximum)
-	describeWarm(w, x.warm)
+	describeWarm(w, x.warm, func() { w.Text("Status", "ACTIVE") })
 }
 
 func (x *index) describeProjection(w *api.Writer) {
@@ -151,19 +151,24 @@ func describeMaximum(w *api.Writer, o api.Opt[api.OnDemand]) {
 	}
 }
 
-func describeWarm(w *api.Writer, o api.Opt[api.Warm]) {
+func describeWarm(w *api.Writer, o api.Opt[api.Warm], more ...func()) {
 	if o.Set {
-		describeUnits(w, "WarmThroughput", "ReadUnitsPerSecond", o.Value.Read, "WriteUnitsPerSecond", o.Value.Write)
+		describeUnits(w, "WarmThroughput", "ReadUnitsPerSecond", o.Value.Read, "WriteUnitsPerSecond", o.Value.Write, more...)
 	}
 }
 
-func describeUnits(w *api.Writer, member, readName string, read api.Opt[int64], writeName string, write api.Opt[int64]) {
+// describeUnits writes an object with the units that are set, and what else
+// belongs into it.
+func describeUnits(w *api.Writer, member, readName string, read api.Opt[int64], writeName string, write api.Opt[int64], more ...func()) {
 	w.Object(member, func() {
 		if read.Set {
 			w.Int(readName, read.Value)
 		}
 		if write.Set {
 			w.Int(writeName, write.Value)
+		}
+		for _, write := range more {
+			write()
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
@@ -327,5 +328,26 @@ func TestATableMayBeNamedByItsARN(t *testing.T) {
 	do(t, eng, "PutItem", `{"TableName":"arn:aws:dynamodb:us-east-1:123456789012:table/plain","Item":{"id":{"S":"x"}}}`)
 	if n := do(t, eng, "Scan", `{"TableName":"plain"}`)["Count"]; n != 1.0 {
 		t.Errorf("%v items", n)
+	}
+}
+
+// Settings that change nothing here are described as they were made.
+func TestThroughputIsDescribed(t *testing.T) {
+	t.Parallel()
+	eng := newEngine(t, engine.Options{})
+	do(t, eng, "UpdateTable", `{"TableName":"plain","WarmThroughput":{"ReadUnitsPerSecond":15000,"WriteUnitsPerSecond":5000},
+		"OnDemandThroughput":{"MaxReadRequestUnits":70,"MaxWriteRequestUnits":50},"AttributeDefinitions":[{"AttributeName":"g","AttributeType":"S"}],
+		"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"index","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],
+			"Projection":{"ProjectionType":"ALL"},"WarmThroughput":{"ReadUnitsPerSecond":13000}}}]}`)
+	table := do(t, eng, "DescribeTable", `{"TableName":"plain"}`)["Table"].(map[string]any)
+	index := table["GlobalSecondaryIndexes"].([]any)[0].(map[string]any)
+	got := []any{table["WarmThroughput"], table["OnDemandThroughput"], index["WarmThroughput"]}
+	want := []any{
+		map[string]any{"ReadUnitsPerSecond": 15000.0, "WriteUnitsPerSecond": 5000.0, "Status": "ACTIVE"},
+		map[string]any{"MaxReadRequestUnits": 70.0, "MaxWriteRequestUnits": 50.0},
+		map[string]any{"ReadUnitsPerSecond": 13000.0, "Status": "ACTIVE"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
