@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,7 @@ const (
 	pollers = 2
 	toSetUp = 2 * time.Minute
 	sweep   = time.Minute // of expired rows, where the database is inside this process
+	logged  = 64 << 10    // bytes of a body that ends with the process
 )
 
 // ending says how long the steps of the end may take.
@@ -75,7 +77,7 @@ func (p program) newService(ctx context.Context, cfg config.Config, log *slog.Lo
 		sender = &telegram.Console{W: p.Out}
 		log.Warn("TELEGRAM_BOT_TOKEN is not set: replies go to standard output")
 	}
-	s := &service{log: log, db: db, queue: queue.NewMemory(queue.Config{}), ending: p.Ending}
+	s := &service{log: log, db: db, queue: queue.NewMemory(queue.Config{Log: log}), ending: p.Ending}
 	s.app, err = app.New(app.Options{Config: cfg, DB: db.Client, Now: time.Now, Queue: s.queue, Sender: sender, Log: log})
 	if err != nil {
 		return nil, err
@@ -158,11 +160,30 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	s.empty(context.WithoutCancel(ctx))
 	stopWorking()
 	<-worked // each item in hand has a time limit of its own
-	if left := s.queue.Len(); left > 0 {
-		return errors.Join(err, fmt.Errorf("%d items are lost with the queue", left))
-	}
+	err = errors.Join(err, s.lose())
 	s.log.Info("ended")
 	return err
+}
+
+// lose writes to the log what ends with the queue, which is in memory, and
+// returns how much that is.
+func (s *service) lose() error {
+	left, dead := s.queue.Left(), s.queue.Dead()
+	for _, m := range left {
+		s.write("an item is lost with the queue", m)
+	}
+	for _, m := range dead {
+		s.write("a dead letter is lost with the queue", m)
+	}
+	if len(left)+len(dead) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d items and %d dead letters are lost with the queue: they are in the log", len(left), len(dead))
+}
+
+func (s *service) write(what string, m queue.Message) {
+	body := m.Body[:min(len(m.Body), logged)]
+	s.log.Error(what, append(m.LogValues(), "body", strings.ToValidUTF8(body, ""))...)
 }
 
 // close stops taking requests, and says so before it does.

@@ -90,7 +90,9 @@ func startServer(t *testing.T, p program) *server {
 	}()
 	address := make(chan string, 1)
 	go func() {
-		for lines := bufio.NewScanner(reading); lines.Scan(); {
+		lines := bufio.NewScanner(reading)
+		lines.Buffer(nil, 1<<20) // the bodies of dead letters are in them
+		for lines.Scan() {
 			fmt.Fprintln(s.log, lines.Text())
 			var line struct{ Msg, Address string }
 			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
@@ -243,5 +245,35 @@ func TestServeSaysWhatItLoses(t *testing.T) {
 	s.log.until(t, `"goes back"`)
 	s.stop()
 	s.end(exitFailed)
-	s.log.until(t, "1 items are lost with the queue")
+	s.log.until(t, "1 items and 0 dead letters are lost with the queue: they are in the log")
+	s.log.until(t, `"msg":"an item is lost with the queue","delivery":"m-2","chat_id":"-5","message_id":"2","receives":1,`)
+	s.log.until(t, `"body":"{\"update_id\":2,`)
+}
+
+// The queue's dead letters end with the process: the log keeps them, and the
+// exit code says so.
+func TestServeWritesItsDeadLetters(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, program{
+		Env:    environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken}),
+		Ending: ending{notice: time.Millisecond, answer: patience, empty: patience},
+	})
+	future := `{"update_id":3,"message":{"message_id":30,"date":3825000000,"from":{"id":7},"chat":{"id":-5,"type":"group"},"text":"hej"}}`
+	long := strings.Replace(future, "hej", strings.Repeat("å", 50_000), 1) // the 64 KiB end within one
+	text, _, _ := strings.Cut(long, "å")
+	for _, body := range []string{"{poison", future, long} {
+		if status := s.do(http.MethodPost, "/telegram", secretToken, body); status != http.StatusOK {
+			t.Errorf("%.20s is answered %d", body, status)
+		}
+	}
+	s.log.until(t, `"msg":"dead letter","delivery":"m-1","chat_id":"","message_id":"","receives":0,"bytes":7,"reason":"telegram: no update`)
+	for _, body := range []string{future, long} {
+		s.log.until(t, `"chat_id":"-5","message_id":"30","receives":0,"bytes":`+fmt.Sprint(len(body))+`,"reason":"worker: date lies`)
+	}
+	s.stop()
+	s.end(exitFailed)
+	s.log.until(t, "0 items and 3 dead letters are lost with the queue: they are in the log")
+	for _, want := range []string{`"body":"{poison"`, `"body":"{\"update_id\":3,`, strings.Repeat("å", (64<<10-len(text))/2) + `"}`} {
+		s.log.until(t, want)
+	}
 }

@@ -54,6 +54,7 @@ type Result struct {
 	Chat        int64
 	Message     int64
 	Reason      string
+	Kept        int // how many bytes of a refused body are among the dead letters
 }
 
 // Handler is the webhook.
@@ -70,7 +71,8 @@ type Handler struct {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	result, status := h.take(w, r)
 	h.Log.Log(r.Context(), levelOf(result), "update", "disposition", string(result.Disposition),
-		"kind", string(result.Kind), "update_id", result.UpdateID, "reason", result.Reason)
+		"kind", string(result.Kind), "update_id", result.UpdateID, "chat_id", result.Chat, "message_id", result.Message,
+		"reason", result.Reason, "kept_bytes", result.Kept)
 	if h.Observe != nil {
 		h.Observe(result)
 	}
@@ -154,12 +156,12 @@ func (h *Handler) enqueue(ctx context.Context, result Result, body []byte) (Resu
 }
 
 func (h *Handler) refuse(ctx context.Context, result Result, body []byte, reason string) (Result, int) {
-	kept := string(body[:min(len(body), refusedBytes)])
-	if err := h.Queue.Refuse(ctx, printable(kept), attributes(result), reason); err != nil {
+	kept := printable(string(body[:min(len(body), refusedBytes)]))
+	if err := h.Queue.Refuse(ctx, kept, attributes(result), reason); err != nil {
 		result.Disposition, result.Reason = Failed, err.Error()
 		return result, http.StatusInternalServerError
 	}
-	result.Disposition, result.Reason = Refused, reason
+	result.Disposition, result.Reason, result.Kept = Refused, reason, len(kept)
 	return result, http.StatusOK
 }
 

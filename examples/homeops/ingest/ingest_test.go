@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -109,6 +110,75 @@ func TestRefusesDurably(t *testing.T) {
 		}
 		if dead[0].Attributes[queue.Reason] == "" || queue.Check(dead[0].Body, dead[0].Attributes, queue.MaxBytes) != nil {
 			t.Errorf("%s: SQS would not keep the dead letter, or it has no reason: %.100v", name, dead[0])
+		}
+	}
+}
+
+// picky is a queue that finds something in the body that it does not take.
+type picky struct {
+	*queue.Memory
+	why error
+}
+
+func (q picky) Send(context.Context, string, map[string]string) (string, error) {
+	return "", fmt.Errorf("sqs: %w", q.why)
+}
+
+// What the queue will never take is refused like a poison update: Telegram
+// would repeat it for a day, and hold the chat up.
+func TestWhatTheQueueNeverTakesIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, why := range []error{queue.ErrInvalidContents, &queue.TooLargeError{Size: 2, Limit: 1}} {
+		q := picky{queue.NewMemory(queue.Config{}), why}
+		status, result := post(t, q, "POST", secret, strings.NewReader(hello))
+		dead := q.Dead()
+		if status != 200 || result.Disposition != ingest.Refused || len(dead) != 1 {
+			t.Errorf("%v: %d %+v, %d dead", why, status, result, len(dead))
+			continue
+		}
+		if !strings.Contains(dead[0].Attributes[queue.Reason], why.Error()) || dead[0].Body != hello || dead[0].Attributes[queue.ChatID] != "-100" {
+			t.Errorf("%v: kept %+v", why, dead[0])
+		}
+	}
+}
+
+// A NUL and the like are no JSON, wherever they stand, and are kept in a form
+// that SQS takes.
+func TestControlCharactersAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"\x00", "\x0b", "\x1f"} {
+		for _, body := range []string{strings.Replace(hello, `\ud83d`, bad+`\ud83d`, 1), hello + bad, bad + hello} {
+			q := queue.NewMemory(queue.Config{})
+			status, result := post(t, q, "POST", secret, strings.NewReader(body))
+			dead := q.Dead()
+			if status != 200 || result.Disposition != ingest.Refused || q.Len() != 0 || len(dead) != 1 {
+				t.Errorf("%q: %d %+v", body, status, result)
+				continue
+			}
+			if want := strings.Replace(body, bad, "?", 1); dead[0].Body != want || result.Kept != len(want) {
+				t.Errorf("kept %q, %d bytes", dead[0].Body, result.Kept)
+			}
+		}
+	}
+}
+
+// A refusal is logged with where it came from and how much of it is kept.
+func TestRefusalsAreLogged(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	h := &ingest.Handler{Secret: secret, Queue: queue.NewMemory(queue.Config{MaxBytes: 64}), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	for _, body := range []string{hello, strings.Repeat("x", 100_000)} {
+		r := httptest.NewRequest("POST", "/telegram", strings.NewReader(body))
+		r.Header.Set(ingest.SecretHeader, secret)
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("level=WARN msg=update disposition=refused kind=message update_id=101 chat_id=-100 message_id=21 reason=\"queue: a message of %d bytes, the queue takes 64\" kept_bytes=%d\n",
+			len(hello)+len("chatIdString-100messageIdString21"), len(hello)),
+		" kept_bytes=65536\n",
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%s is not in\n%s", want, log.String())
 		}
 	}
 }

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -18,10 +19,12 @@ type Config struct {
 	Visibility time.Duration
 	// MaxBytes defaults to the constant of that name.
 	MaxBytes int
+	// Log is told of every dead letter. Nil tells nobody.
+	Log *slog.Logger
 }
 
-// Memory is a Queue inside the process. What is in it is lost with the
-// process: a deployed service uses SQS.
+// Memory is a Queue inside the process. What is in it, dead letters included,
+// is lost with the process: a deployed service uses SQS.
 type Memory struct {
 	cfg Config
 
@@ -49,6 +52,9 @@ func NewMemory(cfg Config) *Memory {
 	}
 	if cfg.MaxBytes == 0 {
 		cfg.MaxBytes = MaxBytes
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Memory{cfg: cfg, changed: make(chan struct{})}
 }
@@ -134,7 +140,7 @@ func (q *Memory) take(max int) (batch []Message, changed <-chan struct{}, next t
 		case now.Before(e.visible):
 			next = min(next, e.visible.Sub(now))
 		case e.Receives >= MaxReceives:
-			q.dead = append(q.dead, e.Message)
+			q.bury(e.Message)
 			return true
 		case len(batch) < max:
 			e.Receives++
@@ -181,8 +187,14 @@ func (q *Memory) Refuse(ctx context.Context, body string, attributes map[string]
 		attributes = map[string]string{}
 	}
 	attributes[Reason] = reason
-	q.dead = append(q.dead, Message{ID: fmt.Sprintf("m-%d", q.sent), Body: body, Attributes: attributes, SentAt: q.cfg.Now()})
+	q.bury(Message{ID: fmt.Sprintf("m-%d", q.sent), Body: body, Attributes: attributes, SentAt: q.cfg.Now()})
 	return nil
+}
+
+// bury puts a message among the dead letters; the lock is held.
+func (q *Memory) bury(m Message) {
+	q.dead = append(q.dead, m)
+	q.cfg.Log.Warn("dead letter", m.LogValues()...)
 }
 
 // Dead returns the dead letters, oldest first.
@@ -190,6 +202,17 @@ func (q *Memory) Dead() []Message {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return slices.Clone(q.dead)
+}
+
+// Left returns what is in the queue, visible or not, oldest first.
+func (q *Memory) Left() []Message {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	left := make([]Message, len(q.entries))
+	for i, e := range q.entries {
+		left[i] = e.Message
+	}
+	return left
 }
 
 // Len returns how many messages are in the queue, visible or not.

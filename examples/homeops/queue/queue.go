@@ -64,6 +64,14 @@ type Message struct {
 // Last reports whether this delivery is the last before the dead-letter queue.
 func (m Message) Last() bool { return m.Receives >= MaxReceives }
 
+// LogValues are what a log tells of a message: all but what people wrote.
+func (m Message) LogValues() []any {
+	return []any{
+		"delivery", m.ID, "chat_id", m.Attributes[ChatID], "message_id", m.Attributes[MessageID],
+		"receives", m.Receives, "bytes", len(m.Body), "reason", m.Attributes[Reason],
+	}
+}
+
 // TooLargeError says that a message is over the queue's limit.
 type TooLargeError struct{ Size, Limit int }
 
