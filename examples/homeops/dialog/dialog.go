@@ -75,13 +75,13 @@ func en(re string) form { return form{English, regexp.MustCompile(`(?is)^` + re 
 
 var (
 	who = []form{
-		sv(`vem (?:var det som )?(?:har )?(?:gjorde |gjort |tog )?(.+?) senast`),
-		sv(`vem (?:var det som )?senast (?:har )?(?:gjorde |gjort |tog )?(.+?)`),
+		sv(`vem (?:var det som )?(?:har )?(?:gjorde |gjort )?(.+?) senast`),
+		sv(`vem (?:var det som )?senast (?:har )?(?:gjorde |gjort )?(.+?)`),
 		en(`who (?:last )?(?:did |has done |was it that did )?(.+?) last`),
 		en(`who last (?:did )?(.+?)`),
 	}
 	when = []form{
-		sv(`när (?:gjorde |har |tog )?(.+?) senast(?: gjort)?`),
+		sv(`när (?:gjorde |har )?(.+?) senast(?: gjort)?`),
 		sv(`när (?:gjorde |har )?(.+? senast .+?)`),
 		en(`when did (.+? last (?:do |did )?.+?)`),
 		en(`when did (.+?) last`),
@@ -91,16 +91,16 @@ var (
 		en(`how (?:often|many times) (?:did |has |have |was |were )?(.+?) this week`),
 	}
 	correct = []form{
-		sv(`(?:nej|näe|nä),? ?(.+) betyder (.+)`),
-		en(`no,? ?(.+) means (.+)`),
+		sv(`(?:nej|näe|nä)[-–,.:;!\s]+(.+) betyder (.+)`),
+		en(`no[-–,.:;!\s]+(.+) means (.+)`),
 	}
 	teach = []form{
 		sv(`(.+) betyder (.+)`),
 		en(`(.+) means (.+)`),
 	}
 	named = []form{
-		sv(`(?:jag heter|kalla mig) (\S.{0,40})`),
-		en(`(?:my name is|call me) (\S.{0,40})`),
+		sv(`(?:jag heter|kalla mig) (.+)`),
+		en(`(?:my name is|call me) (.+)`),
 	}
 	start = regexp.MustCompile(`(?i)^/start(?:@\w+)?(?:\s|$)`)
 )
@@ -108,32 +108,49 @@ var (
 // Understand finds what the text wants of the bot; ok is false when it wants
 // nothing.
 func Understand(text string) (_ Intent, ok bool) {
-	if start.MatchString(strings.TrimSpace(text)) {
+	text = strings.TrimSpace(text)
+	if start.MatchString(text) {
 		return Intent{Start: &Start{}}, true
 	}
-	said := strings.TrimRight(strings.TrimSpace(text), " ?.!")
-	if m, lang := first(who, said); m != nil {
-		return Intent{Who: &Who{What: m[1], Lang: lang}}, true
+	said := strings.TrimRight(text, " ?.!")
+	if intent, ok := question(said); ok {
+		return intent, true
 	}
-	if m, lang := first(when, said); m != nil {
-		return Intent{When: &When{Rest: filler.ReplaceAllString(m[1], " "), Lang: lang}}, true
-	}
-	if m, lang := first(often, said); m != nil {
-		return Intent{Often: &Often{Rest: m[1], Lang: lang}}, true
-	}
-	if strings.HasSuffix(strings.TrimSpace(text), "?") {
+	if strings.HasSuffix(text, "?") {
 		return Intent{}, false // any other question is none of the bot's
 	}
 	if m, lang := first(correct, said); m != nil {
-		return Intent{Teach: &Teach{Phrase: bare(m[1]), Name: bare(m[2]), Correct: true, Quoted: quoted(m[2]), Lang: lang}}, true
+		return lesson(m, lang, true)
 	}
 	if m, lang := first(teach, said); m != nil {
-		return Intent{Teach: &Teach{Phrase: bare(m[1]), Name: bare(m[2]), Quoted: quoted(m[2]), Lang: lang}}, true
+		return lesson(m, lang, false)
 	}
-	if m, lang := first(named, said); m != nil {
+	if m, lang := first(named, said); m != nil && callable(bare(m[1])) {
 		return Intent{Named: &Named{Name: bare(m[1]), Lang: lang}}, true
 	}
 	return Intent{}, false
+}
+
+func question(said string) (_ Intent, ok bool) {
+	if m, lang := first(who, said); m != nil && short(m[1]) {
+		return Intent{Who: &Who{What: m[1], Lang: lang}}, true
+	}
+	if m, lang := first(when, said); m != nil && short(m[1]) {
+		return Intent{When: &When{Rest: filler.ReplaceAllString(m[1], " "), Lang: lang}}, true
+	}
+	if m, lang := first(often, said); m != nil && short(m[1]) {
+		return Intent{Often: &Often{Rest: m[1], Lang: lang}}, true
+	}
+	return Intent{}, false
+}
+
+// lesson is what "X means Y" teaches, unless it teaches nothing.
+func lesson(m []string, lang Lang, correct bool) (_ Intent, ok bool) {
+	phrase, name := bare(m[1]), bare(m[2])
+	if !teachable(phrase, quoted(m[1])) || !sayable(name) {
+		return Intent{}, false
+	}
+	return Intent{Teach: &Teach{Phrase: phrase, Name: name, Correct: correct, Quoted: quoted(m[2]), Lang: lang}}, true
 }
 
 // filler are words of a question that are neither person nor activity.
@@ -164,19 +181,23 @@ type Reply struct {
 	Name string // with a no: what was meant instead; may be ""
 }
 
+// A yes or a no ends where its letters do. (\b would not do: to it, ä is no
+// letter.) A yes that goes on to a no is a no.
 var (
-	yes = regexp.MustCompile(`(?i)^\s*(?:ja|japp|jo|yes|yep|yeah)\b`)
-	no  = regexp.MustCompile(`(?is)^\s*(?:nej|nä|näe|no|nope)\b(?:[,.! ]*(?:jag menade|det var|i meant|it was)\s+(.+?))?[\s.!]*$`)
+	yes = regexp.MustCompile(`(?i)^\s*(?:ja|japp|jo|yes|yep|yeah)(?:[^\pL\pM\pN]|$)`)
+	no  = regexp.MustCompile(`(?is)^\s*(?:(?:ja|japp|jo|yes|yep|yeah|well)[^\pL\pN]+(?:(?:men|eller|but|or)[^\pL\pN]+)?)?` +
+		`(?:nej|nää|näe|nä|nope|no)` +
+		`(?:[^\pL\pM\pN]+(?:(?:men|utan|but)\s+)?(?:jag menade|det var|i meant|it was)\s+(.+?)[\s.!]*|[^\pL\pM\pN]*)$`)
 )
 
 // Answer reads a reply to the bot's question; ok is false when it is neither
 // yes nor no.
 func Answer(text string) (_ Reply, ok bool) {
-	if yes.MatchString(text) {
-		return Reply{Yes: true}, true
-	}
 	if m := no.FindStringSubmatch(text); m != nil {
 		return Reply{Name: bare(m[1])}, true
+	}
+	if yes.MatchString(text) {
+		return Reply{Yes: true}, true
 	}
 	return Reply{}, false
 }

@@ -1,6 +1,7 @@
 package dialog_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +32,20 @@ func TestUnderstand(t *testing.T) {
 		"bins means sopor":                            {Teach: &dialog.Teach{Phrase: "bins", Name: "sopor", Lang: en}},
 		"Nej, pant betyder städning":                  {Teach: &dialog.Teach{Phrase: "pant", Name: "städning", Correct: true, Lang: sv}},
 		"No, bins means städning":                     {Teach: &dialog.Teach{Phrase: "bins", Name: "städning", Correct: true, Lang: en}},
+		"ta ut alla sopor betyder sopor":              {Teach: &dialog.Teach{Phrase: "ta ut alla sopor", Name: "sopor", Lang: sv}},
+		"”jag tog hand om det” betyder disken":        {Teach: &dialog.Teach{Phrase: "jag tog hand om det", Name: "disken", Lang: sv}},
+		"the bins means sopor":                        {Teach: &dialog.Teach{Phrase: "the bins", Name: "sopor", Lang: en}},
+		"🧺 betyder tvätt":                             {Teach: &dialog.Teach{Phrase: "🧺", Name: "tvätt", Lang: sv}},
+		"nejlikor betyder blommor":                    {Teach: &dialog.Teach{Phrase: "nejlikor", Name: "blommor", Lang: sv}},
+		"näsdukar betyder tvätt":                      {Teach: &dialog.Teach{Phrase: "näsdukar", Name: "tvätt", Lang: sv}},
+		"notes means städning":                        {Teach: &dialog.Teach{Phrase: "notes", Name: "städning", Lang: en}},
+		"nä, pant betyder städning":                   {Teach: &dialog.Teach{Phrase: "pant", Name: "städning", Correct: true, Lang: sv}},
+		"nej ”pant” betyder städning":                 {Teach: &dialog.Teach{Phrase: "pant", Name: "städning", Correct: true, Lang: sv}},
+		"Vem tog ut soporna senast?":                  {Who: &dialog.Who{What: "tog ut soporna", Lang: sv}},
+		"När tog Bo en promenad senast?":              {When: &dialog.When{Rest: "tog Bo en promenad", Lang: sv}},
+		"Jag heter Anna Karin":                        {Named: &dialog.Named{Name: "Anna Karin", Lang: sv}},
+		"Jag heter Åsa-Märta":                         {Named: &dialog.Named{Name: "Åsa-Märta", Lang: sv}},
+		"Kalla mig My!":                               {Named: &dialog.Named{Name: "My", Lang: sv}},
 		"Jag heter Anna":                              {Named: &dialog.Named{Name: "Anna", Lang: sv}},
 		"my name is Bo.":                              {Named: &dialog.Named{Name: "Bo", Lang: en}},
 		"/start":                                      {Start: &dialog.Start{}},
@@ -41,7 +56,19 @@ func TestUnderstand(t *testing.T) {
 			t.Errorf("%q: %v\n%s", text, ok, diff)
 		}
 	}
-	for _, text := range []string{"", "diskat", "God morgon!", "Vad betyder pant?", "när kommer du?", "/started", "hur mår du?"} {
+	for _, text := range []string{
+		// what any message has, sentences, what is cut off: nobody teaches that
+		"det betyder disken", "Det betyder disken!", "”det” betyder disken", "nej, det betyder disken", "it means laundry", "that means laundry",
+		"No, this means laundry", "på betyder disken", "ja betyder disken", "... betyder disken", "det som betyder disken", "pant och det betyder disken",
+		"jag har diskat, det betyder disken", "diskat, tvättat betyder städning", "när vi kommer hem idag betyder disken", "notes that means laundry", "pant betyder ...",
+		"\u200b betyder disken", strings.Repeat("x", 101) + " betyder disken",
+		// nobody is called that
+		"Jag heter Anna och jag har diskat", "Jag heter Anna. Jag har diskat", "Jag heter Anna, diskade nyss", "Jag heter Anna! Hej", "Jag heter Anna Karin Svensson", "Jag heter Anna och diskade",
+		"jag heter som jag", "kalla mig när maten är klar", "call me later", "call me when dinner is done", "jag heter ...", "jag heter \u200b",
+		// no questions
+		"När senast?", "Vem senast?", "Vem \u200b senast?", "Vem ... senast?", "Vem " + strings.Repeat("x", 101) + " senast?",
+		"", "diskat", "God morgon!", "Vad betyder pant?", "när kommer du?", "/started", "hur mår du?",
+	} {
 		if got, ok := dialog.Understand(text); ok {
 			t.Errorf("%q is understood as %+v", text, got)
 		}
@@ -51,19 +78,35 @@ func TestUnderstand(t *testing.T) {
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]dialog.Reply{
-		"Ja":                      {Yes: true},
-		"ja, precis":              {Yes: true},
-		"Yes!":                    {Yes: true},
-		"nej":                     {},
-		"Nej, jag menade tvätt":   {Name: "tvätt"},
-		"nej jag menade «tvätt».": {Name: "tvätt"},
-		"No, I meant laundry":     {Name: "laundry"},
+		"Ja":                          {Yes: true},
+		"ja, precis":                  {Yes: true},
+		"Yes!":                        {Yes: true},
+		"nej":                         {},
+		"Nej, jag menade tvätt":       {Name: "tvätt"},
+		"nej jag menade «tvätt».":     {Name: "tvätt"},
+		"No, I meant laundry":         {Name: "laundry"},
+		"nä":                          {},
+		"NÄ!":                         {},
+		"nä 👎":                        {},
+		"nä, jag menade tvätt":        {Name: "tvätt"},
+		"nää jag menade tvätt":        {Name: "tvätt"},
+		"nej\njag menade tvätt":       {Name: "tvätt"},
+		"ja men nej":                  {},
+		"ja, nej":                     {},
+		"yes, but no":                 {},
+		"yes, no doubt":               {Yes: true},
+		"ja nejlikorna":               {Yes: true},
+		"japp":                        {Yes: true},
+		"ja men nej jag menade tvätt": {Name: "tvätt"},
+		"Ja, nej, jag menade tvätt!":  {Name: "tvätt"},
+		"nej men jag menade tvätt":    {Name: "tvätt"},
+		"yes but no, I meant laundry": {Name: "laundry"},
 	} {
 		if got, ok := dialog.Answer(text); !ok || got != want {
 			t.Errorf("Answer(%q) = %+v, %v", text, got, ok)
 		}
 	}
-	for _, text := range []string{"", "jag vet inte", "jalapeño", "nejlikor är fina", "nobody"} {
+	for _, text := range []string{"", "jag vet inte", "jalapeño", "nejlikor är fina", "nobody", "näsduk", "nåja", "jaöl", "nej, inte alls"} {
 		if got, ok := dialog.Answer(text); ok {
 			t.Errorf("Answer(%q) = %+v", text, got)
 		}
@@ -111,6 +154,7 @@ func TestTextsInBothLanguages(t *testing.T) {
 			dialog.Taken(lang, "pant", "pantning", "städning"), dialog.Hello(lang, "Bo"), dialog.NameTaken(lang, "Bo"),
 			dialog.LastDone(lang, "Anna", "diskning", at), dialog.NeverDone(lang, "segling"),
 			dialog.Times(lang, "", "diskning", 3), dialog.Times(lang, "Anna", "diskning", 3), dialog.NoSuchPerson(lang),
+			dialog.NoSuchActivity(lang), dialog.NeverDoneBy(lang, "Anna", "segling"),
 		}
 	}
 	want := []string{
@@ -119,6 +163,7 @@ func TestTextsInBothLanguages(t *testing.T) {
 		"Jag har lärt mig: «pant» är pantning ✔", "«pant» är redan pantning. Skriv: nej, pant betyder städning", "Hej Bo!",
 		"Någon annan heter redan Bo här.", "diskning: Anna, 2026-10-25 02:30", "segling: aldrig, vad jag vet",
 		"diskning den här veckan: 3", "diskning den här veckan av Anna: 3", "Vem? Säg «jag heter …», så vet jag.",
+		"Vad då? Nämn en syssla, som disken.", "segling: Anna aldrig, vad jag vet",
 	}
 	if diff := cmp.Diff(want, texts(dialog.Swedish)); diff != "" {
 		t.Error(diff)
@@ -129,8 +174,35 @@ func TestTextsInBothLanguages(t *testing.T) {
 		"Learned: «pant» is pantning ✔", "«pant» is pantning already. Write: no, pant means städning", "Hello Bo!",
 		"Somebody else is called Bo here.", "diskning: Anna, 2026-10-25 02:30", "segling: never, as far as I know",
 		"diskning this week: 3", "diskning this week by Anna: 3", "Who? Say «my name is …», and I will know.",
+		"Did what? Name a chore, such as the dishes.", "segling: Anna never, as far as I know",
 	}
 	if diff := cmp.Diff(want, texts(dialog.English)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestLooksEnglish(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"Did the dishes!": true, "cooked": true, "(done)": true,
+		"": false, "diskat": false, "Göthe har ringt": false, "bandet": false,
+	} {
+		if got := dialog.LooksEnglish(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"Anna, Bo & Åsa-Märta!": {"Anna", "Bo", "Åsa-Märta"},
+		" \u200b … 🧺\tdon't ":   {"🧺", "don't"},
+		"caf\u0065\u0301.":      {"caf\u0065\u0301"},
+		"?!":                    nil,
+	} {
+		if diff := cmp.Diff(want, dialog.Words(text)); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
 	}
 }

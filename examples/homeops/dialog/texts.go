@@ -3,6 +3,7 @@ package dialog
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -103,6 +104,11 @@ func NeverDone(lang Lang, name string) string {
 	return say(lang, "%s: aldrig, vad jag vet", "%s: never, as far as I know", name)
 }
 
+// NeverDoneBy answers when, of one person among several, with never.
+func NeverDoneBy(lang Lang, person, name string) string {
+	return say(lang, "%s: %s aldrig, vad jag vet", "%s: %s never, as far as I know", name, person)
+}
+
 // Times answers how often; person is "" for all.
 func Times(lang Lang, person, name string, n int) string {
 	if person == "" {
@@ -116,8 +122,15 @@ func NoSuchPerson(lang Lang) string {
 	return say(lang, "Vem? Säg «jag heter …», så vet jag.", "Who? Say «my name is …», and I will know.")
 }
 
-var english = regexp.MustCompile(`(?i)\b(?:the|and|did|done|cleaned|cooked|vacuumed|laundry|dishes|went|took)\b`)
+// NoSuchActivity says that a question left out what was done.
+func NoSuchActivity(lang Lang) string {
+	return say(lang, "Vad då? Nämn en syssla, som disken.", "Did what? Name a chore, such as the dishes.")
+}
+
+var english = set("the and did done cleaned cooked vacuumed laundry dishes went took")
 
 // LooksEnglish reports whether a text is English rather than Swedish, as far
 // as a word tells.
-func LooksEnglish(text string) bool { return english.MatchString(text) }
+func LooksEnglish(text string) bool {
+	return slices.ContainsFunc(Words(strings.ToLower(text)), func(word string) bool { return english[word] })
+}
