@@ -2,8 +2,10 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"strings"
 
+	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
@@ -12,98 +14,116 @@ import (
 
 // who answers "who did X last?".
 func (w *Worker) who(ctx context.Context, d delivery, m msg, q dialog.Who) error {
-	name, _, err := w.nameOf(ctx, m.chat, q.What)
-	if err != nil {
-		return w.bestEffort(ctx, d, "answer", err)
-	}
-	last, ok, err := w.Memory.LastOf(ctx, m.chat, name)
-	if err != nil {
-		return w.bestEffort(ctx, d, "answer", err)
-	}
-	if !ok {
-		return w.answer(ctx, d, m, dialog.NeverDone(q.Lang, name))
-	}
-	return w.answer(ctx, d, m, dialog.LastDone(q.Lang, last.ActorName, name, last.At.In(w.Zone.Location())))
+	text, err := w.whoText(ctx, m, q)
+	return w.tell(ctx, d, m, text, err)
 }
 
-// when answers "when did U last do X?".
+func (w *Worker) whoText(ctx context.Context, m msg, q dialog.Who) (string, error) {
+	name, _, err := w.activityIn(ctx, m.chat, dialog.Words(q.What))
+	if err != nil {
+		return "", err
+	}
+	if name == "" {
+		return dialog.NoSuchActivity(q.Lang), nil
+	}
+	return w.lastOf(ctx, m.chat, name, q.Lang)
+}
+
+// when answers "when did U last do X?", with a line for each U.
 func (w *Worker) when(ctx context.Context, d delivery, m msg, q dialog.When) error {
-	person, rest, err := w.personIn(ctx, m, q.Rest)
-	if err != nil {
-		return w.bestEffort(ctx, d, "answer", err)
-	}
-	if person.id == "" {
-		return w.answer(ctx, d, m, dialog.NoSuchPerson(q.Lang))
-	}
-	name, _, err := w.nameOf(ctx, m.chat, rest)
-	if err != nil {
-		return w.bestEffort(ctx, d, "answer", err)
-	}
-	last, ok, err := w.Memory.LastBy(ctx, m.chat, person.id, name)
-	if err != nil {
-		return w.bestEffort(ctx, d, "answer", err)
-	}
-	if !ok {
-		return w.answer(ctx, d, m, dialog.NeverDone(q.Lang, name))
-	}
-	return w.answer(ctx, d, m, dialog.LastDone(q.Lang, person.said, name, last.At.In(w.Zone.Location())))
+	text, err := w.whenText(ctx, m, q)
+	return w.tell(ctx, d, m, text, err)
 }
 
-// often answers "how often this week?", of everybody or of one person.
-func (w *Worker) often(ctx context.Context, d delivery, m msg, q dialog.Often) error {
-	person, rest, err := w.personIn(ctx, m, q.Rest)
-	if err != nil {
-		return w.bestEffort(ctx, d, "answer", err)
+func (w *Worker) whenText(ctx context.Context, m msg, q dialog.When) (string, error) {
+	about, err := w.topicOf(ctx, m, q.Rest, q.Lang)
+	switch {
+	case err != nil:
+		return "", err
+	case about.activity == "":
+		return dialog.NoSuchActivity(q.Lang), nil
+	case about.stranger || about.nobody() && !about.everybody:
+		return dialog.NoSuchPerson(q.Lang), nil
+	case about.nobody():
+		return w.lastOf(ctx, m.chat, about.activity, q.Lang)
 	}
-	name, _, err := w.nameOf(ctx, m.chat, rest)
-	if err != nil {
-		return w.bestEffort(ctx, d, "answer", err)
-	}
-	n, err := w.Memory.ThisWeek(ctx, memory.Week{Scope: m.chat, Actor: person.id, Name: name, Of: m.Time()})
-	if err != nil {
-		return w.bestEffort(ctx, d, "answer", err)
-	}
-	return w.answer(ctx, d, m, dialog.Times(q.Lang, person.said, name, n))
-}
-
-// person is somebody a question is about.
-type person struct{ id, said string }
-
-// personIn finds who a question is about, by the names the chat knows or as
-// "I", and returns what else it says. No person is no error.
-func (w *Worker) personIn(ctx context.Context, m msg, text string) (person, string, error) {
-	found, err := w.Names.Match(ctx, m.chat, text)
-	if err != nil {
-		return person{}, "", err
-	}
-	if len(found) > 0 {
-		return person{id: found[0].Name, said: text[found[0].Start:found[0].End]}, without(text, found[0]), nil
-	}
-	var rest []string
-	var who person
-	for _, word := range strings.Fields(text) {
-		switch strings.ToLower(word) {
-		case "jag", "i":
-			who = person{id: m.person.Key(), said: m.name()}
-		case "vi", "we", "do":
-		default:
-			rest = append(rest, word)
+	return about.each(func(p person) (string, error) {
+		last, ok, err := w.Memory.LastBy(ctx, m.chat, p.id, about.activity)
+		if err != nil {
+			return "", err
 		}
-	}
-	return who, strings.Join(rest, " "), nil
+		if !ok && len(about.people) > 1 {
+			return dialog.NeverDoneBy(q.Lang, p.said, about.activity), nil
+		}
+		return w.lastDone(last, ok, p.said, about.activity, q.Lang), nil
+	})
 }
 
-func without(text string, m alias.Match) string {
-	rest := strings.Fields(text[:m.Start] + " " + text[m.End:])
-	for len(rest) > 1 && (strings.EqualFold(rest[0], "do") || strings.EqualFold(rest[0], "gjort")) {
-		rest = rest[1:]
+// often answers "how often this week?", of everybody or with a line for each
+// person named.
+func (w *Worker) often(ctx context.Context, d delivery, m msg, q dialog.Often) error {
+	text, err := w.oftenText(ctx, m, q)
+	return w.tell(ctx, d, m, text, err)
+}
+
+func (w *Worker) oftenText(ctx context.Context, m msg, q dialog.Often) (string, error) {
+	about, err := w.topicOf(ctx, m, q.Rest, q.Lang)
+	switch {
+	case err != nil:
+		return "", err
+	case about.activity == "":
+		return dialog.NoSuchActivity(q.Lang), nil
+	case about.stranger || about.nobody() && about.strange():
+		return dialog.NoSuchPerson(q.Lang), nil
+	case about.nobody():
+		about.people = []person{{}} // whose name is "": anybody
 	}
-	return strings.Join(rest, " ")
+	return about.each(func(p person) (string, error) {
+		n, err := w.Memory.ThisWeek(ctx, memory.Week{Scope: m.chat, Actor: p.id, Name: about.activity, Of: m.Time()})
+		return dialog.Times(q.Lang, p.said, about.activity, n), err
+	})
+}
+
+// tell sends what was found out, unless finding it failed.
+func (w *Worker) tell(ctx context.Context, d delivery, m msg, text string, err error) error {
+	if err != nil {
+		return w.bestEffort(ctx, d, "answer", err)
+	}
+	return w.answer(ctx, d, m, text)
+}
+
+// lastOf says when an activity was done last, and by whom.
+func (w *Worker) lastOf(ctx context.Context, chat, name string, lang dialog.Lang) (string, error) {
+	last, ok, err := w.Memory.LastOf(ctx, chat, name)
+	return w.lastDone(last, ok, last.ActorName, name, lang), err
+}
+
+func (w *Worker) lastDone(last activity.Activity, ok bool, by, name string, lang dialog.Lang) string {
+	if !ok {
+		return dialog.NeverDone(lang, name)
+	}
+	return dialog.LastDone(lang, by, name, last.At.In(w.Zone.Location()))
+}
+
+// activityIn returns the canonical activity that words of a question mean,
+// whatever stands around it there; "" if they mean none at all.
+func (w *Worker) activityIn(ctx context.Context, chat string, words []string) (name string, known bool, _ error) {
+	if len(words) == 0 {
+		return "", false, nil
+	}
+	name, known, err := w.nameOf(ctx, chat, strings.Join(words, " "))
+	if known || err != nil {
+		return name, known, err
+	}
+	if inner := trim(words); len(inner) < len(words) {
+		return w.activityIn(ctx, chat, inner)
+	}
+	return name, false, nil
 }
 
 // nameOf returns the canonical activity that a phrase means: what the chat has
 // taught, what the vocabulary knows, or else the phrase itself; known is then
-// false.
+// whether the chat has taught a phrase for that.
 func (w *Worker) nameOf(ctx context.Context, chat, phrase string) (name string, known bool, _ error) {
 	normal, err := alias.Normalize(phrase)
 	if err != nil {
@@ -119,5 +139,7 @@ func (w *Worker) nameOf(ctx context.Context, chat, phrase string) (name string, 
 	if name, ok := classify.NameOf(normal); ok {
 		return name, true, nil
 	}
-	return normal, false, nil
+	all, err := w.Phrases.All(ctx, chat)
+	known = slices.ContainsFunc(all, func(a alias.Alias) bool { return a.Name == normal })
+	return normal, known, err
 }

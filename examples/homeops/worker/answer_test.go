@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 )
 
 // What the chat has taught wins over the vocabulary.
@@ -24,5 +26,48 @@ func TestATaughtPhraseWins(t *testing.T) {
 		if diff := cmp.Diff(want, names); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
+	}
+}
+
+// An activity that the chat made up is known by its name from then on, however
+// many words it has.
+func TestATaughtActivityCanBeAskedFor(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.say(anna, "Fido betyder ”gå ut med hunden”")
+	b.say(anna, "Fido igen")
+	wantSent(t, b.say(bo, "Hur ofta blev det gå ut med hunden den här veckan?"), "gå ut med hunden den här veckan: 1")
+	wantSent(t, b.say(bo, "Rex betyder gå ut med hunden"), "Jag har lärt mig: «Rex» är gå ut med hunden ✔")
+}
+
+// What only looks like teaching or an introduction is read for what was done.
+func TestSentencesTeachNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	for _, text := range []string{"Jag heter Anna och jag har diskat", "jag har diskat, och det betyder disken"} {
+		if r := b.say(anna, text); r.Kind != worker.KindActivity || len(r.Recorded) != 1 || r.Recorded[0].Name != "diskning" {
+			t.Errorf("%q: %s %+v", text, r.Kind, r.Recorded)
+		}
+	}
+	if r := b.say(anna, "det betyder disken"); r.Kind != worker.KindNone || r.Sent != "" {
+		t.Errorf("%s, sent %q", r.Kind, r.Sent)
+	}
+	phrases, err := b.Phrases.All(t.Context(), chatKey)
+	names, nameErr := b.Names.All(t.Context(), chatKey)
+	if err != nil || nameErr != nil || len(phrases)+len(names) > 0 {
+		t.Errorf("learned %v %v, %v, %v", phrases, names, err, nameErr)
+	}
+}
+
+func TestAShortNoIsANo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.say(anna, "diksat nu")
+	bare, meant := b.reply(anna, "nä"), b.reply(anna, "ja men nej jag menade tvätt")
+	if r := b.handle(bare); len(r.Recorded) != 0 || r.Sent != "Vad betyder «diksat» då? Skriv: nej, diksat betyder …" {
+		t.Errorf("sent %q, recorded %+v", r.Sent, r.Recorded)
+	}
+	if r := b.handle(meant); len(r.Recorded) != 1 || r.Recorded[0].Name != "tvätt" || r.Sent != "Rättat: «diksat» är tvätt ✔" {
+		t.Errorf("sent %q, recorded %+v", r.Sent, r.Recorded)
 	}
 }
