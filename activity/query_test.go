@@ -19,8 +19,10 @@ import (
 	"github.com/homeops/ddbpatterns/internal/cursor"
 )
 
-type walk func(context.Context, activity.Range) iter.Seq2[activity.Activity, error]
-type turn func(context.Context, activity.Range) (activity.Page, error)
+type (
+	walk func(context.Context, activity.Range) iter.Seq2[activity.Activity, error]
+	turn func(context.Context, activity.Range) (activity.Page, error)
+)
 
 // waysTo are the four walks that find martin's "diskning" at home, and their
 // pages.

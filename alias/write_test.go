@@ -410,12 +410,18 @@ func TestLostReplies(t *testing.T) {
 		confirmations int64
 	}{
 		{"Put", "PutItem", func(writer) {}, func(w writer) (event.Outcome, error) { return w.put("diskning", 50) }, "diskning", 0},
-		{"Confirm", "UpdateItem", func(w writer) { do(w.t, event.Created)(w.put("diskning", 60)) },
-			func(w writer) (event.Outcome, error) { return w.confirm("diskning", 50) }, "diskning", 1},
-		{"Correct", "UpdateItem", func(w writer) { do(w.t, event.Created)(w.put("diskning", 60)) },
-			func(w writer) (event.Outcome, error) { return w.correct("torkning", 50) }, "torkning", 0},
-		{"Forget", "UpdateItem", func(w writer) { do(w.t, event.Created)(w.put("diskning", 60)) },
-			func(w writer) (event.Outcome, error) { return w.forget(50) }, "", 0},
+		{
+			"Confirm", "UpdateItem", func(w writer) { do(w.t, event.Created)(w.put("diskning", 60)) },
+			func(w writer) (event.Outcome, error) { return w.confirm("diskning", 50) }, "diskning", 1,
+		},
+		{
+			"Correct", "UpdateItem", func(w writer) { do(w.t, event.Created)(w.put("diskning", 60)) },
+			func(w writer) (event.Outcome, error) { return w.correct("torkning", 50) }, "torkning", 0,
+		},
+		{
+			"Forget", "UpdateItem", func(w writer) { do(w.t, event.Created)(w.put("diskning", 60)) },
+			func(w writer) (event.Outcome, error) { return w.forget(50) }, "", 0,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -194,6 +194,7 @@ func (r *recorder) Error(args ...any) { r.errors = append(r.errors, fmt.Sprint(a
 func (r *recorder) Errorf(format string, args ...any) {
 	r.errors = append(r.errors, fmt.Sprintf(format, args...))
 }
+
 func (r *recorder) finish() {
 	for _, f := range r.cleanups {
 		f()

@@ -132,7 +132,8 @@ func TestFastConversationLooksPastASlowClock(t *testing.T) {
 		"and one's own too": {[]message.Message{said(95, bo, 10), said(96, bo, 9), said(97, bo, 8), said(98, cia, 600), said(99, anna, 1)}, message.Pace{Fast: true, Others: 3}, 2},
 		"a quiet chat": {
 			[]message.Message{said(94, bo, 650), said(95, bo, 640), said(96, bo, 630), said(97, bo, 620), said(98, bo, 610), said(99, bo, 8)},
-			message.Pace{Others: 1}, 1,
+			message.Pace{Others: 1},
+			1,
 		},
 		"the last of its page ends the window": {
 			[]message.Message{said(95, bo, 10), said(96, cia, 600), said(97, anna, 9), said(98, bo, 8), said(99, anna, 1)}, message.Pace{Others: 1}, 1,

@@ -57,8 +57,10 @@ func TestPagesGrow(t *testing.T) {
 				_, err := s.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 1 << 40, Actor: anna, At: noon})
 				return err
 			},
-			[]string{"4 false false", "8 false false", "16 false false", "32 false false", "64 false false", "128 false false",
-				"256 false false", "512 false false", "1024 false false", "1024 false false"},
+			[]string{
+				"4 false false", "8 false false", "16 false false", "32 false false", "64 false false", "128 false false",
+				"256 false false", "512 false false", "1024 false false", "1024 false false",
+			},
 		},
 	} {
 		api := &busy{silent: silent{t}, pages: len(tc.want)}

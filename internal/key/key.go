@@ -4,8 +4,10 @@ package key
 
 import "strings"
 
-var encoder = strings.NewReplacer("%", "%25", "#", "%23")
-var decoder = strings.NewReplacer("%25", "%", "%23", "#")
+var (
+	encoder = strings.NewReplacer("%", "%25", "#", "%23")
+	decoder = strings.NewReplacer("%25", "%", "%23", "#")
+)
 
 // Enc percent-encodes the separator '#' and '%' itself, and nothing else, so
 // that most ids stand in a key as they are.

@@ -21,17 +21,25 @@ func TestViolations(t *testing.T) {
 		{"a null is no member", new(api.GetItem), `{"TableName":"abc","Key":{"id":{"S":"x"}},"ProjectionExpression":null,"ReturnConsumedCapacity":null}`, ""},
 		{"an unknown member is ignored", new(api.GetItem), `{"TableName":"abc","Key":{"id":{"S":"x"}},"Colour":{"red":[1]}}`, ""},
 		{"no name", new(api.GetItem), `{"Key":{}}`, "1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null"},
-		{"a bad name stands alone", new(api.GetItem), `{"TableName":"a b","ReturnConsumedCapacity":"x"}`,
-			"1 validation error detected: Value 'a b' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"},
-		{"two at once", new(api.GetItem), `{"TableName":"abc","ReturnConsumedCapacity":"x"}`,
+		{
+			"a bad name stands alone", new(api.GetItem), `{"TableName":"a b","ReturnConsumedCapacity":"x"}`,
+			"1 validation error detected: Value 'a b' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+",
+		},
+		{
+			"two at once", new(api.GetItem), `{"TableName":"abc","ReturnConsumedCapacity":"x"}`,
 			"2 validation errors detected: Value null at 'key' failed to satisfy constraint: Member must not be null; " +
-				"Value 'x' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"},
-		{"limits of a scan", new(api.Scan), `{"TableName":"abc","Limit":0,"Segment":-1,"TotalSegments":1000001}`,
+				"Value 'x' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy enum value set: [INDEXES, TOTAL, NONE]",
+		},
+		{
+			"limits of a scan", new(api.Scan), `{"TableName":"abc","Limit":0,"Segment":-1,"TotalSegments":1000001}`,
 			"3 validation errors detected: Value '0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1; " +
 				"Value '-1' at 'segment' failed to satisfy constraint: Member must have value greater than or equal to 0; " +
-				"Value '1000001' at 'totalSegments' failed to satisfy constraint: Member must have value less than or equal to 1000000"},
-		{"no more than ten", new(api.CreateTable), `{"TableName":"abc","KeySchema":[],"AttributeDefinitions":[` + strings.Repeat(`{"AttributeName":"a","AttributeType":"x"},`, 11) + `{}]}`,
-			"10 validation errors detected: "},
+				"Value '1000001' at 'totalSegments' failed to satisfy constraint: Member must have value less than or equal to 1000000",
+		},
+		{
+			"no more than ten", new(api.CreateTable), `{"TableName":"abc","KeySchema":[],"AttributeDefinitions":[` + strings.Repeat(`{"AttributeName":"a","AttributeType":"x"},`, 11) + `{}]}`,
+			"10 validation errors detected: ",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -84,8 +92,13 @@ func TestFingerprint(t *testing.T) {
 		t.Error("another order of the members is another payload")
 	}
 	for _, change := range [][2]string{
-		{`"TableName":"t"`, `"TableName":"u"`}, {`"S":"x"`, `"S":"y"`}, {`"N":"1"`, `"N":"2"`}, {"SET #v = :v", "SET #v=:v"},
-		{`"#v":"v"`, `"#v":"w"`}, {`["p","q"]`, `["p"]`}, {`"UpdateExpression"`, `"ConditionExpression":"attribute_exists(a)","UpdateExpression"`},
+		{`"TableName":"t"`, `"TableName":"u"`},
+		{`"S":"x"`, `"S":"y"`},
+		{`"N":"1"`, `"N":"2"`},
+		{"SET #v = :v", "SET #v=:v"},
+		{`"#v":"v"`, `"#v":"w"`},
+		{`["p","q"]`, `["p"]`},
+		{`"UpdateExpression"`, `"ConditionExpression":"attribute_exists(a)","UpdateExpression"`},
 	} {
 		if fingerprint(strings.Replace(base, change[0], change[1], 1)) == fingerprint(base) {
 			t.Errorf("%s for %s is the same payload", change[1], change[0])

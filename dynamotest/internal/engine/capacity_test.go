@@ -68,8 +68,12 @@ func TestPrices(t *testing.T) {
 		{"a large put into indexes that take little of it", nil, "PutItem", putSong(song(1, 3, pop+year)), "music 3w, by-year 1w, genre-year 3w, genre-title 1w"},
 		{"the same put again", []string{song(1, 3, pop+year)}, "PutItem", putSong(song(1, 3, pop+year)), "music 3w"},
 		{"a change that one index holds", []string{song(1, 0, pop+year)}, "UpdateItem", update("REMOVE words", ""), "music 1w, genre-year 1w"},
-		{"a change of an index key", []string{song(1, 0, pop+year)}, "UpdateItem",
-			update("SET genre = :g", `,"ExpressionAttributeValues":{":g":{"S":"rock"}}`), "music 1w, genre-year 2w, genre-title 2w"},
+		{
+			"a change of an index key",
+			[]string{song(1, 0, pop+year)},
+			"UpdateItem",
+			update("SET genre = :g", `,"ExpressionAttributeValues":{":g":{"S":"rock"}}`), "music 1w, genre-year 2w, genre-title 2w",
+		},
 		{"leaving the indexes", []string{song(1, 0, pop+year)}, "UpdateItem", update("REMOVE genre", ""), "music 1w, genre-year 1w, genre-title 1w"},
 		{"a delete", []string{song(1, 3, pop+year)}, "DeleteItem", `{"TableName":"music",` + key + `}`, "music 3w, by-year 1w, genre-year 3w, genre-title 1w"},
 		{"a delete of nothing", nil, "DeleteItem", `{"TableName":"music",` + key + `}`, "music 1w"},
@@ -96,17 +100,37 @@ func TestPrices(t *testing.T) {
 		{"a query that fetches from the table", []string{song(1, 9, year), song(2, 0, year)}, "Query", query(`,"IndexName":"by-year","Select":"ALL_ATTRIBUTES"`), "music 2r, by-year 0.5r"},
 		{"a scan", []string{song(1, 3, ""), song(2, 2, "")}, "Scan", `{"TableName":"music"}`, "music 1r"},
 
-		{"a batch rounds each get", []string{song(1, 0, ""), song(2, 5, "")}, "BatchGetItem",
-			`{"RequestItems":{"music":{"Keys":[{"artist":{"S":"abba"},"song":{"N":"1"}},{"artist":{"S":"abba"},"song":{"N":"2"}},{"artist":{"S":"abba"},"song":{"N":"3"}}]}}}`, "music 2r"},
-		{"a batch of writes", []string{song(1, 2, "")}, "BatchWriteItem",
-			`{"RequestItems":{"music":[{"DeleteRequest":{"Key":{"artist":{"S":"abba"},"song":{"N":"1"}}}},{"PutRequest":{"Item":` + song(2, 0, pop) + `}}]}}`, "music 3w, genre-title 1w"},
-		{"a transaction doubles the table only", []string{song(2, 3, "")}, "TransactWriteItems",
+		{
+			"a batch rounds each get",
+			[]string{song(1, 0, ""), song(2, 5, "")},
+			"BatchGetItem",
+			`{"RequestItems":{"music":{"Keys":[{"artist":{"S":"abba"},"song":{"N":"1"}},{"artist":{"S":"abba"},"song":{"N":"2"}},{"artist":{"S":"abba"},"song":{"N":"3"}}]}}}`, "music 2r",
+		},
+		{
+			"a batch of writes",
+			[]string{song(1, 2, "")},
+			"BatchWriteItem",
+			`{"RequestItems":{"music":[{"DeleteRequest":{"Key":{"artist":{"S":"abba"},"song":{"N":"1"}}}},{"PutRequest":{"Item":` + song(2, 0, pop) + `}}]}}`, "music 3w, genre-title 1w",
+		},
+		{
+			"a transaction doubles the table only",
+			[]string{song(2, 3, "")},
+			"TransactWriteItems",
 			`{"TransactItems":[{"Put":{"TableName":"music","Item":` + song(1, 0, pop) + `}},
-			{"ConditionCheck":{"TableName":"music","Key":{"artist":{"S":"abba"},"song":{"N":"2"}},"ConditionExpression":"attribute_exists(song)"}}]}`, "music 8w, genre-title 1w"},
-		{"a cancelled transaction", []string{song(1, 3, "")}, "TransactWriteItems",
-			`{"TransactItems":[{"Put":{"TableName":"music","Item":` + song(1, 0, "") + never + `}},{"Put":{"TableName":"music","Item":` + song(2, 0, pop) + `}}]}`, "music 8w"},
-		{"a transaction of gets", []string{song(1, 5, "")}, "TransactGetItems",
-			`{"TransactItems":[{"Get":{"TableName":"music",` + key + `}},{"Get":{"TableName":"plain","Key":{"id":{"S":"x"}}}}]}`, "music 4r, plain 2r"},
+			{"ConditionCheck":{"TableName":"music","Key":{"artist":{"S":"abba"},"song":{"N":"2"}},"ConditionExpression":"attribute_exists(song)"}}]}`, "music 8w, genre-title 1w",
+		},
+		{
+			"a cancelled transaction",
+			[]string{song(1, 3, "")},
+			"TransactWriteItems",
+			`{"TransactItems":[{"Put":{"TableName":"music","Item":` + song(1, 0, "") + never + `}},{"Put":{"TableName":"music","Item":` + song(2, 0, pop) + `}}]}`, "music 8w",
+		},
+		{
+			"a transaction of gets",
+			[]string{song(1, 5, "")},
+			"TransactGetItems",
+			`{"TransactItems":[{"Get":{"TableName":"music",` + key + `}},{"Get":{"TableName":"plain","Key":{"id":{"S":"x"}}}}]}`, "music 4r, plain 2r",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -162,11 +186,15 @@ func TestItemCollectionMetrics(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})
 	for _, tt := range []struct{ op, body, want string }{
-		{"PutItem", `{"TableName":"music","ReturnItemCollectionMetrics":"SIZE","Item":` + song(1, 0, "") + `}`,
-			`{"ItemCollectionMetrics":{"ItemCollectionKey":{"artist":{"S":"abba"}},"SizeEstimateRangeGB":[0.0,1.0]}}`},
+		{
+			"PutItem", `{"TableName":"music","ReturnItemCollectionMetrics":"SIZE","Item":` + song(1, 0, "") + `}`,
+			`{"ItemCollectionMetrics":{"ItemCollectionKey":{"artist":{"S":"abba"}},"SizeEstimateRangeGB":[0.0,1.0]}}`,
+		},
 		{"PutItem", `{"TableName":"plain","ReturnItemCollectionMetrics":"SIZE","Item":{"id":{"S":"x"}}}`, `{}`},
-		{"BatchWriteItem", `{"ReturnItemCollectionMetrics":"SIZE","RequestItems":{"music":[{"PutRequest":{"Item":` + song(2, 0, "") + `}}]}}`,
-			`{"UnprocessedItems":{},"ItemCollectionMetrics":{"music":[{"ItemCollectionKey":{"artist":{"S":"abba"}},"SizeEstimateRangeGB":[0.0,1.0]}]}}`},
+		{
+			"BatchWriteItem", `{"ReturnItemCollectionMetrics":"SIZE","RequestItems":{"music":[{"PutRequest":{"Item":` + song(2, 0, "") + `}}]}}`,
+			`{"UnprocessedItems":{},"ItemCollectionMetrics":{"music":[{"ItemCollectionKey":{"artist":{"S":"abba"}},"SizeEstimateRangeGB":[0.0,1.0]}]}}`,
+		},
 	} {
 		if got := string(eng.Do(t.Context(), tt.op, []byte(tt.body)).Body); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)

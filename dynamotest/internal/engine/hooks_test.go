@@ -42,8 +42,10 @@ func TestHooksSeeWhatACallIsAbout(t *testing.T) {
 		{"Query", `{"TableName":"music","IndexName":"genre-title","KeyConditionExpression":"genre = :g","ExpressionAttributeValues":{":g":{"S":"x"}}}`, `music/genre-title{}`},
 		{"BatchWriteItem", `{"RequestItems":{"plain":[{"PutRequest":{"Item":{"id":{"S":"a"},"v":{"N":"1"}}}},{"DeleteRequest":{"Key":{"id":{"S":"b"}}}}]}}`, `plain{"id":{"S":"a"}} plain{"id":{"S":"b"}}`},
 		{"BatchGetItem", `{"RequestItems":{"plain":{"Keys":[{"id":{"S":"a"}}]}}}`, `plain{"id":{"S":"a"}}`},
-		{"TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"plain","Item":{"id":{"S":"a"},"v":{"N":"1"}}}},{"Delete":{"TableName":"music",` + key + `}}]}`,
-			`plain{"id":{"S":"a"}} music{"artist":{"S":"a"},"song":{"N":"1"}}`},
+		{
+			"TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"plain","Item":{"id":{"S":"a"},"v":{"N":"1"}}}},{"Delete":{"TableName":"music",` + key + `}}]}`,
+			`plain{"id":{"S":"a"}} music{"artist":{"S":"a"},"song":{"N":"1"}}`,
+		},
 		{"TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"plain","Key":{"id":{"S":"a"}}}}]}`, `plain{"id":{"S":"a"}}`},
 		{"DescribeTable", `{"TableName":"plain"}`, `plain{}`},
 		{"UpdateTable", `{"TableName":"plain","DeletionProtectionEnabled":false}`, `plain{}`},

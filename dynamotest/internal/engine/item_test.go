@@ -60,8 +60,10 @@ func TestReturnValues(t *testing.T) {
 			t.Parallel()
 			db := connect(newEngine(t, engine.Options{}))
 			put(t, db, "plain", item("id", "k", "a", 1, "b", "x", "z", 9))
-			out, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: plain, Key: item("id", "k"),
-				UpdateExpression: &update, ExpressionAttributeValues: item(":one", 1), ReturnValues: tt.returns})
+			out, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+				TableName: plain, Key: item("id", "k"),
+				UpdateExpression: &update, ExpressionAttributeValues: item(":one", 1), ReturnValues: tt.returns,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,8 +123,10 @@ func TestAFailedConditionChangesNothingAndShowsTheItem(t *testing.T) {
 			return err
 		},
 		"update": func() error {
-			_, err := db.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: plain, Key: item("id", "k"), UpdateExpression: aws.String("SET v = :v"),
-				ExpressionAttributeValues: item(":v", 2), ConditionExpression: never, ReturnValuesOnConditionCheckFailure: show})
+			_, err := db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+				TableName: plain, Key: item("id", "k"), UpdateExpression: aws.String("SET v = :v"),
+				ExpressionAttributeValues: item(":v", 2), ConditionExpression: never, ReturnValuesOnConditionCheckFailure: show,
+			})
 			return err
 		},
 		"delete": func() error {
@@ -215,8 +219,10 @@ func TestRefusedItems(t *testing.T) {
 		{"no name inside", "PutItem", `{"TableName":"nowhere","Item":{"id":{"S":"x"},"l":{"L":[{"M":{"":{"N":"1"}}}]}}}`, "Validation", "Empty attribute name"},
 		{"returns of a put", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}},"ReturnValues":"ALL_NEW"}`, "Validation", "ReturnValues can only be ALL_OLD or NONE"},
 		{"unknown returns", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}},"ReturnValues":"SOME","ReturnConsumedCapacity":"x"}`, "Validation", "2 validation errors detected"},
-		{"both kinds of parameter", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}},"Expected":{},"ConditionExpression":"attribute_exists(id)"}`, "Validation",
-			"Non-expression parameters: {Expected} Expression parameters: {ConditionExpression}"},
+		{
+			"both kinds of parameter", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}},"Expected":{},"ConditionExpression":"attribute_exists(id)"}`, "Validation",
+			"Non-expression parameters: {Expected} Expression parameters: {ConditionExpression}",
+		},
 		{"no JSON", "PutItem", `{"TableName":`, "Serialization", ""},
 		{"wrong JSON", "PutItem", `{"TableName":5}`, "Serialization", "NUMBER_VALUE cannot be converted to String"},
 		{"unknown operation", "Fly", `{}`, "UnknownOperation", ""},

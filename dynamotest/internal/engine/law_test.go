@@ -146,8 +146,10 @@ func move(t *testing.T, db *dynamodb.Client, from, to, amount int) {
 		if condition != nil {
 			values[":min"] = av(-by)
 		}
-		return types.TransactWriteItem{Update: &types.Update{TableName: plain, Key: item("id", fmt.Sprint(id)), UpdateExpression: aws.String("ADD money :by"),
-			ConditionExpression: condition, ExpressionAttributeValues: values}}
+		return types.TransactWriteItem{Update: &types.Update{
+			TableName: plain, Key: item("id", fmt.Sprint(id)), UpdateExpression: aws.String("ADD money :by"),
+			ConditionExpression: condition, ExpressionAttributeValues: values,
+		}}
 	}
 	_, err := db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 		change(from, -amount, aws.String("money >= :min")), change(to, amount, nil),
@@ -180,8 +182,10 @@ func balance(t *testing.T, db *dynamodb.Client, accounts int) (total int) {
 const limit = 100
 
 func take(t *testing.T, db *dynamodb.Client) bool {
-	_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: musicT, Key: item("artist", "counter", "song", 1), UpdateExpression: aws.String("ADD n :one"),
-		ConditionExpression: aws.String("attribute_not_exists(n) OR n < :limit"), ExpressionAttributeValues: item(":one", 1, ":limit", limit)})
+	_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: musicT, Key: item("artist", "counter", "song", 1), UpdateExpression: aws.String("ADD n :one"),
+		ConditionExpression: aws.String("attribute_not_exists(n) OR n < :limit"), ExpressionAttributeValues: item(":one", 1, ":limit", limit),
+	})
 	if err != nil && code(err) != "ConditionalCheckFailedException" {
 		t.Error(err)
 	}

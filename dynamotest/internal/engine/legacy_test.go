@@ -130,10 +130,14 @@ func TestLegacyRefusals(t *testing.T) {
 	keys := `"KeyConditions":{` + ofArtist + `}`
 	const mixed = "Can not use both expression and non-expression parameters in the same request: "
 	testRefusals(t, eng, []refusal{
-		{"mixed", "UpdateItem", del(`"AttributeUpdates":{},"Expected":{},"ConditionalOperator":"OR","UpdateExpression":"REMOVE a","ConditionExpression":"a=b"`), "Validation",
-			mixed + "Non-expression parameters: {AttributeUpdates, Expected, ConditionalOperator} Expression parameters: {UpdateExpression, ConditionExpression}"},
-		{"mixed query", "Query", query(keys + `,"AttributesToGet":["x"],"QueryFilter":{},"KeyConditionExpression":"a=b"`), "Validation",
-			mixed + "Non-expression parameters: {AttributesToGet, QueryFilter, KeyConditions} Expression parameters: {KeyConditionExpression}"},
+		{
+			"mixed", "UpdateItem", del(`"AttributeUpdates":{},"Expected":{},"ConditionalOperator":"OR","UpdateExpression":"REMOVE a","ConditionExpression":"a=b"`), "Validation",
+			mixed + "Non-expression parameters: {AttributeUpdates, Expected, ConditionalOperator} Expression parameters: {UpdateExpression, ConditionExpression}",
+		},
+		{
+			"mixed query", "Query", query(keys + `,"AttributesToGet":["x"],"QueryFilter":{},"KeyConditionExpression":"a=b"`), "Validation",
+			mixed + "Non-expression parameters: {AttributesToGet, QueryFilter, KeyConditions} Expression parameters: {KeyConditionExpression}",
+		},
 		{"mixed scan", "Scan", query(`"ScanFilter":{},"FilterExpression":"a=b"`), "Validation", mixed + "Non-expression parameters: {ScanFilter} Expression parameters: {FilterExpression}"},
 		{"mixed get", "GetItem", del(`"AttributesToGet":["x"],"ProjectionExpression":"x"`), "Validation", mixed},
 		{"mixed batch", "BatchGetItem", `{"RequestItems":{"plain":{"Keys":[{"id":{"S":"x"}}],"AttributesToGet":["x"]},

@@ -70,8 +70,10 @@ func TestKeyConditions(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, forward := range []bool{true, false} {
-			out, err := db.Query(t.Context(), &dynamodb.QueryInput{TableName: musicT, KeyConditionExpression: &tt.condition, ScanIndexForward: &forward,
-				ExpressionAttributeValues: item(append(tt.values, ":a", "abba")...)})
+			out, err := db.Query(t.Context(), &dynamodb.QueryInput{
+				TableName: musicT, KeyConditionExpression: &tt.condition, ScanIndexForward: &forward,
+				ExpressionAttributeValues: item(append(tt.values, ":a", "abba")...),
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,11 +118,15 @@ func TestPagesJoin(t *testing.T) {
 	queries := map[string]dynamodb.QueryInput{
 		"table":       {KeyConditionExpression: aws.String("artist = :v"), ExpressionAttributeValues: item(":v", "abba")},
 		"local index": {IndexName: aws.String("by-year"), KeyConditionExpression: aws.String("artist = :v"), ExpressionAttributeValues: item(":v", "abba")},
-		"global index": {IndexName: aws.String("genre-year"), KeyConditionExpression: aws.String("genre = :v AND #y BETWEEN :from AND :to"),
-			ExpressionAttributeNames: map[string]string{"#y": "year"}, ExpressionAttributeValues: item(":v", "pop", ":from", 1981, ":to", 1984)},
+		"global index": {
+			IndexName: aws.String("genre-year"), KeyConditionExpression: aws.String("genre = :v AND #y BETWEEN :from AND :to"),
+			ExpressionAttributeNames: map[string]string{"#y": "year"}, ExpressionAttributeValues: item(":v", "pop", ":from", 1981, ":to", 1984),
+		},
 		"global index without a sort key": {IndexName: aws.String("genre-title"), KeyConditionExpression: aws.String("genre = :v"), ExpressionAttributeValues: item(":v", "pop")},
-		"filtered": {IndexName: aws.String("genre-year"), KeyConditionExpression: aws.String("genre = :v"), FilterExpression: aws.String("artist = :a"),
-			ExpressionAttributeValues: item(":v", "pop", ":a", "ebba")},
+		"filtered": {
+			IndexName: aws.String("genre-year"), KeyConditionExpression: aws.String("genre = :v"), FilterExpression: aws.String("artist = :a"),
+			ExpressionAttributeValues: item(":v", "pop", ":a", "ebba"),
+		},
 	}
 	for name, in := range queries {
 		for _, forward := range []bool{true, false} {
@@ -156,8 +162,10 @@ func TestLimitCountsBeforeTheFilter(t *testing.T) {
 	t.Parallel()
 	db := connect(newEngine(t, engine.Options{}))
 	seedMusic(t, db, 10)
-	out, err := db.Query(t.Context(), &dynamodb.QueryInput{TableName: musicT, KeyConditionExpression: aws.String("artist = :a"), FilterExpression: aws.String("attribute_not_exists(genre)"),
-		ExpressionAttributeValues: item(":a", "abba"), Limit: aws.Int32(3)})
+	out, err := db.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: musicT, KeyConditionExpression: aws.String("artist = :a"), FilterExpression: aws.String("attribute_not_exists(genre)"),
+		ExpressionAttributeValues: item(":a", "abba"), Limit: aws.Int32(3),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,8 +216,10 @@ func TestWhatIndexesShow(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			in := &dynamodb.QueryInput{TableName: musicT, IndexName: &tt.index, KeyConditionExpression: aws.String("#h = :v"), Select: tt.selects,
-				ExpressionAttributeNames: map[string]string{"#h": tt.hash}, ExpressionAttributeValues: item(":v", map[string]string{"genre": "pop", "artist": "abba"}[tt.hash])}
+			in := &dynamodb.QueryInput{
+				TableName: musicT, IndexName: &tt.index, KeyConditionExpression: aws.String("#h = :v"), Select: tt.selects,
+				ExpressionAttributeNames: map[string]string{"#h": tt.hash}, ExpressionAttributeValues: item(":v", map[string]string{"genre": "pop", "artist": "abba"}[tt.hash]),
+			}
 			if tt.projection != "" {
 				in.ProjectionExpression = &tt.projection
 			}
@@ -373,8 +383,10 @@ func TestScanOfAnIndexWithAFilter(t *testing.T) {
 	db := connect(newEngine(t, engine.Options{}))
 	seedMusic(t, db, 20)
 	for _, limit := range []int32{1, 7, 1000} {
-		got := scanAll(t.Context(), t, db, dynamodb.ScanInput{TableName: musicT, IndexName: aws.String("genre-year"), Limit: &limit,
-			FilterExpression: aws.String("#y = :y"), ExpressionAttributeNames: map[string]string{"#y": "year"}, ExpressionAttributeValues: item(":y", 1981)})
+		got := scanAll(t.Context(), t, db, dynamodb.ScanInput{
+			TableName: musicT, IndexName: aws.String("genre-year"), Limit: &limit,
+			FilterExpression: aws.String("#y = :y"), ExpressionAttributeNames: map[string]string{"#y": "year"}, ExpressionAttributeValues: item(":y", 1981),
+		})
 		slices.SortFunc(got, func(a, b map[string]types.AttributeValue) int {
 			return strings.Compare(text(a["title"]), text(b["title"]))
 		})

@@ -164,10 +164,14 @@ func TestSelectFromIndex(t *testing.T) {
 		{`SELECT title FROM "music"."genre-title" WHERE genre = 'pop' AND song = 2`, items(`{"title":{"S":"Dancing Queen"}}`), "genre-title 0.5r"},
 		{`SELECT song FROM "music"."by-year" WHERE artist = 'abba' ORDER BY year DESC`, items(`{"song":{"N":"2"}}`, `{"song":{"N":"1"}}`), "by-year 0.5r"},
 		{`SELECT * FROM "music"."genre-title" WHERE genre = 'rock'`, items(`{"artist":{"S":"blur"},"genre":{"S":"rock"},"song":{"N":"1"}}`), "genre-title 0.5r"},
-		{`SELECT year FROM "music"."genre-title" WHERE genre = 'pop'`,
-			"ValidationException: One or more parameter values were invalid: Global secondary index genre-title does not project [year]", ""},
-		{`SELECT title FROM "music"."genre-title" WHERE genre = 'pop' AND (words = 'x' OR b = 'y')`,
-			"ValidationException: One or more parameter values were invalid: Secondary index genre-title does not project one or more filter attributes: [words, b]", ""},
+		{
+			`SELECT year FROM "music"."genre-title" WHERE genre = 'pop'`,
+			"ValidationException: One or more parameter values were invalid: Global secondary index genre-title does not project [year]", "",
+		},
+		{
+			`SELECT title FROM "music"."genre-title" WHERE genre = 'pop' AND (words = 'x' OR b = 'y')`,
+			"ValidationException: One or more parameter values were invalid: Secondary index genre-title does not project one or more filter attributes: [words, b]", "",
+		},
 		{`SELECT * FROM "music"."none" WHERE genre = 'pop'`, "ValidationException: The table does not have the specified index", ""},
 	} {
 		res := eng.Do(t.Context(), "ExecuteStatement", []byte(ask(tt.statement, "")))

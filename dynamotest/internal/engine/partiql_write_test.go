@@ -38,29 +38,39 @@ func TestStatementsThatWrite(t *testing.T) {
 		{`UPDATE plain SET n = ? WHERE id = ? AND n = ?`, `[{"N":"6"},{"S":"x"},{"N":"5"}]`, nothing, with(`"n":{"N":"5"}`, `"n":{"N":"6"}`)},
 		{`FROM plain WHERE id = 'x' SET n = 6`, "", nothing, with(`"n":{"N":"5"}`, `"n":{"N":"6"}`)},
 		{`UPDATE plain SET n=n-1` + where, "", nothing, with(`"n":{"N":"5"}`, `"n":{"N":"4"}`)},
-		{`UPDATE plain SET n = 1 + n SET m.k = 'w'` + where, "", nothing,
-			strings.Replace(with(`"n":{"N":"5"}`, `"n":{"N":"6"}`), `{"S":"v"}`, `{"S":"w"}`, 1)},
+		{
+			`UPDATE plain SET n = 1 + n SET m.k = 'w'` + where, "", nothing,
+			strings.Replace(with(`"n":{"N":"5"}`, `"n":{"N":"6"}`), `{"S":"v"}`, `{"S":"w"}`, 1),
+		},
 		{`UPDATE plain SET l = list_append(l, [1])` + where, "", nothing, with(`{"S":"c"}]`, `{"S":"c"},{"N":"1"}]`)},
 		{`UPDATE plain SET s = SET_ADD(s, <<'c'>>)` + where, "", nothing, with(`["a","b"]`, `["a","b","c"]`)},
 		{`UPDATE plain SET s = set_delete(s, <<'a'>>)` + where, "", nothing, with(`["a","b"]`, `["b"]`)},
 		{`UPDATE plain SET s = set_delete(s, <<'b', 'a'>>)` + where, "", nothing, without(`,"s":{"SS":["a","b"]}`)},
 		{`UPDATE plain SET s = set_add(s, ?)` + where, `[{"SS":["z"]}]`, nothing, with(`["a","b"]`, `["a","b","z"]`)},
-		{`UPDATE plain SET s = set_add(s, ?)` + where, `[{"S":"z"}]`,
-			invalid + "Incorrect operand type for operator or function; operator: ADD, operand type: STRING, typeSet: ALLOWED_FOR_ADD_OPERAND", before},
+		{
+			`UPDATE plain SET s = set_add(s, ?)` + where, `[{"S":"z"}]`,
+			invalid + "Incorrect operand type for operator or function; operator: ADD, operand type: STRING, typeSet: ALLOWED_FOR_ADD_OPERAND", before,
+		},
 		{`UPDATE plain SET s = set_add(s, <<1>>)` + where, "", invalid + "An operand in the update expression has an incorrect data type", before},
-		{`UPDATE plain REMOVE n, m.k REMOVE l[0]` + where, "", nothing,
-			`{"id":{"S":"x"},"l":{"L":[{"S":"b"},{"S":"c"}]},"m":{"M":{"z":{"N":"1"}}},"s":{"SS":["a","b"]}}`},
+		{
+			`UPDATE plain REMOVE n, m.k REMOVE l[0]` + where, "", nothing,
+			`{"id":{"S":"x"},"l":{"L":[{"S":"b"},{"S":"c"}]},"m":{"M":{"z":{"N":"1"}}},"s":{"SS":["a","b"]}}`,
+		},
 		{`UPDATE plain SET gone[0] = 1` + where, "", invalid + "The document path provided in the update expression is invalid for update", before},
 		{`UPDATE plain SET n = gone + 1` + where, "", invalid + "The provided expression refers to an attribute that does not exist in the item", before},
 		{`UPDATE plain SET id = 'z'` + where, "", invalid + "One or more parameter values were invalid: Cannot update attribute id. This attribute is part of the key", before},
-		{`UPDATE plain SET m = 1 SET m.k = 2` + where, "",
-			invalid + "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [m], path two: [m, k]", before},
+		{
+			`UPDATE plain SET m = 1 SET m.k = 2` + where, "",
+			invalid + "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [m], path two: [m, k]", before,
+		},
 		{`UPDATE plain SET n = 6 WHERE id = 'nobody'`, "", failed, before},
 		{`UPDATE plain SET n = 6 WHERE id = 'x' AND n > 5`, "", failed, before},
 		{`UPDATE plain SET n = 6 WHERE n = 5`, "", invalid + "Where clause does not contain a mandatory equality on all key attributes", before},
 		{`UPDATE plain SET n = 6`, "", invalid + "Where clause does not contain a mandatory equality on all key attributes", before},
-		{`UPDATE plain SET n = 6 WHERE id = 'x' AND id = 'y'`, "",
-			invalid + "Multiple conditions on same key id. Only single item Update/Insert/Delete are supported", before},
+		{
+			`UPDATE plain SET n = 6 WHERE id = 'x' AND id = 'y'`, "",
+			invalid + "Multiple conditions on same key id. Only single item Update/Insert/Delete are supported", before,
+		},
 		{`UPDATE plain SET n = 6 WHERE id = 1`, "", invalid + "The provided key element does not match the schema", before},
 
 		{`DELETE FROM plain` + where, "", nothing, ""},
@@ -75,8 +85,10 @@ func TestStatementsThatWrite(t *testing.T) {
 		{`UPDATE plain SET n = 6` + where + ` returning all new *`, "", items(with(`"n":{"N":"5"}`, `"n":{"N":"6"}`)), with(`"n":{"N":"5"}`, `"n":{"N":"6"}`)},
 		{`UPDATE plain SET m.k = 'w'` + where + ` RETURNING MODIFIED OLD *`, "", items(`{"m":{"M":{"k":{"S":"v"}}}}`), with(`{"S":"v"}`, `{"S":"w"}`)},
 		{`UPDATE plain SET m.k = 'w'` + where + ` RETURNING MODIFIED NEW *`, "", items(`{"m":{"M":{"k":{"S":"w"}}}}`), with(`{"S":"v"}`, `{"S":"w"}`)},
-		{`UPDATE plain SET l[2] = 'y', l[0] = 'x'` + where + ` RETURNING MODIFIED NEW *`, "", items(`{"l":{"L":[{"S":"x"},{"S":"y"}]}}`),
-			with(`{"S":"a"},{"S":"b"},{"S":"c"}`, `{"S":"x"},{"S":"b"},{"S":"y"}`)},
+		{
+			`UPDATE plain SET l[2] = 'y', l[0] = 'x'` + where + ` RETURNING MODIFIED NEW *`, "", items(`{"l":{"L":[{"S":"x"},{"S":"y"}]}}`),
+			with(`{"S":"a"},{"S":"b"},{"S":"c"}`, `{"S":"x"},{"S":"b"},{"S":"y"}`),
+		},
 		{`UPDATE plain SET l[9] = 'y'` + where + ` RETURNING MODIFIED NEW *`, "", nothing, with(`{"S":"c"}]`, `{"S":"c"},{"S":"y"}]`)},
 		{`UPDATE plain REMOVE n` + where + ` RETURNING MODIFIED NEW *`, "", nothing, without(`"n":{"N":"5"},`)},
 		{`UPDATE plain SET new = 1` + where + ` RETURNING MODIFIED OLD *`, "", nothing, with(`,"s":`, `,"new":{"N":"1"},"s":`)},
@@ -85,8 +97,10 @@ func TestStatementsThatWrite(t *testing.T) {
 		{`DELETE FROM none` + where, "", "ResourceNotFoundException: Requested resource not found", before},
 		{`INSERT INTO none VALUE {'id': 'x'}`, "", "ResourceNotFoundException: Requested resource not found", before},
 		{`UPDATE plain SET n = ? WHERE id = ?`, `[{"N":"6"}]`, invalid + "Number of parameters in request and statement don't match.", before},
-		{`UPDATE plain SET WHERE`, `[{"SS":["a","a"]}]`,
-			invalid + "One or more parameter values were invalid: Input collection [a, a] contains duplicates.", before},
+		{
+			`UPDATE plain SET WHERE`, `[{"SS":["a","a"]}]`,
+			invalid + "One or more parameter values were invalid: Input collection [a, a] contains duplicates.", before,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.statement, func(t *testing.T) {
@@ -190,10 +204,14 @@ func TestStatementsReportCapacity(t *testing.T) {
 	for _, tt := range []struct{ op, body, want string }{
 		{"ExecuteStatement", `{"Statement":"INSERT INTO plain VALUE {'id': 'x'}","ReturnConsumedCapacity":"TOTAL"}`, `{"Items":[],"ConsumedCapacity":` + fmt.Sprintf(unit, "1.0") + `}`},
 		{"ExecuteStatement", `{"Statement":"SELECT * FROM plain WHERE id = 'x'","ReturnConsumedCapacity":"TOTAL"}`, `{"Items":[],"ConsumedCapacity":` + fmt.Sprintf(unit, "0.5") + `}`},
-		{"BatchExecuteStatement", `{"Statements":[{"Statement":"SELECT * FROM plain WHERE id = 'x'"},{"Statement":"SELECT * FROM plain WHERE id = 'y'","ConsistentRead":true}],"ReturnConsumedCapacity":"TOTAL"}`,
-			`{"Responses":[{"TableName":"plain"},{"TableName":"plain"}],"ConsumedCapacity":[` + fmt.Sprintf(unit, "0.5") + `,` + fmt.Sprintf(unit, "1.0") + `]}`},
-		{"ExecuteTransaction", `{"TransactStatements":[{"Statement":"SELECT * FROM plain WHERE id = 'x'"}],"ReturnConsumedCapacity":"TOTAL"}`,
-			`{"Responses":[{}],"ConsumedCapacity":[{"TableName":"plain","CapacityUnits":2.0,"ReadCapacityUnits":2.0}]}`},
+		{
+			"BatchExecuteStatement", `{"Statements":[{"Statement":"SELECT * FROM plain WHERE id = 'x'"},{"Statement":"SELECT * FROM plain WHERE id = 'y'","ConsistentRead":true}],"ReturnConsumedCapacity":"TOTAL"}`,
+			`{"Responses":[{"TableName":"plain"},{"TableName":"plain"}],"ConsumedCapacity":[` + fmt.Sprintf(unit, "0.5") + `,` + fmt.Sprintf(unit, "1.0") + `]}`,
+		},
+		{
+			"ExecuteTransaction", `{"TransactStatements":[{"Statement":"SELECT * FROM plain WHERE id = 'x'"}],"ReturnConsumedCapacity":"TOTAL"}`,
+			`{"Responses":[{}],"ConsumedCapacity":[{"TableName":"plain","CapacityUnits":2.0,"ReadCapacityUnits":2.0}]}`,
+		},
 	} {
 		eng := newEngine(t, engine.Options{})
 		if got := answer(t, eng, tt.op, tt.body); got != tt.want {
@@ -206,7 +224,8 @@ func TestBatchOfStatements(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})
 	for _, tt := range []struct{ statements, want string }{
-		{`[{"Statement":"INSERT INTO plain VALUE {'id': 'x', 'n': 1}"},{"Statement":"INSERT INTO plain VALUE {'id': 'x'}"},
+		{
+			`[{"Statement":"INSERT INTO plain VALUE {'id': 'x', 'n': 1}"},{"Statement":"INSERT INTO plain VALUE {'id': 'x'}"},
 			{"Statement":"SLECT * FROM plain"},{"Statement":"UPDATE plain SET n = 2 WHERE id = 'x' RETURNING MODIFIED NEW *"},
 			{"Statement":"UPDATE plain SET n = 3 WHERE id = 'x' AND n = 1","ReturnValuesOnConditionCheckFailure":"ALL_OLD"},
 			{"Statement":"UPDATE plain REMOVE n WHERE id = 'x' RETURNING MODIFIED NEW *"},
@@ -221,16 +240,21 @@ func TestBatchOfStatements(t *testing.T) {
 				`{"Error":{"Code":"ValidationError","Message":"Where clause does not contain a mandatory equality on all key attributes"}},` +
 				`{"Error":{"Code":"ResourceNotFound","Message":"Requested resource not found"}},` +
 				`{"Error":{"Code":"ValidationError","Message":"One or more parameter values were invalid: An string set  may not be empty"}},` +
-				`{"Error":{"Code":"ValidationError","Message":"EXISTS can only be used in ExecuteTransaction write requests."}}]}`},
-		{`[{"Statement":"SELECT id FROM plain WHERE id = 'x'"},{"Statement":"SELECT * FROM plain WHERE id = 'nobody'"},
+				`{"Error":{"Code":"ValidationError","Message":"EXISTS can only be used in ExecuteTransaction write requests."}}]}`,
+		},
+		{
+			`[{"Statement":"SELECT id FROM plain WHERE id = 'x'"},{"Statement":"SELECT * FROM plain WHERE id = 'nobody'"},
 			{"Statement":"SELECT * FROM plain WHERE id = 'x' AND n = 9"},{"Statement":"SELECT * FROM plain WHERE n = 9"},
 			{"Statement":"SELECT * FROM music.\"by-year\" WHERE artist = 'x' AND song = 1"},{"Statement":"SELECT * FROM none WHERE id = 'x'"}]`,
 			`{"Responses":[{"TableName":"plain","Item":{"id":{"S":"x"}}},{"TableName":"plain"},{"TableName":"plain"},` +
 				`{"Error":{"Code":"ValidationError","Message":"Select statements within BatchExecuteStatement must specify the primary key in the where clause."}},` +
 				`{"Error":{"Code":"ValidationError","Message":"Select statements within BatchExecuteStatement must specify the primary key in the where clause."}},` +
-				`{"Error":{"Code":"ResourceNotFound","Message":"Requested resource not found"}}]}`},
-		{`[{"Statement":"SELECT id FROM plain WHERE id = 'x'"},{"Statement":"DELETE FROM plain WHERE id = 'x'"}]`,
-			"ValidationException: BatchExecuteStatement API does not support both read and write operations in the same request."},
+				`{"Error":{"Code":"ResourceNotFound","Message":"Requested resource not found"}}]}`,
+		},
+		{
+			`[{"Statement":"SELECT id FROM plain WHERE id = 'x'"},{"Statement":"DELETE FROM plain WHERE id = 'x'"}]`,
+			"ValidationException: BatchExecuteStatement API does not support both read and write operations in the same request.",
+		},
 	} {
 		if got := answer(t, eng, "BatchExecuteStatement", `{"Statements":`+tt.statements+`}`); got != tt.want {
 			t.Errorf("%s\ngot  %s\nwant %s", tt.statements, got, tt.want)
@@ -251,17 +275,27 @@ func TestTransactionOfStatements(t *testing.T) {
 	}{
 		{[]string{`INSERT INTO plain VALUE {'id': 'y'}`, `UPDATE plain SET n = n + 1 WHERE id = 'x'`, `DELETE FROM plain WHERE id = 'z'`}, `{"Responses":[]}`},
 		{[]string{`EXISTS(SELECT * FROM plain WHERE id = 'x' AND gone IS MISSING)`, `INSERT INTO plain VALUE {'id': 'y'}`}, `{"Responses":[]}`},
-		{[]string{`EXISTS(SELECT * FROM plain WHERE id = 'x' AND n IS MISSING)`, `INSERT INTO plain VALUE {'id': 'y'}`},
-			cancelled + "[ConditionalCheckFailed, None] (ConditionalCheckFailed: The conditional request failed) (None: )"},
-		{[]string{`EXISTS(SELECT * FROM plain WHERE id = 'nobody' AND n IS MISSING)`},
-			cancelled + "[ConditionalCheckFailed] (ConditionalCheckFailed: The conditional request failed)"},
-		{[]string{`INSERT INTO plain VALUE {'id': 'x'}`, `INSERT INTO plain VALUE {'id': 'y'}`},
-			cancelled + "[DuplicateItem, None] (DuplicateItem: Duplicate primary key exists in table) (None: )"},
-		{[]string{`DELETE FROM plain WHERE id = 'x' AND n = 9`, `INSERT INTO plain VALUE {'id': 1}`},
+		{
+			[]string{`EXISTS(SELECT * FROM plain WHERE id = 'x' AND n IS MISSING)`, `INSERT INTO plain VALUE {'id': 'y'}`},
+			cancelled + "[ConditionalCheckFailed, None] (ConditionalCheckFailed: The conditional request failed) (None: )",
+		},
+		{
+			[]string{`EXISTS(SELECT * FROM plain WHERE id = 'nobody' AND n IS MISSING)`},
+			cancelled + "[ConditionalCheckFailed] (ConditionalCheckFailed: The conditional request failed)",
+		},
+		{
+			[]string{`INSERT INTO plain VALUE {'id': 'x'}`, `INSERT INTO plain VALUE {'id': 'y'}`},
+			cancelled + "[DuplicateItem, None] (DuplicateItem: Duplicate primary key exists in table) (None: )",
+		},
+		{
+			[]string{`DELETE FROM plain WHERE id = 'x' AND n = 9`, `INSERT INTO plain VALUE {'id': 1}`},
 			cancelled + "[ConditionalCheckFailed, ValidationError] (ConditionalCheckFailed: The conditional request failed) " +
-				"(ValidationError: One or more parameter values were invalid: Type mismatch for key id expected: S actual: N)"},
-		{[]string{`DELETE FROM plain WHERE id = 'x'`, `UPDATE plain SET n = 1 WHERE id = 'x'`},
-			"ValidationException: Transaction request cannot include multiple operations on one item"},
+				"(ValidationError: One or more parameter values were invalid: Type mismatch for key id expected: S actual: N)",
+		},
+		{
+			[]string{`DELETE FROM plain WHERE id = 'x'`, `UPDATE plain SET n = 1 WHERE id = 'x'`},
+			"ValidationException: Transaction request cannot include multiple operations on one item",
+		},
 		{[]string{`EXISTS(SELECT * FROM plain WHERE id = 'x')`}, invalid + "EXISTS() must contain a single item read with additional condition"},
 		{[]string{`UPDATE plain SET n = 1 WHERE id = 'x' RETURNING ALL NEW *`}, invalid + "RETURNING clause is not supported in ExecuteTransaction."},
 		{[]string{`UPDATE plain SET n = 1 WHERE`}, invalid + "Statement wasn't well formed, can't be processed: Unexpected term"},

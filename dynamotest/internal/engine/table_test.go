@@ -109,8 +109,10 @@ func TestRefusedTables(t *testing.T) {
 		{"hash twice", "CreateTable", table(onDemand + attrs("a b") + `"KeySchema":[` + el("a", "HASH") + `,` + el("b", "HASH") + `]`), "Validation", "The second KeySchemaElement is not a RANGE"},
 		{"three key elements", "CreateTable", table(onDemand + attrs("a b c") + `"KeySchema":[` + el("a", "HASH") + `,` + el("b", "RANGE") + `,` + el("c", "RANGE") + `]`), "Validation", "less than or equal to 2"},
 		{"unknown types", "CreateTable", table(onDemand + `"AttributeDefinitions":[{"AttributeName":"a","AttributeType":"X"}],"KeySchema":[` + el("a", "Y") + `]`), "Validation", "2 validation errors detected"},
-		{"local index of a table without a sort key", "CreateTable", table(onDemand + attrs("a b") + hash + `,"LocalSecondaryIndexes":[{"IndexName":"index","KeySchema":[` + el("a", "HASH") + `,` + el("b", "RANGE") + `],"Projection":{` + all + `}}]`),
-			"Validation", "Table KeySchema does not have a range key"},
+		{
+			"local index of a table without a sort key", "CreateTable", table(onDemand + attrs("a b") + hash + `,"LocalSecondaryIndexes":[{"IndexName":"index","KeySchema":[` + el("a", "HASH") + `,` + el("b", "RANGE") + `],"Projection":{` + all + `}}]`),
+			"Validation", "Table KeySchema does not have a range key",
+		},
 		{"local index without a sort key", "CreateTable", local(el("a", "HASH"), all), "Validation", "Index KeySchema does not have a range key for index: index"},
 		{"local index of another partition key", "CreateTable", local(el("b", "HASH")+","+el("c", "RANGE"), all), "Validation", "same leading hash key"},
 		{"no projection", "CreateTable", global(el("b", "HASH"), ``), "Validation", "Unknown ProjectionType: null"},
@@ -227,10 +229,12 @@ func TestAnIndexWithSeveralAttributesInItsKey(t *testing.T) {
 	} {
 		named := map[string]string{"#f": "from", "#t": "to", "#y": "year", "#d": "day"}
 		maps.DeleteFunc(named, func(placeholder, _ string) bool { return !strings.Contains("#f #t"+tt.more, placeholder) })
-		all, _ := pages(t, db, dynamodb.QueryInput{TableName: aws.String("trips"), IndexName: aws.String("routes"), Limit: aws.Int32(2),
+		all, _ := pages(t, db, dynamodb.QueryInput{
+			TableName: aws.String("trips"), IndexName: aws.String("routes"), Limit: aws.Int32(2),
 			KeyConditionExpression:    aws.String("#f = :f AND #t = :t" + tt.more),
 			ExpressionAttributeNames:  named,
-			ExpressionAttributeValues: item(append(tt.values, ":f", "Lund", ":t", "Ystad")...)})
+			ExpressionAttributeValues: item(append(tt.values, ":f", "Lund", ":t", "Ystad")...),
+		})
 		if got := column(all, "id"); !slices.Equal(got, strings.Fields(tt.want)) {
 			t.Errorf("%q: got %v, want %s", tt.more, got, tt.want)
 		}

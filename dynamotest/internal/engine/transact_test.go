@@ -15,8 +15,10 @@ import (
 )
 
 func putAction(id string, condition *string) types.TransactWriteItem {
-	return types.TransactWriteItem{Put: &types.Put{TableName: plain, Item: item("id", id, "by", "transaction"), ConditionExpression: condition,
-		ReturnValuesOnConditionCheckFailure: "ALL_OLD"}}
+	return types.TransactWriteItem{Put: &types.Put{
+		TableName: plain, Item: item("id", id, "by", "transaction"), ConditionExpression: condition,
+		ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+	}}
 }
 
 func TestATransactionIsAllOrNothing(t *testing.T) {

@@ -108,8 +108,10 @@ func (p *parser) candidates() []term {
 
 // typeNames are what may come after IS, besides the two that mean something
 // here.
-var typeNames = []string{"BOOL", "BOOLEAN", "INT", "INT4", "INT8", "INTEGER", "FLOAT", "DOUBLE", "DECIMAL", "NUMERIC", "REAL", "SMALLINT",
-	"BIGINT", "CHAR", "CHARACTER", "VARCHAR", "STRING", "SYMBOL", "TIMESTAMP", "DATE", "TIME", "BLOB", "CLOB", "LIST", "BAG", "STRUCT", "TUPLE", "SEXP", "ANY"}
+var typeNames = []string{
+	"BOOL", "BOOLEAN", "INT", "INT4", "INT8", "INTEGER", "FLOAT", "DOUBLE", "DECIMAL", "NUMERIC", "REAL", "SMALLINT",
+	"BIGINT", "CHAR", "CHARACTER", "VARCHAR", "STRING", "SYMBOL", "TIMESTAMP", "DATE", "TIME", "BLOB", "CLOB", "LIST", "BAG", "STRUCT", "TUPLE", "SEXP", "ANY",
+}
 
 // is reads what comes after IS. An attribute that is missing is not null.
 func (p *parser) is(left term) term {

@@ -25,8 +25,10 @@ func (w *Where) Predicate() (*expr.Predicate, error) { return w.root.expr().Pred
 var mirrored = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 // keyOps are the comparisons that a key condition knows.
-var keyOps = map[string]expr.Op{"=": expr.Equal, "<": expr.Less, "<=": expr.LessOrEqual, ">": expr.Greater, ">=": expr.GreaterOrEqual,
-	"BETWEEN": expr.Between, "begins_with": expr.BeginsWith}
+var keyOps = map[string]expr.Op{
+	"=": expr.Equal, "<": expr.Less, "<=": expr.LessOrEqual, ">": expr.Greater, ">=": expr.GreaterOrEqual,
+	"BETWEEN": expr.Between, "begins_with": expr.BeginsWith,
+}
 
 // keyTerm returns what t asks of a single top-level attribute, if it does just
 // that in a way that a key condition could.

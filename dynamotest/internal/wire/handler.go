@@ -38,7 +38,8 @@ func serve(eng *engine.Engine, w http.ResponseWriter, r *http.Request) (Reply, b
 	if r.Method != http.MethodPost || !strings.Contains(target, ".") {
 		return failure(&api.Error{Code: api.UnknownOperation}, nil), true
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+	body, err := readBody(r)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):

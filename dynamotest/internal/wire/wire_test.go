@@ -246,8 +246,12 @@ func TestOtherMethodsAndTargets(t *testing.T) {
 		t.Errorf("GET: %d %s", w.Code, w.Body)
 	}
 	for _, tt := range []struct{ method, target string }{
-		{http.MethodPut, "DynamoDB_20120810.ListTables"}, {http.MethodPost, "ListTables"}, {http.MethodPost, ""}, {http.MethodPost, "Other_20120810.ListTables"},
-		{http.MethodPost, "DynamoDBStreams_20120810.ListTables"}, {http.MethodPost, "DynamoDB_20120810.ListStreams"},
+		{http.MethodPut, "DynamoDB_20120810.ListTables"},
+		{http.MethodPost, "ListTables"},
+		{http.MethodPost, ""},
+		{http.MethodPost, "Other_20120810.ListTables"},
+		{http.MethodPost, "DynamoDBStreams_20120810.ListTables"},
+		{http.MethodPost, "DynamoDB_20120810.ListStreams"},
 	} {
 		if w := send(t, h, tt.method, tt.target, strings.NewReader("{}")); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "UnknownOperationException") {
 			t.Errorf("%s %q: %d %s", tt.method, tt.target, w.Code, w.Body)

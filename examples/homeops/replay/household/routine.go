@@ -35,18 +35,37 @@ var usual = [7][]line{
 		{clock(16, 30), bo, "Handlade på vägen hem 🛒"}, {clock(18, 50), anna, "Jag har diskat"}, {clock(20, 15), anna, "Promenerat en runda 🌙"},
 	},
 	time.Saturday: {
-		{clock(10, 0), bo, "Dammsugit hela huset"}, {clock(10, 30), anna, "Städade badrummet 🧽"}, {clock(11, 20), cleo, "Städat mitt rum!!"},
-		{clock(13, 5), anna, "Tvättat två maskiner"}, {clock(15, 40), bo, "I did the shopping 🥕"}, {clock(19, 40), cleo, "did the dishes :)"},
+		{clock(10, 0), bo, "Dammsugit hela huset"},
+		{clock(10, 30), anna, "Städade badrummet 🧽"},
+		{clock(11, 20), cleo, "Städat mitt rum!!"},
+		{clock(13, 5), anna, "Tvättat två maskiner"},
+		{clock(15, 40), bo, "I did the shopping 🥕"},
+		{clock(19, 40), cleo, "did the dishes :)"},
 	},
 }
 
 // talk is what means nothing to the bot.
 var talk = []line{
-	{clock(7, 2), anna, "God morgon ☀️"}, {clock(12, 14), bo, "Lunch?"}, {clock(15, 33), cleo, "slutar 15.30 idag"}, {clock(21, 16), bo, "God natt 😴"},
-	{clock(6, 54), bo, "Morgon!"}, {clock(8, 9), anna, "Bussen är sen igen 🙄"}, {clock(16, 2), cleo, "får Maja följa med hem?"}, {clock(16, 3), anna, "Javisst 💛"},
-	{clock(7, 31), cleo, "har ni sett min cykelnyckel??"}, {clock(7, 33), bo, "Under soffan"}, {clock(14, 48), anna, "Tandläkaren ringde, onsdag 8.15"}, {clock(21, 40), cleo, "natti 🌟"},
-	{clock(9, 27), anna, "Det snöar!!! ❄️"}, {clock(12, 41), bo, "Mormor kommer på söndag"}, {clock(13, 58), anna, "Härligt"}, {clock(18, 22), cleo, "vad blir det till mat"},
-	{clock(8, 44), bo, "Någon måste diska ikväll"}, {clock(11, 11), anna, "Jag har inte tvättat än"}, {clock(15, 16), bo, "Paketet har kommit 📦"}, {clock(20, 48), anna, "Har du diskat?"},
+	{clock(7, 2), anna, "God morgon ☀️"},
+	{clock(12, 14), bo, "Lunch?"},
+	{clock(15, 33), cleo, "slutar 15.30 idag"},
+	{clock(21, 16), bo, "God natt 😴"},
+	{clock(6, 54), bo, "Morgon!"},
+	{clock(8, 9), anna, "Bussen är sen igen 🙄"},
+	{clock(16, 2), cleo, "får Maja följa med hem?"},
+	{clock(16, 3), anna, "Javisst 💛"},
+	{clock(7, 31), cleo, "har ni sett min cykelnyckel??"},
+	{clock(7, 33), bo, "Under soffan"},
+	{clock(14, 48), anna, "Tandläkaren ringde, onsdag 8.15"},
+	{clock(21, 40), cleo, "natti 🌟"},
+	{clock(9, 27), anna, "Det snöar!!! ❄️"},
+	{clock(12, 41), bo, "Mormor kommer på söndag"},
+	{clock(13, 58), anna, "Härligt"},
+	{clock(18, 22), cleo, "vad blir det till mat"},
+	{clock(8, 44), bo, "Någon måste diska ikväll"},
+	{clock(11, 11), anna, "Jag har inte tvättat än"},
+	{clock(15, 16), bo, "Paketet har kommit 📦"},
+	{clock(20, 48), anna, "Har du diskat?"},
 }
 
 // weeks adds the usual days of the week and four bits of talk a day. What is
