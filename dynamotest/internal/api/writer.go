@@ -2,6 +2,7 @@ package api
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,6 +18,9 @@ func (w *Writer) comma() {
 		w.Buf = append(w.Buf, ',')
 	}
 }
+
+// Grow makes room for n bytes.
+func (w *Writer) Grow(n int) { w.Buf = slices.Grow(w.Buf, n) }
 
 // Open begins an object or an array, as an element or, after Key, as a member.
 func (w *Writer) Open(bracket byte) {

@@ -13,6 +13,10 @@ import (
 // pageBytes ends a page: the item that brings it there is still part of it.
 const pageBytes = 1 << 20
 
+// wireBytes is about what the JSON of an item adds to its bytes: a guess, for
+// room to write to.
+const wireBytes = 80
+
 // The values of Select.
 const (
 	selectAll       = "ALL_ATTRIBUTES"
@@ -39,6 +43,7 @@ type page struct {
 	items   []attr.Map
 	count   int // items that the filter let through
 	scanned int
+	bytes   int      // of what was read
 	last    attr.Map // the key to go on from; nil at the end
 	cost    Capacity
 }
@@ -214,11 +219,11 @@ func (p *pager) within(from, to, start string, forward bool) iter.Seq2[string, *
 func (p *pager) read(entries iter.Seq2[string, *record]) page {
 	var out page
 	limit := int(p.req.Limit.Or(0))
-	bytes, fetched := 0, Units{}
+	fetched := Units{}
 	at := rateOf(p.req.ConsistentRead)
 	for _, rec := range entries {
 		out.scanned++
-		bytes += rec.size
+		out.bytes += rec.size
 		if p.whole {
 			key, _ := p.table.key.key(rec.item)
 			rec, _ = p.base.Get(string(key))
@@ -230,12 +235,12 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 				out.items = append(out.items, p.shown(rec.item))
 			}
 		}
-		if out.scanned == limit || bytes >= pageBytes {
+		if out.scanned == limit || out.bytes >= pageBytes {
 			out.last = rec.item.Pick(p.keyNames()...)
 			break
 		}
 	}
-	out.cost = p.cost(at.cost(bytes), fetched)
+	out.cost = p.cost(at.cost(out.bytes), fetched)
 	return out
 }
 
@@ -263,6 +268,9 @@ func (p *pager) reply(call *Call, pg page) reply {
 	capacity := report(p.req.ReturnCapacity, call.Cost)
 	return writeFunc(func(w *api.Writer) {
 		if p.req.Select.Value != selectCount {
+			if p.filter == nil && p.selection == nil {
+				w.Grow(pg.bytes + len(pg.items)*wireBytes)
+			}
 			w.Array("Items", func() {
 				for _, item := range pg.items {
 					w.ItemElement(item)

@@ -369,6 +369,9 @@ func (r *Reader) quoted() ([]byte, bool) {
 	}
 	start, ascii := r.pos, true
 	for r.pos < len(r.data) {
+		if r.pos += plain(r.data[r.pos:]); r.pos == len(r.data) {
+			break
+		}
 		switch c := r.data[r.pos]; {
 		case c == '"':
 			b := r.data[start:r.pos]
