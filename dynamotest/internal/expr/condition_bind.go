@@ -60,13 +60,17 @@ func (b *binding) checkCount(n *node) {
 	}
 }
 
-// checkDistinct refuses to compare an attribute to itself.
+// checkDistinct refuses to compare an attribute to itself, alone or among
+// others.
 func (b *binding) checkDistinct(n *node) {
-	if len(n.args) != 2 || n.args[0].op != opPath || n.args[1].op != opPath {
+	if len(n.args) < 2 || n.args[0].op != opPath || n.op == opAnd || n.op == opOr {
 		return
 	}
-	if p := n.args[0].path; b.samePath(p, n.args[1].path) {
-		b.fail(msgDistinct(n.op.String(), b.full(p).String()))
+	p := n.args[0].path
+	for _, other := range n.args[1:] {
+		if other.op == opPath && b.samePath(p, other.path) {
+			b.fail(msgDistinct(n.op.String(), b.full(p).String()))
+		}
 	}
 }
 

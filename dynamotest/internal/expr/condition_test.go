@@ -136,6 +136,8 @@ func TestConditionErrors(t *testing.T) {
 		"attribute_exists(:s)":          "Operator or function requires a document path; operator or function: attribute_exists",
 		"attribute_not_exists(size(a))": "Operator or function requires a document path; operator or function: attribute_not_exists",
 		"a = a":                         "The first operand must be distinct from the remaining operands for this operator or function; operator: =, first operand: [a]",
+		"a BETWEEN :n AND a":            "The first operand must be distinct from the remaining operands for this operator or function; operator: BETWEEN, first operand: [a]",
+		"a IN (b, #a)":                  "The first operand must be distinct from the remaining operands for this operator or function; operator: IN, first operand: [a]",
 		"contains(#a[1].b, a[1].b)":     "The first operand must be distinct from the remaining operands for this operator or function; operator: contains, first operand: [a, [1], b]",
 		"begins_with(a, :n)":            operand + "begins_with, operand type: N",
 		"begins_with(:l, a)":            operand + "begins_with, operand type: L",
