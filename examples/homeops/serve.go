@@ -195,6 +195,7 @@ func (s *service) close(ctx context.Context) error {
 	if err := s.server.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.server.Close())
 	}
+	s.log.Info("takes no more requests")
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -13,9 +14,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 )
 
@@ -209,15 +215,85 @@ func TestServeEndsInOrder(t *testing.T) {
 	}
 	s.ask(2)
 	<-began
+	s.ask(3) // for which there is no poller left
 	select {
 	case code := <-s.exit:
 		t.Fatalf("ended with %d and two items in hand", code)
 	default:
 	}
+	s.log.until(t, `"msg":"takes no more requests"`)
 	letGo <- true
+	letGo <- true
+	<-began
 	letGo <- true
 	s.end(exitOK)
 	s.log.until(t, "what is stored ends with this process")
+}
+
+// What is in hand has its own time: that for the rest of the queue may be over.
+func TestServeFinishesWhatIsInHand(t *testing.T) {
+	t.Parallel()
+	url, began, letGo := botAPI(t)
+	s := startServer(t, program{
+		Env:      environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken, "TELEGRAM_BOT_TOKEN": "42:token"}),
+		Telegram: url, Ending: ending{notice: time.Millisecond, answer: patience, empty: time.Millisecond},
+	})
+	s.ask(1)
+	<-began
+	s.stop()
+	select {
+	case code := <-s.exit:
+		t.Errorf("ended with %d and an item in hand", code)
+	case <-time.After(200 * time.Millisecond):
+	}
+	letGo <- true
+	if !t.Failed() {
+		s.end(exitOK)
+	}
+}
+
+// The DynamoDB inside the process has its tables with TTL, the phrases to start
+// with, and loses what has expired.
+func TestServeSetsUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cfg, err := config.Load(environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := program{Out: io.Discard}.newService(t.Context(), cfg, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.setUp(t.Context(), app.Seeds{"-5": {"fixat grejen": "diskning"}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.app.Seen.MarkSeen(t.Context(), "K"); err != nil {
+			t.Fatal(err)
+		}
+		rows := func(table string) int32 {
+			out, err := s.db.Client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out.Count
+		}
+		if seeded, marked := rows(cfg.HomeopsTable), rows(cfg.LedgerTable); seeded != 1 || marked != 1 {
+			t.Errorf("%d phrases, %d marks", seeded, marked)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var expiring sync.WaitGroup
+		expiring.Go(func() { s.expire(ctx) })
+		wait(t.Context(), cfg.LedgerRetention+3*24*time.Hour) // in the bubble
+		if marked := rows(cfg.LedgerTable); marked != 0 {
+			t.Error("what has expired is never deleted")
+		}
+		cancel()
+		expiring.Wait()
+		if h := s.server; h.ReadHeaderTimeout == 0 || h.ReadTimeout == 0 || h.WriteTimeout == 0 || h.MaxHeaderBytes == 0 {
+			t.Error("a slow sender may hold a connection for ever")
+		}
+	})
 }
 
 // Without a bot's token replies are written, and a database that stopped
@@ -259,8 +335,11 @@ func TestServeWritesItsDeadLetters(t *testing.T) {
 		Ending: ending{notice: time.Millisecond, answer: patience, empty: patience},
 	})
 	future := `{"update_id":3,"message":{"message_id":30,"date":3825000000,"from":{"id":7},"chat":{"id":-5,"type":"group"},"text":"hej"}}`
-	long := strings.Replace(future, "hej", strings.Repeat("å", 50_000), 1) // the 64 KiB end within one
+	long := strings.Replace(future, "hej", "h"+strings.Repeat("å", 50_000), 1) // the 64 KiB end within one
 	text, _, _ := strings.Cut(long, "å")
+	if (64<<10-len(text))%2 == 0 {
+		t.Fatal("the 64 KiB end between two")
+	}
 	for _, body := range []string{"{poison", future, long} {
 		if status := s.do(http.MethodPost, "/telegram", secretToken, body); status != http.StatusOK {
 			t.Errorf("%.20s is answered %d", body, status)

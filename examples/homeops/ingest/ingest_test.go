@@ -186,13 +186,13 @@ func TestRefusalsAreLogged(t *testing.T) {
 func TestEscapesWhatSQSRefuses(t *testing.T) {
 	t.Parallel()
 	q := queue.NewMemory(queue.Config{})
-	body := strings.ReplaceAll(hello, `\ud83d\udc4b`, "\uFFFF å")
+	body := strings.ReplaceAll(hello, `\ud83d\udc4b`, "\uFFFF \xff å")
 	if status, result := post(t, q, "POST", secret, strings.NewReader(body)); status != 200 || result.Disposition != ingest.Enqueued {
 		t.Fatalf("%d %+v", status, result)
 	}
 	batch, _ := q.Receive(t.Context(), 1, 0)
 	u, err := telegram.Parse([]byte(batch[0].Body))
-	if err != nil || u.Message.Text != "\uFFFF å" {
+	if err != nil || u.Message.Text != "\uFFFF \uFFFD å" {
 		t.Errorf("came out as %+v, %v", u.Message, err)
 	}
 }

@@ -108,6 +108,7 @@ func TestGoodUpdatesAreNotRefused(t *testing.T) {
 		"silence again and again":     {at(0, 60, 120, 180, 240), 5, 0, 0},
 		"chats joined":                {at(0, 30, 60, 90) + strings.ReplaceAll(at(0, 30, 60, 90), `"id":-5`, `"id":-6`), 8, 3, 0},
 		"newest first":                {at(90, 60, 30, 0), 4, 3, 0},
+		"an hour late, and more":      {at(0) + update(2, noon.Add(-time.Hour)) + "\n" + update(3, noon.Add(-time.Hour-time.Second)), 3, 1, 0},
 		"a mark at the front":         {"\uFEFF" + at(0, 1), 2, 0, 0},
 		"one of the future":           {at(0, 1, 24000, 2), 3, 0, 1},
 	} {
