@@ -15,7 +15,8 @@
 // differently, what was recorded first decides, and only that is learned.
 //
 // Instead of being classified, a message may want something of the bot:
-// talk.go tells which, answer.go answers questions, teach.go learns phrases.
+// talk.go tells which, answer.go answers questions (topic.go finds what they are
+// about), teach.go learns phrases.
 //
 // # Failures
 //
