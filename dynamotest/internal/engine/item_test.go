@@ -240,3 +240,20 @@ func TestLargestItem(t *testing.T) {
 		}
 	}
 }
+
+func TestANewItemsKeyCanBeRead(t *testing.T) {
+	t.Parallel()
+	db := connect(newEngine(t, engine.Options{}))
+	out, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: plain, Key: item("id", "k"), ReturnValues: types.ReturnValueAllNew,
+		UpdateExpression:          aws.String("SET #copy = id, #own = if_not_exists(id, :other) REMOVE gone.deep"),
+		ExpressionAttributeNames:  map[string]string{"#copy": "copy", "#own": "own"},
+		ExpressionAttributeValues: item(":other", "no"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(item("id", "k", "copy", "k", "own", "k"), out.Attributes, compare); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}

@@ -135,21 +135,26 @@ func (w *write) image(t *table, before attr.Map) (attr.Map, *api.Error) {
 	case api.ConditionCheck:
 		return before, nil
 	}
-	after := before
-	if w.change != nil {
-		for _, name := range w.change.Heads() {
-			if t.key.has(name) {
-				return nil, api.InvalidParameter("Cannot update attribute %s. This attribute is part of the key", name)
-			}
+	if w.change == nil {
+		if before == nil {
+			return w.req.Key.Map, nil
 		}
-		var err error
-		if after, err = w.change.Apply(before); err != nil {
-			return nil, invalid(err)
+		return before, nil
+	}
+	for _, name := range w.change.Heads() {
+		if t.key.has(name) {
+			return nil, api.InvalidParameter("Cannot update attribute %s. This attribute is part of the key", name)
 		}
 	}
+	var after attr.Map
+	var err error
 	if before == nil {
-		// The new item has its key, which the update could not see.
-		after = attr.NewMap(append(after[:len(after):len(after)], w.req.Key.Map...)...)
+		after, err = w.change.Create(w.req.Key.Map)
+	} else {
+		after, err = w.change.Apply(before)
+	}
+	if err != nil {
+		return nil, invalid(err)
 	}
 	return after, nil
 }

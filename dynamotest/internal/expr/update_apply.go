@@ -8,7 +8,13 @@ import (
 
 // Apply returns the item that the update makes of before, which is nil when
 // there is none. What the update reads, it reads from before.
-func (c *Change) Apply(before attr.Map) (attr.Map, error) {
+func (c *Change) Apply(before attr.Map) (attr.Map, error) { return c.apply(before, before == nil) }
+
+// Create returns the item that the update makes where there is none. It has its
+// key from the beginning, so the update can read that.
+func (c *Change) Create(key attr.Map) (attr.Map, error) { return c.apply(key, true) }
+
+func (c *Change) apply(before attr.Map, missing bool) (attr.Map, error) {
 	results := make([]result, len(c.actions))
 	for i := range c.actions {
 		r, err := c.compute(&c.actions[i], before)
@@ -20,7 +26,7 @@ func (c *Change) Apply(before attr.Map) (attr.Map, error) {
 		}
 		results[i] = r
 	}
-	e := editor{results: results, missing: before == nil}
+	e := editor{results: results, missing: missing}
 	after := e.editMap(before, c.tree)
 	if e.badPath {
 		return nil, &Error{Reason: msgDocumentPath}
