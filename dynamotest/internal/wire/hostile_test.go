@@ -1,0 +1,203 @@
+package wire_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/wire"
+)
+
+// post sends a request as it is.
+func post(t *testing.T, server *httptest.Server, target string, body io.Reader) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Amz-Target", target)
+	res, err := server.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
+}
+
+// serving starts a server that must still answer at the end of the test.
+func serving(t *testing.T) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(wire.Handler(newEngine(t, nil)))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func stillAnswers(t *testing.T, server *httptest.Server) {
+	t.Helper()
+	status, body := post(t, server, "DynamoDB_20120810.PutItem", strings.NewReader(`{"TableName":"plain","Item":{"id":{"S":"alive"}}}`))
+	if status != http.StatusOK {
+		t.Errorf("afterwards: %d %s", status, body)
+	}
+}
+
+func TestHostileBodies(t *testing.T) {
+	t.Parallel()
+	const deep = 1_000_000
+	put := func(value string) string {
+		return `{"TableName":"plain","Item":{"id":{"S":"x"},"v":` + value + `}}`
+	}
+	query := func(condition string) string {
+		return `{"TableName":"plain","KeyConditionExpression":"` + condition + `"}`
+	}
+	statement := func(text string) string { return `{"Statement":"` + text + `"}` }
+	for name, req := range map[string]struct{ op, body string }{
+		"deep lists":          {"PutItem", put(strings.Repeat(`{"L":[`, deep))},
+		"deep maps":           {"PutItem", put(strings.Repeat(`{"M":{"a":`, deep) + `{"S":""}` + strings.Repeat("}}", deep))},
+		"deep arrays":         {"PutItem", strings.Repeat("[", deep)},
+		"deep unknown member": {"PutItem", `{"unknown":` + strings.Repeat(`{"a":`, deep) + `}`},
+		"deep parentheses":    {"Query", query(strings.Repeat("(", deep))},
+		"deep negation":       {"Query", query(strings.Repeat("NOT ", deep) + "a")},
+		"deep functions":      {"Query", query(strings.Repeat("size(", deep))},
+		"deep path":           {"Query", query(strings.Repeat("a.", deep))},
+		"deep index":          {"Query", query("a" + strings.Repeat("[0]", deep))},
+		"deep statement":      {"ExecuteStatement", statement("INSERT INTO plain VALUE " + strings.Repeat("{'a':[", deep))},
+		"deep where":          {"ExecuteStatement", statement("SELECT * FROM plain WHERE " + strings.Repeat("(", deep))},
+		"long number":         {"PutItem", put(`{"N":"` + strings.Repeat("9", deep) + `"}`)},
+		"huge exponent":       {"PutItem", put(`{"N":"1E` + strings.Repeat("9", deep) + `"}`)},
+		"huge index":          {"Query", query("a[" + strings.Repeat("9", deep) + "] = :v")},
+		"huge limit":          {"Scan", `{"TableName":"plain","Limit":` + strings.Repeat("9", deep) + `}`},
+		"invalid UTF-8":       {"PutItem", put("{\"S\":\"\xff\xfe\"}")},
+		"half a pair":         {"PutItem", put(`{"S":"\ud800"}`)},
+		"a zero byte":         {"PutItem", "\x00"},
+		"nothing":             {"PutItem", ""},
+		"two documents":       {"PutItem", put(`{"S":"a"}`) + `{}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := serving(t)
+			if status, body := post(t, server, "DynamoDB_20120810."+req.op, strings.NewReader(req.body)); status != http.StatusBadRequest {
+				t.Errorf("%d %.200s", status, body)
+			}
+			stillAnswers(t, server)
+		})
+	}
+}
+
+// Every beginning of a request is refused, wherever it ends.
+func TestTruncatedBodies(t *testing.T) {
+	t.Parallel()
+	server := serving(t)
+	whole := `{"TableName":"plain","Item":{"id":{"S":"é\u00e9"},"l":{"L":[{"N":"-1.5e3"},{"NULL":true}]},"s":{"SS":["a"]}},"ConditionExpression":"attribute_exists(id)"}`
+	for end := range len(whole) {
+		if status, body := post(t, server, "DynamoDB_20120810.PutItem", strings.NewReader(whole[:end])); status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", whole[:end], status, body)
+		}
+	}
+	stillAnswers(t, server)
+}
+
+func TestEndlessBody(t *testing.T) {
+	t.Parallel()
+	server := serving(t)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, endless{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Amz-Target", "DynamoDB_20120810.PutItem")
+	// The server may hang up before the client has read its answer.
+	res, err := server.Client().Do(req)
+	if err == nil {
+		if res.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Error(res.Status)
+		}
+		res.Body.Close()
+	}
+	stillAnswers(t, server)
+}
+
+func TestWrongHeaders(t *testing.T) {
+	t.Parallel()
+	server := serving(t)
+	for _, target := range []string{"", ".", "DynamoDB_20120810", "DynamoDB_20120810.", "DynamoDB_20120810.Nothing", "DynamoDB_19700101.PutItem", "DynamoDBStreams_20120810.PutItem", strings.Repeat("A.", 10_000)} {
+		if status, body := post(t, server, target, strings.NewReader("{}")); status != http.StatusBadRequest {
+			t.Errorf("%.40s: %d %s", target, status, body)
+		}
+	}
+	for _, head := range []string{
+		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnot a length\r\n",
+		"POST / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: DynamoDB_20120810.PutItem\r\nTransfer-Encoding: chunked\r\n\r\nnot a length\r\n",
+		"PUT / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: DynamoDB_20120810.PutItem\r\nContent-Length: 2\r\n\r\n{}",
+		"\x16\x03\x01\x02\x00\x01", // a TLS handshake
+	} {
+		reply := raw(t, server, head)
+		if !strings.HasPrefix(reply, "HTTP/1.1 400 ") {
+			t.Errorf("%q: %.100q", head, reply)
+		}
+	}
+	stillAnswers(t, server)
+}
+
+// raw sends bytes, ends its side of the connection and returns what comes back.
+func raw(t *testing.T, server *httptest.Server, bytes string) string {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, bytes); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	reply, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(reply)
+}
+
+// A client that goes away in the middle of its request has asked for nothing;
+// one that goes away before the reply may have been served.
+func TestClientGoesAway(t *testing.T) {
+	t.Parallel()
+	server := serving(t)
+	body := `{"TableName":"plain","Item":{"id":{"S":"gone"}}}`
+	for range 50 {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: DynamoDB_20120810.PutItem\r\nContent-Length: %d\r\n\r\n%s", len(body), body[:20])
+		if err = errors.Join(err, conn.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	status, reply := post(t, server, "DynamoDB_20120810.GetItem", strings.NewReader(`{"TableName":"plain","Key":{"id":{"S":"gone"}}}`))
+	if status != http.StatusOK || reply != "{}" {
+		t.Errorf("half a request took effect: %d %s", status, reply)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, bytes.NewReader([]byte(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.Client().Do(req); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	stillAnswers(t, server)
+}
