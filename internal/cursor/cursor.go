@@ -24,8 +24,12 @@ const maxLength = 16 << 10
 // query's name is part of the checksum, so a cursor of one query is refused
 // by another.
 func Encode(query string, position []string) string {
-	body, err := json.Marshal(position)
-	if err != nil { // strings always marshal
+	values := make([][]byte, len(position)) // as bytes: JSON's text would not keep all
+	for i, value := range position {
+		values[i] = []byte(value)
+	}
+	body, err := json.Marshal(values)
+	if err != nil { // bytes always marshal
 		panic("cursor: " + err.Error())
 	}
 	raw := append([]byte{version}, body...)
@@ -51,9 +55,13 @@ func Decode(pkg, query, cursor string, n int) ([]string, error) {
 	if binary.BigEndian.Uint32(check) != sum(query, body) {
 		return refuse("is damaged or belongs to another query")
 	}
-	var position []string
-	if err := json.Unmarshal(body[1:], &position); err != nil || len(position) != n {
+	var values [][]byte
+	if err := json.Unmarshal(body[1:], &values); err != nil || len(values) != n {
 		return refuse("holds no position of this query")
+	}
+	position := make([]string, n)
+	for i, value := range values {
+		position[i] = string(value)
 	}
 	return position, nil
 }
