@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -125,6 +126,10 @@ func seed(b *testing.B, client *dynamodb.Client) {
 	ctx := b.Context()
 	_, _ = client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: aws.String(tableName)}) // a peer may have kept it
 	if err := createTable(ctx, client); err != nil {
+		b.Fatal(err)
+	}
+	wait := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay = 50 * time.Millisecond })
+	if err := wait.Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(tableName)}, 10*time.Second); err != nil {
 		b.Fatal(err)
 	}
 	for first := 0; first < items; first += 20 {
