@@ -62,7 +62,8 @@
 // [Server.Snapshot], [Server.Restore] and [Server.Fork] cost microseconds,
 // however many items there are: seed one server and fork it for each test, or
 // begin a [DB] with [Config].From. [Server.Dump] and [Server.Load] are the same
-// as JSON lines; [Server.LoadItems] reads DynamoDB's own exports too.
+// as JSON lines; [Server.LoadItems] reads items in the line form of DynamoDB's
+// exports.
 //
 // [OpenServer] keeps the state in a file, as the command's -data does: what was
 // acknowledged survives a kill.

@@ -4,17 +4,11 @@ package key
 
 import "strings"
 
-var (
-	encoder = strings.NewReplacer("%", "%25", "#", "%23")
-	decoder = strings.NewReplacer("%25", "%", "%23", "#")
-)
+var encoder = strings.NewReplacer("%", "%25", "#", "%23")
 
 // Enc percent-encodes the separator '#' and '%' itself, and nothing else, so
 // that most ids stand in a key as they are.
 func Enc(part string) string { return encoder.Replace(part) }
-
-// Dec undoes [Enc]. Text that Enc cannot have made comes back as it is.
-func Dec(part string) string { return decoder.Replace(part) }
 
 // Join encodes the parts and joins them with '#'.
 func Join(parts ...string) string {
@@ -23,13 +17,4 @@ func Join(parts ...string) string {
 		encoded[i] = Enc(part)
 	}
 	return strings.Join(encoded, "#")
-}
-
-// Split undoes [Join].
-func Split(joined string) []string {
-	parts := strings.Split(joined, "#")
-	for i, part := range parts {
-		parts[i] = Dec(part)
-	}
-	return parts
 }

@@ -23,7 +23,21 @@ func TestEnc(t *testing.T) {
 	}
 }
 
-// Law: Dec undoes Enc, and an encoded part holds no separator.
+var decoder = strings.NewReplacer("%25", "%", "%23", "#")
+
+// decode undoes Enc, and split Join: nothing that is stored needs it, and the
+// laws do.
+func decode(part string) string { return decoder.Replace(part) }
+
+func split(joined string) []string {
+	parts := strings.Split(joined, "#")
+	for i, part := range parts {
+		parts[i] = decode(part)
+	}
+	return parts
+}
+
+// Law: decoding undoes Enc, and an encoded part holds no separator.
 func FuzzEnc(f *testing.F) {
 	for _, seed := range []string{"", "#", "%", "%23", "%2523", "a#b%c", "\xff"} {
 		f.Add(seed)
@@ -33,8 +47,8 @@ func FuzzEnc(f *testing.F) {
 		if strings.Contains(encoded, "#") {
 			t.Errorf("Enc(%q) = %q holds a separator", part, encoded)
 		}
-		if got := key.Dec(encoded); got != part {
-			t.Errorf("Dec(Enc(%q)) = %q", part, got)
+		if got := decode(encoded); got != part {
+			t.Errorf("Enc(%q) decodes to %q", part, got)
 		}
 	})
 }
@@ -49,8 +63,8 @@ func FuzzJoin(f *testing.F) {
 		if same := a == c && b == d; same != (left == right) {
 			t.Errorf("Join(%q, %q) = %q, Join(%q, %q) = %q", a, b, left, c, d, right)
 		}
-		if got := key.Split(left); !slices.Equal(got, []string{a, b}) {
-			t.Errorf("Split(%q) = %q", left, got)
+		if got := split(left); !slices.Equal(got, []string{a, b}) {
+			t.Errorf("%q splits into %q", left, got)
 		}
 	})
 }
