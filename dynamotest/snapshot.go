@@ -53,8 +53,8 @@ func (s *Server) Load(r io.Reader) error {
 }
 
 // LoadItems puts items into a table that exists, in the place of those with
-// the same keys. It takes the item lines of a dump, or a file of one of
-// the line form of DynamoDB's exports in DynamoDB JSON.
+// the same keys. It takes the item lines of a dump, which have the form of
+// DynamoDB's exports in DynamoDB JSON.
 func (s *Server) LoadItems(table string, r io.Reader) error {
 	if err := s.engine.LoadItems(table, r); err != nil {
 		return fmt.Errorf("dynamotest: load into %s: %w", table, err)
