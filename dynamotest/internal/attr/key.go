@@ -21,7 +21,19 @@ func AppendKey(dst []byte, v Value) []byte {
 	return dst
 }
 
-func appendText(dst []byte, s string) []byte {
+// AppendKeyPrefix appends what the key bytes of every string, or of every
+// binary, begin with that begins with v, and those of no other. Values of other
+// kinds have no such prefix and append nothing.
+func AppendKeyPrefix(dst []byte, v Value) []byte {
+	if v.kind != S && v.kind != B {
+		return dst
+	}
+	return escapeText(dst, v.text)
+}
+
+func appendText(dst []byte, s string) []byte { return append(escapeText(dst, s), 0, 1) }
+
+func escapeText(dst []byte, s string) []byte {
 	for {
 		i := strings.IndexByte(s, 0)
 		if i < 0 {
@@ -31,8 +43,7 @@ func appendText(dst []byte, s string) []byte {
 		dst = append(dst, 0, 0xFF)
 		s = s[i+1:]
 	}
-	dst = append(dst, s...)
-	return append(dst, 0, 1)
+	return append(dst, s...)
 }
 
 const (

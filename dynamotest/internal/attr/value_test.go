@@ -270,6 +270,27 @@ func TestAppendKeyOfOtherKinds(t *testing.T) {
 	}
 }
 
+// A string begins with another just when its key bytes begin with the other's
+// prefix, zero bytes included.
+func TestAppendKeyPrefix(t *testing.T) {
+	t.Parallel()
+	texts := []string{"", "a", "ab", "abc", "b", "\x00", "\x00\x00", "\x00\x01", "a\x00", "a\x00b", "a\x00\xff", "\xff"}
+	for _, kind := range []func(string) attr.Value{attr.String, attr.Bytes} {
+		for _, whole := range texts {
+			for _, head := range texts {
+				key, prefix := attr.AppendKey([]byte("x"), kind(whole)), attr.AppendKeyPrefix([]byte("x"), kind(head))
+				if got, want := bytes.HasPrefix(key, prefix), strings.HasPrefix(whole, head); got != want {
+					t.Errorf("%q begins with %q: %t, want %t", whole, head, got, want)
+				}
+			}
+		}
+	}
+	one, err := attr.Number("1")
+	if err != nil || len(attr.AppendKeyPrefix(nil, one)) != 0 {
+		t.Errorf("%v: a number has no prefix", err)
+	}
+}
+
 func TestSets(t *testing.T) {
 	t.Parallel()
 	a, _ := attr.NumberSet("10", "9", "1.50")

@@ -161,11 +161,8 @@ func bounds(q *expr.KeyQuery) (from, to string) {
 	case expr.Between:
 		from, to = string(value), after(bound(q.Range.High))
 	case expr.BeginsWith:
-		value = value[:len(value)-textEnd]
-		from, to = string(value), after(value)
+		prefix := attr.AppendKeyPrefix(slices.Clip(head), q.Range.Value)
+		from, to = string(prefix), after(prefix)
 	}
 	return from, to
 }
-
-// textEnd is how many bytes end the text of a key.
-const textEnd = 2
