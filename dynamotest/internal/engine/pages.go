@@ -36,6 +36,8 @@ type pager struct {
 	// whole tells that items are read from the table because the local index
 	// lacks some of what was asked for.
 	whole bool
+	// records are what was read and is still to be judged.
+	records []*record
 }
 
 // A page is what a pager has read.
@@ -215,12 +217,13 @@ func (p *pager) within(from, to, start string, forward bool) iter.Seq2[string, *
 	}
 }
 
-// read takes entries until the page is full.
+// read takes entries until the page is full. It judges none of them: that can
+// take long, and records, which never change, need no lock.
 func (p *pager) read(entries iter.Seq2[string, *record]) page {
 	var out page
 	limit := int(p.req.Limit.Or(0))
 	fetched := Units{}
-	at := rateOf(p.req.ConsistentRead)
+	at, plain := rateOf(p.req.ConsistentRead), p.plain()
 	for _, rec := range entries {
 		out.scanned++
 		out.bytes += rec.size
@@ -229,11 +232,10 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 			rec, _ = p.base.Get(string(key))
 			fetched.add(at.cost(rec.size))
 		}
-		if p.filter == nil || p.filter.Match(rec.item) {
-			out.count++
-			if p.req.Select.Value != selectCount {
-				out.items = append(out.items, p.shown(rec.item))
-			}
+		if plain {
+			out.items = append(out.items, rec.item)
+		} else {
+			p.records = append(p.records, rec)
 		}
 		if out.scanned == limit || out.bytes >= pageBytes {
 			out.last = rec.item.Pick(p.keyNames()...)
@@ -242,6 +244,29 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 	}
 	out.cost = p.cost(at.cost(out.bytes), fetched)
 	return out
+}
+
+// plain tells whether every item is shown as it was read.
+func (p *pager) plain() bool {
+	return p.filter == nil && p.selection == nil && p.req.Select.Value != selectCount
+}
+
+// show returns a page with what the filter lets through of it. No lock is held.
+func (p *pager) show(pg page) page {
+	if p.plain() {
+		pg.count = len(pg.items)
+		return pg
+	}
+	for _, rec := range p.records {
+		if p.filter != nil && !p.filter.Match(rec.item) {
+			continue
+		}
+		pg.count++
+		if p.req.Select.Value != selectCount {
+			pg.items = append(pg.items, p.shown(rec.item))
+		}
+	}
+	return pg
 }
 
 func (p *pager) shown(item attr.Map) attr.Map {
@@ -268,7 +293,7 @@ func (p *pager) reply(call *Call, pg page) reply {
 	capacity := report(p.req.ReturnCapacity, call.Cost)
 	return writeFunc(func(w *api.Writer) {
 		if p.req.Select.Value != selectCount {
-			if p.filter == nil && p.selection == nil {
+			if p.plain() {
 				w.Grow(pg.bytes + len(pg.items)*wireBytes)
 			}
 			w.Array("Items", func() {

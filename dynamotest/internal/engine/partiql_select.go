@@ -59,10 +59,10 @@ func (e *Engine) selectPage(call *Call, req *api.ExecuteStatement, b *partiql.Bo
 		return nil, refused
 	}
 	call.Cost = Cost{pg.cost}
-	capacity := report(req.ReturnCapacity, call.Cost)
+	items, capacity := s.show(pg).items, report(req.ReturnCapacity, call.Cost)
 	return writeFunc(func(w *api.Writer) {
 		w.Array("Items", func() {
-			for _, item := range pg.items {
+			for _, item := range items {
 				w.ItemElement(item)
 			}
 		})
