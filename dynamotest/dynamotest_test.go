@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -224,13 +227,50 @@ func TestWantSaysWhatTheRequestsWere(t *testing.T) {
 	}
 }
 
-func TestTheCallersInputIsLeftAlone(t *testing.T) {
+// Any endpoint is priced by what its replies say.
+func TestMeterOnAnotherBackend(t *testing.T) {
 	t.Parallel()
-	db := dynamotest.Open(t)
-	in := &dynamodb.GetItemInput{TableName: aws.String(create(t, db)), Key: order("ann", 1)}
-	delete(in.Key, "day")
-	if _, err := db.Client().GetItem(t.Context(), in); err != nil || in.ReturnConsumedCapacity != "" {
-		t.Errorf("%v, ReturnConsumedCapacity %q", err, in.ReturnConsumedCapacity)
+	db := dynamotest.New(t, nil)
+	create(t, db)
+	backend := httptest.NewServer(withoutPrices(db.Server().Handler()))
+	t.Cleanup(backend.Close)
+	tap := dynamotest.NewTap()
+	client := dynamotest.Connect(backend.URL, tap.Attach)
+
+	in := &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: order("ann", 1)}
+	cost := tap.Meter(func() {
+		if _, err := client.PutItem(t.Context(), in); err != nil {
+			t.Error(err)
+		}
+	})
+	cost.Want(t, dynamotest.Price{Requests: 1, WCU: 2})
+	if cost.ByIndex["orders/by-day"].WCU != 1 {
+		t.Errorf("the index is missing: %v", cost)
+	}
+	if in.ReturnConsumedCapacity != "" {
+		t.Errorf("the caller's input asks for capacity: %q", in.ReturnConsumedCapacity)
+	}
+}
+
+func withoutPrices(server http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reply := httptest.NewRecorder()
+		server.ServeHTTP(reply, r)
+		reply.Header().Del("X-Dynamotest-Capacity")
+		maps.Copy(w.Header(), reply.Header())
+		w.WriteHeader(reply.Code)
+		_, _ = w.Write(reply.Body.Bytes())
+	})
+}
+
+// As on DynamoDB, who did not ask for the capacity does not get it.
+func TestRepliesAreTheCallers(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, nil)
+	create(t, db)
+	out, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: order("ann", 1)})
+	if err != nil || out.ConsumedCapacity != nil {
+		t.Errorf("%v, capacity %v", err, out.ConsumedCapacity)
 	}
 }
 

@@ -73,10 +73,16 @@ func NewServer(cfg *Config) *Server {
 // answers on the caller's goroutine, with the server's Tap attached. Options
 // follow the defaults.
 func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
-	inProcess := func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: s.Transport()} }
+	inProcess := func(o *dynamodb.Options) { o.HTTPClient = direct{s.Transport()} }
 	options = append([]func(*dynamodb.Options){inProcess}, options...)
 	return Connect("http://dynamotest.invalid", append(options, s.Attach)...)
 }
+
+// direct is an HTTP client without what an http.Client does for the network:
+// redirects, cookies, its own timeout.
+type direct struct{ http.RoundTripper }
+
+func (d direct) Do(r *http.Request) (*http.Response, error) { return d.RoundTrip(r) }
 
 // Transport returns the transport under [Server.Client], for a client that is
 // configured otherwise. No Tap is attached to it.

@@ -32,14 +32,17 @@ type Tap struct {
 func NewTap() *Tap { return &Tap{} }
 
 // Attach is an option of dynamodb.New and dynamodb.NewFromConfig. It wraps the
-// client's HTTP client and asks for the consumed capacity of every call, which
-// costs nothing.
+// client's HTTP client and, where the backend does not tell anyway, asks for the
+// consumed capacity of every call, which costs nothing.
 func (t *Tap) Attach(o *dynamodb.Options) {
 	next := o.HTTPClient
 	if next == nil {
 		next = http.DefaultClient
 	}
 	o.HTTPClient = tapped{tap: t, next: next}
+	if t.server != nil {
+		return // its replies carry their price
+	}
 	o.APIOptions = append(slices.Clone(o.APIOptions), func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(askForCapacity, middleware.Before)
 	})

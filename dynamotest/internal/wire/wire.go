@@ -65,15 +65,24 @@ func Do(ctx context.Context, eng *engine.Engine, target string, body []byte) Rep
 }
 
 func newReply(status int, body []byte, cost engine.Cost) Reply {
-	// The keys are in canonical form already, so they need not go through Set.
+	// The names are in canonical form already, so they need not go through Set,
+	// and their values share one array.
+	values := [...]string{
+		"application/x-amz-json-1.0",
+		strconv.Itoa(len(body)),
+		requestID(),
+		strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10),
+		"",
+	}
 	header := http.Header{
-		"Content-Type":     {"application/x-amz-json-1.0"},
-		"Content-Length":   {strconv.Itoa(len(body))},
-		"X-Amzn-Requestid": {requestID()},
-		"X-Amz-Crc32":      {strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10)},
+		"Content-Type":     values[0:1:1],
+		"Content-Length":   values[1:2:2],
+		"X-Amzn-Requestid": values[2:3:3],
+		"X-Amz-Crc32":      values[3:4:4],
 	}
 	if len(cost) > 0 {
-		header[CapacityHeader] = []string{string(cost.AppendJSON(nil))}
+		values[4] = string(cost.AppendJSON(make([]byte, 0, 160)))
+		header[CapacityHeader] = values[4:5:5]
 	}
 	return Reply{Status: status, Header: header, Body: body, Cost: cost}
 }
