@@ -1,0 +1,140 @@
+package dynamotest_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// A server on a port, for programs in other languages. They take any region and
+// any credentials.
+func ExampleServer_Handler() {
+	ctx := context.Background()
+	srv := dynamotest.NewServer(nil)
+	if err := schema.Create(ctx, srv.Client(), orders("orders")); err != nil {
+		log.Fatal(err)
+	}
+	port := httptest.NewServer(srv.Handler())
+	defer port.Close()
+
+	request := `{"TableName": "orders", "Key": {"customer": {"S": "ann"}, "number": {"N": "1"}}}`
+	call, err := http.NewRequestWithContext(ctx, http.MethodPost, port.URL, strings.NewReader(request))
+	if err != nil {
+		log.Fatal(err)
+	}
+	call.Header.Set("X-Amz-Target", "DynamoDB_20120810.GetItem")
+	reply, err := http.DefaultClient.Do(call)
+	if err != nil {
+		log.Fatal(err)
+	}
+	body, err := io.ReadAll(reply.Body)
+	_ = reply.Body.Close() // what it held is read
+	fmt.Println(reply.Status, string(body), err)
+	// Output: 200 OK {} <nil>
+}
+
+// A Tap meters and disturbs the client of any endpoint: DynamoDB Local, a
+// container, DynamoDB itself.
+func ExampleNewTap() {
+	ctx := context.Background()
+	endpoint := httptest.NewServer(dynamotest.NewServer(nil).Handler())
+	defer endpoint.Close()
+
+	tap := dynamotest.NewTap()
+	db := dynamotest.Connect(endpoint.URL, tap.Attach) // or dynamodb.NewFromConfig(cfg, tap.Attach)
+	if err := schema.Create(ctx, db, orders("orders")); err != nil {
+		log.Fatal(err)
+	}
+	tap.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem"})
+	cost := tap.Meter(func() { _ = put(ctx, db, "orders", order("ann", 1)) })
+	fmt.Println(cost)
+	// Output:
+	// 2 requests, 2 WCU, 2 deep, 1 unpriced
+	//   PutItem ×2
+	//   table orders: 0 RCU, 2 WCU
+	//   index orders/by-day: 0 RCU, 1 WCU
+}
+
+// What has expired stays until it is swept: code must not take it for alive.
+func ExampleServer_ExpireTTL() {
+	ctx := context.Background()
+	now := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+	srv := dynamotest.NewServer(&dynamotest.Config{Now: func() time.Time { return now }})
+	if err := schema.Create(ctx, srv.Client(), orders("orders")); err != nil {
+		log.Fatal(err)
+	}
+	item := order("ann", 1)
+	item["expiresAt"] = &types.AttributeValueMemberN{Value: fmt.Sprint(now.Add(time.Hour).Unix())}
+	if err := put(ctx, srv.Client(), "orders", item); err != nil {
+		log.Fatal(err)
+	}
+	look := func() {
+		out, err := srv.Client().Scan(ctx, &dynamodb.ScanInput{TableName: aws.String("orders")})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(out.Count)
+	}
+	now = now.Add(2 * time.Hour)
+	look()
+	fmt.Println(srv.ExpireTTL(), "expired")
+	look()
+	// Output:
+	// 1
+	// 1 expired
+	// 0
+}
+
+// An eventually consistent read may miss the write of a moment ago.
+func ExampleServer_HoldReads() {
+	ctx := context.Background()
+	srv := seeded(ctx, 1)
+	release, err := srv.HoldReads("orders")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer release()
+	if err := put(ctx, srv.Client(), "orders", order("bo", 1)); err != nil {
+		log.Fatal(err)
+	}
+	for _, consistent := range []bool{false, true} {
+		out, err := srv.Client().Scan(ctx, &dynamodb.ScanInput{TableName: aws.String("orders"), ConsistentRead: &consistent})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(out.Count)
+	}
+	// Output:
+	// 1
+	// 2
+}
+
+// Items as DynamoDB's export writes them to S3.
+func ExampleServer_LoadItems() {
+	ctx := context.Background()
+	srv := dynamotest.NewServer(nil)
+	if err := schema.Create(ctx, srv.Client(), orders("orders")); err != nil {
+		log.Fatal(err)
+	}
+	exported := `{"Item": {"customer": {"S": "ann"}, "number": {"N": "1"}, "day": {"S": "2026-03-29"}}}
+{"Item": {"customer": {"S": "bo"}, "number": {"N": "7"}}}
+`
+	if err := srv.LoadItems("orders", strings.NewReader(exported)); err != nil {
+		log.Fatal(err)
+	}
+	index, err := srv.Client().Scan(ctx, &dynamodb.ScanInput{TableName: aws.String("orders"), IndexName: aws.String("by-day")})
+	fmt.Println(index.Count, err)
+	// Output: 1 <nil>
+}
