@@ -2,6 +2,7 @@ package dynamotest
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -11,13 +12,14 @@ var Limits = Units{RCU: 3000, WCU: 1000}
 // Heat is what one partition of a table or of a global index has met. A
 // partition is one value of the partition key: DynamoDB splits its partitions
 // until that is true where the load wants it, and no further in a table without
-// a sort key. Scans are not counted: they go over all partitions.
+// a sort key. A page of a Scan counts in every partition that it read, for the
+// share of its bytes, and is refused when one of them has nothing left.
 type Heat struct {
 	Table, Index string // Index is "" for the table itself
 	Partition    string // the key's value; several are joined by commas
 	Units               // consumed in all
 	Peak         Units  // the most in one second
-	Throttled    int    // requests, and entries of batches, that were refused
+	Throttled    int    // requests, and entries of batches and transactions, that were refused
 }
 
 // HeatMap lists partitions, those that were throttled most first, then those
@@ -57,7 +59,10 @@ func (m HeatMap) String() string {
 		if most > 0 {
 			bar = int(barWidth * (h.RCU + h.WCU) / most)
 		}
-		fmt.Fprintf(&b, "%s %s |%s| %g RCU, %g WCU, %d throttled\n", name, h.Partition, strings.Repeat("#", bar), h.RCU, h.WCU, h.Throttled)
+		fmt.Fprintf(&b, "%s %s |%s| %g RCU, %g WCU, %d throttled\n", name, h.Partition, strings.Repeat("#", bar), cents(h.RCU), cents(h.WCU), h.Throttled)
 	}
 	return b.String()
 }
+
+// cents rounds to hundredths: the shares of a Scan are no round numbers.
+func cents(units float64) float64 { return math.Round(100*units) / 100 }

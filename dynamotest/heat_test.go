@@ -169,3 +169,180 @@ func TestWithoutLimitsTheHeatIsStillSeen(t *testing.T) {
 		t.Errorf("%v", heat)
 	}
 }
+
+func TestStatementsAreHeldToTheLimit(t *testing.T) {
+	t.Parallel()
+	db, table, turn := limited(t, dynamotest.Units{RCU: 2, WCU: 2})
+	client := once(db.Client())
+	for i := range 2 {
+		if err := put(t.Context(), client, table, order("ann", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := execute(t, client, updateAnn1)
+	if code := errorCode(err); code != "ProvisionedThroughputExceededException" {
+		t.Errorf("update: %s", code)
+	}
+	if codes, _ := executeBatch(t, client, deleteAnn1, insertBo1); codes[0] != "ProvisionedThroughputExceeded" || codes[1] != "ProvisionedThroughputExceeded" {
+		t.Errorf("batch of writes: %q: by-day is full for both", codes)
+	}
+	turn(time.Second)
+	// Half a unit each: the fifth read of ann's partition is one too many.
+	for _, statement := range []string{selectOfAnn, selectAnn1} {
+		if items, err := execute(t, client, statement); err != nil || len(items) == 0 {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	for range 2 {
+		if codes, found := executeBatch(t, client, selectAnn1, selectBo1); codes[0] != "" || codes[1] != "" || !found[0] || found[1] {
+			t.Errorf("batch of reads: %q, %v", codes, found)
+		}
+	}
+	if codes, _ := executeBatch(t, client, selectAnn1, selectBo1); codes[0] != "ProvisionedThroughputExceeded" || codes[1] != "" {
+		t.Errorf("batch of reads: %q", codes)
+	}
+	for _, statement := range []string{selectAll, selectOfAnn, selectAnn1} {
+		if _, err := execute(t, client, statement); errorCode(err) != "ProvisionedThroughputExceededException" {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	var cancelled *types.TransactionCanceledException
+	if err := executeTogether(t, client, selectBo1, selectAnn1); !errors.As(err, &cancelled) || *cancelled.CancellationReasons[1].Code != "ProvisionedThroughputExceeded" {
+		t.Errorf("transaction: %v", err)
+	}
+	for _, h := range db.Server().Heat() {
+		if h.Partition == "ann" && h.RCU != 2 || h.Partition == "bo" && h.RCU != 1.5 {
+			t.Errorf("%+v", h)
+		}
+	}
+}
+
+func TestASelectOfManyPartitionsCountsInEach(t *testing.T) {
+	t.Parallel()
+	db, _, _ := limited(t, dynamotest.Limits)
+	if _, err := execute(t, db.Client(), `SELECT * FROM orders WHERE customer IN ('ann', 'bo')`); err != nil {
+		t.Fatal(err)
+	}
+	heat := db.Server().Heat()
+	if len(heat) != 2 || heat[0].Partition != "ann" || heat[0].RCU != 0.5 || heat[1].Partition != "bo" || heat[1].RCU != 0.5 {
+		t.Errorf("%v", heat)
+	}
+}
+
+// A scan counts where it went: the parts of its price stand beside the
+// partitions, and one that has nothing left refuses the page.
+func TestAScanCountsInThePartitionsItReads(t *testing.T) {
+	t.Parallel()
+	db, table, turn := limited(t, dynamotest.Units{RCU: 10})
+	client := once(db.Client())
+	for i := range 30 {
+		item := order([]string{"ann", "ann", "bo"}[i%3], i)
+		item["text"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 4000)}
+		if err := put(t.Context(), client, table, item); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scan := func(index *string) error {
+		_, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table, IndexName: index, FilterExpression: aws.String("attribute_exists(nothing)")})
+		return err
+	}
+	if err := errors.Join(scan(nil), scan(aws.String("by-day"))); err != nil {
+		t.Fatal(err)
+	}
+	heat := map[string]dynamotest.Heat{}
+	for _, h := range db.Server().Heat() {
+		heat[h.Index+"/"+h.Partition] = h
+	}
+	total := heat["/ann"].RCU + heat["/bo"].RCU
+	if total != 15 || math.Abs(heat["/ann"].RCU-10) > 0.1 || heat["by-day/2026-03-29"].RCU != 15 {
+		t.Errorf("%g RCU in all\n%v", total, heat)
+	}
+	// ann has none left now, or next to none: read it empty.
+	_ = scan(nil)
+	if err := scan(nil); errorCode(err) != "ProvisionedThroughputExceededException" {
+		t.Errorf("got %v", err)
+	}
+	turn(time.Second)
+	if err := scan(nil); err != nil {
+		t.Errorf("a second later: %v", err)
+	}
+}
+
+// Segments, and pages, are charged for what they read themselves.
+func TestPagesOfAScanCountOnce(t *testing.T) {
+	t.Parallel()
+	db, table, _ := limited(t, dynamotest.Limits)
+	for i := range 4 {
+		if err := put(t.Context(), db.Client(), table, order(fmt.Sprint("c", i), 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cost := db.Meter(func() {
+		in := dynamodb.ScanInput{TableName: &table, Limit: aws.Int32(1)}
+		for {
+			out, err := db.Client().Scan(t.Context(), &in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
+				return
+			}
+		}
+	})
+	var sum float64
+	for _, h := range db.Server().Heat() {
+		sum += h.RCU
+		if h.RCU > 0.5 {
+			t.Errorf("%+v", h)
+		}
+	}
+	if sum != 2 || cost.RCU < sum {
+		t.Errorf("%g RCU in the map, %g metered", sum, cost.RCU)
+	}
+}
+
+// With one limit alone the other kind of unit is only counted.
+func TestALimitOfWritesAlone(t *testing.T) {
+	t.Parallel()
+	db, table, _ := limited(t, dynamotest.Units{WCU: 1})
+	client := once(db.Client())
+	if err := put(t.Context(), client, table, order("ann", 1)); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, client, table); n != 1 {
+		t.Errorf("%d rows", n)
+	}
+	if err := put(t.Context(), client, table, order("ann", 2)); errorCode(err) != "ProvisionedThroughputExceededException" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// One request that meets a full partition twice, to move an entry inside it, was
+// refused once.
+func TestARefusedRequestCountsOnceInAPartition(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	db := dynamotest.New(t, &dynamotest.Config{Now: func() time.Time { return now }, PartitionLimits: dynamotest.Units{WCU: 2}})
+	table := schema.Table{
+		Name: "moves", Key: schema.Key{Partition: schema.String("id")},
+		Indexes: []schema.Index{{Name: "by-place", Key: schema.Key{Partition: schema.String("all"), Sort: schema.Number("place")}}},
+	}
+	if err := schema.Create(t.Context(), db.Client(), table); err != nil {
+		t.Fatal(err)
+	}
+	move := func(id, place string) error {
+		_, err := once(db.Client()).PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("moves"), Item: map[string]types.AttributeValue{
+			"id": &types.AttributeValueMemberS{Value: id}, "all": &types.AttributeValueMemberS{Value: "x"}, "place": &types.AttributeValueMemberN{Value: place},
+		}})
+		return err
+	}
+	if err := errors.Join(move("a", "1"), move("b", "2")); err != nil {
+		t.Fatal(err)
+	}
+	if err := move("a", "3"); errorCode(err) != "ProvisionedThroughputExceededException" {
+		t.Errorf("got %v", err)
+	}
+	if hottest := db.Server().Heat()[0]; hottest.Index != "by-place" || hottest.Throttled != 1 {
+		t.Errorf("%+v", hottest)
+	}
+}

@@ -5,7 +5,7 @@ import "fmt"
 // HoldIndex freezes a global index: until release is called, its queries and
 // scans see it as it is now, whatever happens to the table. Consistency is not
 // promised of global indexes, and mostly seen; code that counts on it fails
-// here.
+// here. Held again, it is frozen as of then; one release ends both.
 func (s *Server) HoldIndex(table, index string) (release func(), err error) {
 	if index == "" {
 		return nil, fmt.Errorf("dynamotest: hold: no index named")
@@ -13,9 +13,9 @@ func (s *Server) HoldIndex(table, index string) (release func(), err error) {
 	return s.hold(table, index)
 }
 
-// HoldReads freezes what eventually consistent reads see of a table and of its
-// local indexes, until release is called. Reads with ConsistentRead and
-// conditions see what is there.
+// HoldReads freezes in the same way what eventually consistent reads, PartiQL's
+// included, see of a table and of its local indexes. Reads with ConsistentRead,
+// transactions and conditions see what is there.
 func (s *Server) HoldReads(table string) (release func(), err error) { return s.hold(table, "") }
 
 func (s *Server) hold(table, index string) (release func(), err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -116,6 +117,23 @@ func TestHoldReads(t *testing.T) {
 	if got := fmt.Sprintln(seen(t, db.Client(), table, keys...)); got != "2 2 2 2 2\n" {
 		t.Errorf("released: %s", got)
 	}
+	first, _ := db.Server().HoldReads(table)
+	if err := put(t.Context(), db.Client(), table, order("ann", 3)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Server().HoldReads(table); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprintln(seen(t, db.Client(), table, keys...)); got != "3 3 3 2 2\n" {
+		t.Errorf("held again: %s", got)
+	}
+	first()
+	if err := put(t.Context(), db.Client(), table, order("ann", 4)); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprintln(seen(t, db.Client(), table, keys...)); got != "4 4 4 2 2\n" {
+		t.Errorf("one release ends both: %s", got)
+	}
 	for _, hold := range [][2]string{{"another", "by-day"}, {table, "another"}, {table, ""}} {
 		if _, err := db.Server().HoldIndex(hold[0], hold[1]); err == nil {
 			t.Errorf("held %q", hold)
@@ -175,4 +193,156 @@ func TestTTLDelay(t *testing.T) {
 			t.Errorf("%d deleted, want %d", n, want)
 		}
 	}
+}
+
+// lagging is a database with a table of an index of each kind, whose local one
+// projects keys only.
+func lagging(t *testing.T, cfg *dynamotest.Config) *dynamotest.DB {
+	t.Helper()
+	db := dynamotest.New(t, cfg)
+	byDay := []types.KeySchemaElement{{AttributeName: aws.String("customer"), KeyType: "HASH"}, {AttributeName: aws.String("day"), KeyType: "RANGE"}}
+	_, err := db.Client().CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: aws.String("orders"), BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("customer"), AttributeType: "S"}, {AttributeName: aws.String("number"), AttributeType: "N"}, {AttributeName: aws.String("day"), AttributeType: "S"},
+		},
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("customer"), KeyType: "HASH"}, {AttributeName: aws.String("number"), KeyType: "RANGE"}},
+		LocalSecondaryIndexes: []types.LocalSecondaryIndex{{
+			IndexName: aws.String("local"), KeySchema: byDay, Projection: &types.Projection{ProjectionType: "KEYS_ONLY"},
+		}},
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
+			IndexName: aws.String("global"), KeySchema: byDay, Projection: &types.Projection{ProjectionType: "ALL"},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// readers are all ways to read the order ann 1, each of which tells whether it
+// found it. Their names begin with what they may miss.
+func readers(client *dynamodb.Client) map[string]func(ctx context.Context) (bool, error) {
+	key, table := orderKey("ann", 1), aws.String("orders")
+	ann := map[string]types.AttributeValue{":c": key["customer"]}
+	out := map[string]func(context.Context) (bool, error){}
+	for name, consistent := range map[string]*bool{"eventual ": nil, "consistent ": aws.Bool(true)} {
+		query := func(index *string, mode types.Select) func(context.Context) (bool, error) {
+			return func(ctx context.Context) (bool, error) {
+				got, err := client.Query(ctx, &dynamodb.QueryInput{
+					TableName: table, IndexName: index, Select: mode, ConsistentRead: consistent,
+					KeyConditionExpression: aws.String("customer = :c"), ExpressionAttributeValues: ann,
+				})
+				return err == nil && got.Count > 0, err
+			}
+		}
+		scan := func(index *string) func(context.Context) (bool, error) {
+			return func(ctx context.Context) (bool, error) {
+				got, err := client.Scan(ctx, &dynamodb.ScanInput{TableName: table, IndexName: index, ConsistentRead: consistent})
+				return err == nil && got.Count > 0, err
+			}
+		}
+		statement := func(text string) func(context.Context) (bool, error) {
+			return func(ctx context.Context) (bool, error) {
+				got, err := client.ExecuteStatement(ctx, &dynamodb.ExecuteStatementInput{Statement: &text, ConsistentRead: consistent})
+				return err == nil && len(got.Items) > 0, err
+			}
+		}
+		local := aws.String("local")
+		out[name+"Query"], out[name+"Query of a local index"] = query(nil, ""), query(local, "")
+		out[name+"Query of a local index that fetches"] = query(local, types.SelectAllAttributes)
+		out[name+"Scan"], out[name+"Scan of a local index"] = scan(nil), scan(local)
+		out[name+"ExecuteStatement"], out[name+"ExecuteStatement of an item"] = statement(selectAll), statement(selectAnn1)
+		out[name+"ExecuteStatement of a local index"] = statement(`SELECT * FROM "orders"."local" WHERE "customer" = 'ann'`)
+		out[name+"GetItem"] = func(ctx context.Context) (bool, error) {
+			got, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: table, Key: key, ConsistentRead: consistent})
+			return err == nil && got.Item != nil, err
+		}
+		out[name+"BatchGetItem"] = func(ctx context.Context) (bool, error) {
+			got, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+				"orders": {Keys: []map[string]types.AttributeValue{key}, ConsistentRead: consistent},
+			}})
+			return err == nil && len(got.Responses["orders"]) > 0, err
+		}
+		out[name+"BatchExecuteStatement"] = func(ctx context.Context) (bool, error) {
+			got, err := client.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{
+				Statements: []types.BatchStatementRequest{{Statement: aws.String(selectAnn1), ConsistentRead: consistent}},
+			})
+			return err == nil && got.Responses[0].Item != nil, err
+		}
+		if consistent == nil {
+			global := aws.String("global")
+			out["index Query"], out["index Scan"] = query(global, ""), scan(global)
+			out["index ExecuteStatement"] = statement(`SELECT * FROM "orders"."global" WHERE "customer" = 'ann'`)
+		}
+	}
+	out["consistent TransactGetItems"] = func(ctx context.Context) (bool, error) {
+		got, err := client.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: table, Key: key}}}})
+		return err == nil && got.Responses[0].Item != nil, err
+	}
+	out["consistent ExecuteTransaction"] = func(ctx context.Context) (bool, error) {
+		got, err := client.ExecuteTransaction(ctx, &dynamodb.ExecuteTransactionInput{TransactStatements: []types.ParameterizedStatement{{Statement: aws.String(selectAnn1)}}})
+		return err == nil && got.Responses[0].Item != nil, err
+	}
+	return out
+}
+
+// Each way to read lags as its consistency lets it, by the clock and when held;
+// conditions never do.
+func TestEveryReadLagsAsItMay(t *testing.T) {
+	t.Parallel()
+	check := func(t *testing.T, db *dynamotest.DB, when string, late ...string) {
+		t.Helper()
+		for name, read := range readers(db.Client()) {
+			want := true
+			for _, kind := range late {
+				want = want && !strings.HasPrefix(name, kind)
+			}
+			if found, err := read(t.Context()); err != nil || found != want {
+				t.Errorf("%s: %s: found %t, %v", when, name, found, err)
+			}
+		}
+	}
+	put1 := func(t *testing.T, db *dynamotest.DB) {
+		t.Helper()
+		if err := put(t.Context(), db.Client(), "orders", order("ann", 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := put(t.Context(), db.Client(), "orders", order("ann", 1)); errorCode(err) != "ConditionalCheckFailedException" {
+			t.Errorf("a condition: %v", err)
+		}
+		if _, err := execute(t, db.Client(), insertAnn1); errorCode(err) != "DuplicateItemException" {
+			t.Errorf("an INSERT: %v", err)
+		}
+	}
+	t.Run("clock", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			db := lagging(t, &dynamotest.Config{ReadLag: time.Second, IndexLag: 3 * time.Second})
+			put1(t, db)
+			check(t, db, "at once", "eventual", "index")
+			time.Sleep(time.Second)
+			check(t, db, "after a second", "index")
+			time.Sleep(2 * time.Second)
+			check(t, db, "after three")
+		})
+	})
+	t.Run("held", func(t *testing.T) {
+		t.Parallel()
+		db := lagging(t, nil)
+		releaseReads, err := db.Server().HoldReads("orders")
+		if err != nil {
+			t.Fatal(err)
+		}
+		releaseIndex, err := db.Server().HoldIndex("orders", "global")
+		if err != nil {
+			t.Fatal(err)
+		}
+		put1(t, db)
+		check(t, db, "both held", "eventual", "index")
+		releaseReads()
+		check(t, db, "index held", "index")
+		releaseIndex()
+		check(t, db, "released")
+	})
 }

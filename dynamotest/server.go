@@ -23,7 +23,8 @@ type Config struct {
 
 	// PartitionLimits is what one partition can take in a second of the server's
 	// clock, see [Server.Heat]. DynamoDB's are [Limits]; infinite ones throttle
-	// nothing and draw the heat map all the same. Defaults to no limits.
+	// nothing and draw the heat map all the same. With one of the two alone, the
+	// other is not limited. Defaults to no limits.
 	PartitionLimits Units
 
 	// IndexLag is how far global indexes are behind their tables, and ReadLag

@@ -31,8 +31,8 @@ type Options struct {
 	// consistent reads are, and TTLDelay how long items outlive their expiry.
 	IndexLag, ReadLag, TTLDelay time.Duration
 
-	// Partition is what one partition can take in a second. Defaults to
-	// anything.
+	// Partition is what one partition can take in a second. What is 0 defaults
+	// to anything.
 	Partition  Units
 	throughput *throughput
 
@@ -51,7 +51,7 @@ func (o Options) withDefaults() Options {
 		o.Account = "123456789012"
 	}
 	if o.Partition != (Units{}) {
-		o.throughput = &throughput{limit: o.Partition, partitions: map[partitionID]*bucket{}}
+		o.throughput = newThroughput(o.Partition)
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()

@@ -83,10 +83,8 @@ func (e *Engine) getItem(call *Call, req *api.GetItem) (reply, *api.Error) {
 		return nil, err
 	}
 	cost := rateOf(req.ConsistentRead).cost(sizeOf(rec))
-	if e.opt.throughput != nil {
-		if _, err := e.admit([][]demand{{r.demand(t, cost)}}, true); err != nil {
-			return nil, err
-		}
+	if err := e.admitRead(r, t, cost); err != nil {
+		return nil, err
 	}
 	call.Cost = Cost{{Table: t.name, Base: cost}}
 	capacity := report(req.ReturnCapacity, call.Cost)

@@ -38,6 +38,7 @@ type pager struct {
 	whole bool
 	// records are what was read and is still to be judged.
 	records []*record
+	tally   *tally // nil unless partitions are held to what they can take
 }
 
 // A page is what a pager has read.
@@ -85,6 +86,9 @@ func (p *pager) open(e *Engine) *api.Error {
 		return err
 	}
 	p.table = t
+	if e.opt.throughput != nil {
+		p.tally = &tally{}
+	}
 	if err := p.checkScalars(t); err != nil {
 		return err
 	}
@@ -227,6 +231,9 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 	for _, rec := range entries {
 		out.scanned++
 		out.bytes += rec.size
+		if p.tally != nil {
+			p.tally.count(p.schema(), rec)
+		}
 		if p.whole {
 			key, _ := p.table.key.key(rec.item)
 			rec, _ = p.base.Get(string(key))
@@ -243,6 +250,9 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 		}
 	}
 	out.cost = p.cost(at.cost(out.bytes), fetched)
+	if p.tally != nil {
+		p.tally.close(p, out.cost.Sum())
+	}
 	return out
 }
 

@@ -76,6 +76,9 @@ func (e *Engine) answerWrite(b *partiql.Bound) answer {
 	}
 	c, err := e.applyStatement(w)
 	a := answer{table: c.cost.Table, err: err, cost: c.cost}
+	if err != nil && err.Code == api.ThroughputExceeded {
+		a.table = api.TableNameOf(b.Table)
+	}
 	if shown := w.returned(&c); err == nil && len(shown) > 0 {
 		a.item = func(w *api.Writer) { w.Item("Item", shown) }
 	}
@@ -93,13 +96,18 @@ func (e *Engine) answerRead(b *partiql.Bound, consistentRead bool) answer {
 			return answer{err: invalid(wrong)}
 		}
 	}
+	r.late = !consistentRead
 	e.mu.RLock()
 	t, rec, err := e.get(r)
 	e.mu.RUnlock()
 	if err != nil {
 		return answer{err: err}
 	}
-	a := answer{table: t.name, cost: Capacity{Table: t.name, Base: rateOf(consistentRead).cost(sizeOf(rec))}}
+	cost := rateOf(consistentRead).cost(sizeOf(rec))
+	if err := e.admitRead(r, t, cost); err != nil {
+		return answer{table: t.name, err: err}
+	}
+	a := answer{table: t.name, cost: Capacity{Table: t.name, Base: cost}}
 	if rec != nil && (r.filter == nil || r.filter.Match(rec.item)) {
 		a.item = func(w *api.Writer) { w.Item("Item", r.shown(rec)) }
 	}

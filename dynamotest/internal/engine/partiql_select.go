@@ -16,7 +16,10 @@ import (
 
 // A span is a range of keys that a SELECT reads: from ≤ key < to, where an empty
 // to is the end.
-type span struct{ from, to string }
+type span struct {
+	from, to string
+	hash     []attr.Value // of its partition; nil for the whole table or index
+}
 
 // A selector reads a page of what a SELECT selects: the partitions that WHERE
 // pins, one after the other, or the whole table or index.
@@ -96,7 +99,7 @@ func (s *selector) run(e *Engine, start position) (page, *position, *api.Error) 
 		return page{}, nil, errToken
 	}
 	pg, next := s.readSpans(start.span, after)
-	return pg, next, nil
+	return pg, next, e.admitPage(&s.pager)
 }
 
 // openIndex is open, with the texts that PartiQL has for what is wrong with an
@@ -151,7 +154,7 @@ func (s *selector) arrange() *api.Error {
 			return err
 		}
 		from, to := bounds(query)
-		s.spans = append(s.spans, span{from, to})
+		s.spans = append(s.spans, span{from, to, query.Hash})
 	}
 	return nil
 }
@@ -183,6 +186,9 @@ func (s *selector) readSpans(i int, after string) (page, *position) {
 	for ; ; i++ {
 		if s.limit.Set {
 			s.req.Limit = api.Some(s.limit.Value - int64(out.scanned))
+		}
+		if s.tally != nil {
+			s.tally.hash = s.spans[i].hash
 		}
 		pg := s.read(s.within(s.spans[i].from, s.spans[i].to, after, s.forward))
 		out.items = append(out.items, pg.items...)

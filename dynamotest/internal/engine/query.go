@@ -47,11 +47,11 @@ func (e *Engine) queryPage(p *pager, forward bool) (page, *api.Error) {
 	if start != "" && (start < from || start >= to) {
 		return page{}, api.Invalid("The provided starting key is outside query boundaries based on provided conditions")
 	}
-	pg := p.read(p.within(from, to, start, forward))
-	if err := e.admitPage(p, query.Hash, &pg.cost); err != nil {
-		return page{}, err
+	if p.tally != nil {
+		p.tally.hash = query.Hash
 	}
-	return pg, nil
+	pg := p.read(p.within(from, to, start, forward))
+	return pg, e.admitPage(p)
 }
 
 // resolve fits the key condition to the key of the table or index.

@@ -38,7 +38,8 @@ func (e *Engine) scanPage(p *pager, req *api.Scan) (page, *api.Error) {
 		return page{}, api.Invalid("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: %d Segment: %d",
 			req.TotalSegments.Value, req.Segment.Value)
 	}
-	return p.read(p.within(from, to, start, true)), nil
+	pg := p.read(p.within(from, to, start, true))
+	return pg, e.admitPage(p)
 }
 
 // segment returns the range of keys of one of n segments, equal shares of the

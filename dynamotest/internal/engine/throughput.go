@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +25,18 @@ type throughput struct {
 
 	mu         sync.Mutex // guards what follows; taken after the engine's
 	partitions map[partitionID]*bucket
+}
+
+// newThroughput limits what has a limit: the units of a kind that has none are
+// counted only.
+func newThroughput(limit Units) *throughput {
+	if limit.Read == 0 {
+		limit.Read = math.Inf(1)
+	}
+	if limit.Write == 0 {
+		limit.Write = math.Inf(1)
+	}
+	return &throughput{limit: limit, partitions: map[partitionID]*bucket{}}
 }
 
 type partitionID struct{ table, index, key string }
@@ -88,14 +101,10 @@ func (e *Engine) admit(groups [][]demand, together bool) (refused []bool, err *a
 	defer tp.mu.Unlock()
 	var reasons []api.ThrottlingReason
 	for i, group := range groups {
-		for j := range group {
-			d := &group[j]
-			if b := tp.bucket(d, now); !b.has(d.Units) {
-				refused[i] = true
-				b.load.Throttled++
-				if why := d.reason(); !slices.Contains(reasons, why) {
-					reasons = append(reasons, why)
-				}
+		for _, why := range tp.refuse(group, now) {
+			refused[i] = true
+			if !slices.Contains(reasons, why) {
+				reasons = append(reasons, why)
 			}
 		}
 		if !refused[i] && !together {
@@ -109,6 +118,23 @@ func (e *Engine) admit(groups [][]demand, together bool) (refused []bool, err *a
 		tp.take(slices.Concat(groups...), now)
 	}
 	return refused, nil
+}
+
+// refuse returns why a group of demands is refused, if it is, and counts that
+// once for each partition.
+func (tp *throughput) refuse(group []demand, now time.Time) (reasons []api.ThrottlingReason) {
+	var empty []*bucket
+	for j := range group {
+		d := &group[j]
+		if b := tp.bucket(d, now); !b.has(d.Units) {
+			if !slices.Contains(empty, b) {
+				empty = append(empty, b)
+				b.load.Throttled++
+			}
+			reasons = append(reasons, d.reason())
+		}
+	}
+	return reasons
 }
 
 // bucket returns the bucket of a demand, filled up to now.
@@ -263,15 +289,68 @@ func (r *read) demand(t *table, u Units) demand {
 	return demand{table: t, hash: hash, Units: u}
 }
 
-// admitPage admits a page of a query.
-func (e *Engine) admitPage(p *pager, hash []attr.Value, cost *Capacity) *api.Error {
+// admitRead admits the read of one item.
+func (e *Engine) admitRead(r *read, t *table, u Units) *api.Error {
 	if e.opt.throughput == nil {
 		return nil
 	}
-	d := demand{table: p.table, hash: hash, Units: cost.Sum()}
+	_, err := e.admit([][]demand{{r.demand(t, u)}}, true)
+	return err
+}
+
+// A tally finds out what a page wants of which partitions.
+type tally struct {
+	hash    []attr.Value // of the partition that is read; nil when all of them are
+	shares  []share
+	demands []demand
+}
+
+// A share is the part of a page that was read of one partition.
+type share struct {
+	hash  []attr.Value
+	bytes int
+}
+
+// count adds a record of the next share. All of a partition stand together.
+func (y *tally) count(key *keySchema, rec *record) {
+	if y.hash != nil {
+		return
+	}
+	hash, _ := values(key.hash, rec.item)
+	if n := len(y.shares); n == 0 || !slices.EqualFunc(y.shares[n-1].hash, hash, attr.Value.Equal) {
+		y.shares = append(y.shares, share{hash: hash})
+	}
+	y.shares[len(y.shares)-1].bytes += rec.size
+}
+
+// close turns what was counted into demands, which share the units by their
+// bytes. A query that found nothing has cost its partition something; a scan
+// that found nothing went to none.
+func (y *tally) close(p *pager, units Units) {
+	d := demand{table: p.table, hash: y.hash, Units: units}
 	if p.index != nil && !p.index.local {
 		d.index = p.index
 	}
-	_, err := e.admit([][]demand{{d}}, true)
+	if y.hash != nil {
+		y.demands = append(y.demands, d)
+		return
+	}
+	bytes := 0
+	for _, s := range y.shares {
+		bytes += s.bytes
+	}
+	for _, s := range y.shares {
+		d.hash, d.Units = s.hash, Units{Read: units.Read * float64(s.bytes) / float64(bytes)}
+		y.demands = append(y.demands, d)
+	}
+	y.shares = nil
+}
+
+// admitPage admits what a pager has read.
+func (e *Engine) admitPage(p *pager) *api.Error {
+	if p.tally == nil {
+		return nil
+	}
+	_, err := e.admit([][]demand{p.tally.demands}, true)
 	return err
 }
