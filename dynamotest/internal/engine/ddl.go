@@ -54,7 +54,7 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 	}
 	e.tables[name] = t
 	if req.Stream.Value.Enabled.Value {
-		e.openStream(t, req.Stream.Value.View.Value)
+		e.openStream(t, req.Stream.Value.View.Value, t.created)
 	}
 	e.logOperation(t.created, call.Operation, call.body)
 	return e.description("TableDescription", t, "ACTIVE"), nil
@@ -294,8 +294,9 @@ func (e *Engine) deleteTable(call *Call, req *api.DeleteTable) (reply, *api.Erro
 		return nil, api.Invalid("Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.")
 	}
 	delete(e.tables, t.name)
-	t.stream.close()
-	e.logRequest(call)
+	now := e.now()
+	t.stream.close(now)
+	e.logRequest(call, now)
 	return e.description("TableDescription", t, "DELETING"), nil
 }
 

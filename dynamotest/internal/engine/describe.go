@@ -215,7 +215,7 @@ func (e *Engine) updateTimeToLive(call *Call, req *api.UpdateTimeToLive) (reply,
 	default:
 		t.settings.ttl = ""
 	}
-	e.logRequest(call)
+	e.logRequest(call, e.now())
 	return writeFunc(func(w *api.Writer) {
 		w.Object("TimeToLiveSpecification", func() {
 			w.Text("AttributeName", attribute)
@@ -241,11 +241,12 @@ func (e *Engine) updateContinuousBackups(call *Call, req *api.UpdateContinuousBa
 	if err != nil {
 		return nil, err
 	}
+	now := e.now()
 	if s := &t.settings; req.Enabled.Value != s.backups {
-		s.backups, s.backupsFrom = req.Enabled.Value, e.now()
+		s.backups, s.backupsFrom = req.Enabled.Value, now
 	}
 	t.settings.backupDays = req.Days.Or(35)
-	e.logRequest(call)
+	e.logRequest(call, now)
 	return e.describeBackups(t.settings), nil
 }
 

@@ -36,6 +36,11 @@ type Options struct {
 	Partition  Units
 	throughput *throughput
 
+	// Where data files are, and how much they grow at least before they are
+	// compacted. Tests set them.
+	disk        disk
+	compactFrom int64
+
 	// Log gets what should never happen. Defaults to slog.Default().
 	Log *slog.Logger
 }
@@ -52,6 +57,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Partition != (Units{}) {
 		o.throughput = newThroughput(o.Partition)
+	}
+	if o.disk == nil {
+		o.disk = osDisk{}
+	}
+	if o.compactFrom == 0 {
+		o.compactFrom = compactFrom
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()

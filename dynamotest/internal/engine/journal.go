@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"os"
+	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
@@ -12,8 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-// A journal is a file that only grows. After a line that names the format it
-// has one line for each time it was flushed:
+// A journal is a file of lines. After one that names the format it has one for
+// each time it was flushed:
 //
 //	1c291ca3 [{"At":1774785600000000000,"Op":"CreateTable","Request":{…}},
 //	          {"At":…,"Changes":[{"Table":"orders","Put":{…}},{"Table":"orders","Delete":{…}}]},
@@ -22,20 +22,35 @@ import (
 // The checksum is that of the rest of the line. What is committed under one
 // lock stands in one line, so that half a transaction is never read back, and a
 // line is begun only when the one before it is safe: a torn line is the last.
+//
+// The file grows until most of what it tells of is over; then a new one is
+// begun with what there is, see journal_compact.go.
 type journal struct {
-	file    *os.File
-	release func() error // of the lock on the file
+	disk disk
+	path string
+	from int64 // how much it grows at least before it is compacted
+	log  *slog.Logger
 
-	mu       sync.Mutex // guards what follows; taken after the engine's
-	flushed  sync.Cond  // broadcast after every flush
-	entries  []byte     // appended and not flushed, each followed by a comma
-	appended uint64
-	safe     uint64 // how many of the appended entries will survive a crash
-	flushing bool
-	err      error // sticky: the file lacks what memory has
+	// These belong to whoever opens the file or, later, owns the flushing.
+	file    dataFile
+	size    int64 // of the file
+	checked int64 // the size at which compacting was last thought of
+
+	mu         sync.Mutex // guards what follows; taken after the engine's
+	changed    sync.Cond  // broadcast when the flushing or the compacting ends
+	entries    []byte     // appended and not flushed, each followed by a comma
+	appended   uint64
+	safe       uint64 // how many of the appended entries will survive a crash
+	told       int64  // weighs all that the file tells of, see weight
+	flushing   bool
+	compacting bool
+	err        error // sticky: the file lacks what memory has
 }
 
-const journalFormat = "dynamotest journal 1\n"
+const (
+	journalName   = "dynamotest journal "
+	journalFormat = 2 // 1 had no states of tables and streams
+)
 
 var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -46,25 +61,36 @@ var (
 // the file has, and keep it up from now on: no reply leaves before all that it
 // tells of is safe. A file that does not exist is begun.
 func (e *Engine) OpenJournal(path string) error {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // the file is replaced, not the link
+	}
+	file, err := e.opt.disk.open(path)
 	if err != nil {
 		return err
 	}
-	j := &journal{file: file}
-	j.flushed.L = &j.mu
-	if j.release, err = lockFile(file); err != nil {
-		return errors.Join(fmt.Errorf("another process uses it: %w", err), file.Close())
-	}
-	if err := e.reopen(j); err != nil {
-		return errors.Join(err, j.release(), file.Close())
-	}
-	// The name of a new file is not safe before its folder is.
-	if folder, err := os.Open(filepath.Dir(path)); err == nil {
-		_ = folder.Sync() // not every system can
-		_ = folder.Close()
+	j := &journal{disk: e.opt.disk, path: path, from: e.opt.compactFrom, log: e.opt.Log, file: file}
+	j.changed.L = &j.mu
+	if err := e.openJournal(j); err != nil {
+		return errors.Join(err, j.file.Close())
 	}
 	e.journal, e.tokens.journal = j, j
 	return nil
+}
+
+func (e *Engine) openJournal(j *journal) error {
+	if err := j.disk.lock(j.path, j.file); err != nil {
+		return fmt.Errorf("another process uses it: %w", err)
+	}
+	version, err := e.reopen(j)
+	if err != nil {
+		return err
+	}
+	_ = j.disk.remove(j.temporary()) // of a compaction that did not come to its end
+	// The name of a new file is not safe before its folder is.
+	if err := j.disk.syncFolder(j.path); err != nil {
+		return err
+	}
+	return e.compactAtStart(j, version)
 }
 
 // CloseJournal makes what was acknowledged safe, which it is already, and closes
@@ -75,13 +101,19 @@ func (e *Engine) CloseJournal() error {
 		return nil
 	}
 	err := e.settle()
+	if errors.Is(err, errClosed) {
+		return nil
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if errors.Is(j.err, errClosed) {
+	for j.compacting || j.flushing {
+		j.changed.Wait()
+	}
+	if errors.Is(j.err, errClosed) { // by another caller, meanwhile
 		return nil
 	}
 	j.err = errClosed
-	return errors.Join(err, j.release(), j.file.Close())
+	return errors.Join(err, j.file.Close())
 }
 
 // append adds an entry. The engine's mutex is held for writing.
@@ -91,13 +123,15 @@ func (j *journal) append(at time.Time, members func(w *api.Writer)) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	w := api.Writer{Buf: j.entries}
-	w.Buf = append(w.Buf, `{"At":`...)
+	j.entries = appendEntry(j.entries, at, members)
+	j.appended++
+}
+
+func appendEntry(entries []byte, at time.Time, members func(w *api.Writer)) []byte {
+	w := api.Writer{Buf: append(entries, `{"At":`...)}
 	w.Buf = fmt.Appendf(w.Buf, "%d", at.UnixNano())
 	members(&w)
-	w.Buf = append(w.Buf, "},"...)
-	j.entries = w.Buf
-	j.appended++
+	return append(w.Buf, "},"...)
 }
 
 // settle waits until all that is committed so far is safe. Whoever comes first
@@ -112,7 +146,7 @@ func (e *Engine) settle() error {
 	until := j.appended
 	for j.safe < until && j.err == nil {
 		if j.flushing {
-			j.flushed.Wait()
+			j.changed.Wait()
 			continue
 		}
 		j.flushing = true
@@ -123,48 +157,87 @@ func (e *Engine) settle() error {
 		if err == nil {
 			j.safe = upto
 		}
-		j.flushed.Broadcast()
+		j.changed.Broadcast()
 	}
 	return j.err
 }
 
-// flush writes one line. Nobody is in the middle of a commit when it takes the
-// entries.
+// flush writes one line. After a failure nobody knows what the file has, so
+// nothing is tried again: a later line behind a torn one, or a later success of
+// an fsync that failed once, would be no proof.
 func (e *Engine) flush(j *journal) (upto uint64, err error) {
-	e.mu.RLock()
-	j.mu.Lock()
-	entries, upto := j.entries, j.appended
-	j.entries = nil
-	j.mu.Unlock()
-	e.mu.RUnlock()
-	if len(entries) == 0 {
-		return upto, nil
+	t := e.take(j)
+	if len(t.entries) > 0 {
+		n, err := writeLine(j.file, t.entries)
+		if err != nil {
+			return 0, err
+		}
+		if err := j.file.Sync(); err != nil {
+			return 0, err
+		}
+		j.size += int64(n)
 	}
+	if t.snapshot != nil {
+		j.mu.Lock()
+		j.compacting = true
+		j.mu.Unlock()
+		t.snapshot.size = j.size
+		go j.compact(t.snapshot)
+	}
+	return t.upto, nil
+}
+
+// What a flush takes over from the journal: nobody is in the middle of a commit.
+type taken struct {
+	entries  []byte
+	upto     uint64
+	snapshot *snapshot // with what the entries tell of, when compacting is due
+}
+
+func (e *Engine) take(j *journal) (t taken) {
+	if !j.due() {
+		e.mu.RLock()
+		defer e.mu.RUnlock()
+		return j.take()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t = j.take()
+	t.snapshot = e.compaction(j)
+	return t
+}
+
+func (j *journal) take() taken {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	t := taken{entries: j.entries, upto: j.appended}
+	j.entries = nil
+	return t
+}
+
+// writeLine writes entries as one line. It takes them over.
+func writeLine(w interface{ Write([]byte) (int, error) }, entries []byte) (int, error) {
 	entries[len(entries)-1] = ']'
 	sum := crc32.Update(crc32.Checksum([]byte("["), castagnoli), castagnoli, entries)
 	line := fmt.Appendf(make([]byte, 0, len(entries)+16), "%08x [", sum)
-	line = append(append(line, entries...), '\n')
-	if _, err := j.file.Write(line); err != nil {
-		return 0, err
-	}
-	return upto, j.file.Sync()
+	return w.Write(append(append(line, entries...), '\n'))
 }
+
+// What the file tells of is weighed by the bytes of items, more or less, so that
+// it can be compared with what there is.
+const entryWeight = 100
+
+func weight(rec *record) int64 { return int64(entryWeight + sizeOf(rec)) }
 
 // logChanges appends what a commit did.
 func (e *Engine) logChanges(changes []*change) {
-	e.journal.append(e.now(), func(w *api.Writer) {
+	e.journal.append(committedAt(changes, e.now()), func(w *api.Writer) {
 		expired := false
 		w.Array("Changes", func() {
 			for _, c := range changes {
 				expired = expired || c.expired
-				w.Element(func() {
-					w.Text("Table", c.table.name)
-					if c.new != nil {
-						w.Item("Put", c.new.item)
-					} else if c.old != nil {
-						w.Item("Delete", c.table.key.pick(c.old.item))
-					}
-				})
+				e.journal.told += weight(c.new)
+				w.Element(func() { c.log(w) })
 			}
 		})
 		if expired {
@@ -173,11 +246,34 @@ func (e *Engine) logChanges(changes []*change) {
 	})
 }
 
+// committedAt is when the streams of the changes saw them, so that they say the
+// same when the file is read back.
+func committedAt(changes []*change, now time.Time) time.Time {
+	for _, c := range changes {
+		if s := c.table.stream; s.open() {
+			if last, ok := s.changes.Get(streamKey(s.last)); ok {
+				return last.at
+			}
+		}
+	}
+	return now
+}
+
+func (c *change) log(w *api.Writer) {
+	w.Text("Table", c.table.name)
+	if c.new != nil {
+		w.Item("Put", c.new.item)
+	} else if c.old != nil {
+		w.Item("Delete", c.table.key.pick(c.old.item))
+	}
+}
+
 // logRequest appends a request that changed a table as a whole.
-func (e *Engine) logRequest(call *Call) { e.logOperation(e.now(), call.Operation, call.body) }
+func (e *Engine) logRequest(call *Call, at time.Time) { e.logOperation(at, call.Operation, call.body) }
 
 func (e *Engine) logOperation(at time.Time, name string, body []byte) {
 	e.journal.append(at, func(w *api.Writer) {
+		e.journal.told += weight(nil)
 		w.Text("Op", name)
 		w.Text("Request", string(body)) // as it came, with whatever line breaks
 	})
@@ -186,24 +282,26 @@ func (e *Engine) logOperation(at time.Time, name string, body []byte) {
 // logToken appends that a token was spent.
 func (j *journal) logToken(token string, payload api.Fingerprint, now time.Time) {
 	j.append(now, func(w *api.Writer) {
-		w.Text("Token", token)
-		w.Text("Payload", fmt.Sprintf("%x", payload))
+		j.told += weight(nil)
+		writeSpent(w, token, payload)
 	})
 }
 
-// logLoaded appends the making of a table that was loaded whole.
+func writeSpent(w *api.Writer, token string, payload api.Fingerprint) {
+	w.Text("Token", token)
+	w.Text("Payload", fmt.Sprintf("%x", payload))
+}
+
+// logLoaded appends a table that was loaded whole.
 func (e *Engine) logLoaded(t *table) {
 	if e.journal == nil {
 		return
 	}
-	create, enable := t.requests()
-	for _, request := range create {
-		e.logOperation(t.created, request.operation, request.body)
-	}
+	e.journal.append(t.created, t.writeState)
 	for key, rec := range t.items.Ascend("") {
 		e.logChanges([]*change{{table: t, key: key, new: rec}})
 	}
-	if enable != nil { // what is loaded is no change
-		e.logOperation(e.now(), "UpdateTable", enable)
+	if t.stream.open() {
+		e.journal.append(t.stream.created, func(w *api.Writer) { t.stream.writeState(w, t) })
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/hex"
 	"fmt"
 	"hash/crc32"
@@ -17,83 +18,172 @@ import (
 )
 
 // reopen does again what the file tells of, cuts off a torn end, and leaves
-// the file where the next line belongs.
-func (e *Engine) reopen(j *journal) error {
-	in := bufio.NewReader(j.file)
-	head, err := in.ReadString('\n')
+// the file where the next line belongs. It returns the version of its format.
+func (e *Engine) reopen(j *journal) (version int, err error) {
+	in := bufio.NewReaderSize(j.file, 1<<20)
+	start, err := in.Peek(len(header(journalFormat)) + 1)
 	switch {
 	case err != nil && err != io.EOF:
-		return err
-	case err == io.EOF && strings.HasPrefix(journalFormat, head): // new, or torn at birth
-		return j.begin()
-	case head != journalFormat:
-		return fmt.Errorf("not a data file of dynamotest")
+		return 0, err
+	case err == io.EOF && unborn(start):
+		return journalFormat, j.begin()
+	}
+	head, err := in.ReadString('\n')
+	if err != nil && err != io.EOF {
+		return 0, err
+	}
+	if version, err = versionOf(head); err != nil {
+		return 0, err
 	}
 	clock := e.opt.Now
 	defer func() { e.opt.Now = clock }()
-	reader := jsonx.NewReader(nil)
-	end := int64(len(head))
-	for {
+	reader := &reader{Reader: jsonx.NewReader(nil)}
+	j.size = int64(len(head))
+	for number := 2; ; number++ {
 		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
-			return err
+			return 0, err
 		}
-		entries, ok := checked(line)
-		if !ok {
-			return j.cut(end, line, in)
+		entries, reason := checked(line)
+		if reason != "" {
+			return version, j.cut(line, in, number, reason)
 		}
-		if err := e.redo(reader, entries); err != nil {
-			return fmt.Errorf("at byte %d: %w", end, err)
+		if err := e.redo(j, reader, entries); err != nil {
+			return 0, fmt.Errorf("line %d, at byte %d: %w", number, j.size, err)
 		}
-		end += int64(len(line))
+		j.size += int64(len(line))
 	}
+}
+
+func header(version int) string { return fmt.Sprintf("%s%d\n", journalName, version) }
+
+// unborn tells whether a file is new, or what a crash left of its first line,
+// before which nothing was acknowledged.
+func unborn(file []byte) bool {
+	head := header(journalFormat)
+	for i, b := range file {
+		if i >= len(head) || b != head[i] && b != 0 {
+			return false
+		}
+	}
+	return string(file) != head
+}
+
+func versionOf(head string) (int, error) {
+	text, ours := strings.CutPrefix(strings.TrimSuffix(head, "\n"), journalName)
+	version, err := strconv.Atoi(text)
+	switch {
+	case !ours || err != nil || header(version) != head || version < 1:
+		return 0, fmt.Errorf("not a data file of dynamotest")
+	case version > journalFormat:
+		return 0, fmt.Errorf("a later version of dynamotest wrote it: its format is %d, and this one reads up to %d", version, journalFormat)
+	}
+	return version, nil
 }
 
 func (j *journal) begin() error {
-	if err := j.file.Truncate(0); err != nil {
+	if err := j.cutAt(0); err != nil {
 		return err
 	}
-	if _, err := j.file.WriteAt([]byte(journalFormat), 0); err != nil {
+	n, err := j.file.Write([]byte(header(journalFormat)))
+	if err != nil {
 		return err
 	}
-	if _, err := j.file.Seek(0, io.SeekEnd); err != nil {
-		return err
-	}
+	j.size = int64(n)
 	return j.file.Sync()
 }
 
-// cut ends the file before a line that is no whole one, unless whole ones
-// follow: then it was not torn but damaged, and something that was safe is lost.
-func (j *journal) cut(end int64, line []byte, rest *bufio.Reader) error {
-	for len(line) > 0 {
-		next, err := rest.ReadBytes('\n')
-		if err != nil && err != io.EOF {
+// cut ends the file before a line that is no whole one, when it can be what a
+// crash leaves of the last one: a part of it, or all of it with pages that were
+// never written. Anything else was safe once, and is damaged.
+func (j *journal) cut(line []byte, rest io.Reader, number int, reason string) error {
+	var tail tail
+	if _, err := io.Copy(&tail, rest); err != nil {
+		return err
+	}
+	if tail.written {
+		return fmt.Errorf("damaged in line %d, at byte %d: %s, and %d bytes follow that were written later; nothing was changed", number, j.size, reason, tail.size)
+	}
+	torn := len(line) + tail.size
+	if torn > 0 {
+		j.log.Warn("dynamotest: cut off what a crash left of the last line of the data file, which nobody was told was safe",
+			"file", j.path, "line", number, "byte", j.size, "bytes", torn, "reason", reason)
+		if err := j.cutAt(j.size); err != nil {
 			return err
 		}
-		if _, ok := checked(next); ok {
-			return fmt.Errorf("damaged at byte %d, with whole lines after it", end)
-		}
-		line = next
+		return j.file.Sync()
 	}
+	_, err := j.file.Seek(j.size, io.SeekStart)
+	return err
+}
+
+// A tail is what follows a line. Zeros are no writing: they stand for blocks
+// that the file got and that nothing came into.
+type tail struct {
+	size    int
+	written bool
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.size += len(p)
+	t.written = t.written || len(bytes.Trim(p, "\x00")) > 0
+	return len(p), nil
+}
+
+func (j *journal) cutAt(end int64) error {
 	if err := j.file.Truncate(end); err != nil {
 		return err
 	}
-	if _, err := j.file.Seek(end, io.SeekStart); err != nil {
-		return err
-	}
-	return j.file.Sync()
+	_, err := j.file.Seek(end, io.SeekStart)
+	return err
 }
 
-// checked returns what a whole line holds.
-func checked(line []byte) (entries []byte, ok bool) {
-	line, ok = bytes.CutSuffix(line, []byte("\n"))
-	sum, entries, found := bytes.Cut(line, []byte(" "))
-	if !ok || !found || len(sum) != 8 {
-		return nil, false
+// checked returns what a whole line holds, or why it is none.
+func checked(line []byte) (entries []byte, reason string) {
+	line, whole := bytes.CutSuffix(line, []byte("\n"))
+	if !whole {
+		return nil, "it has no end"
 	}
+	sum, entries, found := bytes.Cut(line, []byte(" "))
 	want, err := strconv.ParseUint(string(sum), 16, 32)
-	return entries, err == nil && crc32.Checksum(entries, castagnoli) == uint32(want)
+	if !found || len(sum) != 8 || err != nil {
+		return nil, "it does not begin with a checksum"
+	}
+	if crc32.Checksum(entries, castagnoli) != uint32(want) {
+		return nil, "its checksum is another"
+	}
+	return entries, ""
 }
+
+// A reader reads entries. What it does not know it does not skip: every member
+// matters.
+type reader struct{ *jsonx.Reader }
+
+func (r *reader) object(member func(name string)) {
+	r.Object()
+	for name, ok := r.Key(); ok; name, ok = r.Key() {
+		member(name)
+	}
+}
+
+func (r *reader) array(element func()) {
+	r.Array()
+	for r.More() {
+		element()
+	}
+}
+
+func (r *reader) time() time.Time { return time.Unix(0, r.Int()) }
+
+func (r *reader) item() attr.Map {
+	m, err := attr.DecodeMap(r.Reader)
+	if err != nil {
+		r.Fail(err)
+	}
+	return m
+}
+
+func (r *reader) unknown(member string) { r.Fail(fmt.Errorf("unknown member %q", member)) }
 
 // journalled is one entry.
 type journalled struct {
@@ -102,6 +192,11 @@ type journalled struct {
 	changes        []journalledChange
 	expired        bool
 	token, payload string
+	table          *tableState
+	stream         *stream
+	latest         bool // the stream is its table's
+	record         *streamRecord
+	serial         int64
 }
 
 type journalledChange struct {
@@ -110,18 +205,19 @@ type journalledChange struct {
 }
 
 // redo does the entries of a line at their own times.
-func (e *Engine) redo(r *jsonx.Reader, entries []byte) error {
+func (e *Engine) redo(j *journal, r *reader, entries []byte) error {
 	r.Reset(entries)
 	r.Array()
 	for r.More() {
-		entry, err := readEntry(r)
-		if err == nil && r.Err() == nil {
-			e.opt.Now = func() time.Time { return entry.at }
-			err = e.redoEntry(entry)
+		entry := readEntry(r)
+		if r.Err() != nil {
+			break
 		}
-		if err != nil {
+		e.opt.Now = func() time.Time { return entry.at }
+		if err := e.redoEntry(entry); err != nil {
 			return err
 		}
+		j.told += entry.weight()
 	}
 	r.End()
 	return r.Err()
@@ -130,9 +226,6 @@ func (e *Engine) redo(r *jsonx.Reader, entries []byte) error {
 func (e *Engine) redoEntry(entry *journalled) error {
 	switch {
 	case entry.op != "":
-		if operations[entry.op] == nil {
-			return fmt.Errorf("no such operation: %q", entry.op)
-		}
 		return e.perform(entry.op, []byte(entry.request))
 	case entry.token != "":
 		var payload api.Fingerprint
@@ -140,7 +233,14 @@ func (e *Engine) redoEntry(entry *journalled) error {
 			return fmt.Errorf("no payload of a token: %q", entry.payload)
 		}
 		e.tokens.spend(entry.token, payload, entry.at)
-		return nil
+	case entry.table != nil:
+		return e.redoTable(entry.table)
+	case entry.stream != nil:
+		return e.redoStream(entry.stream, entry.latest, entry.at)
+	case entry.record != nil:
+		return e.redoStreamRecord(entry.record, entry.at)
+	case entry.serial > 0:
+		e.serial = entry.serial
 	}
 	for _, c := range entry.changes {
 		if err := e.redoChange(c, entry.expired); err != nil {
@@ -148,6 +248,18 @@ func (e *Engine) redoEntry(entry *journalled) error {
 		}
 	}
 	return nil
+}
+
+// weight is what the entry told of when it was written.
+func (entry *journalled) weight() int64 {
+	if entry.op != "" || entry.token != "" {
+		return weight(nil)
+	}
+	total := int64(0)
+	for _, c := range entry.changes {
+		total += weight(nil) + int64(c.put.Size())
+	}
+	return total
 }
 
 func (e *Engine) redoChange(of journalledChange, expired bool) error {
@@ -168,19 +280,40 @@ func (e *Engine) redoChange(of journalledChange, expired bool) error {
 	if of.put != nil {
 		c.new = newRecord(of.put)
 	}
-	c.planEntries()
+	c.planUnchecked()
 	e.commit([]*change{&c})
 	return nil
 }
 
-func readEntry(r *jsonx.Reader) (*journalled, error) {
+// planUnchecked plans a change whose item was not held to the indexes: it may be
+// older than one of them. Such a one leaves it out, as it did when it was made.
+func (c *change) planUnchecked() {
+	c.planEntries()
+	for i := range c.entries {
+		if en := &c.entries[i]; en.new != nil && en.index.checkItem(c.new.item) != nil {
+			en.newKey, en.new = "", nil
+		}
+	}
+}
+
+// perform does what a dump or a journal asks for, past all hooks.
+func (e *Engine) perform(operation string, body []byte) error {
+	do := operations[operation]
+	if do == nil {
+		return fmt.Errorf("no such operation: %q", operation)
+	}
+	if _, err := do(e, context.Background(), &Call{Operation: operation, past: true}, body); err != nil {
+		return err
+	}
+	return nil
+}
+
+func readEntry(r *reader) *journalled {
 	var entry journalled
-	var bad error
-	r.Object()
-	for name, ok := r.Key(); ok; name, ok = r.Key() {
+	r.object(func(name string) {
 		switch name {
 		case "At":
-			entry.at = time.Unix(0, r.Int())
+			entry.at = r.time()
 		case "Op":
 			entry.op = r.String()
 		case "Request":
@@ -192,38 +325,34 @@ func readEntry(r *jsonx.Reader) (*journalled, error) {
 		case "Expired":
 			entry.expired = r.Bool()
 		case "Changes":
-			r.Array()
-			for r.More() {
-				c, err := readChange(r)
-				if err != nil {
-					bad = err
-				}
-				entry.changes = append(entry.changes, c)
-			}
+			r.array(func() { entry.changes = append(entry.changes, readChange(r)) })
+		case "Table":
+			entry.table = readTableState(r)
+		case "Stream":
+			entry.stream, entry.latest = readStream(r)
+		case "Record":
+			entry.record = readStreamRecord(r)
+		case "Serial":
+			entry.serial = r.Int()
 		default:
-			r.Skip()
+			r.unknown(name)
 		}
-	}
-	return &entry, bad
+	})
+	return &entry
 }
 
-func readChange(r *jsonx.Reader) (c journalledChange, bad error) {
-	r.Object()
-	for name, ok := r.Key(); ok; name, ok = r.Key() {
-		var err error
+func readChange(r *reader) (c journalledChange) {
+	r.object(func(name string) {
 		switch name {
 		case "Table":
 			c.table = r.String()
 		case "Put":
-			c.put, err = attr.DecodeMap(r)
+			c.put = r.item()
 		case "Delete":
-			c.delete, err = attr.DecodeMap(r)
+			c.delete = r.item()
 		default:
-			r.Skip()
+			r.unknown(name)
 		}
-		if err != nil {
-			bad = err
-		}
-	}
-	return c, bad
+	})
+	return c
 }

@@ -109,11 +109,8 @@ func (e *Engine) statementWrite(b *partiql.Bound, onFailure api.Opt[string]) (*w
 
 // insert makes w the put of an item that is not there yet.
 func (w *write) insert(b *partiql.Bound, hash string) error {
-	item, err := b.Item()
-	if err != nil {
-		return err
-	}
-	w.kind, w.req.Item = api.Put, api.Item{Map: item, Set: true}
+	w.kind, w.req.Item = api.Put, api.Item{Map: b.Item(), Set: true}
+	var err error
 	w.condition, err = absent(hash).Predicate()
 	return err
 }
@@ -203,8 +200,7 @@ func (e *Engine) statementTargets(list ...api.Statement) []Target {
 			continue
 		}
 		if b.Kind == partiql.Insert {
-			item, _ := b.Item()
-			out = append(out, e.itemTarget(b.Table, item))
+			out = append(out, e.itemTarget(b.Table, b.Item()))
 			continue
 		}
 		target := Target{Table: api.TableNameOf(b.Table), Index: b.Index}

@@ -40,6 +40,9 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 	if err := checkMixed("BatchExecuteStatement", list); err != nil {
 		return nil, err
 	}
+	if e.repeats(list) {
+		return nil, errDuplicates
+	}
 	costs := reported{mode: req.ReturnCapacity.Or("NONE")}
 	for i, b := range list {
 		a := &answers[i]
@@ -64,6 +67,40 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 		})
 		costs.writeAll(w)
 	}), nil
+}
+
+// repeats tells whether two statements of a batch name one item. Statements that
+// are none are nil.
+func (e *Engine) repeats(list []*partiql.Bound) bool {
+	seen := map[string]bool{}
+	for _, b := range list {
+		if b == nil {
+			continue
+		}
+		name, ok := e.itemNamed(b)
+		if ok && seen[name] {
+			return true
+		}
+		seen[name] = ok
+	}
+	return false
+}
+
+// itemNamed returns a name for the one item that a statement is about, if it is
+// about one.
+func (e *Engine) itemNamed(b *partiql.Bound) (string, bool) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	t, refused := e.tableNamed(b.Table)
+	if refused != nil || b.Index != "" {
+		return "", false
+	}
+	item := pinned(b.Where, partNames(t.key.parts()))
+	if b.Kind == partiql.Insert {
+		item = b.Item()
+	}
+	key, ok := t.key.key(item)
+	return t.name + string(key), ok
 }
 
 func (e *Engine) answerWrite(b *partiql.Bound) answer {

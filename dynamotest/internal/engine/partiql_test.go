@@ -141,7 +141,6 @@ func TestSelectColumns(t *testing.T) {
 		`chart.uk`:                         `{"uk":{"N":"2"}}`,
 		`"chart"."weeks"[1], chart.uk`:     `{"uk":{"N":"2"},"weeks[1]":{"N":"7"}}`,
 		`chart.weeks[9], genre.x`:          `{}`,
-		`chart, chart.weeks`:               `{"chart":{"M":{"uk":{"N":"2"},"weeks":{"L":[{"N":"5"},{"N":"7"}]}}},"weeks":{"L":[{"N":"5"},{"N":"7"}]}}`,
 		`*`:                                `{"artist":{"S":"blur"},"chart":{"M":{"uk":{"N":"2"},"weeks":{"L":[{"N":"5"},{"N":"7"}]}}},"genre":{"S":"rock"},"song":{"N":"1"},"year":{"N":"1997"}}`,
 		`chart.weeks[-0] /* the first */ `: `{"weeks[0]":{"N":"5"}}`,
 	} {
@@ -151,6 +150,20 @@ func TestSelectColumns(t *testing.T) {
 			want = items(want)
 		}
 		if got := execute(t, eng, `SELECT `+columns+` FROM music WHERE artist = 'blur'`, ""); got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", columns, got, want)
+		}
+	}
+}
+
+func TestSelectRefusesColumns(t *testing.T) {
+	t.Parallel()
+	eng := newJukebox(t)
+	for columns, want := range map[string]string{
+		`song, "song"`:       "Duplicate identifiers in select clause: song",
+		`uk, chart.uk`:       "Duplicate identifiers in select clause: uk",
+		`chart, chart.weeks`: "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [chart], path two: [chart, weeks]",
+	} {
+		if got := execute(t, eng, `SELECT `+columns+` FROM music WHERE artist = 'blur'`, ""); got != "ValidationException: "+want {
 			t.Errorf("%s\ngot  %s\nwant %s", columns, got, want)
 		}
 	}

@@ -32,7 +32,7 @@ func TestStatementsThatWrite(t *testing.T) {
 		{`INSERT INTO plain VALUE {'id': ?, 'n': ?}`, `[{"S":"x"},{"N":"1"}]`, exists, before},
 		{`INSERT INTO plain VALUE {'n': 1}`, "", invalid + "One or more parameter values were invalid: Missing the key id in the item", before},
 		{`INSERT INTO plain VALUE {'id': 1}`, "", invalid + "One or more parameter values were invalid: Type mismatch for key id expected: S actual: N", before},
-		{`INSERT INTO plain VALUE ?`, `[{"S":"x"}]`, invalid + "Statement wasn't well formed, can't be processed: Expected a tuple in VALUE", before},
+		{`INSERT INTO plain VALUE ?`, `[{"M":{"id":{"S":"y"}}}]`, invalid + "Unsupported format in item expression. Please use struct format {...} to express item values for insert statement.", before},
 
 		{`UPDATE plain SET n = 6` + where, "", nothing, with(`"n":{"N":"5"}`, `"n":{"N":"6"}`)},
 		{`UPDATE plain SET n = ? WHERE id = ? AND n = ?`, `[{"N":"6"},{"S":"x"},{"N":"5"}]`, nothing, with(`"n":{"N":"5"}`, `"n":{"N":"6"}`)},
@@ -225,18 +225,20 @@ func TestBatchOfStatements(t *testing.T) {
 	eng := newEngine(t, engine.Options{})
 	for _, tt := range []struct{ statements, want string }{
 		{
-			`[{"Statement":"INSERT INTO plain VALUE {'id': 'x', 'n': 1}"},{"Statement":"INSERT INTO plain VALUE {'id': 'x'}"},
-			{"Statement":"SLECT * FROM plain"},{"Statement":"UPDATE plain SET n = 2 WHERE id = 'x' RETURNING MODIFIED NEW *"},
-			{"Statement":"UPDATE plain SET n = 3 WHERE id = 'x' AND n = 1","ReturnValuesOnConditionCheckFailure":"ALL_OLD"},
-			{"Statement":"UPDATE plain REMOVE n WHERE id = 'x' RETURNING MODIFIED NEW *"},
+			`[{"Statement":"INSERT INTO plain VALUE {'id': 'x', 'n': 1}"},{"Statement":"INSERT INTO plain VALUE {'id': 'y', 'n': 1}"}]`,
+			`{"Responses":[{"TableName":"plain"},{"TableName":"plain"}]}`,
+		},
+		{
+			`[{"Statement":"INSERT INTO plain VALUE {'id': 'x'}"},
+			{"Statement":"SLECT * FROM plain"},{"Statement":"UPDATE plain SET n = 2 WHERE id = 'y' RETURNING MODIFIED NEW *"},
+			{"Statement":"UPDATE plain SET n = 3 WHERE id = 'z' AND n = 1","ReturnValuesOnConditionCheckFailure":"ALL_OLD"},
 			{"Statement":"DELETE FROM plain WHERE n = 1"},{"Statement":"DELETE FROM none WHERE id = 'x'"},
 			{"Statement":"UPDATE plain SET n = ? WHERE id = 'x'","Parameters":[{"SS":[]}]},
-			{"Statement":"EXISTS(SELECT * FROM plain WHERE id = 'x' AND n = 1)"}]`,
-			`{"Responses":[{"TableName":"plain"},{"Error":{"Code":"DuplicateItem","Message":"Duplicate primary key exists in table"},"TableName":"plain"},` +
+			{"Statement":"EXISTS(SELECT * FROM plain WHERE id = 'v' AND n = 1)"}]`,
+			`{"Responses":[{"Error":{"Code":"DuplicateItem","Message":"Duplicate primary key exists in table"},"TableName":"plain"},` +
 				`{"Error":{"Code":"ValidationError","Message":"Statement wasn't well formed, can't be processed: Expected data manipulation"}},` +
 				`{"TableName":"plain","Item":{"n":{"N":"2"}}},` +
 				`{"Error":{"Code":"ConditionalCheckFailed","Message":"The conditional request failed"},"TableName":"plain"},` +
-				`{"TableName":"plain"},` +
 				`{"Error":{"Code":"ValidationError","Message":"Where clause does not contain a mandatory equality on all key attributes"}},` +
 				`{"Error":{"Code":"ResourceNotFound","Message":"Requested resource not found"}},` +
 				`{"Error":{"Code":"ValidationError","Message":"One or more parameter values were invalid: An string set  may not be empty"}},` +
@@ -244,12 +246,19 @@ func TestBatchOfStatements(t *testing.T) {
 		},
 		{
 			`[{"Statement":"SELECT id FROM plain WHERE id = 'x'"},{"Statement":"SELECT * FROM plain WHERE id = 'nobody'"},
-			{"Statement":"SELECT * FROM plain WHERE id = 'x' AND n = 9"},{"Statement":"SELECT * FROM plain WHERE n = 9"},
+			{"Statement":"SELECT * FROM plain WHERE id = 'y' AND n = 9"},{"Statement":"SELECT * FROM plain WHERE n = 9"},
 			{"Statement":"SELECT * FROM music.\"by-year\" WHERE artist = 'x' AND song = 1"},{"Statement":"SELECT * FROM none WHERE id = 'x'"}]`,
 			`{"Responses":[{"TableName":"plain","Item":{"id":{"S":"x"}}},{"TableName":"plain"},{"TableName":"plain"},` +
 				`{"Error":{"Code":"ValidationError","Message":"Select statements within BatchExecuteStatement must specify the primary key in the where clause."}},` +
 				`{"Error":{"Code":"ValidationError","Message":"Select statements within BatchExecuteStatement must specify the primary key in the where clause."}},` +
 				`{"Error":{"Code":"ResourceNotFound","Message":"Requested resource not found"}}]}`,
+		},
+		{ // one item twice: nothing is done
+			`[{"Statement":"INSERT INTO plain VALUE {'id': 'new'}"},{"Statement":"UPDATE plain SET n = 2 WHERE id = 'x'"},{"Statement":"DELETE FROM plain WHERE id = 'x'"}]`,
+			"ValidationException: Provided list of item keys contains duplicates",
+		},
+		{
+			`[{"Statement":"SELECT * FROM plain WHERE id = 'new'"}]`, `{"Responses":[{"TableName":"plain"}]}`,
 		},
 		{
 			`[{"Statement":"SELECT id FROM plain WHERE id = 'x'"},{"Statement":"DELETE FROM plain WHERE id = 'x'"}]`,

@@ -2,20 +2,17 @@ package engine
 
 import (
 	"bufio"
-	"bytes"
-	"context"
-	"fmt"
 	"io"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
 // A dump is a list of JSON objects, one a line:
 //
-//	{"Table":{…},"TimeToLive":"…"}   a table, as CreateTable takes it
-//	{"Item":{…}}                     an item of the table last named
+//	{"Table":{…},"TimeToLive":"…"}     a table, as CreateTable takes it
+//	{"Item":{…}}                       an item of the table last named
+//	{"Item":{…},"Unindexed":true}      one that is older than an index, and does
+//	                                   not suit its key
 //
 // Items stand in the order of their keys. A file of item lines alone is what
 // DynamoDB's own exports in its JSON consist of.
@@ -32,7 +29,12 @@ func (s *Snapshot) Dump(w io.Writer) error {
 				return err
 			}
 			line.Buf = line.Buf[:0]
-			line.Element(func() { line.Item("Item", rec.item) })
+			line.Element(func() {
+				line.Item("Item", rec.item)
+				if t.checkIndexes(rec.item) != nil {
+					line.Bool("Unindexed", true)
+				}
+			})
 			line.Buf = append(line.Buf, '\n')
 		}
 		if _, err := out.Write(line.Buf); err != nil {
@@ -55,6 +57,9 @@ func (t *table) definition() []byte {
 		if t.settings.ttl != "" {
 			w.Text("TimeToLive", t.settings.ttl)
 		}
+		if t.settings.backups {
+			w.Object("PointInTimeRecovery", func() { w.Int("RecoveryPeriodInDays", t.settings.backupDays) })
+		}
 	})
 	return w.Buf
 }
@@ -72,9 +77,13 @@ func (t *table) define(w *api.Writer) {
 			})
 		}
 	})
-	if s.onDemand {
+	switch {
+	case s.onDemand:
 		w.Text("BillingMode", "PAY_PER_REQUEST")
-	} else {
+	case s.billingSet: // it was on demand once
+		w.Text("BillingMode", "PROVISIONED")
+	}
+	if !s.onDemand {
 		defineThroughput(w, s.throughput)
 	}
 	t.defineIndexes(w, "LocalSecondaryIndexes", true)
@@ -114,39 +123,6 @@ func (t *table) defineStream(w *api.Writer) {
 		w.Bool("StreamEnabled", true)
 		w.Text("StreamViewType", t.stream.view)
 	})
-}
-
-// A request is one that a journal asks for again.
-type request struct {
-	operation string
-	body      []byte
-}
-
-// requests returns those that make a table like t without items, and the one
-// that then enables its stream, if it has one.
-func (t *table) requests() (create []request, enable []byte) {
-	body := func(members func(w *api.Writer)) []byte {
-		var w api.Writer
-		w.Element(func() { members(&w) })
-		return w.Buf
-	}
-	create = []request{{"CreateTable", body(t.define)}}
-	if t.settings.ttl != "" {
-		create = append(create, request{"UpdateTimeToLive", body(func(w *api.Writer) {
-			w.Text("TableName", t.name)
-			w.Object("TimeToLiveSpecification", func() {
-				w.Text("AttributeName", t.settings.ttl)
-				w.Bool("Enabled", true)
-			})
-		})})
-	}
-	if t.stream.open() {
-		enable = body(func(w *api.Writer) {
-			w.Text("TableName", t.name)
-			t.defineStream(w)
-		})
-	}
-	return create, enable
 }
 
 func defineThroughput(w *api.Writer, t api.Throughput) {
@@ -196,199 +172,4 @@ func (t *table) defineIndexes(w *api.Writer, member string, local bool) {
 			})
 		}
 	})
-}
-
-// Load adds the tables of a dump, all or, when something is wrong with it, none.
-func (e *Engine) Load(r io.Reader) error {
-	opt := e.opt
-	opt.Hooks = nil
-	loaded := New(opt)
-	var t *table
-	err := eachLine(r, func(line *dumped) error {
-		if line.table != nil {
-			var err error
-			t, err = loaded.loadTable(line)
-			return err
-		}
-		if t == nil {
-			return fmt.Errorf("an item before the first table")
-		}
-		return loaded.loadItem(t, line.item)
-	})
-	if err != nil {
-		return err
-	}
-	if err := e.adopt(loaded); err != nil {
-		return err
-	}
-	return e.settle()
-}
-
-// adopt takes over the tables of another engine.
-func (e *Engine) adopt(loaded *Engine) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, t := range loaded.sorted() {
-		if e.tables[t.name] != nil {
-			return fmt.Errorf("table %s exists", t.name)
-		}
-	}
-	for _, t := range loaded.sorted() {
-		e.serial++
-		t.id = tableID(e.serial)
-		e.tables[t.name] = t
-		e.logLoaded(t)
-		if t.stream.open() { // what is loaded is no change
-			e.openStream(t, t.stream.view)
-		}
-	}
-	return nil
-}
-
-// LoadItems puts the items of a dump into one table, all or, when something is
-// wrong with them, none.
-func (e *Engine) LoadItems(tableName string, r io.Reader) error {
-	var items []attr.Map
-	err := eachLine(r, func(line *dumped) error {
-		if line.table != nil {
-			return fmt.Errorf("a table between the items")
-		}
-		items = append(items, line.item)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if err := e.putLoaded(tableName, items); err != nil {
-		return err
-	}
-	return e.settle()
-}
-
-func (e *Engine) putLoaded(tableName string, items []attr.Map) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	t := e.tables[tableName]
-	if t == nil {
-		return fmt.Errorf("table %s does not exist", tableName)
-	}
-	for i, item := range items {
-		if err := t.checkLoaded(item); err != nil {
-			return fmt.Errorf("item %d: %w", i+1, err)
-		}
-	}
-	for _, item := range items {
-		if err := e.loadItem(t, item); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// perform does what a dump or a journal asks for, past all hooks.
-func (e *Engine) perform(operation string, body []byte) error {
-	if _, err := operations[operation](e, context.Background(), &Call{Operation: operation, past: true}, body); err != nil {
-		return err
-	}
-	return nil
-}
-
-func (e *Engine) loadTable(line *dumped) (*table, error) {
-	if err := e.perform("CreateTable", line.table); err != nil {
-		return nil, err
-	}
-	var req api.CreateTable
-	if err := api.Decode(line.table, &req); err != nil {
-		return nil, err
-	}
-	t := e.tables[req.TableName.Value]
-	t.settings.ttl = line.ttl
-	return t, nil
-}
-
-func (e *Engine) loadItem(t *table, item attr.Map) error {
-	if err := t.checkLoaded(item); err != nil {
-		return err
-	}
-	key, _ := t.key.key(item)
-	c := change{table: t, key: string(key), new: newRecord(item)}
-	c.old, _ = t.items.Get(c.key)
-	c.planEntries()
-	e.commit([]*change{&c})
-	return nil
-}
-
-// checkLoaded checks what a PutItem of the item would.
-func (t *table) checkLoaded(item attr.Map) error {
-	if err := t.key.checkItem(item); err != nil {
-		return err
-	}
-	if item.Size() > maxItem {
-		return fmt.Errorf("an item of %d bytes", item.Size())
-	}
-	if err := t.checkIndexes(item); err != nil {
-		return err
-	}
-	return nil
-}
-
-// dumped is one line of a dump.
-type dumped struct {
-	table []byte // the request of CreateTable; nil for an item
-	ttl   string
-	item  attr.Map
-}
-
-// eachLine reads the lines that are not empty.
-func eachLine(r io.Reader, do func(*dumped) error) error {
-	in, reader := bufio.NewReader(r), jsonx.NewReader(nil)
-	for number := 1; ; number++ {
-		text, end := in.ReadBytes('\n')
-		if end != nil && end != io.EOF {
-			return end
-		}
-		if text = bytes.TrimSpace(text); len(text) > 0 {
-			line, err := readLine(reader, text)
-			if err == nil {
-				err = do(line)
-			}
-			if err != nil {
-				return fmt.Errorf("line %d: %w", number, err)
-			}
-		}
-		if end != nil {
-			return nil
-		}
-	}
-}
-
-func readLine(r *jsonx.Reader, text []byte) (*dumped, error) {
-	var line dumped
-	var bad error
-	found := false
-	r.Reset(text)
-	r.Object()
-	for name, ok := r.Key(); ok; name, ok = r.Key() {
-		switch name {
-		case "Table":
-			line.table, found = bytes.Clone(r.Raw()), true
-		case "TimeToLive":
-			line.ttl = r.String()
-		case "Item":
-			found = true
-			line.item, bad = attr.DecodeMap(r)
-		default:
-			r.Skip()
-		}
-	}
-	r.End()
-	switch {
-	case r.Err() != nil:
-		return nil, r.Err()
-	case bad != nil:
-		return nil, bad
-	case !found:
-		return nil, fmt.Errorf("neither a table nor an item")
-	}
-	return &line, nil
 }

@@ -44,8 +44,8 @@ type streamed struct {
 }
 
 // openStream begins a new stream of t.
-func (e *Engine) openStream(t *table, view string) {
-	s := &stream{table: t.name, key: t.key, view: view, created: e.now(), now: e.now}
+func (e *Engine) openStream(t *table, view string, now time.Time) {
+	s := &stream{table: t.name, key: t.key, view: view, created: now, now: e.now}
 	for at := s.created; ; at = at.Add(time.Millisecond) {
 		s.label = at.UTC().Format("2006-01-02T15:04:05.000")
 		s.arn = t.arn + "/stream/" + s.label
@@ -64,9 +64,9 @@ func (e *Engine) openStream(t *table, view string) {
 }
 
 // close ends a stream. It can be read for a while.
-func (s *stream) close() {
+func (s *stream) close(now time.Time) {
 	if s != nil && !s.closed {
-		s.closed, s.closedAt = true, s.now()
+		s.closed, s.closedAt = true, now
 	}
 }
 

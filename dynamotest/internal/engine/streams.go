@@ -19,13 +19,13 @@ const iteratorLife = 15 * time.Minute
 var Streams = []string{"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"}
 
 // changeStream opens or closes a table's stream as its settings say.
-func (e *Engine) changeStream(t *table, spec api.Opt[api.Stream]) {
+func (e *Engine) changeStream(t *table, spec api.Opt[api.Stream], now time.Time) {
 	switch {
 	case !spec.Set:
 	case spec.Value.Enabled.Value:
-		e.openStream(t, spec.Value.View.Value)
+		e.openStream(t, spec.Value.View.Value, now)
 	default:
-		t.stream.close()
+		t.stream.close(now)
 	}
 }
 

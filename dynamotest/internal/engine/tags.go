@@ -49,7 +49,7 @@ func (e *Engine) tagResource(call *Call, req *api.TagResource) (reply, *api.Erro
 		return nil, api.InvalidParameter("Too many tags: at most %d are allowed", maxTags)
 	}
 	t.tags = tags
-	e.logRequest(call)
+	e.logRequest(call, e.now())
 	return nil, nil
 }
 
@@ -64,7 +64,7 @@ func (e *Engine) untagResource(call *Call, req *api.UntagResource) (reply, *api.
 		return nil, api.Invalid("Atleast one Tag Key needs to be provided as Input.")
 	}
 	t.tags = slices.DeleteFunc(slices.Clone(t.tags), func(tag api.Tag) bool { return slices.Contains(req.Keys, tag.Key) })
-	e.logRequest(call)
+	e.logRequest(call, e.now())
 	return nil, nil
 }
 

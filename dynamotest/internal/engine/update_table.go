@@ -28,12 +28,13 @@ func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Erro
 	if !changesSomething(req) {
 		return nil, api.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
 	}
+	now := e.now()
 	if settings.onDemand != t.settings.onDemand {
-		settings.billedSince = e.now()
+		settings.billedSince = now
 	}
 	t.settings, t.indexes = settings, indexes
-	e.changeStream(t, req.Stream)
-	e.logRequest(call)
+	e.changeStream(t, req.Stream, now)
+	e.logRequest(call, now)
 	return e.description("TableDescription", t, "ACTIVE"), nil
 }
 

@@ -218,9 +218,14 @@ func (c *composer) needComputable(n *node) {
 func NewColumns(paths ...Path) (*Selection, error) {
 	s := &Selection{columns: paths}
 	var heads []path
-	for _, p := range paths {
+	for i, p := range paths {
 		if len(p.steps) > maxPathDepth {
 			return nil, &Error{Reason: msgPathDepth(len(p.steps))}
+		}
+		for _, q := range paths[:i] {
+			if relate(q.steps, p.steps) == overlapping {
+				return nil, &Error{Reason: msgPaths("overlap", q.steps, p.steps)}
+			}
 		}
 		heads = addHead(heads, p.steps[:min(2, len(p.steps))])
 	}

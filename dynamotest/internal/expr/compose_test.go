@@ -116,12 +116,12 @@ func TestComposedUpdates(t *testing.T) {
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	m := expr.NewPath("m")
-	s, err := expr.NewColumns(m, m.Field("k").Field("x"), m.Field("l").Index(1).Index(0), expr.NewPath("gone"), expr.NewPath("n"))
+	s, err := expr.NewColumns(m.Field("k").Field("x"), m.Field("l").Index(1).Index(0), expr.NewPath("gone"), expr.NewPath("n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	it := item(t, `{"m":{"M":{"k":{"M":{"x":{"S":"deep"}}},"l":{"L":[{"N":"1"},{"L":[{"N":"2"}]}]}}},"n":{"N":"3"},"o":{"N":"4"}}`)
-	want := it.Pick("m", "n").With("x", attr.String("deep")).With("l[1][0]", attr.Int(2))
+	want := it.Pick("n").With("x", attr.String("deep")).With("l[1][0]", attr.Int(2))
 	if got := s.Apply(it); !got.Equal(want) {
 		t.Errorf("got  %s\nwant %s", got.AppendJSON(nil), want.AppendJSON(nil))
 	}
@@ -130,5 +130,8 @@ func TestColumns(t *testing.T) {
 	}
 	if got := strings.Join(s.Nested(), " "); got != "m" {
 		t.Errorf("nested are %s", got)
+	}
+	if _, err := expr.NewColumns(m, m.Field("k")); err == nil {
+		t.Error("an attribute and a part of it are two columns")
 	}
 }

@@ -47,7 +47,6 @@ type Statement struct {
 
 	where      *term // nil for none
 	item       []member
-	whole      *term // of an INSERT whose item is a parameter
 	actions    []action
 	parameters int
 }

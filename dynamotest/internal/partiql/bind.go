@@ -1,6 +1,8 @@
 package partiql
 
 import (
+	"slices"
+
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
@@ -25,20 +27,13 @@ func (s *Statement) Bind(parameters []attr.Value) (*Bound, error) {
 }
 
 // Item returns the item that an INSERT brings.
-func (b *Bound) Item() (attr.Map, error) {
-	if b.whole != nil {
-		v := b.parameters[b.whole.parameter]
-		if v.Kind() != attr.M {
-			return nil, malformed(noItem)
-		}
-		return v.Map(), nil
-	}
+func (b *Bound) Item() attr.Map {
 	fields := make([]attr.Field, len(b.item))
 	for i := range b.item {
 		v := b.item[i].value.bind(b.parameters)
 		fields[i] = attr.Field{Name: b.item[i].name, Value: v.value}
 	}
-	return attr.NewMap(fields...), nil
+	return attr.NewMap(fields...)
 }
 
 // Change returns what an UPDATE does to its item.
@@ -64,6 +59,12 @@ func (b *Bound) Change() (*expr.Change, error) {
 func (b *Bound) Selection() (*expr.Selection, error) {
 	if len(b.Columns) == 0 {
 		return nil, nil
+	}
+	for i, c := range b.Columns {
+		same := func(other expr.Path) bool { return other.Leaf() == c.Leaf() }
+		if slices.ContainsFunc(b.Columns[:i], same) {
+			return nil, invalid("Duplicate identifiers in select clause: %s", c.Leaf())
+		}
 	}
 	return expr.NewColumns(b.Columns...)
 }

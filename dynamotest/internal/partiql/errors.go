@@ -29,7 +29,6 @@ const (
 	noIdentifier     = "Expected identifier for simple path"
 	noTypeName       = "Expected type name"
 	tooDeep          = "The statement is nested too deeply"
-	noItem           = "Expected a tuple in VALUE"
 	noPathComponent  = "Expected an attribute name or an index in a path"
 	textAlias        = "Aliasing is not supported"
 	textEmptyName    = "Path component cannot be an empty string"
@@ -43,5 +42,6 @@ const (
 	textOrderNoWhere = "Must have WHERE clause in the statement when using ORDER BY clause."
 	textOrderNoHash  = "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause."
 	textOrderByHash  = "Must have hash key in ORDER BY clause when more than one hash key condition specified in WHERE clause."
+	textNoItem       = "Unsupported format in item expression. Please use struct format {...} to express item values for insert statement."
 	textNesting      = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
 )

@@ -214,13 +214,8 @@ func (p *parser) insert(s *Statement) {
 	if !p.keyword("VALUE") {
 		p.fail(leftover)
 	}
-	if p.symbol("?") {
-		whole := p.parameter()
-		s.whole = &whole
-		return
-	}
 	if !p.symbol("{") {
-		p.fail(noItem)
+		p.refuse(invalid(textNoItem))
 	}
 	if p.symbol("}") {
 		return

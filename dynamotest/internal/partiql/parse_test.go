@@ -166,7 +166,8 @@ func TestParseErrors(t *testing.T) {
 		`INSERT INTO t VALUE {'a': ` + brackets(33) + `}`:                      "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit",
 		`SELECT a` + strings.Repeat(".a", 32) + ` FROM t`:                      "The document path has too many nesting elements; nesting levels: 33",
 		`INSERT INTO t VALUE {a: 1}`:                                           term,
-		`INSERT INTO t VALUE [1]`:                                              malformed + "Expected a tuple in VALUE",
+		`INSERT INTO t VALUE [1]`:                                              "Unsupported format in item expression. Please use struct format {...} to express item values for insert statement.",
+		`INSERT INTO t VALUE ?`:                                                "Unsupported format in item expression. Please use struct format {...} to express item values for insert statement.",
 		`SELECT * FROM t WHERE ` + strings.Repeat("(", 500):                    malformed + "The statement is nested too deeply",
 		`SELECT * FROM t WHERE a = 1e126 foo` /* the syntax goes before it */ : leftover,
 	}
@@ -192,11 +193,7 @@ func TestDeepestLiteral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	item, err := b.Item()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v, _ := item.Get("a"); v.Depth() != attr.MaxNesting-1 {
+	if v, _ := b.Item().Get("a"); v.Depth() != attr.MaxNesting-1 {
 		t.Errorf("the item is %d deep", v.Depth())
 	}
 }

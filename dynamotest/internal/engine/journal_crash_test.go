@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// whole is all that an engine has, as a compacted file would tell it.
+func whole(t testing.TB, e *Engine) string {
+	t.Helper()
+	var b bytes.Buffer
+	out := &lines{to: bufio.NewWriter(&b)}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.state.write(out)
+	out.flush()
+	if err := out.to.Flush(); err != nil || out.err != nil {
+		t.Fatal(err, out.err)
+	}
+	return b.String()
+}
+
+// ticking is a clock that goes on with every look at it.
+func ticking() func() time.Time {
+	var ticks atomic.Int64
+	return func() time.Time { return epoch.Add(time.Duration(ticks.Add(1)) * 700 * time.Microsecond) }
+}
+
+var epoch = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+
+func onModel(m *model, now func() time.Time) *Engine {
+	return New(Options{Now: now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), disk: m, compactFrom: 4000})
+}
+
+type step struct{ op, body string }
+
+// history changes whatever a server has, so often that its file is compacted a
+// few times.
+func history() []step {
+	steps := []step{
+		{"CreateTable", `{"TableName":"orders","BillingMode":"PAY_PER_REQUEST","StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"},
+			"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"},{"AttributeName":"day","AttributeType":"N"}],"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
+			"GlobalSecondaryIndexes":[{"IndexName":"by-day","KeySchema":[{"AttributeName":"day","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}]}`},
+		{"UpdateTimeToLive", `{"TableName":"orders","TimeToLiveSpecification":{"AttributeName":"ends","Enabled":true}}`},
+		{"CreateTable", `{"TableName":"gone","BillingMode":"PAY_PER_REQUEST","StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"},
+			"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]}`},
+		{"PutItem", `{"TableName":"gone","Item":{"id":{"S":"a"}}}`},
+		{"DeleteTable", `{"TableName":"gone"}`},
+	}
+	for i := range 24 {
+		steps = append(steps,
+			step{"UpdateItem", fmt.Sprintf(`{"TableName":"orders","Key":{"id":{"S":"%d"}},"UpdateExpression":"ADD #n :n SET #d = :n, #t = :t",
+				"ExpressionAttributeNames":{"#n":"n","#d":"day","#t":"text"},"ExpressionAttributeValues":{":n":{"N":"%d"},":t":{"S":"%s"}}}`, i%3, i, strings.Repeat("x", 150))},
+			step{"TransactWriteItems", fmt.Sprintf(`{"ClientRequestToken":"token%d","TransactItems":[{"Put":{"TableName":"orders","Item":{"id":{"S":"left"},"n":{"N":"%d"}}}},
+				{"Put":{"TableName":"orders","Item":{"id":{"S":"right"},"n":{"N":"-%d"}}}}]}`, i, i, i)})
+		switch i {
+		case 6:
+			steps = append(steps, step{"DeleteItem", `{"TableName":"orders","Key":{"id":{"S":"1"}}}`})
+		case 12:
+			steps = append(steps, step{"UpdateTable", `{"TableName":"orders","StreamSpecification":{"StreamEnabled":false}}`})
+		case 18:
+			steps = append(steps, step{"UpdateContinuousBackups", `{"TableName":"orders","PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true,"RecoveryPeriodInDays":7}}`})
+		}
+	}
+	return steps
+}
+
+// do performs a step, waits for the compaction that it may have begun, and tells
+// whether the server acknowledged it.
+func (s step) do(e *Engine) bool {
+	ok := e.Do(context.Background(), s.op, []byte(s.body)).Err == nil
+	if j := e.journal; j != nil {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		for j.compacting {
+			j.changed.Wait()
+		}
+	}
+	return ok
+}
+
+// Whatever operation of the disk fails or is the last before the power goes, and
+// whatever the crash leaves of what was not synced: the next start finds all
+// that was acknowledged, and of the rest at most what was under way.
+func TestEveryCrash(t *testing.T) {
+	t.Parallel()
+	steps := history()
+	var now time.Time
+	reference := New(Options{Now: func() time.Time { return now }})
+	states := []string{whole(t, reference)}
+	for i, s := range steps {
+		now = timeOf(i)
+		if !s.do(reference) {
+			t.Fatalf("%s is refused", s.body)
+		}
+		states = append(states, whole(t, reference))
+	}
+	compactions := 0
+	for _, power := range []bool{true, false} {
+		for failAt := 1; ; failAt++ {
+			m := newModel()
+			m.failAt, m.power = failAt, power
+			acknowledged, under := play(t, m, steps)
+			if m.operations < failAt { // it was not reached: that was the last
+				compactions = m.renames
+				break
+			}
+			draw := rand.New(rand.NewPCG(uint64(failAt), 1))
+			for _, img := range images() {
+				name := fmt.Sprintf("operation %d fails, power lost: %v, left: %+v", failAt, power, img)
+				got := restart(t, name, m.crash(img, draw))
+				if got != states[acknowledged] && got != states[acknowledged+under] {
+					t.Fatalf("%s: after %d acknowledged steps, it is neither as after them nor as after one more: %s", name, acknowledged, cmp.Diff(states[acknowledged], got))
+				}
+			}
+		}
+	}
+	if compactions < 3 {
+		t.Errorf("%d compactions: too few to prove something", compactions)
+	}
+}
+
+// timeOf is when a step is done.
+func timeOf(step int) time.Time { return epoch.Add(time.Duration(step) * time.Second) }
+
+// play returns how many steps were acknowledged, and how many more, none or one,
+// may have taken effect.
+func play(t *testing.T, m *model, steps []step) (acknowledged, under int) {
+	t.Helper()
+	var now time.Time
+	e := onModel(m, func() time.Time { return now })
+	if err := e.OpenJournal("data"); err != nil {
+		return 0, 0
+	}
+	for i, s := range steps {
+		now = timeOf(i)
+		if !s.do(e) {
+			under = 1
+		} else if under > 0 {
+			t.Fatalf("%s is acknowledged after a failure", s.op)
+		} else {
+			acknowledged++
+		}
+	}
+	return acknowledged, under
+}
+
+// restart opens what a crash left, writes to it, opens it once more, and returns
+// what was there at first.
+func restart(t *testing.T, name string, m *model) string {
+	t.Helper()
+	e := onModel(m, ticking())
+	if err := e.OpenJournal("data"); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	found := whole(t, e)
+	if left := len(m.names); left != 1 {
+		t.Fatalf("%s: %d files are left", name, left)
+	}
+	create := step{"CreateTable", `{"TableName":"later","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]}`}
+	if !create.do(e) {
+		t.Fatalf("%s: cannot be written to", name)
+	}
+	want := whole(t, e)
+	if err := e.CloseJournal(); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	e = onModel(m.crash(image{}, nil), ticking())
+	if err := e.OpenJournal("data"); err != nil {
+		t.Fatalf("%s, and written to: %v", name, err)
+	}
+	if diff := cmp.Diff(want, whole(t, e)); diff != "" {
+		t.Fatalf("%s, and written to: %s", name, diff)
+	}
+	return found
+}
+
+// What was read back is what was there, to the last time and number, also where
+// the clock goes on while a request is answered.
+func TestReopenedAsItWas(t *testing.T) {
+	t.Parallel()
+	m, now := newModel(), ticking()
+	e := onModel(m, now)
+	if err := e.OpenJournal("data"); err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range history() {
+		if !s.do(e) {
+			t.Fatalf("step %d is refused", i)
+		}
+		again := onModel(m.crash(image{names: true, data: everything}, nil), now)
+		if err := again.OpenJournal("data"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(whole(t, e), whole(t, again)); diff != "" {
+			t.Fatalf("after step %d: %s", i, diff)
+		}
+	}
+}

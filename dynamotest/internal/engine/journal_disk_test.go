@@ -1,0 +1,251 @@
+package engine
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"sync"
+)
+
+// A model is a disk that fails at one operation, and knows what a crash may
+// leave: what was synced is safe; of the rest, anything may be there.
+type model struct {
+	mu    sync.Mutex // guards what follows, and every inode
+	names map[string]*inode
+	kept  map[string]*inode // the names that are safe
+
+	operations int
+	renames    int
+	failAt     int  // the operation that fails; 0 is none
+	power      bool // which ends with it: all later ones fail too
+}
+
+type inode struct {
+	data, safe []byte
+	poisoned   bool // a sync failed: what it should have made safe never will be
+	locked     bool
+}
+
+var errDisk = errors.New("the disk failed")
+
+func newModel() *model { return &model{names: map[string]*inode{}, kept: map[string]*inode{}} }
+
+// step counts an operation and tells whether it fails. The caller holds the
+// mutex.
+func (m *model) step() error {
+	m.operations++
+	if m.failAt != 0 && (m.operations == m.failAt || m.power && m.operations > m.failAt) {
+		return errDisk
+	}
+	return nil
+}
+
+func (m *model) open(path string) (dataFile, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.step(); err != nil {
+		return nil, err
+	}
+	if m.names[path] == nil {
+		m.names[path] = &inode{}
+	}
+	return &modelFile{model: m, inode: m.names[path]}, nil
+}
+
+func (m *model) create(path string, _ dataFile) (dataFile, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.step(); err != nil {
+		return nil, err
+	}
+	m.names[path] = &inode{}
+	return &modelFile{model: m, inode: m.names[path]}, nil
+}
+
+func (m *model) lock(path string, file dataFile) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := file.(*modelFile)
+	switch {
+	case f.inode.locked && !f.locks:
+		return errors.New("locked")
+	case m.names[path] != f.inode:
+		return errReplaced
+	}
+	f.inode.locked, f.locks = true, true
+	return nil
+}
+
+func (m *model) rename(from, to string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.step(); err != nil {
+		return err
+	}
+	m.renames++
+	m.names[to] = m.names[from]
+	delete(m.names, from)
+	return nil
+}
+
+func (m *model) remove(path string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.step(); err != nil {
+		return err
+	}
+	delete(m.names, path)
+	return nil
+}
+
+func (m *model) syncFolder(string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.step(); err != nil {
+		return err
+	}
+	m.kept = maps.Clone(m.names)
+	return nil
+}
+
+// An image is what a crash may leave of a disk.
+type image struct {
+	names bool // those that were not synced are there
+	data  dataImage
+}
+
+type dataImage int
+
+// What is there of the bytes that were not synced.
+const (
+	nothing dataImage = iota
+	everything
+	aPart
+	allButAPart // which is zeros
+	dataImages
+)
+
+func images() (all []image) {
+	for data := range dataImages {
+		all = append(all, image{false, data}, image{true, data})
+	}
+	return all
+}
+
+// crash returns the disk as it is found after one.
+func (m *model) crash(img image, draw *rand.Rand) *model {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	names := m.kept
+	if img.names {
+		names = m.names
+	}
+	out := newModel()
+	for name, node := range names {
+		data := node.after(img.data, draw)
+		out.names[name] = &inode{data: data, safe: append([]byte(nil), data...)}
+	}
+	out.kept = maps.Clone(out.names)
+	return out
+}
+
+func (n *inode) after(img dataImage, draw *rand.Rand) []byte {
+	grown := len(n.data) - len(n.safe)
+	switch {
+	case img == nothing:
+		return append([]byte(nil), n.safe...)
+	case img == everything || grown <= 0:
+		return append([]byte(nil), n.data...)
+	}
+	cut := len(n.safe) + draw.IntN(grown+1)
+	if img == aPart {
+		return append([]byte(nil), n.data[:cut]...)
+	}
+	out := append([]byte(nil), n.data...)
+	clear(out[cut:min(len(out), cut+draw.IntN(grown+1))])
+	return out
+}
+
+// A modelFile is an open file.
+type modelFile struct {
+	*model
+	*inode
+	at    int64
+	locks bool
+}
+
+func (f *modelFile) Read(p []byte) (int, error) {
+	n, err := f.ReadAt(p, f.at)
+	f.at += int64(n)
+	if n > 0 {
+		err = nil
+	}
+	return n, err
+}
+
+func (f *modelFile) ReadAt(p []byte, at int64) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if at >= int64(len(f.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, f.data[at:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Write writes a half when it fails.
+func (f *modelFile) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := f.step()
+	if err != nil {
+		p = p[:len(p)/2]
+	}
+	f.data = append(f.data[:f.at:f.at], p...) // no writer goes back
+	f.at += int64(len(p))
+	return len(p), err
+}
+
+func (f *modelFile) Seek(offset int64, whence int) (int64, error) {
+	if whence != io.SeekStart {
+		return 0, errors.New("only from the start")
+	}
+	f.at = offset
+	return offset, nil
+}
+
+func (f *modelFile) Truncate(size int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.step(); err != nil {
+		return err
+	}
+	f.data = f.data[:size:size]
+	return nil
+}
+
+func (f *modelFile) Sync() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.step(); err != nil {
+		f.poisoned = true
+		return err
+	}
+	if !f.poisoned {
+		f.safe = append([]byte(nil), f.data...)
+	}
+	return nil
+}
+
+func (f *modelFile) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.locks {
+		f.inode.locked = false
+	}
+	return nil
+}

@@ -1,0 +1,296 @@
+package engine
+
+import (
+	"bufio"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// States are entries that say how something is, where others say what happened
+// to it. A compacted file begins with them:
+//
+//	{"At":…,"Table":{"Create":{…},"Id":"…",…}}                  its items follow as Changes
+//	{"At":…,"Stream":{"Arn":"…",…}}
+//	{"At":…,"Record":{"Stream":"…","Number":7,"Old":{…},"New":{…}}}
+//	{"At":…,"Token":"…","Payload":"…"}
+//	{"At":…,"Serial":12}
+
+// lines writes entries to a file, several a line. Its first error stays.
+type lines struct {
+	to      *bufio.Writer
+	size    int64
+	entries []byte
+	err     error
+}
+
+// lineSize is about how many bytes of entries a line has.
+const lineSize = 1 << 16
+
+func (l *lines) add(at time.Time, members func(w *api.Writer)) {
+	l.entries = appendEntry(l.entries, at, members)
+	if len(l.entries) >= lineSize {
+		l.flush()
+	}
+}
+
+func (l *lines) flush() {
+	if len(l.entries) > 0 && l.err == nil {
+		n, err := writeLine(l.to, l.entries)
+		l.size, l.err = l.size+int64(n), err
+	}
+	l.entries = l.entries[:0]
+}
+
+func (l *lines) raw(text []byte) {
+	n, err := l.to.Write(text)
+	l.size, l.err = l.size+int64(n), err
+}
+
+// write writes all that the state has. Tables come without their streams first,
+// so that their items are no news.
+func (s *state) write(out *lines) {
+	for _, t := range s.sorted() {
+		out.add(t.created, t.writeState)
+		for key, rec := range t.items.Ascend("") {
+			c := change{table: t, key: key, new: rec}
+			out.add(t.created, func(w *api.Writer) {
+				w.Array("Changes", func() { w.Element(func() { c.log(w) }) })
+			})
+		}
+	}
+	for _, arn := range slices.Sorted(maps.Keys(s.streams)) {
+		st := s.streams[arn]
+		out.add(st.created, func(w *api.Writer) { st.writeState(w, s.tables[st.table]) })
+		for _, c := range st.changes.Ascend("") {
+			out.add(c.at, func(w *api.Writer) { c.writeState(w, st.arn) })
+		}
+	}
+	for _, spent := range s.tokens.queue {
+		if payload, ok := s.tokens.spent.Get(spent.token); ok {
+			out.add(spent.until.Add(-tokenLife), func(w *api.Writer) { writeSpent(w, spent.token, payload) })
+		}
+	}
+	out.add(time.Unix(0, 0), func(w *api.Writer) { w.Int("Serial", s.serial) })
+}
+
+// writeState writes a table's definition with what CreateTable cannot say.
+func (t *table) writeState(w *api.Writer) {
+	s := &t.settings
+	w.Object("Table", func() {
+		w.Object("Create", func() { t.define(w) })
+		w.Text("Id", t.id)
+		w.Bool("BillingSet", s.billingSet)
+		w.Int("BilledSince", s.billedSince.UnixNano())
+		if s.ttl != "" {
+			w.Text("TimeToLive", s.ttl)
+		}
+		if s.backups {
+			w.Int("BackupDays", s.backupDays)
+			w.Int("BackupsFrom", s.backupsFrom.UnixNano())
+		}
+	})
+}
+
+// A tableState is read back.
+type tableState struct {
+	create                   []byte
+	id, ttl                  string
+	billingSet               bool
+	billedSince, backupsFrom time.Time
+	backupDays               int64
+}
+
+func readTableState(r *reader) *tableState {
+	var s tableState
+	r.object(func(name string) {
+		switch name {
+		case "Create":
+			s.create = r.Raw()
+		case "Id":
+			s.id = r.String()
+		case "BillingSet":
+			s.billingSet = r.Bool()
+		case "BilledSince":
+			s.billedSince = r.time()
+		case "TimeToLive":
+			s.ttl = r.String()
+		case "BackupDays":
+			s.backupDays = r.Int()
+		case "BackupsFrom":
+			s.backupsFrom = r.time()
+		default:
+			r.unknown(name)
+		}
+	})
+	return &s
+}
+
+func (e *Engine) redoTable(s *tableState) error {
+	t, err := e.createdTable(s.create)
+	if err != nil {
+		return err
+	}
+	t.id = s.id
+	t.settings.ttl = s.ttl
+	t.settings.billingSet, t.settings.billedSince = s.billingSet, s.billedSince
+	if s.backupDays > 0 {
+		t.settings.backups, t.settings.backupDays, t.settings.backupsFrom = true, s.backupDays, s.backupsFrom
+	}
+	return nil
+}
+
+// writeState writes a stream without its records. It is the latest of a table,
+// or of none.
+func (s *stream) writeState(w *api.Writer, of *table) {
+	w.Object("Stream", func() {
+		w.Text("Arn", s.arn)
+		w.Text("TableName", s.table)
+		w.Array("Key", func() {
+			for _, p := range s.key.hash {
+				writeKeyPart(w, p, api.Hash)
+			}
+			for _, p := range s.key.rng {
+				writeKeyPart(w, p, api.Range)
+			}
+		})
+		w.Text("View", s.view)
+		w.Text("Label", s.label)
+		w.Text("Shard", s.shard)
+		w.Int("Last", int64(s.last))
+		if s.closed {
+			w.Int("ClosedAt", s.closedAt.UnixNano())
+		}
+		w.Bool("Latest", of != nil && of.stream == s)
+	})
+}
+
+func writeKeyPart(w *api.Writer, p keyPart, kind string) {
+	w.Element(func() {
+		w.Text("Name", p.name)
+		w.Text("Type", p.kind.String())
+		w.Text("Kind", kind)
+	})
+}
+
+func readStream(r *reader) (s *stream, latest bool) {
+	s = new(stream)
+	r.object(func(name string) {
+		switch name {
+		case "Arn":
+			s.arn = r.String()
+		case "TableName":
+			s.table = r.String()
+		case "Key":
+			r.array(func() { readKeyPart(r, &s.key) })
+		case "View":
+			s.view = r.String()
+		case "Label":
+			s.label = r.String()
+		case "Shard":
+			s.shard = r.String()
+		case "Last":
+			s.last = uint64(r.Int())
+		case "ClosedAt":
+			s.closed, s.closedAt = true, r.time()
+		case "Latest":
+			latest = r.Bool()
+		default:
+			r.unknown(name)
+		}
+	})
+	return s, latest
+}
+
+func readKeyPart(r *reader, key *keySchema) {
+	var p keyPart
+	kind := ""
+	r.object(func(name string) {
+		switch name {
+		case "Name":
+			p.name = r.String()
+		case "Type":
+			p.kind = attr.KindOf(r.String())
+		case "Kind":
+			kind = r.String()
+		default:
+			r.unknown(name)
+		}
+	})
+	if kind == api.Hash {
+		key.hash = append(key.hash, p)
+	} else {
+		key.rng = append(key.rng, p)
+	}
+}
+
+func (e *Engine) redoStream(s *stream, latest bool, at time.Time) error {
+	s.created, s.now = at, e.now
+	e.streams[s.arn] = s
+	if !latest {
+		return nil
+	}
+	t := e.tables[s.table]
+	if t == nil {
+		return fmt.Errorf("a stream of table %q, which is not there", s.table)
+	}
+	t.stream = s
+	return nil
+}
+
+func (c *streamed) writeState(w *api.Writer, arn string) {
+	w.Object("Record", func() {
+		w.Text("Stream", arn)
+		w.Int("Number", int64(c.number))
+		if c.old != nil {
+			w.Item("Old", c.old.item)
+		}
+		if c.new != nil {
+			w.Item("New", c.new.item)
+		}
+		if c.expired {
+			w.Bool("Expired", true)
+		}
+	})
+}
+
+// A streamRecord is read back.
+type streamRecord struct {
+	stream string
+	streamed
+}
+
+func readStreamRecord(r *reader) *streamRecord {
+	var c streamRecord
+	r.object(func(name string) {
+		switch name {
+		case "Stream":
+			c.stream = r.String()
+		case "Number":
+			c.number = uint64(r.Int())
+		case "Old":
+			c.old = newRecord(r.item())
+		case "New":
+			c.new = newRecord(r.item())
+		case "Expired":
+			c.expired = r.Bool()
+		default:
+			r.unknown(name)
+		}
+	})
+	return &c
+}
+
+func (e *Engine) redoStreamRecord(c *streamRecord, at time.Time) error {
+	s := e.streams[c.stream]
+	if s == nil || c.old == nil && c.new == nil {
+		return fmt.Errorf("a record of stream %q, which is not there or did not change", c.stream)
+	}
+	c.at = at
+	s.changes.Set(streamKey(c.number), c.streamed)
+	return nil
+}
