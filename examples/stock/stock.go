@@ -1,0 +1,47 @@
+// Package stock is a service that uses nothing of this library but its test
+// server: plain calls of the SDK, tested against lost replies.
+package stock
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Table holds an item for each article: sku S, pieces N, orders SS. The set
+// grows with each order; package counter shows how such a row is bounded.
+const Table = "stock"
+
+// ErrSoldOut is the answer of Reserve when there is no piece left.
+var ErrSoldOut = errors.New("stock: sold out")
+
+// Reserve takes a piece of an article for an order: one, however often it is
+// asked to.
+func Reserve(ctx context.Context, db *dynamodb.Client, sku, order string) error {
+	_, err := db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                aws.String(Table),
+		Key:                      map[string]types.AttributeValue{"sku": &types.AttributeValueMemberS{Value: sku}},
+		UpdateExpression:         aws.String("ADD #pieces :less, #orders :order"),
+		ConditionExpression:      aws.String("#pieces > :none AND NOT contains(#orders, :id)"),
+		ExpressionAttributeNames: map[string]string{"#pieces": "pieces", "#orders": "orders"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":less":  &types.AttributeValueMemberN{Value: "-1"},
+			":none":  &types.AttributeValueMemberN{Value: "0"},
+			":order": &types.AttributeValueMemberSS{Value: []string{order}},
+			":id":    &types.AttributeValueMemberS{Value: order},
+		},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	var refused *types.ConditionalCheckFailedException
+	if !errors.As(err, &refused) {
+		return err
+	}
+	if orders, ok := refused.Item["orders"].(*types.AttributeValueMemberSS); ok && slices.Contains(orders.Value, order) {
+		return nil // this order has its piece: the reply was lost, or the request came twice
+	}
+	return ErrSoldOut
+}
