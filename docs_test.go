@@ -2,10 +2,12 @@ package ddbpatterns_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -73,6 +75,20 @@ func comment(t *testing.T, pkg, fn string) string {
 	}
 	t.Errorf("%s has no %s", pkg, fn)
 	return ""
+}
+
+// The README's count of conformance tests is that of the expected results.
+func TestReadmeConformance(t *testing.T) {
+	t.Parallel()
+	passed, of := 0, 0
+	for _, m := range regexp.MustCompile(`(?m)^tier\S+ (\d+)/(\d+)$`).FindAllStringSubmatch(read(t, "dynamotest/internal/emulation/results.txt"), -1) {
+		p, _ := strconv.Atoi(m[1]) // digits
+		n, _ := strconv.Atoi(m[2])
+		passed, of = passed+p, of+n
+	}
+	if claim := fmt.Sprintf("passes all %d tests of a public conformance suite", passed); passed < of || !strings.Contains(read(t, "README.md"), claim) {
+		t.Errorf("%d of %d pass, and the README does not say so", passed, of)
+	}
 }
 
 // Every relative link of the documents leads somewhere.
