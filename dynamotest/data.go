@@ -8,11 +8,23 @@ import (
 // OpenServer returns a server that keeps what it holds in a file, which is made
 // if it does not exist. No reply leaves before all that it tells of is on disk,
 // so nothing that was acknowledged is lost when the process is killed or the
-// power fails; a line that was torn by that is cut off when the file is opened
-// the next time. A file that is damaged elsewhere is refused.
+// power fails. Callers side by side share one fsync.
 //
-// The file only grows. [Server.Dump] and [Server.Load] into a new one shrink it.
-// One process uses it at a time; [Server.Close] ends that.
+// The file has everything: tables with all their settings, items, streams with
+// their records, the tokens of transactions. It grows with every write, until
+// more than half of it is about what is over; then, beside the callers and at the
+// next start, it is replaced by a new file without that, which is written to
+// FILE.compacting and renamed.
+//
+// When the file is opened, a last line that a crash has torn is cut off, and the
+// log says so: nobody was told that it was safe. A file that is damaged elsewhere
+// is refused and left as it is, and so is one of a later version.
+//
+// When the disk is full or fails, the write that met it and every request after
+// it are answered with InternalServerError, for memory then has what the file may
+// lack. What was acknowledged is there when the file is opened again.
+//
+// One process uses the file at a time; [Server.Close] ends that.
 func OpenServer(file string, cfg *Config) (*Server, error) {
 	if cfg != nil && cfg.From != nil {
 		return nil, errors.New("dynamotest: Config.From and a data file exclude one another")

@@ -1,8 +1,12 @@
 package dynamotest_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"hash/crc32"
+	"io/fs"
 	"log"
 	"os"
 	"path/filepath"
@@ -143,60 +147,6 @@ func TestAServerOpensAsItWasClosed(t *testing.T) {
 	}
 }
 
-// However the file ends, the server opens with a prefix of what was written; all
-// of it when only what came later is torn.
-func TestATornEndIsCutOff(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	file := filepath.Join(folder, "data")
-	srv := open(t, file, nil)
-	if err := schema.Create(t.Context(), srv.Client(), orders("orders")); err != nil {
-		t.Fatal(err)
-	}
-	before := dump(t, srv)
-	whole := fileSize(t, file)
-	if err := put(t.Context(), srv.Client(), "orders", order("ann", 1)); err != nil {
-		t.Fatal(err)
-	}
-	after := dump(t, srv)
-	if err := srv.Close(); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for end := whole; end <= len(content); end++ {
-		for _, tail := range []string{"", "\x00\x00\x00"} {
-			torn := filepath.Join(folder, "torn")
-			if err := os.WriteFile(torn, append(content[:end:end], tail...), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			want := before
-			if end == len(content) {
-				want = after
-			}
-			srv := open(t, torn, nil)
-			if got := dump(t, srv); got != want {
-				t.Fatalf("cut at %d of %d: %s", end, len(content), cmp.Diff(want, got))
-			}
-			if err := put(t.Context(), srv.Client(), "orders", order("bo", 1)); err != nil {
-				t.Fatal(err)
-			}
-			want = dump(t, srv)
-			if err := srv.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if got := dump(t, open(t, torn, nil)); got != want {
-				t.Fatalf("cut at %d, written to and opened again: %s", end, cmp.Diff(want, got))
-			}
-			if err := os.Remove(torn); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
 func fileSize(t *testing.T, file string) int {
 	t.Helper()
 	info, err := os.Stat(file)
@@ -204,6 +154,11 @@ func fileSize(t *testing.T, file string) int {
 		t.Fatal(err)
 	}
 	return int(info.Size())
+}
+
+// line is a line of the file.
+func line(entries string) string {
+	return fmt.Sprintf("%08x %s\n", crc32.Checksum([]byte(entries), crc32.MakeTable(crc32.Castagnoli)), entries)
 }
 
 func TestADamagedFileIsRefused(t *testing.T) {
@@ -222,22 +177,113 @@ func TestADamagedFileIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	damaged := append([]byte(nil), content...)
-	damaged[len(content)/2] ^= 1
-	for want, content := range map[string][]byte{"damaged at byte": damaged, "not a data file": []byte("the text of another program\n"), "not a data": []byte("x")} {
-		other := filepath.Join(folder, want)
-		if err := os.WriteFile(other, content, 0o600); err != nil {
+	second := bytes.IndexByte(content, '\n') + 1
+	third := second + bytes.IndexByte(content[second:], '\n') + 1
+	damaged := func(at int) []byte {
+		out := bytes.Clone(content)
+		out[at] ^= 1
+		return out
+	}
+	for i, tt := range []struct {
+		content []byte
+		want    string
+	}{
+		{damaged(third + 20), fmt.Sprintf("other 0: damaged in line 3, at byte %d: its checksum is another, and ", third)},
+		{damaged(third), "other 1: damaged in line 3, at byte "},
+		{damaged(third - 1), fmt.Sprintf("other 2: damaged in line 2, at byte %d: ", second)}, // two lines become one
+		{append(bytes.Clone(content[:third]), content[second+5:]...), "damaged in line 3, at byte"},
+		{[]byte("the text of another program\n"), "other 4: not a data file of dynamotest"},
+		{[]byte("x"), "not a data file"},
+		{[]byte("dynamotest journal 3\n"), "a later version of dynamotest wrote it: its format is 3, and this one reads up to 2"},
+		{append(bytes.Clone(content), line(`[{"At":1,"Teleport":{}}]`)...), fmt.Sprintf("at byte %d: unknown member \"Teleport\"", len(content))},
+		{append(bytes.Clone(content), line(`[{"At":1,"Changes":[{"Table":"none","Delete":{}}]}]`)...), `a change of table "none", which is not there`},
+	} {
+		other := filepath.Join(folder, fmt.Sprint("other ", i))
+		if err := os.WriteFile(other, tt.content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := dynamotest.OpenServer(other, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v", want, err)
+		if _, err := dynamotest.OpenServer(other, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want … %s …", err, tt.want)
 		}
-		if left, err := os.ReadFile(other); err != nil || string(left) != string(content) {
-			t.Errorf("%s: the file was changed", want)
+		if left, err := os.ReadFile(other); err != nil || !bytes.Equal(left, tt.content) {
+			t.Errorf("%s: the file was changed", tt.want)
 		}
 	}
 	if _, err := dynamotest.OpenServer(filepath.Join(folder, "from"), &dynamotest.Config{From: dynamotest.NewServer(nil).Snapshot()}); err == nil {
 		t.Error("a snapshot and a file")
+	}
+}
+
+// A file of the first format is read, and becomes one of the second.
+func TestAFileOfTheFirstFormat(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "data")
+	old := "dynamotest journal 1\n" +
+		line(`[{"At":1774785600000000000,"Op":"CreateTable","Request":"{\"TableName\":\"plain\",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":[{\"AttributeName\":\"id\",\"AttributeType\":\"S\"}],\"KeySchema\":[{\"AttributeName\":\"id\",\"KeyType\":\"HASH\"}]}"}]`) +
+		line(`[{"At":1774785601000000000,"Changes":[{"Table":"plain","Put":{"id":{"S":"a"}}}]},{"At":1774785601000000000,"Changes":[{"Table":"plain","Put":{"id":{"S":"b"}}}]}]`) +
+		line(`[{"At":1774785602000000000,"Changes":[{"Table":"plain","Delete":{"id":{"S":"a"}}}]}]`)
+	if err := os.WriteFile(file, []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		srv := open(t, file, nil)
+		if got := dump(t, srv); !strings.HasSuffix(got, "}\n{\"Item\":{\"id\":{\"S\":\"b\"}}}\n") {
+			t.Error(got)
+		}
+		if err := srv.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if content, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(content), "dynamotest journal 2\n") || strings.Contains(string(content), "Request") {
+			t.Errorf("%v: %s", err, content)
+		}
+	}
+}
+
+// What is over leaves the file, while it is used and when it is opened; the file
+// keeps its permissions, and a link to it stays one.
+func TestTheFileIsCompacted(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	file, link := filepath.Join(folder, "data"), filepath.Join(folder, "link")
+	for name, content := range map[string]string{file: "", file + ".compacting": "what a crash left"} {
+		if err := os.WriteFile(name, []byte(content), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	srv := open(t, link, nil)
+	if _, err := os.Stat(file + ".compacting"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what a crash left: %v", err)
+	}
+	busy(t, srv)
+	large := order("ann", 1)
+	large["note"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 100_000)}
+	for range 50 { // 5 MB in all
+		if _, err := srv.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: large}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := dump(t, srv)
+	if err := srv.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if size := fileSize(t, file); size > 2_500_000 {
+		t.Errorf("%d bytes after 5,000,000 that are over", size)
+	}
+	srv = open(t, link, nil)
+	if diff := cmp.Diff(want, dump(t, srv)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := dynamotest.OpenServer(file, nil); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("opened twice after it was replaced: %v", err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("the link: %v, %v", info.Mode(), err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the file: %v, %v", info.Mode(), err)
 	}
 }
 

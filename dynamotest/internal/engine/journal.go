@@ -36,6 +36,8 @@ type journal struct {
 	size    int64 // of the file
 	checked int64 // the size at which compacting was last thought of
 
+	commitTime time.Time // of the commit under way; the engine's mutex guards it
+
 	mu         sync.Mutex // guards what follows; taken after the engine's
 	changed    sync.Cond  // broadcast when the flushing or the compacting ends
 	entries    []byte     // appended and not flushed, each followed by a comma
@@ -231,7 +233,9 @@ func weight(rec *record) int64 { return int64(entryWeight + sizeOf(rec)) }
 
 // logChanges appends what a commit did.
 func (e *Engine) logChanges(changes []*change) {
-	e.journal.append(committedAt(changes, e.now()), func(w *api.Writer) {
+	at := e.commitTime()
+	e.journal.commitTime = time.Time{} // the next one has its own
+	e.journal.append(at, func(w *api.Writer) {
 		expired := false
 		w.Array("Changes", func() {
 			for _, c := range changes {
@@ -246,17 +250,17 @@ func (e *Engine) logChanges(changes []*change) {
 	})
 }
 
-// committedAt is when the streams of the changes saw them, so that they say the
-// same when the file is read back.
-func committedAt(changes []*change, now time.Time) time.Time {
-	for _, c := range changes {
-		if s := c.table.stream; s.open() {
-			if last, ok := s.changes.Get(streamKey(s.last)); ok {
-				return last.at
-			}
-		}
+// commitTime is when the commit under way takes effect. Every look at a clock may
+// find another time; the streams must say the same when the file is read back.
+func (e *Engine) commitTime() time.Time {
+	j := e.journal
+	if j == nil {
+		return e.now()
 	}
-	return now
+	if j.commitTime.IsZero() {
+		j.commitTime = e.now()
+	}
+	return j.commitTime
 }
 
 func (c *change) log(w *api.Writer) {

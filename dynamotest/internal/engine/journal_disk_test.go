@@ -17,8 +17,9 @@ type model struct {
 
 	operations int
 	renames    int
-	failAt     int  // the operation that fails; 0 is none
-	power      bool // which ends with it: all later ones fail too
+	failAt     int           // the operation that fails; 0 is none
+	hold       chan struct{} // a compaction begins when it receives; nil lets it go
+	power      bool          // which ends with it: all later ones fail too
 }
 
 type inode struct {
@@ -54,6 +55,9 @@ func (m *model) open(path string) (dataFile, error) {
 }
 
 func (m *model) create(path string, _ dataFile) (dataFile, error) {
+	if m.hold != nil {
+		<-m.hold
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.step(); err != nil {

@@ -229,7 +229,7 @@ func readKeyPart(r *reader, key *keySchema) {
 }
 
 func (e *Engine) redoStream(s *stream, latest bool, at time.Time) error {
-	s.created, s.now = at, e.now
+	s.created, s.now, s.commit = at, e.now, e.commitTime
 	e.streams[s.arn] = s
 	if !latest {
 		return nil

@@ -82,7 +82,7 @@ func (e *Engine) Restore(s *Snapshot) {
 	restored := s.state.clone()
 	s.mu.Unlock()
 	for _, st := range restored.streams {
-		st.now = e.now
+		st.now, st.commit = e.now, e.commitTime
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

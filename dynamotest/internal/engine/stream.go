@@ -27,6 +27,7 @@ type stream struct {
 	shard   string
 	created time.Time
 	now     func() time.Time
+	commit  func() time.Time // the time of the commit under way
 
 	closed   bool
 	closedAt time.Time
@@ -45,7 +46,7 @@ type streamed struct {
 
 // openStream begins a new stream of t.
 func (e *Engine) openStream(t *table, view string, now time.Time) {
-	s := &stream{table: t.name, key: t.key, view: view, created: now, now: e.now}
+	s := &stream{table: t.name, key: t.key, view: view, created: now, now: e.now, commit: e.commitTime}
 	for at := s.created; ; at = at.Add(time.Millisecond) {
 		s.label = at.UTC().Format("2006-01-02T15:04:05.000")
 		s.arn = t.arn + "/stream/" + s.label
@@ -81,7 +82,7 @@ func (s *stream) add(c *change) {
 		return
 	}
 	s.last++
-	now := s.now()
+	now := s.commit()
 	s.changes.Set(streamKey(s.last), streamed{number: s.last, at: now, old: c.old, new: c.new, expired: c.expired})
 	s.trim(now, 2)
 }
