@@ -1,0 +1,138 @@
+package integration_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/testcontainers/testcontainers-go"
+	"github.com/testcontainers/testcontainers-go/modules/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+)
+
+var (
+	image    = flag.String("image", "amazon/dynamodb-local:2.6.1", "the `image` of DynamoDB Local")
+	required = flag.Bool("required", false, "fail where no container engine answers, rather than skip")
+)
+
+// root is the module whose tests are run.
+const root = ".."
+
+func TestSuitesOnDynamoDBLocal(t *testing.T) {
+	if err := engine(t.Context()); err != nil {
+		if *required {
+			t.Fatalf("no container engine answers: %v", err)
+		}
+		t.Skipf("NOTHING RAN ON %s, for no container engine answers (-required makes this a failure): %v", *image, err)
+	}
+	container, err := dynamodb.Run(t.Context(), *image,
+		dynamodb.WithDisableTelemetry(), testcontainers.WithCmdArgs("-inMemory"))
+	testcontainers.CleanupContainer(t, container)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := container.ConnectionString(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := suites(t, t.Output(), "http://"+address, packages(t)...); err != nil {
+		t.Error(err)
+	}
+}
+
+// The run above says something only if the tests go where they are sent, and
+// if what fails there is told.
+func TestSuitesFollowTheEndpoint(t *testing.T) {
+	var requests atomic.Int64
+	database := dynamotest.NewServer(nil).Handler()
+	good := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		database.ServeHTTP(w, r)
+	}))
+	defer good.Close()
+	if err := suites(t, t.Output(), good.URL, "./ledger"); err != nil {
+		t.Error(err)
+	}
+	if requests.Load() == 0 {
+		t.Error("the tests passed and never called")
+	}
+
+	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, `{"__type": "AccessDeniedException"}`, http.StatusBadRequest)
+	}))
+	defer bad.Close()
+	err := suites(t, io.Discard, bad.URL, "./event", "./ledger")
+	if err == nil {
+		t.Fatal("the tests pass on a server that refuses everything")
+	}
+	if got := err.Error(); !strings.Contains(got, "ddbpatterns/ledger") || strings.Contains(got, "ddbpatterns/event") {
+		t.Errorf("the failure of ./ledger reads %q", got)
+	}
+}
+
+// engine returns why no container engine answers, nil if one does.
+func engine(ctx context.Context) error {
+	provider, err := testcontainers.ProviderDocker.GetProvider()
+	if err != nil {
+		return err
+	}
+	return provider.Health(ctx)
+}
+
+// packages lists the root module's packages. What is inside dynamotest has
+// nothing to ask another server.
+func packages(t *testing.T) []string {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "go", "list", "./...")
+	list.Dir, list.Stderr = root, t.Output()
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []string
+	for name := range strings.Lines(string(out)) {
+		if !strings.Contains(name, "/dynamotest/internal") {
+			all = append(all, strings.TrimSpace(name))
+		}
+	}
+	return all
+}
+
+// suites runs the packages' tests against the endpoint. What they print goes
+// to out; the error names the packages that failed.
+func suites(t *testing.T, out io.Writer, endpoint string, packages ...string) error {
+	t.Helper()
+	ctx := t.Context()
+	if deadline, ok := t.Deadline(); ok { // leave time to remove the container
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-time.Minute))
+		defer cancel()
+	}
+	var printed bytes.Buffer
+	test := exec.CommandContext(ctx, "go", append([]string{"test", "-count=1"}, packages...)...)
+	test.Dir = root
+	test.Env = append(os.Environ(), dynamotest.EndpointVariable+"="+endpoint)
+	test.Stdout = io.MultiWriter(out, &printed)
+	test.Stderr = test.Stdout
+	test.WaitDelay = 10 * time.Second // its children may hold the pipe
+	if err := test.Run(); err != nil {
+		failed := failures.FindAllString(printed.String(), -1)
+		return errors.Join(err, ctx.Err(), errors.New(strings.Join(failed, "\n")))
+	}
+	return nil
+}
+
+// failures are the lines in which go test names the packages that failed.
+var failures = regexp.MustCompile(`(?m)^FAIL\t.*$`)
