@@ -2,7 +2,6 @@ package dynamotest
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
@@ -30,13 +29,13 @@ func (c *control) Before(ctx context.Context, call *engine.Call) *api.Error {
 	if wait(ctx, c.latency/2) != nil { // given up on the way: it never arrives
 		return &api.Error{Code: api.ServiceUnavailable, Message: "the caller gave up"}
 	}
-	f, hit, refuse := c.tap.sentence(call)
-	call.Refuse = refuse
-	if f == nil {
+	fate := c.tap.sentence(call)
+	call.Refuse, call.Errors = fate.refuse, fate.errors
+	if fate.answer == nil {
 		return nil
 	}
-	err := c.answer(f, call, hit)
-	if f.After && (f.Do == InternalError || f.Do == Unavailable) {
+	err := c.answer(fate.answer, call, fate.hit)
+	if fate.answer.After {
 		call.Late = err
 		return nil
 	}
@@ -52,20 +51,13 @@ func (c *control) After(ctx context.Context, call *engine.Call) *api.Error {
 func (c *control) answer(f *fault, call *engine.Call, hit []bool) *api.Error {
 	switch f.Do {
 	case Throttle:
-		reason := f.Reason
-		if reason == "" {
-			reason = engine.TableWriteThrottled
-			if slices.Contains(reads, call.Operation) {
-				reason = engine.TableReadThrottled
-			}
-		}
-		return c.engine.Throttled(call, hit, reason)
+		return c.engine.Throttled(call, hit, f.Reason)
 	case Conflict:
 		return engine.Conflict(call, hit)
 	case Unavailable:
-		return &api.Error{Code: api.ServiceUnavailable, Message: "Service is unavailable"}
+		return engine.ErrUnavailable
 	}
-	return &api.Error{Code: api.InternalServerError, Message: "Internal server error"}
+	return engine.ErrInternal
 }
 
 // wait returns early when the context ends, and tells so.

@@ -35,8 +35,10 @@
 // # Faults
 //
 // [Tap.Inject] disturbs requests that it finds by operation, table, key, number
-// or chance; chances follow from a seed, so that a run can be repeated. A fault
-// that never fired fails the test, for it proved nothing.
+// or chance; chances follow from a seed, so that a run can be repeated, whatever
+// order concurrent callers come in. PartiQL statements are found by what they
+// name. Faults can be combined. A fault that never fired fails the test, for it
+// proved nothing.
 //
 //	Do                         where         the caller sees
 //	LoseRequest                any backend   connection reset; nothing happened
@@ -46,6 +48,9 @@
 //	InternalError, Unavailable this server   500, 503; with After it happened
 //	Conflict                   this server   TransactionConflictException, or a cancelled transaction
 //	Unprocessed                this server   entries of a batch come back
+//
+// In BatchExecuteStatement the last two and Throttle befall statements, each of
+// which has an Error of its own in the reply.
 //
 // Delays pass on the wall clock, or on that of a testing/synctest bubble.
 //

@@ -2,11 +2,11 @@ package dynamotest
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
@@ -31,17 +31,25 @@ const (
 	DelayReply
 
 	// Throttle refuses the request for want of capacity, with
-	// ThrottlingReasons. A transaction is cancelled for that reason, which the
-	// SDK does not retry.
+	// ThrottlingReasons. A transaction, PartiQL's too, is cancelled for that
+	// reason, which the SDK does not retry. In BatchExecuteStatement it befalls
+	// each statement that matches, whose Error has the code
+	// ProvisionedThroughputExceeded; the others are performed. An operation
+	// that consumes no capacity, such as CreateTable, gets a ThrottlingException.
 	Throttle
 	// InternalError answers 500.
 	InternalError
 	// Unavailable answers 503.
 	Unavailable
 	// Conflict is that of transactions on one item. It concerns PutItem,
-	// UpdateItem, DeleteItem, TransactWriteItems and TransactGetItems.
+	// UpdateItem, DeleteItem, PartiQL statements that write, and transactions,
+	// which are cancelled. In BatchExecuteStatement it befalls each statement
+	// that matches, whose Error has the code TransactionConflict.
 	Conflict
 	// Unprocessed sends entries of a batch back without having looked at them.
+	// BatchExecuteStatement sends nothing back: its entries have an Error with
+	// the code InternalServerError instead, the reason besides throttling for
+	// which an entry fails that is in order.
 	Unprocessed
 )
 
@@ -64,9 +72,12 @@ func (d Disturbance) delays() bool   { return d == Delay || d == DelayReply }
 // Fault disturbs chosen requests. Attempts are counted, not calls: what the
 // SDK sends again is a request of its own.
 //
-// Several faults may wait at once. Of those that answer or lose a request the
-// first that is due takes it, and the others stay due; delays and unprocessed
-// entries add up with them.
+// Several faults may wait at once. Of those that lose a request or its reply the
+// first that is due takes it, and the others stay due; so it is with those that
+// answer it, which are asked when it arrives. Delays add up. Entries and
+// statements of a batch are refused where the batch itself gets through, one
+// statement by one fault. A fault that nobody would notice, such as the delay of
+// the reply to a request that is lost, stays due.
 type Fault struct {
 	Do Disturbance
 	Op string // the operation, such as "UpdateItem"; "" is any
@@ -76,7 +87,9 @@ type Fault struct {
 
 	// Key holds attributes that the key of an item in the request must have: a
 	// partition key alone is any item of the partition. A Query and a Scan name
-	// no items. Nil is any.
+	// no items. A PartiQL statement names the item that it inserts, or the key
+	// attributes that its WHERE holds to one value each; one on an index names
+	// none. Nil is any.
 	Key map[string]types.AttributeValue
 
 	// Nth is the first request disturbed, counting those that match from 1.
@@ -87,8 +100,10 @@ type Fault struct {
 	Times int
 
 	// Chance, unless 0, is the probability that a matching request from the
-	// Nth on is disturbed. The draws follow from Seed: the same requests in the
-	// same order meet the same faults.
+	// Nth on is disturbed. The draws follow from Seed, the operation, the items
+	// that the request names, and how often it has named them: the same requests
+	// meet the same faults whatever concurrent callers do meanwhile. Only those
+	// that name the same items, or none, depend on their order.
 	Chance float64
 	Seed   uint64
 
@@ -101,7 +116,8 @@ type Fault struct {
 	After bool
 
 	// Reason stands in the ThrottlingReasons of Throttle. Defaults to
-	// "TableWriteKeyRangeThroughputExceeded" or its like for reads.
+	// "TableWriteKeyRangeThroughputExceeded" or its like for reads and for global
+	// indexes.
 	Reason string
 
 	// Entries is how many of the matching entries Unprocessed sends back, the
@@ -112,7 +128,7 @@ type Fault struct {
 type fault struct {
 	Fault
 	key         attr.Map
-	draws       *rand.Rand // nil without a Chance
+	met         map[uint64]uint64 // how often what was named, by its hash, for draws
 	seen, fired int
 }
 
@@ -120,17 +136,13 @@ func newFault(f Fault) (*fault, error) {
 	if f.Do == 0 || int(f.Do) >= len(disturbances) {
 		return nil, fmt.Errorf("dynamotest: fault: no such Do: %v", f.Do)
 	}
-	if f.Do.delays() && f.Delay <= 0 {
-		return nil, fmt.Errorf("dynamotest: fault %v: Delay must be positive", f.Do)
-	}
-	if f.Chance < 0 || f.Chance > 1 {
-		return nil, fmt.Errorf("dynamotest: fault %v: Chance %g is no probability", f.Do, f.Chance)
+	if wrong := f.wrong(); wrong != "" {
+		return nil, fmt.Errorf("dynamotest: fault %v: %s", f.Do, wrong)
 	}
 	key, err := keyAttributes(f.Key)
 	if err != nil {
 		return nil, fmt.Errorf("dynamotest: fault %v: %w", f.Do, err)
 	}
-	armed := &fault{key: key}
 	if f.Nth == 0 {
 		f.Nth = 1
 	}
@@ -140,20 +152,35 @@ func newFault(f Fault) (*fault, error) {
 			f.Times = -1
 		}
 	}
-	if f.Chance > 0 {
-		armed.draws = rand.New(rand.NewPCG(f.Seed, 0))
+	return &fault{Fault: f, key: key, met: map[uint64]uint64{}}, nil
+}
+
+// wrong tells what contradicts itself: what would be ignored proves nothing.
+func (f *Fault) wrong() string {
+	switch {
+	case f.Do.delays() && f.Delay <= 0:
+		return "Delay must be positive"
+	case !f.Do.delays() && f.Delay != 0:
+		return "only Delay and DelayReply have a Delay"
+	case !(f.Chance >= 0 && f.Chance <= 1):
+		return fmt.Sprintf("Chance %g is no probability", f.Chance)
+	case f.Nth < 0 || f.Times < -1 || f.Entries < 0:
+		return "Nth, Times and Entries must not be negative, but for Times -1"
+	case f.After && f.Do != InternalError && f.Do != Unavailable:
+		return "only InternalError and Unavailable have an After"
+	case f.Reason != "" && f.Do != Throttle:
+		return "only Throttle has a Reason"
+	case f.Entries != 0 && f.Do != Unprocessed:
+		return "only Unprocessed has Entries"
 	}
-	armed.Fault = f
-	return armed, nil
+	return ""
 }
 
 // due counts a request that matches, and tells whether it is one to disturb.
-func (f *fault) due() bool {
+func (f *fault) due(call *engine.Call, hit []bool) bool {
 	f.seen++
-	if f.seen < f.Nth || f.Times >= 0 && f.fired >= f.Times {
-		return false
-	}
-	return f.draws == nil || f.draws.Float64() < f.Chance
+	lucky := f.Chance > 0 && f.draw(call, hit) >= f.Chance
+	return f.seen >= f.Nth && (f.Times < 0 || f.fired < f.Times) && !lucky
 }
 
 // Inject adds a fault. On a [DB], one that never fired fails the test. It
@@ -223,15 +250,22 @@ func (t *Tap) verdict(op string, body []byte) verdict {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var v verdict
+	var late []*fault // delays of a reply, if there is going to be one
 	for _, f := range t.faults {
-		if f.Do.byServer() || !f.inBody(op, body) || !f.due() {
+		if f.Do.byServer() {
+			continue
+		}
+		call := f.onItsWay(t.server, op, body)
+		hit, ok := f.inCall(call)
+		if !ok || !f.due(call, hit) {
 			continue
 		}
 		switch {
+		case f.Do == DelayReply:
+			late = append(late, f)
+			continue
 		case f.Do == Delay:
 			v.before += f.Delay
-		case f.Do == DelayReply:
-			v.after += f.Delay
 		case v.do == 0:
 			v.do = f.Do
 		default:
@@ -239,47 +273,75 @@ func (t *Tap) verdict(op string, body []byte) verdict {
 		}
 		f.fired++
 	}
+	if v.do != LoseRequest {
+		for _, f := range late {
+			v.after += f.Delay
+			f.fired++
+		}
+	}
 	return v
 }
 
-// sentence counts the call with every fault of the server that it matches. It
-// returns the first one that answers it, with the targets that are hit, and
-// which entries of a batch go back.
-func (t *Tap) sentence(call *engine.Call) (answer *fault, hit, refuse []bool) {
+// A sentence is what befalls a call when it has arrived.
+type sentence struct {
+	answer *fault // the one that answers it, if there is one
+	hit    []bool // the targets that it is about
+	refuse []bool // entries of a batch that go back
+	errors []*api.Error
+}
+
+// sentence counts the call with every fault of the server that it matches.
+func (t *Tap) sentence(call *engine.Call) sentence {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	var s sentence
+	var partly []func() // what faults do to parts of a batch
 	for _, f := range t.faults {
 		if !f.Do.byServer() {
 			continue
 		}
-		targets, ok := f.inCall(call)
-		if !ok || !f.due() {
-			continue
-		}
+		hit, ok := f.inCall(call)
 		switch {
-		case f.Do == Unprocessed:
-			refuse = f.refuse(targets, refuse)
-		case answer == nil:
-			answer, hit = f, targets
-		default:
-			continue // it stays due
+		case !ok || !f.due(call, hit):
+		case f.parts(call):
+			partly = append(partly, func() { f.refuse(&s, hit) })
+		case s.answer == nil:
+			s.answer, s.hit = f, hit
+			f.fired++
 		}
-		f.fired++
 	}
-	return answer, hit, refuse
+	if s.answer == nil || s.answer.After {
+		for _, refuse := range partly {
+			refuse()
+		}
+	}
+	return s
 }
 
-// refuse adds the last Entries of the targets hit to those that go back.
-func (f *fault) refuse(hit, refuse []bool) []bool {
-	if refuse == nil {
-		refuse = make([]bool, len(hit))
+// parts tells whether the fault befalls parts of a batch instead of all of it.
+func (f *fault) parts(call *engine.Call) bool {
+	return f.Do == Unprocessed || call.Operation == "BatchExecuteStatement" && (f.Do == Throttle || f.Do == Conflict)
+}
+
+// refuse adds the last Entries of the targets hit to those that are refused. It
+// counts unless there is none to add.
+func (f *fault) refuse(s *sentence, hit []bool) {
+	if s.refuse == nil {
+		s.refuse, s.errors = make([]bool, len(hit)), make([]*api.Error, len(hit))
 	}
-	left := f.Entries
+	added := 0
 	for i := len(hit) - 1; i >= 0; i-- {
-		if hit[i] && (f.Entries == 0 || left > 0) {
-			refuse[i] = true
-			left--
+		if hit[i] && !s.refuse[i] && (f.Entries == 0 || added < f.Entries) {
+			s.refuse[i], s.errors[i] = true, statementErrors[f.Do]
+			added++
 		}
 	}
-	return refuse
+	if added > 0 {
+		f.fired++
+	}
+}
+
+// statementErrors are what statements of a batch meet.
+var statementErrors = map[Disturbance]*api.Error{
+	Throttle: engine.ErrThrottled, Conflict: engine.ErrConflict, Unprocessed: engine.ErrInternal,
 }

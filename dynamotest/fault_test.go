@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"math"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -292,11 +295,20 @@ func TestFaultsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	document := map[string]types.AttributeValue{"customer": &types.AttributeValueMemberBOOL{}}
 	for want, f := range map[string]dynamotest.Fault{
-		"needs a server":         {Do: dynamotest.Throttle},
-		"no such Do":             {Op: "PutItem"},
-		"Delay must be positive": {Do: dynamotest.Delay},
-		"is no probability":      {Do: dynamotest.LoseReply, Chance: 2},
-		"and no key":             {Do: dynamotest.LoseReply, Key: document},
+		"needs a server":          {Do: dynamotest.Throttle},
+		"no such Do":              {Op: "PutItem"},
+		"no such Do: Disturbance": {Do: 99},
+		"Delay must be positive":  {Do: dynamotest.Delay},
+		"have a Delay":            {Do: dynamotest.LoseReply, Delay: time.Second},
+		"is no probability":       {Do: dynamotest.LoseReply, Chance: 2},
+		"NaN is no probability":   {Do: dynamotest.LoseReply, Chance: math.NaN()},
+		"not be negative, but":    {Do: dynamotest.LoseReply, Nth: -1},
+		"negative, but for":       {Do: dynamotest.LoseReply, Times: -2},
+		"and Entries must not":    {Do: dynamotest.Unprocessed, Entries: -1},
+		"have an After":           {Do: dynamotest.Throttle, After: true},
+		"has a Reason":            {Do: dynamotest.Conflict, Reason: "none"},
+		"has Entries":             {Do: dynamotest.Throttle, Entries: 2},
+		"and no key":              {Do: dynamotest.LoseReply, Key: document},
 	} {
 		func() {
 			defer func() {
@@ -306,5 +318,265 @@ func TestFaultsThatCannotBe(t *testing.T) {
 			}()
 			dynamotest.NewTap().Inject(f)
 		}()
+	}
+}
+
+// tried tells what some faults make of two attempts to write, and whether any of
+// them is left over.
+func tried(t *testing.T, faults ...dynamotest.Fault) (first, second string, idle []string) {
+	t.Helper()
+	db := dynamotest.New(t, nil)
+	table := create(t, db)
+	for _, f := range faults {
+		f.Op = "BatchWriteItem"
+		db.Inject(f)
+	}
+	write := func() string {
+		out, err := once(db.Client()).BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
+			table: {{PutRequest: &types.PutRequest{Item: order("ann", 1)}}, {PutRequest: &types.PutRequest{Item: order("bo", 1)}}},
+		}})
+		switch {
+		case err != nil && strings.Contains(err.Error(), "connection reset"):
+			return fmt.Sprintf("lost, %d rows", count(t, db.Client(), table))
+		case err != nil:
+			return fmt.Sprintf("%s, %d rows", errorCode(err), count(t, db.Client(), table))
+		}
+		return fmt.Sprintf("%d left, %d rows", len(out.UnprocessedItems[table]), count(t, db.Client(), table))
+	}
+	return write(), write(), db.Heal()
+}
+
+func TestFaultsCompose(t *testing.T) {
+	t.Parallel()
+	one := dynamotest.Fault{Do: dynamotest.Unprocessed, Entries: 1}
+	throttle, lateError := dynamotest.Fault{Do: dynamotest.Throttle}, dynamotest.Fault{Do: dynamotest.Unavailable, After: true}
+	loseReply, loseRequest := dynamotest.Fault{Do: dynamotest.LoseReply}, dynamotest.Fault{Do: dynamotest.LoseRequest}
+	delayReply := dynamotest.Fault{Do: dynamotest.DelayReply, Delay: time.Microsecond, Times: 2}
+	for _, tt := range []struct {
+		name          string
+		faults        []dynamotest.Fault
+		first, second string
+		idle          int
+	}{
+		{"the first that answers", []dynamotest.Fault{throttle, lateError}, "ProvisionedThroughputExceededException, 0 rows", "ServiceUnavailable, 2 rows", 0},
+		{"the first that loses", []dynamotest.Fault{loseReply, loseRequest}, "lost, 2 rows", "lost, 2 rows", 0},
+		{"lost before it is answered", []dynamotest.Fault{throttle, loseRequest}, "lost, 0 rows", "ProvisionedThroughputExceededException, 0 rows", 0},
+		{"answered and then lost", []dynamotest.Fault{throttle, loseReply}, "lost, 0 rows", "0 left, 2 rows", 0},
+		{"in part and then lost", []dynamotest.Fault{one, loseReply}, "lost, 1 rows", "0 left, 2 rows", 0},
+		{"in part and then an error", []dynamotest.Fault{lateError, one}, "ServiceUnavailable, 1 rows", "0 left, 2 rows", 0},
+		{"refused before its parts", []dynamotest.Fault{one, throttle}, "ProvisionedThroughputExceededException, 0 rows", "1 left, 1 rows", 0},
+		{"parts add up", []dynamotest.Fault{one, one}, "2 left, 0 rows", "0 left, 2 rows", 0},
+		{"no part is left", []dynamotest.Fault{{Do: dynamotest.Unprocessed}, one}, "2 left, 0 rows", "1 left, 1 rows", 0},
+		{"no reply to delay", []dynamotest.Fault{delayReply, {Do: dynamotest.LoseRequest, Times: 2}}, "lost, 0 rows", "lost, 0 rows", 1},
+		{"every second one", []dynamotest.Fault{{Do: dynamotest.LoseRequest, Nth: 2}, {Do: dynamotest.Throttle, Nth: 2}}, "0 left, 2 rows", "lost, 2 rows", 1},
+	} {
+		first, second, idle := tried(t, tt.faults...)
+		if first != tt.first || second != tt.second || len(idle) != tt.idle {
+			t.Errorf("%s: %s; %s; idle %q, want %s; %s; %d", tt.name, first, second, idle, tt.first, tt.second, tt.idle)
+		}
+	}
+}
+
+// Concurrent callers, each busy with items of its own, meet the same faults in
+// every run, however they interleave: those of the server and those on the way.
+func TestASeedReplaysConcurrentCallers(t *testing.T) {
+	t.Parallel()
+	run := func(seed uint64) []string {
+		db := dynamotest.New(t, nil)
+		table := create(t, db)
+		db.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Chance: 0.3, Seed: seed, Table: table, Op: "PutItem"})
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Chance: 0.3, Seed: seed, Table: table, Op: "GetItem"})
+		client := once(db.Client())
+		var mu sync.Mutex
+		var failed []string
+		var wg sync.WaitGroup
+		for caller := range 8 {
+			wg.Go(func() {
+				name := fmt.Sprint("c", caller)
+				for i := range 20 {
+					item := order(name, i%4)
+					item["at"] = &types.AttributeValueMemberS{Value: time.Now().String()} // no part of the draw
+					_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item})
+					_, lost := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: orderKey(name, i%4)})
+					mu.Lock()
+					failed = append(failed, fmt.Sprint(name, " ", i, " ", err != nil, " ", lost != nil))
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		slices.Sort(failed)
+		return failed
+	}
+	first := run(1)
+	for range 3 {
+		if diff := cmp.Diff(first, run(1)); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+	if cmp.Equal(first, run(2)) {
+		t.Error("another seed makes no difference")
+	}
+	var failures, losses int
+	for _, line := range first {
+		if f := strings.Fields(line); f[2] == "true" {
+			failures++
+		}
+		if strings.HasSuffix(line, "true") {
+			losses++
+		}
+	}
+	if failures < 25 || failures > 75 || losses < 25 || losses > 75 { // of 160, 48 are expected
+		t.Errorf("%d failures and %d losses of 160", failures, losses)
+	}
+}
+
+// A call that met one disturbance is sent again after the SDK's own back-off,
+// which passes in the bubble, unless it was answered for good.
+func TestEveryDisturbanceInABubble(t *testing.T) {
+	t.Parallel()
+	type outcome struct {
+		code     string
+		requests int
+		waited   bool
+	}
+	batch := func(t *testing.T, db *dynamotest.DB, table string) error {
+		out, err := db.Client().BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
+			table: {{PutRequest: &types.PutRequest{Item: order("ann", 1)}}},
+		}})
+		if err == nil && len(out.UnprocessedItems) > 0 {
+			err = errors.New("left")
+		}
+		return err
+	}
+	single := func(t *testing.T, db *dynamotest.DB, table string) error {
+		return put(t.Context(), db.Client(), table, order("ann", 1))
+	}
+	for _, tt := range []struct {
+		fault dynamotest.Fault
+		send  func(t *testing.T, db *dynamotest.DB, table string) error
+		want  outcome
+	}{
+		{dynamotest.Fault{Do: dynamotest.LoseRequest}, single, outcome{"<nil>", 2, true}},
+		{dynamotest.Fault{Do: dynamotest.LoseReply}, batch, outcome{"<nil>", 2, true}},
+		{dynamotest.Fault{Do: dynamotest.Delay, Delay: time.Second}, single, outcome{"<nil>", 1, true}},
+		{dynamotest.Fault{Do: dynamotest.DelayReply, Delay: time.Second}, single, outcome{"<nil>", 1, true}},
+		{dynamotest.Fault{Do: dynamotest.Throttle}, single, outcome{"<nil>", 2, true}},
+		{dynamotest.Fault{Do: dynamotest.InternalError}, single, outcome{"<nil>", 2, true}},
+		{dynamotest.Fault{Do: dynamotest.InternalError, After: true}, single, outcome{"ConditionalCheckFailedException", 2, true}},
+		{dynamotest.Fault{Do: dynamotest.Unavailable}, single, outcome{"<nil>", 2, true}},
+		{dynamotest.Fault{Do: dynamotest.Unavailable, Times: 2}, single, outcome{"<nil>", 3, true}},
+		{dynamotest.Fault{Do: dynamotest.Unavailable, Times: 3}, single, outcome{"ServiceUnavailable", 3, true}},
+		{dynamotest.Fault{Do: dynamotest.Conflict}, single, outcome{"TransactionConflictException", 1, false}},
+		{dynamotest.Fault{Do: dynamotest.Unprocessed}, batch, outcome{"left", 1, false}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			db := dynamotest.New(t, nil)
+			table := create(t, db)
+			db.Inject(tt.fault)
+			began := time.Now()
+			var err error
+			cost := db.Meter(func() { err = tt.send(t, db, table) })
+			if got := (outcome{errorCode(err), cost.Requests, time.Since(began) > 0}); got != tt.want {
+				t.Errorf("%v: got %v, want %v", tt.fault.Do, got, tt.want)
+			}
+			db.Heal()
+		})
+	}
+}
+
+// What a control-plane operation is throttled with is another error.
+func TestThrottlingOfTables(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, nil)
+	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle})
+	_, err := once(db.Client()).DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("orders")})
+	if code := errorCode(err); code != "ThrottlingException" {
+		t.Errorf("got %s", code)
+	}
+}
+
+// A local index is a part of its table, a global one is not.
+func TestThrottlingOfIndexes(t *testing.T) {
+	t.Parallel()
+	db := lagging(t, nil)
+	for index, want := range map[string]string{"local": "TableReadKeyRangeThroughputExceeded table/orders", "global": "IndexReadKeyRangeThroughputExceeded table/orders/index/global"} {
+		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "Scan"})
+		_, err := once(db.Client()).Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("orders"), IndexName: &index})
+		var throttled *types.ProvisionedThroughputExceededException
+		if !errors.As(err, &throttled) {
+			t.Fatalf("%s: %v", index, err)
+		}
+		_, resource, _ := strings.Cut(*throttled.ThrottlingReasons[0].Resource, "123456789012:")
+		if got := *throttled.ThrottlingReasons[0].Reason + " " + resource; got != want {
+			t.Errorf("%s: got %s, want %s", index, got, want)
+		}
+	}
+}
+
+// On its way a request is understood as the server understands it: a table is
+// named where tables are named, and by its ARN too; a key belongs to its table.
+func TestARequestIsUnderstoodOnItsWay(t *testing.T) {
+	t.Parallel()
+	for _, do := range []dynamotest.Disturbance{dynamotest.LoseRequest, dynamotest.InternalError} {
+		db := dynamotest.New(t, nil)
+		table := create(t, db)
+		client := once(db.Client())
+		if err := schema.Create(t.Context(), client, orders("others")); err != nil {
+			t.Fatal(err)
+		}
+		db.Inject(dynamotest.Fault{Do: do, Table: table, Key: orderKey("ann", 1)})
+		if err := put(t.Context(), client, "others", order(table, 1)); err != nil {
+			t.Errorf("%v: a value is no table: %v", do, err)
+		}
+		_, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
+			table:    {{PutRequest: &types.PutRequest{Item: order("bo", 1)}}},
+			"others": {{PutRequest: &types.PutRequest{Item: order("ann", 1)}}},
+		}})
+		if err != nil {
+			t.Errorf("%v: the key of another table: %v", do, err)
+		}
+		if err := put(t.Context(), client, "arn:aws:dynamodb:us-east-1:123456789012:table/"+table, order("ann", 1)); err == nil {
+			t.Errorf("%v: an ARN names the table", do)
+		}
+		db.Inject(dynamotest.Fault{Do: do, Table: table, Op: "DescribeTable"})
+		if _, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &table}); err == nil {
+			t.Errorf("%v: DescribeTable names a table", do)
+		}
+	}
+}
+
+// An endpoint answers for itself: what only a server of this process can do
+// ends the test at once, with the reason.
+func TestAnEndpointCommitsNoFaultOfAServer(t *testing.T) {
+	t.Setenv(dynamotest.EndpointVariable, "http://127.0.0.1:1") // nothing is sent
+	for _, do := range []dynamotest.Disturbance{
+		dynamotest.Throttle, dynamotest.InternalError, dynamotest.Unavailable, dynamotest.Conflict, dynamotest.Unprocessed,
+	} {
+		r := &recorder{TB: t}
+		ended := make(chan bool)
+		go func() {
+			defer close(ended)
+			db := dynamotest.Open(r)
+			if db.InProcess() || db.Server() != nil {
+				t.Error("not the endpoint")
+			}
+			db.Inject(dynamotest.Fault{Do: do})
+			t.Errorf("%v: the test goes on", do)
+		}()
+		<-ended
+		r.finish()
+		if len(r.errors) != 1 || !strings.Contains(r.errors[0], do.String()+" needs a server in this process") {
+			t.Errorf("%v: errors %q", do, r.errors)
+		}
+	}
+	r := &recorder{TB: t}
+	db := dynamotest.Open(r)
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest}) // works everywhere
+	if _, err := once(db.Client()).ListTables(t.Context(), &dynamodb.ListTablesInput{}); err == nil || !strings.Contains(err.Error(), "connection reset") {
+		t.Errorf("got %v", err)
+	}
+	if r.finish(); len(r.errors) != 0 {
+		t.Errorf("errors %q", r.errors)
 	}
 }

@@ -1,11 +1,10 @@
 package dynamotest
 
 import (
-	"bytes"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -43,27 +42,41 @@ func keyAttributes(key map[string]types.AttributeValue) (attr.Map, error) {
 	return attr.NewMap(fields...), nil
 }
 
-// What Conflict and Unprocessed can concern.
+// What Conflict and Unprocessed can concern. Of statements alone and in batches,
+// a Conflict concerns those that write.
 var (
-	conflicts = []string{"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "TransactGetItems"}
-	batches   = []string{"BatchGetItem", "BatchWriteItem"}
+	conflicts = []string{
+		"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "TransactGetItems",
+		"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction",
+	}
+	batches = []string{"BatchGetItem", "BatchWriteItem", "BatchExecuteStatement"}
 )
 
 // inCall tells whether the fault concerns a call, and which of its targets.
 func (f *fault) inCall(call *engine.Call) (hit []bool, ok bool) {
+	if f.Op != "" && f.Op != call.Operation {
+		return nil, false
+	}
+	ok = f.Table == "" && f.key == nil
 	switch {
-	case f.Op != "" && f.Op != call.Operation,
-		f.Do == Conflict && !slices.Contains(conflicts, call.Operation),
-		f.Do == Unprocessed && !slices.Contains(batches, call.Operation):
+	case f.Do == Conflict && slices.Contains(conflicts, call.Operation),
+		f.Do == Unprocessed && slices.Contains(batches, call.Operation):
+		ok = false // it needs a target
+	case f.Do == Conflict, f.Do == Unprocessed:
 		return nil, false
 	}
 	hit = make([]bool, len(call.Targets))
-	ok = f.Table == "" && f.key == nil
 	for i, target := range call.Targets {
-		hit[i] = (f.Table == "" || f.Table == target.Table) && contains(target.Key, f.key)
+		hit[i] = (f.Table == "" || f.Table == target.Table) && contains(target.Key, f.key) && f.harms(call, target)
 		ok = ok || hit[i]
 	}
 	return hit, ok
+}
+
+// harms tells whether the fault can befall a target: a read outside of a
+// transaction waits for none.
+func (f *fault) harms(call *engine.Call, target engine.Target) bool {
+	return f.Do != Conflict || !target.Read || strings.Contains(call.Operation, "Transact")
 }
 
 // contains tells whether a key has all attributes of another.
@@ -76,59 +89,36 @@ func contains(key, part attr.Map) bool {
 	return true
 }
 
-// inBody tells whether the fault concerns a request on its way.
-func (f *fault) inBody(op string, body []byte) bool {
-	if f.Op != "" && f.Op != op || f.Table != "" && !names(body, f.Table) {
-		return false
-	}
-	if f.key == nil {
-		return true
-	}
-	var request any
-	return json.Unmarshal(body, &request) == nil && hasKey(request, f.key)
-}
-
-// names reports whether the request names the table, as a value or, in a
-// batch, as a key.
-func names(body []byte, table string) bool {
-	return bytes.Contains(body, []byte(`"`+table+`"`))
-}
-
-// hasKey looks for an item or a key with the attributes, in whatever member of
-// the request it stands.
-func hasKey(request any, key attr.Map) bool {
-	switch request := request.(type) {
-	case []any:
-		return slices.ContainsFunc(request, func(v any) bool { return hasKey(v, key) })
-	case map[string]any:
-		if !slices.ContainsFunc(key, func(want attr.Field) bool { return !hasValue(request[want.Name], want.Value) }) {
-			return true
+// onItsWay is a request as the fault sees it on the way to a backend. Which
+// attributes make a key is known of a server in this process; to another one the
+// fault's own Key tells.
+func (f *fault) onItsWay(server *control, op string, body []byte) *engine.Call {
+	keys := func(string) []string {
+		var names []string
+		for _, field := range f.key {
+			names = append(names, field.Name)
 		}
-		for name, member := range request {
-			if name != "M" && name != "L" && hasKey(member, key) { // not inside documents
-				return true
-			}
+		return names
+	}
+	if server != nil {
+		keys = server.engine.KeyNames
+	}
+	return &engine.Call{Operation: op, Targets: engine.TargetsOf(op, body, keys)}
+}
+
+// draw is one for each request about the same thing, the n-th of its kind: it
+// does not depend on what others do in the meantime.
+func (f *fault) draw(call *engine.Call, hit []bool) float64 {
+	h := fnv.New64a()
+	io.WriteString(h, call.Operation)
+	for i, target := range call.Targets {
+		if hit[i] {
+			fmt.Fprintf(h, "\x00%s\x00%s\x00%s", target.Table, target.Index, target.Key.AppendJSON(nil))
 		}
 	}
-	return false
-}
-
-// hasValue compares a value as it stands in JSON.
-func hasValue(member any, want attr.Value) bool {
-	value, _ := member.(map[string]any)
-	text, ok := value[want.Kind().String()].(string)
-	if !ok {
-		return false
-	}
-	switch want.Kind() {
-	case attr.N:
-		v, err := attr.Number(text)
-		return err == nil && v.Str() == want.Str()
-	case attr.B:
-		b, err := base64.StdEncoding.DecodeString(text)
-		return err == nil && string(b) == want.Str()
-	}
-	return text == want.Str()
+	about := h.Sum64()
+	f.met[about]++
+	return rand.New(rand.NewPCG(f.Seed+f.met[about], about)).Float64()
 }
 
 // readBody reads the request's body and puts it back.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/partiql"
 )
 
 // Hooks stand around every operation: here a server injects its faults and
@@ -29,6 +30,9 @@ type Call struct {
 	// Refuse may be filled by Before, with one element for each target of a
 	// batch: those that come back unprocessed.
 	Refuse []bool
+	// Errors may be filled by Before, with one element for each statement of a
+	// batch: what it meets instead of being performed, or nil.
+	Errors []*api.Error
 	// Late may be set by Before, for After to return.
 	Late *api.Error
 
@@ -38,91 +42,195 @@ type Call struct {
 	Err  *api.Error
 }
 
-// A Target is something that a request reads or writes.
+// A Target is something that a request reads or writes. A PartiQL statement is
+// one, even when it is none that can be understood.
 type Target struct {
 	Table string
-	Index string   // of a Query or a Scan of an index
-	Key   attr.Map // of an item; nil for a Query, a Scan and whole tables
+	Index string // of a Query, a Scan or a SELECT of an index
+	// Key is that of an item; nil for a Query, a Scan and whole tables. Of a
+	// statement it is what WHERE says of it by equality.
+	Key  attr.Map
+	Read bool // of what only reads items
 }
 
 // refuses tells whether the i-th target of a batch shall come back unprocessed.
 func (c *Call) refuses(i int) bool { return i < len(c.Refuse) && c.Refuse[i] }
 
-// targets lists what a request is about, in the order of the request.
-func (e *Engine) targets(req api.Request) []Target {
-	switch r := req.(type) {
-	case *api.PutItem:
-		return []Target{e.itemTarget(r.TableName.Value, r.Item.Map)}
-	case *api.UpdateItem:
-		return []Target{{Table: api.TableNameOf(r.TableName.Value), Key: r.Key.Map}}
-	case *api.DeleteItem:
-		return []Target{{Table: api.TableNameOf(r.TableName.Value), Key: r.Key.Map}}
-	case *api.GetItem:
-		return []Target{{Table: api.TableNameOf(r.TableName.Value), Key: r.Key.Map}}
-	case *api.Query:
-		return []Target{{Table: api.TableNameOf(r.TableName.Value), Index: r.IndexName.Value}}
-	case *api.Scan:
-		return []Target{{Table: api.TableNameOf(r.TableName.Value), Index: r.IndexName.Value}}
-	case *api.BatchGetItem, *api.BatchWriteItem, *api.TransactWriteItems, *api.TransactGetItems:
-		return e.manyTargets(req)
-	case *api.ExecuteStatement:
-		return e.statementTargets(r.Statement)
-	case *api.BatchExecuteStatement:
-		return e.statementTargets(r.Statements...)
-	case *api.ExecuteTransaction:
-		return e.statementTargets(r.Statements...)
-	case interface{ Table() string }:
-		return []Target{{Table: r.Table()}}
+// fails returns what the i-th statement of a batch shall meet.
+func (c *Call) fails(i int) *api.Error {
+	if i < len(c.Errors) {
+		return c.Errors[i]
 	}
 	return nil
 }
 
-func (e *Engine) manyTargets(req api.Request) []Target {
-	var out []Target
-	add := func(table string, key attr.Map) {
-		out = append(out, Target{Table: api.TableNameOf(table), Key: key})
+// targets lists what a request is about, in the order of the request.
+func (e *Engine) targets(req api.Request) []Target {
+	l := lister{keys: e.KeyNames}
+	l.list(req)
+	return l.targets
+}
+
+// TargetsOf lists what a request to any backend is about. It asks which
+// attributes the key of a table has; where that is not known, which is no name,
+// an item stands for its key, and nothing is known of statements. A request that
+// cannot be understood is about nothing.
+func TargetsOf(operation string, body []byte, keys func(table string) []string) []Target {
+	fresh := requests[operation]
+	if fresh == nil {
+		return nil
 	}
+	req := fresh()
+	if api.Decode(body, req) != nil {
+		return nil
+	}
+	l := lister{keys: keys}
+	l.list(req)
+	return l.targets
+}
+
+// KeyNames returns the names of a table's key attributes, or none when there is
+// no such table.
+func (e *Engine) KeyNames(table string) []string {
+	names, _ := e.primaryKey(table)
+	return names
+}
+
+// requests makes requests that have targets, by operation.
+var requests = map[string]func() api.Request{
+	"BatchExecuteStatement":     fresh[api.BatchExecuteStatement],
+	"BatchGetItem":              fresh[api.BatchGetItem],
+	"BatchWriteItem":            fresh[api.BatchWriteItem],
+	"CreateTable":               fresh[api.CreateTable],
+	"DeleteItem":                fresh[api.DeleteItem],
+	"DeleteTable":               fresh[api.DeleteTable],
+	"DescribeContinuousBackups": fresh[api.DescribeContinuousBackups],
+	"DescribeTable":             fresh[api.DescribeTable],
+	"DescribeTimeToLive":        fresh[api.DescribeTimeToLive],
+	"ExecuteStatement":          fresh[api.ExecuteStatement],
+	"ExecuteTransaction":        fresh[api.ExecuteTransaction],
+	"GetItem":                   fresh[api.GetItem],
+	"PutItem":                   fresh[api.PutItem],
+	"Query":                     fresh[api.Query],
+	"Scan":                      fresh[api.Scan],
+	"TransactGetItems":          fresh[api.TransactGetItems],
+	"TransactWriteItems":        fresh[api.TransactWriteItems],
+	"UpdateContinuousBackups":   fresh[api.UpdateContinuousBackups],
+	"UpdateItem":                fresh[api.UpdateItem],
+	"UpdateTable":               fresh[api.UpdateTable],
+	"UpdateTimeToLive":          fresh[api.UpdateTimeToLive],
+}
+
+func fresh[R any, P interface {
+	*R
+	api.Request
+}]() api.Request {
+	return P(new(R))
+}
+
+// A lister lists targets.
+type lister struct {
+	keys    func(table string) []string
+	targets []Target
+}
+
+func (l *lister) list(req api.Request) {
+	switch r := req.(type) {
+	case *api.PutItem:
+		l.item(r.TableName.Value, r.Item.Map)
+	case *api.UpdateItem:
+		l.key(r.TableName.Value, r.Key.Map, false)
+	case *api.DeleteItem:
+		l.key(r.TableName.Value, r.Key.Map, false)
+	case *api.GetItem:
+		l.key(r.TableName.Value, r.Key.Map, true)
+	case *api.Query:
+		l.page(&r.Page)
+	case *api.Scan:
+		l.page(&r.Page)
+	case *api.BatchGetItem, *api.BatchWriteItem, *api.TransactWriteItems, *api.TransactGetItems:
+		l.several(req)
+	case *api.ExecuteStatement:
+		l.statements(r.Statement)
+	case *api.BatchExecuteStatement:
+		l.statements(r.Statements...)
+	case *api.ExecuteTransaction:
+		l.statements(r.Statements...)
+	case interface{ Table() string }:
+		l.targets = []Target{{Table: r.Table()}}
+	}
+}
+
+func (l *lister) several(req api.Request) {
 	switch r := req.(type) {
 	case *api.BatchGetItem:
 		for _, t := range r.Tables {
 			for _, key := range t.Keys {
-				add(t.Table, key.Map)
+				l.key(t.Table, key.Map, true)
 			}
 		}
 	case *api.BatchWriteItem:
 		for _, t := range r.Tables {
 			for _, w := range t.Writes {
 				if w.Put != nil {
-					out = append(out, e.itemTarget(t.Table, w.Put.Item.Map))
+					l.item(t.Table, w.Put.Item.Map)
 				} else {
-					add(t.Table, w.Delete.Key.Map)
+					l.key(t.Table, w.Delete.Key.Map, false)
 				}
 			}
 		}
 	case *api.TransactGetItems:
 		for _, g := range r.Gets {
-			add(g.TableName.Value, g.Key.Map)
+			l.key(g.TableName.Value, g.Key.Map, true)
 		}
 	case *api.TransactWriteItems:
 		for i := range r.Actions {
 			a := &r.Actions[i]
 			if a.Kind == api.Put {
-				out = append(out, e.itemTarget(a.TableName.Value, a.Item.Map))
+				l.item(a.TableName.Value, a.Item.Map)
 			} else {
-				add(a.TableName.Value, a.Key.Map)
+				l.key(a.TableName.Value, a.Key.Map, false)
 			}
 		}
 	}
-	return out
 }
 
-// itemTarget names an item by the key attributes in it.
-func (e *Engine) itemTarget(tableName string, item attr.Map) Target {
-	target := Target{Table: api.TableNameOf(tableName)}
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	if t := e.tables[target.Table]; t != nil {
-		target.Key = t.key.pick(item)
+func (l *lister) key(table string, key attr.Map, read bool) {
+	l.targets = append(l.targets, Target{Table: api.TableNameOf(table), Key: key, Read: read})
+}
+
+func (l *lister) page(p *api.Page) {
+	l.targets = append(l.targets, Target{Table: api.TableNameOf(p.TableName.Value), Index: p.IndexName.Value, Read: true})
+}
+
+// item names an item by the key attributes in it.
+func (l *lister) item(table string, item attr.Map) {
+	if names := l.keys(table); names != nil {
+		item = item.Pick(names...)
 	}
-	return target
+	l.key(table, item, false)
+}
+
+// statements name their items by what stands in WHERE, or in the new item.
+func (l *lister) statements(list ...api.Statement) {
+	for i := range list {
+		b, err := bindStatement(&list[i])
+		if err != nil {
+			l.targets = append(l.targets, Target{})
+			continue
+		}
+		if b.Kind == partiql.Insert {
+			l.item(b.Table, b.Item())
+			continue
+		}
+		target := Target{Table: api.TableNameOf(b.Table), Index: b.Index, Read: !b.Kind.Writes()}
+		if b.Index == "" {
+			for _, name := range l.keys(b.Table) {
+				if part, _, err := b.Where.Key([]string{name}); err == nil {
+					target.Key = target.Key.With(name, part[0].Value)
+				}
+			}
+		}
+		l.targets = append(l.targets, target)
+	}
 }

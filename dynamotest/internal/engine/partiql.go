@@ -190,28 +190,7 @@ func errNeedsKey(operation string) *api.Error {
 	return api.Invalid("Select statements within %s must specify the primary key in the where clause.", operation)
 }
 
-// statementTargets names what a statement is about, for hooks. A statement that
-// is none has no target.
-func (e *Engine) statementTargets(list ...api.Statement) []Target {
-	var out []Target
-	for i := range list {
-		b, err := bindStatement(&list[i])
-		if err != nil {
-			continue
-		}
-		if b.Kind == partiql.Insert {
-			out = append(out, e.itemTarget(b.Table, b.Item()))
-			continue
-		}
-		target := Target{Table: api.TableNameOf(b.Table), Index: b.Index}
-		if names, err := e.primaryKey(b.Table); err == nil && b.Index == "" {
-			target.Key = pinned(b.Where, names)
-		}
-		out = append(out, target)
-	}
-	return out
-}
-
+// pinned is the key that a condition pins, nil when it pins none.
 func pinned(w *partiql.Where, names []string) attr.Map {
 	key, _, err := w.Key(names)
 	if err != nil {

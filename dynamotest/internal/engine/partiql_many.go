@@ -36,6 +36,10 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 	answers := make([]answer, len(req.Statements))
 	for i := range req.Statements {
 		list[i], answers[i].err = bindStatement(&req.Statements[i])
+		if err := call.fails(i); err != nil {
+			answers[i].err = err
+			answers[i].table = call.Targets[i].Table
+		}
 	}
 	if err := checkMixed("BatchExecuteStatement", list); err != nil {
 		return nil, err

@@ -412,7 +412,10 @@ func TestHooksSeeWhatStatementsAreAbout(t *testing.T) {
 		{"ExecuteStatement", ask(`UPDATE plain SET n = 2 WHERE id = 'x' AND n = 1`, ""), `plain// {"id":{"S":"x"}}`},
 		{"ExecuteStatement", ask(`SELECT * FROM plain WHERE n = 1`, ""), `plain// null`},
 		{"ExecuteStatement", ask(`SELECT * FROM music."by-year" WHERE artist = 'x' AND song = 1`, ""), `music/by-year/ null`},
-		{"ExecuteStatement", ask(`nonsense`, ""), ``},
+		{"ExecuteStatement", ask(`SELECT * FROM music WHERE artist = 'x' AND song > 1`, ""), `music// {"artist":{"S":"x"}}`},
+		{"ExecuteStatement", ask(`SELECT * FROM music WHERE artist = 'x' OR song = 1`, ""), `music// null`},
+		{"ExecuteStatement", ask(`nonsense`, ""), `// null`},
+		{"BatchExecuteStatement", `{"Statements":[` + ask(`nonsense`, "") + `,` + ask(`SELECT * FROM plain WHERE id = 'x'`, "") + `]}`, `// null plain// {"id":{"S":"x"}}`},
 		{"BatchExecuteStatement", `{"Statements":[` + ask(`DELETE FROM plain WHERE id = 'x'`, "") + `,` + ask(`DELETE FROM none WHERE id = 'x'`, "") + `]}`, `plain// {"id":{"S":"x"}} none// null`},
 		{"ExecuteTransaction", `{"TransactStatements":[` + ask(`SELECT * FROM plain WHERE id = 'x'`, "") + `]}`, `plain// {"id":{"S":"x"}}`},
 	} {
