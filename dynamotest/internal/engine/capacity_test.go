@@ -191,6 +191,14 @@ func TestItemCollectionMetrics(t *testing.T) {
 			`{"ItemCollectionMetrics":{"ItemCollectionKey":{"artist":{"S":"abba"}},"SizeEstimateRangeGB":[0.0,1.0]}}`,
 		},
 		{"PutItem", `{"TableName":"plain","ReturnItemCollectionMetrics":"SIZE","Item":{"id":{"S":"x"}}}`, `{}`},
+		{"DeleteItem", `{"TableName":"music","ReturnItemCollectionMetrics":"SIZE","Key":{"artist":{"S":"none"},"song":{"N":"1"}}}`, `{}`},
+		{
+			"TransactWriteItems", `{"ReturnItemCollectionMetrics":"SIZE","TransactItems":[
+				{"ConditionCheck":{"TableName":"music","Key":{"artist":{"S":"none"},"song":{"N":"1"}},"ConditionExpression":"attribute_not_exists(song)"}},
+				{"ConditionCheck":{"TableName":"music","Key":{"artist":{"S":"abba"},"song":{"N":"1"}},"ConditionExpression":"attribute_exists(song)"}},
+				{"Put":{"TableName":"music","Item":` + song(3, 0, "") + `}}]}`,
+			`{"ItemCollectionMetrics":{"music":[{"ItemCollectionKey":{"artist":{"S":"abba"}},"SizeEstimateRangeGB":[0.0,1.0]}]}}`,
+		},
 		{
 			"BatchWriteItem", `{"ReturnItemCollectionMetrics":"SIZE","RequestItems":{"music":[{"PutRequest":{"Item":` + song(2, 0, "") + `}}]}}`,
 			`{"UnprocessedItems":{},"ItemCollectionMetrics":{"music":[{"ItemCollectionKey":{"artist":{"S":"abba"}},"SizeEstimateRangeGB":[0.0,1.0]}]}}`,

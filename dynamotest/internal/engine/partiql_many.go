@@ -23,6 +23,16 @@ func checkMixed(operation string, list []*partiql.Bound) *api.Error {
 	return nil
 }
 
+// checkParameters refuses a request for a value that is none in any statement.
+func checkParameters(list []api.Statement) *api.Error {
+	for i := range list {
+		if err := list[i].ParametersErr; err != nil {
+			return invalid(err)
+		}
+	}
+	return nil
+}
+
 // An answer is what one statement of a batch led to.
 type answer struct {
 	table string // of a statement that got as far as its table
@@ -32,6 +42,9 @@ type answer struct {
 }
 
 func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatement) (reply, *api.Error) {
+	if err := checkParameters(req.Statements); err != nil {
+		return nil, err
+	}
 	list := make([]*partiql.Bound, len(req.Statements))
 	answers := make([]answer, len(req.Statements))
 	for i := range req.Statements {
@@ -116,10 +129,7 @@ func (e *Engine) answerWrite(b *partiql.Bound) answer {
 		return answer{err: err}
 	}
 	c, err := e.applyStatement(w)
-	a := answer{table: c.cost.Table, err: err, cost: c.cost}
-	if err != nil && err.Code == api.ThroughputExceeded {
-		a.table = api.TableNameOf(b.Table)
-	}
+	a := answer{table: api.TableNameOf(b.Table), err: err, cost: c.cost}
 	if shown := w.returned(&c); err == nil && len(shown) > 0 {
 		a.item = func(w *api.Writer) { w.Item("Item", shown) }
 	}
@@ -179,10 +189,8 @@ func shortCode(code string) string {
 }
 
 func (e *Engine) executeTransaction(call *Call, req *api.ExecuteTransaction) (reply, *api.Error) {
-	for i := range req.Statements {
-		if err := req.Statements[i].ParametersErr; err != nil {
-			return nil, invalid(err)
-		}
+	if err := checkParameters(req.Statements); err != nil {
+		return nil, err
 	}
 	list := make([]*partiql.Bound, len(req.Statements))
 	for i := range req.Statements {

@@ -285,9 +285,10 @@ func writeMetrics(w *api.Writer, key attr.Map) {
 }
 
 // collection returns the key of the item collection that a change touched, if
-// its table has such: if it has local indexes.
+// its table has such: if it has local indexes. A condition check and a delete of
+// nothing touch none.
 func (c *change) collection(asked api.Opt[string]) attr.Map {
-	if asked.Value != "SIZE" || len(c.table.indexes) == 0 || !c.table.indexes[0].local {
+	if asked.Value != "SIZE" || len(c.table.indexes) == 0 || !c.table.indexes[0].local || c.old == c.new {
 		return nil
 	}
 	item := itemOf(c.new)
