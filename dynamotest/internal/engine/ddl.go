@@ -243,6 +243,11 @@ func checkProjection(x *api.Index) *api.Error {
 	case p.Type.Value != "INCLUDE" && p.IncludeAt:
 		return api.InvalidParameter("ProjectionType is %s, but NonKeyAttributes is specified", p.Type.Value)
 	}
+	for i, name := range p.Include {
+		if slices.Contains(p.Include[:i], name) {
+			return api.InvalidParameter("Duplicate AttributeName in NonKeyAttributes: %s", name)
+		}
+	}
 	return nil
 }
 

@@ -117,6 +117,7 @@ func TestRefusedTables(t *testing.T) {
 		{"local index of another partition key", "CreateTable", local(el("b", "HASH")+","+el("c", "RANGE"), all), "Validation", "same leading hash key"},
 		{"no projection", "CreateTable", global(el("b", "HASH"), ``), "Validation", "Unknown ProjectionType: null"},
 		{"include of nothing", "CreateTable", global(el("b", "HASH"), `"ProjectionType":"INCLUDE"`), "Validation", "NonKeyAttributes is not specified"},
+		{"include of one twice", "CreateTable", global(el("b", "HASH"), `"ProjectionType":"INCLUDE","NonKeyAttributes":["x","y","x"]`), "Validation", "Duplicate AttributeName in NonKeyAttributes: x"},
 		{"include with all", "CreateTable", global(el("b", "HASH"), all+`,"NonKeyAttributes":["x"]`), "Validation", "NonKeyAttributes is specified"},
 		{"five hash parts", "CreateTable", table(onDemand + attrs("a b c d e") + hash + `,"GlobalSecondaryIndexes":[{"IndexName":"index","KeySchema":[` +
 			el("a", "HASH") + `,` + el("b", "HASH") + `,` + el("c", "HASH") + `,` + el("d", "HASH") + `,` + el("e", "HASH") + `],"Projection":{` + all + `}}]`), "Validation", "exceeds the limit of 4"},
