@@ -33,8 +33,14 @@ func (s *Server) Fork() *Server {
 // bytes: for each table a line with its definition, in the form that CreateTable
 // takes, and then a line for each item.
 //
-//	{"Table":{"TableName":"orders",…},"TimeToLive":"expiresAt"}
+//	{"Table":{"TableName":"orders",…},"TimeToLive":"expiresAt","PointInTimeRecovery":{"RecoveryPeriodInDays":35}}
 //	{"Item":{"customer":{"S":"ann"},"number":{"N":"1"}}}
+//
+// A definition has every setting, tags and the stream's view type included.
+// What is left out is what belongs to one server's past: table ids, times, the
+// records of streams, the tokens of transactions. A [Snapshot] and the file of
+// [OpenServer] have those too. An item whose attributes do not suit the key of an
+// index, because it is older than the index, says so: {"Item":{…},"Unindexed":true}.
 func (s *Server) Dump(w io.Writer) error {
 	if err := s.engine.Snapshot().Dump(w); err != nil {
 		return fmt.Errorf("dynamotest: dump: %w", err)
@@ -43,8 +49,9 @@ func (s *Server) Dump(w io.Writer) error {
 }
 
 // Load creates the tables of a [Server.Dump] with their items: all of them or,
-// when a line is wrong or a table exists already, none. Nothing is charged and
-// no fault concerns it.
+// when a line is wrong or a table exists already, none. What is compressed by
+// gzip is unpacked. Nothing is charged, no fault concerns it, and streams begin
+// after it.
 func (s *Server) Load(r io.Reader) error {
 	if err := s.engine.Load(r); err != nil {
 		return fmt.Errorf("dynamotest: load: %w", err)
@@ -53,8 +60,17 @@ func (s *Server) Load(r io.Reader) error {
 }
 
 // LoadItems puts items into a table that exists, in the place of those with
-// the same keys. It takes the item lines of a dump, which have the form of
-// DynamoDB's exports in DynamoDB JSON.
+// the same keys: all of them or, when a line is wrong, none. The error names the
+// line. It takes the item lines of a dump and the data files of DynamoDB's exports
+// to S3 in the format DYNAMODB_JSON, compressed by gzip, as those are, or not:
+//
+//	{"Item":{…}}                                       a full export
+//	{"Metadata":{…},"Keys":{…},"NewImage":{…}}         an incremental one: the item is put
+//	{"Metadata":{…},"Keys":{…}}                        and here it is deleted
+//
+// An OldImage is not looked at. Data files can be loaded in any order, for each
+// key stands in one of them; exports are loaded in the order of their times.
+// Manifests, Amazon Ion, CSV and zstd are refused.
 func (s *Server) LoadItems(table string, r io.Reader) error {
 	if err := s.engine.LoadItems(table, r); err != nil {
 		return fmt.Errorf("dynamotest: load into %s: %w", table, err)

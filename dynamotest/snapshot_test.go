@@ -2,10 +2,14 @@ package dynamotest_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -106,7 +110,7 @@ const everySetting = `{"Table":{"TableName":"every","KeySchema":[{"AttributeName
 	`"LocalSecondaryIndexes":[{"IndexName":"local","KeySchema":[{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"g","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],` +
 	`"GlobalSecondaryIndexes":[{"IndexName":"global","KeySchema":[{"AttributeName":"g","KeyType":"HASH"},{"AttributeName":"s","KeyType":"RANGE"}],` +
 	`"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x","y"]},"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":2},"WarmThroughput":{"ReadUnitsPerSecond":12000,"WriteUnitsPerSecond":4000}}],` +
-	`"DeletionProtectionEnabled":true,"TableClass":"STANDARD_INFREQUENT_ACCESS","SSESpecification":{"Enabled":true,"SSEType":"KMS"},"Tags":[{"Key":"team","Value":"å\n"}],"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"}},"TimeToLive":"x"}
+	`"DeletionProtectionEnabled":true,"TableClass":"STANDARD_INFREQUENT_ACCESS","SSESpecification":{"Enabled":true,"SSEType":"KMS"},"Tags":[{"Key":"team","Value":"å\n"}],"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"}},"TimeToLive":"x","PointInTimeRecovery":{"RecoveryPeriodInDays":7}}
 {"Item":{"g":{"S":"a"},"p":{"B":"AAE="},"s":{"N":"-1.5"},"x":{"M":{"l":{"L":[{"NULL":true},{"BOOL":false},{"SS":["a","b"]}]}}}}}
 {"Item":{"p":{"B":"AAE="},"s":{"N":"2"},"y":{"S":"\u0001\"\\ é"}}}
 `
@@ -170,15 +174,116 @@ func TestLoadItems(t *testing.T) {
 	if err := srv.LoadItems("orders", strings.NewReader(item("1")+item("2")+item("2"))); err != nil {
 		t.Fatal(err)
 	}
-	for _, tt := range []struct{ table, items string }{{"orders", item("3") + item("x")}, {"orders", item("3") + "{}"}, {"another", item("3")}} {
-		if err := srv.LoadItems(tt.table, strings.NewReader(tt.items)); err == nil {
-			t.Errorf("loaded into %s: %s", tt.table, tt.items)
+	before := dump(t, srv)
+	for _, tt := range []struct{ table, items, want string }{
+		{"orders", item("3") + item("x"), "line 2: The parameter cannot be converted to a numeric value"},
+		{"orders", item("3") + "{}", "line 2: neither a table nor an item nor a change of one"},
+		{"orders", item("3") + "\n" + `{"Item":{"customer":{"S":"ann"}}}`, "line 3: "},
+		{"orders", item("3") + `{"Keys":{"customer":{"S":"ann"}}}`, "line 2: "},
+		{"orders", `{"NewImage":{"customer":{"S":"ann"},"number":{"N":"1"}}}`, "line 1: "},
+		{"orders", `{"Keys":{},"Item":{}}`, "line 1: more than one"},
+		{"orders", item("3") + strings.Split(before, "\n")[0], "line 2: a table between the items"},
+		{"orders", item("3") + `[{"Item":{}}]`, "line 2: a JSON list"},
+		{"orders", "\x28\xb5\x2f\xfd", "zstd"},
+		{"orders", "\xe0\x01\x00\xea", "line 1: this is Amazon Ion"},
+		{"orders", packed(t, item("3"))[:30], "line 1: unexpected EOF"},
+		{"another", item("3"), "table another does not exist"},
+	} {
+		if err := srv.LoadItems(tt.table, strings.NewReader(tt.items)); err == nil || !strings.Contains(err.Error(), "dynamotest: load into "+tt.table+": ") || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want … %s …", err, tt.want)
 		}
+	}
+	if diff := cmp.Diff(before, dump(t, srv)); diff != "" {
+		t.Errorf("what failed left something: %s", diff)
 	}
 	out, err := srv.Client().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("orders"), IndexName: aws.String("by-day")})
 	if err != nil || out.Count != 2 || out.Items[0]["day"].(*types.AttributeValueMemberS).Value != "x" {
 		t.Errorf("%v: %v", err, out)
 	}
+}
+
+func packed(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// The files in testdata/export have the form of DynamoDB's exports to S3, as its
+// developer guide describes it.
+func TestLoadItemsOfAnExport(t *testing.T) {
+	t.Parallel()
+	read := func(name string) string {
+		t.Helper()
+		content, err := os.ReadFile(filepath.Join("testdata", "export", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	full := strings.TrimSpace(read("full.json"))
+	for _, pack := range []bool{false, true} {
+		srv := seeded(t.Context(), 0)
+		load := func(name string) error {
+			content := read(name)
+			if pack {
+				content = packed(t, content)
+			}
+			return srv.LoadItems("orders", strings.NewReader(content))
+		}
+		items := func() []string {
+			lines := strings.Split(strings.TrimSpace(dump(t, srv)), "\n")[1:]
+			slices.Sort(lines)
+			return lines
+		}
+		if err := load("full.json"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(byName(t, strings.Split(full, "\n")), byName(t, items())); diff != "" {
+			t.Error(diff)
+		}
+		if err := load("incremental.json"); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			`{"Item":{"customer":{"S":"ann"},"day":{"S":"2026-03-30"},"number":{"N":"2"},"paid":{"BOOL":false}}}`,
+			`{"Item":{"customer":{"S":"cy"},"day":{"S":"2026-03-31"},"number":{"N":"1"}}}`,
+		}
+		if diff := cmp.Diff(want, items()); diff != "" {
+			t.Error(diff)
+		}
+		for name, want := range map[string]string{
+			"manifest-files.json": "line 1: the manifest of an export: load the data files that it names",
+			"full.ion":            "line 1: this is Amazon Ion, which is not read here: export as DYNAMODB_JSON",
+			"items.csv":           "line 1: no JSON object: DynamoDB JSON is read here, and CSV is not",
+		} {
+			if err := load(name); fmt.Sprint(err) != "dynamotest: load into orders: "+want {
+				t.Errorf("%s: got %v", name, err)
+			}
+		}
+		if err := srv.Load(strings.NewReader(strings.Split(dump(t, srv), "\n")[0] + "\n" + read("incremental.json"))); err == nil {
+			t.Error("changes are loaded as a dump")
+		}
+	}
+}
+
+// byName decodes lines, so that the order of attributes does not matter.
+func byName(t *testing.T, lines []string) (out []any) {
+	t.Helper()
+	for _, line := range lines {
+		var v any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // A snapshot is one moment, also while writers go on; a transaction is in it

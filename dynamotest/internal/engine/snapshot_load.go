@@ -231,7 +231,7 @@ func readLine(r *jsonx.Reader, text []byte) (*dumped, error) {
 func checkFormat(text []byte) error {
 	switch {
 	case bytes.HasPrefix(text, []byte("$ion_1_0")), bytes.HasPrefix(text, []byte("\xe0\x01\x00\xea")):
-		return errors.New("Amazon Ion, which is not read here: export as DYNAMODB_JSON")
+		return errors.New("this is Amazon Ion, which is not read here: export as DYNAMODB_JSON")
 	case text[0] == '[':
 		return errors.New("a JSON list: every item stands on a line of its own")
 	case text[0] != '{':

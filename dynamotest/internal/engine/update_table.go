@@ -140,9 +140,29 @@ func (t *table) changedIndexes(req *api.UpdateTable, onDemand bool) ([]*index, *
 			if i < 0 {
 				return nil, &api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found: Index: " + u.Update.Name + " not found in table: " + t.name}
 			}
+			if u.Update.Throughput.Set && onDemand {
+				return nil, api.InvalidParameter("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: %s when BillingMode is PAY_PER_REQUEST", u.Update.Name)
+			}
 			x := *indexes[i]
 			x.change(u.Update)
 			indexes[i] = &x
+		}
+	}
+	return billed(indexes, onDemand)
+}
+
+// billed holds global indexes to the billing mode of their table: each has
+// throughput when it is provisioned, and none when it is not.
+func billed(indexes []*index, onDemand bool) ([]*index, *api.Error) {
+	for i, x := range indexes {
+		switch {
+		case x.local || onDemand != x.throughput.Read.Set:
+		case onDemand:
+			y := *x
+			y.throughput = api.Throughput{}
+			indexes[i] = &y
+		default:
+			return nil, api.InvalidParameter("ProvisionedThroughput must be specified for index: %s", x.name)
 		}
 	}
 	return indexes, nil
