@@ -45,6 +45,7 @@ import software.amazon.awssdk.enhanced.dynamodb.model.QueryConditional;
 import software.amazon.awssdk.enhanced.dynamodb.model.ReadBatch;
 import software.amazon.awssdk.enhanced.dynamodb.model.TransactPutItemEnhancedRequest;
 import software.amazon.awssdk.http.apache5.Apache5HttpClient;
+import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
@@ -71,9 +72,9 @@ public final class Client {
 
     Client(String server, String faulty) {
         this.faulty = faulty;
-        // Waiting for "100 Continue" before each body is sent is this HTTP client's specialty.
-        db = at(server, DynamoDbClient.builder()).httpClient(Apache5HttpClient.builder().expectContinueEnabled(true).build()).build();
-        async = at(server, DynamoDbAsyncClient.builder()).build();
+        // Each by another of the SDK's HTTP clients.
+        db = at(server, DynamoDbClient.builder()).httpClient(Apache5HttpClient.create()).build();
+        async = at(server, DynamoDbAsyncClient.builder()).httpClient(NettyNioAsyncHttpClient.create()).build();
         streams = at(server, DynamoDbStreamsClient.builder()).httpClient(UrlConnectionHttpClient.create()).build();
         enhanced = DynamoDbEnhancedClient.builder().dynamoDbClient(db).build();
     }
