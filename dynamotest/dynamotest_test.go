@@ -105,7 +105,7 @@ func ExampleTap_Meter() {
 
 func ExampleTap_Inject() {
 	ctx := context.Background()
-	srv := dynamotest.NewServer(nil)
+	srv := dynamotest.NewServer(&dynamotest.Config{MaxBackoff: time.Millisecond})
 	db := srv.Client()
 	if err := schema.Create(ctx, db, orders("orders")); err != nil {
 		log.Fatal(err)

@@ -580,3 +580,28 @@ func TestAnEndpointCommitsNoFaultOfAServer(t *testing.T) {
 		t.Errorf("errors %q", r.errors)
 	}
 }
+
+// Attempts stay three, and retryable is what was: only the waits are cut.
+func TestMaxBackoff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for longest, short := range map[time.Duration]bool{0: false, time.Millisecond: true} {
+			db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: longest})
+			table := create(t, db)
+			db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem", Times: 3})
+			began := time.Now()
+			cost := db.Meter(func() {
+				if err := put(t.Context(), db.Client(), table, order("ann", 1)); err == nil || !strings.Contains(err.Error(), "connection reset") {
+					t.Errorf("got %v", err)
+				}
+			})
+			if took := time.Since(began); cost.Requests != 3 || (took <= 2*time.Millisecond) != short {
+				t.Errorf("MaxBackoff %v: %d requests in %v", longest, cost.Requests, took)
+			}
+			db.Inject(dynamotest.Fault{Do: dynamotest.Conflict, Op: "PutItem"}) // not sent again
+			if err := put(t.Context(), db.Client(), table, order("bo", 1)); errorCode(err) != "TransactionConflictException" {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
@@ -20,6 +21,13 @@ type Config struct {
 	// time is virtual, so that dependent round trips can be counted. Defaults
 	// to none.
 	Latency time.Duration
+
+	// MaxBackoff is the longest that clients of the server wait before they send
+	// a request again, as often as ever: with a millisecond a test of lost
+	// replies takes no second. Defaults to the SDK's, up to a second before the
+	// first and two before the second time; inside a synctest bubble that costs
+	// nothing.
+	MaxBackoff time.Duration
 
 	// PartitionLimits is what one partition can take in a second of the server's
 	// clock, see [Server.Heat]. DynamoDB's are [Limits]; infinite ones throttle
@@ -74,7 +82,12 @@ func NewServer(cfg *Config) *Server {
 // answers on the caller's goroutine, with the server's Tap attached. Options
 // follow the defaults.
 func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
-	inProcess := func(o *dynamodb.Options) { o.HTTPClient = direct{s.Transport()} }
+	inProcess := func(o *dynamodb.Options) {
+		o.HTTPClient = direct{s.Transport()}
+		if s.cfg.MaxBackoff > 0 {
+			o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, s.cfg.MaxBackoff)
+		}
+	}
 	options = append([]func(*dynamodb.Options){inProcess}, options...)
 	return Connect("http://dynamotest.invalid", append(options, s.Attach)...)
 }
