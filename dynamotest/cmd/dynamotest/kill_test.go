@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -19,24 +20,29 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
 
-// serveVariable makes the test binary the command itself.
-const serveVariable = "DYNAMOTEST_SERVE_DATA"
+// argsVariable makes the test binary the command itself, with these arguments,
+// one a line.
+const argsVariable = "DYNAMOTEST_ARGS"
 
 func TestMain(m *testing.M) {
-	if file := os.Getenv(serveVariable); file != "" {
-		os.Args = []string{"dynamotest", "-addr", "127.0.0.1:0", "-data", file}
+	if args, ok := os.LookupEnv(argsVariable); ok {
+		os.Args = append([]string{"dynamotest"}, strings.Split(args, "\n")...)
 		main()
-		return
 	}
 	os.Exit(m.Run())
 }
 
-// start runs the command on the file and returns a client of it, and what kills
-// it as kill -9 does.
-func start(t *testing.T, file string) (*dynamodb.Client, func()) {
+// A process is a run of the command.
+type process struct {
+	cmd    *exec.Cmd
+	client *dynamodb.Client
+	kill   func() // as kill -9 does
+}
+
+// start runs the command on the file.
+func start(t *testing.T, file string, args ...string) process {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), serveVariable+"="+file)
+	cmd := command(append([]string{"-addr", "127.0.0.1:0", "-data", file}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -56,8 +62,11 @@ func start(t *testing.T, file string) (*dynamodb.Client, func()) {
 		t.Fatalf("the command said %q, %v", line, err)
 	}
 	client := dynamotest.Connect(url, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
-	return client, kill
+	return process{cmd, client, kill}
 }
+
+// lastYear is a time in seconds that DynamoDB takes for an expiry.
+func lastYear() int64 { return time.Now().AddDate(-1, 0, 0).Unix() }
 
 // A writer moves units between two accounts and counts its acknowledged moves.
 type writer struct {
@@ -69,13 +78,16 @@ func (w *writer) account(side string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: w.name + side}}
 }
 
+// weight makes the file grow, so that it is compacted every now and then.
+var weight = &types.AttributeValueMemberS{Value: strings.Repeat("x", 40_000)}
+
 // move takes one from one account and puts it into the other, both or none.
 func (w *writer) move(ctx context.Context, db *dynamodb.Client) error {
 	add := func(side, n string) types.TransactWriteItem {
 		return types.TransactWriteItem{Update: &types.Update{
-			TableName: aws.String("accounts"), Key: w.account(side), UpdateExpression: aws.String("ADD #n :n"),
-			ExpressionAttributeNames:  map[string]string{"#n": "n"},
-			ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: n}},
+			TableName: aws.String("accounts"), Key: w.account(side), UpdateExpression: aws.String("ADD #n :n SET #w = :w"),
+			ExpressionAttributeNames:  map[string]string{"#n": "n", "#w": "weight"},
+			ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: n}, ":w": weight},
 		}}
 	}
 	_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{add("-from", "-1"), add("-to", "1")}})
@@ -110,51 +122,85 @@ func (w *writer) check(t *testing.T, db *dynamodb.Client) {
 	w.acked, w.unsure = to, 0
 }
 
-// Kill the command in the middle of its work, again and again: nothing that it
-// acknowledged may be lost.
+// Kill the command in the middle of its work, again and again, and every other
+// time while it compacts its file: nothing that it acknowledged may be lost.
 func TestKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "data")
 	writers := []*writer{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}
 	draw := rand.New(rand.NewPCG(1, 1))
-	for round := range 15 {
-		db, kill := start(t, file)
+	compacting := func() bool {
+		_, err := os.Stat(file + ".compacting")
+		return err == nil
+	}
+	seen, caught := 0, 0
+	for round := range 16 {
+		p := start(t, file)
+		if compacting() {
+			t.Error("what a compaction left is still there after the start")
+		}
 		if round == 0 {
-			_, err := db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-				TableName: aws.String("accounts"), BillingMode: types.BillingModePayPerRequest,
-				AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
-				KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			createAccounts(t, p.client)
 		}
 		var all sync.WaitGroup
-		enough := make(chan struct{}, 1000)
+		moved := make(chan struct{}, 10_000)
 		for _, w := range writers {
-			w.check(t, db)
+			w.check(t, p.client)
 			all.Go(func() {
-				for w.move(t.Context(), db) == nil {
+				for w.move(t.Context(), p.client) == nil {
 					w.acked++
-					select {
-					case enough <- struct{}{}:
-					default:
-					}
+					moved <- struct{}{}
 				}
 				w.unsure = 1
 			})
 		}
-		for range 1 + draw.IntN(120) {
-			<-enough
+		for range 1 + draw.IntN(60) {
+			<-moved
 		}
-		kill()
+		if round%2 == 1 {
+			for len(moved) < 1000 && !compacting() {
+			}
+			if compacting() {
+				seen++
+			}
+		}
+		p.kill()
+		if compacting() {
+			caught++
+		}
 		all.Wait()
 	}
-	db, _ := start(t, file)
+	p := start(t, file)
 	for _, w := range writers {
-		w.check(t, db)
+		w.check(t, p.client)
 	}
 	if writers[0].acked == 0 {
 		t.Error("nothing was written")
+	}
+	if caught == 0 {
+		t.Errorf("it was killed while it compacted 0 times; %d times it was seen to", seen)
+	}
+	t.Logf("killed while it compacted: %d times of 16", caught)
+}
+
+// createAccounts makes the table, with some items besides the accounts, so that
+// writing all of them takes its time.
+func createAccounts(t *testing.T, db *dynamodb.Client) {
+	t.Helper()
+	_, err := db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: aws.String("accounts"), BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50 {
+		_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("accounts"), Item: map[string]types.AttributeValue{
+			"id": &types.AttributeValueMemberS{Value: fmt.Sprint("still ", i)}, "weight": weight,
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

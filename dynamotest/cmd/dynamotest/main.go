@@ -1,11 +1,49 @@
-// Command dynamotest serves a DynamoDB of its own on a port, for SDKs of any
-// language:
+// Command dynamotest serves a DynamoDB of its own on a port, for programs and
+// SDKs of any language:
 //
 //	go run github.com/homeops/ddbpatterns/dynamotest/cmd/dynamotest -addr 127.0.0.1:8000
 //
-// It asks for no account. With -data FILE it keeps what it holds in a file, and
-// acknowledges nothing that is not on disk: it may be killed at any time.
-// Unless told otherwise it listens on the loopback interface only.
+// It needs no account. A client needs the endpoint, a region, and credentials that
+// may be any: they are not checked.
+//
+//	export AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:8000 AWS_REGION=us-east-1
+//	export AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any
+//
+// is enough for the AWS CLI and for SDKs that read the environment, as the current
+// ones do. In code:
+//
+//	// Go
+//	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion("us-east-1"),
+//		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("any", "any", "")))
+//	db := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String("http://127.0.0.1:8000") })
+//	db := dynamotest.Connect("http://127.0.0.1:8000") // the same
+//
+//	// JavaScript
+//	const db = new DynamoDBClient({ endpoint: "http://127.0.0.1:8000", region: "us-east-1",
+//		credentials: { accessKeyId: "any", secretAccessKey: "any" } });
+//
+//	# Python
+//	db = boto3.client("dynamodb", endpoint_url="http://127.0.0.1:8000", region_name="us-east-1",
+//		aws_access_key_id="any", aws_secret_access_key="any")
+//
+//	// Java
+//	DynamoDbClient db = DynamoDbClient.builder().endpointOverride(URI.create("http://127.0.0.1:8000"))
+//		.region(Region.US_EAST_1)
+//		.credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("any", "any"))).build();
+//
+//	# AWS CLI
+//	aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000
+//
+// Unless told otherwise it listens on the loopback interface only: whoever
+// reaches the port can read and change everything.
+//
+// With -data FILE it keeps what it holds in a file, and acknowledges nothing that
+// is not on disk: it may be killed at any time. One process uses a file at a time.
+// See dynamotest.OpenServer for what the file has and what happens when it is
+// damaged or the disk is full.
+//
+// SIGINT and SIGTERM end it with status 0, after the requests that are under way.
+// A second one ends it at once.
 package main
 
 import (
@@ -13,10 +51,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,17 +64,31 @@ import (
 )
 
 func main() {
-	addr := flag.String("addr", "127.0.0.1:8000", "address to listen on")
-	sweep := flag.Duration("ttl", time.Minute, "how often expired items are deleted; 0 is never")
-	data := flag.String("data", "", "file that keeps the data; none by default")
-	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ready := func(url string) { fmt.Println("dynamotest: listening on", url) }
-	if err := serve(ctx, options{addr: *addr, data: *data, sweep: *sweep}, ready); err != nil {
-		fmt.Fprintln(os.Stderr, "dynamotest:", err)
-		os.Exit(1)
+	context.AfterFunc(ctx, stop) // a second signal is not waited for
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the command: it returns the status that it ends with.
+func run(ctx context.Context, args []string, out, log io.Writer) int {
+	opt, err := parse(args, log)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
 	}
+	ready := func(address net.Addr) {
+		fmt.Fprintln(out, "dynamotest: listening on http://"+address.String())
+		if tcp, ok := address.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+			fmt.Fprintln(log, "dynamotest: this is not the loopback interface: whoever reaches it can read and change everything")
+		}
+	}
+	if err := serve(ctx, opt, ready); err != nil {
+		fmt.Fprintln(log, "dynamotest:", strings.TrimPrefix(err.Error(), "dynamotest: "))
+		return 1
+	}
+	return 0
 }
 
 type options struct {
@@ -43,8 +97,37 @@ type options struct {
 	sweep time.Duration // how often expired items are deleted
 }
 
+// parse reads the command line. It has told the user of an error.
+func parse(args []string, log io.Writer) (opt options, err error) {
+	flags := flag.NewFlagSet("dynamotest", flag.ContinueOnError)
+	flags.SetOutput(log)
+	flags.Usage = func() {
+		fmt.Fprint(log, "Usage: dynamotest [-addr HOST:PORT] [-data FILE] [-ttl INTERVAL]\n\n"+
+			"Serves a DynamoDB of its own. Clients need its URL as the endpoint, a region,\n"+
+			"and credentials that may be any.\n\n")
+		flags.PrintDefaults()
+	}
+	flags.StringVar(&opt.addr, "addr", "127.0.0.1:8000", "listen on `HOST:PORT`; port 0 is any that is free")
+	flags.StringVar(&opt.data, "data", "", "keep everything in `FILE`, which is made if it does not exist; without it, all is\nforgotten at the end")
+	flags.DurationVar(&opt.sweep, "ttl", time.Minute, "delete expired items at every `INTERVAL`; 0 is never")
+	if err := flags.Parse(args); err != nil {
+		return opt, err
+	}
+	switch {
+	case flags.NArg() > 0:
+		err = fmt.Errorf("unexpected argument: %q", flags.Arg(0))
+	case opt.sweep < 0:
+		err = fmt.Errorf("-ttl %v: an interval cannot be negative", opt.sweep)
+	}
+	if err != nil {
+		fmt.Fprintln(log, "dynamotest:", err)
+		flags.Usage()
+	}
+	return opt, err
+}
+
 // serve answers until the context ends, then finishes what is under way.
-func serve(ctx context.Context, opt options, ready func(url string)) (err error) {
+func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 	db := dynamotest.NewServer(nil)
 	if opt.data != "" {
 		if db, err = dynamotest.OpenServer(opt.data, nil); err != nil {
@@ -54,7 +137,7 @@ func serve(ctx context.Context, opt options, ready func(url string)) (err error)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	listener, err := net.Listen("tcp", opt.addr)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; -addr takes another address", err)
 	}
 	server := &http.Server{
 		Handler:           db.Handler(),
@@ -68,7 +151,7 @@ func serve(ctx context.Context, opt options, ready func(url string)) (err error)
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	ready("http://" + listener.Addr().String())
+	ready(listener.Addr())
 	select {
 	case err := <-failed:
 		return err
@@ -76,8 +159,8 @@ func serve(ctx context.Context, opt options, ready func(url string)) (err error)
 	}
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if err := server.Shutdown(deadline); err != nil && !errors.Is(err, http.ErrServerClosed) {
-		return err
+	if err := server.Shutdown(deadline); err != nil {
+		_ = server.Close() // who has not sent a request by now gets no reply
 	}
 	return nil
 }

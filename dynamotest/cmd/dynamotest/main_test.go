@@ -1,8 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/schema"
@@ -12,8 +25,10 @@ func TestServe(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	ready, done := make(chan string, 1), make(chan error, 1)
-	go func() { done <- serve(ctx, options{addr: "127.0.0.1:0"}, func(url string) { ready <- url }) }()
-	db := dynamotest.Connect(<-ready)
+	go func() {
+		done <- serve(ctx, options{addr: "127.0.0.1:0"}, func(address net.Addr) { ready <- address.String() })
+	}()
+	db := dynamotest.Connect("http://" + <-ready)
 	table := schema.Table{Name: "orders", Key: schema.Key{Partition: schema.String("pk")}, TTL: "expiresAt"}
 	if err := schema.Create(t.Context(), db, table); err != nil {
 		t.Error(err)
@@ -24,9 +39,120 @@ func TestServe(t *testing.T) {
 	}
 }
 
-func TestServeSaysWhenThePortIsTaken(t *testing.T) {
+// command returns the command itself, not yet started.
+func command(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), argsVariable+"="+strings.Join(args, "\n"))
+	return cmd
+}
+
+// What the command says to who has mistaken something, and its status.
+func TestWhatTheUserIsTold(t *testing.T) {
 	t.Parallel()
-	if err := serve(t.Context(), options{addr: "256.0.0.1:1"}, func(string) {}); err == nil {
-		t.Error("listening nowhere")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	folder := t.TempDir()
+	damaged, used := filepath.Join(folder, "damaged"), filepath.Join(folder, "used")
+	if err := os.WriteFile(damaged, []byte("dynamotest journal 2\nwhat is this\n\nand this\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	user, err := dynamotest.OpenServer(used, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = user.Close() }()
+	for _, tt := range []struct {
+		args   []string
+		status int
+		want   string // a part of what it writes to its standard error
+	}{
+		{[]string{"-h"}, 0, `listen on HOST:PORT; port 0 is any that is free (default "127.0.0.1:8000")`},
+		{[]string{"-help"}, 0, "Usage: dynamotest [-addr HOST:PORT] [-data FILE] [-ttl INTERVAL]\n"},
+		{[]string{"-port", "1"}, 2, "flag provided but not defined: -port"},
+		{[]string{"-ttl", "often"}, 2, `invalid value "often" for flag -ttl`},
+		{[]string{"-ttl", "-1s"}, 2, "dynamotest: -ttl -1s: an interval cannot be negative\nUsage"},
+		{[]string{"8000"}, 2, "dynamotest: unexpected argument: \"8000\"\nUsage"},
+		{[]string{"-addr", taken.Addr().String()}, 1, "dynamotest: listen tcp " + taken.Addr().String() + ": bind: address already in use; -addr takes another address\n"},
+		{[]string{"-addr", "256.0.0.1:1"}, 1, "256.0.0.1"},
+		{[]string{"-data", filepath.Join(folder, "none", "data")}, 1, "dynamotest: data file " + filepath.Join(folder, "none", "data") + ": open "},
+		{[]string{"-data", folder}, 1, "dynamotest: data file " + folder + ": open " + folder + ": is a directory\n"},
+		{[]string{"-data", damaged}, 1, "dynamotest: data file " + damaged + ": damaged in line 2, at byte 21: it does not begin with a checksum, and 10 bytes follow that were written later; nothing was changed\n"},
+		{[]string{"-data", used}, 1, "dynamotest: data file " + used + ": another process uses it"},
+	} {
+		t.Run(fmt.Sprint(tt.args), func(t *testing.T) {
+			cmd := command(tt.args...)
+			var out, log bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &log
+			err := cmd.Run()
+			var status *exec.ExitError
+			if err != nil && !errors.As(err, &status) {
+				t.Fatal(err)
+			}
+			if cmd.ProcessState.ExitCode() != tt.status || !strings.Contains(log.String(), tt.want) || out.Len() > 0 {
+				t.Errorf("status %d, want %d; it said\n%s%s\nwant … %s …", cmd.ProcessState.ExitCode(), tt.status, &out, &log, tt.want)
+			}
+		})
+	}
+}
+
+// SIGTERM ends the command with 0, with a client still connected, and all is
+// there when it is started again. Meanwhile expired items were deleted.
+func TestTerminated(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "data")
+	item := map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "kept"}}
+	for round := range 2 {
+		p := start(t, file, "-ttl", "1ms")
+		if round == 0 {
+			table := schema.Table{Name: "orders", Key: schema.Key{Partition: schema.String("pk")}, TTL: "expiresAt"}
+			if err := schema.Create(t.Context(), p.client, table); err != nil {
+				t.Fatal(err)
+			}
+			expired := map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "over"}, "expiresAt": &types.AttributeValueMemberN{Value: fmt.Sprint(lastYear())}}
+			for _, item := range []map[string]types.AttributeValue{item, expired} {
+				if _, err := p.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: item}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for items(t, p.client) > 1 { // until it is swept
+			}
+		}
+		if n := items(t, p.client); n != 1 {
+			t.Errorf("%d items", n)
+		}
+		if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.cmd.Wait(); err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+	}
+}
+
+func items(t *testing.T, db *dynamodb.Client) int32 {
+	t.Helper()
+	out, err := db.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("orders")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Count
+}
+
+// Who listens elsewhere than on the loopback interface is told what that means.
+func TestOtherInterfaces(t *testing.T) {
+	t.Parallel()
+	for addr, warned := range map[string]bool{"127.0.0.1:0": false, "0.0.0.0:0": true} {
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		var out, log bytes.Buffer
+		if status := run(ctx, []string{"-addr", addr}, &out, &log); status != 0 || !strings.Contains(out.String(), "listening on http://") {
+			t.Errorf("%s: status %d, %s", addr, status, &out)
+		}
+		if strings.Contains(log.String(), "can read and change everything") != warned {
+			t.Errorf("%s: %s", addr, &log)
+		}
 	}
 }
