@@ -22,7 +22,8 @@
 //   - [New] is for tests that need the server's own powers, such as its clock
 //     and its TTL sweep: always in process.
 //   - [NewServer] needs no testing.T: examples, programs, other SDKs through
-//     [Server.Handler].
+//     [Server.Handler]. scripts/clients drives it with the AWS CLI, boto3, the
+//     JavaScript SDK and Java's.
 //   - [NewTap] meters and disturbs any client of any endpoint.
 //
 // # Meter
