@@ -161,10 +161,15 @@ func (k *keySchema) checkValues(m attr.Map) *api.Error {
 			return api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", kindName(p.kind), p.name)
 		}
 	}
-	if keyBytes(k.hash, m) > maxHashKey {
+	return checkKeyBytes(keyBytes(k.hash, m), keyBytes(k.rng, m))
+}
+
+// checkKeyBytes checks how long the two parts of a key are.
+func checkKeyBytes(hash, rng int) *api.Error {
+	if hash > maxHashKey {
 		return api.InvalidParameter("Size of hashkey has exceeded the maximum size limit of%d bytes", maxHashKey)
 	}
-	if keyBytes(k.rng, m) > maxRangeKey {
+	if rng > maxRangeKey {
 		return api.InvalidParameter("Aggregated size of all range keys has exceeded the size limit of %d bytes", maxRangeKey)
 	}
 	return nil

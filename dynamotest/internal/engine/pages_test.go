@@ -288,12 +288,20 @@ func TestRefusedQueries(t *testing.T) {
 	key := func(condition, values string) string {
 		return fmt.Sprintf(`{"TableName":"music","KeyConditionExpression":%q,"ExpressionAttributeValues":{%s}}`, condition, values)
 	}
+	do(t, eng, "CreateTable", `{"TableName":"words","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"},`+
+		`{"AttributeName":"word","AttributeType":"S"}],"KeySchema":[{"AttributeName":"id","KeyType":"HASH"},{"AttributeName":"word","KeyType":"RANGE"}]}`)
 	testRefusals(t, eng, []refusal{
 		{"no condition", "Query", `{"TableName":"music"}`, "Validation", "KeyConditionExpression parameter must be specified"},
 		{"no partition key", "Query", key("song = :s", `":s":{"N":"1"}`), "Validation", "Query condition missed key schema element: artist"},
 		{"another attribute", "Query", key("artist = :a AND title = :t", `":a":{"S":"x"},":t":{"S":"x"}`), "Validation", "Query condition missed key schema element: song"},
 		{"range on the partition key", "Query", key("artist > :a", `":a":{"S":"x"}`), "Validation", "Query key condition not supported"},
 		{"key of another type", "Query", key("artist = :a", `":a":{"N":"1"}`), "Validation", "Condition parameter type does not match schema type"},
+		{"long partition key", "Query", key("artist = :a", `":a":{"S":"`+strings.Repeat("x", 2049)+`"}`), "Validation", "Size of hashkey has exceeded"},
+		{
+			"long sort key", "Query",
+			`{"TableName":"words","KeyConditionExpression":"id = :a AND word BETWEEN :a AND :z","ExpressionAttributeValues":{":a":{"S":"a"},":z":{"S":"` +
+				strings.Repeat("z", 1025) + `"}}}`, "Validation", "Aggregated size of all range keys has exceeded",
+		},
 		{"empty key", "Query", key("artist = :a", `":a":{"S":""}`), "Validation", "empty string value. Key: artist"},
 		{"OR", "Query", key("artist = :a OR song = :s", `":a":{"S":"x"},":s":{"N":"1"}`), "Validation", "Invalid operator used in KeyConditionExpression: OR"},
 		{"bounds crossed", "Query", key("artist = :a AND song BETWEEN :x AND :y", `":a":{"S":"x"},":x":{"N":"2"},":y":{"N":"1"}`), "Validation", "requires upper bound to be greater than or equal to lower bound"},

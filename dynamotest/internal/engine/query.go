@@ -79,16 +79,28 @@ func checkOperands(schema *keySchema, query *expr.KeyQuery) *api.Error {
 			return err
 		}
 	}
+	long := valueBytes(query.Equal...)
 	if r := query.Range; r != nil {
 		part := schema.rng[len(query.Equal)]
 		if err := checkOperand(part, r.Value); err != nil {
 			return err
 		}
 		if r.Op == expr.Between {
-			return checkOperand(part, r.High)
+			if err := checkOperand(part, r.High); err != nil {
+				return err
+			}
 		}
+		long += max(valueBytes(r.Value), valueBytes(r.High))
 	}
-	return nil
+	return checkKeyBytes(valueBytes(query.Hash...), long)
+}
+
+func valueBytes(values ...attr.Value) int {
+	size := 0
+	for _, v := range values {
+		size += v.Size()
+	}
+	return size
 }
 
 // checkFilter refuses a filter on the key that the query is about, for the key

@@ -136,13 +136,7 @@ func (x *index) checkItem(item attr.Map) *api.Error {
 				"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s", kindName(p.kind), x.name, p.name)
 		}
 	}
-	if keyBytes(x.key.hash, item) > maxHashKey {
-		return api.InvalidParameter("Size of hashkey has exceeded the maximum size limit of%d bytes", maxHashKey)
-	}
-	if keyBytes(x.key.rng, item) > maxRangeKey {
-		return api.InvalidParameter("Aggregated size of all range keys has exceeded the size limit of %d bytes", maxRangeKey)
-	}
-	return nil
+	return checkKeyBytes(keyBytes(x.key.hash, item), keyBytes(x.key.rng, item))
 }
 
 func (t *table) index(name string) *index {
