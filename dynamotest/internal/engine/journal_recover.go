@@ -228,11 +228,11 @@ func (e *Engine) redoEntry(entry *journalled) error {
 	case entry.op != "":
 		return e.perform(entry.op, []byte(entry.request))
 	case entry.token != "":
-		var payload api.Fingerprint
-		if n, err := hex.Decode(payload[:], []byte(entry.payload)); err != nil || n != len(payload) {
+		payload, err := hex.DecodeString(entry.payload)
+		if err != nil || len(payload) != len(api.Fingerprint{}) {
 			return fmt.Errorf("no payload of a token: %q", entry.payload)
 		}
-		e.tokens.spend(entry.token, payload, entry.at)
+		e.tokens.spend(entry.token, api.Fingerprint(payload), entry.at)
 	case entry.table != nil:
 		return e.redoTable(entry.table)
 	case entry.stream != nil:
