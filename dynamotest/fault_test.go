@@ -384,8 +384,8 @@ func TestASeedReplaysConcurrentCallers(t *testing.T) {
 	run := func(seed uint64) []string {
 		db := dynamotest.New(t, nil)
 		table := create(t, db)
-		db.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Chance: 0.3, Seed: seed, Table: table, Op: "PutItem"})
-		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Chance: 0.3, Seed: seed, Table: table, Op: "GetItem"})
+		db.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Chance: 0.3, Seed: seed, Table: table, Op: "GetItem"})
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Chance: 0.3, Seed: seed, Table: table, Op: "PutItem"})
 		client := once(db.Client())
 		var mu sync.Mutex
 		var failed []string
@@ -396,10 +396,10 @@ func TestASeedReplaysConcurrentCallers(t *testing.T) {
 				for i := range 20 {
 					item := order(name, i%4)
 					item["at"] = &types.AttributeValueMemberS{Value: time.Now().String()} // no part of the draw
-					_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item})
-					_, lost := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: orderKey(name, i%4)})
+					_, lost := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item})
+					_, refused := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: orderKey(name, i%4)})
 					mu.Lock()
-					failed = append(failed, fmt.Sprint(name, " ", i, " ", err != nil, " ", lost != nil))
+					failed = append(failed, fmt.Sprint(name, " ", i, " ", refused != nil, " ", lost != nil))
 					mu.Unlock()
 				}
 			})
@@ -428,6 +428,38 @@ func TestASeedReplaysConcurrentCallers(t *testing.T) {
 	}
 	if failures < 25 || failures > 75 || losses < 25 || losses > 75 { // of 160, 48 are expected
 		t.Errorf("%d failures and %d losses of 160", failures, losses)
+	}
+}
+
+// A chance is drawn for each attempt anew: what failed once may pass.
+func TestAChanceIsDrawnForEachAttempt(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, nil)
+	table := create(t, db)
+	db.Inject(dynamotest.Fault{Do: dynamotest.Unavailable, Op: "GetItem", Chance: 0.5, Seed: 1})
+	failed := 0
+	for range 60 {
+		if _, err := once(db.Client()).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: orderKey("ann", 1)}); err != nil {
+			failed++
+		}
+	}
+	if failed < 15 || failed > 45 {
+		t.Errorf("%d of 60 failed", failed)
+	}
+}
+
+// Two items of one table are throttled for one reason.
+func TestAReasonIsGivenOnce(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, nil)
+	table := create(t, db)
+	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "BatchGetItem"})
+	_, err := once(db.Client()).BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+		table: {Keys: []map[string]types.AttributeValue{orderKey("ann", 1), orderKey("bo", 1)}},
+	}})
+	var throttled *types.ProvisionedThroughputExceededException
+	if !errors.As(err, &throttled) || len(throttled.ThrottlingReasons) != 1 {
+		t.Errorf("got %v", err)
 	}
 }
 

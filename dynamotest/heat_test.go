@@ -346,3 +346,33 @@ func TestARefusedRequestCountsOnceInAPartition(t *testing.T) {
 		t.Errorf("%+v", hottest)
 	}
 }
+
+// A local index is a part of its table, whose partitions its readers use.
+func TestALocalIndexUsesItsTablesPartitions(t *testing.T) {
+	t.Parallel()
+	db := lagging(t, &dynamotest.Config{PartitionLimits: dynamotest.Limits})
+	if err := put(t.Context(), db.Client(), "orders", order("ann", 1)); err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range readers(db.Client()) {
+		before := db.Server().Heat()
+		if _, err := read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var where []string
+		for _, h := range db.Server().Heat() {
+			for _, b := range before {
+				if b.Index == h.Index && h.RCU > b.RCU {
+					where = append(where, h.Index+"/"+h.Partition)
+				}
+			}
+		}
+		want := "/ann"
+		if strings.HasPrefix(name, "index") {
+			want = "global/ann"
+		}
+		if len(where) != 1 || where[0] != want {
+			t.Errorf("%s: counted in %q, want %q", name, where, want)
+		}
+	}
+}

@@ -38,13 +38,13 @@ func ExampleFault_statement() {
 	}
 	for _, response := range out.Responses {
 		if response.Error != nil {
-			fmt.Println(response.Error.Code)
+			fmt.Println(response.Error.Code, *response.TableName)
 		} else {
 			fmt.Println("done")
 		}
 	}
 	// Output:
-	// ProvisionedThroughputExceeded
+	// ProvisionedThroughputExceeded orders
 	// done
 }
 
@@ -62,9 +62,11 @@ func TestAStatementMeetsFaults(t *testing.T) {
 	}{
 		{"throttled read", dynamotest.Fault{Do: dynamotest.Throttle}, selectAnn1, "ProvisionedThroughputExceededException TableReadKeyRangeThroughputExceeded table/orders", 0},
 		{"throttled write", dynamotest.Fault{Do: dynamotest.Throttle}, insertAnn1, "ProvisionedThroughputExceededException TableWriteKeyRangeThroughputExceeded table/orders", 0},
+		{"throttled update", dynamotest.Fault{Do: dynamotest.Throttle}, updateAnn1, "ProvisionedThroughputExceededException TableWriteKeyRangeThroughputExceeded table/orders", 0},
 		{"throttled index", dynamotest.Fault{Do: dynamotest.Throttle}, byDay, "ProvisionedThroughputExceededException IndexReadKeyRangeThroughputExceeded table/orders/index/by-day", 0},
 		{"for a reason", dynamotest.Fault{Do: dynamotest.Throttle, Reason: "MadeUp"}, byDay, "ProvisionedThroughputExceededException MadeUp table/orders/index/by-day", 0},
 		{"conflict", dynamotest.Fault{Do: dynamotest.Conflict}, insertAnn1, "TransactionConflictException", 0},
+		{"conflict of an update", dynamotest.Fault{Do: dynamotest.Conflict}, updateAnn1, "TransactionConflictException", 0},
 		{"conflict of a read", dynamotest.Fault{Do: dynamotest.Conflict}, selectAnn1, "<nil>", 0},
 		{"internal error", dynamotest.Fault{Do: dynamotest.InternalError}, insertAnn1, "InternalServerError", 0},
 		{"internal error after", dynamotest.Fault{Do: dynamotest.InternalError, After: true}, insertAnn1, "InternalServerError", 1},

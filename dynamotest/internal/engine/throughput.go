@@ -343,7 +343,6 @@ func (y *tally) close(p *pager, units Units) {
 		d.hash, d.Units = s.hash, Units{Read: units.Read * float64(s.bytes) / float64(bytes)}
 		y.demands = append(y.demands, d)
 	}
-	y.shares = nil
 }
 
 // admitPage admits what a pager has read.
