@@ -2,12 +2,18 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
 // steps that make a table and put items into it, of which each weighs about size
@@ -104,3 +110,150 @@ func TestWhenTheFileIsCompacted(t *testing.T) {
 		}
 	}
 }
+
+// slow is a disk whose files are synced when the test says so.
+type slow struct {
+	*model
+	syncs chan struct{} // each lets one sync go
+}
+
+func (s slow) open(path string) (dataFile, error) {
+	file, err := s.model.open(path)
+	return slowFile{file, s.syncs}, err
+}
+
+func (s slow) lock(path string, file dataFile) error {
+	return s.model.lock(path, file.(slowFile).dataFile)
+}
+
+type slowFile struct {
+	dataFile
+	syncs chan struct{}
+}
+
+func (f slowFile) Sync() error {
+	<-f.syncs
+	return f.dataFile.Sync()
+}
+
+// Callers that come while a sync is under way share the next one.
+func TestCallersShareASync(t *testing.T) {
+	t.Parallel()
+	disk := slow{newModel(), make(chan struct{}, 100)}
+	e := New(Options{disk: disk})
+	disk.syncs <- struct{}{} // of the first line
+	disk.syncs <- struct{}{} // of the table
+	if err := e.OpenJournal("data"); err != nil {
+		t.Fatal(err)
+	}
+	steps := puts(51, 51, 10)
+	if !steps[0].do(e) {
+		t.Fatal("no table")
+	}
+	j := e.journal
+	until := func(done func() bool) {
+		for {
+			j.mu.Lock()
+			ok := done()
+			j.mu.Unlock()
+			if ok {
+				return
+			}
+			runtime.Gosched()
+		}
+	}
+	var all sync.WaitGroup
+	acknowledged := atomic.Int64{}
+	put := func(s step) {
+		all.Go(func() {
+			if s.do(e) {
+				acknowledged.Add(1)
+			}
+		})
+	}
+	put(steps[1])
+	until(func() bool { return j.flushing && len(j.entries) == 0 && j.appended == 2 })
+	for _, s := range steps[2:] {
+		put(s)
+	}
+	until(func() bool { return j.appended == 52 })
+	if n := acknowledged.Load(); n > 0 {
+		t.Errorf("%d were acknowledged before anything was synced", n)
+	}
+	disk.syncs <- struct{}{} // of the first item
+	disk.syncs <- struct{}{} // and of fifty others
+	all.Wait()
+	if n := acknowledged.Load(); n != 51 {
+		t.Errorf("%d were acknowledged", n)
+	}
+	if lines := bytes.Count(disk.names["data"].data, []byte("\n")); lines != 4 {
+		t.Errorf("%d lines", lines)
+	}
+}
+
+// After the disk has failed, no request is answered as if nothing were, not even
+// a read: memory has what the file lacks. The file has what was acknowledged.
+func TestADiskThatFails(t *testing.T) {
+	t.Parallel()
+	for _, operation := range []string{"write", "sync"} {
+		e, m := played(t, puts(3, 9, 10))
+		want := whole(t, e)
+		m.failAt = m.operations + 1
+		if operation == "sync" {
+			m.failAt++
+		}
+		lost := step{"PutItem", `{"TableName":"plain","Item":{"id":{"N":"77"}}}`}
+		for _, s := range []step{lost, {"GetItem", `{"TableName":"plain","Key":{"id":{"N":"77"}}}`}, {"ListTables", `{}`}, lost} {
+			res := e.Do(t.Context(), s.op, []byte(s.body))
+			if res.Err == nil || res.Err.Code != api.InternalServerError || res.Err.Message != "the data file cannot be written: the disk failed" {
+				t.Errorf("%s fails, and %s is answered %v", operation, s.op, res.Err)
+			}
+		}
+		if err := e.CloseJournal(); !errors.Is(err, errDisk) {
+			t.Errorf("closed: %v", err)
+		}
+		e = onModel(m.crash(image{}, nil), ticking())
+		if err := e.OpenJournal("data"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, whole(t, e)); diff != "" {
+			t.Errorf("%s fails: %s", operation, diff)
+		}
+	}
+}
+
+// A disk that has no room for a second file is no reason to stop.
+func TestNoRoomToCompact(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	m := newModel()
+	full := noRoom{m}
+	e := New(Options{disk: full, compactFrom: 1000, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err := e.OpenJournal("data"); err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range puts(60, 1, 100) {
+		if !s.do(e) {
+			t.Fatalf("step %d is refused", i)
+		}
+		m.compacted(e.journal)
+	}
+	want := whole(t, e)
+	if err := e.CloseJournal(); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(log.String(), `msg="dynamotest: the data file was not compacted" file=data error="no space left"`); n < 2 || n > 5 {
+		t.Errorf("%d attempts: %s", n, &log)
+	}
+	e = New(Options{disk: full, compactFrom: 1000, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err := e.OpenJournal("data"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, whole(t, e)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+type noRoom struct{ *model }
+
+func (noRoom) create(string, dataFile) (dataFile, error) { return nil, errors.New("no space left") }
