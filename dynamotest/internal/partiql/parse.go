@@ -348,7 +348,11 @@ func (p *parser) path() expr.Path {
 		p.unexpected()
 		return expr.NewPath("")
 	}
-	path := expr.NewPath(p.next().text)
+	first := p.next().text
+	if first == "" {
+		p.refuse(invalid(textEmptyName))
+	}
+	path := expr.NewPath(first)
 	for steps := 1; p.err == nil; steps++ {
 		if steps > maxPath {
 			p.refuse(invalid("The document path has too many nesting elements; nesting levels: %d", steps))

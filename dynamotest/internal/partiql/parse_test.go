@@ -77,6 +77,7 @@ func TestParseErrors(t *testing.T) {
 		`SELECT *, a FROM t`:    malformed + "Expected FROM",
 		`SELECT * FROM`:         term,
 		`SELECT * FROM "" `:     "Path component cannot be an empty string",
+		`UPDATE t SET "" = 1`:   "Path component cannot be an empty string",
 		`SELECT * FROM a."b".c`: "A path may contain at most 2 components in the FROM clause",
 
 		// A token too many.
