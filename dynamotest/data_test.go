@@ -327,3 +327,45 @@ func TestADataFileCannotGoBack(t *testing.T) {
 	}()
 	srv.Restore(srv.Snapshot())
 }
+
+// What changes nothing leaves nothing to read back.
+func TestWritesThatChangeNothing(t *testing.T) {
+	t.Parallel()
+	ctx, file, name := t.Context(), filepath.Join(t.TempDir(), "data"), aws.String("orders")
+	srv, err := dynamotest.OpenServer(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := srv.Client()
+	if err := schema.Create(ctx, db, orders(*name)); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(ctx, db, *name, order("ann", 1)); err != nil {
+		t.Fatal(err)
+	}
+	absent, there := orderKey("bo", 1), orderKey("ann", 1)
+	if _, err := db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: name, Key: absent}); err != nil {
+		t.Error(err)
+	}
+	if _, err := db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
+		*name: {{DeleteRequest: &types.DeleteRequest{Key: absent}}},
+	}}); err != nil {
+		t.Error(err)
+	}
+	check := func(key map[string]types.AttributeValue, condition string) types.TransactWriteItem {
+		return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: name, Key: key, ConditionExpression: &condition}}
+	}
+	if _, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+		check(absent, "attribute_not_exists(customer)"),
+		check(there, "attribute_exists(customer)"),
+		{Delete: &types.Delete{TableName: name, Key: orderKey("cy", 1)}},
+	}}); err != nil {
+		t.Error(err)
+	}
+	if err := srv.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := count(t, open(t, file, nil).Client(), *name); got != 1 {
+		t.Errorf("%d items came back, want 1", got)
+	}
+}

@@ -53,7 +53,13 @@
 // In BatchExecuteStatement the last two and Throttle befall statements, each of
 // which has an Error of its own in the reply.
 //
-// Delays pass on the wall clock, or on that of a testing/synctest bubble.
+// Delays pass on the wall clock, or on that of a testing/synctest bubble; so do
+// the SDK's waits before it sends a request again, up to three seconds for one
+// that is lost twice. A bubble makes them instant, and so does
+// [Config].MaxBackoff. In a bubble use the context of the bubble's own T.
+//
+// An on-demand table of AWS may call the same throttling ThrottlingException:
+// code that tells throttling from trouble should know both.
 //
 // # Lag
 //
@@ -82,6 +88,9 @@
 // table back. [Server.Heat] shows where the load went.
 //
 // # Strictness
+//
+// EMULATION.md beside this package lists the operations there are and where they
+// differ from DynamoDB's.
 //
 // What DynamoDB rejects, the server rejects: overlapping paths, unused names,
 // reserved words, empty keys, wrong key types, numbers over 38 digits, items

@@ -2,6 +2,9 @@ package dynamotest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -82,7 +85,8 @@ type Fault struct {
 	Do Disturbance
 	Op string // the operation, such as "UpdateItem"; "" is any
 
-	// Table must be named by the request; "" is any.
+	// Table must be named by the request; "" is any. A request to an index names
+	// its table.
 	Table string
 
 	// Key holds attributes that the key of an item in the request must have: a
@@ -172,8 +176,30 @@ func (f *Fault) wrong() string {
 		return "only Throttle has a Reason"
 	case f.Entries != 0 && f.Do != Unprocessed:
 		return "only Unprocessed has Entries"
+	case f.Do.byServer() && f.Op != "" && !slices.Contains(engine.Operations(), f.Op):
+		return fmt.Sprintf("there is no operation %q", f.Op)
+	case f.Do == Unprocessed && f.Op != "" && !strings.HasPrefix(f.Op, "Batch"):
+		return f.Op + " is no batch"
+	case f.Key != nil && (f.Op == "Query" || f.Op == "Scan"):
+		return "a " + f.Op + " names no items, so no Key finds it"
+	case strings.Contains(f.Table, "/"):
+		return fmt.Sprintf("Table %q: a fault finds tables, not indexes", f.Table)
 	}
 	return ""
+}
+
+// String says what the fault is looking for.
+func (f *Fault) String() string {
+	text := fmt.Sprintf("%v on request %d", f.Do, f.Nth)
+	for _, part := range []struct{ name, value string }{{"Op", f.Op}, {"Table", f.Table}} {
+		if part.value != "" {
+			text += " of " + part.name + " " + part.value
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Key)) {
+		text += " with " + name
+	}
+	return text
 }
 
 // due counts a request that matches, and tells whether it is one to disturb.
@@ -217,7 +243,7 @@ func (t *Tap) Heal() (idle []string) {
 	defer t.mu.Unlock()
 	for _, f := range t.faults {
 		if f.fired == 0 {
-			idle = append(idle, fmt.Sprintf("fault %v on request %d of %q never fired: %d requests matched", f.Do, f.Nth, f.Op, f.seen))
+			idle = append(idle, fmt.Sprintf("fault %v never fired: %d requests matched", &f.Fault, f.seen))
 		}
 	}
 	t.faults = nil

@@ -308,6 +308,10 @@ func TestFaultsThatCannotBe(t *testing.T) {
 		"have an After":           {Do: dynamotest.Throttle, After: true},
 		"has a Reason":            {Do: dynamotest.Conflict, Reason: "none"},
 		"has Entries":             {Do: dynamotest.Throttle, Entries: 2},
+		"there is no operation":   {Do: dynamotest.Throttle, Op: "GetItm"},
+		"PutItem is no batch":     {Do: dynamotest.Unprocessed, Op: "PutItem"},
+		"names no items":          {Do: dynamotest.LoseReply, Op: "Query", Key: orderKey("ann", 1)},
+		"not indexes":             {Do: dynamotest.LoseReply, Table: "orders/by-day"},
 		"and no key":              {Do: dynamotest.LoseReply, Key: document},
 	} {
 		func() {

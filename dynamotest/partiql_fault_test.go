@@ -71,7 +71,6 @@ func TestAStatementMeetsFaults(t *testing.T) {
 		{"internal error", dynamotest.Fault{Do: dynamotest.InternalError}, insertAnn1, "InternalServerError", 0},
 		{"internal error after", dynamotest.Fault{Do: dynamotest.InternalError, After: true}, insertAnn1, "InternalServerError", 1},
 		{"unavailable", dynamotest.Fault{Do: dynamotest.Unavailable}, insertAnn1, "ServiceUnavailable", 0},
-		{"unprocessed is for batches", dynamotest.Fault{Do: dynamotest.Unprocessed}, insertAnn1, "<nil>", 1},
 		{"another table", dynamotest.Fault{Do: dynamotest.InternalError, Table: "another"}, insertAnn1, "<nil>", 1},
 		{"the table", dynamotest.Fault{Do: dynamotest.InternalError, Table: "orders"}, selectAll, "InternalServerError", 0},
 		{"another key", dynamotest.Fault{Do: dynamotest.InternalError, Key: bo}, insertAnn1, "<nil>", 1},

@@ -30,7 +30,9 @@ type Config struct {
 	MaxBackoff time.Duration
 
 	// PartitionLimits is what one partition can take in a second of the server's
-	// clock, see [Server.Heat]. DynamoDB's are [Limits]; infinite ones throttle
+	// clock, see [Server.Heat]. What a second did not use is there in the next, so
+	// that a burst may be twice as much; what AWS lends beyond that, for up to five
+	// minutes, is not promised there and left out. DynamoDB's are [Limits]; infinite ones throttle
 	// nothing and draw the heat map all the same. With one of the two alone, the
 	// other is not limited. Defaults to no limits.
 	PartitionLimits Units
@@ -45,7 +47,8 @@ type Config struct {
 	// Defaults to nothing.
 	TTLDelay time.Duration
 
-	// From is what the server holds at first. Defaults to nothing.
+	// From is what the server holds at first; not with [OpenServer], whose file
+	// [Server.Load] seeds. Defaults to nothing.
 	From *Snapshot
 }
 

@@ -17,12 +17,13 @@ type Snapshot struct{ engine *engine.Snapshot }
 func (s *Server) Snapshot() *Snapshot { return &Snapshot{s.engine.Snapshot()} }
 
 // Restore makes the server hold what it did, or another did, when the snapshot
-// was taken. Faults and meters stay. A server with a data file cannot go back: it
-// panics.
+// was taken. Faults and meters stay; what was held is released. A server with a
+// data file cannot go back: it panics.
 func (s *Server) Restore(from *Snapshot) { s.engine.Restore(from.engine) }
 
 // Fork returns a server of its own, with the same settings, that begins with
-// what this one holds now: seed once, fork for each test.
+// what this one holds now: seed once, fork for each test. The fork has no faults
+// and no meters, holds no index and no reads back, and has no file.
 func (s *Server) Fork() *Server {
 	cfg := s.cfg
 	cfg.From = s.Snapshot()

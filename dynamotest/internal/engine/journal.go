@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -233,6 +234,11 @@ func weight(rec *record) int64 { return int64(entryWeight + sizeOf(rec)) }
 
 // logChanges appends what a commit did.
 func (e *Engine) logChanges(changes []*change) {
+	// A delete of nothing and a check change nothing: there is nothing to keep.
+	changes = slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.old == c.new })
+	if len(changes) == 0 {
+		return
+	}
 	at := e.commitTime()
 	e.journal.commitTime = time.Time{} // the next one has its own
 	e.journal.append(at, func(w *api.Writer) {

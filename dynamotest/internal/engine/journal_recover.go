@@ -267,6 +267,9 @@ func (e *Engine) redoChange(of journalledChange, expired bool) error {
 	if t == nil {
 		return fmt.Errorf("a change of table %q, which is not there", of.table)
 	}
+	if of.put == nil && of.delete == nil {
+		return nil // written by earlier versions, for deletes of nothing
+	}
 	item := of.put
 	if item == nil {
 		item = of.delete
