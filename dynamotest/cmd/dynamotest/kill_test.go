@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -61,8 +62,15 @@ func start(t *testing.T, file string, args ...string) process {
 	if !ok {
 		t.Fatalf("the command said %q, %v", line, err)
 	}
-	client := dynamotest.Connect(url, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
-	return process{cmd, client, kill}
+	return process{cmd, dynamotest.Connect(url, soon), kill}
+}
+
+// soon makes the client try again at once. It has to try at all, for the SDK may
+// close a connection while it reads a long answer (aws-sdk-go-v2 issue 2737).
+// Twice in a row is rare, and a transaction keeps its token when it is sent again.
+func soon(o *dynamodb.Options) {
+	o.RetryMaxAttempts = 5
+	o.Retryer = retry.AddWithMaxBackoffDelay(retry.NewStandard(), time.Millisecond)
 }
 
 // lastYear is a time in seconds that DynamoDB takes for an expiry.
