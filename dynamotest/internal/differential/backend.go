@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/big"
+	"maps"
 	"net/http"
-	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -19,84 +17,132 @@ type object = map[string]any
 type request struct {
 	op   string
 	body object
-	// pages is set for a Query that is to be read to its end.
+	// raw is sent in place of the body, if there is any.
+	raw string
+	// pages is set for what is to be read to its end.
 	pages bool
+	// segments is set for a scan that is to be read in so many of them.
+	segments int
 	// unordered is set where DynamoDB promises no order.
 	unordered bool
+	// mangled is set for what no SDK would send.
+	mangled bool
 }
 
 func (r request) String() string {
-	text, _ := json.Marshal(r.body) // maps of strings and lists marshal
-	return r.op + " " + string(text)
-}
-
-// An answer is what matters of a reply.
-type answer struct {
-	status  int
-	kind    string // of the error
-	message string
-	body    object
-}
-
-func (a answer) String() string {
-	if a.status != http.StatusOK {
-		return fmt.Sprintf("%d %s: %s", a.status, a.kind, a.message)
+	text := r.raw
+	if text == "" {
+		body, _ := json.Marshal(r.body) // maps of strings and lists marshal
+		text = string(body)
 	}
-	text, _ := json.Marshal(a.body)
-	return string(text)
+	notes := ""
+	if r.pages {
+		notes += " (all pages)"
+	}
+	if r.segments > 0 {
+		notes += " (all segments)"
+	}
+	return r.op + notes + " " + short(text)
 }
 
-func (a answer) equal(b answer) bool {
-	return a.status == b.status && a.kind == b.kind && reflect.DeepEqual(a.body, b.body)
+// short leaves out the middle of what is long.
+func short(text string) string {
+	const most = 3000
+	if len(text) <= most {
+		return text
+	}
+	return fmt.Sprintf("%s… %d bytes …%s", text[:most/2], len(text)-most, text[len(text)-most/2:])
 }
 
 // A backend is a DynamoDB at an endpoint.
 type backend struct {
 	url    string
 	client *http.Client
+	caller string // DynamoDB Local gives each caller tables of its own
+	nonce  string // makes the tokens of requests new ones
 }
 
-func remote(url string, client *http.Client) backend { return backend{url, client} }
-
-// ask sends a request, and those for the pages that follow if they are wanted.
+// ask sends a request, and those for the pages and segments that belong to it.
 func (b backend) ask(ctx context.Context, req request) (answer, error) {
-	a, err := b.send(ctx, req.op, req.body)
-	if err != nil || a.status != http.StatusOK {
+	body := req.body
+	if token, ok := body["ClientRequestToken"].(string); ok && token != "" {
+		body = maps.Clone(body)
+		body["ClientRequestToken"] = token + b.nonce
+	}
+	if req.raw == "" && (req.pages || req.segments > 0) {
+		return b.gather(ctx, req)
+	}
+	a, err := b.send(ctx, req.op, body, req.raw)
+	if err != nil {
 		return a, err
 	}
-	items, _ := a.body["Items"].([]any)
-	counts := []any{a.body["Count"]}
-	for req.pages && a.body["LastEvaluatedKey"] != nil {
-		next := object{}
-		for k, v := range req.body {
-			next[k] = v
-		}
-		next["ExclusiveStartKey"] = a.body["LastEvaluatedKey"]
-		if a, err = b.send(ctx, req.op, next); err != nil || a.status != http.StatusOK {
-			return a, err
-		}
-		more, _ := a.body["Items"].([]any)
-		items = append(items, more...)
-		counts = append(counts, a.body["Count"])
+	if asked := req.body["ReturnConsumedCapacity"]; asked == nil || asked == "NONE" {
+		// Nobody asked for it, yet DynamoDB Local tells it of some calls.
+		delete(a.body, "ConsumedCapacity")
 	}
-	if req.pages {
-		if len(counts) > 1 && a.body["ScannedCount"] == 0. {
-			// A page that its limit ends exactly at the last item has a key to go
-			// on from on AWS, and none on DynamoDB Local.
-			counts = counts[:len(counts)-1]
+	if a.status == http.StatusOK {
+		if req.op == "DeleteTable" {
+			delete(a.body, "TableDescription") // shortened, by each in its own way
 		}
-		a.body = object{"Items": items, "Counts": counts}
+		describe(a.body["Table"])
+		describe(a.body["TableDescription"])
+		statements(&a)
 	}
-	// Nobody asked for it, yet DynamoDB Local tells it of some calls.
-	delete(a.body, "ConsumedCapacity")
 	normalize(a.body, req.unordered)
 	return a, nil
 }
 
-func (b backend) send(ctx context.Context, op string, body object) (answer, error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return answer{}, err
+// gather reads all pages of all segments: which items come together is not the
+// same everywhere, what comes in all is.
+func (b backend) gather(ctx context.Context, req request) (answer, error) {
+	all := answer{status: http.StatusOK}
+	items := []any{}
+	var counted, scanned float64
+	for segment := range max(1, req.segments) {
+		body := maps.Clone(req.body)
+		if req.segments > 0 {
+			body["Segment"] = segment
+		}
+		for range 1000 {
+			a, err := b.send(ctx, req.op, body, "")
+			if err != nil || a.status != http.StatusOK {
+				return a, err
+			}
+			page, _ := a.body["Items"].([]any)
+			items = append(items, page...)
+			n, _ := a.body["Count"].(float64)
+			m, _ := a.body["ScannedCount"].(float64)
+			counted, scanned = counted+n, scanned+m
+			if !follow(req.op, body, a.body) {
+				break
+			}
+		}
+	}
+	all.body = object{"Items": items, "Count": counted, "ScannedCount": scanned}
+	normalize(all.body, req.unordered)
+	return all, nil
+}
+
+// follow makes the request for a page that for the next one, if there is one.
+func follow(op string, body, reply object) bool {
+	in, out := "ExclusiveStartKey", "LastEvaluatedKey"
+	if op == "ExecuteStatement" {
+		in, out = "NextToken", "NextToken"
+	}
+	if reply[out] == nil {
+		return false
+	}
+	body[in] = reply[out]
+	return true
+}
+
+func (b backend) send(ctx context.Context, op string, body object, raw string) (answer, error) {
+	text := []byte(raw)
+	if raw == "" {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return answer{}, err
+		}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url, bytes.NewReader(text))
 	if err != nil {
@@ -106,7 +152,7 @@ func (b backend) send(ctx context.Context, op string, body object) (answer, erro
 	req.Header.Set("X-Amz-Target", "DynamoDB_20120810."+op)
 	req.Header.Set("X-Amz-Date", "20260101T000000Z")
 	// DynamoDB Local wants to see a signature, and believes any.
-	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00")
+	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+b.caller+"/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00")
 	res, err := b.client.Do(req)
 	if err != nil {
 		return answer{}, err
@@ -141,57 +187,15 @@ func (a *answer) failed() {
 		kept["Item"] = item
 	}
 	if reasons, ok := a.body["CancellationReasons"].([]any); ok {
-		codes := make([]any, len(reasons))
+		codes, items := make([]any, len(reasons)), make([]any, len(reasons))
 		for i, reason := range reasons {
-			codes[i] = reason.(object)["Code"]
+			codes[i], items[i] = reason.(object)["Code"], reason.(object)["Item"]
 			if text, ok := reason.(object)["Message"].(string); ok {
 				a.message += "; " + text
 			}
 		}
-		kept["Codes"] = codes
+		kept["Codes"], kept["Items"] = codes, items
 	}
 	a.body = kept
 	normalize(a.body, false)
-}
-
-// normalize brings what has no order into one: sets always, lists of items
-// where the request promises none. Numbers get one form: DynamoDB Local keeps
-// leading zeros and exponents, which AWS does not.
-func normalize(v any, unordered bool) {
-	switch v := v.(type) {
-	case object:
-		for name, member := range v {
-			normalize(member, unordered)
-			if text, ok := member.(string); ok && name == "N" {
-				v[name] = number(text)
-			}
-			list, ok := member.([]any)
-			if ok && name == "NS" {
-				for i, e := range list {
-					list[i] = number(e.(string))
-				}
-			}
-			if ok && (name == "SS" || name == "NS" || name == "BS" || unordered && name != "L") {
-				slices.SortFunc(list, byText)
-			}
-		}
-	case []any:
-		for _, e := range v {
-			normalize(e, unordered)
-		}
-	}
-}
-
-// number returns the same text for equal numbers.
-func number(text string) string {
-	if r, ok := new(big.Rat).SetString(text); ok {
-		return r.RatString()
-	}
-	return text
-}
-
-func byText(a, b any) int {
-	x, _ := json.Marshal(a)
-	y, _ := json.Marshal(b)
-	return bytes.Compare(x, y)
 }

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// perSequence is how many requests a sequence has.
+const perSequence = 250
+
+// between is how many requests lie between two looks at all that is stored.
+const between = 50
+
+// lanes are how many sequences run side by side, each as a caller of its own.
+const lanes = 4
+
+// A comparison sends sequences of requests to two servers.
+type comparison struct {
+	seed         uint64
+	ours, theirs func(caller string) backend
+}
+
+type difference struct {
+	sequence     uint64
+	step         int // in the sequence; -1 for a look at what is stored
+	history      []request
+	request      request
+	ours, theirs answer
+}
+
+// run sends the sequences from first up to last, which it leaves out. The error
+// is one of the connection.
+func (c comparison) run(ctx context.Context, first, last uint64) (*report, error) {
+	rep := &report{seed: c.seed, known: map[string]int{}, alike: map[string]int{}, texts: map[[2]string]int{}}
+	next := atomic.Uint64{}
+	next.Store(first)
+	errs := make([]error, lanes)
+	var wg sync.WaitGroup
+	for lane := range lanes {
+		wg.Go(func() {
+			caller := fmt.Sprintf("lane%d", lane)
+			r := &run{ours: c.ours(caller), theirs: c.theirs(caller), report: rep}
+			for number := next.Add(1) - 1; number < last && errs[lane] == nil; number = next.Add(1) - 1 {
+				errs[lane] = r.sequence(ctx, number, sequence(c.seed, number))
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rep, nil
+}
+
+// A run is what one lane does.
+type run struct {
+	ours, theirs backend
+	report       *report
+	history      []request // since the tables were made
+}
+
+func (r *run) sequence(ctx context.Context, number uint64, requests []request) error {
+	if err := r.reset(ctx); err != nil {
+		return err
+	}
+	for i, req := range requests {
+		outcome, err := r.step(ctx, number, i, req)
+		if err != nil {
+			return err
+		}
+		if outcome == same && (i+1)%between == 0 {
+			outcome, err = r.look(ctx, number)
+			if err != nil {
+				return err
+			}
+		}
+		if outcome == apart { // one difference shall not cause others
+			if err := r.reset(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// look compares all that is stored.
+func (r *run) look(ctx context.Context, number uint64) (outcome, error) {
+	for _, scan := range scans() {
+		if o, err := r.step(ctx, number, -1, scan); err != nil || o == apart {
+			return o, err
+		}
+	}
+	return same, nil
+}
+
+// An outcome tells whether the two servers hold the same after a request, as
+// far as can be told.
+type outcome int
+
+const (
+	same outcome = iota
+	apart
+)
+
+// leaves tells what a difference leaves behind. What fails may have been done,
+// and DynamoDB Local refuses a batch of statements on one item when it has
+// performed them.
+func (d difference) leaves() outcome {
+	if d.op("BatchExecuteStatement") && (d.theirs.says("contains duplicates") || !d.ours.equal(d.theirs) && !d.only("ConsumedCapacity")) {
+		return apart
+	}
+	if d.ours.ok() != d.theirs.ok() || d.theirs.status >= http.StatusInternalServerError {
+		return apart
+	}
+	return same
+}
+
+// step sends a request to both and compares.
+func (r *run) step(ctx context.Context, number uint64, i int, req request) (outcome, error) {
+	ours, theirs, err := r.both(ctx, req)
+	if err != nil {
+		return same, err
+	}
+	d := difference{sequence: number, step: i, request: req, ours: ours, theirs: theirs}
+	r.history = append(r.history, req)
+	if r.report.add(d) {
+		return d.leaves(), nil
+	}
+	if r.report.first(d) {
+		history := slices.Clone(r.history[:len(r.history)-1])
+		if d.history, err = r.shrink(ctx, history, req); err != nil {
+			return same, err
+		}
+		r.report.unexplained(d)
+	}
+	return apart, nil
+}
+
+func (r *run) both(ctx context.Context, req request) (ours, theirs answer, err error) {
+	if ours, err = r.ours.ask(ctx, req); err != nil {
+		return
+	}
+	theirs, err = r.theirs.ask(ctx, req)
+	return
+}
+
+// shrink looks for a shorter history that leads to a difference without a reason.
+func (r *run) shrink(ctx context.Context, history []request, last request) ([]request, error) {
+	for size := len(history); size > 0; size /= 2 {
+		for at := 0; at < len(history); {
+			fewer := slices.Concat(history[:at], history[min(at+size, len(history)):])
+			differs, err := r.differs(ctx, fewer, last)
+			if err != nil {
+				return nil, err
+			}
+			if differs {
+				history = fewer
+			} else {
+				at += size
+			}
+		}
+	}
+	return history, nil
+}
+
+// differs tells whether the last request makes a difference after the others.
+func (r *run) differs(ctx context.Context, history []request, last request) (bool, error) {
+	if err := r.reset(ctx); err != nil {
+		return false, err
+	}
+	for _, req := range history {
+		ours, theirs, err := r.both(ctx, req)
+		if err != nil || (difference{request: req, ours: ours, theirs: theirs}).leaves() == apart { // that would be another cause
+			return false, err
+		}
+	}
+	ours, theirs, err := r.both(ctx, last)
+	d := difference{request: last, ours: ours, theirs: theirs}
+	return !ours.equal(theirs) && explain(d) == "", err
+}
+
+// reset makes the tables anew in both.
+func (r *run) reset(ctx context.Context) error {
+	r.history = r.history[:0]
+	// Tokens are to be new ones, for a server remembers them for ten minutes.
+	nonce := fmt.Sprint("-", rand.Uint32())
+	for _, b := range []*backend{&r.ours, &r.theirs} {
+		b.nonce = nonce
+		if err := b.empty(ctx); err != nil {
+			return err
+		}
+		for _, t := range tables {
+			if a, err := b.ask(ctx, t.create()); err != nil || a.status != http.StatusOK {
+				return fmt.Errorf("CreateTable %s: %s %w", t.name, a, err)
+			}
+		}
+	}
+	return nil
+}
+
+// empty deletes all of the caller's tables.
+func (b backend) empty(ctx context.Context) error {
+	a, err := b.ask(ctx, request{op: "ListTables", body: object{}})
+	if err != nil {
+		return err
+	}
+	names, _ := a.body["TableNames"].([]any)
+	for _, name := range names {
+		table := object{"TableName": name}
+		a, err := b.ask(ctx, request{op: "DeleteTable", body: table})
+		if err == nil && a.kind == validation { // it is protected
+			_, err = b.ask(ctx, request{op: "UpdateTable", body: object{"TableName": name, "DeletionProtectionEnabled": false}})
+			if err == nil {
+				a, err = b.ask(ctx, request{op: "DeleteTable", body: table})
+			}
+		}
+		if err != nil || a.status != http.StatusOK {
+			return fmt.Errorf("DeleteTable %s: %s %w", name, a, err)
+		}
+	}
+	return nil
+}

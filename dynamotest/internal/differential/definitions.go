@@ -1,0 +1,164 @@
+package main
+
+// Requests about tables. Those that make, change and delete are about tables of
+// their own, so that the others always have theirs.
+
+var spareNames = []string{"spare1", "spare2", "spare3"}
+
+func (g *gen) definition() request {
+	name := pick(g, spareNames...)
+	if g.one(40) {
+		name = pick(g, "", "xy", "bad name", "nowhere")
+	}
+	body := object{"TableName": name}
+	switch g.IntN(14) {
+	case 0, 1, 2, 3, 4:
+		return request{op: "CreateTable", body: g.createTable(name)}
+	case 5, 6:
+		return request{op: "UpdateTable", body: g.updateTable(name)}
+	case 7:
+		return request{op: "DeleteTable", body: body}
+	case 8:
+		return request{op: "DescribeTable", body: object{"TableName": pick(g, name, g.table().name)}}
+	case 9:
+		return request{op: "ListTables", body: g.listTables()}
+	case 10:
+		return request{op: "DescribeTimeToLive", body: body}
+	case 11:
+		body["TimeToLiveSpecification"] = object{"AttributeName": pick(g, "ttl", "expires", ""), "Enabled": g.one(2)}
+		return request{op: "UpdateTimeToLive", body: body}
+	}
+	return request{op: pick(g, "DescribeLimits", "DescribeTable", "NoSuchOperation"), body: body}
+}
+
+func (g *gen) listTables() object {
+	out := object{}
+	if g.one(2) {
+		out["Limit"] = pick(g, 1, 2, 3, 100, 0, 101)
+	}
+	if g.one(3) {
+		out["ExclusiveStartTableName"] = pick(g, "plain", "spare1", "spare2", "x")
+	}
+	return out
+}
+
+// schema makes the members that say what the keys of a table or an index are.
+func (g *gen) schema() []object {
+	names := []string{"pk", "sk", "a", "b"}
+	g.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	out := keySchema(names[0], pick(g, "", names[1]))
+	switch {
+	case g.one(40):
+		return nil
+	case g.one(8):
+		return append(out, object{"AttributeName": names[2], "KeyType": "RANGE"})
+	case g.one(40):
+		out[0]["KeyType"] = pick(g, "RANGE", "hash", "")
+	case g.one(40):
+		out = append(out, object{"AttributeName": names[0], "KeyType": "RANGE"})
+	}
+	return out
+}
+
+func (g *gen) secondary(name string, schema []object) object {
+	projection := object{"ProjectionType": pick(g, "ALL", "KEYS_ONLY", "INCLUDE")}
+	if (projection["ProjectionType"] == "INCLUDE") != g.one(30) {
+		projection["NonKeyAttributes"] = pick(g, []string{"c"}, []string{"c", "d"}, []string{"c", "c"}, []string{"pk"})
+	}
+	out := object{"IndexName": name, "KeySchema": schema, "Projection": projection}
+	if g.one(30) {
+		delete(out, pick(g, "IndexName", "KeySchema", "Projection"))
+	}
+	return out
+}
+
+// define lists the attributes that the schemas name, rarely others.
+func (g *gen) define(schemas ...[]object) []object {
+	var out []object
+	seen := map[any]bool{}
+	for _, schema := range schemas {
+		for _, element := range schema {
+			if name := element["AttributeName"]; !seen[name] && !g.one(60) {
+				seen[name] = true
+				out = append(out, object{"AttributeName": name, "AttributeType": pick(g, "S", "N", "B")})
+			}
+		}
+	}
+	if g.one(10) {
+		out = append(out, object{"AttributeName": pick(g, "pk", "other"), "AttributeType": pick(g, "S", "BOOL", "X")})
+	}
+	return out
+}
+
+func (g *gen) createTable(name string) object {
+	schemas := [][]object{g.schema()}
+	body := object{"TableName": name, "KeySchema": schemas[0]}
+	if g.one(2) {
+		var list []object
+		for _, name := range pick(g, []string{"one"}, []string{"one", "two"}, []string{"two", "three"}, []string{"one", "one"}) {
+			schema := g.schema()
+			schemas = append(schemas, schema)
+			list = append(list, g.secondary(name, schema))
+		}
+		body["GlobalSecondaryIndexes"] = list
+	}
+	if g.one(3) {
+		schema := g.schema()
+		if len(schemas[0]) > 0 && len(schema) > 0 && !g.one(6) {
+			schema[0]["AttributeName"] = schemas[0][0]["AttributeName"]
+		}
+		schemas = append(schemas, schema)
+		body["LocalSecondaryIndexes"] = []object{g.secondary(pick(g, "near", "one"), schema)}
+	}
+	body["AttributeDefinitions"] = g.define(schemas...)
+	g.billing(body)
+	if g.one(6) {
+		stream := object{"StreamEnabled": !g.one(4)}
+		if g.one(2) == (stream["StreamEnabled"] == true) {
+			stream["StreamViewType"] = pick(g, "NEW_IMAGE", "KEYS_ONLY", "ALL")
+		}
+		body["StreamSpecification"] = stream
+	}
+	if g.one(4) {
+		body["DeletionProtectionEnabled"] = !g.one(3)
+	}
+	return body
+}
+
+func (g *gen) billing(body object) {
+	throughput := object{"ReadCapacityUnits": pick(g, 1, 5, 5, 0), "WriteCapacityUnits": pick(g, 1, 5, 5, -1)}
+	switch g.IntN(6) {
+	case 0:
+		body["BillingMode"], body["ProvisionedThroughput"] = "PROVISIONED", throughput
+	case 1:
+		body["ProvisionedThroughput"] = throughput
+	case 2:
+		if g.one(6) {
+			body["BillingMode"] = pick(g, "PAY", "PROVISIONED")
+		}
+		if g.one(3) {
+			body["BillingMode"], body["ProvisionedThroughput"] = "PAY_PER_REQUEST", throughput
+		}
+	default:
+		body["BillingMode"] = "PAY_PER_REQUEST"
+	}
+}
+
+func (g *gen) updateTable(name string) object {
+	body := object{"TableName": name}
+	switch g.IntN(6) {
+	case 0:
+		g.billing(body)
+	case 1, 2:
+		schema := g.schema()
+		body["AttributeDefinitions"] = g.define(schema)
+		body["GlobalSecondaryIndexUpdates"] = []object{{"Create": g.secondary(pick(g, "one", "two", "four"), schema)}}
+	case 3:
+		body["GlobalSecondaryIndexUpdates"] = []object{{"Delete": object{"IndexName": pick(g, "one", "two", "near", "none")}}}
+	case 4:
+		body["StreamSpecification"] = object{"StreamEnabled": g.one(2), "StreamViewType": "NEW_IMAGE"}
+	case 5:
+		body["DeletionProtectionEnabled"] = false
+	}
+	return body
+}
