@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
 // capacityHeader carries the price of every reply of this server, refusals
@@ -49,7 +51,9 @@ type Cost struct {
 	RequestsByTable map[string]int
 	// Unpriced counts the requests whose backend did not say what they cost:
 	// those lost, refused by a backend other than this server, or that cost
-	// nothing, such as CreateTable.
+	// nothing, such as CreateTable. Other backends do not say it either when the
+	// caller has set ReturnConsumedCapacity to NONE; DynamoDB Local does not for
+	// PartiQL's statements.
 	Unpriced int
 }
 
@@ -171,31 +175,41 @@ func depth(spans []span) int {
 	return chain
 }
 
+// A metered request is one on its way.
+type metered struct {
+	meters  []*Meter
+	op      string
+	reads   bool // what it consumes is read units
+	started time.Time
+}
+
 // lost records a request without a reply.
-func lost(meters []*Meter, op string, started time.Time) {
-	s := span{from: started, to: now()}
-	for _, m := range meters {
-		m.add(op, s, nil)
+func (r *metered) lost() { r.tell(nil) }
+
+func (r *metered) tell(tables []consumed) {
+	s := span{from: r.started, to: now()}
+	for _, m := range r.meters {
+		m.add(r, s, tables)
 	}
 }
 
-func (m *Meter) add(op string, s span, tables []consumed) {
+func (m *Meter) add(r *metered, s span, tables []consumed) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.cost.Requests++
-	m.cost.ByOp[op]++
+	m.cost.ByOp[r.op]++
 	m.spans = append(m.spans, s)
 	if len(tables) == 0 {
 		m.cost.Unpriced++
 	}
 	for _, table := range tables {
-		units := table.units(op)
+		units := table.units(r.reads)
 		m.cost.RequestsByTable[table.TableName]++
 		m.cost.Units = m.cost.add(units)
 		m.cost.ByTable[table.TableName] = m.cost.ByTable[table.TableName].add(units)
 		for name, index := range table.indexes() {
 			path := table.TableName + "/" + name
-			m.cost.ByIndex[path] = m.cost.ByIndex[path].add(index.units(op))
+			m.cost.ByIndex[path] = m.cost.ByIndex[path].add(index.units(r.reads))
 		}
 	}
 }
@@ -224,18 +238,32 @@ func (c consumed) indexes() map[string]capacity {
 }
 
 // units takes the sides of a transaction where the reply tells them apart, and
-// otherwise the operation's.
-func (c capacity) units(op string) Units {
+// otherwise the request's.
+func (c capacity) units(reads bool) Units {
 	switch {
 	case c.ReadCapacityUnits != nil || c.WriteCapacityUnits != nil:
 		return Units{RCU: value(c.ReadCapacityUnits), WCU: value(c.WriteCapacityUnits)}
-	case slices.Contains(reads, op):
+	case reads:
 		return Units{RCU: c.CapacityUnits}
 	}
 	return Units{WCU: c.CapacityUnits}
 }
 
-var reads = []string{"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
+// The operations that read, and those of which only the request tells.
+var (
+	reads      = []string{"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
+	statements = []string{"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"}
+)
+
+// readsOnly tells whether a request consumes read units. DynamoDB performs no
+// reads and writes in one: one statement tells of all.
+func readsOnly(op string, body []byte) bool {
+	if !slices.Contains(statements, op) {
+		return slices.Contains(reads, op)
+	}
+	targets := engine.TargetsOf(op, body, func(string) []string { return nil })
+	return slices.ContainsFunc(targets, func(t engine.Target) bool { return t.Read })
+}
 
 func value(x *float64) float64 {
 	if x == nil {
@@ -245,17 +273,13 @@ func value(x *float64) float64 {
 }
 
 // record reads the reply's capacity, puts its body back, and tells the meters.
-func record(meters []*Meter, op string, started time.Time, reply *http.Response) error {
+func (r *metered) record(reply *http.Response) error {
 	body, err := io.ReadAll(reply.Body)
 	if err := cmp.Or(err, reply.Body.Close()); err != nil {
 		return err
 	}
 	reply.Body = io.NopCloser(bytes.NewReader(body))
-	tables := consumedBy(reply.Header.Get(capacityHeader), body)
-	s := span{from: started, to: now()}
-	for _, m := range meters {
-		m.add(op, s, tables)
-	}
+	r.tell(consumedBy(reply.Header.Get(capacityHeader), body))
 	return nil
 }
 
@@ -273,8 +297,8 @@ func consumedBy(header string, body []byte) []consumed {
 		return tables
 	}
 	var table consumed
-	if json.Unmarshal(reply.ConsumedCapacity, &table) != nil {
-		return nil
+	if json.Unmarshal(reply.ConsumedCapacity, &table) != nil || table.TableName == "" {
+		return nil // searches of vectors are paid by the byte
 	}
 	return []consumed{table}
 }

@@ -60,28 +60,28 @@ func (c tapped) Do(r *http.Request) (*http.Response, error) {
 	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	meters := c.tap.metersOf(r.Context())
 	var body []byte
-	if c.tap.disturbed() {
+	if c.tap.disturbed() || len(meters) > 0 && slices.Contains(statements, op) {
 		var err error
 		if body, err = readBody(r); err != nil {
 			return nil, err
 		}
 	}
 	fate := c.tap.verdict(op, body)
-	started := now()
+	metered := metered{meters: meters, op: op, reads: readsOnly(op, body), started: now()}
 	if err := wait(r.Context(), fate.before); err != nil {
 		return nil, err
 	}
 	if fate.do == LoseRequest {
-		lost(meters, op, started)
+		metered.lost()
 		return nil, connectionReset("write")
 	}
 	reply, err := c.next.Do(r)
 	switch {
 	case err != nil: // sent, and perhaps in effect
-		lost(meters, op, started)
+		metered.lost()
 		return nil, err
 	case len(meters) > 0:
-		if err := record(meters, op, started, reply); err != nil {
+		if err := metered.record(reply); err != nil {
 			return nil, err
 		}
 	}
@@ -138,6 +138,12 @@ func withCapacity(input any) any {
 		return asking(in, func(in *dynamodb.TransactGetItemsInput) *capacityMode { return &in.ReturnConsumedCapacity })
 	case *dynamodb.TransactWriteItemsInput:
 		return asking(in, func(in *dynamodb.TransactWriteItemsInput) *capacityMode { return &in.ReturnConsumedCapacity })
+	case *dynamodb.ExecuteStatementInput:
+		return asking(in, func(in *dynamodb.ExecuteStatementInput) *capacityMode { return &in.ReturnConsumedCapacity })
+	case *dynamodb.BatchExecuteStatementInput:
+		return asking(in, func(in *dynamodb.BatchExecuteStatementInput) *capacityMode { return &in.ReturnConsumedCapacity })
+	case *dynamodb.ExecuteTransactionInput:
+		return asking(in, func(in *dynamodb.ExecuteTransactionInput) *capacityMode { return &in.ReturnConsumedCapacity })
 	}
 	return input
 }
