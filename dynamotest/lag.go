@@ -3,9 +3,14 @@ package dynamotest
 import "fmt"
 
 // HoldIndex freezes a global index: until release is called, its queries and
-// scans see it as it is now, whatever happens to the table. Consistency is not
+// scans see it as they do now, whatever happens to the table. Consistency is not
 // promised of global indexes, and mostly seen; code that counts on it fails
 // here. Held again, it is frozen as of then; one release ends both.
+//
+// With [Config].IndexLag that is what the lag shows now, and the index follows
+// the clock again when it is released: what was seen is never lost from sight.
+// A release concerns nothing that was made under the same name, or restored,
+// since.
 func (s *Server) HoldIndex(table, index string) (release func(), err error) {
 	if index == "" {
 		return nil, fmt.Errorf("dynamotest: hold: no index named")
@@ -19,8 +24,9 @@ func (s *Server) HoldIndex(table, index string) (release func(), err error) {
 func (s *Server) HoldReads(table string) (release func(), err error) { return s.hold(table, "") }
 
 func (s *Server) hold(table, index string) (release func(), err error) {
-	if err := s.engine.Hold(table, index); err != nil {
+	release, err = s.engine.Hold(table, index)
+	if err != nil {
 		return nil, fmt.Errorf("dynamotest: hold: %w", err)
 	}
-	return func() { s.engine.Release(table, index) }, nil
+	return release, nil
 }

@@ -1,10 +1,12 @@
 package dynamotest_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -345,4 +347,271 @@ func TestEveryReadLagsAsItMay(t *testing.T) {
 		releaseIndex()
 		check(t, db, "released")
 	})
+}
+
+// A hold freezes what a late reader sees, which is not what there is, and its
+// release loses nothing from sight.
+func TestAHoldOfALaggingServerNeverGoesBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := dynamotest.New(t, &dynamotest.Config{ReadLag: 2 * time.Second, IndexLag: 3 * time.Second})
+		table := create(t, db)
+		releases := func() {}
+		hold := func() {
+			reads, err := db.Server().HoldReads(table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			index, err := db.Server().HoldIndex(table, "by-day")
+			if err != nil {
+				t.Fatal(err)
+			}
+			releases = func() { reads(); index() }
+		}
+		for second, step := range []struct {
+			hold, release bool
+			want          string // consistent, eventual, index
+		}{
+			{want: "1 0 0"},
+			{hold: true, want: "2 0 0"},
+			{want: "3 0 0"},
+			{release: true, want: "4 2 1"},
+			{want: "5 3 2"},
+			{hold: true, want: "6 4 3"},
+			{want: "7 4 3"},
+			{hold: true, want: "8 6 5"}, // held again
+			{want: "9 6 5"},
+			{release: true, want: "10 8 7"},
+			{want: "11 9 8"},
+		} {
+			if err := put(t.Context(), db.Client(), table, order("ann", second)); err != nil {
+				t.Fatal(err)
+			}
+			if step.hold {
+				hold()
+			}
+			if step.release {
+				releases()
+			}
+			consistent, eventual, index, _, _ := seen(t, db.Client(), table, orderKey("ann", 0))
+			if got := fmt.Sprint(consistent, eventual, index); got != step.want {
+				t.Errorf("second %d: sees %s, want %s", second, got, step.want)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
+func dropIndex(t *testing.T, client *dynamodb.Client, table string) {
+	t.Helper()
+	_, err := client.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: &table, GlobalSecondaryIndexUpdates: []types.GlobalSecondaryIndexUpdate{
+		{Delete: &types.DeleteGlobalSecondaryIndexAction{IndexName: aws.String("by-day")}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// makeIndex makes an index called by-day, whatever its key is.
+func makeIndex(t *testing.T, client *dynamodb.Client, table, partition string) {
+	t.Helper()
+	_, err := client.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{
+		TableName:            &table,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: &partition, AttributeType: "S"}},
+		GlobalSecondaryIndexUpdates: []types.GlobalSecondaryIndexUpdate{{Create: &types.CreateGlobalSecondaryIndexAction{
+			IndexName: aws.String("by-day"), Projection: &types.Projection{ProjectionType: "ALL"},
+			KeySchema: []types.KeySchemaElement{{AttributeName: &partition, KeyType: "HASH"}},
+		}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// indexed counts what the index holds of one partition.
+func indexed(t *testing.T, db *dynamotest.DB, table, attribute, value string) int {
+	t.Helper()
+	out, err := db.Client().Query(t.Context(), &dynamodb.QueryInput{
+		TableName: &table, IndexName: aws.String("by-day"), KeyConditionExpression: aws.String("#a = :v"),
+		ExpressionAttributeNames:  map[string]string{"#a": attribute},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberS{Value: value}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(out.Count)
+}
+
+// An index that is made shows what the table held then, and lags from there. The
+// one that had its name is no part of it.
+func TestANewIndexLagsFromWhatItWasMadeOf(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := dynamotest.New(t, &dynamotest.Config{IndexLag: 4 * time.Second})
+		table := create(t, db)
+		for second, want := range []int{0, 0, 3, 3, 3, 3, 3, 4, 5} {
+			if err := put(t.Context(), db.Client(), table, order("ann", second)); err != nil {
+				t.Fatal(err)
+			}
+			attribute, value := "day", "2026-03-29"
+			if second == 2 {
+				dropIndex(t, db.Client(), table)
+				makeIndex(t, db.Client(), table, "customer")
+			}
+			if second >= 2 {
+				attribute, value = "customer", "ann"
+			}
+			if got := indexed(t, db, table, attribute, value); got != want {
+				t.Errorf("second %d: the index shows %d, want %d", second, got, want)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
+func TestAHoldEndsWithItsIndex(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, nil)
+	table := create(t, db)
+	put1 := func(number int) {
+		t.Helper()
+		if err := put(t.Context(), db.Client(), table, order("ann", number)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put1(1)
+	first, err := db.Server().HoldIndex(table, "by-day")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put1(2)
+	dropIndex(t, db.Client(), table)
+	makeIndex(t, db.Client(), table, "customer")
+	if n := indexed(t, db, table, "customer", "ann"); n != 2 {
+		t.Errorf("the new index shows %d of 2", n)
+	}
+	if _, err := db.Server().HoldIndex(table, "by-day"); err != nil {
+		t.Fatal(err)
+	}
+	put1(3)
+	first()
+	if n := indexed(t, db, table, "customer", "ann"); n != 2 {
+		t.Errorf("the release of an index that is gone lets %d be seen", n)
+	}
+	// A change of the index's settings is no new index.
+	_, err = db.Client().UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: &table, GlobalSecondaryIndexUpdates: []types.GlobalSecondaryIndexUpdate{{
+		Update: &types.UpdateGlobalSecondaryIndexAction{IndexName: aws.String("by-day"), OnDemandThroughput: &types.OnDemandThroughput{MaxReadRequestUnits: aws.Int64(5)}},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := indexed(t, db, table, "customer", "ann"); n != 2 {
+		t.Errorf("after UpdateTable %d are seen", n)
+	}
+}
+
+// What stands in the place of a table that was held is not held, and the old
+// release does not concern it.
+func TestAHoldEndsWithItsTable(t *testing.T) {
+	t.Parallel()
+	for name, replace := range map[string]func(t *testing.T, srv *dynamotest.Server){
+		"created": func(t *testing.T, srv *dynamotest.Server) {
+			if _, err := srv.Client().DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: aws.String("orders")}); err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Create(t.Context(), srv.Client(), orders("orders")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"restored": func(_ *testing.T, srv *dynamotest.Server) { srv.Restore(seeded(context.Background(), 0).Snapshot()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := seeded(t.Context(), 1)
+			holds := func() (release func()) {
+				reads, err := srv.HoldReads("orders")
+				if err != nil {
+					t.Fatal(err)
+				}
+				index, err := srv.HoldIndex("orders", "by-day")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return func() { reads(); index() }
+			}
+			check := func(when, want string) {
+				t.Helper()
+				consistent, eventual, index, _, _ := seen(t, srv.Client(), "orders", orderKey("ann", 1))
+				if got := fmt.Sprint(consistent, eventual, index); got != want {
+					t.Errorf("%s: sees %s, want %s", when, got, want)
+				}
+			}
+			old := holds()
+			replace(t, srv)
+			check("empty", "0 0 0")
+			release := holds()
+			if err := put(t.Context(), srv.Client(), "orders", order("bo", 1)); err != nil {
+				t.Fatal(err)
+			}
+			old()
+			check("held", "1 0 0")
+			release()
+			check("released", "1 1 1")
+		})
+	}
+}
+
+// A reader of a local index sees one version of it and of its table, also when
+// the clock goes on between two looks at it.
+func TestALocalIndexLagsWithItsTable(t *testing.T) {
+	t.Parallel()
+	for start := range 4 {
+		t.Run(fmt.Sprint("start ", start), func(t *testing.T) {
+			t.Parallel()
+			var looks atomic.Int64
+			looks.Store(int64(start))
+			now := func() time.Time {
+				return time.Unix(1_800_000_000, 0).Add(time.Duration(looks.Add(1)) * time.Millisecond)
+			}
+			db := lagging(t, &dynamotest.Config{Now: now, ReadLag: 50 * time.Millisecond})
+			if err := put(t.Context(), db.Client(), "orders", order("ann", 1)); err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			for i := 0; !found && i < 100; i++ {
+				out, err := once(db.Client()).Query(t.Context(), &dynamodb.QueryInput{
+					TableName: aws.String("orders"), IndexName: aws.String("local"), Select: types.SelectAllAttributes,
+					KeyConditionExpression:    aws.String("customer = :c"),
+					ExpressionAttributeValues: map[string]types.AttributeValue{":c": &types.AttributeValueMemberS{Value: "ann"}},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				found = out.Count == 1
+			}
+			if !found {
+				t.Error("never seen")
+			}
+		})
+	}
+}
+
+// A table that is loaded is there as a whole, for late readers too.
+func TestALoadedTableDoesNotLag(t *testing.T) {
+	t.Parallel()
+	var dump bytes.Buffer
+	if err := seeded(t.Context(), 3).Dump(&dump); err != nil {
+		t.Fatal(err)
+	}
+	var looks atomic.Int64
+	now := func() time.Time {
+		return time.Unix(1_800_000_000, 0).Add(time.Duration(looks.Add(1)) * time.Millisecond)
+	}
+	srv := dynamotest.NewServer(&dynamotest.Config{Now: now, ReadLag: time.Hour, IndexLag: time.Hour})
+	if err := srv.Load(&dump); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprintln(seen(t, srv.Client(), "orders", orderKey("ann", 1))); got != "3 3 3 1 1\n" {
+		t.Errorf("sees %s", got)
+	}
 }

@@ -13,8 +13,9 @@ import (
 
 // Config of a server. The zero Config works.
 type Config struct {
-	// Now is the server's clock: TTL, idempotency tokens, creation times.
-	// Defaults to time.Now.
+	// Now is the server's clock: TTL, idempotency tokens, creation times. The SDK
+	// cannot read the times of answers before 1678 and after 2262. Defaults to
+	// time.Now.
 	Now func() time.Time
 
 	// Latency is how long each request takes. Inside a synctest bubble the
@@ -39,8 +40,9 @@ type Config struct {
 
 	// IndexLag is how far global indexes are behind their tables, and ReadLag
 	// how far eventually consistent reads of a table and of its local indexes
-	// are, on the server's clock. See also [Server.HoldIndex]. Default to
-	// nothing: what DynamoDB mostly shows.
+	// are, on the server's clock. A new index shows at first what its table held
+	// when it was made. See also [Server.HoldIndex]. Default to nothing: what
+	// DynamoDB mostly shows.
 	IndexLag, ReadLag time.Duration
 
 	// TTLDelay is how long [Server.ExpireTTL] leaves items that have expired.

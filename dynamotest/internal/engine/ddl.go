@@ -33,6 +33,7 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 		created: e.now(),
 		key:     keyOf(req.Key, req.Attributes),
 		tags:    req.Tags,
+		past:    new(past),
 		settings: settings{
 			attributes: req.Attributes,
 			throughput: req.Throughput.Value,
@@ -78,6 +79,7 @@ func (t *table) newIndex(def *api.Index, attributes []api.AttributeDefinition, l
 		all:        def.Projection.Type.Value == "ALL",
 		projection: def.Projection,
 		include:    def.Projection.Include,
+		past:       new(past),
 		throughput: def.Throughput.Value,
 		maximum:    def.OnDemand,
 		warm:       def.Warm,

@@ -56,7 +56,7 @@ func (e *Engine) get(r *read) (*table, *record, *api.Error) {
 	key, _ := t.key.key(r.key.Map)
 	items := &t.items
 	if r.late {
-		items = e.view(t, nil)
+		items = e.view(t)
 	}
 	rec, _ := items.Get(string(key))
 	return t, rec, nil

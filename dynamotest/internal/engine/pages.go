@@ -142,7 +142,7 @@ func (p *pager) schema() *keySchema {
 func (p *pager) look(e *Engine) {
 	switch {
 	case !p.req.ConsistentRead:
-		p.base, p.data = e.view(p.table, nil), e.view(p.table, p.index)
+		p.base, p.data = e.views(p.table, p.index)
 	case p.index != nil:
 		p.base, p.data = &p.table.items, &p.index.items
 	default:

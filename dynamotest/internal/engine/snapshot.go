@@ -43,12 +43,12 @@ func (s *state) clone() state {
 
 func (t *table) clone() *table {
 	out := *t
-	out.past = past{} // a copy begins with the present
+	out.past = new(past) // a copy begins with the present
 	out.items = t.items.clone()
 	out.indexes = make([]*index, len(t.indexes))
 	for i, x := range t.indexes {
 		y := *x
-		y.items = x.items.clone()
+		y.items, y.past = x.items.clone(), new(past)
 		out.indexes[i] = &y
 	}
 	return &out

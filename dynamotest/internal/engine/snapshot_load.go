@@ -17,6 +17,7 @@ import (
 func (e *Engine) Load(r io.Reader) error {
 	opt := e.opt
 	opt.Hooks = nil
+	opt.IndexLag, opt.ReadLag = 0, 0 // nobody has seen less of the tables than all
 	loaded := New(opt)
 	var t *table
 	err := eachLine(r, func(line *dumped) (err error) {

@@ -7,117 +7,134 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-// A past is what late readers see of a table: eventually consistent reads of it
-// and of its indexes. Versions are copy-on-write clones, made while there is a
-// lag only.
+// A past is what late readers see of a table or of an index. It belongs to that
+// one alone: what is made later under the same name begins with a past of its
+// own.
 type past struct {
-	versions []version // the oldest first
-	held     map[string]data
+	versions []version // the oldest first; kept while there is a lag only
+	held     *data     // what a hold froze; nil without one
 }
 
-// A version is what a table and its indexes held until a time.
+// A version is what stood there until a time: a copy-on-write clone.
 type version struct {
 	until time.Time
-	views map[string]data // by index; "" is the table itself
+	data  data
 }
 
-// views returns what the table and its indexes hold now.
-func (t *table) views() map[string]data {
-	out := make(map[string]data, len(t.indexes)+1)
-	out[""] = t.items.clone()
-	for _, x := range t.indexes {
-		out[x.name] = x.items.clone()
-	}
-	return out
+// since returns the place of the first version that stood after a time.
+func (p *past) since(at time.Time) int {
+	return sort.Search(len(p.versions), func(i int) bool { return p.versions[i].until.After(at) })
 }
 
-// keepPast remembers what the table holds before it is changed, and forgets what
-// nobody can see any more. Changes of one moment are one version.
-func (e *Engine) keepPast(t *table) {
-	lag := max(e.opt.IndexLag, e.opt.ReadLag)
+// keep remembers what is about to change, and forgets what nobody can see any
+// more. Changes of one moment are one version.
+func (p *past) keep(current *data, now time.Time, lag time.Duration) {
 	if lag <= 0 {
 		return
 	}
-	now := e.now()
-	old := sort.Search(len(t.past.versions), func(i int) bool { return t.past.versions[i].until.After(now.Add(-lag)) })
-	t.past.versions = t.past.versions[old:]
-	if n := len(t.past.versions); n == 0 || t.past.versions[n-1].until.Before(now) {
-		t.past.versions = append(t.past.versions, version{until: now, views: t.views()})
+	p.versions = p.versions[p.since(now.Add(-lag)):]
+	if n := len(p.versions); n == 0 || p.versions[n-1].until.Before(now) {
+		p.versions = append(p.versions, version{until: now, data: current.clone()})
 	}
 }
 
-// view returns what an eventually consistent read sees of a table or, by its
-// name, of an index.
-func (e *Engine) view(t *table, index *index) *data {
-	name, lag, current := "", e.opt.ReadLag, &t.items
-	if index != nil {
-		name, current = index.name, &index.items
-		if !index.local {
-			lag = e.opt.IndexLag
-		}
+// lag is how far late readers of an index, or of the table when it is nil, are
+// behind. A local index is part of its table.
+func (e *Engine) lag(x *index) time.Duration {
+	if x != nil && !x.local {
+		return e.opt.IndexLag
 	}
-	held := name
-	if index != nil && index.local {
-		held = "" // a local index is part of its table
+	return e.opt.ReadLag
+}
+
+// lags tells whether the clock has a say in what is seen.
+func (e *Engine) lags() bool { return e.opt.ReadLag > 0 || e.opt.IndexLag > 0 }
+
+// keepPast remembers what the table and its indexes hold before it is changed.
+func (e *Engine) keepPast(t *table) {
+	if !e.lags() {
+		return
 	}
-	if _, ok := t.past.held[held]; ok {
-		if d, ok := t.past.held[name]; ok {
-			return &d
-		}
+	now := e.now()
+	t.past.keep(&t.items, now, e.lag(nil))
+	for _, x := range t.indexes {
+		x.past.keep(&x.items, now, e.lag(x))
 	}
-	if lag <= 0 {
-		return current
+}
+
+// view returns what an eventually consistent read sees of a table.
+func (e *Engine) view(t *table) *data {
+	base, _ := e.views(t, nil)
+	return base
+}
+
+// views returns what an eventually consistent read sees of a table and of an
+// index, or of the table again. It looks at the clock once, so that a local
+// index has no entry of an item that its table lacks.
+func (e *Engine) views(t *table, x *index) (base, entries *data) {
+	var now time.Time
+	if e.lags() {
+		now = e.now()
 	}
-	seen := e.now().Add(-lag)
-	i := sort.Search(len(t.past.versions), func(i int) bool { return t.past.versions[i].until.After(seen) })
-	if i < len(t.past.versions) {
-		if d, ok := t.past.versions[i].views[name]; ok {
-			return &d
+	base = t.past.view(&t.items, now, e.lag(nil))
+	if x == nil {
+		return base, base
+	}
+	return base, x.past.view(&x.items, now, e.lag(x))
+}
+
+func (p *past) view(current *data, now time.Time, lag time.Duration) *data {
+	if p.held != nil {
+		return p.held
+	}
+	if lag > 0 {
+		if i := p.since(now.Add(-lag)); i < len(p.versions) {
+			return &p.versions[i].data
 		}
 	}
 	return current
 }
 
-// Hold freezes what is seen of a global index or, when its name is empty, what
-// eventually consistent reads see of the table and its local indexes.
-func (e *Engine) Hold(tableName, indexName string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	t, err := e.wholeTable(tableName)
-	if err != nil {
-		return err
-	}
-	if indexName != "" {
-		if x := t.index(indexName); x == nil || x.local {
-			return api.Invalid("The table does not have the specified index: %s", indexName)
-		}
-	}
-	held := make(map[string]data, len(t.past.held)+1)
-	for name, d := range t.past.held {
-		held[name] = d
-	}
-	for name, d := range t.views() {
-		if x := t.index(name); name == indexName || indexName == "" && x != nil && x.local {
-			held[name] = d
-		}
-	}
-	t.past.held = held
-	return nil
+// hold freezes what is seen now. The lag has gone on when it is released, so
+// that what is seen then is no older.
+func (p *past) hold(current *data, now time.Time, lag time.Duration) {
+	p.held = nil
+	frozen := p.view(current, now, lag).clone()
+	p.held = &frozen
 }
 
-// Release ends a Hold.
-func (e *Engine) Release(tableName, indexName string) {
+// Hold freezes what is seen of a global index or, when its name is empty, what
+// eventually consistent reads see of the table and its local indexes. The
+// release is for that table or index: it concerns none that is made, or
+// restored, in its place.
+func (e *Engine) Hold(tableName, indexName string) (release func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	t := e.tables[api.TableNameOf(tableName)]
-	if t == nil {
-		return
+	t, missing := e.wholeTable(tableName)
+	if missing != nil {
+		return nil, missing
 	}
-	held := map[string]data{}
-	for name, d := range t.past.held {
-		if x := t.index(name); name != indexName && (indexName != "" || x == nil || !x.local) {
-			held[name] = d
+	now := e.now()
+	var held []*past
+	if indexName == "" {
+		t.past.hold(&t.items, now, e.lag(nil))
+		held = append(held, t.past)
+	} else if x := t.index(indexName); x == nil || x.local {
+		return nil, api.Invalid("The table does not have the specified index: %s", indexName)
+	}
+	for _, x := range t.indexes {
+		if x.name == indexName || indexName == "" && x.local {
+			x.past.hold(&x.items, now, e.lag(x))
+			held = append(held, x.past)
 		}
 	}
-	t.past.held = held
+	return func() { e.release(held) }, nil
+}
+
+func (e *Engine) release(held []*past) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, p := range held {
+		p.held = nil
+	}
 }

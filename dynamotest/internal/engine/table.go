@@ -50,7 +50,7 @@ type table struct {
 	settings settings
 	stream   *stream // the latest, open or closed; nil when there was none
 	tags     []api.Tag
-	past     past // what late readers see
+	past     *past // what late readers see
 }
 
 // settings are what UpdateTable and its kin change.
@@ -82,6 +82,7 @@ type index struct {
 	projection api.Projection
 	include    []string // attributes that are projected besides the keys
 	items      data
+	past       *past
 	throughput api.Throughput
 	maximum    api.Opt[api.OnDemand]
 	warm       api.Opt[api.Warm]
