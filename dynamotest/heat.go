@@ -26,7 +26,10 @@ type Heat struct {
 // that consumed most.
 type HeatMap []Heat
 
-// Heat returns the heat map since the server was made. It is empty without
+// Heat returns what partitions have met since their table was made or restored.
+// What was deleted stays in the map, so that a test can look back on it, until
+// another table or index is made under its name: that one begins cold, and its
+// partitions have all that they can take. The map is empty without
 // [Config].PartitionLimits.
 func (s *Server) Heat() HeatMap {
 	var out HeatMap
@@ -43,14 +46,22 @@ func (s *Server) Heat() HeatMap {
 // barWidth is how long the longest bar is.
 const barWidth = 20
 
-// String draws a bar for each partition, for what it consumed.
+// String draws a bar for each partition, for what it consumed. Those that were
+// not throttled and consumed less than a hundredth of a unit are only counted: a
+// write that is refused elsewhere, by a full index say, has met its own partition
+// without a charge.
 func (m HeatMap) String() string {
 	var most float64
+	idle := 0
 	for _, h := range m {
 		most = max(most, h.RCU+h.WCU)
 	}
 	var b strings.Builder
 	for _, h := range m {
+		if h.idle() {
+			idle++
+			continue
+		}
 		name := h.Table
 		if h.Index != "" {
 			name += "/" + h.Index
@@ -61,8 +72,14 @@ func (m HeatMap) String() string {
 		}
 		fmt.Fprintf(&b, "%s %s |%s| %g RCU, %g WCU, %d throttled\n", name, h.Partition, strings.Repeat("#", bar), cents(h.RCU), cents(h.WCU), h.Throttled)
 	}
+	if idle > 0 {
+		fmt.Fprintf(&b, "and %d without traffic\n", idle)
+	}
 	return b.String()
 }
+
+// idle tells whether there is nothing to print but zeros.
+func (h Heat) idle() bool { return h.Throttled == 0 && cents(h.RCU) == 0 && cents(h.WCU) == 0 }
 
 // cents rounds to hundredths: the shares of a Scan are no round numbers.
 func cents(units float64) float64 { return math.Round(100*units) / 100 }

@@ -1,6 +1,7 @@
 package dynamotest_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/schema"
@@ -374,5 +376,101 @@ func TestALocalIndexUsesItsTablesPartitions(t *testing.T) {
 		if len(where) != 1 || where[0] != want {
 			t.Errorf("%s: counted in %q, want %q", name, where, want)
 		}
+	}
+}
+
+// renewals put something new under an old name, in two steps: it is deleted and
+// made again. Restore is one step.
+func renewals() map[string][2]func(t *testing.T, srv *dynamotest.Server) {
+	remove := func(t *testing.T, srv *dynamotest.Server) {
+		if _, err := srv.Client().DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: aws.String("orders")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return map[string][2]func(t *testing.T, srv *dynamotest.Server){
+		"created": {remove, func(t *testing.T, srv *dynamotest.Server) {
+			if err := schema.Create(t.Context(), srv.Client(), orders("orders")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"loaded": {remove, func(t *testing.T, srv *dynamotest.Server) {
+			var dump bytes.Buffer
+			if err := errors.Join(seeded(t.Context(), 0).Dump(&dump), srv.Load(&dump)); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"restored": {func(*testing.T, *dynamotest.Server) {}, func(t *testing.T, srv *dynamotest.Server) {
+			srv.Restore(seeded(t.Context(), 0).Snapshot())
+		}},
+		"index": {
+			func(t *testing.T, srv *dynamotest.Server) { dropIndex(t, srv.Client(), "orders") },
+			func(t *testing.T, srv *dynamotest.Server) { makeIndex(t, srv.Client(), "orders", "day") },
+		},
+	}
+}
+
+// A table or an index under an old name is another one: it begins cold, with all
+// that its partitions can take. Until then what the old one met can be looked at.
+func TestWhatIsNewUnderAnOldNameBeginsCold(t *testing.T) {
+	t.Parallel()
+	for name, steps := range renewals() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := time.Unix(1_800_000_000, 0)
+			srv := dynamotest.NewServer(&dynamotest.Config{Now: func() time.Time { return now }, PartitionLimits: dynamotest.Units{WCU: 2}})
+			if err := schema.Create(t.Context(), srv.Client(), orders("orders")); err != nil {
+				t.Fatal(err)
+			}
+			hit := func(number int) (done int) {
+				for i := range 4 { // all on one day
+					if put(t.Context(), once(srv.Client()), "orders", order(fmt.Sprint("c", i), number)) == nil {
+						done++
+					}
+				}
+				return done
+			}
+			partitions := func() (n int) {
+				for _, h := range srv.Heat() {
+					if name != "index" || h.Index != "" {
+						n++
+					}
+				}
+				return n
+			}
+			if n := hit(1); n != 2 {
+				t.Fatalf("%d writes got through, want 2", n)
+			}
+			before := partitions()
+			steps[0](t, srv)
+			if n := partitions(); n == 0 || n != before {
+				t.Errorf("deleted: %d partitions are listed, %d before", n, before)
+			}
+			steps[1](t, srv)
+			if n := partitions(); n != 0 {
+				t.Errorf("new: %d partitions are listed", n)
+			}
+			if n := hit(2); n != 2 {
+				t.Errorf("new: %d writes got through, want 2", n)
+			}
+		})
+	}
+}
+
+// A drawing has no rows of zeros: it counts them.
+func TestADrawingLeavesOutWhatHadNoTraffic(t *testing.T) {
+	t.Parallel()
+	db, table, _ := limited(t, dynamotest.Units{WCU: 1})
+	for i := range 3 { // the day is full after the first
+		_ = put(t.Context(), once(db.Client()), table, order(fmt.Sprint("c", i), 1))
+	}
+	want := table + "/by-day 2026-03-29 |####################| 0 RCU, 1 WCU, 2 throttled\n" +
+		table + " c0 |####################| 0 RCU, 1 WCU, 0 throttled\n" +
+		"and 2 without traffic\n"
+	if diff := cmp.Diff(want, db.Server().Heat().String()); diff != "" {
+		t.Error(diff)
+	}
+	crumbs := dynamotest.HeatMap{{Table: "t", Partition: "a", Units: dynamotest.Units{RCU: 8}}, {Table: "t", Partition: "b", Units: dynamotest.Units{RCU: 0.004}}}
+	if got := crumbs.String(); got != "t a |####################| 8 RCU, 0 WCU, 0 throttled\nand 1 without traffic\n" {
+		t.Errorf("got %s", got)
 	}
 }

@@ -17,8 +17,8 @@ type Snapshot struct{ engine *engine.Snapshot }
 func (s *Server) Snapshot() *Snapshot { return &Snapshot{s.engine.Snapshot()} }
 
 // Restore makes the server hold what it did, or another did, when the snapshot
-// was taken. Faults and meters stay; what was held is released. A server with a
-// data file cannot go back: it panics.
+// was taken. Faults and meters stay; what was held is released, and the partitions
+// of its tables begin cold. A server with a data file cannot go back: it panics.
 func (s *Server) Restore(from *Snapshot) { s.engine.Restore(from.engine) }
 
 // Fork returns a server of its own, with the same settings, that begins with

@@ -53,12 +53,18 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 	for i := range req.Global {
 		t.indexes = append(t.indexes, t.newIndex(&req.Global[i], req.Attributes, false))
 	}
-	e.tables[name] = t
+	e.place(t)
 	if req.Stream.Value.Enabled.Value {
 		e.openStream(t, req.Stream.Value.View.Value, t.created)
 	}
 	e.logOperation(t.created, call.Operation, call.body)
 	return e.description("TableDescription", t, "ACTIVE"), nil
+}
+
+// place puts a new table under its name.
+func (e *Engine) place(t *table) {
+	e.tables[t.name] = t
+	e.opt.throughput.forgetTable(t.name)
 }
 
 func (e *Engine) tableARN(name string) string {

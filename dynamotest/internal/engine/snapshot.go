@@ -90,6 +90,9 @@ func (e *Engine) Restore(s *Snapshot) {
 		panic("dynamotest: Restore: the server keeps a data file, which cannot go back")
 	}
 	e.state = restored
+	for name := range e.tables {
+		e.opt.throughput.forgetTable(name)
+	}
 }
 
 // sorted lists the tables by name.

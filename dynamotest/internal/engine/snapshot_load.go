@@ -83,7 +83,7 @@ func (e *Engine) adopt(loaded *Engine) error {
 	for _, t := range loaded.sorted() {
 		e.serial++
 		t.id = tableID(e.serial)
-		e.tables[t.name] = t
+		e.place(t)
 		if t.stream.open() { // what is loaded is no change
 			e.openStream(t, t.stream.view, e.now())
 		}

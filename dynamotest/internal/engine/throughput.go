@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -23,9 +22,12 @@ import (
 type throughput struct {
 	limit Units // what a second brings
 
-	mu         sync.Mutex // guards what follows; taken after the engine's
-	partitions map[partitionID]*bucket
+	mu     sync.Mutex                       // guards what follows; taken after the engine's
+	tables map[string]map[string]partitions // by table and index, which is "" for the table's own
 }
+
+// partitions are those of a table or of a global index, by their keys.
+type partitions map[string]*bucket
 
 // newThroughput limits what has a limit: the units of a kind that has none are
 // counted only.
@@ -36,10 +38,8 @@ func newThroughput(limit Units) *throughput {
 	if limit.Write == 0 {
 		limit.Write = math.Inf(1)
 	}
-	return &throughput{limit: limit, partitions: map[partitionID]*bucket{}}
+	return &throughput{limit: limit, tables: map[string]map[string]partitions{}}
 }
-
-type partitionID struct{ table, index, key string }
 
 // A Load is what one partition has met.
 type Load struct {
@@ -66,12 +66,11 @@ type demand struct {
 	Units
 }
 
-func (d *demand) id() partitionID {
-	id := partitionID{table: d.table.name, key: string(partition(d.hash))}
-	if d.index != nil {
-		id.index = d.index.name
+func (d *demand) indexName() string {
+	if d.index == nil {
+		return ""
 	}
-	return id
+	return d.index.name
 }
 
 // reason is why the demand is refused.
@@ -139,15 +138,15 @@ func (tp *throughput) refuse(group []demand, now time.Time) (reasons []api.Throt
 
 // bucket returns the bucket of a demand, filled up to now.
 func (tp *throughput) bucket(d *demand, now time.Time) *bucket {
-	id := d.id()
-	b := tp.partitions[id]
+	all, key := tp.partitionsOf(d.table.name, d.indexName()), partition(d.hash)
+	b := all[string(key)]
 	if b == nil {
 		texts := make([]string, len(d.hash))
 		for i, v := range d.hash {
 			texts[i] = v.Str()
 		}
-		b = &bucket{left: tp.limit, filled: now, load: Load{Table: id.table, Index: id.index, Partition: strings.Join(texts, ",")}}
-		tp.partitions[id] = b
+		b = &bucket{left: tp.limit, filled: now, load: Load{Table: d.table.name, Index: d.indexName(), Partition: strings.Join(texts, ",")}}
+		all[string(key)] = b
 	}
 	if passed := now.Sub(b.filled).Seconds(); passed > 0 {
 		b.left.Read = min(tp.limit.Read, b.left.Read+passed*tp.limit.Read)
@@ -155,6 +154,41 @@ func (tp *throughput) bucket(d *demand, now time.Time) *bucket {
 		b.filled = now
 	}
 	return b
+}
+
+func (tp *throughput) partitionsOf(table, index string) partitions {
+	indexes := tp.tables[table]
+	if indexes == nil {
+		indexes = map[string]partitions{}
+		tp.tables[table] = indexes
+	}
+	all := indexes[index]
+	if all == nil {
+		all = partitions{}
+		indexes[index] = all
+	}
+	return all
+}
+
+// forgetTable drops what an earlier table of a name has met: the one that is
+// made now begins with full buckets. Until then it is kept, to be looked at.
+func (tp *throughput) forgetTable(name string) {
+	if tp == nil {
+		return
+	}
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	delete(tp.tables, name)
+}
+
+// forgetIndex does the same for an index.
+func (tp *throughput) forgetIndex(table, name string) {
+	if tp == nil {
+		return
+	}
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	delete(tp.tables[table], name)
 }
 
 func (b *bucket) has(want Units) bool {
@@ -177,7 +211,8 @@ func (tp *throughput) take(group []demand, now time.Time) {
 	}
 }
 
-// Loads lists the partitions that were used, the busiest first.
+// Loads lists the partitions that requests have met, the busiest first, those of
+// deleted tables and indexes included.
 func (e *Engine) Loads() []Load {
 	tp := e.opt.throughput
 	if tp == nil {
@@ -185,9 +220,13 @@ func (e *Engine) Loads() []Load {
 	}
 	tp.mu.Lock()
 	defer tp.mu.Unlock()
-	out := make([]Load, 0, len(tp.partitions))
-	for b := range maps.Values(tp.partitions) {
-		out = append(out, b.load)
+	var out []Load
+	for _, indexes := range tp.tables {
+		for _, all := range indexes {
+			for _, b := range all {
+				out = append(out, b.load)
+			}
+		}
 	}
 	slices.SortFunc(out, func(a, b Load) int {
 		return cmp.Or(cmp.Compare(b.Throttled, a.Throttled), cmp.Compare(b.Consumed.Total(), a.Consumed.Total()),

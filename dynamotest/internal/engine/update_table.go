@@ -33,6 +33,11 @@ func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Erro
 		settings.billedSince = now
 	}
 	t.settings, t.indexes = settings, indexes
+	for _, u := range req.Indexes {
+		if u.Create != nil {
+			e.opt.throughput.forgetIndex(t.name, u.Create.Name)
+		}
+	}
 	e.changeStream(t, req.Stream, now)
 	e.logRequest(call, now)
 	return e.description("TableDescription", t, "ACTIVE"), nil
