@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math/rand/v2"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -613,5 +614,55 @@ func TestALoadedTableDoesNotLag(t *testing.T) {
 	}
 	if got := fmt.Sprintln(seen(t, srv.Client(), "orders", orderKey("ann", 1))); got != "3 3 3 1 1\n" {
 		t.Errorf("sees %s", got)
+	}
+}
+
+// Puts, holds, releases, new indexes and time in any order: what was seen stays
+// in sight, and what is not held is seen when its lag is over.
+func TestWhatWasSeenStaysInSight(t *testing.T) {
+	t.Parallel()
+	const lag = 5 * time.Second
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 0))
+			now := time.Unix(1_800_000_000, 0)
+			db := dynamotest.New(t, &dynamotest.Config{Now: func() time.Time { return now }, ReadLag: lag / 2, IndexLag: lag})
+			table := create(t, db)
+			var before [2]int // seen of the table, of the index
+			releases := [2]func(){func() {}, func() {}}
+			for step := range 100 {
+				now = now.Add(time.Duration(random.IntN(2000)) * time.Millisecond)
+				if err := put(t.Context(), db.Client(), table, order("ann", step)); err != nil {
+					t.Fatal(err)
+				}
+				var err error
+				switch random.IntN(8) {
+				case 0:
+					releases[0], err = db.Server().HoldReads(table)
+				case 1:
+					releases[1], err = db.Server().HoldIndex(table, "by-day")
+				case 2, 3:
+					releases[random.IntN(2)]()
+				case 4:
+					dropIndex(t, db.Client(), table)
+					makeIndex(t, db.Client(), table, "day")
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, eventual, index, _, _ := seen(t, db.Client(), table, orderKey("ann", 0))
+				if eventual < before[0] || index < before[1] {
+					t.Fatalf("step %d: %d and %d are seen, before it %v", step, eventual, index, before)
+				}
+				before = [2]int{eventual, index}
+			}
+			releases[0]()
+			releases[1]()
+			now = now.Add(lag)
+			if got := fmt.Sprintln(seen(t, db.Client(), table, orderKey("ann", 0))); got != "100 100 100 1 1\n" {
+				t.Errorf("at last: %s", got)
+			}
+		})
 	}
 }
