@@ -18,7 +18,8 @@ var errDuplicates = api.Invalid("Provided list of item keys contains duplicates"
 // itemsOf are the items read from one table, and the keys that were not read.
 type itemsOf struct {
 	request *api.KeysOfTable
-	items   []attr.Map
+	read    *read // any one: they show the same part of an item
+	records []*record
 	left    []attr.Map
 }
 
@@ -39,8 +40,8 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 		w.Object("Responses", func() {
 			for _, t := range tables {
 				w.Array(t.request.Table, func() {
-					for _, item := range t.items {
-						w.ItemElement(item)
+					for _, rec := range t.records {
+						w.ItemElement(t.read.shown(rec))
 					}
 				})
 			}
@@ -109,7 +110,7 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 			}
 			cost.add(Capacity{Table: t.name, Base: at.cost(sizeOf(rec))})
 			if rec != nil {
-				out[i].items = append(out[i].items, r.shown(rec))
+				out[i].read, out[i].records = r, append(out[i].records, rec)
 			}
 		}
 	}
@@ -188,41 +189,48 @@ func (e *Engine) batchWriteItem(call *Call, req *api.BatchWriteItem) (reply, *ap
 	}), nil
 }
 
-// applyEach plans all writes before it commits the first. Each concerns another
-// item, so a plan is not affected by the changes before it. What the call
-// refuses is left.
+// applyEach plans all writes before it commits the first, and commits those that
+// the call does not refuse and that are let through. The others are left.
 func (e *Engine) applyEach(call *Call, writes []*write) (changes []change, left []*write, err *api.Error) {
+	for {
+		if changes, left, done, err := e.tryEach(call, writes); done {
+			return changes, left, err
+		}
+	}
+}
+
+// tryEach is done unless something came between plan and commit.
+func (e *Engine) tryEach(call *Call, writes []*write) (changes []change, left []*write, done bool, err *api.Error) {
+	p := e.locateAll(writes, errDuplicates)
+	defer p.hold(e)()
+	p.evaluate()
+	if i := slices.IndexFunc(p.errs, func(err *api.Error) bool { return err != nil }); i >= 0 {
+		return nil, nil, true, p.errs[i]
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	changes = make([]change, 0, len(writes))
+	if !e.current(p.located()...) {
+		return nil, nil, false, nil
+	}
 	kept := make([]*write, 0, len(writes))
-	seen := make(map[itemID]bool, len(writes))
 	for i, w := range writes {
-		c, err := e.plan(w)
-		if err != nil {
-			return nil, nil, err
-		}
-		if seen[c.id()] {
-			return nil, nil, errDuplicates
-		}
-		seen[c.id()] = true
 		if call.refuses(i) {
 			left = append(left, w)
 			continue
 		}
-		changes = append(changes, c)
+		changes = append(changes, p.changes[i])
 		kept = append(kept, w)
 	}
 	if e.opt.throughput != nil {
 		var throttled *api.Error
 		if changes, kept, throttled = e.admitEach(kept, changes); throttled != nil && len(changes) == 0 {
-			return nil, nil, throttled
+			return nil, nil, true, throttled
 		}
 		left = append(left, kept...)
 		slices.SortStableFunc(left, func(a, b *write) int { return slices.Index(writes, a) - slices.Index(writes, b) })
 	}
 	e.commit(pointers(changes))
-	return changes, left, nil
+	return changes, left, true, nil
 }
 
 // writeLeft repeats the writes that were not done, which stand in the order of
@@ -243,14 +251,6 @@ func writeLeft(w *api.Writer, left []*write) {
 		})
 	}
 }
-
-// An itemID tells one item from another.
-type itemID struct {
-	table *table
-	key   string
-}
-
-func (c *change) id() itemID { return itemID{c.table, c.key} }
 
 // writeCollections describes the item collections that several changes touched,
 // by table.

@@ -8,16 +8,19 @@
 //
 //	decode    package api: JSON, types, constraints
 //	prepare   package expr: parse and bind expressions          (no lock so far)
-//	plan      under the lock: find the table, check keys, meet the stored
-//	          items, evaluate; nothing changes yet
-//	commit    replace items and index entries, all or none
+//	locate    find the table, check the keys             (for readers' lock)
+//	plan      with the latches of its items: meet what is stored, evaluate;
+//	          nothing changes yet                                  (no lock)
+//	commit    replace items and index entries, all or none        (the lock)
 //	reply     encode, after the lock was released
 //
 // Plan and commit are one path for single writes, batches and transactions, so
 // indexes, capacity and whatever else follows from a write are attached once.
 // Items are immutable and trees are copy-on-write, so what was read under the
-// lock may be used after it.
+// lock may be used without it.
 //
-// One RWMutex guards everything: reads do not wait for reads, and a
-// transaction needs no other isolation.
+// One RWMutex guards everything, and is never held while an expression is
+// evaluated: reads do not wait for reads, and a condition that takes long holds
+// up none but the writers of the same items. A transaction needs no other
+// isolation.
 package engine

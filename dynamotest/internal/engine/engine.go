@@ -78,6 +78,8 @@ type Engine struct {
 
 	journal *journal // nil in memory; set before the first request
 
+	latches latches // held before mu is taken
+
 	mu sync.RWMutex // guards what follows, and every table
 	state
 }

@@ -27,7 +27,7 @@ func (e *Engine) ExpireTTL() int {
 		var expired []change
 		for key, rec := range t.items.Ascend("") {
 			if v, ok := rec.item.Get(t.settings.ttl); ok && isExpired(v, now) {
-				expired = append(expired, change{table: t, key: key, old: rec, expired: true})
+				expired = append(expired, change{table: t, indexes: t.indexes, key: key, old: rec, expired: true})
 			}
 		}
 		for i := range expired {

@@ -279,7 +279,7 @@ func (e *Engine) redoChange(of journalledChange, expired bool) error {
 		return fmt.Errorf("a change of table %s without its key", of.table)
 	}
 	c := change{table: t, key: string(key), expired: expired}
-	c.old, _ = t.items.Get(c.key)
+	c.read()
 	if of.put != nil {
 		c.new = newRecord(of.put)
 	}

@@ -31,7 +31,7 @@ func (s *Snapshot) Dump(w io.Writer) error {
 			line.Buf = line.Buf[:0]
 			line.Element(func() {
 				line.Item("Item", rec.item)
-				if t.checkIndexes(rec.item) != nil {
+				if checkIndexes(t.indexes, rec.item) != nil {
 					line.Bool("Unindexed", true)
 				}
 			})

@@ -141,7 +141,7 @@ func (e *Engine) load(t *table, line *dumped) {
 	}
 	key, _ := t.key.key(named)
 	c.key = string(key)
-	c.old, _ = t.items.Get(c.key)
+	c.read()
 	c.planUnchecked()
 	e.commit([]*change{&c})
 }
@@ -160,7 +160,7 @@ func (t *table) checkLoaded(line *dumped) error {
 	if size := line.item.Size(); size > maxItem {
 		return fmt.Errorf("an item of %d bytes, and %d are allowed", size, maxItem)
 	}
-	if err := t.checkIndexes(line.item); err != nil && !line.unindexed {
+	if err := checkIndexes(t.indexes, line.item); err != nil && !line.unindexed {
 		return err
 	}
 	return nil

@@ -149,9 +149,9 @@ func (t *table) index(name string) *index {
 	return nil
 }
 
-// checkIndexes checks an item against the keys of all indexes.
-func (t *table) checkIndexes(item attr.Map) *api.Error {
-	for _, x := range t.indexes {
+// checkIndexes checks an item against the keys of indexes.
+func checkIndexes(indexes []*index, item attr.Map) *api.Error {
+	for _, x := range indexes {
 		if err := x.checkItem(item); err != nil {
 			return err
 		}

@@ -73,59 +73,118 @@ type tokened interface {
 	Fingerprint() api.Fingerprint
 }
 
+var errTwice = wholeRequest(api.Invalid("Transaction request cannot include multiple operations on one item"))
+
+var errAggregate = api.Invalid("Collection size exceeded: the aggregate size of the items in the transaction cannot exceed 4 MB")
+
 // applyTogether commits all writes or none. A transaction whose token was spent
 // changes nothing and succeeds.
 func (e *Engine) applyTogether(call *Call, req tokened, writes []*write) ([]change, *api.Error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var payload api.Fingerprint
-	token, now := req.ClientToken(), e.now()
-	if token.Set {
-		payload = req.Fingerprint()
-		if first, ok := e.tokens.find(token.Value, now); ok {
-			if first != payload {
-				return nil, &api.Error{Code: api.IdempotentMismatch, Message: "The request uses the same client token as a previous, but non-identical request"}
-			}
-			return nil, e.replay(call, writes)
+	tk := token{Opt: req.ClientToken()}
+	if tk.Set {
+		tk.payload = req.Fingerprint()
+	}
+	for {
+		if changes, done, err := e.tryTogether(call, tk, writes); done {
+			return changes, err
 		}
 	}
-	changes, err := e.planTogether(call, writes)
-	if err != nil {
-		return nil, err
-	}
-	e.commit(pointers(changes))
-	if token.Set {
-		e.tokens.spend(token.Value, payload, now)
-	}
-	return changes, nil
 }
 
-// planTogether plans every action and collects what each met.
-func (e *Engine) planTogether(call *Call, writes []*write) ([]change, *api.Error) {
-	changes := make([]change, len(writes))
-	reasons := make([]api.Reason, len(writes))
-	seen := make(map[itemID]bool, len(writes))
-	cancelled, bytes := false, 0
-	for i, w := range writes {
-		c, err := e.plan(w)
+// tryTogether is done unless something came between plan and commit.
+func (e *Engine) tryTogether(call *Call, tk token, writes []*write) (changes []change, done bool, err *api.Error) {
+	p := e.locateAll(writes, errTwice)
+	if err = p.refused(); err == nil {
+		defer p.hold(e)()
+		if err = p.tooLarge(); err == nil {
+			p.evaluate()
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.now()
+	if spent, err := e.spent(call, tk, writes, now); spent {
+		return nil, true, err
+	}
+	switch {
+	case err != nil:
+		return nil, true, err
+	case !e.current(p.located()...):
+		return nil, false, nil
+	}
+	if err := e.admitPlan(call, p); err != nil {
+		return nil, true, err
+	}
+	e.commit(pointers(p.changes))
+	if tk.Set {
+		e.tokens.spend(tk.Value, tk.payload, now)
+	}
+	return p.changes, true, nil
+}
+
+// A token is what a client sends to have its transaction done once, if it was
+// sent, and what it sent it with.
+type token struct {
+	api.Opt[string]
+	payload api.Fingerprint
+}
+
+// spent tells whether a transaction has taken effect before, and what to say
+// then.
+func (e *Engine) spent(call *Call, tk token, writes []*write, now time.Time) (bool, *api.Error) {
+	if !tk.Set {
+		return false, nil
+	}
+	first, ok := e.tokens.find(tk.Value, now)
+	switch {
+	case !ok:
+		return false, nil
+	case first != tk.payload:
+		return true, &api.Error{Code: api.IdempotentMismatch, Message: "The request uses the same client token as a previous, but non-identical request"}
+	}
+	return true, e.replay(call, writes)
+}
+
+// refused is the first error that concerns the request as a whole.
+func (p *plan) refused() *api.Error {
+	for _, err := range p.errs {
 		if err != nil && err.WholeRequest {
-			return nil, err
+			return err
 		}
-		if c.key != "" {
-			if seen[c.id()] {
-				return nil, api.Invalid("Transaction request cannot include multiple operations on one item")
-			}
-			seen[c.id()] = true
+	}
+	return nil
+}
+
+// tooLarge refuses a transaction for the items that are known before any
+// condition is judged: a larger one has more to be judged.
+func (p *plan) tooLarge() *api.Error {
+	bytes := 0
+	for i, w := range p.writes {
+		put := 0
+		if w.kind == api.Put {
+			put = w.req.Item.Map.Size()
 		}
-		changes[i], reasons[i] = c, reasonOf(err)
-		cancelled = cancelled || err != nil
-		bytes += max(sizeOf(c.old), sizeOf(c.new))
+		bytes += max(sizeOf(p.changes[i].old), put)
 	}
-	if throttled := e.admitWrites(writes, changes); throttled != nil {
-		return nil, throttled
+	if bytes > maxTransaction {
+		return errAggregate
 	}
-	for i := range changes {
-		if cost := changes[i].cost; cost.Table != "" {
+	return nil
+}
+
+// admitPlan prices a transaction whose plan stands, and refuses it if any of its
+// actions met an error or is too much for its partition.
+func (e *Engine) admitPlan(call *Call, p *plan) *api.Error {
+	if throttled := e.admitWrites(p.writes, p.changes); throttled != nil {
+		return throttled
+	}
+	cancelled, bytes := false, 0
+	for i := range p.changes {
+		cancelled = cancelled || p.errs[i] != nil
+		bytes += max(sizeOf(p.changes[i].old), sizeOf(p.changes[i].new))
+	}
+	for i := range p.changes {
+		if cost := p.changes[i].cost; cost.Table != "" {
 			cost.Base.Write *= 2 // one to prepare, one to commit
 			if cancelled {
 				cost.Indexes = nil // they are written at commit only
@@ -135,11 +194,19 @@ func (e *Engine) planTogether(call *Call, writes []*write) ([]change, *api.Error
 	}
 	switch {
 	case cancelled:
-		return nil, api.Canceled(reasons)
+		return api.Canceled(reasonsOf(p.errs))
 	case bytes > maxTransaction:
-		return nil, api.Invalid("Collection size exceeded: the aggregate size of the items in the transaction cannot exceed 4 MB")
+		return errAggregate
 	}
-	return changes, nil
+	return nil
+}
+
+func reasonsOf(errs []*api.Error) []api.Reason {
+	out := make([]api.Reason, len(errs))
+	for i, err := range errs {
+		out[i] = reasonOf(err)
+	}
+	return out
 }
 
 // reasonOf is what an error of one action becomes in the list of reasons.
@@ -161,6 +228,7 @@ func (e *Engine) replay(call *Call, writes []*write) *api.Error {
 		if err != nil {
 			return err
 		}
+		c.read()
 		call.Cost.add(Capacity{Table: c.table.name, Base: transactional.cost(sizeOf(c.old))})
 	}
 	return nil
@@ -214,10 +282,11 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 			continue
 		}
 		key, _ := t.key.key(r.key.Map)
-		if seen[itemID{t, string(key)}] {
-			return nil, api.Invalid("Transaction request cannot include multiple operations on one item")
+		id := itemID{t.name, string(key)}
+		if seen[id] {
+			return nil, errTwice
 		}
-		seen[itemID{t, string(key)}] = true
+		seen[id] = true
 		bytes += sizeOf(rec)
 		cost := transactional.cost(sizeOf(rec))
 		call.Cost.add(Capacity{Table: t.name, Base: cost})
@@ -233,7 +302,7 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 	case cancelled:
 		return nil, api.Canceled(reasons)
 	case bytes > maxTransaction:
-		return nil, api.Invalid("Collection size exceeded: the aggregate size of the items in the transaction cannot exceed 4 MB")
+		return nil, errAggregate
 	}
 	return items, nil
 }

@@ -37,10 +37,11 @@ func prepare(kind api.ActionKind, req *api.Write, table string) (*write, *api.Er
 	return &write{kind: kind, req: req, table: table, bound: b}, nil
 }
 
-// A change is what a write does to a table. Planning makes it, commit carries it
-// out.
+// A change is what a write does to a table. Evaluating the write makes it, commit
+// carries it out.
 type change struct {
 	table    *table
+	indexes  []*index // of the table
 	key      string
 	old, new *record // nil where there is no item
 	entries  []entryChange
@@ -77,22 +78,14 @@ func (e *Engine) locate(w *write) (change, *api.Error) {
 	}
 	key, _ := t.key.key(named)
 	c.key = string(key)
-	c.old, _ = t.items.Get(c.key)
 	return c, w.bound.checkScalars(t)
 }
 
-// plan works out what w does, and changes nothing. The change that it returns
-// with an error tells what the refusal costs.
-func (e *Engine) plan(w *write) (change, *api.Error) {
-	c, err := e.locate(w)
-	if err != nil {
-		return c, err
-	}
-	return c, c.evaluate(w)
-}
+func (c *change) id() itemID { return itemID{c.table.name, c.key} }
 
 // evaluate meets the stored item: new image, condition, rules, price. What a
-// put brings is judged before its condition, what an update makes after it.
+// put brings is judged before its condition, what an update makes after it. It
+// needs no lock. After an error the change tells what the refusal costs.
 func (c *change) evaluate(w *write) *api.Error {
 	before := itemOf(c.old)
 	after, err := w.image(c.table, before)
@@ -165,7 +158,7 @@ func (w *write) checkImage(c *change) *api.Error {
 		if c.new.size > maxItem {
 			return api.Invalid("Item size has exceeded the maximum allowed size")
 		}
-		return c.table.checkIndexes(c.new.item)
+		return checkIndexes(c.indexes, c.new.item)
 	}
 	size := c.new.size
 	if w.change != nil {
@@ -175,7 +168,7 @@ func (w *write) checkImage(c *change) *api.Error {
 	if size > maxItem {
 		return api.Invalid("Item size to update has exceeded the maximum allowed size")
 	}
-	return c.table.checkIndexes(c.new.item)
+	return checkIndexes(c.indexes, c.new.item)
 }
 
 // failed is the error of a condition that did not hold.
@@ -190,11 +183,11 @@ func (w *write) failed(before attr.Map) *api.Error {
 
 // planEntries works out what the change does to the indexes.
 func (c *change) planEntries() {
-	if c.old == c.new || len(c.table.indexes) == 0 {
+	if c.old == c.new || len(c.indexes) == 0 {
 		return
 	}
-	c.entries = make([]entryChange, 0, len(c.table.indexes))
-	for _, x := range c.table.indexes {
+	c.entries = make([]entryChange, 0, len(c.indexes))
+	for _, x := range c.indexes {
 		en := entryChange{index: x}
 		en.oldKey, en.old = x.entry(c.table, c.old)
 		en.newKey, en.new = x.entry(c.table, c.new)
@@ -288,7 +281,7 @@ func writeMetrics(w *api.Writer, key attr.Map) {
 // its table has such: if it has local indexes. A condition check and a delete of
 // nothing touch none.
 func (c *change) collection(asked api.Opt[string]) attr.Map {
-	if asked.Value != "SIZE" || len(c.table.indexes) == 0 || !c.table.indexes[0].local || c.old == c.new {
+	if asked.Value != "SIZE" || len(c.indexes) == 0 || !c.indexes[0].local || c.old == c.new {
 		return nil
 	}
 	item := itemOf(c.new)
@@ -319,16 +312,37 @@ func (e *Engine) writeOne(call *Call, kind api.ActionKind, req *api.Write) (repl
 
 // apply plans and commits one write.
 func (e *Engine) apply(w *write) (change, *api.Error) {
+	for {
+		if c, done, err := e.tryApply(w); done {
+			return c, err
+		}
+	}
+}
+
+// tryApply is done unless something came between plan and commit.
+func (e *Engine) tryApply(w *write) (c change, done bool, err *api.Error) {
+	e.mu.RLock()
+	c, err = e.locate(w)
+	e.mu.RUnlock()
+	if err != nil {
+		return c, true, err
+	}
+	defer e.latches.hold(c.id())()
+	e.read(&c)
+	err = c.evaluate(w)
+
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c, err := e.plan(w)
+	if !e.current(&c) {
+		return c, false, nil
+	}
 	if throttled := e.admitWrite(w, &c); throttled != nil {
-		return change{}, throttled
+		return change{}, true, throttled
 	}
 	if err == nil {
 		e.commit([]*change{&c})
 	}
-	return c, err
+	return c, true, err
 }
 
 // commit carries out changes that take effect together.

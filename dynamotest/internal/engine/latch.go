@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+)
+
+// Writes are planned without the engine's lock, for a condition may take its
+// time and nobody else shall wait for it. A write goes like this:
+//
+//  1. locate its item, under the lock for readers;
+//  2. hold the item's latch, so that writes of one item take turns, as
+//     DynamoDB's do, and each sees what the one before it left;
+//  3. read what is stored and work out the change, with no lock at all;
+//  4. take the lock, see that nothing but writes has come between (an expiry,
+//     an UpdateTable, a Restore), and commit. If something has, begin again.
+
+// An itemID tells one item from another.
+type itemID struct{ table, key string }
+
+func compareIDs(a, b itemID) int {
+	return cmp.Or(strings.Compare(a.table, b.table), strings.Compare(a.key, b.key))
+}
+
+// latches are held by those who write items. There is one for each item that
+// somebody writes, or waits to write, now.
+type latches struct {
+	mu    sync.Mutex // guards what follows, and how many want each latch
+	items map[itemID]*latch
+}
+
+type latch struct {
+	sync.Mutex
+	wanted int
+}
+
+// hold waits until nobody else holds any of the items, and returns what lets go
+// of them. All callers wait for items in the same order, so no two wait for each
+// other.
+func (l *latches) hold(ids ...itemID) (release func()) {
+	slices.SortFunc(ids, compareIDs)
+	ids = slices.Compact(ids)
+	taken := make([]*latch, len(ids))
+	for i, id := range ids {
+		taken[i] = l.want(id)
+		taken[i].Lock()
+	}
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for i, id := range ids {
+			taken[i].Unlock()
+			if taken[i].wanted--; taken[i].wanted == 0 {
+				delete(l.items, id)
+			}
+		}
+	}
+}
+
+// want returns the latch of an item, which stays while anybody wants it.
+func (l *latches) want(id itemID) *latch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := l.items[id]
+	if h == nil {
+		if l.items == nil {
+			l.items = map[itemID]*latch{}
+		}
+		h = &latch{}
+		l.items[id] = h
+	}
+	h.wanted++
+	return h
+}
+
+// A plan is what the writes of one request come to.
+type plan struct {
+	writes  []*write
+	changes []change
+	errs    []*api.Error // what each write met, or nil
+}
+
+// locateAll finds the items of writes. Writes that name an item which one before
+// them names meet twice.
+func (e *Engine) locateAll(writes []*write, twice *api.Error) *plan {
+	p := &plan{writes: writes, changes: make([]change, len(writes)), errs: make([]*api.Error, len(writes))}
+	seen := make(map[itemID]bool, len(writes))
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	for i, w := range writes {
+		c, err := e.locate(w)
+		if err == nil && seen[c.id()] {
+			err = twice
+		}
+		p.changes[i], p.errs[i] = c, err
+		if err == nil {
+			seen[c.id()] = true
+		}
+	}
+	return p
+}
+
+// located lists the changes whose items were found.
+func (p *plan) located() []*change {
+	out := make([]*change, 0, len(p.changes))
+	for i := range p.changes {
+		if p.changes[i].key != "" {
+			out = append(out, &p.changes[i])
+		}
+	}
+	return out
+}
+
+// hold holds the items and reads what is stored of them.
+func (p *plan) hold(e *Engine) (release func()) {
+	located := p.located()
+	ids := make([]itemID, len(located))
+	for i, c := range located {
+		ids[i] = c.id()
+	}
+	release = e.latches.hold(ids...)
+	e.read(located...)
+	return release
+}
+
+// evaluate works out what the writes do that have met nothing so far.
+func (p *plan) evaluate() {
+	for i, w := range p.writes {
+		if p.errs[i] == nil {
+			p.errs[i] = p.changes[i].evaluate(w)
+		}
+	}
+}
+
+// read takes what is stored for what changes begin from.
+func (e *Engine) read(changes ...*change) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	for _, c := range changes {
+		c.read()
+	}
+}
+
+func (c *change) read() {
+	c.old, _ = c.table.items.Get(c.key)
+	c.indexes = c.table.indexes
+}
+
+// current tells whether what changes begin from is still so.
+func (e *Engine) current(changes ...*change) bool {
+	for _, c := range changes {
+		now := change{table: c.table, key: c.key}
+		now.read()
+		if e.tables[c.table.name] != c.table || now.old != c.old || !slices.Equal(now.indexes, c.indexes) {
+			return false
+		}
+	}
+	return true
+}

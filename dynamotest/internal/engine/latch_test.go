@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+const usersTable = `{"TableName":"users","BillingMode":"PAY_PER_REQUEST",
+	"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]}`
+
+const byName = `{"TableName":"users","AttributeDefinitions":[{"AttributeName":"name","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[
+	{"Create":{"IndexName":"by-name","KeySchema":[{"AttributeName":"name","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`
+
+// newUsers returns an engine with a table whose item anna has a long list.
+func newUsers(t *testing.T) *Engine {
+	t.Helper()
+	now := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+	e := New(Options{Now: func() time.Time { return now }})
+	perform(t, e, "CreateTable", usersTable)
+	perform(t, e, "UpdateTimeToLive", `{"TableName":"users","TimeToLiveSpecification":{"AttributeName":"until","Enabled":true}}`)
+	perform(t, e, "PutItem", fmt.Sprintf(`{"TableName":"users","Item":{"id":{"S":"anna"},"name":{"S":"Anna"},"until":{"N":"%d"},"l":{"L":[%s]}}}`,
+		now.Add(-time.Hour).Unix(), strings.TrimSuffix(strings.Repeat(`{"S":""},`, 50_000), ",")))
+	return e
+}
+
+func perform(t *testing.T, e *Engine, op, body string) string {
+	t.Helper()
+	res := e.Do(t.Context(), op, []byte(body))
+	if res.Err != nil {
+		t.Fatalf("%s %.200s: %v", op, body, res.Err)
+	}
+	return string(res.Body)
+}
+
+// rename names anna anew, on a condition that takes a while and holds of the item
+// and of none. It is an Update for UpdateItem and for TransactWriteItems.
+var rename = fmt.Sprintf(`{"TableName":"users","Key":{"id":{"S":"anna"}},"UpdateExpression":"SET #n = :n REMOVE #u, l","ConditionExpression":"NOT (%s)",
+	"ExpressionAttributeNames":{"#n":"name","#u":"until"},"ExpressionAttributeValues":{":n":{"S":"Anne"}}}`,
+	strings.TrimSuffix(strings.Repeat("contains(l, :n) OR ", 100), " OR "))
+
+// writers are requests that write anna, by operation.
+func writers() map[string]string {
+	return map[string]string{
+		"UpdateItem":         rename,
+		"TransactWriteItems": `{"TransactItems":[{"Update":` + rename + `}]}`,
+		"BatchWriteItem":     `{"RequestItems":{"users":[{"PutRequest":{"Item":{"id":{"S":"anna"},"name":{"S":"Anne"}}}}]}}`,
+	}
+}
+
+// start sends a request, and returns when it holds or wants the latch of its
+// item, or is done.
+func start(t *testing.T, e *Engine, op, body string) <-chan Result {
+	t.Helper()
+	before := e.latches.all()
+	done := make(chan Result, 1)
+	go func() { done <- e.Do(t.Context(), op, []byte(body)) }()
+	for len(done) == 0 && e.latches.all() == before {
+		runtime.Gosched()
+	}
+	return done
+}
+
+// all is how many hold or want a latch.
+func (l *latches) all() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, h := range l.items {
+		n += h.wanted
+	}
+	return n
+}
+
+// scanned is what is in the table users or, by its name, in an index.
+func scanned(t *testing.T, e *Engine, index string) string {
+	t.Helper()
+	if index != "" {
+		index = `,"IndexName":"` + index + `"`
+	}
+	return perform(t, e, "Scan", `{"TableName":"users","ProjectionExpression":"#n","ExpressionAttributeNames":{"#n":"name"}`+index+`}`)
+}
+
+const anne = `{"Items":[{"name":{"S":"Anne"}}],"Count":1,"ScannedCount":1}`
+
+// What comes between the plan of a write and its commit makes it begin again.
+func TestWhatComesBetweenPlanAndCommit(t *testing.T) {
+	t.Parallel()
+	for op, body := range writers() {
+		t.Run("an expiry and "+op, func(t *testing.T) {
+			t.Parallel()
+			e := newUsers(t)
+			done := start(t, e, op, body)
+			e.ExpireTTL()
+			if res := <-done; res.Err != nil {
+				t.Fatal(res.Err)
+			}
+			if got := scanned(t, e, ""); got != anne {
+				t.Error(got)
+			}
+			if n := e.tables["users"].items.bytes; n > 100 {
+				t.Errorf("the table counts %d bytes", n)
+			}
+		})
+		t.Run("a new index and "+op, func(t *testing.T) {
+			t.Parallel()
+			e := newUsers(t)
+			done := start(t, e, op, body)
+			perform(t, e, "UpdateTable", byName)
+			if res := <-done; res.Err != nil {
+				t.Fatal(res.Err)
+			}
+			if got := scanned(t, e, "by-name"); got != anne {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// Writes of one item take turns. Others go on, and one whose table is not what
+// it was when its turn comes begins again.
+func TestWritesOfAnItemTakeTurns(t *testing.T) {
+	t.Parallel()
+	for op, body := range writers() {
+		t.Run(op, func(t *testing.T) {
+			t.Parallel()
+			e := newUsers(t)
+			p := e.locateAll([]*write{{kind: api.Put, table: "users", req: &api.Write{Item: api.Item{Map: attr.NewMap(
+				attr.Field{Name: "id", Value: attr.String("anna")},
+			)}}}}, nil)
+			release := p.hold(e)
+			done := start(t, e, op, body)
+			perform(t, e, "PutItem", `{"TableName":"users","Item":{"id":{"S":"bo"}}}`)
+			perform(t, e, "DeleteTable", `{"TableName":"users"}`)
+			perform(t, e, "CreateTable", usersTable)
+			if len(done) > 0 {
+				t.Error("it did not wait for its turn")
+			}
+			release()
+			if res := <-done; res.Err != nil {
+				t.Fatal(res.Err)
+			}
+			if got := scanned(t, e, ""); got != anne {
+				t.Error(got)
+			}
+			if n := e.latches.all(); n != 0 {
+				t.Errorf("%d latches are still wanted", n)
+			}
+		})
+	}
+}
