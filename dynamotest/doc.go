@@ -35,8 +35,8 @@
 //
 // # Faults
 //
-// [Tap.Inject] disturbs requests that it finds by operation, table, key, number
-// or chance; chances follow from a seed, so that a run can be repeated, whatever
+// [Tap.Inject] disturbs requests that it finds by operation, table, index, key,
+// number or chance; chances follow from a seed, so that a run can be repeated, whatever
 // order concurrent callers come in. PartiQL statements are found by what they
 // name. Faults can be combined. A fault that never fired fails the test, for it
 // proved nothing.
@@ -58,7 +58,8 @@
 // that is lost twice. A bubble makes them instant, and so does
 // [Config].MaxBackoff. In a bubble use the context of the bubble's own T.
 //
-// An on-demand table of AWS may call the same throttling ThrottlingException:
+// Throttling has that name here whatever the table's billing mode. AWS may call it
+// ThrottlingException where a table is on demand, and [Fault].Code chooses so:
 // code that tells throttling from trouble should know both.
 //
 // # Lag

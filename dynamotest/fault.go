@@ -1,6 +1,7 @@
 package dynamotest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,8 +38,9 @@ const (
 	// ThrottlingReasons. A transaction, PartiQL's too, is cancelled for that
 	// reason, which the SDK does not retry. In BatchExecuteStatement it befalls
 	// each statement that matches, whose Error has the code
-	// ProvisionedThroughputExceeded; the others are performed. An operation
-	// that consumes no capacity, such as CreateTable, gets a ThrottlingException.
+	// ProvisionedThroughputExceeded; the others are performed. The code is the
+	// same for tables on demand, see [Fault.Code]. An operation that consumes no
+	// capacity, such as CreateTable, gets a ThrottlingException.
 	Throttle
 	// InternalError answers 500.
 	InternalError
@@ -85,9 +87,17 @@ type Fault struct {
 	Do Disturbance
 	Op string // the operation, such as "UpdateItem"; "" is any
 
-	// Table must be named by the request; "" is any. A request to an index names
-	// its table.
+	// Table must be named by the request; "" is any. It may be the table's ARN. A
+	// request to an index names its table, and so does one about its tags or its
+	// stream.
 	Table string
+
+	// Index must be the one that the request reads: a Query, a Scan or a single
+	// SELECT; "" is any, and none. With Throttle and an Op that only writes, such
+	// as "PutItem", it is a global index of the table written to that cannot keep
+	// up: that throttles the writes, and the reasons name the index. Whether the
+	// index has the item is not looked at.
+	Index string
 
 	// Key holds attributes that the key of an item in the request must have: a
 	// partition key alone is any item of the partition. A Query and a Scan name
@@ -119,6 +129,12 @@ type Fault struct {
 	// take the place of its reply.
 	After bool
 
+	// Code is the error of Throttle: "ProvisionedThroughputExceededException", or
+	// "ThrottlingException", as AWS may call it of a table on demand; among the
+	// reasons of a cancelled transaction, and of a statement in a batch, that is
+	// "ThrottlingError". Defaults to the first, whatever the table's billing mode.
+	Code string
+
 	// Reason stands in the ThrottlingReasons of Throttle. Defaults to
 	// "TableWriteKeyRangeThroughputExceeded" or its like for reads and for global
 	// indexes.
@@ -131,6 +147,7 @@ type Fault struct {
 
 type fault struct {
 	Fault
+	server      *control // nil on other backends
 	key         attr.Map
 	met         map[uint64]uint64 // how often what was named, by its hash, for draws
 	seen, fired int
@@ -140,7 +157,8 @@ func newFault(f Fault) (*fault, error) {
 	if f.Do == 0 || int(f.Do) >= len(disturbances) {
 		return nil, fmt.Errorf("dynamotest: fault: no such Do: %v", f.Do)
 	}
-	if wrong := f.wrong(); wrong != "" {
+	f.Table = api.TableNameOf(f.Table)
+	if wrong := cmp.Or(f.wrong(), f.wrongTarget(), f.wrongIndex()); wrong != "" {
 		return nil, fmt.Errorf("dynamotest: fault %v: %s", f.Do, wrong)
 	}
 	key, err := keyAttributes(f.Key)
@@ -178,12 +196,49 @@ func (f *Fault) wrong() string {
 		return "only Unprocessed has Entries"
 	case f.Do.byServer() && f.Op != "" && !slices.Contains(engine.Operations(), f.Op):
 		return fmt.Sprintf("there is no operation %q", f.Op)
+	case f.Code != "" && f.Do != Throttle:
+		return "only Throttle has a Code"
+	case f.Code != "" && f.Code != api.ThroughputExceeded && f.Code != api.Throttling:
+		return fmt.Sprintf("Code %q: Throttle knows %s and %s", f.Code, api.ThroughputExceeded, api.Throttling)
+	case f.Do == Throttle && f.Op != "" && !engine.Consumes(f.Op) && (f.Code != "" || f.Reason != ""):
+		return f.Op + " consumes no capacity: Throttle has neither a Code nor a Reason there"
+	}
+	return ""
+}
+
+// wrongTarget tells why no request could be about what the fault names.
+func (f *Fault) wrongTarget() string {
+	switch {
 	case f.Do == Unprocessed && f.Op != "" && !strings.HasPrefix(f.Op, "Batch"):
 		return f.Op + " is no batch"
-	case f.Key != nil && (f.Op == "Query" || f.Op == "Scan"):
+	case f.Key != nil && f.Op != "" && (f.Op == "Query" || f.Op == "Scan" || !engine.Consumes(f.Op)):
 		return "a " + f.Op + " names no items, so no Key finds it"
+	case strings.HasPrefix(f.Table, "arn:"):
+		return fmt.Sprintf("Table %q is the ARN of no table", f.Table)
 	case strings.Contains(f.Table, "/"):
-		return fmt.Sprintf("Table %q: a fault finds tables, not indexes", f.Table)
+		return fmt.Sprintf("Table %q: a table has no slash; Index names an index", f.Table)
+	}
+	return ""
+}
+
+// wrongIndex tells why no request could be about the index.
+func (f *Fault) wrongIndex() string {
+	writes := slices.Contains(writes, f.Op)
+	switch {
+	case f.Index == "":
+		return ""
+	case strings.ContainsAny(f.Index, "/:"):
+		return fmt.Sprintf("Index %q: give its own name, and its table's in Table", f.Index)
+	case writes && f.Do == Throttle:
+		return ""
+	case writes:
+		return "of writes only Throttle finds the Index"
+	case f.Key != nil:
+		return "a request to an index names no items, so no Key finds it"
+	case f.Do == Conflict || f.Do == Unprocessed:
+		return "transactions and batches read no Index"
+	case f.Op != "" && !slices.Contains(indexReads, f.Op):
+		return f.Op + " reads no index, so no Index finds it"
 	}
 	return ""
 }
@@ -191,7 +246,7 @@ func (f *Fault) wrong() string {
 // String says what the fault is looking for.
 func (f *Fault) String() string {
 	text := fmt.Sprintf("%v on request %d", f.Do, f.Nth)
-	for _, part := range []struct{ name, value string }{{"Op", f.Op}, {"Table", f.Table}} {
+	for _, part := range []struct{ name, value string }{{"Op", f.Op}, {"Table", f.Table}, {"Index", f.Index}} {
 		if part.value != "" {
 			text += " of " + part.name + " " + part.value
 		}
@@ -228,6 +283,7 @@ func (t *Tap) inject(f Fault) error {
 			return fmt.Errorf("dynamotest: fault %v needs a server in this process: this backend answers for itself", f.Do)
 		}
 	}
+	armed.server = t.server
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.faults = append(t.faults, armed)
@@ -358,7 +414,7 @@ func (f *fault) refuse(s *sentence, hit []bool) {
 	added := 0
 	for i := len(hit) - 1; i >= 0; i-- {
 		if hit[i] && !s.refuse[i] && (f.Entries == 0 || added < f.Entries) {
-			s.refuse[i], s.errors[i] = true, statementErrors[f.Do]
+			s.refuse[i], s.errors[i] = true, f.statementError()
 			added++
 		}
 	}
@@ -367,7 +423,15 @@ func (f *fault) refuse(s *sentence, hit []bool) {
 	}
 }
 
-// statementErrors are what statements of a batch meet.
-var statementErrors = map[Disturbance]*api.Error{
-	Throttle: engine.ErrThrottled, Conflict: engine.ErrConflict, Unprocessed: engine.ErrInternal,
+// statementError is what a statement of a batch meets.
+func (f *fault) statementError() *api.Error {
+	switch {
+	case f.Do == Throttle && f.Code == api.Throttling:
+		return engine.ErrOnDemand
+	case f.Do == Throttle:
+		return engine.ErrThrottled
+	case f.Do == Conflict:
+		return engine.ErrConflict
+	}
+	return engine.ErrInternal
 }

@@ -52,12 +52,18 @@ var (
 	batches = []string{"BatchGetItem", "BatchWriteItem", "BatchExecuteStatement"}
 )
 
+// The operations that may read an index, and those that do nothing but write.
+var (
+	indexReads = []string{"Query", "Scan", "ExecuteStatement"}
+	writes     = []string{"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
+)
+
 // inCall tells whether the fault concerns a call, and which of its targets.
 func (f *fault) inCall(call *engine.Call) (hit []bool, ok bool) {
 	if f.Op != "" && f.Op != call.Operation {
 		return nil, false
 	}
-	ok = f.Table == "" && f.key == nil
+	ok = f.Table == "" && f.Index == "" && f.key == nil
 	switch {
 	case f.Do == Conflict && slices.Contains(conflicts, call.Operation),
 		f.Do == Unprocessed && slices.Contains(batches, call.Operation):
@@ -67,10 +73,18 @@ func (f *fault) inCall(call *engine.Call) (hit []bool, ok bool) {
 	}
 	hit = make([]bool, len(call.Targets))
 	for i, target := range call.Targets {
-		hit[i] = (f.Table == "" || f.Table == target.Table) && contains(target.Key, f.key) && f.harms(call, target)
+		hit[i] = (f.Table == "" || f.Table == target.Table) && f.onIndex(target) && contains(target.Key, f.key) && f.harms(call, target)
 		ok = ok || hit[i]
 	}
 	return hit, ok
+}
+
+// onIndex tells whether a target is on the fault's index, or is held back by it.
+func (f *fault) onIndex(target engine.Target) bool {
+	if f.Index != "" && slices.Contains(writes, f.Op) {
+		return f.server.engine.HasGlobalIndex(target.Table, f.Index)
+	}
+	return f.Index == "" || f.Index == target.Index
 }
 
 // harms tells whether the fault can befall a target: a read outside of a

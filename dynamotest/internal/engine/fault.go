@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
@@ -16,6 +17,9 @@ const (
 
 const (
 	throttledText   = "The level of configured provisioned throughput for the table was exceeded. Consider increasing your provisioning level with the UpdateTable API."
+	throttledIndex  = "The level of configured provisioned throughput for one or more global secondary indexes of the table was exceeded. Consider increasing your provisioning level for the under-provisioned global secondary indexes with the UpdateTable API."
+	onDemandText    = "Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or index so please try again shortly. If exceptions persist, check if you have a hot key: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"
+	onDemandIndex   = "Throughput exceeds the current capacity for one or more global secondary indexes. DynamoDB is automatically scaling your index so please try again shortly."
 	rateText        = "Rate of requests exceeds the allowed throughput."
 	conflictText    = "Transaction is ongoing for the item"
 	internalText    = "Internal server error"
@@ -32,6 +36,7 @@ var (
 // kind would send back failed for one of these reasons, too.
 var (
 	ErrThrottled = &api.Error{Code: api.ThroughputExceeded, Message: throttledText}
+	ErrOnDemand  = &api.Error{Code: api.Throttling, Message: onDemandText}
 	ErrConflict  = &api.Error{Code: "TransactionConflictException", Message: conflictText}
 )
 
@@ -44,27 +49,60 @@ var itemOperations = []string{
 	"PutItem", "Query", "Scan", "TransactGetItems", "TransactWriteItems", "UpdateItem",
 }
 
+// Consumes tells whether an operation consumes capacity.
+func Consumes(operation string) bool { return slices.Contains(itemOperations, operation) }
+
+// A Throttling is how a call is throttled.
+type Throttling struct {
+	OnDemand bool   // as an on-demand table does it
+	Reason   string // for each target; empty is its own
+	Index    string // a global index that holds writes back; empty is none
+}
+
 // Throttled is the answer to a call of which the targets hit had no capacity
-// left. An empty reason is that of the targets.
-func (e *Engine) Throttled(call *Call, hit []bool, reason string) *api.Error {
-	switch {
-	case slices.Contains(transactions, call.Operation):
-		return cancelled(hit, api.Reason{Code: "ProvisionedThroughputExceeded", Message: throttledText})
-	case !slices.Contains(itemOperations, call.Operation):
+// left.
+func (e *Engine) Throttled(call *Call, hit []bool, how Throttling) *api.Error {
+	if slices.Contains(transactions, call.Operation) {
+		err := how.err(how.Index != "")
+		return cancelled(hit, api.Reason{Code: shortCode(err.Code), Message: err.Message})
+	}
+	if !Consumes(call.Operation) {
 		return &api.Error{Code: api.Throttling, Message: rateText}
 	}
-	err := *ErrThrottled
+	var reasons []api.ThrottlingReason
+	indexes := 0
 	for i, target := range call.Targets {
 		if !hit[i] || target.Table == "" {
 			continue
 		}
+		if !target.Read {
+			target.Index = how.Index
+		}
 		why := e.throttling(target)
-		if reason != "" {
-			why.Reason = reason
+		if how.Reason != "" {
+			why.Reason = how.Reason
 		}
-		if !slices.Contains(err.Throttled, why) {
-			err.Throttled = append(err.Throttled, why)
+		if slices.Contains(reasons, why) {
+			continue
 		}
+		reasons = append(reasons, why)
+		if strings.Contains(why.Resource, "/index/") {
+			indexes++
+		}
+	}
+	err := how.err(indexes > 0 && indexes == len(reasons))
+	err.Throttled = reasons
+	return err
+}
+
+// err is the error without the reasons, of a table or of its global indexes.
+func (how Throttling) err(ofIndexes bool) *api.Error {
+	err, ofIndex := *ErrThrottled, throttledIndex
+	if how.OnDemand {
+		err, ofIndex = *ErrOnDemand, onDemandIndex
+	}
+	if ofIndexes {
+		err.Message = ofIndex
 	}
 	return &err
 }
@@ -72,21 +110,32 @@ func (e *Engine) Throttled(call *Call, hit []bool, reason string) *api.Error {
 // throttling is why a target would be throttled. A local index is part of its
 // table.
 func (e *Engine) throttling(target Target) api.ThrottlingReason {
+	resource := e.tableARN(target.Table)
+	global := e.HasGlobalIndex(target.Table, target.Index)
+	if global {
+		resource += "/index/" + target.Index
+	}
+	switch {
+	case global && target.Read:
+		return api.ThrottlingReason{Reason: IndexReadThrottled, Resource: resource}
+	case global:
+		return api.ThrottlingReason{Reason: IndexWriteThrottled, Resource: resource}
+	case target.Read:
+		return api.ThrottlingReason{Reason: TableReadThrottled, Resource: resource}
+	}
+	return api.ThrottlingReason{Reason: TableWriteThrottled, Resource: resource}
+}
+
+// HasGlobalIndex tells whether a table has a global index of that name.
+func (e *Engine) HasGlobalIndex(table, index string) bool {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	local := false
-	if t := e.tables[target.Table]; t != nil {
-		x := t.index(target.Index)
-		local = x != nil && x.local
+	t := e.tables[table]
+	if t == nil || index == "" {
+		return false
 	}
-	why := api.ThrottlingReason{Reason: TableWriteThrottled, Resource: e.tableARN(target.Table)}
-	if target.Read {
-		why.Reason = TableReadThrottled
-	}
-	if target.Index != "" && !local {
-		why.Reason, why.Resource = IndexReadThrottled, why.Resource+"/index/"+target.Index
-	}
-	return why
+	x := t.index(index)
+	return x != nil && !x.local
 }
 
 // Conflict is the answer to a call of which the targets hit are in another

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
@@ -105,16 +106,23 @@ var requests = map[string]func() api.Request{
 	"DeleteItem":                fresh[api.DeleteItem],
 	"DeleteTable":               fresh[api.DeleteTable],
 	"DescribeContinuousBackups": fresh[api.DescribeContinuousBackups],
+	"DescribeStream":            fresh[api.DescribeStream],
 	"DescribeTable":             fresh[api.DescribeTable],
 	"DescribeTimeToLive":        fresh[api.DescribeTimeToLive],
 	"ExecuteStatement":          fresh[api.ExecuteStatement],
 	"ExecuteTransaction":        fresh[api.ExecuteTransaction],
 	"GetItem":                   fresh[api.GetItem],
+	"GetRecords":                fresh[api.GetRecords],
+	"GetShardIterator":          fresh[api.GetShardIterator],
+	"ListStreams":               fresh[api.ListStreams],
+	"ListTagsOfResource":        fresh[api.ListTagsOfResource],
 	"PutItem":                   fresh[api.PutItem],
 	"Query":                     fresh[api.Query],
 	"Scan":                      fresh[api.Scan],
+	"TagResource":               fresh[api.TagResource],
 	"TransactGetItems":          fresh[api.TransactGetItems],
 	"TransactWriteItems":        fresh[api.TransactWriteItems],
+	"UntagResource":             fresh[api.UntagResource],
 	"UpdateContinuousBackups":   fresh[api.UpdateContinuousBackups],
 	"UpdateItem":                fresh[api.UpdateItem],
 	"UpdateTable":               fresh[api.UpdateTable],
@@ -157,7 +165,45 @@ func (l *lister) list(req api.Request) {
 	case *api.ExecuteTransaction:
 		l.statements(r.Statements...)
 	case interface{ Table() string }:
-		l.targets = []Target{{Table: r.Table()}}
+		l.table(r.Table())
+	default:
+		l.table(tableWithin(resourceOf(req)))
+	}
+}
+
+// resourceOf is what names the table of a request about tags or a stream.
+func resourceOf(req api.Request) string {
+	switch r := req.(type) {
+	case *api.TagResource:
+		return r.Resource.Value
+	case *api.UntagResource:
+		return r.Resource.Value
+	case *api.ListTagsOfResource:
+		return r.Resource.Value
+	case *api.ListStreams:
+		return r.TableName.Value
+	case *api.DescribeStream:
+		return r.Stream.Value
+	case *api.GetShardIterator:
+		return r.Stream.Value
+	case *api.GetRecords:
+		return r.Iterator.Value
+	}
+	return ""
+}
+
+// tableWithin returns the table that a name or an ARN is about: that of a table,
+// of its stream, or of a place in its stream, which clients are not to look into
+// and which has the ARN in it on AWS, too.
+func tableWithin(s string) string {
+	name, _, _ := strings.Cut(api.TableNameOf(s), "/")
+	return name
+}
+
+// table adds a table as a whole.
+func (l *lister) table(name string) {
+	if name != "" {
+		l.targets = append(l.targets, Target{Table: name})
 	}
 }
 

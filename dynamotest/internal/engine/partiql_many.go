@@ -182,8 +182,11 @@ func (a *answer) write(w *api.Writer) {
 
 // shortCode is what an error is called inside a reply.
 func shortCode(code string) string {
-	if code == api.ValidationException {
+	switch code {
+	case api.ValidationException:
 		return "ValidationError"
+	case api.Throttling:
+		return "ThrottlingError"
 	}
 	return strings.TrimSuffix(code, "Exception")
 }
