@@ -24,7 +24,8 @@ import (
 // it are answered with InternalServerError, for memory then has what the file may
 // lack. What was acknowledged is there when the file is opened again.
 //
-// One process uses the file at a time; [Server.Close] ends that.
+// One server uses the file at a time, in whichever process; [Server.Close] ends
+// that.
 func OpenServer(file string, cfg *Config) (*Server, error) {
 	if cfg != nil && cfg.From != nil {
 		return nil, errors.New("dynamotest: Config.From and a data file exclude one another")
@@ -37,7 +38,8 @@ func OpenServer(file string, cfg *Config) (*Server, error) {
 	return s, nil
 }
 
-// Close closes the data file of a server that has one. Later requests fail.
+// Close closes the data file of a server that has one. Later requests are refused
+// with the error ServerClosed, which clients do not retry.
 func (s *Server) Close() error {
 	if err := s.engine.CloseJournal(); err != nil {
 		return fmt.Errorf("dynamotest: data file %s: %w", s.file, err)

@@ -167,7 +167,7 @@ func TestADamagedFileIsRefused(t *testing.T) {
 	file := filepath.Join(folder, "data")
 	srv := open(t, file, nil)
 	busy(t, srv)
-	if _, err := dynamotest.OpenServer(file, nil); err == nil || !strings.Contains(err.Error(), "another process") {
+	if _, err := dynamotest.OpenServer(file, nil); err == nil || !strings.Contains(err.Error(), "or a server of this one that is not closed") {
 		t.Errorf("opened twice: %v", err)
 	}
 	if err := srv.Close(); err != nil {
@@ -276,7 +276,7 @@ func TestTheFileIsCompacted(t *testing.T) {
 	if diff := cmp.Diff(want, dump(t, srv)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := dynamotest.OpenServer(file, nil); err == nil || !strings.Contains(err.Error(), "another process") {
+	if _, err := dynamotest.OpenServer(file, nil); err == nil || !strings.Contains(err.Error(), "or a server of this one that is not closed") {
 		t.Errorf("opened twice after it was replaced: %v", err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -367,5 +367,31 @@ func TestWritesThatChangeNothing(t *testing.T) {
 	}
 	if got := count(t, open(t, file, nil).Client(), *name); got != 1 {
 		t.Errorf("%d items came back, want 1", got)
+	}
+}
+
+// Who calls a server that is closed is told so at once, and not after retries.
+func TestAClosedServerIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	srv := open(t, filepath.Join(t.TempDir(), "data"), nil)
+	db := srv.Client()
+	if err := schema.Create(t.Context(), db, orders("orders")); err != nil {
+		t.Fatal(err)
+	}
+	if err := srv.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, write := range []bool{true, false} {
+		var err error
+		cost := srv.Meter(func() {
+			if write {
+				err = put(t.Context(), db, "orders", order("ann", 1))
+			} else {
+				_, err = db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("orders"), Key: orderKey("ann", 1)})
+			}
+		})
+		if errorCode(err) != "ServerClosed" || !strings.Contains(err.Error(), "the server is closed") || cost.Requests != 1 {
+			t.Errorf("got %v after %v", err, cost)
+		}
 	}
 }

@@ -265,6 +265,19 @@ func withoutPrices(server http.Handler) http.Handler {
 	})
 }
 
+// Who calls an operation that is missing here is told so, and not after retries.
+func TestAnOperationThatThereIsNot(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, nil)
+	var err error
+	cost := db.Meter(func() {
+		_, err = db.Client().CreateBackup(t.Context(), &dynamodb.CreateBackupInput{TableName: aws.String("orders"), BackupName: aws.String("all")})
+	})
+	if errorCode(err) != "UnknownOperationException" || !strings.Contains(err.Error(), `dynamotest does not have "CreateBackup"`) || cost.Requests != 1 {
+		t.Errorf("got %v after %v", err, cost)
+	}
+}
+
 // As on DynamoDB, who did not ask for the capacity does not get it.
 func TestRepliesAreTheCallers(t *testing.T) {
 	t.Parallel()

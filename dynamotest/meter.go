@@ -37,7 +37,10 @@ type Cost struct {
 	Requests int
 	// Depth is the longest chain of requests of which each was sent after the
 	// one before it was answered: the dependent round trips. Requests sent
-	// side by side that happen not to overlap in time count as a chain.
+	// side by side that happen not to overlap in time count as a chain. In
+	// process a request takes microseconds, so those of several goroutines may
+	// well not overlap: of them Depth tells the truth only with [Config].Latency,
+	// best in a synctest bubble.
 	Depth int
 	Units
 	// ByTable and ByIndex break the units down; an index is "table/index", and

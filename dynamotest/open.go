@@ -18,7 +18,8 @@ import (
 const EndpointVariable = "DYNAMODB_ENDPOINT"
 
 // DB is a database for one test: a server of its own, or a corner of the
-// endpoint in DYNAMODB_ENDPOINT.
+// endpoint in DYNAMODB_ENDPOINT. Its Tap is that of its server, if it has one:
+// db.Meter and db.Server().Meter are the same, and so are their faults.
 type DB struct {
 	*Tap
 	t      testing.TB

@@ -17,6 +17,7 @@ const (
 	ResourceInUse           = "ResourceInUseException"
 	ResourceNotFound        = "ResourceNotFoundException"
 	SerializationException  = "SerializationException"
+	ServerClosed            = "ServerClosed" // this server's own
 	ServiceUnavailable      = "ServiceUnavailable"
 	TableNotFound           = "TableNotFoundException"
 	Throttling              = "ThrottlingException"
@@ -63,6 +64,11 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 // Invalid returns a ValidationException.
 func Invalid(format string, args ...any) *Error {
 	return &Error{Code: ValidationException, Message: fmt.Sprintf(format, args...)}
+}
+
+// Unknown returns the error of an operation that there is not.
+func Unknown(name string) *Error {
+	return &Error{Code: UnknownOperation, Message: fmt.Sprintf("dynamotest does not have %.100q", name)}
 }
 
 // InvalidParameter returns a ValidationException about the values of parameters.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -122,7 +123,7 @@ func (e *Engine) Do(ctx context.Context, name string, body []byte) (res Result) 
 	}()
 	operation, ok := operations[name]
 	if !ok {
-		return Result{Err: &api.Error{Code: api.UnknownOperation}}
+		return Result{Err: api.Unknown(name)}
 	}
 	rep, err := operation(e, ctx, call, body)
 	if err != nil {
@@ -174,10 +175,20 @@ func settled[P any](e *Engine, call *Call, req P, run func(*Engine, *Call, P) (r
 	rep, err := run(e, call, req)
 	if e.journal != nil && !call.past {
 		if failed := e.settle(); failed != nil {
-			return nil, &api.Error{Code: api.InternalServerError, Message: "the data file cannot be written: " + failed.Error()}
+			return nil, unsettled(failed)
 		}
 	}
 	return rep, err
+}
+
+// unsettled is the answer to a request of which nobody knows that it is safe.
+// Trouble may pass, and clients send such a request again; a closed server stays
+// closed, and they shall not.
+func unsettled(err error) *api.Error {
+	if errors.Is(err, errClosed) {
+		return &api.Error{Code: api.ServerClosed, Message: "dynamotest: the server is closed"}
+	}
+	return &api.Error{Code: api.InternalServerError, Message: "the data file cannot be written: " + err.Error()}
 }
 
 var operations map[string]operation

@@ -225,7 +225,7 @@ func TestRefusedItems(t *testing.T) {
 		},
 		{"no JSON", "PutItem", `{"TableName":`, "Serialization", ""},
 		{"wrong JSON", "PutItem", `{"TableName":5}`, "Serialization", "NUMBER_VALUE cannot be converted to String"},
-		{"unknown operation", "Fly", `{}`, "UnknownOperation", ""},
+		{"unknown operation", "Fly", `{}`, "UnknownOperation", `dynamotest does not have "Fly"`},
 	})
 }
 

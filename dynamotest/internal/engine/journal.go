@@ -82,7 +82,7 @@ func (e *Engine) OpenJournal(path string) error {
 
 func (e *Engine) openJournal(j *journal) error {
 	if err := j.disk.lock(j.path, j.file); err != nil {
-		return fmt.Errorf("another process uses it: %w", err)
+		return fmt.Errorf("another process uses it, or a server of this one that is not closed: %w", err)
 	}
 	version, err := e.reopen(j)
 	if err != nil {

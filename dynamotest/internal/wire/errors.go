@@ -12,6 +12,7 @@ const (
 	modelled  = "com.amazonaws.dynamodb.v20120810#"
 	validated = "com.amazon.coral.validate#"
 	service   = "com.amazon.coral.service#"
+	own       = "dynamotest#"
 )
 
 // typeOf returns the name of an error with its namespace, and its status.
@@ -25,6 +26,8 @@ func typeOf(code string) (string, int) {
 		return service + code, http.StatusRequestEntityTooLarge
 	case api.InternalServerError:
 		return modelled + code, http.StatusInternalServerError
+	case api.ServerClosed:
+		return own + code, http.StatusBadRequest
 	case api.ServiceUnavailable:
 		return service + code, http.StatusServiceUnavailable
 	}

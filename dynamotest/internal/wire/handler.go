@@ -27,6 +27,11 @@ func Handler(eng *engine.Engine) http.Handler {
 	})
 }
 
+var errNoOperation = &api.Error{
+	Code:    api.UnknownOperation,
+	Message: "a request is a POST with an operation in X-Amz-Target, such as " + prefix + "GetItem",
+}
+
 // serve answers a request, unless there is nobody to answer.
 func serve(eng *engine.Engine, w http.ResponseWriter, r *http.Request) (Reply, bool) {
 	if r.Method == http.MethodGet && r.URL.Path == "/" {
@@ -36,7 +41,7 @@ func serve(eng *engine.Engine, w http.ResponseWriter, r *http.Request) (Reply, b
 	}
 	target := r.Header.Get("X-Amz-Target")
 	if r.Method != http.MethodPost || !strings.Contains(target, ".") {
-		return failure(&api.Error{Code: api.UnknownOperation}, nil), true
+		return failure(errNoOperation, nil), true
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
 	body, err := readBody(r)

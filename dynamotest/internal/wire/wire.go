@@ -55,7 +55,7 @@ func Do(ctx context.Context, eng *engine.Engine, target string, body []byte) Rep
 	}
 	operation, ok := operationOf(target)
 	if !ok {
-		return failure(&api.Error{Code: api.UnknownOperation}, nil)
+		return failure(api.Unknown(target), nil)
 	}
 	res := eng.Do(ctx, operation, body)
 	if res.Err != nil {

@@ -131,7 +131,7 @@ func TestErrorBodies(t *testing.T) {
 		{"PutItem", `{"TableName":"plain","Item":{}}`, 400, `{"__type":"com.amazon.coral.validate#ValidationException","message":"One or more parameter values were invalid: Missing the key id in the item"}`},
 		{"PutItem", `{"TableName":"nowhere","Item":{}}`, 400, `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"Requested resource not found"}`},
 		{"PutItem", `{"TableName":["plain"]}`, 400, `{"__type":"com.amazon.coral.service#SerializationException","Message":"Unrecognized collection type class java.lang.String","message":"Unrecognized collection type class java.lang.String"}`},
-		{"Fly", `{}`, 400, `{"__type":"com.amazon.coral.service#UnknownOperationException","message":""}`},
+		{"Fly", `{}`, 400, `{"__type":"com.amazon.coral.service#UnknownOperationException","message":"dynamotest does not have \"Fly\""}`},
 		{"PutItem", strings.Repeat(" ", wire.MaxBody+1), 413, `{"__type":"com.amazon.coral.service#RequestEntityTooLargeException","message":"Request size exceeds the limit of 16777216 bytes"}`},
 	} {
 		rep := wire.Do(t.Context(), eng, "DynamoDB_20120810."+tt.op, []byte(tt.body))
@@ -245,15 +245,17 @@ func TestOtherMethodsAndTargets(t *testing.T) {
 	if w := send(t, h, http.MethodGet, "", http.NoBody); w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), "healthy") {
 		t.Errorf("GET: %d %s", w.Code, w.Body)
 	}
-	for _, tt := range []struct{ method, target string }{
-		{http.MethodPut, "DynamoDB_20120810.ListTables"},
-		{http.MethodPost, "ListTables"},
-		{http.MethodPost, ""},
-		{http.MethodPost, "Other_20120810.ListTables"},
-		{http.MethodPost, "DynamoDBStreams_20120810.ListTables"},
-		{http.MethodPost, "DynamoDB_20120810.ListStreams"},
+	for _, tt := range []struct{ method, target, text string }{
+		{http.MethodPut, "DynamoDB_20120810.ListTables", "is a POST"},
+		{http.MethodPost, "ListTables", "an operation in X-Amz-Target"},
+		{http.MethodPost, "", "an operation in X-Amz-Target"},
+		{http.MethodPost, "Other_20120810.ListTables", `does not have \"Other_20120810.ListTables\"`},
+		{http.MethodPost, "DynamoDBStreams_20120810.ListTables", `does not have \"DynamoDBStreams_20120810.ListTables\"`},
+		{http.MethodPost, "DynamoDB_20120810.ListStreams", `does not have \"DynamoDB_20120810.ListStreams\"`},
+		{http.MethodPost, "DynamoDB_20120810.Fly\xff" + strings.Repeat("y", 1000), strings.Repeat("y", 95) + `\""`},
 	} {
-		if w := send(t, h, tt.method, tt.target, strings.NewReader("{}")); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "UnknownOperationException") {
+		w := send(t, h, tt.method, tt.target, strings.NewReader("{}"))
+		if text := w.Body.String(); w.Code != http.StatusBadRequest || !strings.Contains(text, "#UnknownOperationException") || !strings.Contains(text, tt.text) {
 			t.Errorf("%s %q: %d %s", tt.method, tt.target, w.Code, w.Body)
 		}
 	}
