@@ -169,6 +169,61 @@ func TestABillingModeComesAndGoes(t *testing.T) {
 	}
 }
 
+// Which changes of global indexes go together, and which change nothing.
+func TestIndexUpdatesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	eng := newEngine(t, engine.Options{})
+	const (
+		five = `"ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":5}`
+		six  = `"ProvisionedThroughput":{"ReadCapacityUnits":6,"WriteCapacityUnits":5}`
+	)
+	index := func(name string) string {
+		return `{"IndexName":"` + name + `","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"},` + five + `}`
+	}
+	do(t, eng, "CreateTable", `{"TableName":"paid",`+five+`,"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+		"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"GlobalSecondaryIndexes":[`+index("one")+`,`+index("two")+`]}`)
+	change := func(updates string) string {
+		return `{"TableName":"paid","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[` + updates + `]}`
+	}
+	const (
+		drop   = `{"Delete":{"IndexName":"%s"}}`
+		update = `{"Update":{"IndexName":"%s",%s}}`
+	)
+	testRefusals(t, eng, []refusal{
+		{"two deletes", "UpdateTable", change(fmt.Sprintf(drop+","+drop, "one", "two")), "LimitExceeded", "Only 1 online index can be created or deleted"},
+		{"a delete and a new one", "UpdateTable", change(fmt.Sprintf(drop, "one") + `,{"Create":` + index("new") + `}`), "LimitExceeded", "Only 1 online index"},
+		{"one index twice", "UpdateTable", change(fmt.Sprintf(update+","+drop, "one", six, "one")), "Validation", "Only one global secondary index update per index is allowed simultaneously. Index: one"},
+		{"two actions in one", "UpdateTable", change(`{"Delete":{"IndexName":"one"},"Create":` + index("new") + `}`), "Validation", "Only one global secondary index action is allowed"},
+		{"no action", "UpdateTable", change(`{}`), "Validation", "GlobalSecondaryIndexUpdate.Delete must not be null"},
+		{"no settings", "UpdateTable", change(`{"Update":{"IndexName":"one"}}`), "Validation", "ProvisionedThroughput must be specified for index: one"},
+		{"what an index has", "UpdateTable", change(fmt.Sprintf(update, "one", five)), "Validation", "The provisioned throughput for the index one will not change."},
+		{"what the table has", "UpdateTable", strings.Replace(change(fmt.Sprintf(update, "one", six)), "{", "{"+five+",", 1), "Validation", "The provisioned throughput for the table will not change."},
+	})
+}
+
+// A change of one index and the deletion of another go together, and a billing
+// mode that was never changed is not described.
+func TestIndexUpdatesThatGoTogether(t *testing.T) {
+	t.Parallel()
+	eng := newEngine(t, engine.Options{})
+	const throughput = `"ProvisionedThroughput":{"ReadCapacityUnits":%d,"WriteCapacityUnits":5}`
+	index := func(name string) string {
+		return `{"IndexName":"` + name + `","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"},` + fmt.Sprintf(throughput, 5) + `}`
+	}
+	do(t, eng, "CreateTable", `{"TableName":"paid",`+fmt.Sprintf(throughput, 5)+`,"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+		"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"GlobalSecondaryIndexes":[`+index("one")+`,`+index("two")+`]}`)
+	do(t, eng, "UpdateTable", `{"TableName":"paid","BillingMode":"PROVISIONED",
+		"GlobalSecondaryIndexUpdates":[{"Update":{"IndexName":"one",`+fmt.Sprintf(throughput, 6)+`}},{"Delete":{"IndexName":"two"}}]}`)
+	got := do(t, eng, "DescribeTable", `{"TableName":"paid"}`)["Table"].(map[string]any)
+	indexes := got["GlobalSecondaryIndexes"].([]any)
+	if len(indexes) != 1 || indexes[0].(map[string]any)["ProvisionedThroughput"].(map[string]any)["ReadCapacityUnits"] != 6.0 {
+		t.Errorf("the indexes are %v", indexes)
+	}
+	if summary := got["BillingModeSummary"]; summary != nil {
+		t.Errorf("the billing mode is described as %v", summary)
+	}
+}
+
 func TestANewIndexIsFilled(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})

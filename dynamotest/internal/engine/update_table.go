@@ -7,6 +7,9 @@ import (
 )
 
 func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Error) {
+	if err := checkIndexUpdates(req.Indexes); err != nil {
+		return nil, err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t, err := e.wholeTable(req.TableName.Value)
@@ -43,6 +46,39 @@ func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Erro
 	return e.description("TableDescription", t, "ACTIVE"), nil
 }
 
+// checkIndexUpdates refuses changes of global indexes that do not go together,
+// whatever the table has: there is one for each index, and one of all makes or
+// deletes an index.
+func checkIndexUpdates(updates []api.IndexUpdate) *api.Error {
+	online := 0
+	seen := map[string]bool{}
+	for _, u := range updates {
+		name, actions := "", 0
+		if u.Update != nil {
+			name, actions = u.Update.Name, actions+1
+		}
+		if u.Create != nil {
+			name, actions, online = u.Create.Name, actions+1, online+1
+		}
+		if u.Delete.Set {
+			name, actions, online = u.Delete.Value, actions+1, online+1
+		}
+		switch {
+		case actions == 0:
+			return api.InvalidParameter("One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null")
+		case actions > 1:
+			return api.InvalidParameter("Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object")
+		case seen[name]:
+			return api.InvalidParameter("Only one global secondary index update per index is allowed simultaneously. Index: %s", name)
+		}
+		seen[name] = true
+	}
+	if online > 1 {
+		return &api.Error{Code: api.LimitExceeded, Message: "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"}
+	}
+	return nil
+}
+
 func changesSomething(req *api.UpdateTable) bool {
 	return req.Billing.Set || req.Throughput.Set || req.OnDemand.Set || req.Warm.Set || req.Protected.Set ||
 		req.Class.Set || req.Stream.Set || req.Encryption.Set || len(req.Indexes) > 0
@@ -51,8 +87,8 @@ func changesSomething(req *api.UpdateTable) bool {
 // changedSettings returns what the settings will be, indexes left aside.
 func (t *table) changedSettings(req *api.UpdateTable) (settings, *api.Error) {
 	s := t.settings
-	if req.Billing.Set {
-		s.onDemand, s.billingSet = req.Billing.Value == "PAY_PER_REQUEST", true
+	if onDemand := req.Billing.Value == "PAY_PER_REQUEST"; req.Billing.Set && onDemand != s.onDemand {
+		s.onDemand, s.billingSet = onDemand, true
 	}
 	switch {
 	case s.onDemand && req.Throughput.Set:
@@ -61,11 +97,8 @@ func (t *table) changedSettings(req *api.UpdateTable) (settings, *api.Error) {
 		s.throughput = api.Throughput{}
 	case t.settings.onDemand && !req.Throughput.Set:
 		return s, api.InvalidParameter("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
-	case req.Throughput.Set && req.Throughput.Value == s.throughput && len(req.Indexes) == 0:
-		return s, api.Invalid("The provisioned throughput for the table will not change. The requested value equals the current value. "+
-			"Current ReadCapacityUnits provisioned for the table: %d. Requested ReadCapacityUnits: %d. Current WriteCapacityUnits provisioned for the table: %d. "+
-			"Requested WriteCapacityUnits: %d. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.",
-			s.throughput.Read.Value, req.Throughput.Value.Read.Value, s.throughput.Write.Value, req.Throughput.Value.Write.Value)
+	case req.Throughput.Set && req.Throughput.Value == s.throughput:
+		return s, errUnchanged("table", s.throughput)
 	case req.Throughput.Set:
 		s.throughput = req.Throughput.Value
 	}
@@ -83,6 +116,14 @@ func (t *table) changedSettings(req *api.UpdateTable) (settings, *api.Error) {
 	attributes, err := t.changedAttributes(req)
 	s.attributes = attributes
 	return s, err
+}
+
+// errUnchanged refuses to set the throughput that a table or an index has.
+func errUnchanged(what string, t api.Throughput) *api.Error {
+	return api.Invalid("The provisioned throughput for the %[1]s will not change. The requested value equals the current value. "+
+		"Current ReadCapacityUnits provisioned for the %[1]s: %[2]d. Requested ReadCapacityUnits: %[2]d. Current WriteCapacityUnits provisioned for the %[1]s: %[3]d. "+
+		"Requested WriteCapacityUnits: %[3]d. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.",
+		what, t.Read.Value, t.Write.Value)
 }
 
 // changedAttributes adds the definitions that a new index needs. Those of the
@@ -122,13 +163,9 @@ func (t *table) changedIndexes(req *api.UpdateTable, onDemand bool) ([]*index, *
 	find := func(name string) int {
 		return slices.IndexFunc(indexes, func(x *index) bool { return x.name == name && !x.local })
 	}
-	created := 0
 	for _, u := range req.Indexes {
 		switch {
 		case u.Create != nil:
-			if created++; created > 1 {
-				return nil, &api.Error{Code: api.LimitExceeded, Message: "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"}
-			}
 			x, err := t.addIndex(u.Create, req.Attributes, onDemand)
 			if err != nil {
 				return nil, err
@@ -148,9 +185,11 @@ func (t *table) changedIndexes(req *api.UpdateTable, onDemand bool) ([]*index, *
 			if u.Update.Throughput.Set && onDemand {
 				return nil, api.InvalidParameter("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: %s when BillingMode is PAY_PER_REQUEST", u.Update.Name)
 			}
-			x := *indexes[i]
-			x.change(u.Update)
-			indexes[i] = &x
+			x, err := indexes[i].changed(u.Update)
+			if err != nil {
+				return nil, err
+			}
+			indexes[i] = x
 		}
 	}
 	return billed(indexes, onDemand)
@@ -173,16 +212,24 @@ func billed(indexes []*index, onDemand bool) ([]*index, *api.Error) {
 	return indexes, nil
 }
 
-func (x *index) change(u *api.Index) {
-	if u.Throughput.Set {
-		x.throughput = u.Throughput.Value
+// changed returns the index with other settings.
+func (x *index) changed(u *api.Index) (*index, *api.Error) {
+	y := *x
+	switch {
+	case !u.Throughput.Set && !u.OnDemand.Set && !u.Warm.Set:
+		return nil, api.InvalidParameter("ProvisionedThroughput must be specified for index: %s", x.name)
+	case u.Throughput.Set && u.Throughput.Value == x.throughput:
+		return nil, errUnchanged("index "+x.name, x.throughput)
+	case u.Throughput.Set:
+		y.throughput = u.Throughput.Value
 	}
 	if u.OnDemand.Set {
-		x.maximum = u.OnDemand
+		y.maximum = u.OnDemand
 	}
 	if u.Warm.Set {
-		x.warm = u.Warm
+		y.warm = u.Warm
 	}
+	return &y, nil
 }
 
 // addIndex makes an index of the items of t. Items whose attributes do not suit
