@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
@@ -48,29 +49,44 @@ func (e *Expressions) legacy(r *jsonx.Reader, member string) {
 	case "AttributesToGet":
 		l.Attributes = Some(list(r, (*jsonx.Reader).Name))
 	case "AttributeUpdates":
-		l.Updates = Some(entries(r, l.attributeUpdate))
+		l.Updates = Some(entries(r, l, l.attributeUpdate, "The update of an attribute cannot be null: "))
 	case "QueryFilter", "ScanFilter":
-		l.Filter = Some(entries(r, l.comparison))
+		l.Filter = Some(entries(r, l, l.comparison, "The filter condition for an attribute cannot be null: "))
 	case "Expected":
-		l.Expected = Some(entries(r, l.comparison))
+		l.Expected = Some(entries(r, l, l.comparison, "One or more parameter values were invalid: ExpectedAttributeValue must not be null for Attribute: "))
 	case "ConditionalOperator":
 		l.Operator = name(r)
 	case "KeyConditions":
-		l.Keys = Some(entries(r, l.comparison))
+		l.Keys = Some(entries(r, l, l.comparison, "The filter condition for an attribute cannot be null: "))
 	}
 }
 
 // entries reads an object whose members are described by their names and values.
-func entries[T any](r *jsonx.Reader, entry func(r *jsonx.Reader, attribute string) T) []T {
+// Unlike a member of a request, none may be null.
+func entries[T any](r *jsonx.Reader, l *Legacy, entry func(r *jsonx.Reader, attribute string) T, null string) []T {
 	out := []T{}
-	object(r, func(r *jsonx.Reader, attribute string) { out = append(out, entry(r, attribute)) })
+	r.Object()
+	for attribute, ok := r.Key(); ok; attribute, ok = r.Key() {
+		if r.Null() {
+			l.fail(errors.New(null + attribute))
+			continue
+		}
+		out = append(out, entry(r, attribute))
+	}
 	return out
+}
+
+// fail keeps the first thing that is wrong.
+func (l *Legacy) fail(err error) {
+	if l.Err == nil {
+		l.Err = err
+	}
 }
 
 func (l *Legacy) value(r *jsonx.Reader) attr.Value {
 	v, err := attr.Decode(r)
-	if l.Err == nil {
-		l.Err = err
+	if err != nil {
+		l.fail(err)
 	}
 	return v
 }

@@ -172,7 +172,7 @@ var errStartKey = api.Invalid("The provided starting key is invalid: The provide
 // nothing when there is none. The item need not exist any more.
 func (p *pager) start() (string, *api.Error) {
 	given := p.req.StartKey
-	if !given.Set || len(given.Map) == 0 {
+	if !given.Set {
 		return "", nil
 	}
 	if err := itemError(given); err != nil {

@@ -319,6 +319,8 @@ func TestRefusedQueries(t *testing.T) {
 		{"start key out of range", "Query", `{"TableName":"music","KeyConditionExpression":"artist = :a AND song > :s","ExpressionAttributeValues":{":a":{"S":"abba"},":s":{"N":"5"}},
 			"ExclusiveStartKey":{"artist":{"S":"abba"},"song":{"N":"1"}}}`, "Validation", "outside query boundaries"},
 		{"part of a start key", "Query", query(`,"ExclusiveStartKey":{"artist":{"S":"abba"}}`), "Validation", "The provided starting key is invalid"},
+		{"empty start key", "Query", query(`,"ExclusiveStartKey":{}`), "Validation", "The provided starting key is invalid"},
+		{"empty start key of a scan", "Scan", `{"TableName":"music","ExclusiveStartKey":{}}`, "Validation", "The provided starting key is invalid"},
 		{"start key of an index without its key", "Query", genre("genre-year", `,"ExclusiveStartKey":{"artist":{"S":"abba"},"song":{"N":"1"}}`), "Validation", "The provided starting key is invalid"},
 		{"segment alone", "Scan", `{"TableName":"music","Segment":0}`, "Validation", "The TotalSegments parameter is required"},
 		{"segment too high", "Scan", `{"TableName":"music","Segment":2,"TotalSegments":2}`, "Validation", "Segment: 2 is not less than TotalSegments: 2"},

@@ -180,7 +180,11 @@ func (e *Engine) statementRead(b *partiql.Bound, operation string) (*read, []exp
 		return nil, nil, errNeedsKey(operation)
 	}
 	r := &read{table: b.Table, key: api.Item{Map: key, Set: true}}
-	if r.selection, err = b.Selection(); err != nil {
+	if r.selection, err = b.Selection(); err == nil && r.selection != nil {
+		// Only ExecuteStatement takes what it shows out of the maps and lists it is in.
+		r.selection, err = r.selection.InPlace()
+	}
+	if err != nil {
 		return nil, nil, invalid(err)
 	}
 	return r, rest, nil

@@ -273,6 +273,31 @@ func TestBatchOfStatements(t *testing.T) {
 	}
 }
 
+// A SELECT among others leaves what it shows in the maps and lists it is in.
+func TestStatementsTogetherShowAttributesInPlace(t *testing.T) {
+	t.Parallel()
+	eng := newJukebox(t)
+	for columns, want := range map[string]string{
+		`song, chart.uk`:                `{"chart":{"M":{"uk":{"N":"2"}}},"song":{"N":"1"}}`,
+		`chart.weeks[1], chart.uk`:      `{"chart":{"M":{"uk":{"N":"2"},"weeks":{"L":[{"N":"7"}]}}}}`,
+		`chart.weeks[0], chart.weeks.x`: "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: [chart, weeks, [0]], path two: [chart, weeks, x]",
+	} {
+		statement := `[{"Statement":"SELECT ` + columns + ` FROM music WHERE artist = 'blur' AND song = 1"}]`
+		batch := `{"Responses":[{"TableName":"music","Item":` + want + `}]}`
+		together := `{"Responses":[{"Item":` + want + `}]}`
+		if want[0] != '{' {
+			batch = `{"Responses":[{"Error":{"Code":"ValidationError","Message":"` + want + `"}}]}`
+			together = "ValidationException: Validation failed in TransactStatements[0]: " + want
+		}
+		if got := answer(t, eng, "BatchExecuteStatement", `{"Statements":`+statement+`}`); got != batch {
+			t.Errorf("%s\ngot  %s\nwant %s", columns, got, batch)
+		}
+		if got := answer(t, eng, "ExecuteTransaction", `{"TransactStatements":`+statement+`}`); got != together {
+			t.Errorf("%s\ngot  %s\nwant %s", columns, got, together)
+		}
+	}
+}
+
 func TestTransactionOfStatements(t *testing.T) {
 	t.Parallel()
 	const (

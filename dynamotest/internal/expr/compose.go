@@ -233,6 +233,21 @@ func NewColumns(paths ...Path) (*Selection, error) {
 	return s, nil
 }
 
+// InPlace returns the projection of the same paths that leaves what it finds in
+// the maps and lists it is in, as a ProjectionExpression does.
+func (s *Selection) InPlace() (*Selection, error) {
+	paths := make([]path, len(s.columns))
+	for i, p := range s.columns {
+		for _, q := range paths[:i] {
+			if relate(q, p.steps) == conflicting {
+				return nil, &Error{Reason: msgPaths("conflict", q, p.steps)}
+			}
+		}
+		paths[i] = p.steps
+	}
+	return &Selection{tree: newTree(paths)}, nil
+}
+
 // addHead adds the beginning of a path to a list of such, one for each
 // attribute: of two, the one that leads into the attribute.
 func addHead(heads []path, head path) []path {
