@@ -16,13 +16,27 @@ import (
 // next start, it is replaced by a new file without that, which is written to
 // FILE.compacting and renamed.
 //
-// When the file is opened, a last line that a crash has torn is cut off, and the
-// log says so: nobody was told that it was safe. A file that is damaged elsewhere
-// is refused and left as it is, and so is one of a later version.
+// Every write ends in a line with a checksum, and the next line is begun when it is
+// safe. What follows the last whole line when the file is opened is therefore one of
+// two:
 //
-// When the disk is full or fails, the write that met it and every request after
-// it are answered with InternalServerError, for memory then has what the file may
-// lack. What was acknowledged is there when the file is opened again.
+//   - Torn, and cut off: a last line that lacks its end, as a process leaves that
+//     was killed or a full disk, or one with zeros over all that a sector of 512
+//     bytes has of it, as the power leaves. Nobody was told that it was safe. The
+//     log says how many bytes were cut off, for a file that something else has cut
+//     short looks the same. A last line that lacks only its newline, or has another
+//     byte there, is kept and mended.
+//   - Damaged, and refused: everything else, one wrong byte in the last line
+//     included. The file is left as it is, and the error says in which line and at
+//     which byte; who can do without what stands there and behind it ends the file
+//     at that byte.
+//
+// A file of a later version is refused too.
+//
+// When the disk is full or fails, or the file no longer has its name, because it was
+// moved or removed, the write that met it and every request after it are answered
+// with InternalServerError, for memory then has what the file may lack. What was
+// acknowledged is there when the file is opened again.
 //
 // One server uses the file at a time, in whichever process; [Server.Close] ends
 // that.

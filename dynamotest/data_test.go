@@ -190,9 +190,10 @@ func TestADamagedFileIsRefused(t *testing.T) {
 	}{
 		{damaged(third + 20), fmt.Sprintf("other 0: damaged in line 3, at byte %d: its checksum is another, and ", third)},
 		{damaged(third), "other 1: damaged in line 3, at byte "},
-		{damaged(third - 1), fmt.Sprintf("other 2: damaged in line 2, at byte %d: ", second)}, // two lines become one
+		{damaged(len(content) - 3), "its checksum is another; nothing was changed"},
+		{damaged(third - 1), fmt.Sprintf("other 3: damaged in line 2, at byte %d: ", second)}, // two lines become one
 		{append(bytes.Clone(content[:third]), content[second+5:]...), "damaged in line 3, at byte"},
-		{[]byte("the text of another program\n"), "other 4: not a data file of dynamotest"},
+		{[]byte("the text of another program\n"), "other 5: not a data file of dynamotest"},
 		{[]byte("x"), "not a data file"},
 		{[]byte("dynamotest journal 3\n"), "a later version of dynamotest wrote it: its format is 3, and this one reads up to 2"},
 		{append(bytes.Clone(content), line(`[{"At":1,"Teleport":{}}]`)...), fmt.Sprintf("at byte %d: unknown member \"Teleport\"", len(content))},
@@ -239,6 +240,18 @@ func TestAFileOfTheFirstFormat(t *testing.T) {
 	}
 }
 
+// grow writes 5 MB to the file, of which nearly all is over.
+func grow(t *testing.T, srv *dynamotest.Server) {
+	t.Helper()
+	large := order("ann", 1)
+	large["note"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 100_000)}
+	for range 50 {
+		if _, err := srv.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: large}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // What is over leaves the file, while it is used and when it is opened; the file
 // keeps its permissions, and a link to it stays one.
 func TestTheFileIsCompacted(t *testing.T) {
@@ -246,9 +259,13 @@ func TestTheFileIsCompacted(t *testing.T) {
 	folder := t.TempDir()
 	file, link := filepath.Join(folder, "data"), filepath.Join(folder, "link")
 	for name, content := range map[string]string{file: "", file + ".compacting": "what a crash left"} {
-		if err := os.WriteFile(name, []byte(content), 0o640); err != nil {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	// More than the process's mask lets through.
+	if err := os.Chmod(file, 0o622); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.Symlink(file, link); err != nil {
 		t.Fatal(err)
@@ -258,13 +275,7 @@ func TestTheFileIsCompacted(t *testing.T) {
 		t.Errorf("what a crash left: %v", err)
 	}
 	busy(t, srv)
-	large := order("ann", 1)
-	large["note"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 100_000)}
-	for range 50 { // 5 MB in all
-		if _, err := srv.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: large}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	grow(t, srv)
 	want := dump(t, srv)
 	if err := srv.Close(); err != nil {
 		t.Fatal(err)
@@ -282,7 +293,7 @@ func TestTheFileIsCompacted(t *testing.T) {
 	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		t.Errorf("the link: %v, %v", info.Mode(), err)
 	}
-	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o640 {
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o622 {
 		t.Errorf("the file: %v, %v", info.Mode(), err)
 	}
 }
@@ -393,5 +404,99 @@ func TestAClosedServerIsNotAskedAgain(t *testing.T) {
 		if errorCode(err) != "ServerClosed" || !strings.Contains(err.Error(), "the server is closed") || cost.Requests != 1 {
 			t.Errorf("got %v after %v", err, cost)
 		}
+	}
+}
+
+// The file stays where it was made, whatever becomes of the working folder and of
+// the link that it was opened by.
+func TestAFileBehindALinkIsMade(t *testing.T) {
+	folder := t.TempDir() // not in parallel, for the working folder is everybody's
+	t.Chdir(folder)
+	elsewhere := t.TempDir()
+	file := filepath.Join(elsewhere, "file")
+	if err := os.Symlink(file, "link"); err != nil { // to nothing yet
+		t.Fatal(err)
+	}
+	srv := open(t, "link", nil)
+	if err := schema.Create(t.Context(), srv.Client(), orders("orders")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(elsewhere)
+	grow(t, srv)
+	if err := put(t.Context(), srv.Client(), "orders", order("bo", 1)); err != nil {
+		t.Fatal(err)
+	}
+	want := dump(t, srv)
+	if err := srv.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if size := fileSize(t, file); size > 2_500_000 {
+		t.Errorf("%d bytes after 5,000,000 that are over", size)
+	}
+	if info, err := os.Lstat(filepath.Join(folder, "link")); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("the link: %v, %v", info, err)
+	}
+	if diff := cmp.Diff(want, dump(t, open(t, file, nil))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What a file is compacted to takes the place of a link, and does not go through it.
+func TestALinkInTheWayOfTheNextFile(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	file, other := filepath.Join(folder, "data"), filepath.Join(folder, "other")
+	if err := os.WriteFile(other, []byte("of worth"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	srv := open(t, file, nil)
+	if err := os.Symlink(other, file+".compacting"); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Create(t.Context(), srv.Client(), orders("orders")); err != nil {
+		t.Fatal(err)
+	}
+	grow(t, srv)
+	if err := srv.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("the file: %v, %v", info.Mode(), err)
+	}
+	if content, err := os.ReadFile(other); err != nil || string(content) != "of worth" {
+		t.Errorf("the other: %.20q, %v", content, err)
+	}
+}
+
+// A server whose file is taken from under it says so, instead of writing to what
+// will not be found.
+func TestAFileThatIsTakenAway(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "data")
+	srv, err := dynamotest.OpenServer(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file, file+".old"); err != nil {
+		t.Fatal(err)
+	}
+	once := srv.Client(func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
+	if err := schema.Create(t.Context(), once, orders("orders")); err == nil || !strings.Contains(err.Error(), "the data file cannot be written: it was moved, removed or replaced while it was open") {
+		t.Errorf("a table is made: %v", err)
+	}
+	if err := srv.Close(); err == nil {
+		t.Error("closed as if nothing were")
+	}
+}
+
+func TestWhatIsNoFile(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{t.TempDir(), os.DevNull, ""} {
+		if _, err := dynamotest.OpenServer(name, nil); err == nil {
+			t.Errorf("%q is opened", name)
+		}
+	}
+	if _, err := dynamotest.OpenServer(os.DevNull, nil); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a device: %v", err)
 	}
 }

@@ -113,7 +113,13 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 	if err := flags.Parse(args); err != nil {
 		return opt, err
 	}
+	flags.Visit(func(f *flag.Flag) {
+		if f.Name == "data" && opt.data == "" { // a variable that is not set, as a rule
+			err = errors.New("-data: the name of the file is empty")
+		}
+	})
 	switch {
+	case err != nil:
 	case flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument: %q", flags.Arg(0))
 	case opt.sweep < 0:

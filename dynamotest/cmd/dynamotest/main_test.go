@@ -74,6 +74,7 @@ func TestWhatTheUserIsTold(t *testing.T) {
 		{[]string{"-port", "1"}, 2, "flag provided but not defined: -port"},
 		{[]string{"-ttl", "often"}, 2, `invalid value "often" for flag -ttl`},
 		{[]string{"-ttl", "-1s"}, 2, "dynamotest: -ttl -1s: an interval cannot be negative\nUsage"},
+		{[]string{"-data="}, 2, "dynamotest: -data: the name of the file is empty\nUsage"},
 		{[]string{"8000"}, 2, "dynamotest: unexpected argument: \"8000\"\nUsage"},
 		{[]string{"-addr", taken.Addr().String()}, 1, "dynamotest: listen tcp " + taken.Addr().String() + ": bind: address already in use; -addr takes another address\n"},
 		{[]string{"-addr", "256.0.0.1:1"}, 1, "256.0.0.1"},

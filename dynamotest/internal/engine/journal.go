@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -64,25 +63,31 @@ var (
 // the file has, and keep it up from now on: no reply leaves before all that it
 // tells of is safe. A file that does not exist is begun.
 func (e *Engine) OpenJournal(path string) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // the file is replaced, not the link
-	}
 	file, err := e.opt.disk.open(path)
 	if err != nil {
 		return err
 	}
-	j := &journal{disk: e.opt.disk, path: path, from: e.opt.compactFrom, log: e.opt.Log, file: file}
+	j := &journal{disk: e.opt.disk, from: e.opt.compactFrom, log: e.opt.Log, file: file}
 	j.changed.L = &j.mu
-	if err := e.openJournal(j); err != nil {
+	if err := e.openJournal(j, path); err != nil {
 		return errors.Join(err, j.file.Close())
 	}
 	e.journal, e.tokens.journal = j, j
 	return nil
 }
 
-func (e *Engine) openJournal(j *journal) error {
-	if err := j.disk.lock(j.path, j.file); err != nil {
-		return fmt.Errorf("another process uses it, or a server of this one that is not closed: %w", err)
+func (e *Engine) openJournal(j *journal, path string) (err error) {
+	// The file is replaced, not a link to it, which may have been the first to
+	// exist: so this comes after it was made.
+	if j.path, err = j.disk.resolve(path); err != nil {
+		return err
+	}
+	if err := j.disk.lock(j.file); err != nil {
+		return err
+	}
+	// A process that compacted the file meanwhile holds another one.
+	if err := j.disk.named(j.path, j.file); err != nil {
+		return err
 	}
 	version, err := e.reopen(j)
 	if err != nil {
@@ -126,6 +131,9 @@ func (j *journal) append(at time.Time, members func(w *api.Writer)) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.err != nil {
+		return // nothing is flushed any more
+	}
 	j.entries = appendEntry(j.entries, at, members)
 	j.appended++
 }
@@ -176,6 +184,10 @@ func (e *Engine) flush(j *journal) (upto uint64, err error) {
 			return 0, err
 		}
 		if err := j.file.Sync(); err != nil {
+			return 0, err
+		}
+		// A file without its name will not be found when the server is opened.
+		if err := j.disk.named(j.path, j.file); err != nil {
 			return 0, err
 		}
 		j.size += int64(n)

@@ -113,7 +113,7 @@ func (j *journal) rewrite(s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	err = j.disk.lock(j.temporary(), next)
+	err = j.disk.lock(next)
 	var size int64
 	if err == nil {
 		size, err = s.state.writeFile(next)
@@ -145,12 +145,15 @@ func (j *journal) replace(next dataFile, size int64, s *snapshot) error {
 		err = next.Sync()
 	}
 	if err == nil {
+		err = j.disk.named(j.path, j.file) // or another file would be overwritten
+	}
+	if err == nil {
 		err = j.disk.rename(j.temporary(), j.path)
 	}
 	if err != nil {
 		// It must have left the old file under the name: that is what the next
 		// lines go to.
-		if lost := j.disk.lock(j.path, j.file); lost != nil {
+		if lost := j.disk.named(j.path, j.file); lost != nil {
 			j.fail(lost)
 		}
 		return err

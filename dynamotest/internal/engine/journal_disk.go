@@ -2,9 +2,11 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // A disk is where journals are. Tests put one in its place that fails, or loses
@@ -13,12 +15,19 @@ type disk interface {
 	// open opens a file to read and write, which is made if it does not exist.
 	open(path string) (dataFile, error)
 
-	// create makes an empty file, with the permissions of another.
+	// resolve returns the path of a file that stays its own when links and the
+	// working folder change.
+	resolve(path string) (string, error)
+
+	// create makes an empty file, with the permissions of another, in the place of
+	// what has the name.
 	create(path string, like dataFile) (dataFile, error)
 
-	// lock keeps other processes from using an open file until it is closed, and
-	// sees that the path still is that file's.
-	lock(path string, file dataFile) error
+	// lock keeps other processes from using an open file until it is closed.
+	lock(file dataFile) error
+
+	// named tells, by an error, when a path is no longer that of an open file.
+	named(path string, file dataFile) error
 
 	rename(from, to string) error
 
@@ -43,32 +52,75 @@ type osFile struct{ *os.File }
 
 func (osDisk) open(path string) (dataFile, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	return osFile{file}, err
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return osFile{file}, nil
 }
 
-func (osDisk) create(path string, like dataFile) (dataFile, error) {
+func (osDisk) resolve(path string) (string, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
+}
+
+func (d osDisk) create(path string, like dataFile) (dataFile, error) {
 	info, err := like.(osFile).Stat()
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, info.Mode().Perm())
-	return osFile{file}, err
+	if err := d.remove(path); err != nil { // it may be a link to something of worth
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := permit(file, info.Mode().Perm()); err != nil {
+		return nil, errors.Join(err, file.Close(), d.remove(path))
+	}
+	return osFile{file}, nil
 }
 
-var errReplaced = errors.New("the file was replaced while it was opened")
-
-func (osDisk) lock(path string, file dataFile) error {
-	opened := file.(osFile)
-	if err := lockFile(opened.File); err != nil {
+// permit gives a file its permissions, whatever the process's mask is. Not every
+// file system can, but one that cannot has the same for all files.
+func permit(file *os.File, mode fs.FileMode) error {
+	info, err := file.Stat()
+	if err != nil || info.Mode().Perm() == mode {
 		return err
 	}
-	info, err := opened.Stat()
+	return file.Chmod(mode)
+}
+
+var (
+	errInUse = errors.New("another process uses it, or a server of this one that is not closed")
+	errMoved = errors.New("it was moved, removed or replaced while it was open")
+)
+
+func (osDisk) lock(file dataFile) error {
+	err := lockFile(file.(osFile).File)
+	if err != nil && !errors.Is(err, errInUse) {
+		return fmt.Errorf("it cannot be locked: %w", err)
+	}
+	return err
+}
+
+func (osDisk) named(path string, file dataFile) error {
+	opened, err := file.(osFile).Stat()
 	if err != nil {
 		return err
 	}
-	// A process that compacted the file meanwhile holds another one.
-	if named, err := os.Stat(path); err != nil || !os.SameFile(info, named) {
-		return errors.Join(errReplaced, err)
+	if named, err := os.Stat(path); err != nil || !os.SameFile(opened, named) {
+		return errors.Join(errMoved, err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"maps"
@@ -24,8 +25,11 @@ type model struct {
 
 type inode struct {
 	data, safe []byte
-	poisoned   bool // a sync failed: what it should have made safe never will be
-	locked     bool
+	// A sync failed: what it should have made safe, from a byte on, never will be
+	// unless it is written once more.
+	poisoned bool
+	lost     int
+	locked   bool
 }
 
 var errDisk = errors.New("the disk failed")
@@ -67,17 +71,25 @@ func (m *model) create(path string, _ dataFile) (dataFile, error) {
 	return &modelFile{model: m, inode: m.names[path]}, nil
 }
 
-func (m *model) lock(path string, file dataFile) error {
+func (m *model) resolve(path string) (string, error) { return path, nil }
+
+func (m *model) lock(file dataFile) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := file.(*modelFile)
-	switch {
-	case f.inode.locked && !f.locks:
-		return errors.New("locked")
-	case m.names[path] != f.inode:
-		return errReplaced
+	if f.inode.locked && !f.locks {
+		return errInUse
 	}
 	f.inode.locked, f.locks = true, true
+	return nil
+}
+
+func (m *model) named(path string, file dataFile) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.names[path] != file.(*modelFile).inode {
+		return errMoved
+	}
 	return nil
 }
 
@@ -126,7 +138,8 @@ const (
 	nothing dataImage = iota
 	everything
 	aPart
-	allButAPart // which is zeros
+	sectors       // some, in any order; the others are as they were, or zeros
+	sectorsOfPart // and the file is shorter
 	dataImages
 )
 
@@ -154,20 +167,43 @@ func (m *model) crash(img image, draw *rand.Rand) *model {
 	return out
 }
 
+// restarted returns the disk as the next process finds it when one was killed: it
+// reads what was written, safe or not.
+func (m *model) restarted() *model {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := newModel()
+	nodes := map[*inode]*inode{}
+	again := func(names map[string]*inode) map[string]*inode {
+		found := map[string]*inode{}
+		for name, node := range names {
+			if nodes[node] == nil {
+				nodes[node] = &inode{data: bytes.Clone(node.data), safe: bytes.Clone(node.safe), poisoned: node.poisoned, lost: node.lost}
+			}
+			found[name] = nodes[node]
+		}
+		return found
+	}
+	out.names, out.kept = again(m.names), again(m.kept)
+	return out
+}
+
 func (n *inode) after(img dataImage, draw *rand.Rand) []byte {
-	grown := len(n.data) - len(n.safe)
-	switch {
-	case img == nothing:
-		return append([]byte(nil), n.safe...)
-	case img == everything || grown <= 0:
-		return append([]byte(nil), n.data...)
+	out, grown := bytes.Clone(n.data), len(n.data)-len(n.safe)
+	if img == aPart || img == sectorsOfPart {
+		out = out[:len(out)-draw.IntN(max(grown, 0)+1)]
 	}
-	cut := len(n.safe) + draw.IntN(grown+1)
-	if img == aPart {
-		return append([]byte(nil), n.data[:cut]...)
+	switch img {
+	case nothing:
+		return bytes.Clone(n.safe)
+	case sectors, sectorsOfPart:
+		for start := 0; start < len(out); start += sector {
+			if draw.IntN(2) == 0 {
+				part := out[start:min(start+sector, len(out))]
+				clear(part[copy(part, n.safe[min(start, len(n.safe)):]):])
+			}
+		}
 	}
-	out := append([]byte(nil), n.data...)
-	clear(out[cut:min(len(out), cut+draw.IntN(grown+1))])
 	return out
 }
 
@@ -209,7 +245,9 @@ func (f *modelFile) Write(p []byte) (int, error) {
 	if err != nil {
 		p = p[:len(p)/2]
 	}
-	f.data = append(f.data[:f.at:f.at], p...) // no writer goes back
+	after := f.data[min(int(f.at)+len(p), len(f.data)):]
+	f.data = bytes.Join([][]byte{f.data[:f.at], p, after}, nil)
+	f.poisoned = f.poisoned && int(f.at) > f.lost
 	f.at += int64(len(p))
 	return len(p), err
 }
@@ -236,7 +274,9 @@ func (f *modelFile) Sync() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.step(); err != nil {
-		f.poisoned = true
+		if !f.poisoned {
+			f.poisoned, f.lost = true, len(f.safe)
+		}
 		return err
 	}
 	if !f.poisoned {

@@ -2,11 +2,9 @@ package engine
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"strconv"
 	"strings"
@@ -17,8 +15,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
-// reopen does again what the file tells of, cuts off a torn end, and leaves
-// the file where the next line belongs. It returns the version of its format.
+// reopen does again what the file tells of, mends a torn end, and leaves the file
+// where the next line belongs. It returns the version of its format.
 func (e *Engine) reopen(j *journal) (version int, err error) {
 	in := bufio.NewReaderSize(j.file, 1<<20)
 	start, err := in.Peek(len(header(journalFormat)) + 1)
@@ -37,20 +35,32 @@ func (e *Engine) reopen(j *journal) (version int, err error) {
 	}
 	clock := e.opt.Now
 	defer func() { e.opt.Now = clock }()
+	return version, e.redoLines(j, in, []byte(head))
+}
+
+// redoLines does what the lines behind the first one tell, and secures the last.
+func (e *Engine) redoLines(j *journal, in *bufio.Reader, last []byte) error {
 	reader := &reader{Reader: jsonx.NewReader(nil)}
-	j.size = int64(len(head))
+	j.size = int64(len(last))
 	for number := 2; ; number++ {
 		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
-			return 0, err
+			return err
 		}
 		entries, reason := checked(line)
 		if reason != "" {
-			return version, j.cut(line, in, number, reason)
+			if line, err = j.ending(line, in, number, reason); err != nil {
+				return err
+			}
+			if line == nil {
+				return j.secure(last)
+			}
+			entries, _ = checked(line)
 		}
 		if err := e.redo(j, reader, entries); err != nil {
-			return 0, fmt.Errorf("line %d, at byte %d: %w", number, j.size, err)
+			return fmt.Errorf("line %d, at byte %d: %w", number, j.size, err)
 		}
+		last = line
 		j.size += int64(len(line))
 	}
 }
@@ -93,66 +103,12 @@ func (j *journal) begin() error {
 	return j.file.Sync()
 }
 
-// cut ends the file before a line that is no whole one, when it can be what a
-// crash leaves of the last one: a part of it, or all of it with pages that were
-// never written. Anything else was safe once, and is damaged.
-func (j *journal) cut(line []byte, rest io.Reader, number int, reason string) error {
-	var tail tail
-	if _, err := io.Copy(&tail, rest); err != nil {
-		return err
-	}
-	if tail.written {
-		return fmt.Errorf("damaged in line %d, at byte %d: %s, and %d bytes follow that were written later; nothing was changed", number, j.size, reason, tail.size)
-	}
-	torn := len(line) + tail.size
-	if torn > 0 {
-		j.log.Warn("dynamotest: cut off what a crash left of the last line of the data file, which nobody was told was safe",
-			"file", j.path, "line", number, "byte", j.size, "bytes", torn, "reason", reason)
-		if err := j.cutAt(j.size); err != nil {
-			return err
-		}
-		return j.file.Sync()
-	}
-	_, err := j.file.Seek(j.size, io.SeekStart)
-	return err
-}
-
-// A tail is what follows a line. Zeros are no writing: they stand for blocks
-// that the file got and that nothing came into.
-type tail struct {
-	size    int
-	written bool
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.size += len(p)
-	t.written = t.written || len(bytes.Trim(p, "\x00")) > 0
-	return len(p), nil
-}
-
 func (j *journal) cutAt(end int64) error {
 	if err := j.file.Truncate(end); err != nil {
 		return err
 	}
 	_, err := j.file.Seek(end, io.SeekStart)
 	return err
-}
-
-// checked returns what a whole line holds, or why it is none.
-func checked(line []byte) (entries []byte, reason string) {
-	line, whole := bytes.CutSuffix(line, []byte("\n"))
-	if !whole {
-		return nil, "it has no end"
-	}
-	sum, entries, found := bytes.Cut(line, []byte(" "))
-	want, err := strconv.ParseUint(string(sum), 16, 32)
-	if !found || len(sum) != 8 || err != nil {
-		return nil, "it does not begin with a checksum"
-	}
-	if crc32.Checksum(entries, castagnoli) != uint32(want) {
-		return nil, "its checksum is another"
-	}
-	return entries, ""
 }
 
 // A reader reads entries. What it does not know it does not skip: every member

@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// ends are two files whose last lines are three sectors long: one has the line
+// whole, and the other is the same without it. With each comes what an engine has
+// that opened it.
+func ends(t *testing.T) (with, without []byte, after, before string) {
+	t.Helper()
+	e, m := played(t, puts(2, 9, 1300))
+	with, after = m.names["data"].data, whole(t, e)
+	e, m = played(t, puts(1, 9, 1300))
+	without, before = m.names["data"].data, whole(t, e)
+	if !bytes.HasPrefix(with, without) || len(without)%sector == sector-1 || len(with)-len(without) < 2*sector {
+		t.Fatalf("%d and %d bytes: these files show nothing", len(without), len(with))
+	}
+	return with, without, after, before
+}
+
+// opened opens a file, and returns what is left of it and what was logged.
+func opened(content []byte) (e *Engine, left []byte, log string, err error) {
+	var b bytes.Buffer
+	m := holding(content)
+	e = New(Options{disk: m, compactFrom: 1 << 20, Log: slog.New(slog.NewTextHandler(&b, nil))})
+	err = e.OpenJournal("data")
+	return e, m.names["data"].data, b.String(), err
+}
+
+// Whichever byte of the last line is another, whatever it is: the line was written
+// whole, and may have been acknowledged.
+func TestADamagedLastLineIsRefused(t *testing.T) {
+	t.Parallel()
+	content, without, _, _ := ends(t)
+	for at := len(without); at < len(content)-1; at++ {
+		for _, b := range []byte{content[at] ^ 1, 0, '\n'} {
+			if b == content[at] {
+				continue
+			}
+			damaged := bytes.Clone(content)
+			damaged[at] = b
+			_, left, _, err := opened(damaged)
+			if want := fmt.Sprintf("damaged in line 4, at byte %d: ", len(without)); err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Fatalf("byte %d is %q: %v", at, b, err)
+			}
+			if !bytes.Equal(left, damaged) {
+				t.Fatalf("byte %d is %q, and the file was changed", at, b)
+			}
+		}
+	}
+}
+
+// A line whose newline is another byte is the beginning of the next one, and is
+// not cut off with it, however that ends.
+func TestADamagedNewline(t *testing.T) {
+	t.Parallel()
+	content, without, after, _ := ends(t)
+	for end := len(without) + 1; end <= len(content); end++ {
+		joined := bytes.Clone(content[:end])
+		joined[len(without)-1] = 'x'
+		_, left, _, err := opened(joined)
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("another byte stands where its newline was, and %d bytes follow", end-len(without))) || !bytes.Equal(left, joined) {
+			t.Fatalf("with %d of the bytes that follow: %v", end-len(without), err)
+		}
+	}
+	for _, last := range []string{"x", "\x00", " ", "]"} {
+		e, left, log, err := opened(append(bytes.Clone(content[:len(content)-1]), last...))
+		if err != nil {
+			t.Fatalf("%q for the last newline: %v", last, err)
+		}
+		if diff := cmp.Diff(after, whole(t, e)); diff != "" {
+			t.Errorf("%q for the last newline: %s", last, diff)
+		}
+		if !bytes.Equal(left, content) || !strings.Contains(log, "mended the last line") {
+			t.Errorf("%q for the last newline leaves %q, and is logged as %s", last, left[len(left)-5:], log)
+		}
+	}
+}
+
+// Whichever sectors of the last line were written when the power failed: it is cut
+// off unless all were.
+func TestSectorsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	content, without, after, before := ends(t)
+	first := len(without) / sector
+	count := (len(content)-1)/sector - first + 1
+	for written := range 1 << count {
+		torn := bytes.Clone(content)
+		for i := range count {
+			if written&(1<<i) == 0 {
+				clear(torn[max(len(without), (first+i)*sector):min(len(torn), (first+i+1)*sector)])
+			}
+		}
+		want, kept := before, without
+		if written == 1<<count-1 {
+			want, kept = after, content
+		}
+		e, left, log, err := opened(torn)
+		if err != nil {
+			t.Fatalf("sectors %b: %v", written, err)
+		}
+		if diff := cmp.Diff(want, whole(t, e)); diff != "" {
+			t.Errorf("sectors %b: %s", written, diff)
+		}
+		if !bytes.Equal(left, kept) || strings.Contains(log, "cut off") != (want == before) {
+			t.Errorf("sectors %b: %d bytes are left of %d, and it is logged as %s", written, len(left), len(torn), log)
+		}
+	}
+}
+
+// Whatever operation of the disk is the last before the power goes while a file is
+// mended: the next start finds all that was acknowledged.
+func TestEveryCrashOfAMend(t *testing.T) {
+	t.Parallel()
+	content, without, after, before := ends(t)
+	for name, tt := range map[string]struct{ content, safe []byte }{
+		"a part":           {content[:len(content)-700], without},
+		"no newline":       {content[:len(content)-1], content[:len(content)-1]},
+		"another newline":  {append(bytes.Clone(content[:len(content)-1]), 'x'), append(bytes.Clone(content[:len(content)-1]), 'x')},
+		"not a byte":       {without, without},
+		"all and not safe": {content, without},
+	} {
+		for failAt := 1; ; failAt++ {
+			m := newModel()
+			node := &inode{data: tt.content, safe: tt.safe}
+			m.names["data"], m.kept["data"] = node, node
+			m.failAt, m.power = failAt, true
+			err := onModel(m, ticking()).OpenJournal("data")
+			if m.operations < failAt {
+				break
+			}
+			if err == nil {
+				t.Fatalf("%s: operation %d fails, and nobody hears", name, failAt)
+			}
+			for _, img := range images() {
+				got := restart(t, name, m.crash(img, rand.New(rand.NewPCG(uint64(failAt), 1))))
+				if got != after && (got != before || len(tt.safe) != len(without)) {
+					t.Fatalf("%s: operation %d fails, left: %+v: %s", name, failAt, img, cmp.Diff(after, got))
+				}
+			}
+		}
+	}
+}
+
+// What a start has found is safe, also where the process before was killed before
+// it was, or heard that the disk had failed to make it so.
+func TestWhatIsFoundIsSafe(t *testing.T) {
+	t.Parallel()
+	steps := puts(3, 9, 700)
+	for failAt := 1; ; failAt++ {
+		m := newModel()
+		m.failAt, m.power = failAt, true
+		play(t, m, steps)
+		if m.operations < failAt {
+			return
+		}
+		m = m.restarted()
+		e := onModel(m, ticking())
+		if err := e.OpenJournal("data"); err != nil {
+			t.Fatalf("operation %d fails: %v", failAt, err)
+		}
+		want := whole(t, e)
+		e = New(Options{disk: m.crash(image{}, nil), Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+		if err := e.OpenJournal("data"); err != nil {
+			t.Fatalf("operation %d fails, and later the power: %v", failAt, err)
+		}
+		if diff := cmp.Diff(want, whole(t, e)); diff != "" {
+			t.Fatalf("operation %d fails, and later the power: %s", failAt, diff)
+		}
+	}
+}
