@@ -29,7 +29,7 @@ var monday = time.Date(2026, 3, 23, 8, 0, 0, 0, time.UTC)
 // open returns a store on a table of its own.
 func open(t testing.TB, cfg *activity.Config) (*dynamotest.DB, *activity.Store) {
 	t.Helper()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	acts, err := activity.New(db.Client(), db.Name("homeops-activities"), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ type fixture struct {
 
 func open(t testing.TB) fixture {
 	t.Helper()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	f := fixture{db: db, table: db.Name("homeops")}
 	f.Store = f.another(t, nil)
 	if err := schema.Create(t.Context(), db.Client(), f.Table()); err != nil {

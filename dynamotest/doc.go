@@ -55,8 +55,8 @@
 //
 // Delays pass on the wall clock, or on that of a testing/synctest bubble; so do
 // the SDK's waits before it sends a request again, up to three seconds for one
-// that is lost twice. A bubble makes them instant, and so does
-// [Config].MaxBackoff. In a bubble use the context of the bubble's own T.
+// that is lost twice. A bubble makes them instant, and so do
+// [Config].MaxBackoff and, with Open, [MaxBackoff]. In a bubble use the context of the bubble's own T.
 //
 // Throttling has that name here whatever the table's billing mode. AWS may call it
 // ThrottlingException where a table is on demand, and [Fault].Code chooses so:

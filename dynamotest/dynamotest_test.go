@@ -134,7 +134,7 @@ func ExampleWithMeter() {
 
 func TestLoseRequestIsSentAgain(t *testing.T) {
 	t.Parallel()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	table := create(t, db)
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem"})
 	cost := db.Meter(func() {
@@ -150,7 +150,7 @@ func TestLoseRequestIsSentAgain(t *testing.T) {
 
 func TestLoseEveryReply(t *testing.T) {
 	t.Parallel()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	table := create(t, db)
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem", Table: table, Times: -1})
 	err := put(t.Context(), db.Client(), table, order("ann", 1))

@@ -654,3 +654,16 @@ func TestMaxBackoff(t *testing.T) {
 		}
 	})
 }
+
+// The option reaches the client on every backend.
+func TestOpenTakesOptions(t *testing.T) {
+	for _, endpoint := range []string{"", "http://127.0.0.1:1"} { // nothing is sent
+		t.Setenv(dynamotest.EndpointVariable, endpoint)
+		db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Microsecond))
+		for attempt := range 3 {
+			if d, err := db.Client().Options().Retryer.RetryDelay(attempt+1, errors.New("lost")); err != nil || d > time.Microsecond {
+				t.Errorf("endpoint %q: attempt %d after %v, %v", endpoint, attempt+2, d, err)
+			}
+		}
+	}
+}

@@ -5,12 +5,14 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
@@ -38,14 +40,17 @@ type DB struct {
 //
 // On an endpoint time is the wall clock's: date events from now, and test
 // expiry on tables with TTL off.
-func Open(t testing.TB) *DB {
+//
+// Options are the client's, on every backend, such as [MaxBackoff].
+func Open(t testing.TB, options ...func(*dynamodb.Options)) *DB {
 	t.Helper()
 	endpoint := os.Getenv(EndpointVariable)
 	if endpoint == "" {
-		return New(t, nil)
+		return inProcess(t, nil, options...)
 	}
 	tap := NewTap()
-	db := &DB{Tap: tap, t: t, client: Connect(endpoint, tap.Attach), prefix: randomPrefix(t), names: map[string]bool{}}
+	client := Connect(endpoint, append(slices.Clone(options), tap.Attach)...)
+	db := &DB{Tap: tap, t: t, client: client, prefix: randomPrefix(t), names: map[string]bool{}}
 	t.Cleanup(db.finish)
 	return db
 }
@@ -53,10 +58,23 @@ func Open(t testing.TB) *DB {
 // New returns a database for the test, always in process. A nil Config works.
 func New(t testing.TB, cfg *Config) *DB {
 	t.Helper()
+	return inProcess(t, cfg)
+}
+
+func inProcess(t testing.TB, cfg *Config, options ...func(*dynamodb.Options)) *DB {
 	server := NewServer(cfg)
-	db := &DB{Tap: server.Tap, t: t, client: server.Client(), server: server, names: map[string]bool{}}
+	db := &DB{Tap: server.Tap, t: t, client: server.Client(options...), server: server, names: map[string]bool{}}
 	t.Cleanup(db.finish)
 	return db
+}
+
+// MaxBackoff is an option of a client of any endpoint, as [Config].MaxBackoff is
+// of those of a server: the longest that it waits before it sends a request
+// again.
+//
+//	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
+func MaxBackoff(longest time.Duration) func(*dynamodb.Options) {
+	return func(o *dynamodb.Options) { o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, longest) }
 }
 
 // Client returns the client: safe for concurrent use, with the SDK's own

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
@@ -27,7 +26,7 @@ type Config struct {
 	// a request again, as often as ever: with a millisecond a test of lost
 	// replies takes no second. Defaults to the SDK's, up to a second before the
 	// first and two before the second time; inside a synctest bubble that costs
-	// nothing.
+	// nothing. [MaxBackoff] is an option for other clients.
 	MaxBackoff time.Duration
 
 	// PartitionLimits is what one partition can take in a second of the server's
@@ -91,7 +90,7 @@ func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
 	defaults := func(o *dynamodb.Options) {
 		stayInProcess(o, s.Transport())
 		if s.cfg.MaxBackoff > 0 {
-			o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, s.cfg.MaxBackoff)
+			MaxBackoff(s.cfg.MaxBackoff)(o)
 		}
 	}
 	options = append([]func(*dynamodb.Options){defaults}, options...)

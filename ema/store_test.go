@@ -28,7 +28,7 @@ var clock = time.Date(2026, 3, 29, 18, 0, 0, 0, time.UTC)
 // which each value moves an average half of the way.
 func open(t *testing.T) (*dynamotest.DB, *ema.Store) {
 	t.Helper()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	table := db.Name("homeops")
 	store := storeOf(t, db, table, ema.Effort)
 	if err := schema.Create(t.Context(), db.Client(), store.Table()); err != nil {
@@ -421,7 +421,7 @@ func TestUnreadableRow(t *testing.T) {
 
 func TestMissingTable(t *testing.T) {
 	t.Parallel()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	store, err := ema.New(db.Client(), db.Name("nowhere"), nil)
 	if err != nil {
 		t.Fatal(err)

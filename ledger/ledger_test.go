@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
@@ -51,14 +50,12 @@ type bench struct {
 // and not the server's, and an expired row shall stay.
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	b := &bench{
-		db: db,
-		client: dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) {
-			o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, 5*time.Millisecond)
-		}),
-		table: db.Name("QuillIdempotencyLedger"),
-		clock: &clock{at: time.Now().Truncate(time.Second)},
+		db:     db,
+		client: db.Client(),
+		table:  db.Name("QuillIdempotencyLedger"),
+		clock:  &clock{at: time.Now().Truncate(time.Second)},
 	}
 	b.create(t)
 	return b

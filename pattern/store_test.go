@@ -24,7 +24,7 @@ var clock = time.Date(2026, 3, 29, 18, 0, 0, 0, time.UTC)
 // open returns a store on a table of its own.
 func open(t *testing.T, zone tzclock.Zone) (*dynamotest.DB, *pattern.Store) {
 	t.Helper()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	store, err := pattern.New(db.Client(), db.Name("homeops"), zone, &pattern.Config{
 		Now: func() time.Time { return clock }, ConsistentReads: true,
 	})
@@ -376,7 +376,7 @@ func TestUnreadableRow(t *testing.T) {
 
 func TestMissingTable(t *testing.T) {
 	t.Parallel()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	store, err := pattern.New(db.Client(), db.Name("nowhere"), tzclock.UTC, nil)
 	if err != nil {
 		t.Fatal(err)

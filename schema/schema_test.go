@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -128,7 +129,7 @@ func TestCreateBySeveralAtOnce(t *testing.T) {
 func TestCreateAfterALostReply(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"CreateTable", "DescribeTable", "DescribeTimeToLive", "UpdateTimeToLive"} {
-		db := dynamotest.Open(t)
+		db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op})
 		if err := schema.Create(t.Context(), db.Client(), table(db.Name("messages"))); err != nil {
 			t.Errorf("%s lost its reply: %v", op, err)

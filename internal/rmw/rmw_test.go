@@ -70,7 +70,7 @@ func plus(x int64) rmw.Next {
 // open returns a kind of row on a table of its own, behind a spy.
 func open(t *testing.T) (*dynamotest.DB, *spy, *rmw.Rows) {
 	t.Helper()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	table := schema.Table{Name: db.Name("rows"), Key: schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")}}
 	if err := schema.Create(t.Context(), db.Client(), table); err != nil {
 		t.Fatal(err)
