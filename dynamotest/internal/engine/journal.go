@@ -140,7 +140,7 @@ func (j *journal) append(at time.Time, members func(w *api.Writer)) {
 
 func appendEntry(entries []byte, at time.Time, members func(w *api.Writer)) []byte {
 	w := api.Writer{Buf: append(entries, `{"At":`...)}
-	w.Buf = fmt.Appendf(w.Buf, "%d", at.UnixNano())
+	w.Buf = appendTime(w.Buf, at)
 	members(&w)
 	return append(w.Buf, "},"...)
 }

@@ -129,7 +129,13 @@ func (r *reader) array(element func()) {
 	}
 }
 
-func (r *reader) time() time.Time { return time.Unix(0, r.Int()) }
+func (r *reader) time() time.Time {
+	t, err := parseTime(string(r.Raw()))
+	if err != nil {
+		r.Fail(err)
+	}
+	return t
+}
 
 func (r *reader) item() attr.Map {
 	m, err := attr.DecodeMap(r.Reader)

@@ -85,13 +85,13 @@ func (t *table) writeState(w *api.Writer) {
 		w.Object("Create", func() { t.define(w) })
 		w.Text("Id", t.id)
 		w.Bool("BillingSet", s.billingSet)
-		w.Int("BilledSince", s.billedSince.UnixNano())
+		writeTime(w, "BilledSince", s.billedSince)
 		if s.ttl != "" {
 			w.Text("TimeToLive", s.ttl)
 		}
 		if s.backups {
 			w.Int("BackupDays", s.backupDays)
-			w.Int("BackupsFrom", s.backupsFrom.UnixNano())
+			writeTime(w, "BackupsFrom", s.backupsFrom)
 		}
 	})
 }
@@ -163,7 +163,7 @@ func (s *stream) writeState(w *api.Writer, of *table) {
 		w.Text("Shard", s.shard)
 		w.Int("Last", int64(s.last))
 		if s.closed {
-			w.Int("ClosedAt", s.closedAt.UnixNano())
+			writeTime(w, "ClosedAt", s.closedAt)
 		}
 		w.Bool("Latest", of != nil && of.stream == s)
 	})

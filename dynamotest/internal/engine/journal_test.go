@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -306,5 +310,65 @@ func TestAFileWithoutItsName(t *testing.T) {
 	}
 	if (step{"ListTables", `{}`}).do(e) {
 		t.Error("it goes on")
+	}
+}
+
+// times are all that an engine remembers.
+func times(e *Engine) (all []time.Time) {
+	for _, t := range e.sorted() {
+		all = append(all, t.created, t.settings.billedSince, t.settings.backupsFrom)
+	}
+	for _, arn := range slices.Sorted(maps.Keys(e.streams)) {
+		s := e.streams[arn]
+		all = append(all, s.created, s.closedAt)
+		for _, c := range s.changes.Ascend("") {
+			all = append(all, c.at)
+		}
+	}
+	for _, spent := range e.tokens.queue {
+		all = append(all, spent.until)
+	}
+	return all
+}
+
+// A clock may be set to any year: what it said is read back from the lines of a
+// file, and from what it is compacted to.
+func TestTimesOfAnyYear(t *testing.T) {
+	t.Parallel()
+	for _, from := range []time.Time{
+		{}, time.Date(1600, 1, 1, 0, 0, 0, 1, time.UTC), time.Unix(0, math.MinInt64), time.Unix(0, math.MaxInt64),
+		time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC), time.Unix(math.MaxInt64/2, 5), time.Unix(math.MinInt64/2, 5),
+	} {
+		for _, compactFrom := range []int64{1, 1 << 20} {
+			m, ticks := newModel(), 0
+			now := func() time.Time { ticks++; return from.Add(time.Duration(ticks) * time.Nanosecond) }
+			e := New(Options{Now: now, disk: m, compactFrom: compactFrom})
+			if err := e.OpenJournal("data"); err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range history() {
+				if !s.do(e) {
+					t.Fatalf("%v: %s is refused", from, s.op)
+				}
+				m.compacted(e.journal)
+			}
+			again := New(Options{Now: now, disk: m.restarted()})
+			if err := again.OpenJournal("data"); err != nil {
+				t.Fatalf("%v: %v", from, err)
+			}
+			want, got := times(e), times(again)
+			if len(want) < 10 || !slices.EqualFunc(want, got, time.Time.Equal) {
+				t.Errorf("from %v, compacted %d times: got %v, want %v", from, m.renames, got, want)
+			}
+		}
+	}
+}
+
+func TestWhatIsNoTime(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "1.5", "1e3", `"1"`, "null", "99999999999999999999999999999", strings.Repeat("9", 1000)} {
+		if at, err := parseTime(text); err == nil {
+			t.Errorf("%.40s is read as %v", text, at)
+		}
 	}
 }
