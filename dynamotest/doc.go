@@ -26,6 +26,10 @@
 //     JavaScript SDK and Java's.
 //   - [NewTap] meters and disturbs any client of any endpoint.
 //
+// Over a socket, whoever listens there, the SDK for Go now and then finds its
+// connection closed while it reads a reply of more than 4 KB. Its retries hide
+// that; a client with a single attempt meets it, and stays better in process.
+//
 // # Meter
 //
 // [Tap.Meter] counts the requests of a span of calls and the capacity units
