@@ -230,7 +230,7 @@ func TestThrottlingByItsOtherName(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ index, reason, text string }{
 		{"", "TableWriteKeyRangeThroughputExceeded " + ordersARN, "current capacity of your table or index"},
-		{"by-day", "IndexWriteKeyRangeThroughputExceeded " + ordersARN + "/index/by-day", "one or more global secondary indexes"},
+		{"by-day", "IndexWriteKeyRangeThroughputExceeded " + ordersARN + "/index/by-day", "automatically scaling your index"},
 	} {
 		db := dynamotest.New(t, nil)
 		table := create(t, db)
