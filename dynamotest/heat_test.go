@@ -75,7 +75,8 @@ func TestAHotIndexHoldsItsTableBack(t *testing.T) {
 	if n := write(0, 15); n != 10 {
 		t.Errorf("%d of 15 writes got through", n)
 	}
-	if why := throttled.ThrottlingReasons[0]; *why.Reason != "IndexWriteKeyRangeThroughputExceeded" || !strings.HasSuffix(*why.Resource, "/index/by-day") {
+	if why := throttled.ThrottlingReasons[0]; *why.Reason != "IndexWriteKeyRangeThroughputExceeded" || !strings.HasSuffix(*why.Resource, "/index/by-day") ||
+		!strings.Contains(throttled.ErrorMessage(), "global secondary indexes") {
 		t.Errorf("%s %s", *why.Reason, *why.Resource)
 	}
 	turn(500 * time.Millisecond)

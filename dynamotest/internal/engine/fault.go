@@ -70,7 +70,6 @@ func (e *Engine) Throttled(call *Call, hit []bool, how Throttling) *api.Error {
 		return &api.Error{Code: api.Throttling, Message: rateText}
 	}
 	var reasons []api.ThrottlingReason
-	indexes := 0
 	for i, target := range call.Targets {
 		if !hit[i] || target.Table == "" {
 			continue
@@ -82,15 +81,17 @@ func (e *Engine) Throttled(call *Call, hit []bool, how Throttling) *api.Error {
 		if how.Reason != "" {
 			why.Reason = how.Reason
 		}
-		if slices.Contains(reasons, why) {
-			continue
-		}
-		reasons = append(reasons, why)
-		if strings.Contains(why.Resource, "/index/") {
-			indexes++
+		if !slices.Contains(reasons, why) {
+			reasons = append(reasons, why)
 		}
 	}
-	err := how.err(indexes > 0 && indexes == len(reasons))
+	return how.because(reasons)
+}
+
+// because is the error with the reasons for it.
+func (how Throttling) because(reasons []api.ThrottlingReason) *api.Error {
+	ofTable := func(why api.ThrottlingReason) bool { return !strings.Contains(why.Resource, "/index/") }
+	err := how.err(len(reasons) > 0 && !slices.ContainsFunc(reasons, ofTable))
 	err.Throttled = reasons
 	return err
 }

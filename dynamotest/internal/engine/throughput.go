@@ -111,7 +111,7 @@ func (e *Engine) admit(groups [][]demand, together bool) (refused []bool, err *a
 		}
 	}
 	if len(reasons) > 0 {
-		return refused, &api.Error{Code: api.ThroughputExceeded, Message: throttledText, Throttled: reasons}
+		return refused, Throttling{}.because(reasons)
 	}
 	if together {
 		tp.take(slices.Concat(groups...), now)
