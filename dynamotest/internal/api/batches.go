@@ -42,7 +42,9 @@ func (b *BatchGetItem) field(r *jsonx.Reader, member string) {
 		object(r, func(r *jsonx.Reader, table string) {
 			entry := KeysOfTable{Table: table}
 			object(r, entry.field)
-			b.Tables = append(b.Tables, entry)
+			if len(b.Tables) <= MaxBatchGet { // as in list
+				b.Tables = append(b.Tables, entry)
+			}
 		})
 	case "ReturnConsumedCapacity":
 		b.ReturnCapacity = name(r)
@@ -54,7 +56,7 @@ func (b *BatchGetItem) field(r *jsonx.Reader, member string) {
 func (k *KeysOfTable) field(r *jsonx.Reader, member string) {
 	switch member {
 	case "Keys":
-		k.Keys, k.KeysSet = list(r, item), true
+		k.Keys, k.KeysSet = list(r, MaxBatchGet, item), true
 	case "ProjectionExpression":
 		k.Projection = text(r)
 	case "ConsistentRead":
@@ -81,9 +83,9 @@ func (b *BatchGetItem) check(c *checker) {
 		at := "'RequestItems." + t.Table + ".member.Keys'"
 		switch {
 		case t.KeysSet && len(t.Keys) == 0:
-			c.found = append(c.found, "Value at "+at+" failed to satisfy constraint: Member must have length greater than or equal to 1")
+			c.list("Value at %s failed to satisfy constraint: Member must have length greater than or equal to 1", at)
 		case len(t.Keys) > MaxBatchGet:
-			c.found = append(c.found, fmt.Sprintf("Value at %s failed to satisfy constraint: Member must have length less than or equal to %d", at, MaxBatchGet))
+			c.list("Value at %s failed to satisfy constraint: Member must have length less than or equal to %d", at, MaxBatchGet)
 		}
 		c.attributesToGet("requestItems."+t.Table+".member.attributesToGet", t.Legacy)
 		total += len(t.Keys)
@@ -115,7 +117,10 @@ func (b *BatchWriteItem) field(r *jsonx.Reader, member string) {
 	switch member {
 	case "RequestItems":
 		object(r, func(r *jsonx.Reader, table string) {
-			b.Tables = append(b.Tables, WritesOfTable{Table: table, Writes: list(r, batchWrite)})
+			entry := WritesOfTable{Table: table, Writes: list(r, MaxBatchWrite, batchWrite)}
+			if len(b.Tables) <= MaxBatchWrite { // as in list
+				b.Tables = append(b.Tables, entry)
+			}
 		})
 	case "ReturnConsumedCapacity":
 		b.ReturnCapacity = name(r)
@@ -155,8 +160,8 @@ func (b *BatchWriteItem) check(c *checker) {
 	for _, t := range b.Tables {
 		c.tableName("tableName", Some(t.Table))
 		if n := len(t.Writes); n == 0 || n > MaxBatchWrite {
-			c.found = append(c.found, fmt.Sprintf("Value '{%s=%s}' at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: "+
-				"[Member must have length less than or equal to %d, Member must have length greater than or equal to 1]", t.Table, sketch("WriteRequest", n), MaxBatchWrite))
+			c.list("Value '{%s=%s}' at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: "+
+				"[Member must have length less than or equal to %d, Member must have length greater than or equal to 1]", t.Table, sketch("WriteRequest", n), MaxBatchWrite)
 		}
 		total += len(t.Writes)
 	}
@@ -223,7 +228,7 @@ func (t *TransactWriteItems) field(r *jsonx.Reader, member string) {
 	switch member {
 	case "TransactItems":
 		t.Set = true
-		t.Actions = list(r, action)
+		t.Actions = list(r, MaxTransact, action)
 	case "ClientRequestToken":
 		t.Token = text(r)
 	case "ReturnConsumedCapacity":
@@ -301,7 +306,7 @@ func (t *TransactWriteItems) check(c *checker) {
 
 func (c *checker) transactItems(set bool, element string, n int) {
 	if c.require("transactItems", set); set {
-		c.length("transactItems", sketch(element, n), n, 1, MaxTransact)
+		c.count("transactItems", element, n, MaxTransact)
 	}
 }
 
@@ -339,7 +344,7 @@ func (t *TransactGetItems) field(r *jsonx.Reader, member string) {
 	switch member {
 	case "TransactItems":
 		t.Set = true
-		t.Gets = list(r, func(r *jsonx.Reader) *Get {
+		t.Gets = list(r, MaxTransact, func(r *jsonx.Reader) *Get {
 			var g *Get
 			object(r, func(r *jsonx.Reader, member string) {
 				if member != "Get" {

@@ -23,12 +23,11 @@ func (c *checker) err() *Error {
 	case len(c.found) == 0:
 		return nil
 	}
-	found := c.found[:min(len(c.found), maxViolations)]
 	plural := "s"
-	if len(found) == 1 {
+	if len(c.found) == 1 {
 		plural = ""
 	}
-	return Invalid("%d validation error%s detected: %s", len(found), plural, strings.Join(found, "; "))
+	return Invalid("%d validation error%s detected: %s", len(c.found), plural, strings.Join(c.found, "; "))
 }
 
 func (c *checker) fail(err *Error) {
@@ -38,7 +37,14 @@ func (c *checker) fail(err *Error) {
 }
 
 func (c *checker) violated(value, member, constraint string) {
-	c.found = append(c.found, fmt.Sprintf("Value %s at '%s' failed to satisfy constraint: Member must %s", value, member, constraint))
+	c.list("Value %s at '%s' failed to satisfy constraint: Member must %s", value, member, constraint)
+}
+
+// list adds a violation to the list, unless that is as long as it is shown.
+func (c *checker) list(format string, args ...any) {
+	if len(c.found) < maxViolations {
+		c.found = append(c.found, fmt.Sprintf(format, args...))
+	}
 }
 
 // require reports a member that is not there.
@@ -74,6 +80,13 @@ func (c *checker) length(member, rendered string, n, least, most int) {
 		c.violated("'"+rendered+"'", member, fmt.Sprintf("have length greater than or equal to %d", least))
 	case n > most:
 		c.violated("'"+rendered+"'", member, fmt.Sprintf("have length less than or equal to %d", most))
+	}
+}
+
+// count checks how many elements a list has.
+func (c *checker) count(member, element string, n, most int) {
+	if n < 1 || n > most {
+		c.length(member, sketch(element, n), n, 1, most)
 	}
 }
 

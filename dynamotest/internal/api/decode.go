@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"math"
 	"sync"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
@@ -57,8 +58,12 @@ func Decode(body []byte, req Request) *Error {
 
 func serialization(err error) *Error {
 	var wrongType *jsonx.TypeError
-	if errors.As(err, &wrongType) {
+	var invalid *Error
+	switch {
+	case errors.As(err, &wrongType):
 		return &Error{Code: SerializationException, Message: wrongType.Error()}
+	case errors.As(err, &invalid):
+		return invalid
 	}
 	return &Error{Code: SerializationException}
 }
@@ -74,15 +79,22 @@ func object(r *jsonx.Reader, field func(r *jsonx.Reader, name string)) {
 	}
 }
 
-// list reads an array.
-func list[T any](r *jsonx.Reader, element func(r *jsonx.Reader) T) []T {
+// list reads an array. Of one that is longer than the most that is allowed it keeps
+// one element more, which is enough to refuse it: what was sent in millions costs
+// nobody memory, and a wrong type is still found wherever it stands.
+func list[T any](r *jsonx.Reader, most int, element func(r *jsonx.Reader) T) []T {
 	out := []T{}
 	r.Array()
 	for r.More() {
-		out = append(out, element(r))
+		if e := element(r); len(out) <= most {
+			out = append(out, e)
+		}
 	}
 	return out
 }
+
+// unbounded is the most elements of a list that DynamoDB does not bound.
+const unbounded = math.MaxInt
 
 func text(r *jsonx.Reader) Opt[string]   { return Some(r.String()) }
 func name(r *jsonx.Reader) Opt[string]   { return Some(r.Name()) }
@@ -110,24 +122,42 @@ type Expressions struct {
 	// Legacy are the parameters that expressions have replaced; nil when there
 	// are none.
 	Legacy *Legacy
+
+	substituted int // bytes of names and values so far
 }
 
 func (e *Expressions) field(r *jsonx.Reader, name string) {
 	switch name {
 	case "ExpressionAttributeNames":
-		e.Names = Some(names(r))
+		e.Names = Some(e.names(r))
 	case "ExpressionAttributeValues":
-		e.Values = item(r)
+		if e.Values = item(r); e.Values.Err == nil {
+			e.substitute(r, e.Values.Size())
+		}
 	default:
 		r.Skip()
 	}
 }
 
-func names(r *jsonx.Reader) map[string]string {
+func (e *Expressions) names(r *jsonx.Reader) map[string]string {
 	out := map[string]string{}
 	r.Object()
 	for name, ok := r.Key(); ok; name, ok = r.Key() {
 		out[name] = r.Name()
+		e.substitute(r, len(name)+len(out[name]))
 	}
 	return out
+}
+
+// maxSubstituted is the most bytes of the names and values of expressions.
+const maxSubstituted = 2 << 20
+
+var errSubstituted = Invalid("ExpressionAttributeNames and ExpressionAttributeValues together exceed the maximum of %d bytes", maxSubstituted)
+
+// substitute counts bytes of names or values. The request is read no further than
+// there are too many.
+func (e *Expressions) substitute(r *jsonx.Reader, bytes int) {
+	if e.substituted += bytes; e.substituted > maxSubstituted {
+		r.Fail(errSubstituted)
+	}
 }

@@ -47,7 +47,7 @@ func (e *Expressions) legacy(r *jsonx.Reader, member string) {
 	l := e.Legacy
 	switch member {
 	case "AttributesToGet":
-		l.Attributes = Some(list(r, (*jsonx.Reader).Name))
+		l.Attributes = Some(list(r, maxAttributesToGet, (*jsonx.Reader).Name))
 	case "AttributeUpdates":
 		l.Updates = Some(entries(r, l, l.attributeUpdate, "The update of an attribute cannot be null: "))
 	case "QueryFilter", "ScanFilter":
@@ -98,7 +98,7 @@ func (l *Legacy) comparison(r *jsonx.Reader, attribute string) Comparison {
 		case "ComparisonOperator":
 			c.Operator = name(r)
 		case "AttributeValueList":
-			c.Operands = Some(list(r, l.value))
+			c.Operands = Some(list(r, unbounded, l.value))
 		case "Exists":
 			c.Exists = boolean(r)
 		case "Value":

@@ -79,7 +79,7 @@ func (q *Query) check(c *checker) {
 	q.checkCommon(c, "queryFilter")
 	// Query names this member, and no other, with a capital, and leaves its value out.
 	if q.Limit.Set && q.Limit.Value < 1 {
-		c.found = append(c.found, "Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1")
+		c.list("Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1")
 	}
 }
 

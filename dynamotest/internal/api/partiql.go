@@ -15,6 +15,7 @@ const DuplicateItem = "DuplicateItemException"
 // The limits of PartiQL requests.
 const (
 	maxStatement       = 8192 // bytes
+	maxParameters      = maxStatement
 	maxNextToken       = 32768
 	maxBatchStatements = 25
 )
@@ -36,7 +37,7 @@ func (s *Statement) field(r *jsonx.Reader, member string) {
 		s.Text = text(r)
 	case "Parameters":
 		s.ParametersSet = true
-		s.Parameters = list(r, func(r *jsonx.Reader) attr.Value {
+		s.Parameters = list(r, maxParameters, func(r *jsonx.Reader) attr.Value {
 			v, err := attr.Decode(r)
 			if s.ParametersErr == nil {
 				s.ParametersErr = err
@@ -114,7 +115,7 @@ type BatchExecuteStatement struct {
 func (b *BatchExecuteStatement) field(r *jsonx.Reader, member string) {
 	switch member {
 	case "Statements":
-		b.Statements, b.Set = list(r, statement), true
+		b.Statements, b.Set = list(r, maxBatchStatements, statement), true
 	case "ReturnConsumedCapacity":
 		b.ReturnCapacity = name(r)
 	default:
@@ -137,7 +138,7 @@ func (c *checker) statements(member, element string, list []Statement, set bool,
 	if c.require(member, set); !set {
 		return
 	}
-	c.length(member, sketch(element, len(list)), len(list), 1, most)
+	c.count(member, element, len(list), most)
 	for i := range list[:min(len(list), most)] {
 		list[i].check(c, fmt.Sprintf("%s.%d.member.", member, i+1))
 	}
@@ -154,7 +155,7 @@ type ExecuteTransaction struct {
 func (t *ExecuteTransaction) field(r *jsonx.Reader, member string) {
 	switch member {
 	case "TransactStatements":
-		t.Statements, t.Set = list(r, statement), true
+		t.Statements, t.Set = list(r, MaxTransact, statement), true
 	case "ClientRequestToken":
 		t.Token = text(r)
 	case "ReturnConsumedCapacity":

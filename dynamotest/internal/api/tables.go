@@ -81,7 +81,7 @@ func (t *TableSettings) field(r *jsonx.Reader, member string) {
 	case "TableName":
 		t.TableName = name(r)
 	case "AttributeDefinitions":
-		t.Attributes, t.AttrsSet = list(r, attributeDefinition), true
+		t.Attributes, t.AttrsSet = list(r, maxDefinitions, attributeDefinition), true
 	case "BillingMode":
 		t.Billing = name(r)
 	case "ProvisionedThroughput":
@@ -197,7 +197,7 @@ func index(r *jsonx.Reader) (i Index) {
 		case "IndexName":
 			i.Name = r.String()
 		case "KeySchema":
-			i.Key = list(r, keyElement)
+			i.Key = list(r, maxIndexKey, keyElement)
 		case "Projection":
 			object(r, i.Projection.field)
 		case "ProvisionedThroughput":
@@ -218,7 +218,7 @@ func (p *Projection) field(r *jsonx.Reader, member string) {
 	case "ProjectionType":
 		p.Type = name(r)
 	case "NonKeyAttributes":
-		p.Include, p.IncludeAt = list(r, (*jsonx.Reader).Name), true
+		p.Include, p.IncludeAt = list(r, maxNonKey, (*jsonx.Reader).Name), true
 	default:
 		r.Skip()
 	}
@@ -297,6 +297,13 @@ const (
 	maxIndexKey = 8
 )
 
+const (
+	maxNonKey  = 20
+	maxIndexes = 20 // of either kind; the engine knows what is allowed of each
+	// maxDefinitions is far more than the keys of a table and its indexes can use.
+	maxDefinitions = 1000
+)
+
 func (c *checker) indexes(member string, indexes []Index, mostKeys int) {
 	for i := range indexes {
 		c.index(fmt.Sprintf("%s.%d.member.", member, i+1), &indexes[i], mostKeys)
@@ -308,7 +315,7 @@ func (c *checker) index(at string, x *Index, mostKeys int) {
 	c.key(at+"keySchema", x.Key, mostKeys)
 	c.enum(at+"projection.projectionType", x.Projection.Type, "ALL", "INCLUDE", "KEYS_ONLY")
 	if x.Projection.IncludeAt {
-		c.length(at+"projection.nonKeyAttributes", fmt.Sprint(x.Projection.Include), len(x.Projection.Include), 1, 20)
+		c.length(at+"projection.nonKeyAttributes", fmt.Sprint(x.Projection.Include), len(x.Projection.Include), 1, maxNonKey)
 	}
 	c.throughput(at+"provisionedThroughput", x.Throughput)
 }
@@ -326,13 +333,13 @@ type CreateTable struct {
 func (t *CreateTable) field(r *jsonx.Reader, member string) {
 	switch member {
 	case "KeySchema":
-		t.Key, t.KeySet = list(r, keyElement), true
+		t.Key, t.KeySet = list(r, maxTableKey, keyElement), true
 	case "LocalSecondaryIndexes":
-		t.Local = list(r, index)
+		t.Local = list(r, maxIndexes, index)
 	case "GlobalSecondaryIndexes":
-		t.Global = list(r, index)
+		t.Global = list(r, maxIndexes, index)
 	case "Tags":
-		t.Tags = list(r, tag)
+		t.Tags = list(r, unbounded, tag)
 	default:
 		t.TableSettings.field(r, member)
 	}
@@ -367,7 +374,7 @@ func (t *UpdateTable) field(r *jsonx.Reader, member string) {
 		t.TableSettings.field(r, member)
 		return
 	}
-	t.Indexes = list(r, func(r *jsonx.Reader) (u IndexUpdate) {
+	t.Indexes = list(r, maxIndexes, func(r *jsonx.Reader) (u IndexUpdate) {
 		object(r, func(r *jsonx.Reader, member string) {
 			switch member {
 			case "Create":
@@ -536,9 +543,9 @@ func (t *TagRequest) field(r *jsonx.Reader, member string) {
 	case "ResourceArn":
 		t.Resource = text(r)
 	case "Tags":
-		t.Tags, t.TagsSet = list(r, tag), true
+		t.Tags, t.TagsSet = list(r, unbounded, tag), true
 	case "TagKeys":
-		t.Keys, t.KeysSet = list(r, (*jsonx.Reader).String), true
+		t.Keys, t.KeysSet = list(r, unbounded, (*jsonx.Reader).String), true
 	default:
 		r.Skip()
 	}

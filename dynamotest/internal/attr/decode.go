@@ -52,7 +52,7 @@ func (d *decoder) refuseIf(err error) {
 // fields reads the attributes of an item or a map, each of which stands at the
 // given depth.
 func (d *decoder) fields(r *jsonx.Reader, depth int) Map {
-	m := make(Map, 0, 4)
+	m := Map{}
 	r.Object()
 	for name, ok := r.Key(); ok; name, ok = r.Key() {
 		if depth == 0 {
@@ -60,6 +60,9 @@ func (d *decoder) fields(r *jsonx.Reader, depth int) Map {
 		}
 		if name == "" {
 			d.refuse(&Error{Message: msgEmptyName})
+		}
+		if len(m) == 0 {
+			m = make(Map, 0, 4)
 		}
 		m = append(m, Field{name, d.value(r, depth)})
 	}
@@ -139,17 +142,37 @@ func (d *decoder) list(r *jsonx.Reader, depth int) []Value {
 	return list
 }
 
+// manyElements is how long a set is before it is looked at while it is read.
+const manyElements = 4096
+
+// elements reads those of a set. Of a long one that is refused it returns only so
+// many that the reason is among them: millions that repeat a few cost no memory.
 func (d *decoder) elements(r *jsonx.Reader, kind Kind) []string {
 	var elems []string
+	var refused error
+	look := manyElements
 	r.Array()
 	for r.More() {
-		if kind == BS {
-			elems = append(elems, blob(r))
-		} else {
-			elems = append(elems, r.String())
+		elem := element(r, kind)
+		if refused == nil {
+			elems = append(elems, elem)
+		} else if kind == NS && refused.Error() == msgNSDuplicates {
+			_, err := Canonical(elem) // what is no number comes before duplicates
+			d.refuseIf(err)
+		}
+		if len(elems) == look {
+			look *= 4
+			_, refused = newSet(kind, elems)
 		}
 	}
 	return elems
+}
+
+func element(r *jsonx.Reader, kind Kind) string {
+	if kind == BS {
+		return blob(r)
+	}
+	return r.String()
 }
 
 // blob reads a base64 string.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unsafe"
@@ -439,5 +440,39 @@ func BenchmarkEncode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		buf = m.AppendJSON(buf[:0])
+	}
+}
+
+// A set is refused for what it repeats, however many there are, in a message that
+// can be read; what is no number at all comes first, wherever it stands.
+func TestLongSets(t *testing.T) {
+	t.Parallel()
+	const many = 100_000
+	set := func(kind, elems string, n int, last string) string {
+		return `{"a":{"` + kind + `":[` + strings.Repeat(elems+",", n) + last + `]}}`
+	}
+	for name, tt := range map[string]struct{ doc, want string }{
+		"numbers":          {set("NS", `"7","8"`, many, `"9"`), "Input collection contains duplicates"},
+		"no number":        {set("NS", `"7"`, many, `"x"`), "The parameter cannot be converted to a numeric value: x"},
+		"no number before": {`{"a":{"NS":["y",` + strings.Repeat(`"7",`, many) + `"x"]}}`, "The parameter cannot be converted to a numeric value: y"},
+		"strings":          {set("SS", `"p","q"`, many, `"r"`), "One or more parameter values were invalid: Input collection [p, q, p, q,"},
+		"bytes":            {set("BS", `"AA==",""`, many, `"AQ=="`), "One or more parameter values were invalid: Input collection [AA==, , AA==,"},
+	} {
+		_, err := attr.DecodeMap(jsonx.NewReader([]byte(tt.doc)))
+		if err == nil || !strings.HasPrefix(err.Error(), tt.want) || len(err.Error()) > many {
+			t.Errorf("%s: got %.200v, want %s", name, err, tt.want)
+		}
+	}
+	r := jsonx.NewReader([]byte(set("SS", `"p"`, many, `1`)))
+	if _, err := attr.DecodeMap(r); err != nil || r.Err() == nil {
+		t.Errorf("a number among strings: %v, %v", err, r.Err())
+	}
+	var elems []string
+	for i := range many {
+		elems = append(elems, `"`+strconv.Itoa(i)+`"`)
+	}
+	m := decode(t, `{"a":{"NS":[`+strings.Join(elems, ",")+`]}}`)
+	if v, _ := m.Get("a"); len(v.Set()) != many || v.Set()[many-1] != strconv.Itoa(many-1) {
+		t.Errorf("%d elements are left", len(v.Set()))
 	}
 }

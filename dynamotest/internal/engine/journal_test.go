@@ -336,7 +336,8 @@ func times(e *Engine) (all []time.Time) {
 func TestTimesOfAnyYear(t *testing.T) {
 	t.Parallel()
 	for _, from := range []time.Time{
-		{}, time.Date(1600, 1, 1, 0, 0, 0, 1, time.UTC), time.Unix(0, math.MinInt64), time.Unix(0, math.MaxInt64),
+		{},
+		time.Date(1600, 1, 1, 0, 0, 0, 1, time.UTC), time.Unix(0, math.MinInt64), time.Unix(0, math.MaxInt64),
 		time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC), time.Unix(math.MaxInt64/2, 5), time.Unix(math.MinInt64/2, 5),
 	} {
 		for _, compactFrom := range []int64{1, 1 << 20} {

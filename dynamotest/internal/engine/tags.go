@@ -44,9 +44,9 @@ func (e *Engine) tagResource(call *Call, req *api.TagResource) (reply, *api.Erro
 		} else {
 			tags = append(tags, tag)
 		}
-	}
-	if len(tags) > maxTags {
-		return nil, api.InvalidParameter("Too many tags: at most %d are allowed", maxTags)
+		if len(tags) > maxTags { // before millions are compared with one another
+			return nil, api.InvalidParameter("Too many tags: at most %d are allowed", maxTags)
+		}
 	}
 	t.tags = tags
 	e.logRequest(call, e.now())

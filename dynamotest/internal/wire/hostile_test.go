@@ -201,3 +201,34 @@ func TestClientGoesAway(t *testing.T) {
 	}
 	stillAnswers(t, server)
 }
+
+// A request of millions of entries is refused before they are compared with one
+// another, which would hold up everybody else.
+func TestMillionsOfEntries(t *testing.T) {
+	t.Parallel()
+	server := serving(t)
+	for name, req := range map[string]struct{ op, open, each, end, want string }{
+		"tags":    {"TagResource", `{"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/plain","Tags":[`, `{"Key":"%d","Value":""}`, `]}`, "Too many tags"},
+		"actions": {"TransactWriteItems", `{"TransactItems":[`, `{"Put":{}}`, `]}`, "less than or equal to 100"},
+		"names":   {"GetItem", `{"TableName":"plain","Key":{"id":{"S":"x"}},"ExpressionAttributeNames":{`, `"#%d":"a"`, `}}`, "maximum of 2097152 bytes"},
+	} {
+		var body strings.Builder
+		body.WriteString(req.open)
+		for i := 0; body.Len() < 15<<20; i++ {
+			if i > 0 {
+				body.WriteByte(',')
+			}
+			if strings.Contains(req.each, "%d") {
+				fmt.Fprintf(&body, req.each, i)
+			} else {
+				body.WriteString(req.each)
+			}
+		}
+		body.WriteString(req.end)
+		status, reply := post(t, server, "DynamoDB_20120810."+req.op, strings.NewReader(body.String()))
+		if status != http.StatusBadRequest || !strings.Contains(reply, req.want) || len(reply) > 10_000 {
+			t.Errorf("%s: %d %.300s", name, status, reply)
+		}
+	}
+	stillAnswers(t, server)
+}
