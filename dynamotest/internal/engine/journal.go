@@ -57,6 +57,8 @@ const (
 var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 	errClosed  = errors.New("the data file is closed")
+
+	errPanicked = errors.New("writing it panicked")
 )
 
 // OpenJournal makes the engine, which must be empty and not yet used, hold what
@@ -160,17 +162,25 @@ func (e *Engine) settle() error {
 			j.changed.Wait()
 			continue
 		}
-		j.flushing = true
-		j.mu.Unlock()
-		upto, err := e.flush(j)
+		e.flushNow(j)
+	}
+	return j.err
+}
+
+// flushNow flushes, with the journal's mutex let go meanwhile.
+func (e *Engine) flushNow(j *journal) {
+	upto, err := uint64(0), errPanicked
+	j.flushing = true
+	j.mu.Unlock()
+	defer func() { // also after a panic, or whoever waits would wait for ever
 		j.mu.Lock()
 		j.flushing, j.err = false, errors.Join(j.err, err)
 		if err == nil {
 			j.safe = upto
 		}
 		j.changed.Broadcast()
-	}
-	return j.err
+	}()
+	upto, err = e.flush(j)
 }
 
 // flush writes one line. After a failure nobody knows what the file has, so

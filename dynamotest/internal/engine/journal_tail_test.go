@@ -59,6 +59,33 @@ func TestADamagedLastLineIsRefused(t *testing.T) {
 	}
 }
 
+// Whichever byte of a file is another, the file is refused and left alone, or is
+// read as it was.
+func TestOneWrongByte(t *testing.T) {
+	t.Parallel()
+	e, m := played(t, history()[:6])
+	good, want := m.names["data"].data, whole(t, e)
+	refused := 0
+	for at, was := range good {
+		for _, b := range []byte{was ^ 1, '\n'} {
+			wrong := bytes.Clone(good)
+			wrong[at] = b
+			e, left, _, err := opened(wrong)
+			switch {
+			case err != nil && !bytes.Equal(left, wrong):
+				t.Fatalf("byte %d is %q, and the file was changed", at, b)
+			case err != nil:
+				refused++
+			case whole(t, e) != want:
+				t.Fatalf("byte %d is %q: %s", at, b, cmp.Diff(want, whole(t, e)))
+			}
+		}
+	}
+	if refused < 2*len(good)-20 {
+		t.Errorf("%d of %d bytes were refused", refused, 2*len(good))
+	}
+}
+
 // A line whose newline is another byte is the beginning of the next one, and is
 // not cut off with it, however that ends.
 func TestADamagedNewline(t *testing.T) {
@@ -155,7 +182,7 @@ func TestEveryCrashOfAMend(t *testing.T) {
 // it was, or heard that the disk had failed to make it so.
 func TestWhatIsFoundIsSafe(t *testing.T) {
 	t.Parallel()
-	steps := puts(3, 9, 700)
+	steps := history()[:25]
 	for failAt := 1; ; failAt++ {
 		m := newModel()
 		m.failAt, m.power = failAt, true

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"math"
@@ -370,6 +371,51 @@ func TestWhatIsNoTime(t *testing.T) {
 	for _, text := range []string{"", "1.5", "1e3", `"1"`, "null", "99999999999999999999999999999", strings.Repeat("9", 1000)} {
 		if at, err := parseTime(text); err == nil {
 			t.Errorf("%.40s is read as %v", text, at)
+		}
+	}
+}
+
+// panicking is a disk whose files panic when they are told to.
+type panicking struct {
+	*model
+	now *atomic.Bool
+}
+
+func (p panicking) open(path string) (dataFile, error) {
+	file, err := p.model.open(path)
+	return panickingFile{file, p.now}, err
+}
+
+func (p panicking) lock(file dataFile) error { return p.model.lock(file.(panickingFile).dataFile) }
+
+func (p panicking) named(path string, file dataFile) error {
+	return p.model.named(path, file.(panickingFile).dataFile)
+}
+
+type panickingFile struct {
+	dataFile
+	now *atomic.Bool
+}
+
+func (f panickingFile) Sync() error {
+	if f.now.Load() {
+		panic("this is a test")
+	}
+	return f.dataFile.Sync()
+}
+
+// A panic is no reason for the others to wait for ever.
+func TestAFlushThatPanics(t *testing.T) {
+	t.Parallel()
+	disk := panicking{newModel(), new(atomic.Bool)}
+	e := New(Options{disk: disk, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err := e.OpenJournal("data"); err != nil {
+		t.Fatal(err)
+	}
+	disk.now.Store(true)
+	for _, want := range []string{"internal error in CreateTable: this is a test", "the data file cannot be written: writing it panicked"} {
+		if res := e.Do(t.Context(), "CreateTable", []byte(puts(0, 0, 0)[0].body)); res.Err == nil || res.Err.Message != want {
+			t.Errorf("got %v, want %s", res.Err, want)
 		}
 	}
 }
