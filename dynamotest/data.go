@@ -14,22 +14,21 @@ import (
 // their records, the tokens of transactions. It grows with every write, until
 // more than half of it is about what is over; then, beside the callers and at the
 // next start, it is replaced by a new file without that, which is written to
-// FILE.compacting and renamed.
+// FILE.compacting and renamed. A link to the file stays one.
 //
-// Every write ends in a line with a checksum, and the next line is begun when it is
-// safe. What follows the last whole line when the file is opened is therefore one of
-// two:
+// Every write ends in a line with a checksum, and the next line is begun when that
+// is safe. So when the file is opened, what follows the last whole line is either
+// torn or damaged:
 //
-//   - Torn, and cut off: a last line that lacks its end, as a process leaves that
-//     was killed or a full disk, or one with zeros over all that a sector of 512
-//     bytes has of it, as the power leaves. Nobody was told that it was safe. The
-//     log says how many bytes were cut off, for a file that something else has cut
-//     short looks the same. A last line that lacks only its newline, or has another
-//     byte there, is kept and mended.
-//   - Damaged, and refused: everything else, one wrong byte in the last line
-//     included. The file is left as it is, and the error says in which line and at
-//     which byte; who can do without what stands there and behind it ends the file
-//     at that byte.
+//   - Torn is a last line without its end, as a killed process or a full disk leaves
+//     it, and one of which a whole sector of 512 bytes is zeros, as the power leaves
+//     it. Nobody was told that it was safe, and it is cut off. The log says how many
+//     bytes that were: when something else has cut the file short, or a disk has
+//     lost its last sectors, it looks the same. A last line that lacks only its
+//     newline, or has another byte there, is kept and mended.
+//   - Everything else is damaged, one wrong byte in the last line included. The file
+//     is refused and left as it is. The error names the line and the byte where it
+//     begins; cut off there, the file opens without that line and what follows it.
 //
 // A file of a later version is refused too.
 //

@@ -27,7 +27,7 @@ func elements(n int, element, last string) string {
 // message that can be read. A wrong type behind that is found as ever.
 func TestListsThatAreTooLong(t *testing.T) {
 	t.Parallel()
-	const many = 50_000
+	const many = 20_000
 	for name, tt := range map[string]struct {
 		req  api.Request
 		body string // with a verb for the elements
