@@ -39,9 +39,11 @@ func (b *BatchGetItem) field(r *jsonx.Reader, member string) {
 	switch member {
 	case "RequestItems":
 		b.Set = true
-		object(r, func(r *jsonx.Reader, table string) {
+		mapped(r, func(r *jsonx.Reader, table string, null bool) {
 			entry := KeysOfTable{Table: table}
-			object(r, entry.field)
+			if !null {
+				object(r, entry.field)
+			}
 			if len(b.Tables) <= MaxBatchGet { // as in list
 				b.Tables = append(b.Tables, entry)
 			}
@@ -116,8 +118,11 @@ type BatchWrite struct {
 func (b *BatchWriteItem) field(r *jsonx.Reader, member string) {
 	switch member {
 	case "RequestItems":
-		object(r, func(r *jsonx.Reader, table string) {
-			entry := WritesOfTable{Table: table, Writes: list(r, MaxBatchWrite, batchWrite)}
+		mapped(r, func(r *jsonx.Reader, table string, null bool) {
+			entry := WritesOfTable{Table: table}
+			if !null {
+				entry.Writes = list(r, MaxBatchWrite, batchWrite)
+			}
 			if len(b.Tables) <= MaxBatchWrite { // as in list
 				b.Tables = append(b.Tables, entry)
 			}

@@ -79,6 +79,15 @@ func object(r *jsonx.Reader, field func(r *jsonx.Reader, name string)) {
 	}
 }
 
+// mapped reads an object whose members are named by the caller. One that is null
+// is there, unlike that of a request.
+func mapped(r *jsonx.Reader, entry func(r *jsonx.Reader, name string, null bool)) {
+	r.Object()
+	for name, ok := r.Key(); ok; name, ok = r.Key() {
+		entry(r, name, r.Null())
+	}
+}
+
 // list reads an array. Of one that is longer than the most that is allowed it keeps
 // one element more, which is enough to refuse it: what was sent in millions costs
 // nobody memory, and a wrong type is still found wherever it stands.

@@ -62,17 +62,16 @@ func (e *Expressions) legacy(r *jsonx.Reader, member string) {
 }
 
 // entries reads an object whose members are described by their names and values.
-// Unlike a member of a request, none may be null.
+// None may be null.
 func entries[T any](r *jsonx.Reader, l *Legacy, entry func(r *jsonx.Reader, attribute string) T, null string) []T {
 	out := []T{}
-	r.Object()
-	for attribute, ok := r.Key(); ok; attribute, ok = r.Key() {
-		if r.Null() {
+	mapped(r, func(r *jsonx.Reader, attribute string, isNull bool) {
+		if isNull {
 			l.fail(errors.New(null + attribute))
-			continue
+		} else {
+			out = append(out, entry(r, attribute))
 		}
-		out = append(out, entry(r, attribute))
-	}
+	})
 	return out
 }
 

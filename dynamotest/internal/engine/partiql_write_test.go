@@ -53,7 +53,7 @@ func TestStatementsThatWrite(t *testing.T) {
 		},
 		{`UPDATE plain SET s = set_add(s, <<1>>)` + where, "", invalid + "An operand in the update expression has an incorrect data type", before},
 		{
-			`UPDATE plain REMOVE n, m.k REMOVE l[0]` + where, "", nothing,
+			`UPDATE plain REMOVE n REMOVE m.k REMOVE l[0]` + where, "", nothing,
 			`{"id":{"S":"x"},"l":{"L":[{"S":"b"},{"S":"c"}]},"m":{"M":{"z":{"N":"1"}}},"s":{"SS":["a","b"]}}`,
 		},
 		{`UPDATE plain SET gone[0] = 1` + where, "", invalid + "The document path provided in the update expression is invalid for update", before},

@@ -174,6 +174,8 @@ func TestRefusedTransactionsAndBatches(t *testing.T) {
 		{"one item twice", "TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"plain","Key":{"id":{"S":"x"}}}},{"Get":{"TableName":"plain","Key":{"id":{"S":"x"}}}}]}`, "Validation", "multiple operations on one item"},
 
 		{"empty batch", "BatchGetItem", `{"RequestItems":{}}`, "Validation", "The requestItems parameter is required for BatchGetItem"},
+		{"a table that is null", "BatchGetItem", `{"RequestItems":{"plain":{"Keys":[{"id":{"S":"x"}}]},"music":null}}`, "Validation", "Value null at 'requestItems.music.member.keys'"},
+		{"writes that are null", "BatchWriteItem", `{"RequestItems":{"plain":[{"DeleteRequest":{"Key":{"id":{"S":"x"}}}}],"music":null}}`, "Validation", "Member must have length greater than or equal to 1"},
 		{"101 keys", "BatchGetItem", `{"RequestItems":{"plain":{"Keys":[` + repeat(101, `{"id":{"S":"%d"}}`) + `]}}}`, "Validation", "less than or equal to 100"},
 		{"a key twice", "BatchGetItem", `{"RequestItems":{"plain":{"Keys":[{"id":{"S":"x"}},{"id":{"S":"x"}}]}}}`, "Validation", "Provided list of item keys contains duplicates"},
 		{"no such table", "BatchGetItem", `{"RequestItems":{"nowhere":{"Keys":[{"id":{"S":"x"}}]}}}`, "ResourceNotFound", "Requested resource not found"},

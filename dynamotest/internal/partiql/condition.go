@@ -219,10 +219,8 @@ func (p *parser) actions(s *Statement) {
 				s.actions = append(s.actions, p.assignment())
 			}
 		case p.keyword("REMOVE"):
+			// One path: unlike SET, REMOVE stands before each.
 			s.actions = append(s.actions, action{verb: verbRemove, path: p.path()})
-			for p.symbol(",") {
-				s.actions = append(s.actions, action{verb: verbRemove, path: p.path()})
-			}
 		case len(s.actions) == 0:
 			p.fail("Expected SET or REMOVE")
 		default:

@@ -107,6 +107,7 @@ func TestParseErrors(t *testing.T) {
 		`DELETE FROM;`:                           table,
 		`DELETE FROM WHERE pk = 'a'`:             table,
 		`UPDATE t WHERE a = 1`:                   malformed + "Expected SET or REMOVE",
+		`UPDATE t REMOVE a, b WHERE c = 1`:       malformed + "Unexpected token after expression",
 		`DELETE FROM t RETURNING ALL NEW *`:      "Invalid returning clause: RETURNING ALL NEW *. Only RETURNING ALL OLD * is allowed in DELETE statements.",
 		`DELETE FROM t RETURNING MODIFIED OLD *`: "Invalid returning clause: RETURNING MODIFIED OLD *. Only RETURNING ALL OLD * is allowed in DELETE statements.",
 
