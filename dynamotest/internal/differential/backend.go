@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"time"
 )
 
 type object = map[string]any
@@ -76,20 +77,40 @@ func (b backend) ask(ctx context.Context, req request) (answer, error) {
 	if err != nil {
 		return a, err
 	}
-	if asked := req.body["ReturnConsumedCapacity"]; asked == nil || asked == "NONE" {
-		// Nobody asked for it, yet DynamoDB Local tells it of some calls.
-		delete(a.body, "ConsumedCapacity")
-	}
 	if a.status == http.StatusOK {
-		if req.op == "DeleteTable" {
+		a.separate(req)
+		switch req.op {
+		case "DeleteTable":
 			delete(a.body, "TableDescription") // shortened, by each in its own way
+		case "UpdateTable":
+			if a.body["TableDescription"], err = b.settled(ctx, body["TableName"]); err != nil {
+				return a, err
+			}
 		}
 		describe(a.body["Table"])
 		describe(a.body["TableDescription"])
 		statements(&a)
 	}
 	normalize(a.body, req.unordered)
+	normalize(a.accounts, true)
 	return a, nil
+}
+
+// settled describes a table when its indexes are made and deleted: those of
+// dynamotest are at once, those of DynamoDB Local after a while.
+func (b backend) settled(ctx context.Context, name any) (any, error) {
+	for range 1000 {
+		a, err := b.send(ctx, "DescribeTable", object{"TableName": name}, "")
+		if err != nil {
+			return nil, err
+		}
+		text, _ := json.Marshal(a.body)
+		if !bytes.Contains(text, []byte(`"CREATING"`)) && !bytes.Contains(text, []byte(`"DELETING"`)) {
+			return a.body["Table"], nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return nil, fmt.Errorf("UpdateTable %v: its indexes are not ready", name)
 }
 
 // gather reads all pages of all segments: which items come together is not the

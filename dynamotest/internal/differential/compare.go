@@ -30,6 +30,8 @@ type difference struct {
 	step         int // in the sequence; -1 for a look at what is stored
 	history      []request
 	request      request
+	asked        object // the request's body, as JSON has it
+	like         string // what it has in common with others of one cause
 	ours, theirs answer
 }
 
@@ -110,13 +112,13 @@ const (
 )
 
 // leaves tells what a difference leaves behind. What fails may have been done,
-// and DynamoDB Local refuses a batch of statements on one item when it has
-// performed them.
+// and DynamoDB Local performs some requests before it refuses them: batches of
+// statements on one item, and what asks for no kind of units that there is.
 func (d difference) leaves() outcome {
-	if d.op("BatchExecuteStatement") && (d.theirs.says("contains duplicates") || !d.ours.equal(d.theirs) && !d.only("ConsumedCapacity")) {
-		return apart
-	}
-	if d.ours.ok() != d.theirs.ok() || d.theirs.status >= http.StatusInternalServerError {
+	switch {
+	case d.ours.ok() != d.theirs.ok(), d.theirs.status >= http.StatusInternalServerError,
+		d.op("BatchExecuteStatement") && d.theirs.says("contains duplicates"), d.theirs.says("Cannot have null key for GetItem"),
+		d.op("BatchExecuteStatement", "UpdateTable") && !d.ours.repliesAs(d.theirs):
 		return apart
 	}
 	return same
@@ -129,13 +131,13 @@ func (r *run) step(ctx context.Context, number uint64, i int, req request) (outc
 		return same, err
 	}
 	d := difference{sequence: number, step: i, request: req, ours: ours, theirs: theirs}
+	d.like = d.likeness()
 	r.history = append(r.history, req)
 	if r.report.add(d) {
 		return d.leaves(), nil
 	}
 	if r.report.first(d) {
-		history := slices.Clone(r.history[:len(r.history)-1])
-		if d.history, err = r.shrink(ctx, history, req); err != nil {
+		if err := r.shrink(ctx, &d); err != nil {
 			return same, err
 		}
 		r.report.unexplained(d)
@@ -152,26 +154,26 @@ func (r *run) both(ctx context.Context, req request) (ours, theirs answer, err e
 }
 
 // shrink looks for a shorter history that leads to a difference without a reason.
-func (r *run) shrink(ctx context.Context, history []request, last request) ([]request, error) {
-	for size := len(history); size > 0; size /= 2 {
-		for at := 0; at < len(history); {
-			fewer := slices.Concat(history[:at], history[min(at+size, len(history)):])
-			differs, err := r.differs(ctx, fewer, last)
+func (r *run) shrink(ctx context.Context, d *difference) error {
+	d.history = slices.Clone(r.history[:len(r.history)-1])
+	for size := len(d.history); size > 0; size /= 2 {
+		for at := 0; at < len(d.history); {
+			fewer := slices.Concat(d.history[:at], d.history[min(at+size, len(d.history)):])
+			differs, err := r.replay(ctx, fewer, d)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			if differs {
-				history = fewer
-			} else {
+			if !differs {
 				at += size
 			}
 		}
 	}
-	return history, nil
+	return nil
 }
 
-// differs tells whether the last request makes a difference after the others.
-func (r *run) differs(ctx context.Context, history []request, last request) (bool, error) {
+// replay sends a request after another history, and keeps history and answers
+// if they make a difference without a reason, too.
+func (r *run) replay(ctx context.Context, history []request, d *difference) (bool, error) {
 	if err := r.reset(ctx); err != nil {
 		return false, err
 	}
@@ -181,9 +183,17 @@ func (r *run) differs(ctx context.Context, history []request, last request) (boo
 			return false, err
 		}
 	}
-	ours, theirs, err := r.both(ctx, last)
-	d := difference{request: last, ours: ours, theirs: theirs}
-	return !ours.equal(theirs) && explain(d) == "", err
+	ours, theirs, err := r.both(ctx, d.request)
+	if err != nil {
+		return false, err
+	}
+	again := *d
+	again.history, again.ours, again.theirs = history, ours, theirs
+	if _, known := explain(again); known {
+		return false, nil
+	}
+	*d = again
+	return true, nil
 }
 
 // reset makes the tables anew in both.

@@ -60,12 +60,15 @@ func (g *gen) schema() []object {
 	return out
 }
 
-func (g *gen) secondary(name string, schema []object) object {
+func (g *gen) secondary(name string, schema []object, provisioned bool) object {
 	projection := object{"ProjectionType": pick(g, "ALL", "KEYS_ONLY", "INCLUDE")}
 	if (projection["ProjectionType"] == "INCLUDE") != g.one(30) {
 		projection["NonKeyAttributes"] = pick(g, []string{"c"}, []string{"c", "d"}, []string{"c", "c"}, []string{"pk"})
 	}
 	out := object{"IndexName": name, "KeySchema": schema, "Projection": projection}
+	if provisioned != g.one(30) {
+		out["ProvisionedThroughput"] = g.throughput()
+	}
 	if g.one(30) {
 		delete(out, pick(g, "IndexName", "KeySchema", "Projection"))
 	}
@@ -93,12 +96,13 @@ func (g *gen) define(schemas ...[]object) []object {
 func (g *gen) createTable(name string) object {
 	schemas := [][]object{g.schema()}
 	body := object{"TableName": name, "KeySchema": schemas[0]}
+	g.billing(body)
 	if g.one(2) {
 		var list []object
 		for _, name := range pick(g, []string{"one"}, []string{"one", "two"}, []string{"two", "three"}, []string{"one", "one"}) {
 			schema := g.schema()
 			schemas = append(schemas, schema)
-			list = append(list, g.secondary(name, schema))
+			list = append(list, g.secondary(name, schema, body["BillingMode"] != "PAY_PER_REQUEST"))
 		}
 		body["GlobalSecondaryIndexes"] = list
 	}
@@ -108,10 +112,9 @@ func (g *gen) createTable(name string) object {
 			schema[0]["AttributeName"] = schemas[0][0]["AttributeName"]
 		}
 		schemas = append(schemas, schema)
-		body["LocalSecondaryIndexes"] = []object{g.secondary(pick(g, "near", "one"), schema)}
+		body["LocalSecondaryIndexes"] = []object{g.secondary(pick(g, "near", "one"), schema, false)}
 	}
 	body["AttributeDefinitions"] = g.define(schemas...)
-	g.billing(body)
 	if g.one(6) {
 		stream := object{"StreamEnabled": !g.one(4)}
 		if g.one(2) == (stream["StreamEnabled"] == true) {
@@ -125,19 +128,29 @@ func (g *gen) createTable(name string) object {
 	return body
 }
 
+func (g *gen) throughput() object {
+	out := object{"ReadCapacityUnits": pick(g, 1, 5, 5), "WriteCapacityUnits": pick(g, 1, 5, 5)}
+	if g.one(20) {
+		out[pick(g, "ReadCapacityUnits", "WriteCapacityUnits")] = pick(g, 0, -1)
+	}
+	if g.one(30) {
+		delete(out, "WriteCapacityUnits")
+	}
+	return out
+}
+
 func (g *gen) billing(body object) {
-	throughput := object{"ReadCapacityUnits": pick(g, 1, 5, 5, 0), "WriteCapacityUnits": pick(g, 1, 5, 5, -1)}
 	switch g.IntN(6) {
 	case 0:
-		body["BillingMode"], body["ProvisionedThroughput"] = "PROVISIONED", throughput
+		body["BillingMode"], body["ProvisionedThroughput"] = "PROVISIONED", g.throughput()
 	case 1:
-		body["ProvisionedThroughput"] = throughput
+		body["ProvisionedThroughput"] = g.throughput()
 	case 2:
 		if g.one(6) {
 			body["BillingMode"] = pick(g, "PAY", "PROVISIONED")
 		}
 		if g.one(3) {
-			body["BillingMode"], body["ProvisionedThroughput"] = "PAY_PER_REQUEST", throughput
+			body["BillingMode"], body["ProvisionedThroughput"] = "PAY_PER_REQUEST", g.throughput()
 		}
 	default:
 		body["BillingMode"] = "PAY_PER_REQUEST"
@@ -146,19 +159,49 @@ func (g *gen) billing(body object) {
 
 func (g *gen) updateTable(name string) object {
 	body := object{"TableName": name}
-	switch g.IntN(6) {
-	case 0:
+	switch g.IntN(8) {
+	case 0, 1:
 		g.billing(body)
-	case 1, 2:
-		schema := g.schema()
-		body["AttributeDefinitions"] = g.define(schema)
-		body["GlobalSecondaryIndexUpdates"] = []object{{"Create": g.secondary(pick(g, "one", "two", "four"), schema)}}
-	case 3:
-		body["GlobalSecondaryIndexUpdates"] = []object{{"Delete": object{"IndexName": pick(g, "one", "two", "near", "none")}}}
-	case 4:
-		body["StreamSpecification"] = object{"StreamEnabled": g.one(2), "StreamViewType": "NEW_IMAGE"}
+	case 2, 3, 4:
+		g.indexUpdates(body)
 	case 5:
+		g.billing(body)
+		g.indexUpdates(body)
+	case 6:
+		body["StreamSpecification"] = object{"StreamEnabled": g.one(2), "StreamViewType": "NEW_IMAGE"}
+	case 7:
 		body["DeletionProtectionEnabled"] = false
 	}
 	return body
+}
+
+// indexUpdates changes global indexes, mostly one at a time.
+func (g *gen) indexUpdates(body object) {
+	var updates []object
+	var schemas [][]object
+	for range pick(g, 1, 1, 1, 2, 2, 0) {
+		name := pick(g, "one", "two", "three")
+		if g.one(30) {
+			name = pick(g, "near", "none")
+		}
+		update := object{}
+		switch g.IntN(3) {
+		case 0:
+			schemas = append(schemas, g.schema())
+			update["Create"] = g.secondary(name, schemas[len(schemas)-1], g.one(3))
+		case 1:
+			update["Delete"] = object{"IndexName": name}
+		default:
+			update["Update"] = object{"IndexName": name, "ProvisionedThroughput": g.throughput()}
+		}
+		if g.one(20) {
+			delete(update, pick(g, "Create", "Delete", "Update"))
+		}
+		if g.one(20) {
+			update["Delete"] = object{"IndexName": name}
+		}
+		updates = append(updates, update)
+	}
+	body["AttributeDefinitions"] = g.define(schemas...)
+	body["GlobalSecondaryIndexUpdates"] = updates
 }

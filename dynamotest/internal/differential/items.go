@@ -74,9 +74,6 @@ func (g *gen) returned(req object, alone bool, modes ...string) {
 // metrics asks for units and the sizes of item collections.
 func (g *gen) metrics(req object) {
 	g.units(req)
-	if req["ReturnConsumedCapacity"] == "ALL" {
-		delete(req, "ReturnConsumedCapacity") // DynamoDB Local writes before it refuses
-	}
 	if g.one(10) {
 		req["ReturnItemCollectionMetrics"] = pick(g, "SIZE", "NONE")
 	}

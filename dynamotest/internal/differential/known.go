@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,18 +19,36 @@ type knownDifference struct {
 	explains func(d difference) bool
 }
 
-// known are the differences that have a reason. A difference has that of the
-// first that explains it.
-var known = slices.Concat(knownFailures, knownRequests, knownReads, knownTransactions, knownStatements, knownTables, knownReplies, knownUnits)
+// known are the differences that have a reason.
+var known = slices.Concat(knownReplies, knownCollections, knownUnits)
 
-// explain names the known difference that one is, if it is one.
-func explain(d difference) string {
-	for _, k := range known {
-		if k.explains(d) {
-			return k.name
-		}
+// explain names the known differences that one consists of, and tells whether
+// they are all that there is to it. What a call took is compared, and explained,
+// only where the replies are the same.
+func explain(d difference) (names []string, all bool) {
+	if d.ours.equal(d.theirs) {
+		return nil, true
 	}
-	return ""
+	text, _ := json.Marshal(d.request.body)
+	_ = json.Unmarshal(text, &d.asked)
+	same := d.ours.repliesAs(d.theirs)
+	differs := func(account string) bool {
+		return same && !reflect.DeepEqual(d.ours.accounts[account], d.theirs.accounts[account])
+	}
+	for _, part := range []struct {
+		differs bool
+		known   []knownDifference
+	}{{!same, knownReplies}, {differs("ItemCollectionMetrics"), knownCollections}, {differs("ConsumedCapacity"), knownUnits}} {
+		if !part.differs {
+			continue
+		}
+		i := slices.IndexFunc(part.known, func(k knownDifference) bool { return k.explains(d) })
+		if i < 0 {
+			return nil, false
+		}
+		names = append(names, part.known[i].name)
+	}
+	return names, true
 }
 
 // Types of errors.
@@ -46,64 +66,160 @@ func (d difference) refused() bool {
 }
 
 // performed tells whether both did what they were asked for.
-func (d difference) performed() bool {
-	return d.ours.status == http.StatusOK && d.theirs.status == http.StatusOK
-}
+func (d difference) performed() bool { return d.ours.ok() && d.theirs.ok() }
 
 // only tells whether both performed the request and answered the same, some
 // members aside.
 func (d difference) only(names ...string) bool {
-	ours, theirs := maps.Clone(d.ours.body), maps.Clone(d.theirs.body)
+	return d.performed() && reflect.DeepEqual(without(d.ours.body, names...), without(d.theirs.body, names...))
+}
+
+func without(body object, names ...string) object {
+	out := maps.Clone(body)
 	for _, name := range names {
-		delete(ours, name)
-		delete(theirs, name)
+		delete(out, name)
 	}
-	return d.performed() && reflect.DeepEqual(ours, theirs)
+	return out
 }
 
 // op tells whether the request's operation is one of some.
 func (d difference) op(names ...string) bool { return slices.Contains(names, d.request.op) }
 
 // asks tells whether the request has a member.
-func (d difference) asks(name string) bool { return d.request.body[name] != nil }
+func (d difference) asks(name string) bool { return d.asked[name] != nil }
 
 func (d difference) isStatement() bool {
 	return d.op("ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction")
 }
 
-// contains tells whether the request has a text anywhere.
-func (d difference) contains(part string) bool {
-	text, _ := json.Marshal(d.request.body)
-	return strings.Contains(string(text), part)
+func (d difference) isTransaction() bool {
+	return d.op("TransactWriteItems", "TransactGetItems", "ExecuteTransaction")
 }
 
-// repeatsKey tells whether a batch has one key twice, written alike.
-func (d difference) repeatsKey() bool {
-	tables, _ := d.request.body["RequestItems"].(object)
-	for _, t := range tables {
-		keys, _ := t.(object)["Keys"].([]object)
-		seen := map[string]bool{}
-		for _, key := range keys {
-			text, _ := json.Marshal(key)
-			if seen[string(text)] {
-				return true
-			}
-			seen[string(text)] = true
+// text is the JSON of one member of the request, or of all of it.
+func (d difference) text(member string) string {
+	var v any = d.asked
+	if member != "" {
+		v = d.asked[member]
+	}
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+// contains tells whether the request has a text anywhere.
+func (d difference) contains(part string) bool { return strings.Contains(d.text(""), part) }
+
+// eachReply tells whether both answered a batch of statements, and each pair of
+// unequal replies is alike.
+func (d difference) eachReply(alike func(ours, theirs object) bool) bool {
+	ours, theirs := d.ours.list("Responses"), d.theirs.list("Responses")
+	if !d.op("BatchExecuteStatement") || !d.only("Responses") || len(ours) != len(theirs) {
+		return false
+	}
+	for i := range ours {
+		a, _ := ours[i].(object)
+		b, _ := theirs[i].(object)
+		if !reflect.DeepEqual(a, b) && !alike(a, b) {
+			return false
 		}
 	}
+	return true
+}
+
+// code is that of the error in a reply to one statement of a batch.
+func code(reply object) any {
+	err, _ := reply["Error"].(object)
+	return err["Code"]
+}
+
+// repeats tells whether a request names one item twice, for which keys are equal
+// as they are written, or as normalize has them.
+func (d difference) repeats(normalized bool) bool {
+	seen := map[string]bool{}
+	for _, key := range d.keys() {
+		text, _ := json.Marshal(key)
+		if normalized {
+			var again object
+			_ = json.Unmarshal(text, &again)
+			normalize(again, false)
+			text, _ = json.Marshal(again)
+		}
+		if seen[string(text)] {
+			return true
+		}
+		seen[string(text)] = true
+	}
 	return false
+}
+
+// keys are those of the items that a batch or a transaction names, each with the
+// name of its table.
+func (d difference) keys() []object {
+	var out []object
+	var walk func(table string, v any)
+	walk = func(table string, v any) {
+		for _, e := range elements(v) {
+			walk(table, e)
+		}
+		action, _ := v.(object)
+		if name, ok := action["TableName"].(string); ok {
+			table = name
+		}
+		t := tableNamed(table)
+		for member, v := range action {
+			item, ok := v.(object)
+			if ok && (member == "Key" || member == "Item") {
+				out = append(out, object{"table": table, "hash": item[t.hash], "sort": item[t.sort]})
+			} else {
+				walk(table, v)
+			}
+		}
+	}
+	tables, _ := d.asked["RequestItems"].(object)
+	for table, entries := range tables {
+		walk(table, entries)
+		read, _ := entries.(object)
+		for _, key := range elements(read["Keys"]) {
+			walk(table, object{"Key": key})
+		}
+	}
+	walk("", d.asked["TransactItems"])
+	return out
+}
+
+func elements(v any) []any {
+	list, _ := v.([]any)
+	return list
+}
+
+// filtersByLack tells whether a request that reads an index filters by what is
+// in the table and not in the index.
+func (d difference) filtersByLack() bool {
+	name, filter := d.asked["IndexName"], d.text("FilterExpression")+d.text("ScanFilter")
+	if statement, ok := d.asked["Statement"].(string); ok {
+		from, where, _ := strings.Cut(statement, "WHERE")
+		if at := strings.LastIndex(from, `."`); at >= 0 {
+			name, _, _ = strings.Cut(from[at+2:], `"`)
+		}
+		filter = where
+	}
+	t, x := indexNamed(name)
+	return x.projection != "ALL" && slices.ContainsFunc(attributes, func(name string) bool {
+		held := slices.Contains(append([]string{t.hash, t.sort, x.hash, x.sort}, x.include...), name)
+		return !held && regexp.MustCompile(`\b`+name+`\b`).MatchString(filter)
+	})
 }
 
 // differsAtStart tells whether all items that only one of the replies shows have
 // the index's key of the start key.
 func (d difference) differsAtStart() bool {
-	start, _ := d.request.body["ExclusiveStartKey"].(object)
+	start, _ := d.asked["ExclusiveStartKey"].(object)
 	if start == nil {
 		return false
 	}
 	start = maps.Clone(start)
 	normalize(start, false)
-	x := indexNamed(d.request.body["IndexName"])
+	_, x := indexNamed(d.asked["IndexName"])
 	equal := func(a, b any) bool { return byText(a, b) == 0 }
 	alone := func(list, other []any) bool {
 		return !slices.ContainsFunc(list, func(item any) bool {
@@ -116,43 +232,98 @@ func (d difference) differsAtStart() bool {
 	return alone(ours, theirs) && alone(theirs, ours)
 }
 
-func indexNamed(name any) index {
+func indexNamed(name any) (table, index) {
 	for _, t := range tables {
 		for _, x := range t.indexes {
 			if x.name == name {
-				return x
+				return t, x
 			}
 		}
 	}
-	return index{}
+	return table{}, index{}
+}
+
+func tableNamed(name string) table {
+	for _, t := range tables {
+		if t.name == name {
+			return t
+		}
+	}
+	return table{}
+}
+
+// withoutIndexUnits describes a table without the throughput of its indexes.
+func withoutIndexUnits(description any) object {
+	table, _ := description.(object)
+	out := object{}
+	maps.Copy(out, table)
+	var stripped []any
+	for _, x := range elements(table["GlobalSecondaryIndexes"]) {
+		stripped = append(stripped, without(x.(object), "ProvisionedThroughput"))
+	}
+	out["GlobalSecondaryIndexes"] = stripped
+	return out
+}
+
+// within tells whether a value is a part of another: some members of its maps,
+// some elements of its lists.
+func within(part, whole any) bool {
+	switch part := part.(type) {
+	case object:
+		whole, ok := whole.(object)
+		for name, v := range part {
+			isSet := name == "SS" || name == "NS" || name == "BS"
+			if isSet && !reflect.DeepEqual(v, whole[name]) || !within(v, whole[name]) {
+				return false
+			}
+		}
+		return ok
+	case []any:
+		whole, ok := whole.([]any)
+		found := 0
+		for _, e := range whole {
+			if found < len(part) && within(part[found], e) {
+				found++
+			}
+		}
+		return ok && found == len(part)
+	}
+	return reflect.DeepEqual(part, whole)
 }
 
 func (a answer) ok() bool { return a.status == http.StatusOK }
 
-func (a answer) says(part string) bool { return strings.Contains(a.message, part) }
+func (a answer) says(parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(a.message, part) })
+}
 
-func (a answer) hasCode(code string) bool {
-	codes, _ := a.body["Codes"].([]any)
-	return slices.Contains(codes, any(code))
+func (a answer) hasCode(code string) bool { return slices.Contains(a.list("Codes"), any(code)) }
+
+// cancelsAs tells whether a transaction's reasons are those of b, as far as
+// there are some: what is not told, or None, may be anything there.
+func (a answer) cancelsAs(b answer) bool {
+	others := b.list("Codes")
+	for i, code := range a.list("Codes") {
+		if code != "None" && (i >= len(others) || code != others[i]) {
+			return false
+		}
+	}
+	return a.kind == cancelled && b.kind == cancelled
 }
 
 // list is a member of a reply.
-func (a answer) list(name string) []any {
-	list, _ := a.body[name].([]any)
-	return list
-}
+func (a answer) list(name string) []any { return elements(a.body[name]) }
 
-// units are those of all tables in a reply.
-func (a answer) units() float64 {
-	list := a.list("ConsumedCapacity")
-	if list == nil {
-		list = []any{a.body["ConsumedCapacity"]}
+// units are those of each table in a reply.
+func (a answer) units() map[string]float64 {
+	list, ok := a.accounts["ConsumedCapacity"].([]any)
+	if one := a.accounts["ConsumedCapacity"]; !ok && one != nil {
+		list = []any{one}
 	}
-	sum := 0.
+	out := map[string]float64{}
 	for _, e := range list {
-		one, _ := e.(object)
-		n, _ := one["CapacityUnits"].(float64)
-		sum += n
+		n, _ := e.(object)["CapacityUnits"].(float64)
+		out[fmt.Sprint(e.(object)["TableName"])] += n
 	}
-	return sum
+	return out
 }

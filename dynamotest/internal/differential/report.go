@@ -35,28 +35,25 @@ func (rep *report) add(d difference) bool {
 			rep.accepted++
 		}
 	}
-	if d.ours.equal(d.theirs) {
-		if d.ours.status != http.StatusOK {
-			rep.refused++
-			if d.ours.message != d.theirs.message {
-				rep.texts[[2]string{d.ours.message, d.theirs.message}]++
-			}
+	if d.ours.equal(d.theirs) && !d.ours.ok() {
+		rep.refused++
+		if d.ours.message != d.theirs.message {
+			rep.texts[[2]string{d.ours.message, d.theirs.message}]++
 		}
-		return true
 	}
-	if name := explain(d); name != "" {
+	reasons, known := explain(d)
+	for _, name := range reasons {
 		rep.known[name]++
-		return true
 	}
-	return false
+	return known
 }
 
 // first tells whether no difference like this one has been seen.
 func (rep *report) first(d difference) bool {
 	rep.mu.Lock()
 	defer rep.mu.Unlock()
-	rep.alike[d.likeness()]++
-	return rep.alike[d.likeness()] == 1
+	rep.alike[d.like]++
+	return rep.alike[d.like] == 1
 }
 
 // likeness is what differences of one cause have in common.
@@ -92,9 +89,9 @@ func (rep *report) print(w io.Writer, shown int) {
 		n += alike
 	}
 	fmt.Fprintf(w, "%d unexplained differences of %d kinds\n", n, len(rep.unknown))
-	slices.SortStableFunc(rep.unknown, func(a, b difference) int { return cmp.Compare(rep.alike[b.likeness()], rep.alike[a.likeness()]) })
+	slices.SortStableFunc(rep.unknown, func(a, b difference) int { return cmp.Compare(rep.alike[b.like], rep.alike[a.like]) })
 	for _, d := range rep.unknown[:min(shown, len(rep.unknown))] {
-		fmt.Fprintf(w, "\n%d × -seed %d -sequence %d, request %d, after\n", rep.alike[d.likeness()], rep.seed, d.sequence, d.step)
+		fmt.Fprintf(w, "\n%d × -seed %d -sequence %d, request %d, after\n", rep.alike[d.like], rep.seed, d.sequence, d.step)
 		for _, before := range d.history {
 			fmt.Fprintf(w, "    %s\n", before)
 		}
