@@ -10,9 +10,10 @@
 //	}
 //
 // The client is a real *dynamodb.Client; requests and replies go through the
-// SDK's own serialisation, signing and retries, over a transport that calls
-// the server on the caller's goroutine. Nothing waits on a socket, so tests
-// work inside testing/synctest bubbles.
+// SDK's own serialisation, middleware and retries, over a transport that calls
+// the server on the caller's goroutine. Nothing is signed, for nobody would
+// check. Nothing waits on a socket, so tests work inside testing/synctest
+// bubbles.
 //
 // # Which constructor
 //
@@ -40,10 +41,10 @@
 // # Faults
 //
 // [Tap.Inject] disturbs requests that it finds by operation, table, index, key,
-// number or chance; chances follow from a seed, so that a run can be repeated, whatever
-// order concurrent callers come in. PartiQL statements are found by what they
-// name. Faults can be combined. A fault that never fired fails the test, for it
-// proved nothing.
+// number or chance; chances follow from a seed, so that a run can be repeated,
+// whatever order concurrent callers come in. PartiQL statements are found by
+// what they name. Faults can be combined. A fault that never fired fails the
+// test, for it proved nothing.
 //
 //	Do                         where         the caller sees
 //	LoseRequest                any backend   connection reset; nothing happened
@@ -60,7 +61,8 @@
 // Delays pass on the wall clock, or on that of a testing/synctest bubble; so do
 // the SDK's waits before it sends a request again, up to three seconds for one
 // that is lost twice. A bubble makes them instant, and so do
-// [Config].MaxBackoff and, with Open, [MaxBackoff]. In a bubble use the context of the bubble's own T.
+// [Config].MaxBackoff and, with Open, [MaxBackoff]. In a bubble use the context
+// of the bubble's own T.
 //
 // Throttling has that name here whatever the table's billing mode. AWS may call it
 // ThrottlingException where a table is on demand, and [Fault].Code chooses so:
