@@ -21,6 +21,13 @@ type span struct {
 	hash     []attr.Value // of its partition; nil for the whole table or index
 }
 
+// What an IN may list for a partition key, and how many items a page of it has at
+// most (developer guide, "PartiQL operators"). DynamoDB Local has neither limit.
+const (
+	maxListed = 50
+	listPage  = 10
+)
+
 // A selector reads a page of what a SELECT selects: the partitions that WHERE
 // pins, one after the other, or the whole table or index.
 type selector struct {
@@ -29,6 +36,7 @@ type selector struct {
 	spans   []span
 	forward bool
 	limit   api.Opt[int64] // of the whole page; the pager's is of one span
+	listed  bool           // the partitions are those of an IN
 }
 
 // A position is where a page ended: in a span, after a key, or at the beginning
@@ -120,6 +128,11 @@ func (s *selector) openIndex(e *Engine) *api.Error {
 func (s *selector) arrange() *api.Error {
 	schema := s.schema()
 	hash, sort := partNames(schema.hash), partNames(schema.rng)
+	listed := s.stmt.Where.Listed(hash)
+	if listed > maxListed {
+		return api.Invalid("The IN operator is provided with too many operands; number of operands: %d", listed)
+	}
+	s.listed = listed > 1
 	parts, exact := s.stmt.Where.Partitions(hash, sort)
 	order, err := s.stmt.Order(hash, sort, len(parts))
 	if err != nil {
@@ -183,9 +196,14 @@ func (s *selector) readSpans(i int, after string) (page, *position) {
 	var out page
 	var cost Cost
 	full := float64(rateOf(s.req.ConsistentRead)) * pageBytes / readUnit
+	limit := s.limit
+	short := s.listed && limit.Or(listPage+1) > listPage // the page ends before its Limit
+	if short {
+		limit = api.Some[int64](listPage)
+	}
 	for ; ; i++ {
-		if s.limit.Set {
-			s.req.Limit = api.Some(s.limit.Value - int64(out.scanned))
+		if limit.Set {
+			s.req.Limit = api.Some(limit.Value - int64(out.scanned))
 		}
 		if s.tally != nil {
 			s.tally.hash = s.spans[i].hash
@@ -196,6 +214,12 @@ func (s *selector) readSpans(i int, after string) (page, *position) {
 		cost.add(pg.cost)
 		out.cost, out.last, after = cost[0], pg.last, ""
 		switch {
+		case pg.last != nil && short && out.scanned == listPage && !s.more(i, pg.last):
+			out.last = nil
+			if i+1 < len(s.spans) {
+				return out, &position{span: i + 1}
+			}
+			return out, nil
 		case pg.last != nil:
 			return out, &position{i, pg.last}
 		case i+1 == len(s.spans):
@@ -204,6 +228,16 @@ func (s *selector) readSpans(i int, after string) (page, *position) {
 			return out, &position{span: i + 1}
 		}
 	}
+}
+
+// more tells whether there is anything in a span after an item.
+func (s *selector) more(i int, last attr.Map) bool {
+	s.req.StartKey = api.Item{Map: last, Set: true}
+	after, _ := s.start()
+	for range s.within(s.spans[i].from, s.spans[i].to, after, s.forward) {
+		return true
+	}
+	return false
 }
 
 // A NextToken holds what tells its statement from others, the span, and the key

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
@@ -257,6 +259,66 @@ func TestSelectManyLargePartitions(t *testing.T) {
 	second := decode(t, []byte(answer(t, eng, "ExecuteStatement", fmt.Sprintf(`{"Statement":%q,"NextToken":%q}`, statement, first["NextToken"]))))
 	if n := len(second["Items"].([]any)); n != 2 || second["NextToken"] != nil {
 		t.Errorf("the second page has %d items and the token %v", n, second["NextToken"])
+	}
+}
+
+// What an IN lists comes in pages of ten items, and it lists fifty values at most.
+func TestSelectManyListedPartitions(t *testing.T) {
+	t.Parallel()
+	eng := newEngine(t, engine.Options{})
+	for artist := range 52 {
+		for song := range 1 + artist%2*11 { // 1 or 12 of an artist
+			do(t, eng, "PutItem", fmt.Sprintf(`{"TableName":"music","Item":{"artist":{"S":"%d"},"song":{"N":"%d"}}}`, artist, song))
+		}
+	}
+	list := func(artists ...int) string {
+		texts := make([]string, len(artists))
+		for i, artist := range artists {
+			texts[i] = fmt.Sprintf("'%d'", artist)
+		}
+		return `SELECT * FROM music WHERE artist IN [` + strings.Join(texts, ", ") + `]`
+	}
+	even := func(n int) (out []int) {
+		for i := range n {
+			out = append(out, i%26*2)
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name, statement, more string
+		pages                 []int
+	}{
+		{"ten", list(even(10)...), "", []int{10}},
+		{"ten, and three that are not there", list(append(even(10), 90, 91, 92)...), "", []int{10, 0}},
+		{"eleven", list(even(11)...), "", []int{10, 1}},
+		{"large partitions", list(1, 2, 3), "", []int{10, 10, 5}},
+		{"one partition", list(1), "", []int{12}},
+		{"an equality", `SELECT * FROM music WHERE artist = '1'`, "", []int{12}},
+		{"a smaller limit", list(even(7)...), `,"Limit":4`, []int{4, 3}},
+		{"a limit of ten", list(even(10)...), `,"Limit":10`, []int{10, 0}},
+		{"a larger limit", list(even(11)...), `,"Limit":20`, []int{10, 1}},
+		{"fifty values", list(even(50)...), "", []int{10, 10, 6}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var pages []int
+			token := ""
+			for {
+				out := do(t, eng, "ExecuteStatement", fmt.Sprintf(`{"Statement":%q%s%s}`, tt.statement, tt.more, token))
+				pages = append(pages, len(out["Items"].([]any)))
+				next, ok := out["NextToken"].(string)
+				if !ok {
+					break
+				}
+				token = fmt.Sprintf(`,"NextToken":%q`, next)
+			}
+			if diff := cmp.Diff(tt.pages, pages); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if got := execute(t, eng, list(even(51)...), ""); !strings.Contains(got, "too many operands; number of operands: 51") {
+		t.Error(got)
 	}
 }
 

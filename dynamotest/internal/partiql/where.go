@@ -121,6 +121,23 @@ func (w *Where) Partitions(hash, sort []string) (parts []expr.KeyTerms, exact bo
 	return nil, false
 }
 
+// Listed returns how many values an IN lists for an attribute of a partition key,
+// or 0.
+func (w *Where) Listed(hash []string) int {
+	if w == nil {
+		return 0
+	}
+	most := 0
+	for _, t := range conjuncts(&w.root) {
+		for _, name := range hash {
+			if t.is("IN") {
+				most = max(most, len(t.equals(name)))
+			}
+		}
+	}
+	return most
+}
+
 // branches returns the partitions of conditions joined by OR, each of which
 // stands beside the others, or none when one of them does not pin a partition.
 func branches(alternatives, others []term, hash, sort []string) []expr.KeyTerms {
