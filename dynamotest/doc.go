@@ -59,10 +59,10 @@
 // which has an Error of its own in the reply.
 //
 // Delays pass on the wall clock, or on that of a testing/synctest bubble; so do
-// the SDK's waits before it sends a request again, up to three seconds for one
-// that is lost twice. A bubble makes them instant, and so do
-// [Config].MaxBackoff and, with Open, [MaxBackoff]. In a bubble use the context
-// of the bubble's own T.
+// the SDK's waits before it sends a request again: up to two seconds for one that
+// is lost once, and up to six in all for one that is lost twice. A bubble makes
+// them instant. [Config].MaxBackoff and, with Open, [MaxBackoff] make them short.
+// In a bubble use the context of the bubble's own T.
 //
 // Throttling has that name here whatever the table's billing mode. AWS may call it
 // ThrottlingException where a table is on demand, and [Fault].Code chooses so:

@@ -224,8 +224,12 @@ func TestWantSaysWhatTheRequestsWere(t *testing.T) {
 	cost := db.Meter(func() { _ = put(t.Context(), db.Client(), table, order("ann", 1)) })
 	r := &recorder{TB: t}
 	cost.Want(r, dynamotest.Price{Requests: 1, WCU: 1})
-	if len(r.errors) != 1 || !strings.Contains(r.errors[0], "index orders/by-day: 0 RCU, 1 WCU") {
-		t.Errorf("errors: %q", r.errors)
+	want := []string{`cost: want 1 request, 1 WCU, got 1 request, 2 WCU, 1 deep
+  PutItem ×1
+  table orders: 0 RCU, 2 WCU
+  index orders/by-day: 0 RCU, 1 WCU`}
+	if diff := cmp.Diff(want, r.errors); diff != "" {
+		t.Error(diff)
 	}
 }
 

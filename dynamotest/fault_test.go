@@ -655,6 +655,26 @@ func TestMaxBackoff(t *testing.T) {
 	})
 }
 
+// How long the SDK waits is said in several places, which shall be true of the
+// version that is required.
+func TestTheSDKWaitsAsLongAsTheDocsSay(t *testing.T) {
+	t.Setenv("AWS_NEW_RETRIES_2026", "false") // what the SDK will do one day
+	retryer := dynamotest.New(t, nil).Client().Options().Retryer
+	for attempt, most := range map[int]time.Duration{1: 2 * time.Second, 2: 4 * time.Second} {
+		var longest time.Duration
+		for range 200 { // drawn evenly from nothing to the most
+			d, err := retryer.RetryDelay(attempt, errors.New("lost"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			longest = max(longest, d)
+		}
+		if longest > most || longest < most/2 {
+			t.Errorf("attempt %d is made after up to %v, want %v", attempt+1, longest, most)
+		}
+	}
+}
+
 // The option reaches the client on every backend.
 func TestOpenTakesOptions(t *testing.T) {
 	for _, endpoint := range []string{"", "http://127.0.0.1:1"} { // nothing is sent

@@ -60,7 +60,12 @@ type Cost struct {
 	Unpriced int
 }
 
-// Price is what a call shall cost.
+// Price is what a call shall cost in all. The parts of a [Cost] are compared for
+// themselves:
+//
+//	if got := cost.ByIndex["orders/by-day"]; got != (dynamotest.Units{WCU: 1}) {
+//		t.Errorf("the index took %v", got)
+//	}
 type Price struct {
 	Requests int
 	RCU, WCU float64
@@ -88,8 +93,8 @@ func (c Cost) Price() Price { return Price{c.Requests, c.RCU, c.WCU} }
 // were.
 func (c Cost) Want(t testing.TB, want Price) {
 	t.Helper()
-	if got := c.Price(); got != want {
-		t.Errorf("cost: got %v, want %v\n%s", got, want, c)
+	if c.Price() != want {
+		t.Errorf("cost: want %v, got %v", want, c)
 	}
 }
 

@@ -24,9 +24,9 @@ type Config struct {
 
 	// MaxBackoff is the longest that clients of the server wait before they send
 	// a request again, as often as ever: with a millisecond a test of lost
-	// replies takes no second. Defaults to the SDK's, up to a second before the
-	// first and two before the second time; inside a synctest bubble that costs
-	// nothing. [MaxBackoff] is an option for other clients.
+	// replies takes no second. Defaults to the SDK's, up to two seconds before the
+	// second attempt and up to four before the third; inside a synctest bubble that
+	// costs nothing. [MaxBackoff] is an option for other clients.
 	MaxBackoff time.Duration
 
 	// PartitionLimits is what one partition can take in a second of the server's
