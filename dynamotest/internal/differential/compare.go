@@ -22,6 +22,7 @@ const lanes = 4
 // A comparison sends sequences of requests to two servers.
 type comparison struct {
 	seed         uint64
+	examples     bool // to be kept
 	ours, theirs func(caller string) backend
 }
 
@@ -39,6 +40,9 @@ type difference struct {
 // is one of the connection.
 func (c comparison) run(ctx context.Context, first, last uint64) (*report, error) {
 	rep := &report{seed: c.seed, known: map[string]int{}, alike: map[string]int{}, texts: map[[2]string]int{}}
+	if c.examples {
+		rep.examples = map[string][]byte{}
+	}
 	next := atomic.Uint64{}
 	next.Store(first)
 	errs := make([]error, lanes)

@@ -2,13 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
-	"strings"
 )
 
 // A knownDifference is one that has a reason.
@@ -16,6 +12,7 @@ type knownDifference struct {
 	name     string
 	reason   string // and who is right
 	rare     bool   // 100,000 requests may not show it
+	either   bool   // the servers may be exchanged in it
 	explains func(d difference) bool
 }
 
@@ -28,6 +25,9 @@ var known = slices.Concat(knownReplies, knownCollections, knownUnits)
 func explain(d difference) (names []string, all bool) {
 	if d.ours.equal(d.theirs) {
 		return nil, true
+	}
+	if d.ours.status >= http.StatusInternalServerError {
+		return nil, false
 	}
 	text, _ := json.Marshal(d.request.body)
 	_ = json.Unmarshal(text, &d.asked)
@@ -59,271 +59,3 @@ const (
 	notFound        = "ResourceNotFoundException"
 	conditionFailed = "ConditionalCheckFailedException"
 )
-
-// refused tells whether both refused the request.
-func (d difference) refused() bool {
-	return d.ours.status == http.StatusBadRequest && d.theirs.status == http.StatusBadRequest
-}
-
-// performed tells whether both did what they were asked for.
-func (d difference) performed() bool { return d.ours.ok() && d.theirs.ok() }
-
-// only tells whether both performed the request and answered the same, some
-// members aside.
-func (d difference) only(names ...string) bool {
-	return d.performed() && reflect.DeepEqual(without(d.ours.body, names...), without(d.theirs.body, names...))
-}
-
-func without(body object, names ...string) object {
-	out := maps.Clone(body)
-	for _, name := range names {
-		delete(out, name)
-	}
-	return out
-}
-
-// op tells whether the request's operation is one of some.
-func (d difference) op(names ...string) bool { return slices.Contains(names, d.request.op) }
-
-// asks tells whether the request has a member.
-func (d difference) asks(name string) bool { return d.asked[name] != nil }
-
-func (d difference) isStatement() bool {
-	return d.op("ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction")
-}
-
-func (d difference) isTransaction() bool {
-	return d.op("TransactWriteItems", "TransactGetItems", "ExecuteTransaction")
-}
-
-// text is the JSON of one member of the request, or of all of it.
-func (d difference) text(member string) string {
-	var v any = d.asked
-	if member != "" {
-		v = d.asked[member]
-	}
-	text, _ := json.Marshal(v)
-	return string(text)
-}
-
-// contains tells whether the request has a text anywhere.
-func (d difference) contains(part string) bool { return strings.Contains(d.text(""), part) }
-
-// eachReply tells whether both answered a batch of statements, and each pair of
-// unequal replies is alike.
-func (d difference) eachReply(alike func(ours, theirs object) bool) bool {
-	ours, theirs := d.ours.list("Responses"), d.theirs.list("Responses")
-	if !d.op("BatchExecuteStatement") || !d.only("Responses") || len(ours) != len(theirs) {
-		return false
-	}
-	for i := range ours {
-		a, _ := ours[i].(object)
-		b, _ := theirs[i].(object)
-		if !reflect.DeepEqual(a, b) && !alike(a, b) {
-			return false
-		}
-	}
-	return true
-}
-
-// code is that of the error in a reply to one statement of a batch.
-func code(reply object) any {
-	err, _ := reply["Error"].(object)
-	return err["Code"]
-}
-
-// repeats tells whether a request names one item twice, for which keys are equal
-// as they are written, or as normalize has them.
-func (d difference) repeats(normalized bool) bool {
-	seen := map[string]bool{}
-	for _, key := range d.keys() {
-		text, _ := json.Marshal(key)
-		if normalized {
-			var again object
-			_ = json.Unmarshal(text, &again)
-			normalize(again, false)
-			text, _ = json.Marshal(again)
-		}
-		if seen[string(text)] {
-			return true
-		}
-		seen[string(text)] = true
-	}
-	return false
-}
-
-// keys are those of the items that a batch or a transaction names, each with the
-// name of its table.
-func (d difference) keys() []object {
-	var out []object
-	var walk func(table string, v any)
-	walk = func(table string, v any) {
-		for _, e := range elements(v) {
-			walk(table, e)
-		}
-		action, _ := v.(object)
-		if name, ok := action["TableName"].(string); ok {
-			table = name
-		}
-		t := tableNamed(table)
-		for member, v := range action {
-			item, ok := v.(object)
-			if ok && (member == "Key" || member == "Item") {
-				out = append(out, object{"table": table, "hash": item[t.hash], "sort": item[t.sort]})
-			} else {
-				walk(table, v)
-			}
-		}
-	}
-	tables, _ := d.asked["RequestItems"].(object)
-	for table, entries := range tables {
-		walk(table, entries)
-		read, _ := entries.(object)
-		for _, key := range elements(read["Keys"]) {
-			walk(table, object{"Key": key})
-		}
-	}
-	walk("", d.asked["TransactItems"])
-	return out
-}
-
-func elements(v any) []any {
-	list, _ := v.([]any)
-	return list
-}
-
-// filtersByLack tells whether a request that reads an index filters by what is
-// in the table and not in the index.
-func (d difference) filtersByLack() bool {
-	name, filter := d.asked["IndexName"], d.text("FilterExpression")+d.text("ScanFilter")
-	if statement, ok := d.asked["Statement"].(string); ok {
-		from, where, _ := strings.Cut(statement, "WHERE")
-		if at := strings.LastIndex(from, `."`); at >= 0 {
-			name, _, _ = strings.Cut(from[at+2:], `"`)
-		}
-		filter = where
-	}
-	t, x := indexNamed(name)
-	return x.projection != "ALL" && slices.ContainsFunc(attributes, func(name string) bool {
-		held := slices.Contains(append([]string{t.hash, t.sort, x.hash, x.sort}, x.include...), name)
-		return !held && regexp.MustCompile(`\b`+name+`\b`).MatchString(filter)
-	})
-}
-
-// differsAtStart tells whether all items that only one of the replies shows have
-// the index's key of the start key.
-func (d difference) differsAtStart() bool {
-	start, _ := d.asked["ExclusiveStartKey"].(object)
-	if start == nil {
-		return false
-	}
-	start = maps.Clone(start)
-	normalize(start, false)
-	_, x := indexNamed(d.asked["IndexName"])
-	equal := func(a, b any) bool { return byText(a, b) == 0 }
-	alone := func(list, other []any) bool {
-		return !slices.ContainsFunc(list, func(item any) bool {
-			at := item.(object)[x.sort]
-			shared := slices.ContainsFunc(other, func(o any) bool { return equal(o, item) })
-			return !shared && at != nil && !equal(at, start[x.sort])
-		})
-	}
-	ours, theirs := d.ours.list("Items"), d.theirs.list("Items")
-	return alone(ours, theirs) && alone(theirs, ours)
-}
-
-func indexNamed(name any) (table, index) {
-	for _, t := range tables {
-		for _, x := range t.indexes {
-			if x.name == name {
-				return t, x
-			}
-		}
-	}
-	return table{}, index{}
-}
-
-func tableNamed(name string) table {
-	for _, t := range tables {
-		if t.name == name {
-			return t
-		}
-	}
-	return table{}
-}
-
-// withoutIndexUnits describes a table without the throughput of its indexes.
-func withoutIndexUnits(description any) object {
-	table, _ := description.(object)
-	out := object{}
-	maps.Copy(out, table)
-	var stripped []any
-	for _, x := range elements(table["GlobalSecondaryIndexes"]) {
-		stripped = append(stripped, without(x.(object), "ProvisionedThroughput"))
-	}
-	out["GlobalSecondaryIndexes"] = stripped
-	return out
-}
-
-// within tells whether a value is a part of another: some members of its maps,
-// some elements of its lists.
-func within(part, whole any) bool {
-	switch part := part.(type) {
-	case object:
-		whole, ok := whole.(object)
-		for name, v := range part {
-			isSet := name == "SS" || name == "NS" || name == "BS"
-			if isSet && !reflect.DeepEqual(v, whole[name]) || !within(v, whole[name]) {
-				return false
-			}
-		}
-		return ok
-	case []any:
-		whole, ok := whole.([]any)
-		found := 0
-		for _, e := range whole {
-			if found < len(part) && within(part[found], e) {
-				found++
-			}
-		}
-		return ok && found == len(part)
-	}
-	return reflect.DeepEqual(part, whole)
-}
-
-func (a answer) ok() bool { return a.status == http.StatusOK }
-
-func (a answer) says(parts ...string) bool {
-	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(a.message, part) })
-}
-
-func (a answer) hasCode(code string) bool { return slices.Contains(a.list("Codes"), any(code)) }
-
-// cancelsAs tells whether a transaction's reasons are those of b, as far as
-// there are some: what is not told, or None, may be anything there.
-func (a answer) cancelsAs(b answer) bool {
-	others := b.list("Codes")
-	for i, code := range a.list("Codes") {
-		if code != "None" && (i >= len(others) || code != others[i]) {
-			return false
-		}
-	}
-	return a.kind == cancelled && b.kind == cancelled
-}
-
-// list is a member of a reply.
-func (a answer) list(name string) []any { return elements(a.body[name]) }
-
-// units are those of each table in a reply.
-func (a answer) units() map[string]float64 {
-	list, ok := a.accounts["ConsumedCapacity"].([]any)
-	if one := a.accounts["ConsumedCapacity"]; !ok && one != nil {
-		list = []any{one}
-	}
-	out := map[string]float64{}
-	for _, e := range list {
-		n, _ := e.(object)["CapacityUnits"].(float64)
-		out[fmt.Sprint(e.(object)["TableName"])] += n
-	}
-	return out
-}

@@ -5,6 +5,7 @@
 //	scripts/differential -n 5000 -seed 7       # fewer, and others
 //	scripts/differential -seed 7 -sequence 12  # one sequence of them
 //	scripts/differential -texts 40             # with what errors say
+//	scripts/differential -examples known.jsonl # with an example of each reason
 //
 // Requests come in sequences over three tables, each of which follows from the
 // seed and its number alone. Compared are status, the error's type, the items
@@ -33,16 +34,23 @@ func main() {
 	only := flag.Int("sequence", -1, "the one sequence to run")
 	shown := flag.Int("show", 10, "how many differences to print")
 	texts := flag.Int("texts", 0, "how many pairs of differing texts to print")
+	examples := flag.String("examples", "", "a file to put an example of each known difference into")
 	flag.Parse()
 	first, last := uint64(0), uint64(*n+perSequence-1)/perSequence
 	if *only >= 0 {
 		first, last = uint64(*only), uint64(*only+1)
 	}
-	c := comparison{seed: *seed, ours: inProcess, theirs: remote(*endpoint)}
+	c := comparison{seed: *seed, examples: *examples != "", ours: inProcess, theirs: remote(*endpoint)}
 	rep, err := c.run(context.Background(), first, last)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "differential:", err)
 		os.Exit(2)
+	}
+	if *examples != "" {
+		if err := rep.writeExamples(*examples); err != nil {
+			fmt.Fprintln(os.Stderr, "differential:", err)
+			os.Exit(2)
+		}
 	}
 	rep.print(os.Stdout, *shown)
 	rep.printTexts(os.Stdout, *texts)

@@ -17,8 +17,9 @@ type report struct {
 	looks    int        // at what is stored
 	accepted int
 	known    map[string]int
-	unknown  []difference   // one of each kind
-	alike    map[string]int // the unknown ones by kind
+	unknown  []difference      // one of each kind
+	alike    map[string]int    // the unknown ones by kind
+	examples map[string][]byte // the shortest difference of each reason; nil to keep none
 	refused  int
 	texts    map[[2]string]int // of errors, where they differ
 }
@@ -44,6 +45,9 @@ func (rep *report) add(d difference) bool {
 	reasons, known := explain(d)
 	for _, name := range reasons {
 		rep.known[name]++
+		if rep.examples != nil && len(reasons) == 1 && d.request.raw == "" {
+			rep.exemplify(name, d)
+		}
 	}
 	return known
 }

@@ -185,6 +185,9 @@ func (p *pager) start() (string, *api.Error) {
 	if !ok {
 		return "", errStartKey
 	}
+	if err := p.table.key.checkItem(given.Map); err != nil {
+		return "", api.Invalid("The provided starting key is invalid: %s", err.Message)
+	}
 	if p.index == nil {
 		return string(base), nil
 	}

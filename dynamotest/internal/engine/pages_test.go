@@ -320,6 +320,7 @@ func TestRefusedQueries(t *testing.T) {
 			"ExclusiveStartKey":{"artist":{"S":"abba"},"song":{"N":"1"}}}`, "Validation", "outside query boundaries"},
 		{"part of a start key", "Query", query(`,"ExclusiveStartKey":{"artist":{"S":"abba"}}`), "Validation", "The provided starting key is invalid"},
 		{"empty start key", "Query", query(`,"ExclusiveStartKey":{}`), "Validation", "The provided starting key is invalid"},
+		{"start key with an empty value", "Scan", `{"TableName":"music","ExclusiveStartKey":{"artist":{"S":""},"song":{"N":"1"}}}`, "Validation", "cannot contain an empty string value. Key: artist"},
 		{"empty start key of a scan", "Scan", `{"TableName":"music","ExclusiveStartKey":{}}`, "Validation", "The provided starting key is invalid"},
 		{"start key of an index without its key", "Query", genre("genre-year", `,"ExclusiveStartKey":{"artist":{"S":"abba"},"song":{"N":"1"}}`), "Validation", "The provided starting key is invalid"},
 		{"segment alone", "Scan", `{"TableName":"music","Segment":0}`, "Validation", "The TotalSegments parameter is required"},

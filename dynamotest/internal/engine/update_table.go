@@ -16,6 +16,9 @@ func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Erro
 	if err != nil {
 		return nil, err
 	}
+	if err := checkOnline(req.Indexes); err != nil {
+		return nil, err
+	}
 	// What is wrong with any change is found before the first is made.
 	settings, err := t.changedSettings(req)
 	if err != nil {
@@ -46,11 +49,9 @@ func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Erro
 	return e.description("TableDescription", t, "ACTIVE"), nil
 }
 
-// checkIndexUpdates refuses changes of global indexes that do not go together,
-// whatever the table has: there is one for each index, and one of all makes or
-// deletes an index.
+// checkIndexUpdates refuses changes of global indexes that say too little or too
+// much, whatever the table has: each is one action, the only one on its index.
 func checkIndexUpdates(updates []api.IndexUpdate) *api.Error {
-	online := 0
 	seen := map[string]bool{}
 	for _, u := range updates {
 		name, actions := "", 0
@@ -58,10 +59,10 @@ func checkIndexUpdates(updates []api.IndexUpdate) *api.Error {
 			name, actions = u.Update.Name, actions+1
 		}
 		if u.Create != nil {
-			name, actions, online = u.Create.Name, actions+1, online+1
+			name, actions = u.Create.Name, actions+1
 		}
 		if u.Delete.Set {
-			name, actions, online = u.Delete.Value, actions+1, online+1
+			name, actions = u.Delete.Value, actions+1
 		}
 		switch {
 		case actions == 0:
@@ -72,6 +73,17 @@ func checkIndexUpdates(updates []api.IndexUpdate) *api.Error {
 			return api.InvalidParameter("Only one global secondary index update per index is allowed simultaneously. Index: %s", name)
 		}
 		seen[name] = true
+	}
+	return nil
+}
+
+// checkOnline refuses to make or delete more than one index.
+func checkOnline(updates []api.IndexUpdate) *api.Error {
+	online := 0
+	for _, u := range updates {
+		if u.Update == nil {
+			online++
+		}
 	}
 	if online > 1 {
 		return &api.Error{Code: api.LimitExceeded, Message: "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"}
