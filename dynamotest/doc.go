@@ -22,6 +22,9 @@
 //     tables of its own.
 //   - [New] is for tests that need the server's own powers, such as its clock
 //     and its TTL sweep: always in process.
+//   - [Use] is for tests on a server that there is already: a fork of a seeded
+//     one, or one with a data file. A fork with settings of its own, such as a
+//     clock, is a New with [Config].From.
 //   - [NewServer] needs no testing.T: examples, programs, other SDKs through
 //     [Server.Handler]. scripts/clients drives it with the AWS CLI, boto3, the
 //     JavaScript SDK and Java's.
@@ -43,8 +46,9 @@
 // [Tap.Inject] disturbs requests that it finds by operation, table, index, key,
 // number or chance; chances follow from a seed, so that a run can be repeated,
 // whatever order concurrent callers come in. PartiQL statements are found by
-// what they name. Faults can be combined. A fault that never fired fails the
-// test, for it proved nothing.
+// what they name. Faults can be combined. A fault that never fired fails the test
+// of its [DB], for it proved nothing. A bare [Server] or [Tap] has no test to fail:
+// give the server to [Use], or look at what [Tap.Heal] returns.
 //
 //	Do                         where         the caller sees
 //	LoseRequest                any backend   connection reset; nothing happened
@@ -67,6 +71,18 @@
 // Throttling has that name here whatever the table's billing mode. AWS may call it
 // ThrottlingException where a table is on demand, and [Fault].Code chooses so:
 // code that tells throttling from trouble should know both.
+//
+// # Streams
+//
+// The server has DynamoDB Streams at the same address. [DB.HTTPClient] makes the
+// requests of a streams client metered and disturbed as all others are, in process
+// and on an endpoint; [Server.HTTPClient] and [Tap.Wrap] do it without a test:
+//
+//	o := db.Client().Options()
+//	streams := dynamodbstreams.New(dynamodbstreams.Options{
+//		Region: o.Region, BaseEndpoint: o.BaseEndpoint, Credentials: o.Credentials, HTTPClient: db.HTTPClient(),
+//	})
+//	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "GetRecords", Table: "orders"})
 //
 // # Lag
 //

@@ -61,8 +61,22 @@ func New(t testing.TB, cfg *Config) *DB {
 	return inProcess(t, cfg)
 }
 
+// Use returns a database for the test that is on a server which there is
+// already: a fork, or one with a data file.
+//
+//	db := dynamotest.Use(t, seeded.Fork())
+//
+// It does for that server what [New] does for its own: a fault that never fired
+// fails the test, whether it was injected through the DB or the Server, and all
+// faults end with the test. So only one test at a time may use a server. What the
+// server holds stays, and one with a data file is the caller's to close.
+func Use(t testing.TB, srv *Server) *DB { return use(t, srv) }
+
 func inProcess(t testing.TB, cfg *Config, options ...func(*dynamodb.Options)) *DB {
-	server := NewServer(cfg)
+	return use(t, NewServer(cfg), options...)
+}
+
+func use(t testing.TB, server *Server, options ...func(*dynamodb.Options)) *DB {
 	db := &DB{Tap: server.Tap, t: t, client: server.Client(options...), server: server, names: map[string]bool{}}
 	t.Cleanup(db.finish)
 	return db
@@ -80,6 +94,11 @@ func MaxBackoff(longest time.Duration) func(*dynamodb.Options) {
 // Client returns the client: safe for concurrent use, with the SDK's own
 // retries.
 func (db *DB) Client() *dynamodb.Client { return db.client }
+
+// HTTPClient returns what carries the client's requests, for other clients of
+// the same backend, such as one of DynamoDB Streams: what they send is metered and
+// disturbed, too.
+func (db *DB) HTTPClient() dynamodb.HTTPClient { return db.client.Options().HTTPClient }
 
 // Name returns the name under which the test shall create the table: the name
 // itself in process, and one that no other test has on an endpoint.

@@ -97,6 +97,11 @@ func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
 	return Connect("http://dynamotest.invalid", append(options, s.Attach)...)
 }
 
+// HTTPClient returns what carries the requests of [Server.Client], with the
+// server's Tap, for clients of other kinds, such as one of DynamoDB Streams. It
+// takes any address for the server's.
+func (s *Server) HTTPClient() dynamodb.HTTPClient { return s.Wrap(direct{s.Transport()}) }
+
 // Transport returns the transport under [Server.Client], for a client that is
 // configured otherwise. No Tap is attached to it.
 func (s *Server) Transport() http.RoundTripper { return wire.Transport{Engine: s.engine} }

@@ -23,7 +23,13 @@ func (s *Server) Restore(from *Snapshot) { s.engine.Restore(from.engine) }
 
 // Fork returns a server of its own, with the same settings, that begins with
 // what this one holds now: seed once, fork for each test. The fork has no faults
-// and no meters, holds no index and no reads back, and has no file.
+// and no meters, holds no index and no reads back, and has no file. [Use] fails a
+// test for faults of its fork that never fired.
+//
+// "The same settings" includes the clock. A fork with a clock or other settings of
+// its own is a server that begins with the snapshot:
+//
+//	db := dynamotest.New(t, &dynamotest.Config{From: seeded.Snapshot(), Now: clock.Now})
 func (s *Server) Fork() *Server {
 	cfg := s.cfg
 	cfg.From = s.Snapshot()

@@ -39,13 +39,20 @@ func (t *Tap) Attach(o *dynamodb.Options) {
 	if next == nil {
 		next = http.DefaultClient
 	}
-	o.HTTPClient = tapped{tap: t, next: next}
+	o.HTTPClient = t.Wrap(next)
 	if t.server != nil {
 		return // its replies carry their price
 	}
 	o.APIOptions = append(slices.Clone(o.APIOptions), func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(askForCapacity, middleware.Before)
 	})
+}
+
+// Wrap returns an HTTP client that sends requests through the Tap to the next, for
+// clients that [Tap.Attach] does not suit, such as one of DynamoDB Streams. What
+// requests cost is known where the reply says it.
+func (t *Tap) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient {
+	return tapped{tap: t, next: next}
 }
 
 // tapped is the HTTP client of a client with a Tap.
