@@ -28,14 +28,18 @@ const (
 	logged  = 64 << 10    // bytes of a body that ends with the process
 )
 
-// ending says how long the steps of the end may take.
+// ending says how long the steps of the end take at most.
 type ending struct {
-	notice time.Duration // readiness fails this long before the listener closes
-	answer time.Duration // for requests in flight
-	empty  time.Duration // for what is in the queue, which ends with the process
+	notice func(context.Context) // readiness fails until it returns, then the listener closes
+	answer time.Duration         // for requests in flight
+	empty  time.Duration         // for what is in the queue, which ends with the process
 }
 
-var orderly = ending{notice: time.Second, answer: 10 * time.Second, empty: 10 * time.Second}
+var orderly = ending{
+	notice: func(ctx context.Context) { wait(ctx, time.Second) },
+	answer: 10 * time.Second,
+	empty:  10 * time.Second,
+}
 
 // service is the webhook and the worker in one process.
 type service struct {
@@ -189,7 +193,7 @@ func (s *service) write(what string, m queue.Message) {
 // close stops taking requests, and says so before it does.
 func (s *service) close(ctx context.Context) error {
 	s.ready.Store(false)
-	wait(ctx, s.ending.notice)
+	s.ending.notice(ctx)
 	ctx, cancel := context.WithTimeout(ctx, s.ending.answer)
 	defer cancel()
 	if err := s.server.Shutdown(ctx); err != nil {

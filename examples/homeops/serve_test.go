@@ -166,31 +166,45 @@ func environment(env map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) { value, ok := env[name]; return value, ok }
 }
 
-// botAPI is Telegram's side of sendMessage. Each call waits to be let go.
+// botAPI is Telegram's side of sendMessage. Each call waits to be let go, or for
+// the end of a test that has failed.
 func botAPI(t *testing.T) (url string, began <-chan string, letGo chan<- bool) {
 	t.Helper()
-	calls, going := make(chan string), make(chan bool)
+	calls, going, over := make(chan string), make(chan bool), make(chan struct{})
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var sent struct{ Text string }
 		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || r.URL.Path != "/bot42:token/sendMessage" {
 			t.Errorf("%s: %v", r.URL.Path, err)
 		}
-		calls <- sent.Text
-		<-going
+		select {
+		case calls <- sent.Text:
+		case <-over:
+		}
+		select {
+		case <-going:
+		case <-over:
+		}
 		fmt.Fprint(w, `{"ok":true,"result":{"message_id":99}}`)
 	}))
-	t.Cleanup(api.Close)
+	t.Cleanup(func() {
+		close(over)
+		api.Close()
+	})
 	return api.URL, calls, going
 }
+
+// atOnce is a notice that nobody needs.
+func atOnce(context.Context) {}
 
 // While it ends, readiness fails, what still comes is taken, and what is in
 // hand is finished.
 func TestServeEndsInOrder(t *testing.T) {
 	t.Parallel()
 	url, began, letGo := botAPI(t)
+	noticed := make(chan struct{})
 	s := startServer(t, program{
 		Env:      environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken, "TELEGRAM_BOT_TOKEN": "42:token"}),
-		Telegram: url, Ending: ending{notice: 2 * time.Second, answer: patience, empty: patience},
+		Telegram: url, Ending: ending{notice: func(context.Context) { <-noticed }, answer: patience, empty: patience},
 	})
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/": 404, "/telegram": 405} {
 		if got := s.status(path); got != want {
@@ -216,6 +230,7 @@ func TestServeEndsInOrder(t *testing.T) {
 	s.ask(2)
 	<-began
 	s.ask(3) // for which there is no poller left
+	close(noticed)
 	select {
 	case code := <-s.exit:
 		t.Fatalf("ended with %d and two items in hand", code)
@@ -236,7 +251,7 @@ func TestServeFinishesWhatIsInHand(t *testing.T) {
 	url, began, letGo := botAPI(t)
 	s := startServer(t, program{
 		Env:      environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken, "TELEGRAM_BOT_TOKEN": "42:token"}),
-		Telegram: url, Ending: ending{notice: time.Millisecond, answer: patience, empty: time.Millisecond},
+		Telegram: url, Ending: ending{notice: atOnce, answer: patience, empty: time.Millisecond},
 	})
 	s.ask(1)
 	<-began
@@ -312,7 +327,7 @@ func TestServeSaysWhatItLoses(t *testing.T) {
 	defer dynamo.Close()
 	s := startServer(t, program{
 		Env:    environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken, "DYNAMO_ENDPOINT": dynamo.URL}),
-		Ending: ending{notice: time.Millisecond, answer: patience, empty: 10 * time.Millisecond},
+		Ending: ending{notice: atOnce, answer: patience, empty: 10 * time.Millisecond},
 	})
 	s.ask(1)
 	s.console.until(t, "[-5] diskning: aldrig, vad jag vet\n")
@@ -332,7 +347,7 @@ func TestServeWritesItsDeadLetters(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, program{
 		Env:    environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken}),
-		Ending: ending{notice: time.Millisecond, answer: patience, empty: patience},
+		Ending: ending{notice: atOnce, answer: patience, empty: patience},
 	})
 	future := `{"update_id":3,"message":{"message_id":30,"date":3825000000,"from":{"id":7},"chat":{"id":-5,"type":"group"},"text":"hej"}}`
 	long := strings.Replace(future, "hej", "h"+strings.Repeat("å", 50_000), 1) // the 64 KiB end within one
