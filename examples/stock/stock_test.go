@@ -1,8 +1,11 @@
 package stock_test
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -27,6 +30,47 @@ func TestALostReplyTakesOnePiece(t *testing.T) {
 
 	if got := pieces(t, db.Client(), "lamp"); got != "1" {
 		t.Errorf("%s pieces are left, want 1", got)
+	}
+}
+
+// In a synctest bubble time passes when all wait: delays, deadlines and the waits
+// of the SDK's retries take none.
+func TestADeadlineTakesOnePiece(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := dynamotest.New(t, nil)
+		stockUp(t, db.Client(), "lamp", "2")
+
+		// The reply comes after a minute, and the caller has given up by then.
+		db.Inject(dynamotest.Fault{Do: dynamotest.DelayReply, Op: "UpdateItem", Delay: time.Minute})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := stock.Reserve(ctx, db.Client(), "lamp", "order-1"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if err := stock.Reserve(t.Context(), db.Client(), "lamp", "order-1"); err != nil {
+			t.Error(err)
+		}
+		if got := pieces(t, db.Client(), "lamp"); got != "1" {
+			t.Errorf("%s pieces are left, want 1", got)
+		}
+	})
+}
+
+// Seed once, and fork for each test, however much was seeded.
+func TestEachOrderTakesTheLastPiece(t *testing.T) {
+	seeded := dynamotest.NewServer(nil)
+	stockUp(t, seeded.Client(), "lamp", "1")
+	for _, order := range []string{"order-1", "order-2"} {
+		t.Run(order, func(t *testing.T) {
+			t.Parallel()
+			db := dynamotest.Use(t, seeded.Fork()) // takes microseconds
+			if err := stock.Reserve(t.Context(), db.Client(), "lamp", order); err != nil {
+				t.Error(err)
+			}
+			if got := pieces(t, db.Client(), "lamp"); got != "0" {
+				t.Errorf("%s pieces are left", got)
+			}
+		})
 	}
 }
 
