@@ -51,7 +51,7 @@ func (c *control) After(ctx context.Context, call *engine.Call) *api.Error {
 func (c *control) answer(f *fault, call *engine.Call, hit []bool) *api.Error {
 	switch f.Do {
 	case Throttle:
-		return c.engine.Throttled(call, hit, engine.Throttling{OnDemand: f.Code == api.Throttling, Reason: f.Reason, Index: f.Index})
+		return c.engine.Throttled(call, hit, f.throttling())
 	case Conflict:
 		return engine.Conflict(call, hit)
 	case Unavailable:

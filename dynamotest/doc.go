@@ -59,8 +59,13 @@
 //	Conflict                   this server   TransactionConflictException, or a cancelled transaction
 //	Unprocessed                this server   entries of a batch come back
 //
-// In BatchExecuteStatement the last two and Throttle befall statements, each of
-// which has an Error of its own in the reply.
+// A batch of which some entries are throttled sends those back, too. In
+// BatchExecuteStatement the last two and Throttle befall statements, each of which
+// has an Error of its own in the reply.
+//
+// A fault that no request could meet is refused when it is injected. A table or a
+// key attribute may be misspelt and nobody knows yet: the message about a fault
+// that never fired lists the requests that passed, with their tables and indexes.
 //
 // Delays pass on the wall clock, or on that of a testing/synctest bubble; so do
 // the SDK's waits before it sends a request again: up to two seconds for one that

@@ -1,11 +1,9 @@
 package dynamotest
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -34,13 +32,19 @@ const (
 	// effect, whether or not its caller still waits.
 	DelayReply
 
-	// Throttle refuses the request for want of capacity, with
-	// ThrottlingReasons. A transaction, PartiQL's too, is cancelled for that
-	// reason, which the SDK does not retry. In BatchExecuteStatement it befalls
-	// each statement that matches, whose Error has the code
-	// ProvisionedThroughputExceeded; the others are performed. The code is the
-	// same for tables on demand, see [Fault.Code]. An operation that consumes no
-	// capacity, such as CreateTable, gets a ThrottlingException.
+	// Throttle refuses the request for want of capacity, with ThrottlingReasons.
+	// The error is the same for tables on demand, see [Fault].Code. Some
+	// operations are throttled in ways of their own:
+	//
+	//   - BatchGetItem and BatchWriteItem get through when only some of their
+	//     entries match: those come back unprocessed. When nothing gets through,
+	//     the answer is the error.
+	//   - In BatchExecuteStatement each statement that matches has an Error with
+	//     the code ProvisionedThroughputExceeded. The others are performed.
+	//   - A transaction, PartiQL's too, is cancelled, with that code among the
+	//     reasons. The SDK does not send it again.
+	//   - An operation that consumes no capacity, such as CreateTable, gets a
+	//     ThrottlingException without reasons.
 	Throttle
 	// InternalError answers 500.
 	InternalError
@@ -74,36 +78,55 @@ func (d Disturbance) String() string {
 func (d Disturbance) byServer() bool { return d >= Throttle }
 func (d Disturbance) delays() bool   { return d == Delay || d == DelayReply }
 
-// Fault disturbs chosen requests. Attempts are counted, not calls: what the
-// SDK sends again is a request of its own.
+// Fault disturbs chosen requests.
 //
-// Several faults may wait at once. Of those that lose a request or its reply the
-// first that is due takes it, and the others stay due; so it is with those that
-// answer it, which are asked when it arrives. Delays add up. Entries and
-// statements of a batch are refused where the batch itself gets through, one
-// statement by one fault. A fault that nobody would notice, such as the delay of
-// the reply to a request that is lost, stays due.
+// Op, Table, Index and Key say which requests match; those left empty match all.
+// One item, statement or page in the request must have all that Table, Index and
+// Key ask for. Of the requests that match, Nth, Times and Chance say which are
+// disturbed. Attempts are counted, not calls: what the SDK sends again is a request
+// of its own.
+//
+// Several faults may wait at once. This is how those that are due share a request:
+//
+//   - Delays add up.
+//   - Of LoseRequest and LoseReply, the one injected first loses it.
+//   - A request that arrives is answered by the one injected first of Throttle,
+//     InternalError, Unavailable and Conflict. Its reply may still be lost.
+//   - Entries and statements of a batch are refused only when the batch itself
+//     gets through, each by one fault, the one injected first.
+//   - What nobody would notice does not happen, such as the delay of the reply to
+//     a request that is lost.
+//
+// A fault that did nothing for one of these reasons stays due: the next request
+// that matches meets it.
 type Fault struct {
 	Do Disturbance
-	Op string // the operation, such as "UpdateItem"; "" is any
+
+	// Op is the operation, such as "UpdateItem"; "" is any. One that a server of
+	// this process does not have is refused.
+	Op string
 
 	// Table must be named by the request; "" is any. It may be the table's ARN. A
 	// request to an index names its table, and so does one about its tags or its
 	// stream.
 	Table string
 
-	// Index must be the one that the request reads: a Query, a Scan or a single
-	// SELECT; "" is any, and none. With Throttle and an Op that only writes, such
-	// as "PutItem", it is a global index of the table written to that cannot keep
-	// up: that throttles the writes, and the reasons name the index. Whether the
-	// index has the item is not looked at.
+	// Index is the index that the request reads. Query, Scan and ExecuteStatement
+	// read indexes. "" is any, and none.
+	//
+	// With Throttle and an Op that writes, it is a global index that cannot keep
+	// up: the writes to its table are throttled, and the reasons name the index.
+	// Every write to the table matches, whether or not the index has the item.
+	// The Ops that write are PutItem, UpdateItem, DeleteItem, BatchWriteItem,
+	// TransactWriteItems and those of PartiQL, in which statements that read the
+	// index match as well. Without an Op, Throttle finds reads of the index only.
 	Index string
 
 	// Key holds attributes that the key of an item in the request must have: a
 	// partition key alone is any item of the partition. A Query and a Scan name
 	// no items. A PartiQL statement names the item that it inserts, or the key
-	// attributes that its WHERE holds to one value each; one on an index names
-	// none. Nil is any.
+	// attributes that its WHERE holds to one value each; one that reads an index
+	// names none. Nil is any.
 	Key map[string]types.AttributeValue
 
 	// Nth is the first request disturbed, counting those that match from 1.
@@ -113,11 +136,15 @@ type Fault struct {
 	// Chance to -1; -1 disturbs all that follow.
 	Times int
 
-	// Chance, unless 0, is the probability that a matching request from the
-	// Nth on is disturbed. The draws follow from Seed, the operation, the items
-	// that the request names, and how often it has named them: the same requests
-	// meet the same faults whatever concurrent callers do meanwhile. Only those
-	// that name the same items, or none, depend on their order.
+	// Chance, unless 0, is the probability that a matching request from the Nth
+	// on is disturbed. Seed decides the draws: the same requests meet the same
+	// faults in every run.
+	//
+	// Each draw follows from Seed, the operation, the items that the request
+	// names, and how often the fault has met these before. Other requests do not
+	// matter. So callers side by side that name different items may come in any
+	// order. Of requests that name the same items, or none, as a Scan does, the
+	// first meets the first draw, and so on.
 	Chance float64
 	Seed   uint64
 
@@ -137,7 +164,10 @@ type Fault struct {
 
 	// Reason stands in the ThrottlingReasons of Throttle. Defaults to
 	// "TableWriteKeyRangeThroughputExceeded" or its like for reads and for global
-	// indexes.
+	// indexes. Any text will do, so that code can be shown a reason that AWS has
+	// not thought of yet. Those of today are Table or Index, Read or Write, and
+	// one of ProvisionedThroughputExceeded, AccountLimitExceeded,
+	// KeyRangeThroughputExceeded and MaxOnDemandThroughputExceeded, in one word.
 	Reason string
 
 	// Entries is how many of the matching entries Unprocessed sends back, the
@@ -147,100 +177,18 @@ type Fault struct {
 
 type fault struct {
 	Fault
-	server      *control // nil on other backends
-	key         attr.Map
-	met         map[uint64]uint64 // how often what was named, by its hash, for draws
-	seen, fired int
+	server         *control // nil on other backends
+	key            attr.Map
+	met            map[uint64]uint64 // how often what was named, by its hash, for draws
+	matched, fired int
+	passed         sightings
+	keyFits        bool   // a table that passed has such keys
+	keyHint        string // or it has not
 }
 
-func newFault(f Fault) (*fault, error) {
-	if f.Do == 0 || int(f.Do) >= len(disturbances) {
-		return nil, fmt.Errorf("dynamotest: fault: no such Do: %v", f.Do)
-	}
-	f.Table = api.TableNameOf(f.Table)
-	if wrong := cmp.Or(f.wrong(), f.wrongTarget(), f.wrongIndex()); wrong != "" {
-		return nil, fmt.Errorf("dynamotest: fault %v: %s", f.Do, wrong)
-	}
-	key, err := keyAttributes(f.Key)
-	if err != nil {
-		return nil, fmt.Errorf("dynamotest: fault %v: %w", f.Do, err)
-	}
-	if f.Nth == 0 {
-		f.Nth = 1
-	}
-	if f.Times == 0 {
-		f.Times = 1
-		if f.Chance > 0 {
-			f.Times = -1
-		}
-	}
-	return &fault{Fault: f, key: key, met: map[uint64]uint64{}}, nil
-}
-
-// wrong tells what contradicts itself: what would be ignored proves nothing.
-func (f *Fault) wrong() string {
-	switch {
-	case f.Do.delays() && f.Delay <= 0:
-		return "Delay must be positive"
-	case !f.Do.delays() && f.Delay != 0:
-		return "only Delay and DelayReply have a Delay"
-	case !(f.Chance >= 0 && f.Chance <= 1):
-		return fmt.Sprintf("Chance %g is no probability", f.Chance)
-	case f.Nth < 0 || f.Times < -1 || f.Entries < 0:
-		return "Nth, Times and Entries must not be negative, but for Times -1"
-	case f.After && f.Do != InternalError && f.Do != Unavailable:
-		return "only InternalError and Unavailable have an After"
-	case f.Reason != "" && f.Do != Throttle:
-		return "only Throttle has a Reason"
-	case f.Entries != 0 && f.Do != Unprocessed:
-		return "only Unprocessed has Entries"
-	case f.Do.byServer() && f.Op != "" && !slices.Contains(engine.Operations(), f.Op):
-		return fmt.Sprintf("there is no operation %q", f.Op)
-	case f.Code != "" && f.Do != Throttle:
-		return "only Throttle has a Code"
-	case f.Code != "" && f.Code != api.ThroughputExceeded && f.Code != api.Throttling:
-		return fmt.Sprintf("Code %q: Throttle knows %s and %s", f.Code, api.ThroughputExceeded, api.Throttling)
-	case f.Do == Throttle && f.Op != "" && !engine.Consumes(f.Op) && (f.Code != "" || f.Reason != ""):
-		return f.Op + " consumes no capacity: Throttle has neither a Code nor a Reason there"
-	}
-	return ""
-}
-
-// wrongTarget tells why no request could be about what the fault names.
-func (f *Fault) wrongTarget() string {
-	switch {
-	case f.Do == Unprocessed && f.Op != "" && !strings.HasPrefix(f.Op, "Batch"):
-		return f.Op + " is no batch"
-	case f.Key != nil && f.Op != "" && (f.Op == "Query" || f.Op == "Scan" || !engine.Consumes(f.Op)):
-		return "a " + f.Op + " names no items, so no Key finds it"
-	case strings.HasPrefix(f.Table, "arn:"):
-		return fmt.Sprintf("Table %q is the ARN of no table", f.Table)
-	case strings.Contains(f.Table, "/"):
-		return fmt.Sprintf("Table %q: a table has no slash; Index names an index", f.Table)
-	}
-	return ""
-}
-
-// wrongIndex tells why no request could be about the index.
-func (f *Fault) wrongIndex() string {
-	writes := slices.Contains(writes, f.Op)
-	switch {
-	case f.Index == "":
-		return ""
-	case strings.ContainsAny(f.Index, "/:"):
-		return fmt.Sprintf("Index %q: give its own name, and its table's in Table", f.Index)
-	case writes && f.Do == Throttle:
-		return ""
-	case writes:
-		return "of writes only Throttle finds the Index"
-	case f.Key != nil:
-		return "a request to an index names no items, so no Key finds it"
-	case f.Do == Conflict || f.Do == Unprocessed:
-		return "transactions and batches read no Index"
-	case f.Op != "" && !slices.Contains(indexReads, f.Op):
-		return f.Op + " reads no index, so no Index finds it"
-	}
-	return ""
+// holdsBack tells whether the Index is one that holds writes back.
+func (f *Fault) holdsBack() bool {
+	return f.Index != "" && f.Do == Throttle && (slices.Contains(writes, f.Op) || slices.Contains(statements, f.Op))
 }
 
 // String says what the fault is looking for.
@@ -259,14 +207,14 @@ func (f *Fault) String() string {
 
 // due counts a request that matches, and tells whether it is one to disturb.
 func (f *fault) due(call *engine.Call, hit []bool) bool {
-	f.seen++
+	f.matched++
 	lucky := f.Chance > 0 && f.draw(call, hit) >= f.Chance
-	return f.seen >= f.Nth && (f.Times < 0 || f.fired < f.Times) && !lucky
+	return f.matched >= f.Nth && (f.Times < 0 || f.fired < f.Times) && !lucky
 }
 
-// Inject adds a fault. On a [DB], one that never fired fails the test. It
-// panics on a fault that is none, and on one that only a server can commit when
-// the Tap is that of another backend.
+// Inject adds a fault. On a [DB], one that never fired fails the test, which says
+// what requests passed instead. It panics on a fault that is none, and on one that
+// only a server can commit when the Tap is that of another backend.
 func (t *Tap) Inject(f Fault) {
 	if err := t.inject(f); err != nil {
 		panic(err)
@@ -274,7 +222,7 @@ func (t *Tap) Inject(f Fault) {
 }
 
 func (t *Tap) inject(f Fault) error {
-	armed, err := newFault(f)
+	armed, err := newFault(f, t.server)
 	if err != nil {
 		return err
 	}
@@ -283,7 +231,6 @@ func (t *Tap) inject(f Fault) error {
 			return fmt.Errorf("dynamotest: fault %v needs a server in this process: this backend answers for itself", f.Do)
 		}
 	}
-	armed.server = t.server
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.faults = append(t.faults, armed)
@@ -293,13 +240,14 @@ func (t *Tap) inject(f Fault) error {
 	return nil
 }
 
-// Heal removes all faults, and returns a sentence for each that never fired.
+// Heal removes all faults, and returns a sentence for each that never fired, with
+// the requests that passed instead.
 func (t *Tap) Heal() (idle []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, f := range t.faults {
 		if f.fired == 0 {
-			idle = append(idle, fmt.Sprintf("fault %v never fired: %d requests matched", &f.Fault, f.seen))
+			idle = append(idle, f.idle())
 		}
 	}
 	t.faults = nil
@@ -338,6 +286,7 @@ func (t *Tap) verdict(op string, body []byte) verdict {
 			continue
 		}
 		call := f.onItsWay(t.server, op, body)
+		f.see(call)
 		hit, ok := f.inCall(call)
 		if !ok || !f.due(call, hit) {
 			continue
@@ -370,6 +319,9 @@ type sentence struct {
 	hit    []bool // the targets that it is about
 	refuse []bool // entries of a batch that go back
 	errors []*api.Error
+
+	throttle  *fault // the first that throttles entries of a batch
+	throttled []bool // the targets that it is about
 }
 
 // sentence counts the call with every fault of the server that it matches.
@@ -382,10 +334,11 @@ func (t *Tap) sentence(call *engine.Call) sentence {
 		if !f.Do.byServer() {
 			continue
 		}
+		f.see(call)
 		hit, ok := f.inCall(call)
 		switch {
 		case !ok || !f.due(call, hit):
-		case f.parts(call):
+		case f.parts(call, hit):
 			partly = append(partly, func() { f.refuse(&s, hit) })
 		case s.answer == nil:
 			s.answer, s.hit = f, hit
@@ -397,12 +350,21 @@ func (t *Tap) sentence(call *engine.Call) sentence {
 			refuse()
 		}
 	}
+	if s.answer == nil && s.throttle != nil && call.Operation != "BatchExecuteStatement" && !slices.Contains(s.refuse, false) {
+		s.answer, s.hit = s.throttle, s.throttled // nothing gets through
+	}
 	return s
 }
 
 // parts tells whether the fault befalls parts of a batch instead of all of it.
-func (f *fault) parts(call *engine.Call) bool {
-	return f.Do == Unprocessed || call.Operation == "BatchExecuteStatement" && (f.Do == Throttle || f.Do == Conflict)
+func (f *fault) parts(call *engine.Call, hit []bool) bool {
+	switch {
+	case !slices.Contains(batches, call.Operation):
+		return false
+	case call.Operation == "BatchExecuteStatement" && (f.Do == Throttle || f.Do == Conflict), f.Do == Unprocessed:
+		return true
+	}
+	return f.Do == Throttle && slices.Contains(hit, false)
 }
 
 // refuse adds the last Entries of the targets hit to those that are refused. It
@@ -420,17 +382,23 @@ func (f *fault) refuse(s *sentence, hit []bool) {
 	}
 	if added > 0 {
 		f.fired++
+		if f.Do == Throttle && s.throttle == nil {
+			s.throttle, s.throttled = f, hit
+		}
 	}
+}
+
+// throttling is how Throttle throttles.
+func (f *Fault) throttling() engine.Throttling {
+	return engine.Throttling{OnDemand: f.Code == api.Throttling, Reason: f.Reason, Index: f.Index}
 }
 
 // statementError is what a statement of a batch meets.
 func (f *fault) statementError() *api.Error {
-	switch {
-	case f.Do == Throttle && f.Code == api.Throttling:
-		return engine.ErrOnDemand
-	case f.Do == Throttle:
-		return engine.ErrThrottled
-	case f.Do == Conflict:
+	switch f.Do {
+	case Throttle:
+		return f.throttling().OfStatement()
+	case Conflict:
 		return engine.ErrConflict
 	}
 	return engine.ErrInternal

@@ -295,37 +295,39 @@ func TestFaultsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	document := map[string]types.AttributeValue{"customer": &types.AttributeValueMemberBOOL{}}
 	for want, f := range map[string]dynamotest.Fault{
-		"needs a server":           {Do: dynamotest.Throttle},
-		"no such Do":               {Op: "PutItem"},
-		"no such Do: Disturbance":  {Do: 99},
-		"Delay must be positive":   {Do: dynamotest.Delay},
-		"have a Delay":             {Do: dynamotest.LoseReply, Delay: time.Second},
-		"is no probability":        {Do: dynamotest.LoseReply, Chance: 2},
-		"NaN is no probability":    {Do: dynamotest.LoseReply, Chance: math.NaN()},
-		"not be negative, but":     {Do: dynamotest.LoseReply, Nth: -1},
-		"negative, but for":        {Do: dynamotest.LoseReply, Times: -2},
-		"and Entries must not":     {Do: dynamotest.Unprocessed, Entries: -1},
-		"have an After":            {Do: dynamotest.Throttle, After: true},
-		"has a Reason":             {Do: dynamotest.Conflict, Reason: "none"},
-		"has Entries":              {Do: dynamotest.Throttle, Entries: 2},
-		"there is no operation":    {Do: dynamotest.Throttle, Op: "GetItm"},
-		"PutItem is no batch":      {Do: dynamotest.Unprocessed, Op: "PutItem"},
-		"names no items":           {Do: dynamotest.LoseReply, Op: "Query", Key: orderKey("ann", 1)},
-		"a GetRecords names no":    {Do: dynamotest.LoseReply, Op: "GetRecords", Key: orderKey("ann", 1)},
-		"a table has no slash":     {Do: dynamotest.LoseReply, Table: "orders/by-day"},
-		`"orders/index/by-day": a`: {Do: dynamotest.LoseReply, Table: "arn:aws:dynamodb:us-east-1:123456789012:table/orders/index/by-day"},
-		"the ARN of no table":      {Do: dynamotest.LoseReply, Table: "arn:aws:s3:::orders"},
-		"give its own name":        {Do: dynamotest.LoseReply, Index: "orders/by-day"},
-		"of writes only Throttle":  {Do: dynamotest.LoseReply, Op: "PutItem", Index: "by-day"},
-		"to an index names no":     {Do: dynamotest.LoseReply, Index: "by-day", Key: orderKey("ann", 1)},
-		"read no Index":            {Do: dynamotest.Conflict, Index: "by-day"},
-		"batches read no Index":    {Do: dynamotest.Unprocessed, Op: "BatchGetItem", Index: "by-day"},
-		"GetItem reads no index":   {Do: dynamotest.Throttle, Op: "GetItem", Index: "by-day"},
-		"has a Code":               {Do: dynamotest.Conflict, Code: "ThrottlingException"},
-		"Throttle knows":           {Do: dynamotest.Throttle, Code: "SlowDown"},
-		"consumes no capacity":     {Do: dynamotest.Throttle, Op: "CreateTable", Code: "ThrottlingException"},
-		"nor a Reason":             {Do: dynamotest.Throttle, Op: "TagResource", Reason: "MadeUp"},
-		"and no key":               {Do: dynamotest.LoseReply, Key: document},
+		"needs a server":            {Do: dynamotest.Throttle},
+		"no such Do":                {Op: "PutItem"},
+		"no such Do: Disturbance":   {Do: 99},
+		"Delay must be positive":    {Do: dynamotest.Delay},
+		"have a Delay":              {Do: dynamotest.LoseReply, Delay: time.Second},
+		"is no probability":         {Do: dynamotest.LoseReply, Chance: 2},
+		"NaN is no probability":     {Do: dynamotest.LoseReply, Chance: math.NaN()},
+		"not be negative, but":      {Do: dynamotest.LoseReply, Nth: -1},
+		"negative, but for":         {Do: dynamotest.LoseReply, Times: -2},
+		"and Entries must not":      {Do: dynamotest.Unprocessed, Entries: -1},
+		"have an After":             {Do: dynamotest.Throttle, After: true},
+		"has a Reason":              {Do: dynamotest.Conflict, Reason: "none"},
+		"has Entries":               {Do: dynamotest.Throttle, Entries: 2},
+		`no operation "GetItm"`:     {Do: dynamotest.Throttle, Op: "GetItm"},
+		"GetItem meets no Conflict": {Do: dynamotest.Conflict, Op: "GetItem"},
+		"ListTables names no table": {Do: dynamotest.LoseReply, Op: "ListTables", Table: "orders"},
+		"PutItem is no batch":       {Do: dynamotest.Unprocessed, Op: "PutItem"},
+		"names no items":            {Do: dynamotest.LoseReply, Op: "Query", Key: orderKey("ann", 1)},
+		"a GetRecords names no":     {Do: dynamotest.LoseReply, Op: "GetRecords", Key: orderKey("ann", 1)},
+		"a table has no slash":      {Do: dynamotest.LoseReply, Table: "orders/by-day"},
+		`"orders/index/by-day": a`:  {Do: dynamotest.LoseReply, Table: "arn:aws:dynamodb:us-east-1:123456789012:table/orders/index/by-day"},
+		"the ARN of no table":       {Do: dynamotest.LoseReply, Table: "arn:aws:s3:::orders"},
+		"give its own name":         {Do: dynamotest.LoseReply, Index: "orders/by-day"},
+		"of writes only Throttle":   {Do: dynamotest.LoseReply, Op: "PutItem", Index: "by-day"},
+		"to an index names no":      {Do: dynamotest.LoseReply, Index: "by-day", Key: orderKey("ann", 1)},
+		"read no Index":             {Do: dynamotest.Conflict, Index: "by-day"},
+		"batches read no Index":     {Do: dynamotest.Unprocessed, Op: "BatchGetItem", Index: "by-day"},
+		"GetItem reads no index":    {Do: dynamotest.Throttle, Op: "GetItem", Index: "by-day"},
+		"has a Code":                {Do: dynamotest.Conflict, Code: "ThrottlingException"},
+		"Throttle knows":            {Do: dynamotest.Throttle, Code: "SlowDown"},
+		"consumes no capacity":      {Do: dynamotest.Throttle, Op: "CreateTable", Code: "ThrottlingException"},
+		"nor a Reason":              {Do: dynamotest.Throttle, Op: "TagResource", Reason: "MadeUp"},
+		"and no key":                {Do: dynamotest.LoseReply, Key: document},
 	} {
 		func() {
 			defer func() {
@@ -334,6 +336,26 @@ func TestFaultsThatCannotBe(t *testing.T) {
 				}
 			}()
 			dynamotest.NewTap().Inject(f)
+		}()
+	}
+}
+
+// A server knows what it has; what another backend has, nobody knows here.
+func TestAnOperationThatIsMisspelt(t *testing.T) {
+	t.Parallel()
+	dynamotest.NewTap().Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "OfTomorrow"})
+	for _, do := range []dynamotest.Disturbance{dynamotest.LoseReply, dynamotest.LoseRequest, dynamotest.DelayReply, dynamotest.Unavailable} {
+		f := dynamotest.Fault{Do: do, Op: "PutItme"}
+		if do == dynamotest.DelayReply {
+			f.Delay = time.Second
+		}
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, `there is no operation "PutItme"`) {
+					t.Errorf("%v: %s", do, got)
+				}
+			}()
+			dynamotest.NewServer(nil).Inject(f)
 		}()
 	}
 }

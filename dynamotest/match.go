@@ -73,7 +73,7 @@ func (f *fault) inCall(call *engine.Call) (hit []bool, ok bool) {
 	}
 	hit = make([]bool, len(call.Targets))
 	for i, target := range call.Targets {
-		hit[i] = (f.Table == "" || f.Table == target.Table) && f.onIndex(target) && contains(target.Key, f.key) && f.harms(call, target)
+		hit[i] = f.about(target.Table) && f.onIndex(target) && contains(target.Key, f.key) && f.harms(call, target)
 		ok = ok || hit[i]
 	}
 	return hit, ok
@@ -81,7 +81,7 @@ func (f *fault) inCall(call *engine.Call) (hit []bool, ok bool) {
 
 // onIndex tells whether a target is on the fault's index, or is held back by it.
 func (f *fault) onIndex(target engine.Target) bool {
-	if f.Index != "" && slices.Contains(writes, f.Op) {
+	if f.holdsBack() && !target.Read {
 		return f.server.engine.HasGlobalIndex(target.Table, f.Index)
 	}
 	return f.Index == "" || f.Index == target.Index

@@ -64,6 +64,13 @@ func TestAStatementMeetsFaults(t *testing.T) {
 		{"throttled write", dynamotest.Fault{Do: dynamotest.Throttle}, insertAnn1, "ProvisionedThroughputExceededException TableWriteKeyRangeThroughputExceeded table/orders", 0},
 		{"throttled update", dynamotest.Fault{Do: dynamotest.Throttle}, updateAnn1, "ProvisionedThroughputExceededException TableWriteKeyRangeThroughputExceeded table/orders", 0},
 		{"throttled index", dynamotest.Fault{Do: dynamotest.Throttle}, byDay, "ProvisionedThroughputExceededException IndexReadKeyRangeThroughputExceeded table/orders/index/by-day", 0},
+		{"an index read", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day", Table: "orders"}, byDay, "ProvisionedThroughputExceededException IndexReadKeyRangeThroughputExceeded table/orders/index/by-day", 0},
+		{"an index not read", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day"}, selectAnn1, "<nil>", 0},
+		{"an insert held back", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day", Table: "orders"}, insertAnn1, "ProvisionedThroughputExceededException IndexWriteKeyRangeThroughputExceeded table/orders/index/by-day", 0},
+		{"an update held back", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day", Key: ann}, updateAnn1, "ProvisionedThroughputExceededException IndexWriteKeyRangeThroughputExceeded table/orders/index/by-day", 0},
+		{"a delete held back", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day", Reason: "MadeUp"}, deleteAnn1, "ProvisionedThroughputExceededException MadeUp table/orders/index/by-day", 0},
+		{"no such index", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-week"}, insertAnn1, "<nil>", 1},
+		{"held back elsewhere", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day", Key: bo}, insertAnn1, "<nil>", 1},
 		{"for a reason", dynamotest.Fault{Do: dynamotest.Throttle, Reason: "MadeUp"}, byDay, "ProvisionedThroughputExceededException MadeUp table/orders/index/by-day", 0},
 		{"conflict", dynamotest.Fault{Do: dynamotest.Conflict}, insertAnn1, "TransactionConflictException", 0},
 		{"conflict of an update", dynamotest.Fault{Do: dynamotest.Conflict}, updateAnn1, "TransactionConflictException", 0},
@@ -127,6 +134,8 @@ func TestStatementsOfABatchMeetFaultsEach(t *testing.T) {
 		{"conflict", []dynamotest.Fault{{Do: dynamotest.Conflict, Key: ann}}, inserts, []string{"TransactionConflict", ""}, 0},
 		{"conflict of reads", []dynamotest.Fault{{Do: dynamotest.Conflict}}, selects, []string{"", ""}, 1},
 		{"unprocessed", []dynamotest.Fault{{Do: dynamotest.Unprocessed, Entries: 1}}, inserts, []string{"", "InternalServerError"}, 0},
+		{"held back by an index", []dynamotest.Fault{{Do: dynamotest.Throttle, Op: "BatchExecuteStatement", Index: "by-day", Key: bo}}, inserts, []string{"", "ProvisionedThroughputExceeded"}, 0},
+		{"no write to hold back", []dynamotest.Fault{{Do: dynamotest.Throttle, Op: "BatchExecuteStatement", Index: "by-day"}}, selects, []string{"", ""}, 1},
 		{"two at once", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: ann}, {Do: dynamotest.Conflict, Key: bo}}, inserts, []string{"ProvisionedThroughputExceeded", "TransactionConflict"}, 0},
 		{"two of one statement", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: ann}, {Do: dynamotest.Conflict, Key: ann}}, inserts, []string{"ProvisionedThroughputExceeded", ""}, 1},
 		{"they add up", []dynamotest.Fault{{Do: dynamotest.Unprocessed, Entries: 1}, {Do: dynamotest.Unprocessed, Entries: 1}}, inserts, []string{"InternalServerError", "InternalServerError"}, 0},
@@ -203,6 +212,33 @@ func TestATransactionOfStatementsIsCancelled(t *testing.T) {
 				t.Errorf("%v: and then %v", do, err)
 			}
 		}
+	}
+}
+
+// What held a statement back is told where there is room for it.
+func TestStatementsTogetherAreHeldBackByAnIndex(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, nil)
+	table := create(t, db)
+	const ofIndex = "global secondary indexes"
+	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "ExecuteTransaction", Table: table, Index: "by-day", Key: orderKey("bo", 1)})
+	var cancelled *types.TransactionCanceledException
+	if err := executeTogether(t, db.Client(), insertAnn1, insertBo1); !errors.As(err, &cancelled) {
+		t.Fatal(err)
+	}
+	if why := cancelled.CancellationReasons; *why[0].Code != "None" || *why[1].Code != "ProvisionedThroughputExceeded" || !strings.Contains(*why[1].Message, ofIndex) {
+		t.Errorf("transaction: %v", cancelled)
+	}
+	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "BatchExecuteStatement", Table: table, Index: "by-day"})
+	out, err := db.Client().BatchExecuteStatement(t.Context(), &dynamodb.BatchExecuteStatementInput{Statements: []types.BatchStatementRequest{{Statement: aws.String(insertAnn1)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong := out.Responses[0].Error; wrong == nil || !strings.Contains(*wrong.Message, ofIndex) {
+		t.Errorf("batch: %v", wrong)
+	}
+	if n := count(t, db.Client(), table); n != 0 {
+		t.Errorf("%d rows", n)
 	}
 }
 

@@ -119,4 +119,3 @@ func TestRequestsOfOtherClientsAreMeteredAndDisturbed(t *testing.T) {
 		}
 	}
 }
-

@@ -32,12 +32,13 @@ var (
 	ErrUnavailable = &api.Error{Code: api.ServiceUnavailable, Message: unavailableText}
 )
 
-// What becomes of one statement of a batch. An entry that a batch of the older
-// kind would send back failed for one of these reasons, too.
+// ErrConflict is what a write meets that is in a transaction already.
+var ErrConflict = &api.Error{Code: "TransactionConflictException", Message: conflictText}
+
+// Throttling of a table that is provisioned, and of one on demand.
 var (
-	ErrThrottled = &api.Error{Code: api.ThroughputExceeded, Message: throttledText}
-	ErrOnDemand  = &api.Error{Code: api.Throttling, Message: onDemandText}
-	ErrConflict  = &api.Error{Code: "TransactionConflictException", Message: conflictText}
+	errThrottled = &api.Error{Code: api.ThroughputExceeded, Message: throttledText}
+	errOnDemand  = &api.Error{Code: api.Throttling, Message: onDemandText}
 )
 
 // transactions are the operations that are cancelled instead of refused.
@@ -88,6 +89,9 @@ func (e *Engine) Throttled(call *Call, hit []bool, how Throttling) *api.Error {
 	return how.because(reasons)
 }
 
+// OfStatement is what a statement of a batch meets.
+func (how Throttling) OfStatement() *api.Error { return how.err(how.Index != "") }
+
 // because is the error with the reasons for it.
 func (how Throttling) because(reasons []api.ThrottlingReason) *api.Error {
 	ofTable := func(why api.ThrottlingReason) bool { return !strings.Contains(why.Resource, "/index/") }
@@ -98,9 +102,9 @@ func (how Throttling) because(reasons []api.ThrottlingReason) *api.Error {
 
 // err is the error without the reasons, of a table or of its global indexes.
 func (how Throttling) err(ofIndexes bool) *api.Error {
-	err, ofIndex := *ErrThrottled, throttledIndex
+	err, ofIndex := *errThrottled, throttledIndex
 	if how.OnDemand {
-		err, ofIndex = *ErrOnDemand, onDemandIndex
+		err, ofIndex = *errOnDemand, onDemandIndex
 	}
 	if ofIndexes {
 		err.Message = ofIndex

@@ -97,6 +97,9 @@ func (e *Engine) KeyNames(table string) []string {
 	return names
 }
 
+// NamesTables tells whether requests of an operation have targets.
+func NamesTables(operation string) bool { return requests[operation] != nil }
+
 // requests makes requests that have targets, by operation.
 var requests = map[string]func() api.Request{
 	"BatchExecuteStatement":     fresh[api.BatchExecuteStatement],

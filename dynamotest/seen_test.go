@@ -1,0 +1,123 @@
+package dynamotest_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// shop sends a transaction on two tables, two reads of an index and a put.
+func shop(t *testing.T, db *dynamodb.Client) {
+	t.Helper()
+	ctx, orders := t.Context(), aws.String("orders")
+	if _, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+		{Put: &types.Put{TableName: orders, Item: order("ann", 1)}},
+		{Put: &types.Put{TableName: aws.String("others"), Item: order("ann", 1)}},
+		{Put: &types.Put{TableName: orders, Item: order("ann", 2)}},
+	}}); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if _, err := db.Scan(ctx, &dynamodb.ScanInput{TableName: orders, IndexName: aws.String("by-day")}); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := put(ctx, db, "orders", order("bo", 1)); err != nil {
+		t.Error(err)
+	}
+}
+
+const shopped = "seen: TransactWriteItems ×1 on orders, others; Scan ×2 on orders/by-day; PutItem ×1 on orders"
+
+// What is misspelt in a fault shows beside what passed.
+func TestAnIdleFaultSaysWhatPassed(t *testing.T) {
+	t.Parallel()
+	visitor := map[string]types.AttributeValue{"visitor": &types.AttributeValueMemberS{Value: "ann"}}
+	for _, tt := range []struct {
+		fault dynamotest.Fault
+		want  string
+	}{
+		{
+			dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem", Table: "oders"},
+			"LoseReply on request 1 of Op PutItem of Table oders never fired: 0 requests matched; " + shopped,
+		},
+		{
+			dynamotest.Fault{Do: dynamotest.Unavailable, Index: "by-week"},
+			"Unavailable on request 1 of Index by-week never fired: 0 requests matched; " + shopped,
+		},
+		{
+			dynamotest.Fault{Do: dynamotest.InternalError, Nth: 9},
+			"InternalError on request 9 never fired: 4 requests matched; " + shopped,
+		},
+		{
+			dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-week"},
+			"Throttle on request 1 of Index by-week never fired: 0 requests matched; " + shopped + "; an Index without an Op that writes is of reads only",
+		},
+		{
+			dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Key: visitor},
+			"LoseRequest on request 1 of Op PutItem with visitor never fired: 0 requests matched; " + shopped + "; the key of orders is customer, number, without visitor",
+		},
+		{
+			dynamotest.Fault{Do: dynamotest.Throttle, Op: "UpdateItem", Key: visitor}, // none of these names a key
+			"Throttle on request 1 of Op UpdateItem with visitor never fired: 0 requests matched; " + shopped,
+		},
+		{
+			dynamotest.Fault{Do: dynamotest.Throttle, Op: "PutItem", Key: orderKey("cy", 1)}, // the right key, of nobody here
+			"Throttle on request 1 of Op PutItem with customer with number never fired: 0 requests matched; " + shopped,
+		},
+	} {
+		db := dynamotest.New(t, nil)
+		if err := schema.Create(t.Context(), db.Client(), orders("orders"), orders("others")); err != nil {
+			t.Fatal(err)
+		}
+		db.Inject(tt.fault)
+		shop(t, db.Client())
+		if diff := cmp.Diff([]string{"fault " + tt.want}, db.Heal()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// Another server than the one with the fault was asked, say.
+func TestAnIdleFaultSaysThatNothingPassed(t *testing.T) {
+	t.Parallel()
+	r := &recorder{TB: t}
+	db := dynamotest.New(r, nil)
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply})
+	r.finish()
+	want := []string{"dynamotest: fault LoseReply on request 1 never fired: 0 requests matched; none was seen"}
+	if diff := cmp.Diff(want, r.errors); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A test of many tables gets no page of them.
+func TestWhatPassedIsToldInShort(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, nil)
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
+	many := map[string]types.KeysAndAttributes{}
+	for i := range 10 {
+		name := fmt.Sprintf("table%d", i)
+		many[name] = types.KeysAndAttributes{Keys: []map[string]types.AttributeValue{orderKey("ann", 1)}}
+	}
+	_, _ = once(db.Client()).BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: many}) // there is no such table
+	for i := range 10 {
+		_, _ = db.Client().DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(fmt.Sprintf("table%d", i))})
+	}
+	want := "fault LoseReply on request 1 of Op PutItem never fired: 0 requests matched; " +
+		"seen: BatchGetItem ×1 on table0, table1, table2, table3 and 6 more"
+	for i := range 7 {
+		want += fmt.Sprintf("; DescribeTable ×1 on table%d", i)
+	}
+	if diff := cmp.Diff([]string{want + "; 3 others"}, db.Heal()); diff != "" {
+		t.Error(diff)
+	}
+}
