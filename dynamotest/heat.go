@@ -18,7 +18,8 @@ type Heat struct {
 	Table, Index string // Index is "" for the table itself
 	Partition    string // the key's value; several are joined by commas
 	Units               // consumed in all
-	Peak         Units  // the most in one second
+	Peak         Units  // the most in one second of the clock
+	Limit        Units  // those of [Config].PartitionLimits, which a Peak may exceed
 	Throttled    int    // requests, and entries of batches and transactions, that were refused
 }
 
@@ -38,44 +39,77 @@ func (s *Server) Heat() HeatMap {
 			Table: load.Table, Index: load.Index, Partition: load.Partition, Throttled: load.Throttled,
 			Units: Units{RCU: load.Consumed.Read, WCU: load.Consumed.Write},
 			Peak:  Units{RCU: load.Peak.Read, WCU: load.Peak.Write},
+			Limit: s.cfg.PartitionLimits,
 		})
 	}
 	return out
 }
 
-// barWidth is how long the longest bar is.
-const barWidth = 20
+// Top returns the first n partitions, or all of them when there are fewer.
+func (m HeatMap) Top(n int) HeatMap { return m[:max(0, min(n, len(m)))] }
 
-// String draws a bar for each partition, for what it consumed. Those that were
-// not throttled and consumed less than a hundredth of a unit are only counted: a
-// write that is refused elsewhere, by a full index say, has met its own partition
-// without a charge.
+// barWidth is how long the longest bar is, and drawn how many bars there are.
+const (
+	barWidth = 20
+	drawn    = 20
+)
+
+// String draws a bar for what each of the first 20 partitions consumed, and counts
+// the others; print them one by one to see them all. Those that were not throttled
+// and consumed less than a hundredth of a unit are counted apart: a write that is
+// refused elsewhere, by a full index say, has met its own partition without a
+// charge.
 func (m HeatMap) String() string {
+	var busy HeatMap
 	var most float64
-	idle := 0
 	for _, h := range m {
-		most = max(most, h.RCU+h.WCU)
+		if !h.idle() {
+			busy = append(busy, h)
+			most = max(most, h.RCU+h.WCU)
+		}
 	}
+	top := busy.Top(drawn)
 	var b strings.Builder
-	for _, h := range m {
-		if h.idle() {
-			idle++
-			continue
-		}
-		name := h.Table
-		if h.Index != "" {
-			name += "/" + h.Index
-		}
+	for _, h := range top {
 		bar := 0
 		if most > 0 {
 			bar = int(barWidth * (h.RCU + h.WCU) / most)
 		}
-		fmt.Fprintf(&b, "%s %s |%s| %g RCU, %g WCU, %d throttled\n", name, h.Partition, strings.Repeat("#", bar), cents(h.RCU), cents(h.WCU), h.Throttled)
+		fmt.Fprintf(&b, "%s |%s| %s\n", h.name(), strings.Repeat("#", bar), h.load())
 	}
-	if idle > 0 {
+	if more := len(busy) - len(top); more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", more)
+	}
+	if idle := len(m) - len(busy); idle > 0 {
 		fmt.Fprintf(&b, "and %d without traffic\n", idle)
 	}
 	return b.String()
+}
+
+// String is the line of a drawing without its bar.
+func (h Heat) String() string { return h.name() + " " + h.load() }
+
+func (h Heat) name() string {
+	if h.Index != "" {
+		return h.Table + "/" + h.Index + " " + h.Partition
+	}
+	return h.Table + " " + h.Partition
+}
+
+func (h Heat) load() string {
+	return fmt.Sprintf("%g RCU%s, %g WCU%s, %d throttled",
+		cents(h.RCU), peak(h.Peak.RCU, h.Limit.RCU), cents(h.WCU), peak(h.Peak.WCU, h.Limit.WCU), h.Throttled)
+}
+
+// peak says what a partition met in its worst second. Without units there was none.
+func peak(units, limit float64) string {
+	switch {
+	case cents(units) == 0:
+		return ""
+	case limit == 0 || math.IsInf(limit, 1):
+		return fmt.Sprintf(" (peak %g)", cents(units))
+	}
+	return fmt.Sprintf(" (peak %g of %g)", cents(units), limit)
 }
 
 // idle tells whether there is nothing to print but zeros.

@@ -20,31 +20,36 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
+// A thousand writes a second are what one key takes, whatever the table could. A
+// sale that counts on one item meets that limit; counters on ten items, whose sum
+// is the answer, do not.
 func ExampleServer_Heat() {
 	ctx := context.Background()
 	now := time.Unix(1_800_000_000, 0)
-	srv := dynamotest.NewServer(&dynamotest.Config{
-		Now: func() time.Time { return now }, PartitionLimits: dynamotest.Units{RCU: 30, WCU: 10},
-	})
-	db := once(srv.Client())
-	if err := schema.Create(ctx, db, schema.Table{Name: "hits", Key: schema.Key{Partition: schema.String("page")}}); err != nil {
+	srv := dynamotest.NewServer(&dynamotest.Config{Now: func() time.Time { return now }, PartitionLimits: dynamotest.Limits})
+	once := srv.Client(func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
+	if err := schema.Create(ctx, once, schema.Table{Name: "sold", Key: schema.Key{Partition: schema.String("article")}}); err != nil {
 		log.Fatal(err)
 	}
-	hit := func(page string) {
-		_, _ = db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: aws.String("hits"), Key: map[string]types.AttributeValue{"page": &types.AttributeValueMemberS{Value: page}},
+	sell := func(key string) {
+		_, err := once.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: aws.String("sold"), Key: map[string]types.AttributeValue{"article": &types.AttributeValueMemberS{Value: key}},
 			UpdateExpression: aws.String("ADD n :1"), ExpressionAttributeValues: map[string]types.AttributeValue{":1": &types.AttributeValueMemberN{Value: "1"}},
 		})
+		var throttled *types.ProvisionedThroughputExceededException
+		if err != nil && !errors.As(err, &throttled) {
+			log.Fatal(err)
+		}
 	}
-	for i := range 20 { // within one second
-		hit("home")                         // one counter
-		hit(fmt.Sprintf("sharded#%d", i%2)) // two halves of one
+	for i := range 1500 { // all at one instant
+		sell("lamp")                        // one item
+		sell(fmt.Sprintf("chair#%d", i%10)) // one of ten
 	}
-	fmt.Print(srv.Heat())
+	fmt.Print(srv.Heat().Top(3))
 	// Output:
-	// hits home |####################| 0 RCU, 10 WCU, 10 throttled
-	// hits sharded#0 |####################| 0 RCU, 10 WCU, 0 throttled
-	// hits sharded#1 |####################| 0 RCU, 10 WCU, 0 throttled
+	// sold lamp |####################| 0 RCU, 1000 WCU (peak 1000 of 1000), 500 throttled
+	// sold chair#0 |###| 0 RCU, 150 WCU (peak 150 of 1000), 0 throttled
+	// sold chair#1 |###| 0 RCU, 150 WCU (peak 150 of 1000), 0 throttled
 }
 
 // limited returns a database whose clock the test turns.
@@ -464,8 +469,8 @@ func TestADrawingLeavesOutWhatHadNoTraffic(t *testing.T) {
 	for i := range 3 { // the day is full after the first
 		_ = put(t.Context(), once(db.Client()), table, order(fmt.Sprint("c", i), 1))
 	}
-	want := table + "/by-day 2026-03-29 |####################| 0 RCU, 1 WCU, 2 throttled\n" +
-		table + " c0 |####################| 0 RCU, 1 WCU, 0 throttled\n" +
+	want := table + "/by-day 2026-03-29 |####################| 0 RCU, 1 WCU (peak 1 of 1), 2 throttled\n" +
+		table + " c0 |####################| 0 RCU, 1 WCU (peak 1 of 1), 0 throttled\n" +
 		"and 2 without traffic\n"
 	if diff := cmp.Diff(want, db.Server().Heat().String()); diff != "" {
 		t.Error(diff)
@@ -473,5 +478,87 @@ func TestADrawingLeavesOutWhatHadNoTraffic(t *testing.T) {
 	crumbs := dynamotest.HeatMap{{Table: "t", Partition: "a", Units: dynamotest.Units{RCU: 8}}, {Table: "t", Partition: "b", Units: dynamotest.Units{RCU: 0.004}}}
 	if got := crumbs.String(); got != "t a |####################| 8 RCU, 0 WCU, 0 throttled\nand 1 without traffic\n" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// A drawing fits a screen, however many keys there are, and says what a partition
+// met in its worst second, which makes it hot.
+func TestADrawingShowsTheHottest(t *testing.T) {
+	t.Parallel()
+	db, table, turn := limited(t, dynamotest.Units{WCU: 100})
+	for i := range 24 {
+		if err := put(t.Context(), db.Client(), table, order(fmt.Sprintf("c%02d", i), 1)); err != nil {
+			t.Fatal(err)
+		}
+		if i == 19 {
+			turn(time.Second)
+		}
+	}
+	heat := db.Server().Heat()
+	lines := strings.Split(heat.String(), "\n")
+	if want := table + "/by-day 2026-03-29 |####################| 0 RCU, 24 WCU (peak 20 of 100), 0 throttled"; lines[0] != want {
+		t.Errorf("got  %s\nwant %s", lines[0], want)
+	}
+	if len(lines) != 22 || lines[20] != "and 5 more" || lines[21] != "" {
+		t.Errorf("%d lines, the last are %q", len(lines), lines[max(0, len(lines)-2):])
+	}
+	if got, want := heat[24].String(), table+" c23 0 RCU, 1 WCU (peak 1 of 100), 0 throttled"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for n, want := range map[int]int{-1: 0, 0: 0, 3: 3, 25: 25, 99: 25} {
+		if got := heat.Top(n); len(got) != want {
+			t.Errorf("Top(%d) has %d partitions, want %d", n, len(got), want)
+		}
+	}
+}
+
+// Without a limit a drawing names none.
+func TestADrawingWithoutLimits(t *testing.T) {
+	t.Parallel()
+	for _, limits := range []dynamotest.Units{{WCU: 1}, {RCU: math.Inf(1), WCU: 1}} {
+		db, table, _ := limited(t, limits)
+		if n := count(t, db.Client(), table); n != 0 {
+			t.Fatal(n)
+		}
+		if err := put(t.Context(), db.Client(), table, order("ann", 1)); err != nil {
+			t.Fatal(err)
+		}
+		count(t, db.Client(), table)
+		if got := db.Server().Heat().String(); !strings.Contains(got, table+" ann |####################| 1 RCU (peak 1), 1 WCU (peak 1 of 1), 0 throttled\n") {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
+// At one instant a partition has one second's worth, however long it was idle,
+// and within a second what comes back besides.
+func TestHowMuchAPartitionTakesAtOnce(t *testing.T) {
+	t.Parallel()
+	db, table, turn := limited(t, dynamotest.Units{RCU: 8})
+	client := once(db.Client())
+	read := func() int {
+		for n := 0; ; n++ {
+			_, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: orderKey("ann", 1), ConsistentRead: aws.Bool(true)})
+			if err != nil {
+				if code := errorCode(err); code != "ProvisionedThroughputExceededException" { // of a table on demand
+					t.Fatal(err)
+				}
+				return n
+			}
+		}
+	}
+	read()
+	turn(10 * time.Second)
+	atOnce := read()
+	within := atOnce
+	for range 7 {
+		turn(time.Second / 8)
+		within += read()
+	}
+	if atOnce != 8 || within != 15 {
+		t.Errorf("%d at once and %d within a second, want 8 and 15", atOnce, within)
+	}
+	if peak := db.Server().Heat()[0].Peak.RCU; peak != 15 {
+		t.Errorf("peak %g", peak)
 	}
 }

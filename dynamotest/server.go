@@ -30,11 +30,20 @@ type Config struct {
 	MaxBackoff time.Duration
 
 	// PartitionLimits is what one partition can take in a second of the server's
-	// clock, see [Server.Heat]. What a second did not use is there in the next, so
-	// that a burst may be twice as much; what AWS lends beyond that, for up to five
-	// minutes, is not promised there and left out. DynamoDB's are [Limits]; infinite ones throttle
-	// nothing and draw the heat map all the same. With one of the two alone, the
-	// other is not limited. Defaults to no limits.
+	// clock, see [Server.Heat]. A partition has at most one second's worth to give,
+	// however long it was idle, and gets it back evenly: at one instant it takes
+	// that, and within a second up to twice as much, what it had and what came
+	// back. A request is let through while anything is left and may overdraw it;
+	// the next one waits for the debt. What AWS lends beyond that, for up to five
+	// minutes, is not promised there and left out.
+	//
+	// What is refused is refused with ProvisionedThroughputExceededException,
+	// whatever the table's billing mode; in a batch it is left unprocessed, and a
+	// transaction is cancelled.
+	//
+	// DynamoDB's limits are [Limits]; infinite ones throttle nothing and draw the
+	// heat map all the same. With one of the two alone, the other is not limited.
+	// Defaults to no limits.
 	PartitionLimits Units
 
 	// IndexLag is how far global indexes are behind their tables, and ReadLag
