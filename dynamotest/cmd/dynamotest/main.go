@@ -37,10 +37,23 @@
 // Unless told otherwise it listens on the loopback interface only: whoever
 // reaches the port can read and change everything.
 //
-// With -data FILE it keeps what it holds in a file, and acknowledges nothing that
-// is not on disk: it may be killed at any time. One process uses a file at a time.
-// See dynamotest.OpenServer for what the file has and what happens when it is
-// damaged or the disk is full.
+// Its flags are all that can be set:
+//
+//	-addr HOST:PORT   where it listens: 127.0.0.1:8000 unless told otherwise. Port 0
+//	                  is any that is free. When it can be reached it says where in
+//	                  a line on standard output, the only one:
+//	                  dynamotest: listening on http://127.0.0.1:39145
+//	-data FILE        keeps what it holds in a file; without it all is forgotten at
+//	                  the end.
+//	-ttl INTERVAL     how often it deletes expired items, such as 5s: every minute
+//	                  unless told otherwise; 0 is never.
+//
+// Faults, limits of partitions and lag are not for the command: a program in Go
+// that serves dynamotest.Server.Handler can have them.
+//
+// With -data it acknowledges nothing that is not on disk: it may be killed at any
+// time. One process uses a file at a time. See dynamotest.OpenServer for what the
+// file has and what happens when it is damaged or the disk is full.
 //
 // SIGINT and SIGTERM end it with status 0, after the requests that are under way.
 // A second one ends it at once.
@@ -93,8 +106,23 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 
 type options struct {
 	addr  string
-	data  string        // the file; "" is none
-	sweep time.Duration // how often expired items are deleted
+	data  string   // the file; "" is none
+	sweep interval // how often expired items are deleted
+}
+
+// interval is a flag. Unlike the flag package's durations it says how one is
+// written.
+type interval time.Duration
+
+func (i *interval) String() string { return time.Duration(*i).String() }
+
+func (i *interval) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return errors.New("an interval has a unit, such as 5s or 1m")
+	}
+	*i = interval(d)
+	return nil
 }
 
 // parse reads the command line. It has told the user of an error.
@@ -107,9 +135,10 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 			"and credentials that may be any.\n\n")
 		flags.PrintDefaults()
 	}
-	flags.StringVar(&opt.addr, "addr", "127.0.0.1:8000", "listen on `HOST:PORT`; port 0 is any that is free")
+	flags.StringVar(&opt.addr, "addr", "127.0.0.1:8000", "listen on `HOST:PORT`; port 0 is any that is free, and standard output says which")
 	flags.StringVar(&opt.data, "data", "", "keep everything in `FILE`, which is made if it does not exist; without it, all is\nforgotten at the end")
-	flags.DurationVar(&opt.sweep, "ttl", time.Minute, "delete expired items at every `INTERVAL`; 0 is never")
+	opt.sweep = interval(time.Minute)
+	flags.Var(&opt.sweep, "ttl", "delete expired items at every `INTERVAL`, such as 5s; 0 is never")
 	if err := flags.Parse(args); err != nil {
 		return opt, err
 	}
@@ -123,7 +152,7 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 	case flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument: %q", flags.Arg(0))
 	case opt.sweep < 0:
-		err = fmt.Errorf("-ttl %v: an interval cannot be negative", opt.sweep)
+		err = fmt.Errorf("-ttl %v: an interval cannot be negative", &opt.sweep)
 	}
 	if err != nil {
 		fmt.Fprintln(log, "dynamotest:", err)
@@ -153,7 +182,7 @@ func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 		IdleTimeout:       5 * time.Minute,
 	}
 	if opt.sweep > 0 {
-		go expire(ctx, db, opt.sweep)
+		go expire(ctx, db, time.Duration(opt.sweep))
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,10 +71,12 @@ func TestWhatTheUserIsTold(t *testing.T) {
 		status int
 		want   string // a part of what it writes to its standard error
 	}{
-		{[]string{"-h"}, 0, `listen on HOST:PORT; port 0 is any that is free (default "127.0.0.1:8000")`},
+		{[]string{"-h"}, 0, `listen on HOST:PORT; port 0 is any that is free, and standard output says which (default "127.0.0.1:8000")`},
+		{[]string{"-h"}, 0, "such as 5s; 0 is never (default 1m0s)\n"},
 		{[]string{"-help"}, 0, "Usage: dynamotest [-addr HOST:PORT] [-data FILE] [-ttl INTERVAL]\n"},
 		{[]string{"-port", "1"}, 2, "flag provided but not defined: -port"},
 		{[]string{"-ttl", "often"}, 2, `invalid value "often" for flag -ttl`},
+		{[]string{"-ttl", "5"}, 2, `invalid value "5" for flag -ttl: an interval has a unit, such as 5s or 1m`},
 		{[]string{"-ttl", "-1s"}, 2, "dynamotest: -ttl -1s: an interval cannot be negative\nUsage"},
 		{[]string{"-data="}, 2, "dynamotest: -data: the name of the file is empty\nUsage"},
 		{[]string{"8000"}, 2, "dynamotest: unexpected argument: \"8000\"\nUsage"},
@@ -154,6 +158,29 @@ func TestOtherInterfaces(t *testing.T) {
 		}
 		if strings.Contains(log.String(), "can read and change everything") != warned {
 			t.Errorf("%s: %s", addr, &log)
+		}
+	}
+}
+
+// The documentation has every flag, and its default.
+func TestTheDocumentationHasTheFlags(t *testing.T) {
+	t.Parallel()
+	code, err := os.ReadFile("main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, _, _ := strings.Cut(string(code), "\npackage main")
+	var help bytes.Buffer
+	if _, err := parse([]string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) {
+		t.Fatal(err)
+	}
+	flags := regexp.MustCompile(`(?m)^  (-\w+ [A-Z:]+)$`).FindAllStringSubmatch(help.String(), -1)
+	if len(flags) != 3 {
+		t.Fatalf("%d flags in %s", len(flags), &help)
+	}
+	for _, f := range flags {
+		if !strings.Contains(doc, "//\t"+f[1]+" ") {
+			t.Errorf("the documentation lacks %s", f[1])
 		}
 	}
 }
