@@ -97,6 +97,9 @@
 // distance, never going backwards. Items expire when [Server.ExpireTTL] is
 // called, [Config].TTLDelay after their time.
 //
+//	release, err := srv.HoldIndex("orders", "by-day") // what is written now, the index shows after release()
+//	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock.Now, IndexLag: time.Second})
+//
 // # State
 //
 // [Server.Snapshot], [Server.Restore] and [Server.Fork] cost microseconds,
@@ -105,15 +108,29 @@
 // as JSON lines; [Server.LoadItems] reads items in the line form of DynamoDB's
 // exports.
 //
+//	for _, c := range cases {
+//		t.Run(c.name, func(t *testing.T) {
+//			t.Parallel()
+//			db := dynamotest.Use(t, seeded.Fork())
+//			…
+//		})
+//	}
+//
 // [OpenServer] keeps the state in a file, as the command's -data does: what was
 // acknowledged survives a kill.
+//
+//	srv, err := dynamotest.OpenServer("orders.data", nil)
 //
 // # Scale
 //
 // With [Config].PartitionLimits a hot partition is throttled as DynamoDB
 // throttles it, on the server's clock: writes sharded over ten keys get ten
 // times as far, and a global index on a status with three values holds its
-// table back. [Server.Heat] shows where the load went.
+// table back. [Server.Heat] shows where the load went:
+//
+//	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock.Now, PartitionLimits: dynamotest.Limits})
+//	…
+//	fmt.Print(srv.Heat()) // the hottest partitions, each with a bar, its worst second and its limit
 //
 // # Strictness
 //

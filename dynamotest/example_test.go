@@ -7,6 +7,8 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -119,6 +121,78 @@ func ExampleServer_HoldReads() {
 	// Output:
 	// 1
 	// 2
+}
+
+// A global index is a moment behind its table: code that writes and then asks the
+// index does not find what it wrote.
+func ExampleConfig_indexLag() {
+	ctx := context.Background()
+	now := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+	srv := dynamotest.NewServer(&dynamotest.Config{Now: func() time.Time { return now }, IndexLag: time.Second})
+	if err := schema.Create(ctx, srv.Client(), orders("orders")); err != nil {
+		log.Fatal(err)
+	}
+	if err := put(ctx, srv.Client(), "orders", order("ann", 1)); err != nil {
+		log.Fatal(err)
+	}
+	ofTheDay := func() {
+		out, err := srv.Client().Query(ctx, &dynamodb.QueryInput{
+			TableName: aws.String("orders"), IndexName: aws.String("by-day"), KeyConditionExpression: aws.String("#day = :day"),
+			ExpressionAttributeNames:  map[string]string{"#day": "day"},
+			ExpressionAttributeValues: map[string]types.AttributeValue{":day": &types.AttributeValueMemberS{Value: "2026-03-29"}},
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(out.Count)
+	}
+	ofTheDay()
+	now = now.Add(time.Second)
+	ofTheDay()
+	// Output:
+	// 0
+	// 1
+}
+
+// What was acknowledged is in the file, whenever the process ends: what the file
+// holds while the server is open is what a killed process leaves.
+func ExampleOpenServer_killed() {
+	ctx := context.Background()
+	folder, err := os.MkdirTemp("", "orders")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	srv, err := dynamotest.OpenServer(filepath.Join(folder, "data"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = srv.Close() }()
+	if err := schema.Create(ctx, srv.Client(), orders("orders")); err != nil {
+		log.Fatal(err)
+	}
+	if err := put(ctx, srv.Client(), "orders", order("ann", 1)); err != nil {
+		log.Fatal(err)
+	}
+
+	left, err := os.ReadFile(filepath.Join(folder, "data")) // no Close before it
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "left"), left, 0o600); err != nil {
+		log.Fatal(err)
+	}
+	again, err := dynamotest.OpenServer(filepath.Join(folder, "left"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = again.Close() }()
+	out, err := again.Client().Scan(ctx, &dynamodb.ScanInput{TableName: aws.String("orders")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(again.Tables(), out.Count)
+	// Output: [orders] 1
 }
 
 // Items as DynamoDB's export writes them to S3.
