@@ -83,9 +83,14 @@ func (b backend) ask(ctx context.Context, req request) (answer, error) {
 		case "DeleteTable":
 			delete(a.body, "TableDescription") // shortened, by each in its own way
 		case "UpdateTable":
-			if a.body["TableDescription"], err = b.settled(ctx, body["TableName"]); err != nil {
+			description, err := b.settled(ctx, body["TableName"])
+			if err != nil {
 				return a, err
 			}
+			if description == nil {
+				return answer{status: http.StatusInternalServerError, kind: neverReady}, nil
+			}
+			a.body["TableDescription"] = description
 		}
 		describe(a.body["Table"])
 		describe(a.body["TableDescription"])
@@ -110,7 +115,7 @@ func (b backend) settled(ctx context.Context, name any) (any, error) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	return nil, fmt.Errorf("UpdateTable %v: its indexes are not ready", name)
+	return nil, nil
 }
 
 // gather reads all pages of all segments: which items come together is not the

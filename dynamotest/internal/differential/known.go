@@ -58,4 +58,5 @@ const (
 	malformed       = "SerializationException"
 	notFound        = "ResourceNotFoundException"
 	conditionFailed = "ConditionalCheckFailedException"
+	neverReady      = "IndexNeverReady" // of none of the servers: made here
 )
