@@ -4,18 +4,24 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	smithyauth "github.com/aws/smithy-go/auth"
 	smithyendpoints "github.com/aws/smithy-go/endpoints"
 )
 
+// here is the endpoint of clients in process.
+var here = url.URL{Scheme: "http", Host: "dynamotest.invalid"}
+
 // stayInProcess makes a client's calls end in a transport, and leaves out what
-// only a network needs.
+// only a network needs. Where options that follow give the client another
+// endpoint, nothing is left out.
 func stayInProcess(o *dynamodb.Options, transport http.RoundTripper) {
 	o.HTTPClient = direct{transport}
-	o.EndpointResolverV2 = here{}
-	o.AuthSchemeResolver = unsigned{}
+	o.EndpointResolverV2 = resolver{dynamodb.NewDefaultEndpointResolverV2()}
+	o.HTTPSignerV4 = signer{v4.NewSigner()}
 	o.DisableValidateResponseChecksum = true
 }
 
@@ -25,16 +31,24 @@ type direct struct{ http.RoundTripper }
 
 func (d direct) Do(r *http.Request) (*http.Response, error) { return d.RoundTrip(r) }
 
-// here is the endpoint, whatever the rules for regions and accounts would say.
-type here struct{}
+// A resolver asks the rules for regions and accounts only where they have a say.
+type resolver struct{ rules dynamodb.EndpointResolverV2 }
 
-func (here) ResolveEndpoint(context.Context, dynamodb.EndpointParameters) (smithyendpoints.Endpoint, error) {
-	return smithyendpoints.Endpoint{URI: url.URL{Scheme: "http", Host: "dynamotest.invalid"}}, nil
+func (r resolver) ResolveEndpoint(ctx context.Context, params dynamodb.EndpointParameters) (smithyendpoints.Endpoint, error) {
+	if aws.ToString(params.Endpoint) == here.String() {
+		return smithyendpoints.Endpoint{URI: here}, nil
+	}
+	return r.rules.ResolveEndpoint(ctx, params)
 }
 
-// unsigned sends requests without a signature, which nobody would check.
-type unsigned struct{}
+// A signer leaves requests unsigned where nobody would check.
+type signer struct{ dynamodb.HTTPSignerV4 }
 
-func (unsigned) ResolveAuthSchemes(context.Context, *dynamodb.AuthResolverParameters) ([]*smithyauth.Option, error) {
-	return []*smithyauth.Option{{SchemeID: smithyauth.SchemeIDAnonymous}}, nil
+func (s signer) SignHTTP(
+	ctx context.Context, creds aws.Credentials, r *http.Request, hash, service, region string, at time.Time, options ...func(*v4.SignerOptions),
+) error {
+	if r.URL.Host == here.Host {
+		return nil
+	}
+	return s.HTTPSignerV4.SignHTTP(ctx, creds, r, hash, service, region, at, options...)
 }

@@ -103,7 +103,7 @@ func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
 		}
 	}
 	options = append([]func(*dynamodb.Options){defaults}, options...)
-	return Connect("http://dynamotest.invalid", append(options, s.Attach)...)
+	return Connect(here.String(), append(options, s.Attach)...)
 }
 
 // HTTPClient returns what carries the requests of [Server.Client], with the
