@@ -122,15 +122,19 @@ func (e *Engine) admit(groups [][]demand, together bool) (refused []bool, err *a
 // refuse returns why a group of demands is refused, if it is, and counts that
 // once for each partition.
 func (tp *throughput) refuse(group []demand, now time.Time) (reasons []api.ThrottlingReason) {
-	var empty []*bucket
+	empty := map[*bucket]bool{}
 	for j := range group {
 		d := &group[j]
-		if b := tp.bucket(d, now); !b.has(d.Units) {
-			if !slices.Contains(empty, b) {
-				empty = append(empty, b)
-				b.load.Throttled++
-			}
-			reasons = append(reasons, d.reason())
+		b := tp.bucket(d, now)
+		if b.has(d.Units) {
+			continue
+		}
+		if !empty[b] {
+			empty[b] = true
+			b.load.Throttled++
+		}
+		if why := d.reason(); !slices.Contains(reasons, why) {
+			reasons = append(reasons, why)
 		}
 	}
 	return reasons
