@@ -85,6 +85,7 @@ func (t *table) newIndex(def *api.Index, attributes []api.AttributeDefinition, l
 		all:        def.Projection.Type.Value == "ALL",
 		projection: def.Projection,
 		include:    def.Projection.Include,
+		items:      new(data),
 		past:       new(past),
 		throughput: def.Throughput.Value,
 		maximum:    def.OnDemand,

@@ -39,16 +39,15 @@ type latch struct {
 }
 
 // hold waits until nobody else holds any of the items, and returns what lets go
-// of them. All callers wait for items in the same order, so no two wait for each
-// other.
+// of them.
 func (l *latches) hold(ids ...itemID) (release func()) {
 	slices.SortFunc(ids, compareIDs)
 	ids = slices.Compact(ids)
 	taken := make([]*latch, len(ids))
 	for i, id := range ids {
 		taken[i] = l.want(id)
-		taken[i].Lock()
 	}
+	lockAll(taken)
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -59,6 +58,49 @@ func (l *latches) hold(ids ...itemID) (release func()) {
 			}
 		}
 	}
+}
+
+// patience is how often lockAll lets go of what it has before it does so no more.
+const patience = 100
+
+// lockAll locks latches that are in order. It holds none while it waits for one,
+// so a slow writer holds nobody up through somebody else who waits for it. With
+// much traffic on many items that could go on for ever: then it locks one after
+// the other, in an order that all have in common.
+func lockAll(taken []*latch) {
+	if len(taken) == 0 {
+		return
+	}
+	busy := 0
+	for range patience {
+		taken[busy].Lock()
+		next := lockOthers(taken, busy)
+		if next == busy {
+			return
+		}
+		busy = next
+	}
+	for _, h := range taken {
+		h.Lock()
+	}
+}
+
+// lockOthers locks all latches but that which is locked already, or lets go of
+// that, too, and returns which it could not have.
+func lockOthers(taken []*latch, locked int) (busy int) {
+	for i, h := range taken {
+		if i == locked || h.TryLock() {
+			continue
+		}
+		for j, h := range taken[:i] {
+			if j != locked {
+				h.Unlock()
+			}
+		}
+		taken[locked].Unlock()
+		return i
+	}
+	return locked
 }
 
 // want returns the latch of an item, which stays while anybody wants it.
@@ -155,9 +197,12 @@ func (e *Engine) current(changes ...*change) bool {
 	for _, c := range changes {
 		now := change{table: c.table, key: c.key}
 		now.read()
-		if e.tables[c.table.name] != c.table || now.old != c.old || !slices.Equal(now.indexes, c.indexes) {
+		if e.tables[c.table.name] != c.table || now.old != c.old || !slices.EqualFunc(now.indexes, c.indexes, sameIndex) {
 			return false
 		}
 	}
 	return true
 }
+
+// sameIndex tells whether two indexes are one, perhaps with other settings.
+func sameIndex(x, y *index) bool { return x.items == y.items }

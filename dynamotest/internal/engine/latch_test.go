@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -121,6 +122,99 @@ func TestWhatComesBetweenPlanAndCommit(t *testing.T) {
 	}
 }
 
+// New settings of an index are no reason to begin again: a caller that keeps
+// changing them would hold writers up.
+func TestSettingsLeavePlansStanding(t *testing.T) {
+	t.Parallel()
+	e := newUsers(t)
+	perform(t, e, "UpdateTable", strings.Replace(byName, `"Create":{`, `"Create":{"WarmThroughput":{"ReadUnitsPerSecond":13000,"WriteUnitsPerSecond":5000},`, 1))
+	p, release := holdAnna(t, e)
+	defer release()
+	perform(t, e, "UpdateTable", `{"TableName":"users","GlobalSecondaryIndexUpdates":[{"Update":{"IndexName":"by-name",
+		"WarmThroughput":{"ReadUnitsPerSecond":14000,"WriteUnitsPerSecond":5000}}}]}`)
+	if p.changes[0].indexes[0] == e.tables["users"].indexes[0] {
+		t.Fatal("the index has not changed")
+	}
+	if !e.current(p.located()...) {
+		t.Error("the plan does not stand")
+	}
+	p.changes[0].new = nil
+	p.changes[0].planEntries()
+	e.commit(pointers(p.changes))
+	if got := scanned(t, e, "by-name"); got != `{"Items":[],"Count":0,"ScannedCount":0}` {
+		t.Error(got)
+	}
+}
+
+// holdAnna holds the item as somebody does who writes it.
+func holdAnna(t *testing.T, e *Engine) (p *plan, release func()) {
+	t.Helper()
+	p = e.locateAll([]*write{{kind: api.Put, table: "users", req: &api.Write{Item: api.Item{Map: attr.NewMap(
+		attr.Field{Name: "id", Value: attr.String("anna")},
+	)}}}}, nil)
+	return p, p.hold(e)
+}
+
+// Who waits for one of several items holds none of the others.
+func TestAWaitHoldsNobodyElseUp(t *testing.T) {
+	t.Parallel()
+	others := map[string]string{
+		"TransactWriteItems": `{"TransactItems":[{"Update":` + rename + `},{"Put":{"TableName":"users","Item":{"id":{"S":"aa"}}}},{"Put":{"TableName":"users","Item":{"id":{"S":"zz"}}}}]}`,
+		"BatchWriteItem": `{"RequestItems":{"users":[{"PutRequest":{"Item":{"id":{"S":"anna"}}}},{"PutRequest":{"Item":{"id":{"S":"aa"}}}},
+			{"PutRequest":{"Item":{"id":{"S":"zz"}}}}]}}`,
+	}
+	for op, body := range others {
+		t.Run(op, func(t *testing.T) {
+			t.Parallel()
+			e := newUsers(t)
+			_, release := holdAnna(t, e)
+			waiting := start(t, e, op, body)
+			free := make(chan Result, 2)
+			go func() {
+				for _, id := range []string{"aa", "zz"} {
+					free <- e.Do(t.Context(), "PutItem", []byte(`{"TableName":"users","Item":{"id":{"S":"`+id+`"}}}`))
+				}
+			}()
+			for range 2 {
+				select {
+				case <-free:
+				case <-time.After(time.Minute):
+					t.Error("the items that are free have to wait")
+				}
+			}
+			if len(waiting) > 0 {
+				t.Error("it did not wait for its turn")
+			}
+			release()
+			if res := <-waiting; res.Err != nil {
+				t.Fatal(res.Err)
+			}
+		})
+	}
+}
+
+// Many who want the same items in different orders all get them.
+func TestManyWantManyItems(t *testing.T) {
+	t.Parallel()
+	var l latches
+	var all sync.WaitGroup
+	holding := make(map[string]int)
+	for i := range 8 {
+		all.Go(func() {
+			for n := range 2000 {
+				first, second := itemID{"users", string(rune('a' + (i+n)%5))}, itemID{"users", string(rune('a' + (i*n)%5))}
+				release := l.hold(first, second, itemID{"users", "all"})
+				holding["now"]++ // the race detector, and the runtime, watch the map
+				release()
+			}
+		})
+	}
+	all.Wait()
+	if l.all() != 0 || holding["now"] != 8*2000 {
+		t.Errorf("%d latches are wanted, %d holds were counted", l.all(), holding["now"])
+	}
+}
+
 // Writes of one item take turns. Others go on, and one whose table is not what
 // it was when its turn comes begins again.
 func TestWritesOfAnItemTakeTurns(t *testing.T) {
@@ -129,10 +223,7 @@ func TestWritesOfAnItemTakeTurns(t *testing.T) {
 		t.Run(op, func(t *testing.T) {
 			t.Parallel()
 			e := newUsers(t)
-			p := e.locateAll([]*write{{kind: api.Put, table: "users", req: &api.Write{Item: api.Item{Map: attr.NewMap(
-				attr.Field{Name: "id", Value: attr.String("anna")},
-			)}}}}, nil)
-			release := p.hold(e)
+			_, release := holdAnna(t, e)
 			done := start(t, e, op, body)
 			perform(t, e, "PutItem", `{"TableName":"users","Item":{"id":{"S":"bo"}}}`)
 			perform(t, e, "DeleteTable", `{"TableName":"users"}`)

@@ -144,7 +144,7 @@ func (p *pager) look(e *Engine) {
 	case !p.req.ConsistentRead:
 		p.base, p.data = e.views(p.table, p.index)
 	case p.index != nil:
-		p.base, p.data = &p.table.items, &p.index.items
+		p.base, p.data = &p.table.items, p.index.items
 	default:
 		p.base, p.data = &p.table.items, &p.table.items
 	}

@@ -48,7 +48,8 @@ func (t *table) clone() *table {
 	out.indexes = make([]*index, len(t.indexes))
 	for i, x := range t.indexes {
 		y := *x
-		y.items, y.past = x.items.clone(), new(past)
+		items := x.items.clone()
+		y.items, y.past = &items, new(past)
 		out.indexes[i] = &y
 	}
 	return &out

@@ -58,7 +58,7 @@ func (e *Engine) keepPast(t *table) {
 	now := e.now()
 	t.past.keep(&t.items, now, e.lag(nil))
 	for _, x := range t.indexes {
-		x.past.keep(&x.items, now, e.lag(x))
+		x.past.keep(x.items, now, e.lag(x))
 	}
 }
 
@@ -80,7 +80,7 @@ func (e *Engine) views(t *table, x *index) (base, entries *data) {
 	if x == nil {
 		return base, base
 	}
-	return base, x.past.view(&x.items, now, e.lag(x))
+	return base, x.past.view(x.items, now, e.lag(x))
 }
 
 func (p *past) view(current *data, now time.Time, lag time.Duration) *data {
@@ -124,7 +124,7 @@ func (e *Engine) Hold(tableName, indexName string) (release func(), err error) {
 	}
 	for _, x := range t.indexes {
 		if x.name == indexName || indexName == "" && x.local {
-			x.past.hold(&x.items, now, e.lag(x))
+			x.past.hold(x.items, now, e.lag(x))
 			held = append(held, x.past)
 		}
 	}

@@ -81,7 +81,7 @@ type index struct {
 	all        bool
 	projection api.Projection
 	include    []string // attributes that are projected besides the keys
-	items      data
+	items      *data    // shared by the versions of an index that UpdateTable makes
 	past       *past
 	throughput api.Throughput
 	maximum    api.Opt[api.OnDemand]
