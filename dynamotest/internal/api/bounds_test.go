@@ -79,6 +79,18 @@ func TestListsThatAreTooLong(t *testing.T) {
 			new(api.CreateTable), `{"TableName":"abc","KeySchema":[],"AttributeDefinitions":[%s]}`, `{}`, "10 validation errors detected: ",
 			func(r api.Request) int { return len(r.(*api.CreateTable).Attributes) },
 		},
+		"Tags": {
+			new(api.CreateTable), `{"TableName":"abc","KeySchema":[],"AttributeDefinitions":[],"Tags":[%s]}`, `{}`, "10 validation errors detected: ",
+			func(r api.Request) int { return len(r.(*api.CreateTable).Tags) },
+		},
+		"TagResource": {
+			new(api.TagResource), `{"ResourceArn":"a","Tags":[%s]}`, `{}`, "10 validation errors detected: ",
+			func(r api.Request) int { return len(r.(*api.TagResource).Tags) },
+		},
+		"UntagResource": {
+			new(api.UntagResource), `{"ResourceArn":"a","TagKeys":[%s]}`, `""`, "10 validation errors detected: ",
+			func(r api.Request) int { return len(r.(*api.UntagResource).Keys) },
+		},
 		"indexes": {
 			new(api.CreateTable), `{"TableName":"abc","KeySchema":[],"AttributeDefinitions":[],"GlobalSecondaryIndexes":[%s]}`, `{}`, "10 validation errors detected: ",
 			func(r api.Request) int { return len(r.(*api.CreateTable).Global) },

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
@@ -60,6 +61,15 @@ type Encryption struct {
 
 // A Tag is a label of a table.
 type Tag struct{ Key, Value string }
+
+// MaxTags is the most tags of a table, and of a request.
+const MaxTags = 50
+
+// The most characters of a tag.
+const (
+	maxTagKey   = 128
+	maxTagValue = 256
+)
 
 // TableSettings are what CreateTable and UpdateTable have in common.
 type TableSettings struct {
@@ -260,6 +270,18 @@ func (c *checker) throughput(member string, t Opt[Throughput]) {
 	c.atLeast(member+".writeCapacityUnits", t.Value.Write, 1)
 }
 
+func (c *checker) tags(tags []Tag) {
+	for i, t := range tags {
+		at := fmt.Sprintf("tags.%d.member.", i+1)
+		c.tagKey(at+"key", t.Key)
+		c.length(at+"value", t.Value, utf8.RuneCountInString(t.Value), 0, maxTagValue)
+	}
+}
+
+func (c *checker) tagKey(member, key string) {
+	c.length(member, key, utf8.RuneCountInString(key), 1, maxTagKey)
+}
+
 func (c *checker) attributeName(member, name string) {
 	c.length(member, name, len(name), 1, maxNameLength)
 }
@@ -339,7 +361,7 @@ func (t *CreateTable) field(r *jsonx.Reader, member string) {
 	case "GlobalSecondaryIndexes":
 		t.Global = list(r, maxIndexes, index)
 	case "Tags":
-		t.Tags = list(r, unbounded, tag)
+		t.Tags = list(r, MaxTags, tag)
 	default:
 		t.TableSettings.field(r, member)
 	}
@@ -354,6 +376,7 @@ func (t *CreateTable) check(c *checker) {
 	t.checkSettings(c)
 	c.indexes("localSecondaryIndexes", t.Local, maxTableKey)
 	c.indexes("globalSecondaryIndexes", t.Global, maxIndexKey)
+	c.tags(t.Tags)
 }
 
 // UpdateTable changes a table's settings or its global indexes.
@@ -543,9 +566,9 @@ func (t *TagRequest) field(r *jsonx.Reader, member string) {
 	case "ResourceArn":
 		t.Resource = text(r)
 	case "Tags":
-		t.Tags, t.TagsSet = list(r, unbounded, tag), true
+		t.Tags, t.TagsSet = list(r, MaxTags, tag), true
 	case "TagKeys":
-		t.Keys, t.KeysSet = list(r, unbounded, (*jsonx.Reader).String), true
+		t.Keys, t.KeysSet = list(r, MaxTags, (*jsonx.Reader).String), true
 	default:
 		r.Skip()
 	}
@@ -563,11 +586,15 @@ type (
 func (t *TagResource) check(c *checker) {
 	t.TagRequest.check(c)
 	c.require("tags", t.TagsSet)
+	c.tags(t.Tags)
 }
 
 func (t *UntagResource) check(c *checker) {
 	t.TagRequest.check(c)
 	c.require("tagKeys", t.KeysSet)
+	for i, key := range t.Keys {
+		c.tagKey(fmt.Sprintf("tagKeys.%d.member", i+1), key)
+	}
 }
 
 // Nothing is the request of an operation without parameters.

@@ -132,7 +132,10 @@ func checkCreate(req *api.CreateTable) *api.Error {
 	if err := checkIndexNames(req); err != nil {
 		return err
 	}
-	return checkUnused(req)
+	if err := checkUnused(req); err != nil {
+		return err
+	}
+	return checkNewTags(req.Tags)
 }
 
 func checkThroughput(provisioned bool, t api.Opt[api.Throughput]) *api.Error {

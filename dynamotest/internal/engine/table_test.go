@@ -382,6 +382,42 @@ func TestBackupsAndTagsAndLimits(t *testing.T) {
 	}
 }
 
+// A table has fifty tags at most, of keys and values that are not too long,
+// wherever they come from.
+func TestHowManyTags(t *testing.T) {
+	t.Parallel()
+	eng := newEngine(t, engine.Options{})
+	const arn = `"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/plain"`
+	tags := func(from, to int) string {
+		var all []string
+		for i := from; i < to; i++ {
+			all = append(all, fmt.Sprintf(`{"Key":"k%d","Value":"v"}`, i))
+		}
+		return `"Tags":[` + strings.Join(all, ",") + `]`
+	}
+	tagged := func(tags string) string {
+		return `{"TableName":"tagged","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+			"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],` + tags + `}`
+	}
+	tag := func(key, value int) string {
+		return fmt.Sprintf(`"Tags":[{"Key":"%s","Value":"%s"}]`, strings.Repeat("å", key), strings.Repeat("ö", value))
+	}
+	do(t, eng, "TagResource", `{`+arn+`,`+tags(0, 50)+`}`)
+	do(t, eng, "UntagResource", `{`+arn+`,"TagKeys":[`+repeated(50, `"k7"`)+`]}`)
+	do(t, eng, "TagResource", `{`+arn+`,`+tag(128, 256)+`}`)
+	testRefusals(t, eng, []refusal{
+		{"51 new ones", "CreateTable", tagged(tags(0, 51)), "Validation", "Too many tags: at most 50 are allowed"},
+		{"a key twice", "CreateTable", tagged(`"Tags":[{"Key":"a","Value":"1"},{"Key":"b","Value":"1"},{"Key":"a","Value":"2"}]`), "Validation", "Duplicate tag key in Tags: a"},
+		{"a new key of 129", "CreateTable", tagged(tag(129, 1)), "Validation", "at 'tags.1.member.key' failed to satisfy constraint: Member must have length less than or equal to 128"},
+		{"51 at once", "TagResource", `{` + arn + `,` + tags(0, 51) + `}`, "Validation", "Too many tags"},
+		{"one too many", "TagResource", `{` + arn + `,` + tags(50, 51) + `}`, "Validation", "Too many tags"},
+		{"no key", "TagResource", `{` + arn + `,` + tag(0, 1) + `}`, "Validation", "at 'tags.1.member.key' failed to satisfy constraint: Member must have length greater than or equal to 1"},
+		{"a value of 257", "TagResource", `{` + arn + `,` + tag(1, 257) + `}`, "Validation", "at 'tags.1.member.value' failed to satisfy constraint: Member must have length less than or equal to 256"},
+		{"51 keys", "UntagResource", `{` + arn + `,"TagKeys":[` + repeated(51, `"k"`) + `]}`, "Validation", "Too many tags"},
+		{"a key of 129", "UntagResource", `{` + arn + `,"TagKeys":["` + strings.Repeat("å", 129) + `"]}`, "Validation", "at 'tagKeys.1.member' failed to satisfy constraint: Member must have length less than or equal to 128"},
+	})
+}
+
 func TestATableMayBeNamedByItsARN(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})

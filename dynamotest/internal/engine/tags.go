@@ -7,8 +7,6 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-const maxTags = 50
-
 // tagged returns the table that an ARN names.
 func (e *Engine) tagged(arn string) (*table, *api.Error) {
 	parts := strings.SplitN(arn, ":", 6)
@@ -26,7 +24,33 @@ func (e *Engine) tagged(arn string) (*table, *api.Error) {
 	return nil, &api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found: ResourcArn: " + arn + " not found"}
 }
 
+// checkTags refuses more tags, or keys of tags, than a table can have.
+func checkTags(n int) *api.Error {
+	if n > api.MaxTags {
+		return api.InvalidParameter("Too many tags: at most %d are allowed", api.MaxTags)
+	}
+	return nil
+}
+
+// checkNewTags checks the tags of a table that is to be created.
+func checkNewTags(tags []api.Tag) *api.Error {
+	if err := checkTags(len(tags)); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, tag := range tags {
+		if seen[tag.Key] {
+			return api.InvalidParameter("Duplicate tag key in Tags: %s", tag.Key)
+		}
+		seen[tag.Key] = true
+	}
+	return nil
+}
+
 func (e *Engine) tagResource(call *Call, req *api.TagResource) (reply, *api.Error) {
+	if err := checkTags(len(req.Tags)); err != nil {
+		return nil, err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t, err := e.tagged(req.Resource.Value)
@@ -44,9 +68,9 @@ func (e *Engine) tagResource(call *Call, req *api.TagResource) (reply, *api.Erro
 		} else {
 			tags = append(tags, tag)
 		}
-		if len(tags) > maxTags { // before millions are compared with one another
-			return nil, api.InvalidParameter("Too many tags: at most %d are allowed", maxTags)
-		}
+	}
+	if err := checkTags(len(tags)); err != nil {
+		return nil, err
 	}
 	t.tags = tags
 	e.logRequest(call, e.now())
@@ -54,6 +78,9 @@ func (e *Engine) tagResource(call *Call, req *api.TagResource) (reply, *api.Erro
 }
 
 func (e *Engine) untagResource(call *Call, req *api.UntagResource) (reply, *api.Error) {
+	if err := checkTags(len(req.Keys)); err != nil {
+		return nil, err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t, err := e.tagged(req.Resource.Value)
