@@ -41,6 +41,7 @@ func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Erro
 	t.settings, t.indexes = settings, indexes
 	for _, u := range req.Indexes {
 		if u.Create != nil {
+			t.fill(t.index(u.Create.Name))
 			e.opt.throughput.forgetIndex(t.name, u.Create.Name)
 		}
 	}
@@ -168,8 +169,8 @@ func deletes(req *api.UpdateTable, indexName string) bool {
 	return slices.ContainsFunc(req.Indexes, func(u api.IndexUpdate) bool { return u.Delete.Set && u.Delete.Value == indexName })
 }
 
-// changedIndexes returns what the indexes will be. A new one is filled from the
-// items there are.
+// changedIndexes returns what the indexes will be. A new one is still empty: to
+// fill it takes as long as there are items, and the request may yet be refused.
 func (t *table) changedIndexes(req *api.UpdateTable, onDemand bool) ([]*index, *api.Error) {
 	indexes := slices.Clone(t.indexes)
 	find := func(name string) int {
@@ -244,8 +245,7 @@ func (x *index) changed(u *api.Index) (*index, *api.Error) {
 	return &y, nil
 }
 
-// addIndex makes an index of the items of t. Items whose attributes do not suit
-// its key are left out: only later writes are held to it.
+// addIndex makes an empty index of t.
 func (t *table) addIndex(def *api.Index, attributes []api.AttributeDefinition, onDemand bool) (*index, *api.Error) {
 	if t.index(def.Name) != nil {
 		return nil, api.InvalidParameter("Duplicate index name: %s", def.Name)
@@ -262,7 +262,12 @@ func (t *table) addIndex(def *api.Index, attributes []api.AttributeDefinition, o
 	if global >= maxGlobal {
 		return nil, &api.Error{Code: api.LimitExceeded, Message: "GlobalSecondaryIndex count exceeds the per-table limit of 20"}
 	}
-	x := t.newIndex(def, attributes, false)
+	return t.newIndex(def, attributes, false), nil
+}
+
+// fill gives a new index what it holds of the items there are. Those whose
+// attributes do not suit its key are left out: only later writes are held to it.
+func (t *table) fill(x *index) {
 	for _, rec := range t.items.Ascend("") {
 		if x.checkItem(rec.item) != nil {
 			continue
@@ -271,5 +276,4 @@ func (t *table) addIndex(def *api.Index, attributes []api.AttributeDefinition, o
 			x.items.put(key, entry)
 		}
 	}
-	return x, nil
 }
