@@ -51,8 +51,9 @@ func OpenServer(file string, cfg *Config) (*Server, error) {
 	return s, nil
 }
 
-// Close closes the data file of a server that has one. Later requests are refused
-// with the error ServerClosed, which clients do not retry.
+// Close closes the data file of a server that has one, when the requests that are
+// under way are answered. Later ones are refused with the error ServerClosed, which
+// clients do not retry, and change nothing that [Server.Dump] or a snapshot shows.
 func (s *Server) Close() error {
 	if err := s.engine.CloseJournal(); err != nil {
 		return fmt.Errorf("dynamotest: data file %s: %w", s.file, err)

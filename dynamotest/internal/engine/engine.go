@@ -170,13 +170,20 @@ func on[R any, P interface {
 	}
 }
 
-// settled runs an operation, and waits until what it changed or saw is safe.
+// settled runs an operation, and waits until what it changed or saw is safe. It
+// does not run one whose changes the data file would not take.
 func settled[P any](e *Engine, call *Call, req P, run func(*Engine, *Call, P) (reply, *api.Error)) (reply, *api.Error) {
+	if e.journal == nil || call.past {
+		return run(e, call, req)
+	}
+	end, failed := e.begin()
+	if failed != nil {
+		return nil, unsettled(failed)
+	}
+	defer end()
 	rep, err := run(e, call, req)
-	if e.journal != nil && !call.past {
-		if failed := e.settle(); failed != nil {
-			return nil, unsettled(failed)
-		}
+	if failed := e.settle(); failed != nil {
+		return nil, unsettled(failed)
 	}
 	return rep, err
 }

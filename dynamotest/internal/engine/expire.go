@@ -16,6 +16,11 @@ const tooOld = 5 * 365 * 24 * time.Hour
 // DynamoDB does some time after they have, and returns how many. Until then
 // they can be read and stand in the way of conditions. Nobody is charged.
 func (e *Engine) ExpireTTL() int {
+	end, err := e.begin()
+	if err != nil {
+		return 0
+	}
+	defer end()
 	defer func() { _ = e.settle() }() // a failure stays, and meets the next request
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -38,6 +38,8 @@ type journal struct {
 
 	commitTime time.Time // of the commit under way; the engine's mutex guards it
 
+	running sync.RWMutex // held for reading by what may commit, until that is safe
+
 	mu         sync.Mutex // guards what follows; taken after the engine's
 	changed    sync.Cond  // broadcast when the flushing or the compacting ends
 	entries    []byte     // appended and not flushed, each followed by a comma
@@ -110,6 +112,8 @@ func (e *Engine) CloseJournal() error {
 	if j == nil {
 		return nil
 	}
+	j.running.Lock()
+	defer j.running.Unlock()
 	err := e.settle()
 	if errors.Is(err, errClosed) {
 		return nil
@@ -119,11 +123,25 @@ func (e *Engine) CloseJournal() error {
 	for j.compacting || j.flushing {
 		j.changed.Wait()
 	}
-	if errors.Is(j.err, errClosed) { // by another caller, meanwhile
-		return nil
-	}
 	j.err = errClosed
 	return errors.Join(err, j.file.Close())
+}
+
+// begin comes before anything that may commit: what the file does not take shall
+// not take effect in memory either. The file is not closed before end is called.
+func (e *Engine) begin() (end func(), err error) {
+	j := e.journal
+	if j == nil {
+		return func() {}, nil
+	}
+	j.running.RLock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		j.running.RUnlock()
+		return nil, j.err
+	}
+	return j.running.RUnlock, nil
 }
 
 // append adds an entry. The engine's mutex is held for writing.

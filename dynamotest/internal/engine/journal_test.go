@@ -240,6 +240,75 @@ func TestADiskThatFails(t *testing.T) {
 	}
 }
 
+// What a closed server refuses has not taken effect: what is dumped of it is what
+// the file has.
+func TestAClosedServerStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	e, _ := played(t, append(puts(3, 9, 10),
+		step{"UpdateTimeToLive", `{"TableName":"plain","TimeToLiveSpecification":{"AttributeName":"n","Enabled":true}}`},
+		step{"PutItem", fmt.Sprintf(`{"TableName":"plain","Item":{"id":{"N":"0"},"n":{"N":"%d"}}}`, epoch.Unix()-3600)}))
+	if err := e.CloseJournal(); err != nil {
+		t.Fatal(err)
+	}
+	want := whole(t, e)
+	for _, s := range []step{
+		{"PutItem", `{"TableName":"plain","Item":{"id":{"N":"77"}}}`},
+		{"TransactWriteItems", `{"ClientRequestToken":"t","TransactItems":[{"Put":{"TableName":"plain","Item":{"id":{"N":"77"}}}}]}`},
+		{"DeleteTable", `{"TableName":"plain"}`},
+		{"GetItem", `{"TableName":"plain","Key":{"id":{"N":"1"}}}`},
+	} {
+		if res := e.Do(t.Context(), s.op, []byte(s.body)); res.Err == nil || res.Err.Code != api.ServerClosed {
+			t.Errorf("%s is answered %v", s.op, res.Err)
+		}
+	}
+	if err := e.LoadItems("plain", strings.NewReader(`{"Item":{"id":{"N":"77"}}}`)); !errors.Is(err, errClosed) {
+		t.Errorf("items are loaded: %v", err)
+	}
+	if err := e.Load(strings.NewReader(`{"Table":` + strings.Replace(puts(0, 0, 0)[0].body, "plain", "other", 1) + `}`)); !errors.Is(err, errClosed) {
+		t.Errorf("a table is loaded: %v", err)
+	}
+	if n := e.ExpireTTL(); n != 0 {
+		t.Errorf("%d items expire", n)
+	}
+	if diff := cmp.Diff(want, whole(t, e)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What is under way when the server is closed is finished first: it is in memory
+// and in the file, and acknowledged.
+func TestClosingWaitsForWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	e, m := played(t, puts(3, 9, 10))
+	end, err := e.begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error)
+	go func() { closed <- e.CloseJournal() }()
+	for e.journal.running.TryRLock() { // until it waits
+		e.journal.running.RUnlock()
+		runtime.Gosched()
+	}
+	e.mu.Lock()
+	e.tokens.spend("token", api.Fingerprint{}, epoch)
+	e.mu.Unlock()
+	if err := e.settle(); err != nil {
+		t.Errorf("what was under way: %v", err)
+	}
+	end()
+	if err := <-closed; err != nil {
+		t.Fatal(err)
+	}
+	again := onModel(m.restarted(), ticking())
+	if err := again.OpenJournal("data"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(whole(t, e), whole(t, again)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A disk that has no room for a second file is no reason to stop.
 func TestNoRoomToCompact(t *testing.T) {
 	t.Parallel()

@@ -39,6 +39,11 @@ func (e *Engine) Load(r io.Reader) error {
 	if err != nil {
 		return err
 	}
+	end, err := e.begin()
+	if err != nil {
+		return err
+	}
+	defer end()
 	if err := e.adopt(loaded); err != nil {
 		return err
 	}
@@ -106,6 +111,11 @@ func (e *Engine) LoadItems(tableName string, r io.Reader) error {
 	if err != nil {
 		return err
 	}
+	end, err := e.begin()
+	if err != nil {
+		return err
+	}
+	defer end()
 	if err := e.loadInto(tableName, all); err != nil {
 		return err
 	}
