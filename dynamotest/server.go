@@ -120,7 +120,8 @@ func (s *Server) Handler() http.Handler { return wire.Handler(s.engine) }
 
 // ExpireTTL deletes what has expired on the server's clock, as DynamoDB does
 // at some time within two days, and returns how many items that were. Until
-// then expired items can be read, and stand in the way of conditions.
+// then expired items can be read, and stand in the way of conditions. Requests are
+// answered meanwhile; what they write is looked at by the next call.
 func (s *Server) ExpireTTL() int { return s.engine.ExpireTTL() }
 
 // Tables returns the names of the tables, sorted.

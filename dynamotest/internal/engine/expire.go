@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,6 +12,10 @@ import (
 // tooOld is how far back an expiry may lie: DynamoDB takes an older one for a
 // mistake and keeps the item.
 const tooOld = 5 * 365 * 24 * time.Hour
+
+// sweptAtOnce is how many items a sweep deletes before it lets others have the
+// lock.
+const sweptAtOnce = 100
 
 // ExpireTTL deletes the items that have expired on the engine's clock, as
 // DynamoDB does some time after they have, and returns how many. Until then
@@ -22,26 +27,61 @@ func (e *Engine) ExpireTTL() int {
 	}
 	defer end()
 	defer func() { _ = e.settle() }() // a failure stays, and meets the next request
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	now, deleted := e.now().Add(-e.opt.TTLDelay), 0
-	for _, t := range e.tables {
-		if t.settings.ttl == "" {
-			continue
+	for _, s := range e.sweeps() {
+		for expired := range slices.Chunk(s.expired(now), sweptAtOnce) {
+			deleted += e.expire(s, expired)
 		}
-		var expired []change
-		for key, rec := range t.items.Ascend("") {
-			if v, ok := rec.item.Get(t.settings.ttl); ok && isExpired(v, now) {
-				expired = append(expired, change{table: t, indexes: t.indexes, key: key, old: rec, expired: true})
-			}
-		}
-		for i := range expired {
-			expired[i].planEntries()
-		}
-		e.commit(pointers(expired))
-		deleted += len(expired)
 	}
 	return deleted
+}
+
+// A sweep looks through what a table held when it began, while others use the
+// table.
+type sweep struct {
+	table     *table
+	attribute string
+	items     data
+}
+
+func (e *Engine) sweeps() (all []sweep) {
+	e.mu.Lock() // cloning a tree counts as a write
+	defer e.mu.Unlock()
+	for _, t := range e.tables {
+		if t.settings.ttl != "" {
+			all = append(all, sweep{table: t, attribute: t.settings.ttl, items: t.items.clone()})
+		}
+	}
+	return all
+}
+
+func (s *sweep) expired(now time.Time) (all []change) {
+	for key, rec := range s.items.Ascend("") {
+		if v, ok := rec.item.Get(s.attribute); ok && isExpired(v, now) {
+			all = append(all, change{table: s.table, key: key, old: rec, expired: true})
+		}
+	}
+	return all
+}
+
+// expire deletes those of the expired items that nobody has written since.
+func (e *Engine) expire(s sweep, expired []change) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.tables[s.table.name] != s.table || s.table.settings.ttl != s.attribute {
+		return 0
+	}
+	var changes []*change
+	for i := range expired {
+		c := &expired[i]
+		seen := c.old
+		if c.read(); c.old == seen {
+			c.planEntries()
+			changes = append(changes, c)
+		}
+	}
+	e.commit(changes)
+	return len(changes)
 }
 
 // isExpired judges a time in seconds since 1970. Other kinds than numbers are
