@@ -94,7 +94,7 @@
 // Everything is seen at once unless the test says otherwise: [Server.HoldIndex]
 // freezes a global index and [Server.HoldReads] the eventually consistent reads
 // of a table; [Config].IndexLag and ReadLag let them follow the clock at a
-// distance, never going backwards. Items expire when [Server.ExpireTTL] is
+// distance and go back only when it does. Items expire when [Server.ExpireTTL] is
 // called, [Config].TTLDelay after their time.
 //
 //	release, err := srv.HoldIndex("orders", "by-day") // what is written now, the index shows after release()

@@ -49,8 +49,8 @@ type Config struct {
 	// IndexLag is how far global indexes are behind their tables, and ReadLag
 	// how far eventually consistent reads of a table and of its local indexes
 	// are, on the server's clock. A new index shows at first what its table held
-	// when it was made. See also [Server.HoldIndex]. Default to nothing: what
-	// DynamoDB mostly shows.
+	// when it was made. What is seen goes back only when that clock does. See also
+	// [Server.HoldIndex]. Default to nothing: what DynamoDB mostly shows.
 	IndexLag, ReadLag time.Duration
 
 	// TTLDelay is how long [Server.ExpireTTL] leaves items that have expired.
