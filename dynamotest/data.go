@@ -14,7 +14,9 @@ import (
 // their records, the tokens of transactions. It grows with every write, until
 // more than half of it is about what is over; then, beside the callers and at the
 // next start, it is replaced by a new file without that, which is written to
-// FILE.compacting and renamed. A link to the file stays one.
+// FILE.compacting and renamed. A link to the file stays one. What has that name and
+// was not left there by a crash stays where it is, and OpenServer refuses to open the
+// file beside it.
 //
 // Every write ends in a line with a checksum, and the next line is begun when that
 // is safe. So when the file is opened, what follows the last whole line is either

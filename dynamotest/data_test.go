@@ -258,7 +258,7 @@ func TestTheFileIsCompacted(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	file, link := filepath.Join(folder, "data"), filepath.Join(folder, "link")
-	for name, content := range map[string]string{file: "", file + ".compacting": "what a crash left"} {
+	for name, content := range map[string]string{file: "", file + ".compacting": "dynamotest journal 2\n12345678 [what a crash left"} {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -441,30 +441,48 @@ func TestAFileBehindALinkIsMade(t *testing.T) {
 	}
 }
 
-// What a file is compacted to takes the place of a link, and does not go through it.
-func TestALinkInTheWayOfTheNextFile(t *testing.T) {
+// What stands where a file is compacted to, and is not what a compaction left, is
+// somebody's: the server does not open then. When it comes later, the file is not
+// compacted.
+func TestSomebodysFileInTheWayOfTheNext(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	file, other := filepath.Join(folder, "data"), filepath.Join(folder, "other")
-	if err := os.WriteFile(other, []byte("of worth"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	srv := open(t, file, nil)
-	if err := os.Symlink(other, file+".compacting"); err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.Create(t.Context(), srv.Client(), orders("orders")); err != nil {
-		t.Fatal(err)
-	}
-	grow(t, srv)
-	if err := srv.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
-		t.Errorf("the file: %v, %v", info.Mode(), err)
-	}
-	if content, err := os.ReadFile(other); err != nil || string(content) != "of worth" {
-		t.Errorf("the other: %.20q, %v", content, err)
+	for name, put := range map[string]func(path, other string) error{
+		"a file":   func(path, _ string) error { return os.WriteFile(path, []byte("of worth"), 0o600) },
+		"a link":   func(path, other string) error { return os.Symlink(other, path) },
+		"a folder": func(path, _ string) error { return os.Mkdir(path, 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			file, other := filepath.Join(folder, "data"), filepath.Join(folder, "other")
+			if err := os.WriteFile(other, []byte("dynamotest journal 2\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			srv := open(t, file, nil)
+			if err := put(file+".compacting", other); err != nil {
+				t.Fatal(err)
+			}
+			there, err := os.Lstat(file + ".compacting")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Create(t.Context(), srv.Client(), orders("orders")); err != nil {
+				t.Fatal(err)
+			}
+			grow(t, srv)
+			if err := srv.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := dynamotest.OpenServer(file, nil); err == nil || !strings.Contains(err.Error(), "data.compacting is in the way of the next file: not a ") {
+				t.Errorf("opened: %v", err)
+			}
+			if left, err := os.Lstat(file + ".compacting"); err != nil || !os.SameFile(there, left) || left.Size() != there.Size() {
+				t.Errorf("it was there, and now: %v, %v", left, err)
+			}
+			if content, err := os.ReadFile(other); err != nil || string(content) != "dynamotest journal 2\n" {
+				t.Errorf("the other: %.20q, %v", content, err)
+			}
+		})
 	}
 }
 

@@ -97,7 +97,9 @@ func (e *Engine) openJournal(j *journal, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	_ = j.disk.remove(j.temporary()) // of a compaction that did not come to its end
+	if err := j.removeLeft(); err != nil {
+		return err
+	}
 	// The name of a new file is not safe before its folder is.
 	if err := j.disk.syncFolder(j.path); err != nil {
 		return err
@@ -272,6 +274,9 @@ const entryWeight = 100
 
 func weight(rec *record) int64 { return int64(entryWeight + sizeOf(rec)) }
 
+// bodyWeight weighs the request or the definition of a table by its bytes.
+func bodyWeight(bytes int) int64 { return int64(entryWeight + bytes) }
+
 // logChanges appends what a commit did.
 func (e *Engine) logChanges(changes []*change) {
 	// A delete of nothing and a check change nothing: there is nothing to keep.
@@ -323,7 +328,7 @@ func (e *Engine) logRequest(call *Call, at time.Time) { e.logOperation(at, call.
 
 func (e *Engine) logOperation(at time.Time, name string, body []byte) {
 	e.journal.append(at, func(w *api.Writer) {
-		e.journal.told += weight(nil)
+		e.journal.told += bodyWeight(len(body))
 		w.Text("Op", name)
 		w.Text("Request", string(body)) // as it came, with whatever line breaks
 	})

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
 // Compacting replaces the file by one that tells of what there is and of nothing
@@ -27,6 +31,23 @@ import (
 const compactFrom = 1 << 20
 
 func (j *journal) temporary() string { return j.path + ".compacting" }
+
+// removeLeft removes what a compaction has left that did not come to its end. It
+// began with the first line of a file, of which a crash may have kept a part, or
+// zeros. Anything else is somebody's.
+func (j *journal) removeLeft() error {
+	head, err := j.disk.head(j.temporary(), sector)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if begun := string(head); err == nil && !blank(head) && !strings.HasPrefix(begun, journalName) && !strings.HasPrefix(journalName, begun) {
+		err = errors.New("not a data file of dynamotest")
+	}
+	if err != nil {
+		return fmt.Errorf("%s is in the way of the next file: %w", j.temporary(), err)
+	}
+	return j.disk.remove(j.temporary())
+}
 
 // due tells whether the file has doubled since compacting was last thought of.
 // Whoever owns the flushing asks.
@@ -63,7 +84,9 @@ func (e *Engine) compaction(j *journal) *snapshot {
 func (s *state) weight() int64 {
 	total := int64(0)
 	for _, t := range s.tables {
-		total += weight(nil) + t.items.bytes + int64(t.items.Len())*weight(nil)
+		var w api.Writer
+		w.Element(func() { t.define(&w) })
+		total += bodyWeight(len(w.Buf)) + t.items.bytes + int64(t.items.Len())*weight(nil)
 	}
 	return total
 }

@@ -19,8 +19,8 @@ type disk interface {
 	// working folder change.
 	resolve(path string) (string, error)
 
-	// create makes an empty file, with the permissions of another, in the place of
-	// what has the name.
+	// create makes an empty file, with the permissions of another. It fails when
+	// anything has the name.
 	create(path string, like dataFile) (dataFile, error)
 
 	// lock keeps other processes from using an open file until it is closed.
@@ -30,6 +30,9 @@ type disk interface {
 	named(path string, file dataFile) error
 
 	rename(from, to string) error
+
+	// head returns the first bytes of a file, at most n.
+	head(path string, n int64) ([]byte, error)
 
 	// remove removes a file if there is one.
 	remove(path string) error
@@ -76,9 +79,6 @@ func (osDisk) resolve(path string) (string, error) {
 func (d osDisk) create(path string, like dataFile) (dataFile, error) {
 	info, err := like.(osFile).Stat()
 	if err != nil {
-		return nil, err
-	}
-	if err := d.remove(path); err != nil { // it may be a link to something of worth
 		return nil, err
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -130,6 +130,23 @@ func (osDisk) named(path string, file dataFile) error {
 func (f osFile) Close() error { return errors.Join(unlockFile(f.File), f.File.Close()) }
 
 func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
+
+// A link is no file here: who made it wants what it leads to.
+func (osDisk) head(path string, n int64) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	head, err := io.ReadAll(io.LimitReader(file, n))
+	return head, errors.Join(err, file.Close())
+}
 
 func (osDisk) remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"sync"
@@ -67,6 +68,9 @@ func (m *model) create(path string, _ dataFile) (dataFile, error) {
 	if err := m.step(); err != nil {
 		return nil, err
 	}
+	if m.names[path] != nil {
+		return nil, fs.ErrExist
+	}
 	m.names[path] = &inode{}
 	return &modelFile{model: m, inode: m.names[path]}, nil
 }
@@ -103,6 +107,19 @@ func (m *model) rename(from, to string) error {
 	m.names[to] = m.names[from]
 	delete(m.names, from)
 	return nil
+}
+
+func (m *model) head(path string, n int64) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.step(); err != nil {
+		return nil, err
+	}
+	node := m.names[path]
+	if node == nil {
+		return nil, fs.ErrNotExist
+	}
+	return bytes.Clone(node.data[:min(n, int64(len(node.data)))]), nil
 }
 
 func (m *model) remove(path string) error {

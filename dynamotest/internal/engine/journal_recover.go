@@ -214,7 +214,12 @@ func (e *Engine) redoEntry(entry *journalled) error {
 
 // weight is what the entry told of when it was written.
 func (entry *journalled) weight() int64 {
-	if entry.op != "" || entry.token != "" {
+	switch {
+	case entry.op != "":
+		return bodyWeight(len(entry.request))
+	case entry.table != nil:
+		return bodyWeight(len(entry.table.create))
+	case entry.token != "":
 		return weight(nil)
 	}
 	total := int64(0)

@@ -97,6 +97,24 @@ func TestATornEndIsCutOff(t *testing.T) {
 	}
 }
 
+// tagged are steps that tag the table of puts, in requests of about size bytes.
+func tagged(n, size int) (steps []step) {
+	for i := range n {
+		steps = append(steps, step{"TagResource", fmt.Sprintf(`{"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/plain","Tags":[{"Key":"k","Value":"%d"}],"Ignored":"%s"}`, i, strings.Repeat("x", size))})
+	}
+	return steps
+}
+
+// tables are steps that make tables.
+func tables(n int) (steps []step) {
+	for i := range n {
+		s := puts(0, 0, 0)[0]
+		s.body = strings.Replace(s.body, "plain", fmt.Sprintf("table%d", i), 1)
+		steps = append(steps, s)
+	}
+	return steps
+}
+
 // Only what is over is a reason to begin a new file, and the old one has to be
 // worth it.
 func TestWhenTheFileIsCompacted(t *testing.T) {
@@ -112,6 +130,8 @@ func TestWhenTheFileIsCompacted(t *testing.T) {
 		{"most is", nil, puts(300, 10, 100), 8, 20},
 		{"all is, and it is small", nil, puts(4, 1, 100), 0, 0},
 		{"most was", puts(40, 1, 100), puts(300, 300, 100)[1:], 0, 1},
+		{"most of it is requests for tables", puts(20, 20, 100), tagged(300, 500), 8, 60},
+		{"tables are most of it, and as they are", puts(0, 0, 0), tables(40), 0, 0},
 	} {
 		e, m := played(t, append(tt.before, tt.steps...))
 		_, before := played(t, tt.before)
