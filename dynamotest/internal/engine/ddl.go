@@ -57,7 +57,7 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 	if req.Stream.Value.Enabled.Value {
 		e.openStream(t, req.Stream.Value.View.Value, t.created)
 	}
-	e.logOperation(t.created, call.Operation, call.body)
+	e.logRequest(call, t.created)
 	return e.description("TableDescription", t, "ACTIVE"), nil
 }
 

@@ -27,6 +27,7 @@ type Call struct {
 	Targets   []Target // filled for Hooks only
 	past      bool     // no Hooks are to see it
 	body      []byte   // the request
+	encoded   []byte   // the request, as the journal tells of it; see logged
 
 	// Refuse may be filled by Before, with one element for each target of a
 	// batch: those that come back unprocessed.

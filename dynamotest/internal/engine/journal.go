@@ -42,7 +42,7 @@ type journal struct {
 
 	mu         sync.Mutex // guards what follows; taken after the engine's
 	changed    sync.Cond  // broadcast when the flushing or the compacting ends
-	entries    []byte     // appended and not flushed, each followed by a comma
+	entries    [][]byte   // appended and not flushed, in pieces, each entry followed by a comma
 	appended   uint64
 	safe       uint64 // how many of the appended entries will survive a crash
 	told       int64  // weighs all that the file tells of, see weight
@@ -146,8 +146,9 @@ func (e *Engine) begin() (end func(), err error) {
 	return j.running.RUnlock, nil
 }
 
-// append adds an entry. The engine's mutex is held for writing.
-func (j *journal) append(at time.Time, members func(w *api.Writer)) {
+// append adds an entry of some weight, in pieces. The engine's mutex is held for
+// writing, so what is large was encoded before.
+func (j *journal) append(weight int64, pieces ...[]byte) {
 	if j == nil {
 		return
 	}
@@ -156,16 +157,23 @@ func (j *journal) append(at time.Time, members func(w *api.Writer)) {
 	if j.err != nil {
 		return // nothing is flushed any more
 	}
-	j.entries = appendEntry(j.entries, at, members)
+	j.entries = append(j.entries, pieces...)
 	j.appended++
+	j.told += weight
 }
 
 func appendEntry(entries []byte, at time.Time, members func(w *api.Writer)) []byte {
-	w := api.Writer{Buf: append(entries, `{"At":`...)}
-	w.Buf = appendTime(w.Buf, at)
+	w := api.Writer{Buf: appendStart(entries, at)}
 	members(&w)
-	return append(w.Buf, "},"...)
+	return append(w.Buf, entryEnd...)
 }
+
+// appendStart begins an entry.
+func appendStart(entries []byte, at time.Time) []byte {
+	return appendTime(append(entries, `{"At":`...), at)
+}
+
+const entryEnd = "},"
 
 // settle waits until all that is committed so far is safe. Whoever comes first
 // flushes for those who come meanwhile.
@@ -209,7 +217,7 @@ func (e *Engine) flushNow(j *journal) {
 func (e *Engine) flush(j *journal) (upto uint64, err error) {
 	t := e.take(j)
 	if len(t.entries) > 0 {
-		n, err := writeLine(j.file, t.entries)
+		n, err := writeLine(j.file, t.entries...)
 		if err != nil {
 			return 0, err
 		}
@@ -234,7 +242,7 @@ func (e *Engine) flush(j *journal) (upto uint64, err error) {
 
 // What a flush takes over from the journal: nobody is in the middle of a commit.
 type taken struct {
-	entries  []byte
+	entries  [][]byte
 	upto     uint64
 	snapshot *snapshot // with what the entries tell of, when compacting is due
 }
@@ -260,12 +268,20 @@ func (j *journal) take() taken {
 	return t
 }
 
-// writeLine writes entries as one line. It takes them over.
-func writeLine(w interface{ Write([]byte) (int, error) }, entries []byte) (int, error) {
-	entries[len(entries)-1] = ']'
-	sum := crc32.Update(crc32.Checksum([]byte("["), castagnoli), castagnoli, entries)
-	line := fmt.Appendf(make([]byte, 0, len(entries)+16), "%08x [", sum)
-	return w.Write(append(append(line, entries...), '\n'))
+// writeLine writes entries as one line.
+func writeLine(w interface{ Write([]byte) (int, error) }, entries ...[]byte) (int, error) {
+	const sum = "00000000" // until it is known
+	size := len(sum) + len(" [\n")
+	for _, piece := range entries {
+		size += len(piece)
+	}
+	line := append(make([]byte, 0, size), sum+" ["...)
+	for _, piece := range entries {
+		line = append(line, piece...)
+	}
+	line[len(line)-1] = ']' // in the place of the last comma
+	copy(line, fmt.Sprintf("%08x", crc32.Checksum(line[len(sum)+1:], castagnoli)))
+	return w.Write(append(line, '\n'))
 }
 
 // What the file tells of is weighed by the bytes of items, more or less, so that
@@ -284,21 +300,32 @@ func (e *Engine) logChanges(changes []*change) {
 	if len(changes) == 0 {
 		return
 	}
-	at := e.commitTime()
+	total, expired := int64(0), false
+	pieces := make([][]byte, 0, 2*len(changes)+1)
+	before := append(appendStart(nil, e.commitTime()), `,"Changes":[`...)
 	e.journal.commitTime = time.Time{} // the next one has its own
-	e.journal.append(at, func(w *api.Writer) {
-		expired := false
-		w.Array("Changes", func() {
-			for _, c := range changes {
-				expired = expired || c.expired
-				e.journal.told += weight(c.new)
-				w.Element(func() { c.log(w) })
-			}
-		})
-		if expired {
-			w.Bool("Expired", true)
+	for _, c := range changes {
+		if c.encoded == nil {
+			c.encode()
 		}
-	})
+		pieces = append(pieces, before, c.encoded)
+		before = []byte(",")
+		total += weight(c.new)
+		expired = expired || c.expired
+	}
+	end := "]" + entryEnd
+	if expired {
+		end = `],"Expired":true` + entryEnd
+	}
+	e.journal.append(total, append(pieces, []byte(end))...)
+}
+
+// encode writes what the journal tells of the change. Records never change, so it
+// needs no lock.
+func (c *change) encode() {
+	var w api.Writer
+	w.Element(func() { c.log(&w) })
+	c.encoded = w.Buf
 }
 
 // commitTime is when the commit under way takes effect. Every look at a clock may
@@ -323,23 +350,30 @@ func (c *change) log(w *api.Writer) {
 	}
 }
 
-// logRequest appends a request that changed a table as a whole.
-func (e *Engine) logRequest(call *Call, at time.Time) { e.logOperation(at, call.Operation, call.body) }
+// logged makes an operation encode its request before it takes the lock, for
+// logRequest.
+func logged[P any](run func(*Engine, *Call, P) (reply, *api.Error)) func(*Engine, *Call, P) (reply, *api.Error) {
+	return func(e *Engine, call *Call, req P) (reply, *api.Error) {
+		if e.journal != nil {
+			var w api.Writer
+			w.Text("Op", call.Operation)
+			w.Text("Request", string(call.body)) // as it came, with whatever line breaks
+			call.encoded = w.Buf
+		}
+		return run(e, call, req)
+	}
+}
 
-func (e *Engine) logOperation(at time.Time, name string, body []byte) {
-	e.journal.append(at, func(w *api.Writer) {
-		e.journal.told += bodyWeight(len(body))
-		w.Text("Op", name)
-		w.Text("Request", string(body)) // as it came, with whatever line breaks
-	})
+// logRequest appends a request that changed a table as a whole.
+func (e *Engine) logRequest(call *Call, at time.Time) {
+	if e.journal != nil {
+		e.journal.append(bodyWeight(len(call.body)), append(appendStart(nil, at), ','), call.encoded, []byte(entryEnd))
+	}
 }
 
 // logToken appends that a token was spent.
 func (j *journal) logToken(token string, payload api.Fingerprint, now time.Time) {
-	j.append(now, func(w *api.Writer) {
-		j.told += weight(nil)
-		writeSpent(w, token, payload)
-	})
+	j.append(weight(nil), appendEntry(nil, now, func(w *api.Writer) { writeSpent(w, token, payload) }))
 }
 
 func writeSpent(w *api.Writer, token string, payload api.Fingerprint) {
@@ -352,11 +386,11 @@ func (e *Engine) logLoaded(t *table) {
 	if e.journal == nil {
 		return
 	}
-	e.journal.append(t.created, t.writeState)
+	e.journal.append(0, appendEntry(nil, t.created, t.writeState))
 	for key, rec := range t.items.Ascend("") {
 		e.logChanges([]*change{{table: t, key: key, new: rec}})
 	}
 	if t.stream.open() {
-		e.journal.append(t.stream.created, func(w *api.Writer) { t.stream.writeState(w, t) })
+		e.journal.append(0, appendEntry(nil, t.stream.created, func(w *api.Writer) { t.stream.writeState(w, t) }))
 	}
 }

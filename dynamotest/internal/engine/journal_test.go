@@ -260,6 +260,49 @@ func TestADiskThatFails(t *testing.T) {
 	}
 }
 
+// What the journal tells of a write, and of a request for a table, is encoded
+// before the lock is taken. So it tells what was planned, whatever stands in its
+// place when it is committed.
+func TestTheJournalIsEncodedBeforeTheLock(t *testing.T) {
+	t.Parallel()
+	e, m := played(t, puts(0, 0, 0))
+	var req api.PutItem
+	if err := api.Decode([]byte(`{"TableName":"plain","Item":{"id":{"N":"7"},"is":{"S":"planned"}}}`), &req); err != nil {
+		t.Fatal(err)
+	}
+	w, err := prepare(api.Put, &req.Write, "plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := e.locate(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.evaluate(w); err != nil {
+		t.Fatal(err)
+	}
+	c.new = newRecord(c.new.item.Pick("id"))
+	_, err = logged(func(e *Engine, call *Call, _ any) (reply, *api.Error) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.commit([]*change{&c})
+		call.body = nil
+		e.logRequest(call, epoch)
+		return nil, nil
+	})(e, &Call{Operation: "ListTables", body: []byte(`{"Limit":7}`)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.settle(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"is":{"S":"planned"}`, `"Op":"ListTables","Request":"{\"Limit\":7}"`} {
+		if content := m.names["data"].data; !bytes.Contains(content, []byte(want)) {
+			t.Errorf("%s is not in %s", want, content)
+		}
+	}
+}
+
 // What a closed server refuses has not taken effect: what is dumped of it is what
 // the file has.
 func TestAClosedServerStaysAsItIs(t *testing.T) {

@@ -47,6 +47,9 @@ type change struct {
 	entries  []entryChange
 	cost     Capacity
 	expired  bool // the item was deleted by TTL, not by a request
+
+	journalled bool   // there is a journal
+	encoded    []byte // as it tells of the change
 }
 
 // An entryChange is what a change does to one index. Under the same key the
@@ -65,7 +68,7 @@ func (e *Engine) locate(w *write) (change, *api.Error) {
 	if err != nil {
 		return change{}, err
 	}
-	c := change{table: t}
+	c := change{table: t, journalled: e.journal != nil}
 	named := w.req.Key.Map
 	if w.kind == api.Put {
 		named = w.req.Item.Map
@@ -108,6 +111,9 @@ func (c *change) evaluate(w *write) *api.Error {
 	}
 	c.planEntries()
 	c.price()
+	if c.journalled && c.old != c.new {
+		c.encode()
+	}
 	return nil
 }
 
