@@ -386,7 +386,7 @@ func (e *Engine) logLoaded(t *table) {
 	if e.journal == nil {
 		return
 	}
-	e.journal.append(0, appendEntry(nil, t.created, t.writeState))
+	e.journal.append(t.weight(), appendEntry(nil, t.created, t.writeState))
 	for key, rec := range t.items.Ascend("") {
 		e.logChanges([]*change{{table: t, key: key, new: rec}})
 	}

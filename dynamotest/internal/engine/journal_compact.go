@@ -84,11 +84,16 @@ func (e *Engine) compaction(j *journal) *snapshot {
 func (s *state) weight() int64 {
 	total := int64(0)
 	for _, t := range s.tables {
-		var w api.Writer
-		w.Element(func() { t.define(&w) })
-		total += bodyWeight(len(w.Buf)) + t.items.bytes + int64(t.items.Len())*weight(nil)
+		total += t.weight() + t.items.bytes + int64(t.items.Len())*weight(nil)
 	}
 	return total
+}
+
+// weight is that of the table without its items.
+func (t *table) weight() int64 {
+	var w api.Writer
+	w.Element(func() { t.define(&w) })
+	return bodyWeight(len(w.Buf))
 }
 
 // compactAtStart compacts a file that has just been read, and one of an older
