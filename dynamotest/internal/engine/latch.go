@@ -61,12 +61,12 @@ func (l *latches) hold(ids ...itemID) (release func()) {
 }
 
 // patience is how often lockAll lets go of what it has before it does so no more.
-const patience = 100
+const patience = 2
 
-// lockAll locks latches that are in order. It holds none while it waits for one,
-// so a slow writer holds nobody up through somebody else who waits for it. With
-// much traffic on many items that could go on for ever: then it locks one after
-// the other, in an order that all have in common.
+// lockAll locks latches that are in order. At first it holds none while it waits
+// for one, so that a slow writer holds nobody up through somebody else who waits
+// for it. Where one item after the other is busy it would have to begin again for
+// ever: then it locks one after the other, in the order that all have in common.
 func lockAll(taken []*latch) {
 	if len(taken) == 0 {
 		return

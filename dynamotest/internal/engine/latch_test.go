@@ -3,8 +3,10 @@ package engine
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -212,6 +214,40 @@ func TestManyWantManyItems(t *testing.T) {
 	all.Wait()
 	if l.all() != 0 || holding["now"] != 8*2000 {
 		t.Errorf("%d latches are wanted, %d holds were counted", l.all(), holding["now"])
+	}
+}
+
+// Who wants several items gets them while each is wanted by others all the time,
+// before long.
+func TestAWideHoldAmongBusyItems(t *testing.T) {
+	t.Parallel()
+	var l latches
+	var single atomic.Int64
+	var stop atomic.Bool
+	var all sync.WaitGroup
+	items := []itemID{{"users", "a"}, {"users", "b"}, {"users", "c"}, {"users", "d"}}
+	for i := range 2 * len(items) {
+		all.Go(func() {
+			for !stop.Load() {
+				release := l.hold(items[i%len(items)])
+				single.Add(1)
+				for range 50 {
+					runtime.Gosched()
+				}
+				release()
+			}
+		})
+	}
+	for single.Load() < 100 {
+		runtime.Gosched()
+	}
+	for range 50 {
+		l.hold(slices.Clone(items)...)()
+	}
+	stop.Store(true)
+	all.Wait()
+	if n := l.all(); n != 0 {
+		t.Errorf("%d latches are still wanted", n)
 	}
 }
 

@@ -132,8 +132,8 @@ func (s *selector) arrange() *api.Error {
 	if listed > maxListed {
 		return api.Invalid("The IN operator is provided with too many operands; number of operands: %d", listed)
 	}
-	s.listed = listed > 1
 	parts, exact := s.stmt.Where.Partitions(hash, sort)
+	s.listed = listed > 1 && parts != nil
 	order, err := s.stmt.Order(hash, sort, len(parts))
 	if err != nil {
 		return invalid(err)

@@ -121,18 +121,24 @@ func (w *Where) Partitions(hash, sort []string) (parts []expr.KeyTerms, exact bo
 	return nil, false
 }
 
-// Listed returns how many values an IN lists for an attribute of a partition key,
-// or 0.
+// Listed returns how many values an IN lists at most for an attribute of a
+// partition key, or 0.
 func (w *Where) Listed(hash []string) int {
 	if w == nil {
 		return 0
 	}
-	most := 0
-	for _, t := range conjuncts(&w.root) {
+	return listed(&w.root, hash)
+}
+
+func listed(t *term, hash []string) (most int) {
+	switch {
+	case t.is("IN"):
 		for _, name := range hash {
-			if t.is("IN") {
-				most = max(most, len(t.equals(name)))
-			}
+			most = max(most, len(t.equals(name)))
+		}
+	case t.is("AND"), t.is("OR"):
+		for i := range t.args {
+			most = max(most, listed(&t.args[i], hash))
 		}
 	}
 	return most
