@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/schema"
 )
 
 // writeBatch puts orders of customers and tells how many came back, or the error.
@@ -48,15 +50,18 @@ func reasonOf(err error) string {
 	return errorCode(err)
 }
 
+// ofCustomer is a fault of all that one customer has.
+func ofCustomer(name string, do dynamotest.Disturbance) dynamotest.Fault {
+	key := orderKey(name, 1)
+	delete(key, "number")
+	return dynamotest.Fault{Do: do, Key: key}
+}
+
 // As on DynamoDB, a batch is refused for want of capacity when none of its
 // entries got through, and gives back those that did not when others did.
 func TestThrottledEntriesComeBack(t *testing.T) {
 	t.Parallel()
-	of := func(customer string, do dynamotest.Disturbance) dynamotest.Fault {
-		key := orderKey(customer, 1)
-		delete(key, "number")
-		return dynamotest.Fault{Do: do, Key: key}
-	}
+	of := ofCustomer
 	const throttle, unprocessed = dynamotest.Throttle, dynamotest.Unprocessed
 	for _, tt := range []struct {
 		name   string
@@ -70,7 +75,7 @@ func TestThrottledEntriesComeBack(t *testing.T) {
 		{"two", []dynamotest.Fault{of("ann", throttle), of("cy", throttle)}, "2 of 3 left", "2 of 3 left", 1, 0},
 		{"each", []dynamotest.Fault{of("ann", throttle), of("bo", throttle), of("cy", throttle)}, "TableWriteKeyRangeThroughputExceeded ×1", "TableReadKeyRangeThroughputExceeded ×1", 0, 0},
 		{"all", []dynamotest.Fault{{Do: throttle}}, "TableWriteKeyRangeThroughputExceeded ×1", "TableReadKeyRangeThroughputExceeded ×1", 0, 0},
-		{"none got through", []dynamotest.Fault{{Do: unprocessed, Entries: 2}, of("ann", throttle)}, "TableWriteKeyRangeThroughputExceeded ×1", "TableReadKeyRangeThroughputExceeded ×1", 0, 0},
+		{"none got through", []dynamotest.Fault{{Do: unprocessed, Entries: 2}, of("ann", throttle)}, "TableWriteKeyRangeThroughputExceeded ×1", "TableReadKeyRangeThroughputExceeded ×1", 0, 1},
 		{"sent back already", []dynamotest.Fault{{Do: unprocessed}, of("ann", throttle)}, "3 of 3 left", "3 of 3 left", 0, 1},
 		{"refused as a whole", []dynamotest.Fault{of("ann", throttle), {Do: dynamotest.Unavailable}}, "ServiceUnavailable", "ServiceUnavailable", 0, 1},
 		{"nobody", []dynamotest.Fault{of("di", throttle)}, "0 of 3 left", "0 of 3 left", 3, 1},
@@ -115,4 +120,64 @@ func TestAnIndexHoldsEntriesBack(t *testing.T) {
 	if got := writeBatch(t, db, table, "ann", "bo"); got != "1 of 2 left" || count(t, db.Client(), table) != 1 {
 		t.Errorf("one: %s", got)
 	}
+}
+
+// A batch that is refused as a whole sends nothing back: what would have is due
+// for the next one.
+func TestARefusedBatchSpendsNoFault(t *testing.T) {
+	t.Parallel()
+	const throttle, unprocessed = dynamotest.Throttle, dynamotest.Unprocessed
+	invalid := func(t *testing.T, db *dynamotest.DB, table string) string {
+		return writeBatch(t, db, table, "ann", "bo", "bo")
+	}
+	full := func(t *testing.T, db *dynamotest.DB, table string) string {
+		return writeBatch(t, db, table, "ann", "cy")
+	}
+	for _, tt := range []struct {
+		name   string
+		faults []dynamotest.Fault
+		send   func(*testing.T, *dynamotest.DB, string) string
+		want   string // of what is sent
+		next   string // of a valid batch of ann and di
+	}{
+		{"throttled by a fault", []dynamotest.Fault{ofCustomer("ann", unprocessed), ofCustomer("cy", throttle)}, full, "TableWriteKeyRangeThroughputExceeded ×1", "1 of 2 left"},
+		{"throttled by a limit", []dynamotest.Fault{ofCustomer("ann", unprocessed)}, full, "TableWriteKeyRangeThroughputExceeded ×1", "1 of 2 left"},
+		{"throttled by both", []dynamotest.Fault{ofCustomer("ann", throttle)}, full, "TableWriteKeyRangeThroughputExceeded ×1", "0 of 2 left"},
+		{"invalid, unprocessed", []dynamotest.Fault{ofCustomer("ann", unprocessed)}, invalid, "ValidationException", "1 of 2 left"},
+		{"invalid, throttled", []dynamotest.Fault{ofCustomer("ann", throttle)}, invalid, "ValidationException", "1 of 2 left"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			db := tired(t, "cy")
+			table := db.Server().Tables()[0]
+			for _, f := range tt.faults {
+				db.Inject(f)
+			}
+			if got := tt.send(t, db, table); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			if got := writeBatch(t, db, table, "ann", "di"); got != tt.next {
+				t.Errorf("and then: got %s, want %s", got, tt.next)
+			}
+		})
+	}
+}
+
+// tired is a server with a table that takes no more writes of one customer.
+func tired(t *testing.T, customer string) *dynamotest.DB {
+	t.Helper()
+	noon := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+	db := dynamotest.New(t, &dynamotest.Config{Now: func() time.Time { return noon }, PartitionLimits: dynamotest.Units{WCU: 2}})
+	table := db.Name("orders")
+	plain := orders(table)
+	plain.Indexes = nil // or the partition of the day would be full, too
+	if err := schema.Create(t.Context(), db.Client(), plain); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if err := put(t.Context(), db.Client(), table, order(customer, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
 }

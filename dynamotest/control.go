@@ -31,6 +31,9 @@ func (c *control) Before(ctx context.Context, call *engine.Call) *api.Error {
 	}
 	fate := c.tap.sentence(call)
 	call.Refuse, call.Errors = fate.refuse, fate.errors
+	if len(fate.parts) > 0 {
+		call.Refused = func(why *api.Error) { c.tap.refused(fate.parts, why) }
+	}
 	if fate.answer == nil {
 		return nil
 	}
@@ -44,6 +47,9 @@ func (c *control) Before(ctx context.Context, call *engine.Call) *api.Error {
 
 // After lets the other half of the latency pass.
 func (c *control) After(ctx context.Context, call *engine.Call) *api.Error {
+	if call.Refused != nil && call.Err != nil {
+		call.Refused(call.Err)
+	}
 	_ = wait(ctx, c.latency/2) // it has taken effect, whether or not the caller hears
 	return call.Late
 }

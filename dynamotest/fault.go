@@ -93,7 +93,8 @@ func (d Disturbance) delays() bool   { return d == Delay || d == DelayReply }
 //   - A request that arrives is answered by the one injected first of Throttle,
 //     InternalError, Unavailable and Conflict. Its reply may still be lost.
 //   - Entries and statements of a batch are refused only when the batch itself
-//     gets through, each by one fault, the one injected first.
+//     gets through, each by one fault, the one injected first. A batch that is
+//     invalid, or throttled as a whole, sends none back.
 //   - What nobody would notice does not happen, such as the delay of the reply to
 //     a request that is lost.
 //
@@ -320,8 +321,9 @@ type sentence struct {
 	refuse []bool // entries of a batch that go back
 	errors []*api.Error
 
-	throttle  *fault // the first that throttles entries of a batch
-	throttled []bool // the targets that it is about
+	parts     []*fault // those that refuse entries
+	throttle  *fault   // the first of them that throttles
+	throttled []bool   // the targets that it is about
 }
 
 // sentence counts the call with every fault of the server that it matches.
@@ -352,8 +354,28 @@ func (t *Tap) sentence(call *engine.Call) sentence {
 	}
 	if s.answer == nil && s.throttle != nil && call.Operation != "BatchExecuteStatement" && !slices.Contains(s.refuse, false) {
 		s.answer, s.hit = s.throttle, s.throttled // nothing gets through
+		takeBack(s.parts, true)
+		s.parts = nil
 	}
 	return s
+}
+
+// takeBack makes faults due again that would have refused entries of a batch: it
+// was refused as a whole. Those that throttle have their part in that when it was
+// throttled.
+func takeBack(parts []*fault, throttled bool) {
+	for _, f := range parts {
+		if f.Do != Throttle || !throttled {
+			f.fired--
+		}
+	}
+}
+
+// refused makes due again what had no entries to refuse.
+func (t *Tap) refused(parts []*fault, why *api.Error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	takeBack(parts, why.Code == api.ThroughputExceeded)
 }
 
 // parts tells whether the fault befalls parts of a batch instead of all of it.
@@ -382,6 +404,7 @@ func (f *fault) refuse(s *sentence, hit []bool) {
 	}
 	if added > 0 {
 		f.fired++
+		s.parts = append(s.parts, f)
 		if f.Do == Throttle && s.throttle == nil {
 			s.throttle, s.throttled = f, hit
 		}

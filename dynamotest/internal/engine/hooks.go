@@ -37,6 +37,9 @@ type Call struct {
 	Errors []*api.Error
 	// Late may be set by Before, for After to return.
 	Late *api.Error
+	// Refused may be set by Before, for After to call when the request was
+	// refused, with the reason.
+	Refused func(why *api.Error)
 
 	// What follows is known after the operation.
 
