@@ -88,7 +88,8 @@ var calls = []struct {
 
 // BenchmarkCalls lets all targets take turns: an iteration is one slice of time
 // for each. It reports the median calls per second of each, and of servers the
-// median share of their ceiling in the same round.
+// median share of their ceiling in the same round; of the server in process also
+// how many times as fast as the fastest peer of each round it is.
 func BenchmarkCalls(b *testing.B) {
 	all := targets(b)
 	for _, call := range calls {
@@ -107,6 +108,9 @@ func BenchmarkCalls(b *testing.B) {
 					if t.ceiling != "" {
 						b.ReportMetric(100*median(shares(speeds[t.name], speeds[t.ceiling])), t.name+"-%")
 					}
+				}
+				if fastest := fastestPeer(speeds); fastest != nil {
+					b.ReportMetric(median(shares(speeds["process"], fastest)), "process-x-peer")
 				}
 			})
 		}
@@ -131,6 +135,20 @@ func measure(b *testing.B, callers int, do func(i int) error) float64 {
 	}
 	wg.Wait()
 	return float64(next.Load()) / time.Since(began).Seconds()
+}
+
+// fastestPeer returns what the fastest peer did in each round, nil without peers.
+func fastestPeer(speeds map[string][]float64) []float64 {
+	var fastest []float64
+	for _, p := range peers {
+		for round, speed := range speeds[p.name] {
+			if fastest == nil {
+				fastest = make([]float64, len(speeds[p.name]))
+			}
+			fastest[round] = max(fastest[round], speed)
+		}
+	}
+	return fastest
 }
 
 func shares(speeds, ceilings []float64) []float64 {
