@@ -86,6 +86,7 @@
 //	o := db.Client().Options()
 //	streams := dynamodbstreams.New(dynamodbstreams.Options{
 //		Region: o.Region, BaseEndpoint: o.BaseEndpoint, Credentials: o.Credentials, HTTPClient: db.HTTPClient(),
+//		Retryer: o.Retryer, // with MaxBackoff
 //	})
 //	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "GetRecords", Table: "orders"})
 //

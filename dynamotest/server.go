@@ -38,8 +38,9 @@ type Config struct {
 	// minutes, is not promised there and left out.
 	//
 	// What is refused is refused with ProvisionedThroughputExceededException,
-	// whatever the table's billing mode; in a batch it is left unprocessed, and a
-	// transaction is cancelled.
+	// whatever the table's billing mode. In a batch it is left unprocessed, or the
+	// batch is refused with that error when nothing gets through, and a transaction
+	// is cancelled.
 	//
 	// DynamoDB's limits are [Limits]; infinite ones throttle nothing and draw the
 	// heat map all the same. With one of the two alone, the other is not limited.
