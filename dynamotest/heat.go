@@ -3,7 +3,9 @@ package dynamotest
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Limits are those of a partition of DynamoDB, for [Config].PartitionLimits.
@@ -46,19 +48,24 @@ func (s *Server) Heat() HeatMap {
 }
 
 // Top returns the first n partitions, or all of them when there are fewer.
-func (m HeatMap) Top(n int) HeatMap { return m[:max(0, min(n, len(m)))] }
+func (m HeatMap) Top(n int) HeatMap {
+	n = max(0, min(n, len(m)))
+	return m[:n:n] // what is appended to it is not written into the map
+}
 
-// barWidth is how long the longest bar is, and drawn how many bars there are.
+// A drawing fits a screen.
 const (
-	barWidth = 20
-	drawn    = 20
+	barWidth = 20 // the longest bar
+	drawn    = 20 // bars
+	// A longer key is cut in the middle: keys often differ at their ends.
+	keyWidth, keyHead = 60, 40
 )
 
 // String draws a bar for what each of the first 20 partitions consumed, and counts
 // the others; print them one by one to see them all. Those that were not throttled
 // and consumed less than a hundredth of a unit are counted apart: a write that is
 // refused elsewhere, by a full index say, has met its own partition without a
-// charge.
+// charge. Long keys are shortened, and those that cannot be printed are quoted.
 func (m HeatMap) String() string {
 	var busy HeatMap
 	var most float64
@@ -91,9 +98,21 @@ func (h Heat) String() string { return h.name() + " " + h.load() }
 
 func (h Heat) name() string {
 	if h.Index != "" {
-		return h.Table + "/" + h.Index + " " + h.Partition
+		return h.Table + "/" + h.Index + " " + printed(h.Partition)
 	}
-	return h.Table + " " + h.Partition
+	return h.Table + " " + printed(h.Partition)
+}
+
+// printed is a key as it fits in a line.
+func printed(key string) string {
+	hidden := func(r rune) bool { return !strconv.IsPrint(r) }
+	if !utf8.ValidString(key) || strings.ContainsFunc(key, hidden) {
+		key = strconv.Quote(key)
+	}
+	if r := []rune(key); len(r) > keyWidth {
+		return string(r[:keyHead]) + "…" + string(r[len(r)-(keyWidth-keyHead-1):])
+	}
+	return key
 }
 
 func (h Heat) load() string {

@@ -510,6 +510,29 @@ func TestADrawingShowsTheHottest(t *testing.T) {
 			t.Errorf("Top(%d) has %d partitions, want %d", n, len(got), want)
 		}
 	}
+	second := heat[1]
+	if _ = append(heat.Top(1), dynamotest.Heat{}); heat[1] != second {
+		t.Errorf("what was appended to the first is the second: %v", heat[1])
+	}
+}
+
+// A line stays one, whatever the key.
+func TestADrawingOfStrangeKeys(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"à la carte":                        "à la carte",
+		`a"b`:                               `a"b`,
+		"two\nlines":                        `"two\nlines"`,
+		"\xff\x00":                          `"\xff\x00"`,
+		strings.Repeat("ö", 60):             strings.Repeat("ö", 60),
+		strings.Repeat("ö", 70) + "#07":     strings.Repeat("ö", 40) + "…" + strings.Repeat("ö", 16) + "#07",
+		strings.Repeat("\t", 100) + "#0007": `"` + strings.Repeat(`\t`, 19) + `\…t` + strings.Repeat(`\t`, 6) + `#0007"`,
+	} {
+		heat := dynamotest.Heat{Table: "t", Index: "i", Partition: key}
+		if got := heat.String(); got != "t/i "+want+" 0 RCU, 0 WCU, 0 throttled" {
+			t.Errorf("%q: got %s, want %s", key, got, want)
+		}
+	}
 }
 
 // Without a limit a drawing names none.

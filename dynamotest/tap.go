@@ -35,11 +35,7 @@ func NewTap() *Tap { return &Tap{} }
 // client's HTTP client and, where the backend does not tell anyway, asks for the
 // consumed capacity of every call, which costs nothing.
 func (t *Tap) Attach(o *dynamodb.Options) {
-	next := o.HTTPClient
-	if next == nil {
-		next = http.DefaultClient
-	}
-	o.HTTPClient = t.Wrap(next)
+	o.HTTPClient = t.Wrap(o.HTTPClient)
 	if t.server != nil {
 		return // its replies carry their price
 	}
@@ -49,9 +45,12 @@ func (t *Tap) Attach(o *dynamodb.Options) {
 }
 
 // Wrap returns an HTTP client that sends requests through the Tap to the next, for
-// clients that [Tap.Attach] does not suit, such as one of DynamoDB Streams. What
-// requests cost is known where the reply says it.
+// clients that [Tap.Attach] does not suit, such as one of DynamoDB Streams. A nil
+// next is http.DefaultClient. What requests cost is known where the reply says it.
 func (t *Tap) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient {
+	if next == nil {
+		next = http.DefaultClient
+	}
 	return tapped{tap: t, next: next}
 }
 

@@ -79,7 +79,7 @@ func TestRequestsOfOtherClientsAreMeteredAndDisturbed(t *testing.T) {
 	inProcess := dynamotest.Use(t, srv.Fork())
 	t.Setenv(dynamotest.EndpointVariable, listening.URL)
 	onEndpoint := dynamotest.Open(t)
-	bare := dynamotest.NewTap()
+	bare, alone := dynamotest.NewTap(), dynamotest.NewTap()
 	for name, tt := range map[string]struct {
 		tap    *dynamotest.Tap
 		client interface {
@@ -90,6 +90,7 @@ func TestRequestsOfOtherClientsAreMeteredAndDisturbed(t *testing.T) {
 		"server":      {inProcess.Tap, inProcess.Server().HTTPClient()},
 		"on endpoint": {onEndpoint.Tap, onEndpoint.HTTPClient()},
 		"bare":        {bare, bare.Wrap(http.DefaultClient)},
+		"of nothing":  {alone, alone.Wrap(nil)},
 	} {
 		list := func() (string, error) {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, listening.URL, strings.NewReader(`{"TableName":"orders"}`))
