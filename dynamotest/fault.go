@@ -183,8 +183,8 @@ type fault struct {
 	met            map[uint64]uint64 // how often what was named, by its hash, for draws
 	matched, fired int
 	passed         sightings
-	keyFits        bool   // a table that passed has such keys
-	keyHint        string // or it has not
+	keyHint        hint // from the keys of tables that passed
+	indexHint      hint // from the indexes of tables that were written
 }
 
 // holdsBack tells whether the Index is one that holds writes back.

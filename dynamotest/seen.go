@@ -1,11 +1,11 @@
 package dynamotest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
@@ -79,32 +79,83 @@ func tablesOf(call *engine.Call) string {
 	return " on " + strings.Join(names, ", ") + more
 }
 
+// A hint is what may be wrong with a fault, unless a table that passed fits it.
+type hint struct {
+	fits bool
+	text string // about the first that does not
+}
+
+func (h *hint) note(wrong string) {
+	switch {
+	case wrong == "":
+		h.fits = true
+	case h.text == "":
+		h.text = "; " + wrong
+	}
+}
+
+func (h *hint) String() string {
+	if h.fits {
+		return ""
+	}
+	return h.text
+}
+
 // see notes a call that passes while the fault has not fired yet.
 func (f *fault) see(call *engine.Call) {
 	if f.fired > 0 {
 		return
 	}
 	f.passed.add(call)
-	if f.key != nil && f.server != nil && (f.Op == "" || f.Op == call.Operation) {
-		for _, target := range call.Targets {
+	if f.server == nil || f.Op != "" && f.Op != call.Operation {
+		return
+	}
+	for _, target := range call.Targets {
+		if f.about(target.Table) {
 			f.compareKeys(target.Table)
+			f.compareIndexes(target)
 		}
 	}
 }
 
 // compareKeys finds out whether the Key could be one of a table.
 func (f *fault) compareKeys(table string) {
-	names := f.server.engine.KeyNames(table)
-	if len(names) == 0 || !f.about(table) {
+	if f.key == nil {
 		return
 	}
-	strange := slices.IndexFunc(f.key, func(part attr.Field) bool { return !slices.Contains(names, part.Name) })
-	switch {
-	case strange < 0:
-		f.keyFits = true
-	case f.keyHint == "":
-		f.keyHint = fmt.Sprintf("the key of %s is %s, without %s", table, strings.Join(names, ", "), f.key[strange].Name)
+	kinds := f.server.engine.KeyKinds(table)
+	if kinds == nil {
+		return
 	}
+	wrong := ""
+	for _, part := range f.key {
+		switch kind := kinds[part.Name]; kind {
+		case part.Value.Kind():
+		case 0:
+			names := strings.Join(f.server.engine.KeyNames(table), ", ")
+			wrong = fmt.Sprintf("the key of %s is %s, without %s", table, names, part.Name)
+		default:
+			wrong = fmt.Sprintf("the key of %s has %s as %v, not as %v", table, part.Name, kind, part.Value.Kind())
+		}
+	}
+	f.keyHint.note(wrong)
+}
+
+// compareIndexes finds out whether a write could be held back by the Index.
+func (f *fault) compareIndexes(target engine.Target) {
+	if target.Read || !f.holdsBack() {
+		return
+	}
+	names, ok := f.server.engine.GlobalIndexes(target.Table)
+	if !ok {
+		return
+	}
+	wrong := ""
+	if !slices.Contains(names, f.Index) {
+		slices.Sort(names)
+		wrong = fmt.Sprintf("%s has no global index %s (it has %s)", target.Table, f.Index, cmp.Or(strings.Join(names, ", "), "none"))
+	}
+	f.indexHint.note(wrong)
 }
 
 // about tells whether the fault may be about a table.
@@ -116,8 +167,5 @@ func (f *fault) idle() string {
 	if f.Do == Throttle && f.Index != "" && f.Op == "" {
 		text += "; an Index without an Op that writes is of reads only"
 	}
-	if f.keyHint != "" && !f.keyFits {
-		text += "; " + f.keyHint
-	}
-	return text
+	return text + f.keyHint.String() + f.indexHint.String()
 }

@@ -72,9 +72,27 @@ func TestAnIdleFaultSaysWhatPassed(t *testing.T) {
 			dynamotest.Fault{Do: dynamotest.Throttle, Op: "PutItem", Key: orderKey("cy", 1)}, // the right key, of nobody here
 			"Throttle on request 1 of Op PutItem with customer with number never fired: 0 requests matched; " + shopped,
 		},
+		{
+			dynamotest.Fault{Do: dynamotest.Throttle, Op: "PutItem", Key: map[string]types.AttributeValue{"number": &types.AttributeValueMemberS{Value: "1"}}},
+			"Throttle on request 1 of Op PutItem with number never fired: 0 requests matched; " + shopped + "; the key of orders has number as N, not as S",
+		},
+		{
+			dynamotest.Fault{Do: dynamotest.Throttle, Op: "PutItem", Index: "by-dya"},
+			"Throttle on request 1 of Op PutItem of Index by-dya never fired: 0 requests matched; " + shopped + "; orders has no global index by-dya (it has by-day)",
+		},
+		{
+			dynamotest.Fault{Do: dynamotest.Throttle, Op: "TransactWriteItems", Table: "others", Index: "by-week"},
+			"Throttle on request 1 of Op TransactWriteItems of Table others of Index by-week never fired: 0 requests matched; " + shopped + "; others has no global index by-week (it has none)",
+		},
+		{
+			dynamotest.Fault{Do: dynamotest.Throttle, Op: "TransactWriteItems", Index: "by-day", Nth: 9}, // one of the two tables has it
+			"Throttle on request 9 of Op TransactWriteItems of Index by-day never fired: 1 requests matched; " + shopped,
+		},
 	} {
 		db := dynamotest.New(t, nil)
-		if err := schema.Create(t.Context(), db.Client(), orders("orders"), orders("others")); err != nil {
+		others := orders("others")
+		others.Indexes = nil
+		if err := schema.Create(t.Context(), db.Client(), orders("orders"), others); err != nil {
 			t.Fatal(err)
 		}
 		db.Inject(tt.fault)

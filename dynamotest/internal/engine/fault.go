@@ -143,6 +143,23 @@ func (e *Engine) HasGlobalIndex(table, index string) bool {
 	return x != nil && !x.local
 }
 
+// GlobalIndexes returns the names of a table's global indexes; ok tells whether
+// there is such a table.
+func (e *Engine) GlobalIndexes(table string) (names []string, ok bool) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	t := e.tables[table]
+	if t == nil {
+		return nil, false
+	}
+	for _, x := range t.indexes {
+		if !x.local {
+			names = append(names, x.name)
+		}
+	}
+	return names, true
+}
+
 // Conflict is the answer to a call of which the targets hit are in another
 // transaction.
 func Conflict(call *Call, hit []bool) *api.Error {

@@ -101,6 +101,22 @@ func (e *Engine) KeyNames(table string) []string {
 	return names
 }
 
+// KeyKinds returns the types of a table's key attributes, or none when there is
+// no such table.
+func (e *Engine) KeyKinds(table string) map[string]attr.Kind {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	t := e.tables[table]
+	if t == nil {
+		return nil
+	}
+	kinds := map[string]attr.Kind{}
+	for _, part := range t.key.parts() {
+		kinds[part.name] = part.kind
+	}
+	return kinds
+}
+
 // NamesTables tells whether requests of an operation have targets.
 func NamesTables(operation string) bool { return requests[operation] != nil }
 
