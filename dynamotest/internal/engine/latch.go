@@ -49,14 +49,26 @@ func (l *latches) hold(ids ...itemID) (release func()) {
 	}
 	lockAll(taken)
 	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
 		for i, id := range ids {
-			taken[i].Unlock()
-			if taken[i].wanted--; taken[i].wanted == 0 {
-				delete(l.items, id)
-			}
+			l.release(id, taken[i])
 		}
+	}
+}
+
+// holdOne is hold for one item, which most writes are about.
+func (l *latches) holdOne(id itemID) *latch {
+	h := l.want(id)
+	h.Lock()
+	return h
+}
+
+// release lets go of an item. The last one who wanted its latch forgets it.
+func (l *latches) release(id itemID, h *latch) {
+	h.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if h.wanted--; h.wanted == 0 {
+		delete(l.items, id)
 	}
 }
 

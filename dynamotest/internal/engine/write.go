@@ -333,7 +333,8 @@ func (e *Engine) tryApply(w *write) (c change, done bool, err *api.Error) {
 	if err != nil {
 		return c, true, err
 	}
-	defer e.latches.hold(c.id())()
+	held := e.latches.holdOne(c.id())
+	defer e.latches.release(c.id(), held)
 	e.read(&c)
 	err = c.evaluate(w)
 
