@@ -44,6 +44,7 @@ func (s *state) clone() state {
 func (t *table) clone() *table {
 	out := *t
 	out.past = new(past) // a copy begins with the present
+	out.builds = nil
 	out.items = t.items.clone()
 	out.indexes = make([]*index, len(t.indexes))
 	for i, x := range t.indexes {

@@ -50,7 +50,8 @@ type table struct {
 	settings settings
 	stream   *stream // the latest, open or closed; nil when there was none
 	tags     []api.Tag
-	past     *past // what late readers see
+	past     *past    // what late readers see
+	builds   []*build // of new indexes
 }
 
 // settings are what UpdateTable and its kin change.

@@ -10,44 +10,71 @@ func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Erro
 	if err := checkIndexUpdates(req.Indexes); err != nil {
 		return nil, err
 	}
+	b := e.startBuild(req)
+	defer e.endBuild(b)
+	b.fill()
+	return e.finishUpdate(call, req, b)
+}
+
+// finishUpdate judges a request and carries it out, with the index that was built
+// for it.
+func (e *Engine) finishUpdate(call *Call, req *api.UpdateTable, b *build) (reply, *api.Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	t, err := e.wholeTable(req.TableName.Value)
+	t, settings, indexes, err := e.judgeUpdate(req)
 	if err != nil {
 		return nil, err
-	}
-	if err := checkOnline(req.Indexes); err != nil {
-		return nil, err
-	}
-	// What is wrong with any change is found before the first is made.
-	settings, err := t.changedSettings(req)
-	if err != nil {
-		return nil, err
-	}
-	indexes, err := t.changedIndexes(req, settings.onDemand)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.checkStream(req.Stream); err != nil {
-		return nil, err
-	}
-	if !changesSomething(req) {
-		return nil, api.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
 	}
 	now := e.now()
 	if settings.onDemand != t.settings.onDemand {
 		settings.billedSince = now
 	}
 	t.settings, t.indexes = settings, indexes
-	for _, u := range req.Indexes {
-		if u.Create != nil {
-			t.fill(t.index(u.Create.Name))
-			e.opt.throughput.forgetIndex(t.name, u.Create.Name)
+	if def := created(req); def != nil {
+		if b == nil || b.table != t { // the table is not the one that it was
+			b = newBuild(t, indexes, def.Name)
+			b.fill()
 		}
+		t.index(def.Name).items = b.finish()
+		e.opt.throughput.forgetIndex(t.name, def.Name)
 	}
 	e.changeStream(t, req.Stream, now)
 	e.logRequest(call, now)
 	return e.description("TableDescription", t, "ACTIVE"), nil
+}
+
+// judgeUpdate returns the table and what its settings and indexes will be. What is
+// wrong with any change is found before the first is made.
+func (e *Engine) judgeUpdate(req *api.UpdateTable) (t *table, s settings, indexes []*index, err *api.Error) {
+	if t, err = e.wholeTable(req.TableName.Value); err != nil {
+		return nil, s, nil, err
+	}
+	if err = checkOnline(req.Indexes); err != nil {
+		return nil, s, nil, err
+	}
+	if s, err = t.changedSettings(req); err != nil {
+		return nil, s, nil, err
+	}
+	if indexes, err = t.changedIndexes(req, s.onDemand); err != nil {
+		return nil, s, nil, err
+	}
+	if err = t.checkStream(req.Stream); err != nil {
+		return nil, s, nil, err
+	}
+	if !changesSomething(req) {
+		err = api.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
+	}
+	return t, s, indexes, err
+}
+
+// created is the index that a request makes, nil for none: there is one at most.
+func created(req *api.UpdateTable) *api.Index {
+	for _, u := range req.Indexes {
+		if u.Create != nil {
+			return u.Create
+		}
+	}
+	return nil
 }
 
 // checkIndexUpdates refuses changes of global indexes that say too little or too
@@ -263,17 +290,4 @@ func (t *table) addIndex(def *api.Index, attributes []api.AttributeDefinition, o
 		return nil, &api.Error{Code: api.LimitExceeded, Message: "GlobalSecondaryIndex count exceeds the per-table limit of 20"}
 	}
 	return t.newIndex(def, attributes, false), nil
-}
-
-// fill gives a new index what it holds of the items there are. Those whose
-// attributes do not suit its key are left out: only later writes are held to it.
-func (t *table) fill(x *index) {
-	for _, rec := range t.items.Ascend("") {
-		if x.checkItem(rec.item) != nil {
-			continue
-		}
-		if key, entry := x.entry(t, rec); entry != nil {
-			x.items.put(key, entry)
-		}
-	}
 }

@@ -245,6 +245,9 @@ func (c *change) commit() {
 		return
 	}
 	c.table.items.put(c.key, c.new)
+	for _, b := range c.table.builds {
+		b.miss(c)
+	}
 	for _, en := range c.entries {
 		if en.old != nil && (en.new == nil || en.oldKey != en.newKey) {
 			en.index.items.put(en.oldKey, nil)

@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+)
+
+// A build fills a new index from what its table held when it began, while others
+// use the table, and catches up with their changes at its end.
+type build struct {
+	table  *table
+	index  *index
+	items  data // of the table
+	missed []missed
+}
+
+// A missed change was made while the index was filled.
+type missed struct{ old, new *record }
+
+// startBuild begins to build the index that a request makes. It returns nil when
+// there is none, or when the request will be refused.
+func (e *Engine) startBuild(req *api.UpdateTable) *build {
+	def := created(req)
+	if def == nil {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t, _, indexes, err := e.judgeUpdate(req)
+	if err != nil {
+		return nil
+	}
+	b := newBuild(t, indexes, def.Name)
+	t.builds = append(t.builds, b)
+	return b
+}
+
+// newBuild returns a build of one of the indexes that a table will have.
+func newBuild(t *table, indexes []*index, name string) *build {
+	i := slices.IndexFunc(indexes, func(x *index) bool { return x.name == name })
+	return &build{table: t, index: indexes[i], items: t.items.clone()}
+}
+
+// fill puts into the index what there was. It needs no lock.
+func (b *build) fill() {
+	if b == nil {
+		return
+	}
+	for _, rec := range b.items.Ascend("") {
+		b.add(rec)
+	}
+}
+
+// add puts an item into the index. One whose attributes do not suit its key is
+// left out: only later writes are held to it.
+func (b *build) add(rec *record) {
+	if b.index.checkItem(rec.item) != nil {
+		return
+	}
+	if key, entry := b.index.entry(b.table, rec); entry != nil {
+		b.index.items.put(key, entry)
+	}
+}
+
+// miss remembers a change of the table.
+func (b *build) miss(c *change) { b.missed = append(b.missed, missed{c.old, c.new}) }
+
+// finish makes up for what was missed, and returns what the index holds.
+func (b *build) finish() *data {
+	for _, m := range b.missed {
+		if key, entry := b.index.entry(b.table, m.old); entry != nil {
+			b.index.items.put(key, nil)
+		}
+		if m.new != nil {
+			b.add(m.new)
+		}
+	}
+	return b.index.items
+}
+
+// endBuild lets go of the table.
+func (e *Engine) endBuild(b *build) {
+	if b == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	b.table.builds = slices.DeleteFunc(b.table.builds, func(other *build) bool { return other == b })
+}

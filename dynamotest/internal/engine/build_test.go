@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+)
+
+// An index that is built beside writes holds what one holds that was there
+// before them, whether they come before it is filled or afterwards.
+func TestAnIndexIsBuiltBesideWrites(t *testing.T) {
+	t.Parallel()
+	for _, when := range []string{"before", "after"} {
+		t.Run(when, func(t *testing.T) {
+			t.Parallel()
+			e := New(Options{})
+			perform(t, e, "CreateTable", usersTable)
+			user := func(id, name string) {
+				perform(t, e, "PutItem", fmt.Sprintf(`{"TableName":"users","Item":{"id":{"S":%q},"name":%s}}`, id, name))
+			}
+			for i := range 9 {
+				user(fmt.Sprint(i), `{"S":"first"}`)
+			}
+			write := func() {
+				user("0", `{"S":"second"}`)
+				user("1", `{"N":"1"}`) // does not suit the key of the index
+				perform(t, e, "DeleteItem", `{"TableName":"users","Key":{"id":{"S":"2"}}}`)
+				perform(t, e, "UpdateItem", `{"TableName":"users","Key":{"id":{"S":"3"}},"UpdateExpression":"REMOVE #n","ExpressionAttributeNames":{"#n":"name"}}`)
+				user("new", `{"S":"first"}`)
+				user("0", `{"S":"third"}`)
+			}
+
+			req := &api.UpdateTable{}
+			if err := api.Decode([]byte(byName), req); err != nil {
+				t.Fatal(err)
+			}
+			b := e.startBuild(req)
+			if when == "before" {
+				write()
+			}
+			b.fill()
+			if when == "after" {
+				write()
+			}
+			if _, err := e.finishUpdate(&Call{Operation: "UpdateTable", body: []byte(byName)}, req, b); err != nil {
+				t.Fatal(err)
+			}
+			e.endBuild(b)
+			user("later", `{"S":"first"}`)
+
+			table := e.tables["users"]
+			grown := map[string]string{}
+			for key, rec := range table.index("by-name").items.Ascend("") {
+				grown[key] = string(rec.item.AppendJSON(nil))
+			}
+			made := map[string]string{}
+			again := newBuild(table, table.indexes, "by-name")
+			again.index = table.newIndex(created(req), req.Attributes, false)
+			again.fill()
+			for key, rec := range again.finish().Ascend("") {
+				made[key] = string(rec.item.AppendJSON(nil))
+			}
+			if diff := cmp.Diff(made, grown); diff != "" || len(made) != 8 {
+				t.Errorf("%d entries: -made afterwards +grown\n%s", len(made), diff)
+			}
+			if a, b := table.index("by-name").items.bytes, again.index.items.bytes; a != b {
+				t.Errorf("%d bytes, want %d", a, b)
+			}
+			if len(table.builds) != 0 {
+				t.Error("the build has not ended")
+			}
+		})
+	}
+}
+
+// What is built for a table that was made again meanwhile is of no use to it.
+func TestAnIndexOfATableMadeAgain(t *testing.T) {
+	t.Parallel()
+	e := newUsers(t)
+	req := &api.UpdateTable{}
+	if err := api.Decode([]byte(byName), req); err != nil {
+		t.Fatal(err)
+	}
+	b := e.startBuild(req)
+	b.fill()
+	perform(t, e, "DeleteTable", `{"TableName":"users"}`)
+	perform(t, e, "CreateTable", usersTable)
+	perform(t, e, "PutItem", `{"TableName":"users","Item":{"id":{"S":"anne"},"name":{"S":"Anne"}}}`)
+	if _, err := e.finishUpdate(&Call{Operation: "UpdateTable", body: []byte(byName)}, req, b); err != nil {
+		t.Fatal(err)
+	}
+	if got := scanned(t, e, "by-name"); got != anne {
+		t.Error(got)
+	}
+}
