@@ -44,9 +44,6 @@ func newBuild(t *table, indexes []*index, name string) *build {
 
 // fill puts into the index what there was. It needs no lock.
 func (b *build) fill() {
-	if b == nil {
-		return
-	}
 	for _, rec := range b.items.Ascend("") {
 		b.add(rec)
 	}
@@ -66,9 +63,37 @@ func (b *build) add(rec *record) {
 // miss remembers a change of the table.
 func (b *build) miss(c *change) { b.missed = append(b.missed, missed{c.old, c.new}) }
 
-// finish makes up for what was missed, and returns what the index holds.
+// few is how many changes a build may make up for while others wait, and rounds
+// how often it tries to come to that, for new ones may come as fast.
+const (
+	few    = 100
+	rounds = 20
+)
+
+// catchUp makes up for most of what was missed, while others go on.
+func (e *Engine) catchUp(b *build) {
+	for range rounds {
+		e.mu.Lock()
+		missed := b.missed
+		if len(missed) > few {
+			b.missed = nil
+		}
+		e.mu.Unlock()
+		if len(missed) <= few {
+			return
+		}
+		b.makeUp(missed)
+	}
+}
+
+// finish makes up for the rest, and returns what the index holds.
 func (b *build) finish() *data {
-	for _, m := range b.missed {
+	b.makeUp(b.missed)
+	return b.index.items
+}
+
+func (b *build) makeUp(changes []missed) {
+	for _, m := range changes {
 		if key, entry := b.index.entry(b.table, m.old); entry != nil {
 			b.index.items.put(key, nil)
 		}
@@ -76,7 +101,6 @@ func (b *build) finish() *data {
 			b.add(m.new)
 		}
 	}
-	return b.index.items
 }
 
 // endBuild lets go of the table.

@@ -13,7 +13,7 @@ import (
 // before them, whether they come before it is filled or afterwards.
 func TestAnIndexIsBuiltBesideWrites(t *testing.T) {
 	t.Parallel()
-	for _, when := range []string{"before", "after"} {
+	for _, when := range []string{"before", "after", "many"} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
 			e := New(Options{})
@@ -42,7 +42,17 @@ func TestAnIndexIsBuiltBesideWrites(t *testing.T) {
 				write()
 			}
 			b.fill()
-			if when == "after" {
+			if when != "before" {
+				write()
+			}
+			if when == "many" {
+				for range few {
+					user("4", `{"S":"second"}`)
+				}
+				e.catchUp(b)
+				if len(b.missed) != 0 {
+					t.Errorf("%d changes are left to make up for", len(b.missed))
+				}
 				write()
 			}
 			if _, err := e.finishUpdate(&Call{Operation: "UpdateTable", body: []byte(byName)}, req, b); err != nil {

@@ -12,7 +12,10 @@ func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Erro
 	}
 	b := e.startBuild(req)
 	defer e.endBuild(b)
-	b.fill()
+	if b != nil {
+		b.fill()
+		e.catchUp(b)
+	}
 	return e.finishUpdate(call, req, b)
 }
 
