@@ -167,7 +167,7 @@ func TestFaultsChooseTheirRequests(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
 	table := create(t, db)
-	client := dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
+	client := once(db.Client())
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Table: table, Nth: 2, Times: 2})
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "DeleteItem", Table: "another"})
 	var lost []int
@@ -236,13 +236,7 @@ func TestWantSaysWhatTheRequestsWere(t *testing.T) {
 // Any endpoint is priced by what its replies say.
 func TestMeterOnAnotherBackend(t *testing.T) {
 	t.Parallel()
-	db := dynamotest.New(t, nil)
-	create(t, db)
-	backend := httptest.NewServer(withoutPrices(db.Server().Handler()))
-	t.Cleanup(backend.Close)
-	tap := dynamotest.NewTap()
-	client := dynamotest.Connect(backend.URL, tap.Attach)
-
+	tap, client := otherBackend(t)
 	in := &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: order("ann", 1)}
 	cost := tap.Meter(func() {
 		if _, err := client.PutItem(t.Context(), in); err != nil {

@@ -144,40 +144,41 @@ func TestWhenTheFileIsCompacted(t *testing.T) {
 	}
 }
 
-// slow is a disk whose files are synced when the test says so.
-type slow struct {
+// watched is a disk that does something before a file is synced.
+type watched struct {
 	*model
-	syncs chan struct{} // each lets one sync go
+	beforeSync func()
 }
 
-func (s slow) open(path string) (dataFile, error) {
-	file, err := s.model.open(path)
-	return slowFile{file, s.syncs}, err
+func (w watched) open(path string) (dataFile, error) {
+	file, err := w.model.open(path)
+	return watchedFile{file, w.beforeSync}, err
 }
 
-func (s slow) lock(file dataFile) error { return s.model.lock(file.(slowFile).dataFile) }
+func (w watched) lock(file dataFile) error { return w.model.lock(file.(watchedFile).dataFile) }
 
-func (s slow) named(path string, file dataFile) error {
-	return s.model.named(path, file.(slowFile).dataFile)
+func (w watched) named(path string, file dataFile) error {
+	return w.model.named(path, file.(watchedFile).dataFile)
 }
 
-type slowFile struct {
+type watchedFile struct {
 	dataFile
-	syncs chan struct{}
+	beforeSync func()
 }
 
-func (f slowFile) Sync() error {
-	<-f.syncs
+func (f watchedFile) Sync() error {
+	f.beforeSync()
 	return f.dataFile.Sync()
 }
 
 // Callers that come while a sync is under way share the next one.
 func TestCallersShareASync(t *testing.T) {
 	t.Parallel()
-	disk := slow{newModel(), make(chan struct{}, 100)}
+	syncs := make(chan struct{}, 100) // each lets one sync go
+	disk := watched{newModel(), func() { <-syncs }}
 	e := New(Options{disk: disk})
-	disk.syncs <- struct{}{} // of the first line
-	disk.syncs <- struct{}{} // of the table
+	syncs <- struct{}{} // of the first line
+	syncs <- struct{}{} // of the table
 	if err := e.OpenJournal("data"); err != nil {
 		t.Fatal(err)
 	}
@@ -215,8 +216,8 @@ func TestCallersShareASync(t *testing.T) {
 	if n := acknowledged.Load(); n > 0 {
 		t.Errorf("%d were acknowledged before anything was synced", n)
 	}
-	disk.syncs <- struct{}{} // of the first item
-	disk.syncs <- struct{}{} // and of fifty others
+	syncs <- struct{}{} // of the first item
+	syncs <- struct{}{} // and of fifty others
 	all.Wait()
 	if n := acknowledged.Load(); n != 51 {
 		t.Errorf("%d were acknowledged", n)
@@ -507,44 +508,20 @@ func TestWhatIsNoTime(t *testing.T) {
 	}
 }
 
-// panicking is a disk whose files panic when they are told to.
-type panicking struct {
-	*model
-	now *atomic.Bool
-}
-
-func (p panicking) open(path string) (dataFile, error) {
-	file, err := p.model.open(path)
-	return panickingFile{file, p.now}, err
-}
-
-func (p panicking) lock(file dataFile) error { return p.model.lock(file.(panickingFile).dataFile) }
-
-func (p panicking) named(path string, file dataFile) error {
-	return p.model.named(path, file.(panickingFile).dataFile)
-}
-
-type panickingFile struct {
-	dataFile
-	now *atomic.Bool
-}
-
-func (f panickingFile) Sync() error {
-	if f.now.Load() {
-		panic("this is a test")
-	}
-	return f.dataFile.Sync()
-}
-
 // A panic is no reason for the others to wait for ever.
 func TestAFlushThatPanics(t *testing.T) {
 	t.Parallel()
-	disk := panicking{newModel(), new(atomic.Bool)}
+	opened := atomic.Bool{}
+	disk := watched{newModel(), func() {
+		if opened.Load() {
+			panic("this is a test")
+		}
+	}}
 	e := New(Options{disk: disk, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err := e.OpenJournal("data"); err != nil {
 		t.Fatal(err)
 	}
-	disk.now.Store(true)
+	opened.Store(true)
 	for _, want := range []string{"internal error in CreateTable: this is a test", "the data file cannot be written: writing it panicked"} {
 		if res := e.Do(t.Context(), "CreateTable", []byte(puts(0, 0, 0)[0].body)); res.Err == nil || res.Err.Message != want {
 			t.Errorf("got %v, want %s", res.Err, want)
