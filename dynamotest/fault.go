@@ -227,10 +227,8 @@ func (t *Tap) inject(f Fault) error {
 	if err != nil {
 		return err
 	}
-	if f.Do.byServer() {
-		if t.server == nil {
-			return fmt.Errorf("dynamotest: fault %v needs a server in this process: this backend answers for itself", f.Do)
-		}
+	if f.Do.byServer() && t.server == nil {
+		return fmt.Errorf("dynamotest: fault %v needs a server in this process: this backend answers for itself", f.Do)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -286,7 +284,7 @@ func (t *Tap) verdict(op string, body []byte) verdict {
 		if f.Do.byServer() {
 			continue
 		}
-		call := f.onItsWay(t.server, op, body)
+		call := f.onItsWay(op, body)
 		f.see(call)
 		hit, ok := f.inCall(call)
 		if !ok || !f.due(call, hit) {

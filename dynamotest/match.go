@@ -106,7 +106,7 @@ func contains(key, part attr.Map) bool {
 // onItsWay is a request as the fault sees it on the way to a backend. Which
 // attributes make a key is known of a server in this process; to another one the
 // fault's own Key tells.
-func (f *fault) onItsWay(server *control, op string, body []byte) *engine.Call {
+func (f *fault) onItsWay(op string, body []byte) *engine.Call {
 	keys := func(string) []string {
 		var names []string
 		for _, field := range f.key {
@@ -114,8 +114,8 @@ func (f *fault) onItsWay(server *control, op string, body []byte) *engine.Call {
 		}
 		return names
 	}
-	if server != nil {
-		keys = server.engine.KeyNames
+	if f.server != nil {
+		keys = f.server.engine.KeyNames
 	}
 	return &engine.Call{Operation: op, Targets: engine.TargetsOf(op, body, keys)}
 }
