@@ -93,9 +93,8 @@ func NewServer(cfg *Config) *Server {
 }
 
 // Client returns a client of the server: the SDK's own, over a transport that
-// answers on the caller's goroutine, with the server's Tap attached. It finds no
-// endpoint and signs nothing, which makes a call a third shorter. Options follow
-// the defaults.
+// answers on the caller's goroutine, with the server's Tap attached. It looks for
+// no endpoint and signs nothing: that is for networks. Options follow the defaults.
 func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
 	defaults := func(o *dynamodb.Options) {
 		stayInProcess(o, s.Transport())
