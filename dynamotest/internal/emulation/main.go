@@ -88,7 +88,7 @@ func compareRun(w io.Writer, file string) error {
 		return fmt.Errorf("%d differences for the worse", len(worse))
 	}
 	if len(better) > 0 {
-		return errors.New("better than expected: run scripts/conformance -update")
+		return errors.New("better than expected: run scripts/conformance -update FOLDER")
 	}
 	return nil
 }
