@@ -29,7 +29,20 @@ func ParseDate(text string) (Date, error) {
 
 // String returns YYYY-MM-DD, padded with zeros. The texts of valid dates sort
 // as the dates do.
-func (d Date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day) }
+func (d Date) String() string {
+	if d.Year < 0 || d.Year > 9999 || d.Month < 0 || d.Month > 99 || d.Day < 0 || d.Day > 99 {
+		return fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day) // is not a day of the calendar
+	}
+	text := []byte("0000-00-00") // by hand, for every write of a counter asks for it
+	for i, n := 3, d.Year; n > 0; i, n = i-1, n/10 {
+		text[i] += byte(n % 10)
+	}
+	text[5] += byte(d.Month / 10)
+	text[6] += byte(d.Month % 10)
+	text[8] += byte(d.Day / 10)
+	text[9] += byte(d.Day % 10)
+	return string(text)
+}
 
 // Valid reports whether d is a day of the calendar, in the years 1 to 9999.
 func (d Date) Valid() bool {

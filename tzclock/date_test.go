@@ -41,6 +41,27 @@ func TestParseDate(t *testing.T) {
 	}
 }
 
+// What is not a day of the calendar has a text too, for error messages.
+func TestStringOfNoDay(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]tzclock.Date{
+		"0000-00-00":   {},
+		"9999-99-99":   date(9999, 99, 99),
+		"10000-01-01":  date(10000, 1, 1),
+		"-001-01-01":   date(-1, 1, 1),
+		"2026-100-01":  date(2026, 100, 1),
+		"2026--1-01":   date(2026, -1, 1),
+		"2026-01-100":  date(2026, 1, 100),
+		"2026-01--1":   date(2026, 1, -1),
+		"0042-10-09":   date(42, 10, 9),
+		"987654-01-01": date(987654, 1, 1),
+	} {
+		if got := d.String(); got != want {
+			t.Errorf("%#v.String() = %s, want %s", d, got, want)
+		}
+	}
+}
+
 func TestCheckDate(t *testing.T) {
 	t.Parallel()
 	for _, d := range []tzclock.Date{date(1, 1, 1), date(2024, 2, 29), date(9999, 12, 31)} {
@@ -185,4 +206,12 @@ func abs(n int) int {
 		return -(n + 1)
 	}
 	return n
+}
+
+func BenchmarkString(b *testing.B) {
+	d := date(2026, time.March, 29)
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = d.String()
+	}
 }

@@ -6,7 +6,11 @@ import "time"
 // whose End is. It is the date a clock shows, but for the minutes of a new day
 // out of which clocks went back into the old one.
 func (z Zone) Date(t time.Time) Date {
-	d := dateOf(t.In(z.Location()))
+	t = t.In(z.Location())
+	d := dateOf(t)
+	if settled(t) { // no clock goes back out of the day: saves looking for its start
+		return d
+	}
 	for t.Before(z.Start(d)) {
 		d = d.AddDays(-1)
 	}
@@ -17,13 +21,15 @@ func (z Zone) Date(t time.Time) Date {
 // clock in the zone shows an earlier day. That is midnight wherever there is
 // one; the package comment says what it is on the other days.
 func (z Zone) Start(d Date) time.Time {
+	loc, midnight := z.Location(), d.utc()
+	if before := midnight.Add(-mostOffset).In(loc); settled(before) {
+		return clockShows(midnight, before) // as on most days
+	}
 	// The last moment at which a clock shows less than midnight is sought
 	// backwards, one span of the same offset after the other, from a time that
 	// is surely later.
-	midnight := d.utc()
-	for t := midnight.Add(24 * time.Hour).In(z.Location()); ; {
-		_, offset := t.Zone()
-		reached := midnight.Add(-time.Duration(offset) * time.Second)
+	for t := midnight.Add(mostOffset).In(loc); ; {
+		reached := clockShows(midnight, t)
 		began := spanStart(t)
 		switch {
 		case !began.IsZero() && !began.Before(reached):
@@ -31,9 +37,28 @@ func (z Zone) Start(d Date) time.Time {
 		case reached.After(t): // not in this span: the next one jumped over it
 			return t.Add(1)
 		default:
-			return reached.In(z.Location())
+			return reached
 		}
 	}
+}
+
+// mostOffset is more than any clock differs from UTC, so that two of them
+// differ by less than twice as much.
+const mostOffset = 24 * time.Hour
+
+// settled reports whether no clocks change for twice mostOffset after t. It may
+// be false though none do, for package time may report an end of the span that
+// is too early: see spanStart.
+func settled(t time.Time) bool {
+	_, change := t.ZoneBounds()
+	return change.IsZero() || change.Sub(t) > 2*mostOffset
+}
+
+// clockShows returns the instant at which a clock that is set as at t shows
+// what a clock in UTC shows at the instant utc.
+func clockShows(utc, t time.Time) time.Time {
+	_, offset := t.Zone()
+	return utc.Add(-time.Duration(offset) * time.Second).In(t.Location())
 }
 
 // spanStart returns an instant not after t since when the offset is what it is

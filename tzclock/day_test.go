@@ -1,6 +1,8 @@
 package tzclock_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -37,6 +39,44 @@ func TestStartAndEnd(t *testing.T) {
 			t.Errorf("%s: End(%v) = %s, want %s", zone, d, got, tc.end)
 		}
 	}
+}
+
+// A zone may be farther from UTC than any that is listed, and its clocks may
+// change beside midnight. This one is at -16:00, and -15:00 in summer.
+func TestFarFromUTC(t *testing.T) {
+	t.Parallel()
+	zone := rules(t, "<-16>16<-15>15,M3.5.0,M10.5.0")
+	for text, start := range map[string]string{
+		"2026-03-29": "2026-03-29T00:00:00-16:00",
+		"2026-03-30": "2026-03-30T00:00:00-15:00",
+		"2026-03-31": "2026-03-31T00:00:00-15:00",
+		"2026-10-25": "2026-10-25T00:00:00-15:00",
+		"2026-10-26": "2026-10-26T00:00:00-16:00",
+	} {
+		if got := zone.Start(mustDate(t, text)).Format(time.RFC3339); got != start {
+			t.Errorf("Start(%s) = %s, want %s", text, got, start)
+		}
+	}
+}
+
+// rules returns a zone whose clocks have always followed the rule, in the form
+// of the environment variable TZ in POSIX.
+func rules(t *testing.T, rule string) tzclock.Zone {
+	t.Helper()
+	// A file of version 2 without changes: two headers of 44 bytes, each with
+	// the number of types (1) and of bytes of their names (4), and a type.
+	header := append([]byte("TZif2"), make([]byte, 39)...)
+	header[39], header[43] = 1, 4
+	block := append(header, make([]byte, 6+4)...)
+	loc, err := time.LoadLocationFromTZData("Test/Rules", fmt.Appendf(slices.Concat(block, block), "\n%s\n", rule))
+	if err != nil {
+		t.Fatal(err)
+	}
+	zone, err := tzclock.In(loc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
 }
 
 // Only a day that clocks went back out of keeps an instant on which they
@@ -140,5 +180,16 @@ func BenchmarkStart(b *testing.B) {
 	d := date(2026, time.March, 29)
 	for b.Loop() {
 		tzclock.Stockholm.Start(d)
+	}
+}
+
+// BenchmarkDay is what a counter asks of each event: its day, when that ends,
+// and its text.
+func BenchmarkDay(b *testing.B) {
+	at := time.UnixMilli(1774785600000)
+	b.ReportAllocs()
+	for b.Loop() {
+		day := tzclock.Stockholm.Date(at)
+		_, _ = tzclock.Stockholm.End(day), day.String()
 	}
 }

@@ -10,7 +10,7 @@
 // # Zones
 //
 // A [Zone] is a place with a history of clock changes, named as in the IANA
-// database. It is a small value, comparable with ==. The zero Zone is no zone
+// database. It is a small value, comparable with ==. The zero Zone is not a zone
 // and is never taken for UTC or for the machine's: stores refuse it through
 // [Zone.Check], and its methods panic.
 //

@@ -58,6 +58,18 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
+// On 31 December of a leap year that a zone's file does not list, package time
+// reports that the span of the offset has ended already.
+func TestQuietOnALeapYearsLastDay(t *testing.T) {
+	t.Parallel()
+	cairo := tzclock.MustLoad("Africa/Cairo")
+	at := time.Date(2040, time.December, 31, 23, 0, 0, 0, cairo.Location())
+	end, ok := mustQuiet(t, "22:00-07:00").Ends(cairo, at)
+	if want := "2041-01-01T07:00:00+02:00"; !ok || end.Format(time.RFC3339) != want {
+		t.Errorf("Ends = %v, %v, want %s", end, ok, want)
+	}
+}
+
 func TestNeverQuiet(t *testing.T) {
 	t.Parallel()
 	same := tzclock.Quiet{From: tzclock.TimeOfDay{Hour: 22}, To: tzclock.TimeOfDay{Hour: 22}}

@@ -2,14 +2,17 @@ package tzclock
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// Zone is a time zone. Zones of one name are equal. The zero Zone is no zone:
-// stores refuse it, and the methods that need a zone panic.
+// Zone is a time zone. Zones that [Load] returns for one name are equal, and so
+// are those that [In] returns for one *time.Location; a location that was loaded
+// twice makes two zones that differ. The zero Zone is not a zone: stores refuse
+// it, and the methods that need a zone panic.
 type Zone struct {
 	name string
 	loc  *time.Location // nil: to be found under the name, so that a Zone can be a package variable
@@ -28,15 +31,22 @@ var (
 // and means one location throughout the program.
 var loaded sync.Map
 
+// ofMachine holds the names under which each machine keeps a zone of its own
+// choice.
+var ofMachine = []string{"Local", "localtime", "posixrules"}
+
+const elsewhere = ", which is another zone on another machine"
+
 // Load returns the zone of an IANA name such as "Europe/Stockholm". The empty
-// name and "Local", which mean another zone on another machine, are an
-// [*event.InputError], and so is a name there is no data for.
+// name, "Local", "localtime" and "posixrules", which mean another zone on
+// another machine, are an [*event.InputError], and so is a name there is no
+// data for.
 func Load(name string) (Zone, error) {
-	switch name {
-	case "":
+	switch {
+	case name == "":
 		return Zone{}, event.BadInput("tzclock", "name", "must not be empty: a zone is never assumed")
-	case "Local":
-		return Zone{}, event.BadInput("tzclock", "name", `must not be "Local", which is another zone on another machine`)
+	case slices.Contains(ofMachine, name):
+		return Zone{}, event.BadInput("tzclock", "name", fmt.Sprintf("must not be %q", name)+elsewhere)
 	}
 	if _, err := locate(name); err != nil {
 		return Zone{}, event.BadInput("tzclock", "name", noData(name, err))
@@ -55,15 +65,18 @@ func MustLoad(name string) Zone {
 }
 
 // In returns the zone of a location that the program already has, such as one
-// read by [time.LoadLocationFromTZData]. A nil location, [time.Local], and one
-// without a name are an [*event.InputError]: the last is what [time.Parse]
-// makes of "+02:00", an offset that knows nothing of the winter.
+// read by [time.LoadLocationFromTZData]. A nil location, [time.Local] and others
+// of a name that Load refuses, and one without a name are an
+// [*event.InputError]: the last is what [time.Parse] makes of "+02:00", an offset
+// that knows nothing of the winter.
 func In(loc *time.Location) (Zone, error) {
 	switch {
 	case loc == nil:
 		return Zone{}, event.BadInput("tzclock", "loc", "must not be nil: a zone is never assumed")
 	case loc == time.Local:
-		return Zone{}, event.BadInput("tzclock", "loc", "must not be time.Local, which is another zone on another machine")
+		return Zone{}, event.BadInput("tzclock", "loc", "must not be time.Local"+elsewhere)
+	case slices.Contains(ofMachine, loc.String()):
+		return Zone{}, event.BadInput("tzclock", "loc", fmt.Sprintf("must not be %q", loc)+elsewhere)
 	case loc.String() == "":
 		return Zone{}, event.BadInput("tzclock", "loc", "must have a name: the offset of a parsed time is no zone")
 	case loc == time.UTC:

@@ -39,6 +39,26 @@ func TestZonesOfOneNameAreEqual(t *testing.T) {
 	}
 }
 
+// Nothing tells that two locations were read from the same data.
+func TestZonesOfTwoLoads(t *testing.T) {
+	t.Parallel()
+	zones := map[tzclock.Zone]bool{tzclock.Stockholm: true}
+	for range 2 {
+		loc, err := time.LoadLocation("Europe/Stockholm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		zone, err := tzclock.In(loc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zones[zone] = true
+	}
+	if len(zones) != 3 {
+		t.Errorf("%d zones, want 3", len(zones))
+	}
+}
+
 // A location that merely has the name of a zone is another zone.
 func TestInKeepsTheLocation(t *testing.T) {
 	t.Parallel()
@@ -64,6 +84,8 @@ func TestZoneRefusals(t *testing.T) {
 	for name, reason := range map[string]string{
 		"":                      "never assumed",
 		"Local":                 "another machine",
+		"localtime":             "another machine",
+		"posixrules":            "another machine",
 		"Mars/Olympus_Mons":     `"Mars/Olympus_Mons", for which there is no zone data`,
 		"Europe/Stockholm ":     `import _ "time/tzdata" in main`,
 		"../../etc/passwd":      "no zone data",
@@ -84,6 +106,7 @@ func TestZoneRefusals(t *testing.T) {
 	for reason, loc := range map[string]*time.Location{
 		"nil":              nil,
 		"time.Local":       time.Local,
+		`"localtime"`:      time.FixedZone("localtime", 3600),
 		"must have a name": parsed.Location(),
 	} {
 		zone, err := tzclock.In(loc)
