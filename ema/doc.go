@@ -39,7 +39,8 @@
 //   - An event counts once, however often it is observed, by however many
 //     callers at once, and whatever replies are lost.
 //   - No update is lost: a write takes effect only on the row it was computed
-//     from, and one that loses the race is computed again from what stands.
+//     from, and one that loses the race is computed again from what stands. That
+//     holds for a row that was deleted and made anew, too.
 //   - What cannot be judged is refused. A row remembers its 32 greatest
 //     events; an event less than all of them may have been counted long ago,
 //     and is [event.ErrTooOld]. So of a backlog that arrives newest first the
@@ -50,6 +51,14 @@
 // arrive, which need not be that of their events: the state is always that of
 // some order of arrival, each event in it once. An event that an older system
 // has counted counts again here, for its rows do not say which they hold.
+//
+// A writer of the older system that still runs replaces the row and with it
+// recent: from then on a redelivery counts again. Stop it before this package
+// counts into its rows.
+//
+// Events up to an hour ahead of the clock are taken ([event.MaxAhead]). 32 of
+// them, from a sender whose clock is wrong, fill the row's recent events: it then
+// refuses all true events, as too old, until their time has come.
 //
 // # Prices
 //

@@ -117,7 +117,7 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 		return nil, event.BadInput("ema", "Config.Alpha", fmt.Sprintf("must be above 0 and up to 1, is %g", c.Alpha))
 	}
 	return &Store{api: api, cfg: c, rows: rmw.Rows{
-		API: api, Table: table, Package: "ema", Now: c.Now,
+		API: api, Table: table, Package: "ema", Method: "Observe", Now: c.Now,
 		Type: c.Prefix, Count: attrSamples, Update: observe,
 		Names: map[string]string{"#average": c.Record.attribute()}, Contended: ErrContended,
 	}}, nil

@@ -27,14 +27,14 @@ func (s *Store) Get(ctx context.Context, subject, metric string) (Average, bool,
 		ConsistentRead: aws.Bool(s.cfg.ConsistentReads),
 	})
 	if err != nil {
-		return Average{}, false, ddb.Wrap("ema", "GetItem", s.rows.Table, err)
+		return Average{}, false, ddb.Wrap("ema", "Get", s.rows.Table, err)
 	}
 	if len(out.Item) == 0 {
 		return Average{}, false, nil
 	}
 	average, err := s.decode(subject, out.Item)
 	if err != nil {
-		return Average{}, false, ddb.Wrap("ema", "reading a row", s.rows.Table, err)
+		return Average{}, false, ddb.Wrap("ema", "Get", s.rows.Table, err)
 	}
 	return average, true, nil
 }
@@ -59,12 +59,12 @@ func (s *Store) All(ctx context.Context, subject string) ([]Average, error) {
 	for {
 		page, err := s.api.Query(ctx, in)
 		if err != nil {
-			return nil, ddb.Wrap("ema", "Query", s.rows.Table, err)
+			return nil, ddb.Wrap("ema", "All", s.rows.Table, err)
 		}
 		for _, row := range page.Items {
 			average, err := s.decode(subject, row)
 			if err != nil {
-				return nil, ddb.Wrap("ema", "reading a row", s.rows.Table, err)
+				return nil, ddb.Wrap("ema", "All", s.rows.Table, err)
 			}
 			averages = append(averages, average)
 		}

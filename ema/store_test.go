@@ -407,16 +407,21 @@ func TestUnreadableRow(t *testing.T) {
 	table := store.Table().Name
 	golden.Put(t, db.Client(), table, "testdata/unreadable.json")
 	const want = "attribute ema is no number"
-	if _, err := store.Observe(t.Context(), effort(ago(t, 0), 1)); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := store.Observe(t.Context(), effort(ago(t, 0), 1)); !named(err, "Observe", want) {
 		t.Errorf("Observe: %v", err)
 	}
-	if _, _, err := store.Get(t.Context(), "42", "diskning"); err == nil || !strings.Contains(err.Error(), want) {
+	if _, _, err := store.Get(t.Context(), "42", "diskning"); !named(err, "Get", want) {
 		t.Errorf("Get: %v", err)
 	}
-	if _, err := store.All(t.Context(), "42"); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := store.All(t.Context(), "42"); !named(err, "All", want) {
 		t.Errorf("All: %v", err)
 	}
 	golden.Want(t, db.Client(), table, "testdata/unreadable.json", "pk", "sk")
+}
+
+// named reports whether err is of the method and says what.
+func named(err error, method, what string) bool {
+	return err != nil && strings.HasPrefix(err.Error(), "ema: "+method+" on table ") && strings.Contains(err.Error(), what)
 }
 
 func TestMissingTable(t *testing.T) {
@@ -430,9 +435,8 @@ func TestMissingTable(t *testing.T) {
 	_, _, get := store.Get(t.Context(), "s", "m")
 	_, all := store.All(t.Context(), "s")
 	for i, err := range []error{observe, get, all} {
-		want := "ema: " + []string{"GetItem", "GetItem", "Query"}[i] + " on table " + store.Table().Name + ": "
-		if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "ResourceNotFound") {
-			t.Errorf("%s %v", want, err)
+		if method := []string{"Observe", "Get", "All"}[i]; !named(err, method, "ResourceNotFound") {
+			t.Errorf("%s: %v", method, err)
 		}
 	}
 }

@@ -38,7 +38,8 @@
 //     callers at once, and whatever replies are lost. Its weekday and hour are
 //     those of its own time in the store's zone, never those of its arrival.
 //   - No update is lost: a write takes effect only on the row it was computed
-//     from, and one that loses the race is computed again from what stands.
+//     from, and one that loses the race is computed again from what stands. That
+//     holds for a row that was deleted and made anew, too.
 //   - What cannot be judged is refused. A row remembers its 32 greatest
 //     events; an event less than all of them may have been counted long ago,
 //     and is [event.ErrTooOld]. So of a backlog that arrives newest first the
@@ -47,6 +48,14 @@
 // Outside of it: an event that an older system has counted counts again here,
 // for its rows do not say which events they hold. A store of another zone
 // writes into the same rows: use one zone for a table.
+//
+// A writer of the older system that still runs replaces the row and with it
+// recent: from then on a redelivery counts again. Stop it before this package
+// counts into its rows.
+//
+// Events up to an hour ahead of the clock are taken ([event.MaxAhead]). 32 of
+// them, from a sender whose clock is wrong, fill the row's recent events: it then
+// refuses all true events, as too old, until their time has come.
 //
 // # Prices
 //

@@ -27,14 +27,14 @@ func (s *Store) Get(ctx context.Context, scope, actor, name string) (Habit, bool
 		ConsistentRead: aws.Bool(s.cfg.ConsistentReads),
 	})
 	if err != nil {
-		return Habit{}, false, ddb.Wrap("pattern", "GetItem", s.rows.Table, err)
+		return Habit{}, false, ddb.Wrap("pattern", "Get", s.rows.Table, err)
 	}
 	if len(out.Item) == 0 {
 		return Habit{}, false, nil
 	}
 	habit, err := decode(scope, actor, out.Item)
 	if err != nil {
-		return Habit{}, false, ddb.Wrap("pattern", "reading a row", s.rows.Table, err)
+		return Habit{}, false, ddb.Wrap("pattern", "Get", s.rows.Table, err)
 	}
 	return habit, true, nil
 }
@@ -60,12 +60,12 @@ func (s *Store) All(ctx context.Context, scope, actor string) ([]Habit, error) {
 	for {
 		page, err := s.api.Query(ctx, in)
 		if err != nil {
-			return nil, ddb.Wrap("pattern", "Query", s.rows.Table, err)
+			return nil, ddb.Wrap("pattern", "All", s.rows.Table, err)
 		}
 		for _, row := range page.Items {
 			habit, err := decode(scope, actor, row)
 			if err != nil {
-				return nil, ddb.Wrap("pattern", "reading a row", s.rows.Table, err)
+				return nil, ddb.Wrap("pattern", "All", s.rows.Table, err)
 			}
 			habits = append(habits, habit)
 		}

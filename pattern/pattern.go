@@ -57,7 +57,7 @@ func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) 
 	}
 	s := &Store{api: api, zone: zone, cfg: withDefaults(cfg)}
 	s.rows = rmw.Rows{
-		API: api, Table: table, Package: "pattern", Now: s.cfg.Now,
+		API: api, Table: table, Package: "pattern", Method: "Observe", Now: s.cfg.Now,
 		Type: rowType, Count: attrTotal, Update: observe, Names: observeNames, Contended: ErrContended,
 	}
 	return s, nil

@@ -1,6 +1,7 @@
 package pattern_test
 
 import (
+	"errors"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -99,4 +100,22 @@ func TestLostReply(t *testing.T) {
 	if got := mustGet(t, store, o.Scope, o.Actor, o.Name); got.Total != 1 || got.ByHour[12] != 1 {
 		t.Errorf("%+v, want one event", got)
 	}
+}
+
+// 32 events ahead of the clock shut out the true ones until their time has
+// come, as the package's documentation says.
+func TestEventsAheadShutOutTheTrueOnes(t *testing.T) {
+	t.Parallel()
+	_, store := open(t, tzclock.UTC)
+	for i := range 32 {
+		ahead := clock.Add(event.MaxAhead - time.Duration(i)*time.Second)
+		mustObserve(t, store, washing(at(t, ahead.Format(time.RFC3339))), event.Created)
+	}
+	for _, wait := range []time.Duration{0, 59 * time.Minute} {
+		ev := at(t, clock.Add(wait).Format(time.RFC3339))
+		if out, err := store.Observe(t.Context(), washing(ev)); !errors.Is(err, event.ErrTooOld) {
+			t.Errorf("an event %v from now: %v, %v, want too old", wait, out, err)
+		}
+	}
+	mustObserve(t, store, washing(at(t, clock.Add(event.MaxAhead-time.Second/2).Format(time.RFC3339Nano))), event.Created)
 }
