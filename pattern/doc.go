@@ -57,6 +57,9 @@
 // them, from a sender whose clock is wrong, fill the row's recent events: it then
 // refuses all true events, as too old, until their time has come.
 //
+// In a global table each Region checks conditions for itself, and of two writes
+// at once the later one takes all: write a row from one Region.
+//
 // # Prices
 //
 //	Observe  2 requests, 1 RCU, 1 WCU; a duplicate 1 request, 1 RCU

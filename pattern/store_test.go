@@ -388,8 +388,8 @@ func TestMissingTable(t *testing.T) {
 	}
 	for op, call := range map[string]func() error{
 		"Observe": func() error { _, err := store.Observe(t.Context(), washing(at(t, "2026-03-28T12:00:00Z"))); return err },
-		"Get": func() error { _, _, err := store.Get(t.Context(), "s", "a", "n"); return err },
-		"All": func() error { _, err := store.All(t.Context(), "s", "a"); return err },
+		"Get":     func() error { _, _, err := store.Get(t.Context(), "s", "a", "n"); return err },
+		"All":     func() error { _, err := store.All(t.Context(), "s", "a"); return err },
 	} {
 		if err := call(); !named(err, op, "ResourceNotFound") {
 			t.Errorf("%s: %v", op, err)

@@ -77,13 +77,15 @@ func create(ctx context.Context, api API, table Table) error {
 	return switchOnBackups(ctx, api, table)
 }
 
+func failed(table Table, err error) error { return ddb.Wrap("schema", "Create", table.Name, err) }
+
 // stand creates the table unless it stands, and waits until it and all its
 // indexes are active. A table that is being deleted is waited for and created
 // anew.
 func stand(ctx context.Context, api API, table Table) (*types.TableDescription, error) {
 	_, err := api.CreateTable(ctx, table.Input())
 	if err != nil && !ddb.InUse(err) {
-		return nil, ddb.Wrap("schema", "CreateTable", table.Name, err)
+		return nil, failed(table, err)
 	}
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
 		out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table.Name)})
@@ -92,17 +94,17 @@ func stand(ctx context.Context, api API, table Table) (*types.TableDescription, 
 			// Not seen yet, for DescribeTable is eventually consistent, or
 			// deleted since: creating it again tells.
 			if _, err := api.CreateTable(ctx, table.Input()); err != nil && !ddb.InUse(err) {
-				return nil, ddb.Wrap("schema", "CreateTable", table.Name, err)
+				return nil, failed(table, err)
 			}
 		case err != nil:
-			return nil, ddb.Wrap("schema", "DescribeTable", table.Name, err)
+			return nil, failed(table, err)
 		case active(out.Table):
 			return out.Table, nil
 		case !passing(out.Table.TableStatus):
 			return nil, &MismatchError{Table: table.Name, Differences: []string{"its status is " + string(out.Table.TableStatus)}}
 		}
 		if err := wait(ctx, pause); err != nil {
-			return nil, fmt.Errorf("schema: table %s is not active yet: %w", table.Name, err)
+			return nil, failed(table, fmt.Errorf("it is not active yet: %w", err))
 		}
 	}
 }
@@ -211,7 +213,7 @@ func switchOnTTL(ctx context.Context, api API, table Table) error {
 	}
 	out, err := api.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table.Name)})
 	if err != nil {
-		return ddb.Wrap("schema", "DescribeTimeToLive", table.Name, err)
+		return failed(table, err)
 	}
 	if on, err := table.ttlStands(out.TimeToLiveDescription); on || err != nil {
 		return err
@@ -232,7 +234,7 @@ func switchOnTTL(ctx context.Context, api API, table Table) error {
 			return mismatch
 		}
 	}
-	return ddb.Wrap("schema", "UpdateTimeToLive", table.Name, errors.Join(err, lookErr))
+	return failed(table, errors.Join(err, lookErr))
 }
 
 // ttlStands reports whether TTL is on or being switched on, and refuses
@@ -253,7 +255,7 @@ func switchOnBackups(ctx context.Context, api API, table Table) error {
 	}
 	out, err := api.DescribeContinuousBackups(ctx, &dynamodb.DescribeContinuousBackupsInput{TableName: aws.String(table.Name)})
 	if err != nil {
-		return ddb.Wrap("schema", "DescribeContinuousBackups", table.Name, err)
+		return failed(table, err)
 	}
 	if backups := out.ContinuousBackupsDescription; backups != nil && backups.PointInTimeRecoveryDescription != nil &&
 		backups.PointInTimeRecoveryDescription.PointInTimeRecoveryStatus == types.PointInTimeRecoveryStatusEnabled {
@@ -267,10 +269,10 @@ func switchOnBackups(ctx context.Context, api API, table Table) error {
 		// A new table's backups are being enabled for some seconds, and until
 		// then cannot be changed.
 		if err == nil || !ddb.BackupsUnavailable(err) {
-			return ddb.Wrap("schema", "UpdateContinuousBackups", table.Name, err)
+			return failed(table, err)
 		}
 		if stopped := wait(ctx, pause); stopped != nil {
-			return ddb.Wrap("schema", "UpdateContinuousBackups", table.Name, errors.Join(stopped, err))
+			return failed(table, errors.Join(stopped, err))
 		}
 	}
 }

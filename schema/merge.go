@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -34,7 +35,7 @@ func Merge(tables ...Table) ([]Table, error) {
 
 func (t *Table) absorb(other Table) error {
 	if t.Key != other.Key {
-		return event.BadInput("schema", "table "+t.Name, "is defined with two different keys")
+		return event.BadInput("schema", "table "+t.Name, twoKeys(t.Key, other.Key))
 	}
 	for _, index := range other.Indexes {
 		at := slices.IndexFunc(t.Indexes, func(i Index) bool { return i.Name == index.Name })
@@ -42,7 +43,7 @@ func (t *Table) absorb(other Table) error {
 		case at < 0:
 			t.Indexes = append(t.Indexes, index)
 		case t.Indexes[at] != index:
-			return event.BadInput("schema", "table "+t.Name+" index "+index.Name, "is defined with two different keys")
+			return event.BadInput("schema", "table "+t.Name+" index "+index.Name, twoKeys(t.Indexes[at].Key, index.Key))
 		}
 	}
 	if err := mergeSetting(&t.TTL, other.TTL, t.Name, "TTL attribute"); err != nil {
@@ -56,9 +57,13 @@ func (t *Table) absorb(other Table) error {
 	return nil
 }
 
+func twoKeys(one, two Key) string {
+	return fmt.Sprintf("is defined with two different keys, %s and %s", one, two)
+}
+
 func mergeSetting(mine *string, other, table, what string) error {
 	if *mine != "" && other != "" && *mine != other {
-		return event.BadInput("schema", "table "+table, "is defined with two different settings of its "+what)
+		return event.BadInput("schema", "table "+table, fmt.Sprintf("is defined with two different settings of its %s, %s and %s", what, *mine, other))
 	}
 	if *mine == "" {
 		*mine = other

@@ -66,7 +66,7 @@ func ExampleMerge() {
 	fmt.Println(err)
 	// Output:
 	// 1 (pk S, sk S) 1
-	// schema: table homeops is defined with two different keys
+	// schema: table homeops is defined with two different keys, (pk S, sk S) and (gsi1pk S, gsi1sk S)
 }
 
 func table(name string) schema.Table {
@@ -145,10 +145,10 @@ func TestCreateRefusesAnotherTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*schema.Table){
-		"its key is":                    func(t *schema.Table) { t.Key.Sort = schema.String("messageId") },
-		"it has no index by-day":        func(t *schema.Table) { t.Indexes[0].Name = "by-day" },
-		"the key of index by-user is":   func(t *schema.Table) { t.Indexes[0].Key.Sort.Name = "at" },
-		"its TTL attribute is ttl, not": func(t *schema.Table) { t.TTL = "expiresAt" },
+		"its key is (chatId S, messageId N), not (chatId S, messageId S)": func(t *schema.Table) { t.Key.Sort = schema.String("messageId") },
+		"it has no index by-day": func(t *schema.Table) { t.Indexes[0].Name = "by-day" },
+		"the key of index by-user is (userId N, timestamp N), not (userId N, at N)": func(t *schema.Table) { t.Indexes[0].Key.Sort.Name = "at" },
+		"its TTL attribute is ttl, not":                                             func(t *schema.Table) { t.TTL = "expiresAt" },
 	} {
 		other := table(stands.Name)
 		change(&other)
@@ -213,23 +213,72 @@ func TestMergeRefuses(t *testing.T) {
 		}
 		cost.Want(t, dynamotest.Price{})
 	}
-	two := table("messages")
-	two.TTL = "expiresAt"
-	if _, err := schema.Merge(table("messages"), two); err == nil {
-		t.Error("two TTL attributes were merged")
+}
+
+// A contradiction is said with both sides of it, so that one need not look for
+// the two stores.
+func TestMergeNamesBothSides(t *testing.T) {
+	t.Parallel()
+	for want, change := range map[string]func(one, two *schema.Table){
+		"two different keys, (chatId S, messageId N) and (chatId S)": func(_, two *schema.Table) { two.Key.Sort = schema.Attribute{} },
+		"two different keys, (userId N, timestamp N) and (userId N)": func(_, two *schema.Table) { two.Indexes[0].Key.Sort = schema.Attribute{} },
+		"two different settings of its TTL attribute, ttl and other": func(_, two *schema.Table) { two.TTL = "other" },
+		"two different settings of its KMS key, alias/a and alias/b": func(one, two *schema.Table) { one.KMSKey, two.KMSKey = "alias/a", "alias/b" },
+	} {
+		one, two := table("messages"), table("messages")
+		change(&one, &two)
+		merged, err := schema.Merge(one, two)
+		if bad, ok := errors.AsType[*event.InputError](err); !ok || !strings.HasSuffix(bad.Reason, want) || merged != nil {
+			t.Errorf("Merge = %v, %v, want an InputError that says %q", merged, err, want)
+		}
+	}
+}
+
+// What one definition asks for is asked for, whichever names it.
+func TestMergeUnitesSettings(t *testing.T) {
+	t.Parallel()
+	bare, full := table("messages"), table("messages")
+	bare.TTL, bare.Indexes = "", nil
+	full.PointInTimeRecovery, full.DeletionProtection, full.KMSKey = true, true, "alias/ours"
+	for name, tables := range map[string][]schema.Table{"first": {full, bare}, "last": {bare, full}, "both": {full, full}} {
+		merged, err := schema.Merge(tables...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]schema.Table{full}, merged); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
 func TestMergeLeavesItsArgumentsAlone(t *testing.T) {
 	t.Parallel()
 	first, second := table("messages"), table("messages")
+	first.Indexes = append(make([]schema.Index, 0, 2), first.Indexes...) // with room for another
 	second.Indexes[0].Name = "by-other"
 	merged, err := schema.Merge(first, second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(merged) != 1 || len(merged[0].Indexes) != 2 || len(first.Indexes) != 1 {
-		t.Errorf("merged %v, first %v", merged, first)
+	if room := first.Indexes[:2]; len(merged) != 1 || len(merged[0].Indexes) != 2 || room[1] != (schema.Index{}) {
+		t.Errorf("merged %v, first %v", merged, room)
+	}
+}
+
+// Errors name the function that was called, whatever request met them.
+func TestErrorsNameCreate(t *testing.T) {
+	t.Parallel()
+	for _, op := range []string{
+		"CreateTable", "DescribeTable", "DescribeTimeToLive", "UpdateTimeToLive", "DescribeContinuousBackups", "UpdateContinuousBackups",
+	} {
+		db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: op, Times: -1})
+		want := table(db.Name("messages"))
+		want.PointInTimeRecovery = true
+		err := schema.Create(t.Context(), db.Client(), want)
+		if err == nil || !strings.HasPrefix(err.Error(), "schema: Create on table "+want.Name+": ") || !strings.Contains(err.Error(), op) {
+			t.Errorf("%s is lost: %v", op, err)
+		}
 	}
 }
 

@@ -27,11 +27,15 @@ func wantMismatch(t *testing.T, err error, want string) {
 func TestInputHoldsTheSettings(t *testing.T) {
 	t.Parallel()
 	full := table("messages")
-	full.DeletionProtection, full.KMSKey = true, "alias/aws/dynamodb"
+	full.DeletionProtection, full.KMSKey = true, "alias/ours"
 	in := full.Input()
 	if !aws.ToBool(in.DeletionProtectionEnabled) || in.SSESpecification == nil ||
-		in.SSESpecification.SSEType != types.SSETypeKms || aws.ToString(in.SSESpecification.KMSMasterKeyId) != "alias/aws/dynamodb" {
+		in.SSESpecification.SSEType != types.SSETypeKms || aws.ToString(in.SSESpecification.KMSMasterKeyId) != "alias/ours" {
 		t.Errorf("protection %v, encryption %+v", in.DeletionProtectionEnabled, in.SSESpecification)
+	}
+	full.KMSKey = "alias/aws/dynamodb"
+	if sse := full.Input().SSESpecification; sse == nil || !aws.ToBool(sse.Enabled) || sse.SSEType != types.SSETypeKms || sse.KMSMasterKeyId != nil {
+		t.Errorf("the key that AWS manages is asked for by %+v", sse)
 	}
 	if in := table("messages").Input(); in.DeletionProtectionEnabled != nil || in.SSESpecification != nil {
 		t.Error("settings that nobody asked for")
@@ -111,6 +115,33 @@ type slow struct {
 	create   []func() error
 	describe []func(*types.TableDescription) error
 	backups  []func() error
+	ttl      []func() error // a nil error says that TTL is being switched on
+
+	ttlAttribute string // "" is ttl
+	switchTTL    func() error
+}
+
+func (s *slow) DescribeTimeToLive(ctx context.Context, in *dynamodb.DescribeTimeToLiveInput, o ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error) {
+	if len(s.ttl) == 0 {
+		return s.API.DescribeTimeToLive(ctx, in, o...)
+	}
+	s.calls = append(s.calls, "ttl")
+	next, attribute := s.ttl[0], "ttl"
+	s.ttl = s.ttl[1:]
+	if s.ttlAttribute != "" {
+		attribute = s.ttlAttribute
+	}
+	return &dynamodb.DescribeTimeToLiveOutput{TimeToLiveDescription: &types.TimeToLiveDescription{
+		AttributeName: aws.String(attribute), TimeToLiveStatus: types.TimeToLiveStatusEnabling,
+	}}, next()
+}
+
+func (s *slow) UpdateTimeToLive(ctx context.Context, in *dynamodb.UpdateTimeToLiveInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error) {
+	s.calls = append(s.calls, "switch TTL on")
+	if s.switchTTL != nil {
+		return nil, s.switchTTL()
+	}
+	return s.API.UpdateTimeToLive(ctx, in, o...)
 }
 
 func (s *slow) CreateTable(ctx context.Context, in *dynamodb.CreateTableInput, o ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error) {
@@ -142,6 +173,46 @@ func (s *slow) UpdateContinuousBackups(ctx context.Context, in *dynamodb.UpdateC
 		return nil, next()
 	}
 	return s.API.UpdateContinuousBackups(ctx, in, o...)
+}
+
+// DynamoDB takes one change of TTL an hour: one that is being made is not made
+// again.
+func TestTTLThatIsBeingSwitchedOn(t *testing.T) {
+	t.Parallel()
+	enabling := func() error { return nil }
+	s := &slow{API: dynamotest.New(t, nil).Client(), ttl: []func() error{enabling}}
+	if err := schema.Create(t.Context(), s, table("messages")); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"create", "describe", "ttl"}, s.calls); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Of two that switch it on at once one is refused, looks again, and finds what
+// the other did.
+func TestTTLSwitchedOnByAnother(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("refused")
+	for name, tc := range map[string]struct {
+		attribute string
+		again     error
+		want      func(error) bool
+	}{
+		"as wanted":         {"ttl", nil, func(err error) bool { return err == nil }},
+		"another attribute": {"other", nil, func(err error) bool { _, ok := errors.AsType[*schema.MismatchError](err); return ok }},
+		"nobody can tell":   {"ttl", errors.New("down"), func(err error) bool { return errors.Is(err, refused) && strings.Contains(err.Error(), "down") }},
+	} {
+		s := &slow{API: dynamotest.New(t, nil).Client()}
+		s.switchTTL = func() error {
+			s.ttlAttribute = tc.attribute
+			s.ttl = []func() error{func() error { return tc.again }}
+			return refused
+		}
+		if err := schema.Create(t.Context(), s, table("messages")); !tc.want(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 func inUse() error   { return &types.ResourceInUseException{} }

@@ -32,11 +32,15 @@ type Table struct {
 	// DeletionProtection refuses DeleteTable. It is set when the table is
 	// created; one that stands without it is a mismatch.
 	DeletionProtection bool
-	// KMSKey encrypts with the given KMS key ("alias/aws/dynamodb" for the one
-	// AWS manages), set when the table is created; one that stands with no KMS
-	// key is a mismatch. "" leaves DynamoDB's own key, which costs nothing.
+	// KMSKey encrypts with the given KMS key, set when the table is created; one
+	// that stands with no KMS key is a mismatch. "alias/aws/dynamodb" is the key
+	// that AWS manages: it is asked for without its name, as DynamoDB wants it.
+	// "" leaves DynamoDB's own key, which costs nothing.
 	KMSKey string
 }
+
+// awsManaged is the alias of the KMS key that DynamoDB takes by default.
+const awsManaged = "alias/aws/dynamodb"
 
 // Key is a primary key: a partition key and, unless its name is "", a sort
 // key.
@@ -87,8 +91,9 @@ func (t Table) Input() *dynamodb.CreateTableInput {
 		in.DeletionProtectionEnabled = aws.Bool(true)
 	}
 	if t.KMSKey != "" {
-		in.SSESpecification = &types.SSESpecification{
-			Enabled: aws.Bool(true), SSEType: types.SSETypeKms, KMSMasterKeyId: aws.String(t.KMSKey),
+		in.SSESpecification = &types.SSESpecification{Enabled: aws.Bool(true), SSEType: types.SSETypeKms}
+		if t.KMSKey != awsManaged {
+			in.SSESpecification.KMSMasterKeyId = aws.String(t.KMSKey)
 		}
 	}
 	for _, index := range t.Indexes {
