@@ -46,8 +46,16 @@ func TestContended(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				api := &scripted{write: func() error { return refusal }}
 				started := time.Now()
+				last, api := started, &scripted{}
+				api.write = func() error {
+					most := 5 * time.Millisecond << min(max(api.tries-2, 0), 8)
+					if gap := time.Since(last); api.tries > 1 && gap > most {
+						t.Errorf("a pause of %v before attempt %d, want at most %v", gap, api.tries, most)
+					}
+					last = time.Now()
+					return refusal
+				}
 				out, err := sums(api, "rows").Add(t.Context(), "p", "s", at(t, 1), plus(1))
 				if !errors.Is(err, errLostAll) || !errors.Is(err, refusal) || out != 0 {
 					t.Errorf("Add = %v, %v", out, err)

@@ -116,8 +116,8 @@ func TestRaces(t *testing.T) {
 			if diff := cmp.Diff(tc.want, stored(t, db, rows.Table)); diff != "" {
 				t.Errorf("row (-want +got):\n%s", diff)
 			}
-			if spy.reads != 1 || len(spy.updates) != writes {
-				t.Errorf("%d reads and %d writes, want 1 and %d", spy.reads, len(spy.updates), writes)
+			if len(spy.reads) != 1 || len(spy.updates) != writes {
+				t.Errorf("%d reads and %d writes, want 1 and %d", len(spy.reads), len(spy.updates), writes)
 			}
 		})
 	}
@@ -149,8 +149,8 @@ func TestRegrown(t *testing.T) {
 			if diff := cmp.Diff(row{Count: 2, Version: 2, Sum: 3, Ring: 2}, stored(t, db, rows.Table)); diff != "" {
 				t.Errorf("row (-want +got):\n%s", diff)
 			}
-			if spy.reads != 1 || len(spy.updates) != 2 {
-				t.Errorf("%d reads and %d writes, want 1 and 2", spy.reads, len(spy.updates))
+			if len(spy.reads) != 1 || len(spy.updates) != 2 {
+				t.Errorf("%d reads and %d writes, want 1 and 2", len(spy.reads), len(spy.updates))
 			}
 		})
 	}

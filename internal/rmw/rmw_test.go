@@ -31,12 +31,12 @@ var (
 type spy struct {
 	rmw.API
 	before  func(write int, in *dynamodb.UpdateItemInput) error
-	reads   int
+	reads   []*dynamodb.GetItemInput
 	updates []*dynamodb.UpdateItemInput
 }
 
 func (s *spy) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	s.reads++
+	s.reads = append(s.reads, in)
 	return s.API.GetItem(ctx, in, o...)
 }
 
@@ -165,8 +165,8 @@ func TestAdd(t *testing.T) {
 	if diff := cmp.Diff(want, stored(t, db, rows.Table)); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
-	if spy.reads != 4 || len(spy.updates) != 2 {
-		t.Errorf("%d reads and %d writes, want 4 and 2", spy.reads, len(spy.updates))
+	if len(spy.reads) != 4 || len(spy.updates) != 2 {
+		t.Errorf("%d reads and %d writes, want 4 and 2", len(spy.reads), len(spy.updates))
 	}
 }
 
@@ -287,6 +287,12 @@ func TestRequests(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, in.ExpressionAttributeNames); diff != "" {
 				t.Errorf("names (-want +got):\n%s", diff)
+			}
+			if got := in.ExpressionAttributeValues; item.Text(got, ":type") != "SUM" || item.Text(got, ":updatedAt") != "2026-03-29T12:00:00.000Z" {
+				t.Errorf("type %v at %v", got[":type"], got[":updatedAt"])
+			}
+			if !aws.ToBool(spy.reads[0].ConsistentRead) {
+				t.Error("the row was not read consistently, which would cost a write in vain")
 			}
 			if in.ReturnValuesOnConditionCheckFailure != types.ReturnValuesOnConditionCheckFailureAllOld {
 				t.Error("a refusal would not tell what stands there")
