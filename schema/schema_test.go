@@ -215,6 +215,40 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
+// What DynamoDB would refuse of one definition alone.
+func TestMergeRefusesATable(t *testing.T) {
+	t.Parallel()
+	for field, change := range map[string]func(*schema.Table){
+		"messages index by-user":        func(t *schema.Table) { t.Indexes = append(t.Indexes, t.Indexes[0]) },
+		"messages":                      func(t *schema.Table) { t.Key.Sort = t.Key.Partition },
+		"messages key":                  func(t *schema.Table) { t.Key.Partition.Name = "" },
+		"messages key messageId":        func(t *schema.Table) { t.Key.Sort.Type = types.ScalarAttributeType("BOOL") },
+		"messages index by-user key":    func(t *schema.Table) { t.Indexes[0].Key.Partition.Name = "" },
+		"messages index by-user key at": func(t *schema.Table) { t.Indexes[0].Key.Sort = schema.Attribute{Name: "at"} },
+	} {
+		refused := table("messages")
+		change(&refused)
+		merged, err := schema.Merge(refused)
+		if bad, ok := errors.AsType[*event.InputError](err); !ok || bad.Field != field || merged != nil {
+			t.Errorf("Merge = %v, %v, want an InputError of %q", merged, err, field)
+		}
+	}
+}
+
+// An attribute of several keys is defined once, or DynamoDB refuses the table.
+func TestInputDefinesAnAttributeOnce(t *testing.T) {
+	t.Parallel()
+	shared := table("messages")
+	shared.Indexes[0].Key.Sort = shared.Key.Sort
+	var names []string
+	for _, def := range shared.Input().AttributeDefinitions {
+		names = append(names, *def.AttributeName)
+	}
+	if diff := cmp.Diff([]string{"chatId", "messageId", "userId"}, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A contradiction is said with both sides of it, so that one need not look for
 // the two stores.
 func TestMergeNamesBothSides(t *testing.T) {

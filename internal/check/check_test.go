@@ -57,6 +57,7 @@ func TestTTL(t *testing.T) {
 	t.Parallel()
 	want(t, "2026", check.TTL(pkg, field, time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC)), true)
 	want(t, "the last second of 9999", check.TTL(pkg, field, time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)), true)
+	want(t, "the first second of 10000", check.TTL(pkg, field, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)), false)
 	want(t, "1970", check.TTL(pkg, field, time.Unix(0, 0)), false)
 	want(t, "before 1970", check.TTL(pkg, field, time.Unix(-1, 0)), false)
 	want(t, "milliseconds for seconds", check.TTL(pkg, field, time.Unix(1_800_000_000_000, 0)), false)
@@ -74,6 +75,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("a table's name: %v", err)
 	}
 	want(t, "attribute", check.Attribute(pkg, field, "chatId"), true)
+	want(t, "an attribute of 255 bytes", check.Attribute(pkg, field, strings.Repeat("x", 255)), true)
 	want(t, "no attribute", check.Attribute(pkg, field, ""), false)
 	want(t, "long attribute", check.Attribute(pkg, field, strings.Repeat("x", 256)), false)
 }
