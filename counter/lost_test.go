@@ -225,6 +225,9 @@ type conflicting struct {
 
 func (c *conflicting) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	if c.calls++; c.calls <= c.times {
+		for _, option := range options { // as a client does
+			option(&dynamodb.Options{})
+		}
 		return nil, &types.TransactionConflictException{Message: aws.String("a transaction is under way")}
 	}
 	return c.Client.UpdateItem(ctx, in, options...)

@@ -2,7 +2,6 @@ package counter
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -48,12 +47,10 @@ func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 	}
 	in := s.update(p, unkeyedUpdate)
 	in.ExpressionAttributeValues[":weight"] = item.N(weight)
-	out, err := s.api.UpdateItem(ctx, in, once)
-	switch {
-	case err != nil && ddb.Definite(err):
-		return Total{}, s.wrap("UpdateItem", err)
-	case err != nil:
-		return Total{}, s.wrap("UpdateItem", fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err))
+	var attempts ddb.Attempts
+	out, err := s.api.UpdateItem(ctx, in, once, attempts.Watch)
+	if err != nil {
+		return Total{}, s.wrap("UpdateItem", attempts.Judge(err))
 	}
 	used, err := s.countAfter(out)
 	if err != nil {

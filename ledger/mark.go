@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,7 +26,7 @@ var unseenNames = names(attrKey, attrClaim, attrExpiresAt)
 // dies before it did anything. Work that must happen needs [Store.Claim] or
 // [Do]. A lost reply is told from a redelivery and repeated by the SDK; when
 // that too stays without an answer the error is [event.ErrUnknownOutcome], and
-// the key may be marked.
+// the key may be marked. After any other error it is not.
 //
 // Price: 1 request, 1 WCU. When a row stands, for a duplicate or expired and
 // not deleted yet, 1 WCU for each KB of it.
@@ -50,11 +49,8 @@ func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error)
 		}
 		return event.Duplicate, nil
 	}
-	if err != nil && !attempts.Definite(err) {
-		err = fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err)
-	}
 	if err != nil {
-		return 0, ddb.Wrap(pkg, "MarkSeen", s.table, err)
+		return 0, ddb.Wrap(pkg, "MarkSeen", s.table, attempts.Judge(err))
 	}
 	return event.Created, nil
 }

@@ -8,13 +8,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
-	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
@@ -131,30 +128,6 @@ func Definite(err error) bool {
 	reply, ok := errors.AsType[*smithyhttp.ResponseError](err)
 	return ok && reply.HTTPStatusCode()/100 == 4
 }
-
-// Attempts watches the attempts of a call, whose error tells of the last one
-// only: an earlier one may have taken effect and lost its reply before the
-// last was throttled, or refused for another reason.
-type Attempts struct{ open atomic.Bool }
-
-// Watch is an option of the call. It may watch several, one after the other.
-func (a *Attempts) Watch(o *dynamodb.Options) {
-	o.APIOptions = append(slices.Clone(o.APIOptions), func(stack *middleware.Stack) error {
-		return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("WatchAttempts", a.attempt), "Retry", middleware.After)
-	})
-}
-
-func (a *Attempts) attempt(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
-	out, metadata, err := next.HandleFinalize(ctx, in)
-	if err != nil && !Definite(err) {
-		a.open.Store(true)
-	}
-	return out, metadata, err
-}
-
-// Definite reports whether the calls' error says for all attempts that nothing
-// was written.
-func (a *Attempts) Definite(err error) bool { return !a.open.Load() && Definite(err) }
 
 // conflictTries and conflictPause bound [Retry].
 const (

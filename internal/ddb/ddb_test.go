@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,7 +11,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -106,60 +103,6 @@ func TestDefinite(t *testing.T) {
 		if got := ddb.Definite(tc.err); got != tc.want {
 			t.Errorf("%s: Definite = %v", name, got)
 		}
-	}
-}
-
-// replies answers a client's attempts one after the other: a status, or 0 for
-// a lost connection; the last goes on.
-type replies struct {
-	statuses []int
-	attempts int
-}
-
-func (r *replies) Do(*http.Request) (*http.Response, error) {
-	r.attempts++
-	status := r.statuses[min(r.attempts, len(r.statuses))-1]
-	if status == 0 {
-		return nil, &net.OpError{Op: "read", Err: errors.New("connection reset by peer")}
-	}
-	code := map[int]string{400: "ValidationException", 403: "AccessDeniedException", 429: "ThrottlingException", 500: "InternalServerError"}[status]
-	return &http.Response{
-		StatusCode: status, Header: http.Header{},
-		Body: io.NopCloser(strings.NewReader(`{"__type":"com.amazonaws.dynamodb.v20120810#` + code + `"}`)),
-	}, nil
-}
-
-// An error tells of the last attempt; what went before may leave it open.
-func TestAttempts(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		statuses []int
-		attempts int
-		definite bool
-	}{
-		"refused at once":               {[]int{400}, 1, true},
-		"throttled three times":         {[]int{429}, 3, true},
-		"lost, then refused":            {[]int{0, 400}, 2, false},
-		"lost, then denied":             {[]int{0, 403}, 2, false},
-		"lost, then throttled":          {[]int{0, 429}, 3, false},
-		"failed, then refused":          {[]int{500, 400}, 2, false},
-		"throttled, then refused":       {[]int{429, 400}, 2, true},
-		"throttled, then lost for good": {[]int{429, 0}, 3, false},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			server := &replies{statuses: tc.statuses}
-			db := dynamodb.New(dynamodb.Options{
-				Region: "eu-north-1", HTTPClient: server,
-				Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-					return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b"}, nil
-				}),
-			})
-			var attempts ddb.Attempts
-			_, err := db.DescribeLimits(t.Context(), &dynamodb.DescribeLimitsInput{}, attempts.Watch)
-			if got := attempts.Definite(err); err == nil || got != tc.definite || server.attempts != tc.attempts {
-				t.Errorf("%s: Definite = %v after %d attempts, %v", name, got, server.attempts, err)
-			}
-		})
 	}
 }
 
