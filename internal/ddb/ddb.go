@@ -48,13 +48,14 @@ func Cancelled(err error) ([]types.CancellationReason, bool) {
 }
 
 // Conflict reports whether the write met a transaction under way on the same
-// item. Nothing was written, and the SDK does not try again by itself.
+// item, or a write to it in another Region. Nothing was written, and the SDK
+// does not try again by itself.
 func Conflict(err error) bool {
-	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[*types.TransactionInProgressException](err); ok {
-		return true
+	if apiErr, ok := errors.AsType[smithy.APIError](err); ok {
+		switch apiErr.ErrorCode() {
+		case "TransactionConflictException", "TransactionInProgressException", "ReplicatedWriteConflictException":
+			return true
+		}
 	}
 	reasons, _ := Cancelled(err)
 	conflict := false
@@ -136,8 +137,7 @@ const (
 )
 
 // Retry calls write again, after a pause with full jitter, while it meets a
-// transaction under way on the same item. It is only for writes that are safe
-// to repeat.
+// [Conflict]. It is only for writes that are safe to repeat.
 func Retry(ctx context.Context, write func() error) error {
 	return RetryIf(ctx, Conflict, write)
 }

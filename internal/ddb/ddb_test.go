@@ -64,6 +64,8 @@ func TestConflictAndContended(t *testing.T) {
 		conflict, contended bool
 	}{
 		"single write":        {wrapped(&types.TransactionConflictException{}), true, false},
+		"another Region":      {wrapped(&types.ReplicatedWriteConflictException{}), true, false},
+		"by its code only":    {wrapped(&smithy.GenericAPIError{Code: "ReplicatedWriteConflictException"}), true, false},
 		"in progress":         {wrapped(&types.TransactionInProgressException{}), true, false},
 		"transaction":         {cancelled("None", "TransactionConflict"), true, true},
 		"and a refusal":       {cancelled("ConditionalCheckFailed", "TransactionConflict"), false, true},
