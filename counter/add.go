@@ -49,7 +49,7 @@ const (
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each, as for Take.
 func (s *Store) Add(ctx context.Context, a Add) (Total, error) {
-	w, err := s.keyed(a.Key, a.Event, a.Weight)
+	w, err := s.keyed("Add", a.Key, a.Event, a.Weight)
 	if err != nil {
 		return Total{}, err
 	}
@@ -59,7 +59,7 @@ func (s *Store) Add(ctx context.Context, a Add) (Total, error) {
 	in.ExpressionAttributeValues[":one"] = item.N(1)
 	in.ExpressionAttributeValues[":most"] = item.N(int64(s.cfg.MaxRecorded))
 
-	used, refusing, err := s.send(ctx, in)
+	used, refusing, err := s.send(ctx, w.op, in)
 	if err != nil {
 		return Total{}, err
 	}
@@ -77,7 +77,7 @@ func (s *Store) Add(ctx context.Context, a Add) (Total, error) {
 	case stands.counts.recorded >= int64(s.cfg.MaxRecorded):
 		return Total{}, ErrFull
 	}
-	return Total{}, s.wrap("UpdateItem", errNoReason)
+	return Total{}, s.wrap(w.op, errNoReason)
 }
 
 func (p place) total(outcome event.Outcome, used int64) Total {

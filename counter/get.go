@@ -42,14 +42,14 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 		},
 	})
 	if err != nil {
-		return Count{}, s.wrap("GetItem", err)
+		return Count{}, s.wrap("Get", err)
 	}
 	if expired(out.Item, s.cfg.Now()) {
 		return Count{}, nil
 	}
 	c, err := readCounts(out.Item)
 	if err != nil {
-		return Count{}, s.wrap("GetItem", err)
+		return Count{}, s.wrap("Get", err)
 	}
 	return Count{Used: c.used, Recorded: c.recorded, UpdatedAt: c.updatedAt}, nil
 }

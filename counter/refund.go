@@ -32,7 +32,7 @@ const (
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each, as for Take.
 func (s *Store) Refund(ctx context.Context, r Refund) (Total, error) {
-	w, err := s.keyed(r.Key, r.Event, r.Weight)
+	w, err := s.keyed("Refund", r.Key, r.Event, r.Weight)
 	if err != nil {
 		return Total{}, err
 	}
@@ -42,7 +42,7 @@ func (s *Store) Refund(ctx context.Context, r Refund) (Total, error) {
 	in.ExpressionAttributeValues[":weight"] = item.N(w.entry.weight)
 	in.ExpressionAttributeValues[":back"] = item.N(-w.entry.weight)
 
-	used, refusing, err := s.send(ctx, in)
+	used, refusing, err := s.send(ctx, w.op, in)
 	if err != nil {
 		return Total{}, err
 	}
@@ -64,5 +64,5 @@ func (s *Store) Refund(ctx context.Context, r Refund) (Total, error) {
 	case stands.used < w.entry.weight:
 		return Total{}, ErrBelowZero
 	}
-	return Total{}, s.wrap("UpdateItem", errNoReason)
+	return Total{}, s.wrap(w.op, errNoReason)
 }

@@ -68,7 +68,7 @@ var errNoReason = errors.New("refused by a row that should not refuse")
 // about 22 recorded events in the first and 25 in each further. A refusal
 // costs the same.
 func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
-	w, err := s.keyed(t.Key, t.Event, t.Weight)
+	w, err := s.keyed("Take", t.Key, t.Event, t.Weight)
 	if err != nil {
 		return Grant{}, err
 	}
@@ -86,7 +86,7 @@ func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
 	in.ExpressionAttributeValues[":room"] = item.N(room)
 	in.ExpressionAttributeValues[":most"] = item.N(int64(s.cfg.MaxRecorded))
 
-	used, refusing, err := s.send(ctx, in)
+	used, refusing, err := s.send(ctx, w.op, in)
 	if err != nil {
 		return Grant{}, err
 	}
@@ -115,5 +115,5 @@ func (s *Store) refusedTake(w keyed, room int64, row ddb.Item) (Grant, error) {
 	case stands.counts.recorded >= int64(s.cfg.MaxRecorded):
 		return Grant{}, ErrFull
 	}
-	return Grant{}, s.wrap("UpdateItem", errNoReason)
+	return Grant{}, s.wrap(w.op, errNoReason)
 }

@@ -248,19 +248,40 @@ func TestBadInputSendsNothing(t *testing.T) {
 	wantBad(t, err, "At")
 }
 
-func TestErrorsNameOperationAndTableButNoKey(t *testing.T) {
+func TestErrorsNameMethodAndTableButNoKey(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
 	s, err := counter.New(db.Client(), "no-such-table", tzclock.UTC, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Take(t.Context(), counter.Take{Key: "person@example.com", Event: message(t, time.Now(), 1), Cap: 1})
-	if err == nil || !strings.HasPrefix(err.Error(), "counter: UpdateItem on table no-such-table: ") || strings.Contains(err.Error(), "person") {
-		t.Errorf("Take = %v", err)
-	}
-	_, err = s.Get(t.Context(), "person@example.com", day)
-	if err == nil || !strings.HasPrefix(err.Error(), "counter: GetItem on table no-such-table: ") || strings.Contains(err.Error(), "person") {
-		t.Errorf("Get = %v", err)
+	const key = "person@example.com"
+	now := time.Now()
+	for method, call := range map[string]func() error{
+		"Take": func() error {
+			_, err := s.Take(t.Context(), counter.Take{Key: key, Event: message(t, now, 1), Cap: 1})
+			return err
+		},
+		"Add": func() error {
+			_, err := s.Add(t.Context(), counter.Add{Key: key, Event: message(t, now, 1)})
+			return err
+		},
+		"Refund": func() error {
+			_, err := s.Refund(t.Context(), counter.Refund{Key: key, Event: message(t, now, 1)})
+			return err
+		},
+		"AddUnkeyed": func() error {
+			_, err := s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: key, At: now})
+			return err
+		},
+		"Get": func() error {
+			_, err := s.Get(t.Context(), key, day)
+			return err
+		},
+	} {
+		err := call()
+		if err == nil || !strings.HasPrefix(err.Error(), "counter: "+method+" on table no-such-table: ") || strings.Contains(err.Error(), "person") {
+			t.Errorf("%s = %v", method, err)
+		}
 	}
 }

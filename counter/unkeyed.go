@@ -41,7 +41,7 @@ func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 	if a.At.After(now.Add(event.MaxAhead)) {
 		return Total{}, event.BadInput(pkg, "At", "lies more than "+event.MaxAhead.String()+" ahead of the clock")
 	}
-	p, err := s.placeOf(a.Key, a.At, now)
+	p, err := s.placeOf("AddUnkeyed", a.Key, a.At, now)
 	if err != nil {
 		return Total{}, err
 	}
@@ -50,9 +50,9 @@ func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 	var attempts ddb.Attempts
 	out, err := s.api.UpdateItem(ctx, in, once, attempts.Watch)
 	if err != nil {
-		return Total{}, s.wrap("UpdateItem", attempts.Judge(err))
+		return Total{}, s.wrap(p.op, attempts.Judge(err))
 	}
-	used, err := s.countAfter(out)
+	used, err := s.countAfter(p.op, out)
 	if err != nil {
 		return Total{}, err
 	}

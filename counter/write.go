@@ -16,8 +16,10 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// place is the row of a key and local day, and the time of a write to it.
+// place is the row of a key and local day, and the method and the time of a
+// write to it.
 type place struct {
+	op  string
 	key string
 	day tzclock.Date
 	end time.Time // of the day
@@ -30,12 +32,12 @@ func (p place) expiry() time.Time { return p.end.Add(Retention) }
 // placeOf finds the row in which something that happened at the given time
 // counts, and refuses one that may have expired already: what it knew would be
 // counted again.
-func (s *Store) placeOf(key string, at, now time.Time) (place, error) {
+func (s *Store) placeOf(op, key string, at, now time.Time) (place, error) {
 	if err := check.PartitionKey(pkg, "Key", key); err != nil {
 		return place{}, err
 	}
 	day := s.zone.Date(at)
-	p := place{key: key, day: day, end: s.zone.End(day), now: now}
+	p := place{op: op, key: key, day: day, end: s.zone.End(day), now: now}
 	if err := check.TTL(pkg, "Event", p.expiry()); err != nil {
 		return place{}, err
 	}
@@ -52,7 +54,7 @@ type keyed struct {
 	entry entry
 }
 
-func (s *Store) keyed(key string, ev event.Event, weight int64) (keyed, error) {
+func (s *Store) keyed(op, key string, ev event.Event, weight int64) (keyed, error) {
 	now := s.cfg.Now()
 	if err := ev.Check(pkg, "Event", now); err != nil {
 		return keyed{}, err
@@ -61,7 +63,7 @@ func (s *Store) keyed(key string, ev event.Event, weight int64) (keyed, error) {
 	if err != nil {
 		return keyed{}, err
 	}
-	p, err := s.placeOf(key, ev.Time(), now)
+	p, err := s.placeOf(op, key, ev.Time(), now)
 	if err != nil {
 		return keyed{}, err
 	}
@@ -116,7 +118,7 @@ func (s *Store) rowKey(key string, day tzclock.Date) ddb.Item {
 }
 
 // send returns the count after the write, or the row that refused it.
-func (s *Store) send(ctx context.Context, in *dynamodb.UpdateItemInput) (used int64, refusing ddb.Item, err error) {
+func (s *Store) send(ctx context.Context, op string, in *dynamodb.UpdateItemInput) (used int64, refusing ddb.Item, err error) {
 	var out *dynamodb.UpdateItemOutput
 	err = ddb.Retry(ctx, func() (err error) {
 		out, err = s.api.UpdateItem(ctx, in)
@@ -129,18 +131,18 @@ func (s *Store) send(ctx context.Context, in *dynamodb.UpdateItemInput) (used in
 		return 0, row, nil
 	}
 	if err != nil {
-		return 0, nil, s.wrap("UpdateItem", err)
+		return 0, nil, s.wrap(op, err)
 	}
-	used, err = s.countAfter(out)
+	used, err = s.countAfter(op, out)
 	return used, nil, err
 }
 
 // countAfter reads the reply of a write that took effect. A count that another
 // system left as no whole number cannot be told, nor the write undone.
-func (s *Store) countAfter(out *dynamodb.UpdateItemOutput) (int64, error) {
+func (s *Store) countAfter(op string, out *dynamodb.UpdateItemOutput) (int64, error) {
 	used, err := item.Int(out.Attributes, attrCount)
 	if err != nil {
-		return 0, s.wrap("UpdateItem", fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err))
+		return 0, s.wrap(op, fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err))
 	}
 	return used, nil
 }
@@ -159,11 +161,11 @@ type standing struct {
 func (s *Store) judge(w keyed, row ddb.Item) (standing, error) {
 	figures, err := readCounts(row)
 	if err != nil {
-		return standing{}, s.wrap("UpdateItem", err)
+		return standing{}, s.wrap(w.op, err)
 	}
 	e, found, err := entryOf(row, w.event)
 	if err != nil {
-		return standing{}, s.wrap("UpdateItem", err)
+		return standing{}, s.wrap(w.op, err)
 	}
 	if found && e.weight != w.entry.weight {
 		return standing{}, &WeightError{Recorded: e.weight, Given: w.entry.weight}

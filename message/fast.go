@@ -72,7 +72,7 @@ func (s *Store) FastConversation(ctx context.Context, f Fast) (Pace, error) {
 	if s.tooOld(f.At.Add(-f.Window), s.cfg.Now()) {
 		return Pace{}, fmt.Errorf("message: the window reaches back before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld)
 	}
-	sp, err := s.span(f.Scope, Range{NewestFirst: true, Consistent: f.Consistent})
+	sp, err := s.span("FastConversation", f.Scope, Range{NewestFirst: true, Consistent: f.Consistent})
 	if err != nil {
 		return Pace{}, err
 	}
@@ -83,7 +83,7 @@ func (s *Store) FastConversation(ctx context.Context, f Fast) (Pace, error) {
 		}
 		over, err := s.count(&pace, f, page)
 		if err != nil {
-			return Pace{}, s.wrap("Query", err)
+			return Pace{}, s.wrap(sp.op, err)
 		}
 		if over {
 			break

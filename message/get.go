@@ -21,14 +21,14 @@ func (s *Store) Get(ctx context.Context, scope string, seq int64) (Message, bool
 		ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
-		return Message{}, false, s.wrap("GetItem", err)
+		return Message{}, false, s.wrap("Get", err)
 	}
 	if len(out.Item) == 0 || s.expired(out.Item) {
 		return Message{}, false, nil
 	}
 	m, err := s.decode(out.Item)
 	if err != nil {
-		return Message{}, false, s.wrap("GetItem", err)
+		return Message{}, false, s.wrap("Get", err)
 	}
 	return m, true, nil
 }

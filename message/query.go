@@ -19,8 +19,9 @@ const mostRows = 1024
 // seqCondition always has both bounds, so that it can be a constant.
 const seqCondition = "#scope = :scope AND #seq BETWEEN :from AND :to"
 
-// span is a part of a scope that is still to be read.
+// span is a part of a scope that a method has still to read.
 type span struct {
+	op          string
 	scope       string
 	from, to    int64 // both included; from above to is nothing
 	newestFirst bool
@@ -71,7 +72,7 @@ func (s *Store) pages(ctx context.Context, left span, first, times int, projecti
 		for rows := first; !left.empty(); rows = min(times*rows, mostRows) {
 			out, err := s.api.Query(ctx, s.query(left, rows, projection))
 			if err != nil {
-				yield(nil, s.wrap("Query", err))
+				yield(nil, s.wrap(left.op, err))
 				return
 			}
 			if !yield(out.Items, nil) || len(out.LastEvaluatedKey) == 0 {
@@ -79,7 +80,7 @@ func (s *Store) pages(ctx context.Context, left span, first, times int, projecti
 			}
 			last, err := item.Int(out.LastEvaluatedKey, s.cfg.SeqAttr)
 			if err != nil {
-				yield(nil, s.wrap("Query", err))
+				yield(nil, s.wrap(left.op, err))
 				return
 			}
 			left = left.after(last)
@@ -101,7 +102,7 @@ func (s *Store) messages(ctx context.Context, left span, since time.Time, first,
 				m, err := s.decode(row)
 				switch {
 				case err != nil:
-					yield(Message{}, s.wrap("Query", err))
+					yield(Message{}, s.wrap(left.op, err))
 					return
 				case m.At.IsZero() && !since.IsZero():
 				case m.At.Before(since):

@@ -35,7 +35,7 @@ const (
 )
 
 // span checks the range and returns what it spans.
-func (s *Store) span(scope string, r Range) (span, error) {
+func (s *Store) span(op, scope string, r Range) (span, error) {
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return span{}, err
 	}
@@ -45,7 +45,7 @@ func (s *Store) span(scope string, r Range) (span, error) {
 	if !r.Since.IsZero() && !r.NewestFirst {
 		return span{}, event.BadInput(pkg, "Since", "needs NewestFirst: the key has no time")
 	}
-	sp := span{scope: scope, from: max(1, r.FromSeq), to: r.ToSeq, newestFirst: r.NewestFirst, consistent: r.Consistent}
+	sp := span{op: op, scope: scope, from: max(1, r.FromSeq), to: r.ToSeq, newestFirst: r.NewestFirst, consistent: r.Consistent}
 	if r.ToSeq == 0 {
 		sp.to = math.MaxInt64
 	}
@@ -59,7 +59,7 @@ func (s *Store) span(scope string, r Range) (span, error) {
 // times the one before up to 1024: 1 request and 0.5 RCU for each 4 KB; twice
 // the units when Consistent. A break does not pay for pages it has not reached.
 func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Message, error] {
-	sp, err := s.span(scope, r)
+	sp, err := s.span("InScope", scope, r)
 	if err != nil {
 		return func(yield func(Message, error) bool) { yield(Message{}, err) }
 	}
@@ -102,7 +102,7 @@ func (s *Store) InScopePage(ctx context.Context, scope string, p PageRequest) (P
 	if err := checkLimit("Limit", p.Limit); err != nil {
 		return Page{}, err
 	}
-	sp, err := s.span(scope, p.Range)
+	sp, err := s.span("InScopePage", scope, p.Range)
 	if err != nil {
 		return Page{}, err
 	}
@@ -133,7 +133,7 @@ func (s *Store) Recent(ctx context.Context, scope string, n int) ([]Message, err
 	if err := checkLimit("n", n); err != nil {
 		return nil, err
 	}
-	sp, err := s.span(scope, Range{NewestFirst: true})
+	sp, err := s.span("Recent", scope, Range{NewestFirst: true})
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 		return event.Duplicate, nil
 	}
 	if err != nil {
-		return 0, s.wrap("PutItem", err)
+		return 0, s.wrap("Save", err)
 	}
 	return event.Created, nil
 }

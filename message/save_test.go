@@ -170,7 +170,7 @@ func TestBadInputSendsNothing(t *testing.T) {
 	wantBad(t, err, "Seq")
 }
 
-func TestErrorsNameOperationAndTableButNoKey(t *testing.T) {
+func TestErrorsNameMethodAndTableButNoKey(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
 	s, err := message.New(db.Client(), "no-such-table", nil)
@@ -179,18 +179,21 @@ func TestErrorsNameOperationAndTableButNoKey(t *testing.T) {
 	}
 	const person = "person@example.com"
 	fails := map[string]error{}
-	_, fails["PutItem"] = s.Save(t.Context(), message.Message{Scope: person, Seq: 1, At: time.Now()})
-	_, _, fails["GetItem"] = s.Get(t.Context(), person, 1)
-	_, fails["Query"] = s.Recent(t.Context(), person, 1)
-	for op, err := range fails {
-		prefix := "message: " + op + " on table no-such-table: "
-		if err == nil || !strings.HasPrefix(err.Error(), prefix) || strings.Contains(err.Error(), person) {
-			t.Errorf("%s: %v", op, err)
+	_, fails["Save"] = s.Save(t.Context(), message.Message{Scope: person, Seq: 1, At: time.Now()})
+	_, _, fails["Get"] = s.Get(t.Context(), person, 1)
+	_, fails["Recent"] = s.Recent(t.Context(), person, 1)
+	_, fails["InScopePage"] = s.InScopePage(t.Context(), person, message.PageRequest{})
+	_, fails["FastConversation"] = s.FastConversation(t.Context(), message.Fast{Scope: person, Seq: 2, At: time.Now()})
+	fails["InScope"] = nil
+	for m, err := range s.InScope(t.Context(), person, message.Range{}) {
+		if fails["InScope"] = err; m != (message.Message{}) {
+			t.Errorf("InScope yields %v", m)
 		}
 	}
-	for m, err := range s.InScope(t.Context(), person, message.Range{}) {
-		if err == nil || m != (message.Message{}) {
-			t.Errorf("InScope yields %v, %v", m, err)
+	for method, err := range fails {
+		prefix := "message: " + method + " on table no-such-table: "
+		if err == nil || !strings.HasPrefix(err.Error(), prefix) || strings.Contains(err.Error(), person) {
+			t.Errorf("%s: %v", method, err)
 		}
 	}
 }
