@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -22,7 +24,8 @@ const getProjection = "#count, #recorded, #updatedAt, #ttl"
 
 // Get returns the count of a key and day, consistently: it holds all that was
 // answered before. A day without a row counts zero, and so does one whose row
-// has expired, deleted or not.
+// has expired, deleted or not. A row with the earlier ttl of an older system
+// counts until DynamoDB deletes it, as it does for Take.
 //
 // Price: 1 request, 1 RCU. A row above 4 KB costs 1 RCU for each.
 func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, error) {
@@ -44,12 +47,26 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 	if err != nil {
 		return Count{}, s.wrap("Get", err)
 	}
-	if expired(out.Item, s.cfg.Now()) {
+	if s.expired(out.Item, day) {
 		return Count{}, nil
 	}
 	c, err := readCounts(out.Item)
 	if err != nil {
 		return Count{}, s.wrap("Get", err)
 	}
-	return Count{Used: c.used, Recorded: c.recorded, UpdatedAt: c.updatedAt}, nil
+	updatedAt, err := item.ParseTime(out.Item, attrUpdatedAt)
+	if err != nil {
+		return Count{}, s.wrap("Get", err)
+	}
+	return Count{Used: c.used, Recorded: c.recorded, UpdatedAt: updatedAt}, nil
+}
+
+// expired reports whether the row is past its TTL and past the one that every
+// write here gives it: an older system's may come first, and does not keep
+// Take from counting on. Like DynamoDB it takes a ttl that is no number for
+// none.
+func (s *Store) expired(row ddb.Item, day tzclock.Date) bool {
+	now := s.cfg.Now()
+	ttl, err := item.Int(row, attrTTL)
+	return err == nil && ttl > 0 && ttl <= now.Unix() && !now.Before(s.zone.End(day).Add(Retention))
 }

@@ -3,6 +3,7 @@ package counter_test
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -70,6 +71,45 @@ func TestTypeScriptRowAtTheCap(t *testing.T) {
 		t.Errorf("above the cap: %+v", grant)
 	}
 	golden.Want(t, e.db.Client(), e.table, "testdata/typescript.json", "chatId", "date")
+}
+
+// The older system's ttl comes before ours. Until DynamoDB deletes the row, who
+// reads sees what Take does, and then neither sees anything.
+func TestTypeScriptRowPastItsTTL(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	golden.Put(t, e.db.Client(), e.table, "testdata/typescript.json")
+	ours := tzclock.Stockholm.End(day).Add(counter.Retention)
+	for _, now := range []time.Time{instant(t, "2026-04-05T00:00:00Z"), ours.Add(-5*time.Minute - 1)} {
+		e.now = now
+		if count, grant := e.get(t, day), e.take(t, message(t, noon, 1), 2); count.Used != 2 || grant.Used != 2 {
+			t.Errorf("at %s: Get = %v, Take = %+v, want 2 used", now, count, grant)
+		}
+	}
+	e.now = ours
+	if count := e.get(t, day); count != (counter.Count{}) {
+		t.Errorf("past our ttl: %v", count)
+	}
+}
+
+// Only who asks for the time of the last write needs to read it.
+func TestUpdatedAtOfAnotherType(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	e.take(t, ev, 1)
+	row := e.row(t, day)
+	row["updatedAt"] = number("1774785600000")
+	e.put(t, row)
+	if grant := e.take(t, ev, 1); !grant.OK || grant.Outcome != event.Duplicate {
+		t.Errorf("a redelivery: %+v", grant)
+	}
+	if grant := e.take(t, message(t, noon, 2), 1); grant.OK || grant.Used != 1 {
+		t.Errorf("above the cap: %+v", grant)
+	}
+	if count, err := e.Get(t.Context(), chat, day); err == nil || count != (counter.Count{}) {
+		t.Errorf("Get = %v, %v, want an error", count, err)
+	}
 }
 
 // The key attributes can have other names, reserved words and all.

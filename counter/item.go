@@ -6,7 +6,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -97,9 +96,8 @@ func entryOf(row ddb.Item, ev event.Event) (entry, bool, error) {
 
 // counts are the row's own figures. A row of an older system has no recorded.
 type counts struct {
-	used      int64
-	recorded  int64
-	updatedAt time.Time
+	used     int64
+	recorded int64
 }
 
 func readCounts(row ddb.Item) (counts, error) {
@@ -108,16 +106,5 @@ func readCounts(row ddb.Item) (counts, error) {
 		return counts{}, err
 	}
 	recorded, err := item.Int(row, attrRecorded)
-	if err != nil {
-		return counts{}, err
-	}
-	updatedAt, err := item.ParseTime(row, attrUpdatedAt)
-	return counts{used: used, recorded: recorded, updatedAt: updatedAt}, err
-}
-
-// expired reports whether the row is past its TTL, though DynamoDB may not have
-// deleted it yet. Like DynamoDB it takes a ttl that is no number for none.
-func expired(row ddb.Item, now time.Time) bool {
-	ttl, err := item.Int(row, attrTTL)
-	return err == nil && ttl > 0 && ttl <= now.Unix()
+	return counts{used: used, recorded: recorded}, err
 }

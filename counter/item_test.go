@@ -173,7 +173,6 @@ func TestReadingStrangeRows(t *testing.T) {
 		"count is text":      {attrCount: item.S("3")},
 		"count is a half":    {attrCount: item.F(0.5)},
 		"recorded is text":   {attrRecorded: item.S("3")},
-		"no time":            {attrUpdatedAt: item.S("today")},
 		"entry is a number":  {entryName(ev): item.N(1)},
 		"entry has no nonce": {entryName(ev): item.S("1~")},
 	} {
