@@ -244,8 +244,18 @@ func TestBadInputSendsNothing(t *testing.T) {
 		_, err := s.AddUnkeyed(t.Context(), u)
 		wantBad(t, err, field)
 	}
-	_, err = s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon.Add(2 * time.Hour)})
-	wantBad(t, err, "At")
+	for _, at := range []time.Time{
+		noon.Add(time.Hour + 1),
+		time.UnixMilli(-1),
+		time.Unix(0, -1),
+		time.Unix(1<<62, 0),                   // whose milliseconds are those of 1970
+		time.Unix(-18_446_742_299_000_000, 0), // and here of 2026
+		time.Unix(-1<<62, 0),
+		time.Unix(1<<63-1, 0),
+	} {
+		_, err = s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: at})
+		wantBad(t, err, "At")
+	}
 }
 
 func TestErrorsNameMethodAndTableButNoKey(t *testing.T) {

@@ -35,7 +35,7 @@ func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 	if err != nil {
 		return Total{}, err
 	}
-	if a.At.IsZero() || a.At.UnixMilli() < 0 {
+	if a.At.Before(time.UnixMilli(0)) {
 		return Total{}, event.BadInput(pkg, "At", "must be the time it happened")
 	}
 	if a.At.After(now.Add(event.MaxAhead)) {

@@ -39,8 +39,8 @@ func New(at time.Time, parts ...string) (Event, error) {
 	if at.IsZero() {
 		return Event{}, BadInput("event", "at", "must not be the zero time")
 	}
-	ms := at.UnixMilli()
-	if ms < 0 || uint64(ms) > ulid.MaxTime() {
+	// The times are compared, not their milliseconds, which overflow.
+	if at.Before(time.UnixMilli(0)) || !at.Before(time.UnixMilli(int64(ulid.MaxTime())+1)) {
 		return Event{}, BadInput("event", "at", "must lie between 1970 and 10889, is "+at.UTC().Format(time.RFC3339))
 	}
 	if len(parts) == 0 {
@@ -57,7 +57,7 @@ func New(at time.Time, parts ...string) (Event, error) {
 		hash.Write([]byte(part))
 	}
 	var id ulid.ULID
-	if err := id.SetTime(uint64(ms)); err != nil {
+	if err := id.SetTime(uint64(at.UnixMilli())); err != nil {
 		return Event{}, BadInput("event", "at", err.Error())
 	}
 	copy(id[6:15], hash.Sum(nil))

@@ -94,6 +94,9 @@ func TestNewRefuses(t *testing.T) {
 		"zero time":   {time.Time{}, []string{"a"}, "at"},
 		"before 1970": {time.UnixMilli(-1), []string{"a"}, "at"},
 		"after 10889": {time.UnixMilli(int64(ulid.MaxTime()) + 1), []string{"a"}, "at"},
+		"far ahead":   {time.Unix(1<<62, 0), []string{"a"}, "at"},                   // whose milliseconds are those of 1970
+		"far behind":  {time.Unix(-18_446_742_299_000_000, 0), []string{"a"}, "at"}, // and here of 2026
+		"last second": {time.Unix(1<<63-1, 0), []string{"a"}, "at"},
 		"no parts":    {noon, nil, "parts"},
 		"empty part":  {noon, []string{"a", "", "c"}, "parts[1]"},
 	} {
@@ -105,6 +108,18 @@ func TestNewRefuses(t *testing.T) {
 		if !ev.IsZero() {
 			t.Errorf("%s: an event came back with the error", name)
 		}
+	}
+}
+
+// The first and the last instant that an event can have.
+func TestNewAtTheEndsOfTime(t *testing.T) {
+	first := mustNew(t, time.UnixMilli(0), "a")
+	if first.UnixMilli() != 0 {
+		t.Errorf("the first: %d", first.UnixMilli())
+	}
+	last := mustNew(t, time.UnixMilli(int64(ulid.MaxTime())).Add(time.Millisecond-1), "a")
+	if last.UnixMilli() != int64(ulid.MaxTime()) {
+		t.Errorf("the last: %d", last.UnixMilli())
 	}
 }
 

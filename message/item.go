@@ -137,7 +137,7 @@ func checkAt(at, now time.Time) error {
 	if at.IsZero() {
 		return event.BadInput(pkg, "At", "must be the time it was said")
 	}
-	if at.UnixMilli() < secondsBelow {
+	if at.Before(time.UnixMilli(secondsBelow)) { // not by milliseconds, which overflow
 		return event.BadInput(pkg, "At", fmt.Sprintf("must be after %s", time.UnixMilli(secondsBelow).UTC().Format(time.DateOnly)))
 	}
 	if at.After(now.Add(event.MaxAhead)) {

@@ -151,7 +151,12 @@ func TestBadInputSendsNothing(t *testing.T) {
 		"At": {
 			func(m *message.Message) { m.At = time.Time{} },
 			func(m *message.Message) { m.At = time.UnixMilli(99_999_999_999) }, // reads as seconds
+			func(m *message.Message) { m.At = time.UnixMilli(100_000_000_000).Add(-1) },
 			func(m *message.Message) { m.At = noon.Add(time.Hour + time.Second) },
+			func(m *message.Message) { m.At = noon.Add(time.Hour + 1) },
+			func(m *message.Message) { m.At = time.Unix(1<<62, 0) },
+			func(m *message.Message) { m.At = time.Unix(-18_446_742_299_000_000, 0) }, // its milliseconds are those of 2026
+			func(m *message.Message) { m.At = time.Unix(1<<63-1, 0) },
 		},
 	} {
 		for _, spoil := range spoils {
