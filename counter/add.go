@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -31,11 +30,8 @@ type Total struct {
 	ResetsAt time.Time    // when that day is over
 }
 
-const (
-	addUpdate    = takeUpdate
-	addCondition = "attribute_not_exists(#entry)" +
-		" AND (attribute_not_exists(#recorded) OR #recorded < :most)"
-)
+const addCondition = "attribute_not_exists(#entry)" +
+	" AND (attribute_not_exists(#recorded) OR #recorded < :most)"
 
 // Add counts the event once, however often it is delivered. It shares the
 // count and the recorded events with Take: an event that has taken is a
@@ -53,13 +49,7 @@ func (s *Store) Add(ctx context.Context, a Add) (Total, error) {
 	if err != nil {
 		return Total{}, err
 	}
-	in := s.record(w, addUpdate, addCondition)
-	in.ExpressionAttributeNames["#recorded"] = attrRecorded
-	in.ExpressionAttributeValues[":weight"] = item.N(w.entry.weight)
-	in.ExpressionAttributeValues[":one"] = item.N(1)
-	in.ExpressionAttributeValues[":most"] = item.N(int64(s.cfg.MaxRecorded))
-
-	used, refusing, err := s.send(ctx, w.op, in)
+	used, refusing, err := s.send(ctx, w.op, s.recordNew(w, addCondition))
 	if err != nil {
 		return Total{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -67,6 +68,8 @@ type Store struct {
 	table string
 	zone  tzclock.Zone
 	cfg   Config
+
+	last atomic.Pointer[localDay] // of the last event
 }
 
 // New returns a Store over a table, whose days are those of the zone. A nil

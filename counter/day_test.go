@@ -83,6 +83,39 @@ func TestDaysOfClockChanges(t *testing.T) {
 	}
 }
 
+// Events of several days come in any order, and each counts on its own.
+func TestDaysInAnyOrder(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	start, end := tzclock.Stockholm.Start(day), tzclock.Stockholm.End(day)
+	e.now = end
+	for i, tc := range []struct {
+		at  time.Time
+		day tzclock.Date
+	}{
+		{noon, day},
+		{start.Add(-time.Millisecond), day.AddDays(-1)},
+		{start, day},
+		{end.Add(-time.Millisecond), day},
+		{end, day.AddDays(1)},
+		{start.Add(-time.Millisecond), day.AddDays(-1)},
+		{end, day.AddDays(1)},
+		{noon, day},
+	} {
+		if grant := e.take(t, message(t, tc.at, i), 100); grant.Day != tc.day || !grant.ResetsAt.Equal(tzclock.Stockholm.End(tc.day)) {
+			t.Errorf("%d, at %s: %s until %s, want %s", i, tc.at, grant.Day, grant.ResetsAt, tc.day)
+		}
+		if got, want := ttl(t, e, tc.day), tzclock.Stockholm.End(tc.day).Add(counter.Retention).Unix(); got != want {
+			t.Errorf("%d: ttl %d, want %d", i, got, want)
+		}
+	}
+	for d, want := range map[tzclock.Date]int64{day.AddDays(-1): 2, day: 4, day.AddDays(1): 2} {
+		if count := e.get(t, d); count.Used != want {
+			t.Errorf("%s: %v, want %d", d, count, want)
+		}
+	}
+}
+
 // Every write sets the row's expiry, whatever stood there.
 func TestEveryWriteSetsTheTTL(t *testing.T) {
 	t.Parallel()

@@ -22,6 +22,10 @@ type Count struct {
 
 const getProjection = "#count, #recorded, #updatedAt, #ttl"
 
+var getNames = map[string]string{
+	"#count": attrCount, "#recorded": attrRecorded, "#updatedAt": attrUpdatedAt, "#ttl": attrTTL,
+}
+
 // Get returns the count of a key and day, consistently: it holds all that was
 // answered before. A day without a row counts zero, and so does one whose row
 // has expired, deleted or not. A row with the earlier ttl of an older system
@@ -36,13 +40,11 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 		return Count{}, err
 	}
 	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:            aws.String(s.table),
-		Key:                  s.rowKey(key, day),
-		ConsistentRead:       aws.Bool(true),
-		ProjectionExpression: aws.String(getProjection),
-		ExpressionAttributeNames: map[string]string{
-			"#count": attrCount, "#recorded": attrRecorded, "#updatedAt": attrUpdatedAt, "#ttl": attrTTL,
-		},
+		TableName:                aws.String(s.table),
+		Key:                      s.rowKey(key, item.S(day.String())),
+		ConsistentRead:           aws.Bool(true),
+		ProjectionExpression:     aws.String(getProjection),
+		ExpressionAttributeNames: getNames,
 	})
 	if err != nil {
 		return Count{}, s.wrap("Get", err)

@@ -79,12 +79,8 @@ func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
 	if room < 0 {
 		return Grant{}, event.BadInput(pkg, "Weight", "is above the cap and can never be granted")
 	}
-	in := s.record(w, takeUpdate, takeCondition)
-	in.ExpressionAttributeNames["#recorded"] = attrRecorded
-	in.ExpressionAttributeValues[":weight"] = item.N(w.entry.weight)
-	in.ExpressionAttributeValues[":one"] = item.N(1)
+	in := s.recordNew(w, takeCondition)
 	in.ExpressionAttributeValues[":room"] = item.N(room)
-	in.ExpressionAttributeValues[":most"] = item.N(int64(s.cfg.MaxRecorded))
 
 	used, refusing, err := s.send(ctx, w.op, in)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // place is the row of a key and local day, and the method and the time of a
@@ -21,13 +20,9 @@ import (
 type place struct {
 	op  string
 	key string
-	day tzclock.Date
-	end time.Time // of the day
+	*localDay
 	now time.Time
 }
-
-// expiry is the row's TTL.
-func (p place) expiry() time.Time { return p.end.Add(Retention) }
 
 // placeOf finds the row in which something that happened at the given time
 // counts, and refuses one that may have expired already: what it knew would be
@@ -36,15 +31,14 @@ func (s *Store) placeOf(op, key string, at, now time.Time) (place, error) {
 	if err := check.PartitionKey(pkg, "Key", key); err != nil {
 		return place{}, err
 	}
-	day := s.zone.Date(at)
-	p := place{op: op, key: key, day: day, end: s.zone.End(day), now: now}
-	if err := check.TTL(pkg, "Event", p.expiry()); err != nil {
+	d := s.dayOf(at)
+	if err := check.TTL(pkg, "Event", d.expiry); err != nil {
 		return place{}, err
 	}
-	if !now.Before(p.expiry().Add(-s.cfg.MaxSkew)) {
-		return place{}, fmt.Errorf("counter: the row of %s may have expired: %w", day, event.ErrTooOld)
+	if !now.Before(d.expiry.Add(-s.cfg.MaxSkew)) {
+		return place{}, fmt.Errorf("counter: the row of %s may have expired: %w", d.day, event.ErrTooOld)
 	}
-	return p, nil
+	return place{op: op, key: key, localDay: d, now: now}, nil
 }
 
 // keyed is a write of an event, once, under its own nonce.
@@ -90,7 +84,7 @@ func weightOf(weight int64) (int64, error) {
 func (s *Store) update(p place, expression string) *dynamodb.UpdateItemInput {
 	return &dynamodb.UpdateItemInput{
 		TableName:        aws.String(s.table),
-		Key:              s.rowKey(p.key, p.day),
+		Key:              s.rowKey(p.key, p.text),
 		UpdateExpression: aws.String(expression),
 		ReturnValues:     types.ReturnValueUpdatedNew,
 		ExpressionAttributeNames: map[string]string{
@@ -98,9 +92,23 @@ func (s *Store) update(p place, expression string) *dynamodb.UpdateItemInput {
 		},
 		ExpressionAttributeValues: ddb.Item{
 			":now": item.Time(p.now),
-			":ttl": item.N(p.expiry().Unix()),
+			":ttl": p.ttl,
 		},
 	}
+}
+
+// one is how many events an entry adds to those recorded.
+var one = item.N(1)
+
+// recordNew is [Store.record] of an event that the row must not hold yet, and
+// have room for.
+func (s *Store) recordNew(w keyed, condition string) *dynamodb.UpdateItemInput {
+	in := s.record(w, takeUpdate, condition)
+	in.ExpressionAttributeNames["#recorded"] = attrRecorded
+	in.ExpressionAttributeValues[":weight"] = item.N(w.entry.weight)
+	in.ExpressionAttributeValues[":one"] = one
+	in.ExpressionAttributeValues[":most"] = item.N(int64(s.cfg.MaxRecorded))
+	return in
 }
 
 // record returns the request that writes the event's entry under a condition.
@@ -113,8 +121,8 @@ func (s *Store) record(w keyed, expression, condition string) *dynamodb.UpdateIt
 	return in
 }
 
-func (s *Store) rowKey(key string, day tzclock.Date) ddb.Item {
-	return ddb.Item{s.cfg.ScopeAttr: item.S(key), s.cfg.DateAttr: item.S(day.String())}
+func (s *Store) rowKey(key string, day types.AttributeValue) ddb.Item {
+	return ddb.Item{s.cfg.ScopeAttr: item.S(key), s.cfg.DateAttr: day}
 }
 
 // send returns the count after the write, or the row that refused it.

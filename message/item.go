@@ -22,6 +22,10 @@ const (
 	attrTTL       = "ttl"
 )
 
+// mostAttributes is how many a row can have: these, the key, the actor and the
+// actor's name.
+const mostAttributes = 9
+
 // secondsBelow is the least timestamp in milliseconds: a smaller number is
 // read as seconds, which an older system wrote.
 const secondsBelow = 100_000_000_000
@@ -34,7 +38,9 @@ func (s *Store) key(scope string, seq int64) ddb.Item {
 // encode returns the row of a message that has been checked. What is empty is
 // left out, but for the text, which the older system always wrote.
 func (s *Store) encode(m Message, createdAt time.Time) ddb.Item {
-	row := s.key(m.Scope, m.Seq)
+	row := make(ddb.Item, mostAttributes)
+	row[s.cfg.ScopeAttr] = item.S(m.Scope)
+	row[s.cfg.SeqAttr] = item.N(m.Seq)
 	row[attrText] = item.S(m.Text)
 	row[attrTimestamp] = item.N(m.At.UnixMilli())
 	row[attrCreatedAt] = item.Time(createdAt)

@@ -88,9 +88,10 @@ type Config struct {
 
 // Store keeps messages in one table. It is safe for concurrent use.
 type Store struct {
-	api   API
-	table string
-	cfg   Config
+	api       API
+	table     string
+	cfg       Config
+	saveNames map[string]string // of saveCondition
 }
 
 // New returns a Store over a table. A nil Config works.
@@ -109,6 +110,7 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
+	s.saveNames = map[string]string{"#scope": s.cfg.ScopeAttr, "#ttl": attrTTL}
 	return s, nil
 }
 

@@ -16,6 +16,9 @@ import (
 // was in it cannot come back: it is too old to be saved.
 const saveCondition = "attribute_not_exists(#scope) OR #ttl BETWEEN :one AND :now"
 
+// one is the least ttl that DynamoDB takes for one.
+var one = item.N(1)
+
 // Save stores the message unless one of its scope and sequence stands, and
 // answers whether this delivery is the first. The one that stands is never
 // touched: an edit is a Duplicate. A reply that was lost on the way and is
@@ -44,8 +47,8 @@ func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 		TableName:                 aws.String(s.table),
 		Item:                      row,
 		ConditionExpression:       aws.String(saveCondition),
-		ExpressionAttributeNames:  map[string]string{"#scope": s.cfg.ScopeAttr, "#ttl": attrTTL},
-		ExpressionAttributeValues: ddb.Item{":one": item.N(1), ":now": item.N(now.Unix())},
+		ExpressionAttributeNames:  s.saveNames,
+		ExpressionAttributeValues: ddb.Item{":one": one, ":now": item.N(now.Unix())},
 	}
 	err := ddb.Retry(ctx, func() error {
 		_, err := s.api.PutItem(ctx, in)
