@@ -12,7 +12,7 @@ import (
 type Add struct {
 	Key   string
 	Event event.Event // its local day is the one that counts
-	// Weight is how much the event counts. Defaults to 1.
+	// Weight is how much the event counts. Defaults to 1, and so 0 is 1.
 	Weight int64
 }
 

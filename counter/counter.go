@@ -19,7 +19,9 @@ import (
 // pkg names the package in errors.
 const pkg = "counter"
 
-// API is what the package calls of *dynamodb.Client.
+// API is what the package calls of *dynamodb.Client. One that wraps a client
+// must hand the options of a call on: [Store.AddUnkeyed] switches the SDK's
+// retries off by them.
 type API interface {
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
@@ -74,6 +76,10 @@ type Store struct {
 
 // New returns a Store over a table, whose days are those of the zone. A nil
 // Config works.
+//
+// One zone for each key is enough: two stores of different zones may share a
+// table as long as each key is always written by the same one. A key that gets
+// another zone may have an event of that day granted and counted twice.
 func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) {
 	s := &Store{api: api, table: table, zone: zone}
 	if cfg != nil {

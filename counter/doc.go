@@ -1,5 +1,7 @@
 // Package counter counts and limits per key and local day: three answers a day
-// in each chat, fifty questions a day for each tenant.
+// in each chat, fifty questions a day for each tenant. It is not a limiter of
+// requests: the day's row grows with each event that it records, and with it
+// the price of every write.
 //
 //	limits, err := counter.New(db, "limits", tzclock.Stockholm, nil)
 //
@@ -42,19 +44,32 @@
 //   - A write that the SDK sends again because the reply was lost is told from
 //     a redelivery by its nonce, from the refusing row, without a second read:
 //     it answers Created. When the whole call fails and the caller makes
-//     another, that one answers Duplicate.
+//     another, that one answers Duplicate. If somebody refunds the event before
+//     the SDK sends again, the taker is told of the refund: OK is false,
+//     Refunded is true, and nobody has been told Created.
 //   - The count is the sum of the weights of the recorded and not refunded
 //     events, plus what [Store.AddUnkeyed] and other systems added.
 //   - An event whose row may have expired is refused with [event.ErrTooOld],
 //     never counted again: one of a day that ended 7 days ago, less
-//     [Config].MaxSkew. A row that only an older system wrote may be deleted up
-//     to a day earlier.
+//     [Config].MaxSkew. A row that only an older system wrote has another ttl,
+//     midnight UTC of its date + 7 days, and may be deleted that much earlier:
+//     22 or 23 hours in Stockholm, 32 in a zone eight hours west of UTC.
 //   - A row records at most [Config].MaxRecorded events; then [ErrFull].
 //
-// Outside the promise: [Store.AddUnkeyed] must never be repeated, reading with
-// [Store.Get] before counting is a race, and all that write to one table must
-// be of one zone: to two of different zones one event may be of two days, and
-// so be granted and counted once in each.
+// Outside the promise:
+//
+//   - [Store.AddUnkeyed] must never be repeated.
+//   - Reading with [Store.Get] before counting is a race.
+//   - All that write to one key must be of one zone, and know it by the same
+//     tzdata: where two differ, an event may be of two days, and so be granted
+//     and counted once in each. Keys of one table may be of different zones.
+//     When a country changes its clocks, give all writers the new data before
+//     the change comes into force.
+//   - In a global table with eventual consistency each Region judges by its own
+//     copy of the row, and the last writer's copy replaces the others': two
+//     Regions may go above the cap together, and counts be lost. Write a key in
+//     one Region only. Conditions hold across Regions with multi-Region strong
+//     consistency alone.
 //
 // A key's day is one item, which DynamoDB writes about 1,000 times a second at
 // most while it is below 1 KB.
@@ -68,7 +83,7 @@
 //
 // Each further 25 events in the row add 1 WCU to each write. A refused write
 // costs as much as one that succeeds. A write that meets a transaction on the
-// row is tried again, at the same price.
+// row, or another Region's write, is tried again, at the same price.
 //
 // # IAM actions
 //

@@ -12,7 +12,7 @@ var (
 	ErrFull = errors.New("counter: the day's row has recorded its most events")
 
 	// ErrNotFound is returned by Refund when the event is not recorded: there
-	// is nothing to give back.
+	// is nothing to give back, or not yet.
 	ErrNotFound = errors.New("counter: the event is not recorded")
 
 	// ErrBelowZero is returned by Refund when the count is less than the

@@ -89,6 +89,51 @@ func TestLostReplyThenRefunded(t *testing.T) {
 	}
 }
 
+// A first attempt that the network holds back, while the second is refused,
+// takes room when it arrives at last. It takes none above the cap.
+func TestFirstAttemptThatArrivesLate(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	other, late := message(t, noon, 1), message(t, noon, 2)
+	e.take(t, other, 1)
+	held := &holding{Client: e.db.Client()}
+	s, err := counter.New(held, e.table, tzclock.Stockholm, &counter.Config{Now: nowIs(noon)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: late, Cap: 1}); err != nil || grant.OK {
+		t.Fatalf("above the cap: %+v, %v", grant, err)
+	}
+	if err := held.arrive(t.Context()); err == nil {
+		t.Error("it arrives where there is no room, and takes some")
+	}
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: other}); err != nil {
+		t.Fatal(err)
+	}
+	if err := held.arrive(t.Context()); err != nil {
+		t.Errorf("it arrives where there is room: %v", err)
+	}
+	if grant := e.take(t, late, 1); !grant.OK || grant.Outcome != event.Duplicate || grant.Used != 1 {
+		t.Errorf("the event again: %+v", grant)
+	}
+}
+
+// holding keeps the last write, so that it can arrive once more.
+type holding struct {
+	*dynamodb.Client
+	kept *dynamodb.UpdateItemInput
+}
+
+func (h *holding) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	h.kept = in
+	return h.Client.UpdateItem(ctx, in, options...)
+}
+
+func (h *holding) arrive(ctx context.Context) error {
+	_, err := h.Client.UpdateItem(ctx, h.kept)
+	return err
+}
+
 // meddler sends each write twice, as an SDK does that lost the first reply,
 // and does something between.
 type meddler struct {

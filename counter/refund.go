@@ -11,7 +11,7 @@ import (
 type Refund struct {
 	Key   string
 	Event event.Event
-	// Weight must be what the event took. Defaults to 1.
+	// Weight must be what the event took. Defaults to 1, and so 0 is 1.
 	Weight int64
 }
 
@@ -24,6 +24,10 @@ const (
 
 // Refund gives the event's weight back, once. A tombstone stays in the row, so
 // that a late delivery of the event takes nothing again.
+//
+// A refund that comes before its Take is ErrNotFound and leaves no trace: the
+// Take may still land, also one whose caller has given up on it. Refund again
+// when that matters.
 //
 // Errors: [ErrNotFound] when the event is not recorded, [*WeightError] when it
 // is recorded with another weight, [ErrBelowZero] when the count is less than

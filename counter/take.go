@@ -16,7 +16,8 @@ type Take struct {
 	Key   string      // what the limit is for: the chat, the tenant
 	Event event.Event // what asks; its local day is the one that counts
 	Cap   int64       // at most so much a day
-	// Weight is how much the event takes. Defaults to 1.
+	// Weight is how much the event takes. Defaults to 1, and so 0 is 1: what
+	// takes nothing need not ask.
 	Weight int64
 }
 
@@ -51,12 +52,16 @@ var errNoReason = errors.New("refused by a row that should not refuse")
 
 // Take takes room for the event if there is some, and says how much is used.
 // Refusal is an answer, not an error: OK is false. A refused event leaves no
-// trace, so it is judged anew when it comes again.
+// trace, so it is judged anew when it comes again. Only a first attempt that
+// the network held back, while the SDK's second was refused, may still arrive
+// when there is room again: it takes that room, never above the cap, for an
+// event whose caller was told no. Coming again it is OK.
 //
 // It never goes above the cap, however many call at once, and each event takes
 // once however often it is delivered: a redelivery finds OK and Duplicate. A
 // reply that was lost on the way and is tried again by the SDK still reads
-// Created.
+// Created, unless the event was refunded meanwhile: then OK is false and
+// Refunded is true.
 //
 // Errors: an [*event.InputError], also for a weight above the cap;
 // [event.ErrTooOld] for an event whose row may have expired; [ErrFull];

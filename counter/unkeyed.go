@@ -16,7 +16,7 @@ import (
 type AddUnkeyed struct {
 	Key string
 	At  time.Time // when it happened; its local day is the one that counts
-	// Weight is how much it counts. Defaults to 1.
+	// Weight is how much it counts. Defaults to 1, and so 0 is 1.
 	Weight int64
 }
 
@@ -27,6 +27,9 @@ const unkeyedUpdate = "SET #updatedAt = :now, #ttl = :ttl ADD #count :weight"
 // own retries are off for this call, and an error that leaves open whether it
 // counted, or what the count is now, is [event.ErrUnknownOutcome]; after any
 // other error it did not.
+//
+// An [API] that drops the options of a call drops that switch, too: after a
+// lost reply the SDK sends again, which counts twice and answers Created.
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each.
 func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {

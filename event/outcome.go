@@ -1,14 +1,24 @@
 package event
 
-// Outcome is what a write keyed by an event did. The zero Outcome is neither
-// Created nor Duplicate, so that a dropped error never reads as a duplicate.
+// Outcome is what a write that is safe to repeat did. The zero Outcome is
+// neither Created nor Duplicate, so that a dropped error never reads as a
+// duplicate.
+//
+// The packages differ in what they answer when the SDK sends a write again
+// because the reply was lost. Package counter and MarkSeen of package ledger
+// know their own first attempt and answer Created. In activity, alias,
+// pattern, ema and message both deliveries leave the same state, and the
+// answer is Duplicate: there what must follow a write must not hang on
+// Created.
 type Outcome uint8
 
 const (
-	// Created says that this call, or an earlier attempt of it whose reply was
-	// lost, took effect.
+	// Created says that this call took effect.
 	Created Outcome = iota + 1
-	// Duplicate says that the event had taken effect before; nothing changed.
+	// Duplicate says that what the write is keyed by stood there already: the
+	// event, a message's number, a ledger's key. It came from another call, or
+	// from an attempt of this one whose reply was lost. This attempt changed
+	// nothing.
 	Duplicate
 )
 

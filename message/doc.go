@@ -36,13 +36,14 @@
 // # Guarantees
 //
 //   - One row for each scope and sequence: the first that is saved stands, and
-//     every other save is a Duplicate. A lost reply that is tried again reads
-//     Duplicate too; the row is the same.
+//     every other save is a Duplicate, of whatever message. A lost reply that is
+//     tried again reads Duplicate too; the row is the same.
 //   - [Store.FastConversation] counts the messages of others that come before
 //     the given one by sequence, in the window before its own time, however
 //     many lie between. It does not ask what time it is now; with a Retention
 //     it is [event.ErrTooOld] when a message of the window may have expired. It
-//     relies on times that rise with the sequence.
+//     relies on times that rise with the sequence, and counts what is saved: a
+//     message that is delivered late is counted from then on.
 //   - With [Config].Retention a message that may have expired is refused with
 //     [event.ErrTooOld], so it cannot come back as long as nobody makes the
 //     Retention longer. Rows past their ttl are not returned and make no

@@ -48,10 +48,11 @@ const paceProjection = "#seq, #actor, #timestamp"
 // FastConversation counts the messages of others that come before the given
 // one by sequence and were said in the window before it, both ends included.
 // It reads back until the window is over or the threshold reached, however
-// many messages of the same actor lie between. The answer for a message does
-// not depend on when it is asked, nor on what was said after it; with a
-// [Config].Retention it is [event.ErrTooOld] once what was said in the window
-// may have expired.
+// many messages of the same actor lie between. Once all that comes before the
+// message is saved, the answer depends neither on when it is asked nor on what
+// was said after it; a queue that delivers an earlier message late raises it.
+// With a [Config].Retention it is [event.ErrTooOld] once what was said in the
+// window may have expired.
 //
 // It relies on times that rise with the sequence: the window is over with a
 // page whose last message was said before it. So one with a clock that is slow

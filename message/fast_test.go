@@ -63,6 +63,19 @@ func TestFastConversation(t *testing.T) {
 	}
 }
 
+// An earlier message that a queue delivers late is counted once it is saved.
+func TestFastConversationCountsWhatComesLate(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	ask := message.Fast{Scope: chat, Seq: 3, Actor: anna, At: noon}
+	for seq := int64(2); seq > 0; seq-- {
+		e.save(t, said(seq, bo, 10))
+		if pace, err := e.FastConversation(t.Context(), ask); err != nil || pace.Others != int(3-seq) {
+			t.Errorf("with %d and later: %+v, %v", seq, pace, err)
+		}
+	}
+}
+
 // Twelve messages of one's own stand between: ten are not enough to look at.
 func TestFastConversationReadsAsFarAsTheWindow(t *testing.T) {
 	t.Parallel()

@@ -19,11 +19,18 @@ const saveCondition = "attribute_not_exists(#scope) OR #ttl BETWEEN :one AND :no
 // one is the least ttl that DynamoDB takes for one.
 var one = item.N(1)
 
-// Save stores the message unless one of its scope and sequence stands, and
-// answers whether this delivery is the first. The one that stands is never
-// touched: an edit is a Duplicate. A reply that was lost on the way and is
-// tried again by the SDK reads Duplicate too, the row being the same. One that
-// has expired does not stand: it is replaced when its sequence is used anew.
+// Save stores the message, and answers Created, unless one of its scope and
+// sequence stands: then it answers Duplicate and touches nothing. It does not
+// compare the two. A Duplicate may be
+//
+//   - the same message, delivered again;
+//   - the same message, stored by this very call, whose reply was lost so that
+//     the SDK sent it again: of a message that was saved once every answer may
+//     be Duplicate;
+//   - another message under the number, such as an edit, which is not stored.
+//
+// [Store.Get] tells them apart. A message that has expired does not stand: it
+// is replaced when its sequence is used anew.
 //
 // Errors: [*event.InputError]; with a Retention [event.ErrTooOld], for a
 // message so old that its row may have expired.
