@@ -14,7 +14,7 @@ type localDay struct {
 	day        tzclock.Date
 	start, end time.Time
 	expiry     time.Time            // of the day's rows
-	text, ttl  types.AttributeValue // the day and the expiry, as they are stored
+	date, ttl  types.AttributeValue // the day and the expiry, as they are stored
 }
 
 // dayOf returns the local day of an instant. Most events are of the same day
@@ -28,7 +28,7 @@ func (s *Store) dayOf(at time.Time) *localDay {
 	expiry := end.Add(Retention)
 	d := &localDay{
 		day: day, start: s.zone.Start(day), end: end, expiry: expiry,
-		text: item.S(day.String()), ttl: item.N(expiry.Unix()),
+		date: item.S(day.String()), ttl: item.N(expiry.Unix()),
 	}
 	s.last.Store(d)
 	return d

@@ -190,9 +190,12 @@ func TestTooOld(t *testing.T) {
 			t.Errorf("at %s: %v", now, cost)
 		}
 	}
-	e.now = horizon
-	if count := e.get(t, day); count.Used != 1 {
-		t.Errorf("Get = %v", count)
+	expiry := horizon.Add(skew)
+	for now, want := range map[time.Time]int64{horizon: 1, expiry.Add(-time.Millisecond): 1, expiry: 0} {
+		e.now = now
+		if count := e.get(t, day); count.Used != want {
+			t.Errorf("Get at %s = %v, want %d", now, count, want)
+		}
 	}
 }
 

@@ -84,7 +84,7 @@ func weightOf(weight int64) (int64, error) {
 func (s *Store) update(p place, expression string) *dynamodb.UpdateItemInput {
 	return &dynamodb.UpdateItemInput{
 		TableName:        aws.String(s.table),
-		Key:              s.rowKey(p.key, p.text),
+		Key:              s.rowKey(p.key, p.date),
 		UpdateExpression: aws.String(expression),
 		ReturnValues:     types.ReturnValueUpdatedNew,
 		ExpressionAttributeNames: map[string]string{

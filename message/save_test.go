@@ -16,7 +16,6 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -291,81 +290,6 @@ func TestKeptForEver(t *testing.T) {
 	}
 	if ttl := e.Table().TTL; ttl != "" {
 		t.Errorf("Table().TTL = %q", ttl)
-	}
-}
-
-// Actors of any text, other names of attributes, and the index for the
-// application's own queries.
-func TestConfiguredTable(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{
-		ActorType: message.String, ScopeAttr: "order", SeqAttr: "count", ActorAttr: "user", ActorNameAttr: "name",
-		UserIndex: true, UserIndexName: "by-user",
-	})
-	want := schema.Table{
-		Name: e.table,
-		Key:  schema.Key{Partition: schema.String("order"), Sort: schema.Number("count")},
-		Indexes: []schema.Index{{
-			Name: "by-user", Key: schema.Key{Partition: schema.String("user"), Sort: schema.Number("timestamp")},
-		}},
-	}
-	if diff := cmp.Diff(want, e.Table()); diff != "" {
-		t.Errorf("Table (-want +got):\n%s", diff)
-	}
-	m := said(1, "anna@example.com", 5)
-	m.ActorName = "Anna"
-	e.save(t, m, said(2, "", 4), said(3, "007", 3), said(4, "7", 2))
-	m.CreatedAt = noon
-	got, _, err := e.Get(t.Context(), chat, 1)
-	if diff := cmp.Diff(m, got); err != nil || diff != "" {
-		t.Errorf("Get: %v (-want +got):\n%s", err, diff)
-	}
-	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{})); !cmp.Equal(got, []int64{1, 2, 3, 4}) {
-		t.Errorf("InScope = %v", got)
-	}
-	pace, err := e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 5, Actor: "7", At: noon})
-	if err != nil || pace.Others != 2 {
-		t.Errorf("FastConversation = %+v, %v, want Anna and 007", pace, err)
-	}
-	out, err := e.db.Client().Query(t.Context(), &dynamodb.QueryInput{
-		TableName: aws.String(e.table), IndexName: aws.String("by-user"),
-		KeyConditionExpression:    aws.String("#user = :user"),
-		ExpressionAttributeNames:  map[string]string{"#user": "user"},
-		ExpressionAttributeValues: ddb.Item{":user": text("anna@example.com")},
-	})
-	if err != nil || out.Count != 1 {
-		t.Errorf("the index holds %v, %v", out, err)
-	}
-	_, err = e.Save(t.Context(), said(5, strings.Repeat("u", 2049), 0))
-	wantBad(t, err, "Actor")
-}
-
-func TestNewRefuses(t *testing.T) {
-	t.Parallel()
-	for field, configs := range map[string][]message.Config{
-		"Config.ActorType":     {{ActorType: 2}},
-		"Config.ScopeAttr":     {{ScopeAttr: "text"}, {ScopeAttr: "\xff"}},
-		"Config.SeqAttr":       {{SeqAttr: "chatId"}, {SeqAttr: "ttl"}},
-		"Config.ActorAttr":     {{ActorAttr: "messageId"}, {ActorAttr: "timestamp"}},
-		"Config.ActorNameAttr": {{ActorNameAttr: "userId"}},
-		"Config.Retention":     {{Retention: -time.Hour}, {Retention: time.Minute}},
-		"Config.MaxSkew":       {{MaxSkew: -1}, {MaxSkew: 25 * time.Hour}},
-		"Config.UserIndexName": {{UserIndexName: "a"}},
-	} {
-		for i, cfg := range configs {
-			s, err := message.New(silent{t}, "messages", &cfg)
-			wantBad(t, err, field)
-			if s != nil {
-				t.Errorf("%s %d: a store came with the error", field, i)
-			}
-		}
-	}
-	_, err := message.New(nil, "messages", nil)
-	wantBad(t, err, "api")
-	_, err = message.New(silent{t}, "", nil)
-	wantBad(t, err, "table")
-	if _, err := message.New(silent{t}, "messages", nil); err != nil {
-		t.Errorf("a nil Config: %v", err)
 	}
 }
 
