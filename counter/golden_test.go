@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/counter"
@@ -89,6 +90,16 @@ func TestTypeScriptRowPastItsTTL(t *testing.T) {
 	e.now = ours
 	if count := e.get(t, day); count != (counter.Count{}) {
 		t.Errorf("past our ttl: %v", count)
+	}
+	row := e.row(t, day)
+	for _, none := range []types.AttributeValue{number("0"), text("never"), nil} {
+		if row["ttl"] = none; none == nil {
+			delete(row, "ttl")
+		}
+		e.put(t, row)
+		if count := e.get(t, day); count.Used != 2 {
+			t.Errorf("without a ttl, %v: %v", none, count)
+		}
 	}
 }
 

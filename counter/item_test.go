@@ -63,6 +63,7 @@ func TestParseEntryRefuses(t *testing.T) {
 	for _, text := range []string{
 		"", "-", "1", "~kQ0hF3vbl2E", "1~", "1~short", "1~kQ0hF3vbl2EA", "0~kQ0hF3vbl2E", "01~kQ0hF3vbl2E",
 		"+1~kQ0hF3vbl2E", "--1~kQ0hF3vbl2E", "1.0~kQ0hF3vbl2E", "1000000000001~kQ0hF3vbl2E", "1~kQ0h+3vbl2E",
+		"1~kQ0h\nF3vbl2E", "1~kQ0h\nF3vbl2", // base64 skips line breaks
 	} {
 		if e, err := parseEntry(text); err == nil {
 			t.Errorf("parseEntry(%q) = %+v", text, e)

@@ -249,6 +249,38 @@ func TestRetention(t *testing.T) {
 	}
 }
 
+// A message expires with its ttl, which is whole seconds, and is too old that
+// much before.
+func TestRetentionInWholeSeconds(t *testing.T) {
+	t.Parallel()
+	const kept, skew = 24 * time.Hour, 10 * time.Minute
+	e := open(t, message.Config{Retention: kept, MaxSkew: skew})
+	m := said(1, anna, -0.9)
+	e.now = noon.Add(kept - skew - time.Millisecond)
+	e.save(t, m)
+	e.now = noon.Add(kept - skew)
+	if out, err := e.Save(t.Context(), m); !errors.Is(err, event.ErrTooOld) {
+		t.Errorf("Save = %v, %v, want ErrTooOld", out, err)
+	}
+}
+
+// Like DynamoDB, a ttl that is no time is none: the row stands.
+func TestRowsWithoutATTLStand(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{Retention: 24 * time.Hour})
+	for seq, ttl := range map[int64]types.AttributeValue{1: number(0), 2: number(-1), 3: text("never")} {
+		e.put(t, map[string]types.AttributeValue{
+			"chatId": text(chat), "messageId": number(seq), "timestamp": number(noon.UnixMilli()), "ttl": ttl,
+		})
+		if out, err := e.Save(t.Context(), said(seq, anna, 0)); err != nil || out != event.Duplicate {
+			t.Errorf("ttl %v: Save = %v, %v, want duplicate", ttl, out, err)
+		}
+		if _, ok, err := e.Get(t.Context(), chat, seq); !ok || err != nil {
+			t.Errorf("ttl %v: Get = %v, %v", ttl, ok, err)
+		}
+	}
+}
+
 // A put that meets a transaction on the row is sent again.
 func TestSaveMeetsATransaction(t *testing.T) {
 	t.Parallel()
