@@ -174,6 +174,17 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// An hour ahead is not too far, and a millisecond more is.
+func TestCheckAtAnHourAhead(t *testing.T) {
+	now := noon.Truncate(time.Millisecond)
+	if err := mustNew(t, now.Add(event.MaxAhead), "a").Check("counter", "Event", now); err != nil {
+		t.Errorf("an hour: %v", err)
+	}
+	if err := mustNew(t, now.Add(event.MaxAhead+time.Millisecond), "a").Check("counter", "Event", now); err == nil {
+		t.Error("an hour and a millisecond: no error")
+	}
+}
+
 func TestOutcomeZeroIsNeither(t *testing.T) {
 	var dropped event.Outcome
 	if dropped == event.Created || dropped == event.Duplicate {
