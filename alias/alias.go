@@ -42,8 +42,8 @@ type Config struct {
 	Index string
 
 	// CacheTTL is the longest that a scope's book is answered from memory. Up
-	// to a tenth is taken off at random, lest many processes that started
-	// together read again together. Defaults to 5 minutes.
+	// to a tenth is taken off, another part at each read, lest many processes
+	// that started together read again together. Defaults to 5 minutes.
 	CacheTTL time.Duration
 
 	// CacheScopes is how many books are kept; the oldest goes first. Defaults

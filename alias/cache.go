@@ -3,7 +3,7 @@ package alias
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
+	"hash/fnv"
 	"sync"
 	"time"
 )
@@ -153,9 +153,19 @@ func (c *cache) land(scope string, f *flight) bool {
 	case c.off:
 		delete(c.slots, scope) // what this process wrote has been seen
 	default:
-		c.put(scope, slot{book: f.book, since: f.book.read, ttl: c.ttl - rand.N(c.ttl/10+1)})
+		c.put(scope, slot{book: f.book, since: f.book.read, ttl: c.ttl - spread(scope, f.book.read, c.ttl/10)})
 	}
 	return true
+}
+
+// spread is a part of most, another for each scope and each time that it is
+// read: processes that started together soon read at different times. It is no
+// random part, so that what a test or a replay on a clock of its own costs is
+// the same in every run.
+func spread(scope string, read time.Time, most time.Duration) time.Duration {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s#%d", scope, read.UnixNano())
+	return time.Duration(h.Sum64() % uint64(most+1))
 }
 
 // drop forgets the scope's book, and the read under way, which may have missed

@@ -123,6 +123,29 @@ func TestCacheTimesDiffer(t *testing.T) {
 	})
 }
 
+// One scope read at one time is kept as long in every run; read at another it
+// is not.
+func TestCacheTimesFollowFromTheRead(t *testing.T) {
+	t.Parallel()
+	const most = 30 * time.Second
+	at := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+	times := map[time.Duration]bool{}
+	for i := range 50 {
+		read := at.Add(time.Duration(i) * time.Millisecond)
+		part := spread("orders", read, most)
+		if part != spread("orders", read, most) || part < 0 || part > most {
+			t.Errorf("%v is taken off", part)
+		}
+		times[part] = true
+	}
+	if len(times) < 40 {
+		t.Errorf("%d different times of 50", len(times))
+	}
+	if spread("orders", at, 0) != 0 {
+		t.Error("more than nothing of nothing")
+	}
+}
+
 func TestCacheKnowsWhatIsNotThere(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
 		s.set("")
