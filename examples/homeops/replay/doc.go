@@ -12,6 +12,5 @@
 //	source.go    reads updates and tells when each came in
 //	telegram.go  posts an update to the webhook, and again until it is acknowledged
 //	replay.go    the loop: post, then let the worker empty the queue
-//	waves.go     keeps requests apart that wait for each other, so that depth can be measured
 //	open.go      the database, embedded or a real endpoint with TTL off
 package replay

@@ -14,18 +14,18 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/database"
+	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
 // open returns the database: of DYNAMO_ENDPOINT, or embedded. AWS credentials
 // that happen to be in the environment are left alone: a demonstration does
 // not write to somebody's account.
-func open(cfg config.Config, now func() time.Time, waves *waves) database.DB {
-	inWaves := func(o *dynamodb.Options) { o.HTTPClient = distant{o.HTTPClient, waves} }
+func open(cfg config.Config, now func() time.Time) database.DB {
 	if cfg.Endpoint != "" {
-		return database.Endpoint(cfg, inWaves, dynamotest.NewTap().Attach)
+		return database.Endpoint(cfg, trips.Attach, dynamotest.NewTap().Attach)
 	}
-	return database.Embedded(now, inWaves)
+	return database.Embedded(now, trips.Attach)
 }
 
 // ExpiringError names tables on which a replay would lose rows: DynamoDB

@@ -113,8 +113,6 @@ func TestGoodUpdatesAreNotRefused(t *testing.T) {
 		"one of the future":           {at(0, 1, 24000, 2), 3, 0, 1},
 	} {
 		r := started(t, tc.updates)
-		r.waves.off.Store(true)
-		r.SkipDepth = true
 		if err := r.all(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -226,6 +224,7 @@ func TestProgress(t *testing.T) {
 		}
 		r := started(t, lines.String())
 		r.Progress = &progress
+		r.db.Embedded.Inject(dynamotest.Fault{Do: dynamotest.Delay, Op: "PutItem", Times: -1, Delay: 10 * time.Millisecond})
 		if err := r.all(t.Context()); err != nil {
 			t.Fatal(err)
 		}

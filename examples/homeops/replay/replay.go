@@ -16,6 +16,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/report"
 	tg "github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 )
 
@@ -30,14 +31,10 @@ type Options struct {
 	// Present is when the file was written, where that is known: dates more
 	// than an hour ahead of it are not believed. Zero is the wall clock's.
 	Present time.Time
-
-	// SkipDepth measures no depth, for which requests are held back a little.
-	SkipDepth bool
 }
 
 // Tuning.
 const (
-	measured      = 1000 // how many updates' depth is measured: it takes time
 	progressEvery = 3 * time.Second
 	madeUpSecret  = "replay"
 )
@@ -51,7 +48,6 @@ type run struct {
 	updates  *source
 	clock    *clock
 	db       database.DB
-	waves    *waves
 	app      *app.App
 	queue    *queue.Memory
 	telegram telegram
@@ -87,9 +83,9 @@ func start(o Options) (*run, error) {
 	if !o.Present.IsZero() {
 		present = func() time.Time { return o.Present }
 	}
-	r := &run{Options: o, updates: newSource(o.Updates, present), waves: new(waves), tally: report.NewTally()}
+	r := &run{Options: o, updates: newSource(o.Updates, present), tally: report.NewTally()}
 	r.clock = newClock(r.updates.at)
-	r.db = open(o.Config, r.clock.now, r.waves)
+	r.db = open(o.Config, r.clock.now)
 	r.queue = queue.NewMemory(queue.Config{Now: r.clock.now})
 	var err error
 	r.app, err = app.New(app.Options{
@@ -131,8 +127,6 @@ func (r *run) setUp(ctx context.Context) error {
 // all posts one update after the other, and lets the worker empty the queue
 // before the next. In the end time passes until nothing comes back any more.
 func (r *run) all(ctx context.Context) error {
-	r.waves.off.Store(r.SkipDepth)
-	defer r.waves.off.Store(true)
 	progress := wall().Add(progressEvery)
 	for {
 		update, ok, err := r.updates.next()
@@ -144,9 +138,6 @@ func (r *run) all(ctx context.Context) error {
 		}
 		if err := r.one(ctx, update); err != nil {
 			return err
-		}
-		if r.tally.Updates == measured {
-			r.waves.off.Store(true)
 		}
 		if r.Progress != nil && wall().After(progress) {
 			progress = wall().Add(progressEvery)
@@ -185,7 +176,10 @@ func (r *run) drain(ctx context.Context) error {
 		}
 		r.last = worker.Report{}
 		metered, meter := dynamotest.WithMeter(ctx)
-		r.app.Worker.Work(metered, batch)
-		r.tally.Delivered(r.last, meter.Cost())
+		counted, count := trips.Counted(metered)
+		r.app.Worker.Work(counted, batch)
+		cost := meter.Cost()
+		cost.Depth = count.Longest() // by the clock it would differ from run to run
+		r.tally.Delivered(r.last, cost)
 	}
 }

@@ -91,7 +91,7 @@ func options(t *testing.T, cfg config.Config, updates []byte) replay.Options {
 		t.Fatal(err)
 	}
 	return replay.Options{
-		Config: cfg, Updates: bytes.NewReader(updates), Seeds: phrases, Log: slog.New(slog.DiscardHandler), SkipDepth: true,
+		Config: cfg, Updates: bytes.NewReader(updates), Seeds: phrases, Log: slog.New(slog.DiscardHandler),
 		Present: time.Date(2026, 4, 9, 0, 0, 0, 0, time.UTC),
 	}
 }
@@ -154,7 +154,7 @@ func TestDeliveredTwice(t *testing.T) {
 }
 
 // A real endpoint gives the same report as the one in this process, but for
-// names, and for how requests overlap.
+// names, and for units where it does not tell them.
 func TestEndpointEqualsEmbedded(t *testing.T) {
 	t.Parallel()
 	text := read(t, conversation)
@@ -172,6 +172,9 @@ func TestEndpointEqualsEmbedded(t *testing.T) {
 		}
 		return b.String()
 	}
+	if diff := cmp.Diff(requests(embedded), requests(real)); diff != "" {
+		t.Errorf("requests and round trips by kind:\n%s", diff)
+	}
 	if diff := cmp.Diff(write(embedded), write(real)); diff != "" {
 		t.Error(diff)
 	}
@@ -184,6 +187,16 @@ func TestEndpointEqualsEmbedded(t *testing.T) {
 			t.Errorf("TTL is on for %s", name)
 		}
 	}
+}
+
+// requests are how many deliveries of a kind sent, in all, at most, and one after
+// the other.
+func requests(f report.Facts) map[string][3]int {
+	all := map[string][3]int{}
+	for kind, cost := range f.Tally.Costs.ByKind {
+		all[kind] = [3]int{cost.All.Requests, cost.Most.Requests, cost.Trips}
+	}
+	return all
 }
 
 // Where TTL is on, DynamoDB would delete what is old by its own clock.

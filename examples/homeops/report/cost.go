@@ -25,10 +25,7 @@ type TableCost struct {
 type KindCost struct {
 	Deliveries int
 	All, Most  dynamotest.Price
-
-	// depth is, for each price that occurred, the least depth it was measured
-	// with.
-	depth map[dynamotest.Price]int
+	Trips      int // the most round trips of a delivery
 }
 
 func newCosts() Costs {
@@ -57,7 +54,7 @@ func kindOf(r worker.Report) string {
 func (c *Costs) add(kind string, cost dynamotest.Cost) {
 	k := c.ByKind[kind]
 	if k == nil {
-		k = &KindCost{depth: map[dynamotest.Price]int{}}
+		k = new(KindCost)
 		c.ByKind[kind] = k
 	}
 	k.add(cost)
@@ -75,21 +72,7 @@ func (k *KindCost) add(cost dynamotest.Cost) {
 	k.Deliveries++
 	k.All = dynamotest.Price{Requests: k.All.Requests + p.Requests, RCU: k.All.RCU + p.RCU, WCU: k.All.WCU + p.WCU}
 	k.Most = dynamotest.Price{Requests: max(k.Most.Requests, p.Requests), RCU: max(k.Most.RCU, p.RCU), WCU: max(k.Most.WCU, p.WCU)}
-	if least, ok := k.depth[p]; !ok || cost.Depth < least {
-		k.depth[p] = cost.Depth
-	}
-}
-
-// Depth is how many requests had to wait for the one before, in the delivery
-// with the longest such chain. A busy machine can pull requests apart that were
-// sent side by side, which makes a chain look longer, never shorter: so of
-// deliveries with one price the least counts.
-func (k *KindCost) Depth() int {
-	deepest := 0
-	for _, depth := range k.depth {
-		deepest = max(deepest, depth)
-	}
-	return deepest
+	k.Trips = max(k.Trips, cost.Depth)
 }
 
 // mean writes the mean of a kind: "8" or "2.4".

@@ -264,7 +264,7 @@ func (p *printer) costs(c Costs) {
 			k := c.ByKind[kind]
 			fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%d\t%g\t%g\t%d\t\n", kind, k.Deliveries,
 				mean(float64(k.All.Requests), k.Deliveries), mean(k.All.RCU, k.Deliveries), mean(k.All.WCU, k.Deliveries),
-				k.Most.Requests, k.Most.RCU, k.Most.WCU, k.Depth())
+				k.Most.Requests, k.Most.RCU, k.Most.WCU, k.Trips)
 		}
 	})
 	p.printf("\nRound trips: the longest chain of requests of which each waited for the answer to the one before.\n")

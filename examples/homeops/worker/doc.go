@@ -14,6 +14,9 @@
 // Learning waits for the record: of two deliveries at once that classified
 // differently, what was recorded first decides, and only that is learned.
 //
+// Steps side by side run to their end, each whatever becomes of the other:
+// package trips has them, and counts the round trips.
+//
 // Instead of being classified, a message may want something of the bot:
 // talk.go tells which, answer.go answers questions (topic.go finds what they are
 // about), teach.go learns phrases.

@@ -4,14 +4,13 @@ import (
 	"context"
 	"strconv"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 )
 
 // msg is a message and the event it is.
@@ -50,15 +49,15 @@ func (m msg) name() string {
 func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	var saved event.Outcome
 	var known []alias.Match
-	g, side := errgroup.WithContext(ctx)
-	g.Go(func() (err error) {
-		saved, err = w.save(side, m)
+	g := trips.SideBySide(ctx)
+	g.Go(func(ctx context.Context) (err error) {
+		saved, err = w.save(ctx, m)
 		return critical("save", err)
 	})
 	if m.signed {
-		g.Go(func() (err error) {
-			known, err = w.Phrases.Match(side, m.chat, m.Words())
-			return w.bestEffort(side, d, "phrases", err)
+		g.Go(func(ctx context.Context) (err error) {
+			known, err = w.Phrases.Match(ctx, m.chat, m.Words())
+			return w.bestEffort(ctx, d, "phrases", err)
 		})
 	}
 	if err := g.Wait(); err != nil {
@@ -73,10 +72,10 @@ func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	if err != nil {
 		return err
 	}
-	var g2 errgroup.Group // without a context: neither stops the other
-	g2.Go(func() error { return w.learnTiming(ctx, d, m) })
-	g2.Go(func() error { return w.meaning(ctx, d, m, known, before) })
-	return g2.Wait()
+	g = trips.SideBySide(ctx)
+	g.Go(func(ctx context.Context) error { return w.learnTiming(ctx, d, m) })
+	g.Go(func(ctx context.Context) error { return w.meaning(ctx, d, m, known, before) })
+	return g.Wait()
 }
 
 // earlier is what deliveries before this one have done.
@@ -90,14 +89,14 @@ func (w *Worker) earlier(ctx context.Context, d delivery, m msg) (before earlier
 	if !d.report.Duplicate {
 		return earlier{}, nil
 	}
-	g, side := errgroup.WithContext(ctx)
-	g.Go(func() (err error) {
-		before.recorded, err = w.Activities.OfEvent(side, m.chat, m.event)
+	g := trips.SideBySide(ctx)
+	g.Go(func(ctx context.Context) (err error) {
+		before.recorded, err = w.Activities.OfEvent(ctx, m.chat, m.event)
 		return critical("stored", err)
 	})
-	g.Go(func() (err error) {
-		before.said, err = w.said(side, m)
-		return w.bestEffort(side, d, "said", err)
+	g.Go(func(ctx context.Context) (err error) {
+		before.said, err = w.said(ctx, m)
+		return w.bestEffort(ctx, d, "said", err)
 	})
 	return before, g.Wait()
 }
@@ -144,13 +143,13 @@ func (w *Worker) activities(ctx context.Context, d delivery, m msg, known []alia
 func (w *Worker) carryOut(ctx context.Context, d delivery, m msg, done []classify.Done) error {
 	var recorded []activity.Activity
 	var silent string
-	g, side := errgroup.WithContext(ctx)
-	g.Go(func() (err error) {
-		recorded, err = w.record(side, d, m, done)
+	g := trips.SideBySide(ctx)
+	g.Go(func(ctx context.Context) (err error) {
+		recorded, err = w.record(ctx, d, m, done)
 		return critical("record", err)
 	})
-	g.Go(func() (err error) {
-		silent, err = w.silence(side, d, m)
+	g.Go(func(ctx context.Context) (err error) {
+		silent, err = w.silence(ctx, d, m)
 		return err
 	})
 	if err := g.Wait(); err != nil {
@@ -174,13 +173,13 @@ func (w *Worker) carryOn(ctx context.Context, d delivery, m msg, stored []activi
 // other: a fresh grant is used at once or never.
 func (w *Worker) follow(ctx context.Context, d delivery, m msg, recorded []activity.Activity, silent string) error {
 	d.report.Kind, d.report.Recorded, d.report.Silent = KindActivity, recorded, silent
-	var g errgroup.Group
+	g := trips.SideBySide(ctx)
 	for _, a := range recorded {
-		g.Go(func() error { return w.learnEffort(ctx, d, a) })
-		g.Go(func() error { return w.learnHabit(ctx, d, a) })
+		g.Go(func(ctx context.Context) error { return w.learnEffort(ctx, d, a) })
+		g.Go(func(ctx context.Context) error { return w.learnHabit(ctx, d, a) })
 	}
 	if silent == "" {
-		g.Go(func() error { return w.praise(ctx, d, m, recorded) })
+		g.Go(func(ctx context.Context) error { return w.praise(ctx, d, m, recorded) })
 	}
 	return g.Wait()
 }

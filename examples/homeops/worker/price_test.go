@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 )
 
@@ -59,5 +60,43 @@ func TestPriceOfAMessage(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// The round trips that are counted without a clock are those that a clock
+// shows where each request takes a while.
+func TestTripsAreThoseOfTheClock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, tick)
+		for _, m := range conversation(b) {
+			for n := range 2 {
+				ctx, meter := dynamotest.WithMeter(t.Context())
+				ctx, count := trips.Counted(ctx)
+				if err := b.Worker.Handle(ctx, delivery(t, m, n+1)); err != nil {
+					t.Error(err)
+				}
+				if depth := meter.Cost().Depth; count.Longest() != depth || depth == 0 {
+					t.Errorf("%q, delivery %d: counted %d, the clock shows %d", m.Text, n+1, count.Longest(), depth)
+				}
+			}
+		}
+	})
+}
+
+// What the message's table refuses is poison, and has read the phrases beside
+// it: whoever is first, the price is one.
+func TestPriceOfPoison(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	for range 20 {
+		b.restart() // the phrases are not in memory
+		old := b.message(anna, "Jag har diskat")
+		old.Date = 1_000_000 // in 1970
+		cost := b.db.Meter(func() { b.handle(old) })
+		cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+		if b.last.Kind != worker.KindPoison || cost.Unpriced != 0 {
+			t.Errorf("%s\n%v", b.last.Kind, cost)
+		}
 	}
 }

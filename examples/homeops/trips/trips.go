@@ -1,0 +1,87 @@
+// Package trips counts round trips: how many requests of a piece of work wait
+// for the answer to one before. They are counted by how the work is built, not
+// by a clock: what runs side by side says so with a [Group]. So the count is
+// the same on every machine, however busy, and nothing is held back for it.
+package trips
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+// Count is how many requests a piece of work has sent one after the other.
+type Count struct{ sent atomic.Int64 }
+
+type countKey struct{}
+
+// Counted returns a context whose requests are counted, as far as they pass a
+// client with [Attach].
+func Counted(ctx context.Context) (context.Context, *Count) {
+	c := new(Count)
+	return context.WithValue(ctx, countKey{}, c), c
+}
+
+// Longest is the longest chain of requests, each of which waited for the answer
+// to the one before. Groups still at work are not in it.
+func (c *Count) Longest() int { return int(c.sent.Load()) }
+
+// Attach is an option of a client: it counts every attempt.
+func Attach(o *dynamodb.Options) { o.HTTPClient = counting{o.HTTPClient} }
+
+type counting struct{ dynamodb.HTTPClient }
+
+func (c counting) Do(r *http.Request) (*http.Response, error) {
+	if count, ok := r.Context().Value(countKey{}).(*Count); ok {
+		count.sent.Add(1)
+	}
+	return c.HTTPClient.Do(r)
+}
+
+// Group is steps that run side by side, each to its end: one that fails stops
+// no other, so what a group has sent does not depend on who was first.
+type Group struct {
+	ctx   context.Context
+	wg    sync.WaitGroup
+	steps []*step
+}
+
+type step struct {
+	count *Count // nil where nobody counts
+	err   error
+}
+
+// SideBySide returns a group without steps.
+func SideBySide(ctx context.Context) *Group { return &Group{ctx: ctx} }
+
+// Go begins a step. It is given a context of its own, for its requests are a
+// chain of their own.
+func (g *Group) Go(do func(context.Context) error) {
+	s, ctx := new(step), g.ctx
+	if before, ok := ctx.Value(countKey{}).(*Count); ok {
+		ctx, s.count = Counted(ctx)
+		s.count.sent.Store(before.sent.Load())
+	}
+	g.steps = append(g.steps, s)
+	g.wg.Go(func() { s.err = do(ctx) })
+}
+
+// Wait returns when all steps have ended, with the error of the first that was
+// begun of those that failed.
+func (g *Group) Wait() error {
+	g.wg.Wait()
+	all, counted := g.ctx.Value(countKey{}).(*Count)
+	var first error
+	for _, s := range g.steps {
+		if counted {
+			all.sent.Store(max(all.sent.Load(), s.count.sent.Load()))
+		}
+		if first == nil {
+			first = s.err
+		}
+	}
+	return first
+}
