@@ -81,10 +81,17 @@
 // trouble with one errors.As. Trying again cannot help. Other errors that stay
 // are event.ErrTooOld, which is an answer, each package's ConflictError and
 // the like, and, behind ledger.Do, ledger.PermanentError,
-// ledger.ErrTooManyAttempts and ledger.ErrFingerprintMismatch. Errors name their
-// package, operation and table already.
+// ledger.ErrTooManyAttempts and ledger.ErrFingerprintMismatch.
+//
+// An error of a request names its package, operation and table already. One that
+// is an answer names its package alone, for the caller knows what it asked:
+// counter.ErrFull, the packages' ErrNotFound, alias.TakenError.
 //
 // # Zones
+//
+// Days, weeks and hours are those of the zone that a store is given. Give all
+// stores on a table the same zone: what must not mix is one key's rows, and to
+// stores of two zones one event may be of two days.
 //
 // Zones come from the machine's time zone database. A program that may run
 // without one imports time/tzdata in main.

@@ -7,9 +7,13 @@ import (
 	"errors"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // Order is what the shop's webhook sends.
@@ -18,34 +22,63 @@ type Order struct {
 	PlacedAt     time.Time
 }
 
+// Answer is what the shop is told: a voucher, or why there is none.
+type Answer struct{ Voucher, Why string }
+
+// Why there is no voucher.
+const (
+	Invalid = "this is not a valid order"
+	TooOld  = "the order is too old"
+	UsedUp  = "the customer has had today's vouchers"
+)
+
 // Vouchers is the webhook's state, in two tables.
 type Vouchers struct {
 	Seen   *ledger.Store
 	Limits *counter.Store
 }
 
+// New creates the tables unless they exist. A day is one in Stockholm.
+func New(ctx context.Context, db *dynamodb.Client, seenTable, limitsTable string) (Vouchers, error) {
+	seen, err := ledger.New(db, seenTable, nil)
+	if err != nil {
+		return Vouchers{}, err
+	}
+	limits, err := counter.New(db, limitsTable, tzclock.Stockholm, nil)
+	if err != nil {
+		return Vouchers{}, err
+	}
+	return Vouchers{seen, limits}, schema.Create(ctx, db, seen.Table(), limits.Table())
+}
+
 // OrderPlaced may be called again for the same order, after a lost reply, a
-// crash, or a redelivery: it hands out one voucher and says so each time.
-// Within the ledger's 14 days it replays its answer; an order of which nothing
-// is known after 7 is refused with event.ErrTooOld, never counted again.
-func (v Vouchers) OrderPlaced(ctx context.Context, o Order) (string, error) {
+// crash, or a redelivery: within the ledger's 14 days it gives the same answer
+// each time. An order that first comes more than a week late is too old to count.
+// An error is trouble, not an answer: let the shop deliver the order again. The
+// ledger lets five attempts fail.
+func (v Vouchers) OrderPlaced(ctx context.Context, o Order) (Answer, error) {
 	key, err := ledger.Key("SHOP", o.ID)
 	if err != nil {
-		return "", err
+		return Answer{Why: Invalid}, nil
 	}
 	placed, err := event.New(o.PlacedAt, "shop", o.ID)
 	if err != nil {
-		return "", err
+		return Answer{Why: Invalid}, nil
 	}
-	voucher, err := ledger.Do(ctx, v.Seen, ledger.Request{Key: key}, func(ctx context.Context, _ *ledger.Claim) (string, error) {
+	told, err := ledger.Do(ctx, v.Seen, ledger.Request{Key: key}, func(ctx context.Context, _ *ledger.Claim) (Answer, error) {
 		grant, err := v.Limits.Take(ctx, counter.Take{Key: o.Customer, Event: placed, Cap: 3})
-		if errors.Is(err, event.ErrTooOld) {
-			return "", ledger.Permanent(err) // an answer: told again, not tried again
+		var bad *event.InputError
+		switch {
+		case errors.As(err, &bad):
+			return Answer{Why: Invalid}, nil // an answer: it is stored, and told again
+		case errors.Is(err, event.ErrTooOld):
+			return Answer{Why: TooOld}, nil
+		case err != nil:
+			return Answer{}, err // trouble: no answer is stored, the next delivery tries again
+		case !grant.OK:
+			return Answer{Why: UsedUp}, nil
 		}
-		if err != nil || !grant.OK {
-			return "", err
-		}
-		return "VOUCHER-" + o.ID, nil
+		return Answer{Voucher: "VOUCHER-" + o.ID}, nil
 	})
-	return voucher.Value, err
+	return told.Value, err
 }

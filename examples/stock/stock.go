@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -18,6 +19,45 @@ const Table = "stock"
 
 // ErrSoldOut is the answer of Reserve when there is no piece left.
 var ErrSoldOut = errors.New("stock: sold out")
+
+// Create creates the table, with so many pieces of each article.
+func Create(ctx context.Context, db *dynamodb.Client, pieces map[string]int) error {
+	if _, err := db.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName:            aws.String(Table),
+		BillingMode:          types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("sku"), AttributeType: types.ScalarAttributeTypeS}},
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("sku"), KeyType: types.KeyTypeHash}},
+	}); err != nil {
+		return err
+	}
+	for sku, n := range pieces {
+		if _, err := db.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(Table), Item: map[string]types.AttributeValue{
+			"sku":    &types.AttributeValueMemberS{Value: sku},
+			"pieces": &types.AttributeValueMemberN{Value: strconv.Itoa(n)},
+		}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pieces returns how many pieces of an article are left; of one that is not
+// there, none.
+func Pieces(ctx context.Context, db *dynamodb.Client, sku string) (int, error) {
+	out, err := db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      aws.String(Table),
+		Key:            map[string]types.AttributeValue{"sku": &types.AttributeValueMemberS{Value: sku}},
+		ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return 0, err
+	}
+	n, ok := out.Item["pieces"].(*types.AttributeValueMemberN)
+	if !ok {
+		return 0, nil
+	}
+	return strconv.Atoi(n.Value)
+}
 
 // Reserve takes a piece of an article for an order: one, however often it is
 // asked to.
