@@ -34,6 +34,58 @@ func TestReadmeSnippetsAreCode(t *testing.T) {
 		if !strings.Contains(read(t, file), code) {
 			t.Errorf("not in %s:\n%s", file, code)
 		}
+		if tests, err := filepath.Glob(filepath.Dir(file) + "/*_test.go"); err != nil || len(tests) == 0 {
+			t.Errorf("nothing checks what %s does: %v", file, err)
+		}
+	}
+}
+
+// What a snippet calls is shown, or exported by a package that the reader can
+// open: a helper of the test file's own would leave them guessing.
+func TestReadmeShowsItsHelpers(t *testing.T) {
+	t.Parallel()
+	var all string
+	for _, m := range snippet.FindAllStringSubmatch(read(t, "README.md"), -1) {
+		all += m[2]
+	}
+	declared := regexp.MustCompile(`(?:\bfunc (?:\([^)]*\) )?|, )(\w+)(?:\(| :=)`)
+	shown := map[string]bool{"func": true, "append": true, "len": true, "make": true, "new": true, "panic": true, "string": true}
+	for _, m := range declared.FindAllStringSubmatch(all, -1) {
+		shown[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`(?m)(?:^|[^.\w])([a-z]\w*)\(`).FindAllStringSubmatch(all, -1) {
+		if !shown[m[1]] {
+			t.Errorf("README.md calls %s and does not show it", m[1])
+			shown[m[1]] = true // once will do
+		}
+	}
+}
+
+// Packages for everybody are shown with everybody's things: orders, customers,
+// devices, in tables that the example names itself.
+func TestExamplesAreOfNoOneApplication(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*/example*_test.go")
+	if err != nil || len(files) < 9 {
+		t.Fatalf("%d files of examples, %v", len(files), err)
+	}
+	private := regexp.MustCompile(`(?i)homeops["\-]|Quill|aloware|hubspot|telegram|household|-100123|disk[ane]|tvätt|städ`)
+	for _, file := range append(files, "examples/first/first.go", "examples/stock/stock.go") {
+		if found := private.FindAllString(read(t, file), -1); len(found) > 0 {
+			slices.Sort(found)
+			t.Errorf("%s speaks of %q", file, slices.Compact(found))
+		}
+	}
+}
+
+// Keys of the ledger are made by ledger.Key, which tells their parts apart.
+func TestExamplesMakeTheirKeysWithKey(t *testing.T) {
+	t.Parallel()
+	for i, line := range strings.Split(read(t, "ledger/example_test.go"), "\n") {
+		code, _, _ := strings.Cut(line, "//")
+		if regexp.MustCompile(`"[A-Z]+:\S`).MatchString(code) {
+			t.Errorf("ledger/example_test.go:%d: a key made by hand: %s", i+1, strings.TrimSpace(line))
+		}
 	}
 }
 

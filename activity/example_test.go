@@ -16,7 +16,7 @@ import (
 // created returns a log whose table stands, on a server in this process.
 func created(ctx context.Context) *activity.Store {
 	db := dynamotest.NewServer(nil).Client()
-	acts, err := activity.New(db, "homeops-activities", nil)
+	acts, err := activity.New(db, "shop-activities", nil)
 	if err != nil {
 		panic(err)
 	}
@@ -26,21 +26,20 @@ func created(ctx context.Context) *activity.Store {
 	return acts
 }
 
-// did is what an actor reported in a message of the chat at some minute past
-// eight.
-func did(actor, name string, minute, message int) activity.Activity {
+// did is what a customer did in the shop at some minute past eight.
+func did(actor, name string, minute, id int) activity.Activity {
 	at := time.Date(2026, 3, 23, 8, minute, 0, 0, time.UTC)
-	ev, err := event.New(at, "telegram", "-100123", strconv.Itoa(message))
+	ev, err := event.New(at, "shop", "shop-7", strconv.Itoa(id))
 	if err != nil {
 		panic(err)
 	}
-	return activity.Activity{Scope: "-100123", Actor: actor, Event: ev, Name: name, Kind: "chore"}
+	return activity.Activity{Scope: "shop-7", Actor: actor, Event: ev, Name: name, Kind: "sale"}
 }
 
 func morning(ctx context.Context) *activity.Store {
 	acts := created(ctx)
 	_, err := acts.RecordMany(ctx, []activity.Activity{
-		did("42", "diskning", 0, 1), did("77", "tvätt", 5, 2), did("77", "diskning", 10, 3), did("42", "diskning", 15, 4),
+		did("42", "order", 0, 1), did("77", "return", 5, 2), did("77", "order", 10, 3), did("42", "order", 15, 4),
 	})
 	if err != nil {
 		panic(err)
@@ -56,7 +55,7 @@ func ExampleNew() {
 	ctx := context.Background()
 	db := dynamotest.NewServer(nil).Client() // or dynamodb.NewFromConfig(cfg)
 
-	acts, err := activity.New(db, "homeops-activities", nil)
+	acts, err := activity.New(db, "shop-activities", nil)
 	if err != nil {
 		panic(err)
 	}
@@ -87,15 +86,15 @@ func ExampleNew_otherDomain() {
 func ExampleStore_Record() {
 	ctx := context.Background()
 	acts := created(ctx)
-	sentAt := time.Date(2026, 3, 23, 8, 0, 0, 0, time.UTC)
-	ev, err := event.New(sentAt, "telegram", "-100123", "7")
+	placedAt := time.Date(2026, 3, 23, 8, 0, 0, 0, time.UTC)
+	ev, err := event.New(placedAt, "shop", "shop-7", "7")
 	if err != nil {
 		panic(err)
 	}
-	dish := activity.Activity{Scope: "-100123", Actor: "42", Event: ev, Name: "diskning", Kind: "chore", Effort: 0.6}
+	order := activity.Activity{Scope: "shop-7", Actor: "42", Event: ev, Name: "order", Kind: "sale", Effort: 0.6}
 
 	for range 2 { // the queue delivers twice
-		out, err := acts.Record(ctx, dish)
+		out, err := acts.Record(ctx, order)
 		fmt.Println(out, err)
 	}
 	// Output:
@@ -106,27 +105,27 @@ func ExampleStore_Record() {
 func ExampleStore_RecordAll() {
 	ctx := context.Background()
 	acts := created(ctx)
-	dish := did("42", "diskning", 0, 7) // "I did the dishes"
+	first := did("42", "order", 0, 7)
 
-	out, err := acts.RecordAll(ctx, []activity.Activity{dish})
+	out, err := acts.RecordAll(ctx, []activity.Activity{first})
 	fmt.Println(out, err)
 
-	// The vocabulary has changed before the redelivery, which now finds a
-	// second activity in the same message. What was first stands.
-	second, err := dish.Event.Nth(2)
+	// The rules have changed before the redelivery, which now finds a second
+	// activity in the same event. What was first stands.
+	second, err := first.Event.Nth(2)
 	if err != nil {
 		panic(err)
 	}
-	wash := dish
-	wash.Event, wash.Name = second, "tvätt"
-	_, err = acts.RecordAll(ctx, []activity.Activity{dish, wash})
+	more := first
+	more.Event, more.Name = second, "return"
+	_, err = acts.RecordAll(ctx, []activity.Activity{first, more})
 	var conflict *activity.ConflictError
 	if errors.As(err, &conflict) {
 		fmt.Println("stands:", len(conflict.Stored), conflict.Stored[0].Name)
 	}
 	// Output:
 	// created <nil>
-	// stands: 1 diskning
+	// stands: 1 order
 }
 
 func ExampleStore_RecordMany() {
@@ -134,7 +133,7 @@ func ExampleStore_RecordMany() {
 	acts := created(ctx)
 	nameless := did("42", "", 10, 3)
 
-	outcomes, err := acts.RecordMany(ctx, []activity.Activity{did("42", "diskning", 0, 1), did("77", "tvätt", 5, 2), nameless})
+	outcomes, err := acts.RecordMany(ctx, []activity.Activity{did("42", "order", 0, 1), did("77", "return", 5, 2), nameless})
 	fmt.Println(outcomes)
 	var left *activity.LeftoverError
 	if errors.As(err, &left) {
@@ -150,32 +149,32 @@ func ExampleStore_RecordMany() {
 func ExampleStore_OfEvent() {
 	ctx := context.Background()
 	acts := morning(ctx)
-	message := did("42", "", 0, 1).Event
+	placed := did("42", "", 0, 1).Event
 
-	stored, err := acts.OfEvent(ctx, "-100123", message)
+	stored, err := acts.OfEvent(ctx, "shop-7", placed)
 	if err != nil {
 		panic(err)
 	}
 	for _, a := range stored {
 		show(a)
 	}
-	// Output: 08:00 42 diskning
+	// Output: 08:00 42 order
 }
 
 func ExampleStore_InScope() {
 	ctx := context.Background()
 	acts := morning(ctx)
 	since := time.Date(2026, 3, 23, 8, 5, 0, 0, time.UTC)
-	for a, err := range acts.InScope(ctx, "-100123", activity.Range{From: since, NewestFirst: true}) {
+	for a, err := range acts.InScope(ctx, "shop-7", activity.Range{From: since, NewestFirst: true}) {
 		if err != nil {
 			panic(err)
 		}
 		show(a)
 	}
 	// Output:
-	// 08:15 42 diskning
-	// 08:10 77 diskning
-	// 08:05 77 tvätt
+	// 08:15 42 order
+	// 08:10 77 order
+	// 08:05 77 return
 }
 
 func ExampleStore_InScopePage() {
@@ -183,7 +182,7 @@ func ExampleStore_InScopePage() {
 	acts := morning(ctx)
 	r := activity.Range{Limit: 3}
 	for {
-		page, err := acts.InScopePage(ctx, "-100123", r)
+		page, err := acts.InScopePage(ctx, "shop-7", r)
 		if err != nil {
 			panic(err)
 		}
@@ -208,8 +207,8 @@ func ExampleStore_ByActor() {
 		show(a)
 	}
 	// Output:
-	// 08:05 77 tvätt
-	// 08:10 77 diskning
+	// 08:05 77 return
+	// 08:10 77 order
 }
 
 func ExampleStore_ByActorPage() {
@@ -220,66 +219,66 @@ func ExampleStore_ByActorPage() {
 		panic(err)
 	}
 	show(page.Activities[0])
-	// Output: 08:15 42 diskning
+	// Output: 08:15 42 order
 }
 
 func ExampleStore_ByName() {
 	ctx := context.Background()
 	acts := morning(ctx)
-	for a, err := range acts.ByName(ctx, "-100123", "diskning", activity.Range{NewestFirst: true}) {
+	for a, err := range acts.ByName(ctx, "shop-7", "order", activity.Range{NewestFirst: true}) {
 		if err != nil {
 			panic(err)
 		}
 		show(a)
 		break // who did it last: one small page was read
 	}
-	// Output: 08:15 42 diskning
+	// Output: 08:15 42 order
 }
 
 func ExampleStore_ByNamePage() {
 	ctx := context.Background()
 	acts := morning(ctx)
-	page, err := acts.ByNamePage(ctx, "-100123", "tvätt", activity.Range{})
+	page, err := acts.ByNamePage(ctx, "shop-7", "return", activity.Range{})
 	if err != nil {
 		panic(err)
 	}
 	show(page.Activities[0])
-	// Output: 08:05 77 tvätt
+	// Output: 08:05 77 return
 }
 
 func ExampleStore_ByActorAndName() {
 	ctx := context.Background()
 	acts := morning(ctx)
-	for a, err := range acts.ByActorAndName(ctx, "-100123", "42", "diskning", activity.Range{}) {
+	for a, err := range acts.ByActorAndName(ctx, "shop-7", "42", "order", activity.Range{}) {
 		if err != nil {
 			panic(err)
 		}
 		show(a)
 	}
 	// Output:
-	// 08:00 42 diskning
-	// 08:15 42 diskning
+	// 08:00 42 order
+	// 08:15 42 order
 }
 
 func ExampleStore_ByActorAndNamePage() {
 	ctx := context.Background()
 	acts := morning(ctx)
-	page, err := acts.ByActorAndNamePage(ctx, "-100123", "42", "diskning", activity.Range{Limit: 1})
+	page, err := acts.ByActorAndNamePage(ctx, "shop-7", "42", "order", activity.Range{Limit: 1})
 	if err != nil {
 		panic(err)
 	}
 	show(page.Activities[0])
-	// Output: 08:00 42 diskning
+	// Output: 08:00 42 order
 }
 
 func ExampleStore_Count() {
 	ctx := context.Background()
 	acts := morning(ctx)
 	for _, which := range []activity.Which{
-		{Scope: "-100123"},
+		{Scope: "shop-7"},
 		{Actor: "77"},
-		{Scope: "-100123", Name: "diskning"},
-		{Scope: "-100123", Actor: "42", Name: "diskning", From: time.Date(2026, 3, 23, 8, 10, 0, 0, time.UTC)},
+		{Scope: "shop-7", Name: "order"},
+		{Scope: "shop-7", Actor: "42", Name: "order", From: time.Date(2026, 3, 23, 8, 10, 0, 0, time.UTC)},
 	} {
 		n, err := acts.Count(ctx, which)
 		fmt.Println(n, err)
@@ -294,9 +293,9 @@ func ExampleStore_Count() {
 func ExampleStore_Delete() {
 	ctx := context.Background()
 	acts := morning(ctx)
-	message := did("77", "", 5, 2).Event
+	placed := did("77", "", 5, 2).Event
 	for range 2 {
-		err := acts.Delete(ctx, "-100123", message)
+		err := acts.Delete(ctx, "shop-7", placed)
 		fmt.Println(err, errors.Is(err, activity.ErrNotFound))
 	}
 	// Output:

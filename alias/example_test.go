@@ -14,10 +14,10 @@ import (
 )
 
 // exampleBook returns a store on a database of this process, with a few
-// phrases of a household.
+// phrases of a shop.
 func exampleBook() *alias.Store {
 	db := dynamotest.NewServer(nil).Client()
-	book, err := alias.New(db, "homeops", nil)
+	book, err := alias.New(db, "aliases", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -25,17 +25,17 @@ func exampleBook() *alias.Store {
 	if err := schema.Create(ctx, db, book.Table()); err != nil {
 		log.Fatal(err)
 	}
-	if _, err := book.Seed(ctx, "-100123", map[string]string{
-		"diska": "diskning", "ta disken": "diskning", "dammsuga": "städning", "dammsuga hallen": "hallen", "🧺": "tvätt",
+	if _, err := book.Seed(ctx, "shop-7", map[string]string{
+		"trainers": "shoes", "running shoes": "shoes", "coat": "jackets", "rain coat": "rainwear", "🧢": "hats",
 	}); err != nil {
 		log.Fatal(err)
 	}
 	return book
 }
 
-// said is the event of a message sent some minutes after six.
-func said(minutes int, message string) event.Event {
-	ev, err := event.New(time.Date(2025, 3, 3, 18, minutes, 0, 0, time.UTC), "telegram", "-100123", message)
+// said is the event of a search made some minutes after six.
+func said(minutes int, id string) event.Event {
+	ev, err := event.New(time.Date(2025, 3, 3, 18, minutes, 0, 0, time.UTC), "shop", "shop-7", id)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -45,37 +45,37 @@ func said(minutes int, message string) event.Event {
 func ExampleNew() {
 	ctx := context.Background()
 	db := dynamotest.NewServer(nil).Client()
-	book, err := alias.New(db, "homeops", nil)
+	book, err := alias.New(db, "aliases", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	// People's names, in the same table and never in the way of the other.
-	people, err := alias.New(db, "homeops", &alias.Config{Prefix: "NAME"})
+	people, err := alias.New(db, "aliases", &alias.Config{Prefix: "NAME"})
 	if err != nil {
 		log.Fatal(err)
 	}
 	if err := schema.Create(ctx, db, book.Table(), people.Table()); err != nil {
 		log.Fatal(err)
 	}
-	_, err = people.Put(ctx, alias.Put{Scope: "-100123", Phrase: "Åsa", Name: "42", Event: said(0, "1")})
+	_, err = people.Put(ctx, alias.Put{Scope: "shop-7", Phrase: "Åsa", Name: "42", Event: said(0, "1")})
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, inBook, _ := book.Resolve(ctx, "-100123", "åsa")
-	who, inPeople, _ := people.Resolve(ctx, "-100123", "åsa")
+	_, inBook, _ := book.Resolve(ctx, "shop-7", "åsa")
+	who, inPeople, _ := people.Resolve(ctx, "shop-7", "åsa")
 	fmt.Println(inBook, inPeople, who.Name)
 	// Output: false true 42
 }
 
 func ExampleNormalize() {
-	for _, phrase := range []string{"  Ta\n DISKEN ", "A\u030ak\u00a0ut", "❤\ufe0f"} {
+	for _, phrase := range []string{"  Rain\n COAT ", "A\u030ak\u00a0ut", "❤\ufe0f"} {
 		normal, err := alias.Normalize(phrase)
 		fmt.Printf("%q %v\n", normal, err)
 	}
 	_, err := alias.Normalize("\u200b")
 	fmt.Println(err)
 	// Output:
-	// "ta disken" <nil>
+	// "rain coat" <nil>
 	// "åk ut" <nil>
 	// "❤" <nil>
 	// alias: Phrase must hold a visible character
@@ -83,8 +83,8 @@ func ExampleNormalize() {
 
 func ExampleStore_Match() {
 	book := exampleBook()
-	text := "Nu ska jag DAMMSUGA  hallen, inte dammsugaren, och sen 🧺!"
-	found, err := book.Match(context.Background(), "-100123", text)
+	text := "A RAIN  coat, not one of those coats, and a 🧢!"
+	found, err := book.Match(context.Background(), "shop-7", text)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -92,29 +92,29 @@ func ExampleStore_Match() {
 		fmt.Printf("%q is %s\n", text[m.Start:m.End], m.Name)
 	}
 	// Output:
-	// "DAMMSUGA  hallen" is hallen
-	// "🧺" is tvätt
+	// "RAIN  coat" is rainwear
+	// "🧢" is hats
 }
 
 func ExampleStore_Put() {
 	ctx, book := context.Background(), exampleBook()
-	put := alias.Put{Scope: "-100123", Phrase: "Plocka ur maskinen", Name: "diskning", Event: said(0, "7"), Actor: "42"}
+	put := alias.Put{Scope: "shop-7", Phrase: "High heels", Name: "shoes", Event: said(0, "7"), Actor: "42"}
 	fmt.Println(book.Put(ctx, put))
 	fmt.Println(book.Put(ctx, put)) // delivered again
 
-	put.Name, put.Event = "tvätt", said(5, "9")
+	put.Name, put.Event = "hats", said(5, "9")
 	_, err := book.Put(ctx, put)
 	var taken *alias.TakenError
 	fmt.Println(errors.As(err, &taken), taken.Owner)
 	// Output:
 	// created <nil>
 	// duplicate <nil>
-	// true diskning
+	// true shoes
 }
 
 func ExampleStore_Confirm() {
 	ctx, book := context.Background(), exampleBook()
-	yes := alias.Confirm{Scope: "-100123", Phrase: "ta disken", Name: "diskning", Event: said(10, "8")}
+	yes := alias.Confirm{Scope: "shop-7", Phrase: "running shoes", Name: "shoes", Event: said(10, "8")}
 	fmt.Println(book.Confirm(ctx, yes))
 	fmt.Println(book.Confirm(ctx, yes)) // delivered again
 
@@ -122,7 +122,7 @@ func ExampleStore_Confirm() {
 	_, err := book.Confirm(ctx, yes)
 	fmt.Println(errors.Is(err, event.ErrTooOld))
 
-	a, _, err := book.Resolve(ctx, "-100123", "ta disken")
+	a, _, err := book.Resolve(ctx, "shop-7", "running shoes")
 	fmt.Println(a.Confirmations, err)
 	// Output:
 	// created <nil>
@@ -133,27 +133,27 @@ func ExampleStore_Confirm() {
 
 func ExampleStore_Correct() {
 	ctx, book := context.Background(), exampleBook()
-	no := alias.Correct{Scope: "-100123", Phrase: "dammsuga", Name: "dammsugning", Event: said(10, "8"), Actor: "42"}
+	no := alias.Correct{Scope: "shop-7", Phrase: "coat", Name: "coats", Event: said(10, "8"), Actor: "42"}
 	fmt.Println(book.Correct(ctx, no))
 
-	no.Name, no.Event = "golv", said(5, "7") // the later event wins, in whatever order they arrive
+	no.Name, no.Event = "hats", said(5, "7") // the later event wins, in whatever order they arrive
 	_, err := book.Correct(ctx, no)
 	fmt.Println(errors.Is(err, event.ErrTooOld))
 
-	a, _, err := book.Resolve(ctx, "-100123", "dammsuga")
+	a, _, err := book.Resolve(ctx, "shop-7", "coat")
 	fmt.Println(a.Name, a.Source, a.LearnedFrom, err)
 	// Output:
 	// created <nil>
 	// true
-	// dammsugning learned 42 <nil>
+	// coats learned 42 <nil>
 }
 
 func ExampleStore_Forget() {
 	ctx, book := context.Background(), exampleBook()
-	fmt.Println(book.Forget(ctx, alias.Forget{Scope: "-100123", Phrase: "🧺", Event: said(0, "7")}))
+	fmt.Println(book.Forget(ctx, alias.Forget{Scope: "shop-7", Phrase: "🧢", Event: said(0, "7")}))
 	// The next start of the program does not bring it back.
-	fmt.Println(book.Seed(ctx, "-100123", map[string]string{"🧺": "tvätt"}))
-	_, known, err := book.Resolve(ctx, "-100123", "🧺")
+	fmt.Println(book.Seed(ctx, "shop-7", map[string]string{"🧢": "hats"}))
+	_, known, err := book.Resolve(ctx, "shop-7", "🧢")
 	fmt.Println(known, err)
 	// Output:
 	// created <nil>
@@ -163,30 +163,30 @@ func ExampleStore_Forget() {
 
 func ExampleStore_Seed() {
 	ctx, book := context.Background(), exampleBook()
-	done, err := book.Seed(ctx, "-100123", map[string]string{"diska": "diskning", "disken": "diskning"})
+	done, err := book.Seed(ctx, "shop-7", map[string]string{"trainers": "shoes", "sneakers": "shoes"})
 	fmt.Println(done.Created, done.Kept, err)
 	// Output: 1 1 <nil>
 }
 
 func ExampleStore_Resolve() {
 	ctx, book := context.Background(), exampleBook()
-	a, ok, err := book.Resolve(ctx, "-100123", "TA  disken")
+	a, ok, err := book.Resolve(ctx, "shop-7", "RUNNING  shoes")
 	fmt.Println(a.Name, ok, err)
-	_, ok, err = book.Resolve(ctx, "-100123", "disken")
+	_, ok, err = book.Resolve(ctx, "shop-7", "sneakers")
 	fmt.Println(ok, err)
 	// Output:
-	// diskning true <nil>
+	// shoes true <nil>
 	// false <nil>
 }
 
 func ExampleStore_Get() {
-	a, ok, err := exampleBook().Get(context.Background(), "-100123", "Diska")
+	a, ok, err := exampleBook().Get(context.Background(), "shop-7", "Trainers")
 	fmt.Println(a.Phrase, a.Name, a.Source, ok, err)
-	// Output: diska diskning seed true <nil>
+	// Output: trainers shoes seed true <nil>
 }
 
 func ExampleStore_All() {
-	all, err := exampleBook().All(context.Background(), "-100123")
+	all, err := exampleBook().All(context.Background(), "shop-7")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -194,22 +194,22 @@ func ExampleStore_All() {
 		fmt.Printf("%s → %s\n", a.Phrase, a.Name)
 	}
 	// Output:
-	// dammsuga → städning
-	// dammsuga hallen → hallen
-	// diska → diskning
-	// ta disken → diskning
-	// 🧺 → tvätt
+	// coat → jackets
+	// rain coat → rainwear
+	// running shoes → shoes
+	// trainers → shoes
+	// 🧢 → hats
 }
 
 func ExampleStore_Refresh() {
 	ctx, book := context.Background(), exampleBook()
-	all, err := book.Refresh(ctx, "-100123") // what other processes wrote, too
+	all, err := book.Refresh(ctx, "shop-7") // what other processes wrote, too
 	fmt.Println(len(all), err)
 	// Output: 5 <nil>
 }
 
 func ExampleStore_PhrasesOf() {
-	phrases, err := exampleBook().PhrasesOf(context.Background(), "-100123", "diskning")
+	phrases, err := exampleBook().PhrasesOf(context.Background(), "shop-7", "shoes")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -217,6 +217,6 @@ func ExampleStore_PhrasesOf() {
 		fmt.Println(a.Phrase)
 	}
 	// Output:
-	// diska
-	// ta disken
+	// running shoes
+	// trainers
 }

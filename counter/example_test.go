@@ -27,7 +27,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	count, err := limits.Get(ctx, "-100123", tzclock.Stockholm.Date(time.Now()))
+	count, err := limits.Get(ctx, "ann", tzclock.Stockholm.Date(time.Now()))
 	fmt.Println(count.Used, err)
 
 	_, err = counter.New(db, "limits", tzclock.Zone{}, nil)
@@ -50,12 +50,12 @@ func ExampleStore_Table() {
 func ExampleStore_Take_tooOld() {
 	ctx := context.Background()
 	limits := exampleStore(ctx)
-	ev, err := event.New(sentAt.AddDate(0, 0, -9), "telegram", "-100123", "17")
+	ev, err := event.New(sentAt.AddDate(0, 0, -9), "shop", "17")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	grant, err := limits.Take(ctx, counter.Take{Key: "-100123", Event: ev, Cap: 3})
+	grant, err := limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Cap: 3})
 	switch {
 	case errors.Is(err, event.ErrTooOld):
 		fmt.Println("let go:", err)
@@ -72,12 +72,12 @@ func ExampleStore_Take() {
 	limits := exampleStore(ctx)
 
 	for _, id := range []string{"41", "42", "42", "43"} { // 42 is delivered twice
-		ev, err := event.New(sentAt, "telegram", "-100123", id)
+		ev, err := event.New(sentAt, "shop", id)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		grant, err := limits.Take(ctx, counter.Take{Key: "-100123", Event: ev, Cap: 2})
+		grant, err := limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Cap: 2})
 		switch {
 		case err != nil:
 			fmt.Println(err)
@@ -99,18 +99,18 @@ func ExampleStore_Take() {
 func ExampleStore_Refund() {
 	ctx := context.Background()
 	limits := exampleStore(ctx)
-	ev, err := event.New(sentAt, "telegram", "-100123", "42")
+	ev, err := event.New(sentAt, "shop", "42")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	take := counter.Take{Key: "-100123", Event: ev, Cap: 3}
+	take := counter.Take{Key: "ann", Event: ev, Cap: 3}
 	if _, err := limits.Take(ctx, take); err != nil {
 		fmt.Println(err)
 		return
 	}
 	// The answer could not be sent.
-	total, err := limits.Refund(ctx, counter.Refund{Key: "-100123", Event: ev})
+	total, err := limits.Refund(ctx, counter.Refund{Key: "ann", Event: ev})
 	fmt.Println(total.Outcome, total.Used, err)
 
 	grant, err := limits.Take(ctx, take) // a late delivery
@@ -121,7 +121,7 @@ func ExampleStore_Refund() {
 		fmt.Println(err)
 		return
 	}
-	_, err = limits.Refund(ctx, counter.Refund{Key: "-100123", Event: other})
+	_, err = limits.Refund(ctx, counter.Refund{Key: "ann", Event: other})
 	fmt.Println(errors.Is(err, counter.ErrNotFound))
 	// Output:
 	// created 0 <nil>

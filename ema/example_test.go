@@ -15,7 +15,7 @@ import (
 // create makes a store's table on a server of its own.
 func create(ctx context.Context, cfg *ema.Config) *ema.Store {
 	db := dynamotest.NewServer(nil).Client() // a *dynamodb.Client
-	store, err := ema.New(db, "homeops", cfg)
+	store, err := ema.New(db, "averages", cfg)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -25,10 +25,10 @@ func create(ctx context.Context, cfg *ema.Config) *ema.Store {
 	return store
 }
 
-// message is the event of a chat's message, one a minute.
-func message(id int) event.Event {
+// delivered is the event of a delivery, one a minute.
+func delivered(id int) event.Event {
 	at := time.Date(2025, 3, 30, 19, id, 0, 0, time.UTC)
-	ev, err := event.New(at, "telegram", "-100123", fmt.Sprint(id))
+	ev, err := event.New(at, "courier", fmt.Sprint(id))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -38,11 +38,11 @@ func message(id int) event.Event {
 func ExampleNew() {
 	ctx := context.Background()
 	db := dynamotest.NewServer(nil).Client() // a *dynamodb.Client
-	effort, err := ema.New(db, "homeops", nil)
+	effort, err := ema.New(db, "averages", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	prefs, err := ema.New(db, "homeops", &ema.Config{Record: ema.Preference, Alpha: 0.1})
+	prefs, err := ema.New(db, "averages", &ema.Config{Record: ema.Preference, Alpha: 0.1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func ExampleNew() {
 	if err := schema.Create(ctx, db, effort.Table(), prefs.Table()); err != nil {
 		log.Fatal(err)
 	}
-	o := ema.Observation{Subject: "42", Metric: ema.IgnoreRate, Event: message(1), Value: 1}
+	o := ema.Observation{Subject: "42", Metric: ema.IgnoreRate, Event: delivered(1), Value: 1}
 	fmt.Println(prefs.Observe(ctx, o))
 	// Output: created <nil>
 }
@@ -60,15 +60,15 @@ func ExampleStore_Observe() {
 	effort := create(ctx, nil)
 
 	for _, o := range []ema.Observation{
-		{Subject: "42", Metric: "diskning", Event: message(1), Value: 2},
-		{Subject: "42", Metric: "diskning", Event: message(2), Value: 4},
-		{Subject: "42", Metric: "diskning", Event: message(2), Value: 4}, // delivered twice
+		{Subject: "42", Metric: "parcel", Event: delivered(1), Value: 2},
+		{Subject: "42", Metric: "parcel", Event: delivered(2), Value: 4},
+		{Subject: "42", Metric: "parcel", Event: delivered(2), Value: 4}, // delivered twice
 	} {
 		out, err := effort.Observe(ctx, o)
 		if err != nil {
 			log.Fatal(err)
 		}
-		average, _, err := effort.Get(ctx, "42", "diskning")
+		average, _, err := effort.Get(ctx, "42", "parcel")
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -83,24 +83,24 @@ func ExampleStore_Observe() {
 func ExampleStore_Get() {
 	ctx := context.Background()
 	effort := create(ctx, nil)
-	if _, err := effort.Observe(ctx, ema.Observation{Subject: "42", Metric: "diskning", Event: message(1), Value: 2}); err != nil {
+	if _, err := effort.Observe(ctx, ema.Observation{Subject: "42", Metric: "parcel", Event: delivered(1), Value: 2}); err != nil {
 		log.Fatal(err)
 	}
 
-	average, ok, err := effort.Get(ctx, "42", "diskning")
+	average, ok, err := effort.Get(ctx, "42", "parcel")
 	fmt.Println(average.Value, ok, err)
-	_, ok, err = effort.Get(ctx, "42", "tvätt")
-	fmt.Println("laundry:", ok, err)
+	_, ok, err = effort.Get(ctx, "42", "sofa")
+	fmt.Println("sofas:", ok, err)
 	// Output:
 	// 2 true <nil>
-	// laundry: false <nil>
+	// sofas: false <nil>
 }
 
 func ExampleStore_All() {
 	ctx := context.Background()
 	effort := create(ctx, nil)
-	for i, metric := range []string{"tvätt", "diskning", "tvätt"} {
-		o := ema.Observation{Subject: "42", Metric: metric, Event: message(i), Value: float64(5 * i)}
+	for i, metric := range []string{"sofa", "parcel", "sofa"} {
+		o := ema.Observation{Subject: "42", Metric: metric, Event: delivered(i), Value: float64(5 * i)}
 		if _, err := effort.Observe(ctx, o); err != nil {
 			log.Fatal(err)
 		}
@@ -114,6 +114,6 @@ func ExampleStore_All() {
 		fmt.Printf("%s %.1f of %d\n", average.Metric, average.Value, average.Samples)
 	}
 	// Output:
-	// diskning 5.0 of 1
-	// tvätt 3.0 of 2
+	// parcel 5.0 of 1
+	// sofa 3.0 of 2
 }

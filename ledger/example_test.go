@@ -19,7 +19,7 @@ import (
 // open creates a ledger in a server of its own.
 func open(cfg *ledger.Config) (*dynamodb.Client, *ledger.Store) {
 	db := dynamotest.NewServer(nil).Client()
-	store, err := ledger.New(db, "QuillIdempotencyLedger", cfg)
+	store, err := ledger.New(db, "seen", cfg)
 	check(err)
 	check(schema.Create(context.Background(), db, store.Table()))
 	return db, store
@@ -34,11 +34,11 @@ func check(err error) {
 func ExampleNew() {
 	ctx := context.Background()
 	db := dynamotest.NewServer(nil).Client() // or dynamodb.NewFromConfig
-	seen, err := ledger.New(db, "QuillIdempotencyLedger", nil)
+	seen, err := ledger.New(db, "seen", nil)
 	check(err)
 	check(schema.Create(ctx, db, seen.Table()))
 
-	key, err := ledger.Key("ALOWARE", "719285063")
+	key, err := ledger.Key("SHOP", "1001")
 	check(err)
 	for range 2 { // the webhook delivers twice
 		out, err := seen.MarkSeen(ctx, key)
@@ -50,23 +50,25 @@ func ExampleNew() {
 		}
 	}
 	// Output:
-	// handle ALOWARE:719285063
-	// skip ALOWARE:719285063
+	// handle SHOP:1001
+	// skip SHOP:1001
 }
 
 func ExampleStore_Table() {
 	_, seen := open(nil)
 	table := seen.Table()
 	fmt.Println(table.Name, table.Key.Partition.Name, table.TTL)
-	// Output: QuillIdempotencyLedger pk expiresAt
+	// Output: seen pk expiresAt
 }
 
 func ExampleStore_MarkSeen() {
 	ctx := context.Background()
 	_, seen := open(nil)
-	first, err := seen.MarkSeen(ctx, "HUBSPOT:0-1:42:creation")
+	key, err := ledger.Key("SHOP", "order", "1001", "paid")
 	check(err)
-	second, err := seen.MarkSeen(ctx, "HUBSPOT:0-1:42:creation")
+	first, err := seen.MarkSeen(ctx, key)
+	check(err)
+	second, err := seen.MarkSeen(ctx, key)
 	check(err)
 	fmt.Println(first, second)
 	// Output: created duplicate
@@ -75,6 +77,8 @@ func ExampleStore_MarkSeen() {
 func ExampleDo() {
 	ctx := context.Background()
 	_, seen := open(nil)
+	key, err := ledger.Key("ORDER", "17")
+	check(err)
 	type Receipt struct{ ID string }
 	charge := func(ctx context.Context, c *ledger.Claim) (Receipt, error) {
 		fmt.Println("charging, attempt", c.Attempt)
@@ -82,7 +86,7 @@ func ExampleDo() {
 	}
 
 	for range 2 {
-		res, err := ledger.Do(ctx, seen, ledger.Request{Key: "ORDER:17", Payload: []byte(`{"cents":1200}`)}, charge)
+		res, err := ledger.Do(ctx, seen, ledger.Request{Key: key, Payload: []byte(`{"cents":1200}`)}, charge)
 		var busy *ledger.InProgressError
 		switch {
 		case errors.As(err, &busy):
@@ -93,7 +97,7 @@ func ExampleDo() {
 			fmt.Println(res.Value.ID, "replayed:", res.Replayed)
 		}
 	}
-	_, err := ledger.Do(ctx, seen, ledger.Request{Key: "ORDER:17", Payload: []byte(`{"cents":9900}`)}, charge)
+	_, err = ledger.Do(ctx, seen, ledger.Request{Key: key, Payload: []byte(`{"cents":9900}`)}, charge)
 	fmt.Println(err)
 	// Output:
 	// charging, attempt 1
@@ -106,9 +110,11 @@ func ExampleDo() {
 func ExamplePermanent() {
 	ctx := context.Background()
 	_, seen := open(nil)
+	key, err := ledger.Key("ORDER", "17")
+	check(err)
 	answers := []error{errors.New("connection reset"), ledger.Permanent(errors.New("card declined"))}
 	for range 3 {
-		res, err := ledger.Do(ctx, seen, ledger.Request{Key: "ORDER:17"}, func(_ context.Context, c *ledger.Claim) (string, error) {
+		res, err := ledger.Do(ctx, seen, ledger.Request{Key: key}, func(_ context.Context, c *ledger.Claim) (string, error) {
 			return "", answers[c.Attempt-1]
 		})
 		var permanent *ledger.PermanentError
@@ -127,8 +133,10 @@ func ExampleInProgressError() {
 	_, seen := open(&ledger.Config{Lease: time.Minute, MaxSkew: 10 * time.Second, Now: func() time.Time {
 		return time.UnixMilli(1_800_000_000_000)
 	}})
-	req := ledger.Request{Key: "ORDER:17"}
-	_, err := seen.Claim(ctx, req) // by a worker that is at it, or has crashed
+	key, err := ledger.Key("ORDER", "17")
+	check(err)
+	req := ledger.Request{Key: key}
+	_, err = seen.Claim(ctx, req) // by a worker that is at it, or has crashed
 	check(err)
 
 	_, err = ledger.Do(ctx, seen, req, func(context.Context, *ledger.Claim) (string, error) { return "charged", nil })
@@ -149,7 +157,9 @@ func ExampleStore_Claim() {
 		Now: func() time.Time { return now }, Lease: time.Minute, MaxSkew: 10 * time.Second,
 	})
 	at := func(second int) { now = start.Add(time.Duration(second) * time.Second) }
-	req := ledger.Request{Key: "ORDER:17"}
+	key, err := ledger.Key("ORDER", "17")
+	check(err)
+	req := ledger.Request{Key: key}
 
 	a, err := seen.Claim(ctx, req)
 	check(err)
@@ -192,7 +202,9 @@ func ExampleStore_Claim() {
 func ExampleClaim_Fail() {
 	ctx := context.Background()
 	_, seen := open(&ledger.Config{MaxAttempts: 2})
-	req := ledger.Request{Key: "ORDER:17"}
+	key, err := ledger.Key("ORDER", "17")
+	check(err)
+	req := ledger.Request{Key: key}
 	for {
 		c, err := seen.Claim(ctx, req)
 		if err != nil {
@@ -214,7 +226,9 @@ func ExampleClaim_Renew() {
 	start := time.UnixMilli(1_800_000_000_000)
 	now := start
 	_, seen := open(&ledger.Config{Now: func() time.Time { return now }, Lease: time.Minute})
-	c, err := seen.Claim(ctx, ledger.Request{Key: "EXPORT:2026-03"})
+	key, err := ledger.Key("EXPORT", "2026-03")
+	check(err)
+	c, err := seen.Claim(ctx, ledger.Request{Key: key})
 	check(err)
 	for page := range 3 {
 		now = now.Add(45 * time.Second) // the work of a page
@@ -231,11 +245,13 @@ func ExampleClaim_Renew() {
 func ExampleClaim_Complete() {
 	ctx := context.Background()
 	_, seen := open(nil)
-	c, err := seen.Claim(ctx, ledger.Request{Key: "ORDER:17"})
+	key, err := ledger.Key("ORDER", "17")
+	check(err)
+	c, err := seen.Claim(ctx, ledger.Request{Key: key})
 	check(err)
 	check(c.Complete(ctx, map[string]any{"receipt": "r-1"}))
 	check(c.Complete(ctx, map[string]any{"receipt": "r-1"})) // as after a lost reply
-	r, ok, err := seen.Get(ctx, "ORDER:17")
+	r, ok, err := seen.Get(ctx, key)
 	check(err)
 	fmt.Println(ok, r.State, string(r.Result))
 	// Output: true done {"receipt":"r-1"}
@@ -245,14 +261,19 @@ func ExampleClaim_Complete() {
 func ExampleClaim_CompleteItem() {
 	ctx := context.Background()
 	db, seen := open(nil)
-	res, err := ledger.Do(ctx, seen, ledger.Request{Key: "ORDER:17"}, func(ctx context.Context, c *ledger.Claim) (string, error) {
+	bookings := schema.Table{Name: "bookings", Key: schema.Key{Partition: schema.String("room")}}
+	check(schema.Create(ctx, db, bookings))
+
+	key, err := ledger.Key("ORDER", "17")
+	check(err)
+	res, err := ledger.Do(ctx, seen, ledger.Request{Key: key}, func(ctx context.Context, c *ledger.Claim) (string, error) {
 		done, err := c.CompleteItem("booked")
 		if err != nil {
 			return "", err
 		}
 		booking := types.TransactWriteItem{Put: &types.Put{
-			TableName: aws.String("QuillIdempotencyLedger"), // or any other table
-			Item:      map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "BOOKING:17"}},
+			TableName: aws.String(bookings.Name),
+			Item:      map[string]types.AttributeValue{"room": &types.AttributeValueMemberS{Value: "12"}},
 		}}
 		_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
 			TransactItems: []types.TransactWriteItem{done, booking},
@@ -266,11 +287,13 @@ func ExampleClaim_CompleteItem() {
 func ExampleStore_Get() {
 	ctx := context.Background()
 	_, seen := open(nil)
-	c, err := seen.Claim(ctx, ledger.Request{Key: "ALOWARE:719285063"})
+	key, err := ledger.Key("SHOP", "1001")
+	check(err)
+	c, err := seen.Claim(ctx, ledger.Request{Key: key})
 	check(err)
 	check(c.Fail(ctx, errors.New("no connection")))
-	r, ok, err := seen.Get(ctx, "ALOWARE:719285063")
+	r, ok, err := seen.Get(ctx, key)
 	check(err)
 	fmt.Println(ok, r.Source, r.State, r.Attempts, r.LastError)
-	// Output: true ALOWARE failed 1 no connection
+	// Output: true SHOP failed 1 no connection
 }

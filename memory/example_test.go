@@ -13,10 +13,10 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// household is a memory of one week, on a server in this process.
-func household(ctx context.Context) *memory.Memory {
+// shop is a memory of one week, on a server in this process.
+func shop(ctx context.Context) *memory.Memory {
 	db := dynamotest.NewServer(nil).Client()
-	acts, err := activity.New(db, "homeops-activities", nil)
+	acts, err := activity.New(db, "shop-activities", nil)
 	if err != nil {
 		panic(err)
 	}
@@ -24,12 +24,12 @@ func household(ctx context.Context) *memory.Memory {
 		panic(err)
 	}
 	for i, did := range []activity.Activity{
-		{Actor: "42", ActorName: "Martin", Name: "diskning"},
-		{Actor: "77", ActorName: "Rebecca", Name: "diskning"},
-		{Actor: "42", ActorName: "Martin", Name: "tvätt"},
+		{Actor: "42", ActorName: "Ann", Name: "order"},
+		{Actor: "77", ActorName: "Bo", Name: "order"},
+		{Actor: "42", ActorName: "Ann", Name: "return"},
 	} {
-		did.Scope = "-100123"
-		did.Event, err = event.New(time.Date(2026, 3, 23+i, 18, 0, 0, 0, time.UTC), "telegram", did.Scope, fmt.Sprint(i))
+		did.Scope = "shop-7"
+		did.Event, err = event.New(time.Date(2026, 3, 23+i, 18, 0, 0, 0, time.UTC), "shop", did.Scope, fmt.Sprint(i))
 		if err != nil {
 			panic(err)
 		}
@@ -41,30 +41,30 @@ func household(ctx context.Context) *memory.Memory {
 }
 
 func ExampleNew() {
-	acts, err := activity.New(dynamotest.NewServer(nil).Client(), "homeops-activities", nil)
+	acts, err := activity.New(dynamotest.NewServer(nil).Client(), "shop-activities", nil)
 	if err != nil {
 		panic(err)
 	}
 	mem := memory.New(acts, tzclock.Stockholm)
-	_, _, err = mem.LastOf(context.Background(), "-100123", "")
+	_, _, err = mem.LastOf(context.Background(), "shop-7", "")
 	fmt.Println(err)
 	// Output: activity: name must not be empty
 }
 
 func ExampleMemory_LastOf() {
 	ctx := context.Background()
-	mem := household(ctx)
-	last, ok, err := mem.LastOf(ctx, "-100123", "diskning")
+	mem := shop(ctx)
+	last, ok, err := mem.LastOf(ctx, "shop-7", "order")
 	fmt.Println(last.ActorName, last.At.Format(time.DateOnly), ok, err)
-	// Output: Rebecca 2026-03-24 true <nil>
+	// Output: Bo 2026-03-24 true <nil>
 }
 
 func ExampleMemory_LastBy() {
 	ctx := context.Background()
-	mem := household(ctx)
-	last, ok, err := mem.LastBy(ctx, "-100123", "42", "diskning")
+	mem := shop(ctx)
+	last, ok, err := mem.LastBy(ctx, "shop-7", "42", "order")
 	fmt.Println(last.At.Format(time.DateOnly), ok, err)
-	_, ok, err = mem.LastBy(ctx, "-100123", "77", "tvätt")
+	_, ok, err = mem.LastBy(ctx, "shop-7", "77", "return")
 	fmt.Println(ok, err)
 	// Output:
 	// 2026-03-23 true <nil>
@@ -73,9 +73,9 @@ func ExampleMemory_LastBy() {
 
 func ExampleMemory_CountBy() {
 	ctx := context.Background()
-	mem := household(ctx)
+	mem := shop(ctx)
 	n, err := mem.CountBy(ctx, memory.Question{
-		Scope: "-100123", Name: "diskning",
+		Scope: "shop-7", Name: "order",
 		From: time.Date(2026, 3, 24, 0, 0, 0, 0, time.UTC),
 	})
 	fmt.Println(n, err)
@@ -84,10 +84,10 @@ func ExampleMemory_CountBy() {
 
 func ExampleMemory_ThisWeek() {
 	ctx := context.Background()
-	mem := household(ctx)
+	mem := shop(ctx)
 	asked := time.Date(2026, 3, 29, 22, 30, 0, 0, time.UTC) // half past midnight on Monday, in Stockholm
 	for _, at := range []time.Time{asked, asked.Add(-time.Hour)} {
-		n, err := mem.ThisWeek(ctx, memory.Week{Scope: "-100123", Name: "diskning", Of: at})
+		n, err := mem.ThisWeek(ctx, memory.Week{Scope: "shop-7", Name: "order", Of: at})
 		fmt.Println(n, err)
 	}
 	// Output:

@@ -34,14 +34,14 @@ func ExampleNew() {
 func ExampleStore_Table() {
 	table := exampleStore(context.Background()).Table()
 	fmt.Println(table.Name, table.Key)
-	// Output: homeops-messages (chatId S, messageId N)
+	// Output: ticket-messages (chatId S, messageId N)
 }
 
 func ExampleStore_Save() {
 	ctx := context.Background()
 	msgs := exampleStore(ctx)
 	m := message.Message{
-		Scope: "-100123", Seq: 42, Actor: "7", ActorName: "Anna", Text: "diskat",
+		Scope: "ticket-9", Seq: 42, Actor: "7", ActorName: "Anna", Text: "where is my order?",
 		At: time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC), // when it was sent, not when it came
 	}
 	for range 2 { // it is delivered twice
@@ -62,12 +62,12 @@ func ExampleStore_Get() {
 	msgs := exampleStore(ctx)
 	talk(ctx, msgs)
 
-	m, ok, err := msgs.Get(ctx, "-100123", 42)
+	m, ok, err := msgs.Get(ctx, "ticket-9", 42)
 	fmt.Println(m.ActorName, "said", m.Text, ok, err)
-	_, ok, err = msgs.Get(ctx, "-100123", 99)
+	_, ok, err = msgs.Get(ctx, "ticket-9", 99)
 	fmt.Println(ok, err)
 	// Output:
-	// Bo said tack! true <nil>
+	// Bo said on its way true <nil>
 	// false <nil>
 }
 
@@ -77,7 +77,7 @@ func ExampleStore_InScope() {
 	talk(ctx, msgs)
 
 	since := time.Date(2026, 3, 29, 10, 30, 10, 0, time.UTC)
-	for m, err := range msgs.InScope(ctx, "-100123", message.Range{Since: since, NewestFirst: true}) {
+	for m, err := range msgs.InScope(ctx, "ticket-9", message.Range{Since: since, NewestFirst: true}) {
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -85,9 +85,9 @@ func ExampleStore_InScope() {
 		fmt.Println(m.Seq, m.At.Format(time.TimeOnly), m.ActorName+":", m.Text)
 	}
 	// Output:
-	// 44 10:30:30 Anna: och tvättat
-	// 43 10:30:20 Cia: hejja
-	// 42 10:30:10 Bo: tack!
+	// 44 10:30:30 Anna: thank you
+	// 43 10:30:20 Cia: arriving today
+	// 42 10:30:10 Bo: on its way
 }
 
 func ExampleStore_InScopePage() {
@@ -97,7 +97,7 @@ func ExampleStore_InScopePage() {
 
 	request := message.PageRequest{Limit: 3}
 	for {
-		page, err := msgs.InScopePage(ctx, "-100123", request)
+		page, err := msgs.InScopePage(ctx, "ticket-9", request)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -119,14 +119,14 @@ func ExampleStore_Recent() {
 	msgs := exampleStore(ctx)
 	talk(ctx, msgs)
 
-	recent, err := msgs.Recent(ctx, "-100123", 2)
+	recent, err := msgs.Recent(ctx, "ticket-9", 2)
 	for _, m := range recent {
 		fmt.Println(m.Seq, m.Text)
 	}
 	fmt.Println(err)
 	// Output:
-	// 44 och tvättat
-	// 43 hejja
+	// 44 thank you
+	// 43 arriving today
 	// <nil>
 }
 
@@ -135,7 +135,7 @@ func ExampleStore_FastConversation() {
 	msgs := exampleStore(ctx)
 	talk(ctx, msgs)
 
-	last, _, err := msgs.Get(ctx, "-100123", 44)
+	last, _, err := msgs.Get(ctx, "ticket-9", 44)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -156,12 +156,12 @@ func ExampleStore_FastConversation() {
 func talk(ctx context.Context, msgs *message.Store) {
 	at := time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC)
 	for i, m := range []message.Message{
-		{Actor: "7", ActorName: "Anna", Text: "diskat"},
-		{Actor: "8", ActorName: "Bo", Text: "tack!"},
-		{Actor: "9", ActorName: "Cia", Text: "hejja"},
-		{Actor: "7", ActorName: "Anna", Text: "och tvättat"},
+		{Actor: "7", ActorName: "Anna", Text: "where is my order?"},
+		{Actor: "8", ActorName: "Bo", Text: "on its way"},
+		{Actor: "9", ActorName: "Cia", Text: "arriving today"},
+		{Actor: "7", ActorName: "Anna", Text: "thank you"},
 	} {
-		m.Scope, m.Seq, m.At = "-100123", int64(41+i), at.Add(time.Duration(i)*10*time.Second)
+		m.Scope, m.Seq, m.At = "ticket-9", int64(41+i), at.Add(time.Duration(i)*10*time.Second)
 		if _, err := msgs.Save(ctx, m); err != nil {
 			panic(err)
 		}
@@ -170,7 +170,7 @@ func talk(ctx context.Context, msgs *message.Store) {
 
 func exampleStore(ctx context.Context) *message.Store {
 	db := dynamotest.NewServer(nil).Client()
-	msgs, err := message.New(db, "homeops-messages", &message.Config{
+	msgs, err := message.New(db, "ticket-messages", &message.Config{
 		Now: func() time.Time { return time.Date(2026, 3, 29, 10, 31, 0, 0, time.UTC) },
 	})
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// learn observes what one member of a household did, by the clock in
-// Stockholm, and returns the store.
+// learn observes what one customer of a shop did, by the clock in Stockholm,
+// and returns the store.
 func learn(ctx context.Context, name string, times ...string) *pattern.Store {
 	db := dynamotest.NewServer(nil).Client()
-	habits, err := pattern.New(db, "homeops", tzclock.Stockholm, nil)
+	habits, err := pattern.New(db, "habits", tzclock.Stockholm, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func learn(ctx context.Context, name string, times ...string) *pattern.Store {
 		log.Fatal(err)
 	}
 	for _, text := range times {
-		o := pattern.Observation{Scope: "-100123", Actor: "42", Name: name, Event: localEvent(text)}
+		o := pattern.Observation{Scope: "shop-7", Actor: "42", Name: name, Event: localEvent(text)}
 		if _, err := habits.Observe(ctx, o); err != nil {
 			log.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func localEvent(text string) event.Event {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ev, err := event.New(at, "telegram", "-100123", text)
+	ev, err := event.New(at, "shop", "shop-7", text)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func localEvent(text string) event.Event {
 func ExampleNew() {
 	ctx := context.Background()
 	db := dynamotest.NewServer(nil).Client() // a *dynamodb.Client
-	habits, err := pattern.New(db, "homeops", tzclock.Stockholm, nil)
+	habits, err := pattern.New(db, "habits", tzclock.Stockholm, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -57,22 +57,22 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	fmt.Println(habits.Table().Name)
-	// Output: homeops
+	// Output: habits
 }
 
 func ExampleStore_Observe() {
 	ctx := context.Background()
-	habits := learn(ctx, "diskning")
+	habits := learn(ctx, "order")
 
-	ev, err := event.New(time.Date(2025, 10, 26, 1, 30, 0, 0, time.UTC), "telegram", "-100123", "42")
+	ev, err := event.New(time.Date(2025, 10, 26, 1, 30, 0, 0, time.UTC), "shop", "shop-7", "42")
 	if err != nil {
 		log.Fatal(err)
 	}
 	for range 2 { // delivered twice
-		out, err := habits.Observe(ctx, pattern.Observation{Scope: "-100123", Actor: "42", Name: "diskning", Event: ev})
+		out, err := habits.Observe(ctx, pattern.Observation{Scope: "shop-7", Actor: "42", Name: "order", Event: ev})
 		fmt.Println(out, err)
 	}
-	habit, _, err := habits.Get(ctx, "-100123", "42", "diskning")
+	habit, _, err := habits.Get(ctx, "shop-7", "42", "order")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -86,9 +86,9 @@ func ExampleStore_Observe() {
 
 func ExampleStore_Get() {
 	ctx := context.Background()
-	habits := learn(ctx, "diskning", "2025-03-16 19:10", "2025-03-19 20:05", "2025-03-23 19:40", "2025-03-31 07:30")
+	habits := learn(ctx, "order", "2025-03-16 19:10", "2025-03-19 20:05", "2025-03-23 19:40", "2025-03-31 07:30")
 
-	habit, ok, err := habits.Get(ctx, "-100123", "42", "diskning")
+	habit, ok, err := habits.Get(ctx, "shop-7", "42", "order")
 	if err != nil || !ok {
 		log.Fatal(ok, err)
 	}
@@ -97,23 +97,23 @@ func ExampleStore_Get() {
 	fmt.Printf("%d times, last on %s\n", habit.Total, tzclock.Stockholm.Date(habit.LastSeen))
 	fmt.Printf("mostly on %s (%.0f %%), at %d (%.0f %%)\n", day, 100*habit.DayShare(day), hour, 100*habit.HourShare(hour))
 
-	_, ok, err = habits.Get(ctx, "-100123", "42", "tvätt")
-	fmt.Println("laundry:", ok, err)
+	_, ok, err = habits.Get(ctx, "shop-7", "42", "return")
+	fmt.Println("returns:", ok, err)
 	// Output:
 	// 4 times, last on 2025-03-31
 	// mostly on Sunday (50 %), at 19 (50 %)
-	// laundry: false <nil>
+	// returns: false <nil>
 }
 
 func ExampleStore_All() {
 	ctx := context.Background()
-	habits := learn(ctx, "diskning", "2025-03-16 19:10", "2025-03-19 20:05")
-	o := pattern.Observation{Scope: "-100123", Actor: "42", Name: "tvätt", Event: localEvent("2025-03-22 10:00")}
+	habits := learn(ctx, "order", "2025-03-16 19:10", "2025-03-19 20:05")
+	o := pattern.Observation{Scope: "shop-7", Actor: "42", Name: "return", Event: localEvent("2025-03-22 10:00")}
 	if _, err := habits.Observe(ctx, o); err != nil {
 		log.Fatal(err)
 	}
 
-	all, err := habits.All(ctx, "-100123", "42")
+	all, err := habits.All(ctx, "shop-7", "42")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -122,6 +122,6 @@ func ExampleStore_All() {
 		fmt.Println(habit.Name, habit.Total, day)
 	}
 	// Output:
-	// diskning 2 Wednesday
-	// tvätt 1 Saturday
+	// order 2 Wednesday
+	// return 1 Saturday
 }
