@@ -4,6 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -36,7 +39,7 @@ type DB struct {
 // Open returns a database for the test: in process, or on the endpoint in
 // DYNAMODB_ENDPOINT, whose tables of the names from [DB.Name] are deleted at
 // the end. The endpoint must be one that asks for no account, such as DynamoDB
-// Local.
+// Local: a URL such as http://127.0.0.1:8000. A malformed one fails the test.
 //
 // On an endpoint time is the wall clock's: date events from now, and test
 // expiry on tables with TTL off.
@@ -48,11 +51,44 @@ func Open(t testing.TB, options ...func(*dynamodb.Options)) *DB {
 	if endpoint == "" {
 		return inProcess(t, nil, options...)
 	}
+	if err := checkEndpoint(endpoint); err != nil {
+		t.Fatal(err)
+	}
 	tap := NewTap()
 	client := Connect(endpoint, append(slices.Clone(options), tap.Attach)...)
 	db := &DB{Tap: tap, t: t, client: client, prefix: randomPrefix(t), names: map[string]bool{}}
 	t.Cleanup(db.finish)
 	return db
+}
+
+// checkEndpoint says what is wrong with the endpoint. The SDK would find it
+// only when it sends a request, and then speak of a URL of its own making.
+func checkEndpoint(endpoint string) error {
+	shown := endpoint
+	if at := strings.LastIndex(endpoint, "@"); at >= 0 {
+		shown = "…" + endpoint[at:] // what stands before it may be a password
+	}
+	wrong := func(reason string) error {
+		return fmt.Errorf("dynamotest: %s is %q: it %s", EndpointVariable, shown, reason)
+	}
+	if scheme, _, _ := strings.Cut(strings.ToLower(endpoint), ":"); scheme != "http" && scheme != "https" {
+		return wrong("must begin with http:// or https://")
+	}
+	u, err := url.Parse(endpoint)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return wrong("cannot be parsed: " + failed.Err.Error())
+	}
+	switch {
+	case u.User != nil:
+		return wrong("must name no user: credentials are made up")
+	case u.Hostname() == "":
+		return wrong("must name a host")
+	case u.RawQuery != "" || u.ForceQuery:
+		return wrong("must have no query")
+	case u.Fragment != "":
+		return wrong("must have no fragment")
+	}
+	return nil
 }
 
 // New returns a database for the test, always in process. A nil Config works.
