@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -146,7 +147,11 @@ func TestPrices(t *testing.T) {
 func TestErrorsNameTheTable(t *testing.T) {
 	t.Parallel()
 	s := dmstatus.New(dynamotest.New(t, nil).Client(), "nowhere", nil)
-	if _, _, err := s.Get(context.Background(), "1"); err == nil {
-		t.Error("no table, no error")
+	if _, _, err := s.Get(context.Background(), "1"); err == nil || !strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("Get: %v", err)
+	}
+	change := dmstatus.Change{User: "5001", Chat: "5001", Status: dmstatus.Started, Event: at(t, noon, "1")}
+	if out, err := s.Set(context.Background(), change); err == nil || !strings.Contains(err.Error(), "nowhere") || out != 0 {
+		t.Errorf("Set: %v, %v", out, err)
 	}
 }

@@ -91,6 +91,9 @@ func TestPriceOfPoison(t *testing.T) {
 	b := newBench(t, 0)
 	for range 20 {
 		b.restart() // the phrases are not in memory
+		ahead := b.message(anna, "Jag har diskat")
+		ahead.Date = b.now.AddDate(1, 0, 0).Unix() // which the worker sees before it asks anything
+		b.db.Meter(func() { b.handle(ahead) }).Want(t, dynamotest.Price{})
 		old := b.message(anna, "Jag har diskat")
 		old.Date = 1_000_000 // in 1970
 		cost := b.db.Meter(func() { b.handle(old) })
