@@ -98,9 +98,9 @@ var (
 		attrSource, attrFence, attrAttempts, attrSeenAt, attrResult, attrLastError, attrNotes)
 )
 
-// claimTries bounds how often a claim follows a row that expires or is deleted
-// under its eyes: once each is one more than it takes.
-const claimTries = 3
+// claimTries bounds how often a claim follows a row that changes between its
+// requests: expired, deleted or revived, and all of that once more.
+const claimTries = 5
 
 // Claim takes the key for this worker until the lease ends, and counts an
 // attempt. The answer is otherwise an error: [*InProgressError] while another
@@ -113,7 +113,8 @@ const claimTries = 3
 //
 // Price: 1 request, 1 WCU. A larger row, granted or refused, costs 1 WCU for
 // each KB. One that has expired and is not deleted yet costs that twice, in 2
-// requests: DynamoDB prices an update by the larger of before and after.
+// requests: DynamoDB prices an update by the larger of before and after. Each
+// time such a row changes between the requests, one more follows, 5 at most.
 func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 	if err := check.PartitionKey(pkg, "Request.Key", req.Key); err != nil {
 		return nil, err
@@ -137,7 +138,10 @@ func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 		case stands.expired(now):
 			build = s.reclaimInput
 		default:
-			return nil, s.verdict(stands, fingerprint[:], now)
+			if err := s.verdict(stands, fingerprint[:], now); err != nil {
+				return nil, err
+			}
+			build = s.claimInput // expired at the first request, revived and given up at the second
 		}
 	}
 	return nil, ddb.Wrap(pkg, "Claim", s.table, errors.New("the row changed with every try"))
@@ -160,7 +164,8 @@ func (s *Store) tryClaim(ctx context.Context, in *dynamodb.UpdateItemInput) (sta
 	return stands, true, ddb.Wrap(pkg, "Claim", s.table, err)
 }
 
-// verdict says why a live row refuses the claim.
+// verdict says why a live row refuses the claim. It is nil for a row that the
+// first request would be granted.
 func (s *Store) verdict(stands row, fingerprint []byte, now time.Time) error {
 	if stands.Fingerprint != nil && !bytes.Equal(stands.Fingerprint, fingerprint) {
 		return ErrFingerprintMismatch
@@ -171,7 +176,9 @@ func (s *Store) verdict(stands row, fingerprint []byte, now time.Time) error {
 	if wait := stands.Lease.Add(s.cfg.MaxSkew).Sub(now); stands.State == Claimed && wait > 0 {
 		return &InProgressError{Wait: wait}
 	}
-	// What failed or lapsed is refused for nothing else.
+	if stands.Attempts < int64(s.cfg.MaxAttempts) {
+		return nil
+	}
 	if stands.LastError != "" {
 		return fmt.Errorf("%w; the last to give up said: %s", ErrTooManyAttempts, stands.LastError)
 	}

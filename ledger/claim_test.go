@@ -314,25 +314,21 @@ func TestClaimOverOlderRows(t *testing.T) {
 func TestClaimFollowsTheRow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	slow := &slowReply{API: b.client}
-	store, err := ledger.New(slow, b.table, &ledger.Config{Now: b.clock.Now})
+	steps := &between{API: b.client}
+	store, err := ledger.New(steps, b.table, &ledger.Config{Now: b.clock.Now})
 	must(t, err)
-	expired := ddb.Item{"pk": s(order.Key), "expiresAt": n(b.clock.Now().Unix())}
-	b.put(t, expired)
-	slow.meanwhile = func() { b.remove(t, order.Key) }
-	if c := mustClaim(t, store, order); c.Attempt != 1 {
-		t.Errorf("attempt %d", c.Attempt)
+	remove := func() { b.remove(t, order.Key) }
+	expire := func() { b.put(t, ddb.Item{"pk": s(order.Key), "expiresAt": n(b.clock.Now().Unix())}) }
+	expire()
+	steps.steps = []func(){remove}
+	if c := mustClaim(t, store, order); c.Attempt != 1 || steps.sent != 3 {
+		t.Errorf("attempt %d after %d requests", c.Attempt, steps.sent)
 	}
 
-	b.put(t, expired)
-	slow.meanwhile = func() {
-		b.remove(t, order.Key)
-		slow.meanwhile = func() {
-			b.put(t, expired)
-		}
-	}
-	if c, err := store.Claim(t.Context(), order); c != nil || !isTrouble(err) {
-		t.Errorf("Claim = %v, %v", c, err)
+	expire()
+	steps.steps, steps.sent = []func(){remove, expire, remove, expire}, 0
+	if c, err := store.Claim(t.Context(), order); c != nil || !isTrouble(err) || steps.sent != 5 {
+		t.Errorf("Claim = %v, %v after %d requests", c, err, steps.sent)
 	}
 }
 
