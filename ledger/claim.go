@@ -40,8 +40,8 @@ type Claim struct {
 	// its lease without noticing is then refused there too.
 	Fence int64
 
-	// Attempt counts the claims of the key, from 1. One whose caller cancelled
-	// it under [Do] does not count.
+	// Attempt counts the claims of the key, from 1. Those whose callers
+	// cancelled them do not count: see [Do] and [Store.Claim].
 	Attempt int64
 
 	store *Store
@@ -109,15 +109,24 @@ const claimTries = 5
 //
 // A lost reply is told from another's claim. Whoever crashes after it blocks
 // the key for the rest of the lease and the skew budget, and then the next
-// delivery claims it.
+// delivery claims it. When the context ends before the answer comes, Claim
+// gives up what it may have taken, and the attempt does not count: within 1 s,
+// and as far as DynamoDB can be reached.
+//
+// A claim is not a mutex: a key that is claimed and failed again and again ends
+// in [ErrTooManyAttempts].
 //
 // Price: 1 request, 1 WCU. A larger row, granted or refused, costs 1 WCU for
 // each KB. One that has expired and is not deleted yet costs that twice, in 2
 // requests: DynamoDB prices an update by the larger of before and after. Each
-// time such a row changes between the requests, one more follows, 5 at most.
+// time such a row changes between the requests, one more follows, 5 at most;
+// and one when the context ends before the answer comes.
 func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 	if err := check.PartitionKey(pkg, "Request.Key", req.Key); err != nil {
 		return nil, err
+	}
+	if err := ctx.Err(); err != nil { // nothing is sent, so nothing need be given up
+		return nil, ddb.Wrap(pkg, "Claim", s.table, err)
 	}
 	nonce, err := s.nonce()
 	if err != nil {
@@ -130,6 +139,9 @@ func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 		stands, granted, err := s.tryClaim(ctx, build(req.Key, nonce, fingerprint[:], now))
 		switch {
 		case err != nil:
+			if ctx.Err() != nil {
+				s.abandon(ctx, req.Key, nonce)
+			}
 			return nil, err
 		case granted || stands.claim == nonce && stands.State == Claimed: // or an earlier try of this call
 			return &Claim{Key: req.Key, Fence: stands.Fence, Attempt: stands.Attempts, store: s, nonce: nonce, lease: stands.Lease}, nil

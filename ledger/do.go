@@ -51,7 +51,8 @@ const settleWithin = 5 * time.Second
 //
 // An attempt is not counted when the caller cancelled its context, as a deploy
 // does, and the work returns that; a deadline counts, for the work may be what
-// did not meet it.
+// did not meet it. When the context ends before the work begins, neither does:
+// see [Store.Claim].
 //
 // Bad input that the work meets, an [*event.InputError], is an error as any
 // other: whether it will do better later (a date too far ahead does) is the

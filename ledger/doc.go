@@ -28,7 +28,7 @@
 //	claim        S  nonce of the call that wrote or claimed the row
 //	lease        N  while claimed: until when it is held, in ms
 //	fence        N  of the last claim; rises with every claim
-//	attempts     N  claims so far, less those that their callers cancelled
+//	attempts     N  claims so far, less those that were given back
 //	fingerprint  B  SHA-256 of the payload
 //	result       S  when done by Complete: the result as JSON
 //	lastError    S  when failed or refused: why

@@ -20,7 +20,12 @@ import (
 // settled it. The nonce alone would not do: a duplicate of the claim's request
 // that arrives after another worker gave the key up is a claim of the same
 // nonce and a higher fence, which nobody holds.
-const held = "#claim = :me AND #fence = :fence AND #state = :claimed"
+const held = unheard + " AND #fence = :fence"
+
+// unheard is true of a row that the call of this nonce claimed. Alone it serves
+// a call that ends without an answer: it knows no fence, and nobody has the
+// claim in hand.
+const unheard = "#claim = :me AND #state = :claimed"
 
 const (
 	completeUpdate = "SET #state = :done, #result = :result, #expiresAt = :expires REMOVE #lease, #lastError"
@@ -37,6 +42,7 @@ var (
 	completeNames = names(attrClaim, attrFence, attrState, attrResult, attrExpiresAt, attrLease, attrLastError)
 	failNames     = names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError)
 	withdrawNames = names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError, attrAttempts)
+	abandonNames  = names(attrClaim, attrState, attrExpiresAt, attrLease, attrLastError, attrAttempts)
 	renewNames    = names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease)
 )
 
@@ -122,6 +128,32 @@ func (c *Claim) withdraw(ctx context.Context, cause error) error {
 	values[":one"] = item.N(1)
 	in := c.store.updateInput(c.Key, withdrawUpdate, held, withdrawNames)
 	return c.giveUp(ctx, in, values, Failed, truncate(cause.Error(), maxError))
+}
+
+// abandonWithin bounds how long Claim stays after its context has ended.
+const abandonWithin = time.Second
+
+// abandon gives up what a claim may have taken whose context ended before the
+// answer came: no work has begun, so the attempt shall not count. It is best
+// effort. A request that arrives later still takes the key, as one of a worker
+// that crashed does; one that arrives again does not, for its nonce stands.
+func (s *Store) abandon(ctx context.Context, key, nonce string) {
+	text := truncate(context.Cause(ctx).Error(), maxError)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
+	defer cancel()
+	in := s.updateInput(key, withdrawUpdate, unheard, abandonNames)
+	in.ExpressionAttributeValues = ddb.Item{
+		":me":      item.S(nonce),
+		":claimed": item.S(string(Claimed)),
+		":failed":  item.S(string(Failed)),
+		":error":   item.S(text),
+		":expires": item.N(expiresAt(s.cfg.Now(), s.cfg.Retention)),
+		":one":     item.N(1),
+	}
+	_ = ddb.Retry(ctx, func() error {
+		_, err := s.api.UpdateItem(ctx, in)
+		return err
+	})
 }
 
 func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values ddb.Item, state State, text string) error {

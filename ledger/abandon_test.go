@@ -1,0 +1,193 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// quitter ends the caller's context during one of its updates, which then has
+// no answer: it took effect, or is still under way.
+type quitter struct {
+	ledger.API
+	at       int    // number of the update, from 1
+	underWay bool   // the update has not arrived
+	quit     func() // ends the caller's context
+	err      error  // what the update returns; the context's when nil
+	sent     []*dynamodb.UpdateItemInput
+}
+
+func (q *quitter) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	q.sent = append(q.sent, in)
+	if len(q.sent) != q.at {
+		return q.API.UpdateItem(ctx, in, opts...)
+	}
+	if !q.underWay {
+		_, _ = q.API.UpdateItem(ctx, in, opts...)
+	}
+	q.quit()
+	if q.err != nil {
+		return nil, q.err
+	}
+	return nil, ctx.Err()
+}
+
+var errDeploy = errors.New("deploy")
+
+// leave is a claim whose context ends during its update of the given number.
+func (b *bench) leave(t *testing.T, q *quitter, cfg ledger.Config) {
+	t.Helper()
+	cfg.Now = b.clock.Now
+	store, err := ledger.New(q, b.table, &cfg)
+	must(t, err)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	meanwhile := q.quit
+	q.API, q.quit = b.client, func() {
+		if meanwhile != nil {
+			meanwhile()
+		}
+		cancel(errDeploy)
+	}
+	if c, err := store.Claim(ctx, order); c != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("Claim = %v, %v", c, err)
+	}
+}
+
+// A claim that took effect, and whose caller has gone before the reply came,
+// is given up: the key is free at once, and no attempt is spent.
+func TestAClaimThatItsCallerLeftIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		before func(*testing.T, *bench, *ledger.Store)
+		at     int
+		want   int64 // the next attempt
+	}{
+		"the first of the key": {func(*testing.T, *bench, *ledger.Store) {}, 1, 1},
+		"of a failed key": {func(t *testing.T, _ *bench, store *ledger.Store) {
+			must(t, mustClaim(t, store, order).Fail(t.Context(), errors.New("no connection")))
+		}, 1, 2},
+		"of a lapsed key": {func(t *testing.T, b *bench, store *ledger.Store) {
+			mustClaim(t, store, order)
+			b.clock.Add(time.Hour)
+		}, 1, 2},
+		"of an expired key": {func(t *testing.T, b *bench, store *ledger.Store) {
+			must(t, mustClaim(t, store, order).Complete(t.Context(), 1))
+			b.clock.Add(14 * 24 * time.Hour)
+		}, 2, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			store := b.store(t, ledger.Config{})
+			tc.before(t, b, store)
+			b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: tc.at + 1}) // given back once
+			q := &quitter{at: tc.at}
+			b.leave(t, q, ledger.Config{})
+			if len(q.sent) != tc.at+1 {
+				t.Errorf("%d requests, want %d", len(q.sent), tc.at+1)
+			}
+			r := mustGet(t, store, order.Key)
+			if r.State != ledger.Failed || r.Attempts != tc.want-1 || r.LastError != errDeploy.Error() || !r.Lease.IsZero() {
+				t.Errorf("record: %+v", r)
+			}
+			if c := mustClaim(t, store, order); c.Attempt != tc.want || c.Fence <= r.Fence {
+				t.Errorf("then attempt %d, want %d; fence %d after %d", c.Attempt, tc.want, c.Fence, r.Fence)
+			}
+		})
+	}
+}
+
+// A duplicate of the request that arrives after the key was given up does not
+// take it again.
+func TestAGivenUpClaimDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	q := &quitter{at: 1}
+	b.leave(t, q, ledger.Config{})
+	if _, err := b.client.UpdateItem(t.Context(), q.sent[0]); err == nil {
+		t.Error("the late duplicate took effect")
+	}
+	if c := mustClaim(t, b.store(t, ledger.Config{}), order); c.Attempt != 1 {
+		t.Errorf("attempt %d", c.Attempt)
+	}
+}
+
+// What another has taken, or has ended, is not given up, and nothing comes of
+// a claim that never arrived.
+func TestAClaimThatItsCallerLeftTakesNothingFromOthers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	q := &quitter{at: 1, underWay: true}
+	b.leave(t, q, ledger.Config{})
+	if row := b.row(t, order.Key); row != nil {
+		t.Errorf("a row of nothing: %v", row)
+	}
+	// The request arrives after all: a claim that nobody holds, and that counts.
+	_, err := b.client.UpdateItem(t.Context(), q.sent[0])
+	must(t, err)
+	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+	wantBusy(t, store, order, time.Minute+time.Second)
+	b.clock.Add(time.Minute + time.Second)
+
+	var heir *ledger.Claim
+	b.leave(t, &quitter{at: 1, quit: func() {
+		b.clock.Add(time.Hour)
+		heir = mustClaim(t, store, order)
+	}}, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+	if heir.Attempt != 3 {
+		t.Errorf("attempt %d, want 3", heir.Attempt)
+	}
+	wantBusy(t, store, order, time.Minute+time.Second)
+	must(t, heir.Complete(t.Context(), "heir"))
+	wantDone(t, store, order, `"heir"`)
+}
+
+// A context that has ended before the claim sends nothing.
+func TestAClaimOfACallerWhoHasGoneSendsNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	q := &quitter{API: b.client}
+	store, err := ledger.New(q, b.table, nil)
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if c, err := store.Claim(ctx, order); c != nil || !errors.Is(err, context.Canceled) || len(q.sent) != 0 {
+		t.Errorf("Claim = %v, %v after %d requests", c, err, len(q.sent))
+	}
+}
+
+// Trouble that is not the caller's leaving costs no request more.
+func TestOtherTroubleGivesNothingUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	q := &quitter{API: b.client, at: 1, quit: func() {}, err: errCut}
+	store, err := ledger.New(q, b.table, nil)
+	must(t, err)
+	if c, err := store.Claim(t.Context(), order); c != nil || !errors.Is(err, errCut) || len(q.sent) != 1 {
+		t.Errorf("Claim = %v, %v after %d requests", c, err, len(q.sent))
+	}
+}
+
+// When DynamoDB does not answer, the claim stays a second after its context.
+func TestALeftClaimDoesNotHang(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLine(t)
+		l.cutBy(hang)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		_, err := store.Claim(ctx, order)
+		if got := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || got != time.Minute+time.Second {
+			t.Errorf("Claim: %v after %v", err, got)
+		}
+	})
+}
