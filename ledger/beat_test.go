@@ -40,6 +40,17 @@ func (l *line) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opt
 	return l.API.UpdateItem(ctx, in, opts...)
 }
 
+// since lists when updates were sent.
+func (l *line) since(began time.Time) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var at []time.Duration
+	for _, sent := range l.sent {
+		at = append(at, sent.Sub(began))
+	}
+	return fmt.Sprint(at)
+}
+
 // cutBy has every update from now on meet cut first.
 func (l *line) cutBy(cut func(context.Context) error) {
 	l.mu.Lock()
@@ -54,9 +65,15 @@ func hang(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 // newLine returns a ledger on the bubble's clock, with a lease of a minute.
 func newLine(t *testing.T) (*line, *ledger.Store) {
 	t.Helper()
+	return newLineBy(t, ledger.Config{Lease: time.Minute})
+}
+
+func newLineBy(t *testing.T, cfg ledger.Config) (*line, *ledger.Store) {
+	t.Helper()
 	db := dynamotest.New(t, nil) // no socket, so that the bubble's time runs
 	l := &line{API: db.Client()}
-	store, err := ledger.New(l, "ledger", &ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+	cfg.MaxSkew = 5 * time.Second
+	store, err := ledger.New(l, "ledger", &cfg)
 	must(t, err)
 	must(t, schema.Create(t.Context(), db.Client(), store.Table()))
 	return l, store
@@ -106,11 +123,7 @@ func TestHeartbeatsComeThreeToALease(t *testing.T) {
 			time.Sleep(65 * time.Second)
 			return 1, nil
 		})
-		var at []time.Duration
-		for _, sent := range l.sent {
-			at = append(at, sent.Sub(began))
-		}
-		if got, want := fmt.Sprint(at), "[0s 20s 40s 1m0s 1m5s]"; err != nil || got != want {
+		if got, want := l.since(began), "[0s 20s 40s 1m0s 1m5s]"; err != nil || got != want {
 			t.Errorf("requests at %s, want %s, from Claim to Complete; %v", got, want, err)
 		}
 	})

@@ -26,6 +26,10 @@ const (
 	retriesPerLease  = 12
 )
 
+// tick is how often the holder looks at its clock; more often when its lease is
+// short.
+const tick = time.Second
+
 // settleWithin bounds how long Do stays after its work to record the outcome,
 // whether the caller's context has ended or not.
 const settleWithin = 5 * time.Second
@@ -38,9 +42,11 @@ const settleWithin = 5 * time.Second
 // lease or returned an error; so what it does elsewhere should be conditional
 // on [Claim.Fence], or join [Claim.CompleteItem] in one transaction. While it
 // runs its lease is renewed. Its context ends with the caller's, and with
-// [ErrLeaseLost] as the cause as soon as the lease cannot be counted on. It
-// must stop then. It runs on the caller's goroutine, and a panic is as a
-// crash: the key is free when the lease has lapsed.
+// [ErrLeaseLost] as the cause as soon as the lease cannot be counted on, or
+// within a second after a suspend that outlasted the lease. It must stop then.
+// When it completes or fails its claim itself the renewals end and its context
+// goes on. It runs on the caller's goroutine, and a panic is as a crash: the
+// key is free when the lease has lapsed.
 //
 // An error of the work gives the key up, to be tried again up to
 // Config.MaxAttempts; [Permanent] stores it, and it is replayed as a
@@ -103,7 +109,11 @@ func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Cl
 	// to stop, and nobody else must begin meanwhile.
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var heart sync.WaitGroup
-	heart.Go(func() { c.beat(beating, end) })
+	heart.Go(func() {
+		defer stop() // what has ended need not be watched either
+		c.beat(beating, end)
+	})
+	heart.Go(func() { c.watch(beating, end) })
 	defer heart.Wait()
 	defer stop()
 
@@ -114,12 +124,13 @@ func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Cl
 	return value, err
 }
 
-// beat renews the lease until the context ends, and ends the work when the
-// lease is lost: taken over, completed by nobody here, or not renewed in time.
+// beat renews the lease until the context ends or the work has settled its
+// claim, and ends the work when the lease is lost: taken over, or not renewed
+// in time.
 func (c *Claim) beat(ctx context.Context, end context.CancelCauseFunc) {
 	lapse := time.AfterFunc(c.remaining(), func() { end(ErrLeaseLost) })
 	defer lapse.Stop()
-	pause := c.store.cfg.Lease / renewalsPerLease
+	pause := c.untilRenewal()
 	for {
 		select {
 		case <-ctx.Done():
@@ -127,12 +138,11 @@ func (c *Claim) beat(ctx context.Context, end context.CancelCauseFunc) {
 		case <-time.After(pause):
 		}
 		err := c.Renew(ctx)
-		_, done := errors.AsType[*DoneError](err)
 		switch {
 		case err == nil:
 			lapse.Reset(c.remaining())
-			pause = c.store.cfg.Lease / renewalsPerLease
-		case done: // the work completed its claim in a transaction
+			pause = c.untilRenewal()
+		case settled(err):
 			return
 		case errors.Is(err, ErrLeaseLost):
 			end(ErrLeaseLost)
@@ -143,8 +153,48 @@ func (c *Claim) beat(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// remaining is how long the lease still holds by the store's clock.
-func (c *Claim) remaining() time.Duration { return c.LeaseUntil().Sub(c.store.cfg.Now()) }
+// watch ends the work when the holder's clock says that the lease is over. A
+// timer alone would not: timers stand while a machine is suspended.
+func (c *Claim) watch(ctx context.Context, end context.CancelCauseFunc) {
+	clock := time.NewTicker(min(tick, c.store.cfg.Lease/retriesPerLease))
+	defer clock.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-clock.C:
+		}
+		if c.remaining() <= 0 {
+			end(ErrLeaseLost)
+			return
+		}
+	}
+}
+
+// remaining is how long the lease still holds by the store's clock. It is no
+// longer than a lease, should that clock have been set back.
+func (c *Claim) remaining() time.Duration {
+	return min(c.LeaseUntil().Sub(c.store.cfg.Now()), c.store.cfg.Lease)
+}
+
+// untilRenewal is how long the heartbeat waits. A claim or a renewal that was
+// answered late leaves little of its lease, or nothing: the next comes while
+// half of that is left, or soon.
+func (c *Claim) untilRenewal() time.Duration {
+	left := c.remaining()
+	if left <= 0 {
+		return c.store.cfg.Lease / retriesPerLease
+	}
+	return min(c.store.cfg.Lease/renewalsPerLease, left/2)
+}
+
+// settled reports whether a renewal was refused because the claim has ended by
+// its own Complete, Fail or transaction.
+func settled(err error) bool {
+	_, done := errors.AsType[*DoneError](err)
+	_, permanent := errors.AsType[*PermanentError](err)
+	return done || permanent || errors.Is(err, errGivenUp)
+}
 
 // finish records the outcome of the work.
 func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T], error) {

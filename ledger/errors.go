@@ -28,6 +28,9 @@ var (
 	ErrLeaseLost = errors.New("ledger: lease lost")
 )
 
+// errGivenUp is the ErrLeaseLost of a claim that its own Fail gave up.
+var errGivenUp = fmt.Errorf("%w: given up by Fail", ErrLeaseLost)
+
 // InProgressError is returned by [Store.Claim] and [Do] while another worker
 // holds the key.
 type InProgressError struct {

@@ -208,7 +208,7 @@ func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemIn
 	if err := stands.ended(); err != nil {
 		return err
 	}
-	return ErrLeaseLost // given up by Fail
+	return errGivenUp
 }
 
 // values are those of held, and a new expiry.
