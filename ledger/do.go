@@ -14,8 +14,8 @@ type Result[T any] struct {
 	// Value is what the work returned, or the stored result.
 	Value T
 
-	// Replayed says that the key had ended before, with this value or with the
-	// error beside it.
+	// Replayed says that the key had ended before this call, with this value or
+	// with the error beside it.
 	Replayed bool
 }
 
@@ -40,7 +40,9 @@ const settleWithin = 5 * time.Second
 //
 // The work runs at least once, and again when its worker crashed, lost its
 // lease or returned an error; so what it does elsewhere should be conditional
-// on [Claim.Fence], or join [Claim.CompleteItem] in one transaction. While it
+// on [Claim.Fence], or join [Claim.CompleteItem] in one transaction. It must
+// then return the result that the transaction stored: another is an error, and
+// the stored one is what the next delivery gets. While it
 // runs its lease is renewed. Its context ends with the caller's, and with
 // [ErrLeaseLost] as the cause as soon as the lease cannot be counted on, or
 // within a second after a suspend that outlasted the lease. It must stop then.
@@ -53,7 +55,7 @@ const settleWithin = 5 * time.Second
 // [*PermanentError]. So is a result that cannot be stored, for the work is
 // done and must not be done again. The outcome is recorded also when the
 // caller's context has ended, within 5 s. If that fails the error says so, and
-// the work will be done again.
+// the work may be done again.
 //
 // An attempt is not counted when the caller cancelled its context, as a deploy
 // does, and the work returns that; a deadline counts, for the work may be what
@@ -70,9 +72,10 @@ const settleWithin = 5 * time.Second
 // in the queue and makes it visible again after Wait.
 //
 // Price: 2 requests, 2 WCU. Each third of a lease that the work takes adds 1
-// request and 1 WCU. A replay, as every refusal, is 1 request and 1 WCU for
-// each KB of the stored row. Rows above 1 KB: as [Store.Claim] and
-// [Claim.Complete].
+// request and 1 WCU. A transaction with CompleteItem is paid on top: Do sends
+// its second request all the same, to see what stands. A replay, as every
+// refusal, is 1 request and 1 WCU for each KB of the stored row. Rows above
+// 1 KB: as [Store.Claim] and [Claim.Complete].
 func Do[T any](ctx context.Context, s *Store, req Request, work func(context.Context, *Claim) (T, error)) (Result[T], error) {
 	claim, err := s.Claim(ctx, req)
 	if err != nil {
@@ -96,7 +99,7 @@ func replay[T any](refusal error) (Result[T], error) {
 		return res, ErrNoResult
 	}
 	if err := json.Unmarshal(done.Record.Result, &res.Value); err != nil {
-		return res, fmt.Errorf("ledger: the stored result is no %T: %w", res.Value, err)
+		return res, fmt.Errorf("ledger: the stored result is not a %T: %w", res.Value, err)
 	}
 	return res, nil
 }
@@ -198,7 +201,7 @@ func settled(err error) bool {
 
 // finish records the outcome of the work.
 func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T], error) {
-	withdrawn := cancelled(ctx, err)
+	failed, withdrawn := err != nil, cancelled(ctx, err)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()
 	res := Result[T]{Value: value}
@@ -216,8 +219,8 @@ func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T]
 	default:
 		unsettled = c.Fail(ctx, err)
 	}
-	if _, done := errors.AsType[*DoneError](unsettled); done { // the work's transaction took effect, whatever it heard
-		return replay[T](unsettled)
+	if _, done := errors.AsType[*DoneError](unsettled); done {
+		return completed[T](unsettled, failed)
 	}
 	switch {
 	case err == nil:
@@ -226,6 +229,17 @@ func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T]
 		return res, err
 	}
 	return res, fmt.Errorf("%w; %w", err, unsettled)
+}
+
+// completed answers for a claim that the work completed itself. Work that
+// failed has not heard that its transaction took effect.
+func completed[T any](done error, failed bool) (Result[T], error) {
+	if !failed {
+		return Result[T]{}, errAnotherResult
+	}
+	res, err := replay[T](done)
+	res.Replayed = false // the row carries this claim's own nonce
+	return res, err
 }
 
 // cancelled reports whether the work's error is that its caller cancelled it.

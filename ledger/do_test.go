@@ -312,36 +312,6 @@ func TestDoAfterATakeover(t *testing.T) {
 	}
 }
 
-func TestDoWithATransaction(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		heard    error // what the work makes of the transaction
-		returned string
-		want     ledger.Result[string]
-	}{
-		"the same result":      {nil, "in the transaction", ledger.Result[string]{Value: "in the transaction"}},
-		"another result":       {nil, "else", ledger.Result[string]{Value: "in the transaction", Replayed: true}},
-		"its reply is lost":    {errors.New("connection reset"), "", ledger.Result[string]{Value: "in the transaction", Replayed: true}},
-		"taken for permanent":  {ledger.Permanent(errors.New("reset")), "", ledger.Result[string]{Value: "in the transaction", Replayed: true}},
-		"after it was renewed": {nil, "in the transaction", ledger.Result[string]{Value: "in the transaction"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			store := b.store(t, ledger.Config{})
-			res, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (string, error) {
-				must(t, c.Renew(ctx))
-				must(t, b.book(t, c, "in the transaction"))
-				return tc.returned, tc.heard
-			})
-			if diff := cmp.Diff(tc.want, res); diff != "" || err != nil {
-				t.Errorf("Do: %v\n%s", err, diff)
-			}
-			wantDone(t, store, order, `"in the transaction"`)
-		})
-	}
-}
-
 // A panic is as a crash: nothing is recorded, and the key is free after lease
 // and skew.
 func TestDoPanics(t *testing.T) {

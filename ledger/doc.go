@@ -53,8 +53,9 @@
 //
 // While a row is claimed, Renew moves its lease and every other Claim answers
 // [*InProgressError]. When the lease has lapsed by the skew budget, Claim takes
-// it over as it does a failed row. A payload of another fingerprint is refused
-// in every state ([ErrFingerprintMismatch]).
+// it over as it does a failed row. A claim that its caller cancelled is given
+// back: the row is failed, and the attempt does not count. A payload of another
+// fingerprint is refused in every state ([ErrFingerprintMismatch]).
 //
 // A delivery that crashes, worked through with a lease of 1 min, a skew budget
 // of 10 s, and t in seconds; the fence begins with the clock in ms:
@@ -76,7 +77,7 @@
 //     by more than Config.MaxSkew; each claim has a higher fence than all
 //     before it, also after the row expired and was deleted.
 //   - Only the last claim can renew, complete or fail. A worker that lost its
-//     lease is told [ErrLeaseLost] and changes nothing.
+//     lease is told [ErrLeaseLost], and changes nothing from then on.
 //   - What has ended stays ended until it expires, whatever arrives late, and
 //     every delivery until then gets the same result.
 //   - No event is lost: a call whose reply was lost knows its own row by the
@@ -101,7 +102,8 @@
 //	Renew      1 request, 1 WCU
 //	Complete   1 request, 1 WCU
 //	Fail       1 request, 1 WCU
-//	Do         2 requests, 2 WCU    a replay: 1 request, 1 WCU
+//	Do         2 requests, 2 WCU    a replay: 1 request, 1 WCU; a transaction
+//	                                with CompleteItem is paid on top
 //	Get        1 request, 1 RCU
 //
 // # IAM actions

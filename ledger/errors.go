@@ -24,9 +24,15 @@ var (
 
 	// ErrLeaseLost is returned by [Claim.Complete], [Claim.Fail],
 	// [Claim.Renew] and [Do], and is the cause of the end of [Do]'s context:
-	// the claim is not held any more, and another worker may be at it.
+	// the claim is not held any more, and another worker may be at it. It does
+	// not say that the call changed nothing: a Fail whose reply was lost may
+	// have given the key up before another worker claimed it.
 	ErrLeaseLost = errors.New("ledger: lease lost")
 )
+
+// errAnotherResult is returned by Do when the work completed its claim itself,
+// and returned something else.
+var errAnotherResult = errors.New("ledger: the work returned another result than its claim is completed with")
 
 // errGivenUp is the ErrLeaseLost of a claim that its own Fail gave up.
 var errGivenUp = fmt.Errorf("%w: given up by Fail", ErrLeaseLost)
@@ -46,7 +52,7 @@ func (e *InProgressError) Error() string {
 
 // DoneError is returned by [Store.Claim] for a key that is done, and by
 // [Claim.Complete], [Claim.Fail] and [Claim.Renew] when the claim's own
-// completion stands already with another result. [Do] replays it.
+// completion stands already with another result. [Do] replays what Claim finds.
 type DoneError struct {
 	// Record holds the result, which is nil when there is none.
 	Record Record

@@ -15,7 +15,9 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// API is what the package calls of *dynamodb.Client.
+// API is what the package calls of *dynamodb.Client. What wraps a client must
+// pass on the options of each call: by them [Store.MarkSeen] learns of attempts
+// that had no answer.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)

@@ -98,5 +98,12 @@ func TestPricesBeyondTheFirstCall(t *testing.T) {
 	costs("Claim of a failed key of 3 KB", func() { mustClaim(t, store, long) }, dynamotest.Price{Requests: 1, WCU: 3})
 
 	c := mustClaim(t, store, ledger.Request{Key: "joined"})
+	costs("Do with a transaction of two actions", func() {
+		_, err := ledger.Do(t.Context(), store, ledger.Request{Key: "joined by Do"}, func(_ context.Context, c *ledger.Claim) (string, error) {
+			return "x", b.book(t, c, "x")
+		})
+		must(t, err)
+	}, dynamotest.Price{Requests: 3, WCU: 6})
+	b.remove(t, "effect")
 	costs("a transaction of two actions", func() { must(t, b.book(t, c, "x")) }, dynamotest.Price{Requests: 1, WCU: 4})
 }

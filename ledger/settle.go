@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -48,8 +49,8 @@ var (
 
 // Complete stores the result, as JSON, and ends the claim: from now on, until
 // the row expires, the key is done and the result is replayed. A result that
-// cannot be JSON or is over Config.MaxResult is an [*event.InputError] and
-// nothing is stored; the claim is still held.
+// cannot be JSON, is not valid UTF-8 or is over Config.MaxResult is an
+// [*event.InputError] and nothing is stored; the claim is still held.
 //
 // It is safe to repeat. When another worker took the key over it is
 // [ErrLeaseLost]; when this claim completed with another result before, a
@@ -84,7 +85,8 @@ func (c *Claim) complete(ctx context.Context, result string) error {
 // A cancelled transaction whose reason for this action is
 // ConditionalCheckFailed has lost the lease, or has happened before: inside
 // [Do] return the error, for Do tells them apart; elsewhere [Claim.Fail] does.
-// In a transaction each action costs 2 WCU for each KB.
+// The reason TransactionConflict may be a renewal by Do under way: send the
+// transaction again. In a transaction each action costs 2 WCU for each KB.
 func (c *Claim) CompleteItem(result any) (types.TransactWriteItem, error) {
 	text, err := c.encode(result)
 	if err != nil {
@@ -106,9 +108,10 @@ func (c *Claim) CompleteItem(result any) (types.TransactWriteItem, error) {
 // the cause is a [Permanent] error the key has ended instead, and the error is
 // replayed.
 //
-// It is safe to repeat. It is [ErrLeaseLost] when another worker took the key
-// over, and a [*DoneError] when this claim is completed, as by a transaction
-// whose reply was lost.
+// It is safe to repeat. It is [ErrLeaseLost] when another worker claimed the
+// key: before this call, or after it gave the key up and its reply was lost. It
+// is a [*DoneError] when this claim is completed, as by a transaction whose
+// reply was lost.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Fail(ctx context.Context, cause error) error {
@@ -233,6 +236,9 @@ func (c *Claim) encode(result any) (string, error) {
 	text, err := json.Marshal(result)
 	if err != nil {
 		return "", event.BadInput(pkg, "result", "must be what encoding/json can encode: "+err.Error())
+	}
+	if !utf8.Valid(text) { // a json.RawMessage is taken as it is
+		return "", event.BadInput(pkg, "result", "must be valid UTF-8")
 	}
 	if most := c.store.cfg.MaxResult; len(text) > most {
 		return "", event.BadInput(pkg, "result", fmt.Sprintf("is %d bytes of JSON, Config.MaxResult is %d", len(text), most))

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"strings"
@@ -8,12 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -103,89 +99,6 @@ func TestRenewMovesLeaseAndExpiry(t *testing.T) {
 	wantBusy(t, store, order, time.Minute+time.Second)
 }
 
-// A renewal that was under way longer than the next one must not shorten the
-// lease: the holder counts on the later.
-func TestLateRenewalDoesNotShortenTheLease(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	tape := &tape{API: b.client}
-	store, err := ledger.New(tape, b.table, &ledger.Config{Now: b.clock.Now, Lease: time.Minute, MaxSkew: time.Second})
-	must(t, err)
-	c := mustClaim(t, store, order)
-	b.clock.Add(time.Second)
-	must(t, c.Renew(t.Context()))
-	early := tape.last()
-	b.clock.Add(30 * time.Second)
-	must(t, c.Renew(t.Context()))
-	if err := tape.deliver(t.Context(), early); err == nil {
-		t.Error("the late duplicate took effect")
-	}
-	wantBusy(t, store, order, time.Minute+time.Second)
-
-	b.clock.Add(-10 * time.Second) // a clock set back is the same from the other side
-	must(t, c.Renew(t.Context()))
-	if want := b.clock.Now().Add(70 * time.Second); !c.LeaseUntil().Equal(want) {
-		t.Errorf("lease until %v, want %v", c.LeaseUntil(), want)
-	}
-}
-
-// Two renewals at once, answered in the other order: the later lease stands.
-func TestRenewalsAnsweredInTheOtherOrder(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	slow := &slowReply{API: b.client}
-	store, err := ledger.New(slow, b.table, &ledger.Config{Now: b.clock.Now, Lease: time.Minute})
-	must(t, err)
-	c := mustClaim(t, store, order)
-	b.clock.Add(time.Second)
-	slow.meanwhile = func() {
-		b.clock.Add(time.Second)
-		must(t, c.Renew(t.Context()))
-	}
-	must(t, c.Renew(t.Context()))
-	if want := b.clock.Now().Add(time.Minute); !c.LeaseUntil().Equal(want) {
-		t.Errorf("lease until %v, want %v", c.LeaseUntil(), want)
-	}
-}
-
-// A duplicate of the claim's own request, late, does not reopen what the claim
-// gave up.
-func TestLateClaimDoesNotReopen(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	tape := &tape{API: b.client}
-	store, err := ledger.New(tape, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
-	c := mustClaim(t, store, order)
-	late := tape.last()
-	must(t, c.Fail(t.Context(), errors.New("no connection")))
-	if err := tape.deliver(t.Context(), late); err == nil {
-		t.Error("the late duplicate took effect")
-	}
-	if next := mustClaim(t, store, order); next.Attempt != 2 {
-		t.Errorf("attempt %d, want 2", next.Attempt)
-	}
-}
-
-// When another worker has given the key up in between, the late duplicate is a
-// claim that nobody holds: not its first sender either, whose nonce it bears.
-func TestLateClaimGivesNobodyTheKey(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	tape := &tape{API: b.client}
-	store, err := ledger.New(tape, b.table, &ledger.Config{Now: b.clock.Now, Lease: time.Minute, MaxSkew: time.Second})
-	must(t, err)
-	stale := mustClaim(t, store, order)
-	late := tape.last()
-	b.clock.Add(time.Hour)
-	must(t, mustClaim(t, store, order).Fail(t.Context(), errors.New("no connection")))
-	must(t, tape.deliver(t.Context(), late))
-	wantErr(t, "Renew", stale.Renew(t.Context()), ledger.ErrLeaseLost)
-	wantErr(t, "Fail", stale.Fail(t.Context(), errors.New("stale")), ledger.ErrLeaseLost)
-	wantErr(t, "Complete", stale.Complete(t.Context(), "stale"), ledger.ErrLeaseLost)
-	must(t, mustClaim(t, store, order).Complete(t.Context(), "fresh")) // its lease is long over
-}
-
 // Each step loses its reply, then its request; the caller notices nothing.
 func TestLostRepliesAndRequests(t *testing.T) {
 	t.Parallel()
@@ -233,8 +146,9 @@ func TestResultBounds(t *testing.T) {
 	store := b.store(t, ledger.Config{MaxResult: 10})
 	c := mustClaim(t, store, order)
 	for name, result := range map[string]any{
-		"too long": "123456789",
-		"no JSON":  math.NaN(),
+		"too long":  "123456789",
+		"no JSON":   math.NaN(),
+		"not UTF-8": json.RawMessage("\"a\xff\""),
 	} {
 		wantBadInput(t, name, c.Complete(t.Context(), result), "result")
 		_, err := c.CompleteItem(result)
@@ -358,58 +272,5 @@ func TestEveryWriteExtendsTheRetention(t *testing.T) {
 		if got, want := mustGet(t, store, what).ExpiresAt, b.clock.Now().Add(24*time.Hour); !got.Equal(want) {
 			t.Errorf("%s: expires at %v, want %v", what, got, want)
 		}
-	}
-}
-
-// book writes the effect, a row beside the ledger's, and the completion in one
-// transaction.
-func (b *bench) book(t *testing.T, c *ledger.Claim, result any) error {
-	t.Helper()
-	done, err := c.CompleteItem(result)
-	must(t, err)
-	effect := types.TransactWriteItem{Put: &types.Put{
-		TableName: aws.String(b.table), Item: ddb.Item{"pk": s("effect"), "fence": n(c.Fence)},
-		ConditionExpression: aws.String("attribute_not_exists(pk)"),
-	}}
-	_, err = b.client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{done, effect}})
-	return err
-}
-
-func TestCompleteItemJoinsATransaction(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
-	dead := mustClaim(t, store, order)
-	b.clock.Add(time.Hour)
-	heir := mustClaim(t, store, order)
-
-	err := b.book(t, dead, "dead")
-	if reasons, ok := ddb.Cancelled(err); !ok || !ddb.ConditionFailed(reasons[0]) {
-		t.Fatalf("transaction of the dead: %v", err)
-	}
-	if b.row(t, "effect") != nil {
-		t.Error("the effect of a lost lease is there")
-	}
-	must(t, b.book(t, heir, "heir"))
-	if b.row(t, "effect") == nil {
-		t.Error("the effect is missing")
-	}
-	wantDone(t, store, order, `"heir"`)
-	must(t, heir.Complete(t.Context(), "heir"))
-}
-
-// When the effect cannot be written the key is not done either.
-func TestCompleteItemIsUndoneWithItsTransaction(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	b.put(t, ddb.Item{"pk": s("effect")})
-	c := mustClaim(t, store, order)
-	if err := b.book(t, c, "x"); err == nil {
-		t.Fatal("the transaction went through")
-	}
-	must(t, c.Fail(t.Context(), errors.New("taken")))
-	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Result != nil {
-		t.Errorf("record: %+v", r)
 	}
 }

@@ -1,0 +1,150 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// A renewal that was under way longer than the next one must not shorten the
+// lease: the holder counts on the later.
+func TestLateRenewalDoesNotShortenTheLease(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	tape := &tape{API: b.client}
+	store, err := ledger.New(tape, b.table, &ledger.Config{Now: b.clock.Now, Lease: time.Minute, MaxSkew: time.Second})
+	must(t, err)
+	c := mustClaim(t, store, order)
+	b.clock.Add(time.Second)
+	must(t, c.Renew(t.Context()))
+	early := tape.last()
+	b.clock.Add(30 * time.Second)
+	must(t, c.Renew(t.Context()))
+	if err := tape.deliver(t.Context(), early); err == nil {
+		t.Error("the late duplicate took effect")
+	}
+	wantBusy(t, store, order, time.Minute+time.Second)
+
+	b.clock.Add(-10 * time.Second) // a clock set back is the same from the other side
+	must(t, c.Renew(t.Context()))
+	if want := b.clock.Now().Add(70 * time.Second); !c.LeaseUntil().Equal(want) {
+		t.Errorf("lease until %v, want %v", c.LeaseUntil(), want)
+	}
+}
+
+// Two renewals at once, answered in the other order: the later lease stands.
+func TestRenewalsAnsweredInTheOtherOrder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	slow := &slowReply{API: b.client}
+	store, err := ledger.New(slow, b.table, &ledger.Config{Now: b.clock.Now, Lease: time.Minute})
+	must(t, err)
+	c := mustClaim(t, store, order)
+	b.clock.Add(time.Second)
+	slow.meanwhile = func() {
+		b.clock.Add(time.Second)
+		must(t, c.Renew(t.Context()))
+	}
+	must(t, c.Renew(t.Context()))
+	if want := b.clock.Now().Add(time.Minute); !c.LeaseUntil().Equal(want) {
+		t.Errorf("lease until %v, want %v", c.LeaseUntil(), want)
+	}
+}
+
+// A duplicate of the claim's own request, late, does not reopen what the claim
+// gave up.
+func TestLateClaimDoesNotReopen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	tape := &tape{API: b.client}
+	store, err := ledger.New(tape, b.table, &ledger.Config{Now: b.clock.Now})
+	must(t, err)
+	c := mustClaim(t, store, order)
+	late := tape.last()
+	must(t, c.Fail(t.Context(), errors.New("no connection")))
+	if err := tape.deliver(t.Context(), late); err == nil {
+		t.Error("the late duplicate took effect")
+	}
+	if next := mustClaim(t, store, order); next.Attempt != 2 {
+		t.Errorf("attempt %d, want 2", next.Attempt)
+	}
+}
+
+// When another worker has given the key up in between, the late duplicate is a
+// claim that nobody holds: not its first sender either, whose nonce it bears.
+func TestLateClaimGivesNobodyTheKey(t *testing.T) {
+	t.Parallel()
+	for what, call := range map[string]func(context.Context, *ledger.Claim) error{
+		"Renew":    func(ctx context.Context, c *ledger.Claim) error { return c.Renew(ctx) },
+		"Complete": func(ctx context.Context, c *ledger.Claim) error { return c.Complete(ctx, "stale") },
+		"Fail":     func(ctx context.Context, c *ledger.Claim) error { return c.Fail(ctx, errors.New("stale")) },
+		"Fail with Permanent": func(ctx context.Context, c *ledger.Claim) error {
+			return c.Fail(ctx, ledger.Permanent(errors.New("stale")))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			tape := &tape{API: b.client}
+			store, err := ledger.New(tape, b.table, &ledger.Config{Now: b.clock.Now, Lease: time.Minute, MaxSkew: time.Second})
+			must(t, err)
+			stale := mustClaim(t, store, order)
+			late := tape.last()
+			b.clock.Add(time.Hour)
+			must(t, mustClaim(t, store, order).Fail(t.Context(), errors.New("no connection")))
+			must(t, tape.deliver(t.Context(), late))
+			before := b.row(t, order.Key)
+			wantErr(t, what, call(t.Context(), stale), ledger.ErrLeaseLost)
+			if diff := cmp.Diff(before, b.row(t, order.Key), cmp.Comparer(sameAttribute)); diff != "" {
+				t.Errorf("%s of the stale changed the row:\n%s", what, diff)
+			}
+			if err := b.book(t, stale, "stale"); err == nil {
+				t.Error("the stale claim's transaction went through")
+			}
+			must(t, mustClaim(t, store, order).Complete(t.Context(), "fresh")) // the late claim's lease is long over
+		})
+	}
+}
+
+func sameAttribute(x, y types.AttributeValue) bool { return reflect.DeepEqual(x, y) }
+
+// Fail takes effect and loses its reply, and another worker claims the key at
+// once: the SDK's next try reads that the lease is lost, though Fail gave it up.
+func TestFailTookEffectBeforeTheLeaseWasLost(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	deaf := &deafOnce{API: b.client}
+	store, err := ledger.New(deaf, b.table, &ledger.Config{Now: b.clock.Now})
+	must(t, err)
+	c := mustClaim(t, store, order)
+	var heir *ledger.Claim
+	deaf.meanwhile = func() { heir = mustClaim(t, b.store(t, ledger.Config{}), order) }
+	wantErr(t, "Fail", c.Fail(t.Context(), errors.New("no connection")), ledger.ErrLeaseLost)
+	if r := mustGet(t, store, order.Key); heir.Attempt != 2 || r.State != ledger.Claimed || r.LastError != "no connection" {
+		t.Errorf("attempt %d; record: %+v", heir.Attempt, r)
+	}
+	must(t, heir.Complete(t.Context(), 1))
+}
+
+// deafOnce loses a reply, does something, and sends the update again.
+type deafOnce struct {
+	ledger.API
+	meanwhile func()
+}
+
+func (d *deafOnce) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if f := d.meanwhile; f != nil {
+		d.meanwhile = nil
+		_, _ = d.API.UpdateItem(ctx, in, opts...)
+		f()
+	}
+	return d.API.UpdateItem(ctx, in, opts...)
+}
