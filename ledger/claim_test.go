@@ -162,6 +162,9 @@ func TestCrashesCountAsAttempts(t *testing.T) {
 	}
 	_, err := store.Claim(t.Context(), order)
 	wantErr(t, "third claim", err, ledger.ErrTooManyAttempts)
+	if got, want := err.Error(), "ledger: too many attempts"; got != want { // nobody gave up, so nobody said why
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 func TestFingerprint(t *testing.T) {

@@ -148,11 +148,10 @@ func (d *decoder) bytes(name string) []byte {
 	return b
 }
 
-// expiredRow is true of a row that has expired, deleted or not: one of this
-// package by :graced, which is now and the grace, an older system's by :now.
-// It is false of no row at all.
-const expiredRow = "attribute_exists(#claim) AND #expiresAt <= :graced" +
-	" OR attribute_not_exists(#claim) AND #expiresAt <= :now"
+// expiredRow is true of a row that has expired, deleted or not: any by :now,
+// and one of this package by :graced, which is now and the grace. It is false
+// of no row at all.
+const expiredRow = "attribute_exists(#claim) AND #expiresAt <= :graced OR #expiresAt <= :now"
 
 // expired is expiredRow for a row at hand.
 func (r row) expired(now time.Time) bool {

@@ -1,0 +1,76 @@
+package ledger_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// The state decides. A lease that stands on what is not claimed, as somebody
+// may have put it there, neither opens a key nor keeps it.
+func TestALeaseOfWhatIsNotClaimedDecidesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{MaxAttempts: 2})
+	claim := func(state ledger.State, attempts int64, lease time.Duration) (*ledger.Claim, error) {
+		b.put(t, ddb.Item{
+			"pk": s(order.Key), "claim": s("x"), "state": s(string(state)), "fence": n(1), "attempts": n(attempts),
+			"fingerprint": &types.AttributeValueMemberB{Value: orderHash}, "lastError": s("declined"),
+			"lease": n(b.clock.Now().Add(lease).UnixMilli()), "expiresAt": n(b.clock.Now().Add(2 * time.Hour).Unix()),
+		})
+		return store.Claim(t.Context(), order)
+	}
+	if _, err := claim(ledger.Done, 1, -time.Hour); !isDone(err) {
+		t.Errorf("done, lapsed: %v", err)
+	}
+	_, err := claim(ledger.Refused, 1, -time.Hour)
+	if _, ok := errors.AsType[*ledger.PermanentError](err); !ok {
+		t.Errorf("refused, lapsed: %v", err)
+	}
+	if c, err := claim(ledger.Failed, 1, time.Hour); err != nil || c.Attempt != 2 {
+		t.Errorf("failed, held: %v, %v", c, err)
+	}
+	_, err = claim(ledger.Failed, 2, time.Hour)
+	wantErr(t, "failed, held, attempts spent", err, ledger.ErrTooManyAttempts)
+}
+
+func isDone(err error) bool {
+	_, ok := errors.AsType[*ledger.DoneError](err)
+	return ok
+}
+
+func TestSeenAtStaysThroughLaterClaims(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	seen := b.clock.Now()
+	for range 3 {
+		must(t, mustClaim(t, store, order).Fail(t.Context(), errors.New("no connection")))
+		b.clock.Add(time.Hour)
+	}
+	if got := mustGet(t, store, order.Key).SeenAt; !got.Equal(seen) {
+		t.Errorf("seen at %v, want %v", got, seen)
+	}
+}
+
+// A claim takes effect and loses its reply, and before it is sent again
+// somebody ends the key by hand: it is not granted, though the nonce is its own.
+func TestAnOwnClaimThatWasEndedByHand(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	deaf := &deafOnce{API: b.client, meanwhile: func() {
+		row := b.row(t, order.Key)
+		row["state"] = s("done")
+		b.put(t, row)
+	}}
+	store, err := ledger.New(deaf, b.table, &ledger.Config{Now: b.clock.Now})
+	must(t, err)
+	if c, err := store.Claim(t.Context(), order); c != nil || !isDone(err) {
+		t.Errorf("Claim = %v, %v", c, err)
+	}
+}
