@@ -74,3 +74,37 @@ func TestAnOwnClaimThatWasEndedByHand(t *testing.T) {
 		t.Errorf("Claim = %v, %v", c, err)
 	}
 }
+
+// Fail and Fail for good are not the same, though their texts are.
+func TestFailingAndFailingForGoodDiffer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	declined := errors.New("declined")
+
+	c := mustClaim(t, store, ledger.Request{Key: "first for good"})
+	must(t, c.Fail(t.Context(), ledger.Permanent(declined)))
+	if _, ok := errors.AsType[*ledger.PermanentError](c.Fail(t.Context(), declined)); !ok {
+		t.Error("a key that was refused for good failed once more")
+	}
+
+	c = mustClaim(t, store, ledger.Request{Key: "first for now"})
+	must(t, c.Fail(t.Context(), declined))
+	wantErr(t, "Fail for good of a key given up", c.Fail(t.Context(), ledger.Permanent(declined)), ledger.ErrLeaseLost)
+}
+
+// A renewal took effect and was never answered, and then the clock is set back:
+// the lease that stands is the one that holds.
+func TestRenewalLearnsOfTheLeaseThatStands(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := mustClaim(t, b.store(t, ledger.Config{Lease: time.Minute}), order)
+	b.clock.Add(30 * time.Second)
+	b.deaf(t, func() error { return c.Renew(t.Context()) })
+	stands := b.clock.Now().Add(time.Minute)
+	b.clock.Add(-10 * time.Second)
+	must(t, c.Renew(t.Context()))
+	if got := c.LeaseUntil(); !got.Equal(stands) {
+		t.Errorf("lease until %v, want %v", got, stands)
+	}
+}

@@ -139,7 +139,7 @@ const abandonWithin = time.Second
 // abandon gives up what a claim may have taken whose context ended before the
 // answer came: no work has begun, so the attempt shall not count. It is best
 // effort. A request that arrives later still takes the key, as one of a worker
-// that crashed does; one that arrives again does not, for its nonce stands.
+// that crashed does; a duplicate of one that arrived does not: its nonce stands.
 func (s *Store) abandon(ctx context.Context, key, nonce string) {
 	text := truncate(context.Cause(ctx).Error(), maxError)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
