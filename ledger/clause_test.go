@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/ledger"
 )
@@ -107,4 +108,25 @@ func TestRenewalLearnsOfTheLeaseThatStands(t *testing.T) {
 	if got := c.LeaseUntil(); !got.Equal(stands) {
 		t.Errorf("lease until %v, want %v", got, stands)
 	}
+}
+
+// A row without expiresAt never expires, whoever asks.
+func TestARowThatNeverExpires(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	b.put(t, ddb.Item{"pk": s(order.Key), "seenAt": s("2025-11-05T17:30:00Z")})
+	if r := mustGet(t, store, order.Key); r.State != ledger.Done || !r.ExpiresAt.IsZero() {
+		t.Errorf("record: %+v", r)
+	}
+	wantDone(t, store, order, "")
+}
+
+// What is not UTF-8 is stored in another form, and known again after a lost reply.
+func TestAnErrorThatIsNotUTF8IsKnownAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := mustClaim(t, b.store(t, ledger.Config{}), order)
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
+	must(t, c.Fail(t.Context(), errors.New("a\xffb")))
 }
