@@ -15,9 +15,9 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// API is what the package calls of *dynamodb.Client. What wraps a client must
-// pass on the options of each call: by them [Store.MarkSeen] learns of attempts
-// that had no answer.
+// API is what the package calls of *dynamodb.Client. One that wraps a client
+// must hand the options of a call on: without them [Store.MarkSeen] knows of no
+// failed request whether it took effect.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)

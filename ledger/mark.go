@@ -26,8 +26,8 @@ var unseenNames = names(attrKey, attrClaim, attrExpiresAt)
 // dies before it did anything. Work that must happen needs [Store.Claim] or
 // [Do]. A lost reply is told from a redelivery and repeated by the SDK; when
 // that too stays without an answer the error is [event.ErrUnknownOutcome], and
-// the key may be marked. After any other error it is not. What wraps the client
-// must pass the options of the call on for that: see [API].
+// the key may be marked. After any other error it is not. When the [API]
+// drops the options of a call, every failed request is of unknown outcome.
 //
 // Price: 1 request, 1 WCU. When a row stands, for a duplicate or expired and
 // not deleted yet, 1 WCU for each KB of it.
