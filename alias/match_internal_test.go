@@ -12,7 +12,7 @@ import (
 func bookOf(phrases ...string) *book {
 	var rows []row
 	for _, phrase := range phrases {
-		rows = append(rows, row{stands: true, Alias: Alias{Phrase: phrase, Name: phrase}})
+		rows = append(rows, row{Alias: Alias{Phrase: phrase, Name: phrase}})
 	}
 	return newBook(rows, time.Time{})
 }
@@ -60,6 +60,11 @@ func TestMatch(t *testing.T) {
 		{"a skin tone is the picture's", "👍|👍🏽", "👍🏽 👍🏿 👍", []string{"👍🏽=👍🏽", "👍=👍"}},
 		{"not out of a joined picture", "👨|👩|👨👩👧", "👨\u200d👩 👨\u200d👩\u200d👧", []string{"👨👩👧=👨\u200d👩\u200d👧"}},
 		{"a joiner at the end joins nothing", "👨|x", "👨\u200d x\u200d", []string{"👨=👨\u200d", "x=x\u200d"}},
+		{"a joiner at the beginning joins nothing", "disk|👩", "\u200d\u200ddisk", []string{"disk=disk"}},
+		{"nor behind what shows nothing there", "disk|👩", "\u200b\u200d👩", []string{"👩=👩"}},
+		{"nor behind white space", "disk|👩", "x \u200ddisk\n\u200d👩 \u200d disk", []string{"disk=disk", "👩=👩", "disk=disk"}},
+		{"nor behind a control", "disk", "x\x07\u200ddisk", []string{"disk=disk"}},
+		{"a joiner behind a picture joins", "👩|👨", "👨\u200d\u200b👩", nil},
 		{"not half of two flags", "🇪🇳|🇸🇪", "🇸🇪🇳🇴 🇳🇴🇸🇪", []string{"🇸🇪=🇸🇪", "🇸🇪=🇸🇪"}},
 		{"beside a joined picture", "disk|👩", "👨\u200d👩disk", []string{"disk=disk"}},
 		{"what is no text is no character", "\ufffd", "\xff \ufffd", []string{"\ufffd=\ufffd"}},
@@ -94,6 +99,7 @@ func FuzzMatch(f *testing.F) {
 		{"\u0301", "a\u0301 \u0301"},
 		{"\u0301\u0316", strings.Repeat("\u0301", 64)},
 		{"x", "\xff\u200dx"},
+		{"\u200dx", "\u200dx \u200dx"},
 		{"가", "\u1100\u1161\u11a8"},
 	} {
 		f.Add(seed[0], seed[1])

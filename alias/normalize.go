@@ -19,6 +19,12 @@ import (
 // marks, soft hyphens, variation selectors). Letters keep their marks: "båda"
 // and "bada" are two words. It is idempotent.
 //
+// Other characters that show nothing stay, and make another phrase of the text:
+// the Hangul fillers (U+115F, U+1160, U+3164, U+FFA0), the blank Braille pattern
+// (U+2800), the Mongolian variation selectors (U+180B to U+180D, U+180F), tags
+// (U+E0000 to U+E007F) and the variation selectors of ideographs (U+E0100 to
+// U+E01EF).
+//
 // What holds no visible character, holds a control character, is not UTF-8 or
 // is longer than a sort key may be is an [*event.InputError].
 func Normalize(phrase string) (string, error) {
@@ -130,7 +136,7 @@ func strip(text string) (kept []byte, from []int) {
 			joined = false
 			r = barrier
 		case showsNothing(r):
-			joined = joined || r == zeroWidthJoiner
+			joined = joined || r == zeroWidthJoiner && joins(kept)
 			continue
 		}
 		if joined {
@@ -145,8 +151,15 @@ func strip(text string) (kept []byte, from []int) {
 	return kept, from
 }
 
-// showsNothing tells the characters that only steer how their neighbours are
-// laid out or drawn.
+// joins reports whether a joiner after the text has something to join: at its
+// beginning, and after white space or the barrier, it has not.
+func joins(kept []byte) bool {
+	return len(kept) > 0 && kept[len(kept)-1] != ' ' && kept[len(kept)-1] != barrier
+}
+
+// showsNothing reports whether the character only steers how its neighbours are
+// laid out or drawn. These are the characters of normal form 1: more of them
+// would be another form, in which stored phrases have other keys.
 func showsNothing(r rune) bool {
 	switch {
 	case r == '\u00ad', // soft hyphen

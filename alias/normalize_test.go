@@ -49,6 +49,41 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
+// Normal form 1, to the character: these vanish, their neighbours do not.
+func TestNormalizeDropsWhatShowsNothing(t *testing.T) {
+	t.Parallel()
+	for _, bounds := range [][2]rune{
+		{0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x180e, 0x180e}, {0x200b, 0x200f}, {0x202a, 0x202e},
+		{0x2060, 0x206f}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff},
+	} {
+		for r := bounds[0]; r <= bounds[1]; r++ {
+			if got, err := alias.Normalize("di" + string(r) + "sk"); err != nil || got != "disk" {
+				t.Errorf("%U: %+q, %v", r, got, err)
+			}
+		}
+		for _, r := range []rune{bounds[0] - 1, bounds[1] + 1} {
+			if got, err := alias.Normalize("di" + string(r) + "sk"); err != nil || got == "disk" {
+				t.Errorf("%U: %+q, %v; want it to stay", r, got, err)
+			}
+		}
+	}
+}
+
+// These show nothing either, and stay: what the documentation lists.
+func TestNormalizeKeepsOtherInvisibleCharacters(t *testing.T) {
+	t.Parallel()
+	for _, bounds := range [][2]rune{
+		{0x115f, 0x1160}, {0x3164, 0x3164}, {0xffa0, 0xffa0}, {0x2800, 0x2800}, {0x180b, 0x180d}, {0x180f, 0x180f},
+		{0xe0000, 0xe007f}, {0xe0100, 0xe01ef},
+	} {
+		for r := bounds[0]; r <= bounds[1]; r++ {
+			if got, err := alias.Normalize("葛" + string(r)); err != nil || got != "葛"+string(r) {
+				t.Errorf("%U: %+q, %v", r, got, err)
+			}
+		}
+	}
+}
+
 func TestNormalizeKeepsWordsApart(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2]string{
