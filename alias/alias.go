@@ -43,15 +43,18 @@ type Config struct {
 
 	// CacheTTL is the longest that a scope's book is answered from memory. Up
 	// to a tenth is taken off, another part at each read, lest many processes
-	// that started together read again together. Defaults to 5 minutes.
+	// that started together read again together. It is also how long after a
+	// write of this Store its reads of the scope are consistent, with NoCache
+	// too. Defaults to 5 minutes.
 	CacheTTL time.Duration
 
-	// CacheScopes is how many books are kept; the oldest goes first. Defaults
+	// CacheScopes is how many books are kept, and of how many scopes it is
+	// remembered that this Store wrote to them; the oldest goes first. Defaults
 	// to 1,000.
 	CacheScopes int
 
-	// NoCache keeps no books: every question reads the table, those asked
-	// side by side together.
+	// NoCache keeps no books: every question and every Put reads the book,
+	// those asked side by side together.
 	NoCache bool
 }
 
@@ -159,7 +162,8 @@ type Alias struct {
 	Name   string // the canonical name it stands for
 
 	// Confirmations counts how often the phrase was confirmed to stand for
-	// this name.
+	// this name, at least: of confirmations that arrive out of order some are
+	// not counted. See [Store.Confirm].
 	Confirmations int64
 	Source        Source
 	LearnedFrom   string // who taught it; "" when nobody is known

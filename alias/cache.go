@@ -20,22 +20,28 @@ type cache struct {
 	mu      sync.Mutex // guards what follows; never held across a request
 	slots   map[string]slot
 	flights map[string]*flight
+	marks   map[string]time.Time // when this process last wrote to a scope
+	evicted time.Time            // the latest mark that had to make room for another
 }
 
-// slot is what is known of a scope.
+// slot holds the book of a scope.
 type slot struct {
-	book  *book // nil after a local write: the next read must be consistent to see it
-	since time.Time
-	ttl   time.Duration
+	book    *book
+	since   time.Time
+	ttl     time.Duration
+	dropped bool // this process has written to the scope since
 }
 
-// valid returns the book unless it is too old. A clock that was set back must
-// not make it immortal.
+// fresh reports whether the book is young enough. A clock that was set back
+// must not make it immortal.
+func (s slot) fresh(now time.Time) bool { return now.Sub(s.since).Abs() < s.ttl }
+
+// valid returns the book if questions may be answered from it.
 func (s slot) valid(now time.Time) *book {
-	if now.Sub(s.since).Abs() < s.ttl {
-		return s.book
+	if s.dropped || !s.fresh(now) {
+		return nil
 	}
-	return nil
+	return s.book
 }
 
 // flight is a read under way, which all who ask for the scope wait for. It is
@@ -52,7 +58,7 @@ type flight struct {
 func newCache(c Config, fetch func(context.Context, string, bool) (*book, error)) *cache {
 	return &cache{
 		now: c.Now, fetch: fetch, ttl: c.CacheTTL, most: c.CacheScopes, off: c.NoCache,
-		slots: map[string]slot{}, flights: map[string]*flight{},
+		slots: map[string]slot{}, flights: map[string]*flight{}, marks: map[string]time.Time{},
 	}
 }
 
@@ -69,13 +75,27 @@ func (c *cache) get(ctx context.Context, scope string) (*book, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("alias: waiting for the book: %w", ctx.Err())
+			return nil, fmt.Errorf("waiting for the book: %w", ctx.Err())
 		case <-f.landed:
 		}
 		if !f.left {
 			return f.book, f.err
 		}
 	}
+}
+
+// lately is get, but also answers from a book that this process has written to
+// since. That is good enough to ask for the spellings of older systems, which no
+// write of this package changes.
+func (c *cache) lately(ctx context.Context, scope string) (*book, error) {
+	c.mu.Lock()
+	s := c.slots[scope]
+	fresh := s.fresh(c.now())
+	c.mu.Unlock()
+	if fresh {
+		return s.book, nil
+	}
+	return c.get(ctx, scope)
 }
 
 // refresh reads consistently, whatever is known or under way.
@@ -115,29 +135,33 @@ func (c *cache) fly(ctx context.Context, scope string, f *flight, consistent boo
 	defer close(f.landed)
 	f.left = true // should fetch panic, the others see for themselves
 	defer func() { c.land(scope, f) }()
-	f.book, f.err = c.fetch(ctx, scope, consistent || c.written(scope))
+	f.book, f.err = c.fetch(ctx, scope, consistent || c.wrote(scope))
 	f.left = f.err != nil && ctx.Err() != nil
 	return f.book, f.err
 }
 
 // end ends the flight of a writer, who knows what book its writes made of the
-// one there was when the flight began. Without it, those who wait read for
-// themselves.
-func (c *cache) end(scope string, f *flight, b *book) {
+// one in memory when the flight began, and whether it made any. Without that
+// book, those who wait read for themselves.
+func (c *cache) end(scope string, f *flight, b *book, wrote bool) {
 	f.book, f.left = b, b == nil
-	if b == nil || !c.land(scope, f) {
+	if wrote {
+		c.mark(scope)
+	}
+	if landed := c.land(scope, f); wrote && (b == nil || !landed) {
 		c.drop(scope) // whatever overtook this flight may have missed its writes
 	}
 	close(f.landed)
 }
 
-// written reports whether this process wrote to the scope since it last read
-// it.
-func (c *cache) written(scope string) bool {
+// wrote reports whether this process wrote to the scope within the cache's TTL,
+// or may have done so: an eventually consistent read might miss that write.
+func (c *cache) wrote(scope string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s, ok := c.slots[scope]
-	return ok && s.book == nil
+	now := c.now()
+	at, ok := c.marks[scope]
+	return ok && now.Sub(at) < c.ttl || now.Sub(c.evicted) < c.ttl
 }
 
 // land keeps what the flight brought, unless it was overtaken.
@@ -148,58 +172,68 @@ func (c *cache) land(scope string, f *flight) bool {
 		return false
 	}
 	delete(c.flights, scope)
-	switch {
-	case f.book == nil:
-	case c.off:
-		delete(c.slots, scope) // what this process wrote has been seen
-	default:
-		c.put(scope, slot{book: f.book, since: f.book.read, ttl: c.ttl - spread(scope, f.book.read, c.ttl/10)})
+	if f.book != nil && !c.off {
+		c.keep(scope, slot{book: f.book, since: f.book.read, ttl: c.ttl - spread(scope, f.book.read, c.ttl/10)})
 	}
 	return true
 }
 
 // spread is a part of most, another for each scope and each time that it is
-// read: processes that started together soon read at different times. It is no
-// random part, so that what a test or a replay on a clock of its own costs is
-// the same in every run.
+// read: processes that started together soon read at different times. It is not
+// random, so that what a test or a replay on a clock of its own costs is the
+// same in every run.
 func spread(scope string, read time.Time, most time.Duration) time.Duration {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s#%d", scope, read.UnixNano())
 	return time.Duration(h.Sum64() % uint64(most+1))
 }
 
-// drop forgets the scope's book, and the read under way, which may have missed
-// the write. Writers call it when their request is over, whatever came of it.
+// drop stops the scope's book, and the read under way, from answering anybody
+// who asks from now on: both may have missed the write. Writers call it when
+// their request is over, whether it succeeded or not.
 func (c *cache) drop(scope string) {
+	c.mark(scope)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.flights, scope)
-	c.put(scope, slot{since: c.now(), ttl: c.ttl})
+	if s, ok := c.slots[scope]; ok {
+		s.dropped = true
+		c.slots[scope] = s
+	}
 }
 
-// put makes room by giving up the oldest book. That a scope was written to is
-// given up only for another that was: the next read of it must know. The lock
-// is held.
-func (c *cache) put(scope string, s slot) {
+// mark notes a write to the scope. If there is no room, the oldest mark is
+// evicted, and all scopes are read consistently for as long as it would have
+// lived.
+func (c *cache) mark(scope string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.marks[scope]; !ok && len(c.marks) >= c.most {
+		oldest := oldestOf(c.marks, func(at time.Time) time.Time { return at })
+		if at := c.marks[oldest]; at.After(c.evicted) {
+			c.evicted = at
+		}
+		delete(c.marks, oldest)
+	}
+	c.marks[scope] = c.now()
+}
+
+// keep stores the slot. If there is no room, the oldest book is evicted. The
+// lock is held.
+func (c *cache) keep(scope string, s slot) {
 	if _, ok := c.slots[scope]; !ok && len(c.slots) >= c.most {
-		oldest, found := c.oldest(true)
-		if !found && s.book != nil {
-			return // full of scopes written to: this book is not kept
-		}
-		if !found {
-			oldest, _ = c.oldest(false)
-		}
-		delete(c.slots, oldest)
+		delete(c.slots, oldestOf(c.slots, func(s slot) time.Time { return s.since }))
 	}
 	c.slots[scope] = s
 }
 
-// oldest finds the oldest slot with a book, or without.
-func (c *cache) oldest(book bool) (scope string, found bool) {
-	for other, o := range c.slots {
-		if (o.book != nil) == book && (!found || o.since.Before(c.slots[scope].since)) {
-			scope, found = other, true
+// oldestOf returns the key of the oldest value.
+func oldestOf[V any](values map[string]V, at func(V) time.Time) (oldest string) {
+	found := false
+	for key, value := range values {
+		if !found || at(value).Before(at(values[oldest])) {
+			oldest, found = key, true
 		}
 	}
-	return scope, found
+	return oldest
 }

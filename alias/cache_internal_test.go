@@ -61,7 +61,7 @@ func (s *source) fetch(ctx context.Context, scope string, consistent bool) (*boo
 	}
 	var rows []row
 	if name != "" {
-		rows = append(rows, row{stands: true, Alias: Alias{Scope: scope, Phrase: "disk", Name: name}})
+		rows = append(rows, row{Alias: Alias{Scope: scope, Phrase: "disk", Name: name}})
 	}
 	return newBook(rows, time.Now()), nil
 }
@@ -327,21 +327,116 @@ func TestCacheGivesUpTheOldest(t *testing.T) {
 	})
 }
 
-// That a scope was written to outlives the books of others.
-func TestCacheRemembersWhatWasWritten(t *testing.T) {
-	bubble(t, Config{CacheScopes: 1}, func(t *testing.T, c *cache, s *source) {
+// A mark lives for the cache's TTL, however many reads there are, and no longer.
+func TestCacheReadsConsistentlyForItsTimeAfterAWrite(t *testing.T) {
+	for name, cfg := range map[string]Config{"NoCache": {NoCache: true}, "books of others come between": {CacheScopes: 1}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, cfg, func(t *testing.T, c *cache, s *source) {
+				c.drop("a")
+				for i := range 3 {
+					want(t, c, s, "a", "diskning", 2*i+1)
+					want(t, c, s, "b", "diskning", 2*i+2)
+				}
+				if s.consistent != 3 {
+					t.Errorf("%d consistent reads, want the 3 of what was written", s.consistent)
+				}
+				time.Sleep(5*time.Minute - 1)
+				want(t, c, s, "a", "diskning", 7)
+				if s.consistent != 4 {
+					t.Errorf("%d consistent reads, want 4", s.consistent)
+				}
+				want(t, c, s, "b", "diskning", 8)
+				time.Sleep(1)
+				want(t, c, s, "a", "diskning", 9)
+				if s.consistent != 4 {
+					t.Errorf("%d consistent reads after the mark's time, want 4", s.consistent)
+				}
+			})
+		})
+	}
+}
+
+// When marks have to make room, nobody knows which scope was written to: all
+// are read consistently for as long as the latest of those marks would live.
+func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
+	bubble(t, Config{CacheScopes: 2, NoCache: true}, func(t *testing.T, c *cache, s *source) {
+		reads := 0
+		consistent := func(scope string, yes bool) {
+			t.Helper()
+			before := s.consistent
+			reads++
+			want(t, c, s, scope, "diskning", reads)
+			if got := s.consistent > before; got != yes {
+				t.Errorf("consistent: %v, want %v", got, yes)
+			}
+		}
 		c.drop("a")
-		want(t, c, s, "b", "diskning", 1) // not kept: there is no room
-		want(t, c, s, "a", "diskning", 2)
-		if s.consistent != 1 {
-			t.Errorf("%d consistent reads, want the one of what was written", s.consistent)
-		}
-		want(t, c, s, "a", "diskning", 2)
+		time.Sleep(time.Minute)
 		c.drop("b")
-		c.drop("c") // the oldest gives way
-		if len(c.slots) != 1 || !c.written("c") {
-			t.Errorf("%d slots", len(c.slots))
+		time.Sleep(time.Minute)
+		c.drop("b") // has its place already
+		consistent("never written", false)
+		time.Sleep(time.Minute)
+		c.drop("c") // in the place of a
+		consistent("never written", true)
+		consistent("a", true)
+		time.Sleep(2*time.Minute - 1)
+		consistent("a", true)
+		time.Sleep(1)
+		consistent("a", false)
+		consistent("b", true)
+		consistent("c", true)
+		if len(c.marks) != 2 {
+			t.Errorf("%d marks", len(c.marks))
 		}
+		// The mark of b, then that of c goes; then an old one, which must not
+		// hide that.
+		c.drop("d")
+		c.drop("e")
+		c.marks["d"] = c.now().Add(-time.Hour)
+		c.drop("f")
+		time.Sleep(3*time.Minute - 1)
+		consistent("never written", true)
+		time.Sleep(1)
+		consistent("never written", false)
+	})
+}
+
+// A clock that was set back must not make a write unseen.
+func TestCacheMarksSurviveAClockSetBack(t *testing.T) {
+	clock := time.Now()
+	bubble(t, Config{NoCache: true, Now: func() time.Time { return clock }}, func(t *testing.T, c *cache, s *source) {
+		c.drop("a")
+		clock = clock.Add(-time.Hour)
+		want(t, c, s, "a", "diskning", 1)
+		if s.consistent != 1 {
+			t.Errorf("%d consistent reads, want 1", s.consistent)
+		}
+	})
+}
+
+// What the process itself wrote changes nothing about older spellings, so a
+// book from before is good enough to ask for them, but never older than its
+// time.
+func TestCacheLately(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		lately := func(name string, reads int) {
+			t.Helper()
+			b, err := c.lately(t.Context(), "a")
+			if err != nil || b.entries["disk"].Name != name || s.reads != reads {
+				t.Errorf("%v, %v, %d reads; want %q, %d", b, err, s.reads, name, reads)
+			}
+		}
+		lately("diskning", 1)
+		s.set("torkning")
+		c.drop("a")
+		lately("diskning", 1)
+		time.Sleep(5 * time.Minute)
+		lately("torkning", 2)
+		s.set("tvätt")
+		c.drop("a")
+		want(t, c, s, "a", "tvätt", 3)
+		lately("tvätt", 3)
 	})
 }
 
@@ -349,11 +444,8 @@ func TestNoCache(t *testing.T) {
 	bubble(t, Config{NoCache: true}, func(t *testing.T, c *cache, s *source) {
 		want(t, c, s, "a", "diskning", 1)
 		want(t, c, s, "a", "diskning", 2)
-		c.drop("a")
-		want(t, c, s, "a", "diskning", 3)
-		want(t, c, s, "a", "diskning", 4)
-		if s.consistent != 1 || len(c.slots) != 0 {
-			t.Errorf("%d consistent reads, want 1; %d slots", s.consistent, len(c.slots))
+		if s.consistent != 0 || len(c.slots) != 0 {
+			t.Errorf("%d consistent reads; %d slots", s.consistent, len(c.slots))
 		}
 	})
 }
@@ -361,7 +453,7 @@ func TestNoCache(t *testing.T) {
 // A writer who knows its book leaves it to all who ask, unless another write
 // came between.
 func TestCacheEnd(t *testing.T) {
-	after := newBook([]row{{stands: true, Alias: Alias{Phrase: "disk", Name: "seeded"}}}, time.Time{})
+	after := newBook([]row{{Alias: Alias{Phrase: "disk", Name: "seeded"}}}, time.Time{})
 	for name, c := range map[string]struct {
 		overtake func(*testing.T, *cache)
 		book     *book
@@ -389,9 +481,12 @@ func TestCacheEnd(t *testing.T) {
 				if c.book != nil {
 					known := *c.book
 					known.read = time.Now()
-					cache.end("a", f, &known)
+					cache.end("a", f, &known, true)
 				} else {
-					cache.end("a", f, nil)
+					cache.end("a", f, nil, true)
+				}
+				if !cache.wrote("a") {
+					t.Error("no mark of the writes")
 				}
 				want(t, cache, s, "a", c.want, c.reads)
 				if s.consistent != c.reads-1 {
@@ -402,13 +497,31 @@ func TestCacheEnd(t *testing.T) {
 	}
 }
 
+// A writer that wrote nothing leaves no mark, and books as they are.
+func TestCacheEndWithoutAWrite(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		f, _ := c.begin("a")
+		c.end("a", f, nil, false)
+		want(t, c, s, "a", "diskning", 1)
+		f, before := c.begin("a")
+		if _, err := c.refresh(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		c.end("a", f, before, false)
+		want(t, c, s, "a", "diskning", 2)
+		if s.consistent != 1 || c.wrote("a") || len(c.flights) != 0 {
+			t.Errorf("%d consistent reads, a mark: %v, %d flights", s.consistent, c.wrote("a"), len(c.flights))
+		}
+	})
+}
+
 // A book that was completed is as old as its oldest row.
 func TestCacheEndKeepsTheAge(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
 		want(t, c, s, "a", "diskning", 1)
 		time.Sleep(4 * time.Minute)
 		f, before := c.begin("a")
-		c.end("a", f, before)
+		c.end("a", f, before, false)
 		want(t, c, s, "a", "diskning", 1)
 		time.Sleep(time.Minute)
 		want(t, c, s, "a", "diskning", 2)

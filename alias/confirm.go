@@ -25,12 +25,14 @@ var confirm = expression{
 	names: names(attrType, attrName, attrNamedBy, attrConfirmedBy, attrConfirmations, attrUpdatedAt),
 }
 
-// Confirm counts a confirmation, once for each event. The row remembers the
-// last confirming event: that one again is Duplicate, and an earlier one, of
-// which the row cannot tell whether it was counted, is [event.ErrTooOld] and
-// not counted; so is one earlier than the event that gave the phrase its name,
-// for it confirmed what stood before. A phrase that stands for another name is
-// a [*TakenError], one that stands for nothing [ErrNotFound].
+// Confirm counts a confirmation, once for each event. The row remembers one
+// event, the last that was counted: that one again is Duplicate, and an earlier
+// one is [event.ErrTooOld] and not counted, for the row cannot tell whether it
+// was. So of confirmations that arrive out of order some are lost. One earlier
+// than the event that gave the phrase its name is ErrTooOld as well: it
+// confirmed what stood before. A phrase that stands for another name is a
+// [*TakenError]. One that stands for nothing, or only in an older system's
+// spelling, is [ErrNotFound].
 //
 // Price: 1 request, 2 WCU. One for the item and one for the index; a refusal
 // costs 1 WCU.
@@ -45,7 +47,7 @@ func (s *Store) Confirm(ctx context.Context, c Confirm) (event.Outcome, error) {
 	if err := s.check(c.Event, ""); err != nil {
 		return 0, err
 	}
-	got, err := s.update(ctx, p, confirm, ddb.Item{
+	got, err := s.update(ctx, "Confirm", p, confirm, ddb.Item{
 		":type":  item.S(p.prefix),
 		":name":  item.S(c.Name),
 		":event": item.S(c.Event.String()),

@@ -2,7 +2,7 @@ package alias
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
@@ -23,13 +23,10 @@ type Correct struct {
 // confirmed for another name does not count for this one.
 var (
 	rename = expression{
-		update: "SET #type = :type, #canonicalActivity = :name, #gsi1pk = :index, #gsi1sk = :name, " +
-			"#confirmations = :zero, #source = :learned, #learnedFrom = :actor, #namedBy = :event, " +
-			"#createdAt = if_not_exists(#createdAt, :now), #updatedAt = :now",
+		update: naming + ", #learnedFrom = :actor",
 		condition: "(attribute_not_exists(#namedBy) OR #namedBy < :event) AND " +
 			"(attribute_not_exists(#canonicalActivity) OR #canonicalActivity <> :name)",
-		names: names(attrType, attrName, attrIndexPK, attrIndexSK, attrConfirmations, attrSource,
-			attrLearnedFrom, attrNamedBy, attrCreatedAt, attrUpdatedAt),
+		names: namingNames,
 	}
 	insist = expression{
 		update: "SET #type = :type, #source = :learned, #learnedFrom = :actor, #namedBy = :event, #updatedAt = :now",
@@ -44,7 +41,8 @@ var (
 const correctTries = 5
 
 // Correct makes the phrase stand for the name: taught, corrected, seeded or
-// never heard before. Among corrections the later event wins, in whatever
+// never heard before. What it stands for in an older system's spelling is
+// hidden by the row that Correct writes. Among corrections the later event wins, in whatever
 // order they arrive, and an earlier one is [event.ErrTooOld]; the event that
 // named the phrase is Duplicate. Confirmations start again from 0, unless the
 // name is the one that stands: then only the event is noted.
@@ -66,9 +64,11 @@ func (s *Store) Correct(ctx context.Context, c Correct) (event.Outcome, error) {
 	if err := s.check(c.Event, c.Actor); err != nil {
 		return 0, err
 	}
-	change := rename
+	renaming := s.naming(p, c.Name, c.Event)
+	renaming[":actor"] = item.S(c.Actor)
+	change, values := rename, renaming
 	for range correctTries {
-		got, err := s.update(ctx, p, change, s.correction(p, c, change))
+		got, err := s.update(ctx, "Correct", p, change, values)
 		if err != nil {
 			return 0, err
 		}
@@ -78,17 +78,17 @@ func (s *Store) Correct(ctx context.Context, c Correct) (event.Outcome, error) {
 		if out, err := c.refusedBy(got.by); out != 0 || err != nil {
 			return out, err
 		}
-		change = rename
+		change, values = rename, renaming
 		if got.by.Name == c.Name {
-			change = insist
+			change, values = insist, s.insisting(p, c)
 		}
 	}
-	return 0, fmt.Errorf("alias: Correct on table %s: the row kept changing", s.table)
+	return 0, s.wrap("Correct", errors.New("the row kept changing"))
 }
 
-// correction returns the values the change names, no more.
-func (s *Store) correction(p place, c Correct, change expression) ddb.Item {
-	values := ddb.Item{
+// insisting returns the values that insist names, no more.
+func (s *Store) insisting(p place, c Correct) ddb.Item {
+	return ddb.Item{
 		":type":    item.S(p.prefix),
 		":name":    item.S(c.Name),
 		":learned": item.S(string(Learned)),
@@ -96,11 +96,6 @@ func (s *Store) correction(p place, c Correct, change expression) ddb.Item {
 		":event":   item.S(c.Event.String()),
 		":now":     item.Time(s.cfg.Now()),
 	}
-	if change.update == rename.update {
-		values[":index"] = item.S(p.indexPK)
-		values[":zero"] = item.N(0)
-	}
-	return values
 }
 
 // refusedBy reads from the row that stands whether the event is over; neither

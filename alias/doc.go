@@ -36,61 +36,80 @@
 // NAME_BY_TARGET#<scope>.
 //
 // Items of an older system lack type and the events, and have times in other
-// forms. They are read and changed as they are. Where its sort key is not what
-// [Normalize] makes of it, an item is found by Match, Resolve and All, and
-// cannot be changed; the item a Correct writes beside it hides it.
+// forms. They are read and changed as they are. Where the sort key of such an
+// item is not what [Normalize] makes of it, the item is an older spelling:
+// Match, Resolve and All find it, and its name owns the phrase, but it is never
+// changed. The item in normal form that a Correct, a Forget or a Put of the
+// same name writes beside it hides it, even after that one is forgotten.
+// PhrasesOf reads the index and shows older spellings, hidden or not. Until
+// there is an item in normal form, Confirm is ErrNotFound.
 //
 // # What an event does
 //
-//	          phrase is free   has the name   has another name   named by a later event
-//	Put       taught           Duplicate      *TakenError        the same; if forgotten, ErrTooOld
-//	Correct   taught           noted          renamed            ErrTooOld
-//	Confirm   ErrNotFound      counted        *TakenError        ErrTooOld
-//	Forget    ErrNotFound      forgotten      forgotten          ErrTooOld
+//	          phrase is free      has the name   has another name   named or forgotten by a later event
+//	Put       taught              Duplicate      *TakenError        the same; if forgotten, ErrTooOld
+//	Correct   taught              noted          renamed            ErrTooOld
+//	Confirm   ErrNotFound         counted        *TakenError        ErrTooOld
+//	Forget    ErrNotFound, noted  forgotten      forgotten          ErrTooOld
+//
+// One event does one thing to a phrase. The event that named it cannot forget
+// it (ErrTooOld) or give it another name (*TakenError), and the event that
+// forgot it cannot teach it (ErrTooOld). The event that named it may confirm it.
 //
 // # Guarantees
 //
-//   - Each write is safe to repeat and then changes nothing: the event that did
-//     it is Duplicate, also after a lost reply, while what it did stands; after
-//     a later event the answer is as the table says.
+//   - Each write is safe to repeat. One that took effect is Duplicate and
+//     changes nothing, also after a lost reply, as long as no other event has
+//     written to the phrase since. After another event the answer is as the
+//     table says, except that the last confirming event stays Duplicate until
+//     the phrase is forgotten.
 //   - A phrase is never taken from its name by Put or Seed, however many write
-//     at once.
+//     at once. An older spelling protects its phrase too, unless an older system
+//     wrote it after this Store read the book: it is seen when the cache
+//     expires.
 //   - Among the corrections of a phrase, Forget being one, the event that
-//     happened last wins, in whatever order they arrive. (A Forget of what was
-//     never taught leaves no trace.)
+//     happened last wins, in whatever order they arrive; it also wins over
+//     every earlier Put. A Put that finds the phrase taken leaves no trace.
 //   - An event is counted as confirmation once, and only if it is later than
-//     the last that was counted: of two that arrive in the wrong order the
-//     earlier is not counted. So it is with two of one millisecond, whose order
-//     means nothing.
+//     the last that was counted. The horizon is thus one event: of confirmations
+//     that arrive out of order some are not counted (ErrTooOld), and
+//     Alias.Confirmations is the least that there were. So it is with two of
+//     one millisecond, whose order means nothing.
 //   - Seeds overwrite nothing, not even what was forgotten.
-//   - What a Store wrote, its own reads see, unless it has written to
-//     Config.CacheScopes other scopes since. What another process wrote they
-//     see when the cache expires, after 5 minutes at most, or after Refresh.
+//   - What a Store wrote, its own reads see: for Config.CacheTTL after a write
+//     all its reads of the scope are consistent, and by then eventually
+//     consistent ones have long caught up. Writes to more than
+//     Config.CacheScopes scopes within that time make its reads of all scopes
+//     consistent. PhrasesOf reads the index, which cannot be read so.
+//   - What another process wrote, a Store sees when the cache expires, after
+//     Config.CacheTTL at most, or after Refresh.
 //
 // # Cache
 //
 // A Store keeps the whole book of each scope it is asked for, so that a phrase
 // that is not in it costs nothing either. However many ask for a book that is
 // not in memory, it is read once; when the caller whose context the read runs
-// under gives up, another reads. A write drops the scope's book and
-// keeps a read that was under way from filling the cache; the next read is
-// consistent.
+// under gives up, another reads. A write drops the scope's book, and a read
+// under way then does not fill the cache. A dropped book still tells Put of older
+// spellings until it expires, for no write of this package changes those.
 //
 // # Prices
 //
 // First and uncontended, on items up to 1 KB:
 //
-//	Put, Confirm, Forget     1 request   2 WCU
+//	Confirm, Forget          1 request   2 WCU
 //	Correct                  1 request   3 WCU   (2 of a free phrase)
+//	Put                      as All, and 1 request, 2 WCU
 //	Seed of n new phrases    as All, and n requests, 2n WCU; of known ones as All
 //	All, Resolve, Match      1 request   0.5 RCU for each 4 KB of the book, cold;
-//	                         nothing warm
+//	                         nothing warm; 1 RCU within CacheTTL after a write
 //	Refresh                  1 request   1 RCU for each 4 KB of the book
 //	Get                      1 request   1 RCU
 //	PhrasesOf                1 request   0.5 RCU for each 4 KB of the answer
 //
 // A seeded alias has about 220 bytes, a learned one 300: 80 seeds are read
-// with 2.5 RCU. A refused write costs 1 WCU.
+// with 2.5 RCU. A refused write costs 1 WCU. With Config.NoCache every question,
+// every Put and every Seed reads the book.
 //
 // # IAM actions
 //

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrNotFound is returned by [Store.Confirm] and [Store.Forget] for a phrase
-// that stands for nothing.
+// that stands for nothing. Forget has noted its event all the same.
 var ErrNotFound = errors.New("alias: the phrase stands for nothing")
 
 // TakenError says that the phrase stands for another name: [Store.Put] does

@@ -3,6 +3,8 @@ package alias
 import (
 	"context"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -15,21 +17,29 @@ type Forget struct {
 	Event  event.Event
 }
 
+// forget notes the event of a phrase that stands for nothing, too: an earlier
+// Put or Correct may arrive after it.
 var forget = expression{
-	update: "SET #type = :type, #namedBy = :event, #updatedAt = :now " +
+	update: "SET #type = :type, #namedBy = :event, #createdAt = if_not_exists(#createdAt, :now), #updatedAt = :now " +
 		"REMOVE #canonicalActivity, #gsi1pk, #gsi1sk, #confirmations, #source, #learnedFrom, #confirmedBy",
-	condition: "attribute_exists(#canonicalActivity) AND (attribute_not_exists(#namedBy) OR #namedBy < :event)",
-	names: names(attrType, attrNamedBy, attrUpdatedAt, attrName, attrIndexPK, attrIndexSK,
+	condition: "attribute_not_exists(#namedBy) OR #namedBy < :event",
+	names: names(attrType, attrNamedBy, attrCreatedAt, attrUpdatedAt, attrName, attrIndexPK, attrIndexSK,
 		attrConfirmations, attrSource, attrLearnedFrom, attrConfirmedBy),
+	returns: types.ReturnValueAllOld,
 }
 
-// Forget takes a phrase out of the book. Of its item the key and the event
-// stay, so that neither a seed nor a redelivery of what taught it brings it
-// back; a later Put or Correct does. A phrase that a later event named is
-// [event.ErrTooOld], one that stands for nothing [ErrNotFound].
+// Forget takes a phrase out of the book. Of its item the key, the event and the
+// times stay, so that neither a seed nor a redelivery of what taught it brings
+// it back, nor an older system's spelling of it; a later Put or Correct does. A
+// phrase that a later event named or forgot is [event.ErrTooOld].
 //
-// Price: 1 request, 2 WCU. One for the item and one for the index; a refusal
-// costs 1 WCU.
+// One that stands for nothing is [ErrNotFound]. The event is noted all the
+// same, in an item of its own where there is none: a Put or Correct that
+// happened before it and arrives after it is then refused.
+//
+// Price: 1 request, 2 WCU. One for the item and one for the index; of a phrase
+// that stands for nothing 1 WCU, and if it has no item the scope's book is read
+// as by [Store.All] unless it is in memory. A refusal costs 1 WCU.
 func (s *Store) Forget(ctx context.Context, f Forget) (event.Outcome, error) {
 	p, err := s.place(f.Scope, f.Phrase)
 	if err != nil {
@@ -38,7 +48,7 @@ func (s *Store) Forget(ctx context.Context, f Forget) (event.Outcome, error) {
 	if err := s.check(f.Event, ""); err != nil {
 		return 0, err
 	}
-	got, err := s.update(ctx, p, forget, ddb.Item{
+	got, err := s.update(ctx, "Forget", p, forget, ddb.Item{
 		":type":  item.S(p.prefix),
 		":event": item.S(f.Event.String()),
 		":now":   item.Time(s.cfg.Now()),
@@ -47,11 +57,27 @@ func (s *Store) Forget(ctx context.Context, f Forget) (event.Outcome, error) {
 	case err != nil:
 		return 0, err
 	case !got.refused:
-		return event.Created, nil
+		return s.forgotten(ctx, p, got.before)
 	case got.by.namedBy == f.Event && !got.by.named():
 		return event.Duplicate, nil
-	case got.by.namedBy.Compare(f.Event) >= 0:
-		return 0, tooOld("Forget")
+	}
+	return 0, tooOld("Forget")
+}
+
+// forgotten tells what the phrase stood for before: with its item, or with none
+// in an older system's spelling.
+func (s *Store) forgotten(ctx context.Context, p place, before ddb.Item) (event.Outcome, error) {
+	if item.Has(before, attrName) {
+		return event.Created, nil
+	}
+	if len(before) == 0 {
+		b, err := s.cache.lately(ctx, p.scope)
+		if err != nil {
+			return 0, s.wrap("Forget", err)
+		}
+		if _, ok := b.older[p.phrase]; ok {
+			return event.Created, nil
+		}
 	}
 	return 0, ErrNotFound
 }

@@ -180,6 +180,33 @@ func TestOlderItemsAreUpdatedWithoutLoss(t *testing.T) {
 	}
 }
 
+// A Put of a forgotten phrase keeps what it does not know.
+func TestPutKeepsWhatAForgottenItemHolds(t *testing.T) {
+	t.Parallel()
+	for name, actor := range map[string]string{"with an actor": "43", "without": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := open(t)
+			f.write(t, golden(t, "older"))
+			do(t, event.Created)(f.Forget(t.Context(), alias.Forget{Scope: chat, Phrase: "pant", Event: eventAt(t, 60)}))
+			forgotten := f.stored(t, "ALIAS#-100123", "pant")
+			f.write(t, with(forgotten, map[string]any{"learnedFrom": s("of another writer")}))
+			put := alias.Put{Scope: chat, Phrase: "pant", Name: "återvinning", Event: eventAt(t, 50), Actor: actor}
+			do(t, event.Created)(f.Put(t.Context(), put))
+			want := with(golden(t, "older"), map[string]any{
+				"type": s("ALIAS"), "canonicalActivity": s("återvinning"), "gsi1sk": s("återvinning"), "confirmations": n("0"),
+				"namedBy": s(eventAt(t, 50).String()), "updatedAt": s("2026-03-02T17:30:00.000Z"), "learnedFrom": s(actor),
+			})
+			if actor == "" {
+				want = with(want, map[string]any{"learnedFrom": nil})
+			}
+			if diff := cmp.Diff(want, f.stored(t, "ALIAS#-100123", "pant")); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestOlderItemWithoutConfirmationsIsCounted(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -204,8 +231,8 @@ func TestOlderSpellings(t *testing.T) {
 	if got, ok, err := f.Resolve(t.Context(), chat, "ta panten"); err != nil || !ok || got.Name != "återvinning" {
 		t.Errorf("Resolve after Correct: %v, %v, %v", got, ok, err)
 	}
-	if got, err := f.All(t.Context(), chat); err != nil || len(got) != 3 {
-		t.Errorf("All: %v, %v", got, err)
+	if got, err := f.All(t.Context(), chat); err != nil || len(got) != 2 {
+		t.Errorf("All: %v, %v; want the normal form and what no text says", got, err)
 	}
 }
 

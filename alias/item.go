@@ -1,6 +1,7 @@
 package alias
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -108,7 +109,6 @@ type row struct {
 	Alias
 	namedBy     event.Event // the last that decided the name; zero in seeds
 	confirmedBy event.Event // the last that confirmed it
-	stands      bool        // whether there is an item
 }
 
 // named reports whether the phrase stands for something.
@@ -120,28 +120,23 @@ func decode(scope string, it ddb.Item) (row, error) {
 	if len(it) == 0 {
 		return row{}, nil
 	}
-	r := row{stands: true, Alias: Alias{
+	r := row{Alias: Alias{
 		Scope:       scope,
 		Phrase:      item.Text(it, attrSK),
 		Name:        item.Text(it, attrName),
 		Source:      Source(item.Text(it, attrSource)),
 		LearnedFrom: item.Text(it, attrLearnedFrom),
 	}}
-	var err error
-	if r.Confirmations, err = item.Int(it, attrConfirmations); err != nil {
-		return row{}, err
+	var err [5]error
+	r.Confirmations, err[0] = item.Int(it, attrConfirmations)
+	r.CreatedAt, err[1] = timeOf(it, attrCreatedAt)
+	r.UpdatedAt, err[2] = timeOf(it, attrUpdatedAt)
+	r.namedBy, err[3] = eventOf(it, attrNamedBy)
+	r.confirmedBy, err[4] = eventOf(it, attrConfirmedBy)
+	if err := cmp.Or(err[:]...); err != nil {
+		return row{}, fmt.Errorf("a stored item cannot be read: %w", err)
 	}
-	if r.CreatedAt, err = timeOf(it, attrCreatedAt); err != nil {
-		return row{}, err
-	}
-	if r.UpdatedAt, err = timeOf(it, attrUpdatedAt); err != nil {
-		return row{}, err
-	}
-	if r.namedBy, err = eventOf(it, attrNamedBy); err != nil {
-		return row{}, err
-	}
-	r.confirmedBy, err = eventOf(it, attrConfirmedBy)
-	return r, err
+	return r, nil
 }
 
 func timeOf(it ddb.Item, attribute string) (time.Time, error) {
@@ -158,7 +153,7 @@ func eventOf(it ddb.Item, attribute string) (event.Event, error) {
 	e, err := event.Parse(item.Text(it, attribute))
 	if err != nil {
 		// Not wrapped: what is stored is nobody's bad input.
-		return event.Event{}, fmt.Errorf("attribute %s is no event: %v", attribute, err)
+		return event.Event{}, fmt.Errorf("attribute %s is not an event: %v", attribute, err)
 	}
 	return e, nil
 }

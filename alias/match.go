@@ -20,7 +20,7 @@ type Match struct {
 //
 // Price: 1 request, 0.5 RCU. Warm 0 requests; as [Store.All].
 func (s *Store) Match(ctx context.Context, scope, text string) ([]Match, error) {
-	b, err := s.book(ctx, scope)
+	b, err := s.book(ctx, "Match", scope)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func TestPrices(t *testing.T) {
 	cold := func() *alias.Store { return f.another(t, nil) }
 	pricetest.Run(t, f.db, []pricetest.Case{
 		{Func: "Store.Put", Call: func(ctx context.Context) error {
-			_, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "put", Name: "x", Event: ev, Actor: "42"})
+			_, err := cold().Put(ctx, alias.Put{Scope: chat, Phrase: "put", Name: "x", Event: ev, Actor: "42"})
 			return err
 		}},
 		{Func: "Store.Seed", Call: func(ctx context.Context) error {

@@ -3,7 +3,6 @@ package alias
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -27,14 +26,14 @@ var (
 )
 
 // All returns the aliases of a scope by phrase, from the cache or by an
-// eventually consistent read; after a write of this Store, by a consistent
-// one.
+// eventually consistent read; for [Config].CacheTTL after a write of this Store,
+// by a consistent one.
 //
 // Price: 1 request, 0.5 RCU. Cold, for each 4 KB of the book, which hold about
-// 18 aliases, and a request for each MB; warm 0 requests. The first read after
-// a write of this Store costs twice the units.
+// 18 aliases, and a request for each MB; warm 0 requests. A consistent read
+// costs twice the units.
 func (s *Store) All(ctx context.Context, scope string) ([]Alias, error) {
-	b, err := s.book(ctx, scope)
+	b, err := s.book(ctx, "All", scope)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +51,7 @@ func (s *Store) Refresh(ctx context.Context, scope string) ([]Alias, error) {
 	}
 	b, err := s.cache.refresh(ctx, scope)
 	if err != nil {
-		return nil, err
+		return nil, s.wrap("Refresh", err)
 	}
 	return slices.Clone(b.aliases), nil
 }
@@ -67,7 +66,7 @@ func (s *Store) Resolve(ctx context.Context, scope, phrase string) (Alias, bool,
 	if err != nil {
 		return Alias{}, false, err
 	}
-	b, err := s.book(ctx, scope)
+	b, err := s.book(ctx, "Resolve", scope)
 	if err != nil {
 		return Alias{}, false, err
 	}
@@ -76,7 +75,8 @@ func (s *Store) Resolve(ctx context.Context, scope, phrase string) (Alias, bool,
 }
 
 // Get returns what a phrase stands for by a consistent read of its item alone,
-// past the cache.
+// past the cache. An older system's spelling is another item, which Resolve
+// finds and Get does not.
 //
 // Price: 1 request, 1 RCU.
 func (s *Store) Get(ctx context.Context, scope, phrase string) (Alias, bool, error) {
@@ -88,15 +88,16 @@ func (s *Store) Get(ctx context.Context, scope, phrase string) (Alias, bool, err
 		TableName: aws.String(s.table), Key: p.key(), ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
-		return Alias{}, false, ddb.Wrap(pkg, "GetItem", s.table, err)
+		return Alias{}, false, s.wrap("Get", err)
 	}
-	r, err := s.decode("GetItem", scope, out.Item)
+	r, err := s.decode("Get", scope, out.Item)
 	return r.Alias, r.named(), err
 }
 
 // PhrasesOf returns the aliases that stand for a name, by phrase. It reads the
 // index, which follows the table by a moment and cannot be read consistently:
-// for the truth after a write, filter Refresh.
+// for the truth after a write, filter Refresh. Older systems' spellings are
+// among them even where a row in normal form hides them.
 //
 // Price: 1 request, 0.5 RCU. For each 4 KB of them, and a request for each MB.
 func (s *Store) PhrasesOf(ctx context.Context, scope, name string) ([]Alias, error) {
@@ -117,18 +118,25 @@ func (s *Store) PhrasesOf(ctx context.Context, scope, name string) ([]Alias, err
 	}, func(r row) { found = append(found, r.Alias) })
 	// Entries of one index key have no order of their own.
 	slices.SortFunc(found, func(a, b Alias) int { return cmp.Compare(a.Phrase, b.Phrase) })
-	return found, err
+	return found, s.wrap("PhrasesOf", err)
 }
 
 // book is what a scope's partition holds, ready for questions. It is shared
 // and never changed.
 type book struct {
-	read    time.Time        // when
-	rows    []row            // by sort key, those of forgotten phrases too
-	known   map[string]bool  // their sort keys
-	aliases []Alias          // by phrase
-	entries map[string]entry // by normal form
-	lengths []int            // of the normal forms, in bytes, longest first
+	read    time.Time         // when
+	rows    []row             // by sort key, those of forgotten phrases too
+	known   map[string]bool   // their sort keys
+	older   map[string]string // names by normal form, of older spellings, hidden or not
+	aliases []Alias           // by phrase
+	entries map[string]entry  // by normal form
+	lengths []int             // of the normal forms, in bytes, longest first
+}
+
+// has reports whether anything is known of the phrase, in whatever spelling.
+func (b *book) has(phrase string) bool {
+	_, older := b.older[phrase]
+	return older || b.known[phrase]
 }
 
 // entry is an alias and the normal form of its phrase, which in rows of older
@@ -138,14 +146,17 @@ type entry struct {
 	normal string
 }
 
-func (s *Store) book(ctx context.Context, scope string) (*book, error) {
+// book returns the scope's book to the method that asks for it.
+func (s *Store) book(ctx context.Context, op, scope string) (*book, error) {
 	if _, err := s.partition(scope); err != nil {
 		return nil, err
 	}
-	return s.cache.get(ctx, scope)
+	b, err := s.cache.get(ctx, scope)
+	return b, s.wrap(op, err)
 }
 
-// fetch reads a scope's partition.
+// fetch reads a scope's partition. Several methods may wait for one read, so
+// its errors name none.
 func (s *Store) fetch(ctx context.Context, scope string, consistent bool) (*book, error) {
 	partition, err := s.partition(scope)
 	if err != nil {
@@ -169,9 +180,11 @@ func (s *Store) fetch(ctx context.Context, scope string, consistent bool) (*book
 // newBook makes a book of the rows, which it sorts.
 func newBook(rows []row, read time.Time) *book {
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.Phrase, b.Phrase) })
-	b := &book{read: read, rows: rows, known: map[string]bool{}, entries: map[string]entry{}}
+	b := &book{read: read, rows: rows, known: map[string]bool{}, older: map[string]string{}, entries: map[string]entry{}}
 	for _, r := range rows {
 		b.known[r.Phrase] = true
+	}
+	for _, r := range rows {
 		if r.named() {
 			b.add(r.Alias)
 		}
@@ -184,16 +197,24 @@ func newBook(rows []row, read time.Time) *book {
 	return b
 }
 
-// add takes the aliases in the order of their sort keys.
+// add takes the aliases in the order of their sort keys, when all keys are
+// known.
 func (b *book) add(a Alias) {
-	b.aliases = append(b.aliases, a)
 	normal, err := Normalize(a.Phrase)
-	if err != nil {
-		return // an older system's; no text says it
+	if err != nil { // an older system's; no text says it
+		b.aliases = append(b.aliases, a)
+		return
 	}
-	// Where an older system wrote one phrase in two spellings, the normal one
-	// stands, or else the first.
-	if _, taken := b.entries[normal]; !taken || normal == a.Phrase {
+	if normal != a.Phrase {
+		if _, ok := b.older[normal]; !ok {
+			b.older[normal] = a.Name
+		}
+		if b.known[normal] {
+			return // the row in normal form hides it, even if it was forgotten
+		}
+	}
+	b.aliases = append(b.aliases, a)
+	if _, taken := b.entries[normal]; !taken { // of two older spellings the first stands
 		b.entries[normal] = entry{a, normal}
 	}
 }
@@ -203,10 +224,10 @@ func (s *Store) query(ctx context.Context, scope string, in *dynamodb.QueryInput
 	for {
 		out, err := s.api.Query(ctx, in)
 		if err != nil {
-			return ddb.Wrap(pkg, "Query", s.table, err)
+			return err
 		}
 		for _, it := range out.Items {
-			r, err := s.decode("Query", scope, it)
+			r, err := decode(scope, it)
 			if err != nil {
 				return err
 			}
@@ -219,10 +240,8 @@ func (s *Store) query(ctx context.Context, scope string, in *dynamodb.QueryInput
 	}
 }
 
+// decode reads the item that the method named op met.
 func (s *Store) decode(op, scope string, it ddb.Item) (row, error) {
 	r, err := decode(scope, it)
-	if err != nil {
-		return row{}, ddb.Wrap(pkg, op, s.table, fmt.Errorf("a stored item cannot be read: %w", err))
-	}
-	return r, nil
+	return r, s.wrap(op, err)
 }

@@ -124,7 +124,7 @@ func TestFailedWriteDropsTheBook(t *testing.T) {
 	if _, _, err := w.f.Resolve(t.Context(), chat, "ta disken"); err != nil {
 		t.Fatal(err)
 	}
-	w.f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem", Times: -1})
+	w.f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Times: -1})
 	if out, err := w.put("diskning", 60); err == nil && out != event.Duplicate {
 		t.Fatalf("no reply arrived, and Put said %v", out)
 	}

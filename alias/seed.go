@@ -15,9 +15,9 @@ import (
 // seedsAtOnce bounds the requests that Seed has under way.
 const seedsAtOnce = 8
 
-// putSeed: nothing was ever known of the phrase, not even that it was
+// unknown: nothing was ever known of the phrase, not even that it was
 // forgotten.
-var putSeed = expression{
+var unknown = expression{
 	condition: "attribute_not_exists(#pk)",
 	names:     names(attrPK),
 }
@@ -30,7 +30,8 @@ type Seeded struct {
 
 // Seed writes the vocabulary an application brings along, phrase to name, as
 // far as the scope's book lacks it: what was learned, corrected or forgotten
-// stays so. It may be called at every start, by many processes at once.
+// stays so, and so does what stands in an older system's spelling. It may be
+// called at every start, by many processes at once.
 //
 // It goes on past failures and returns a [*LeftoverError] that names each
 // phrase not written; calling again writes just those. Bad input and two
@@ -49,14 +50,16 @@ func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string)
 	// again: until then all who ask for the book wait for this flight.
 	f, b := s.cache.begin(scope)
 	var after *book
-	defer func() { s.cache.end(scope, f, after) }()
+	var wrote bool
+	defer func() { s.cache.end(scope, f, after, wrote) }()
 	if b == nil {
-		if b, err = s.fetch(ctx, scope, s.cache.written(scope)); err != nil {
-			return Seeded{}, err
+		if b, err = s.fetch(ctx, scope, s.cache.wrote(scope)); err != nil {
+			return Seeded{}, s.wrap("Seed", err)
 		}
 	}
-	lacking := slices.DeleteFunc(planned, func(s seed) bool { return b.known[s.phrase] })
-	s.plant(ctx, lacking)
+	lacking := slices.DeleteFunc(planned, func(s seed) bool { return b.has(s.phrase) })
+	wrote = len(lacking) > 0
+	s.plantAll(ctx, lacking)
 	done, rows, left := harvest(lacking)
 	done.Kept += len(planned) - len(lacking)
 	if left != nil {
@@ -115,8 +118,8 @@ func (s *Store) plan(scope string, seeds map[string]string) ([]seed, error) {
 	return slices.SortedFunc(maps.Values(planned), func(a, b seed) int { return cmp.Compare(a.phrase, b.phrase) }), nil
 }
 
-// plant writes the seeds side by side. One that fails stops no other.
-func (s *Store) plant(ctx context.Context, seeds []seed) {
+// plantAll writes the seeds side by side. One that fails stops no other.
+func (s *Store) plantAll(ctx context.Context, seeds []seed) {
 	var group errgroup.Group
 	group.SetLimit(seedsAtOnce)
 	for i := range seeds {
@@ -130,10 +133,10 @@ func (s *Store) plant(ctx context.Context, seeds []seed) {
 
 func (seed *seed) plant(ctx context.Context, s *Store) {
 	it := seed.newItem(seed.name, FromSeed, s.cfg.Now())
-	got, err := s.put(ctx, seed.place, it, putSeed, nil)
+	got, err := s.plant(ctx, seed.place, it)
 	if err == nil && !got.refused {
 		seed.created = true
-		got.by, err = s.decode("PutItem", seed.scope, it)
+		got.by, err = s.decode("Seed", seed.scope, it)
 	}
 	seed.stands, seed.err = got.by, err
 }

@@ -11,63 +11,99 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 )
 
 // answer is what became of a conditional write: it took effect, or the row
 // that stands refused it.
 type answer struct {
 	refused bool
-	by      row
+	by      row      // the row that refused it
+	before  ddb.Item // the item it changed, if the change asked for it
 }
 
-// send makes one conditional write.
-func (s *Store) send(ctx context.Context, op, scope string, write func() error) (answer, error) {
-	err := ddb.Retry(ctx, write)
+// send makes one conditional write, which returns what it wants to know of the
+// item it changed.
+func (s *Store) send(ctx context.Context, op, scope string, write func() (ddb.Item, error)) (answer, error) {
+	var before ddb.Item
+	err := ddb.Retry(ctx, func() (err error) {
+		before, err = write()
+		return err
+	})
 	old, refused := ddb.Refused(err)
 	if !refused {
-		return answer{}, ddb.Wrap(pkg, op, s.table, err)
+		return answer{before: before}, s.wrap(op, err)
 	}
 	by, err := s.decode(op, scope, old)
 	return answer{refused: true, by: by}, err
 }
 
-// put writes a whole item. It leaves the cache to its callers.
-func (s *Store) put(ctx context.Context, p place, it ddb.Item, condition expression, values ddb.Item) (answer, error) {
-	return s.send(ctx, "PutItem", p.scope, func() error {
+// plant writes the item of a seed if nothing was ever known of its phrase. It
+// leaves the cache to its caller.
+func (s *Store) plant(ctx context.Context, p place, it ddb.Item) (answer, error) {
+	return s.send(ctx, "Seed", p.scope, func() (ddb.Item, error) {
 		_, err := s.api.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:                           aws.String(s.table),
 			Item:                                it,
-			ConditionExpression:                 aws.String(condition.condition),
-			ExpressionAttributeNames:            condition.names,
-			ExpressionAttributeValues:           values,
+			ConditionExpression:                 aws.String(unknown.condition),
+			ExpressionAttributeNames:            unknown.names,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		})
-		return err
+		return nil, err
 	})
 }
 
-// update changes an item, and drops what is cached of its scope whatever comes
-// of it: a reply that was lost may have been a success.
-func (s *Store) update(ctx context.Context, p place, change expression, values ddb.Item) (answer, error) {
+// update changes an item, and drops what is cached of its scope whether it
+// succeeds or not: a reply that was lost may have been a success.
+func (s *Store) update(ctx context.Context, op string, p place, change expression, values ddb.Item) (answer, error) {
 	defer s.cache.drop(p.scope)
-	return s.send(ctx, "UpdateItem", p.scope, func() error {
-		_, err := s.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+	return s.send(ctx, op, p.scope, func() (ddb.Item, error) {
+		out, err := s.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:                           aws.String(s.table),
 			Key:                                 p.key(),
 			UpdateExpression:                    aws.String(change.update),
 			ConditionExpression:                 aws.String(change.condition),
 			ExpressionAttributeNames:            change.names,
 			ExpressionAttributeValues:           values,
+			ReturnValues:                        change.returns,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		})
-		return err
+		if err != nil {
+			return nil, err
+		}
+		return out.Attributes, nil
 	})
 }
+
+// wrap says which method on which table failed.
+func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }
 
 // expression is a constant update with its condition.
 type expression struct {
 	update, condition string
 	names             map[string]string
+	returns           types.ReturnValue // "" is nothing
+}
+
+// naming is the update that makes a phrase stand for a name.
+const naming = "SET #type = :type, #canonicalActivity = :name, #gsi1pk = :index, #gsi1sk = :name, " +
+	"#confirmations = :zero, #source = :learned, #namedBy = :event, " +
+	"#createdAt = if_not_exists(#createdAt, :now), #updatedAt = :now"
+
+var namingNames = names(attrType, attrName, attrIndexPK, attrIndexSK, attrConfirmations, attrSource,
+	attrLearnedFrom, attrNamedBy, attrCreatedAt, attrUpdatedAt)
+
+// naming returns the values of [naming].
+func (s *Store) naming(p place, name string, ev event.Event) ddb.Item {
+	return ddb.Item{
+		":type":    item.S(p.prefix),
+		":name":    item.S(name),
+		":index":   item.S(p.indexPK),
+		":zero":    item.N(0),
+		":learned": item.S(string(Learned)),
+		":event":   item.S(ev.String()),
+		":now":     item.Time(s.cfg.Now()),
+	}
 }
 
 // maxActor is the most bytes an actor's id has: what a partition key may have.

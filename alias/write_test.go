@@ -409,7 +409,7 @@ func TestLostReplies(t *testing.T) {
 		want          string
 		confirmations int64
 	}{
-		{"Put", "PutItem", func(writer) {}, func(w writer) (event.Outcome, error) { return w.put("diskning", 50) }, "diskning", 0},
+		{"Put", "UpdateItem", func(writer) {}, func(w writer) (event.Outcome, error) { return w.put("diskning", 50) }, "diskning", 0},
 		{
 			"Confirm", "UpdateItem", func(w writer) { do(w.t, event.Created)(w.put("diskning", 60)) },
 			func(w writer) (event.Outcome, error) { return w.confirm("diskning", 50) }, "diskning", 1,

@@ -1,0 +1,152 @@
+package alias_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/alias"
+)
+
+// failing is a client some of whose operations fail.
+type failing struct {
+	alias.API
+	reads, writes error
+}
+
+func (f failing) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	if f.reads != nil {
+		return nil, f.reads
+	}
+	return f.API.GetItem(ctx, in, options...)
+}
+
+func (f failing) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	if f.reads != nil {
+		return nil, f.reads
+	}
+	return f.API.Query(ctx, in, options...)
+}
+
+func (f failing) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	return nil, f.writes
+}
+
+func (f failing) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	return nil, f.writes
+}
+
+// calls are all methods, by name.
+func calls(t *testing.T, s *alias.Store) map[string]func() error {
+	ctx, ev := t.Context(), eventAt(t, 60)
+	return map[string]func() error{
+		"All":       func() error { _, err := s.All(ctx, chat); return err },
+		"Refresh":   func() error { _, err := s.Refresh(ctx, chat); return err },
+		"Resolve":   func() error { _, _, err := s.Resolve(ctx, chat, "pant"); return err },
+		"Match":     func() error { _, err := s.Match(ctx, chat, "pant"); return err },
+		"Get":       func() error { _, _, err := s.Get(ctx, chat, "pant"); return err },
+		"PhrasesOf": func() error { _, err := s.PhrasesOf(ctx, chat, "pantning"); return err },
+		"Put": func() error {
+			_, err := s.Put(ctx, alias.Put{Scope: chat, Phrase: "pant", Name: "x", Event: ev})
+			return err
+		},
+		"Correct": func() error {
+			_, err := s.Correct(ctx, alias.Correct{Scope: chat, Phrase: "pant", Name: "x", Event: ev})
+			return err
+		},
+		"Confirm": func() error {
+			_, err := s.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "pant", Name: "x", Event: ev})
+			return err
+		},
+		"Forget": func() error {
+			_, err := s.Forget(ctx, alias.Forget{Scope: chat, Phrase: "pant", Event: ev})
+			return err
+		},
+		"Seed": func() error {
+			_, err := s.Seed(ctx, chat, map[string]string{"diska": "diskning"})
+			var left *alias.LeftoverError
+			if errors.As(err, &left) {
+				return left.Leftovers[0].Err
+			}
+			return err
+		},
+	}
+}
+
+// Errors tell the method that was called and the table, and keep the reason.
+func TestErrorsNameTheMethod(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	writes := map[string]bool{"Put": true, "Correct": true, "Confirm": true, "Forget": true, "Seed": true}
+	for kind, api := range map[string]failing{
+		"reads":  {f.db.Client(), errBroken, errBroken},
+		"writes": {f.db.Client(), nil, errBroken},
+	} {
+		for method, call := range calls(t, f.through(t, api, func(c *alias.Config) { c.NoCache = true })) {
+			err := call()
+			if kind == "writes" && !writes[method] {
+				if err != nil {
+					t.Errorf("%s: %v", method, err)
+				}
+				continue
+			}
+			if want := "alias: " + method + " on table " + f.table + ": broken"; !errors.Is(err, errBroken) || err.Error() != want {
+				t.Errorf("%s fail: got %v, want %s", kind, err, want)
+			}
+		}
+	}
+}
+
+func TestErrorsAboutItemsNameTheMethod(t *testing.T) {
+	t.Parallel()
+	for method := range calls(t, nil) {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			f := open(t)
+			f.write(t, with(golden(t, "older"), map[string]any{"namedBy": s("zzz")}))
+			err := calls(t, f.Store)[method]()
+			want := "alias: " + method + " on table " + f.table + ": a stored item cannot be read: attribute namedBy is not an event"
+			if err == nil || len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
+				t.Errorf("got %v, want %s …", err, want)
+			}
+		})
+	}
+}
+
+// Who waits for another's read and gives up is told in the name of its own
+// method.
+func TestWaitingNamesTheMethod(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	under, end := make(chan struct{}), make(chan struct{})
+	store := f.through(t, slow{f.db.Client(), under, end}, nil)
+	done := make(chan error)
+	go func() { _, err := store.All(t.Context(), chat); done <- err }()
+	<-under
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := store.Resolve(ctx, chat, "pant")
+	want := "alias: Resolve on table " + f.table + ": waiting for the book: context canceled"
+	if !errors.Is(err, context.Canceled) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	close(end)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// slow is a client whose queries say when they are under way, and end when they
+// are told.
+type slow struct {
+	*dynamodb.Client
+	under, end chan struct{}
+}
+
+func (s slow) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	close(s.under)
+	<-s.end
+	return s.Client.Query(ctx, in, options...)
+}

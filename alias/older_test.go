@@ -1,0 +1,223 @@
+package alias_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// olderFixture is a table in which only a row of an older system has a phrase,
+// under the name pantning and a sort key that is not in normal form.
+type olderFixture struct {
+	fixture
+	t      *testing.T
+	phrase string
+}
+
+func eachSpelling(t *testing.T, test func(t *testing.T, o olderFixture)) {
+	t.Helper()
+	t.Parallel()
+	for name, c := range map[string]struct{ older, phrase string }{
+		"two spaces":           {"ta  disken", "ta disken"},
+		"a capital letter":     {"Ta disken", "ta disken"},
+		"a variation selector": {"❤\ufe0f", "❤"},
+		"decomposed":           {"tva\u0308tt", "tvätt"},
+		"folded longer":        {"STRASSE", "Straße"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := olderFixture{open(t), t, c.phrase}
+			o.write(t, with(golden(t, "older"), map[string]any{"sk": s(c.older)}))
+			test(t, o)
+		})
+	}
+}
+
+func (o olderFixture) put(name string, minutesAgo int) (event.Outcome, error) {
+	return o.Put(o.t.Context(), alias.Put{Scope: chat, Phrase: o.phrase, Name: name, Event: eventAt(o.t, minutesAgo)})
+}
+
+func (o olderFixture) correct(s *alias.Store, name string, minutesAgo int) (event.Outcome, error) {
+	return s.Correct(o.t.Context(), alias.Correct{Scope: chat, Phrase: o.phrase, Name: name, Event: eventAt(o.t, minutesAgo)})
+}
+
+func (o olderFixture) forget(minutesAgo int) (event.Outcome, error) {
+	return o.Forget(o.t.Context(), alias.Forget{Scope: chat, Phrase: o.phrase, Event: eventAt(o.t, minutesAgo)})
+}
+
+// means fails the test unless every reader of a new process has the phrase, and
+// nothing else, stand for the name. "" is nothing.
+func (o olderFixture) means(name string) {
+	o.t.Helper()
+	store := o.another(o.t, nil)
+	var want []string
+	if name != "" {
+		want = []string{name}
+	}
+	for ask, names := range map[string]func() ([]string, error){
+		"Resolve": func() ([]string, error) {
+			a, ok, err := store.Resolve(o.t.Context(), chat, o.phrase)
+			if !ok {
+				return nil, err
+			}
+			return []string{a.Name}, err
+		},
+		"Match": func() (names []string, err error) {
+			found, err := store.Match(o.t.Context(), chat, "nu "+o.phrase+"!")
+			for _, m := range found {
+				names = append(names, m.Name)
+			}
+			return names, err
+		},
+		"All": func() (names []string, err error) {
+			all, err := store.All(o.t.Context(), chat)
+			for _, a := range all {
+				names = append(names, a.Name)
+			}
+			return names, err
+		},
+	} {
+		got, err := names()
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			o.t.Errorf("%s: %v (-want +got)\n%s", ask, err, diff)
+		}
+	}
+}
+
+func TestPutRefusesToHijackAnOlderSpelling(t *testing.T) {
+	eachSpelling(t, func(t *testing.T, o olderFixture) {
+		owner(t, "pantning")(o.put("diskning", 60))
+		owner(t, "pantning")(o.put("diskning", 60))
+		o.means("pantning")
+		if stored := o.stored(t, "ALIAS#-100123", o.phrase); len(stored) != 0 {
+			t.Errorf("stored: %v", stored)
+		}
+	})
+}
+
+// Put of the name that the older row has writes the row in normal form, which
+// can be confirmed and forgotten.
+func TestPutOfTheNameOfAnOlderSpelling(t *testing.T) {
+	eachSpelling(t, func(t *testing.T, o olderFixture) {
+		do(t, event.Created)(o.put("pantning", 60))
+		do(t, event.Duplicate)(o.put("pantning", 60))
+		owner(t, "pantning")(o.put("diskning", 50))
+		do(t, event.Created)(o.Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: o.phrase, Name: "pantning", Event: eventAt(t, 40)}))
+		o.means("pantning")
+		do(t, event.Created)(o.forget(30))
+		o.means("")
+		do(t, event.Created)(o.put("diskning", 20)) // the older row owns nothing any more
+		o.means("diskning")
+	})
+}
+
+func TestSeedKeepsAnOlderSpelling(t *testing.T) {
+	eachSpelling(t, func(t *testing.T, o olderFixture) {
+		for _, name := range []string{"diskning", "pantning"} {
+			done, err := o.Seed(t.Context(), chat, map[string]string{o.phrase: name})
+			if want := (alias.Seeded{Kept: 1}); err != nil || done != want {
+				t.Errorf("Seed: %+v, %v", done, err)
+			}
+		}
+		o.means("pantning")
+	})
+}
+
+func TestCorrectHidesAnOlderSpelling(t *testing.T) {
+	eachSpelling(t, func(t *testing.T, o olderFixture) {
+		do(t, event.Created)(o.correct(o.Store, "diskning", 60))
+		o.means("diskning")
+		do(t, event.Created)(o.forget(50))
+		o.means("")
+		refused(t, event.ErrTooOld)(o.put("pantning", 60))
+		if done, err := o.Seed(t.Context(), chat, map[string]string{o.phrase: "pantning"}); err != nil || done.Kept != 1 {
+			t.Errorf("Seed: %+v, %v", done, err)
+		}
+		o.means("")
+	})
+}
+
+func TestForgetHidesAnOlderSpelling(t *testing.T) {
+	eachSpelling(t, func(t *testing.T, o olderFixture) {
+		do(t, event.Created)(o.forget(60))
+		do(t, event.Duplicate)(o.forget(60))
+		o.means("")
+		refused(t, alias.ErrNotFound)(o.forget(50)) // that was done already
+		o.means("")
+	})
+}
+
+// A book in memory may be behind: what refuses for certain is read before.
+func TestPutBehindItsTimes(t *testing.T) {
+	eachSpelling(t, func(t *testing.T, o olderFixture) {
+		if got, err := o.All(t.Context(), chat); err != nil || len(got) != 1 {
+			t.Fatalf("All: %v, %v", got, err)
+		}
+		other := o.another(t, nil)
+		do(t, event.Created)(o.correct(other, "diskning", 60))
+		do(t, event.Duplicate)(o.put("diskning", 50))
+		owner(t, "diskning")(o.put("pantning", 50))
+		o.means("diskning")
+	})
+}
+
+// Of two older spellings the first by sort key has the phrase.
+func TestOlderSpellingsOfOnePhrase(t *testing.T) {
+	t.Parallel()
+	o := olderFixture{open(t), t, "ta disken"}
+	o.write(t, with(golden(t, "older"), map[string]any{"sk": s("ta   disken"), "canonicalActivity": s("torkning")}))
+	o.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}))
+	owner(t, "pantning")(o.put("torkning", 60))
+	got, _, err := o.Resolve(t.Context(), chat, "ta disken")
+	if err != nil || got.Name != "pantning" {
+		t.Errorf("Resolve: %v, %v", got, err)
+	}
+	do(t, event.Created)(o.put("pantning", 60))
+	o.means("pantning")
+}
+
+// An older row that stands for nothing owns nothing.
+func TestOlderSpellingWithoutAName(t *testing.T) {
+	t.Parallel()
+	o := olderFixture{open(t), t, "ta disken"}
+	o.write(t, with(golden(t, "older"), map[string]any{
+		"sk": s("TA DISKEN"), "canonicalActivity": nil, "gsi1pk": nil, "gsi1sk": nil,
+	}))
+	refused(t, alias.ErrNotFound)(o.forget(70))
+	do(t, event.Created)(o.put("diskning", 60))
+	o.means("diskning")
+}
+
+// What the look at the book costs: nothing while it is in memory, also after
+// writes of this store.
+func TestPriceOfOlderSpellings(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}))
+	o := olderFixture{f, t, "ta disken"}
+	put := func(phrase string) func() {
+		return func() {
+			do(t, event.Created)(f.Put(t.Context(), alias.Put{Scope: chat, Phrase: phrase, Name: "x", Event: eventAt(t, 60)}))
+		}
+	}
+	f.db.Meter(put("a")).Want(t, price(2, 0.5, 2))
+	f.db.Meter(put("b")).Want(t, price(1, 0, 2))
+	f.db.Meter(put("c")).Want(t, price(1, 0, 2))
+	f.db.Meter(func() { owner(t, "pantning")(o.put("x", 60)) }).Want(t, price(1, 1, 0))
+	f.db.Meter(func() {
+		refused(t, alias.ErrNotFound)(f.Forget(t.Context(), alias.Forget{Scope: chat, Phrase: "d", Event: eventAt(t, 50)}))
+	}).
+		Want(t, price(1, 0, 1))
+	cold := f.another(t, nil)
+	f.db.Meter(func() {
+		refused(t, alias.ErrNotFound)(cold.Forget(t.Context(), alias.Forget{Scope: chat, Phrase: "d", Event: eventAt(t, 40)}))
+	}).
+		Want(t, price(1, 0, 1)) // it has an item
+	f.db.Meter(func() {
+		refused(t, alias.ErrNotFound)(cold.Forget(t.Context(), alias.Forget{Scope: chat, Phrase: "e", Event: eventAt(t, 40)}))
+	}).
+		Want(t, price(2, 1, 1)) // after a write, so consistent
+}

@@ -1,0 +1,130 @@
+package alias_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// behind returns a store on a table whose eventually consistent reads show
+// nothing but the phrase pant, whatever is written.
+func behind(t *testing.T, change func(*alias.Config)) fixture {
+	t.Helper()
+	db := dynamotest.New(t, nil)
+	f := fixture{db: db, table: db.Name("homeops")}
+	f.Store = f.another(t, change)
+	if err := schema.Create(t.Context(), db.Client(), f.Table()); err != nil {
+		t.Fatal(err)
+	}
+	f.write(t, golden(t, "older"))
+	if _, err := db.Server().HoldReads(f.table); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func (f fixture) resolves(t *testing.T, scope, phrase, want string) {
+	t.Helper()
+	if got, _, err := f.Resolve(t.Context(), scope, phrase); err != nil || got.Name != want {
+		t.Errorf("Resolve %q of %s: %q, %v; want %q", phrase, scope, got.Name, err, want)
+	}
+}
+
+func (f fixture) learns(t *testing.T, scope string) {
+	t.Helper()
+	put := alias.Put{Scope: scope, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, 60)}
+	do(t, event.Created)(f.Put(t.Context(), put))
+}
+
+func TestOwnWritesAreSeenWithoutACache(t *testing.T) {
+	t.Parallel()
+	f := behind(t, func(c *alias.Config) { c.NoCache = true })
+	f.learns(t, chat)
+	for range 3 {
+		f.resolves(t, chat, "ta disken", "diskning")
+	}
+	f.resolves(t, chat, "pant", "pantning")
+}
+
+func TestOwnWritesAreSeenAfterOtherReads(t *testing.T) {
+	t.Parallel()
+	f := behind(t, func(c *alias.Config) { c.CacheScopes = 1 })
+	f.learns(t, chat)
+	for range 3 {
+		f.resolves(t, chat, "ta disken", "diskning")
+		f.resolves(t, "another", "ta disken", "")
+	}
+}
+
+func TestOwnWritesAreSeenAfterMoreWritesThanAreRemembered(t *testing.T) {
+	t.Parallel()
+	f := behind(t, func(c *alias.Config) { c.CacheScopes = 1 })
+	for _, scope := range []string{chat, "another", "a third"} {
+		f.learns(t, scope)
+	}
+	for _, scope := range []string{chat, "another", "a third"} {
+		f.resolves(t, scope, "ta disken", "diskning")
+	}
+}
+
+func TestSeedsAreSeen(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*alias.Config){
+		"in memory":         func(*alias.Config) {},
+		"without a cache":   func(c *alias.Config) { c.NoCache = true },
+		"behind other ones": func(c *alias.Config) { c.CacheScopes = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := behind(t, change)
+			done, err := f.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"})
+			if want := (alias.Seeded{Created: 1}); err != nil || done != want {
+				t.Fatalf("Seed: %+v, %v", done, err)
+			}
+			for range 2 {
+				f.resolves(t, "another", "ta disken", "")
+				f.resolves(t, chat, "ta disken", "diskning")
+			}
+		})
+	}
+}
+
+// The book that Seed completes and leaves in memory holds what was written
+// before.
+func TestSeedSeesWhatWasWrittenBefore(t *testing.T) {
+	t.Parallel()
+	f := behind(t, nil)
+	f.learns(t, chat)
+	cost := f.db.Meter(func() {
+		done, err := f.Seed(t.Context(), chat, map[string]string{"ta disken": "x", "dammsuga": "dammsugning"})
+		if want := (alias.Seeded{Created: 1, Kept: 1}); err != nil || done != want {
+			t.Errorf("Seed: %+v, %v", done, err)
+		}
+	})
+	cost.Want(t, price(2, 1, 2))
+	f.resolves(t, chat, "ta disken", "diskning")
+	f.resolves(t, chat, "pant", "pantning")
+	f.resolves(t, chat, "dammsuga", "dammsugning")
+}
+
+// After the TTL reads are as cheap as before.
+func TestReadsAreConsistentForTheTTL(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	now := monday
+	f.Store = f.another(t, func(c *alias.Config) {
+		c.Now = func() time.Time { return now }
+		c.NoCache, c.CacheTTL = true, time.Minute
+	})
+	f.learns(t, chat)
+	read := func() { f.resolves(t, chat, "ta disken", "diskning") }
+	f.db.Meter(read).Want(t, price(1, 1, 0))
+	now = now.Add(time.Minute - 1)
+	f.db.Meter(read).Want(t, price(1, 1, 0))
+	now = now.Add(1)
+	f.db.Meter(read).Want(t, price(1, 0.5, 0))
+}
