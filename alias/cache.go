@@ -45,7 +45,7 @@ func (s slot) valid(now time.Time) *book {
 }
 
 // flight is a read under way, which all who ask for the scope wait for. It is
-// no singleflight.Group, for two reasons: a write must keep the very flight it
+// not a singleflight.Group, for two reasons: a write must keep the very flight it
 // overtook from filling the cache, and the read runs on the goroutine and the
 // context of the caller who began it.
 type flight struct {

@@ -17,17 +17,17 @@ type Put struct {
 	Actor  string // who taught it; may be ""
 }
 
-// Put is an update, not a put: what else the item of a forgotten phrase holds
-// stays. Who taught the phrase is known or is not.
+// free: the phrase was never taught, or an earlier event forgot it.
 const free = "attribute_not_exists(#canonicalActivity) AND (attribute_not_exists(#namedBy) OR #namedBy < :event)"
 
+// Put updates the item, so that what else a forgotten phrase's item holds stays.
 var (
 	teach = expression{
 		update:    naming + ", #learnedFrom = :actor",
 		condition: free,
 		names:     namingNames,
 	}
-	teachUnsigned = expression{
+	teachUnsigned = expression{ // by nobody known
 		update:    naming + " REMOVE #learnedFrom",
 		condition: free,
 		names:     namingNames,
@@ -90,21 +90,21 @@ func (s *Store) Put(ctx context.Context, put Put) (event.Outcome, error) {
 // that spelling by now, so a refusal is made only after a consistent read.
 func (s *Store) unowned(ctx context.Context, p place, name string) error {
 	b, err := s.cache.lately(ctx, p.scope)
-	if err == nil && b.owned(p.phrase, name) {
+	if err == nil && b.ownedByOther(p.phrase, name) {
 		b, err = s.cache.refresh(ctx, p.scope)
 	}
 	switch {
 	case err != nil:
 		return s.wrap("Put", err)
-	case b.owned(p.phrase, name):
+	case b.ownedByOther(p.phrase, name):
 		return &TakenError{Owner: b.older[p.phrase]}
 	}
 	return nil
 }
 
-// owned reports whether the phrase stands, only in an older system's spelling,
+// ownedByOther reports whether the phrase stands, only in an older system's spelling,
 // for another name.
-func (b *book) owned(phrase, name string) bool {
+func (b *book) ownedByOther(phrase, name string) bool {
 	owner, ok := b.older[phrase]
 	return ok && owner != name && !b.known[phrase]
 }

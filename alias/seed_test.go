@@ -78,6 +78,23 @@ func TestSeedBehindItsTimes(t *testing.T) {
 	}
 }
 
+// Nor does it bring back what was forgotten since.
+func TestSeedBehindAForget(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	behind := w.f.another(t, nil)
+	if got, err := behind.All(t.Context(), chat); err != nil || len(got) != 0 {
+		t.Fatalf("All: %v, %v", got, err)
+	}
+	do(t, event.Created)(w.put("torkning", 60))
+	do(t, event.Created)(w.forget(50))
+	done, err := behind.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"})
+	if want := (alias.Seeded{Kept: 1}); err != nil || done != want {
+		t.Errorf("Seed: %+v, %v", done, err)
+	}
+	means(t, w.f, "", 0)
+}
+
 func TestSeedSideBySide(t *testing.T) {
 	t.Parallel()
 	f := open(t)

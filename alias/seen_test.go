@@ -128,3 +128,15 @@ func TestReadsAreConsistentForTheTTL(t *testing.T) {
 	now = now.Add(1)
 	f.db.Meter(read).Want(t, price(1, 0.5, 0))
 }
+
+// A Seed that had nothing to write makes no read dearer.
+func TestSeedOfKnownPhrasesIsNoWrite(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write(t, golden(t, "older"))
+	f.Store = f.another(t, func(c *alias.Config) { c.NoCache = true })
+	if done, err := f.Seed(t.Context(), chat, map[string]string{"pant": "x"}); err != nil || done.Kept != 1 {
+		t.Fatalf("Seed: %+v, %v", done, err)
+	}
+	f.db.Meter(func() { f.resolves(t, chat, "pant", "pantning") }).Want(t, price(1, 0.5, 0))
+}
