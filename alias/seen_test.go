@@ -48,6 +48,7 @@ func TestOwnWritesAreSeenWithoutACache(t *testing.T) {
 		f.resolves(t, chat, "ta disken", "diskning")
 	}
 	f.resolves(t, chat, "pant", "pantning")
+	means(t, f, "diskning", 0) // Get is consistent whatever was written
 }
 
 func TestOwnWritesAreSeenAfterOtherReads(t *testing.T) {
