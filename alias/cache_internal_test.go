@@ -301,6 +301,33 @@ func TestCacheWriteOvertakesARead(t *testing.T) {
 	})
 }
 
+// Nor may it end the newer read, which others wait for.
+func TestCacheOvertakenReadEndsFirst(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		get := func() {
+			if _, err := c.get(t.Context(), "a"); err != nil {
+				t.Error(err)
+			}
+		}
+		var group sync.WaitGroup
+		endOlder := s.holdUp()
+		group.Go(get)
+		synctest.Wait()
+		s.set("torkning")
+		c.drop("a")
+		endNewer := s.holdUp()
+		group.Go(get)
+		synctest.Wait()
+		endOlder()
+		synctest.Wait()
+		group.Go(get)
+		synctest.Wait()
+		endNewer()
+		group.Wait()
+		want(t, c, s, "a", "torkning", 2)
+	})
+}
+
 func TestCacheRefresh(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
 		want(t, c, s, "a", "diskning", 1)
@@ -320,7 +347,11 @@ func TestCacheGivesUpTheOldest(t *testing.T) {
 		}
 		want(t, c, s, "b", "diskning", 3)
 		want(t, c, s, "c", "diskning", 3)
-		want(t, c, s, "a", "diskning", 4)
+		if _, err := c.refresh(t.Context(), "c"); err != nil { // it has its place
+			t.Error(err)
+		}
+		want(t, c, s, "b", "diskning", 4)
+		want(t, c, s, "a", "diskning", 5)
 		if len(c.slots) != 2 || len(c.flights) != 0 {
 			t.Errorf("%d slots, %d flights", len(c.slots), len(c.flights))
 		}
