@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -36,7 +37,7 @@ func (r Range) check() error {
 	if r.Limit < 0 {
 		return event.BadInput(pkg, "Range.Limit", "must not be negative")
 	}
-	if !r.From.IsZero() && !r.To.IsZero() && r.To.Before(r.From) {
+	if !r.From.IsZero() && !r.To.IsZero() && before(r.To, r.From) {
 		return event.BadInput(pkg, "Range.To", "lies before From")
 	}
 	return nil
@@ -56,13 +57,27 @@ func periodOf(from, to time.Time) period {
 	return p
 }
 
-// ceilMillis is the first whole millisecond that is not before t.
+// ceilMillis is the first whole millisecond that is not before t, or the
+// nearest to it of those from 0 to the first that no activity can have: a time
+// too far off for milliseconds would be any other.
 func ceilMillis(t time.Time) int64 {
+	switch seconds := t.Unix(); {
+	case seconds < 0:
+		return 0
+	case seconds > maxMillis/1000:
+		return maxMillis + 1
+	}
 	ms := t.UnixMilli()
 	if time.UnixMilli(ms).Before(t) {
 		ms++
 	}
 	return ms
+}
+
+// before compares any two times: those that [time.Time.Before] takes for
+// earlier because they are too far off, too.
+func before(t, u time.Time) bool {
+	return cmp.Or(cmp.Compare(t.Unix(), u.Unix()), cmp.Compare(t.Nanosecond(), u.Nanosecond())) < 0
 }
 
 func (p period) empty() bool { return p.from > p.to }
