@@ -48,11 +48,14 @@
 //     transaction still answers Created): the state is the same.
 //   - A walk yields each activity once, in order, ties too, and nothing outside
 //     its Range. It pays for what it yields and its page, never for the rest of
-//     the history.
+//     the history. Rows of an older system that it must skip are paid for, and
+//     each walk says which they are.
 //   - A cursor cannot be made to leave the scope or the actor of its query.
 //
 // What is outside: [Store.Record] of single activities under several N of one
-// event guards each by itself, not the set. [Store.Delete] frees its event.
+// event guards each by itself, not the set. [Store.Delete] leaves no trace: a
+// late redelivery of the event is Created again, and once the row of Nth(1) is
+// deleted any set of the event is, beside what else still stands of it.
 //
 // # Prices
 //
@@ -63,13 +66,14 @@
 //	RecordAll of n       1 request  5n WCU   (a duplicate 2 requests, 2n WCU, 1 RCU)
 //	RecordMany of n      n requests 4n WCU
 //	OfEvent              1 request   1 RCU
-//	a walk, first page   1 request   0.5 RCU
+//	a walk, first page   1 request   0.5 RCU (4 rows; the next have 16, 64, …)
+//	a walk with a Limit  1 request   0.5 RCU for each 4 KB of its rows
 //	a Page               1 request   0.5 RCU for each 4 KB
 //	Count                1 request   0.5 RCU for each 4 KB
 //	Delete               1 request   4 WCU
 //
-// A typical row has 250 bytes, so a unit of an eventually consistent read is
-// some 30 activities.
+// Each 1 MB read is another request. A typical row has 250 bytes, so a unit of
+// an eventually consistent read is some 30 activities.
 //
 // # IAM actions
 //

@@ -10,7 +10,6 @@ import (
 var (
 	NameTime   = nameTime
 	ScopeActor = scopeActor
-	GroupOf    = groupOf
 )
 
 const (
@@ -26,6 +25,10 @@ func Bounds(name string, from, to time.Time) (idLo, idHi, keyLo, keyHi string, h
 	lo, hi := p.digits()
 	return idLo, idHi, namePrefix(name) + lo, namePrefix(name) + hi, p.holds
 }
+
+// Lookalikes returns what the keys to skip behind the given one begin with,
+// when the name is asked for.
+func Lookalikes(name, key string) string { return lookalikes(namePrefix(name), key) }
 
 // Encode and Decode are the codec of rows.
 func (s *Store) Encode(a Activity) (ddb.Item, error)  { return s.encode(a) }

@@ -165,12 +165,12 @@ func (s *Store) decode(it ddb.Item) (Activity, error) {
 	return a, nil
 }
 
-func (s *Store) decodeAll(op string, items []ddb.Item) ([]Activity, error) {
+func (s *Store) decodeAll(method string, items []ddb.Item) ([]Activity, error) {
 	var all []Activity
 	for _, it := range items {
 		a, err := s.decode(it)
 		if err != nil {
-			return nil, ddb.Wrap(pkg, op, s.table, err)
+			return nil, ddb.Wrap(pkg, method, s.table, err)
 		}
 		all = append(all, a)
 	}
@@ -184,6 +184,14 @@ func same(a, b Activity) bool {
 	return a == b
 }
 
-// groupOf returns a key up to its last '#': what the keys of one name begin
-// with, in an older system too.
-func groupOf(nameTime string) string { return nameTime[:strings.LastIndexByte(nameTime, '#')+1] }
+// lookalikes returns what the key of an older system's row and all that look
+// alike in the same way begin with, and no key of the prefix's own name does:
+// those have a time behind the prefix, and no further '#'. Of such a key it
+// is "".
+func lookalikes(prefix, nameTime string) string {
+	head, _, alike := strings.Cut(strings.TrimPrefix(nameTime, prefix), "#")
+	if !alike {
+		return ""
+	}
+	return prefix + head + "#"
+}

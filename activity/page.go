@@ -34,21 +34,21 @@ func (s *Store) page(ctx context.Context, q query, err error) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
+	q.method = q.name + "Page"
 	if q.r.Limit == 0 {
 		q.r.Limit = defaultPage
 	}
 	var page Page
+	var end found
 	for f, err := range s.walk(ctx, q, q.r.Limit, nil) {
 		if err != nil {
 			return Page{}, err
 		}
 		page.Activities = append(page.Activities, f.Activity)
-		if len(page.Activities) == q.r.Limit {
-			if !f.last {
-				page.Cursor = s.cursorAfter(&q, f.row)
-			}
-			break
-		}
+		end = f
+	}
+	if len(page.Activities) == q.r.Limit && !end.last {
+		page.Cursor = s.cursorAfter(&q, end.row)
 	}
 	return page, nil
 }
@@ -60,9 +60,9 @@ func (s *Store) each(ctx context.Context, q query, err error) iter.Seq2[Activity
 			yield(Activity{}, err)
 			return
 		}
-		left := q.r.Limit
-		for f, err := range s.walk(ctx, q, max(left, firstPage), nil) {
-			if left--; !yield(f.Activity, err) || left == 0 {
+		q.method = q.name
+		for f, err := range s.walk(ctx, q, max(q.r.Limit, firstPage), nil) {
+			if !yield(f.Activity, err) {
 				return
 			}
 		}

@@ -21,19 +21,11 @@ import (
 // least or the greatest key there can be.
 const between = "#partition = :partition AND #sort BETWEEN :from AND :to"
 
-// An iterator's pages grow, so that an early break pays for few rows and a
-// long walk makes few requests. The first is one read unit, 4 KB, on rows up
-// to 1 KB.
-const (
-	firstPage = 4
-	growth    = 4
-	wholePage = 1024 // rows; from here on a page is the 1 MB that DynamoDB gives
-)
-
 // query is one walk: a partition of the table or of an index, the bounds of
 // its sort key, and what of the rows found there is the answer.
 type query struct {
 	name      string   // which query it is, to cursors
+	method    string   // which method asks, to errors
 	index     string   // "" is the table
 	partition string   // attribute of the partition key
 	sort      string   // attribute of the sort key
@@ -127,8 +119,8 @@ type found struct {
 	last bool // no row follows, as far as is known
 }
 
-// walk yields the rows of the answer, an error last. Its pages begin with size
-// rows and grow.
+// walk yields the rows of the answer up to the Limit, an error last. Its first
+// page has size rows at most.
 func (s *Store) walk(ctx context.Context, q query, size int, projection *string) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		in, err := s.input(&q, projection)
@@ -136,27 +128,31 @@ func (s *Store) walk(ctx context.Context, q query, size int, projection *string)
 			yield(found{}, err)
 			return
 		}
-		for more := !q.during.empty(); more; size = min(size*growth, wholePage) {
-			if in.Limit = nil; size < wholePage {
-				in.Limit = aws.Int32(int32(size))
-			}
+		pace := paceOf(q.r.Limit, size)
+		for more := !q.during.empty(); more; {
+			in.Limit = aws.Int32(int32(pace.rows))
 			out, err := s.api.Query(ctx, in)
 			if err != nil {
-				yield(found{}, ddb.Wrap(pkg, "Query", s.table, err))
+				yield(found{}, ddb.Wrap(pkg, q.method, s.table, err))
 				return
 			}
-			more = q.turn(in, out)
+			more = len(out.LastEvaluatedKey) > 0
+			yielded := 0
 			for i, row := range out.Items {
 				a, err := s.decode(row)
 				if err != nil {
-					yield(found{}, ddb.Wrap(pkg, "Query", s.table, err))
+					yield(found{}, ddb.Wrap(pkg, q.method, s.table, err))
 					return
 				}
+				if !q.answeredBy(a) {
+					continue
+				}
 				last := !more && i == len(out.Items)-1
-				if q.answeredBy(a) && !yield(found{a, row, last}, nil) {
+				if yielded++; !yield(found{a, row, last}, nil) || yielded == pace.lacks {
 					return
 				}
 			}
+			pace.turn(len(out.Items), yielded, q.turn(in, out))
 		}
 	}
 }
@@ -203,26 +199,23 @@ func (q *query) within(key string) bool {
 	return q.lo <= key && key <= q.hi
 }
 
-// turn sets the input to the next page and reports whether there is one. If
-// this one ended among rows of another name that only look alike, the next
-// begins behind all of them, so that their number costs nothing.
-func (q *query) turn(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) bool {
+// turn sets the input to the next page. If this one ended among rows of names
+// that only look alike, the next begins behind all that do so in the same way,
+// so that their number costs nothing; turn reports whether it does.
+func (q *query) turn(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) (jumped bool) {
 	in.ExclusiveStartKey = out.LastEvaluatedKey
-	if len(in.ExclusiveStartKey) == 0 {
+	if q.prefix == "" || len(out.Items) == 0 {
 		return false
 	}
-	if q.prefix == "" || len(out.Items) == 0 {
-		return true
-	}
-	group := groupOf(item.Text(out.Items[len(out.Items)-1], attrNameTime))
-	if group == q.prefix {
-		return true
+	alike := lookalikes(q.prefix, item.Text(out.Items[len(out.Items)-1], attrNameTime))
+	if alike == "" {
+		return false
 	}
 	in.ExclusiveStartKey = nil
 	if q.r.NewestFirst {
-		in.ExpressionAttributeValues[":to"] = item.S(group)
+		in.ExpressionAttributeValues[":to"] = item.S(alike)
 	} else {
-		in.ExpressionAttributeValues[":from"] = item.S(strings.TrimSuffix(group, "#") + "$") // the byte after '#'
+		in.ExpressionAttributeValues[":from"] = item.S(strings.TrimSuffix(alike, "#") + "$") // the byte after '#'
 	}
 	return true
 }

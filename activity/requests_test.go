@@ -95,7 +95,7 @@ func TestRequests(t *testing.T) {
 		"Query userId-timestamp-index forward true consistent false limit 4" + query,
 		"Query  forward true consistent true limit 4" + query,
 		"Query  forward true consistent false limit 50" + query,
-		"Query chatId-activity-index forward true consistent false limit 0" + query + " | #id, #time, #name, #nameTime",
+		"Query chatId-activity-index forward true consistent false limit 16384" + query + " | #id, #time, #name, #nameTime",
 	}
 	if diff := cmp.Diff(want, api.sent); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)

@@ -1,0 +1,293 @@
+package activity_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// pages keeps how many rows each query read.
+type pages struct {
+	activity.API
+	read []int
+}
+
+func (p *pages) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	out, err := p.API.Query(ctx, in, opts...)
+	if err == nil {
+		p.read = append(p.read, int(out.ScannedCount))
+	}
+	return out, err
+}
+
+// watched returns the same store with its queries counted.
+func watched(t testing.TB, db *dynamotest.DB, acts *activity.Store) (*pages, *activity.Store) {
+	t.Helper()
+	api := &pages{API: db.Client()}
+	acts, err := activity.New(api, acts.Table().Name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api, acts
+}
+
+// fill writes rows in batches, which is quicker than to record them.
+func fill(t testing.TB, db *dynamotest.DB, table string, rows []map[string]types.AttributeValue) {
+	t.Helper()
+	for batch := range slices.Chunk(rows, 25) {
+		var puts []types.WriteRequest
+		for _, row := range batch {
+			puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: row}})
+		}
+		in := &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: puts}}
+		out, err := db.Client().BatchWriteItem(t.Context(), in)
+		if err != nil || len(out.UnprocessedItems) != 0 {
+			t.Fatal(err, len(out.UnprocessedItems))
+		}
+	}
+}
+
+// dishes are n rows a minute apart.
+func dishes(t testing.TB, acts *activity.Store, n int) []map[string]types.AttributeValue {
+	t.Helper()
+	rows := make([]map[string]types.AttributeValue, n)
+	for i := range rows {
+		var err error
+		if rows[i], err = acts.Encode(chore(t, monday.AddDate(-1, 0, 0).Add(time.Duration(i)*time.Minute), int64(i+1), "diskning")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return rows
+}
+
+// first takes n activities of a walk and leaves it.
+func first(t testing.TB, n int, walk func(yield func(activity.Activity, error) bool)) {
+	t.Helper()
+	for _, err := range walk {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n--; n == 0 {
+			return
+		}
+	}
+	t.Errorf("the walk ended %d too early", n)
+}
+
+// A Limit reads that many rows and no more, however large: not the megabyte
+// that a query without one gives.
+func TestLimitIsWhatIsRead(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	rows := dishes(t, acts, 2000)
+	fill(t, db, acts.Table().Name, rows)
+	size := map[int]int{} // of the first rows
+	for i, row := range rows {
+		size[i+1] = size[i] + item.Size(row)
+	}
+	api, acts := watched(t, db, acts)
+	for name, way := range waysTo(acts) {
+		for _, limit := range []int{1, 50, 1023, 1024, 1500} {
+			r := activity.Range{Limit: limit}
+			for _, read := range []func(){
+				func() {
+					if page, err := way.page(t.Context(), r); err != nil || len(page.Activities) != limit || page.Cursor == "" {
+						t.Errorf("%s: a page of %d holds %d, %v", name, limit, len(page.Activities), err)
+					}
+				},
+				func() { first(t, limit, way.walk(t.Context(), r)) },
+			} {
+				api.read = nil
+				cost := db.Meter(read)
+				if len(api.read) != 1 || api.read[0] > max(limit, 4) {
+					t.Errorf("%s: a Limit of %d read %v rows", name, limit, api.read)
+				}
+				want := 0.5 * math.Ceil(float64(size[limit])/4096) // Size reckons some numbers a byte too large
+				if cost.Requests != 1 || cost.RCU > want || cost.RCU < want*0.98 {
+					t.Errorf("%s: a Limit of %d cost %s, want %v RCU", name, limit, cost, want)
+				}
+			}
+		}
+	}
+}
+
+// Without a Limit each page is four times the one before: who breaks early has
+// read no more than five times what was yielded.
+func TestPagesGrowWithWhatWasYielded(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	fill(t, db, acts.Table().Name, dishes(t, acts, 1400))
+	api, acts := watched(t, db, acts)
+	for name, way := range waysTo(acts) {
+		for n, want := range map[int][]int{1: {4}, 4: {4}, 5: {4, 16}, 85: {4, 16, 64, 256}, 341: {4, 16, 64, 256, 1024}, 1365: {4, 16, 64, 256, 1024, 36}} {
+			api.read = nil
+			first(t, n, way.walk(t.Context(), activity.Range{}))
+			if !slices.Equal(api.read, want) {
+				t.Errorf("%s: %d activities read pages of %v, want %v", name, n, api.read, want)
+			}
+		}
+	}
+}
+
+// "All there is" may be said with any number.
+func TestHugeLimits(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	rows := dishes(t, acts, 30)
+	for i, row := range rows {
+		row["userName"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 50<<10)} // 1.5 MB together
+		if i < 24 {                                                                        // more of them outside the range than in it
+			row["timestamp"] = &types.AttributeValueMemberN{Value: fmt.Sprint(monday.AddDate(-2, 0, 0).UnixMilli())}
+		}
+	}
+	fill(t, db, acts.Table().Name, rows)
+	for _, limit := range []int{math.MaxInt, math.MaxInt/4 + 1, math.MaxInt32, math.MaxInt32 + 1, 1 << 20} {
+		for _, r := range []activity.Range{{Limit: limit}, {Limit: limit, From: monday.AddDate(-1, 0, 0)}} {
+			want := 30
+			if !r.From.IsZero() {
+				want = 6
+			}
+			page, err := acts.InScopePage(t.Context(), home, r)
+			if err != nil || len(page.Activities) != want || page.Cursor != "" {
+				t.Errorf("a page of %d: %d activities, %v", limit, len(page.Activities), err)
+			}
+			if all := collect(t, acts.InScope(t.Context(), home, r)); len(all) != want {
+				t.Errorf("a walk of %d: %d activities", limit, len(all))
+			}
+		}
+	}
+}
+
+// strays makes rows whose ids lie in the range and whose times do not, as an
+// older system's do that were imported in one go.
+func strays(t testing.TB, n int, at time.Time) []map[string]types.AttributeValue {
+	t.Helper()
+	rows := make([]map[string]types.AttributeValue, n)
+	for i := range rows {
+		id := newEvent(t, at.Add(time.Duration(i)*time.Millisecond), "import", int64(i+1)).String()
+		rows[i] = oldRow(t, id, home, martin, "tvätt", monday.AddDate(-3, 0, 0).UnixMilli())
+	}
+	return rows
+}
+
+// Rows that are skipped are made up for by as many, not by a page four times
+// the size; only a long run of them is read in growing pages.
+func TestSkippedRowsAreMadeUpFor(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	table := acts.Table().Name
+	all := dishes(t, acts, 600)
+	from := monday.AddDate(-1, 0, 0)
+	fill(t, db, table, all)
+	fill(t, db, table, strays(t, 1, from.Add(10*time.Minute)))
+	api, acts := watched(t, db, acts)
+	r := activity.Range{From: from, Limit: 50}
+	ask := func(what string, want ...int) {
+		t.Helper()
+		api.read = nil
+		page, err := acts.InScopePage(t.Context(), home, r)
+		if err != nil || len(page.Activities) != r.Limit || page.Activities[0].Seq != 1 || page.Activities[r.Limit-1].Seq != int64(r.Limit) {
+			t.Errorf("%s: %d activities, %v", what, len(page.Activities), err)
+		}
+		if !slices.Equal(api.read, want) {
+			t.Errorf("%s: read pages of %v, want %v", what, api.read, want)
+		}
+	}
+	ask("one row outside the range", 50, 2)
+	db.Meter(func() { ask("one row outside the range", 50, 2) }).Want(t, dynamotest.Price{Requests: 2, RCU: 2})
+	fill(t, db, table, strays(t, 200, from.Add(10*time.Minute+time.Second)))
+	ask("two hundred", 50, 39+39, 39+117)
+	r.Limit = 1
+	r.From = from.Add(10*time.Minute + 1)
+	api.read = nil
+	if page, err := acts.InScopePage(t.Context(), home, r); err != nil || len(page.Activities) != 1 || page.Activities[0].Seq != 12 {
+		t.Errorf("behind two hundred: %v, %v", page.Activities, err)
+	}
+	if want := []int{1, 2, 4, 8, 16, 32, 64, 128}; !slices.Equal(api.read, want) {
+		t.Errorf("one activity behind two hundred: read pages of %v, want %v", api.read, want)
+	}
+}
+
+// Names that only look alike cost a small request each, however many rows they
+// have and whichever way one walks.
+func TestLookalikeNamesCostASmallRequestEach(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	table := acts.Table().Name
+	mine := dishes(t, acts, 3)
+	fill(t, db, table, mine)
+	var rows []map[string]types.AttributeValue
+	n := 0
+	for _, side := range []string{"1", "9"} { // before and behind all times there are
+		for name := range 8 {
+			for range 100 {
+				n++
+				at := monday.Add(time.Duration(n) * time.Second)
+				row := oldRow(t, newEvent(t, at, "old", int64(n)).String(), home, martin, fmt.Sprintf("diskning#%s%d", side, name), at.UnixMilli())
+				row["chatUser"] = &types.AttributeValueMemberS{Value: home + "#" + martin} // as a backfill gives it
+				rows = append(rows, row)
+			}
+			rows[n-1]["activity"] = &types.AttributeValueMemberS{Value: fmt.Sprintf("diskning#%s%d#5", side, name)}
+			key := fmt.Sprintf("diskning#%s%d#5#%d", side, name, monday.UnixMilli())
+			rows[n-1]["activityTimestamp"] = &types.AttributeValueMemberS{Value: key}
+		}
+	}
+	fill(t, db, table, rows)
+	api, acts := watched(t, db, acts)
+	for _, name := range []string{"ByName", "ByActorAndName"} {
+		way := waysTo(acts)[name]
+		for _, newest := range []bool{false, true} {
+			want := int64(1)
+			if newest {
+				want = 3
+			}
+			api.read = nil
+			cost := db.Meter(func() {
+				for a, err := range way.walk(t.Context(), activity.Range{NewestFirst: newest, Limit: 1}) {
+					if err != nil || a.Seq != want {
+						t.Errorf("%s: %+v, %v", name, a, err)
+					}
+				}
+			})
+			// 4 rows of each of 8 names, and 4 of its own; half a unit each.
+			if cost.Requests != 9 || cost.RCU != 4.5 {
+				t.Errorf("%s, newest first %v: %s for pages of %v", name, newest, cost, api.read)
+			}
+			// A larger page starts small again behind each.
+			api.read = nil
+			page, err := way.page(t.Context(), activity.Range{NewestFirst: newest, Limit: 100})
+			if err != nil || len(page.Activities) != 3 || page.Cursor != "" {
+				t.Errorf("%s: %d activities, %v", name, len(page.Activities), err)
+			}
+			if rows := sum(api.read); rows > 100+15*4+3 {
+				t.Errorf("%s, newest first %v: a page of 100 read %d rows in pages of %v", name, newest, rows, api.read)
+			}
+			api.read = nil
+			if all := collect(t, way.walk(t.Context(), activity.Range{NewestFirst: newest})); len(all) != 3 {
+				t.Errorf("%s: %d activities", name, len(all))
+			}
+			if rows := sum(api.read); rows > 16*4+3 {
+				t.Errorf("%s, newest first %v: a walk read %d rows in pages of %v", name, newest, rows, api.read)
+			}
+		}
+	}
+}
+
+func sum(counts []int) int {
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	return total
+}
