@@ -41,8 +41,10 @@ type Activity struct {
 	Effort     float64
 	Confidence float64
 
-	At        time.Time // read only: when it happened, which is Event.Time() but in rows of an older system
-	CreatedAt time.Time // read only: when it was first recorded; zero in rows of an older system
+	// Read only, ignored when an activity is recorded. At is when it happened,
+	// which is Event.Time() but in rows of an older system. CreatedAt is when
+	// it was first recorded, zero in rows of an older system.
+	At, CreatedAt time.Time
 }
 
 // ActorType is how ids of actors are stored.

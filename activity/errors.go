@@ -11,25 +11,26 @@ var ErrNotFound = errors.New("activity: not found")
 
 // ConflictError is returned by Record and RecordAll when the event has
 // recorded something else: another classification of the same message, say.
-// What was first stands, and nothing was written. Trying again gives the same
-// answer.
+// What was first recorded stands, and nothing was written. Trying again gives
+// the same answer while it stands.
 type ConflictError struct {
 	Stored []Activity // what stands
 }
 
 // Error says how many activities stand.
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("activity: the event has recorded otherwise before: %d stored stand", len(e.Stored))
+	return fmt.Sprintf("activity: event already recorded with different content (%d stored)", len(e.Stored))
 }
 
-// Leftover is an activity that RecordMany could not record.
+// Leftover is an activity of which RecordMany cannot say that it is recorded.
 type Leftover struct {
 	Index int // in the slice that RecordMany was given
 	Err   error
 }
 
-// LeftoverError is returned by RecordMany. It names every activity that was
-// not recorded, with its reason; all others were.
+// LeftoverError is returned by RecordMany. It names every activity without an
+// outcome, with the reason; all others are recorded. One whose replies were
+// all lost may be recorded too: to record it again is safe and tells.
 type LeftoverError struct {
 	Left []Leftover // by Index
 }
@@ -37,7 +38,7 @@ type LeftoverError struct {
 // Error says how many are left over and gives the reason of each.
 func (e *LeftoverError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "activity: %d not recorded", len(e.Left))
+	fmt.Fprintf(&b, "activity: %d left over", len(e.Left))
 	for _, left := range e.Left {
 		fmt.Fprintf(&b, "; [%d]: %v", left.Index, left.Err)
 	}

@@ -12,11 +12,11 @@ import (
 // [Store.Record] does, with at most Config.Concurrency requests under way. It
 // returns the outcome of each, by its index.
 //
-// If some could not be recorded the error is a [*LeftoverError] that names
-// every one of them with its reason: bad input, a conflict, throttling that
-// outlasted the SDK's retries, a context that ended before its turn. Their
-// outcomes are zero. All others are recorded, and as every write is safe to
-// repeat, so is the whole call. BatchWriteItem would be fewer requests at the
+// If some have no outcome the error is a [*LeftoverError] that names every one
+// of them with its reason: bad input, a conflict, throttling or lost replies
+// that outlasted the SDK's retries, a context that ended before its turn. All
+// others are recorded, and as every write is safe to repeat, so is the whole
+// call. BatchWriteItem would be fewer requests at the
 // same units, but it has no conditions and replaces what stands.
 //
 // Price: 1 request, 4 WCU. For each activity, as Record.
@@ -31,7 +31,7 @@ func (s *Store) RecordMany(ctx context.Context, all []Activity) ([]event.Outcome
 				errs[i] = context.Cause(ctx)
 				return nil
 			}
-			outcomes[i], errs[i] = s.Record(ctx, a)
+			outcomes[i], errs[i] = s.record(ctx, "RecordMany", a)
 			return nil
 		})
 	}

@@ -26,6 +26,10 @@ func (s *Store) OfEvent(ctx context.Context, scope string, ev event.Event) ([]Ac
 	if ev.IsZero() {
 		return nil, event.BadInput(pkg, "ev", "must not be the zero Event")
 	}
+	return s.ofEvent(ctx, "OfEvent", scope, ev)
+}
+
+func (s *Store) ofEvent(ctx context.Context, method, scope string, ev event.Event) ([]Activity, error) {
 	in := &dynamodb.QueryInput{
 		TableName:                &s.table,
 		ConsistentRead:           aws.Bool(true),
@@ -39,9 +43,9 @@ func (s *Store) OfEvent(ctx context.Context, scope string, ev event.Event) ([]Ac
 	for { // at most 255 rows, but each may be of 400 KB
 		out, err := s.api.Query(ctx, in)
 		if err != nil {
-			return nil, ddb.Wrap(pkg, "Query", s.table, err)
+			return nil, ddb.Wrap(pkg, method, s.table, err)
 		}
-		page, err := s.decodeAll("Query", out.Items)
+		page, err := s.decodeAll(method, out.Items)
 		if err != nil {
 			return nil, err
 		}
@@ -55,8 +59,11 @@ func (s *Store) OfEvent(ctx context.Context, scope string, ev event.Event) ([]Ac
 
 // Delete removes one activity, the one whose Event is ev, and no other of the
 // event. If there is none the error is [ErrNotFound]: also when it is repeated
-// after a lost reply, the state being the same. The event is then free to be
-// recorded again, by a late redelivery too.
+// after a lost reply, the state being the same.
+//
+// Nothing stays behind, so the event is free to be recorded again: a late
+// redelivery is Created, not Duplicate. Delete the row of Nth(1) last: it
+// guards the others of its set, see [Store.RecordAll].
 //
 // Price: 1 request, 4 WCU. One for the row and one for each index, by KB begun
 // of the row; 1 WCU if there is none.
@@ -77,7 +84,7 @@ func (s *Store) Delete(ctx context.Context, scope string, ev event.Event) error 
 		return err
 	})
 	if err != nil {
-		return ddb.Wrap(pkg, "DeleteItem", s.table, err)
+		return ddb.Wrap(pkg, "Delete", s.table, err)
 	}
 	if len(out.Attributes) == 0 {
 		return ErrNotFound

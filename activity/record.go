@@ -30,15 +30,23 @@ var absentNames = map[string]string{"#id": attrID}
 // Record records one activity under its event. A redelivery, and a retry after
 // a lost reply, find it there and answer Duplicate. If what stands under the
 // event is another activity, it stays, and the error is a [*ConflictError].
+// What is read only is ignored: At is the event's time, CreatedAt the clock's.
+//
+// Once [Store.Delete] has removed the row, nothing is found there: a late
+// redelivery is Created again.
 //
 // Price: 1 request, 4 WCU. One for the row and one for each index, by KB begun
 // of the row. A duplicate or a conflict costs the row's KB alone, 1 WCU.
 func (s *Store) Record(ctx context.Context, a Activity) (event.Outcome, error) {
+	return s.record(ctx, "Record", a)
+}
+
+func (s *Store) record(ctx context.Context, method string, a Activity) (event.Outcome, error) {
 	it, err := s.encode(a)
 	if err != nil {
 		return 0, err
 	}
-	old, refused, err := s.put(ctx, it)
+	old, refused, err := s.put(ctx, method, it)
 	if err != nil {
 		return 0, err
 	}
@@ -47,7 +55,7 @@ func (s *Store) Record(ctx context.Context, a Activity) (event.Outcome, error) {
 	}
 	stored, err := s.decode(old)
 	if err != nil {
-		return 0, ddb.Wrap(pkg, "PutItem", s.table, err)
+		return 0, ddb.Wrap(pkg, method, s.table, err)
 	}
 	if !same(stored, a) {
 		return 0, &ConflictError{Stored: []Activity{stored}}
@@ -56,7 +64,7 @@ func (s *Store) Record(ctx context.Context, a Activity) (event.Outcome, error) {
 }
 
 // put creates the row. If one stands it is left and returned.
-func (s *Store) put(ctx context.Context, it ddb.Item) (old ddb.Item, refused bool, err error) {
+func (s *Store) put(ctx context.Context, method string, it ddb.Item) (old ddb.Item, refused bool, err error) {
 	err = ddb.Retry(ctx, func() error {
 		_, err := s.api.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:                           &s.table,
@@ -70,7 +78,7 @@ func (s *Store) put(ctx context.Context, it ddb.Item) (old ddb.Item, refused boo
 	if old, refused = ddb.Refused(err); refused {
 		return old, true, nil
 	}
-	return nil, false, ddb.Wrap(pkg, "PutItem", s.table, err)
+	return nil, false, ddb.Wrap(pkg, method, s.table, err)
 }
 
 // RecordAll records the activities of one event together, all or none: what
@@ -83,6 +91,8 @@ func (s *Store) put(ctx context.Context, it ddb.Item) (old ddb.Item, refused boo
 // that stands, and nothing is written. (In the very moment that a larger set
 // is being committed, a smaller one within it may be told Duplicate.)
 // Activities that Record put under the same event are part of what stands.
+// Once [Store.Delete] has removed the row of Nth(1), nothing guards the set: any
+// that shares no other row with what is left of it is Created beside that.
 //
 // More than [MaxSet], none, repeated Events, and rows of more than 4 MB
 // together are bad input.
@@ -105,12 +115,12 @@ func (s *Store) RecordAll(ctx context.Context, all []Activity) (event.Outcome, e
 	}
 	// What was refused shows only rows of this set, and the first may have had
 	// more.
-	stored, err := s.OfEvent(ctx, all[0].Scope, all[0].Event)
+	stored, err := s.ofEvent(ctx, "RecordAll", all[0].Scope, all[0].Event)
 	if err != nil {
 		return 0, err
 	}
 	if len(stored) == 0 {
-		return 0, ddb.Wrap(pkg, "TransactWriteItems", s.table, errors.New("refused for rows that were deleted meanwhile: try again"))
+		return 0, ddb.Wrap(pkg, "RecordAll", s.table, errors.New("refused for rows that were deleted meanwhile: try again"))
 	}
 	if !sameSet(stored, all) {
 		return 0, &ConflictError{Stored: stored}
@@ -159,7 +169,7 @@ func (s *Store) encodeSet(all []Activity) ([]ddb.Item, error) {
 // putAll creates all the rows or, where any stands, none.
 func (s *Store) putAll(ctx context.Context, items []ddb.Item) (refused bool, err error) {
 	if len(items) == 1 {
-		_, refused, err := s.put(ctx, items[0])
+		_, refused, err := s.put(ctx, "RecordAll", items[0])
 		return refused, err
 	}
 	in := &dynamodb.TransactWriteItemsInput{}
@@ -180,7 +190,7 @@ func (s *Store) putAll(ctx context.Context, items []ddb.Item) (refused bool, err
 	if reasons, ok := ddb.Cancelled(err); ok && !ddb.Contended(err) && slices.ContainsFunc(reasons, ddb.ConditionFailed) {
 		return true, nil
 	}
-	return false, ddb.Wrap(pkg, "TransactWriteItems", s.table, err)
+	return false, ddb.Wrap(pkg, "RecordAll", s.table, err)
 }
 
 // sameSet reports whether both hold the same activities, in any order.

@@ -420,96 +420,19 @@ func TestRecordRace(t *testing.T) {
 	}
 }
 
-func TestOfEvent(t *testing.T) {
+// At and CreatedAt are read only: what they say is ignored, as the doc tells.
+func TestRecordIgnoresWhatIsReadOnly(t *testing.T) {
 	t.Parallel()
-	_, acts := open(t, nil)
-	set := setOf(t, 7, 3)
-	far := setOf(t, 7, 1)[0]
-	far.Event = nth(t, far.Event, 255)
-	away := set[0]
-	away.Scope = "-200"
-	mustRecord(t, acts, append(set, far, away, chore(t, monday, 8, "diskning"), chore(t, monday.Add(time.Millisecond), 7, "diskning"))...)
-	for _, ev := range []event.Event{set[0].Event, set[2].Event, far.Event, set[0].Event.First()} {
-		got, err := acts.OfEvent(t.Context(), home, ev)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantSame(t, "OfEvent", got, append(setOf(t, 7, 3), far))
-	}
-	got, err := acts.OfEvent(t.Context(), home, newEvent(t, monday, home, 9))
-	if len(got) != 0 || err != nil {
-		t.Errorf("an event that recorded nothing: %v, %v", got, err)
-	}
-	_, err = acts.OfEvent(t.Context(), "", far.Event)
-	wantInputError(t, err, "scope must not be empty")
-	_, err = acts.OfEvent(t.Context(), home, event.Event{})
-	wantInputError(t, err, "ev must not be")
-}
-
-// A set of rows too large for one page of a query is found whole.
-func TestOfEventFollowsPages(t *testing.T) {
-	t.Parallel()
-	_, acts := open(t, nil)
-	set := setOf(t, 7, 4)
-	for i := range set {
-		set[i].ActorName = strings.Repeat("x", 390<<10)
-	}
-	for range 2 {
-		if _, err := acts.RecordAll(t.Context(), set); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := acts.OfEvent(t.Context(), home, set[0].Event)
-	if err != nil || len(got) != 4 {
-		t.Errorf("%d activities, %v", len(got), err)
-	}
-}
-
-func TestDelete(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, nil)
-	two := setOf(t, 7, 2)
-	mustRecord(t, acts, two...)
-	if err := acts.Delete(t.Context(), home, two[0].Event); err != nil {
-		t.Fatal(err)
-	}
-	wantSame(t, "what stands", everything(t, acts), two[1:])
-	if err := acts.Delete(t.Context(), home, two[0].Event); !errors.Is(err, activity.ErrNotFound) {
-		t.Errorf("again: %v", err)
-	}
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "DeleteItem"})
-	if err := acts.Delete(t.Context(), home, two[1].Event); !errors.Is(err, activity.ErrNotFound) {
-		t.Errorf("after a lost reply: %v", err)
-	}
-	wantSame(t, "what stands", everything(t, acts), nil)
-	if out, err := acts.Record(t.Context(), two[0]); out != event.Created || err != nil {
-		t.Errorf("the event is free again: %v, %v", out, err)
-	}
-	wantInputError(t, acts.Delete(t.Context(), "", two[0].Event), "scope must not be empty")
-	wantInputError(t, acts.Delete(t.Context(), home, event.Event{}), "ev must not be")
-}
-
-func TestErrorsNameNoKeys(t *testing.T) {
-	t.Parallel()
-	db := dynamotest.Open(t)
-	acts, err := activity.New(db.Client(), db.Name("not-created"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := monday.Add(time.Minute)
+	_, acts := open(t, &activity.Config{Now: func() time.Time { return now }})
 	dish := chore(t, monday, 7, "diskning")
-	_, err1 := acts.Record(t.Context(), dish)
-	_, err2 := acts.RecordAll(t.Context(), setOf(t, 7, 2))
-	_, err3 := acts.OfEvent(t.Context(), home, dish.Event)
-	_, err4 := acts.ByNamePage(t.Context(), home, "diskning", activity.Range{})
-	_, err5 := acts.Count(t.Context(), activity.Which{Scope: home})
-	err6 := acts.Delete(t.Context(), home, dish.Event)
-	for i, err := range []error{err1, err2, err3, err4, err5, err6} {
-		var missing *types.ResourceNotFoundException
-		if !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), "activity: ") || !strings.Contains(err.Error(), "not-created") {
-			t.Errorf("error %d: %v", i+1, err)
-		}
-		if err != nil && (strings.Contains(err.Error(), home) || strings.Contains(err.Error(), "diskning")) {
-			t.Errorf("error %d holds a key: %v", i+1, err)
-		}
+	told := dish
+	told.At, told.CreatedAt = monday.AddDate(-1, 0, 0), monday.AddDate(-2, 0, 0)
+	mustRecord(t, acts, told)
+	if out, err := acts.Record(t.Context(), dish); out != event.Duplicate || err != nil {
+		t.Errorf("Record = %v, %v", out, err)
+	}
+	if got := everything(t, acts); len(got) != 1 || !got[0].At.Equal(monday) || !got[0].CreatedAt.Equal(now) {
+		t.Errorf("stored %+v", got)
 	}
 }

@@ -13,8 +13,9 @@
 //   - The price of a last activity does not grow with the history, nor that of
 //     a count with what lies outside its period.
 //   - Counts are exact: all pages are followed.
-//   - A week is the local one of the zone, Monday to Monday, 167 to 169 hours
-//     long when clocks change.
+//   - A week is the local one of the zone, from the start of its Monday to the
+//     start of the next: 168 hours, 167 or 169 where clocks change by one, and
+//     more or fewer where a zone has moved by more, even across the date line.
 //
 // The answers come from the indexes of the log, which lag behind its table,
 // normally by less than a second: an activity recorded this very moment may
@@ -28,6 +29,9 @@
 //
 //	LastOf, LastBy     1 request, 0.5 RCU, however long the history
 //	CountBy, ThisWeek  0.5 RCU for each 4 KB of matches, 1 request for each MB
+//
+// Rows of an older system whose names only look alike add to these: by a
+// request and 0.5 RCU for each such name, [Memory.LastOf] says when.
 //
 // # IAM actions
 //

@@ -2,6 +2,9 @@ package memory
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"iter"
 	"time"
 
 	"github.com/homeops/ddbpatterns/activity"
@@ -25,28 +28,39 @@ func New(acts *activity.Store, zone tzclock.Zone) *Memory { return &Memory{acts:
 // LastOf returns the latest activity of a name in a scope, whoever did it, and
 // whether there is one.
 //
-// Price: 1 request, 0.5 RCU. However long the history, on rows up to 1 KB. If
-// the latest rows are an older system's that only look alike, as "dish#2" does
-// when "dish" is asked for, each such name may add a request.
+// Price: 1 request, 0.5 RCU. However long the history, on rows up to 1 KB.
+// Where the latest rows are an older system's that only look alike, as "dish#2"
+// does when "dish" is asked for, each such name adds 1 request and 0.5 RCU at
+// most, however many rows it has: see [activity.Store.ByName].
 func (m *Memory) LastOf(ctx context.Context, scope, name string) (activity.Activity, bool, error) {
-	for a, err := range m.acts.ByName(ctx, scope, name, newest) {
-		return a, err == nil, err
-	}
-	return activity.Activity{}, false, nil
+	return first("LastOf", m.acts.ByName(ctx, scope, name, newest))
 }
 
 // LastBy returns the latest activity of a name that the actor did in a scope,
 // and whether there is one.
 //
-// Price: 1 request, 0.5 RCU. However long the history, on rows up to 1 KB.
+// Price: 1 request, 0.5 RCU. However long the history, on rows up to 1 KB; as
+// [Memory.LastOf] where an older system's rows were given a chatUser.
 func (m *Memory) LastBy(ctx context.Context, scope, actor, name string) (activity.Activity, bool, error) {
-	for a, err := range m.acts.ByActorAndName(ctx, scope, actor, name, newest) {
-		return a, err == nil, err
+	return first("LastBy", m.acts.ByActorAndName(ctx, scope, actor, name, newest))
+}
+
+var newest = activity.Range{NewestFirst: true, Limit: 1}
+
+func first(method string, walk iter.Seq2[activity.Activity, error]) (activity.Activity, bool, error) {
+	for a, err := range walk {
+		return a, err == nil, wrap(method, err)
 	}
 	return activity.Activity{}, false, nil
 }
 
-var newest = activity.Range{NewestFirst: true, Limit: 1}
+// wrap says which question failed. Bad input says so itself.
+func wrap(method string, err error) error {
+	if _, bad := errors.AsType[*event.InputError](err); bad || err == nil {
+		return err
+	}
+	return fmt.Errorf("%s: %s: %w", pkg, method, err)
+}
 
 // Question asks how often something was done in a scope.
 type Question struct {
@@ -61,12 +75,18 @@ type Question struct {
 // CountBy returns how often the activity was done in the period, exactly.
 //
 // Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB begun of the matches inside
-// the period, and 1 request for each MB.
+// the period, and 1 request for each MB. Rows of an older system add to it as
+// they do in [activity.Store.Count].
 func (m *Memory) CountBy(ctx context.Context, q Question) (int, error) {
+	return m.count(ctx, "CountBy", q)
+}
+
+func (m *Memory) count(ctx context.Context, method string, q Question) (int, error) {
 	if q.Scope == "" || q.Name == "" { // the log counts without them, but something else
 		return 0, event.BadInput(pkg, "Question", "must have a Scope and a Name")
 	}
-	return m.acts.Count(ctx, activity.Which{Scope: q.Scope, Actor: q.Actor, Name: q.Name, From: q.From, To: q.To})
+	n, err := m.acts.Count(ctx, activity.Which{Scope: q.Scope, Actor: q.Actor, Name: q.Name, From: q.From, To: q.To})
+	return n, wrap(method, err)
 }
 
 // Week asks how often something was done in a scope in a local week.
@@ -90,5 +110,5 @@ func (m *Memory) ThisWeek(ctx context.Context, w Week) (int, error) {
 		return 0, event.BadInput(pkg, "Week.Of", "must be a time of the week")
 	}
 	from, to := m.zone.Week(w.Of)
-	return m.CountBy(ctx, Question{Scope: w.Scope, Actor: w.Actor, Name: w.Name, From: from, To: to})
+	return m.count(ctx, "ThisWeek", Question{Scope: w.Scope, Actor: w.Actor, Name: w.Name, From: from, To: to})
 }

@@ -342,13 +342,16 @@ func TestTroubleIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	mem := memory.New(acts, tzclock.Stockholm)
-	_, ok1, err1 := mem.LastOf(t.Context(), home, "diskning")
-	_, ok2, err2 := mem.LastBy(t.Context(), home, martin, "diskning")
-	_, err3 := mem.CountBy(t.Context(), memory.Question{Scope: home, Name: "diskning"})
-	for i, err := range []error{err1, err2, err3} {
+	errs := map[string]error{}
+	var ok1, ok2 bool
+	_, ok1, errs["LastOf: activity: ByName"] = mem.LastOf(t.Context(), home, "diskning")
+	_, ok2, errs["LastBy: activity: ByActorAndName"] = mem.LastBy(t.Context(), home, martin, "diskning")
+	_, errs["CountBy: activity: Count"] = mem.CountBy(t.Context(), memory.Question{Scope: home, Name: "diskning"})
+	_, errs["ThisWeek: activity: Count"] = mem.ThisWeek(t.Context(), memory.Week{Scope: home, Name: "diskning", Of: monday})
+	for method, err := range errs {
 		var missing *types.ResourceNotFoundException
-		if !errors.As(err, &missing) {
-			t.Errorf("error %d: %v", i+1, err)
+		if want := "memory: " + method + " on table " + acts.Table().Name + ": "; !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s…", err, want)
 		}
 	}
 	if ok1 || ok2 {

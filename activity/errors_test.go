@@ -1,0 +1,83 @@
+package activity_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+)
+
+// An error names the method that was called and the table, and no key.
+func TestErrorsNameMethodAndTable(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	acts, err := activity.New(db.Client(), db.Name("not-created"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dish := chore(t, monday, 7, "diskning")
+	errs := map[string]error{"Delete": acts.Delete(t.Context(), home, dish.Event)}
+	_, errs["Record"] = acts.Record(t.Context(), dish)
+	_, errs["RecordAll"] = acts.RecordAll(t.Context(), setOf(t, 7, 2))
+	_, errs["RecordAll of one"] = acts.RecordAll(t.Context(), setOf(t, 7, 1))
+	_, err = acts.RecordMany(t.Context(), setOf(t, 7, 1))
+	if left, ok := errors.AsType[*activity.LeftoverError](err); ok {
+		errs["RecordMany"] = left.Left[0].Err
+	}
+	_, errs["OfEvent"] = acts.OfEvent(t.Context(), home, dish.Event)
+	_, errs["Count"] = acts.Count(t.Context(), activity.Which{Scope: home})
+	for name, way := range waysTo(acts) {
+		_, errs[name+"Page"] = way.page(t.Context(), activity.Range{})
+		for _, err := range way.walk(t.Context(), activity.Range{}) {
+			errs[name] = err
+		}
+	}
+	if len(errs) != 15 {
+		t.Errorf("%d errors", len(errs))
+	}
+	for what, err := range errs {
+		method, _, _ := strings.Cut(what, " ")
+		var missing *types.ResourceNotFoundException
+		if !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), "activity: "+method+" on table "+acts.Table().Name+": ") {
+			t.Errorf("%s: %v", what, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), home) || strings.Contains(err.Error(), "diskning")) {
+			t.Errorf("%s: the error holds a key: %v", what, err)
+		}
+	}
+}
+
+// What cannot be read is an error of the method too.
+func TestErrorsOfDamagedRowsNameTheMethod(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	two := setOf(t, 7, 2)
+	mustRecord(t, acts, two[0])
+	row, err := acts.Encode(two[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	row["effort"] = &types.AttributeValueMemberS{Value: "high"}
+	mustPut(t, db, acts.Table().Name, row)
+	errs := map[string]error{}
+	_, errs["Record"] = acts.Record(t.Context(), two[0])
+	_, errs["RecordAll"] = acts.RecordAll(t.Context(), two)
+	_, errs["OfEvent"] = acts.OfEvent(t.Context(), home, two[0].Event)
+	_, errs["Count"] = acts.Count(t.Context(), activity.Which{Scope: home})
+	_, errs["InScopePage"] = acts.InScopePage(t.Context(), home, activity.Range{})
+	for method, err := range errs {
+		if method == "Count" { // which does not read the effort
+			if err != nil {
+				t.Errorf("Count: %v", err)
+			}
+			continue
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), "activity: "+method+" on table "+acts.Table().Name+": attribute effort") {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package activity_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+)
+
+func TestOfEvent(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	set := setOf(t, 7, 3)
+	far := setOf(t, 7, 1)[0]
+	far.Event = nth(t, far.Event, 255)
+	away := set[0]
+	away.Scope = "-200"
+	mustRecord(t, acts, append(set, far, away, chore(t, monday, 8, "diskning"), chore(t, monday.Add(time.Millisecond), 7, "diskning"))...)
+	for _, ev := range []event.Event{set[0].Event, set[2].Event, far.Event, set[0].Event.First()} {
+		got, err := acts.OfEvent(t.Context(), home, ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSame(t, "OfEvent", got, append(setOf(t, 7, 3), far))
+	}
+	got, err := acts.OfEvent(t.Context(), home, newEvent(t, monday, home, 9))
+	if len(got) != 0 || err != nil {
+		t.Errorf("an event that recorded nothing: %v, %v", got, err)
+	}
+	_, err = acts.OfEvent(t.Context(), "", far.Event)
+	wantInputError(t, err, "scope must not be empty")
+	_, err = acts.OfEvent(t.Context(), home, event.Event{})
+	wantInputError(t, err, "ev must not be")
+}
+
+// A set of rows too large for one page of a query is found whole.
+func TestOfEventFollowsPages(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	set := setOf(t, 7, 4)
+	for i := range set {
+		set[i].ActorName = strings.Repeat("x", 390<<10)
+	}
+	for range 2 {
+		if _, err := acts.RecordAll(t.Context(), set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := acts.OfEvent(t.Context(), home, set[0].Event)
+	if err != nil || len(got) != 4 {
+		t.Errorf("%d activities, %v", len(got), err)
+	}
+}
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	two := setOf(t, 7, 2)
+	mustRecord(t, acts, two...)
+	if err := acts.Delete(t.Context(), home, two[0].Event); err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "what stands", everything(t, acts), two[1:])
+	if err := acts.Delete(t.Context(), home, two[0].Event); !errors.Is(err, activity.ErrNotFound) {
+		t.Errorf("again: %v", err)
+	}
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "DeleteItem"})
+	if err := acts.Delete(t.Context(), home, two[1].Event); !errors.Is(err, activity.ErrNotFound) {
+		t.Errorf("after a lost reply: %v", err)
+	}
+	wantSame(t, "what stands", everything(t, acts), nil)
+	if out, err := acts.Record(t.Context(), two[0]); out != event.Created || err != nil {
+		t.Errorf("the event is free again: %v, %v", out, err)
+	}
+	wantInputError(t, acts.Delete(t.Context(), "", two[0].Event), "scope must not be empty")
+	wantInputError(t, acts.Delete(t.Context(), home, event.Event{}), "ev must not be")
+}
+
+// The doc's words on what Delete leaves: nothing guards a set whose first row
+// is gone.
+func TestDeletedGuard(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	set := setOf(t, 7, 3)
+	if _, err := acts.RecordAll(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	if err := acts.Delete(t.Context(), home, set[0].Event); err != nil {
+		t.Fatal(err)
+	}
+	_, err := acts.RecordAll(t.Context(), set)
+	if conflict, ok := errors.AsType[*activity.ConflictError](err); !ok || len(conflict.Stored) != 2 {
+		t.Errorf("the set itself: %v", err)
+	} else if want := "activity: event already recorded with different content (2 stored)"; err.Error() != want {
+		t.Errorf("%q, want %q", err, want)
+	}
+	other := set[0]
+	other.Name = "städning"
+	if out, err := acts.RecordAll(t.Context(), []activity.Activity{other}); out != event.Created || err != nil {
+		t.Errorf("another set: %v, %v", out, err)
+	}
+	wantSame(t, "what stands", everything(t, acts), []activity.Activity{other, set[1], set[2]})
+}
+
+// deleting removes a row behind the caller's back, before what is stored is
+// looked at.
+type deleting struct {
+	activity.API
+	before func()
+}
+
+func (d *deleting) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	d.before()
+	return d.API.Query(ctx, in, opts...)
+}
+
+// A set that was refused for rows that are gone when they are looked at is
+// neither Duplicate nor in conflict with anything.
+func TestRecordAllRefusedForWhatIsGone(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	for n := 1; n <= 2; n++ {
+		set := setOf(t, int64(n), n)
+		mustRecord(t, acts, set[0])
+		api := &deleting{API: db.Client(), before: func() {
+			if err := acts.Delete(t.Context(), home, set[0].Event); err != nil {
+				t.Error(err)
+			}
+		}}
+		late, err := activity.New(api, acts.Table().Name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := late.RecordAll(t.Context(), set)
+		if out != 0 || err == nil || !strings.HasPrefix(err.Error(), "activity: RecordAll on table") || !strings.Contains(err.Error(), "deleted meanwhile") {
+			t.Errorf("a set of %d: %v, %v, want an error to try again for", n, out, err)
+		}
+		if out, err := acts.RecordAll(t.Context(), set); out != event.Created || err != nil {
+			t.Errorf("a set of %d again: %v, %v", n, out, err)
+		}
+	}
+}
