@@ -183,6 +183,38 @@ func TestLastSkipsLookalikes(t *testing.T) {
 	}
 }
 
+// The price of a last activity grows with the names that only look alike, by
+// half a unit each, and never with their rows.
+func TestLastAmongManyLookalikes(t *testing.T) {
+	t.Parallel()
+	db, acts, mem := open(t)
+	last := did(t, home, martin, "diskning", monday)
+	mustRecord(t, acts, last)
+	n := 0
+	price := func(rows int) {
+		t.Helper()
+		for i := range 8 * rows {
+			n++
+			at := monday.Add(time.Duration(n) * time.Second)
+			putOld(t, db, acts, "diskning#"+strconv.Itoa(2+i%8), at, at.UnixMilli())
+		}
+		db.Meter(func() {
+			got, ok, err := mem.LastOf(t.Context(), home, "diskning")
+			if !ok || err != nil || got.Event != last.Event {
+				t.Errorf("LastOf: %+v, %v, %v", got, ok, err)
+			}
+		}).Want(t, dynamotest.Price{Requests: 9, RCU: 4.5})
+		db.Meter(func() {
+			got, ok, err := mem.LastBy(t.Context(), home, martin, "diskning")
+			if !ok || err != nil || got.Event != last.Event {
+				t.Errorf("LastBy: %+v, %v, %v", got, ok, err)
+			}
+		}).Want(t, dynamotest.Price{Requests: 1, RCU: 0.5}) // they have no chatUser
+	}
+	price(4)
+	price(40)
+}
+
 // A row of an older system, in seconds, is the last one if it is.
 func TestLastFindsOldRows(t *testing.T) {
 	t.Parallel()
