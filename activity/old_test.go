@@ -161,6 +161,26 @@ func TestOldRowByKey(t *testing.T) {
 	wantSame(t, "what stands", everything(t, acts), nil)
 }
 
+// A row without a timestamp happened at its id's time, which is what bounds
+// judge too.
+func TestOldRowWithoutTimestamp(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	row := old(t, 1, monday, false, "diskning")
+	delete(row, "timestamp")
+	delete(row, "activityTimestamp")
+	mustPut(t, db, acts.Table().Name, row)
+	for what, r := range map[string]activity.Range{"all": {}, "its millisecond": {From: monday, To: monday.Add(time.Millisecond)}} {
+		got := collect(t, acts.InScope(t.Context(), home, r))
+		if len(got) != 1 || !got[0].At.Equal(monday) {
+			t.Errorf("%s: %+v, want one at %v", what, got, monday)
+		}
+	}
+	if got := collect(t, acts.InScope(t.Context(), home, activity.Range{From: monday.Add(1)})); len(got) != 0 {
+		t.Errorf("behind it: %+v", got)
+	}
+}
+
 // Old keys are not encoded: "diskning#5" sorts among the times of "diskning".
 // Such rows are no answer, and however many there are of a name they cost one
 // request at most.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/internal/cursor"
 )
 
 // Times that no number of milliseconds holds are the end, or the beginning, of
@@ -47,6 +48,115 @@ func TestRangesBeyondAllTimes(t *testing.T) {
 			wantInputError(t, err, "Range.To lies before From")
 			_, err = way.page(t.Context(), activity.Range{From: monday, To: before})
 			wantInputError(t, err, "Range.To lies before From")
+		}
+	}
+}
+
+// The times that activities can have end where the doc of the format says.
+func TestTimesAtTheBounds(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, &activity.Config{Now: func() time.Time { return time.UnixMilli(9_999_999_999_999) }})
+	least, greatest := time.UnixMilli(100_000_000_000), time.UnixMilli(9_999_999_999_999)
+	var want []activity.Activity
+	for i, at := range []time.Time{least, greatest} {
+		a := chore(t, at, int64(i+1), "diskning")
+		mustRecord(t, acts, a)
+		want = append(want, a)
+	}
+	for name, way := range waysTo(acts) {
+		for what, r := range map[string]activity.Range{
+			"all":           {},
+			"just these":    {From: least, To: greatest.Add(1)},
+			"one ms beyond": {From: least, To: greatest.Add(time.Millisecond)},
+		} {
+			got := collect(t, way.walk(t.Context(), r))
+			wantOrder(t, name+" "+what, got, want, false)
+			if len(got) == 2 && (!got[0].At.Equal(least) || !got[1].At.Equal(greatest)) {
+				t.Errorf("%s: they are read at %v and %v", name, got[0].At, got[1].At)
+			}
+		}
+	}
+	cost := db.Meter(func() {
+		for _, at := range []time.Time{least.Add(-time.Millisecond), greatest.Add(time.Millisecond)} {
+			_, err := acts.Record(t.Context(), chore(t, at, 3, "diskning"))
+			wantInputError(t, err, "Event must lie between March 1973 and November 2286")
+		}
+	})
+	if cost.Requests != 0 {
+		t.Errorf("%d requests were sent", cost.Requests)
+	}
+}
+
+// A cursor may lie on either bound of the range, and not a step beyond.
+func TestCursorsAtTheBounds(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	at := func(ms int64) time.Time { return monday.Add(time.Duration(ms) * time.Millisecond) }
+	full := func(ms int64, fill byte) string { // the least and the greatest id of a millisecond
+		ev := newEvent(t, at(ms), home, 1)
+		for i := 6; i < len(ev); i++ {
+			ev[i] = fill
+		}
+		return ev.String()
+	}
+	id := newEvent(t, monday, home, 1).String()
+	r := activity.Range{From: at(1), To: at(6)}
+	for name, tc := range map[string]struct {
+		lo, hi, below, above []string
+	}{
+		"InScope": {[]string{full(1, 0)}, []string{full(5, 0xff)}, []string{full(0, 0xff)}, []string{full(6, 0)}},
+		"ByActor": {
+			[]string{fmt.Sprint(at(1).UnixMilli()), home, id}, []string{fmt.Sprint(at(5).UnixMilli()), home, id},
+			[]string{fmt.Sprint(at(0).UnixMilli()), home, id}, []string{fmt.Sprint(at(6).UnixMilli()), home, id},
+		},
+		"ByName": {
+			[]string{fmt.Sprint(at(1).UnixMilli()), id}, []string{fmt.Sprint(at(5).UnixMilli()), id},
+			[]string{fmt.Sprint(at(0).UnixMilli()), id}, []string{fmt.Sprint(at(6).UnixMilli()), id},
+		},
+		"ByActorAndName": {
+			[]string{fmt.Sprint(at(1).UnixMilli()), id}, []string{fmt.Sprint(at(5).UnixMilli()), id},
+			[]string{fmt.Sprint(at(0).UnixMilli()), id}, []string{fmt.Sprint(at(6).UnixMilli()), id},
+		},
+	} {
+		way := waysTo(acts)[name]
+		for what, position := range map[string][]string{"lower": tc.lo, "upper": tc.hi} {
+			r.Cursor = cursor.Encode(name, position)
+			if page, err := way.page(t.Context(), r); err != nil || len(page.Activities) != 0 {
+				t.Errorf("%s, on the %s bound: %v, %v", name, what, page, err)
+			}
+		}
+		for what, position := range map[string][]string{"lower": tc.below, "upper": tc.above} {
+			r.Cursor = cursor.Encode(name, position)
+			_, err := way.page(t.Context(), r)
+			wantInputError(t, err, "Cursor lies outside the range")
+			if err == nil {
+				t.Errorf("%s, beyond the %s bound", name, what)
+			}
+		}
+	}
+}
+
+// Pages of one row each go on from a row on either end of the range.
+func TestPagesFromTheBounds(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	var all []activity.Activity
+	for ms := range int64(3) {
+		all = append(all, chore(t, monday.Add(time.Duration(ms)*time.Millisecond), ms+1, "diskning"))
+	}
+	mustRecord(t, acts, all...)
+	for name, way := range waysTo(acts) {
+		for _, newest := range []bool{false, true} {
+			r := activity.Range{From: monday, To: monday.Add(3 * time.Millisecond), NewestFirst: newest, Limit: 1}
+			var got []activity.Activity
+			for more := true; more; more = r.Cursor != "" {
+				page, err := way.page(t.Context(), r)
+				if err != nil {
+					t.Fatalf("%s, newest first %v: %v", name, newest, err)
+				}
+				got, r.Cursor = append(got, page.Activities...), page.Cursor
+			}
+			wantOrder(t, name, got, all, newest)
 		}
 	}
 }
