@@ -1,8 +1,12 @@
 package cursor_test
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -47,13 +51,48 @@ func TestDecodeRefuses(t *testing.T) {
 	if got, err := cursor.Decode("activity", "q", good, 2); err != nil || !slices.Equal(got, []string{"a", "b"}) {
 		t.Fatalf("Decode = %q, %v", got, err)
 	}
-	for name, text := range map[string]string{
-		"empty": "", "not base64": "!!", "cut": good[:len(good)-2], "changed": "B" + good[1:],
-		"wrong count": cursor.Encode("q", []string{"a"}), "other query": cursor.Encode("r", []string{"a", "b"}),
+	// sealed is a cursor of any bytes whose checksum is right.
+	sealed := func(raw string) string {
+		sum := crc32.Update(crc32.ChecksumIEEE([]byte("q")), crc32.IEEETable, []byte(raw))
+		return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32([]byte(raw), sum))
+	}
+	for name, tc := range map[string]struct{ text, want string }{
+		"empty":           {"", "is no cursor"},
+		"not base64":      {"AQAAAAAAAA!!", "is no cursor"},
+		"a checksum only": {sealed(""), "is no cursor"},
+		"a version only":  {sealed("\x01"), "holds no position"},
+		"cut":             {good[:len(good)-4], "is damaged"},
+		"changed":         {good[:8] + "x" + good[9:], "is damaged"},
+		"another version": {"B" + good[1:], "is of another version"},
+		"a later version": {sealed("\x02[\"YQ==\",\"Yg==\"]"), "is of another version"},
+		"no list":         {sealed("\x01{}"), "holds no position"},
+		"no text":         {sealed("\x01[1,2]"), "holds no position"},
+		"one value":       {cursor.Encode("q", []string{"a"}), "holds no position"},
+		"three values":    {cursor.Encode("q", []string{"a", "b", "c"}), "holds no position"},
+		"another query":   {cursor.Encode("r", []string{"a", "b"}), "belongs to another query"},
+		"too long":        {cursor.Encode("q", []string{strings.Repeat("a", 16<<10), "b"}), "is too long"},
 	} {
 		var bad *event.InputError
-		if _, err := cursor.Decode("activity", "q", text, 2); !errors.As(err, &bad) || bad.Field != "Cursor" {
-			t.Errorf("%s: %v", name, err)
+		_, err := cursor.Decode("activity", "q", tc.text, 2)
+		if !errors.As(err, &bad) || bad.Field != "Cursor" || !strings.Contains(bad.Reason, tc.want) {
+			t.Errorf("%s: %v, want one that %s", name, err, tc.want)
 		}
+	}
+}
+
+// Cursors that were handed out are taken back by every later release.
+func TestCursorsLast(t *testing.T) {
+	const handedOut = "AVsiWVE9PSIsIllnPT0iXWk1hfE"
+	if got := cursor.Encode("q", []string{"a", "b"}); got != handedOut {
+		t.Errorf("Encode = %s, want %s", got, handedOut)
+	}
+}
+
+// The longest keys there can be make a cursor that is taken back.
+func TestLongestPosition(t *testing.T) {
+	longest := []string{strings.Repeat("k", 1024), strings.Repeat("s", 2048), strings.Repeat("i", 1024), strings.Repeat("p", 2048)}
+	got, err := cursor.Decode("activity", "q", cursor.Encode("q", longest), len(longest))
+	if err != nil || !slices.Equal(got, longest) {
+		t.Errorf("%d values, %v", len(got), err)
 	}
 }

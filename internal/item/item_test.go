@@ -2,6 +2,7 @@ package item_test
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -31,11 +32,26 @@ func TestParseTimeReadsOlderForms(t *testing.T) {
 	for _, text := range []string{
 		"2026-02-17T10:30:00.000Z", "2026-02-17T10:30:00Z", "2026-02-17T11:30:00+01:00",
 		"2026-02-17T11:30:00+0100", "2026-02-17T10:30:00", "2026-02-17T10:30Z",
+		"2026-02-17T11:30:00.000+0100", "2026-02-17T10:30:00.000000000", "2026-02-17T11:30+01:00",
 	} {
 		got, err := item.ParseTime(ddb.Item{"at": item.S(text)}, "at")
-		if err != nil || !got.Equal(want) {
+		if err != nil || !got.Equal(want) || got.Location() != time.UTC {
 			t.Errorf("ParseTime(%s) = %v, %v", text, got, err)
 		}
+	}
+	for text, want := range map[string]time.Time{
+		"2026-02-17":                          time.Date(2026, 2, 17, 0, 0, 0, 0, time.UTC),
+		"2026-02-17T10:30:00.123456789Z":      time.Date(2026, 2, 17, 10, 30, 0, 123_456_789, time.UTC),
+		"2026-02-17T11:30:00.123456789+0100":  time.Date(2026, 2, 17, 10, 30, 0, 123_456_789, time.UTC),
+		"2026-02-17T10:30:00.123456789":       time.Date(2026, 2, 17, 10, 30, 0, 123_456_789, time.UTC),
+		"2026-02-17T10:30:00.123456789-00:00": time.Date(2026, 2, 17, 10, 30, 0, 123_456_789, time.UTC),
+	} {
+		if got, err := item.ParseTime(ddb.Item{"at": item.S(text)}, "at"); err != nil || !got.Equal(want) {
+			t.Errorf("ParseTime(%s) = %v, %v, want %v", text, got, err, want)
+		}
+	}
+	if got, err := item.ParseTime(nil, "at"); err != nil || !got.IsZero() {
+		t.Errorf("absent: %v, %v", got, err)
 	}
 	if _, err := item.ParseTime(ddb.Item{"at": item.S("yesterday")}, "at"); err == nil {
 		t.Error("ParseTime(yesterday) is a time")
@@ -52,6 +68,75 @@ func TestMillisReadsSeconds(t *testing.T) {
 	}
 	if got, err := item.Millis(nil, "at"); err != nil || !got.IsZero() {
 		t.Errorf("absent: %v, %v", got, err)
+	}
+	for n, want := range map[int64]time.Time{
+		99_999_999_999:  time.Unix(99_999_999_999, 0), // the last that is seconds
+		100_000_000_000: time.UnixMilli(100_000_000_000),
+		0:               time.Unix(0, 0),
+		-1:              time.Unix(-1, 0),
+	} {
+		if got, err := item.Millis(ddb.Item{"at": item.N(n)}, "at"); err != nil || !got.Equal(want) || got.Location() != time.UTC {
+			t.Errorf("Millis(%d) = %v, %v, want %v", n, got, err, want)
+		}
+	}
+	if got, err := item.Millis(ddb.Item{"at": item.F(1.5)}, "at"); err == nil {
+		t.Errorf("Millis(1.5) = %v", got)
+	}
+}
+
+// Numbers come back as they were, to the last digit.
+func TestNumbersComeBack(t *testing.T) {
+	for _, n := range []int64{0, 1, -1, math.MaxInt32 + 1, math.MaxInt64, math.MinInt64} {
+		if got, err := item.Int(ddb.Item{"n": item.N(n)}, "n"); err != nil || got != n {
+			t.Errorf("Int(%d) = %d, %v", n, got, err)
+		}
+	}
+	for text, want := range map[string]int64{"5E+2": 500, "12.0": 12, "-3E0": -3, "4.611686018427387904E+18": 1 << 62} {
+		if got, err := item.Int(ddb.Item{"n": item.Digits(text)}, "n"); err != nil || got != want {
+			t.Errorf("Int(%s) = %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"1.5", "9.223372036854775808E+18", "-9.3E+18", "1E+30", "x"} {
+		if got, err := item.Int(ddb.Item{"n": item.Digits(text)}, "n"); err == nil {
+			t.Errorf("Int(%s) = %d", text, got)
+		}
+	}
+	for _, x := range []float64{0, 0.1, 1.0 / 3, math.Nextafter(0.6, 1), 9.87654321e125, -1e-130} {
+		if got, err := item.Float(ddb.Item{"x": item.F(x)}, "x"); err != nil || got != x {
+			t.Errorf("Float(%v) = %v, %v", x, got, err)
+		}
+	}
+	if got, err := item.Float(ddb.Item{"x": item.Digits("x")}, "x"); err == nil {
+		t.Errorf("Float(x) = %v", got)
+	}
+}
+
+// What is absent is the zero value, and no trouble.
+func TestAbsentAttributes(t *testing.T) {
+	if n, err := item.Int(nil, "x"); n != 0 || err != nil {
+		t.Errorf("Int = %d, %v", n, err)
+	}
+	if x, err := item.Float(nil, "x"); x != 0 || err != nil {
+		t.Errorf("Float = %v, %v", x, err)
+	}
+	if b, err := item.Bytes(nil, "x"); b != nil || err != nil {
+		t.Errorf("Bytes = %v, %v", b, err)
+	}
+	if m, err := item.Map(nil, "x"); m != nil || err != nil {
+		t.Errorf("Map = %v, %v", m, err)
+	}
+	if text := item.Text(nil, "x"); text != "" || item.Has(nil, "x") {
+		t.Errorf("Text = %q", text)
+	}
+	it := ddb.Item{"s": item.S("x"), "n": item.Digits("7"), "b": item.B([]byte{1}), "m": item.M(ddb.Item{"k": item.S("v")})}
+	if item.Text(it, "s") != "x" || item.Text(it, "n") != "7" || item.Text(it, "b") != "" || !item.Has(it, "b") {
+		t.Error("Text reads strings and the digits of numbers")
+	}
+	if b, err := item.Bytes(it, "b"); len(b) != 1 || err != nil {
+		t.Errorf("Bytes = %v, %v", b, err)
+	}
+	if m, err := item.Map(it, "m"); len(m) != 1 || err != nil {
+		t.Errorf("Map = %v, %v", m, err)
 	}
 }
 
@@ -89,14 +174,15 @@ func TestSize(t *testing.T) {
 		"m":   item.M(ddb.Item{"mon": item.N(1)}),                                        // 1 + 3+1+3+2
 		"l":   &types.AttributeValueMemberL{Value: []types.AttributeValue{item.S("ab")}}, // 1 + 3+1+2
 		"yes": &types.AttributeValueMemberBOOL{Value: true},                              // 3 + 1
+		"g":   item.F(0.125),                                                             // 1 + 1+2
 	}
-	if got, want := item.Size(it), 8+6+3+4+10+7+4; got != want {
+	if got, want := item.Size(it), 8+6+3+4+10+7+4+4; got != want {
 		t.Errorf("Size = %d, want %d", got, want)
 	}
 }
 
 func TestCheckSize(t *testing.T) {
-	fits := ddb.Item{"text": item.S(strings.Repeat("x", item.MaxSize-4))}
+	fits := ddb.Item{"text": item.S(strings.Repeat("x", 400<<10-4))}
 	if err := item.CheckSize("message", "Text", fits); err != nil {
 		t.Errorf("400 KB is refused: %v", err)
 	}
