@@ -291,3 +291,28 @@ func sum(counts []int) int {
 	}
 	return total
 }
+
+// A count reads whole megabytes, and of a name that only looks alike one at
+// most, however many there are.
+func TestCountSkipsLookalikes(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	mine := dishes(t, acts, 3)
+	fill(t, db, acts.Table().Name, mine)
+	var rows []map[string]types.AttributeValue
+	for n := range 60 { // 3 MB
+		at := monday.Add(time.Duration(n) * time.Second)
+		row := oldRow(t, newEvent(t, at, "old", int64(n+1)).String(), home, martin, "diskning#1", at.UnixMilli())
+		row["userName"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 50<<10)}
+		rows = append(rows, row)
+	}
+	fill(t, db, acts.Table().Name, rows)
+	cost := db.Meter(func() {
+		if n, err := acts.Count(t.Context(), activity.Which{Scope: home, Name: "diskning"}); n != 3 || err != nil {
+			t.Errorf("Count = %d, %v", n, err)
+		}
+	})
+	if cost.Requests != 2 || cost.RCU > 128+6.5+0.5 { // 1 MB and the row that passes it
+		t.Errorf("a count behind 3 MB: %s", cost)
+	}
+}
