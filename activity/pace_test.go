@@ -316,3 +316,51 @@ func TestCountSkipsLookalikes(t *testing.T) {
 		t.Errorf("a count behind 3 MB: %s", cost)
 	}
 }
+
+// A page that had to skip may have read more than it returns: its cursor leads
+// to the rest, also when no row follows what was read.
+func TestCursorAmongRowsRead(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	from := monday.AddDate(-1, 0, 0)
+	fill(t, db, acts.Table().Name, dishes(t, acts, 6))
+	fill(t, db, acts.Table().Name, strays(t, 3, from.Add(time.Second)))
+	api, acts := watched(t, db, acts)
+	r := activity.Range{From: from.Add(1), Limit: 3} // without the first
+	page, err := acts.InScopePage(t.Context(), home, r)
+	if err != nil || len(page.Activities) != 3 || page.Cursor == "" || !slices.Equal(api.read, []int{3, 5}) {
+		t.Fatalf("%d activities in pages of %v, more: %v, %v", len(page.Activities), api.read, page.Cursor != "", err)
+	}
+	r.Cursor = page.Cursor
+	page, err = acts.InScopePage(t.Context(), home, r)
+	if err != nil || len(page.Activities) != 2 || page.Activities[1].Seq != 6 || page.Cursor != "" {
+		t.Errorf("the rest: %+v, %v", page, err)
+	}
+}
+
+// endless answers every query with one row and a place to go on.
+type endless struct {
+	activity.API
+	row   map[string]types.AttributeValue
+	asked []int32
+}
+
+func (e *endless) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	e.asked = append(e.asked, *in.Limit)
+	return &dynamodb.QueryOutput{Items: []map[string]types.AttributeValue{e.row}, LastEvaluatedKey: e.row}, nil
+}
+
+// However long a walk, its pages stop growing where no more rows fit into 1 MB.
+func TestPagesStopGrowing(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	api := &endless{row: dishes(t, acts, 1)[0]}
+	acts, err := activity.New(api, acts.Table().Name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first(t, 50, acts.InScope(t.Context(), home, activity.Range{}))
+	if want := []int32{4, 16, 64, 256, 1024, 4096, 16384, 16384}; len(api.asked) != 50 || !slices.Equal(api.asked[:8], want) || slices.Max(api.asked) != 16384 {
+		t.Errorf("pages of %v, want %v and no more", api.asked, want)
+	}
+}
