@@ -336,7 +336,7 @@ func TestWalkRefuses(t *testing.T) {
 		for name, way := range waysTo(acts) {
 			for want, r := range map[string]activity.Range{
 				"Range.Limit must not be negative": {Limit: -1},
-				"Range.To lies before From":        {From: monday, To: monday.Add(-1)},
+				"Range.To lies before From":        {From: monday.Add(1), To: monday},
 				"Range.Consistent cannot be had":   {Consistent: true},
 			} {
 				if name == "InScope" && r.Consistent {

@@ -195,9 +195,6 @@ func (s *Store) putAll(ctx context.Context, items []ddb.Item) (refused bool, err
 
 // sameSet reports whether both hold the same activities, in any order.
 func sameSet(stored, given []Activity) bool {
-	if len(stored) != len(given) {
-		return false
-	}
 	given = slices.SortedFunc(slices.Values(given), func(a, b Activity) int { return a.Event.Compare(b.Event) })
 	return slices.EqualFunc(stored, given, same) // stored are sorted by their key
 }
