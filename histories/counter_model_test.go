@@ -1,0 +1,207 @@
+package histories_test
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/homeops/ddbpatterns/counter"
+)
+
+// countedDay is a row of the counter.
+type countedDay struct {
+	stands   bool
+	used     int64
+	recorded int64
+	events   [mostEvents]counted
+}
+
+// counted is what a row knows of an event.
+type counted struct {
+	weight   int64
+	refunded bool
+	nonce    string
+}
+
+const mostEvents = 10
+
+// What is asked of the counter. An event is its number in the history.
+type (
+	takes   struct{ event, weight, cap int64 }
+	adds    struct{ event, weight int64 }
+	refunds struct{ event, weight int64 }
+	unkeyed struct{ weight int64 }
+	counts  struct{}
+	lowers  struct{ by int64 } // another system does
+)
+
+func (t takes) String() string {
+	return fmt.Sprintf("Take(event %d, %d of %d)", t.event, t.weight, t.cap)
+}
+func (a adds) String() string    { return fmt.Sprintf("Add(event %d, %d)", a.event, a.weight) }
+func (r refunds) String() string { return fmt.Sprintf("Refund(event %d, %d)", r.event, r.weight) }
+func (u unkeyed) String() string { return fmt.Sprintf("AddUnkeyed(%d)", u.weight) }
+func (counts) String() string    { return "Get" }
+func (l lowers) String() string  { return fmt.Sprintf("another system takes %d off the count", l.by) }
+
+// What the counter answers.
+type (
+	// tally is a Grant or a Total.
+	tally struct {
+		ok, created, duplicate, refunded bool
+		used                             int64
+	}
+	countOf     struct{ used, recorded int64 }
+	tooOld      struct{}
+	full        struct{}
+	notFound    struct{}
+	belowZero   struct{}
+	otherWeight struct{ recorded int64 }
+)
+
+func (t tally) String() string {
+	text := map[bool]string{true: "ok"}[t.ok]
+	for _, flag := range []struct {
+		set  bool
+		name string
+	}{{t.created, "created"}, {t.duplicate, "duplicate"}, {t.refunded, "refunded"}} {
+		if flag.set {
+			text += " " + flag.name
+		}
+	}
+	return fmt.Sprintf("[%s] used %d", text, t.used)
+}
+func (c countOf) String() string     { return fmt.Sprintf("used %d, recorded %d", c.used, c.recorded) }
+func (tooOld) String() string        { return "too old" }
+func (full) String() string          { return "full" }
+func (notFound) String() string      { return "not found" }
+func (belowZero) String() string     { return "below zero" }
+func (o otherWeight) String() string { return fmt.Sprintf("recorded with weight %d", o.recorded) }
+
+func (*counterStory) fresh() any { return countedDay{} }
+
+func (s *counterStory) apply(state any, m *move) (any, bool) {
+	stood := state.(countedDay)
+	switch in := m.in.(type) {
+	case sweep:
+		return countedDay{}, stood.stands && in.at >= s.expiry(m.key).Unix()
+	case lowers:
+		stood.used -= in.by
+		return stood, stood.stands
+	case counts:
+		out := countOf{stood.used, stood.recorded}
+		return stood, slices.ContainsFunc(m.clocks, func(now time.Time) bool {
+			return m.out == out || m.out == countOf{} && !now.Before(s.expiry(m.key))
+		})
+	}
+	young := slices.ContainsFunc(m.clocks, func(now time.Time) bool {
+		return now.Before(s.expiry(m.key).Add(-counterSkew))
+	})
+	if !young {
+		return stood, m.row == nil && m.out == tooOld{}
+	}
+	if m.row == nil {
+		return stood, m.out == s.refusal(stood, m)
+	}
+	next, out := s.write(stood, m)
+	return next, out != nil && (m.out == nil || m.out == out)
+}
+
+// write is the row after a write and its answer, which is nil when this row
+// should have refused it.
+func (s *counterStory) write(stood countedDay, m *move) (countedDay, any) {
+	next := stood
+	next.stands = true
+	switch in := m.in.(type) {
+	case takes:
+		room := stood.used+in.weight <= in.cap || !stood.stands && in.weight <= in.cap
+		if !room || !s.record(&next, in.event, in.weight, m) {
+			return stood, nil
+		}
+		return next, tally{ok: true, created: true, used: next.used}
+	case adds:
+		if !s.record(&next, in.event, in.weight, m) {
+			return stood, nil
+		}
+		return next, tally{created: true, used: next.used}
+	case refunds:
+		known := &next.events[in.event]
+		if known.weight != in.weight || known.refunded || stood.used < in.weight {
+			return stood, nil
+		}
+		known.refunded, known.nonce = true, s.nonce(m.row, in.event)
+		next.used -= in.weight
+		return next, tally{created: true, refunded: true, used: next.used}
+	case unkeyed:
+		next.used += in.weight
+		return next, tally{created: true, used: next.used}
+	}
+	return stood, nil
+}
+
+// record counts an event, false when that may not be.
+func (s *counterStory) record(day *countedDay, event, weight int64, m *move) bool {
+	if day.events[event].weight != 0 || day.recorded >= s.most {
+		return false
+	}
+	day.events[event] = counted{weight: weight, nonce: s.nonce(m.row, event)}
+	day.used += weight
+	day.recorded++
+	return true
+}
+
+// refusal is what a call is told by a row that it does not change.
+func (s *counterStory) refusal(stood countedDay, m *move) any {
+	switch in := m.in.(type) {
+	case takes:
+		known := stood.events[in.event]
+		switch {
+		case known.weight != 0:
+			out := s.known(known, in.event, in.weight, stood, m)
+			if t, ok := out.(tally); ok {
+				t.ok = !known.refunded
+				return t
+			}
+			return out
+		case stood.used+in.weight > in.cap:
+			return tally{used: stood.used}
+		case stood.recorded >= s.most:
+			return full{}
+		}
+	case adds:
+		known := stood.events[in.event]
+		switch {
+		case known.weight != 0:
+			return s.known(known, in.event, in.weight, stood, m)
+		case stood.recorded >= s.most:
+			return full{}
+		}
+	case refunds:
+		known := stood.events[in.event]
+		switch {
+		case known.weight == 0:
+			return notFound{}
+		case known.weight != in.weight || known.refunded:
+			return s.known(known, in.event, in.weight, stood, m)
+		case stood.used < in.weight:
+			return belowZero{}
+		}
+	}
+	return nil // it changes the row
+}
+
+// known is the answer for an event that the row has.
+func (s *counterStory) known(known counted, event, weight int64, stood countedDay, m *move) any {
+	if known.weight != weight {
+		return otherWeight{known.weight}
+	}
+	own := m.earlier != nil && s.nonce(m.earlier, event) == known.nonce
+	return tally{created: own, duplicate: !own, refunded: known.refunded, used: stood.used}
+}
+
+const counterSkew = 10 * time.Minute
+
+// expiry is when the row of a key and day is forgotten.
+func (s *counterStory) expiry(key string) time.Time {
+	return s.days[key].AddDate(0, 0, 1).Add(counter.Retention)
+}

@@ -1,0 +1,230 @@
+package histories_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// counterStory is that of limits on few events, of today and of a day whose
+// rows expire while the story is told.
+type counterStory struct {
+	w      *world
+	stores []*counter.Store
+	most   int64
+	days   map[string]time.Time // by key of the history: when the day begins
+	keys   []string             // of days
+	weight [mostEvents]int64
+}
+
+func newCounter(w *world) story {
+	s := &counterStory{w: w, most: 4 + w.rnd.Int64N(6), days: map[string]time.Time{}}
+	today := epoch.Truncate(24 * time.Hour)
+	for _, day := range []time.Time{today, today.AddDate(0, 0, -7)}[:1+w.rnd.IntN(2)] {
+		key := "chat " + day.Format(time.DateOnly)
+		s.keys, s.days[key] = append(s.keys, key), day
+	}
+	for i := range s.weight {
+		s.weight[i] = 1 + w.rnd.Int64N(2)
+	}
+	for _, c := range w.callers {
+		store, err := counter.New(c.client, "limits", tzclock.UTC, &counter.Config{
+			Now: c.now, Rand: c.random, MaxRecorded: int(s.most), MaxSkew: counterSkew,
+		})
+		if err != nil {
+			panic(err)
+		}
+		s.stores = append(s.stores, store)
+	}
+	return s
+}
+
+func (s *counterStory) tables() []schema.Table { return []schema.Table{s.stores[0].Table()} }
+func (*counterStory) keyOf(r row) string       { return str(r, "chatId") + " " + str(r, "date") }
+
+// delay and the clocks' range together stay within MaxSkew.
+func (*counterStory) delay() time.Duration { return counterSkew - 3*clockRange }
+
+func (s *counterStory) leaps() []time.Duration {
+	return []time.Duration{time.Minute, time.Minute, 5 * time.Minute, 2 * time.Hour, 6 * time.Hour}
+}
+
+func (s *counterStory) begin() []*call { return nil }
+func (s *counterStory) wrong() string  { return "" }
+
+// event is the n-th of a day.
+func (s *counterStory) event(day time.Time, n int64) event.Event {
+	ev, err := event.New(day.Add(time.Duration(n)*time.Minute), "chat", fmt.Sprint(n))
+	if err != nil {
+		panic(err)
+	}
+	return ev
+}
+
+// nonce is what a row holds of who wrote the event's entry.
+func (s *counterStory) nonce(r row, n int64) string {
+	day := s.days[s.keyOf(r)]
+	_, nonce, _ := strings.Cut(str(r, "e_"+s.event(day, n).String()), "~")
+	return nonce
+}
+
+func (s *counterStory) next(c *caller) *call {
+	key := pick(s.w.rnd, s.keys)
+	ev := s.w.rnd.Int64N(mostEvents)
+	weight := s.weight[ev]
+	if s.w.rnd.IntN(25) == 0 {
+		weight++
+	}
+	on := s.event(s.days[key], ev)
+	store := s.stores[c.id]
+	call := &call{caller: c, key: key}
+	switch roll := s.w.rnd.IntN(100); {
+	case roll < 45:
+		in := takes{ev, weight, 4 + s.w.rnd.Int64N(2)}
+		call.in, call.do = in, func(ctx context.Context) any {
+			g, err := store.Take(ctx, counter.Take{Key: "chat", Event: on, Weight: weight, Cap: in.cap})
+			return said(tally{g.OK, g.Outcome == event.Created, g.Outcome == event.Duplicate, g.Refunded, g.Used}, err)
+		}
+	case roll < 60:
+		call.in, call.do = adds{ev, weight}, func(ctx context.Context) any {
+			t, err := store.Add(ctx, counter.Add{Key: "chat", Event: on, Weight: weight})
+			return total(t, err)
+		}
+	case roll < 85:
+		call.in, call.do = refunds{ev, weight}, func(ctx context.Context) any {
+			t, err := store.Refund(ctx, counter.Refund{Key: "chat", Event: on, Weight: weight})
+			return total(t, err)
+		}
+	case roll < 88:
+		call.in, call.do = unkeyed{weight}, s.unkeyed(call, store, weight)
+	default:
+		return s.read(c, key)
+	}
+	return call
+}
+
+func (s *counterStory) unkeyed(call *call, store *counter.Store, weight int64) func(context.Context) any {
+	return func(ctx context.Context) any {
+		p := call.caller.current()
+		p.once = true
+		t, err := store.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "chat", At: s.days[call.key].Add(time.Hour), Weight: weight})
+		if err != nil && !errors.Is(err, event.ErrUnknownOutcome) && s.w.written(p) != nil {
+			return fmt.Errorf("it counted, and said %w", err) // no model has that
+		}
+		return total(t, err)
+	}
+}
+
+func total(t counter.Total, err error) any {
+	return said(tally{created: t.Outcome == event.Created, duplicate: t.Outcome == event.Duplicate, refunded: t.Refunded, used: t.Used}, err)
+}
+
+// said is the answer, or that in the error; nil is none.
+func said(out any, err error) any {
+	var weight *counter.WeightError
+	switch {
+	case err == nil:
+		return out
+	case errors.Is(err, event.ErrTooOld):
+		return tooOld{}
+	case errors.Is(err, counter.ErrFull):
+		return full{}
+	case errors.Is(err, counter.ErrNotFound):
+		return notFound{}
+	case errors.Is(err, counter.ErrBelowZero):
+		return belowZero{}
+	case errors.As(err, &weight):
+		return otherWeight{weight.Recorded}
+	}
+	return nil
+}
+
+func (s *counterStory) read(c *caller, key string) *call {
+	day := tzclock.UTC.Date(s.days[key])
+	return &call{caller: c, key: key, in: counts{}, do: func(ctx context.Context) any {
+		count, err := s.stores[c.id].Get(ctx, "chat", day)
+		if err != nil {
+			return nil
+		}
+		return countOf{count.Used, count.Recorded}
+	}}
+}
+
+// intrude is another system that lowers a count.
+func (c *counterStory) intrude() {
+	key := pick(c.w.rnd, c.keys)
+	by := 1 + c.w.rnd.Int64N(2)
+	_, err := c.w.raw.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
+		TableName: aws.String("limits"), Key: row{"chatId": s("chat"), "date": s(c.days[key].Format(time.DateOnly))},
+		UpdateExpression: aws.String("ADD #count :by"), ConditionExpression: aws.String("#count >= :least"),
+		ExpressionAttributeNames:  map[string]string{"#count": "count"},
+		ExpressionAttributeValues: row{":by": n(-by), ":least": n(by)},
+	})
+	if err == nil {
+		c.w.happened(key, lowers{by}, nil)
+	}
+}
+
+func (s *counterStory) end() []*call {
+	var calls []*call
+	for _, key := range s.keys {
+		calls = append(calls, s.read(s.w.callers[0], key))
+	}
+	return calls
+}
+
+// verdict adds up what each row records.
+func (s *counterStory) verdict() string {
+	for key, r := range s.w.rows() {
+		other := s.others(key)
+		var sum, recorded int64
+		for name := range r {
+			if !strings.HasPrefix(name, "e_") {
+				continue
+			}
+			recorded++
+			var weight int64
+			entry, _, _ := strings.Cut(str(r, name), "~")
+			if _, err := fmt.Sscan(entry, &weight); err != nil {
+				return err.Error()
+			}
+			sum += max(0, weight)
+		}
+		if num(r, "count") != sum+other || num(r, "recorded") != recorded {
+			return fmt.Sprintf("%s counts %d and %d recorded, its entries give %d and %d, and others made %+d of it",
+				key, num(r, "count"), num(r, "recorded"), sum, recorded, other)
+		}
+	}
+	return ""
+}
+
+// others is what others than recorded events did to the row that stands.
+func (s *counterStory) others(key string) (sum int64) {
+	var since int64
+	for _, p := range s.w.parts {
+		if _, swept := p.in.(sweep); swept && p.key == key {
+			since = p.start
+		}
+	}
+	for _, p := range s.w.parts {
+		if in, ok := p.in.(lowers); ok && p.key == key && p.start > since {
+			sum -= in.by
+		}
+	}
+	for _, a := range s.w.arrivals {
+		if in, ok := a.flight.part.in.(unkeyed); ok && a.flight.part.key == key && 4*a.step > since {
+			sum += in.weight
+		}
+	}
+	return sum
+}

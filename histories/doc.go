@@ -1,0 +1,61 @@
+// Package histories tells random histories of several callers, a bad network
+// and bad clocks, and asks porcupine whether the answers could have come from
+// calls that happened one at a time.
+//
+//	go test                                    # 200 histories of each package
+//	go test -run Ledger -histories 5000        # more of one
+//	go test -run Ledger -seed 71 -histories 1  # one again, as a failure says
+//	go test -run Ledger -seed 71 -histories 1 -v -picture ledger.html
+//
+// scripts/histories does it from anywhere, and with -mutants breaks conditions
+// of the packages, one after the other, to see that each is noticed.
+//
+// # What is checked
+//
+//	ledger   MarkSeen, Claim, Renew, Complete, Fail, Get; Do, whose work returns,
+//	         fails, is cancelled or completes its claim in a transaction
+//	counter  Take, Add, Refund, AddUnkeyed, Get
+//	message  Save, Get
+//	pattern  Observe, Get
+//	ema      Observe, Get
+//
+// Eight callers with clocks of their own make some forty calls on one to three
+// keys. Requests and replies are lost, late, or both; requests arrive again
+// after their callers have gone on; writes meet transactions; contexts are
+// cancelled; clocks differ by as much as is declared; time leaps over leases
+// and expiry; TTL sweeps; an older system writes in between.
+//
+// The models, one file for each package (ledger_model_test.go and so on), say
+// what each answer may be in each state, and in which state each write may take
+// effect. A call that was answered happened at some moment between its call and
+// its answer. A request that took effect and whose reply nobody heard happened
+// when it arrived, whatever the call it belongs to was told afterwards, if it
+// was told anything: to the server a request that comes twice is two requests.
+// So a call that failed counts by those of its requests that took effect, each
+// at its moment, be it long after the call.
+//
+// Beside the models: at most one caller at a time believes, by its own clock,
+// that it holds a key; the effect in a transaction happened as often as a key
+// was completed with it; a counter's row is the sum of what it records.
+//
+// # A history is its seed
+//
+// One goroutine moves at a time: the world of a history decides at random, from
+// the seed, who begins a call, whose request arrives, whose reply is lost and
+// when time passes, and lets nobody else run meanwhile (testing/synctest). So
+// a seed tells the same history each time, as long as the code is the same.
+//
+// # How to read a failure
+//
+// It prints the moves on the key at fault, a line each: the step at which it
+// began and ended, the caller with its clock, the call, the answer. Requests
+// that nobody heard of stand between them, with what they wrote.
+//
+//	12-20   caller 3  +41s    Claim(payload a)   granted: fence 7, attempt 1
+//	17      network           Renew, of caller 5, took effect unheard
+//
+// The number before a line is its place in the longest order that the model
+// accepts, as far as it goes; the lines marked with > come next in no order:
+// one of them is the answer that is wrong, or the write that should have been
+// refused. -picture draws the same for a browser.
+package histories

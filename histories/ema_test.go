@@ -1,0 +1,59 @@
+package histories_test
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/ema"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// emaStory is that of one average whose ring of events is nearly full, or of
+// an older system's.
+type emaStory struct {
+	averages
+	stores []*ema.Store
+}
+
+func newEma(w *world) story {
+	e := &emaStory{averages: averages{w: w, pk: "EFFORT#42"}}
+	for _, c := range w.callers {
+		store, err := ema.New(c.client, "homeops", &ema.Config{Now: c.now, ConsistentReads: true, Alpha: alpha})
+		if err != nil {
+			panic(err)
+		}
+		e.stores = append(e.stores, store)
+	}
+	e.observe = func(ctx context.Context, c *caller, ev event.Event, n int) (event.Outcome, error) {
+		return e.stores[c.id].Observe(ctx, ema.Observation{Subject: "42", Metric: "metric", Event: ev, Value: valueOf(n)})
+	}
+	e.get = func(ctx context.Context, c *caller) any {
+		a, ok, err := e.stores[c.id].Get(ctx, "42", "metric")
+		if err != nil {
+			return nil
+		}
+		return average{stands: ok, value: a.Value, samples: a.Samples}
+	}
+	return e
+}
+
+func (e *emaStory) tables() []schema.Table { return []schema.Table{e.stores[0].Table()} }
+func (e *emaStory) begin() []*call         { return e.start(e.intrude) }
+
+// intrude sets an average in a row without a version.
+func (e *emaStory) intrude() {
+	value := e.w.rnd.Int64N(100)
+	_, err := e.w.raw.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
+		TableName: aws.String("homeops"), Key: map[string]types.AttributeValue{"pk": s(e.pk), "sk": s("metric")},
+		ConditionExpression:       aws.String("attribute_not_exists(version)"),
+		UpdateExpression:          aws.String("SET ema = :value ADD samples :one"),
+		ExpressionAttributeValues: row{":value": n(value), ":one": n(1)},
+	})
+	if err == nil {
+		e.w.happened(e.pk, olderCount{float64(value)}, nil)
+	}
+}

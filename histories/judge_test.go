@@ -1,0 +1,212 @@
+package histories_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// model is what a package promises of one key.
+type model interface {
+	// keyOf is the key of the history to which a row belongs.
+	keyOf(row) string
+	// fresh is the state of a key that nobody has touched.
+	fresh() any
+	// apply is the state after the move, false when it cannot have happened in
+	// this state.
+	apply(state any, m *move) (any, bool)
+}
+
+// move is what happened to a key: a call with its answer, or a write.
+type move struct {
+	key string
+	in  any
+	out any // nil when nobody heard an answer
+	// row is what the write left that this is, or whose reply was the answer;
+	// nil when there was none.
+	row row
+	// earlier is what an earlier attempt of the call left, whose reply was lost.
+	earlier row
+	clocks  []time.Time // what the caller's clock said
+	caller  int         // who made the call; -1 when nobody did
+	text    string
+}
+
+func (m *move) String() string { return m.text }
+
+// note is a line of the history that is no move.
+type note struct {
+	step int64
+	key  string // "" is of all
+	text string
+}
+
+func (w *world) note(key, format string, args ...any) {
+	w.notes = append(w.notes, note{step: w.step, key: key, text: fmt.Sprintf(format, args...)})
+}
+
+// happened notes a write that no caller made.
+func (w *world) happened(key string, in any, left row) {
+	p := &part{key: key, in: in, start: 4 * w.step, end: 4*w.step + 1}
+	if left != nil {
+		p.heard = &arrival{row: left}
+	}
+	w.parts = append(w.parts, p)
+}
+
+// operations are the moves of the history: each call that was answered, and
+// each write that is no call's answer.
+func (w *world) operations() map[string][]porcupine.Operation {
+	all := map[string][]porcupine.Operation{}
+	add := func(key string, client int, start, end int64, m *move) {
+		all[key] = append(all[key], porcupine.Operation{ClientId: client, Input: m, Call: start, Return: end, Output: m.out})
+	}
+	answered := map[*arrival]bool{}
+	for _, p := range w.parts {
+		m := &move{key: p.key, in: p.in, out: p.out, clocks: p.clocks, caller: -1}
+		if len(m.clocks) == 0 { // it never looked
+			m.clocks = []time.Time{{}}
+		}
+		if p.heard != nil {
+			m.row = p.heard.row
+		}
+		if p.caller == nil {
+			m.text = fmt.Sprintf("somebody else  %v", p.in)
+			add(p.key, len(w.callers), p.start, p.end, m)
+			continue
+		}
+		if p.out == nil {
+			continue
+		}
+		answered[p.heard] = true
+		if mine := w.written(p); p.heard == nil && mine != nil {
+			m.earlier = mine.row
+		}
+		m.caller = p.caller.id
+		m.text = fmt.Sprintf("caller %d  %-28v %v%s", m.caller, p.in, p.out, m.left())
+		start, end := p.start, p.end
+		if p.heard != nil { // a write happens when it arrives
+			start, end = 4*p.heard.step, 4*p.heard.step+1
+			m.text += fmt.Sprintf(" (called at %d, answered at %d)", p.start/4, p.end/4)
+		}
+		add(p.key, m.caller, start, end, m)
+	}
+	for _, a := range w.arrivals {
+		if answered[a] {
+			continue
+		}
+		p := a.flight.part
+		m := &move{key: p.key, in: p.in, row: a.row, clocks: p.clocks, caller: p.caller.id}
+		m.text = fmt.Sprintf("network   caller %d's %v takes effect, unheard%s", p.caller.id, p.in, m.left())
+		add(p.key, len(w.callers), 4*a.step, 4*a.step+1, m)
+	}
+	return all
+}
+
+// written is the last write of the part, heard of or not.
+func (w *world) written(p *part) *arrival {
+	for _, a := range slices.Backward(w.arrivals) {
+		if a.flight.part == p && 4*a.step < cmp.Or(p.end, 1<<62) {
+			return a
+		}
+	}
+	return nil
+}
+
+// left is what the move's write left, as text.
+func (m *move) left() string {
+	if m.row == nil {
+		return ""
+	}
+	return "\n" + strings.Repeat(" ", 22) + "leaves " + text(m.row)
+}
+
+// fault is a key whose moves have no order.
+type fault struct {
+	key  string
+	slow bool // porcupine gave up looking for one
+	ops  []porcupine.Operation
+	info porcupine.LinearizationInfo
+}
+
+// judge returns the keys whose moves the model cannot put into an order.
+func (w *world) judge() []fault {
+	var faults []fault
+	all := w.operations()
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		result, info := porcupine.CheckOperationsVerbose(porcupineModel(w.story), all[key], 30*time.Second)
+		if result != porcupine.Ok {
+			faults = append(faults, fault{key: key, slow: result == porcupine.Unknown, ops: all[key], info: info})
+		}
+	}
+	return faults
+}
+
+func porcupineModel(m model) porcupine.Model {
+	return porcupine.Model{
+		Init: m.fresh,
+		Step: func(state, in, _ any) (bool, any) {
+			next, ok := m.apply(state, in.(*move))
+			return ok, next
+		},
+		DescribeOperation: func(in, _ any) string { return in.(*move).text },
+		DescribeState:     func(state any) string { return fmt.Sprintf("%+v", state) },
+	}
+}
+
+// print writes the history of the key at fault.
+func (w *world) print(f fault) string {
+	type line struct {
+		step int64
+		text string
+	}
+	var longest []porcupine.Operation
+	for _, orders := range f.info.PartialLinearizationsOperations() {
+		for _, order := range orders {
+			if len(order) > len(longest) {
+				longest = order
+			}
+		}
+	}
+	place := map[any]int{}
+	horizon := int64(1) << 62 // the first end of what has no place
+	for i, op := range longest {
+		place[op.Input] = i + 1
+	}
+	for _, op := range f.ops {
+		if place[op.Input] == 0 {
+			horizon = min(horizon, op.Return)
+		}
+	}
+	var lines []line
+	for _, op := range f.ops {
+		mark := "    "
+		switch at := place[op.Input]; {
+		case at > 0:
+			mark = fmt.Sprintf("%3d ", at)
+		case len(longest) > 0 && op.Call <= horizon:
+			mark = "  > "
+		}
+		span := fmt.Sprintf("%d-%d", op.Call/4, op.Return/4)
+		if op.Call/4 == op.Return/4 {
+			span = fmt.Sprint(op.Call / 4)
+		}
+		lines = append(lines, line{step: op.Call, text: fmt.Sprintf("%s %-9s %v", mark, span, op.Input)})
+	}
+	for _, n := range w.notes {
+		if n.key == "" || n.key == f.key {
+			lines = append(lines, line{step: 4 * n.step, text: fmt.Sprintf("     %-9d -- %s", n.step, n.text)})
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.step, b.step) })
+	var b strings.Builder
+	for _, l := range lines {
+		fmt.Fprintln(&b, l.text)
+	}
+	return b.String()
+}

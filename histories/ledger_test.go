@@ -1,0 +1,286 @@
+package histories_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// ledgerStory is that of workers that claim keys, crash, come too late, and
+// meet older ones.
+type ledgerStory struct {
+	w        *world
+	keys     []string
+	attempts int64
+	stores   []*ledger.Store
+	grants   []*grant
+	results  int
+}
+
+// grant is a claim in its holder's hands.
+type grant struct {
+	caller  *caller
+	claim   *ledger.Claim
+	nonce   string
+	fence   int64
+	ctx     context.Context // of the work, under Do
+	leaving bool            // the holder gives it up
+	settled bool            // and has done so
+}
+
+// effects is the table of what work does in transactions.
+const effects = "effects"
+
+func newLedger(w *world) story {
+	s := &ledgerStory{w: w, attempts: 3 + w.rnd.Int64N(3)}
+	for k := range 1 + w.rnd.IntN(2) {
+		s.keys = append(s.keys, fmt.Sprintf("ORDER:%d", k+1))
+	}
+	for _, c := range w.callers {
+		store, err := ledger.New(c.client, "ledger", &ledger.Config{
+			Now: c.now, Rand: c.random, Retention: ledgerRetention, Lease: ledgerLease, MaxSkew: ledgerSkew, MaxAttempts: int(s.attempts),
+		})
+		if err != nil {
+			panic(err)
+		}
+		s.stores = append(s.stores, store)
+	}
+	return s
+}
+
+func (s *ledgerStory) tables() []schema.Table {
+	return []schema.Table{s.stores[0].Table(), {Name: effects, Key: schema.Key{Partition: schema.String("pk")}}}
+}
+
+func (*ledgerStory) keyOf(r row) string { return str(r, "pk") }
+
+// delay is less than Grace: a row is not deleted while a request of its time
+// is under way.
+func (*ledgerStory) delay() time.Duration { return 40 * time.Minute }
+
+func (*ledgerStory) leaps() []time.Duration {
+	lapse := ledgerLease + ledgerSkew
+	return []time.Duration{lapse - clockRange, lapse + 2*clockRange, lapse + 2*clockRange, ledgerRetention, ledgerRetention + ledger.Grace + 2*clockRange}
+}
+
+func (s *ledgerStory) begin() []*call { return nil }
+
+func (s *ledgerStory) next(c *caller) *call {
+	key := pick(s.w.rnd, s.keys)
+	payload := "a"
+	if s.w.rnd.IntN(20) == 0 {
+		payload = "b"
+	}
+	mine := s.grantsOf(c)
+	switch roll := s.w.rnd.IntN(100); {
+	case roll < 4:
+		return &call{caller: c, key: key, in: mark{}, do: func(ctx context.Context) any {
+			out, err := s.stores[c.id].MarkSeen(ctx, key)
+			return marked(out, err)
+		}}
+	case roll < 12:
+		return s.read(c, key)
+	case roll < 25:
+		return s.do(c, key, payload)
+	case roll < 60 && len(mine) > 0:
+		return s.settle(pick(s.w.rnd, mine))
+	}
+	return &call{caller: c, key: key, in: claims{payload}, do: func(ctx context.Context) any {
+		claim, err := s.stores[c.id].Claim(ctx, ledger.Request{Key: key, Payload: []byte(payload)})
+		if err != nil {
+			return refusal(err)
+		}
+		_, out := s.grant(c, claim)
+		return out
+	}}
+}
+
+// grantsOf are those that the caller may still believe in, the last three.
+func (s *ledgerStory) grantsOf(c *caller) (mine []*grant) {
+	for _, g := range s.grants {
+		if g.caller == c && g.ctx == nil && !g.settled {
+			mine = append(mine, g)
+		}
+	}
+	return mine[max(0, len(mine)-3):]
+}
+
+// grant remembers a claim, and the answer it is.
+func (s *ledgerStory) grant(c *caller, claim *ledger.Claim) (*grant, granted) {
+	g := &grant{caller: c, claim: claim, fence: claim.Fence}
+	if a := s.w.written(c.current()); a != nil {
+		g.nonce = str(a.row, "claim")
+	}
+	s.w.mu.Lock()
+	s.grants = append(s.grants, g)
+	s.w.mu.Unlock()
+	return g, granted{claim.Fence, claim.Attempt, claim.LeaseUntil().UnixMilli()}
+}
+
+func (s *ledgerStory) result() string {
+	s.results++
+	return "r" + strconv.Itoa(s.results)
+}
+
+// settle renews, completes or fails a claim.
+func (s *ledgerStory) settle(g *grant) *call {
+	in := settles{what: "Renew", claim: g}
+	do := func(ctx context.Context) error { return g.claim.Renew(ctx) }
+	switch roll := s.w.rnd.IntN(20); {
+	case roll < 3:
+		result := s.result()
+		in.what, in.text = "Complete", strconv.Quote(result)
+		do = func(ctx context.Context) error { return g.claim.Complete(ctx, result) }
+	case roll < 14:
+		cause := errors.New(s.result())
+		in.what, in.text, in.forever = "Fail", cause.Error(), roll == 3
+		if in.forever {
+			cause = ledger.Permanent(cause)
+		}
+		do = func(ctx context.Context) error { return g.claim.Fail(ctx, cause) }
+	}
+	over := in.what != "Renew" && s.w.rnd.IntN(4) > 0 // the others try again, should it fail
+	return &call{caller: g.caller, key: g.claim.Key, in: in, do: func(ctx context.Context) any {
+		g.settled, g.leaving = over, g.leaving || in.what != "Renew"
+		return s.settled(g, in, do(ctx))
+	}}
+}
+
+func (s *ledgerStory) settled(g *grant, in settles, err error) any {
+	switch {
+	case err != nil:
+		out := refusal(err)
+		if out != nil {
+			g.settled, g.leaving = true, true
+		}
+		return out
+	case in.what == "Renew":
+		return held{g.claim.LeaseUntil().UnixMilli()}
+	}
+	g.settled = true
+	return held{}
+}
+
+func (s *ledgerStory) read(c *caller, key string) *call {
+	return &call{caller: c, key: key, in: reads{}, do: func(ctx context.Context) any {
+		r, ok, err := s.stores[c.id].Get(ctx, key)
+		switch {
+		case err != nil:
+			return nil
+		case !ok:
+			return absent{}
+		}
+		out := ledgerRow{
+			state: r.State, fence: r.Fence, attempts: r.Attempts,
+			expires: r.ExpiresAt.Unix(), payload: string(r.Fingerprint), result: string(r.Result),
+		}
+		if !r.Lease.IsZero() {
+			out.lease = r.Lease.UnixMilli()
+		}
+		return found{out}
+	}}
+}
+
+// intrude marks a key as an older system does.
+func (l *ledgerStory) intrude() {
+	left := row{
+		"pk": s(pick(l.w.rnd, l.keys)), "source": s("ORDER"),
+		"expiresAt": n(l.w.clock().Add(time.Duration(l.w.rnd.IntN(20)) * time.Minute).Unix()),
+	}
+	_, err := l.w.raw.PutItem(context.Background(), &dynamodb.PutItemInput{
+		TableName: aws.String("ledger"), Item: left, ConditionExpression: aws.String("attribute_not_exists(pk)"),
+	})
+	if err == nil {
+		l.w.happened(l.keyOf(left), olderRow{}, left)
+	}
+}
+
+// wrong tells of two callers that both count on holding a key.
+func (s *ledgerStory) wrong() string {
+	for i, a := range s.grants {
+		for _, b := range s.grants[:i] {
+			if a.claim.Key == b.claim.Key && a.believes() && b.believes() {
+				return fmt.Sprintf("callers %d and %d both hold %s, by fences %d and %d", b.caller.id, a.caller.id, a.claim.Key, b.fence, a.fence)
+			}
+		}
+	}
+	return ""
+}
+
+func (g *grant) believes() bool {
+	return !g.leaving && (g.ctx == nil || g.ctx.Err() == nil) && g.caller.time().Before(g.claim.LeaseUntil())
+}
+
+func (s *ledgerStory) end() []*call {
+	var calls []*call
+	for _, key := range s.keys {
+		calls = append(calls, s.read(s.w.callers[0], key))
+	}
+	return calls
+}
+
+// verdict counts the effects that were written with a completion.
+func (s *ledgerStory) verdict() string {
+	out, err := s.w.raw.Scan(context.Background(), &dynamodb.ScanInput{TableName: aws.String(effects), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return err.Error()
+	}
+	want := map[string]int64{}
+	for _, a := range s.w.arrivals {
+		if a.flight.op == "TransactWriteItems" {
+			want[a.flight.part.key]++
+		}
+	}
+	for _, item := range out.Items {
+		key := str(item, "pk")
+		if got := num(item, "times"); got != want[key] {
+			return fmt.Sprintf("the effect of %s happened %d times, and %d transactions completed it", key, got, want[key])
+		}
+		delete(want, key)
+	}
+	if len(want) > 0 {
+		return fmt.Sprintf("effects that nobody sees: %v", want)
+	}
+	return ""
+}
+
+func marked(out event.Outcome, err error) any {
+	switch {
+	case err != nil:
+		return nil
+	case out == event.Created:
+		return created{}
+	}
+	return duplicate{}
+}
+
+// refusal is the answer in an error, nil when it is none.
+func refusal(err error) any {
+	var inProgress *ledger.InProgressError
+	var ended *ledger.DoneError
+	var never *ledger.PermanentError
+	switch {
+	case errors.As(err, &inProgress):
+		return busy{inProgress.Wait}
+	case errors.As(err, &ended):
+		return done{string(ended.Record.Result)}
+	case errors.As(err, &never):
+		return permanent{never.Message}
+	case errors.Is(err, ledger.ErrTooManyAttempts):
+		return tooMany{}
+	case errors.Is(err, ledger.ErrFingerprintMismatch):
+		return mismatch{}
+	case errors.Is(err, ledger.ErrLeaseLost):
+		return lost{}
+	}
+	return nil
+}

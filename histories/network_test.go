@@ -1,0 +1,218 @@
+package histories_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// row is an item as it is stored.
+type row = map[string]types.AttributeValue
+
+// network carries a caller's requests: not before the world says so.
+type network struct {
+	w      *world
+	caller *caller
+}
+
+// flight is an attempt of a request on its way.
+type flight struct {
+	part    *part
+	op      string // UpdateItem, …
+	header  http.Header
+	body    []byte
+	born    time.Time // when it was made, at the earliest
+	landed  chan reply
+	arrived *arrival
+}
+
+// arrival is a request's at the server.
+type arrival struct {
+	flight *flight
+	step   int64
+	status int
+	body   []byte
+	table  string
+	row    row // what a write left; nil when it wrote nothing
+}
+
+type reply struct {
+	status int
+	body   []byte
+	lost   bool
+}
+
+func (n network) Do(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	f := &flight{
+		part: n.caller.current(), op: op,
+		header: r.Header.Clone(), body: body, landed: make(chan reply, 1),
+	}
+	w := n.w
+	f.born = f.part.began
+	if f.part.long {
+		f.born = w.clock()
+	}
+	w.mu.Lock()
+	w.sky = append(w.sky, f)
+	w.mu.Unlock()
+	select {
+	case reply := <-f.landed:
+		if reply.lost {
+			return nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
+		}
+		return f.response(reply), nil
+	case <-r.Context().Done():
+		w.mu.Lock()
+		w.sky = slices.DeleteFunc(w.sky, func(other *flight) bool { return other == f })
+		if !f.part.once || f.arrived == nil {
+			w.past = append(w.past, f)
+		}
+		w.mu.Unlock()
+		return nil, r.Context().Err()
+	}
+}
+
+func (f *flight) response(r reply) *http.Response {
+	return &http.Response{
+		StatusCode: r.status, Status: http.StatusText(r.status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, Body: io.NopCloser(bytes.NewReader(r.body)), ContentLength: int64(len(r.body)),
+	}
+}
+
+func (f *flight) String() string {
+	return fmt.Sprintf("%s of caller %d's %v", f.op, f.part.caller.id, f.part.in)
+}
+
+// writes reports whether the request may change something.
+func (f *flight) writes() bool { return f.op != "GetItem" && f.op != "Query" }
+
+// stale reports whether the request is too old to arrive: no network keeps one
+// for so long.
+func (w *world) stale(f *flight) bool {
+	return w.clock().Sub(f.born) > w.story.delay()
+}
+
+// serve decides what becomes of a request, or of the reply to one that has
+// arrived.
+func (w *world) serve(f *flight) {
+	m := w.mood
+	if w.calm {
+		m = mood{}
+	}
+	chance := func(percent int) bool { return w.rnd.IntN(100) < percent }
+	if f.arrived == nil {
+		switch {
+		case w.stale(f) || chance(m.loseRequest):
+			w.land(f, reply{lost: true})
+			return
+		case f.writes() && chance(m.conflict):
+			w.land(f, reply{status: http.StatusBadRequest, body: conflict(f.op)})
+			return
+		}
+		f.arrived = w.deliver(f)
+		if chance(m.holdReply) {
+			return
+		}
+	}
+	a := f.arrived
+	w.land(f, reply{status: a.status, body: a.body, lost: chance(m.loseReply)})
+}
+
+// land gives the caller its reply.
+func (w *world) land(f *flight, r reply) {
+	w.mu.Lock()
+	w.sky = slices.DeleteFunc(w.sky, func(other *flight) bool { return other == f })
+	w.mu.Unlock()
+	if f.writes() && !(f.part.once && f.arrived != nil) {
+		w.past = append(w.past, f)
+	}
+	if !r.lost && f.arrived != nil && f.arrived.row != nil && (f.part.op == "" || f.part.op == f.op) {
+		f.part.heard = f.arrived
+	}
+	f.landed <- r
+	if r.status >= 400 { // and the caller may pause before it tries again
+		w.settle(1500 * time.Millisecond)
+	}
+}
+
+// late delivers a request of the past, be it for the first time or again.
+func (w *world) late() {
+	w.past = slices.DeleteFunc(w.past, w.stale)
+	if len(w.past) == 0 {
+		return
+	}
+	f := pick(w.rnd, w.past)
+	w.note(f.part.key, "late: %v", f)
+	w.deliver(f)
+	if f.part.once {
+		w.past = slices.DeleteFunc(w.past, func(other *flight) bool { return other == f })
+	}
+}
+
+// deliver lets the request arrive at the server.
+func (w *world) deliver(f *flight) *arrival {
+	before := row(nil)
+	if f.op == "TransactWriteItems" { // which answers as before when its token comes again
+		before = w.rows()[f.part.key]
+	}
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://dynamotest.invalid/", bytes.NewReader(f.body))
+	if err != nil {
+		panic(err)
+	}
+	r.Header = maps.Clone(f.header)
+	res, err := w.server.Transport().RoundTrip(r)
+	if err != nil {
+		panic(err)
+	}
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		panic(err)
+	}
+	a := &arrival{flight: f, step: w.step, status: res.StatusCode, body: body}
+	if res.StatusCode == http.StatusOK && f.writes() {
+		after := w.rows()[f.part.key]
+		if before == nil || !same(before, after) {
+			a.row = after
+			w.arrivals = append(w.arrivals, a)
+		}
+	}
+	return a
+}
+
+func conflict(op string) []byte {
+	if op == "TransactWriteItems" {
+		return []byte(`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"conflict",` +
+			`"CancellationReasons":[{"Code":"TransactionConflict","Message":"conflict"},{"Code":"None"}]}`)
+	}
+	return []byte(`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"conflict"}`)
+}
+
+// rows are all rows of the story's first table, by the key of the models.
+func (w *world) rows() map[string]row {
+	table := w.story.tables()[0].Name
+	out, err := w.raw.Scan(context.Background(), &dynamodb.ScanInput{TableName: &table, ConsistentRead: new(true)})
+	if err != nil {
+		panic(err)
+	}
+	rows := map[string]row{}
+	for _, item := range out.Items {
+		rows[w.story.keyOf(item)] = item
+	}
+	return rows
+}

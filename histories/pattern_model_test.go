@@ -1,0 +1,54 @@
+package histories_test
+
+import (
+	"fmt"
+	"time"
+)
+
+// habit is a row of pattern.
+type habit struct {
+	stands bool
+	days   [7]int64
+	hours  [24]int64
+	total  int64
+	seen   int64 // last, in ms
+	ring   ring
+}
+
+func (h habit) String() string {
+	return fmt.Sprintf("total %d, days %v, hours %v, last seen %s", h.total, h.days, h.hours, time.UnixMilli(h.seen).UTC().Format(time.DateTime))
+}
+
+func (*patternStory) fresh() any { return habit{} }
+
+func (*patternStory) apply(state any, m *move) (any, bool) {
+	stood := state.(habit)
+	switch in := m.in.(type) {
+	case olderBare:
+		return habit{stands: true}, !stood.stands
+	case olderCount:
+		stood.stands = true
+		stood.days[time.Monday]++
+		stood.hours[9]++
+		stood.total++
+		return stood, stood.ring.size == 0 // it takes no row with a version
+	case fetches:
+		seen := stood
+		seen.ring = ring{}
+		return stood, m.out == any(seen)
+	case observes:
+		if m.row == nil {
+			return stood, m.out == stood.ring.judge(in.event)
+		}
+		at := when(in.event)
+		next := stood
+		next.stands = true
+		next.days[at.Weekday()]++
+		next.hours[at.Hour()]++
+		next.total++
+		next.seen = max(stood.seen, at.UnixMilli())
+		next.ring = stood.ring.plus(in.event)
+		return next, stood.ring.judge(in.event) == nil && (m.out == nil || m.out == created{})
+	}
+	return stood, false
+}

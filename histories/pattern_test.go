@@ -1,0 +1,80 @@
+package histories_test
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/pattern"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// patternStory is that of one habit whose ring of events is nearly full, or of
+// an older system's.
+type patternStory struct {
+	averages
+	stores []*pattern.Store
+}
+
+func newPattern(w *world) story {
+	s := &patternStory{averages: averages{w: w, pk: "PATTERN#home#42"}}
+	for _, c := range w.callers {
+		store, err := pattern.New(c.client, "homeops", tzclock.UTC, &pattern.Config{Now: c.now, ConsistentReads: true})
+		if err != nil {
+			panic(err)
+		}
+		s.stores = append(s.stores, store)
+	}
+	s.observe = func(ctx context.Context, c *caller, ev event.Event, _ int) (event.Outcome, error) {
+		return s.stores[c.id].Observe(ctx, pattern.Observation{Scope: "home", Actor: "42", Name: "metric", Event: ev})
+	}
+	s.get = func(ctx context.Context, c *caller) any {
+		h, ok, err := s.stores[c.id].Get(ctx, "home", "42", "metric")
+		if err != nil {
+			return nil
+		}
+		out := habit{stands: ok, days: h.ByDay, hours: h.ByHour, total: h.Total}
+		if !h.LastSeen.IsZero() {
+			out.seen = h.LastSeen.UnixMilli()
+		}
+		return out
+	}
+	return s
+}
+
+func (p *patternStory) tables() []schema.Table { return []schema.Table{p.stores[0].Table()} }
+
+func (p *patternStory) begin() []*call { return p.start(p.older) }
+
+// older counts a Monday at nine in a row without a version.
+func (p *patternStory) older() {
+	key := row{"pk": s(p.pk), "sk": s("metric")}
+	in := &dynamodb.UpdateItemInput{
+		TableName: aws.String("homeops"), Key: key,
+		ConditionExpression:      aws.String("attribute_not_exists(version)"),
+		UpdateExpression:         aws.String("ADD totalCount :one, dayOfWeekCounts.mon :one, hourOfDayCounts.#nine :one"),
+		ExpressionAttributeNames: map[string]string{"#nine": "9"}, ExpressionAttributeValues: row{":one": n(1)},
+	}
+	_, err := p.w.raw.UpdateItem(context.Background(), in)
+	var refused *types.ConditionalCheckFailedException
+	if err != nil && !errors.As(err, &refused) { // it has no maps yet
+		first := *in
+		first.UpdateExpression = aws.String("ADD totalCount :one SET dayOfWeekCounts = :days, hourOfDayCounts = :hours")
+		first.ExpressionAttributeNames = nil
+		first.ExpressionAttributeValues = row{
+			":one":  n(1),
+			":days": &types.AttributeValueMemberM{Value: row{"mon": n(1)}}, ":hours": &types.AttributeValueMemberM{Value: row{"9": n(1)}},
+		}
+		_, err = p.w.raw.UpdateItem(context.Background(), &first)
+	}
+	if err == nil {
+		p.w.happened(p.pk, olderCount{1}, nil)
+	}
+}
+
+func (p *patternStory) intrude() { p.older() }

@@ -1,0 +1,71 @@
+package histories_test
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// ring is what a row of pattern and ema knows of events, by their numbers,
+// which rise with their times: the 32 greatest.
+type ring struct {
+	size   int
+	events [32]int
+}
+
+func (r ring) has(event int) bool {
+	at := sort.SearchInts(r.events[:r.size], event)
+	return at < r.size && r.events[at] == event
+}
+
+// tooOld reports whether the ring cannot tell of the event.
+func (r ring) tooOld(event int) bool { return r.size == len(r.events) && event < r.events[0] }
+
+// plus is the ring with one more event.
+func (r ring) plus(event int) ring {
+	all := append(append(make([]int, 0, 33), r.events[:r.size]...), event)
+	sort.Ints(all)
+	next := ring{size: min(len(all), len(r.events))}
+	copy(next.events[:], all[len(all)-next.size:])
+	return next
+}
+
+// observes is a call of Observe, by pattern and ema.
+type observes struct{ event int }
+
+func (o observes) String() string { return fmt.Sprintf("Observe(event %d)", o.event) }
+
+// olderCount is a write of an older system, whose rows have no version.
+type olderCount struct{ value float64 }
+
+func (o olderCount) String() string { return fmt.Sprintf("an older system counts %g", o.value) }
+
+// olderBare is an older system's row in which nothing is counted.
+type olderBare struct{}
+
+func (olderBare) String() string { return "an older system makes a row" }
+
+// judge is the answer to an event that the row does not count, nil when it
+// would.
+func (r ring) judge(event int) any {
+	switch {
+	case r.has(event):
+		return duplicate{}
+	case r.tooOld(event):
+		return tooOld{}
+	}
+	return nil
+}
+
+// when an event is: some ten hours apart, so that days and hours differ.
+func when(n int) time.Time { return epoch.Add(time.Duration(n-60) * 10 * time.Hour) }
+
+func numbered(n int) event.Event {
+	ev, err := event.New(when(n), "event", fmt.Sprint(n))
+	if err != nil {
+		panic(err)
+	}
+	return ev
+}
