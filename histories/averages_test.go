@@ -18,12 +18,14 @@ type averages struct {
 	pk      string
 	observe func(context.Context, *caller, event.Event, int) (event.Outcome, error)
 	get     func(context.Context, *caller) any
-	least   int // event that callers observe
+	least   int // of the events that callers mostly observe
 }
 
 func (*averages) keyOf(r row) string     { return str(r, "pk") }
 func (*averages) delay() time.Duration   { return time.Hour }
 func (*averages) leaps() []time.Duration { return []time.Duration{time.Minute} }
+func (*averages) keen(*caller) bool      { return false }
+func (*averages) waited(*flight) bool    { return false }
 func (*averages) wrong() string          { return "" }
 func (*averages) verdict() string        { return "" }
 func (a *averages) end() []*call         { return []*call{a.read(a.w.callers[0])} }
@@ -52,9 +54,27 @@ func (a *averages) start(older func()) []*call {
 	return nil
 }
 
+// erase deletes the row, now and then.
+func (a *averages) erase() bool {
+	if a.w.rnd.IntN(3) > 0 || len(a.w.rows()) == 0 {
+		return false
+	}
+	_, err := a.w.raw.DeleteItem(context.Background(), &dynamodb.DeleteItemInput{
+		TableName: aws.String("homeops"), Key: row{"pk": s(a.pk), "sk": s("metric")},
+	})
+	if err != nil {
+		panic(err)
+	}
+	a.w.happened(a.pk, erased{}, nil)
+	return true
+}
+
 func (a *averages) next(c *caller) *call {
 	if a.w.rnd.IntN(5) == 0 {
 		return a.read(c)
+	}
+	if a.w.rnd.IntN(4) == 0 { // long ago
+		return a.call(c, a.w.rnd.IntN(a.least+1))
 	}
 	return a.call(c, a.least+a.w.rnd.IntN(20))
 }

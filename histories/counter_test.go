@@ -59,8 +59,10 @@ func (s *counterStory) leaps() []time.Duration {
 	return []time.Duration{time.Minute, time.Minute, 5 * time.Minute, 2 * time.Hour, 6 * time.Hour}
 }
 
-func (s *counterStory) begin() []*call { return nil }
-func (s *counterStory) wrong() string  { return "" }
+func (s *counterStory) begin() []*call    { return nil }
+func (*counterStory) keen(*caller) bool   { return false }
+func (*counterStory) waited(*flight) bool { return false }
+func (s *counterStory) wrong() string     { return "" }
 
 // event is the n-th of a day.
 func (s *counterStory) event(day time.Time, n int64) event.Event {

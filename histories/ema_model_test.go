@@ -37,6 +37,8 @@ func (*emaStory) fresh() any { return average{} }
 func (*emaStory) apply(state any, m *move) (any, bool) {
 	stood := state.(average)
 	switch in := m.in.(type) {
+	case erased:
+		return average{}, stood.stands
 	case olderBare:
 		return average{stands: true}, !stood.stands
 	case olderCount:
@@ -51,7 +53,8 @@ func (*emaStory) apply(state any, m *move) (any, bool) {
 		}
 		next := stood.plus(valueOf(in.event))
 		next.ring = stood.ring.plus(in.event)
-		return next, stood.ring.judge(in.event) == nil && (m.out == nil || m.out == created{})
+		written := num(m.row, "samples") == next.samples
+		return next, written && stood.ring.judge(in.event) == nil && (m.out == nil || m.out == created{})
 	}
 	return stood, false
 }

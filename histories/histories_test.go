@@ -3,7 +3,11 @@ package histories_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -18,19 +22,38 @@ var (
 	picture = flag.String("picture", "", "`file` for porcupine's drawing of a failure")
 )
 
-func TestLedger(t *testing.T)  { t.Parallel(); tell(t, newLedger) }
-func TestCounter(t *testing.T) { t.Parallel(); tell(t, newCounter) }
-func TestMessage(t *testing.T) { t.Parallel(); tell(t, newMessage) }
-func TestPattern(t *testing.T) { t.Parallel(); tell(t, newPattern) }
-func TestEma(t *testing.T)     { t.Parallel(); tell(t, newEma) }
+var stories = map[string]func(*world) story{
+	"Ledger": newLedger, "Counter": newCounter, "Message": newMessage, "Pattern": newPattern, "Ema": newEma,
+}
+
+func TestLedger(t *testing.T)  { t.Parallel(); tell(t) }
+func TestCounter(t *testing.T) { t.Parallel(); tell(t) }
+func TestMessage(t *testing.T) { t.Parallel(); tell(t) }
+func TestPattern(t *testing.T) { t.Parallel(); tell(t) }
+func TestEma(t *testing.T)     { t.Parallel(); tell(t) }
+
+// A seed tells one history, whatever else the machine does.
+func TestSeedTellsOneHistory(t *testing.T) {
+	t.Parallel()
+	for seed := *first; seed < *first+5; seed++ {
+		for name, story := range stories {
+			if a, b := history(t, seed, story).all(), history(t, seed, story).all(); a != b {
+				t.Errorf("%s, seed %d: two histories:\n%s\nand\n%s", name, seed, a, b)
+			}
+		}
+	}
+}
 
 // tell tells the histories, some at a time, and fails at the first that is
 // wrong.
-func tell(t *testing.T, story func(*world) story) {
-	var next, told, moves atomic.Int64
+func tell(t *testing.T) {
+	name := strings.TrimPrefix(t.Name(), "Test")
+	story := stories[name]
+	var next, told atomic.Int64
 	var failed atomic.Bool
+	var answers sync.Map
 	began := time.Now()
-	t.Run("histories", func(t *testing.T) {
+	t.Run("", func(t *testing.T) {
 		for range runtime.GOMAXPROCS(0) {
 			t.Run("", func(t *testing.T) {
 				t.Parallel()
@@ -41,15 +64,32 @@ func tell(t *testing.T, story func(*world) story) {
 					}
 					w := history(t, *first+uint64(n), story)
 					told.Add(1)
-					moves.Add(int64(len(w.parts)))
+					w.tally(&answers)
 					if complaint := w.complaint(); complaint != "" && !failed.Swap(true) {
-						t.Errorf("%s\nseed %d, after %d histories; again:\ngo test -run '^%s' -seed %d -histories 1", complaint, w.seed, n+1, t.Name()[:len("TestLedger")], w.seed)
+						t.Errorf("%s\nafter %d histories; again:\n  scripts/histories -seed %d -n 1 %s", complaint, n+1, w.seed, name)
 					}
 				}
 			})
 		}
 	})
-	t.Logf("%d histories from seed %d on, %d calls, %v", told.Load(), *first, moves.Load(), time.Since(began).Round(time.Millisecond))
+	t.Logf("%d histories from seed %d on, %v", told.Load(), *first, time.Since(began).Round(time.Millisecond))
+	var lines []string
+	for kind, n := range answers.Range {
+		lines = append(lines, fmt.Sprintf("%8d %s", n.(*atomic.Int64).Load(), kind))
+	}
+	slices.Sort(lines)
+	t.Log("answers:\n" + strings.Join(lines, "\n"))
+}
+
+// tally counts the answers by kind.
+func (w *world) tally(answers *sync.Map) {
+	for _, ops := range w.operations() {
+		for _, op := range ops {
+			m := op.Input.(*move)
+			n, _ := answers.LoadOrStore(strings.ReplaceAll(fmt.Sprintf("%T → %T", m.in, m.out), "histories_test.", ""), new(atomic.Int64))
+			n.(*atomic.Int64).Add(1)
+		}
+	}
 }
 
 // history tells one.
@@ -85,8 +125,15 @@ func (w *world) complaint() string {
 	if w.broken == "" {
 		return ""
 	}
-	for key, ops := range w.operations() {
-		w.broken += "\n" + key + ":\n" + w.print(fault{key: key, ops: ops, info: porcupine.LinearizationInfo{}})
+	return w.broken + "\n" + w.all()
+}
+
+// all is the history of all keys.
+func (w *world) all() string {
+	var b strings.Builder
+	all := w.operations()
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&b, "%s:\n%s", key, w.print(fault{key: key, ops: all[key]}))
 	}
-	return w.broken
+	return b.String()
 }

@@ -205,7 +205,11 @@ func (w *world) print(f fault) string {
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.step, b.step) })
 	var b strings.Builder
-	for _, l := range lines {
+	for i, l := range lines {
+		if l.step > horizon {
+			fmt.Fprintf(&b, "     and %d lines more, of what came later\n", len(lines)-i)
+			break
+		}
 		fmt.Fprintln(&b, l.text)
 	}
 	return b.String()

@@ -194,8 +194,9 @@ func (s *ledgerStory) answers(stood ledgerRow, m *move, now time.Time) bool {
 		own := m.earlier != nil && str(m.earlier, "claim") == stood.owner
 		return m.out == created{} && own || m.out == duplicate{} && !own && !stood.expired(now)
 	case claims:
-		if out, ok := m.out.(granted); ok { // an earlier attempt of the call
-			return m.earlier != nil && stood.owner == str(m.earlier, "claim") && stood.state == ledger.Claimed && out == granted{stood.fence, stood.attempts, stood.lease}
+		own := m.earlier != nil && stood.owner == str(m.earlier, "claim") && stood.state == ledger.Claimed
+		if out, ok := m.out.(granted); ok || own { // an earlier attempt of the call
+			return own && out == granted{stood.fence, stood.attempts, stood.lease}
 		}
 		return !stood.expired(now) && m.out == s.refusal(stood, in, now)
 	case settles:

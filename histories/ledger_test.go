@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,6 +30,7 @@ type ledgerStory struct {
 // grant is a claim in its holder's hands.
 type grant struct {
 	caller  *caller
+	part    *part // that was granted
 	claim   *ledger.Claim
 	nonce   string
 	fence   int64
@@ -67,6 +69,16 @@ func (*ledgerStory) keyOf(r row) string { return str(r, "pk") }
 // is under way.
 func (*ledgerStory) delay() time.Duration { return 40 * time.Minute }
 
+func (s *ledgerStory) keen(c *caller) bool { return len(s.grantsOf(c)) > 0 }
+
+// waited is of the request of a claim that its holder may still believe in.
+func (s *ledgerStory) waited(f *flight) bool {
+	if _, ok := f.part.in.(claims); !ok {
+		return false
+	}
+	return slices.ContainsFunc(s.grants, func(g *grant) bool { return g.part == f.part && !g.settled })
+}
+
 func (*ledgerStory) leaps() []time.Duration {
 	lapse := ledgerLease + ledgerSkew
 	return []time.Duration{lapse - clockRange, lapse + 2*clockRange, lapse + 2*clockRange, ledgerRetention, ledgerRetention + ledger.Grace + 2*clockRange}
@@ -91,7 +103,7 @@ func (s *ledgerStory) next(c *caller) *call {
 		return s.read(c, key)
 	case roll < 25:
 		return s.do(c, key, payload)
-	case roll < 60 && len(mine) > 0:
+	case roll < 75 && len(mine) > 0:
 		return s.settle(pick(s.w.rnd, mine))
 	}
 	return &call{caller: c, key: key, in: claims{payload}, do: func(ctx context.Context) any {
@@ -116,8 +128,8 @@ func (s *ledgerStory) grantsOf(c *caller) (mine []*grant) {
 
 // grant remembers a claim, and the answer it is.
 func (s *ledgerStory) grant(c *caller, claim *ledger.Claim) (*grant, granted) {
-	g := &grant{caller: c, claim: claim, fence: claim.Fence}
-	if a := s.w.written(c.current()); a != nil {
+	g := &grant{caller: c, part: c.current(), claim: claim, fence: claim.Fence}
+	if a := s.w.written(g.part); a != nil {
 		g.nonce = str(a.row, "claim")
 	}
 	s.w.mu.Lock()

@@ -46,6 +46,8 @@ func (*messageStory) keyOf(r row) string {
 func (*messageStory) delay() time.Duration { return messageSkew - 3*clockRange }
 func (*messageStory) begin() []*call       { return nil }
 func (*messageStory) intrude()             {}
+func (*messageStory) keen(*caller) bool    { return false }
+func (*messageStory) waited(*flight) bool  { return false }
 func (*messageStory) wrong() string        { return "" }
 func (*messageStory) verdict() string      { return "" }
 

@@ -158,6 +158,10 @@ func (w *world) late() {
 		return
 	}
 	f := pick(w.rnd, w.past)
+	rare := slices.DeleteFunc(slices.Clone(w.past), func(f *flight) bool { return !w.story.waited(f) })
+	if len(rare) > 0 && w.rnd.IntN(2) == 0 {
+		f = pick(w.rnd, rare)
+	}
 	w.note(f.part.key, "late: %v", f)
 	w.deliver(f)
 	if f.part.once {
@@ -183,6 +187,9 @@ func (w *world) deliver(f *flight) *arrival {
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		panic(err)
+	}
+	if res.StatusCode != http.StatusOK && !bytes.Contains(body, []byte("ConditionalCheckFailed")) {
+		w.broken = fmt.Sprintf("%v is no request: %s", f, body)
 	}
 	a := &arrival{flight: f, step: w.step, status: res.StatusCode, body: body}
 	if res.StatusCode == http.StatusOK && f.writes() {

@@ -24,6 +24,8 @@ func (*patternStory) fresh() any { return habit{} }
 func (*patternStory) apply(state any, m *move) (any, bool) {
 	stood := state.(habit)
 	switch in := m.in.(type) {
+	case erased:
+		return habit{}, stood.stands
 	case olderBare:
 		return habit{stands: true}, !stood.stands
 	case olderCount:
@@ -48,7 +50,8 @@ func (*patternStory) apply(state any, m *move) (any, bool) {
 		next.total++
 		next.seen = max(stood.seen, at.UnixMilli())
 		next.ring = stood.ring.plus(in.event)
-		return next, stood.ring.judge(in.event) == nil && (m.out == nil || m.out == created{})
+		written := num(m.row, "totalCount") == next.total
+		return next, written && stood.ring.judge(in.event) == nil && (m.out == nil || m.out == created{})
 	}
 	return stood, false
 }

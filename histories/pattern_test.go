@@ -77,4 +77,8 @@ func (p *patternStory) older() {
 	}
 }
 
-func (p *patternStory) intrude() { p.older() }
+func (p *patternStory) intrude() {
+	if !p.erase() {
+		p.older()
+	}
+}

@@ -42,6 +42,11 @@ type olderCount struct{ value float64 }
 
 func (o olderCount) String() string { return fmt.Sprintf("an older system counts %g", o.value) }
 
+// erased is a row that somebody deleted.
+type erased struct{}
+
+func (erased) String() string { return "the row is erased" }
+
 // olderBare is an older system's row in which nothing is counted.
 type olderBare struct{}
 

@@ -25,6 +25,10 @@ type story interface {
 	next(c *caller) *call
 	// intrude lets an older system, or nobody, write something.
 	intrude()
+	// keen reports whether the caller has something to go on with.
+	keen(c *caller) bool
+	// waited reports whether the request's arriving now would be a rare thing.
+	waited(f *flight) bool
 	// delay is how long after it was made a request may still arrive.
 	delay() time.Duration
 	// leaps are spans of time after which things are no longer what they were.
@@ -165,7 +169,7 @@ func (w *world) next(ctx context.Context) {
 		weight int
 		do     func()
 	}{
-		{begin, func() { w.left--; c := pick(w.rnd, idle); w.begin(ctx, c, w.story.next(c)) }},
+		{begin, func() { w.left--; c := w.who(idle); w.begin(ctx, c, w.story.next(c)) }},
 		{w.mood.serve * min(1, len(w.sky)), func() { w.serve(pick(w.rnd, w.sky)) }},
 		{w.mood.serve * min(1, len(w.gates)), func() { w.open(pick(w.rnd, w.gates)) }},
 		{w.mood.late * min(1, len(w.past)), w.late},
@@ -188,6 +192,15 @@ func (w *world) next(ctx context.Context) {
 		}
 	}
 	w.turn()
+}
+
+// who of the idle callers makes the next call.
+func (w *world) who(idle []*caller) *caller {
+	keen := slices.DeleteFunc(slices.Clone(idle), func(c *caller) bool { return !w.story.keen(c) })
+	if len(keen) > 0 && w.rnd.IntN(2) == 0 {
+		return pick(w.rnd, keen)
+	}
+	return pick(w.rnd, idle)
 }
 
 // turn ends a step, when everybody waits.
