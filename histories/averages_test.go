@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
 )
@@ -18,7 +19,8 @@ type averages struct {
 	pk      string
 	observe func(context.Context, *caller, event.Event, int) (event.Outcome, error)
 	get     func(context.Context, *caller) any
-	least   int // of the events that callers mostly observe
+	erases  bool // somebody deletes the row, now and then
+	least   int  // of the events that callers mostly observe
 }
 
 func (*averages) keyOf(r row) string     { return str(r, "pk") }
@@ -54,19 +56,17 @@ func (a *averages) start(older func()) []*call {
 	return nil
 }
 
-// erase deletes the row, now and then.
-func (a *averages) erase() bool {
-	if a.w.rnd.IntN(3) > 0 || len(a.w.rows()) == 0 {
-		return false
-	}
-	_, err := a.w.raw.DeleteItem(context.Background(), &dynamodb.DeleteItemInput{
-		TableName: aws.String("homeops"), Key: row{"pk": s(a.pk), "sk": s("metric")},
+// erase deletes the row.
+func (a *averages) erase() {
+	out, err := a.w.raw.DeleteItem(context.Background(), &dynamodb.DeleteItemInput{
+		TableName: aws.String("homeops"), Key: row{"pk": s(a.pk), "sk": s("metric")}, ReturnValues: types.ReturnValueAllOld,
 	})
 	if err != nil {
 		panic(err)
 	}
-	a.w.happened(a.pk, erased{}, nil)
-	return true
+	if len(out.Attributes) > 0 {
+		a.w.happened(a.pk, erased{}, nil)
+	}
 }
 
 func (a *averages) next(c *caller) *call {

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -68,8 +67,6 @@ func newCaller(w *world, id int) *caller {
 	return c
 }
 
-var _ aws.Retryer = (*retry.Standard)(nil)
-
 func (c *caller) busy() bool { return c.call != nil }
 
 // live makes the calls. It ends with the world.
@@ -85,7 +82,7 @@ func (c *caller) live() {
 }
 
 // begin lets an idle caller make a call.
-func (w *world) begin(_ context.Context, c *caller, call *call) {
+func (w *world) begin(c *caller, call *call) {
 	c.call = call
 	c.turn(call.key, call.in)
 	c.calls <- call
@@ -93,7 +90,7 @@ func (w *world) begin(_ context.Context, c *caller, call *call) {
 
 // turn begins a part, and ends the one before without an answer.
 func (c *caller) turn(key string, in any) *part {
-	p := &part{caller: c, key: key, in: in, start: 4*c.w.step + 2, began: c.w.clock()}
+	p := &part{caller: c, key: key, in: in, start: 4*c.w.step.Load() + 2, began: c.w.clock()}
 	c.mu.Lock()
 	c.part = p
 	c.mu.Unlock()
@@ -106,7 +103,7 @@ func (c *caller) turn(key string, in any) *part {
 // answer ends the part under way.
 func (c *caller) answer(out any) {
 	p := c.current()
-	p.out, p.end = out, 4*c.w.step+3
+	p.out, p.end = out, 4*c.w.step.Load()+3
 }
 
 func (c *caller) current() *part {

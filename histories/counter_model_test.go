@@ -71,6 +71,7 @@ func (t tally) String() string {
 	}
 	return fmt.Sprintf("[%s] used %d", text, t.used)
 }
+
 func (c countOf) String() string     { return fmt.Sprintf("used %d, recorded %d", c.used, c.recorded) }
 func (tooOld) String() string        { return "too old" }
 func (full) String() string          { return "full" }

@@ -27,14 +27,14 @@
 //
 // The models, one file for each package (ledger_model_test.go and so on), say
 // what each answer may be in each state, and in which state each write may take
-// effect. A call that was answered happened at some moment between its call and
-// its answer. A request that took effect and whose reply nobody heard happened
-// when it arrived, whatever the call it belongs to was told afterwards, if it
-// was told anything: to the server a request that comes twice is two requests.
-// So a call that failed counts by those of its requests that took effect, each
-// at its moment, be it long after the call.
+// effect. A call whose answer is that it wrote happened when its request arrived;
+// any other that was answered, at some moment between its call and its answer. A
+// request that took effect and whose reply nobody heard is a move of its own, at
+// its arrival, whatever its call was told afterwards: a request that comes twice
+// is two requests to the server. So a call that failed counts by those of its
+// requests that took effect, each at its moment, be it long after the call.
 //
-// Beside the models: at most one caller at a time believes, by its own clock,
+// Beside the models: the server refuses no request as invalid; at most one caller at a time believes, by its own clock,
 // that it holds a key; the effect in a transaction happened as often as a key
 // was completed with it; a counter's row is the sum of what it records.
 //

@@ -42,16 +42,10 @@ func newEma(w *world) story {
 }
 
 func (e *emaStory) tables() []schema.Table { return []schema.Table{e.stores[0].Table()} }
-func (e *emaStory) begin() []*call         { return e.start(e.older) }
+func (e *emaStory) begin() []*call         { return e.start(e.intrude) }
 
+// intrude sets an average in a row without a version.
 func (e *emaStory) intrude() {
-	if !e.erase() {
-		e.older()
-	}
-}
-
-// older sets an average in a row without a version.
-func (e *emaStory) older() {
 	value := e.w.rnd.Int64N(100)
 	_, err := e.w.raw.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: aws.String("homeops"), Key: map[string]types.AttributeValue{"pk": s(e.pk), "sk": s("metric")},

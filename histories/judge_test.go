@@ -47,12 +47,12 @@ type note struct {
 }
 
 func (w *world) note(key, format string, args ...any) {
-	w.notes = append(w.notes, note{step: w.step, key: key, text: fmt.Sprintf(format, args...)})
+	w.notes = append(w.notes, note{step: w.step.Load(), key: key, text: fmt.Sprintf(format, args...)})
 }
 
 // happened notes a write that no caller made.
 func (w *world) happened(key string, in any, left row) {
-	p := &part{key: key, in: in, start: 4 * w.step, end: 4*w.step + 1}
+	p := &part{key: key, in: in, start: 4 * w.step.Load(), end: 4*w.step.Load() + 1}
 	if left != nil {
 		p.heard = &arrival{row: left}
 	}
@@ -110,6 +110,8 @@ func (w *world) operations() map[string][]porcupine.Operation {
 
 // written is the last write of the part, heard of or not.
 func (w *world) written(p *part) *arrival {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, a := range slices.Backward(w.arrivals) {
 		if a.flight.part == p && 4*a.step < cmp.Or(p.end, 1<<62) {
 			return a

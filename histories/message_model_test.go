@@ -10,7 +10,6 @@ import (
 type saved struct {
 	stands  bool
 	version int64 // which message stands
-	nonce   string
 }
 
 // What is asked of message: a save of one of the messages that have the same

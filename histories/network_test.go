@@ -43,7 +43,6 @@ type arrival struct {
 	step   int64
 	status int
 	body   []byte
-	table  string
 	row    row // what a write left; nil when it wrote nothing
 }
 
@@ -79,12 +78,17 @@ func (n network) Do(r *http.Request) (*http.Response, error) {
 		return f.response(reply), nil
 	case <-r.Context().Done():
 		w.mu.Lock()
-		w.sky = slices.DeleteFunc(w.sky, func(other *flight) bool { return other == f })
-		if !f.part.once || f.arrived == nil {
-			w.past = append(w.past, f)
-		}
+		w.leave(f)
 		w.mu.Unlock()
 		return nil, r.Context().Err()
+	}
+}
+
+// leave takes a request from the sky, with w.mu held. It may arrive later.
+func (w *world) leave(f *flight) {
+	w.sky = slices.DeleteFunc(w.sky, func(other *flight) bool { return other == f })
+	if f.writes() && !(f.part.once && f.arrived != nil) {
+		w.past = append(w.past, f)
 	}
 }
 
@@ -103,10 +107,8 @@ func (f *flight) String() string {
 func (f *flight) writes() bool { return f.op != "GetItem" && f.op != "Query" }
 
 // stale reports whether the request is too old to arrive: no network keeps one
-// for so long.
-func (w *world) stale(f *flight) bool {
-	return w.clock().Sub(f.born) > w.story.delay()
-}
+// for so long. The clock stands still when the world moves.
+func (w *world) stale(f *flight) bool { return w.now.Sub(f.born) > w.story.delay() }
 
 // serve decides what becomes of a request, or of the reply to one that has
 // arrived.
@@ -125,7 +127,10 @@ func (w *world) serve(f *flight) {
 			w.land(f, reply{status: http.StatusBadRequest, body: conflict(f.op)})
 			return
 		}
-		f.arrived = w.deliver(f)
+		a := w.deliver(f)
+		w.mu.Lock()
+		f.arrived = a
+		w.mu.Unlock()
 		if chance(m.holdReply) {
 			return
 		}
@@ -137,11 +142,8 @@ func (w *world) serve(f *flight) {
 // land gives the caller its reply.
 func (w *world) land(f *flight, r reply) {
 	w.mu.Lock()
-	w.sky = slices.DeleteFunc(w.sky, func(other *flight) bool { return other == f })
+	w.leave(f)
 	w.mu.Unlock()
-	if f.writes() && !(f.part.once && f.arrived != nil) {
-		w.past = append(w.past, f)
-	}
 	if !r.lost && f.arrived != nil && f.arrived.row != nil && (f.part.op == "" || f.part.op == f.op) {
 		f.part.heard = f.arrived
 	}
@@ -153,19 +155,24 @@ func (w *world) land(f *flight, r reply) {
 
 // late delivers a request of the past, be it for the first time or again.
 func (w *world) late() {
+	w.mu.Lock()
 	w.past = slices.DeleteFunc(w.past, w.stale)
-	if len(w.past) == 0 {
+	past := slices.Clone(w.past)
+	w.mu.Unlock()
+	if len(past) == 0 {
 		return
 	}
-	f := pick(w.rnd, w.past)
-	rare := slices.DeleteFunc(slices.Clone(w.past), func(f *flight) bool { return !w.story.waited(f) })
+	f := pick(w.rnd, past)
+	rare := slices.DeleteFunc(past, func(f *flight) bool { return !w.story.waited(f) })
 	if len(rare) > 0 && w.rnd.IntN(2) == 0 {
 		f = pick(w.rnd, rare)
 	}
 	w.note(f.part.key, "late: %v", f)
 	w.deliver(f)
 	if f.part.once {
+		w.mu.Lock()
 		w.past = slices.DeleteFunc(w.past, func(other *flight) bool { return other == f })
+		w.mu.Unlock()
 	}
 }
 
@@ -191,12 +198,14 @@ func (w *world) deliver(f *flight) *arrival {
 	if res.StatusCode != http.StatusOK && !bytes.Contains(body, []byte("ConditionalCheckFailed")) {
 		w.broken = fmt.Sprintf("%v is no request: %s", f, body)
 	}
-	a := &arrival{flight: f, step: w.step, status: res.StatusCode, body: body}
+	a := &arrival{flight: f, step: w.step.Load(), status: res.StatusCode, body: body}
 	if res.StatusCode == http.StatusOK && f.writes() {
 		after := w.rows()[f.part.key]
 		if before == nil || !same(before, after) {
 			a.row = after
+			w.mu.Lock()
 			w.arrivals = append(w.arrivals, a)
+			w.mu.Unlock()
 		}
 	}
 	return a

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -59,7 +60,7 @@ type world struct {
 	callers []*caller
 	left    int  // calls to be made
 	calm    bool // no more faults
-	step    int64
+	step    atomic.Int64
 	broken  string // what went wrong at a moment
 
 	mu     sync.Mutex // guards what follows: a timer may wake several callers
@@ -115,13 +116,13 @@ func (w *world) run(ctx context.Context) error {
 	for _, c := range w.callers {
 		go c.live()
 	}
-	w.finish(ctx, w.story.begin())
+	w.finish(w.story.begin())
 	w.calm = false
 	for w.broken == "" && (w.left > 0 || slices.ContainsFunc(w.callers, (*caller).busy)) {
-		if w.step > 20_000 {
+		if w.step.Load() > 20_000 {
 			return fmt.Errorf("the history has no end")
 		}
-		w.next(ctx)
+		w.next()
 	}
 	w.calm = true
 	for _, c := range w.callers {
@@ -129,16 +130,16 @@ func (w *world) run(ctx context.Context) error {
 			c.call.cancel()
 		}
 	}
-	w.finish(ctx, nil)
+	w.finish(nil)
 	for range 3 {
 		w.late()
 	}
-	w.finish(ctx, w.story.end())
+	w.finish(w.story.end())
 	return nil
 }
 
 // finish makes calls one by one, without faults.
-func (w *world) finish(ctx context.Context, calls []*call) {
+func (w *world) finish(calls []*call) {
 	w.calm = true
 	for {
 		switch {
@@ -149,7 +150,7 @@ func (w *world) finish(ctx context.Context, calls []*call) {
 		case slices.ContainsFunc(w.callers, (*caller).busy):
 			w.pass(time.Second)
 		case len(calls) > 0:
-			w.begin(ctx, calls[0].caller, calls[0])
+			w.begin(calls[0].caller, calls[0])
 			calls = calls[1:]
 		default:
 			return
@@ -159,7 +160,7 @@ func (w *world) finish(ctx context.Context, calls []*call) {
 }
 
 // next is one step of the history.
-func (w *world) next(ctx context.Context) {
+func (w *world) next() {
 	idle := slices.DeleteFunc(slices.Clone(w.callers), (*caller).busy)
 	begin := w.mood.begin
 	if w.left == 0 || len(idle) == 0 {
@@ -169,7 +170,7 @@ func (w *world) next(ctx context.Context) {
 		weight int
 		do     func()
 	}{
-		{begin, func() { w.left--; c := w.who(idle); w.begin(ctx, c, w.story.next(c)) }},
+		{begin, func() { w.left--; c := w.who(idle); w.begin(c, w.story.next(c)) }},
 		{w.mood.serve * min(1, len(w.sky)), func() { w.serve(pick(w.rnd, w.sky)) }},
 		{w.mood.serve * min(1, len(w.gates)), func() { w.open(pick(w.rnd, w.gates)) }},
 		{w.mood.late * min(1, len(w.past)), w.late},
@@ -211,7 +212,7 @@ func (w *world) turn() {
 	if w.broken == "" {
 		w.broken = w.story.wrong()
 	}
-	w.step++
+	w.step.Add(1)
 }
 
 // settle waits until nobody moves, and lets pauses of up to so long pass

@@ -120,6 +120,9 @@ func (m mutant) run(root string, limit int) (string, error) {
 	if err == nil {
 		return "", nil
 	}
+	if strings.Contains(string(out), "is no request") {
+		return "", fmt.Errorf("its requests are invalid, which anybody notices:\n%s", out)
+	}
 	if found := after.FindSubmatch(out); found != nil {
 		return string(found[1]), nil
 	}
