@@ -47,15 +47,19 @@
 //
 // # How to read a failure
 //
-// It prints the moves on the key at fault, a line each: the step at which it
-// began and ended, the caller with its clock, the call, the answer. Requests
-// that nobody heard of stand between them, with what they wrote.
+// It prints the moves on the key at fault: the step of a write, or from which
+// step to which a call was under way; the caller, the call, the answer, and what
+// a write left in the row. Requests that nobody heard of stand between them.
 //
-//	12-20   caller 3  +41s    Claim(payload a)   granted: fence 7, attempt 1
-//	17      network           Renew, of caller 5, took effect unheard
+//	3  11        caller 0  Claim(payload a)             granted: fence …48893, attempt 2
+//	4  14-16     caller 3  Claim(payload a)             in progress, wait 12m0s
+//	   21        -- 14m0s pass
+//	   31        -- late: UpdateItem of caller 0's Claim(payload a)
+//	5  31        network   caller 0's Claim(payload a) takes effect, unheard
+//	>  35        caller 0  Complete(fence …48892 "r3")  ok
 //
 // The number before a line is its place in the longest order that the model
-// accepts, as far as it goes; the lines marked with > come next in no order:
-// one of them is the answer that is wrong, or the write that should have been
-// refused. -picture draws the same for a browser.
+// accepts. The lines marked with > come next in no order: one of them is the
+// answer that is wrong, or the write that should have been refused. What came
+// later is left out. -picture draws all of it for a browser.
 package histories

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/homeops/ddbpatterns/ledger"
@@ -41,7 +42,7 @@ func (c claims) String() string { return "Claim(payload " + c.payload + ")" }
 func (reads) String() string    { return "Get" }
 func (olderRow) String() string { return "an older system marks the key" }
 func (s settles) String() string {
-	return fmt.Sprintf("%s(fence …%05d%s)", s.what, s.claim.fence%100_000, s.text)
+	return fmt.Sprintf("%s(%s)", s.what, strings.TrimSpace(fmt.Sprintf("fence …%05d %s", s.claim.fence%100_000, s.text)))
 }
 
 // What the ledger answers.
