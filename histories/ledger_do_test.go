@@ -40,7 +40,8 @@ func (wk *work) work(ctx context.Context, claim *ledger.Claim) (value string, er
 	g, out := wk.s.grant(wk.caller, claim)
 	wk.grant, g.ctx = g, ctx
 	wk.caller.answer(out)
-	wk.caller.turn(wk.key, settles{what: "Work", claim: g, beats: true}).long = true
+	during := wk.caller.turn(wk.key, settles{what: "Work", claim: g, beats: true})
+	during.long = true
 	roll, ok := wk.caller.wait(ctx, wk.heedless)
 	ends := settles{what: "Fail", claim: g, text: wk.text}
 	switch {
@@ -50,7 +51,7 @@ func (wk *work) work(ctx context.Context, claim *ledger.Claim) (value string, er
 		ends.what, ends.text = "Complete", strconv.Quote(wk.text)
 	case roll < 60:
 		ends.what, ends.text = "Complete", strconv.Quote(wk.text)
-		if err = wk.transact(ctx, claim); err != nil {
+		if err = wk.transact(ctx, claim, during); err != nil {
 			ends.what = "GiveUp"
 		}
 	case roll < 90:
@@ -67,10 +68,14 @@ func (wk *work) work(ctx context.Context, claim *ledger.Claim) (value string, er
 	return wk.text, err
 }
 
-// transact completes the claim together with an effect.
-func (wk *work) transact(ctx context.Context, claim *ledger.Claim) error {
+// transact completes the claim together with an effect. The heartbeat goes on,
+// also with requests that it made before.
+func (wk *work) transact(ctx context.Context, claim *ledger.Claim, before *part) error {
 	p := wk.caller.turn(wk.key, settles{what: "Complete", claim: wk.grant, text: strconv.Quote(wk.text), beats: true})
 	p.op = "TransactWriteItems"
+	wk.caller.mu.Lock()
+	p.clocks = append(p.clocks, before.clocks...)
+	wk.caller.mu.Unlock()
 	done, err := claim.CompleteItem(wk.text)
 	if err != nil {
 		return err
