@@ -1,0 +1,5 @@
+package red
+
+import "testing"
+
+func TestRed(t *testing.T) { t.Error("always") }
