@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// mutant is one entry of the list: a text of a file and what replaces it.
+// mutant is one entry of the list: a text of a file and what replaces it, which
+// may be nothing.
 type mutant struct {
 	line     int    // of the entry, in the list
 	file     string // from the module's root, with slashes
@@ -41,16 +42,19 @@ func parse(text string) ([]mutant, error) {
 		var named bool
 		m.file, m.what, named = strings.Cut(strings.TrimSpace(lines[i]), ": ")
 		if !named || strings.HasPrefix(lines[i], "\t") {
-			complain(m.line, "want FILE: WHAT, then two lines that begin with a tab")
+			complain(m.line, "want FILE: WHAT, then one or two lines that begin with a tab")
 			continue
 		}
 		texts := indented(lines[i+1:])
 		i += len(texts)
-		if len(texts) != 2 {
-			complain(m.line, "%s: %d lines that begin with a tab, want the old text and the new", m, len(texts))
+		if len(texts) < 1 || len(texts) > 2 {
+			complain(m.line, "%s: %d lines that begin with a tab, want the old text and, unless it is removed, the new", m, len(texts))
 			continue
 		}
-		m.old, m.new = texts[0], texts[1]
+		m.old = texts[0]
+		if len(texts) == 2 {
+			m.new = texts[1]
+		}
 		key := m.file + "\n" + m.old + "\n" + m.new
 		switch {
 		case m.old == m.new:

@@ -128,13 +128,14 @@ max/max.go: fine
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	list, err := parse("# comment\n\n a/b.go: x: y [histories: ledger] \n\t\told  text\t\n\tnew\n# comment\nc.go: z\n\t# no comment\n\t1\n\n\n")
+	list, err := parse("# comment\n\n a/b.go: x: y [histories: ledger] \n\t\told  text\t\n\tnew\n# comment\nc.go: z\n\t# no comment\n\t1\nc.go: gone\n\told\n\t\n\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []mutant{
 		{line: 3, file: "a/b.go", what: "x: y [histories: ledger]", old: "old  text", new: "new"},
 		{line: 7, file: "c.go", what: "z", old: "# no comment", new: "1"},
+		{line: 10, file: "c.go", what: "gone", old: "old"},
 	}
 	if diff := cmp.Diff(want, list, cmp.AllowUnexported(mutant{})); diff != "" {
 		t.Error(diff)
@@ -149,11 +150,11 @@ func TestParseNamesEveryBadEntry(t *testing.T) {
 	for _, test := range []struct{ name, list, want string }{
 		{"no name", "a.go\n\tx\n\ty\n", "line 1: want FILE: WHAT"},
 		{"text alone", "\tx\n", "line 1: want FILE: WHAT"},
-		{"one text", "a.go: n\n\tx\n", "line 1: a.go: n: 1 lines that begin with a tab"},
+		{"no text", "a.go: n\n", "line 1: a.go: n: 0 lines that begin with a tab"},
 		{"three texts", "a.go: n\n\tx\n\ty\n\tz\n", "line 1: a.go: n: 3 lines"},
-		{"nothing new", "a.go: n\n\tx\n\tx\n", "line 1: a.go: n: the new text is the old one"},
+		{"no change", "a.go: n\n\tx\n\tx\n", "line 1: a.go: n: the new text is the old one"},
 		{"twice", "a.go: n\n\tx\n\ty\na.go: o\n\tx\n\ty\n", "line 4: a.go: o: the same as line 1"},
-		{"the second, too", "a.go\nb.go: n\n\tx\n", "line 2: b.go: n: 1 lines"},
+		{"the second, too", "a.go\nb.go: n\n\n\tx\n", "line 2: b.go: n: 0 lines"},
 	} {
 		if _, err := parse(test.list); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %s", test.name, err, test.want)
