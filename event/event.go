@@ -34,7 +34,8 @@ type Event [Size]byte
 // delivery id or an attempt number.
 //
 // The time must be the event's own, truncated here to milliseconds. A zero
-// time, one before 1970, no parts, or an empty part is an [*InputError].
+// time, one before 1970 or after 10889, no parts, or an empty part is an
+// [*InputError].
 func New(at time.Time, parts ...string) (Event, error) {
 	if at.IsZero() {
 		return Event{}, BadInput("event", "at", "must not be the zero time")
@@ -70,7 +71,7 @@ func New(at time.Time, parts ...string) (Event, error) {
 func Parse(text string) (Event, error) {
 	id, err := ulid.ParseStrict(text)
 	if err != nil {
-		return Event{}, BadInput("event", "text", err.Error())
+		return Event{}, BadInput("event", "text", "must be 26 characters of Crockford's Base32")
 	}
 	return Event(id), nil
 }
@@ -96,8 +97,16 @@ func (e Event) UnixMilli() int64 { return int64(ulid.ULID(e).Time()) }
 // event itself.
 func (e Event) N() int { return int(e[Size-1]) }
 
-// Nth returns the n-th thing that follows from the event, n from 1 to 255.
+// Nth returns the n-th thing that follows from the event, n from 1 to 255. It has
+// the event's time. What happens much later, such as a return or a departure, is
+// an event of its own: under this time it would be too old for what has learned
+// from later events, and come before them in every order.
+//
+// Nothing follows from the zero Event: that is an [*InputError].
 func (e Event) Nth(n int) (Event, error) {
+	if e.IsZero() {
+		return Event{}, BadInput("event", "event", "must not be the zero Event: nothing follows from it")
+	}
 	if n < 1 || n > 255 {
 		return Event{}, BadInput("event", "n", "must be 1 to 255, is "+strconv.Itoa(n))
 	}

@@ -151,6 +151,11 @@ func TestNth(t *testing.T) {
 			t.Errorf("Nth(%d) = %v, %v, want an InputError", n, got, err)
 		}
 	}
+	// An error of New that was dropped must not make all events one.
+	var bad *event.InputError
+	if got, err := (event.Event{}).Nth(2); !errors.As(err, &bad) || !got.IsZero() {
+		t.Errorf("Nth of the zero Event = %v, %v, want an InputError", got, err)
+	}
 }
 
 func TestCheck(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/homeops/ddbpatterns/event"
 )
 
 // Result is what [Do] answers.
@@ -52,15 +54,17 @@ const settleWithin = 5 * time.Second
 //
 // An error of the work gives the key up, to be tried again up to
 // Config.MaxAttempts; [Permanent] stores it, and it is replayed as a
-// [*PermanentError]. So is a result that cannot be stored, for the work is
-// done and must not be done again. The outcome is recorded also when the
-// caller's context has ended, within 5 s. If that fails the error says so, and
-// the work may be done again.
+// [*PermanentError]. A result that cannot be stored ends the key in the same
+// way, for the work is done and must not be done again. The outcome is recorded
+// also when the caller's context has ended, within 5 s. If that fails, the error
+// is that of Complete or Fail, Value is what the work returned, and the work may
+// be done again.
 //
 // An attempt is not counted when the caller cancelled its context, as a deploy
-// does, and the work returns that; a deadline counts, for the work may be what
-// did not meet it. When the context ends before the work begins, neither does:
-// see [Store.Claim].
+// does, and the work's error is or wraps that context's error or cause. A
+// deadline counts, for the work may be what did not meet it. When the context
+// ends before the work begins, the attempt is not counted either: see
+// [Store.Claim].
 //
 // Bad input that the work meets, an [*event.InputError], is an error as any
 // other: whether it will do better later (a date too far ahead does) is the
@@ -68,8 +72,9 @@ const settleWithin = 5 * time.Second
 // told at once the next time and not tried to the last attempt.
 //
 // T must survive encoding/json, which stores it: a replay has no unexported
-// fields. A queue's worker that gets an [*InProgressError] leaves the message
-// in the queue and makes it visible again after Wait.
+// fields, and U+FFFD in place of what is not UTF-8 in a string. A queue's worker
+// that gets an [*InProgressError] leaves the message in the queue and makes it
+// visible again after Wait. Work that is nil is an [*event.InputError].
 //
 // Price: 2 requests, 2 WCU. Each third of a lease that the work takes adds 1
 // request and 1 WCU. A transaction with CompleteItem is paid on top: Do sends
@@ -77,6 +82,9 @@ const settleWithin = 5 * time.Second
 // refusal, is 1 request and 1 WCU for each KB of the stored row. Rows above
 // 1 KB: as [Store.Claim] and [Claim.Complete].
 func Do[T any](ctx context.Context, s *Store, req Request, work func(context.Context, *Claim) (T, error)) (Result[T], error) {
+	if work == nil {
+		return Result[T]{}, event.BadInput(pkg, "work", "must not be nil")
+	}
 	claim, err := s.Claim(ctx, req)
 	if err != nil {
 		return replay[T](err)

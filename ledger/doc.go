@@ -83,8 +83,11 @@
 //   - No event is lost: a call whose reply was lost knows its own row by the
 //     nonce and is never told that it is a duplicate of itself; after a crash
 //     the key is free again when lease and skew budget are over.
-//   - TTL's sweep changes no answer: whether a row has expired is judged in the
-//     condition, and a row is deleted only when it has expired for every clock.
+//   - TTL's sweep changes no answer of MarkSeen, Claim and Get, nor which work
+//     Do begins: whether a row has expired is judged in the condition, and a row
+//     is deleted only when it has expired for every clock. A claim that is not
+//     renewed for a whole Retention may still complete until the sweep takes its
+//     row, and has lost its lease then.
 //
 // Outside of them: MarkSeen when the caller dies after it; the effects of the
 // work itself, which happen at least once (use [Claim.Fence] or

@@ -14,8 +14,9 @@ var (
 
 	// ErrTooManyAttempts is returned by [Store.Claim] and [Do]: the key was
 	// claimed Config.MaxAttempts times and never completed. It stays so until
-	// the row expires: the event is poison, for the dead letters. The error's
-	// text says why the last attempt that gave up did.
+	// the row expires: the event is poison, for the dead letters. When the
+	// cause has been repaired, a Store with a greater MaxAttempts claims it
+	// again. The error's text says why the last attempt that gave up did.
 	ErrTooManyAttempts = errors.New("ledger: too many attempts")
 
 	// ErrNoResult is returned by [Do] for a key that is done and has no result
@@ -84,8 +85,9 @@ func Permanent(err error) error {
 	return &PermanentError{Message: truncate(err.Error(), maxError), cause: err}
 }
 
-// Error is the stored message.
+// Error is the stored message, after "ledger: permanent: ".
 func (e *PermanentError) Error() string { return "ledger: permanent: " + e.Message }
 
-// Unwrap returns the error that was given to [Permanent], nil when replayed.
+// Unwrap returns the error that was given to [Permanent], nil when replayed:
+// look for a *PermanentError before you look for what it may wrap.
 func (e *PermanentError) Unwrap() error { return e.cause }

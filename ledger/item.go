@@ -161,7 +161,7 @@ func (r row) expired(now time.Time) bool {
 // expiresAt is the TTL attribute of a row that shall live for the given time:
 // whole seconds, rounded up, and the grace.
 func expiresAt(now time.Time, life time.Duration) int64 {
-	return now.Add(life+time.Second-1).Unix() + int64(Grace/time.Second)
+	return now.Add(life).Add(time.Second-1).Unix() + int64(Grace/time.Second) // a life may be the longest there is
 }
 
 // names maps "#name" to each name, as an expression's attribute names.

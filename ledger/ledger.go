@@ -42,6 +42,7 @@ type Config struct {
 	// row. It must be longer than a sender goes on delivering again, and is
 	// refused when shorter than Lease and MaxSkew together: a row would be
 	// forgotten while another clock still counts on it, and fences would fall.
+	// There is no "for ever"; a century will do.
 	// Defaults to 14 days.
 	Retention time.Duration
 

@@ -1,0 +1,57 @@
+package ledger_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// The longest Retention there is must not wrap around to rows that have expired
+// when they are written.
+func TestTheLongestRetention(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Retention: math.MaxInt64})
+	for _, want := range []event.Outcome{event.Created, event.Duplicate} {
+		if out, err := store.MarkSeen(t.Context(), order.Key); err != nil || out != want {
+			t.Errorf("MarkSeen = %v, %v, want %v", out, err, want)
+		}
+	}
+}
+
+func TestDoWithoutWork(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	_, err := ledger.Do[string](t.Context(), store, order, nil)
+	wantBadInput(t, "no work", err, "work")
+	mustClaim(t, store, order) // nobody holds it
+}
+
+// A key whose attempts are spent is claimed again by a Store that allows more.
+func TestAGreaterMaxAttemptsClaimsAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	few, more := b.store(t, ledger.Config{MaxAttempts: 1}), b.store(t, ledger.Config{MaxAttempts: 2})
+	must(t, mustClaim(t, few, order).Fail(t.Context(), errCut))
+	if _, err := few.Claim(t.Context(), order); err == nil {
+		t.Fatal("claimed a second time")
+	}
+	mustClaim(t, more, order)
+}
+
+// encoding/json replaces what is not UTF-8 in a string.
+func TestAStringThatIsNotUTF8IsReplayedAsJSONHasIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	work := func(_ context.Context, _ *ledger.Claim) (string, error) { return "\xff", nil }
+	for _, want := range []string{"\xff", "\uFFFD"} {
+		if res, err := ledger.Do(t.Context(), store, order, work); err != nil || res.Value != want {
+			t.Errorf("Do = %q, %v, want %q", res.Value, err, want)
+		}
+	}
+}
