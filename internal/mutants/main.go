@@ -58,7 +58,7 @@ func parseFlags(args []string) (options, error) {
 	set.StringVar(&o.file, "file", "scripts/mutants.txt", "the `list`")
 	set.BoolVar(&o.list, "list", false, "name the mutants and run none")
 	set.IntVar(&o.jobs, "j", 2, "how many run at once")
-	set.DurationVar(&o.timeout, "timeout", 2*time.Minute, "tests that take longer hang, which is a kill")
+	set.DurationVar(&o.timeout, "timeout", 90*time.Second, "tests that take longer hang, which is a kill")
 	run := set.String("run", "", "only the mutants whose file or name matches this `regexp`")
 	share := set.String("part", "1/1", "`K/N`: of those, every N-th from the K-th on")
 	if err := set.Parse(args); err != nil {
