@@ -1,0 +1,83 @@
+package ddbpatterns_test
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A layer is a package, or with a slash at the end all packages below a folder,
+// and which packages of this module it may import, but in tests.
+type layer struct {
+	pkg string
+	may []string
+}
+
+// layers are the floors that ARCHITECTURE.md draws. A package without a row may
+// import nothing of this module.
+var layers = []layer{
+	// The ground: what happened, and what needs no DynamoDB.
+	{"tzclock", []string{"event"}},
+	{"internal/check", []string{"event"}},
+	{"internal/cursor", []string{"event"}},
+	{"internal/recent", []string{"event"}},
+	// Requests, and what they are answered.
+	{"internal/ddb", []string{"event"}},
+	{"internal/item", []string{"event", "internal/ddb"}},
+	{"internal/rmw", []string{"event", "internal/ddb", "internal/item", "internal/recent"}},
+	{"schema", []string{"event", "internal/check", "internal/ddb"}},
+	// One record type each: none imports another.
+	{"activity", []string{"event", "internal/", "schema"}},
+	{"alias", []string{"event", "internal/", "schema"}},
+	{"counter", []string{"event", "internal/", "schema", "tzclock"}},
+	{"ema", []string{"event", "internal/", "schema"}},
+	{"ledger", []string{"event", "internal/", "schema"}},
+	{"message", []string{"event", "internal/", "schema"}},
+	{"pattern", []string{"event", "internal/", "schema", "tzclock"}},
+	// Questions to a record package, with no expression of their own.
+	{"memory", []string{"activity", "event", "tzclock"}},
+	// The server knows nothing of the library that is tested on it, and the
+	// library nothing of the server.
+	{"dynamotest/", []string{"dynamotest/"}},
+	// What tests share.
+	{"internal/golden", []string{"internal/ddb"}},
+	{"internal/pricetest", []string{"dynamotest"}},
+	// An application sees what a user sees, and its own packages.
+	{"examples/", append(recordPackages, "dynamotest", "event", "schema", "tzclock", "examples/")},
+}
+
+// forTests are imported by tests alone.
+var forTests = []string{"internal/golden", "internal/pricetest"}
+
+func TestLayers(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, f := range sources(t) {
+		if f.test || f.nested {
+			continue
+		}
+		var of layer
+		if row := slices.IndexFunc(layers, func(l layer) bool { return within(path.Dir(f.path), l.pkg) }); row >= 0 {
+			of = layers[row]
+			used[of.pkg] = true
+		}
+		for _, spec := range f.file.Imports {
+			to, ours := strings.CutPrefix(imported(spec), module+"/")
+			allowed := slices.ContainsFunc(of.may, func(place string) bool { return within(to, place) })
+			if ours && (!allowed || slices.Contains(forTests, to)) {
+				t.Errorf("%s: this package may not import %s", f.at(spec), to)
+			}
+		}
+	}
+	for _, l := range layers {
+		if !used[l.pkg] {
+			t.Errorf("layers has a row for %s, which is gone", l.pkg)
+		}
+	}
+}
+
+// within reports whether pkg is place, or below it if place ends in a slash.
+func within(pkg, place string) bool {
+	return pkg == place || strings.HasSuffix(place, "/") && strings.HasPrefix(pkg+"/", place)
+}
