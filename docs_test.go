@@ -147,7 +147,7 @@ func TestReadmeConformance(t *testing.T) {
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^):#]+)\)`)
-	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "FORMAT.md"} {
+	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "FORMAT.md", "ARCHITECTURE.md"} {
 		for _, m := range link.FindAllStringSubmatch(read(t, doc), -1) {
 			if _, err := os.Stat(m[1]); err != nil {
 				t.Errorf("%s: %v", doc, err)
@@ -165,10 +165,22 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// Every test that CONTRIBUTING.md names is there.
+// Every test that CONTRIBUTING.md and the decisions name is there.
 func TestKnownFlawsHaveTheirTests(t *testing.T) {
 	t.Parallel()
-	named := regexp.MustCompile("`([a-z/0-9]+)\\.(Test\\w+)`").FindAllStringSubmatch(read(t, "CONTRIBUTING.md"), -1)
+	text := read(t, "CONTRIBUTING.md")
+	decisions, err := filepath.Glob("docs/decisions/*.md")
+	if err != nil || len(decisions) == 0 {
+		t.Fatalf("%d decisions, %v", len(decisions), err)
+	}
+	for _, file := range decisions {
+		decision := read(t, file)
+		if !strings.Contains(decision, "\n**Shown by** `") {
+			t.Errorf("%s does not say which test shows it", file)
+		}
+		text += decision
+	}
+	named := regexp.MustCompile("`([a-z/0-9]+)\\.(Test\\w+)`").FindAllStringSubmatch(text, -1)
 	if len(named) < 20 {
 		t.Fatalf("%d tests are named", len(named))
 	}
