@@ -106,16 +106,22 @@ func TestCursorsAtTheBounds(t *testing.T) {
 	}{
 		"InScope": {[]string{full(1, 0)}, []string{full(5, 0xff)}, []string{full(0, 0xff)}, []string{full(6, 0)}},
 		"ByActor": {
-			[]string{fmt.Sprint(at(1).UnixMilli()), home, id}, []string{fmt.Sprint(at(5).UnixMilli()), home, id},
-			[]string{fmt.Sprint(at(0).UnixMilli()), home, id}, []string{fmt.Sprint(at(6).UnixMilli()), home, id},
+			[]string{fmt.Sprint(at(1).UnixMilli()), home, id},
+			[]string{fmt.Sprint(at(5).UnixMilli()), home, id},
+			[]string{fmt.Sprint(at(0).UnixMilli()), home, id},
+			[]string{fmt.Sprint(at(6).UnixMilli()), home, id},
 		},
 		"ByName": {
-			[]string{fmt.Sprint(at(1).UnixMilli()), id}, []string{fmt.Sprint(at(5).UnixMilli()), id},
-			[]string{fmt.Sprint(at(0).UnixMilli()), id}, []string{fmt.Sprint(at(6).UnixMilli()), id},
+			[]string{fmt.Sprint(at(1).UnixMilli()), id},
+			[]string{fmt.Sprint(at(5).UnixMilli()), id},
+			[]string{fmt.Sprint(at(0).UnixMilli()), id},
+			[]string{fmt.Sprint(at(6).UnixMilli()), id},
 		},
 		"ByActorAndName": {
-			[]string{fmt.Sprint(at(1).UnixMilli()), id}, []string{fmt.Sprint(at(5).UnixMilli()), id},
-			[]string{fmt.Sprint(at(0).UnixMilli()), id}, []string{fmt.Sprint(at(6).UnixMilli()), id},
+			[]string{fmt.Sprint(at(1).UnixMilli()), id},
+			[]string{fmt.Sprint(at(5).UnixMilli()), id},
+			[]string{fmt.Sprint(at(0).UnixMilli()), id},
+			[]string{fmt.Sprint(at(6).UnixMilli()), id},
 		},
 	} {
 		way := waysTo(acts)[name]

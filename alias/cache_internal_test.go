@@ -377,7 +377,7 @@ func TestCacheReadsConsistentlyForItsTimeAfterAWrite(t *testing.T) {
 					t.Errorf("%d consistent reads, want 4", s.consistent)
 				}
 				want(t, c, s, "b", "diskning", 8)
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 				want(t, c, s, "a", "diskning", 9)
 				if s.consistent != 4 {
 					t.Errorf("%d consistent reads after the mark's time, want 4", s.consistent)
@@ -413,7 +413,7 @@ func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
 		consistent("a", true)
 		time.Sleep(2*time.Minute - 1)
 		consistent("a", true)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		consistent("a", false)
 		consistent("b", true)
 		consistent("c", true)
@@ -428,7 +428,7 @@ func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
 		c.drop("f")
 		time.Sleep(3*time.Minute - 1)
 		consistent("never written", true)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		consistent("never written", false)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,18 +38,13 @@ func TestALongFileGivesTheSameReport(t *testing.T) {
 func reportOn(t *testing.T, processors, busy int, updates string) string {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
-	stop := make(chan struct{})
+	var stop atomic.Bool
 	var noise sync.WaitGroup
 	defer noise.Wait()
-	defer close(stop)
+	defer stop.Store(true)
 	for range busy {
 		noise.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for !stop.Load() {
 			}
 		})
 	}
