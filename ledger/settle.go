@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 	"unicode/utf8"
 
@@ -97,7 +98,7 @@ func (c *Claim) CompleteItem(result any) (types.TransactWriteItem, error) {
 		Key:                                 ddb.Item{attrKey: item.S(c.Key)},
 		UpdateExpression:                    aws.String(completeUpdate),
 		ConditionExpression:                 aws.String(held),
-		ExpressionAttributeNames:            completeNames,
+		ExpressionAttributeNames:            maps.Clone(completeNames), // the caller may add to the action
 		ExpressionAttributeValues:           c.completeValues(text),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}}, nil

@@ -70,6 +70,29 @@ func TestCompleteItemIsUndoneWithItsTransaction(t *testing.T) {
 	}
 }
 
+// The action is the caller's own: what the caller adds to it shows nowhere else.
+func TestCompleteItemMayBeExtended(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	c := mustClaim(t, store, order)
+	extended, err := c.CompleteItem("paid")
+	must(t, err)
+	extended.Update.ExpressionAttributeNames["#hint"] = "hint"
+	extended.Update.ExpressionAttributeValues[":hint"] = s("as an application adds it")
+	*extended.Update.UpdateExpression = strings.Replace(*extended.Update.UpdateExpression, "SET ", "SET #hint = :hint, ", 1)
+
+	must(t, mustClaim(t, store, ledger.Request{Key: "another"}).Complete(t.Context(), 1))
+	again, err := c.CompleteItem("paid")
+	must(t, err)
+	if _, ok := again.Update.ExpressionAttributeNames["#hint"]; ok {
+		t.Error("the next action has the name that was added to the first")
+	}
+	_, err = b.client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{extended}})
+	must(t, err)
+	wantDone(t, store, order, `"paid"`)
+}
+
 // The transaction of the work is this claim's own, whatever the work heard of
 // it: no replay.
 func TestDoWithATransaction(t *testing.T) {
