@@ -75,11 +75,11 @@ const claimSet = "SET #state = :claimed, #claim = :me, #lease = :lease, #expires
 // The first request serves a key without a row, one that failed, and one whose
 // holder's lease has lapsed by the skew budget. `claim <> :me` is for a
 // duplicate of the request that arrives late: it must not reopen what this
-// very claim has settled.
+// very claim has settled. A row without expiresAt never expires.
 const (
 	claimUpdate = claimSet + ", #attempts = if_not_exists(#attempts, :zero) + :one," +
 		" #seenAt = if_not_exists(#seenAt, :at)"
-	claimCondition = "attribute_not_exists(#pk) OR #expiresAt > :graced" +
+	claimCondition = "attribute_not_exists(#pk) OR (attribute_not_exists(#expiresAt) OR #expiresAt > :graced)" +
 		" AND #fingerprint = :fp AND #claim <> :me AND #attempts < :max" +
 		" AND (#state = :failed OR #state = :claimed AND #lease <= :lapsed)"
 )

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/ledger"
 )
@@ -120,6 +121,59 @@ func TestARowThatNeverExpires(t *testing.T) {
 		t.Errorf("record: %+v", r)
 	}
 	wantDone(t, store, order, "")
+}
+
+// A key that was claimed is claimed again, and refused, by the same rules when
+// somebody took its expiresAt away.
+func TestAClaimedRowThatNeverExpires(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		before func(*testing.T, *bench, *ledger.Claim)
+		want   func(*ledger.Claim, error) bool
+	}{
+		"failed": {
+			func(t *testing.T, _ *bench, c *ledger.Claim) {
+				must(t, c.Fail(t.Context(), errors.New("no connection")))
+			},
+			func(c *ledger.Claim, err error) bool { return err == nil && c.Attempt == 2 },
+		},
+		"lapsed": {
+			func(_ *testing.T, b *bench, _ *ledger.Claim) { b.clock.Add(time.Hour) },
+			func(c *ledger.Claim, err error) bool { return err == nil && c.Attempt == 2 },
+		},
+		"attempts spent": {
+			func(t *testing.T, b *bench, c *ledger.Claim) {
+				must(t, c.Fail(t.Context(), errors.New("no connection")))
+				must(t, mustClaim(t, b.store(t, ledger.Config{}), order).Fail(t.Context(), errors.New("again")))
+			},
+			func(_ *ledger.Claim, err error) bool { return errors.Is(err, ledger.ErrTooManyAttempts) },
+		},
+		"held": {
+			func(*testing.T, *bench, *ledger.Claim) {},
+			func(_ *ledger.Claim, err error) bool { _, ok := errors.AsType[*ledger.InProgressError](err); return ok },
+		},
+		"done": {
+			func(t *testing.T, _ *bench, c *ledger.Claim) { must(t, c.Complete(t.Context(), 1)) },
+			func(_ *ledger.Claim, err error) bool { return isDone(err) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			count := &between{API: b.client}
+			store, err := ledger.New(count, b.table, &ledger.Config{Now: b.clock.Now, MaxAttempts: 2})
+			must(t, err)
+			tc.before(t, b, mustClaim(t, b.store(t, ledger.Config{}), order))
+			row := b.row(t, order.Key)
+			delete(row, "expiresAt")
+			b.put(t, row)
+
+			wantMark(t, store, order.Key, event.Duplicate)
+			if c, err := store.Claim(t.Context(), order); !tc.want(c, err) || count.sent != 1 {
+				t.Errorf("Claim = %+v, %v after %d requests", c, err, count.sent)
+			}
+		})
+	}
 }
 
 // What is not UTF-8 is stored in another form, and known again after a lost reply.
