@@ -47,8 +47,12 @@ type Claim struct {
 	store *Store
 	nonce string
 
-	mu    sync.Mutex // guards lease
+	settled chan struct{} // closed when this claim is known to have completed or failed
+	once    sync.Once     // closes it
+
+	mu    sync.Mutex // guards what follows
 	lease time.Time
+	lapse *time.Timer // runs while Do works, until the lease is over
 }
 
 // LeaseUntil returns until when the claim holds. [Claim.Renew] moves it.
@@ -58,12 +62,28 @@ func (c *Claim) LeaseUntil() time.Time {
 	return c.lease
 }
 
-// hold keeps the later lease: renewals may be answered in any order.
+// hold keeps the later lease: renewals may be answered in any order. One that
+// moved nothing leaves the timer alone, for others count on the lease that stands.
 func (c *Claim) hold(lease time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if lease.After(c.lease) {
-		c.lease = lease
+	if !lease.After(c.lease) {
+		return
+	}
+	c.lease = lease
+	if c.lapse != nil {
+		c.lapse.Reset(c.until(lease))
+	}
+}
+
+func (c *Claim) setSettled() { c.once.Do(func() { close(c.settled) }) }
+
+func (c *Claim) isSettled() bool {
+	select {
+	case <-c.settled:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -144,7 +164,10 @@ func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 			}
 			return nil, err
 		case granted || stands.claim == nonce && stands.State == Claimed: // or an earlier try of this call
-			return &Claim{Key: req.Key, Fence: stands.Fence, Attempt: stands.Attempts, store: s, nonce: nonce, lease: stands.Lease}, nil
+			return &Claim{
+				Key: req.Key, Fence: stands.Fence, Attempt: stands.Attempts,
+				store: s, nonce: nonce, settled: make(chan struct{}), lease: stands.Lease,
+			}, nil
 		case stands.Key == "": // expired at the first request, deleted at the second
 			build = s.claimInput
 		case stands.expired(now):

@@ -49,7 +49,9 @@ const settleWithin = 5 * time.Second
 // [ErrLeaseLost] as the cause as soon as the lease cannot be counted on, or
 // within a second after a suspend that outlasted the lease. It must stop then.
 // When it completes or fails its claim itself the renewals end and its context
-// goes on. It runs on the caller's goroutine, and a panic is as a crash: the
+// goes on. Of a transaction with CompleteItem the claim hears when the next
+// renewal is answered; until then the context may end as of a lost lease. It
+// runs on the caller's goroutine, and a panic is as a crash: the
 // key is free when the lease has lapsed.
 //
 // An error of the work gives the key up, to be tried again up to
@@ -116,15 +118,20 @@ func replay[T any](refusal error) (Result[T], error) {
 func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Claim) (T, error)) (T, error) {
 	working, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	lose := func() {
+		if !c.isSettled() { // else there is nothing to lose
+			end(ErrLeaseLost)
+		}
+	}
 	// The heartbeat outlives the caller's context: the work may take its time
 	// to stop, and nobody else must begin meanwhile.
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var heart sync.WaitGroup
 	heart.Go(func() {
 		defer stop() // what has ended need not be watched either
-		c.beat(beating, end)
+		c.beat(beating, lose)
 	})
-	heart.Go(func() { c.watch(beating, end) })
+	heart.Go(func() { c.watch(beating, lose) })
 	defer heart.Wait()
 	defer stop()
 
@@ -137,26 +144,24 @@ func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Cl
 
 // beat renews the lease until the context ends or the work has settled its
 // claim, and ends the work when the lease is lost: taken over, or not renewed
-// in time.
-func (c *Claim) beat(ctx context.Context, end context.CancelCauseFunc) {
-	lapse := time.AfterFunc(c.remaining(), func() { end(ErrLeaseLost) })
-	defer lapse.Stop()
+// in time, by whomever.
+func (c *Claim) beat(ctx context.Context, lose func()) {
+	defer c.onLapse(lose)()
 	pause := c.untilRenewal()
 	for {
 		select {
 		case <-ctx.Done():
+			return
+		case <-c.settled:
 			return
 		case <-time.After(pause):
 		}
 		err := c.Renew(ctx)
 		switch {
 		case err == nil:
-			lapse.Reset(c.remaining())
 			pause = c.untilRenewal()
-		case settled(err):
-			return
 		case errors.Is(err, ErrLeaseLost):
-			end(ErrLeaseLost)
+			lose()
 			return
 		default:
 			pause = c.store.cfg.Lease / retriesPerLease
@@ -164,9 +169,22 @@ func (c *Claim) beat(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
+// onLapse calls lose when the lease is over, until it is stopped.
+func (c *Claim) onLapse(lose func()) (stop func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lapse = time.AfterFunc(c.until(c.lease), lose)
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.lapse.Stop()
+		c.lapse = nil
+	}
+}
+
 // watch ends the work when the holder's clock says that the lease is over. A
 // timer alone would not: timers stand while a machine is suspended.
-func (c *Claim) watch(ctx context.Context, end context.CancelCauseFunc) {
+func (c *Claim) watch(ctx context.Context, lose func()) {
 	clock := time.NewTicker(min(tick, c.store.cfg.Lease/retriesPerLease))
 	defer clock.Stop()
 	for {
@@ -176,16 +194,19 @@ func (c *Claim) watch(ctx context.Context, end context.CancelCauseFunc) {
 		case <-clock.C:
 		}
 		if c.remaining() <= 0 {
-			end(ErrLeaseLost)
+			lose()
 			return
 		}
 	}
 }
 
-// remaining is how long the lease still holds by the store's clock. It is no
-// longer than a lease, should that clock have been set back.
-func (c *Claim) remaining() time.Duration {
-	return min(c.LeaseUntil().Sub(c.store.cfg.Now()), c.store.cfg.Lease)
+// remaining is how long the lease still holds by the store's clock.
+func (c *Claim) remaining() time.Duration { return c.until(c.LeaseUntil()) }
+
+// until is how long a lease holds. It is no longer than Config.Lease, should
+// the store's clock have been set back.
+func (c *Claim) until(lease time.Time) time.Duration {
+	return min(lease.Sub(c.store.cfg.Now()), c.store.cfg.Lease)
 }
 
 // untilRenewal is how long the heartbeat waits. A claim or a renewal that was
@@ -197,14 +218,6 @@ func (c *Claim) untilRenewal() time.Duration {
 		return c.store.cfg.Lease / retriesPerLease
 	}
 	return min(c.store.cfg.Lease/renewalsPerLease, left/2)
-}
-
-// settled reports whether a renewal was refused because the claim has ended by
-// its own Complete, Fail or transaction.
-func settled(err error) bool {
-	_, done := errors.AsType[*DoneError](err)
-	_, permanent := errors.AsType[*PermanentError](err)
-	return done || permanent || errors.Is(err, errGivenUp)
 }
 
 // finish records the outcome of the work.

@@ -69,9 +69,13 @@ func (c *Claim) Complete(ctx context.Context, result any) error {
 func (c *Claim) complete(ctx context.Context, result string) error {
 	in := c.store.updateInput(c.Key, completeUpdate, held, completeNames)
 	in.ExpressionAttributeValues = c.completeValues(result)
-	return c.settle(ctx, "Complete", in, func(stands row) bool {
+	err := c.settle(ctx, "Complete", in, func(stands row) bool {
 		return stands.State == Done && string(stands.Result) == result
 	})
+	if err == nil {
+		c.setSettled()
+	}
+	return err
 }
 
 // CompleteItem returns [Claim.Complete] as an action of a transaction, so that
@@ -87,7 +91,8 @@ func (c *Claim) complete(ctx context.Context, result string) error {
 // ConditionalCheckFailed has lost the lease, or has happened before: inside
 // [Do] return the error, for Do tells them apart; elsewhere [Claim.Fail] does.
 // The reason TransactionConflict may be a renewal by Do under way: send the
-// transaction again. In a transaction each action costs 2 WCU for each KB.
+// transaction again. The claim hears of the transaction only by its own next
+// request, and until then Do's context may end with [ErrLeaseLost]. In a transaction each action costs 2 WCU for each KB.
 func (c *Claim) CompleteItem(result any) (types.TransactWriteItem, error) {
 	text, err := c.encode(result)
 	if err != nil {
@@ -163,9 +168,13 @@ func (s *Store) abandon(ctx context.Context, key, nonce string) {
 func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values ddb.Item, state State, text string) error {
 	values[":failed"], values[":error"] = item.S(string(state)), item.S(text)
 	in.ExpressionAttributeValues = values
-	return c.settle(ctx, "Fail", in, func(stands row) bool {
+	err := c.settle(ctx, "Fail", in, func(stands row) bool {
 		return stands.State == state && stands.LastError == text
 	})
+	if err == nil {
+		c.setSettled()
+	}
+	return err
 }
 
 // Renew extends the lease to Config.Lease from now, and the life of the row
@@ -209,6 +218,7 @@ func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemIn
 	case same(stands):
 		return nil
 	}
+	c.setSettled() // by its own Complete, Fail or transaction
 	if err := stands.ended(); err != nil {
 		return err
 	}
