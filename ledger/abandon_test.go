@@ -150,6 +150,39 @@ func TestAClaimThatItsCallerLeftTakesNothingFromOthers(t *testing.T) {
 	wantDone(t, store, order, `"heir"`)
 }
 
+// The claim is answered just as the caller's context ends: no work begins under
+// that context, and no attempt is spent.
+func TestAClaimAnsweredAsItsContextEnds(t *testing.T) {
+	t.Parallel()
+	for name, tries := range map[string]int{"at once": 1, "at the second try of its request": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			if tries == 2 {
+				b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: 1})
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			api := &between{API: b.client, steps: []func(){func() { cancel(errDeploy) }}}
+			store, err := ledger.New(api, b.table, &ledger.Config{Now: b.clock.Now, MaxAttempts: 1})
+			must(t, err)
+			_, err = ledger.Do(ctx, store, order, func(context.Context, *ledger.Claim) (int, error) {
+				t.Error("the work began")
+				return 0, nil
+			})
+			if !errors.Is(err, context.Canceled) || api.sent != 2 {
+				t.Errorf("Do: %v after %d requests, want the claim and its return", err, api.sent)
+			}
+			if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 0 || r.LastError != errDeploy.Error() {
+				t.Errorf("record: %+v", r)
+			}
+			if c := mustClaim(t, store, order); c.Attempt != 1 {
+				t.Errorf("then attempt %d, want 1", c.Attempt)
+			}
+		})
+	}
+}
+
 // A context that has ended before the claim sends nothing.
 func TestAClaimOfACallerWhoHasGoneSendsNothing(t *testing.T) {
 	t.Parallel()

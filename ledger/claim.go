@@ -129,9 +129,11 @@ const claimTries = 5
 //
 // A lost reply is told from another's claim. Whoever crashes after it blocks
 // the key for the rest of the lease and the skew budget, and then the next
-// delivery claims it. When the context ends before the answer comes, Claim
-// gives up what it may have taken, and the attempt does not count: within 1 s,
-// and as far as DynamoDB can be reached.
+// delivery claims it. When the context has ended by the time the answer comes,
+// Claim gives up what it may have taken, and the attempt does not count: within
+// 1 s, and as far as DynamoDB can be reached. After any other error than these
+// and the context's the claim may stand until its lease is over, and the
+// caller's own next call may be an [*InProgressError].
 //
 // A claim is not a mutex: a key that is claimed and failed again and again ends
 // in [ErrTooManyAttempts].
@@ -140,7 +142,7 @@ const claimTries = 5
 // each KB. One that has expired and is not deleted yet costs that twice, in 2
 // requests: DynamoDB prices an update by the larger of before and after. Each
 // time such a row changes between the requests, one more follows, 5 at most;
-// and one when the context ends before the answer comes.
+// and one when the context has ended by the time the answer comes.
 func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 	if err := check.PartitionKey(pkg, "Request.Key", req.Key); err != nil {
 		return nil, err
@@ -164,6 +166,10 @@ func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 			}
 			return nil, err
 		case granted || stands.claim == nonce && stands.State == Claimed: // or an earlier try of this call
+			if err := ctx.Err(); err != nil { // no work may begin under it
+				s.abandon(ctx, req.Key, nonce)
+				return nil, ddb.Wrap(pkg, "Claim", s.table, err)
+			}
 			return &Claim{
 				Key: req.Key, Fence: stands.Fence, Attempt: stands.Attempts,
 				store: s, nonce: nonce, settled: make(chan struct{}), lease: stands.Lease,
