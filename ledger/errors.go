@@ -14,9 +14,11 @@ var (
 
 	// ErrTooManyAttempts is returned by [Store.Claim] and [Do]: the key was
 	// claimed Config.MaxAttempts times and never completed. It stays so until
-	// the row expires: the event is poison, for the dead letters. When the
-	// cause has been repaired, a Store with a greater MaxAttempts claims it
-	// again. The error's text says why the last attempt that gave up did.
+	// the row expires: the event is poison, for the dead letters. Only the last
+	// holder, whose lease has lapsed, may still complete it: later deliveries
+	// then get a [*DoneError], or the result from Do. When the cause has been
+	// repaired, a Store with a greater MaxAttempts claims it again. The error's
+	// text says why the last attempt that gave up did.
 	ErrTooManyAttempts = errors.New("ledger: too many attempts")
 
 	// ErrNoResult is returned by [Do] for a key that is done and has no result

@@ -17,7 +17,9 @@ import (
 
 // API is what the package calls of *dynamodb.Client. One that wraps a client
 // must hand the options of a call on: without them [Store.MarkSeen] knows of no
-// failed request whether it took effect.
+// failed request whether it took effect. An HTTP client that sends requests
+// again by itself breaks the promises of this package, and so does a wrapper
+// that edits the inputs it is given, for calls share parts of them.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
