@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/ema"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
@@ -127,5 +129,46 @@ func TestLostReplies(t *testing.T) {
 				t.Errorf("%+v, want 6 of 2 samples", got)
 			}
 		})
+	}
+}
+
+// late runs before its first write what happens between an Observe's read and
+// its write.
+type late struct {
+	ema.API
+	before func()
+}
+
+func (l *late) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if before := l.before; before != nil {
+		l.before = nil
+		before()
+	}
+	return l.API.UpdateItem(ctx, in, o...)
+}
+
+// A row that is erased, made anew by an older system and given the same event
+// again has the version and the ring that it had, over other samples: a write
+// computed from the erased row must not win.
+func TestErasedAndMadeAnewByAnOlderSystem(t *testing.T) {
+	t.Parallel()
+	db, first := open(t)
+	again := effort(ago(t, 2), 10)
+	mustObserve(t, first, again, event.Created)
+	api := &late{API: db.Client(), before: func() {
+		older := ddb.Item{"pk": item.S("EFFORT#42"), "sk": item.S("diskning"), "ema": item.N(30), "samples": item.N(7)}
+		if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(first.Table().Name), Item: older}); err != nil {
+			t.Fatal(err)
+		}
+		mustObserve(t, first, again, event.Created)
+	}}
+	store, err := ema.New(api, first.Table().Name, &ema.Config{Alpha: 0.5, Now: func() time.Time { return clock }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustObserve(t, store, effort(ago(t, 1), 40), event.Created)
+	want := ema.Average{Subject: "42", Metric: "diskning", Value: 30, Samples: 9, UpdatedAt: clock} // 30, 20, 30
+	if got := mustGet(t, first, "42", "diskning"); got != want {
+		t.Errorf("average %+v, want %+v", got, want)
 	}
 }

@@ -89,6 +89,13 @@ func TestRaces(t *testing.T) {
 			},
 			want: row{Count: 1, Version: 4, Sum: 51, Ring: 1},
 		},
+		"a version and a ring, and the row is made anew with both, over another count": {
+			stood: `, "version": {"N": "7"}, "n": {"N": "7"}, "sum": {"N": "10"}, "recent": {"B": ""}`,
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) {
+				put(t, db, r.Table, `, "version": {"N": "7"}, "n": {"N": "20"}, "sum": {"N": "50"}, "recent": {"B": ""}`)
+			},
+			want: row{Count: 21, Version: 8, Sum: 51, Ring: 1},
+		},
 		"a version, and the same event is counted": {
 			stood: `, "version": {"N": "7"}, "n": {"N": "7"}, "sum": {"N": "10"}`,
 			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) { mustAdd(t, r, 1, event.Created) },

@@ -2,8 +2,8 @@
 // is computed from what stands there, which no update expression can do, and
 // written only if that still stands.
 //
-// The row's version guards the write, and its ring of recent events: a row that
-// was deleted may have grown to the same version again. A write that lost the
+// The row's version guards the write, and so do its ring of recent events and its
+// count: a row that was deleted may have grown to the same version again. A write that lost the
 // race is told what stands there now by the refusal itself, so that trying again
 // costs no read, and each event counts once by the ring. A lost reply is
 // therefore harmless: the SDK's own repetition meets the event in the ring.
@@ -48,10 +48,13 @@ const (
 const Set = "SET #type = :type, #version = :version, #recent = :recent, #updatedAt = :updatedAt, #count = :count"
 
 // What must still stand for a write to take effect. A row of an older system
-// has no version; its writers change the count, or bring one into being.
+// has no version; its writers change the count, or bring one into being. Where
+// they made a deleted row anew, its version and ring may be as before, by the
+// same events again, over another count.
 const (
 	ifNone   = "attribute_not_exists(#pk)"
 	ifRing   = "#version = :stood AND #recent = :ring"
+	andCount = " AND #count = :stoodCount" // beside ifRing
 	ifNoRing = "#version = :stood AND attribute_not_exists(#recent)"
 	ifCount  = "attribute_not_exists(#version) AND #count = :stood"
 	ifBare   = "attribute_exists(#pk) AND attribute_not_exists(#version) AND attribute_not_exists(#count)"
@@ -187,6 +190,9 @@ func (r *Rows) write(ctx context.Context, key, row, values ddb.Item) error {
 		condition = ifNone
 	case item.Has(row, attrVersion) && item.Has(row, attrRecent):
 		condition, values[":stood"], values[":ring"] = ifRing, row[attrVersion], row[attrRecent]
+		if item.Has(row, r.Count) {
+			condition, values[":stoodCount"] = ifRing+andCount, row[r.Count]
+		}
 	case item.Has(row, attrVersion):
 		condition, values[":stood"] = ifNoRing, row[attrVersion]
 	case item.Has(row, r.Count):
