@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/homeops/ddbpatterns/event"
 )
@@ -50,16 +52,20 @@ func (a *Attempts) attempt(ctx context.Context, in middleware.DeserializeInput, 
 
 // unsent reports whether an HTTP client failed before it had anything to send
 // on: it reached nobody, or could make nothing of the endpoint, which net/http
-// says in words only.
+// says in words only. The same words of a server mean nothing: it was reached.
 func unsent(err error) bool {
-	if err == nil {
-		return false
+	if reply, ok := errors.AsType[*smithyhttp.ResponseError](err); ok && reply.HTTPStatusCode() != 0 {
+		return false // the SDK gives one without a status to what has no reply
 	}
 	if failed, ok := errors.AsType[*net.OpError](err); ok {
 		return failed.Op == "dial"
 	}
-	text := err.Error()
-	return strings.Contains(text, "unsupported protocol scheme") || strings.Contains(text, "no Host in request URL")
+	failed, ok := errors.AsType[*url.Error](err)
+	if !ok {
+		return false
+	}
+	text := failed.Err.Error() // may quote a server, but never at its beginning
+	return strings.HasPrefix(text, "unsupported protocol scheme") || strings.HasPrefix(text, "http: no Host in request URL")
 }
 
 // Judge returns the calls' error: an [event.ErrUnknownOutcome] unless it is

@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -25,6 +27,9 @@ const (
 	noAddress = -1 // dialled in vain
 	garbled   = -2 // status 200 and a body that is no JSON
 	hangs     = -3 // until the context ends
+	gateway   = -4 // status 502, in the words that net/http has for what it did not send
+	noHTTP    = -5 // a reply in those words alone, which net/http quotes
+	redialled = -6 // status 200, and what read the body failed to dial
 )
 
 // replies answers a client's attempts one after the other, with a status or
@@ -45,11 +50,18 @@ func (r *replies) Do(request *http.Request) (*http.Response, error) {
 		return nil, &net.OpError{Op: "read", Err: errors.New("connection reset by peer")}
 	case noAddress:
 		return nil, &net.OpError{Op: "dial", Err: errors.New("no such host")}
+	case noHTTP:
+		return nil, &url.Error{Op: "Post", URL: "http://x", Err: errors.New(`net/http: malformed HTTP response "http: no Host in request URL"`)}
+	case redialled:
+		reader := iotest.ErrReader(&net.OpError{Op: "dial", Err: errors.New("no such host")})
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(reader)}, nil
 	case hangs:
 		<-request.Context().Done()
 		return nil, request.Context().Err()
 	case garbled:
 		status, body = 200, "{"
+	case gateway:
+		status, body = 502, `{"__type":"BadGateway","message":"unsupported protocol scheme; no Host in request URL"}`
 	}
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
@@ -97,6 +109,9 @@ func TestAttempts(t *testing.T) {
 		"lost, then dialled in vain":    {[]int{lost, noAddress}, 3, true},
 		"dialled in vain, then refused": {[]int{noAddress, 400}, 2, false},
 		"a reply that is none":          {[]int{garbled}, 1, true},
+		"a reply in words of net/http":  {[]int{gateway, 400}, 2, true},
+		"no HTTP, in those words":       {[]int{noHTTP, 400}, 2, true},
+		"a body that dials anew":        {[]int{redialled, 400}, 2, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			call(t, t.Context(), name, &replies{statuses: tc.statuses}, tc.attempts, tc.unknown)
