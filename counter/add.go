@@ -12,7 +12,8 @@ import (
 type Add struct {
 	Key   string
 	Event event.Event // its local day is the one that counts
-	// Weight is how much the event counts. Defaults to 1, and so 0 is 1.
+	// Weight is how much the event counts, at most 1,000,000,000,000. Defaults
+	// to 1, and so 0 is 1.
 	Weight int64
 }
 

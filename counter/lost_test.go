@@ -52,6 +52,45 @@ func TestOwnLostReplyIsNoRedelivery(t *testing.T) {
 	}
 }
 
+// The same where another system left a count that is no whole number: what this
+// call's own attempt did is not denied.
+func TestOwnLostReplyWithAnUnreadableCount(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	e.put(t, map[string]types.AttributeValue{"chatId": text(chat), "date": text(day.String()), "count": number("0.5")})
+	take := func() error {
+		_, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 3})
+		return err
+	}
+	refund := func() error {
+		_, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev})
+		return err
+	}
+	for _, call := range []struct {
+		name  string
+		write func() error
+		lose  bool
+		count string
+	}{
+		{"Take", take, true, "1.5"},
+		{"Take of another call", take, false, "1.5"},
+		{"Refund", refund, true, "0.5"},
+		{"Refund of another call", refund, false, "0.5"},
+	} {
+		if call.lose {
+			e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
+		}
+		err := call.write()
+		if err == nil || errors.Is(err, event.ErrUnknownOutcome) != call.lose {
+			t.Errorf("%s: %v, want unknown %v", call.name, err, call.lose)
+		}
+		if count := e.row(t, day)["count"].(*types.AttributeValueMemberN).Value; count != call.count {
+			t.Errorf("%s: the count is %s, want %s", call.name, count, call.count)
+		}
+	}
+}
+
 // When the whole call fails and is made again, the second is a redelivery: it
 // cannot know whether the first has been acted upon.
 func TestRepeatedCallIsADuplicate(t *testing.T) {
@@ -243,7 +282,8 @@ func TestUnreadableCount(t *testing.T) {
 	}
 }
 
-// A write that meets a transaction on the row is sent again, with its nonce.
+// A write that meets a transaction on the row is sent again: with its nonce, or
+// because a conflict has counted nothing.
 func TestTransactionConflict(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})
@@ -257,9 +297,9 @@ func TestTransactionConflict(t *testing.T) {
 		t.Errorf("Take = %+v, %v after %d calls", grant, err, busy.calls)
 	}
 	busy.times, busy.calls = 1, 0
-	_, err = s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon})
-	if err == nil || errors.Is(err, event.ErrUnknownOutcome) || busy.calls != 1 {
-		t.Errorf("AddUnkeyed = %v after %d calls, want the definite conflict", err, busy.calls)
+	total, err := s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon})
+	if err != nil || total.Used != 2 || busy.calls != 2 {
+		t.Errorf("AddUnkeyed = %+v, %v after %d calls", total, err, busy.calls)
 	}
 }
 

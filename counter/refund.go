@@ -10,7 +10,7 @@ import (
 // Refund gives back what an event has taken or added.
 type Refund struct {
 	Key   string
-	Event event.Event
+	Event event.Event // the very one that took or added: its time and its Nth, too
 	// Weight must be what the event took. Defaults to 1, and so 0 is 1.
 	Weight int64
 }
@@ -26,8 +26,11 @@ const (
 // that a late delivery of the event takes nothing again.
 //
 // A refund that comes before its Take is ErrNotFound and leaves no trace: the
-// Take may still land, also one whose caller has given up on it. Refund again
-// when that matters.
+// Take may still land, also one whose caller has given up on it. Where the two
+// may arrive out of order, add the event first; for that moment it counts.
+//
+//	_, err := limits.Add(ctx, counter.Add{Key: chat, Event: ev})      // Duplicate, if the Take came first
+//	_, err = limits.Refund(ctx, counter.Refund{Key: chat, Event: ev}) // a later Take finds Refunded
 //
 // Errors: [ErrNotFound] when the event is not recorded, [*WeightError] when it
 // is recorded with another weight, [ErrBelowZero] when the count is less than

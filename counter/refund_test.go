@@ -119,3 +119,29 @@ func TestCheckThenIncrementOvershoots(t *testing.T) {
 		t.Errorf("Get = %v, want the overshoot, 4", count)
 	}
 }
+
+// Where a refund may come before its Take, adding the event first makes both
+// orders end alike.
+func TestRefundOutOfOrder(t *testing.T) {
+	t.Parallel()
+	for name, taken := range map[string]bool{"before its Take": false, "after its Take": true} {
+		e := open(t, counter.Config{})
+		ev := message(t, noon, 1)
+		added := event.Created
+		if taken {
+			e.take(t, ev, 1)
+			added = event.Duplicate
+		}
+		total, err := e.Add(t.Context(), counter.Add{Key: chat, Event: ev})
+		if err != nil || total.Outcome != added {
+			t.Errorf("%s: Add = %+v, %v", name, total, err)
+		}
+		total, err = e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev})
+		if err != nil || total.Outcome != event.Created || total.Used != 0 {
+			t.Errorf("%s: Refund = %+v, %v", name, total, err)
+		}
+		if grant := e.take(t, ev, 1); grant.OK || !grant.Refunded || grant.Used != 0 {
+			t.Errorf("%s: Take = %+v", name, grant)
+		}
+	}
+}

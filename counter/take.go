@@ -15,9 +15,12 @@ import (
 type Take struct {
 	Key   string      // what the limit is for: the chat, the tenant
 	Event event.Event // what asks; its local day is the one that counts
-	Cap   int64       // at most so much a day
-	// Weight is how much the event takes. Defaults to 1, and so 0 is 1: what
-	// takes nothing need not ask.
+	// Cap is how much may be used a day. It must be positive. One above
+	// [Config].MaxRecorded is out of reach of events of weight 1: the row is full
+	// before ([ErrFull]).
+	Cap int64
+	// Weight is how much the event takes, at most 1,000,000,000,000. Defaults to
+	// 1, and so 0 is 1: what takes nothing need not ask.
 	Weight int64
 }
 
@@ -63,11 +66,11 @@ var errNoReason = errors.New("refused by a row that should not refuse")
 // Created, unless the event was refunded meanwhile: then OK is false and
 // Refunded is true.
 //
-// Errors: an [*event.InputError], also for a weight above the cap;
+// Errors: an [*event.InputError], also for a cap below 1 and a weight above the cap;
 // [event.ErrTooOld] for an event whose row may have expired; [ErrFull];
 // [*WeightError] for an event recorded with another weight;
-// [event.ErrUnknownOutcome] when the count after it is no whole number, which
-// only another system's writes can make it.
+// [event.ErrUnknownOutcome] when it took effect, and the count after it is no whole
+// number, which only another system's writes can make it.
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each; it holds
 // about 22 recorded events in the first and 25 in each further. A refusal

@@ -2,6 +2,7 @@ package counter
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,7 +17,8 @@ import (
 type AddUnkeyed struct {
 	Key string
 	At  time.Time // when it happened; its local day is the one that counts
-	// Weight is how much it counts. Defaults to 1, and so 0 is 1.
+	// Weight is how much it counts, at most 1,000,000,000,000. Defaults to 1, and
+	// so 0 is 1.
 	Weight int64
 }
 
@@ -24,7 +26,8 @@ const unkeyedUpdate = "SET #updatedAt = :now, #ttl = :ttl ADD #count :weight"
 
 // AddUnkeyed counts without recording what: the row does not grow, and nothing
 // tells a second call from another event. It must never be repeated. The SDK's
-// own retries are off for this call, and an error that leaves open whether it
+// own retries are off for this call; only what met a transaction on the row,
+// and so has not counted, is sent again. An error that leaves open whether it
 // counted, or what the count is now, is [event.ErrUnknownOutcome]; after any
 // other error it did not.
 //
@@ -51,7 +54,15 @@ func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 	in := s.update(p, unkeyedUpdate)
 	in.ExpressionAttributeValues[":weight"] = item.N(weight)
 	var attempts ddb.Attempts
-	out, err := s.api.UpdateItem(ctx, in, once, attempts.Watch)
+	var out *dynamodb.UpdateItemOutput
+	// A conflict has counted nothing, unless an attempt before it may have.
+	again := func(err error) bool {
+		return ddb.Conflict(err) && !errors.Is(attempts.Judge(err), event.ErrUnknownOutcome)
+	}
+	err = ddb.RetryIf(ctx, again, func() (err error) {
+		out, err = s.api.UpdateItem(ctx, in, once, attempts.Watch)
+		return err
+	})
 	if err != nil {
 		return Total{}, s.wrap(p.op, attempts.Judge(err))
 	}

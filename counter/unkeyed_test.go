@@ -61,7 +61,7 @@ func TestAddUnkeyedDisturbed(t *testing.T) {
 		{dynamotest.Fault{Do: dynamotest.DelayReply, Delay: time.Minute}, true, 1},
 		{dynamotest.Fault{Do: dynamotest.Delay, Delay: time.Minute}, true, 0},
 		{dynamotest.Fault{Do: dynamotest.Throttle}, false, 0},
-		{dynamotest.Fault{Do: dynamotest.Conflict}, false, 0},
+		{dynamotest.Fault{Do: dynamotest.Conflict, Times: -1}, false, 0},
 		{dynamotest.Fault{Do: dynamotest.InternalError}, true, 0},
 		{dynamotest.Fault{Do: dynamotest.Unavailable}, true, 0},
 	} {
@@ -97,6 +97,13 @@ func TestAddUnkeyedByAnAPIThatDropsOptions(t *testing.T) {
 	addUnkeyed(t, t.Context(), "throttled after a lost reply", s, true)
 	if count, err := s.Get(t.Context(), chat, day); err != nil || count.Used != 1 {
 		t.Errorf("Get = %v, %v, want 1", count, err)
+	}
+	db.Heal()
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
+	db.Inject(dynamotest.Fault{Do: dynamotest.Conflict, Op: "UpdateItem", Nth: 2})
+	addUnkeyed(t, t.Context(), "a conflict after a lost reply", s, true)
+	if count, err := s.Get(t.Context(), chat, day); err != nil || count.Used != 2 {
+		t.Errorf("Get = %v, %v, want 2", count, err)
 	}
 	db.Heal()
 	over, cancel := context.WithCancel(t.Context())

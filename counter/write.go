@@ -165,12 +165,10 @@ type standing struct {
 	refunded bool
 }
 
-// judge tells the standing of w from the row that refused it.
+// judge tells the standing of w from the row that refused it. Where another
+// system left a count that is no whole number, an entry of the write's own still
+// says that it took effect.
 func (s *Store) judge(w keyed, row ddb.Item) (standing, error) {
-	figures, err := readCounts(row)
-	if err != nil {
-		return standing{}, s.wrap(w.op, err)
-	}
 	e, found, err := entryOf(row, w.event)
 	if err != nil {
 		return standing{}, s.wrap(w.op, err)
@@ -178,7 +176,15 @@ func (s *Store) judge(w keyed, row ddb.Item) (standing, error) {
 	if found && e.weight != w.entry.weight {
 		return standing{}, &WeightError{Recorded: e.weight, Given: w.entry.weight}
 	}
-	return standing{counts: figures, recorded: found, own: found && e.nonce == w.entry.nonce, refunded: e.refunded}, nil
+	own := found && e.nonce == w.entry.nonce
+	figures, err := readCounts(row)
+	if err != nil && own {
+		err = fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err)
+	}
+	if err != nil {
+		return standing{}, s.wrap(w.op, err)
+	}
+	return standing{counts: figures, recorded: found, own: own, refunded: e.refunded}, nil
 }
 
 // outcome is Created for the write's own work and Duplicate for another's.
