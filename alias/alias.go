@@ -49,8 +49,8 @@ type Config struct {
 	CacheTTL time.Duration
 
 	// CacheScopes is how many books are kept, and of how many scopes it is
-	// remembered that this Store wrote to them; the oldest goes first. Defaults
-	// to 1,000.
+	// remembered that this Store wrote to them; what was kept longest goes
+	// first. Defaults to 1,000.
 	CacheScopes int
 
 	// NoCache keeps no books: every question and every Put reads the book,

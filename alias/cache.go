@@ -18,10 +18,10 @@ type cache struct {
 	off   bool // books are not kept
 
 	mu      sync.Mutex // guards what follows; never held across a request
-	slots   map[string]slot
+	slots   byAge[*slot]
 	flights map[string]*flight
-	marks   map[string]time.Time // when this process last wrote to a scope
-	evicted time.Time            // the latest mark that had to make room for another
+	marks   byAge[time.Time] // when this process last wrote to a scope
+	evicted time.Time        // the latest mark that had to make room for another
 }
 
 // slot holds the book of a scope.
@@ -30,15 +30,16 @@ type slot struct {
 	since   time.Time
 	ttl     time.Duration
 	dropped bool // this process has written to the scope since
+	behind  bool // there is no book, and the next must have all that a refresh saw
 }
 
 // fresh reports whether the book is young enough. A clock that was set back
 // must not make it immortal.
-func (s slot) fresh(now time.Time) bool { return now.Sub(s.since).Abs() < s.ttl }
+func (s *slot) fresh(now time.Time) bool { return s != nil && now.Sub(s.since).Abs() < s.ttl }
 
 // valid returns the book if questions may be answered from it.
-func (s slot) valid(now time.Time) *book {
-	if s.dropped || !s.fresh(now) {
+func (s *slot) valid(now time.Time) *book {
+	if !s.fresh(now) || s.dropped {
 		return nil
 	}
 	return s.book
@@ -58,7 +59,7 @@ type flight struct {
 func newCache(c Config, fetch func(context.Context, string, bool) (*book, error)) *cache {
 	return &cache{
 		now: c.Now, fetch: fetch, ttl: c.CacheTTL, most: c.CacheScopes, off: c.NoCache,
-		slots: map[string]slot{}, flights: map[string]*flight{}, marks: map[string]time.Time{},
+		slots: newByAge[*slot](), flights: map[string]*flight{}, marks: newByAge[time.Time](),
 	}
 }
 
@@ -89,11 +90,13 @@ func (c *cache) get(ctx context.Context, scope string) (*book, error) {
 // write of this package changes.
 func (c *cache) lately(ctx context.Context, scope string) (*book, error) {
 	c.mu.Lock()
-	s := c.slots[scope]
-	fresh := s.fresh(c.now())
+	var known *book
+	if s := c.slots.get(scope); s.fresh(c.now()) {
+		known = s.book
+	}
 	c.mu.Unlock()
-	if fresh {
-		return s.book, nil
+	if known != nil {
+		return known, nil
 	}
 	return c.get(ctx, scope)
 }
@@ -111,7 +114,7 @@ func (c *cache) begin(scope string) (*flight, *book) {
 	defer c.mu.Unlock()
 	f := &flight{landed: make(chan struct{})}
 	c.flights[scope] = f
-	return f, c.slots[scope].valid(c.now())
+	return f, c.slots.get(scope).valid(c.now())
 }
 
 // join returns the book or else the flight to wait for, and whether the caller
@@ -119,7 +122,7 @@ func (c *cache) begin(scope string) (*flight, *book) {
 func (c *cache) join(scope string) (b *book, f *flight, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if b := c.slots[scope].valid(c.now()); b != nil {
+	if b := c.slots.get(scope).valid(c.now()); b != nil {
 		return b, nil, false
 	}
 	if f, ok := c.flights[scope]; ok {
@@ -134,10 +137,25 @@ func (c *cache) join(scope string) (b *book, f *flight, first bool) {
 func (c *cache) fly(ctx context.Context, scope string, f *flight, consistent bool) (*book, error) {
 	defer close(f.landed)
 	f.left = true // should fetch panic, the others see for themselves
-	defer func() { c.land(scope, f) }()
+	defer func() {
+		if landed := c.land(scope, f); consistent && !landed && f.book != nil {
+			c.fallBehind(scope)
+		}
+	}()
 	f.book, f.err = c.fetch(ctx, scope, consistent || c.wrote(scope))
 	f.left = f.err != nil && ctx.Err() != nil
 	return f.book, f.err
+}
+
+// fallBehind drops what overtook a refresh, which may have seen more: the next
+// read is consistent.
+func (c *cache) fallBehind(scope string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.flights, scope)
+	if !c.off {
+		c.keep(scope, &slot{since: c.now(), behind: true})
+	}
 }
 
 // end ends the flight of a writer, who knows what book its writes made of the
@@ -155,13 +173,15 @@ func (c *cache) end(scope string, f *flight, b *book, wrote bool) {
 }
 
 // wrote reports whether this process wrote to the scope within the cache's TTL,
-// or may have done so: an eventually consistent read might miss that write.
+// or may have done so, or a refresh saw more than the cache has: an eventually
+// consistent read might miss that.
 func (c *cache) wrote(scope string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	at, ok := c.marks[scope]
-	return ok && now.Sub(at) < c.ttl || now.Sub(c.evicted) < c.ttl
+	at := c.marks.get(scope) // long ago, if never
+	s := c.slots.get(scope)
+	return now.Sub(at) < c.ttl || now.Sub(c.evicted) < c.ttl || s != nil && s.behind
 }
 
 // land keeps what the flight brought, unless it was overtaken.
@@ -173,7 +193,7 @@ func (c *cache) land(scope string, f *flight) bool {
 	}
 	delete(c.flights, scope)
 	if f.book != nil && !c.off {
-		c.keep(scope, slot{book: f.book, since: f.book.read, ttl: c.ttl - spread(scope, f.book.read, c.ttl/10)})
+		c.keep(scope, &slot{book: f.book, since: f.book.read, ttl: c.ttl - spread(scope, f.book.read, c.ttl/10)})
 	}
 	return true
 }
@@ -196,9 +216,8 @@ func (c *cache) drop(scope string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.flights, scope)
-	if s, ok := c.slots[scope]; ok {
+	if s := c.slots.get(scope); s != nil {
 		s.dropped = true
-		c.slots[scope] = s
 	}
 }
 
@@ -208,32 +227,11 @@ func (c *cache) drop(scope string) {
 func (c *cache) mark(scope string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.marks[scope]; !ok && len(c.marks) >= c.most {
-		oldest := oldestOf(c.marks, func(at time.Time) time.Time { return at })
-		if at := c.marks[oldest]; at.After(c.evicted) {
-			c.evicted = at
-		}
-		delete(c.marks, oldest)
+	if at, ok := c.marks.set(scope, c.now(), c.most); ok && at.After(c.evicted) {
+		c.evicted = at
 	}
-	c.marks[scope] = c.now()
 }
 
-// keep stores the slot. If there is no room, the oldest book is evicted. The
-// lock is held.
-func (c *cache) keep(scope string, s slot) {
-	if _, ok := c.slots[scope]; !ok && len(c.slots) >= c.most {
-		delete(c.slots, oldestOf(c.slots, func(s slot) time.Time { return s.since }))
-	}
-	c.slots[scope] = s
-}
-
-// oldestOf returns the key of the oldest value.
-func oldestOf[V any](values map[string]V, at func(V) time.Time) (oldest string) {
-	found := false
-	for key, value := range values {
-		if !found || at(value).Before(at(values[oldest])) {
-			oldest, found = key, true
-		}
-	}
-	return oldest
-}
+// keep stores the slot. If there is no room, the one that was kept longest is
+// evicted. The lock is held.
+func (c *cache) keep(scope string, s *slot) { c.slots.set(scope, s, c.most) }

@@ -111,7 +111,7 @@ func TestCacheTimesDiffer(t *testing.T) {
 		for i := range 50 {
 			scope := fmt.Sprint(i)
 			want(t, c, s, scope, "diskning", i+1)
-			ttl := c.slots[scope].ttl
+			ttl := c.slots.get(scope).ttl
 			if ttl > 5*time.Minute || ttl < 4*time.Minute+30*time.Second {
 				t.Errorf("kept for %v", ttl)
 			}
@@ -339,6 +339,66 @@ func TestCacheRefresh(t *testing.T) {
 	})
 }
 
+// Of two refreshes at once either may have seen more: what the first brought
+// does not leave those who ask next to the second, nor the other way round.
+func TestCacheRefreshesSideBySide(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		refresh := func() {
+			if _, err := c.refresh(t.Context(), "a"); err != nil {
+				t.Error(err)
+			}
+		}
+		well, departs := c.fetch, make(chan struct{})
+		c.fetch = func(ctx context.Context, scope string, consistent bool) (*book, error) {
+			<-departs
+			return well(ctx, scope, consistent)
+		}
+		var group sync.WaitGroup
+		group.Go(refresh)
+		synctest.Wait()
+		c.fetch = well
+		arrives := s.holdUp()
+		group.Go(refresh)
+		synctest.Wait()
+		s.set("torkning")
+		s.mu.Lock()
+		s.hold = nil
+		s.mu.Unlock()
+		close(departs)
+		synctest.Wait()
+		want(t, c, s, "a", "torkning", 3) // does not wait for the second
+		arrives()
+		group.Wait()
+		want(t, c, s, "a", "torkning", 4)
+		want(t, c, s, "a", "torkning", 4)
+		if s.consistent != 4 || c.wrote("b") || len(c.flights) != 0 {
+			t.Errorf("%d consistent reads, want 4; %d flights", s.consistent, len(c.flights))
+		}
+	})
+}
+
+// A write takes no longer, the lock is held no longer, when there are many
+// scopes.
+func TestCacheOfManyScopes(t *testing.T) {
+	t.Parallel()
+	const most = 50_000
+	fetch := func(context.Context, string, bool) (*book, error) { return newBook(nil, time.Now()), nil }
+	c := newCache(Config{CacheScopes: most}.withDefaults(), fetch)
+	var began time.Time
+	for i := range most + 2000 {
+		if i == most {
+			began = time.Now()
+		}
+		c.drop(fmt.Sprint(i))
+		if _, err := c.get(t.Context(), fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("2,000 writes and reads took %v", took)
+	}
+}
+
 func TestCacheGivesUpTheOldest(t *testing.T) {
 	bubble(t, Config{CacheScopes: 2}, func(t *testing.T, c *cache, s *source) {
 		for i, scope := range []string{"a", "b", "c"} {
@@ -352,8 +412,8 @@ func TestCacheGivesUpTheOldest(t *testing.T) {
 		}
 		want(t, c, s, "b", "diskning", 4)
 		want(t, c, s, "a", "diskning", 5)
-		if len(c.slots) != 2 || len(c.flights) != 0 {
-			t.Errorf("%d slots, %d flights", len(c.slots), len(c.flights))
+		if len(c.slots.values) != 2 || len(c.flights) != 0 {
+			t.Errorf("%d slots, %d flights", len(c.slots.values), len(c.flights))
 		}
 	})
 }
@@ -417,14 +477,14 @@ func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
 		consistent("a", false)
 		consistent("b", true)
 		consistent("c", true)
-		if len(c.marks) != 2 {
-			t.Errorf("%d marks", len(c.marks))
+		if len(c.marks.values) != 2 {
+			t.Errorf("%d marks", len(c.marks.values))
 		}
 		// The mark of b, then that of c goes; then an old one, which must not
 		// hide that.
 		c.drop("d")
 		c.drop("e")
-		c.marks["d"] = c.now().Add(-time.Hour)
+		c.marks.values["d"].Value = aged[time.Time]{"d", c.now().Add(-time.Hour)}
 		c.drop("f")
 		time.Sleep(3*time.Minute - 1)
 		consistent("never written", true)
@@ -475,8 +535,21 @@ func TestNoCache(t *testing.T) {
 	bubble(t, Config{NoCache: true}, func(t *testing.T, c *cache, s *source) {
 		want(t, c, s, "a", "diskning", 1)
 		want(t, c, s, "a", "diskning", 2)
-		if s.consistent != 0 || len(c.slots) != 0 {
-			t.Errorf("%d consistent reads; %d slots", s.consistent, len(c.slots))
+		if s.consistent != 0 || len(c.slots.values) != 0 {
+			t.Errorf("%d consistent reads; %d slots", s.consistent, len(c.slots.values))
+		}
+		well := c.fetch
+		c.fetch = func(ctx context.Context, scope string, consistent bool) (*book, error) {
+			c.begin(scope) // overtakes it
+			return well(ctx, scope, consistent)
+		}
+		if _, err := c.refresh(t.Context(), "a"); err != nil {
+			t.Error(err)
+		}
+		c.fetch = well
+		want(t, c, s, "a", "diskning", 4)
+		if s.consistent != 1 || len(c.slots.values) != 0 {
+			t.Errorf("%d consistent reads, want that of the refresh; %d slots", s.consistent, len(c.slots.values))
 		}
 	})
 }

@@ -35,11 +35,14 @@ var forget = expression{
 //
 // One that stands for nothing is [ErrNotFound]. The event is noted all the
 // same, in an item of its own where there is none: a Put or Correct that
-// happened before it and arrives after it is then refused.
+// happened before it and arrives after it is then refused. That item has no TTL
+// and is read with the scope's book for good, by Match and all who read that: do
+// not forget whatever somebody says, but phrases that were known.
 //
 // Price: 1 request, 2 WCU. One for the item and one for the index; of a phrase
-// that stands for nothing 1 WCU, and if it has no item the scope's book is read
-// as by [Store.All] unless it is in memory. A refusal costs 1 WCU.
+// that stands for nothing 1 WCU, and if it has no item and the scope's book is
+// not in memory, the book is read as by [Store.Refresh]: 1 request, 1 RCU for
+// each 4 KB. A refusal costs 1 WCU.
 func (s *Store) Forget(ctx context.Context, f Forget) (event.Outcome, error) {
 	p, err := s.place(f.Scope, f.Phrase)
 	if err != nil {

@@ -27,7 +27,7 @@ var (
 
 // All returns the aliases of a scope by phrase, from the cache or by an
 // eventually consistent read; for [Config].CacheTTL after a write of this Store,
-// by a consistent one.
+// and after a [Store.Refresh] that was overtaken, by a consistent one.
 //
 // Price: 1 request, 0.5 RCU. Cold, for each 4 KB of the book, which hold about
 // 18 aliases, and a request for each MB; warm 0 requests. A consistent read
@@ -41,7 +41,9 @@ func (s *Store) All(ctx context.Context, scope string) ([]Alias, error) {
 }
 
 // Refresh is All by a consistent read, whatever the cache holds. What it read
-// is then in the cache, so Resolve and Match after it see at least that.
+// is then in the cache, so Resolve and Match after it see at least that. Where
+// another read or a write overtook it, nothing is in the cache, and the next
+// question reads consistently.
 //
 // Price: 1 request, 1 RCU. For each 4 KB of the book, and a request for each
 // MB.

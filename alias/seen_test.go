@@ -1,8 +1,12 @@
 package alias_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -140,4 +144,67 @@ func TestSeedOfKnownPhrasesIsNoWrite(t *testing.T) {
 		t.Fatalf("Seed: %+v, %v", done, err)
 	}
 	f.db.Meter(func() { f.resolves(t, chat, "pant", "pantning") }).Want(t, price(1, 0.5, 0))
+}
+
+// gate holds a Query up until it is opened.
+type gate struct {
+	*dynamodb.Client
+	hold    int // the number of that Query, from 1
+	queries int
+	held    chan struct{} // closed when it is held
+	open    chan struct{}
+}
+
+func (g *gate) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	g.queries++
+	if g.queries == g.hold {
+		close(g.held)
+		<-g.open
+	}
+	return g.Client.Query(ctx, in, options...)
+}
+
+// What a Refresh returned, later questions see, also when another read of the
+// scope began after it and ended before it, and has missed what it saw.
+func TestOvertakenRefreshIsSeen(t *testing.T) {
+	t.Parallel()
+	overtake := map[string]func(context.Context, *alias.Store) error{
+		"Refresh": func(ctx context.Context, s *alias.Store) error { _, err := s.Refresh(ctx, chat); return err },
+		"Seed":    func(ctx context.Context, s *alias.Store) error { _, err := s.Seed(ctx, chat, nil); return err },
+	}
+	for name, overtake := range overtake {
+		for _, warm := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, " warm ", warm), func(t *testing.T) {
+				t.Parallel()
+				f := behind(t, nil)
+				g := &gate{Client: f.db.Client(), hold: 1, held: make(chan struct{}), open: make(chan struct{})}
+				reader := fixture{f.through(t, g, nil), f.db, f.table}
+				if warm {
+					g.hold = 2
+					reader.resolves(t, chat, "pant", "pantning")
+				}
+				refreshed := make(chan int)
+				go func() {
+					all, err := reader.Refresh(t.Context(), chat)
+					if err != nil {
+						t.Error(err)
+					}
+					refreshed <- len(all)
+				}()
+				<-g.held
+				if err := overtake(t.Context(), reader.Store); err != nil {
+					t.Error(err)
+				}
+				f.learns(t, chat) // another Store
+				close(g.open)
+				if got := <-refreshed; got != 2 {
+					t.Errorf("Refresh: %d aliases, want 2", got)
+				}
+				reader.resolves(t, chat, "ta disken", "diskning")
+				if g.queries < 3 {
+					t.Errorf("%d queries: nothing overtook it", g.queries)
+				}
+			})
+		}
+	}
 }
