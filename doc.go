@@ -84,8 +84,9 @@
 // ledger.ErrTooManyAttempts and ledger.ErrFingerprintMismatch.
 //
 // An error of a request names its package, operation and table already. One that
-// is an answer names its package alone, for the caller knows what it asked:
-// counter.ErrFull, the packages' ErrNotFound, alias.TakenError.
+// is an answer names at least its package, for the caller knows what it asked:
+// counter.ErrFull, the packages' ErrNotFound, alias.TakenError. Some say more,
+// as event.ErrTooOld of pattern and ema does, with operation and table.
 //
 // # Zones
 //

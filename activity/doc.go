@@ -45,7 +45,8 @@
 //     nothing ([Store.RecordAll]).
 //   - Every write is safe to repeat. After a lost reply it answers Duplicate
 //     where it would have answered Created (the SDK's own retry of a
-//     transaction still answers Created): the state is the same.
+//     transaction still answers Created): the state is the same. RecordAll
+//     beside rows of another N answers [*ConflictError] instead.
 //   - A walk yields each activity once, in order, ties too, and nothing outside
 //     its Range. It pays for what it yields and its page, never for the rest of
 //     the history. Rows of an older system that it must skip are paid for, and
@@ -55,7 +56,8 @@
 // What is outside: [Store.Record] of single activities under several N of one
 // event guards each by itself, not the set. [Store.Delete] leaves no trace: a
 // late redelivery of the event is Created again, and once the row of Nth(1) is
-// deleted any set of the event is, beside what else still stands of it.
+// deleted any set of the event is, beside what else still stands of it, and a
+// [*ConflictError] when it is repeated.
 //
 // # Prices
 //

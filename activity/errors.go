@@ -11,8 +11,12 @@ var ErrNotFound = errors.New("activity: not found")
 
 // ConflictError is returned by Record and RecordAll when the event has
 // recorded something else: another classification of the same message, say.
-// What was first recorded stands, and nothing was written. Trying again gives
-// the same answer while it stands.
+// What was first recorded stands. Trying again gives the same answer while it
+// stands.
+//
+// Nothing was written, with one exception: where a RecordAll stands beside other
+// rows of its event, its repetition finds those too and is told so, although its
+// own rows stand: see [Store.RecordAll]. Stored then holds them.
 type ConflictError struct {
 	Stored []Activity // what stands
 }

@@ -63,7 +63,9 @@ func (s *Store) ofEvent(ctx context.Context, method, scope string, ev event.Even
 //
 // Nothing stays behind, so the event is free to be recorded again: a late
 // redelivery is Created, not Duplicate. Delete the row of Nth(1) last: it
-// guards the others of its set, see [Store.RecordAll].
+// guards the others of its set. While others stand without it, a RecordAll that
+// shares none with them is Created, and a [*ConflictError] when it is repeated:
+// see [Store.RecordAll].
 //
 // Price: 1 request, 4 WCU. One for the row and one for each index, by KB begun
 // of the row; 1 WCU if there is none.

@@ -90,9 +90,13 @@ func (s *Store) put(ctx context.Context, method string, it ddb.Item) (old ddb.It
 // it larger, smaller, or of other activities, is a [*ConflictError] with all
 // that stands, and nothing is written. (In the very moment that a larger set
 // is being committed, a smaller one within it may be told Duplicate.)
-// Activities that Record put under the same event are part of what stands.
-// Once [Store.Delete] has removed the row of Nth(1), nothing guards the set: any
-// that shares no other row with what is left of it is Created beside that.
+//
+// Only a row of the set's own N refuses it. Beside rows of other N, which Record
+// put under the event or [Store.Delete] of Nth(1) left of an earlier set, it is
+// Created. From then on they are part of what stands, and the same set again is
+// a [*ConflictError], though it was recorded: so is the SDK's own retry of a
+// single activity after a lost reply. This cannot happen where all of an event is
+// recorded together and Nth(1) is deleted last.
 //
 // More than [MaxSet], none, repeated Events, and rows of more than 4 MB
 // together are bad input.

@@ -9,7 +9,8 @@ package event
 // know their own first attempt and answer Created. In activity, alias,
 // pattern, ema and message both deliveries leave the same state, and the
 // answer is Duplicate: there what must follow a write must not hang on
-// Created.
+// Created. One exception: RecordAll of two or more activities is a transaction,
+// whose token DynamoDB knows again, and answers Created.
 type Outcome uint8
 
 const (
