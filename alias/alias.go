@@ -12,10 +12,10 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// pkg prefixes every error of this package.
+// pkg names the package in errors.
 const pkg = "alias"
 
-// API is what the package calls of DynamoDB's client.
+// API is what the package calls of *dynamodb.Client.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
@@ -24,6 +24,33 @@ type API interface {
 }
 
 var _ API = (*dynamodb.Client)(nil)
+
+// Source says how a phrase came into the book.
+type Source string
+
+const (
+	// FromSeed is the vocabulary the application brought along.
+	FromSeed Source = "seed"
+	// Learned is what somebody taught.
+	Learned Source = "learned"
+)
+
+// Alias is what a phrase stands for in a scope.
+type Alias struct {
+	Scope  string
+	Phrase string // in the form of Normalize
+	Name   string // the canonical name it stands for
+
+	// Confirmations counts how often the phrase was confirmed to stand for
+	// this name, at least: of confirmations that arrive out of order some are
+	// not counted. See [Store.Confirm].
+	Confirmations int64
+	Source        Source
+	LearnedFrom   string // who taught it; "" when nobody is known
+
+	CreatedAt time.Time // zero in rows of older systems that lack it
+	UpdatedAt time.Time
+}
 
 // Config of a Store. The zero Config works.
 type Config struct {
@@ -66,7 +93,7 @@ const (
 	defaultCacheScopes = 1000
 )
 
-func (c Config) withDefaults() Config {
+func (c *Config) fill() {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -82,10 +109,9 @@ func (c Config) withDefaults() Config {
 	if c.CacheScopes == 0 {
 		c.CacheScopes = defaultCacheScopes
 	}
-	return c
 }
 
-func (c Config) validate() error {
+func (c *Config) validate() error {
 	if err := check.ID(pkg, "Config.Prefix", c.Prefix); err != nil {
 		return err
 	}
@@ -102,8 +128,8 @@ func (c Config) validate() error {
 }
 
 // Store keeps the books of all scopes: what people say, and the name it
-// stands for. It is safe for concurrent use, and one per process is enough:
-// each has a cache of its own.
+// stands for. It is safe for concurrent use. One per process is enough: each
+// has a cache of its own.
 type Store struct {
 	api   API
 	table string
@@ -113,22 +139,21 @@ type Store struct {
 
 // New returns a Store on the table. A nil Config works.
 func New(api API, table string, cfg *Config) (*Store, error) {
+	s := &Store{api: api, table: table}
+	if cfg != nil {
+		s.cfg = *cfg
+	}
+	s.cfg.fill()
 	if api == nil {
 		return nil, event.BadInput(pkg, "api", "must not be nil")
 	}
 	if err := check.Table(pkg, table); err != nil {
 		return nil, err
 	}
-	var c Config
-	if cfg != nil {
-		c = *cfg
-	}
-	c = c.withDefaults()
-	if err := c.validate(); err != nil {
+	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
-	s := &Store{api: api, table: table, cfg: c}
-	s.cache = newCache(c, s.fetch)
+	s.cache = newCache(s.cfg, s.fetch)
 	return s, nil
 }
 
@@ -143,31 +168,4 @@ func (s *Store) Table() schema.Table {
 			Key:  schema.Key{Partition: schema.String(attrIndexPK), Sort: schema.String(attrIndexSK)},
 		}},
 	}
-}
-
-// Source says how a phrase came into the book.
-type Source string
-
-const (
-	// FromSeed is the vocabulary the application brought along.
-	FromSeed Source = "seed"
-	// Learned is what somebody taught.
-	Learned Source = "learned"
-)
-
-// Alias is what a phrase stands for in a scope.
-type Alias struct {
-	Scope  string
-	Phrase string // in the form of Normalize
-	Name   string // the canonical name it stands for
-
-	// Confirmations counts how often the phrase was confirmed to stand for
-	// this name, at least: of confirmations that arrive out of order some are
-	// not counted. See [Store.Confirm].
-	Confirmations int64
-	Source        Source
-	LearnedFrom   string // who taught it; "" when nobody is known
-
-	CreatedAt time.Time // zero in rows of older systems that lack it
-	UpdatedAt time.Time
 }

@@ -72,7 +72,8 @@ func bubble(t *testing.T, cfg Config, f func(t *testing.T, c *cache, s *source))
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &source{name: "diskning"}
-		f(t, newCache(cfg.withDefaults(), s.fetch), s)
+		cfg.fill()
+		f(t, newCache(cfg, s.fetch), s)
 	})
 }
 
@@ -661,7 +662,9 @@ func TestCacheFetchPanics(t *testing.T) {
 
 func TestConfigDefaultsAreComplete(t *testing.T) {
 	t.Parallel()
-	filled := reflect.ValueOf(Config{}.withDefaults())
+	var cfg Config
+	cfg.fill()
+	filled := reflect.ValueOf(cfg)
 	for i := range filled.NumField() {
 		if field := filled.Type().Field(i); field.Type.Kind() != reflect.Bool && filled.Field(i).IsZero() {
 			t.Errorf("Config.%s has no default", field.Name)

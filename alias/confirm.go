@@ -22,7 +22,7 @@ var confirm = expression{
 	condition: "#canonicalActivity = :name AND " +
 		"(attribute_not_exists(#namedBy) OR #namedBy <= :event) AND " +
 		"(attribute_not_exists(#confirmedBy) OR #confirmedBy < :event)",
-	names: names(attrType, attrName, attrNamedBy, attrConfirmedBy, attrConfirmations, attrUpdatedAt),
+	names: item.Names(attrType, attrName, attrNamedBy, attrConfirmedBy, attrConfirmations, attrUpdatedAt),
 }
 
 // Confirm counts a confirmation, once for each event. The row remembers one

@@ -32,7 +32,7 @@ var (
 		update: "SET #type = :type, #source = :learned, #learnedFrom = :actor, #namedBy = :event, #updatedAt = :now",
 		condition: "(attribute_not_exists(#namedBy) OR #namedBy < :event) AND " +
 			"#canonicalActivity = :name",
-		names: names(attrType, attrName, attrSource, attrLearnedFrom, attrNamedBy, attrUpdatedAt),
+		names: item.Names(attrType, attrName, attrSource, attrLearnedFrom, attrNamedBy, attrUpdatedAt),
 	}
 )
 

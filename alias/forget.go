@@ -23,7 +23,7 @@ var forget = expression{
 	update: "SET #type = :type, #namedBy = :event, #createdAt = if_not_exists(#createdAt, :now), #updatedAt = :now " +
 		"REMOVE #canonicalActivity, #gsi1pk, #gsi1sk, #confirmations, #source, #learnedFrom, #confirmedBy",
 	condition: "attribute_not_exists(#namedBy) OR #namedBy < :event",
-	names: names(attrType, attrNamedBy, attrCreatedAt, attrUpdatedAt, attrName, attrIndexPK, attrIndexSK,
+	names: item.Names(attrType, attrNamedBy, attrCreatedAt, attrUpdatedAt, attrName, attrIndexPK, attrIndexSK,
 		attrConfirmations, attrSource, attrLearnedFrom, attrConfirmedBy),
 	returns: types.ReturnValueAllOld,
 }

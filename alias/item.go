@@ -30,15 +30,6 @@ const (
 	attrUpdatedAt     = "updatedAt"
 )
 
-// names aliases every attribute name an expression uses.
-func names(attributes ...string) map[string]string {
-	aliased := make(map[string]string, len(attributes))
-	for _, attribute := range attributes {
-		aliased["#"+attribute] = attribute
-	}
-	return aliased
-}
-
 // partition returns the partition key of a scope. The scope is the last part
 // and stands raw; as no prefix holds a '#', the first one always ends it, and
 // two scopes or two prefixes never share a partition.

@@ -21,8 +21,8 @@ const (
 )
 
 var (
-	ofScopeNames = names(attrPK)
-	ofNameNames  = names(attrIndexPK, attrIndexSK)
+	ofScopeNames = item.Names(attrPK)
+	ofNameNames  = item.Names(attrIndexPK, attrIndexSK)
 )
 
 // All returns the aliases of a scope by phrase, from the cache or by an

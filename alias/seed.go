@@ -10,6 +10,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/item"
 )
 
 // seedsAtOnce bounds the requests that Seed has under way.
@@ -19,7 +20,7 @@ const seedsAtOnce = 8
 // forgotten.
 var unknown = expression{
 	condition: "attribute_not_exists(#pk)",
-	names:     names(attrPK),
+	names:     item.Names(attrPK),
 }
 
 // Seeded is what a Seed did.
@@ -33,8 +34,8 @@ type Seeded struct {
 // stays so, and so does what stands in an older system's spelling. It may be
 // called at every start, by many processes at once.
 //
-// It goes on past failures and returns a [*LeftoverError] that names each
-// phrase not written; calling again writes just those. Bad input and two
+// It goes on past failures and returns an [*event.LeftoverError] that
+// names each phrase not written as it was given; calling again writes just those. Bad input and two
 // spellings of one phrase with two names are refused before anything is
 // written.
 //
@@ -63,18 +64,18 @@ func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string)
 	done, rows, left := harvest(lacking)
 	done.Kept += len(planned) - len(lacking)
 	if left != nil {
-		return done, &LeftoverError{Leftovers: left}
+		return done, &event.LeftoverError{Leftovers: left}
 	}
 	after = newBook(append(slices.Clone(b.rows), rows...), b.read)
 	return done, nil
 }
 
 // harvest sums up what became of the seeds.
-func harvest(seeds []seed) (done Seeded, rows []row, left []Leftover) {
+func harvest(seeds []seed) (done Seeded, rows []row, left []event.Leftover) {
 	for _, seed := range seeds {
 		switch {
 		case seed.err != nil:
-			left = append(left, Leftover{Phrase: seed.given, Name: seed.name, Err: seed.err})
+			left = append(left, event.Leftover{Key: seed.given, Err: seed.err})
 			continue
 		case seed.created:
 			done.Created++
@@ -83,6 +84,7 @@ func harvest(seeds []seed) (done Seeded, rows []row, left []Leftover) {
 		}
 		rows = append(rows, seed.stands)
 	}
+	slices.SortFunc(left, func(a, b event.Leftover) int { return cmp.Compare(a.Key, b.Key) })
 	return done, rows, left
 }
 

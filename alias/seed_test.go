@@ -151,16 +151,16 @@ func TestSeedNamesEachLeftover(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	done, err := f.through(t, broken{f.db.Client(), "hund"}, nil).Seed(t.Context(), chat, vocabulary())
-	var left *alias.LeftoverError
+	var left *event.LeftoverError
 	if !errors.As(err, &left) || !errors.Is(err, errBroken) || strings.Contains(err.Error(), "hund") {
 		t.Fatalf("Seed: %v", err)
 	}
 	var phrases []string
 	for _, l := range left.Leftovers {
-		if l.Name != "hund" || !errors.Is(l.Err, errBroken) {
+		if vocabulary()[l.Key] != "hund" || !errors.Is(l.Err, errBroken) {
 			t.Errorf("left over: %+v", l)
 		}
-		phrases = append(phrases, l.Phrase)
+		phrases = append(phrases, l.Key)
 	}
 	want := []string{"borsta hunden", "gå ut med hunden", "hundpromenad", "mata hunden", "rasta hunden"}
 	if diff := cmp.Diff(want, phrases); diff != "" {
@@ -226,7 +226,7 @@ func TestSeedCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := store.Seed(ctx, chat, map[string]string{"diska": "diskning", "pant": "pantning"})
-	var left *alias.LeftoverError
+	var left *event.LeftoverError
 	if !errors.As(err, &left) || len(left.Leftovers) != 2 || !errors.Is(err, context.Canceled) {
 		t.Errorf("Seed: %v", err)
 	}

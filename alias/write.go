@@ -90,7 +90,7 @@ const naming = "SET #type = :type, #canonicalActivity = :name, #gsi1pk = :index,
 	"#confirmations = :zero, #source = :learned, #namedBy = :event, " +
 	"#createdAt = if_not_exists(#createdAt, :now), #updatedAt = :now"
 
-var namingNames = names(attrType, attrName, attrIndexPK, attrIndexSK, attrConfirmations, attrSource,
+var namingNames = item.Names(attrType, attrName, attrIndexPK, attrIndexSK, attrConfirmations, attrSource,
 	attrLearnedFrom, attrNamedBy, attrCreatedAt, attrUpdatedAt)
 
 // naming returns the values of [naming].

@@ -64,43 +64,6 @@ type Config struct {
 	MaxSkew time.Duration
 }
 
-// Store counts in one table. It is safe for concurrent use.
-type Store struct {
-	api   API
-	table string
-	zone  tzclock.Zone
-	cfg   Config
-
-	last atomic.Pointer[localDay] // of the last event
-}
-
-// New returns a Store over a table, whose days are those of the zone. A nil
-// Config works.
-//
-// One zone for each key is enough: two stores of different zones may share a
-// table as long as each key is always written by the same one. A key that gets
-// another zone may have an event of that day granted and counted twice.
-func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) {
-	s := &Store{api: api, table: table, zone: zone}
-	if cfg != nil {
-		s.cfg = *cfg
-	}
-	s.cfg.fill()
-	if api == nil {
-		return nil, event.BadInput(pkg, "api", "must not be nil")
-	}
-	if err := check.Table(pkg, table); err != nil {
-		return nil, err
-	}
-	if err := zone.Check(pkg, "zone"); err != nil {
-		return nil, err
-	}
-	if err := s.cfg.validate(); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
 func (c *Config) fill() {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -142,7 +105,45 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// Table returns the table's definition. Rows expire by TTL.
+// Store counts in one table. It is safe for concurrent use.
+type Store struct {
+	api   API
+	table string
+	zone  tzclock.Zone
+	cfg   Config
+
+	last atomic.Pointer[localDay] // of the last event
+}
+
+// New returns a Store over a table, whose days are those of the zone. A nil
+// Config works.
+//
+// One zone for each key is enough: two stores of different zones may share a
+// table as long as each key is always written by the same one. A key that gets
+// another zone may have an event of that day granted and counted twice.
+func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) {
+	s := &Store{api: api, table: table, zone: zone}
+	if cfg != nil {
+		s.cfg = *cfg
+	}
+	s.cfg.fill()
+	if api == nil {
+		return nil, event.BadInput(pkg, "api", "must not be nil")
+	}
+	if err := check.Table(pkg, table); err != nil {
+		return nil, err
+	}
+	if err := zone.Check(pkg, "zone"); err != nil {
+		return nil, err
+	}
+	if err := s.cfg.validate(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Table returns the definition of the table, for [schema.Create]. Rows expire by
+// TTL.
 func (s *Store) Table() schema.Table {
 	return schema.Table{
 		Name: s.table,

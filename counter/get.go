@@ -65,10 +65,8 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 
 // expired reports whether the row is past its TTL and past the one that every
 // write here gives it: an older system's may come first, and does not keep
-// Take from counting on. Like DynamoDB it takes a ttl that is no number for
-// none.
+// Take from counting on.
 func (s *Store) expired(row ddb.Item, day tzclock.Date) bool {
 	now := s.cfg.Now()
-	ttl, err := item.Int(row, attrTTL)
-	return err == nil && ttl > 0 && ttl <= now.Unix() && !now.Before(s.zone.End(day).Add(Retention))
+	return item.Expired(row, attrTTL, now) && !now.Before(s.zone.End(day).Add(Retention))
 }

@@ -40,3 +40,40 @@ func (e *InputError) Error() string {
 func BadInput(pkg, field, reason string) error {
 	return &InputError{Package: pkg, Field: field, Reason: reason}
 }
+
+// LeftoverError is returned by calls that write many things and go on past
+// failures, such as RecordMany of package activity and Seed of package alias. It
+// names everything of which the call cannot say that it stands, with the reason;
+// all the rest stands. What is left over may stand too, where a reply was lost.
+// Call again with it, or with everything: each write is safe to repeat.
+type LeftoverError struct {
+	Leftovers []Leftover // in the order of Index or, of a map, by Key
+}
+
+// Leftover is what a call could not write, and why.
+type Leftover struct {
+	Index int    // in the slice that was given
+	Key   string // of the map that was given; "" if it was a slice
+	Err   error
+}
+
+// Error gives the first reason, and how many things are left over. It tells no
+// keys: they may be personal data.
+func (e *LeftoverError) Error() string {
+	switch len(e.Leftovers) {
+	case 0:
+		return "event: nothing is left over"
+	case 1:
+		return fmt.Sprintf("%v (1 left over)", e.Leftovers[0].Err)
+	}
+	return fmt.Sprintf("%v (the first of %d left over)", e.Leftovers[0].Err, len(e.Leftovers))
+}
+
+// Unwrap returns the reasons, for errors.Is and errors.As.
+func (e *LeftoverError) Unwrap() []error {
+	reasons := make([]error, len(e.Leftovers))
+	for i, leftover := range e.Leftovers {
+		reasons[i] = leftover.Err
+	}
+	return reasons
+}

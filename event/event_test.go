@@ -259,3 +259,23 @@ func TestParseRefuses(t *testing.T) {
 		t.Error("15 bytes are an event")
 	}
 }
+
+// What is left over is told by number, and never by key.
+func TestLeftoverError(t *testing.T) {
+	down, busy := errors.New("down"), errors.New("busy")
+	for want, left := range map[string][]event.Leftover{
+		"event: nothing is left over":     nil,
+		"down (1 left over)":              {{Key: "secret", Err: down}},
+		"busy (the first of 2 left over)": {{Index: 1, Err: busy}, {Index: 4, Err: down}},
+	} {
+		err := error(&event.LeftoverError{Leftovers: left})
+		if got := err.Error(); got != want {
+			t.Errorf("Error = %q, want %q", got, want)
+		}
+		for _, l := range left {
+			if !errors.Is(err, l.Err) {
+				t.Errorf("%v is not %v", err, l.Err)
+			}
+		}
+	}
+}

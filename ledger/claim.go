@@ -112,9 +112,9 @@ const (
 )
 
 var (
-	claimNames = names(attrKey, attrState, attrClaim, attrLease, attrExpiresAt, attrFingerprint,
+	claimNames = item.Names(attrKey, attrState, attrClaim, attrLease, attrExpiresAt, attrFingerprint,
 		attrSource, attrFence, attrAttempts, attrSeenAt)
-	reclaimNames = names(attrState, attrClaim, attrLease, attrExpiresAt, attrFingerprint,
+	reclaimNames = item.Names(attrState, attrClaim, attrLease, attrExpiresAt, attrFingerprint,
 		attrSource, attrFence, attrAttempts, attrSeenAt, attrResult, attrLastError, attrNotes)
 )
 

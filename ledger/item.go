@@ -11,8 +11,6 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-const pkg = "ledger"
-
 // Grace is how long after its logical expiry a row of this package reaches the
 // TTL attribute's time. It is part of the format. DynamoDB deletes by a clock
 // of its own; since no two clocks differ by more, a row that is deleted has
@@ -162,15 +160,6 @@ func (r row) expired(now time.Time) bool {
 // whole seconds, rounded up, and the grace.
 func expiresAt(now time.Time, life time.Duration) int64 {
 	return now.Add(life).Add(time.Second-1).Unix() + int64(Grace/time.Second) // a life may be the longest there is
-}
-
-// names maps "#name" to each name, as an expression's attribute names.
-func names(attributes ...string) map[string]string {
-	m := make(map[string]string, len(attributes))
-	for _, a := range attributes {
-		m["#"+a] = a
-	}
-	return m
 }
 
 // truncate makes text valid UTF-8 of at most so many bytes, cut between runes.

@@ -15,6 +15,9 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
+// pkg names the package in errors.
+const pkg = "ledger"
+
 // API is what the package calls of *dynamodb.Client. One that wraps a client
 // must hand the options of a call on: without them [Store.MarkSeen] knows of no
 // failed request whether it took effect. An HTTP client that sends requests
@@ -134,17 +137,17 @@ type Store struct {
 
 // New returns the ledger in the given table. A nil Config works.
 func New(api API, table string, cfg *Config) (*Store, error) {
+	s := &Store{api: api, table: table}
+	if cfg != nil {
+		s.cfg = *cfg
+	}
+	s.cfg.fill()
 	if api == nil {
 		return nil, event.BadInput(pkg, "api", "must not be nil")
 	}
 	if err := check.Table(pkg, table); err != nil {
 		return nil, err
 	}
-	s := &Store{api: api, table: table}
-	if cfg != nil {
-		s.cfg = *cfg
-	}
-	s.cfg.fill()
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}

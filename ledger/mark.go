@@ -16,7 +16,7 @@ import (
 
 const unseen = "attribute_not_exists(#pk) OR " + expiredRow
 
-var unseenNames = names(attrKey, attrClaim, attrExpiresAt)
+var unseenNames = item.Names(attrKey, attrClaim, attrExpiresAt)
 
 // MarkSeen says whether the key is seen for the first time: event.Created, or
 // event.Duplicate when it was marked, claimed or completed before and has not

@@ -41,11 +41,11 @@ const (
 )
 
 var (
-	completeNames = names(attrClaim, attrFence, attrState, attrResult, attrExpiresAt, attrLease, attrLastError)
-	failNames     = names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError)
-	withdrawNames = names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError, attrAttempts)
-	abandonNames  = names(attrClaim, attrState, attrExpiresAt, attrLease, attrLastError, attrAttempts)
-	renewNames    = names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease)
+	completeNames = item.Names(attrClaim, attrFence, attrState, attrResult, attrExpiresAt, attrLease, attrLastError)
+	failNames     = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError)
+	withdrawNames = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError, attrAttempts)
+	abandonNames  = item.Names(attrClaim, attrState, attrExpiresAt, attrLease, attrLastError, attrAttempts)
+	renewNames    = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease)
 )
 
 // Complete stores the result, as JSON, and ends the claim: from now on, until

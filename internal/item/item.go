@@ -38,6 +38,15 @@ func M(m ddb.Item) types.AttributeValue { return &types.AttributeValueMemberM{Va
 // Has reports whether the item holds the attribute.
 func Has(it ddb.Item, name string) bool { _, ok := it[name]; return ok }
 
+// Names aliases attribute names for an expression: "#name" stands for name.
+func Names(attributes ...string) map[string]string {
+	aliased := make(map[string]string, len(attributes))
+	for _, attribute := range attributes {
+		aliased["#"+attribute] = attribute
+	}
+	return aliased
+}
+
 // Text returns a string attribute, and the digits of a number: older systems
 // wrote some ids as either. Anything else is "".
 func Text(it ddb.Item, name string) string {
@@ -139,9 +148,10 @@ func ParseTime(it ddb.Item, name string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("attribute %s is no time", name)
 }
 
-// secondsBelow tells Unix seconds, which an older system wrote, from
-// milliseconds: as milliseconds it is March 1973, as seconds the year 5138.
-const secondsBelow = 100_000_000_000
+// SecondsBelow is the least time in Unix milliseconds, in March 1973: a smaller
+// number is read as Unix seconds, which an older system wrote. As seconds it is
+// the year 5138.
+const SecondsBelow = 100_000_000_000
 
 // Millis reads a time in Unix milliseconds, or in seconds where the number is
 // below 10^11. Absent is the zero time.
@@ -153,8 +163,15 @@ func Millis(it ddb.Item, name string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	if n < secondsBelow {
+	if n < SecondsBelow {
 		return time.Unix(n, 0).UTC(), nil
 	}
 	return time.UnixMilli(n).UTC(), nil
+}
+
+// Expired reports whether the row is past its TTL, though DynamoDB may not have
+// deleted it yet. Like DynamoDB it takes a TTL that is not a number for none.
+func Expired(it ddb.Item, ttl string, now time.Time) bool {
+	expires, err := Int(it, ttl)
+	return err == nil && expires > 0 && expires <= now.Unix()
 }

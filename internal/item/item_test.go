@@ -192,3 +192,34 @@ func TestCheckSize(t *testing.T) {
 		t.Errorf("over 400 KB: %v", err)
 	}
 }
+
+func TestNames(t *testing.T) {
+	got := item.Names("pk", "ttl")
+	if len(got) != 2 || got["#pk"] != "pk" || got["#ttl"] != "ttl" {
+		t.Errorf("Names = %v", got)
+	}
+}
+
+// DynamoDB ignores a TTL that is no time, and so does Expired.
+func TestExpired(t *testing.T) {
+	now := time.Unix(1000, 999)
+	for name, tc := range map[string]struct {
+		row  ddb.Item
+		want bool
+	}{
+		"no row":         {nil, false},
+		"no ttl":         {ddb.Item{"pk": item.S("x")}, false},
+		"past":           {ddb.Item{"ttl": item.N(999)}, true},
+		"this second":    {ddb.Item{"ttl": item.N(1000)}, true},
+		"the next":       {ddb.Item{"ttl": item.N(1001)}, false},
+		"zero":           {ddb.Item{"ttl": item.N(0)}, false},
+		"negative":       {ddb.Item{"ttl": item.N(-1)}, false},
+		"text":           {ddb.Item{"ttl": item.S("999")}, false},
+		"not whole":      {ddb.Item{"ttl": item.F(1.5)}, false},
+		"of another row": {ddb.Item{"expiresAt": item.N(999)}, false},
+	} {
+		if got := item.Expired(tc.row, "ttl", now); got != tc.want {
+			t.Errorf("%s: Expired = %v", name, got)
+		}
+	}
+}
