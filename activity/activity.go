@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -47,13 +48,16 @@ type Activity struct {
 	At, CreatedAt time.Time
 }
 
-// ActorType is how ids of actors are stored.
-type ActorType uint8
+// ActorType is how ids of actors are stored: as [Number] or as [String]. In Go
+// an actor is always a string.
+type ActorType = actor.Type
 
 // The types of actors' ids.
 const (
-	Number ActorType = iota // N, as a Telegram user's id
-	String                  // S
+	// Number holds actors that are whole decimal numbers, such as Telegram's.
+	Number = actor.Number
+	// String holds any.
+	String = actor.String
 )
 
 // Config of a Store. The zero Config works.
@@ -132,8 +136,8 @@ func (c *Config) setDefaults() {
 }
 
 func (c *Config) check() error {
-	if c.ActorType > String {
-		return event.BadInput(pkg, "Config.ActorType", "must be Number or String")
+	if err := actor.CheckType(pkg, c.ActorType); err != nil {
+		return err
 	}
 	if c.Concurrency < 1 {
 		return event.BadInput(pkg, "Config.Concurrency", "must be positive")
@@ -175,16 +179,13 @@ func (c *Config) check() error {
 
 // Table returns the definition of the table: [schema.Create] creates it.
 func (s *Store) Table() schema.Table {
-	actor := schema.Number(s.cfg.ActorAttr)
-	if s.cfg.ActorType == String {
-		actor = schema.String(s.cfg.ActorAttr)
-	}
+	who := actor.Attribute(s.cfg.ActorType, s.cfg.ActorAttr)
 	scope := schema.String(s.cfg.ScopeAttr)
 	return schema.Table{
 		Name: s.table,
 		Key:  schema.Key{Partition: scope, Sort: schema.String(attrID)},
 		Indexes: []schema.Index{
-			{Name: s.cfg.ActorIndex, Key: schema.Key{Partition: actor, Sort: schema.Number(attrTimestamp)}},
+			{Name: s.cfg.ActorIndex, Key: schema.Key{Partition: who, Sort: schema.Number(attrTimestamp)}},
 			{Name: s.cfg.NameIndex, Key: schema.Key{Partition: scope, Sort: schema.String(attrNameTime)}},
 			{Name: s.cfg.ActorAndNameIndex, Key: schema.Key{Partition: schema.String(attrScopeActor), Sort: schema.String(attrNameTime)}},
 		},

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -34,7 +35,7 @@ var fixed = []string{
 // The times an activity can have, in Unix milliseconds: a smaller one would be
 // read as seconds, a greater one has more than the 13 digits of its key.
 const (
-	minMillis = 100_000_000_000
+	minMillis = item.SecondsBelow
 	maxMillis = 9_999_999_999_999
 )
 
@@ -84,20 +85,10 @@ func (s *Store) check(a Activity) error {
 	return check.Finite(pkg, "Confidence", a.Confidence)
 }
 
-func (s *Store) checkActor(actor string) error {
-	if s.cfg.ActorType == String {
-		return check.PartitionKey(pkg, "Actor", actor)
-	}
-	return check.Decimal(pkg, "Actor", actor)
-}
+func (s *Store) checkActor(id string) error { return actor.CheckID(pkg, s.cfg.ActorType, id) }
 
 // actorKey is the actor in the type that the table's index has.
-func (s *Store) actorKey(actor string) types.AttributeValue {
-	if s.cfg.ActorType == String {
-		return item.S(actor)
-	}
-	return item.Digits(actor)
-}
+func (s *Store) actorKey(id string) types.AttributeValue { return actor.Value(s.cfg.ActorType, id) }
 
 // encode checks the activity and returns its row.
 func (s *Store) encode(a Activity) (ddb.Item, error) {

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -26,10 +25,6 @@ const (
 // actor's name.
 const mostAttributes = 9
 
-// secondsBelow is the least timestamp in milliseconds: a smaller number is
-// read as seconds, which an older system wrote.
-const secondsBelow = 100_000_000_000
-
 // key returns the key of a message.
 func (s *Store) key(scope string, seq int64) ddb.Item {
 	return ddb.Item{s.cfg.ScopeAttr: item.S(scope), s.cfg.SeqAttr: item.N(seq)}
@@ -45,7 +40,7 @@ func (s *Store) encode(m Message, createdAt time.Time) ddb.Item {
 	row[attrTimestamp] = item.N(m.At.UnixMilli())
 	row[attrCreatedAt] = item.Time(createdAt)
 	if m.Actor != "" {
-		row[s.cfg.ActorAttr] = s.actor(m.Actor)
+		row[s.cfg.ActorAttr] = actor.Value(s.cfg.ActorType, m.Actor)
 	}
 	if m.ActorName != "" {
 		row[s.cfg.ActorNameAttr] = item.S(m.ActorName)
@@ -57,13 +52,6 @@ func (s *Store) encode(m Message, createdAt time.Time) ddb.Item {
 		row[attrTTL] = item.N(s.expiry(m.At).Unix())
 	}
 	return row
-}
-
-func (s *Store) actor(actor string) types.AttributeValue {
-	if s.cfg.ActorType == Number {
-		return item.Digits(actor)
-	}
-	return item.S(actor)
 }
 
 // expiry is the TTL of what was said at the given time, in whole seconds.
@@ -143,8 +131,8 @@ func checkAt(at, now time.Time) error {
 	if at.IsZero() {
 		return event.BadInput(pkg, "At", "must be the time it was said")
 	}
-	if at.Before(time.UnixMilli(secondsBelow)) { // not by milliseconds, which overflow
-		return event.BadInput(pkg, "At", fmt.Sprintf("must be after %s", time.UnixMilli(secondsBelow).UTC().Format(time.DateOnly)))
+	if at.Before(time.UnixMilli(item.SecondsBelow)) { // not by milliseconds, which overflow
+		return event.BadInput(pkg, "At", fmt.Sprintf("must be after %s", time.UnixMilli(item.SecondsBelow).UTC().Format(time.DateOnly)))
 	}
 	if at.After(now.Add(event.MaxAhead)) {
 		return event.BadInput(pkg, "At", "lies more than "+event.MaxAhead.String()+" ahead of the clock, at "+at.UTC().Format(time.RFC3339))
@@ -153,14 +141,12 @@ func checkAt(at, now time.Time) error {
 }
 
 // checkActor refuses an actor that the table cannot hold. "" is nobody.
-func (s *Store) checkActor(actor string) error {
+func (s *Store) checkActor(id string) error {
 	switch {
-	case actor == "":
+	case id == "":
 		return nil
-	case s.cfg.ActorType == Number:
-		return check.Decimal(pkg, "Actor", actor)
-	case s.cfg.UserIndex:
-		return check.PartitionKey(pkg, "Actor", actor)
+	case s.cfg.ActorType == String && !s.cfg.UserIndex: // it is no key
+		return check.Text(pkg, "Actor", id)
 	}
-	return check.Text(pkg, "Actor", actor)
+	return actor.CheckID(pkg, s.cfg.ActorType, id)
 }

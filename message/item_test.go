@@ -16,8 +16,8 @@ import (
 // Law: what is stored comes back, and what would not is refused.
 func FuzzRowRoundTrip(f *testing.F) {
 	f.Add("-100123", int64(42), "7", "Anna", "diskat", "{}", int64(1774785600000), false)
-	f.Add("a#b", int64(math.MaxInt64), "-1", "", "\x00", "", int64(secondsBelow), false)
-	f.Add("å", int64(1), "007", "🍽️", "", "\xff", int64(secondsBelow-1), true)
+	f.Add("a#b", int64(math.MaxInt64), "-1", "", "\x00", "", int64(item.SecondsBelow), false)
+	f.Add("å", int64(1), "007", "🍽️", "", "\xff", int64(item.SecondsBelow-1), true)
 	f.Fuzz(func(t *testing.T, scope string, seq int64, actor, name, text, raw string, ms int64, texts bool) {
 		now := time.UnixMilli(4_102_444_800_000) // 2100
 		cfg := &Config{Retention: time.Hour, Now: func() time.Time { return now }}

@@ -7,11 +7,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// pkg names the package in errors.
 const pkg = "message"
 
 // API is what the package calls of *dynamodb.Client.
@@ -39,15 +39,16 @@ type Message struct {
 	CreatedAt time.Time
 }
 
-// ActorType is the type of actor ids in the table. In Go an actor is always a
-// string.
-type ActorType uint8
+// ActorType is how ids of actors are stored: as [Number] or as [String]. In Go
+// an actor is always a string.
+type ActorType = actor.Type
 
+// The types of actors' ids.
 const (
 	// Number holds actors that are whole decimal numbers, such as Telegram's.
-	Number ActorType = iota
+	Number = actor.Number
 	// String holds any.
-	String
+	String = actor.String
 )
 
 const mostSkew = 24 * time.Hour
@@ -57,7 +58,8 @@ type Config struct {
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 
-	// ActorType defaults to Number.
+	// ActorType is how ids of actors are stored. Defaults to Number, which
+	// refuses an actor that is no decimal number.
 	ActorType ActorType
 
 	// ScopeAttr, SeqAttr, ActorAttr and ActorNameAttr name the attributes.
@@ -150,8 +152,8 @@ func (c *Config) validate() error {
 		}
 		names[attr.name] = true
 	}
-	if c.ActorType > String {
-		return event.BadInput(pkg, "Config.ActorType", "must be Number or String")
+	if err := actor.CheckType(pkg, c.ActorType); err != nil {
+		return err
 	}
 	if c.MaxSkew < 0 || c.MaxSkew > mostSkew {
 		return event.BadInput(pkg, "Config.MaxSkew", "must not be negative, and at most a day")
@@ -173,13 +175,9 @@ func (s *Store) Table() schema.Table {
 		table.TTL = attrTTL
 	}
 	if s.cfg.UserIndex {
-		actor := schema.Number(s.cfg.ActorAttr)
-		if s.cfg.ActorType == String {
-			actor = schema.String(s.cfg.ActorAttr)
-		}
 		table.Indexes = []schema.Index{{
 			Name: s.cfg.UserIndexName,
-			Key:  schema.Key{Partition: actor, Sort: schema.Number(attrTimestamp)},
+			Key:  schema.Key{Partition: actor.Attribute(s.cfg.ActorType, s.cfg.ActorAttr), Sort: schema.Number(attrTimestamp)},
 		}}
 	}
 	return table
