@@ -79,7 +79,7 @@ type Config struct {
 
 	// The names of the indexes. They default to "userId-timestamp-index",
 	// "chatId-activity-index" and "chatUser-activity-index".
-	ActorIndex, NameIndex, ActorAndNameIndex string
+	ActorIndexName, NameIndexName, ActorAndNameIndexName string
 
 	// Concurrency is how many requests RecordMany has under way at most.
 	// Defaults to 8.
@@ -118,13 +118,13 @@ func (c *Config) setDefaults() {
 		c.Now = time.Now
 	}
 	for name, otherwise := range map[*string]string{
-		&c.ScopeAttr:         "chatId",
-		&c.ActorAttr:         "userId",
-		&c.ActorNameAttr:     "userName",
-		&c.SeqAttr:           "messageId",
-		&c.ActorIndex:        "userId-timestamp-index",
-		&c.NameIndex:         "chatId-activity-index",
-		&c.ActorAndNameIndex: "chatUser-activity-index",
+		&c.ScopeAttr:             "chatId",
+		&c.ActorAttr:             "userId",
+		&c.ActorNameAttr:         "userName",
+		&c.SeqAttr:               "messageId",
+		&c.ActorIndexName:        "userId-timestamp-index",
+		&c.NameIndexName:         "chatId-activity-index",
+		&c.ActorAndNameIndexName: "chatUser-activity-index",
 	} {
 		if *name == "" {
 			*name = otherwise
@@ -162,9 +162,9 @@ func (c *Config) check() error {
 	}
 	indexes := map[string]bool{}
 	for _, index := range []struct{ field, name string }{
-		{"Config.ActorIndex", c.ActorIndex},
-		{"Config.NameIndex", c.NameIndex},
-		{"Config.ActorAndNameIndex", c.ActorAndNameIndex},
+		{"Config.ActorIndexName", c.ActorIndexName},
+		{"Config.NameIndexName", c.NameIndexName},
+		{"Config.ActorAndNameIndexName", c.ActorAndNameIndexName},
 	} {
 		if err := check.Index(pkg, index.field, index.name); err != nil {
 			return err
@@ -185,9 +185,9 @@ func (s *Store) Table() schema.Table {
 		Name: s.table,
 		Key:  schema.Key{Partition: scope, Sort: schema.String(attrID)},
 		Indexes: []schema.Index{
-			{Name: s.cfg.ActorIndex, Key: schema.Key{Partition: who, Sort: schema.Number(attrTimestamp)}},
-			{Name: s.cfg.NameIndex, Key: schema.Key{Partition: scope, Sort: schema.String(attrNameTime)}},
-			{Name: s.cfg.ActorAndNameIndex, Key: schema.Key{Partition: schema.String(attrScopeActor), Sort: schema.String(attrNameTime)}},
+			{Name: s.cfg.ActorIndexName, Key: schema.Key{Partition: who, Sort: schema.Number(attrTimestamp)}},
+			{Name: s.cfg.NameIndexName, Key: schema.Key{Partition: scope, Sort: schema.String(attrNameTime)}},
+			{Name: s.cfg.ActorAndNameIndexName, Key: schema.Key{Partition: schema.String(attrScopeActor), Sort: schema.String(attrNameTime)}},
 		},
 	}
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// Which says which activities are counted: those of a Scope, of an Actor in
+// Filter says which activities are counted: those of a Scope, of an Actor in
 // all scopes, of a Name in a Scope, or of an Actor and a Name in a Scope.
-type Which struct {
+type Filter struct {
 	Scope, Actor, Name string
 
 	From, To   time.Time // as in Range
 	Consistent bool      // as in Range: for a Scope alone
 }
 
-// judged is what tells whether a row counts.
-const judged = "#id, #time, #name, #nameTime"
+// countProjection names the attributes that Count needs.
+const countProjection = "#id, #time, #name, #nameTime"
 
-var judgedNames = map[string]string{"#id": attrID, "#time": attrTimestamp, "#name": attrName, "#nameTime": attrNameTime}
+var countNames = map[string]string{"#id": attrID, "#time": attrTimestamp, "#name": attrName, "#nameTime": attrNameTime}
 
 // Count returns how many activities there are. It follows all pages and counts
 // what the walk of the same name yields, no row more: [Store.InScope],
@@ -33,14 +33,14 @@ var judgedNames = map[string]string{"#id": attrID, "#time": attrTimestamp, "#nam
 // the question cost nothing, but for rows of an older system that its walk
 // would skip: of names that only look alike up to a page of 1 MB is read
 // before they are skipped.
-func (s *Store) Count(ctx context.Context, w Which) (int, error) {
-	q, err := s.which(w)
+func (s *Store) Count(ctx context.Context, f Filter) (int, error) {
+	q, err := s.filtered(f)
 	if err != nil {
 		return 0, err
 	}
 	q.method = "Count"
 	n := 0
-	for _, err := range s.walk(ctx, q, lastPage, aws.String(judged)) {
+	for _, err := range s.walk(ctx, q, lastPage, aws.String(countProjection)) {
 		if err != nil {
 			return 0, err
 		}
@@ -49,17 +49,17 @@ func (s *Store) Count(ctx context.Context, w Which) (int, error) {
 	return n, nil
 }
 
-func (s *Store) which(w Which) (query, error) {
-	r := Range{From: w.From, To: w.To, Consistent: w.Consistent}
+func (s *Store) filtered(f Filter) (query, error) {
+	r := Range{From: f.From, To: f.To, Consistent: f.Consistent}
 	switch {
-	case w.Name != "" && w.Actor != "":
-		return s.byActorAndName(w.Scope, w.Actor, w.Name, r)
-	case w.Name != "":
-		return s.byName(w.Scope, w.Name, r)
-	case w.Actor == "":
-		return s.inScope(w.Scope, r)
-	case w.Scope == "":
-		return s.byActor(w.Actor, r)
+	case f.Name != "" && f.Actor != "":
+		return s.byActorAndName(f.Scope, f.Actor, f.Name, r)
+	case f.Name != "":
+		return s.byName(f.Scope, f.Name, r)
+	case f.Actor == "":
+		return s.inScope(f.Scope, r)
+	case f.Scope == "":
+		return s.byActor(f.Actor, r)
 	}
-	return query{}, event.BadInput(pkg, "Which.Name", "must be given with Scope and Actor: no index has an actor's activities of all names in a scope")
+	return query{}, event.BadInput(pkg, "Filter.Name", "must be given with Scope and Actor: no index has an actor's activities of all names in a scope")
 }

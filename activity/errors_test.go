@@ -29,7 +29,7 @@ func TestErrorsNameMethodAndTable(t *testing.T) {
 		errs["RecordMany"] = left.Left[0].Err
 	}
 	_, errs["OfEvent"] = acts.OfEvent(t.Context(), home, dish.Event)
-	_, errs["Count"] = acts.Count(t.Context(), activity.Which{Scope: home})
+	_, errs["Count"] = acts.Count(t.Context(), activity.Filter{Scope: home})
 	for name, way := range waysTo(acts) {
 		_, errs[name+"Page"] = way.page(t.Context(), activity.Range{})
 		for _, err := range way.walk(t.Context(), activity.Range{}) {
@@ -67,7 +67,7 @@ func TestErrorsOfDamagedRowsNameTheMethod(t *testing.T) {
 	_, errs["Record"] = acts.Record(t.Context(), two[0])
 	_, errs["RecordAll"] = acts.RecordAll(t.Context(), two)
 	_, errs["OfEvent"] = acts.OfEvent(t.Context(), home, two[0].Event)
-	_, errs["Count"] = acts.Count(t.Context(), activity.Which{Scope: home})
+	_, errs["Count"] = acts.Count(t.Context(), activity.Filter{Scope: home})
 	_, errs["InScopePage"] = acts.InScopePage(t.Context(), home, activity.Range{})
 	for method, err := range errs {
 		if method == "Count" { // which does not read the effort

@@ -274,13 +274,13 @@ func ExampleStore_ByActorAndNamePage() {
 func ExampleStore_Count() {
 	ctx := context.Background()
 	acts := morning(ctx)
-	for _, which := range []activity.Which{
+	for _, filter := range []activity.Filter{
 		{Scope: "shop-7"},
 		{Actor: "77"},
 		{Scope: "shop-7", Name: "order"},
 		{Scope: "shop-7", Actor: "42", Name: "order", From: time.Date(2026, 3, 23, 8, 10, 0, 0, time.UTC)},
 	} {
-		n, err := acts.Count(ctx, which)
+		n, err := acts.Count(ctx, filter)
 		fmt.Println(n, err)
 	}
 	// Output:

@@ -137,7 +137,7 @@ func TestTable(t *testing.T) {
 	db, _ := open(t, nil)
 	acts, err := activity.New(db.Client(), "log", &activity.Config{
 		ActorType: activity.String, ScopeAttr: "tenant", ActorAttr: "account", ActorNameAttr: "accountName", SeqAttr: "order",
-		ActorIndex: "by-account", NameIndex: "by-name", ActorAndNameIndex: "by-both",
+		ActorIndexName: "by-account", NameIndexName: "by-name", ActorAndNameIndexName: "by-both",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -182,15 +182,15 @@ func TestConfig(t *testing.T) {
 	}
 	db, _ := open(t, nil)
 	for want, cfg := range map[string]activity.Config{
-		"Config.ActorType must be":           {ActorType: 2},
-		"Config.Concurrency must be":         {Concurrency: -1},
-		"Config.ScopeAttr must be valid":     {ScopeAttr: "\xff"},
-		"Config.ActorAttr must be an":        {ActorAttr: strings.Repeat("x", 256)},
-		"Config.SeqAttr names an attribute":  {SeqAttr: "timestamp"},
-		"Config.ActorNameAttr names an":      {ActorNameAttr: "userId"},
-		"Config.NameIndex must hold":         {NameIndex: "by name"},
-		"Config.ActorAndNameIndex names two": {ActorAndNameIndex: "chatId-activity-index"},
-		"Config.ActorIndex must be a name":   {ActorIndex: "x"},
+		"Config.ActorType must be":               {ActorType: 2},
+		"Config.Concurrency must be":             {Concurrency: -1},
+		"Config.ScopeAttr must be valid":         {ScopeAttr: "\xff"},
+		"Config.ActorAttr must be an":            {ActorAttr: strings.Repeat("x", 256)},
+		"Config.SeqAttr names an attribute":      {SeqAttr: "timestamp"},
+		"Config.ActorNameAttr names an":          {ActorNameAttr: "userId"},
+		"Config.NameIndexName must hold":         {NameIndexName: "by name"},
+		"Config.ActorAndNameIndexName names two": {ActorAndNameIndexName: "chatId-activity-index"},
+		"Config.ActorIndexName must be a name":   {ActorIndexName: "x"},
 	} {
 		_, err := activity.New(db.Client(), "homeops-activities", &cfg)
 		wantInputError(t, err, want)

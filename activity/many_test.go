@@ -69,7 +69,7 @@ func TestRecordManyLeftovers(t *testing.T) {
 		t.Errorf("[1]: %v, want a ConflictError", left.Left[0].Err)
 	}
 	wantInputError(t, left.Left[1].Err, "Name must not be empty")
-	got, err := acts.Count(t.Context(), activity.Which{Scope: home})
+	got, err := acts.Count(t.Context(), activity.Filter{Scope: home})
 	if got != 3 || err != nil {
 		t.Errorf("%d stand, %v", got, err)
 	}

@@ -289,7 +289,7 @@ func (q question) check(t *testing.T, r *rand.Rand, acts *activity.Store, api *p
 		within(t, "rows for the last", sum(api.read), 4*(m.alike+1)+2*m.through)
 		within(t, "requests for the last", len(api.read), m.alike+1+bits.Len(uint(m.through)))
 	}
-	count, err := acts.Count(t.Context(), activity.Which{Scope: q.scope, Actor: q.actor, Name: q.name, From: q.from, To: q.to})
+	count, err := acts.Count(t.Context(), activity.Filter{Scope: q.scope, Actor: q.actor, Name: q.name, From: q.from, To: q.to})
 	if err != nil || count != len(m.answer) {
 		t.Errorf("Count = %d, %v, want %d", count, err, len(m.answer))
 	}

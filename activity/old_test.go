@@ -105,7 +105,7 @@ func TestOldRows(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tc.what, got, tc.want)
 		}
 	}
-	for which, want := range map[activity.Which]int{
+	for filter, want := range map[activity.Filter]int{
 		{Scope: home}:                                        5,
 		{Scope: home, Name: "diskning"}:                      4,
 		{Scope: home, Name: "diskning", From: at(1)}:         3,
@@ -117,8 +117,8 @@ func TestOldRows(t *testing.T) {
 		{Scope: home, To: at(2), From: time.Unix(1, 0)}:      2,
 		{Scope: home, Name: "diskning", To: time.Unix(1, 0)}: 0,
 	} {
-		if got, err := acts.Count(t.Context(), which); got != want || err != nil {
-			t.Errorf("Count %+v: %d, %v, want %d", which, got, err, want)
+		if got, err := acts.Count(t.Context(), filter); got != want || err != nil {
+			t.Errorf("Count %+v: %d, %v, want %d", filter, got, err, want)
 		}
 	}
 
@@ -243,7 +243,7 @@ func TestLookalikes(t *testing.T) {
 		}
 		wantOrder(t, "ByName in pages", got, want, newest)
 	}
-	if got, err := acts.Count(t.Context(), activity.Which{Scope: home, Name: "diskning"}); got != len(want) || err != nil {
+	if got, err := acts.Count(t.Context(), activity.Filter{Scope: home, Name: "diskning"}); got != len(want) || err != nil {
 		t.Errorf("Count = %d, %v, want %d", got, err, len(want))
 	}
 

@@ -42,7 +42,7 @@ func watched(t testing.TB, db *dynamotest.DB, acts *activity.Store) (*pages, *ac
 	return api, acts
 }
 
-// fill writes rows in batches, which is quicker than to record them.
+// fill writes rows in batches, filter is quicker than to record them.
 func fill(t testing.TB, db *dynamotest.DB, table string, rows []map[string]types.AttributeValue) {
 	t.Helper()
 	for batch := range slices.Chunk(rows, 25) {
@@ -308,7 +308,7 @@ func TestCountSkipsLookalikes(t *testing.T) {
 	}
 	fill(t, db, acts.Table().Name, rows)
 	cost := db.Meter(func() {
-		if n, err := acts.Count(t.Context(), activity.Which{Scope: home, Name: "diskning"}); n != 3 || err != nil {
+		if n, err := acts.Count(t.Context(), activity.Filter{Scope: home, Name: "diskning"}); n != 3 || err != nil {
 			t.Errorf("Count = %d, %v", n, err)
 		}
 	})

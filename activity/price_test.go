@@ -53,7 +53,7 @@ func TestPrices(t *testing.T) {
 			return err
 		}},
 		{Func: "Store.Count", Call: func(ctx context.Context) error {
-			_, err := acts.Count(ctx, activity.Which{Scope: home, Name: "diskning"})
+			_, err := acts.Count(ctx, activity.Filter{Scope: home, Name: "diskning"})
 			return err
 		}},
 		{Func: "Store.InScope", Call: walk(func(ctx context.Context) iter.Seq2[activity.Activity, error] {

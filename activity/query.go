@@ -49,7 +49,7 @@ func (s *Store) inScope(scope string, r Range) (query, error) {
 }
 
 func (s *Store) byActor(actor string, r Range) (query, error) {
-	q := query{name: "ByActor", index: s.cfg.ActorIndex, partition: s.cfg.ActorAttr, sort: attrTimestamp, keys: ddb.Item{s.cfg.ActorAttr: s.actorKey(actor)}}
+	q := query{name: "ByActor", index: s.cfg.ActorIndexName, partition: s.cfg.ActorAttr, sort: attrTimestamp, keys: ddb.Item{s.cfg.ActorAttr: s.actorKey(actor)}}
 	if err := s.checkActor(actor); err != nil {
 		return q, err
 	}
@@ -59,7 +59,7 @@ func (s *Store) byActor(actor string, r Range) (query, error) {
 }
 
 func (s *Store) byName(scope, name string, r Range) (query, error) {
-	q := query{name: "ByName", index: s.cfg.NameIndex, partition: s.cfg.ScopeAttr, keys: ddb.Item{s.cfg.ScopeAttr: item.S(scope)}}
+	q := query{name: "ByName", index: s.cfg.NameIndexName, partition: s.cfg.ScopeAttr, keys: ddb.Item{s.cfg.ScopeAttr: item.S(scope)}}
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return q, err
 	}
@@ -68,7 +68,7 @@ func (s *Store) byName(scope, name string, r Range) (query, error) {
 
 func (s *Store) byActorAndName(scope, actor, name string, r Range) (query, error) {
 	both := scopeActor(scope, actor)
-	q := query{name: "ByActorAndName", index: s.cfg.ActorAndNameIndex, partition: attrScopeActor, keys: ddb.Item{attrScopeActor: item.S(both), s.cfg.ScopeAttr: item.S(scope)}}
+	q := query{name: "ByActorAndName", index: s.cfg.ActorAndNameIndexName, partition: attrScopeActor, keys: ddb.Item{attrScopeActor: item.S(both), s.cfg.ScopeAttr: item.S(scope)}}
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return q, err
 	}
@@ -178,7 +178,7 @@ func (s *Store) input(q *query, projection *string) (*dynamodb.QueryInput, error
 		in.IndexName = &q.index
 	}
 	if projection != nil {
-		maps.Copy(in.ExpressionAttributeNames, judgedNames)
+		maps.Copy(in.ExpressionAttributeNames, countNames)
 	}
 	return in, nil
 }

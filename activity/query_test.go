@@ -394,31 +394,31 @@ func TestCount(t *testing.T) {
 	mustRecord(t, acts, elsewhere, other, hers)
 	from, to := all[3].Event.Time(), all[9].Event.Time()
 	for name, tc := range map[string]struct {
-		which activity.Which
-		want  int
+		filter activity.Filter
+		want   int
 	}{
-		"scope":                      {activity.Which{Scope: home}, 14},
-		"scope, consistently":        {activity.Which{Scope: home, Consistent: true}, 14},
-		"scope in a period":          {activity.Which{Scope: home, From: from, To: to}, 6},
-		"actor":                      {activity.Which{Actor: martin}, 14},
-		"actor in a period":          {activity.Which{Actor: martin, From: from, To: to}, 6},
-		"name":                       {activity.Which{Scope: home, Name: "diskning"}, 13},
-		"name in a period":           {activity.Which{Scope: home, Name: "diskning", From: from, To: to}, 6},
-		"actor and name":             {activity.Which{Scope: home, Actor: martin, Name: "diskning"}, 12},
-		"actor and name in a period": {activity.Which{Scope: home, Actor: martin, Name: "diskning", From: from, To: to}, 6},
-		"nothing":                    {activity.Which{Scope: home, Name: "pantning"}, 0},
+		"scope":                      {activity.Filter{Scope: home}, 14},
+		"scope, consistently":        {activity.Filter{Scope: home, Consistent: true}, 14},
+		"scope in a period":          {activity.Filter{Scope: home, From: from, To: to}, 6},
+		"actor":                      {activity.Filter{Actor: martin}, 14},
+		"actor in a period":          {activity.Filter{Actor: martin, From: from, To: to}, 6},
+		"name":                       {activity.Filter{Scope: home, Name: "diskning"}, 13},
+		"name in a period":           {activity.Filter{Scope: home, Name: "diskning", From: from, To: to}, 6},
+		"actor and name":             {activity.Filter{Scope: home, Actor: martin, Name: "diskning"}, 12},
+		"actor and name in a period": {activity.Filter{Scope: home, Actor: martin, Name: "diskning", From: from, To: to}, 6},
+		"nothing":                    {activity.Filter{Scope: home, Name: "pantning"}, 0},
 	} {
-		if got, err := acts.Count(t.Context(), tc.which); got != tc.want || err != nil {
+		if got, err := acts.Count(t.Context(), tc.filter); got != tc.want || err != nil {
 			t.Errorf("%s: %d, %v, want %d", name, got, err, tc.want)
 		}
 	}
-	for want, which := range map[string]activity.Which{
-		"Which.Name must be given":       {Scope: home, Actor: martin},
+	for want, filter := range map[string]activity.Filter{
+		"Filter.Name must be given":      {Scope: home, Actor: martin},
 		"scope must not be empty":        {Name: "diskning"},
 		"Range.Consistent cannot be had": {Scope: home, Name: "diskning", Consistent: true},
 		"Range.To lies before From":      {Scope: home, From: to, To: from},
 	} {
-		_, err := acts.Count(t.Context(), which)
+		_, err := acts.Count(t.Context(), filter)
 		wantInputError(t, err, want)
 	}
 }
@@ -434,14 +434,14 @@ func TestCountFollowsPages(t *testing.T) {
 		all = append(all, a)
 	}
 	mustRecord(t, acts, all...)
-	for _, which := range []activity.Which{{Scope: home}, {Actor: martin}, {Scope: home, Name: "diskning"}, {Scope: home, Actor: martin, Name: "diskning"}} {
+	for _, filter := range []activity.Filter{{Scope: home}, {Actor: martin}, {Scope: home, Name: "diskning"}, {Scope: home, Actor: martin, Name: "diskning"}} {
 		cost := db.Meter(func() {
-			if got, err := acts.Count(t.Context(), which); got != 30 || err != nil {
-				t.Errorf("%+v: %d, %v", which, got, err)
+			if got, err := acts.Count(t.Context(), filter); got != 30 || err != nil {
+				t.Errorf("%+v: %d, %v", filter, got, err)
 			}
 		})
 		if cost.Requests != 2 {
-			t.Errorf("%+v: %d requests for 1.5 MB", which, cost.Requests)
+			t.Errorf("%+v: %d requests for 1.5 MB", filter, cost.Requests)
 		}
 	}
 	for name, way := range waysTo(acts) {

@@ -78,7 +78,7 @@ func TestRequests(t *testing.T) {
 	if _, err := acts.InScopePage(t.Context(), home, activity.Range{From: monday}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := acts.Count(t.Context(), activity.Which{Scope: home, Name: "diskning"}); err != nil {
+	if _, err := acts.Count(t.Context(), activity.Filter{Scope: home, Name: "diskning"}); err != nil {
 		t.Fatal(err)
 	}
 	const (

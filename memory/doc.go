@@ -4,7 +4,7 @@
 //	mem := memory.New(acts, tzclock.Stockholm)
 //	last, ok, err := mem.LastOf(ctx, chat, "diskning") // who did X last
 //	last, ok, err = mem.LastBy(ctx, chat, "42", "diskning") // when did U last do X
-//	n, err := mem.ThisWeek(ctx, memory.Week{Scope: chat, Name: "diskning", Of: askedAt})
+//	n, err := mem.ThisWeek(ctx, memory.ThisWeek{Scope: chat, Name: "diskning", Of: askedAt})
 //
 // # Guarantees
 //

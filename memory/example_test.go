@@ -74,7 +74,7 @@ func ExampleMemory_LastBy() {
 func ExampleMemory_CountBy() {
 	ctx := context.Background()
 	mem := shop(ctx)
-	n, err := mem.CountBy(ctx, memory.Question{
+	n, err := mem.CountBy(ctx, activity.Filter{
 		Scope: "shop-7", Name: "order",
 		From: time.Date(2026, 3, 24, 0, 0, 0, 0, time.UTC),
 	})
@@ -87,7 +87,7 @@ func ExampleMemory_ThisWeek() {
 	mem := shop(ctx)
 	asked := time.Date(2026, 3, 29, 22, 30, 0, 0, time.UTC) // half past midnight on Monday, in Stockholm
 	for _, at := range []time.Time{asked, asked.Add(-time.Hour)} {
-		n, err := mem.ThisWeek(ctx, memory.Week{Scope: "shop-7", Name: "order", Of: at})
+		n, err := mem.ThisWeek(ctx, memory.ThisWeek{Scope: "shop-7", Name: "order", Of: at})
 		fmt.Println(n, err)
 	}
 	// Output:

@@ -3,12 +3,12 @@ package memory
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"time"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -33,7 +33,7 @@ func New(acts *activity.Store, zone tzclock.Zone) *Memory { return &Memory{acts:
 // does when "dish" is asked for, each such name adds 1 request and 0.5 RCU at
 // most, however many rows it has: see [activity.Store.ByName].
 func (m *Memory) LastOf(ctx context.Context, scope, name string) (activity.Activity, bool, error) {
-	return first("LastOf", m.acts.ByName(ctx, scope, name, newest))
+	return m.first("LastOf", m.acts.ByName(ctx, scope, name, newest))
 }
 
 // LastBy returns the latest activity of a name that the actor did in a scope,
@@ -42,55 +42,48 @@ func (m *Memory) LastOf(ctx context.Context, scope, name string) (activity.Activ
 // Price: 1 request, 0.5 RCU. However long the history, on rows up to 1 KB; as
 // [Memory.LastOf] where an older system's rows were given a chatUser.
 func (m *Memory) LastBy(ctx context.Context, scope, actor, name string) (activity.Activity, bool, error) {
-	return first("LastBy", m.acts.ByActorAndName(ctx, scope, actor, name, newest))
+	return m.first("LastBy", m.acts.ByActorAndName(ctx, scope, actor, name, newest))
 }
 
 var newest = activity.Range{NewestFirst: true, Limit: 1}
 
-func first(method string, walk iter.Seq2[activity.Activity, error]) (activity.Activity, bool, error) {
+func (m *Memory) first(method string, walk iter.Seq2[activity.Activity, error]) (activity.Activity, bool, error) {
 	for a, err := range walk {
-		return a, err == nil, wrap(method, err)
+		return a, err == nil, m.wrap(method, err)
 	}
 	return activity.Activity{}, false, nil
 }
 
-// wrap says which question failed. Bad input says so itself.
-func wrap(method string, err error) error {
+// wrap says which method failed on which table. Bad input needs neither.
+func (m *Memory) wrap(method string, err error) error {
 	if _, bad := errors.AsType[*event.InputError](err); bad || err == nil {
 		return err
 	}
-	return fmt.Errorf("%s: %s: %w", pkg, method, err)
+	return ddb.Wrap(pkg, method, m.acts.Table().Name, err)
 }
 
-// Question asks how often something was done in a scope.
-type Question struct {
-	Scope string
-	Actor string // "" is everybody
-	Name  string
-
-	From time.Time // part of the period; zero is the beginning
-	To   time.Time // no part of it; zero is the end
-}
-
-// CountBy returns how often the activity was done in the period, exactly.
+// CountBy returns how often the activity was done in the period, exactly. The
+// filter must have a Scope and a Name; without an Actor it counts everybody's.
+// Consistent is bad input: counts read indexes.
 //
 // Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB begun of the matches inside
 // the period, and 1 request for each MB. Rows of an older system add to it as
 // they do in [activity.Store.Count].
-func (m *Memory) CountBy(ctx context.Context, q Question) (int, error) {
-	return m.count(ctx, "CountBy", q)
+func (m *Memory) CountBy(ctx context.Context, f activity.Filter) (int, error) {
+	return m.count(ctx, "CountBy", "Filter", f)
 }
 
-func (m *Memory) count(ctx context.Context, method string, q Question) (int, error) {
-	if q.Scope == "" || q.Name == "" { // the log counts without them, but something else
-		return 0, event.BadInput(pkg, "Question", "must have a Scope and a Name")
+// count counts for a method, whose argument is called so in errors.
+func (m *Memory) count(ctx context.Context, method, argument string, f activity.Filter) (int, error) {
+	if f.Scope == "" || f.Name == "" { // the log counts without them, but something else
+		return 0, event.BadInput(pkg, argument, "must have a Scope and a Name")
 	}
-	n, err := m.acts.Count(ctx, activity.Which{Scope: q.Scope, Actor: q.Actor, Name: q.Name, From: q.From, To: q.To})
-	return n, wrap(method, err)
+	n, err := m.acts.Count(ctx, f)
+	return n, m.wrap(method, err)
 }
 
-// Week asks how often something was done in a scope in a local week.
-type Week struct {
+// ThisWeek asks how often something was done in a scope in a local week.
+type ThisWeek struct {
 	Scope string
 	Actor string // "" is everybody
 	Name  string
@@ -102,13 +95,13 @@ type Week struct {
 // start of its Monday to the start of the next, exactly.
 //
 // Price: 1 request, 0.5 RCU. As [Memory.CountBy].
-func (m *Memory) ThisWeek(ctx context.Context, w Week) (int, error) {
+func (m *Memory) ThisWeek(ctx context.Context, w ThisWeek) (int, error) {
 	if err := m.zone.Check(pkg, "zone"); err != nil {
 		return 0, err
 	}
 	if w.Of.IsZero() {
-		return 0, event.BadInput(pkg, "Week.Of", "must be a time of the week")
+		return 0, event.BadInput(pkg, "ThisWeek.Of", "must be a time of the week")
 	}
 	from, to := m.zone.Week(w.Of)
-	return m.count(ctx, "ThisWeek", Question{Scope: w.Scope, Actor: w.Actor, Name: w.Name, From: from, To: to})
+	return m.count(ctx, "ThisWeek", "ThisWeek", activity.Filter{Scope: w.Scope, Actor: w.Actor, Name: w.Name, From: from, To: to})
 }

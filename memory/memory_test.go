@@ -177,7 +177,7 @@ func TestLastSkipsLookalikes(t *testing.T) {
 	if cost := db.Meter(check); cost.Requests != 2 {
 		t.Errorf("a hundred rows of one other name: %s", cost)
 	}
-	n, err := mem.CountBy(t.Context(), memory.Question{Scope: home, Name: "diskning"})
+	n, err := mem.CountBy(t.Context(), activity.Filter{Scope: home, Name: "diskning"})
 	if n != 2 || err != nil {
 		t.Errorf("CountBy = %d, %v", n, err)
 	}
@@ -230,7 +230,7 @@ func TestLastFindsOldRows(t *testing.T) {
 	if !ok || err != nil || !got.At.Equal(monday) { // old rows have no chatUser: the doc says so
 		t.Errorf("LastBy: %+v, %v, %v", got, ok, err)
 	}
-	n, err := mem.ThisWeek(t.Context(), memory.Week{Scope: home, Name: "diskning", Of: monday})
+	n, err := mem.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Name: "diskning", Of: monday})
 	if n != 2 || err != nil {
 		t.Errorf("ThisWeek = %d, %v", n, err)
 	}
@@ -273,13 +273,13 @@ func TestWeeks(t *testing.T) {
 			}
 			for _, of := range []time.Time{start, start.Add(100 * time.Hour), end.Add(-1)} {
 				for actor, want := range map[string]int{"": 5, martin: 2, rebecca: 3} {
-					got, err := mem.ThisWeek(t.Context(), memory.Week{Scope: home, Actor: actor, Name: "diskning", Of: of})
+					got, err := mem.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Actor: actor, Name: "diskning", Of: of})
 					if got != want || err != nil {
 						t.Errorf("week of %v, actor %q: %d, %v, want %d", of, actor, got, err, want)
 					}
 				}
 			}
-			got, err := mem.ThisWeek(t.Context(), memory.Week{Scope: home, Name: "diskning", Of: end})
+			got, err := mem.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Name: "diskning", Of: end})
 			if got != 1 || err != nil {
 				t.Errorf("the next week: %d, %v", got, err)
 			}
@@ -296,14 +296,14 @@ func TestCountPaysForMatches(t *testing.T) {
 		all = append(all, did(t, home, []string{martin, rebecca}[i%2], []string{"diskning", "tvätt", "pantning"}[i%3], monday.Add(time.Duration(i)*time.Hour)))
 	}
 	mustRecord(t, acts, all...)
-	q := memory.Question{Scope: home, Actor: martin, Name: "tvätt", From: monday.Add(100 * time.Hour), To: monday.Add(112 * time.Hour)}
+	q := activity.Filter{Scope: home, Actor: martin, Name: "tvätt", From: monday.Add(100 * time.Hour), To: monday.Add(112 * time.Hour)}
 	cost := db.Meter(func() {
 		if n, err := mem.CountBy(t.Context(), q); n != 2 || err != nil {
 			t.Errorf("CountBy = %d, %v", n, err)
 		}
 	})
 	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
-	for q, want := range map[memory.Question]int{
+	for q, want := range map[activity.Filter]int{
 		{Scope: home, Name: "tvätt"}:                           100,
 		{Scope: home, Actor: martin, Name: "tvätt"}:            50,
 		{Scope: away, Name: "tvätt"}:                           0,
@@ -328,7 +328,7 @@ func TestCountFollowsPages(t *testing.T) {
 		all = append(all, a)
 	}
 	mustRecord(t, acts, all...)
-	if n, err := mem.ThisWeek(t.Context(), memory.Week{Scope: home, Name: "diskning", Of: monday}); n != 30 || err != nil {
+	if n, err := mem.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Name: "diskning", Of: monday}); n != 30 || err != nil {
 		t.Errorf("ThisWeek = %d, %v", n, err)
 	}
 }
@@ -340,19 +340,19 @@ func TestRefuses(t *testing.T) {
 	ask := func(f func() (int, error)) error { _, err := f(); return err }
 	cost := db.Meter(func() {
 		for want, err := range map[string]error{
-			"activity: scope must not be empty":    ask(func() (int, error) { _, _, err := mem.LastOf(t.Context(), "", "x"); return 0, err }),
-			"activity: name must not be empty":     ask(func() (int, error) { _, _, err := mem.LastOf(t.Context(), home, ""); return 0, err }),
-			"activity: Actor must be a decimal":    ask(func() (int, error) { _, _, err := mem.LastBy(t.Context(), home, "", "x"); return 0, err }),
-			"memory: Question must have a Scope":   ask(func() (int, error) { return mem.CountBy(t.Context(), memory.Question{Actor: martin}) }),
-			"memory: Question must have a Scope a": ask(func() (int, error) { return mem.CountBy(t.Context(), memory.Question{Scope: home}) }),
+			"activity: scope must not be empty":  ask(func() (int, error) { _, _, err := mem.LastOf(t.Context(), "", "x"); return 0, err }),
+			"activity: name must not be empty":   ask(func() (int, error) { _, _, err := mem.LastOf(t.Context(), home, ""); return 0, err }),
+			"activity: Actor must be a decimal":  ask(func() (int, error) { _, _, err := mem.LastBy(t.Context(), home, "", "x"); return 0, err }),
+			"memory: Filter must have a Scope":   ask(func() (int, error) { return mem.CountBy(t.Context(), activity.Filter{Actor: martin}) }),
+			"memory: Filter must have a Scope a": ask(func() (int, error) { return mem.CountBy(t.Context(), activity.Filter{Scope: home}) }),
 			"activity: Range.To lies before": ask(func() (int, error) {
-				return mem.CountBy(t.Context(), memory.Question{Scope: home, Name: "x", From: monday, To: monday.Add(-1)})
+				return mem.CountBy(t.Context(), activity.Filter{Scope: home, Name: "x", From: monday, To: monday.Add(-1)})
 			}),
-			"memory: Week.Of must be": ask(func() (int, error) { return mem.ThisWeek(t.Context(), memory.Week{Scope: home, Name: "x"}) }),
+			"memory: ThisWeek.Of must be": ask(func() (int, error) { return mem.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Name: "x"}) }),
 			"memory: zone must be given": ask(func() (int, error) {
-				return nowhere.ThisWeek(t.Context(), memory.Week{Scope: home, Name: "x", Of: monday})
+				return nowhere.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Name: "x", Of: monday})
 			}),
-			"memory: Question must have a Scope and": ask(func() (int, error) { return mem.ThisWeek(t.Context(), memory.Week{Scope: home, Of: monday}) }),
+			"memory: ThisWeek must have a Scope and": ask(func() (int, error) { return mem.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Of: monday}) }),
 		} {
 			var bad *event.InputError
 			if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), want) {
@@ -376,10 +376,10 @@ func TestTroubleIsAnError(t *testing.T) {
 	mem := memory.New(acts, tzclock.Stockholm)
 	errs := map[string]error{}
 	var ok1, ok2 bool
-	_, ok1, errs["LastOf: activity: ByName"] = mem.LastOf(t.Context(), home, "diskning")
-	_, ok2, errs["LastBy: activity: ByActorAndName"] = mem.LastBy(t.Context(), home, martin, "diskning")
-	_, errs["CountBy: activity: Count"] = mem.CountBy(t.Context(), memory.Question{Scope: home, Name: "diskning"})
-	_, errs["ThisWeek: activity: Count"] = mem.ThisWeek(t.Context(), memory.Week{Scope: home, Name: "diskning", Of: monday})
+	_, ok1, errs["LastOf"] = mem.LastOf(t.Context(), home, "diskning")
+	_, ok2, errs["LastBy"] = mem.LastBy(t.Context(), home, martin, "diskning")
+	_, errs["CountBy"] = mem.CountBy(t.Context(), activity.Filter{Scope: home, Name: "diskning"})
+	_, errs["ThisWeek"] = mem.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Name: "diskning", Of: monday})
 	for method, err := range errs {
 		var missing *types.ResourceNotFoundException
 		if want := "memory: " + method + " on table " + acts.Table().Name + ": "; !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), want) {
@@ -398,11 +398,11 @@ func TestPrices(t *testing.T) {
 		{Func: "Memory.LastOf", Call: func(ctx context.Context) error { _, _, err := mem.LastOf(ctx, home, "diskning"); return err }},
 		{Func: "Memory.LastBy", Call: func(ctx context.Context) error { _, _, err := mem.LastBy(ctx, home, martin, "diskning"); return err }},
 		{Func: "Memory.CountBy", Call: func(ctx context.Context) error {
-			_, err := mem.CountBy(ctx, memory.Question{Scope: home, Name: "diskning"})
+			_, err := mem.CountBy(ctx, activity.Filter{Scope: home, Name: "diskning"})
 			return err
 		}},
 		{Func: "Memory.ThisWeek", Call: func(ctx context.Context) error {
-			_, err := mem.ThisWeek(ctx, memory.Week{Scope: home, Actor: martin, Name: "diskning", Of: monday})
+			_, err := mem.ThisWeek(ctx, memory.ThisWeek{Scope: home, Actor: martin, Name: "diskning", Of: monday})
 			return err
 		}},
 	})

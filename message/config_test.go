@@ -20,7 +20,7 @@ func TestConfiguredTable(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{
 		ActorType: message.String, ScopeAttr: "order", SeqAttr: "count", ActorAttr: "user", ActorNameAttr: "name",
-		UserIndex: true, UserIndexName: "by-user",
+		ActorIndex: true, ActorIndexName: "by-user",
 	})
 	want := schema.Table{
 		Name: e.table,
@@ -43,7 +43,7 @@ func TestConfiguredTable(t *testing.T) {
 	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{})); !cmp.Equal(got, []int64{1, 2, 3, 4}) {
 		t.Errorf("InScope = %v", got)
 	}
-	pace, err := e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 5, Actor: "7", At: noon})
+	pace, err := e.FastConversation(t.Context(), message.FastConversation{Scope: chat, Seq: 5, Actor: "7", At: noon})
 	if err != nil || pace.Others != 2 {
 		t.Errorf("FastConversation = %+v, %v, want Anna and 007", pace, err)
 	}
@@ -63,14 +63,14 @@ func TestConfiguredTable(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	for field, configs := range map[string][]message.Config{
-		"Config.ActorType":     {{ActorType: 2}},
-		"Config.ScopeAttr":     {{ScopeAttr: "text"}, {ScopeAttr: "\xff"}},
-		"Config.SeqAttr":       {{SeqAttr: "chatId"}, {SeqAttr: "ttl"}},
-		"Config.ActorAttr":     {{ActorAttr: "messageId"}, {ActorAttr: "timestamp"}},
-		"Config.ActorNameAttr": {{ActorNameAttr: "userId"}},
-		"Config.Retention":     {{Retention: -time.Hour}, {Retention: time.Minute}},
-		"Config.MaxSkew":       {{MaxSkew: -1}, {MaxSkew: 25 * time.Hour}},
-		"Config.UserIndexName": {{UserIndexName: "a"}},
+		"Config.ActorType":      {{ActorType: 2}},
+		"Config.ScopeAttr":      {{ScopeAttr: "text"}, {ScopeAttr: "\xff"}},
+		"Config.SeqAttr":        {{SeqAttr: "chatId"}, {SeqAttr: "ttl"}},
+		"Config.ActorAttr":      {{ActorAttr: "messageId"}, {ActorAttr: "timestamp"}},
+		"Config.ActorNameAttr":  {{ActorNameAttr: "userId"}},
+		"Config.Retention":      {{Retention: -time.Hour}, {Retention: time.Minute}},
+		"Config.MaxSkew":        {{MaxSkew: -1}, {MaxSkew: 25 * time.Hour}},
+		"Config.ActorIndexName": {{ActorIndexName: "a"}},
 	} {
 		for i, cfg := range configs {
 			s, err := message.New(silent{t}, "messages", &cfg)

@@ -6,7 +6,7 @@
 //	out, err := msgs.Save(ctx, m)                  // event.Created or event.Duplicate
 //	for m, err := range msgs.InScope(ctx, chat, message.Range{NewestFirst: true}) { … }
 //
-//	pace, err := msgs.FastConversation(ctx, message.Fast{Scope: chat, Seq: m.Seq, Actor: m.Actor, At: m.At})
+//	pace, err := msgs.FastConversation(ctx, message.FastConversation{Scope: chat, Seq: m.Seq, Actor: m.Actor, At: m.At})
 //	if pace.Fast {
 //		return // three others spoke within the last minute: say nothing
 //	}

@@ -140,7 +140,7 @@ func ExampleStore_FastConversation() {
 		fmt.Println(err)
 		return
 	}
-	fast := message.Fast{Scope: last.Scope, Seq: last.Seq, Actor: last.Actor, At: last.At}
+	fast := message.FastConversation{Scope: last.Scope, Seq: last.Seq, Actor: last.Actor, At: last.At}
 	pace, err := msgs.FastConversation(ctx, fast)
 	fmt.Println(pace.Fast, pace.Others, err)
 

@@ -10,9 +10,9 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Fast asks whether a conversation was moving fast when a message was said.
-// Scope, Seq, Actor and At are that message's.
-type Fast struct {
+// FastConversation asks whether a conversation was moving fast when a message
+// was said. Scope, Seq, Actor and At are that message's.
+type FastConversation struct {
 	Scope string
 	Seq   int64
 	Actor string
@@ -29,7 +29,7 @@ type Fast struct {
 	Consistent bool
 }
 
-// Pace answers a [Fast].
+// Pace answers a [FastConversation].
 type Pace struct {
 	Fast   bool // Others has reached the threshold
 	Others int  // messages of others in the window, counted up to the threshold
@@ -65,7 +65,7 @@ const paceProjection = "#seq, #actor, #timestamp"
 // Price: 1 request, 0.5 RCU. The first page is one row more than the
 // threshold, each further twice the one before up to 1024: 1 request and
 // 0.5 RCU for each 4 KB; twice the units when Consistent.
-func (s *Store) FastConversation(ctx context.Context, f Fast) (Pace, error) {
+func (s *Store) FastConversation(ctx context.Context, f FastConversation) (Pace, error) {
 	if err := s.checkFast(&f); err != nil {
 		return Pace{}, err
 	}
@@ -95,7 +95,7 @@ func (s *Store) FastConversation(ctx context.Context, f Fast) (Pace, error) {
 
 // count adds a page to the pace, and reports whether that was enough: the
 // threshold is reached, or the last message with a time lies before the window.
-func (s *Store) count(pace *Pace, f Fast, page []ddb.Item) (over bool, err error) {
+func (s *Store) count(pace *Pace, f FastConversation, page []ddb.Item) (over bool, err error) {
 	opens := f.At.Add(-f.Window)
 	for _, row := range page {
 		said, err := item.Millis(row, attrTimestamp)
@@ -121,7 +121,7 @@ func (s *Store) count(pace *Pace, f Fast, page []ddb.Item) (over bool, err error
 }
 
 // checkFast fills the defaults and refuses what no message can be.
-func (s *Store) checkFast(f *Fast) error {
+func (s *Store) checkFast(f *FastConversation) error {
 	if f.Window == 0 {
 		f.Window = standardWindow
 	}

@@ -17,36 +17,36 @@ func TestFastConversation(t *testing.T) {
 	own := said(100, anna, 0) // what the question is about, said at noon
 	for name, tc := range map[string]struct {
 		before []message.Message
-		ask    message.Fast // besides the message
+		ask    message.FastConversation // besides the message
 		want   message.Pace
 	}{
-		"alone":            {nil, message.Fast{}, message.Pace{}},
-		"two others":       {[]message.Message{said(98, bo, 20), said(99, cia, 10)}, message.Fast{}, message.Pace{Others: 2}},
-		"three of others":  {[]message.Message{said(97, bo, 30), said(98, bo, 20), said(99, cia, 10)}, message.Fast{}, message.Pace{Fast: true, Others: 3}},
-		"four, counted up": {[]message.Message{said(96, bo, 40), said(97, bo, 30), said(98, bo, 20), said(99, cia, 10)}, message.Fast{}, message.Pace{Fast: true, Others: 3}},
+		"alone":            {nil, message.FastConversation{}, message.Pace{}},
+		"two others":       {[]message.Message{said(98, bo, 20), said(99, cia, 10)}, message.FastConversation{}, message.Pace{Others: 2}},
+		"three of others":  {[]message.Message{said(97, bo, 30), said(98, bo, 20), said(99, cia, 10)}, message.FastConversation{}, message.Pace{Fast: true, Others: 3}},
+		"four, counted up": {[]message.Message{said(96, bo, 40), said(97, bo, 30), said(98, bo, 20), said(99, cia, 10)}, message.FastConversation{}, message.Pace{Fast: true, Others: 3}},
 		"one's own do not count": {
-			[]message.Message{said(97, anna, 30), said(98, bo, 20), said(99, anna, 10)}, message.Fast{}, message.Pace{Others: 1},
+			[]message.Message{said(97, anna, 30), said(98, bo, 20), said(99, anna, 10)}, message.FastConversation{}, message.Pace{Others: 1},
 		},
 		"one at the edge": {
-			[]message.Message{said(97, bo, 60.001), said(98, bo, 60), said(99, cia, 0)}, message.Fast{}, message.Pace{Others: 2},
+			[]message.Message{said(97, bo, 60.001), said(98, bo, 60), said(99, cia, 0)}, message.FastConversation{}, message.Pace{Others: 2},
 		},
 		"what was said later does not count": {
-			[]message.Message{said(99, bo, 10), said(101, bo, 0), said(102, cia, 0), said(103, bo, 0)}, message.Fast{}, message.Pace{Others: 1},
+			[]message.Message{said(99, bo, 10), said(101, bo, 0), said(102, cia, 0), said(103, bo, 0)}, message.FastConversation{}, message.Pace{Others: 1},
 		},
 		"nor what stands before but was said after": {
-			[]message.Message{said(98, bo, 10), said(99, bo, -1)}, message.Fast{}, message.Pace{Others: 1},
+			[]message.Message{said(98, bo, 10), said(99, bo, -1)}, message.FastConversation{}, message.Pace{Others: 1},
 		},
 		"nobody is not another": {
-			[]message.Message{said(97, "", 30), said(98, "", 20), said(99, bo, 10)}, message.Fast{}, message.Pace{Others: 1},
+			[]message.Message{said(97, "", 30), said(98, "", 20), said(99, bo, 10)}, message.FastConversation{}, message.Pace{Others: 1},
 		},
 		"a window of its own": {
-			[]message.Message{said(97, bo, 30), said(98, bo, 20), said(99, cia, 10)}, message.Fast{Window: 20 * time.Second}, message.Pace{Others: 2},
+			[]message.Message{said(97, bo, 30), said(98, bo, 20), said(99, cia, 10)}, message.FastConversation{Window: 20 * time.Second}, message.Pace{Others: 2},
 		},
 		"a threshold of its own": {
-			[]message.Message{said(98, bo, 20), said(99, cia, 10)}, message.Fast{Threshold: 1}, message.Pace{Fast: true, Others: 1},
+			[]message.Message{said(98, bo, 20), said(99, cia, 10)}, message.FastConversation{Threshold: 1}, message.Pace{Fast: true, Others: 1},
 		},
 		"consistent": {
-			[]message.Message{said(97, bo, 30), said(98, bo, 20), said(99, cia, 10)}, message.Fast{Consistent: true}, message.Pace{Fast: true, Others: 3},
+			[]message.Message{said(97, bo, 30), said(98, bo, 20), said(99, cia, 10)}, message.FastConversation{Consistent: true}, message.Pace{Fast: true, Others: 3},
 		},
 	} {
 		e := open(t, message.Config{})
@@ -67,7 +67,7 @@ func TestFastConversation(t *testing.T) {
 func TestFastConversationCountsWhatComesLate(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{})
-	ask := message.Fast{Scope: chat, Seq: 3, Actor: anna, At: noon}
+	ask := message.FastConversation{Scope: chat, Seq: 3, Actor: anna, At: noon}
 	for seq := int64(2); seq > 0; seq-- {
 		e.save(t, said(seq, bo, 10))
 		if pace, err := e.FastConversation(t.Context(), ask); err != nil || pace.Others != int(3-seq) {
@@ -84,7 +84,7 @@ func TestFastConversationReadsAsFarAsTheWindow(t *testing.T) {
 	for seq := int64(4); seq < 34; seq++ {
 		e.save(t, said(seq, anna, float64(40-seq)))
 	}
-	ask := message.Fast{Scope: chat, Seq: 34, Actor: anna, At: noon}
+	ask := message.FastConversation{Scope: chat, Seq: 34, Actor: anna, At: noon}
 	if pace, err := e.FastConversation(t.Context(), ask); err != nil || !pace.Fast || pace.Others != 3 {
 		t.Errorf("FastConversation = %+v, %v", pace, err)
 	}
@@ -101,15 +101,15 @@ func TestFastConversationReadsNoFurther(t *testing.T) {
 	for seq := int64(1); seq <= 60; seq++ {
 		e.save(t, said(seq, bo, float64(70-seq)))
 	}
-	ask := message.Fast{Scope: chat, Seq: 61, Actor: anna, At: noon, Window: time.Hour}
+	ask := message.FastConversation{Scope: chat, Seq: 61, Actor: anna, At: noon, Window: time.Hour}
 	for name, tc := range map[string]struct {
-		change   func(*message.Fast)
+		change   func(*message.FastConversation)
 		requests int
 	}{
-		"the threshold is met on the first page": {func(*message.Fast) {}, 1},
-		"one's own long row":                     {func(f *message.Fast) { f.Actor = bo }, 4}, // 4, 8, 16, 32 rows
-		"a narrow window":                        {func(f *message.Fast) { f.Actor, f.Window = bo, 12*time.Second }, 1},
-		"the first message":                      {func(f *message.Fast) { f.Seq = 1 }, 0},
+		"the threshold is met on the first page": {func(*message.FastConversation) {}, 1},
+		"one's own long row":                     {func(f *message.FastConversation) { f.Actor = bo }, 4}, // 4, 8, 16, 32 rows
+		"a narrow window":                        {func(f *message.FastConversation) { f.Actor, f.Window = bo, 12*time.Second }, 1},
+		"the first message":                      {func(f *message.FastConversation) { f.Seq = 1 }, 0},
 	} {
 		f := ask
 		tc.change(&f)
@@ -134,7 +134,7 @@ func TestFastConversationReadsNoFurther(t *testing.T) {
 // one request, and no more is read than where times rise.
 func TestFastConversationLooksPastASlowClock(t *testing.T) {
 	t.Parallel()
-	ask := message.Fast{Scope: chat, Seq: 100, Actor: anna, At: noon}
+	ask := message.FastConversation{Scope: chat, Seq: 100, Actor: anna, At: noon}
 	for name, tc := range map[string]struct {
 		before   []message.Message
 		want     message.Pace
@@ -171,7 +171,7 @@ func TestFastConversationWhenAsked(t *testing.T) {
 	const kept, skew = time.Hour, 5 * time.Minute
 	e := open(t, message.Config{Retention: kept, MaxSkew: skew})
 	e.save(t, said(1, bo, 60), said(2, bo, 30), said(3, cia, 0))
-	ask := message.Fast{Scope: chat, Seq: 4, Actor: anna, At: noon}
+	ask := message.FastConversation{Scope: chat, Seq: 4, Actor: anna, At: noon}
 	horizon := noon.Add(kept - skew - time.Minute)
 	for _, now := range []time.Time{noon, horizon.Add(-time.Millisecond)} {
 		e.now = now
@@ -208,7 +208,7 @@ func TestExpiredRowsEndTheReading(t *testing.T) {
 	m.At = e.now.Add(-10 * time.Second)
 	e.save(t, m)
 	cost := e.db.Meter(func() {
-		pace, err := e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 42, Actor: anna, At: e.now})
+		pace, err := e.FastConversation(t.Context(), message.FastConversation{Scope: chat, Seq: 42, Actor: anna, At: e.now})
 		if err != nil || pace.Others != 1 {
 			t.Errorf("FastConversation = %+v, %v", pace, err)
 		}
@@ -241,12 +241,12 @@ func TestFastConversationAmongOldRows(t *testing.T) {
 	e.put(t, timeless) // must not end the window
 	e.save(t, said(7, anna, 1))
 
-	pace, err := e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 8, Actor: anna, At: noon, Threshold: 9})
+	pace, err := e.FastConversation(t.Context(), message.FastConversation{Scope: chat, Seq: 8, Actor: anna, At: noon, Threshold: 9})
 	if err != nil || pace.Others != 3 {
 		t.Errorf("FastConversation = %+v, %v, want 3 others", pace, err)
 	}
 	// For a message without a sender everybody is another.
-	pace, err = e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 8, At: noon, Threshold: 9})
+	pace, err = e.FastConversation(t.Context(), message.FastConversation{Scope: chat, Seq: 8, At: noon, Threshold: 9})
 	if err != nil || pace.Others != 4 {
 		t.Errorf("FastConversation of nobody's = %+v, %v, want 4 others", pace, err)
 	}
@@ -279,7 +279,7 @@ func TestFastConversationLaw(t *testing.T) {
 				}
 			}
 			want := message.Pace{Fast: others >= threshold, Others: min(others, threshold)}
-			got, err := e.FastConversation(t.Context(), message.Fast{
+			got, err := e.FastConversation(t.Context(), message.FastConversation{
 				Scope: chat, Seq: own.Seq, Actor: own.Actor, At: own.At, Window: window, Threshold: threshold,
 			})
 			if err != nil || got != want {
@@ -295,16 +295,16 @@ func TestBadFastSendsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for field, spoils := range map[string][]func(*message.Fast){
-		"Scope":     {func(f *message.Fast) { f.Scope = "" }},
-		"Seq":       {func(f *message.Fast) { f.Seq = 0 }},
-		"Actor":     {func(f *message.Fast) { f.Actor = "bo" }},
-		"At":        {func(f *message.Fast) { f.At = time.Time{} }, func(f *message.Fast) { f.At = noon.Add(2 * time.Hour) }},
-		"Window":    {func(f *message.Fast) { f.Window = -1 }, func(f *message.Fast) { f.Window = 25 * time.Hour }},
-		"Threshold": {func(f *message.Fast) { f.Threshold = -1 }, func(f *message.Fast) { f.Threshold = 1001 }},
+	for field, spoils := range map[string][]func(*message.FastConversation){
+		"Scope":     {func(f *message.FastConversation) { f.Scope = "" }},
+		"Seq":       {func(f *message.FastConversation) { f.Seq = 0 }},
+		"Actor":     {func(f *message.FastConversation) { f.Actor = "bo" }},
+		"At":        {func(f *message.FastConversation) { f.At = time.Time{} }, func(f *message.FastConversation) { f.At = noon.Add(2 * time.Hour) }},
+		"Window":    {func(f *message.FastConversation) { f.Window = -1 }, func(f *message.FastConversation) { f.Window = 25 * time.Hour }},
+		"Threshold": {func(f *message.FastConversation) { f.Threshold = -1 }, func(f *message.FastConversation) { f.Threshold = 1001 }},
 	} {
 		for _, spoil := range spoils {
-			f := message.Fast{Scope: chat, Seq: 1, Actor: anna, At: noon}
+			f := message.FastConversation{Scope: chat, Seq: 1, Actor: anna, At: noon}
 			spoil(&f)
 			_, err := s.FastConversation(t.Context(), f)
 			wantBad(t, err, field)

@@ -68,7 +68,7 @@ func TestTypeScriptRows(t *testing.T) {
 	if got := seqs(t, e.InScope(t.Context(), chat, since)); !cmp.Equal(got, []int64{15, 14, 13, 12}) {
 		t.Errorf("since = %v", got)
 	}
-	pace, err := e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 15, Actor: bo, At: noon})
+	pace, err := e.FastConversation(t.Context(), message.FastConversation{Scope: chat, Seq: 15, Actor: bo, At: noon})
 	if err != nil || pace.Others != 2 {
 		t.Errorf("FastConversation = %+v, %v, want Anna's two", pace, err)
 	}
@@ -120,7 +120,7 @@ func TestStrangeRows(t *testing.T) {
 	row := golden.Item(t, "testdata/typescript.json")
 	row["timestamp"] = text("noon")
 	e.put(t, row)
-	if pace, err := e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 13, At: noon}); err == nil {
+	if pace, err := e.FastConversation(t.Context(), message.FastConversation{Scope: chat, Seq: 13, At: noon}); err == nil {
 		t.Errorf("FastConversation = %+v", pace)
 	}
 }

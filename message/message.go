@@ -80,12 +80,12 @@ type Config struct {
 	// at most a day and less than the Retention.
 	MaxSkew time.Duration
 
-	// UserIndex adds an index by actor and time to the table's definition,
+	// ActorIndex adds an index by actor and time to the table's definition,
 	// for queries of the application; this package has none that needs it.
 	// Each save of a message with an actor then costs 1 WCU more.
-	UserIndex bool
-	// UserIndexName defaults to "userId-timestamp-index".
-	UserIndexName string
+	ActorIndex bool
+	// ActorIndexName defaults to "userId-timestamp-index".
+	ActorIndexName string
 }
 
 // Store keeps messages in one table. It is safe for concurrent use.
@@ -131,7 +131,7 @@ func (c *Config) fill() {
 		{&c.SeqAttr, "messageId"},
 		{&c.ActorAttr, "userId"},
 		{&c.ActorNameAttr, "userName"},
-		{&c.UserIndexName, "userId-timestamp-index"},
+		{&c.ActorIndexName, "userId-timestamp-index"},
 	} {
 		if *name.attr == "" {
 			*name.attr = name.standard
@@ -161,7 +161,7 @@ func (c *Config) validate() error {
 	if c.Retention != 0 && c.Retention <= c.MaxSkew {
 		return event.BadInput(pkg, "Config.Retention", "must be longer than MaxSkew, or 0 to keep for ever")
 	}
-	return check.Index(pkg, "Config.UserIndexName", c.UserIndexName)
+	return check.Index(pkg, "Config.ActorIndexName", c.ActorIndexName)
 }
 
 // Table returns the table's definition. With a Retention messages expire by
@@ -174,9 +174,9 @@ func (s *Store) Table() schema.Table {
 	if s.cfg.Retention > 0 {
 		table.TTL = attrTTL
 	}
-	if s.cfg.UserIndex {
+	if s.cfg.ActorIndex {
 		table.Indexes = []schema.Index{{
-			Name: s.cfg.UserIndexName,
+			Name: s.cfg.ActorIndexName,
 			Key:  schema.Key{Partition: actor.Attribute(s.cfg.ActorType, s.cfg.ActorAttr), Sort: schema.Number(attrTimestamp)},
 		}}
 	}

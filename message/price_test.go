@@ -40,7 +40,7 @@ func TestPrices(t *testing.T) {
 			return err
 		}},
 		{Func: "Store.FastConversation", Call: func(ctx context.Context) error {
-			_, err := e.FastConversation(ctx, message.Fast{Scope: chat, Seq: 21, Actor: anna, At: noon})
+			_, err := e.FastConversation(ctx, message.FastConversation{Scope: chat, Seq: 21, Actor: anna, At: noon})
 			return err
 		}},
 	})
@@ -56,7 +56,7 @@ func TestPriceOfABusyChat(t *testing.T) {
 		m.Raw = strings.Repeat("r", 870)
 		e.save(t, m)
 	}
-	f := message.Fast{Scope: chat, Seq: 21, Actor: anna, At: noon}
+	f := message.FastConversation{Scope: chat, Seq: 21, Actor: anna, At: noon}
 	for consistent, rcu := range map[bool]float64{false: 0.5, true: 1} {
 		f.Consistent = consistent
 		cost := e.db.Meter(func() {
@@ -70,7 +70,7 @@ func TestPriceOfABusyChat(t *testing.T) {
 
 func TestPriceOfLargeMessages(t *testing.T) {
 	t.Parallel()
-	e := open(t, message.Config{UserIndex: true})
+	e := open(t, message.Config{ActorIndex: true})
 	m := said(1, bo, 0)
 	m.Raw = strings.Repeat("r", 2500)
 	cost := e.db.Meter(func() { e.save(t, m) })

@@ -54,7 +54,7 @@ func TestPagesGrow(t *testing.T) {
 		},
 		"the pace": {
 			func(s *message.Store) error {
-				_, err := s.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 1 << 40, Actor: anna, At: noon})
+				_, err := s.FastConversation(t.Context(), message.FastConversation{Scope: chat, Seq: 1 << 40, Actor: anna, At: noon})
 				return err
 			},
 			[]string{

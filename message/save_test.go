@@ -187,7 +187,7 @@ func TestErrorsNameMethodAndTableButNoKey(t *testing.T) {
 	_, _, fails["Get"] = s.Get(t.Context(), person, 1)
 	_, fails["Recent"] = s.Recent(t.Context(), person, 1)
 	_, fails["InScopePage"] = s.InScopePage(t.Context(), person, message.PageRequest{})
-	_, fails["FastConversation"] = s.FastConversation(t.Context(), message.Fast{Scope: person, Seq: 2, At: time.Now()})
+	_, fails["FastConversation"] = s.FastConversation(t.Context(), message.FastConversation{Scope: person, Seq: 2, At: time.Now()})
 	fails["InScope"] = nil
 	for m, err := range s.InScope(t.Context(), person, message.Range{}) {
 		if fails["InScope"] = err; m != (message.Message{}) {
@@ -241,7 +241,7 @@ func TestRetention(t *testing.T) {
 		if _, ok, err := e.Get(t.Context(), chat, 2); err != nil || ok != (len(tc.want) > 0) {
 			t.Errorf("Get at %s = %v, %v", tc.now, ok, err)
 		}
-		pace, err := e.FastConversation(t.Context(), message.Fast{Scope: chat, Seq: 3, Actor: anna, At: noon})
+		pace, err := e.FastConversation(t.Context(), message.FastConversation{Scope: chat, Seq: 3, Actor: anna, At: noon})
 		judged := tc.now.Before(noon.Add(kept - skew - time.Minute))
 		if judged && (err != nil || pace.Others != 1) || !judged && !errors.Is(err, event.ErrTooOld) {
 			t.Errorf("FastConversation at %s = %v, %v", tc.now, pace, err)

@@ -79,7 +79,7 @@ func (w *Worker) oftenText(ctx context.Context, m msg, q dialog.Often) (string, 
 		about.people = []person{{}} // whose name is "": anybody
 	}
 	return about.each(func(p person) (string, error) {
-		n, err := w.Memory.ThisWeek(ctx, memory.Week{Scope: m.chat, Actor: p.id, Name: about.activity, Of: m.Time()})
+		n, err := w.Memory.ThisWeek(ctx, memory.ThisWeek{Scope: m.chat, Actor: p.id, Name: about.activity, Of: m.Time()})
 		return dialog.Times(q.Lang, p.said, about.activity, n), err
 	})
 }

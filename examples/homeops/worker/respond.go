@@ -44,7 +44,7 @@ func (w *Worker) silence(ctx context.Context, d delivery, m msg) (string, error)
 	if w.quiet(m) {
 		return silentQuiet, nil
 	}
-	pace, err := w.Messages.FastConversation(ctx, message.Fast{Scope: m.chat, Seq: m.ID, Actor: m.person.Key(), At: m.Time()})
+	pace, err := w.Messages.FastConversation(ctx, message.FastConversation{Scope: m.chat, Seq: m.ID, Actor: m.person.Key(), At: m.Time()})
 	if err != nil {
 		return silentFor(err), w.bestEffort(ctx, d, "fast conversation", err)
 	}
