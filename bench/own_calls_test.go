@@ -67,7 +67,7 @@ var ownCalls = []ownCall{
 		return err
 	}, guregu.save},
 	{"message.InScopePage of 20", func(ctx context.Context, s stores) error {
-		page, err := s.message.InScopePage(ctx, "full", message.PageRequest{Limit: 20})
+		page, err := s.message.InScopePage(ctx, "full", message.Range{Limit: 20})
 		return counted(len(page.Messages), err)
 	}, guregu.messages20},
 	{"memory.LastOf", func(ctx context.Context, s stores) error {

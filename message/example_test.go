@@ -95,9 +95,9 @@ func ExampleStore_InScopePage() {
 	msgs := exampleStore(ctx)
 	talk(ctx, msgs)
 
-	request := message.PageRequest{Limit: 3}
+	r := message.Range{Limit: 3}
 	for {
-		page, err := msgs.InScopePage(ctx, "ticket-9", request)
+		page, err := msgs.InScopePage(ctx, "ticket-9", r)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -107,7 +107,7 @@ func ExampleStore_InScopePage() {
 		if page.Cursor == "" {
 			return
 		}
-		request.Cursor = page.Cursor
+		r.Cursor = page.Cursor
 	}
 	// Output:
 	// 41 to 43

@@ -32,7 +32,7 @@ func TestPrices(t *testing.T) {
 			return nil
 		}},
 		{Func: "Store.InScopePage", Call: func(ctx context.Context) error {
-			_, err := e.InScopePage(ctx, chat, message.PageRequest{})
+			_, err := e.InScopePage(ctx, chat, message.Range{})
 			return err
 		}},
 		{Func: "Store.Recent", Call: func(ctx context.Context) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"math"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -13,8 +12,12 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// mostRows is the most asked for at once.
-const mostRows = 1024
+const (
+	firstRows = 16      // a small first page makes an early break cheap
+	growth    = 4       // each further page of a walk is so many times the one before
+	mostRows  = 1024    // the most a growing page asks for
+	fullPage  = 1 << 14 // the most any page asks for: no more rows fit into the 1 MB that DynamoDB reads at once
+)
 
 // seqCondition always has both bounds, so that it can be a constant.
 const seqCondition = "#scope = :scope AND #seq BETWEEN :from AND :to"
@@ -66,10 +69,11 @@ func (s *Store) query(sp span, rows int, projection string) *dynamodb.QueryInput
 }
 
 // pages yields the rows of the span, expired ones among them: a page of the
-// first size and then each so many times the one before. An error comes last.
+// first size and then each so many times the one before, up to mostRows or the
+// first size. An error comes last.
 func (s *Store) pages(ctx context.Context, left span, first, times int, projection string) iter.Seq2[[]ddb.Item, error] {
 	return func(yield func([]ddb.Item, error) bool) {
-		for rows := first; !left.empty(); rows = min(times*rows, mostRows) {
+		for rows := first; !left.empty(); rows = min(times*rows, max(first, mostRows)) {
 			out, err := s.api.Query(ctx, s.query(left, rows, projection))
 			if err != nil {
 				yield(nil, s.wrap(left.op, err))
@@ -88,11 +92,15 @@ func (s *Store) pages(ctx context.Context, left span, first, times int, projecti
 	}
 }
 
-// messages yields what pages does, decoded and without what has expired, and
-// ends at the first message said before since. One without a time is never
-// since any.
-func (s *Store) messages(ctx context.Context, left span, since time.Time, first, times int) iter.Seq2[Message, error] {
+// messages yields the messages of the span up to the range's Limit, without
+// what has expired, and ends at the first message said before its Since. One
+// without a time is never since any.
+func (s *Store) messages(ctx context.Context, left span, r Range) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
+		first, times, lacks := firstRows, growth, math.MaxInt
+		if r.Limit > 0 {
+			first, times, lacks = min(r.Limit, fullPage), 1, r.Limit
+		}
 		for page, err := range s.pages(ctx, left, first, times, "") {
 			if err != nil {
 				yield(Message{}, err)
@@ -104,10 +112,14 @@ func (s *Store) messages(ctx context.Context, left span, since time.Time, first,
 				case err != nil:
 					yield(Message{}, s.wrap(left.op, err))
 					return
-				case m.At.IsZero() && !since.IsZero():
-				case m.At.Before(since):
+				case m.At.IsZero() && !r.Since.IsZero():
+					continue
+				case m.At.Before(r.Since):
 					return
-				case !s.expired(row) && !yield(m, nil):
+				case s.expired(row):
+					continue
+				}
+				if lacks--; !yield(m, nil) || lacks == 0 {
 					return
 				}
 			}

@@ -57,9 +57,16 @@ func TestInScope(t *testing.T) {
 		if diff := cmp.Diff(tc.want, seqs(t, e.InScope(t.Context(), chat, tc.r))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		for _, limit := range []int{7, 100, 1000} {
+		for _, limit := range []int{0, 7, 100, 1000, math.MaxInt} {
 			if diff := cmp.Diff(tc.want, e.pages(t, tc.r, limit)); diff != "" {
 				t.Errorf("%s in pages of %d (-want +got):\n%s", name, limit, diff)
+			}
+			r, want := tc.r, tc.want
+			if r.Limit = limit; 0 < limit && limit < len(want) {
+				want = want[:limit]
+			}
+			if diff := cmp.Diff(want, seqs(t, e.InScope(t.Context(), chat, r))); diff != "" {
+				t.Errorf("%s, the first %d (-want +got):\n%s", name, limit, diff)
 			}
 		}
 	}
@@ -68,13 +75,16 @@ func TestInScope(t *testing.T) {
 	}
 }
 
-// pages drains the range page by page.
+// pages drains the range page by page. A limit of 0 is 50.
 func (e *env) pages(t testing.TB, r message.Range, limit int) []int64 {
 	t.Helper()
 	var got []int64
-	request := message.PageRequest{Range: r, Limit: limit}
+	r.Limit = limit
+	if limit == 0 {
+		limit = 50
+	}
 	for {
-		page, err := e.InScopePage(t.Context(), chat, request)
+		page, err := e.InScopePage(t.Context(), chat, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +95,7 @@ func (e *env) pages(t testing.TB, r message.Range, limit int) []int64 {
 		if page.Cursor == "" {
 			return got
 		}
-		request.Cursor = page.Cursor
+		r.Cursor = page.Cursor
 	}
 }
 
@@ -121,7 +131,7 @@ func TestInScopeReadsAsFarAsItGoes(t *testing.T) {
 func TestRecent(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{})
-	if got, err := e.Recent(t.Context(), chat, 3); len(got) != 0 || err != nil {
+	if got, err := e.Recent(t.Context(), chat, 3); got != nil || err != nil {
 		t.Errorf("of none: %v, %v", got, err)
 	}
 	e.saveMany(t, 20)
@@ -142,35 +152,43 @@ func TestCursors(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{})
 	e.saveMany(t, 10)
-	up, err := e.InScopePage(t.Context(), chat, message.PageRequest{Limit: 4})
+	up, err := e.InScopePage(t.Context(), chat, message.Range{Limit: 4})
 	if err != nil || !cmp.Equal(seqsOf(up.Messages), upTo(1, 4)) {
 		t.Fatal(up, err)
 	}
 	// A cursor says after which message to go on, never past the bounds.
-	page, err := e.InScopePage(t.Context(), chat, message.PageRequest{Cursor: up.Cursor, Range: message.Range{FromSeq: 6, ToSeq: 8}})
+	page, err := e.InScopePage(t.Context(), chat, message.Range{Cursor: up.Cursor, FromSeq: 6, ToSeq: 8})
 	if got := seqsOf(page.Messages); err != nil || !cmp.Equal(got, upTo(6, 8)) {
 		t.Errorf("within narrower bounds: %v, %v", got, err)
 	}
 	cost := e.db.Meter(func() {
-		page, err = e.InScopePage(t.Context(), chat, message.PageRequest{Cursor: up.Cursor, Range: message.Range{ToSeq: 4}})
+		page, err = e.InScopePage(t.Context(), chat, message.Range{Cursor: up.Cursor, ToSeq: 4})
 	})
 	if err != nil || len(page.Messages) != 0 || page.Cursor != "" || cost.Requests != 0 {
 		t.Errorf("after the last: %v, %v, %v", page, err, cost)
 	}
-	page, err = e.InScopePage(t.Context(), "-1001234", message.PageRequest{Cursor: up.Cursor})
+	page, err = e.InScopePage(t.Context(), "-1001234", message.Range{Cursor: up.Cursor})
 	if err != nil || len(page.Messages) != 0 {
 		t.Errorf("a cursor leads into another scope: %v, %v", page, err)
 	}
-	for name, request := range map[string]message.PageRequest{
-		"of the other direction": {Cursor: up.Cursor, Range: message.Range{NewestFirst: true}},
+	for name, r := range map[string]message.Range{
+		"of the other direction": {Cursor: up.Cursor, NewestFirst: true},
 		"cut":                    {Cursor: up.Cursor[:len(up.Cursor)-2]},
 		"no cursor":              {Cursor: "4"},
 	} {
-		if _, err := e.InScopePage(t.Context(), chat, request); err == nil {
+		_, err := e.InScopePage(t.Context(), chat, r)
+		wantBad(t, err, "Cursor")
+		if err == nil {
 			t.Errorf("%s: taken", name)
-		} else {
+		}
+		for _, err := range e.InScope(t.Context(), chat, r) {
 			wantBad(t, err, "Cursor")
 		}
+	}
+	// A walk goes on from a page, and a page from a page.
+	r := message.Range{Cursor: up.Cursor, Limit: 3}
+	if got := seqs(t, e.InScope(t.Context(), chat, r)); !cmp.Equal(got, upTo(5, 7)) {
+		t.Errorf("a walk behind the page = %v", got)
 	}
 }
 
@@ -181,10 +199,12 @@ func TestBadRangesSendNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for field, r := range map[string]message.Range{
-		"Range": {FromSeq: -1},
-		"Since": {Since: noon},
+		"Range.FromSeq": {FromSeq: -1},
+		"Range.ToSeq":   {ToSeq: -1},
+		"Range.Since":   {Since: noon},
+		"Range.Limit":   {Limit: -1},
 	} {
-		_, err := s.InScopePage(t.Context(), chat, message.PageRequest{Range: r})
+		_, err := s.InScopePage(t.Context(), chat, r)
 		wantBad(t, err, field)
 		n := 0
 		for m, err := range s.InScope(t.Context(), chat, r) {
@@ -197,14 +217,10 @@ func TestBadRangesSendNothing(t *testing.T) {
 			t.Errorf("%s: yielded %d times", field, n)
 		}
 	}
-	_, err = s.InScopePage(t.Context(), "", message.PageRequest{})
+	_, err = s.InScopePage(t.Context(), "", message.Range{})
 	wantBad(t, err, "scope")
-	for _, limit := range []int{-1, 1001} {
-		_, err = s.InScopePage(t.Context(), chat, message.PageRequest{Limit: limit})
-		wantBad(t, err, "Limit")
-		_, err = s.Recent(t.Context(), chat, limit)
+	for _, n := range []int{-1, 0, 1001} {
+		_, err = s.Recent(t.Context(), chat, n)
 		wantBad(t, err, "n")
 	}
-	_, err = s.Recent(t.Context(), chat, 0)
-	wantBad(t, err, "n")
 }

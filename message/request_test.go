@@ -3,6 +3,7 @@ package message_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -51,6 +52,16 @@ func TestPagesGrow(t *testing.T) {
 				return nil
 			},
 			[]string{"16 true false", "64 true false", "256 true false", "1024 true false", "1024 true false"},
+		},
+		"a page": {
+			func(s *message.Store) error {
+				page, err := s.InScopePage(t.Context(), chat, message.Range{Limit: math.MaxInt})
+				if want := 3 << 14; len(page.Messages) != want || page.Cursor != "" {
+					t.Errorf("a page of %d, want %d, cursor %q", len(page.Messages), want, page.Cursor)
+				}
+				return err
+			},
+			[]string{"16384 false true", "16384 false true", "16384 false true"},
 		},
 		"the pace": {
 			func(s *message.Store) error {
