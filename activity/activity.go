@@ -12,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
+// pkg names the package in errors.
 const pkg = "activity"
 
 // API is what the package calls of *dynamodb.Client.
@@ -100,34 +101,37 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if cfg != nil {
 		s.cfg = *cfg
 	}
-	s.cfg.setDefaults()
+	s.cfg.fill()
 	if api == nil {
 		return nil, event.BadInput(pkg, "api", "must not be nil")
 	}
 	if err := check.Table(pkg, table); err != nil {
 		return nil, err
 	}
-	if err := s.cfg.check(); err != nil {
+	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-func (c *Config) setDefaults() {
+func (c *Config) fill() {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	for name, otherwise := range map[*string]string{
-		&c.ScopeAttr:             "chatId",
-		&c.ActorAttr:             "userId",
-		&c.ActorNameAttr:         "userName",
-		&c.SeqAttr:               "messageId",
-		&c.ActorIndexName:        "userId-timestamp-index",
-		&c.NameIndexName:         "chatId-activity-index",
-		&c.ActorAndNameIndexName: "chatUser-activity-index",
+	for _, name := range []struct {
+		given    *string
+		standard string
+	}{
+		{&c.ScopeAttr, "chatId"},
+		{&c.ActorAttr, "userId"},
+		{&c.ActorNameAttr, "userName"},
+		{&c.SeqAttr, "messageId"},
+		{&c.ActorIndexName, "userId-timestamp-index"},
+		{&c.NameIndexName, "chatId-activity-index"},
+		{&c.ActorAndNameIndexName, "chatUser-activity-index"},
 	} {
-		if *name == "" {
-			*name = otherwise
+		if *name.given == "" {
+			*name.given = name.standard
 		}
 	}
 	if c.Concurrency == 0 {
@@ -135,7 +139,7 @@ func (c *Config) setDefaults() {
 	}
 }
 
-func (c *Config) check() error {
+func (c *Config) validate() error {
 	if err := actor.CheckType(pkg, c.ActorType); err != nil {
 		return err
 	}

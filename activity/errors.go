@@ -3,7 +3,8 @@ package activity
 import (
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
 // ErrNotFound is returned by Delete when no such activity stood there.
@@ -26,34 +27,4 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("activity: event already recorded with different content (%d stored)", len(e.Stored))
 }
 
-// Leftover is an activity of which RecordMany cannot say that it is recorded.
-type Leftover struct {
-	Index int // in the slice that RecordMany was given
-	Err   error
-}
-
-// LeftoverError is returned by RecordMany. It names every activity without an
-// outcome, with the reason; all others are recorded. One whose replies were
-// all lost may be recorded too: to record it again is safe and tells.
-type LeftoverError struct {
-	Left []Leftover // by Index
-}
-
-// Error says how many are left over and gives the reason of each.
-func (e *LeftoverError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "activity: %d left over", len(e.Left))
-	for _, left := range e.Left {
-		fmt.Fprintf(&b, "; [%d]: %v", left.Index, left.Err)
-	}
-	return b.String()
-}
-
-// Unwrap returns the reasons, for errors.Is and errors.As.
-func (e *LeftoverError) Unwrap() []error {
-	errs := make([]error, len(e.Left))
-	for i, left := range e.Left {
-		errs[i] = left.Err
-	}
-	return errs
-}
+func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // An error names the method that was called and the table, and no key.
@@ -25,8 +27,8 @@ func TestErrorsNameMethodAndTable(t *testing.T) {
 	_, errs["RecordAll"] = acts.RecordAll(t.Context(), setOf(t, 7, 2))
 	_, errs["RecordAll of one"] = acts.RecordAll(t.Context(), setOf(t, 7, 1))
 	_, err = acts.RecordMany(t.Context(), setOf(t, 7, 1))
-	if left, ok := errors.AsType[*activity.LeftoverError](err); ok {
-		errs["RecordMany"] = left.Left[0].Err
+	if left, ok := errors.AsType[*event.LeftoverError](err); ok {
+		errs["RecordMany"] = left.Leftovers[0].Err
 	}
 	_, errs["OfEvent"] = acts.OfEvent(t.Context(), home, dish.Event)
 	_, errs["Count"] = acts.Count(t.Context(), activity.Filter{Scope: home})
@@ -62,7 +64,7 @@ func TestErrorsOfDamagedRowsNameTheMethod(t *testing.T) {
 		t.Fatal(err)
 	}
 	row["effort"] = &types.AttributeValueMemberS{Value: "high"}
-	mustPut(t, db, acts.Table().Name, row)
+	recordtest.Put(t, db.Client(), acts.Table().Name, row)
 	errs := map[string]error{}
 	_, errs["Record"] = acts.Record(t.Context(), two[0])
 	_, errs["RecordAll"] = acts.RecordAll(t.Context(), two)

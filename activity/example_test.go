@@ -135,9 +135,9 @@ func ExampleStore_RecordMany() {
 
 	outcomes, err := acts.RecordMany(ctx, []activity.Activity{did("42", "order", 0, 1), did("77", "return", 5, 2), nameless})
 	fmt.Println(outcomes)
-	var left *activity.LeftoverError
+	var left *event.LeftoverError
 	if errors.As(err, &left) {
-		for _, l := range left.Left {
+		for _, l := range left.Leftovers {
 			fmt.Println(l.Index, l.Err)
 		}
 	}

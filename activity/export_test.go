@@ -37,6 +37,6 @@ func (s *Store) Decode(it ddb.Item) (Activity, error) { return s.decode(it) }
 // Defaults returns the Config that a nil one makes.
 func Defaults() Config {
 	var c Config
-	c.setDefaults()
+	c.fill()
 	return c
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -14,6 +13,8 @@ import (
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -43,20 +44,7 @@ func open(t testing.TB, cfg *activity.Config) (*dynamotest.DB, *activity.Store) 
 // newEvent is the event of message seq in the scope.
 func newEvent(t testing.TB, at time.Time, scope string, seq int64) event.Event {
 	t.Helper()
-	ev, err := event.New(at, "telegram", scope, strconv.FormatInt(seq, 10))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ev
-}
-
-func nth(t testing.TB, ev event.Event, n int) event.Event {
-	t.Helper()
-	ev, err := ev.Nth(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ev
+	return recordtest.Event(t, at, "telegram", scope, strconv.FormatInt(seq, 10))
 }
 
 // chore is an activity of martin's at home, reported in message seq.
@@ -81,30 +69,22 @@ func mustRecord(t testing.TB, acts *activity.Store, all ...activity.Activity) {
 	}
 }
 
-// mustPut writes a row as it is, as another system would.
-func mustPut(t testing.TB, db *dynamotest.DB, table string, row map[string]types.AttributeValue) {
-	t.Helper()
-	if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: row}); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // oldRow is a row as the TypeScript system wrote it, the time in whatever unit.
 func oldRow(t testing.TB, id, scope, actor, name string, timestamp int64) map[string]types.AttributeValue {
 	t.Helper()
 	stamp := strconv.FormatInt(timestamp, 10)
 	return map[string]types.AttributeValue{
-		"chatId":            &types.AttributeValueMemberS{Value: scope},
-		"activityId":        &types.AttributeValueMemberS{Value: id},
-		"userId":            &types.AttributeValueMemberN{Value: actor},
-		"userName":          &types.AttributeValueMemberS{Value: "Martin"},
-		"messageId":         &types.AttributeValueMemberN{Value: "7"},
-		"timestamp":         &types.AttributeValueMemberN{Value: stamp},
-		"type":              &types.AttributeValueMemberS{Value: "chore"},
-		"activity":          &types.AttributeValueMemberS{Value: name},
-		"effort":            &types.AttributeValueMemberN{Value: "0.5"},
-		"confidence":        &types.AttributeValueMemberN{Value: "0.9"},
-		"activityTimestamp": &types.AttributeValueMemberS{Value: name + "#" + stamp},
+		"chatId":            item.S(scope),
+		"activityId":        item.S(id),
+		"userId":            item.Digits(actor),
+		"userName":          item.S("Martin"),
+		"messageId":         item.Digits("7"),
+		"timestamp":         item.Digits(stamp),
+		"type":              item.S("chore"),
+		"activity":          item.S(name),
+		"effort":            item.Digits("0.5"),
+		"confidence":        item.Digits("0.9"),
+		"activityTimestamp": item.S(name + "#" + stamp),
 	}
 }
 

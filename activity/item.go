@@ -161,7 +161,7 @@ func (s *Store) decodeAll(method string, items []ddb.Item) ([]Activity, error) {
 	for _, it := range items {
 		a, err := s.decode(it)
 		if err != nil {
-			return nil, ddb.Wrap(pkg, method, s.table, err)
+			return nil, s.wrap(method, err)
 		}
 		all = append(all, a)
 	}

@@ -1,12 +1,9 @@
 package activity_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -19,47 +16,10 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 )
-
-// golden reads an item in DynamoDB's JSON.
-func golden(t *testing.T, name string) map[string]types.AttributeValue {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var doc map[string]map[string]string
-	if err := json.Unmarshal(text, &doc); err != nil {
-		t.Fatal(err)
-	}
-	row := map[string]types.AttributeValue{}
-	for attr, value := range doc {
-		if s, ok := value["S"]; ok {
-			row[attr] = &types.AttributeValueMemberS{Value: s}
-		} else {
-			row[attr] = &types.AttributeValueMemberN{Value: value["N"]}
-		}
-	}
-	return row
-}
-
-// plain is an item as DynamoDB's JSON has it, for comparison.
-func plain(t *testing.T, row map[string]types.AttributeValue) map[string]string {
-	t.Helper()
-	doc := map[string]string{}
-	for attr, value := range row {
-		switch v := value.(type) {
-		case *types.AttributeValueMemberS:
-			doc[attr] = "S " + v.Value
-		case *types.AttributeValueMemberN:
-			doc[attr] = "N " + v.Value
-		default:
-			t.Fatalf("%s is neither text nor number", attr)
-		}
-	}
-	return doc
-}
 
 // The stored form is the format: changing it is a major version.
 func TestGoldenRow(t *testing.T) {
@@ -85,7 +45,7 @@ func TestGoldenRow(t *testing.T) {
 		if err != nil || len(stored.Items) != 1 {
 			t.Fatal(stored, err)
 		}
-		if diff := cmp.Diff(plain(t, golden(t, file)), plain(t, stored.Items[0])); diff != "" {
+		if diff := cmp.Diff(golden.Format(golden.Item(t, "testdata/"+file)), golden.Format(stored.Items[0])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", file, diff)
 		}
 		for a, err := range acts.InScope(t.Context(), tc.a.Scope, activity.Range{}) {
@@ -112,8 +72,8 @@ func TestGoldenOldRows(t *testing.T) {
 		"typescript_created.json": func(a *activity.Activity) { a.CreatedAt = a.At.Add(1500 * time.Millisecond) },
 	} {
 		db, acts := open(t, nil)
-		row := golden(t, file)
-		mustPut(t, db, acts.Table().Name, row)
+		row := golden.Item(t, "testdata/"+file)
+		recordtest.Put(t, db.Client(), acts.Table().Name, row)
 		expected := want
 		if change != nil {
 			change(&expected)

@@ -12,15 +12,19 @@ import (
 // [Store.Record] does, with at most Config.Concurrency requests under way. It
 // returns the outcome of each, by its index.
 //
-// If some have no outcome the error is a [*LeftoverError] that names every one
-// of them with its reason: bad input, a conflict, throttling or lost replies
-// that outlasted the SDK's retries, a context that ended before its turn. All
-// others are recorded, and as every write is safe to repeat, so is the whole
-// call. BatchWriteItem would be fewer requests at the
-// same units, but it has no conditions and replaces what stands.
+// If some have no outcome the error is an [*event.LeftoverError] that names
+// every one of them by its index, with its reason: bad input, a conflict,
+// throttling or lost replies that outlasted the SDK's retries, a context that
+// ended before its turn. All others are recorded. One whose replies were all
+// lost may be recorded too: as every write is safe to repeat, so is the whole
+// call. BatchWriteItem would be fewer requests at the same units, but it has no
+// conditions and replaces what stands.
 //
 // Price: 1 request, 4 WCU. For each activity, as Record.
 func (s *Store) RecordMany(ctx context.Context, all []Activity) ([]event.Outcome, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
 	outcomes := make([]event.Outcome, len(all))
 	errs := make([]error, len(all))
 	var group errgroup.Group // without a context: one failure stops no other
@@ -36,14 +40,14 @@ func (s *Store) RecordMany(ctx context.Context, all []Activity) ([]event.Outcome
 		})
 	}
 	_ = group.Wait() // the functions return no error: each keeps its own
-	var left []Leftover
+	var left []event.Leftover
 	for i, err := range errs {
 		if err != nil {
-			left = append(left, Leftover{Index: i, Err: err})
+			left = append(left, event.Leftover{Index: i, Err: err})
 		}
 	}
 	if left != nil {
-		return outcomes, &LeftoverError{Left: left}
+		return outcomes, &event.LeftoverError{Leftovers: left}
 	}
 	return outcomes, nil
 }

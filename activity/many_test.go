@@ -43,7 +43,7 @@ func TestRecordMany(t *testing.T) {
 		t.Errorf("%d requests for %d activities", cost.Requests, len(all))
 	}
 	wantSame(t, "what stands", everything(t, acts), all)
-	if outcomes, err := acts.RecordMany(t.Context(), nil); len(outcomes) != 0 || err != nil {
+	if outcomes, err := acts.RecordMany(t.Context(), []activity.Activity{}); outcomes != nil || err != nil {
 		t.Errorf("nothing: %v, %v", outcomes, err)
 	}
 }
@@ -60,15 +60,15 @@ func TestRecordManyLeftovers(t *testing.T) {
 	if diff := cmp.Diff([]event.Outcome{event.Created, 0, 0, event.Created}, outcomes); diff != "" {
 		t.Errorf("outcomes (-want +got):\n%s", diff)
 	}
-	var left *activity.LeftoverError
-	if !errors.As(err, &left) || len(left.Left) != 2 || left.Left[0].Index != 1 || left.Left[1].Index != 2 {
+	var left *event.LeftoverError
+	if !errors.As(err, &left) || len(left.Leftovers) != 2 || left.Leftovers[0].Index != 1 || left.Leftovers[1].Index != 2 {
 		t.Fatalf("err = %v, want a LeftoverError of 1 and 2", err)
 	}
 	var conflict *activity.ConflictError
-	if !errors.As(left.Left[0].Err, &conflict) || !errors.As(err, &conflict) {
-		t.Errorf("[1]: %v, want a ConflictError", left.Left[0].Err)
+	if !errors.As(left.Leftovers[0].Err, &conflict) || !errors.As(err, &conflict) {
+		t.Errorf("[1]: %v, want a ConflictError", left.Leftovers[0].Err)
 	}
-	wantInputError(t, left.Left[1].Err, "Name must not be empty")
+	wantInputError(t, left.Leftovers[1].Err, "Name must not be empty")
 	got, err := acts.Count(t.Context(), activity.Filter{Scope: home})
 	if got != 3 || err != nil {
 		t.Errorf("%d stand, %v", got, err)
@@ -81,8 +81,8 @@ func TestRecordManyLostForGood(t *testing.T) {
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Nth: 2, Times: 3}) // all attempts of the second
 	all := []activity.Activity{chore(t, monday, 1, "diskning"), chore(t, monday, 2, "diskning"), chore(t, monday, 3, "diskning")}
 	outcomes, err := acts.RecordMany(t.Context(), all)
-	var left *activity.LeftoverError
-	if !errors.As(err, &left) || len(left.Left) != 1 || left.Left[0].Index != 1 {
+	var left *event.LeftoverError
+	if !errors.As(err, &left) || len(left.Leftovers) != 1 || left.Leftovers[0].Index != 1 {
 		t.Fatalf("err = %v, want the second left over", err)
 	}
 	if diff := cmp.Diff([]event.Outcome{event.Created, 0, event.Created}, outcomes); diff != "" {
@@ -160,7 +160,7 @@ func TestRecordManyCancelled(t *testing.T) {
 		}
 		time.AfterFunc(1500*time.Millisecond, func() { cancel(why) }) // in the second round
 		outcomes, err := acts.RecordMany(ctx, all)
-		var left *activity.LeftoverError
+		var left *event.LeftoverError
 		if !errors.As(err, &left) {
 			t.Fatal(err)
 		}
@@ -170,11 +170,11 @@ func TestRecordManyCancelled(t *testing.T) {
 				done++
 			}
 		}
-		if done != 2 || len(left.Left) != 8 {
-			t.Errorf("%d recorded, %d left over", done, len(left.Left))
+		if done != 2 || len(left.Leftovers) != 8 {
+			t.Errorf("%d recorded, %d left over", done, len(left.Leftovers))
 		}
-		if !errors.Is(left.Left[7].Err, why) {
-			t.Errorf("the last one's reason: %v", left.Left[7].Err)
+		if !errors.Is(left.Leftovers[7].Err, why) {
+			t.Errorf("the last one's reason: %v", left.Leftovers[7].Err)
 		}
 	})
 }

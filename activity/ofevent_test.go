@@ -12,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 func TestOfEvent(t *testing.T) {
@@ -19,7 +20,7 @@ func TestOfEvent(t *testing.T) {
 	_, acts := open(t, nil)
 	set := setOf(t, 7, 3)
 	far := setOf(t, 7, 1)[0]
-	far.Event = nth(t, far.Event, 255)
+	far.Event = recordtest.Nth(t, far.Event, 255)
 	away := set[0]
 	away.Scope = "-200"
 	mustRecord(t, acts, append(set, far, away, chore(t, monday, 8, "diskning"), chore(t, monday.Add(time.Millisecond), 7, "diskning"))...)

@@ -11,6 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/oklog/ulid/v2"
 )
 
@@ -50,12 +51,12 @@ func TestOldRows(t *testing.T) {
 	db, acts := open(t, nil)
 	table := acts.Table().Name
 	at := func(minute int) time.Time { return monday.Add(time.Duration(minute) * time.Minute) }
-	mustPut(t, db, table, old(t, 1, at(0), true, "diskning"))
-	mustPut(t, db, table, old(t, 2, at(1), true, "diskning"))
-	mustPut(t, db, table, old(t, 3, at(2), false, "diskning"))
+	recordtest.Put(t, db.Client(), table, old(t, 1, at(0), true, "diskning"))
+	recordtest.Put(t, db.Client(), table, old(t, 2, at(1), true, "diskning"))
+	recordtest.Put(t, db.Client(), table, old(t, 3, at(2), false, "diskning"))
 	bare := old(t, 4, at(3), false, "diskning")
 	delete(bare, "activityTimestamp")
-	mustPut(t, db, table, bare)
+	recordtest.Put(t, db.Client(), table, bare)
 	mustRecord(t, acts, chore(t, at(4), 1, "diskning"))
 
 	r := activity.Range{}
@@ -142,7 +143,7 @@ func TestOldRowByKey(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
 	row := old(t, 1, monday, true, "diskning")
-	mustPut(t, db, acts.Table().Name, row)
+	recordtest.Put(t, db.Client(), acts.Table().Name, row)
 	id, err := event.Parse(row["activityId"].(*types.AttributeValueMemberS).Value)
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +170,7 @@ func TestOldRowWithoutTimestamp(t *testing.T) {
 	row := old(t, 1, monday, false, "diskning")
 	delete(row, "timestamp")
 	delete(row, "activityTimestamp")
-	mustPut(t, db, acts.Table().Name, row)
+	recordtest.Put(t, db.Client(), acts.Table().Name, row)
 	for what, r := range map[string]activity.Range{"all": {}, "its millisecond": {From: monday, To: monday.Add(time.Millisecond)}} {
 		got := collect(t, acts.InScope(t.Context(), home, r))
 		if len(got) != 1 || !got[0].At.Equal(monday) {
@@ -197,7 +198,7 @@ func TestLookalikes(t *testing.T) {
 	put := func(name string, rows int) {
 		for range rows {
 			n++
-			mustPut(t, db, table, old(t, n, monday.Add(time.Duration(n)*time.Second), n%2 == 0, name))
+			recordtest.Put(t, db.Client(), table, old(t, n, monday.Add(time.Duration(n)*time.Second), n%2 == 0, name))
 		}
 	}
 	last := func(what string) dynamotest.Cost {

@@ -42,7 +42,7 @@ func watched(t testing.TB, db *dynamotest.DB, acts *activity.Store) (*pages, *ac
 	return api, acts
 }
 
-// fill writes rows in batches, filter is quicker than to record them.
+// fill writes rows in batches, which is quicker than to record them.
 func fill(t testing.TB, db *dynamotest.DB, table string, rows []map[string]types.AttributeValue) {
 	t.Helper()
 	for batch := range slices.Chunk(rows, 25) {

@@ -133,7 +133,7 @@ func (s *Store) walk(ctx context.Context, q query, size int, projection *string)
 			in.Limit = aws.Int32(int32(pace.rows))
 			out, err := s.api.Query(ctx, in)
 			if err != nil {
-				yield(found{}, ddb.Wrap(pkg, q.method, s.table, err))
+				yield(found{}, s.wrap(q.method, err))
 				return
 			}
 			more = len(out.LastEvaluatedKey) > 0
@@ -141,7 +141,7 @@ func (s *Store) walk(ctx context.Context, q query, size int, projection *string)
 			for i, row := range out.Items {
 				a, err := s.decode(row)
 				if err != nil {
-					yield(found{}, ddb.Wrap(pkg, q.method, s.table, err))
+					yield(found{}, s.wrap(q.method, err))
 					return
 				}
 				if !q.answeredBy(a) {

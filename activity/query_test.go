@@ -17,6 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/cursor"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 type (
@@ -487,7 +488,7 @@ func TestDamagedRows(t *testing.T) {
 			db, acts := open(t, nil)
 			row := oldRow(t, "01KMDBFJ00ZX3Y8CAVDDBGQ0HA", home, martin, "diskning", monday.UnixMilli())
 			row[attr] = value
-			mustPut(t, db, acts.Table().Name, row)
+			recordtest.Put(t, db.Client(), acts.Table().Name, row)
 			for _, err := range acts.InScope(t.Context(), home, activity.Range{}) {
 				if err == nil || !strings.Contains(err.Error(), attr) {
 					t.Errorf("err = %v, want one that names %s", err, attr)

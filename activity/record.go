@@ -55,7 +55,7 @@ func (s *Store) record(ctx context.Context, method string, a Activity) (event.Ou
 	}
 	stored, err := s.decode(old)
 	if err != nil {
-		return 0, ddb.Wrap(pkg, method, s.table, err)
+		return 0, s.wrap(method, err)
 	}
 	if !same(stored, a) {
 		return 0, &ConflictError{Stored: []Activity{stored}}
@@ -78,7 +78,7 @@ func (s *Store) put(ctx context.Context, method string, it ddb.Item) (old ddb.It
 	if old, refused = ddb.Refused(err); refused {
 		return old, true, nil
 	}
-	return nil, false, ddb.Wrap(pkg, method, s.table, err)
+	return nil, false, s.wrap(method, err)
 }
 
 // RecordAll records the activities of one event together, all or none: what
@@ -124,7 +124,7 @@ func (s *Store) RecordAll(ctx context.Context, all []Activity) (event.Outcome, e
 		return 0, err
 	}
 	if len(stored) == 0 {
-		return 0, ddb.Wrap(pkg, "RecordAll", s.table, errors.New("refused for rows that were deleted meanwhile: try again"))
+		return 0, s.wrap("RecordAll", errors.New("refused for rows that were deleted meanwhile: try again"))
 	}
 	if !sameSet(stored, all) {
 		return 0, &ConflictError{Stored: stored}
@@ -194,7 +194,7 @@ func (s *Store) putAll(ctx context.Context, items []ddb.Item) (refused bool, err
 	if reasons, ok := ddb.Cancelled(err); ok && !ddb.Contended(err) && slices.ContainsFunc(reasons, ddb.ConditionFailed) {
 		return true, nil
 	}
-	return false, ddb.Wrap(pkg, "RecordAll", s.table, err)
+	return false, s.wrap("RecordAll", err)
 }
 
 // sameSet reports whether both hold the same activities, in any order.

@@ -18,6 +18,7 @@ import (
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 func TestRecord(t *testing.T) {
@@ -182,7 +183,7 @@ func setOf(t testing.TB, seq int64, n int) []activity.Activity {
 	var set []activity.Activity
 	for i := range n {
 		a := chore(t, monday, seq, names[i%len(names)])
-		a.Event = nth(t, a.Event, i+1)
+		a.Event = recordtest.Nth(t, a.Event, i+1)
 		set = append(set, a)
 	}
 	return set
@@ -244,7 +245,7 @@ func TestRecordAllRefusesWhatIsNoSet(t *testing.T) {
 	two := setOf(t, 7, 2)
 	elsewhere, otherwise := two[1], two[1]
 	elsewhere.Scope = "-200"
-	otherwise.Event = nth(t, newEvent(t, monday, home, 8), 2)
+	otherwise.Event = recordtest.Nth(t, newEvent(t, monday, home, 8), 2)
 	large := setOf(t, 7, 11)
 	for i := range large {
 		large[i].ActorName = strings.Repeat("x", 390<<10)

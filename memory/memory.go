@@ -12,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
+// pkg names the package in errors.
 const pkg = "memory"
 
 // Memory answers questions from a log of activities. It is safe for concurrent

@@ -3,6 +3,7 @@ package memory_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -10,13 +11,15 @@ import (
 	"time"
 	_ "time/tzdata"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/memory"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
@@ -48,11 +51,7 @@ var messages atomic.Int64 // ids, shared by parallel tests
 
 func did(t testing.TB, scope, actor, name string, at time.Time) activity.Activity {
 	t.Helper()
-
-	ev, err := event.New(at, "telegram", scope, strconv.FormatInt(messages.Add(1), 10))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ev := recordtest.Event(t, at, "telegram", scope, strconv.FormatInt(messages.Add(1), 10))
 	return activity.Activity{Scope: scope, Actor: actor, Event: ev, Name: name, Kind: "chore"}
 }
 
@@ -66,19 +65,14 @@ func mustRecord(t testing.TB, acts *activity.Store, all ...activity.Activity) {
 // putOld writes a row as the TypeScript system did.
 func putOld(t testing.TB, db *dynamotest.DB, acts *activity.Store, name string, at time.Time, stamp int64) {
 	t.Helper()
-	table := acts.Table().Name
-	text := strconv.FormatInt(stamp, 10)
-	_, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: map[string]types.AttributeValue{
-		"chatId":            &types.AttributeValueMemberS{Value: home},
-		"activityId":        &types.AttributeValueMemberS{Value: did(t, home, martin, name, at).Event.String()},
-		"userId":            &types.AttributeValueMemberN{Value: martin},
-		"timestamp":         &types.AttributeValueMemberN{Value: text},
-		"activity":          &types.AttributeValueMemberS{Value: name},
-		"activityTimestamp": &types.AttributeValueMemberS{Value: name + "#" + text},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Put(t, db.Client(), acts.Table().Name, ddb.Item{
+		"chatId":            item.S(home),
+		"activityId":        item.S(did(t, home, martin, name, at).Event.String()),
+		"userId":            item.Digits(martin),
+		"timestamp":         item.N(stamp),
+		"activity":          item.S(name),
+		"activityTimestamp": item.S(fmt.Sprint(name, "#", stamp)),
+	})
 }
 
 // The two questions after the last activity find it among other names, actors

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/message"
 )
 
@@ -47,9 +48,9 @@ func BenchmarkSave(b *testing.B) {
 		return &dynamodb.PutItemInput{
 			TableName: aws.String("messages"),
 			Item: ddb.Item{
-				"chatId": text(m.Scope), "messageId": &types.AttributeValueMemberN{Value: "4711"},
-				"userId": &types.AttributeValueMemberN{Value: m.Actor}, "userName": text(m.ActorName), "text": text(m.Text), "raw": text(m.Raw),
-				"timestamp": &types.AttributeValueMemberN{Value: "1774785600000"}, "createdAt": text("2026-03-29T12:00:00.000Z"),
+				"chatId": item.S(m.Scope), "messageId": &types.AttributeValueMemberN{Value: "4711"},
+				"userId": &types.AttributeValueMemberN{Value: m.Actor}, "userName": item.S(m.ActorName), "text": item.S(m.Text), "raw": item.S(m.Raw),
+				"timestamp": &types.AttributeValueMemberN{Value: "1774785600000"}, "createdAt": item.S("2026-03-29T12:00:00.000Z"),
 				"ttl": &types.AttributeValueMemberN{Value: "1774872000"},
 			},
 			ConditionExpression:       aws.String(*sent.ConditionExpression),

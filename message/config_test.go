@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -51,13 +53,13 @@ func TestConfiguredTable(t *testing.T) {
 		TableName: aws.String(e.table), IndexName: aws.String("by-user"),
 		KeyConditionExpression:    aws.String("#user = :user"),
 		ExpressionAttributeNames:  map[string]string{"#user": "user"},
-		ExpressionAttributeValues: ddb.Item{":user": text("anna@example.com")},
+		ExpressionAttributeValues: ddb.Item{":user": item.S("anna@example.com")},
 	})
 	if err != nil || out.Count != 1 {
 		t.Errorf("the index holds %v, %v", out, err)
 	}
 	_, err = e.Save(t.Context(), said(5, strings.Repeat("u", 2049), 0))
-	wantBad(t, err, "Actor")
+	recordtest.WantBad(t, err, "message", "Actor")
 }
 
 func TestNewRefuses(t *testing.T) {
@@ -73,18 +75,18 @@ func TestNewRefuses(t *testing.T) {
 		"Config.ActorIndexName": {{ActorIndexName: "a"}},
 	} {
 		for i, cfg := range configs {
-			s, err := message.New(silent{t}, "messages", &cfg)
-			wantBad(t, err, field)
+			s, err := message.New(recordtest.Silent(t), "messages", &cfg)
+			recordtest.WantBad(t, err, "message", field)
 			if s != nil {
 				t.Errorf("%s %d: a store came with the error", field, i)
 			}
 		}
 	}
 	_, err := message.New(nil, "messages", nil)
-	wantBad(t, err, "api")
-	_, err = message.New(silent{t}, "", nil)
-	wantBad(t, err, "table")
-	if _, err := message.New(silent{t}, "messages", nil); err != nil {
+	recordtest.WantBad(t, err, "message", "api")
+	_, err = message.New(recordtest.Silent(t), "", nil)
+	recordtest.WantBad(t, err, "message", "table")
+	if _, err := message.New(recordtest.Silent(t), "messages", nil); err != nil {
 		t.Errorf("a nil Config: %v", err)
 	}
 }

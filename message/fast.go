@@ -71,7 +71,7 @@ func (s *Store) FastConversation(ctx context.Context, f FastConversation) (Pace,
 	}
 	f.At = f.At.Truncate(time.Millisecond) // as it is stored
 	if s.tooOld(f.At.Add(-f.Window), s.cfg.Now()) {
-		return Pace{}, fmt.Errorf("message: the window reaches back before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld)
+		return Pace{}, s.wrap("FastConversation", fmt.Errorf("the window reaches back before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
 	}
 	sp, err := s.span("FastConversation", f.Scope, Range{NewestFirst: true, Consistent: f.Consistent})
 	if err != nil {

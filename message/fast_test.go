@@ -9,6 +9,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
 )
 
@@ -193,7 +195,7 @@ func TestFastConversationWhenAsked(t *testing.T) {
 	e.now = noon
 	ask.Window = kept - skew
 	_, err := e.FastConversation(t.Context(), ask)
-	wantBad(t, err, "Window")
+	recordtest.WantBad(t, err, "message", "Window")
 }
 
 // Rows that have expired and are not deleted yet are not read through.
@@ -227,18 +229,18 @@ func TestExpiredRowsEndTheReading(t *testing.T) {
 func TestFastConversationAmongOldRows(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{})
-	row := func(seq int64) ddb.Item { return ddb.Item{"chatId": text(chat), "messageId": number(seq)} }
+	row := func(seq int64) ddb.Item { return ddb.Item{"chatId": item.S(chat), "messageId": item.N(seq)} }
 	for seq, before := range map[int64]int64{1: 61, 2: 60, 3: 20, 4: 10} {
 		old := row(seq)
-		old["userId"], old["timestamp"] = number(43), number(noon.Unix()-before)
-		e.put(t, old)
+		old["userId"], old["timestamp"] = item.N(43), item.N(noon.Unix()-before)
+		recordtest.Put(t, e.db.Client(), e.table, old)
 	}
 	nobody := row(5)
-	nobody["timestamp"] = number(noon.Unix() - 5)
-	e.put(t, nobody)
+	nobody["timestamp"] = item.N(noon.Unix() - 5)
+	recordtest.Put(t, e.db.Client(), e.table, nobody)
 	timeless := row(6)
-	timeless["userId"] = number(43)
-	e.put(t, timeless) // must not end the window
+	timeless["userId"] = item.N(43)
+	recordtest.Put(t, e.db.Client(), e.table, timeless) // must not end the window
 	e.save(t, said(7, anna, 1))
 
 	pace, err := e.FastConversation(t.Context(), message.FastConversation{Scope: chat, Seq: 8, Actor: anna, At: noon, Threshold: 9})
@@ -291,7 +293,7 @@ func TestFastConversationLaw(t *testing.T) {
 
 func TestBadFastSendsNothing(t *testing.T) {
 	t.Parallel()
-	s, err := message.New(silent{t}, "messages", &message.Config{Now: func() time.Time { return noon }})
+	s, err := message.New(recordtest.Silent(t), "messages", &message.Config{Now: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +309,7 @@ func TestBadFastSendsNothing(t *testing.T) {
 			f := message.FastConversation{Scope: chat, Seq: 1, Actor: anna, At: noon}
 			spoil(&f)
 			_, err := s.FastConversation(t.Context(), f)
-			wantBad(t, err, field)
+			recordtest.WantBad(t, err, "message", field)
 		}
 	}
 }

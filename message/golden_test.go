@@ -9,6 +9,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
 )
 
@@ -86,7 +88,7 @@ func TestSinceAcrossARowWithoutTime(t *testing.T) {
 	e := open(t, message.Config{})
 	row := golden.Item(t, "testdata/typescript-bare.json")
 	delete(row, "timestamp")
-	e.put(t, row) // 14
+	recordtest.Put(t, e.db.Client(), e.table, row) // 14
 	e.save(t, said(13, anna, 1), said(15, anna, 0))
 	for want, r := range map[string]message.Range{
 		"[15 13]":    {Since: noon.Add(-time.Minute), NewestFirst: true},
@@ -107,8 +109,8 @@ func TestStrangeRows(t *testing.T) {
 	} {
 		e := open(t, message.Config{})
 		row := golden.Item(t, "testdata/typescript.json")
-		row[spoil.attr] = text(spoil.value)
-		e.put(t, row)
+		row[spoil.attr] = item.S(spoil.value)
+		recordtest.Put(t, e.db.Client(), e.table, row)
 		if m, ok, err := e.Get(t.Context(), chat, 12); err == nil || ok {
 			t.Errorf("%s: Get = %+v", name, m)
 		}
@@ -118,8 +120,8 @@ func TestStrangeRows(t *testing.T) {
 	}
 	e := open(t, message.Config{})
 	row := golden.Item(t, "testdata/typescript.json")
-	row["timestamp"] = text("noon")
-	e.put(t, row)
+	row["timestamp"] = item.S("noon")
+	recordtest.Put(t, e.db.Client(), e.table, row)
 	if pace, err := e.FastConversation(t.Context(), message.FastConversation{Scope: chat, Seq: 13, At: noon}); err == nil {
 		t.Errorf("FastConversation = %+v", pace)
 	}

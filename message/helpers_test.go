@@ -1,23 +1,15 @@
 package message_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
-	"github.com/homeops/ddbpatterns/schema"
 )
 
 const (
@@ -29,8 +21,7 @@ const (
 
 var noon = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
 
-// env is a store on a table of its own, without TTL: on an endpoint the clock
-// of the tests is not that of the server.
+// env is a store on a table of its own, without TTL.
 type env struct {
 	*message.Store
 	db    *dynamotest.DB
@@ -46,29 +37,11 @@ func open(t testing.TB, cfg message.Config) *env {
 		cfg.Now = func() time.Time { return e.now }
 	}
 	var err error
-	if e.Store, err = message.New(impatient{e.db.Client()}, e.table, &cfg); err != nil {
+	if e.Store, err = message.New(recordtest.Impatient(e.db.Client()), e.table, &cfg); err != nil {
 		t.Fatal(err)
 	}
-	table := e.Table()
-	table.TTL = ""
-	if err := schema.Create(t.Context(), e.db.Client(), table); err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Create(t, e.db.Client(), e.Table())
 	return e
-}
-
-// impatient tries again at once.
-type impatient struct{ *dynamodb.Client }
-
-func (c impatient) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	return c.Client.PutItem(ctx, in, append([]func(*dynamodb.Options){atOnce}, options...)...)
-}
-
-func atOnce(o *dynamodb.Options) {
-	o.Retryer = retry.NewStandard(func(so *retry.StandardOptions) {
-		so.MaxAttempts = 10
-		so.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
-	})
 }
 
 // said is a message of the chat, so many seconds before noon.
@@ -97,17 +70,6 @@ func (e *env) saveMany(t testing.TB, n int64) {
 	}
 }
 
-func (e *env) put(t testing.TB, row ddb.Item) {
-	t.Helper()
-	_, err := e.db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(e.table), Item: row})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func text(s string) types.AttributeValue  { return &types.AttributeValueMemberS{Value: s} }
-func number(n int64) types.AttributeValue { return &types.AttributeValueMemberN{Value: fmt.Sprint(n)} }
-
 // seqs drains the messages and returns their sequences.
 func seqs(t testing.TB, messages iter.Seq2[message.Message, error]) []int64 {
 	t.Helper()
@@ -127,32 +89,4 @@ func seqsOf(messages []message.Message) []int64 {
 		got = append(got, m.Seq)
 	}
 	return got
-}
-
-func wantBad(t testing.TB, err error, field string) {
-	t.Helper()
-	var bad *event.InputError
-	if !errors.As(err, &bad) || bad.Package != "message" || bad.Field != field {
-		t.Errorf("got %v, want an InputError of message's %s", err, field)
-	}
-}
-
-// silent fails the test when anything is sent.
-type silent struct{ t testing.TB }
-
-var errSent = errors.New("no request should have been sent")
-
-func (s silent) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	s.t.Error(errSent)
-	return nil, errSent
-}
-
-func (s silent) GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	s.t.Error(errSent)
-	return nil, errSent
-}
-
-func (s silent) Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	s.t.Error(errSent)
-	return nil, errSent
 }

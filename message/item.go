@@ -92,12 +92,7 @@ func (s *Store) decode(row ddb.Item) (Message, error) {
 	}, nil
 }
 
-// expired reports whether the row is past its TTL, though DynamoDB has not
-// deleted it yet. Like DynamoDB it takes a ttl that is no number for none.
-func (s *Store) expired(row ddb.Item) bool {
-	ttl, err := item.Int(row, attrTTL)
-	return err == nil && ttl > 0 && ttl <= s.cfg.Now().Unix()
-}
+func (s *Store) expired(row ddb.Item) bool { return item.Expired(row, attrTTL, s.cfg.Now()) }
 
 // check refuses what cannot be stored, or would not come back as it was given.
 func (s *Store) check(m Message, now time.Time) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
+// pkg names the package in errors.
 const pkg = "message"
 
 // API is what the package calls of *dynamodb.Client.
@@ -51,6 +52,7 @@ const (
 	String = actor.String
 )
 
+// mostSkew bounds Config.MaxSkew.
 const mostSkew = 24 * time.Hour
 
 // Config of a Store. The zero Config works.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
 )
 
@@ -177,12 +178,12 @@ func TestCursors(t *testing.T) {
 		"no cursor":              {Cursor: "4"},
 	} {
 		_, err := e.InScopePage(t.Context(), chat, r)
-		wantBad(t, err, "Cursor")
+		recordtest.WantBad(t, err, "message", "Cursor")
 		if err == nil {
 			t.Errorf("%s: taken", name)
 		}
 		for _, err := range e.InScope(t.Context(), chat, r) {
-			wantBad(t, err, "Cursor")
+			recordtest.WantBad(t, err, "message", "Cursor")
 		}
 	}
 	// A walk goes on from a page, and a page from a page.
@@ -194,7 +195,7 @@ func TestCursors(t *testing.T) {
 
 func TestBadRangesSendNothing(t *testing.T) {
 	t.Parallel()
-	s, err := message.New(silent{t}, "messages", nil)
+	s, err := message.New(recordtest.Silent(t), "messages", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,10 +206,10 @@ func TestBadRangesSendNothing(t *testing.T) {
 		"Range.Limit":   {Limit: -1},
 	} {
 		_, err := s.InScopePage(t.Context(), chat, r)
-		wantBad(t, err, field)
+		recordtest.WantBad(t, err, "message", field)
 		n := 0
 		for m, err := range s.InScope(t.Context(), chat, r) {
-			wantBad(t, err, field)
+			recordtest.WantBad(t, err, "message", field)
 			if n++; m != (message.Message{}) {
 				t.Errorf("%s: %v came with the error", field, m)
 			}
@@ -218,9 +219,9 @@ func TestBadRangesSendNothing(t *testing.T) {
 		}
 	}
 	_, err = s.InScopePage(t.Context(), "", message.Range{})
-	wantBad(t, err, "scope")
+	recordtest.WantBad(t, err, "message", "scope")
 	for _, n := range []int{-1, 0, 1001} {
 		_, err = s.Recent(t.Context(), chat, n)
-		wantBad(t, err, "n")
+		recordtest.WantBad(t, err, "message", "n")
 	}
 }

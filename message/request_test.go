@@ -12,12 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
 )
 
 // busy is a scope in which so many pages are full, whatever their size.
 type busy struct {
-	silent
+	recordtest.API
 	pages int
 	asked []string
 }
@@ -26,7 +28,7 @@ func (b *busy) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dyna
 	b.asked = append(b.asked, fmt.Sprint(aws.ToInt32(in.Limit), aws.ToBool(in.ConsistentRead), aws.ToBool(in.ScanIndexForward)))
 	out := &dynamodb.QueryOutput{}
 	for range aws.ToInt32(in.Limit) {
-		row := ddb.Item{"chatId": text(chat), "messageId": number(1 << 40), "timestamp": number(noon.UnixMilli())}
+		row := ddb.Item{"chatId": item.S(chat), "messageId": item.N(1 << 40), "timestamp": item.N(noon.UnixMilli())}
 		out.Items = append(out.Items, row)
 	}
 	if len(b.asked) < b.pages {
@@ -74,7 +76,7 @@ func TestPagesGrow(t *testing.T) {
 			},
 		},
 	} {
-		api := &busy{silent: silent{t}, pages: len(tc.want)}
+		api := &busy{API: recordtest.Silent(t), pages: len(tc.want)}
 		s, err := message.New(api, "messages", &message.Config{Now: func() time.Time { return noon }})
 		if err != nil {
 			t.Fatal(err)

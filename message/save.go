@@ -44,7 +44,7 @@ func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 		return 0, err
 	}
 	if s.tooOld(m.At, now) {
-		return 0, fmt.Errorf("message: said before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld)
+		return 0, s.wrap("Save", fmt.Errorf("said before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
 	}
 	row := s.encode(m, now)
 	if err := item.CheckSize(pkg, "Raw", row); err != nil {
@@ -69,5 +69,3 @@ func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 	}
 	return event.Created, nil
 }
-
-func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -123,7 +125,7 @@ func TestOneOfManySavesIsTheFirst(t *testing.T) {
 
 func TestBadInputSendsNothing(t *testing.T) {
 	t.Parallel()
-	s, err := message.New(silent{t}, "messages", &message.Config{Now: func() time.Time { return noon }})
+	s, err := message.New(recordtest.Silent(t), "messages", &message.Config{Now: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,16 +164,16 @@ func TestBadInputSendsNothing(t *testing.T) {
 			m := said(1, anna, 0)
 			spoil(&m)
 			out, err := s.Save(t.Context(), m)
-			wantBad(t, err, field)
+			recordtest.WantBad(t, err, "message", field)
 			if out != 0 {
 				t.Errorf("%s: %v came with the error", field, out)
 			}
 		}
 	}
 	_, _, err = s.Get(t.Context(), "", 1)
-	wantBad(t, err, "Scope")
+	recordtest.WantBad(t, err, "message", "Scope")
 	_, _, err = s.Get(t.Context(), chat, 0)
-	wantBad(t, err, "Seq")
+	recordtest.WantBad(t, err, "message", "Seq")
 }
 
 func TestErrorsNameMethodAndTableButNoKey(t *testing.T) {
@@ -218,7 +220,8 @@ func TestRetention(t *testing.T) {
 		t.Errorf("just inside: %v, %v", out, err)
 	}
 	e.now = noon.Add(kept - skew)
-	if out, err := e.Save(t.Context(), said(2, bo, 0)); !errors.Is(err, event.ErrTooOld) || out != 0 {
+	out, err := e.Save(t.Context(), said(2, bo, 0))
+	if !errors.Is(err, event.ErrTooOld) || out != 0 || !strings.HasPrefix(err.Error(), "message: Save on table "+e.table+": ") {
 		t.Errorf("at the horizon: %v, %v, want ErrTooOld", out, err)
 	}
 	for _, tc := range []struct {
@@ -268,9 +271,9 @@ func TestRetentionInWholeSeconds(t *testing.T) {
 func TestRowsWithoutATTLStand(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{Retention: 24 * time.Hour})
-	for seq, ttl := range map[int64]types.AttributeValue{1: number(0), 2: number(-1), 3: text("never")} {
-		e.put(t, map[string]types.AttributeValue{
-			"chatId": text(chat), "messageId": number(seq), "timestamp": number(noon.UnixMilli()), "ttl": ttl,
+	for seq, ttl := range map[int64]types.AttributeValue{1: item.N(0), 2: item.N(-1), 3: item.S("never")} {
+		recordtest.Put(t, e.db.Client(), e.table, map[string]types.AttributeValue{
+			"chatId": item.S(chat), "messageId": item.N(seq), "timestamp": item.N(noon.UnixMilli()), "ttl": ttl,
 		})
 		if out, err := e.Save(t.Context(), said(seq, anna, 0)); err != nil || out != event.Duplicate {
 			t.Errorf("ttl %v: Save = %v, %v, want duplicate", ttl, out, err)
