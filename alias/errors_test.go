@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/event"
 )
 
 // failing is a client some of whose operations fail.
@@ -66,6 +67,9 @@ func calls(t *testing.T, s *alias.Store) map[string]func() error {
 		},
 		"Seed": func() error {
 			_, err := s.Seed(ctx, chat, map[string]string{"diska": "diskning"})
+			if left, ok := errors.AsType[*event.LeftoverError](err); ok {
+				return left.Leftovers[0].Err
+			}
 			return err
 		},
 	}

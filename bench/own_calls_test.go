@@ -79,11 +79,11 @@ var ownCalls = []ownCall{
 		return err
 	}, guregu.confirm},
 	{"pattern.Observe", func(ctx context.Context, s stores) error {
-		_, err := s.pattern.Observe(ctx, pattern.Observation{Scope: "full", Actor: "42", Name: "dishes", Event: happen})
+		_, err := s.pattern.Observe(ctx, pattern.Observe{Scope: "full", Actor: "42", Name: "dishes", Event: happen})
 		return err
 	}, guregu.observe},
 	{"ema.Observe", func(ctx context.Context, s stores) error {
-		_, err := s.ema.Observe(ctx, ema.Observation{Subject: "42", Metric: "dishes", Event: happen, Value: 1.5})
+		_, err := s.ema.Observe(ctx, ema.Observe{Subject: "42", Metric: "dishes", Event: happen, Value: 1.5})
 		return err
 	}, guregu.learn},
 }
@@ -140,10 +140,10 @@ func (s stores) fill(ctx context.Context) error {
 		if _, err := s.message.Save(ctx, message.Message{Scope: "full", Seq: int64(i + 1), Actor: "42", ActorName: "Ann", Text: "done", Raw: `{"text":"done"}`, At: at}); err != nil {
 			return err
 		}
-		if _, err := s.pattern.Observe(ctx, pattern.Observation{Scope: "full", Actor: "42", Name: "dishes", Event: ev}); err != nil {
+		if _, err := s.pattern.Observe(ctx, pattern.Observe{Scope: "full", Actor: "42", Name: "dishes", Event: ev}); err != nil {
 			return err
 		}
-		if _, err := s.ema.Observe(ctx, ema.Observation{Subject: "42", Metric: "dishes", Event: ev, Value: float64(i)}); err != nil {
+		if _, err := s.ema.Observe(ctx, ema.Observe{Subject: "42", Metric: "dishes", Event: ev, Value: float64(i)}); err != nil {
 			return err
 		}
 	}

@@ -4,13 +4,24 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
+
+func configOf(t *testing.T, cfg *Config) Config {
+	t.Helper()
+	s, err := New(recordtest.Silent(t), "homeops", cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.cfg
+}
 
 // Every field that is no switch has a default, and the caller's Config stays
 // the caller's. The zero Record is Effort.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	filled := reflect.ValueOf(withDefaults(nil))
+	filled := reflect.ValueOf(configOf(t, nil))
 	for i := range filled.NumField() {
 		field := filled.Type().Field(i)
 		zeroWorks := field.Type.Kind() == reflect.Bool || field.Type == reflect.TypeFor[Record]()
@@ -20,10 +31,10 @@ func TestDefaults(t *testing.T) {
 	}
 	noon := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
 	own := Config{Record: Preference, ConsistentReads: true}
-	if got := withDefaults(&own); own.Now != nil || own.Alpha != 0 || got.Record != Preference || !got.ConsistentReads {
+	if got := configOf(t, &own); own.Now != nil || own.Alpha != 0 || got.Record != Preference || !got.ConsistentReads {
 		t.Errorf("Config %+v became %+v", own, got)
 	}
-	got := withDefaults(&Config{Alpha: 0.5, Now: func() time.Time { return noon }})
+	got := configOf(t, &Config{Alpha: 0.5, Now: recordtest.Clock(noon)})
 	if got.Alpha != 0.5 || !got.Now().Equal(noon) {
 		t.Error("what the caller set was lost")
 	}

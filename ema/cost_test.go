@@ -18,7 +18,7 @@ import (
 )
 
 // fill observes so many values that the row has all the recent events it can.
-func fill(t *testing.T, store *ema.Store, o ema.Observation) {
+func fill(t *testing.T, store *ema.Store, o ema.Observe) {
 	t.Helper()
 	for i := range 33 {
 		o.Event, o.Value = ago(t, 40-i), float64(i)/3
@@ -62,7 +62,7 @@ func TestPricesBeyond(t *testing.T) {
 func TestRowSize(t *testing.T) {
 	t.Parallel()
 	db, store := open(t)
-	o := ema.Observation{Subject: strings.Repeat("s", 100), Metric: strings.Repeat("m", 100)}
+	o := ema.Observe{Subject: strings.Repeat("s", 100), Metric: strings.Repeat("m", 100)}
 	fill(t, store, o)
 	out, err := db.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName: aws.String(store.Table().Name), ConsistentRead: aws.Bool(true),

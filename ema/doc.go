@@ -4,7 +4,7 @@
 //
 //	effort, err := ema.New(db, "homeops", nil)
 //
-//	out, err := effort.Observe(ctx, ema.Observation{Subject: "42", Metric: "diskning", Event: ev, Value: 4})
+//	out, err := effort.Observe(ctx, ema.Observe{Subject: "42", Metric: "diskning", Event: ev, Value: 4})
 //
 //	average, ok, err := effort.Get(ctx, "42", "diskning")   // average.Value, average.Samples
 //

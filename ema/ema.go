@@ -14,6 +14,9 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
+// pkg names the package in errors.
+const pkg = "ema"
+
 // API is what the package calls of *dynamodb.Client.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
@@ -58,10 +61,19 @@ func (r Record) String() string {
 	return [...]string{"effort", "preference"}[r]
 }
 
+// Average is what was learned of a subject.
+type Average struct {
+	Subject   string
+	Metric    string
+	Value     float64
+	Samples   int64     // values counted
+	UpdatedAt time.Time // of the last write
+}
+
 // DefaultAlpha is how much of the way a value moves an average.
 const DefaultAlpha = 0.3
 
-// Config of a store. The zero Config works.
+// Config of a Store. The zero Config works.
 type Config struct {
 	// Record is what the averages are of. Defaults to Effort.
 	Record Record
@@ -86,47 +98,9 @@ type Config struct {
 	ConsistentReads bool
 }
 
-// Store keeps averages of one [Record] in one table. It is safe for concurrent
-// use.
-type Store struct {
-	api  API
-	cfg  Config
-	rows rmw.Rows
-}
-
-// New returns the store of the table, which it does not look at yet: see
-// [Store.Table]. A nil Config works.
-func New(api API, table string, cfg *Config) (*Store, error) {
-	if api == nil {
-		return nil, event.BadInput("ema", "api", "must not be nil")
-	}
-	if err := check.Table("ema", table); err != nil {
-		return nil, err
-	}
-	c := withDefaults(cfg)
-	if c.Record > Preference {
-		return nil, event.BadInput("ema", "Config.Record", "must be Effort or Preference, is "+c.Record.String())
-	}
-	if err := check.ID("ema", "Config.Prefix", c.Prefix); err != nil {
-		return nil, err
-	}
-	if strings.Contains(c.Prefix, "#") {
-		return nil, event.BadInput("ema", "Config.Prefix", "must not hold '#', which ends it in keys")
-	}
-	if !(c.Alpha > 0 && c.Alpha <= 1) { // refuses NaN too
-		return nil, event.BadInput("ema", "Config.Alpha", fmt.Sprintf("must be above 0 and up to 1, is %g", c.Alpha))
-	}
-	return &Store{api: api, cfg: c, rows: rmw.Rows{
-		API: api, Table: table, Package: "ema", Method: "Observe", Now: c.Now,
-		Type: c.Prefix, Count: attrSamples, Update: observe,
-		Names: map[string]string{"#average": c.Record.attribute()}, Contended: ErrContended,
-	}}, nil
-}
-
-func withDefaults(cfg *Config) Config {
-	var c Config
-	if cfg != nil {
-		c = *cfg
+func (c *Config) fill() {
+	if c.Now == nil {
+		c.Now = time.Now
 	}
 	if c.Prefix == "" && c.Record <= Preference {
 		c.Prefix = c.Record.prefix()
@@ -134,13 +108,56 @@ func withDefaults(cfg *Config) Config {
 	if c.Alpha == 0 {
 		c.Alpha = DefaultAlpha
 	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	return c
 }
 
-// Table returns the definition of the table, for schema.Create. Other stores
+func (c *Config) validate() error {
+	if c.Record > Preference {
+		return event.BadInput(pkg, "Config.Record", "must be Effort or Preference, is "+c.Record.String())
+	}
+	if err := check.ID(pkg, "Config.Prefix", c.Prefix); err != nil {
+		return err
+	}
+	if strings.Contains(c.Prefix, "#") {
+		return event.BadInput(pkg, "Config.Prefix", "must not hold '#', which ends it in keys")
+	}
+	if !(c.Alpha > 0 && c.Alpha <= 1) { // refuses NaN too
+		return event.BadInput(pkg, "Config.Alpha", fmt.Sprintf("must be above 0 and up to 1, is %g", c.Alpha))
+	}
+	return nil
+}
+
+// Store keeps averages of one [Record] in one table. It is safe for concurrent
+// use.
+type Store struct {
+	cfg  Config
+	rows rmw.Rows[Average]
+}
+
+// New returns a Store over a table. A nil Config works.
+func New(api API, table string, cfg *Config) (*Store, error) {
+	s := &Store{}
+	if cfg != nil {
+		s.cfg = *cfg
+	}
+	s.cfg.fill()
+	if api == nil {
+		return nil, event.BadInput(pkg, "api", "must not be nil")
+	}
+	if err := check.Table(pkg, table); err != nil {
+		return nil, err
+	}
+	if err := s.cfg.validate(); err != nil {
+		return nil, err
+	}
+	s.rows = rmw.Rows[Average]{
+		API: api, Table: table, Package: pkg, Now: s.cfg.Now, Consistent: s.cfg.ConsistentReads,
+		Type: s.cfg.Prefix, Count: attrSamples, Update: observe,
+		Names: map[string]string{"#average": s.cfg.Record.attribute()}, Contended: ErrContended,
+	}
+	return s, nil
+}
+
+// Table returns the definition of the table, for [schema.Create]. Other records
 // may share it.
 func (s *Store) Table() schema.Table {
 	return schema.Table{

@@ -50,7 +50,7 @@ func ExampleNew() {
 	if err := schema.Create(ctx, db, effort.Table(), prefs.Table()); err != nil {
 		log.Fatal(err)
 	}
-	o := ema.Observation{Subject: "42", Metric: ema.IgnoreRate, Event: delivered(1), Value: 1}
+	o := ema.Observe{Subject: "42", Metric: ema.IgnoreRate, Event: delivered(1), Value: 1}
 	fmt.Println(prefs.Observe(ctx, o))
 	// Output: created <nil>
 }
@@ -59,7 +59,7 @@ func ExampleStore_Observe() {
 	ctx := context.Background()
 	effort := create(ctx, nil)
 
-	for _, o := range []ema.Observation{
+	for _, o := range []ema.Observe{
 		{Subject: "42", Metric: "parcel", Event: delivered(1), Value: 2},
 		{Subject: "42", Metric: "parcel", Event: delivered(2), Value: 4},
 		{Subject: "42", Metric: "parcel", Event: delivered(2), Value: 4}, // delivered twice
@@ -83,7 +83,7 @@ func ExampleStore_Observe() {
 func ExampleStore_Get() {
 	ctx := context.Background()
 	effort := create(ctx, nil)
-	if _, err := effort.Observe(ctx, ema.Observation{Subject: "42", Metric: "parcel", Event: delivered(1), Value: 2}); err != nil {
+	if _, err := effort.Observe(ctx, ema.Observe{Subject: "42", Metric: "parcel", Event: delivered(1), Value: 2}); err != nil {
 		log.Fatal(err)
 	}
 
@@ -100,7 +100,7 @@ func ExampleStore_All() {
 	ctx := context.Background()
 	effort := create(ctx, nil)
 	for i, metric := range []string{"sofa", "parcel", "sofa"} {
-		o := ema.Observation{Subject: "42", Metric: metric, Event: delivered(i), Value: float64(5 * i)}
+		o := ema.Observe{Subject: "42", Metric: metric, Event: delivered(i), Value: float64(5 * i)}
 		if _, err := effort.Observe(ctx, o); err != nil {
 			log.Fatal(err)
 		}

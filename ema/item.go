@@ -1,8 +1,6 @@
 package ema
 
 import (
-	"time"
-
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -18,23 +16,14 @@ const (
 	attrUpdatedAt = "updatedAt"
 )
 
-// Average is what was learned of a subject.
-type Average struct {
-	Subject   string
-	Metric    string
-	Value     float64
-	Samples   int64     // values counted
-	UpdatedAt time.Time // of the last write
-}
-
 func (s *Store) partition(subject string) string { return key.Join(s.cfg.Prefix, subject) }
 
 // checkSubject refuses what makes no partition key.
 func (s *Store) checkSubject(subject string) error {
-	if err := check.ID("ema", "Subject", subject); err != nil {
+	if err := check.ID(pkg, "Subject", subject); err != nil {
 		return err
 	}
-	return check.PartitionKey("ema", "Subject", s.partition(subject))
+	return check.PartitionKey(pkg, "Subject", s.partition(subject))
 }
 
 // checkRow refuses what makes no key.
@@ -42,7 +31,7 @@ func (s *Store) checkRow(subject, metric string) error {
 	if err := s.checkSubject(subject); err != nil {
 		return err
 	}
-	return check.SortKey("ema", "Metric", metric)
+	return check.SortKey(pkg, "Metric", metric)
 }
 
 // decode reads a row of the subject.

@@ -14,8 +14,8 @@ import (
 // observe sets all that counting a value changes.
 const observe = rmw.Set + ", #average = :average"
 
-// Observation is one value of a metric, and the event that gave it.
-type Observation struct {
+// Observe is one value of a metric, and the event that gave it.
+type Observe struct {
 	Subject string
 	Metric  string
 	Event   event.Event // what follows from one message counts apart by its Nth
@@ -35,17 +35,14 @@ type Observation struct {
 // request and 1 RCU; a race lost to another writer adds 1 request and 1 WCU,
 // at most 15 times. Rows above 1 KB: 1 WCU for each KB, and 1 RCU for each 4
 // KB.
-func (s *Store) Observe(ctx context.Context, o Observation) (event.Outcome, error) {
+func (s *Store) Observe(ctx context.Context, o Observe) (event.Outcome, error) {
 	if err := s.checkRow(o.Subject, o.Metric); err != nil {
 		return 0, err
 	}
-	if err := o.Event.Check("ema", "Event", s.cfg.Now()); err != nil {
+	if err := check.Finite(pkg, "Value", o.Value); err != nil {
 		return 0, err
 	}
-	if err := check.Finite("ema", "Value", o.Value); err != nil {
-		return 0, err
-	}
-	return s.rows.Add(ctx, s.partition(o.Subject), o.Metric, o.Event, func(row ddb.Item) (ddb.Item, error) {
+	return s.rows.Observe(ctx, s.partition(o.Subject), o.Metric, o.Event, func(row ddb.Item) (ddb.Item, error) {
 		average, err := s.learn(row, o.Value)
 		return ddb.Item{":average": item.F(average)}, err
 	})

@@ -32,7 +32,7 @@ func putLarge(t *testing.T, db *dynamotest.DB, table, pk, sk string) {
 
 // fill observes 40 events, each 25 hours after the one before, so that the row
 // has every day, every hour and all the recent events it can have.
-func fill(t *testing.T, store *pattern.Store, o pattern.Observation) {
+func fill(t *testing.T, store *pattern.Store, o pattern.Observe) {
 	t.Helper()
 	for i := range 40 {
 		o.Event = at(t, clock.Add(time.Duration(i-40)*25*time.Hour).Format(time.RFC3339))
@@ -132,7 +132,7 @@ func TestPriceOfARace(t *testing.T) {
 func TestRowSize(t *testing.T) {
 	t.Parallel()
 	db, store := open(t, tzclock.UTC)
-	o := pattern.Observation{Scope: strings.Repeat("s", 50), Actor: strings.Repeat("a", 50), Name: strings.Repeat("n", 50)}
+	o := pattern.Observe{Scope: strings.Repeat("s", 50), Actor: strings.Repeat("a", 50), Name: strings.Repeat("n", 50)}
 	fill(t, store, o)
 	row := stored(t, db, store.Table().Name, "PATTERN#"+o.Scope+"#"+o.Actor, o.Name)
 	days, _ := item.Map(row, "dayOfWeekCounts")

@@ -3,7 +3,7 @@
 //
 //	habits, err := pattern.New(db, "homeops", tzclock.Stockholm, nil)
 //
-//	out, err := habits.Observe(ctx, pattern.Observation{Scope: chat, Actor: "42", Name: "diskning", Event: ev})
+//	out, err := habits.Observe(ctx, pattern.Observe{Scope: chat, Actor: "42", Name: "diskning", Event: ev})
 //
 //	habit, ok, err := habits.Get(ctx, chat, "42", "diskning")
 //	day, _ := habit.PeakDay()                // Sunday

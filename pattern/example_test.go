@@ -26,7 +26,7 @@ func learn(ctx context.Context, name string, times ...string) *pattern.Store {
 		log.Fatal(err)
 	}
 	for _, text := range times {
-		o := pattern.Observation{Scope: "shop-7", Actor: "42", Name: name, Event: localEvent(text)}
+		o := pattern.Observe{Scope: "shop-7", Actor: "42", Name: name, Event: localEvent(text)}
 		if _, err := habits.Observe(ctx, o); err != nil {
 			log.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func ExampleStore_Observe() {
 		log.Fatal(err)
 	}
 	for range 2 { // delivered twice
-		out, err := habits.Observe(ctx, pattern.Observation{Scope: "shop-7", Actor: "42", Name: "order", Event: ev})
+		out, err := habits.Observe(ctx, pattern.Observe{Scope: "shop-7", Actor: "42", Name: "order", Event: ev})
 		fmt.Println(out, err)
 	}
 	habit, _, err := habits.Get(ctx, "shop-7", "42", "order")
@@ -108,7 +108,7 @@ func ExampleStore_Get() {
 func ExampleStore_All() {
 	ctx := context.Background()
 	habits := learn(ctx, "order", "2025-03-16 19:10", "2025-03-19 20:05")
-	o := pattern.Observation{Scope: "shop-7", Actor: "42", Name: "return", Event: localEvent("2025-03-22 10:00")}
+	o := pattern.Observe{Scope: "shop-7", Actor: "42", Name: "return", Event: localEvent("2025-03-22 10:00")}
 	if _, err := habits.Observe(ctx, o); err != nil {
 		log.Fatal(err)
 	}

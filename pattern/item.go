@@ -36,13 +36,13 @@ func partition(scope, actor string) string { return key.Join(rowType, scope, act
 
 // checkActor refuses what makes no partition key.
 func checkActor(scope, actor string) error {
-	if err := check.ID("pattern", "Scope", scope); err != nil {
+	if err := check.ID(pkg, "Scope", scope); err != nil {
 		return err
 	}
-	if err := check.ID("pattern", "Actor", actor); err != nil {
+	if err := check.ID(pkg, "Actor", actor); err != nil {
 		return err
 	}
-	return check.PartitionKey("pattern", "Scope with Actor", partition(scope, actor))
+	return check.PartitionKey(pkg, "Scope with Actor", partition(scope, actor))
 }
 
 // checkRow refuses what makes no key.
@@ -50,7 +50,7 @@ func checkRow(scope, actor, name string) error {
 	if err := checkActor(scope, actor); err != nil {
 		return err
 	}
-	return check.SortKey("pattern", "Name", name)
+	return check.SortKey(pkg, "Name", name)
 }
 
 // decode reads a row of the scope and actor.

@@ -13,9 +13,9 @@ const observe = rmw.Set + ", #days = :days, #hours = :hours, #lastSeen = :lastSe
 
 var observeNames = map[string]string{"#days": attrDays, "#hours": attrHours, "#lastSeen": attrLastSeen}
 
-// Observation is one event of a habit: the actor did, in the scope, what the
+// Observe is one event of a habit: the actor did, in the scope, what the
 // name says.
-type Observation struct {
+type Observe struct {
 	Scope string
 	Actor string
 	Name  string
@@ -35,16 +35,13 @@ type Observation struct {
 // request and 1 RCU; a race lost to another writer adds 1 request and 1 WCU,
 // at most 15 times. Rows above 1 KB: 1 WCU for each KB, and 1 RCU for each 4
 // KB.
-func (s *Store) Observe(ctx context.Context, o Observation) (event.Outcome, error) {
+func (s *Store) Observe(ctx context.Context, o Observe) (event.Outcome, error) {
 	if err := checkRow(o.Scope, o.Actor, o.Name); err != nil {
-		return 0, err
-	}
-	if err := o.Event.Check("pattern", "Event", s.cfg.Now()); err != nil {
 		return 0, err
 	}
 	at := o.Event.Time()
 	day, hour := s.zone.Weekday(at), s.zone.Hour(at)
-	return s.rows.Add(ctx, partition(o.Scope, o.Actor), o.Name, o.Event, func(row ddb.Item) (ddb.Item, error) {
+	return s.rows.Observe(ctx, partition(o.Scope, o.Actor), o.Name, o.Event, func(row ddb.Item) (ddb.Item, error) {
 		return count(row, day, hour, at)
 	})
 }

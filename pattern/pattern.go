@@ -13,6 +13,9 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
+// pkg names the package in errors.
+const pkg = "pattern"
+
 // API is what the package calls of *dynamodb.Client.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
@@ -22,7 +25,7 @@ type API interface {
 
 var _ API = (*dynamodb.Client)(nil)
 
-// Config of a store. The zero Config works.
+// Config of a Store. The zero Config works.
 type Config struct {
 	// Now is the clock of updatedAt and of what is too far ahead. Defaults to
 	// time.Now.
@@ -34,47 +37,44 @@ type Config struct {
 	ConsistentReads bool
 }
 
-// Store keeps habits in one table. It is safe for concurrent use.
-type Store struct {
-	api  API
-	zone tzclock.Zone
-	cfg  Config
-	rows rmw.Rows
+func (c *Config) fill() {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
 }
 
-// New returns the store of the table, which it does not look at yet: see
-// [Store.Table]. The zone gives events their weekdays and hours. A nil Config
-// works.
+// Store keeps habits in one table. It is safe for concurrent use.
+type Store struct {
+	zone tzclock.Zone
+	cfg  Config
+	rows rmw.Rows[Habit]
+}
+
+// New returns a Store over a table. The zone gives events their weekdays and
+// hours. A nil Config works.
 func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) {
+	s := &Store{zone: zone}
+	if cfg != nil {
+		s.cfg = *cfg
+	}
+	s.cfg.fill()
 	if api == nil {
-		return nil, event.BadInput("pattern", "api", "must not be nil")
+		return nil, event.BadInput(pkg, "api", "must not be nil")
 	}
-	if err := check.Table("pattern", table); err != nil {
+	if err := check.Table(pkg, table); err != nil {
 		return nil, err
 	}
-	if err := zone.Check("pattern", "zone"); err != nil {
+	if err := zone.Check(pkg, "zone"); err != nil {
 		return nil, err
 	}
-	s := &Store{api: api, zone: zone, cfg: withDefaults(cfg)}
-	s.rows = rmw.Rows{
-		API: api, Table: table, Package: "pattern", Method: "Observe", Now: s.cfg.Now,
+	s.rows = rmw.Rows[Habit]{
+		API: api, Table: table, Package: pkg, Now: s.cfg.Now, Consistent: s.cfg.ConsistentReads,
 		Type: rowType, Count: attrTotal, Update: observe, Names: observeNames, Contended: ErrContended,
 	}
 	return s, nil
 }
 
-func withDefaults(cfg *Config) Config {
-	var c Config
-	if cfg != nil {
-		c = *cfg
-	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	return c
-}
-
-// Table returns the definition of the table, for schema.Create. Other stores
+// Table returns the definition of the table, for [schema.Create]. Other records
 // may share it.
 func (s *Store) Table() schema.Table {
 	return schema.Table{

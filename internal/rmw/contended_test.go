@@ -21,6 +21,7 @@ import (
 
 // scripted answers without a database.
 type scripted struct {
+	rmw.API
 	read  error
 	write func() error
 	tries int
@@ -56,7 +57,7 @@ func TestContended(t *testing.T) {
 					last = time.Now()
 					return refusal
 				}
-				out, err := sums(api, "rows").Add(t.Context(), "p", "s", at(t, 1), plus(1))
+				out, err := sums(api, "rows").Observe(t.Context(), "p", "s", at(t, 1), plus(1))
 				if !errors.Is(err, errLostAll) || !errors.Is(err, refusal) || out != 0 {
 					t.Errorf("Add = %v, %v", out, err)
 				}
@@ -66,7 +67,7 @@ func TestContended(t *testing.T) {
 				if took := time.Since(started); took == 0 || took > 10300*time.Millisecond {
 					t.Errorf("took %v, the docs say at most 10.3 s", took)
 				}
-				if want := "test: lost all: Count on table rows, 16 attempts: "; !strings.HasPrefix(err.Error(), want) {
+				if want := "test: lost all: Observe on table rows, 16 attempts: "; !strings.HasPrefix(err.Error(), want) {
 					t.Errorf("%v, want %s", err, want)
 				}
 			})
@@ -88,7 +89,7 @@ func TestContendedButWritten(t *testing.T) {
 			}
 			return refusal
 		}
-		out, err := sums(api, "rows").Add(t.Context(), "p", "s", ev, plus(1))
+		out, err := sums(api, "rows").Observe(t.Context(), "p", "s", ev, plus(1))
 		if err != nil || out != event.Duplicate || api.tries != rmw.Attempts {
 			t.Errorf("Add = %v, %v after %d attempts", out, err, api.tries)
 		}
@@ -110,10 +111,10 @@ func TestContendedMayHaveCounted(t *testing.T) {
 			}
 			return &types.TransactionConflictException{}
 		}
-		if out, err := rows.Add(t.Context(), "p", "s", at(t, 1), plus(1)); !errors.Is(err, errLostAll) || out != 0 {
+		if out, err := rows.Observe(t.Context(), "p", "s", at(t, 1), plus(1)); !errors.Is(err, errLostAll) || out != 0 {
 			t.Errorf("Add = %v, %v", out, err)
 		}
-		mustAdd(t, rows, 1, event.Duplicate)
+		mustObserve(t, rows, 1, event.Duplicate)
 		if diff := cmp.Diff(row{Count: 1, Version: 1, Sum: 1, Ring: 1}, stored(t, db, rows.Table)); diff != "" {
 			t.Errorf("row (-want +got):\n%s", diff)
 		}
@@ -132,7 +133,7 @@ func TestConflictPasses(t *testing.T) {
 			}
 			return nil
 		}
-		if out, err := sums(api, "rows").Add(t.Context(), "p", "s", at(t, 1), plus(1)); err != nil || out != event.Created || api.tries != 4 {
+		if out, err := sums(api, "rows").Observe(t.Context(), "p", "s", at(t, 1), plus(1)); err != nil || out != event.Created || api.tries != 4 {
 			t.Errorf("Add = %v, %v after %d attempts", out, err, api.tries)
 		}
 	})
@@ -143,7 +144,7 @@ func TestStopsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		api := &scripted{write: func() error { cancel(); return &types.ConditionalCheckFailedException{} }}
-		out, err := sums(api, "rows").Add(ctx, "p", "s", at(t, 1), plus(1))
+		out, err := sums(api, "rows").Observe(ctx, "p", "s", at(t, 1), plus(1))
 		var refused *types.ConditionalCheckFailedException
 		if !errors.Is(err, context.Canceled) || !errors.As(err, &refused) || errors.Is(err, errLostAll) || out != 0 || api.tries != 1 {
 			t.Errorf("Add = %v, %v after %d attempts", out, err, api.tries)
@@ -156,8 +157,8 @@ func TestUnread(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")
 	api := &scripted{read: down}
-	out, err := sums(api, "rows").Add(t.Context(), "p", "s", at(t, 1), plus(1))
-	if !errors.Is(err, down) || out != 0 || api.tries != 0 || err.Error() != "sums: Count on table rows: down" {
+	out, err := sums(api, "rows").Observe(t.Context(), "p", "s", at(t, 1), plus(1))
+	if !errors.Is(err, down) || out != 0 || api.tries != 0 || err.Error() != "sums: Observe on table rows: down" {
 		t.Errorf("Add = %v, %v after %d attempts", out, err, api.tries)
 	}
 }
@@ -168,8 +169,8 @@ func TestOtherErrors(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")
 	api := &scripted{write: func() error { return down }}
-	out, err := sums(api, "rows").Add(t.Context(), "p", "s", at(t, 1), plus(1))
-	if !errors.Is(err, down) || out != 0 || api.tries != 1 || err.Error() != "sums: Count on table rows: down" {
+	out, err := sums(api, "rows").Observe(t.Context(), "p", "s", at(t, 1), plus(1))
+	if !errors.Is(err, down) || out != 0 || api.tries != 1 || err.Error() != "sums: Observe on table rows: down" {
 		t.Errorf("Add = %v, %v after %d attempts", out, err, api.tries)
 	}
 }

@@ -17,74 +17,74 @@ func TestRaces(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		stood string // the row's attributes before; "" is no row
-		other func(t *testing.T, db *dynamotest.DB, r *rmw.Rows)
+		other func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64])
 		want  row
 		again bool // the event is counted by the other writer
 	}{
 		"no row, and one is made": {
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) { mustAdd(t, r, 2, event.Created) },
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) { mustObserve(t, r, 2, event.Created) },
 			want:  row{Count: 2, Version: 2, Sum: 3, Ring: 2},
 		},
 		"no row, and an older system makes one without a count": {
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) { put(t, db, r.Table, `, "note": {"S": "x"}`) },
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) { put(t, db, r.Table, `, "note": {"S": "x"}`) },
 			want:  row{Count: 1, Version: 1, Sum: 1, Ring: 1, Note: "x"},
 		},
 		"a version, and it rises": {
 			stood: `, "version": {"N": "7"}, "n": {"N": "7"}, "sum": {"N": "10"}`,
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) { mustAdd(t, r, 2, event.Created) },
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) { mustObserve(t, r, 2, event.Created) },
 			want:  row{Count: 9, Version: 9, Sum: 13, Ring: 2},
 		},
 		"a version, and an older system replaces the row": {
 			stood: `, "version": {"N": "7"}, "n": {"N": "7"}, "sum": {"N": "10"}`,
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) {
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) {
 				put(t, db, r.Table, `, "n": {"N": "8"}, "sum": {"N": "50"}`)
 			},
 			want: row{Count: 9, Version: 1, Sum: 51, Ring: 1},
 		},
 		"a version, and the row is deleted": {
 			stood: `, "version": {"N": "7"}, "n": {"N": "7"}, "sum": {"N": "10"}`,
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) { drop(t, db, r.Table) },
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) { drop(t, db, r.Table) },
 			want:  row{Count: 1, Version: 1, Sum: 1, Ring: 1},
 		},
 		"no version, and the older system counts": {
 			stood: `, "n": {"N": "7"}, "sum": {"N": "10"}`,
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) {
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) {
 				put(t, db, r.Table, `, "n": {"N": "8"}, "sum": {"N": "50"}`)
 			},
 			want: row{Count: 9, Version: 1, Sum: 51, Ring: 1},
 		},
 		"no version, and one comes to be": {
 			stood: `, "n": {"N": "7"}, "sum": {"N": "10"}`,
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) { mustAdd(t, r, 2, event.Created) },
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) { mustObserve(t, r, 2, event.Created) },
 			want:  row{Count: 9, Version: 2, Sum: 13, Ring: 2},
 		},
 		"no version, and one comes to be at the same count": {
 			stood: `, "n": {"N": "7"}, "sum": {"N": "10"}`,
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) {
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) {
 				put(t, db, r.Table, `, "version": {"N": "4"}, "n": {"N": "7"}, "sum": {"N": "50"}`)
 			},
 			want: row{Count: 8, Version: 5, Sum: 51, Ring: 1},
 		},
 		"no version, and the row is deleted": {
 			stood: `, "n": {"N": "7"}, "sum": {"N": "10"}`,
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) { drop(t, db, r.Table) },
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) { drop(t, db, r.Table) },
 			want:  row{Count: 1, Version: 1, Sum: 1, Ring: 1},
 		},
 		"neither version nor count, and the row is deleted": {
 			stood: `, "sum": {"N": "10"}`,
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) { drop(t, db, r.Table) },
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) { drop(t, db, r.Table) },
 			want:  row{Count: 1, Version: 1, Sum: 1, Ring: 1},
 		},
 		"neither version nor count, and a count comes to be": {
 			stood: `, "sum": {"N": "10"}`,
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) {
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) {
 				put(t, db, r.Table, `, "n": {"N": "1"}, "sum": {"N": "50"}`)
 			},
 			want: row{Count: 2, Version: 1, Sum: 51, Ring: 1},
 		},
 		"neither version nor count, and a version comes to be": {
 			stood: `, "sum": {"N": "10"}`,
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) {
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) {
 				put(t, db, r.Table, `, "version": {"N": "3"}, "sum": {"N": "50"}`)
 			},
 			want: row{Count: 1, Version: 4, Sum: 51, Ring: 1},
@@ -98,7 +98,7 @@ func TestRaces(t *testing.T) {
 		},
 		"a version, and the same event is counted": {
 			stood: `, "version": {"N": "7"}, "n": {"N": "7"}, "sum": {"N": "10"}`,
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) { mustAdd(t, r, 1, event.Created) },
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) { mustObserve(t, r, 1, event.Created) },
 			want:  row{Count: 8, Version: 8, Sum: 11, Ring: 1},
 			again: true,
 		},
@@ -119,7 +119,7 @@ func TestRaces(t *testing.T) {
 			if tc.again {
 				want, writes = event.Duplicate, 1
 			}
-			mustAdd(t, rows, 1, want)
+			mustObserve(t, rows, 1, want)
 			if diff := cmp.Diff(tc.want, stored(t, db, rows.Table)); diff != "" {
 				t.Errorf("row (-want +got):\n%s", diff)
 			}
@@ -134,9 +134,9 @@ func TestRaces(t *testing.T) {
 // and the write is another row: what was deleted does not come back.
 func TestRegrown(t *testing.T) {
 	t.Parallel()
-	for name, seed := range map[string]func(t *testing.T, db *dynamotest.DB, r *rmw.Rows){
-		"with a ring": func(t *testing.T, _ *dynamotest.DB, r *rmw.Rows) { mustAdd(t, r, 100, event.Created) },
-		"without a ring": func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) {
+	for name, seed := range map[string]func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]){
+		"with a ring": func(t *testing.T, _ *dynamotest.DB, r *rmw.Rows[int64]) { mustObserve(t, r, 100, event.Created) },
+		"without a ring": func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) {
 			put(t, db, r.Table, `, "version": {"N": "1"}, "sum": {"N": "100"}`)
 		},
 	} {
@@ -148,11 +148,11 @@ func TestRegrown(t *testing.T) {
 			spy.before = func(write int, _ *dynamodb.UpdateItemInput) error {
 				if write == 1 {
 					drop(t, db, rows.Table)
-					mustAdd(t, direct, 2, event.Created)
+					mustObserve(t, direct, 2, event.Created)
 				}
 				return nil
 			}
-			mustAdd(t, rows, 1, event.Created)
+			mustObserve(t, rows, 1, event.Created)
 			if diff := cmp.Diff(row{Count: 2, Version: 2, Sum: 3, Ring: 2}, stored(t, db, rows.Table)); diff != "" {
 				t.Errorf("row (-want +got):\n%s", diff)
 			}

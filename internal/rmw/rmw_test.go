@@ -51,9 +51,9 @@ func (s *spy) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ..
 }
 
 // sums is a kind of row that adds up what the events bring.
-func sums(api rmw.API, table string) *rmw.Rows {
-	return &rmw.Rows{
-		API: api, Table: table, Package: "sums", Method: "Count", Now: func() time.Time { return now },
+func sums(api rmw.API, table string) *rmw.Rows[int64] {
+	return &rmw.Rows[int64]{
+		API: api, Table: table, Package: "sums", Now: func() time.Time { return now },
 		Type: "SUM", Count: "n", Update: rmw.Set + ", #sum = :sum",
 		Names: map[string]string{"#sum": "sum"}, Contended: errLostAll,
 	}
@@ -67,12 +67,12 @@ func plus(x int64) rmw.Next {
 }
 
 // open returns a kind of row on a table of its own, behind a spy.
-func open(t *testing.T) (*dynamotest.DB, *spy, *rmw.Rows) {
+func open(t *testing.T) (*dynamotest.DB, *spy, *rmw.Rows[int64]) {
 	t.Helper()
 	return openOn(t, dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond)))
 }
 
-func openOn(t *testing.T, db *dynamotest.DB) (*dynamotest.DB, *spy, *rmw.Rows) {
+func openOn(t *testing.T, db *dynamotest.DB) (*dynamotest.DB, *spy, *rmw.Rows[int64]) {
 	t.Helper()
 	table := schema.Table{Name: db.Name("rows"), Key: schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")}}
 	if err := schema.Create(t.Context(), db.Client(), table); err != nil {
@@ -91,11 +91,11 @@ func at(t testing.TB, i int) event.Event {
 	return ev
 }
 
-func mustAdd(t *testing.T, r *rmw.Rows, i int, want event.Outcome) {
+func mustObserve(t *testing.T, r *rmw.Rows[int64], i int, want event.Outcome) {
 	t.Helper()
-	out, err := r.Add(t.Context(), "p", "s", at(t, i), plus(int64(i)))
+	out, err := r.Observe(t.Context(), "p", "s", at(t, i), plus(int64(i)))
 	if err != nil || out != want {
-		t.Fatalf("Add(%d) = %v, %v, want %v", i, out, err, want)
+		t.Fatalf("Observe(%d) = %v, %v, want %v", i, out, err, want)
 	}
 }
 
@@ -153,14 +153,14 @@ func drop(t *testing.T, db *dynamotest.DB, table string) {
 
 // Every event that is not refused counts once, in whatever order and however
 // often it comes, and what it finds stored stays.
-func TestAdd(t *testing.T) {
+func TestObserve(t *testing.T) {
 	t.Parallel()
 	db, spy, rows := open(t)
 	put(t, db, rows.Table, `, "n": {"N": "5"}, "sum": {"N": "100"}, "note": {"S": "of another writer"}`)
-	mustAdd(t, rows, 3, event.Created)
-	mustAdd(t, rows, 1, event.Created)
-	mustAdd(t, rows, 3, event.Duplicate)
-	mustAdd(t, rows, 1, event.Duplicate)
+	mustObserve(t, rows, 3, event.Created)
+	mustObserve(t, rows, 1, event.Created)
+	mustObserve(t, rows, 3, event.Duplicate)
+	mustObserve(t, rows, 1, event.Duplicate)
 	want := row{Count: 7, Version: 2, Sum: 104, Ring: 2, Note: "of another writer"}
 	if diff := cmp.Diff(want, stored(t, db, rows.Table)); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
@@ -179,9 +179,9 @@ func TestLostReplies(t *testing.T) {
 		t.Run(do.String(), func(t *testing.T) {
 			t.Parallel()
 			db, _, rows := open(t)
-			mustAdd(t, rows, 1, event.Created)
+			mustObserve(t, rows, 1, event.Created)
 			db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem"})
-			mustAdd(t, rows, 2, want)
+			mustObserve(t, rows, 2, want)
 			if diff := cmp.Diff(row{Count: 2, Version: 2, Sum: 3, Ring: 2}, stored(t, db, rows.Table)); diff != "" {
 				t.Errorf("row (-want +got):\n%s", diff)
 			}
@@ -195,11 +195,11 @@ func TestAllRepliesLost(t *testing.T) {
 	t.Parallel()
 	db, _, rows := open(t)
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Times: -1})
-	if out, err := rows.Add(t.Context(), "p", "s", at(t, 1), plus(1)); err == nil || out != 0 {
+	if out, err := rows.Observe(t.Context(), "p", "s", at(t, 1), plus(1)); err == nil || out != 0 {
 		t.Fatalf("Add = %v, %v, want an error", out, err)
 	}
 	db.Heal()
-	mustAdd(t, rows, 1, event.Duplicate)
+	mustObserve(t, rows, 1, event.Duplicate)
 	if got := stored(t, db, rows.Table); got.Count != 1 || got.Sum != 1 {
 		t.Errorf("row %+v, want one event", got)
 	}
@@ -209,11 +209,11 @@ func TestTooOld(t *testing.T) {
 	t.Parallel()
 	db, spy, rows := open(t)
 	for i := range 32 {
-		mustAdd(t, rows, 10+i, event.Created)
+		mustObserve(t, rows, 10+i, event.Created)
 	}
 	before := stored(t, db, rows.Table)
-	out, err := rows.Add(t.Context(), "p", "s", at(t, 9), plus(9))
-	if !errors.Is(err, event.ErrTooOld) || out != 0 || !strings.HasPrefix(err.Error(), "sums: Count on table ") {
+	out, err := rows.Observe(t.Context(), "p", "s", at(t, 9), plus(9))
+	if !errors.Is(err, event.ErrTooOld) || out != 0 || !strings.HasPrefix(err.Error(), "sums: Observe on table ") {
 		t.Errorf("Add = %v, %v, want too old", out, err)
 	}
 	if after := stored(t, db, rows.Table); after != before || len(spy.updates) != 32 {
@@ -235,8 +235,8 @@ func TestUnreadable(t *testing.T) {
 			t.Parallel()
 			db, spy, rows := open(t)
 			put(t, db, rows.Table, attributes)
-			out, err := rows.Add(t.Context(), "p", "s", at(t, 1), plus(1))
-			if err == nil || out != 0 || !strings.HasPrefix(err.Error(), "sums: Count on table ") || !strings.Contains(err.Error(), attribute) {
+			out, err := rows.Observe(t.Context(), "p", "s", at(t, 1), plus(1))
+			if err == nil || out != 0 || !strings.HasPrefix(err.Error(), "sums: Observe on table ") || !strings.Contains(err.Error(), attribute) {
 				t.Errorf("Add = %v, %v", out, err)
 			}
 			if len(spy.updates) != 0 {
@@ -271,7 +271,7 @@ func TestRequests(t *testing.T) {
 			if tc.stood != "" {
 				put(t, db, rows.Table, tc.stood)
 			}
-			mustAdd(t, rows, 1, event.Created)
+			mustObserve(t, rows, 1, event.Created)
 			in := spy.updates[0]
 			if got := *in.UpdateExpression; got != set {
 				t.Errorf("update %s", got)
@@ -307,10 +307,10 @@ func TestRequests(t *testing.T) {
 func TestAnOlderWriterErasesTheRing(t *testing.T) {
 	t.Parallel()
 	db, _, rows := open(t)
-	mustAdd(t, rows, 1, event.Created)
-	mustAdd(t, rows, 1, event.Duplicate)
+	mustObserve(t, rows, 1, event.Created)
+	mustObserve(t, rows, 1, event.Duplicate)
 	put(t, db, rows.Table, `, "n": {"N": "1"}, "sum": {"N": "1"}`)
-	mustAdd(t, rows, 1, event.Created)
+	mustObserve(t, rows, 1, event.Created)
 	if diff := cmp.Diff(row{Count: 2, Version: 1, Sum: 2, Ring: 1}, stored(t, db, rows.Table)); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}

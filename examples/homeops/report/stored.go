@@ -52,7 +52,7 @@ func Read(ctx context.Context, a *app.App, db *dynamodb.Client, t *Tally, now ti
 		}
 		s.Tables = append(s.Tables, table)
 	}
-	mine := map[pattern.Observation]int{} // by scope, actor and name
+	mine := map[pattern.Observe]int{} // by scope, actor and name
 	for _, chat := range slices.Sorted(maps.Keys(t.chats)) {
 		for done, err := range a.Activities.InScope(ctx, chat, activity.Range{}) {
 			if err != nil {
@@ -60,7 +60,7 @@ func Read(ctx context.Context, a *app.App, db *dynamodb.Client, t *Tally, now ti
 			}
 			s.Activities[Done{done.Actor, done.Name}]++
 			s.People[done.Actor] = done.ActorName
-			mine[pattern.Observation{Scope: chat, Actor: done.Actor, Name: done.Name}]++
+			mine[pattern.Observe{Scope: chat, Actor: done.Actor, Name: done.Name}]++
 		}
 	}
 	return s, s.readHabit(ctx, a, mine)
@@ -91,11 +91,11 @@ func readTable(ctx context.Context, db *dynamodb.Client, definition schema.Table
 
 // readHabit reads the habit of the activity that one person did most often; of
 // several the first by name, so that the report is always the same.
-func (s *Stored) readHabit(ctx context.Context, a *app.App, mine map[pattern.Observation]int) error {
+func (s *Stored) readHabit(ctx context.Context, a *app.App, mine map[pattern.Observe]int) error {
 	if len(mine) == 0 {
 		return nil
 	}
-	most := slices.MinFunc(slices.Collect(maps.Keys(mine)), func(x, y pattern.Observation) int {
+	most := slices.MinFunc(slices.Collect(maps.Keys(mine)), func(x, y pattern.Observe) int {
 		return cmp.Or(cmp.Compare(mine[y], mine[x]), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Actor, y.Actor), cmp.Compare(x.Scope, y.Scope))
 	})
 	habit, ok, err := a.Habits.Get(ctx, most.Scope, most.Actor, most.Name)

@@ -139,7 +139,7 @@ func TestTooOldIsAnAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Habits.Observe(t.Context(), pattern.Observation{Scope: chatKey, Actor: anna.Key(), Name: "diskning", Event: ev}); err != nil {
+		if _, err := b.Habits.Observe(t.Context(), pattern.Observe{Scope: chatKey, Actor: anna.Key(), Name: "diskning", Event: ev}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,13 +10,13 @@ import (
 
 // learnEffort moves the person's average effort for the activity.
 func (w *Worker) learnEffort(ctx context.Context, d delivery, a activity.Activity) error {
-	_, err := w.Effort.Observe(ctx, ema.Observation{Subject: a.Actor, Metric: a.Name, Event: a.Event, Value: a.Effort})
+	_, err := w.Effort.Observe(ctx, ema.Observe{Subject: a.Actor, Metric: a.Name, Event: a.Event, Value: a.Effort})
 	return w.bestEffort(ctx, d, "effort", err)
 }
 
 // learnHabit counts the weekday and the hour.
 func (w *Worker) learnHabit(ctx context.Context, d delivery, a activity.Activity) error {
-	_, err := w.Habits.Observe(ctx, pattern.Observation{Scope: a.Scope, Actor: a.Actor, Name: a.Name, Event: a.Event})
+	_, err := w.Habits.Observe(ctx, pattern.Observe{Scope: a.Scope, Actor: a.Actor, Name: a.Name, Event: a.Event})
 	return w.bestEffort(ctx, d, "habit", err)
 }
 
@@ -26,7 +26,7 @@ func (w *Worker) learnTiming(ctx context.Context, d delivery, m msg) error {
 	if !w.toBot(m) || m.ReplyTo.Date <= 0 || m.Date < m.ReplyTo.Date {
 		return nil
 	}
-	_, err := w.Prefs.Observe(ctx, ema.Observation{
+	_, err := w.Prefs.Observe(ctx, ema.Observe{
 		Subject: m.person.Key(), Metric: ema.ResponseTiming, Event: m.event,
 		Value: m.Time().Sub(m.ReplyTo.Time()).Seconds(),
 	})
