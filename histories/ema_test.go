@@ -29,7 +29,7 @@ func newEma(w *world) story {
 		e.stores = append(e.stores, store)
 	}
 	e.observe = func(ctx context.Context, c *caller, ev event.Event, n int) (event.Outcome, error) {
-		return e.stores[c.id].Observe(ctx, ema.Observation{Subject: "42", Metric: "metric", Event: ev, Value: valueOf(n)})
+		return e.stores[c.id].Observe(ctx, ema.Observe{Subject: "42", Metric: "metric", Event: ev, Value: valueOf(n)})
 	}
 	e.get = func(ctx context.Context, c *caller) any {
 		a, ok, err := e.stores[c.id].Get(ctx, "42", "metric")

@@ -31,7 +31,7 @@ func newPattern(w *world) story {
 		s.stores = append(s.stores, store)
 	}
 	s.observe = func(ctx context.Context, c *caller, ev event.Event, _ int) (event.Outcome, error) {
-		return s.stores[c.id].Observe(ctx, pattern.Observation{Scope: "home", Actor: "42", Name: "metric", Event: ev})
+		return s.stores[c.id].Observe(ctx, pattern.Observe{Scope: "home", Actor: "42", Name: "metric", Event: ev})
 	}
 	s.get = func(ctx context.Context, c *caller) any {
 		h, ok, err := s.stores[c.id].Get(ctx, "home", "42", "metric")
