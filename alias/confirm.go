@@ -60,16 +60,16 @@ func (s *Store) Confirm(ctx context.Context, c Confirm) (event.Outcome, error) {
 	if !got.refused {
 		return event.Created, nil
 	}
-	return c.refusedBy(got.by)
+	return c.refusedBy(s, got.by)
 }
 
 // refusedBy reads from the row that stands why it was not counted.
-func (c Confirm) refusedBy(r row) (event.Outcome, error) {
+func (c Confirm) refusedBy(s *Store, r row) (event.Outcome, error) {
 	switch {
 	case r.confirmedBy == c.Event:
 		return event.Duplicate, nil
 	case r.confirmedBy.Compare(c.Event) > 0, r.namedBy.Compare(c.Event) > 0:
-		return 0, tooOld("Confirm")
+		return 0, s.tooOld("Confirm")
 	case !r.named():
 		return 0, ErrNotFound
 	}

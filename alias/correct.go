@@ -75,7 +75,7 @@ func (s *Store) Correct(ctx context.Context, c Correct) (event.Outcome, error) {
 		if !got.refused {
 			return event.Created, nil
 		}
-		if out, err := c.refusedBy(got.by); out != 0 || err != nil {
+		if out, err := c.refusedBy(s, got.by); out != 0 || err != nil {
 			return out, err
 		}
 		change, values = rename, renaming
@@ -100,10 +100,10 @@ func (s *Store) insisting(p place, c Correct) ddb.Item {
 
 // refusedBy reads from the row that stands whether the event is over; neither
 // an outcome nor an error says that the other update is due.
-func (c Correct) refusedBy(r row) (event.Outcome, error) {
+func (c Correct) refusedBy(s *Store, r row) (event.Outcome, error) {
 	switch r.namedBy.Compare(c.Event) {
 	case +1:
-		return 0, tooOld("Correct")
+		return 0, s.tooOld("Correct")
 	case -1:
 		return 0, nil
 	}
@@ -111,7 +111,7 @@ func (c Correct) refusedBy(r row) (event.Outcome, error) {
 	case r.Name == c.Name:
 		return event.Duplicate, nil
 	case !r.named():
-		return 0, tooOld("Correct")
+		return 0, s.tooOld("Correct")
 	}
 	return 0, &TakenError{Owner: r.Name}
 }

@@ -21,6 +21,6 @@ type TakenError struct {
 // Error does not tell the owner: names may be people's.
 func (e *TakenError) Error() string { return "alias: the phrase stands for another name" }
 
-func tooOld(op string) error {
-	return fmt.Errorf("alias: %s: a later event has decided: %w", op, event.ErrTooOld)
+func (s *Store) tooOld(op string) error {
+	return s.wrap(op, fmt.Errorf("a later event has decided: %w", event.ErrTooOld))
 }

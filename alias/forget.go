@@ -64,7 +64,7 @@ func (s *Store) Forget(ctx context.Context, f Forget) (event.Outcome, error) {
 	case got.by.namedBy == f.Event && !got.by.named():
 		return event.Duplicate, nil
 	}
-	return 0, tooOld("Forget")
+	return 0, s.tooOld("Forget")
 }
 
 // forgotten tells what the phrase stood for before: with its item, or with none

@@ -78,7 +78,7 @@ func (s *Store) Put(ctx context.Context, put Put) (event.Outcome, error) {
 	case !got.refused:
 		return event.Created, nil
 	case !got.by.named():
-		return 0, tooOld("Put")
+		return 0, s.tooOld("Put")
 	case got.by.Name != put.Name:
 		return 0, &TakenError{Owner: got.by.Name}
 	}

@@ -71,7 +71,7 @@ func parseEntry(text string) (entry, error) {
 func newNonce(random io.Reader) (string, error) {
 	var b [nonceSize]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
-		return "", fmt.Errorf("counter: no randomness for a nonce: %w", err)
+		return "", fmt.Errorf("no randomness for a nonce: %w", err)
 	}
 	return base64.RawURLEncoding.EncodeToString(b[:]), nil
 }

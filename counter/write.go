@@ -36,7 +36,7 @@ func (s *Store) placeOf(op, key string, at, now time.Time) (place, error) {
 		return place{}, err
 	}
 	if !now.Before(d.expiry.Add(-s.cfg.MaxSkew)) {
-		return place{}, fmt.Errorf("counter: the row of %s may have expired: %w", d.day, event.ErrTooOld)
+		return place{}, s.wrap(op, fmt.Errorf("the row of %s may have expired: %w", d.day, event.ErrTooOld))
 	}
 	return place{op: op, key: key, localDay: d, now: now}, nil
 }
@@ -63,7 +63,7 @@ func (s *Store) keyed(op, key string, ev event.Event, weight int64) (keyed, erro
 	}
 	nonce, err := newNonce(s.cfg.Rand)
 	if err != nil {
-		return keyed{}, err
+		return keyed{}, s.wrap(op, err)
 	}
 	return keyed{place: p, event: ev, entry: entry{weight: weight, nonce: nonce}}, nil
 }

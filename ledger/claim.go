@@ -148,9 +148,9 @@ func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil { // nothing is sent, so nothing need be given up
-		return nil, ddb.Wrap(pkg, "Claim", s.table, err)
+		return nil, s.wrap("Claim", err)
 	}
-	nonce, err := s.nonce()
+	nonce, err := s.nonce("Claim")
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 			build = s.claimInput // expired at the first request, revived and given up at the second
 		}
 	}
-	return nil, ddb.Wrap(pkg, "Claim", s.table, errors.New("the row changed with every try"))
+	return nil, s.wrap("Claim", errors.New("the row changed with every try"))
 }
 
 // tryClaim sends the update and returns what it wrote, or what stands there.
@@ -197,12 +197,12 @@ func (s *Store) tryClaim(ctx context.Context, in *dynamodb.UpdateItemInput) (sta
 	})
 	if old, refused := ddb.Refused(err); refused {
 		stands, err = decode(old)
-		return stands, false, ddb.Wrap(pkg, "Claim", s.table, err)
+		return stands, false, s.wrap("Claim", err)
 	}
 	if err == nil {
 		stands, err = decode(out.Attributes)
 	}
-	return stands, true, ddb.Wrap(pkg, "Claim", s.table, err)
+	return stands, true, s.wrap("Claim", err)
 }
 
 // verdict says why a live row refuses the claim. It is nil for a row that the

@@ -89,14 +89,14 @@ func Do[T any](ctx context.Context, s *Store, req Request, work func(context.Con
 	}
 	claim, err := s.Claim(ctx, req)
 	if err != nil {
-		return replay[T](err)
+		return replay[T](s, err)
 	}
 	value, err := attend(ctx, claim, work)
 	return finish(ctx, claim, value, err)
 }
 
 // replay answers for a key that cannot be claimed.
-func replay[T any](refusal error) (Result[T], error) {
+func replay[T any](s *Store, refusal error) (Result[T], error) {
 	if _, ok := errors.AsType[*PermanentError](refusal); ok {
 		return Result[T]{Replayed: true}, refusal
 	}
@@ -109,7 +109,7 @@ func replay[T any](refusal error) (Result[T], error) {
 		return res, ErrNoResult
 	}
 	if err := json.Unmarshal(done.Record.Result, &res.Value); err != nil {
-		return res, fmt.Errorf("ledger: the stored result is not a %T: %w", res.Value, err)
+		return res, s.wrap("Do", fmt.Errorf("the stored result is not a %T: %w", res.Value, err))
 	}
 	return res, nil
 }
@@ -241,7 +241,7 @@ func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T]
 		unsettled = c.Fail(ctx, err)
 	}
 	if _, done := errors.AsType[*DoneError](unsettled); done {
-		return completed[T](unsettled, failed)
+		return completed[T](c, unsettled, failed)
 	}
 	switch {
 	case err == nil:
@@ -254,11 +254,11 @@ func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T]
 
 // completed answers for a claim that the work completed itself. Work that
 // failed has not heard that its transaction took effect.
-func completed[T any](done error, failed bool) (Result[T], error) {
+func completed[T any](c *Claim, done error, failed bool) (Result[T], error) {
 	if !failed {
 		return Result[T]{}, errAnotherResult
 	}
-	res, err := replay[T](done)
+	res, err := replay[T](c.store, done)
 	res.Replayed = false // the row carries this claim's own nonce
 	return res, err
 }

@@ -26,14 +26,14 @@ func (s *Store) Get(ctx context.Context, key string) (Record, bool, error) {
 		ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
-		return Record{}, false, ddb.Wrap(pkg, "Get", s.table, err)
+		return Record{}, false, s.wrap("Get", err)
 	}
 	if len(out.Item) == 0 {
 		return Record{}, false, nil
 	}
 	r, err := decode(out.Item)
 	if err != nil {
-		return Record{}, false, ddb.Wrap(pkg, "Get", s.table, err)
+		return Record{}, false, s.wrap("Get", err)
 	}
 	if r.expired(s.cfg.Now()) {
 		return Record{}, false, nil

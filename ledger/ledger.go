@@ -12,6 +12,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -163,11 +164,13 @@ func (s *Store) Table() schema.Table {
 	}
 }
 
+func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }
+
 // nonce returns what the `claim` attribute of a new row shall hold.
-func (s *Store) nonce() (string, error) {
+func (s *Store) nonce(op string) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(s.cfg.Rand, b[:]); err != nil {
-		return "", fmt.Errorf("ledger: reading randomness: %w", err)
+		return "", s.wrap(op, fmt.Errorf("no randomness for a nonce: %w", err))
 	}
 	return hex.EncodeToString(b[:]), nil
 }

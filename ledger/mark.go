@@ -35,7 +35,7 @@ func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error)
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return 0, err
 	}
-	nonce, err := s.nonce()
+	nonce, err := s.nonce("MarkSeen")
 	if err != nil {
 		return 0, err
 	}
@@ -51,7 +51,7 @@ func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error)
 		return event.Duplicate, nil
 	}
 	if err != nil {
-		return 0, ddb.Wrap(pkg, "MarkSeen", s.table, attempts.Judge(err))
+		return 0, s.wrap("MarkSeen", attempts.Judge(err))
 	}
 	return event.Created, nil
 }

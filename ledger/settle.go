@@ -207,12 +207,12 @@ func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemIn
 	})
 	old, refused := ddb.Refused(err)
 	if !refused {
-		return ddb.Wrap(pkg, op, c.store.table, err)
+		return c.store.wrap(op, err)
 	}
 	stands, err := decode(old)
 	switch {
 	case err != nil:
-		return ddb.Wrap(pkg, op, c.store.table, err)
+		return c.store.wrap(op, err)
 	case stands.claim != c.nonce || stands.Fence != c.Fence:
 		return ErrLeaseLost
 	case same(stands):

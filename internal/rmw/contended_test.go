@@ -67,7 +67,7 @@ func TestContended(t *testing.T) {
 				if took := time.Since(started); took == 0 || took > 10300*time.Millisecond {
 					t.Errorf("took %v, the docs say at most 10.3 s", took)
 				}
-				if want := "test: lost all: Observe on table rows, 16 attempts: "; !strings.HasPrefix(err.Error(), want) {
+				if want := "sums: Observe on table rows: test: lost all, 16: "; !strings.HasPrefix(err.Error(), want) {
 					t.Errorf("%v, want %s", err, want)
 				}
 			})

@@ -147,7 +147,7 @@ func (r *Rows[T]) Observe(ctx context.Context, pk, sk string, ev event.Event, ne
 // giveUp pauses before the next attempt, or says why there is none.
 func (r *Rows[T]) giveUp(ctx context.Context, try int, lost error) error {
 	if try == Attempts {
-		return fmt.Errorf("%w: %s on table %s, %d attempts: %w", r.Contended, observe, r.Table, Attempts, lost)
+		return r.wrap(observe, fmt.Errorf("%w, %d: %w", r.Contended, Attempts, lost))
 	}
 	if stopped := ddb.Pause(ctx, firstPause, try-1); stopped != nil {
 		return r.wrap(observe, fmt.Errorf("%w, about to try again after: %w", stopped, lost))
