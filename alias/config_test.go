@@ -1,7 +1,6 @@
 package alias_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -9,7 +8,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -29,10 +28,7 @@ func TestNewRefuses(t *testing.T) {
 		"Config.CacheScopes": {client, "homeops", alias.Config{CacheScopes: -1}},
 	} {
 		_, err := alias.New(c.api, c.table, &c.cfg)
-		var bad *event.InputError
-		if !errors.As(err, &bad) || bad.Package != "alias" || bad.Field != field {
-			t.Errorf("%s: %v", field, err)
-		}
+		recordtest.WantBad(t, err, "alias", field)
 	}
 }
 

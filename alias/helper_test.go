@@ -8,15 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 const chat = "-100123"
@@ -28,11 +27,7 @@ var monday = time.Date(2026, 3, 2, 17, 30, 0, 0, time.UTC)
 // eventAt is an event some minutes before the clock of most tests.
 func eventAt(t testing.TB, minutesAgo int) event.Event {
 	t.Helper()
-	ev, err := event.New(monday.Add(-time.Duration(minutesAgo)*time.Minute), "telegram", chat, "7")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ev
+	return recordtest.Event(t, monday.Add(-time.Duration(minutesAgo)*time.Minute), "telegram", chat, "7")
 }
 
 // fixture is a database with one table and one store on it.
@@ -47,9 +42,7 @@ func open(t testing.TB) fixture {
 	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	f := fixture{db: db, table: db.Name("homeops")}
 	f.Store = f.another(t, nil)
-	if err := schema.Create(t.Context(), db.Client(), f.Table()); err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Create(t, db.Client(), f.Table())
 	return f
 }
 
@@ -62,7 +55,7 @@ func (f fixture) another(t testing.TB, change func(*alias.Config)) *alias.Store 
 
 func (f fixture) through(t testing.TB, api alias.API, change func(*alias.Config)) *alias.Store {
 	t.Helper()
-	cfg := alias.Config{Now: func() time.Time { return monday }}
+	cfg := alias.Config{Now: recordtest.Clock(monday)}
 	if change != nil {
 		change(&cfg)
 	}
@@ -76,15 +69,9 @@ func (f fixture) through(t testing.TB, api alias.API, change func(*alias.Config)
 // stored returns an item as it stands in the table, in DynamoDB's JSON.
 func (f fixture) stored(t testing.TB, pk, sk string) map[string]any {
 	t.Helper()
-	out, err := f.db.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: aws.String(f.table), ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{"pk": item.S(pk), "sk": item.S(sk)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := recordtest.Row(t, f.db.Client(), f.table, ddb.Item{"pk": item.S(pk), "sk": item.S(sk)})
 	plain := map[string]any{}
-	for name, value := range out.Item {
+	for name, value := range row {
 		switch v := value.(type) {
 		case *types.AttributeValueMemberS:
 			plain[name] = map[string]any{"S": v.Value}
@@ -130,7 +117,7 @@ func n(digits string) map[string]any { return map[string]any{"N": digits} }
 // write puts an item as another system would.
 func (f fixture) write(t testing.TB, plain map[string]any) {
 	t.Helper()
-	it := map[string]types.AttributeValue{}
+	it := ddb.Item{}
 	for name, value := range plain {
 		switch v := value.(map[string]any); {
 		case v["S"] != nil:
@@ -141,10 +128,7 @@ func (f fixture) write(t testing.TB, plain map[string]any) {
 			t.Fatalf("attribute %s is neither S nor N", name)
 		}
 	}
-	_, err := f.db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(f.table), Item: it})
-	if err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Put(t, f.db.Client(), f.table, it)
 }
 
 // do fails the test unless the write had the outcome.

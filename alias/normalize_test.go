@@ -1,7 +1,6 @@
 package alias_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"unicode"
@@ -10,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/homeops/ddbpatterns/alias"
-	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 func TestNormalize(t *testing.T) {
@@ -154,10 +153,7 @@ func TestNormalizeRefuses(t *testing.T) {
 		"longer than a key": strings.Repeat("å", 513),
 	} {
 		_, err := alias.Normalize(phrase)
-		var bad *event.InputError
-		if !errors.As(err, &bad) || bad.Package != "alias" || bad.Field != "Phrase" {
-			t.Errorf("%s: %v", name, err)
-		}
+		recordtest.WantBad(t, err, "alias", "Phrase", name)
 	}
 }
 

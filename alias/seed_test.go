@@ -17,7 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 func TestSeedIsIdempotent(t *testing.T) {
@@ -198,9 +198,7 @@ func TestSeedIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := schema.Create(t.Context(), db.Client(), store.Table()); err != nil {
-			t.Fatal(err)
-		}
+		recordtest.Create(t, db.Client(), store.Table())
 		var group sync.WaitGroup
 		group.Go(func() {
 			if done, err := store.Seed(t.Context(), chat, vocabulary()); err != nil || done.Created != 80 {

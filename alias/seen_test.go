@@ -11,7 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // behind returns a store on a table whose eventually consistent reads show
@@ -21,9 +21,7 @@ func behind(t *testing.T, change func(*alias.Config)) fixture {
 	db := dynamotest.New(t, nil)
 	f := fixture{db: db, table: db.Name("homeops")}
 	f.Store = f.another(t, change)
-	if err := schema.Create(t.Context(), db.Client(), f.Table()); err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Create(t, db.Client(), f.Table())
 	f.write(t, golden(t, "older"))
 	if _, err := db.Server().HoldReads(f.table); err != nil {
 		t.Fatal(err)

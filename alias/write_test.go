@@ -16,6 +16,7 @@ import (
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 func putDisken(t testing.TB, f fixture, ev event.Event) {
@@ -443,10 +444,7 @@ func refusesAll(t *testing.T, f fixture, field string, calls ...func() error) {
 	for i, call := range calls {
 		var err error
 		cost := f.db.Meter(func() { err = call() })
-		var bad *event.InputError
-		if !errors.As(err, &bad) || bad.Package != "alias" || bad.Field != field {
-			t.Errorf("%s %d: %v", field, i, err)
-		}
+		recordtest.WantBad(t, err, "alias", field, "call", i)
 		if cost.Requests != 0 {
 			t.Errorf("%s %d: sent %v", field, i, cost)
 		}

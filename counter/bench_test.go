@@ -12,6 +12,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -23,7 +25,7 @@ type null struct {
 
 var (
 	updated = &dynamodb.UpdateItemOutput{Attributes: ddb.Item{
-		"count": number("1"), "recorded": number("1"), "updatedAt": text("2026-03-29T12:00:00.000Z"), "ttl": number("1775426400"),
+		"count": item.Digits("1"), "recorded": item.Digits("1"), "updatedAt": item.S("2026-03-29T12:00:00.000Z"), "ttl": item.Digits("1775426400"),
 	}}
 	got = &dynamodb.GetItemOutput{Item: updated.Attributes}
 )
@@ -48,7 +50,7 @@ func measure(b *testing.B) measured {
 	b.Helper()
 	m := measured{api: &null{}}
 	var err error
-	m.store, err = counter.New(m.api, "limits", tzclock.Stockholm, &counter.Config{Now: nowIs(noon)})
+	m.store, err = counter.New(m.api, "limits", tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -61,7 +63,7 @@ func taking(sent *dynamodb.UpdateItemInput) *dynamodb.UpdateItemInput {
 	entry := sent.ExpressionAttributeValues[":entry"].(*types.AttributeValueMemberS).Value // with its nonce
 	return &dynamodb.UpdateItemInput{
 		TableName:           aws.String("limits"),
-		Key:                 ddb.Item{"chatId": text(chat), "date": text("2026-03-29")},
+		Key:                 ddb.Item{"chatId": item.S(chat), "date": item.S("2026-03-29")},
 		UpdateExpression:    aws.String(*sent.UpdateExpression),
 		ConditionExpression: aws.String(*sent.ConditionExpression),
 		ReturnValues:        types.ReturnValueUpdatedNew,
@@ -69,8 +71,8 @@ func taking(sent *dynamodb.UpdateItemInput) *dynamodb.UpdateItemInput {
 			"#count": "count", "#updatedAt": "updatedAt", "#ttl": "ttl", "#entry": "e_01KMWQE6G06EA5WGCYD4HMYMG1", "#recorded": "recorded",
 		},
 		ExpressionAttributeValues: ddb.Item{
-			":now": text("2026-03-29T12:00:00.000Z"), ":ttl": number("1775426400"), ":entry": text(entry),
-			":weight": number("1"), ":one": number("1"), ":most": number("1000"),
+			":now": item.S("2026-03-29T12:00:00.000Z"), ":ttl": item.Digits("1775426400"), ":entry": item.S(entry),
+			":weight": item.Digits("1"), ":one": item.Digits("1"), ":most": item.Digits("1000"),
 		},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
@@ -87,7 +89,7 @@ func BenchmarkTake(b *testing.B) {
 	sent := m.api.update
 	byHand := func() *dynamodb.UpdateItemInput {
 		in := taking(sent)
-		in.ExpressionAttributeValues[":room"] = number("2")
+		in.ExpressionAttributeValues[":room"] = item.Digits("2")
 		return in
 	}
 	compare(b, byHand, sent, call)
@@ -117,7 +119,7 @@ func BenchmarkGet(b *testing.B) {
 	byHand := func() *dynamodb.GetItemInput {
 		return &dynamodb.GetItemInput{
 			TableName:            aws.String("limits"),
-			Key:                  ddb.Item{"chatId": text(chat), "date": text("2026-03-29")},
+			Key:                  ddb.Item{"chatId": item.S(chat), "date": item.S("2026-03-29")},
 			ConsistentRead:       aws.Bool(true),
 			ProjectionExpression: aws.String(*sent.ProjectionExpression),
 			ExpressionAttributeNames: map[string]string{

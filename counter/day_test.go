@@ -11,6 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -144,7 +145,7 @@ func TestEveryWriteSetsTheTTL(t *testing.T) {
 		}},
 	} {
 		if row := e.row(t, day); row != nil {
-			row["ttl"] = number("1") // what another writer may have left
+			row["ttl"] = item.Digits("1") // what another writer may have left
 			e.put(t, row)
 		}
 		if err := write.do(); err != nil {

@@ -12,6 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -92,7 +94,7 @@ func TestTypeScriptRowPastItsTTL(t *testing.T) {
 		t.Errorf("past our ttl: %v", count)
 	}
 	row := e.row(t, day)
-	for _, none := range []types.AttributeValue{number("0"), text("never"), nil} {
+	for _, none := range []types.AttributeValue{item.Digits("0"), item.S("never"), nil} {
 		if row["ttl"] = none; none == nil {
 			delete(row, "ttl")
 		}
@@ -110,7 +112,7 @@ func TestUpdatedAtOfAnotherType(t *testing.T) {
 	ev := message(t, noon, 1)
 	e.take(t, ev, 1)
 	row := e.row(t, day)
-	row["updatedAt"] = number("1774785600000")
+	row["updatedAt"] = item.Digits("1774785600000")
 	e.put(t, row)
 	if grant := e.take(t, ev, 1); !grant.OK || grant.Outcome != event.Duplicate {
 		t.Errorf("a redelivery: %+v", grant)
@@ -128,7 +130,7 @@ func TestOtherNames(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
 	s, err := counter.New(db.Client(), db.Name("quotas"), tzclock.UTC, &counter.Config{
-		Now: nowIs(noon), ScopeAttr: "tenant", DateAttr: "day",
+		Now: recordtest.Clock(noon), ScopeAttr: "tenant", DateAttr: "day",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -118,7 +120,7 @@ func TestLostReplyThenRefunded(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	s, err := counter.New(meddling, e.table, tzclock.Stockholm, &counter.Config{Now: nowIs(noon)})
+	s, err := counter.New(meddling, e.table, tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +138,7 @@ func TestFirstAttemptThatArrivesLate(t *testing.T) {
 	other, late := message(t, noon, 1), message(t, noon, 2)
 	e.take(t, other, 1)
 	held := &holding{Client: e.db.Client()}
-	s, err := counter.New(held, e.table, tzclock.Stockholm, &counter.Config{Now: nowIs(noon)})
+	s, err := counter.New(held, e.table, tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +226,7 @@ func TestAddUnkeyedIsNeverRepeated(t *testing.T) {
 func TestAddUnkeyedRefused(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})
-	e.put(t, map[string]types.AttributeValue{"chatId": text(chat), "date": text(day.String()), "count": text("many")})
+	e.put(t, map[string]types.AttributeValue{"chatId": item.S(chat), "date": item.S(day.String()), "count": item.S("many")})
 	_, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon})
 	if err == nil || errors.Is(err, event.ErrUnknownOutcome) {
 		t.Errorf("a count that is no number: %v, want a definite error", err)
@@ -235,7 +237,7 @@ func TestAddUnkeyedRefused(t *testing.T) {
 	if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 1), Cap: 1}); err == nil || grant.OK {
 		t.Errorf("a count that is no number: Take = %+v, %v", grant, err)
 	}
-	s, err := counter.New(e.db.Client(), "no-such-table", tzclock.Stockholm, &counter.Config{Now: nowIs(noon)})
+	s, err := counter.New(e.db.Client(), "no-such-table", tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +262,7 @@ func TestUnreadableCount(t *testing.T) {
 		},
 		"Refund": func(e *env, ev event.Event) (bool, error) {
 			row := e.row(t, day)
-			row["count"], row["e_"+ev.String()] = number("2.5"), text("1~kQ0hF3vbl2E")
+			row["count"], row["e_"+ev.String()] = item.Digits("2.5"), item.S("1~kQ0hF3vbl2E")
 			e.put(t, row)
 			total, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev})
 			return total == counter.Total{}, err
@@ -271,7 +273,7 @@ func TestUnreadableCount(t *testing.T) {
 		},
 	} {
 		e := open(t, counter.Config{})
-		e.put(t, map[string]types.AttributeValue{"chatId": text(chat), "date": text(day.String()), "count": number("0.5")})
+		e.put(t, map[string]types.AttributeValue{"chatId": item.S(chat), "date": item.S(day.String()), "count": item.Digits("0.5")})
 		zero, err := write(e, message(t, noon, 1))
 		if !errors.Is(err, event.ErrUnknownOutcome) || !zero {
 			t.Errorf("%s: zero %v, %v, want ErrUnknownOutcome", name, zero, err)
@@ -288,7 +290,7 @@ func TestTransactionConflict(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})
 	busy := &conflicting{Client: e.db.Client(), times: 2}
-	s, err := counter.New(busy, e.table, tzclock.Stockholm, &counter.Config{Now: nowIs(noon)})
+	s, err := counter.New(busy, e.table, tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}

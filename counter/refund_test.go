@@ -8,6 +8,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -68,12 +69,12 @@ func TestRefundNeverBelowZero(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := e.row(t, day)
-	row["count"] = number("4") // somebody has lowered it by hand
+	row["count"] = item.Digits("4") // somebody has lowered it by hand
 	e.put(t, row)
 	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 5}); !errors.Is(err, counter.ErrBelowZero) {
 		t.Errorf("Refund = %v, want ErrBelowZero", err)
 	}
-	row["count"] = number("5")
+	row["count"] = item.Digits("5")
 	e.put(t, row)
 	total, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 5})
 	if err != nil || total.Used != 0 || total.Outcome != event.Created {

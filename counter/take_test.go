@@ -11,6 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -191,7 +192,7 @@ func TestFullRow(t *testing.T) {
 
 func TestBadInputSendsNothing(t *testing.T) {
 	t.Parallel()
-	s, err := counter.New(silent{t}, "limits", tzclock.Stockholm, &counter.Config{Now: func() time.Time { return noon }})
+	s, err := counter.New(recordtest.Silent(t), "limits", tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // limits returns a store over an API.
 func limits(t *testing.T, api counter.API) *counter.Store {
 	t.Helper()
-	s, err := counter.New(api, "limits", tzclock.Stockholm, &counter.Config{Now: nowIs(noon)})
+	s, err := counter.New(api, "limits", tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,9 +68,7 @@ func TestAddUnkeyedDisturbed(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			db := dynamotest.New(t, nil)
 			s := limits(t, db.Client())
-			if err := schema.Create(t.Context(), db.Client(), s.Table()); err != nil {
-				t.Fatal(err)
-			}
+			recordtest.Create(t, db.Client(), s.Table())
 			tc.fault.Op = "UpdateItem"
 			db.Inject(tc.fault)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -89,9 +87,7 @@ func TestAddUnkeyedByAnAPIThatDropsOptions(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})
 	s := limits(t, dropping{db.Client()})
-	if err := schema.Create(t.Context(), db.Client(), s.Table()); err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Create(t, db.Client(), s.Table())
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
 	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "UpdateItem", Nth: 2, Times: -1})
 	addUnkeyed(t, t.Context(), "throttled after a lost reply", s, true)

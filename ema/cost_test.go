@@ -4,10 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/ema"
@@ -15,6 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // fill observes so many values that the row has all the recent events it can.
@@ -29,7 +26,7 @@ func fill(t *testing.T, store *ema.Store, o ema.Observe) {
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	db, first := open(t)
-	store, err := ema.New(db.Client(), first.Table().Name, &ema.Config{Now: func() time.Time { return clock }})
+	store, err := ema.New(db.Client(), first.Table().Name, &ema.Config{Now: recordtest.Clock(clock)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,14 +61,8 @@ func TestRowSize(t *testing.T) {
 	db, store := open(t)
 	o := ema.Observe{Subject: strings.Repeat("s", 100), Metric: strings.Repeat("m", 100)}
 	fill(t, store, o)
-	out, err := db.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: aws.String(store.Table().Name), ConsistentRead: aws.Bool(true),
-		Key: ddb.Item{"pk": item.S("EFFORT#" + o.Subject), "sk": item.S(o.Metric)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if beside := item.Size(out.Item) - 200; beside < 600 || beside > 620 {
+	row := recordtest.Row(t, db.Client(), store.Table().Name, ddb.Item{"pk": item.S("EFFORT#" + o.Subject), "sk": item.S(o.Metric)})
+	if beside := item.Size(row) - 200; beside < 600 || beside > 620 {
 		t.Errorf("a full row has %d bytes beside its subject and metric", beside)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -16,6 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // journal notes each write that took effect.
@@ -83,7 +83,7 @@ func TestContention(t *testing.T) {
 	db, first := open(t)
 	seen := &journal{API: db.Client()}
 	store, err := ema.New(seen, first.Table().Name, &ema.Config{
-		Alpha: 0.5, Now: func() time.Time { return clock }, ConsistentReads: true,
+		Alpha: 0.5, Now: recordtest.Clock(clock), ConsistentReads: true,
 	})
 	if err != nil {
 		t.Fatal(err)

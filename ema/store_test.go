@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -17,7 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // clock is what the stores of the tests take for now. The table has no TTL, so
@@ -31,16 +29,14 @@ func open(t *testing.T) (*dynamotest.DB, *ema.Store) {
 	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	table := db.Name("homeops")
 	store := storeOf(t, db, table, ema.Effort)
-	if err := schema.Create(t.Context(), db.Client(), store.Table()); err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Create(t, db.Client(), store.Table())
 	return db, store
 }
 
 func storeOf(t *testing.T, db *dynamotest.DB, table string, record ema.Record) *ema.Store {
 	t.Helper()
 	store, err := ema.New(db.Client(), table, &ema.Config{
-		Record: record, Alpha: 0.5, Now: func() time.Time { return clock }, ConsistentReads: true,
+		Record: record, Alpha: 0.5, Now: recordtest.Clock(clock), ConsistentReads: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -48,23 +44,9 @@ func storeOf(t *testing.T, db *dynamotest.DB, table string, record ema.Record) *
 	return store
 }
 
-// at returns the event of a time in RFC 3339.
-func at(t testing.TB, text string) event.Event {
-	t.Helper()
-	when, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ev, err := event.New(when, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ev
-}
-
 func ago(t testing.TB, hours int) event.Event {
 	t.Helper()
-	return at(t, clock.Add(time.Duration(-hours)*time.Hour).Format(time.RFC3339))
+	return recordtest.Event(t, clock.Add(time.Duration(-hours)*time.Hour), "test")
 }
 
 func effort(ev event.Event, value float64) ema.Observe {
@@ -123,7 +105,7 @@ func TestObserve(t *testing.T) {
 func TestDefaultAlpha(t *testing.T) {
 	t.Parallel()
 	db, first := open(t)
-	store, err := ema.New(db.Client(), first.Table().Name, &ema.Config{Now: func() time.Time { return clock }, ConsistentReads: true})
+	store, err := ema.New(db.Client(), first.Table().Name, &ema.Config{Now: recordtest.Clock(clock), ConsistentReads: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,10 +177,10 @@ func TestGolden(t *testing.T) {
 	db, efforts := open(t)
 	table := efforts.Table().Name
 	prefs := storeOf(t, db, table, ema.Preference)
-	ev := at(t, "2026-03-29T17:15:00Z")
+	ev := recordtest.At(t, "2026-03-29T17:15:00Z")
 
 	mustObserve(t, efforts, ema.Observe{Subject: "anna#%", Metric: "diskning", Event: ev, Value: 4}, event.Created)
-	mustObserve(t, efforts, ema.Observe{Subject: "anna#%", Metric: "diskning", Event: at(t, "2026-03-28T12:00:00Z"), Value: 3}, event.Created)
+	mustObserve(t, efforts, ema.Observe{Subject: "anna#%", Metric: "diskning", Event: recordtest.At(t, "2026-03-28T12:00:00Z"), Value: 3}, event.Created)
 	golden.Want(t, db.Client(), table, "testdata/effort.json", "pk", "sk")
 	mustObserve(t, prefs, ema.Observe{Subject: "42", Metric: ema.IgnoreRate, Event: ev, Value: 0.25}, event.Created)
 	golden.Want(t, db.Client(), table, "testdata/preference.json", "pk", "sk")
@@ -243,10 +225,7 @@ func TestNoSamplesIsColdStart(t *testing.T) {
 
 func put(t *testing.T, db *dynamotest.DB, store *ema.Store, row ddb.Item) {
 	t.Helper()
-	_, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(store.Table().Name), Item: row})
-	if err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Put(t, db.Client(), store.Table().Name, row)
 }
 
 // Every number that is accepted can be stored and comes back the same.
@@ -332,24 +311,24 @@ func TestBadInput(t *testing.T) {
 			"no UTF-8":     {change(func(o *ema.Observe) { o.Metric = "\xff" }), "Metric"},
 			"long metric":  {change(func(o *ema.Observe) { o.Metric = strings.Repeat("å", 513) }), "Metric"},
 			"no event":     {change(func(o *ema.Observe) { o.Event = event.Event{} }), "Event"},
-			"future":       {change(func(o *ema.Observe) { o.Event = at(t, "2026-03-29T19:00:00.001Z") }), "Event"},
+			"future":       {change(func(o *ema.Observe) { o.Event = recordtest.At(t, "2026-03-29T19:00:00.001Z") }), "Event"},
 			"NaN":          {change(func(o *ema.Observe) { o.Value = math.NaN() }), "Value"},
 			"infinite":     {change(func(o *ema.Observe) { o.Value = math.Inf(-1) }), "Value"},
 			"too large":    {change(func(o *ema.Observe) { o.Value = 1e126 }), "Value"},
 			"too small":    {change(func(o *ema.Observe) { o.Value = 1e-131 }), "Value"},
 		} {
 			out, err := store.Observe(t.Context(), tc.o)
-			wantBadInput(t, name, err, tc.field)
+			recordtest.WantBad(t, err, "ema", tc.field, name)
 			if out != 0 {
 				t.Errorf("%s: %v", name, out)
 			}
 			if tc.field == "Subject" {
 				_, err = store.All(t.Context(), tc.o.Subject)
-				wantBadInput(t, "All, "+name, err, tc.field)
+				recordtest.WantBad(t, err, "ema", tc.field, "All, "+name)
 			}
 			if tc.field == "Subject" || tc.field == "Metric" {
 				_, ok, err := store.Get(t.Context(), tc.o.Subject, tc.o.Metric)
-				wantBadInput(t, "Get, "+name, err, tc.field)
+				recordtest.WantBad(t, err, "ema", tc.field, "Get, "+name)
 				if ok {
 					t.Errorf("Get, %s: found", name)
 				}
@@ -360,14 +339,6 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("%d requests were sent", cost.Requests)
 	}
 	mustObserve(t, store, change(func(o *ema.Observe) { o.Subject = strings.Repeat("#", 680) }), event.Created)
-}
-
-func wantBadInput(t *testing.T, name string, err error, field string) {
-	t.Helper()
-	var bad *event.InputError
-	if !errors.As(err, &bad) || bad.Package != "ema" || bad.Field != field {
-		t.Errorf("%s: %v, want an InputError of %s", name, err, field)
-	}
 }
 
 func TestNewRefuses(t *testing.T) {
@@ -388,7 +359,7 @@ func TestNewRefuses(t *testing.T) {
 		"alpha NaN":      {db, "homeops", ema.Config{Alpha: math.NaN()}, "Config.Alpha"},
 	} {
 		store, err := ema.New(tc.api, tc.table, &tc.cfg)
-		wantBadInput(t, name, err, tc.field)
+		recordtest.WantBad(t, err, "ema", tc.field, name)
 		if store != nil {
 			t.Errorf("%s: a store", name)
 		}
@@ -431,7 +402,7 @@ func TestMissingTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, observe := store.Observe(t.Context(), effort(at(t, "2025-03-29T17:15:00Z"), 1))
+	_, observe := store.Observe(t.Context(), effort(recordtest.At(t, "2025-03-29T17:15:00Z"), 1))
 	_, _, get := store.Get(t.Context(), "s", "m")
 	_, all := store.All(t.Context(), "s")
 	for i, err := range []error{observe, get, all} {

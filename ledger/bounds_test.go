@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -27,7 +28,7 @@ func TestDoWithoutWork(t *testing.T) {
 	b := newBench(t)
 	store := b.store(t, ledger.Config{})
 	_, err := ledger.Do[string](t.Context(), store, order, nil)
-	wantBadInput(t, "no work", err, "work")
+	recordtest.WantBad(t, err, "ledger", "work", "no work")
 	mustClaim(t, store, order) // nobody holds it
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -88,9 +90,9 @@ func TestClaimRefusesBadInput(t *testing.T) {
 	must(t, err)
 	for name, key := range map[string]string{"empty": "", "too long": strings.Repeat("x", 2049), "not UTF-8": "a\xff"} {
 		_, err := store.Claim(t.Context(), ledger.Request{Key: key})
-		wantBadInput(t, "Claim "+name, err, "Request.Key")
+		recordtest.WantBad(t, err, "ledger", "Request.Key", "Claim "+name)
 		_, _, err = store.Get(t.Context(), key)
-		wantBadInput(t, "Get "+name, err, "key")
+		recordtest.WantBad(t, err, "ledger", "key", "Get "+name)
 	}
 }
 
@@ -252,8 +254,8 @@ func TestClaimOverOlderRows(t *testing.T) {
 	store := b.store(t, ledger.Config{})
 	row := func(expires time.Duration) ddb.Item {
 		return ddb.Item{
-			"pk": s(order.Key), "seenAt": s("2025-11-05T17:30:00Z"), "source": s("ALOWARE"), "notes": s("initial insert"),
-			"expiresAt": n(b.clock.Now().Add(expires).Unix()),
+			"pk": item.S(order.Key), "seenAt": item.S("2025-11-05T17:30:00Z"), "source": item.S("ALOWARE"), "notes": item.S("initial insert"),
+			"expiresAt": item.N(b.clock.Now().Add(expires).Unix()),
 		}
 	}
 	b.put(t, row(time.Second))
@@ -276,7 +278,7 @@ func TestClaimFollowsTheRow(t *testing.T) {
 	store, err := ledger.New(steps, b.table, &ledger.Config{Now: b.clock.Now})
 	must(t, err)
 	remove := func() { b.remove(t, order.Key) }
-	expire := func() { b.put(t, ddb.Item{"pk": s(order.Key), "expiresAt": n(b.clock.Now().Unix())}) }
+	expire := func() { b.put(t, ddb.Item{"pk": item.S(order.Key), "expiresAt": item.N(b.clock.Now().Unix())}) }
 	expire()
 	steps.steps = []func(){remove}
 	if c := mustClaim(t, store, order); c.Attempt != 1 || steps.sent != 3 {

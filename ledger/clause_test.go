@@ -10,6 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -21,9 +22,9 @@ func TestALeaseOfWhatIsNotClaimedDecidesNothing(t *testing.T) {
 	store := b.store(t, ledger.Config{MaxAttempts: 2})
 	claim := func(state ledger.State, attempts int64, lease time.Duration) (*ledger.Claim, error) {
 		b.put(t, ddb.Item{
-			"pk": s(order.Key), "claim": s("x"), "state": s(string(state)), "fence": n(1), "attempts": n(attempts),
-			"fingerprint": &types.AttributeValueMemberB{Value: orderHash}, "lastError": s("declined"),
-			"lease": n(b.clock.Now().Add(lease).UnixMilli()), "expiresAt": n(b.clock.Now().Add(2 * time.Hour).Unix()),
+			"pk": item.S(order.Key), "claim": item.S("x"), "state": item.S(string(state)), "fence": item.N(1), "attempts": item.N(attempts),
+			"fingerprint": &types.AttributeValueMemberB{Value: orderHash}, "lastError": item.S("declined"),
+			"lease": item.N(b.clock.Now().Add(lease).UnixMilli()), "expiresAt": item.N(b.clock.Now().Add(2 * time.Hour).Unix()),
 		})
 		return store.Claim(t.Context(), order)
 	}
@@ -67,7 +68,7 @@ func TestAnOwnClaimThatWasEndedByHand(t *testing.T) {
 	b := newBench(t)
 	deaf := &deafOnce{API: b.client, meanwhile: func() {
 		row := b.row(t, order.Key)
-		row["state"] = s("done")
+		row["state"] = item.S("done")
 		b.put(t, row)
 	}}
 	store, err := ledger.New(deaf, b.table, &ledger.Config{Now: b.clock.Now})
@@ -116,7 +117,7 @@ func TestARowThatNeverExpires(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	store := b.store(t, ledger.Config{})
-	b.put(t, ddb.Item{"pk": s(order.Key), "seenAt": s("2025-11-05T17:30:00Z")})
+	b.put(t, ddb.Item{"pk": item.S(order.Key), "seenAt": item.S("2025-11-05T17:30:00Z")})
 	if r := mustGet(t, store, order.Key); r.State != ledger.Done || !r.ExpiresAt.IsZero() {
 		t.Errorf("record: %+v", r)
 	}

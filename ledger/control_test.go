@@ -14,6 +14,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -172,7 +173,7 @@ type seed struct{ *bench }
 func (d seed) begin(t *testing.T, key string) (string, error) {
 	_, err := d.client.PutItem(t.Context(), &dynamodb.PutItemInput{
 		TableName:           aws.String(d.table),
-		Item:                ddb.Item{"pk": s(key), "expiresAt": n(d.clock.Now().Add(controlRetention).Unix())},
+		Item:                ddb.Item{"pk": item.S(key), "expiresAt": item.N(d.clock.Now().Add(controlRetention).Unix())},
 		ConditionExpression: aws.String("attribute_not_exists(pk)"),
 	})
 	return workUnless(err)
@@ -198,17 +199,17 @@ type ownerless struct{ *bench }
 func (d ownerless) begin(t *testing.T, key string) (string, error) {
 	now := d.clock.Now()
 	_, err := d.client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: aws.String(d.table), Key: ddb.Item{"pk": s(key)},
+		TableName: aws.String(d.table), Key: ddb.Item{"pk": item.S(key)},
 		UpdateExpression:         aws.String("SET #s = :busy, #l = :lease, #e = :expires"),
 		ConditionExpression:      aws.String("attribute_not_exists(pk) OR #e <= :now OR #s = :busy AND #l <= :ms"),
 		ExpressionAttributeNames: map[string]string{"#s": "state", "#l": "lease", "#e": "expiresAt"},
 		ExpressionAttributeValues: ddb.Item{
-			":busy": s("busy"), ":lease": n(now.Add(controlLease).UnixMilli()), ":expires": n(now.Add(controlRetention).Unix()),
-			":now": n(now.Unix()), ":ms": n(now.UnixMilli()),
+			":busy": item.S("busy"), ":lease": item.N(now.Add(controlLease).UnixMilli()), ":expires": item.N(now.Add(controlRetention).Unix()),
+			":now": item.N(now.Unix()), ":ms": item.N(now.UnixMilli()),
 		},
 		ReturnValuesOnConditionCheckFailure: "ALL_OLD",
 	})
-	if old, refused := ddb.Refused(err); refused && text(old, "state") == "busy" {
+	if old, refused := ddb.Refused(err); refused && item.Text(old, "state") == "busy" {
 		return "wait", nil
 	}
 	return workUnless(err)
@@ -216,12 +217,12 @@ func (d ownerless) begin(t *testing.T, key string) (string, error) {
 
 func (d ownerless) end(t *testing.T, _ int, result string) error {
 	_, err := d.client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: aws.String(d.table), Key: ddb.Item{"pk": s("k")},
+		TableName: aws.String(d.table), Key: ddb.Item{"pk": item.S("k")},
 		UpdateExpression:          aws.String("SET #s = :done, #r = :result"),
 		ExpressionAttributeNames:  map[string]string{"#s": "state", "#r": "result"},
-		ExpressionAttributeValues: ddb.Item{":done": s("done"), ":result": s(result)},
+		ExpressionAttributeValues: ddb.Item{":done": item.S("done"), ":result": item.S(result)},
 	})
 	return err
 }
 
-func (d ownerless) result(t *testing.T, key string) string { return text(d.row(t, key), "result") }
+func (d ownerless) result(t *testing.T, key string) string { return item.Text(d.row(t, key), "result") }

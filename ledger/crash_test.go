@@ -11,6 +11,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -18,9 +19,9 @@ import (
 // one charge stands.
 func (b *bench) charge(ctx context.Context, c *ledger.Claim) (int64, error) {
 	_, err := b.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: aws.String(b.table), Item: ddb.Item{"pk": s("charge"), "fence": n(c.Fence)},
+		TableName: aws.String(b.table), Item: ddb.Item{"pk": item.S("charge"), "fence": item.N(c.Fence)},
 		ConditionExpression:       aws.String("attribute_not_exists(fence) OR fence <= :f"),
-		ExpressionAttributeValues: ddb.Item{":f": n(c.Fence)},
+		ExpressionAttributeValues: ddb.Item{":f": item.N(c.Fence)},
 	})
 	return c.Fence, err
 }

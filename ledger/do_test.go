@@ -15,6 +15,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -157,7 +159,7 @@ func TestDoWithoutAStoredResult(t *testing.T) {
 	b := newBench(t)
 	store := b.store(t, ledger.Config{})
 	wantMark(t, store, "marked", event.Created)
-	b.put(t, ddb.Item{"pk": s("older"), "seenAt": s("2025-11-05T17:30:00Z"), "expiresAt": n(b.clock.Now().Add(time.Hour).Unix())})
+	b.put(t, ddb.Item{"pk": item.S("older"), "seenAt": item.S("2025-11-05T17:30:00Z"), "expiresAt": item.N(b.clock.Now().Add(time.Hour).Unix())})
 	var w worker
 	for _, key := range []string{"marked", "older"} {
 		res, err := ledger.Do(t.Context(), store, ledger.Request{Key: key, Payload: []byte("any")}, w.do)
@@ -196,7 +198,7 @@ func TestDoAnswersOfClaim(t *testing.T) {
 	_, err = ledger.Do(t.Context(), store, ledger.Request{Key: order.Key}, w.do)
 	wantErr(t, "another payload", err, ledger.ErrFingerprintMismatch)
 	_, err = ledger.Do(t.Context(), store, ledger.Request{}, w.do)
-	wantBadInput(t, "no key", err, "Request.Key")
+	recordtest.WantBad(t, err, "ledger", "Request.Key", "no key")
 	w.wantRuns(t, 0)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -147,7 +148,7 @@ func (h *history) expect(now time.Time) string {
 		return "granted anew"
 	}
 	attempts := number(h.t, row, "attempts")
-	switch state := text(row, "state"); {
+	switch state := item.Text(row, "state"); {
 	case number(h.t, row, "expiresAt")-3600 <= now.Unix():
 		return "granted anew"
 	case state == "done":
@@ -217,7 +218,7 @@ func (h *history) granted(p *peer, c *ledger.Claim, anew bool) {
 // settle lets a claim complete, fail or renew, whether it holds or not.
 func (h *history) settle(g *grant) string {
 	row := h.row(h.t, h.req.Key)
-	holds := row != nil && text(row, "state") == "claimed" && number(h.t, row, "fence") == g.Fence
+	holds := row != nil && item.Text(row, "state") == "claimed" && number(h.t, row, "fence") == g.Fence
 	if holds && g.Fence != h.top {
 		h.t.Errorf("the row is held by fence %d, granted was %d", g.Fence, h.top)
 	}
@@ -273,7 +274,7 @@ func (h *history) late() string {
 // nobody then holds. That one uses up a fence and an attempt.
 func (h *history) lateTookEffect(in *dynamodb.UpdateItemInput, before ddb.Item) {
 	after := h.row(h.t, h.req.Key)
-	if text(before, "state") == "done" && number(h.t, before, "expiresAt")-3600 > h.clock.Now().Add(historySkew).Unix() {
+	if item.Text(before, "state") == "done" && number(h.t, before, "expiresAt")-3600 > h.clock.Now().Add(historySkew).Unix() {
 		h.t.Errorf("a late %s changed what is done", *in.UpdateExpression)
 	}
 	if fence := number(h.t, after, "fence"); fence != number(h.t, before, "fence") {

@@ -12,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -119,15 +120,15 @@ func TestUnreadableRows(t *testing.T) {
 	b := newBench(t)
 	store := b.store(t, ledger.Config{})
 	for name, broken := range map[string]ddb.Item{
-		"unknown state":    {"state": s("paused")},
-		"fence is text":    {"fence": s("1")},
-		"lease is text":    {"lease": s("1")},
+		"unknown state":    {"state": item.S("paused")},
+		"fence is text":    {"fence": item.S("1")},
+		"lease is text":    {"lease": item.S("1")},
 		"attempts of half": {"attempts": &types.AttributeValueMemberN{Value: "1.5"}},
-		"expiry is text":   {"expiresAt": s("soon")},
-		"seen never":       {"seenAt": s("yesterday")},
-		"fingerprint text": {"fingerprint": s("abc")},
+		"expiry is text":   {"expiresAt": item.S("soon")},
+		"seen never":       {"seenAt": item.S("yesterday")},
+		"fingerprint text": {"fingerprint": item.S("abc")},
 	} {
-		row := ddb.Item{"pk": s(name), "claim": s("x"), "state": s("done"), "expiresAt": n(b.clock.Now().Add(2 * time.Hour).Unix())}
+		row := ddb.Item{"pk": item.S(name), "claim": item.S("x"), "state": item.S("done"), "expiresAt": item.N(b.clock.Now().Add(2 * time.Hour).Unix())}
 		for attribute, value := range broken {
 			row[attribute] = value
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -35,7 +36,7 @@ func TestKeyRefuses(t *testing.T) {
 		"over by escaping": {[]string{strings.Repeat(":", 683)}, "parts"},
 	} {
 		key, err := ledger.Key(tc.parts...)
-		wantBadInput(t, name, err, tc.field)
+		recordtest.WantBad(t, err, "ledger", tc.field, name)
 		if key != "" {
 			t.Errorf("%s: a key came back with the error", name)
 		}

@@ -3,7 +3,6 @@ package ledger_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -14,8 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -63,11 +63,7 @@ func newBench(t *testing.T) *bench {
 
 func (b *bench) create(t *testing.T) {
 	t.Helper()
-	table := b.store(t, ledger.Config{}).Table()
-	table.TTL = ""
-	if err := schema.Create(t.Context(), b.client, table); err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Create(t, b.client, b.store(t, ledger.Config{}).Table())
 }
 
 // store returns a ledger in the table. The clock is the bench's unless set.
@@ -86,22 +82,13 @@ func (b *bench) store(t *testing.T, cfg ledger.Config) *ledger.Store {
 // put stores a row as it is.
 func (b *bench) put(t *testing.T, it ddb.Item) {
 	t.Helper()
-	_, err := b.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(b.table), Item: it})
-	if err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Put(t, b.client, b.table, it)
 }
 
 // row reads a row as it is stored.
 func (b *bench) row(t *testing.T, key string) ddb.Item {
 	t.Helper()
-	out, err := b.client.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: aws.String(b.table), Key: ddb.Item{"pk": s(key)}, ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.Item
+	return recordtest.Row(t, b.client, b.table, ddb.Item{"pk": item.S(key)})
 }
 
 func TestNewFillsAndRefuses(t *testing.T) {
@@ -136,7 +123,7 @@ func TestNewFillsAndRefuses(t *testing.T) {
 			}
 			continue
 		}
-		wantBadInput(t, name, err, tc.field)
+		recordtest.WantBad(t, err, "ledger", tc.field, name)
 		if store != nil {
 			t.Errorf("%s: a store came back with the error", name)
 		}
@@ -158,14 +145,6 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func wantBadInput(t *testing.T, what string, err error, field string) {
-	t.Helper()
-	var bad *event.InputError
-	if !errors.As(err, &bad) || bad.Package != "ledger" || bad.Field != field {
-		t.Errorf("%s: got %v, want bad input of %s", what, err, field)
-	}
-}
-
 func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	t.Parallel()
 	store, err := ledger.New(dynamotest.Connect("http://127.0.0.1:1"), "ledger", nil) // where nobody answers
@@ -174,7 +153,7 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	}
 	for name, key := range map[string]string{"empty": "", "too long": strings.Repeat("x", 2049), "not UTF-8": "a\xff"} {
 		_, err := store.MarkSeen(t.Context(), key)
-		wantBadInput(t, "MarkSeen "+name, err, "key")
+		recordtest.WantBad(t, err, "ledger", "key", "MarkSeen "+name)
 	}
 }
 
@@ -203,8 +182,5 @@ func (b *bench) dropTable(t *testing.T) {
 
 func (b *bench) remove(t *testing.T, key string) {
 	t.Helper()
-	_, err := b.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(b.table), Key: ddb.Item{"pk": s(key)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Delete(t, b.client, b.table, ddb.Item{"pk": item.S(key)})
 }

@@ -3,7 +3,6 @@ package ledger_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"sync"
@@ -17,23 +16,9 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/ledger"
 )
-
-// s and n are attributes as rows hold them.
-func s(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
-
-func n(number int64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: fmt.Sprint(number)}
-}
-
-// text is a string attribute of a row, "" when it has none.
-func text(row ddb.Item, name string) string {
-	if attr, ok := row[name].(*types.AttributeValueMemberS); ok {
-		return attr.Value
-	}
-	return ""
-}
 
 // number is a whole number of a row.
 func number(t *testing.T, row ddb.Item, name string) int64 {
@@ -125,8 +110,8 @@ func TestMarkSeenReadsOlderRows(t *testing.T) {
 	store := b.store(t, ledger.Config{})
 	older := func(key string, expires time.Duration) ddb.Item {
 		return ddb.Item{
-			"pk": s(key), "seenAt": s("2025-11-05T17:30:00Z"), "source": s("ALOWARE"), "notes": s("initial insert"),
-			"expiresAt": n(b.clock.Now().Add(expires).Unix()),
+			"pk": item.S(key), "seenAt": item.S("2025-11-05T17:30:00Z"), "source": item.S("ALOWARE"), "notes": item.S("initial insert"),
+			"expiresAt": item.N(b.clock.Now().Add(expires).Unix()),
 		}
 	}
 	for name, tc := range map[string]struct {
@@ -136,7 +121,7 @@ func TestMarkSeenReadsOlderRows(t *testing.T) {
 		"live":                      {older("live", 14*24*time.Hour), event.Duplicate},
 		"live for less than a hour": {older("hour", time.Second), event.Duplicate},
 		"expired":                   {older("expired", 0), event.Created},
-		"never expires":             {ddb.Item{"pk": s("never"), "seenAt": s("2025-11-05T17:30:00Z")}, event.Duplicate},
+		"never expires":             {ddb.Item{"pk": item.S("never"), "seenAt": item.S("2025-11-05T17:30:00Z")}, event.Duplicate},
 	} {
 		b.put(t, tc.row)
 		key := tc.row["pk"].(*types.AttributeValueMemberS).Value

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -150,9 +151,9 @@ func TestResultBounds(t *testing.T) {
 		"no JSON":   math.NaN(),
 		"not UTF-8": json.RawMessage("\"a\xff\""),
 	} {
-		wantBadInput(t, name, c.Complete(t.Context(), result), "result")
+		recordtest.WantBad(t, c.Complete(t.Context(), result), "ledger", "result", name)
 		_, err := c.CompleteItem(result)
-		wantBadInput(t, name+", CompleteItem", err, "result")
+		recordtest.WantBad(t, err, "ledger", "result", name+", CompleteItem")
 	}
 	must(t, c.Renew(t.Context())) // still held
 	must(t, c.Complete(t.Context(), "12345678"))
@@ -223,7 +224,7 @@ func TestFailNeedsACause(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := mustClaim(t, b.store(t, ledger.Config{}), order)
-	wantBadInput(t, "Fail(nil)", c.Fail(t.Context(), nil), "cause")
+	recordtest.WantBad(t, c.Fail(t.Context(), nil), "ledger", "cause")
 }
 
 func TestAClaimWhoseRowIsGoneIsLost(t *testing.T) {

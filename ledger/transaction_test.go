@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -24,7 +25,7 @@ func (b *bench) book(t *testing.T, c *ledger.Claim, result any) error {
 	done, err := c.CompleteItem(result)
 	must(t, err)
 	effect := types.TransactWriteItem{Put: &types.Put{
-		TableName: aws.String(b.table), Item: ddb.Item{"pk": s("effect"), "fence": n(c.Fence)},
+		TableName: aws.String(b.table), Item: ddb.Item{"pk": item.S("effect"), "fence": item.N(c.Fence)},
 		ConditionExpression: aws.String("attribute_not_exists(pk)"),
 	}}
 	_, err = b.client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{done, effect}})
@@ -59,7 +60,7 @@ func TestCompleteItemIsUndoneWithItsTransaction(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	store := b.store(t, ledger.Config{})
-	b.put(t, ddb.Item{"pk": s("effect")})
+	b.put(t, ddb.Item{"pk": item.S("effect")})
 	c := mustClaim(t, store, order)
 	if err := b.book(t, c, "x"); err == nil {
 		t.Fatal("the transaction went through")

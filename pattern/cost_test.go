@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -14,20 +13,17 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/pattern"
-	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // putLarge stores a row of 160 KB.
 func putLarge(t *testing.T, db *dynamotest.DB, table, pk, sk string) {
 	t.Helper()
-	_, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: ddb.Item{
+	recordtest.Put(t, db.Client(), table, ddb.Item{
 		"pk": item.S(pk), "sk": item.S(sk), "totalCount": item.N(3), "note": item.S(strings.Repeat("x", 160<<10)),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // fill observes 40 events, each 25 hours after the one before, so that the row
@@ -35,36 +31,27 @@ func putLarge(t *testing.T, db *dynamotest.DB, table, pk, sk string) {
 func fill(t *testing.T, store *pattern.Store, o pattern.Observe) {
 	t.Helper()
 	for i := range 40 {
-		o.Event = at(t, clock.Add(time.Duration(i-40)*25*time.Hour).Format(time.RFC3339))
+		o.Event = recordtest.Event(t, clock.Add(time.Duration(i-40)*25*time.Hour), "test")
 		mustObserve(t, store, o, event.Created)
 	}
 }
 
 func stored(t *testing.T, db *dynamotest.DB, table, pk, sk string) ddb.Item {
 	t.Helper()
-	out, err := db.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: aws.String(table), ConsistentRead: aws.Bool(true),
-		Key: ddb.Item{"pk": item.S(pk), "sk": item.S(sk)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.Item
+	return recordtest.Row(t, db.Client(), table, ddb.Item{"pk": item.S(pk), "sk": item.S(sk)})
 }
 
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
-	store, err := pattern.New(db.Client(), db.Name("homeops"), tzclock.Stockholm, &pattern.Config{Now: func() time.Time { return clock }})
+	store, err := pattern.New(db.Client(), db.Name("homeops"), tzclock.Stockholm, &pattern.Config{Now: recordtest.Clock(clock)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := schema.Create(t.Context(), db.Client(), store.Table()); err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Create(t, db.Client(), store.Table())
 	full := washing(event.Event{})
 	fill(t, store, full)
-	full.Event = at(t, "2026-03-29T17:15:00Z")
+	full.Event = recordtest.At(t, "2026-03-29T17:15:00Z")
 	pricetest.Run(t, db, []pricetest.Case{
 		{Func: "Store.Observe", Call: func(ctx context.Context) error { _, err := store.Observe(ctx, full); return err }},
 		{Func: "Store.Get", Call: func(ctx context.Context) error {
@@ -79,7 +66,7 @@ func TestPrices(t *testing.T) {
 func TestPricesBeyond(t *testing.T) {
 	t.Parallel()
 	db, consistent := open(t, tzclock.Stockholm)
-	o := washing(at(t, "2026-03-29T17:15:00Z"))
+	o := washing(recordtest.At(t, "2026-03-29T17:15:00Z"))
 	observe := func(want event.Outcome) func() { return func() { mustObserve(t, consistent, o, want) } }
 	db.Meter(observe(event.Created)).Want(t, dynamotest.Price{Requests: 2, RCU: 1, WCU: 1}) // a new row
 	db.Meter(observe(event.Duplicate)).Want(t, dynamotest.Price{Requests: 1, RCU: 1})
@@ -111,12 +98,12 @@ func (i *intruded) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
 func TestPriceOfARace(t *testing.T) {
 	t.Parallel()
 	db, other := open(t, tzclock.Stockholm)
-	api := &intruded{API: db.Client(), intrude: func() { mustObserve(t, other, washing(at(t, "2026-03-28T17:15:00Z")), event.Created) }}
-	store, err := pattern.New(api, other.Table().Name, tzclock.Stockholm, &pattern.Config{Now: func() time.Time { return clock }})
+	api := &intruded{API: db.Client(), intrude: func() { mustObserve(t, other, washing(recordtest.At(t, "2026-03-28T17:15:00Z")), event.Created) }}
+	store, err := pattern.New(api, other.Table().Name, tzclock.Stockholm, &pattern.Config{Now: recordtest.Clock(clock)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := washing(at(t, "2026-03-29T17:15:00Z"))
+	o := washing(recordtest.At(t, "2026-03-29T17:15:00Z"))
 	cost := db.Meter(func() { mustObserve(t, store, o, event.Created) })
 	want := dynamotest.Price{Requests: 2 + 3, RCU: 1 + 1, WCU: 1 + 2}
 	if !db.InProcess() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/pattern"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -27,7 +28,7 @@ func TestContention(t *testing.T) {
 	start := make(chan struct{})
 	var all sync.WaitGroup
 	for i := range events {
-		o := washing(at(t, clock.Add(time.Duration(-i)*25*time.Hour).Format(time.RFC3339), strconv.Itoa(i)))
+		o := washing(recordtest.Event(t, clock.Add(time.Duration(-i)*25*time.Hour), strconv.Itoa(i), "test"))
 		want.ByDay[o.Event.Time().Weekday()]++
 		want.ByHour[o.Event.Time().Hour()]++
 		for range deliveries {
@@ -65,7 +66,7 @@ func TestLostReplies(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	for i := range events {
-		o := washing(at(t, clock.Add(time.Duration(-i)*time.Hour).Format(time.RFC3339)))
+		o := washing(recordtest.Event(t, clock.Add(time.Duration(-i)*time.Hour), "test"))
 		all.Go(func() {
 			for {
 				out, err := store.Observe(t.Context(), o)
@@ -94,7 +95,7 @@ func TestLostReplies(t *testing.T) {
 func TestLostReply(t *testing.T) {
 	t.Parallel()
 	db, store := open(t, tzclock.UTC)
-	o := washing(at(t, "2026-03-28T12:00:00Z"))
+	o := washing(recordtest.At(t, "2026-03-28T12:00:00Z"))
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
 	mustObserve(t, store, o, event.Duplicate)
 	if got := mustGet(t, store, o.Scope, o.Actor, o.Name); got.Total != 1 || got.ByHour[12] != 1 {
@@ -109,13 +110,13 @@ func TestEventsAheadShutOutTheTrueOnes(t *testing.T) {
 	_, store := open(t, tzclock.UTC)
 	for i := range 32 {
 		ahead := clock.Add(event.MaxAhead - time.Duration(i)*time.Second)
-		mustObserve(t, store, washing(at(t, ahead.Format(time.RFC3339))), event.Created)
+		mustObserve(t, store, washing(recordtest.At(t, ahead.Format(time.RFC3339))), event.Created)
 	}
 	for _, wait := range []time.Duration{0, 59 * time.Minute} {
-		ev := at(t, clock.Add(wait).Format(time.RFC3339))
+		ev := recordtest.Event(t, clock.Add(wait), "test")
 		if out, err := store.Observe(t.Context(), washing(ev)); !errors.Is(err, event.ErrTooOld) {
 			t.Errorf("an event %v from now: %v, %v, want too old", wait, out, err)
 		}
 	}
-	mustObserve(t, store, washing(at(t, clock.Add(event.MaxAhead-time.Second/2).Format(time.RFC3339Nano))), event.Created)
+	mustObserve(t, store, washing(recordtest.Event(t, clock.Add(event.MaxAhead-time.Second/2), "test")), event.Created)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/pattern"
-	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -26,29 +26,13 @@ func open(t *testing.T, zone tzclock.Zone) (*dynamotest.DB, *pattern.Store) {
 	t.Helper()
 	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	store, err := pattern.New(db.Client(), db.Name("homeops"), zone, &pattern.Config{
-		Now: func() time.Time { return clock }, ConsistentReads: true,
+		Now: recordtest.Clock(clock), ConsistentReads: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := schema.Create(t.Context(), db.Client(), store.Table()); err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Create(t, db.Client(), store.Table())
 	return db, store
-}
-
-// at returns the event of a time in RFC 3339.
-func at(t testing.TB, text string, parts ...string) event.Event {
-	t.Helper()
-	when, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ev, err := event.New(when, append(parts, "test")...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ev
 }
 
 func washing(ev event.Event) pattern.Observe {
@@ -77,7 +61,7 @@ func TestObserve(t *testing.T) {
 	if habit, ok, err := store.Get(t.Context(), "-100123", "42", "diskning"); err != nil || ok || habit != (pattern.Habit{}) {
 		t.Fatalf("Get of nothing = %+v, %v, %v", habit, ok, err)
 	}
-	late, early := at(t, "2026-03-28T23:30:00.5Z"), at(t, "2026-03-23T06:00:00Z")
+	late, early := recordtest.At(t, "2026-03-28T23:30:00.5Z"), recordtest.At(t, "2026-03-23T06:00:00Z")
 	mustObserve(t, store, washing(late), event.Created) // Sunday 00:30 in Stockholm
 	mustObserve(t, store, washing(early), event.Created)
 	mustObserve(t, store, washing(early), event.Duplicate)
@@ -96,7 +80,7 @@ func TestObserve(t *testing.T) {
 func TestNthCountsApart(t *testing.T) {
 	t.Parallel()
 	_, store := open(t, tzclock.UTC)
-	first := at(t, "2026-03-28T12:00:00Z")
+	first := recordtest.At(t, "2026-03-28T12:00:00Z")
 	second, err := first.Nth(2)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +124,7 @@ func TestLocalTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, store := open(t, tc.zone)
-			mustObserve(t, store, washing(at(t, tc.at)), event.Created)
+			mustObserve(t, store, washing(recordtest.At(t, tc.at)), event.Created)
 			got := mustGet(t, store, "-100123", "42", "diskning")
 			if got.ByDay[tc.day] != 1 || got.ByHour[tc.hour] != 1 || got.Total != 1 {
 				t.Errorf("counted on %v at %v, want %v at %d", got.ByDay, got.ByHour, tc.day, tc.hour)
@@ -154,18 +138,18 @@ func TestLocalTime(t *testing.T) {
 func TestTooOld(t *testing.T) {
 	t.Parallel()
 	_, store := open(t, tzclock.UTC)
-	start := at(t, "2026-03-01T12:00:00Z").Time()
+	start := recordtest.At(t, "2026-03-01T12:00:00Z").Time()
 	for i := range 33 {
-		mustObserve(t, store, washing(at(t, start.Add(time.Duration(i)*time.Hour).Format(time.RFC3339))), event.Created)
+		mustObserve(t, store, washing(recordtest.At(t, start.Add(time.Duration(i)*time.Hour).Format(time.RFC3339))), event.Created)
 	}
 	before := mustGet(t, store, "-100123", "42", "diskning")
 	for name, text := range map[string]string{"dropped from the ring": "2026-03-01T12:00:00Z", "never seen": "2026-02-28T12:00:00Z"} {
-		out, err := store.Observe(t.Context(), washing(at(t, text)))
+		out, err := store.Observe(t.Context(), washing(recordtest.At(t, text)))
 		if !errors.Is(err, event.ErrTooOld) || out != 0 {
 			t.Errorf("%s: %v, %v, want too old", name, out, err)
 		}
 	}
-	mustObserve(t, store, washing(at(t, "2026-03-01T13:00:00Z")), event.Duplicate)
+	mustObserve(t, store, washing(recordtest.At(t, "2026-03-01T13:00:00Z")), event.Duplicate)
 	if after := mustGet(t, store, "-100123", "42", "diskning"); after != before || after.Total != 33 {
 		t.Errorf("habit %+v after, %+v before", after, before)
 	}
@@ -180,14 +164,14 @@ func TestGolden(t *testing.T) {
 	table := store.Table().Name
 
 	for _, text := range []string{"2026-03-29T01:15:00Z", "2026-03-29T17:15:00Z"} {
-		mustObserve(t, store, pattern.Observe{Scope: "hus#47", Actor: "anna%", Name: "diskning", Event: at(t, text)}, event.Created)
+		mustObserve(t, store, pattern.Observe{Scope: "hus#47", Actor: "anna%", Name: "diskning", Event: recordtest.At(t, text)}, event.Created)
 	}
 	clock := clock.Add(12 * time.Hour) // an event after it is too far ahead
-	later, err := pattern.New(db.Client(), table, tzclock.Stockholm, &pattern.Config{Now: func() time.Time { return clock }})
+	later, err := pattern.New(db.Client(), table, tzclock.Stockholm, &pattern.Config{Now: recordtest.Clock(clock)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustObserve(t, later, pattern.Observe{Scope: "hus#47", Actor: "anna%", Name: "diskning", Event: at(t, "2026-03-30T05:30:00Z")}, event.Created)
+	mustObserve(t, later, pattern.Observe{Scope: "hus#47", Actor: "anna%", Name: "diskning", Event: recordtest.At(t, "2026-03-30T05:30:00Z")}, event.Created)
 	golden.Want(t, db.Client(), table, "testdata/habit.json", "pk", "sk")
 
 	for _, name := range []string{"older", "older_bare"} {
@@ -210,7 +194,7 @@ func TestGolden(t *testing.T) {
 		t.Errorf("older row without maps (-want +got):\n%s", diff)
 	}
 	for name, row := range map[string]string{"diskning": "older_counted", "100% städning #1": "older_bare_counted"} {
-		o := pattern.Observe{Scope: "-100123", Actor: "42", Name: name, Event: at(t, "2026-03-29T17:15:00Z")}
+		o := pattern.Observe{Scope: "-100123", Actor: "42", Name: name, Event: recordtest.At(t, "2026-03-29T17:15:00Z")}
 		mustObserve(t, store, o, event.Created)
 		mustObserve(t, store, o, event.Duplicate)
 		golden.Want(t, db.Client(), table, "testdata/"+row+".json", "pk", "sk")
@@ -225,7 +209,7 @@ func TestSeparators(t *testing.T) {
 	ids := [][3]string{
 		{"a#b", "c", "n"}, {"a", "b#c", "n"}, {"a%23b", "c", "n"}, {"a", "b", "c#n"}, {"a", "b", "c"}, {"a", "b#", "c"}, {"a", "bb", "c"},
 	}
-	ev := at(t, "2026-03-28T12:00:00Z")
+	ev := recordtest.At(t, "2026-03-28T12:00:00Z")
 	for _, id := range ids {
 		mustObserve(t, store, pattern.Observe{Scope: id[0], Actor: id[1], Name: id[2], Event: ev}, event.Created)
 	}
@@ -282,7 +266,7 @@ func TestAllPages(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	db, store := open(t, tzclock.UTC)
-	good := washing(at(t, "2026-03-28T12:00:00Z"))
+	good := washing(recordtest.At(t, "2026-03-28T12:00:00Z"))
 	change := func(f func(*pattern.Observe)) pattern.Observe { o := good; f(&o); return o }
 	cost := db.Meter(func() {
 		for name, tc := range map[string]struct {
@@ -297,10 +281,10 @@ func TestBadInput(t *testing.T) {
 			"long key":     {change(func(o *pattern.Observe) { o.Scope = strings.Repeat("#", 682) }), "Scope with Actor"},
 			"no event":     {change(func(o *pattern.Observe) { o.Event = event.Event{} }), "Event"},
 			"event's zero": {change(func(o *pattern.Observe) { o.Event = o.Event.First() }), "Event"},
-			"future":       {change(func(o *pattern.Observe) { o.Event = at(t, "2026-03-29T19:00:00.001Z") }), "Event"},
+			"future":       {change(func(o *pattern.Observe) { o.Event = recordtest.At(t, "2026-03-29T19:00:00.001Z") }), "Event"},
 		} {
 			out, err := store.Observe(t.Context(), tc.o)
-			wantBadInput(t, name, err, tc.field)
+			recordtest.WantBad(t, err, "pattern", tc.field, name)
 			if out != 0 {
 				t.Errorf("%s: %v", name, out)
 			}
@@ -308,7 +292,7 @@ func TestBadInput(t *testing.T) {
 				continue
 			}
 			_, ok, err := store.Get(t.Context(), tc.o.Scope, tc.o.Actor, tc.o.Name)
-			wantBadInput(t, "Get, "+name, err, tc.field)
+			recordtest.WantBad(t, err, "pattern", tc.field, "Get, "+name)
 			if ok {
 				t.Errorf("Get, %s: found", name)
 			}
@@ -316,22 +300,14 @@ func TestBadInput(t *testing.T) {
 				continue
 			}
 			_, err = store.All(t.Context(), tc.o.Scope, tc.o.Actor)
-			wantBadInput(t, "All, "+name, err, tc.field)
+			recordtest.WantBad(t, err, "pattern", tc.field, "All, "+name)
 		}
 	})
 	if cost.Requests != 0 {
 		t.Errorf("%d requests were sent", cost.Requests)
 	}
-	mustObserve(t, store, change(func(o *pattern.Observe) { o.Event = at(t, "2026-03-29T19:00:00Z") }), event.Created)
+	mustObserve(t, store, change(func(o *pattern.Observe) { o.Event = recordtest.At(t, "2026-03-29T19:00:00Z") }), event.Created)
 	mustObserve(t, store, change(func(o *pattern.Observe) { o.Name = strings.Repeat("å", 512) }), event.Created)
-}
-
-func wantBadInput(t *testing.T, name string, err error, field string) {
-	t.Helper()
-	var bad *event.InputError
-	if !errors.As(err, &bad) || bad.Package != "pattern" || bad.Field != field {
-		t.Errorf("%s: %v, want an InputError of %s", name, err, field)
-	}
 }
 
 func TestNewRefuses(t *testing.T) {
@@ -348,7 +324,7 @@ func TestNewRefuses(t *testing.T) {
 		"no zone":  {db, "homeops", tzclock.Zone{}, "zone"},
 	} {
 		store, err := pattern.New(tc.api, tc.table, tc.zone, nil)
-		wantBadInput(t, name, err, tc.field)
+		recordtest.WantBad(t, err, "pattern", tc.field, name)
 		if store != nil {
 			t.Errorf("%s: a store", name)
 		}
@@ -362,7 +338,7 @@ func TestUnreadableRow(t *testing.T) {
 	table := store.Table().Name
 	golden.Put(t, db.Client(), table, "testdata/unreadable.json")
 	const want = "attribute mon is no number"
-	if _, err := store.Observe(t.Context(), washing(at(t, "2026-03-28T12:00:00Z"))); !named(err, "Observe", want) {
+	if _, err := store.Observe(t.Context(), washing(recordtest.At(t, "2026-03-28T12:00:00Z"))); !named(err, "Observe", want) {
 		t.Errorf("Observe: %v", err)
 	}
 	if _, _, err := store.Get(t.Context(), "-100123", "42", "diskning"); !named(err, "Get", want) {
@@ -387,9 +363,12 @@ func TestMissingTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for op, call := range map[string]func() error{
-		"Observe": func() error { _, err := store.Observe(t.Context(), washing(at(t, "2026-03-28T12:00:00Z"))); return err },
-		"Get":     func() error { _, _, err := store.Get(t.Context(), "s", "a", "n"); return err },
-		"All":     func() error { _, err := store.All(t.Context(), "s", "a"); return err },
+		"Observe": func() error {
+			_, err := store.Observe(t.Context(), washing(recordtest.At(t, "2026-03-28T12:00:00Z")))
+			return err
+		},
+		"Get": func() error { _, _, err := store.Get(t.Context(), "s", "a", "n"); return err },
+		"All": func() error { _, err := store.All(t.Context(), "s", "a"); return err },
 	} {
 		if err := call(); !named(err, op, "ResourceNotFound") {
 			t.Errorf("%s: %v", op, err)

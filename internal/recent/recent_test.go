@@ -10,16 +10,13 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recent"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // at returns the event that comes i-th in time.
 func at(t testing.TB, i int) event.Event {
 	t.Helper()
-	ev, err := event.New(time.UnixMilli(1_774_785_600_000+int64(i)), strconv.Itoa(i))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ev
+	return recordtest.Event(t, time.UnixMilli(1_774_785_600_000+int64(i)), strconv.Itoa(i))
 }
 
 // mustAdd adds events that the ring takes.

@@ -18,6 +18,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/internal/rmw"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -53,7 +54,7 @@ func (s *spy) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ..
 // sums is a kind of row that adds up what the events bring.
 func sums(api rmw.API, table string) *rmw.Rows[int64] {
 	return &rmw.Rows[int64]{
-		API: api, Table: table, Package: "sums", Now: func() time.Time { return now },
+		API: api, Table: table, Package: "sums", Now: recordtest.Clock(now),
 		Type: "SUM", Count: "n", Update: rmw.Set + ", #sum = :sum",
 		Names: map[string]string{"#sum": "sum"}, Contended: errLostAll,
 	}
@@ -75,20 +76,14 @@ func open(t *testing.T) (*dynamotest.DB, *spy, *rmw.Rows[int64]) {
 func openOn(t *testing.T, db *dynamotest.DB) (*dynamotest.DB, *spy, *rmw.Rows[int64]) {
 	t.Helper()
 	table := schema.Table{Name: db.Name("rows"), Key: schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")}}
-	if err := schema.Create(t.Context(), db.Client(), table); err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Create(t, db.Client(), table)
 	s := &spy{API: db.Client()}
 	return db, s, sums(s, table.Name)
 }
 
 func at(t testing.TB, i int) event.Event {
 	t.Helper()
-	ev, err := event.New(now.Add(time.Duration(i)*time.Second), strconv.Itoa(i))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ev
+	return recordtest.Event(t, now.Add(time.Duration(i)*time.Second), strconv.Itoa(i))
 }
 
 func mustObserve(t *testing.T, r *rmw.Rows[int64], i int, want event.Outcome) {
@@ -106,26 +101,23 @@ type row struct {
 	Note                string
 }
 
+// theKey is that of the row which the tests count into.
+var theKey = ddb.Item{"pk": item.S("p"), "sk": item.S("s")}
+
 func stored(t *testing.T, db *dynamotest.DB, table string) row {
 	t.Helper()
-	out, err := db.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: aws.String(table), ConsistentRead: aws.Bool(true),
-		Key: ddb.Item{"pk": item.S("p"), "sk": item.S("s")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	it := recordtest.Row(t, db.Client(), table, theKey)
 	var r row
 	var errs [4]error
 	var ring []byte
-	r.Count, errs[0] = item.Int(out.Item, "n")
-	r.Version, errs[1] = item.Int(out.Item, "version")
-	r.Sum, errs[2] = item.Int(out.Item, "sum")
-	ring, errs[3] = item.Bytes(out.Item, "recent")
+	r.Count, errs[0] = item.Int(it, "n")
+	r.Version, errs[1] = item.Int(it, "version")
+	r.Sum, errs[2] = item.Int(it, "sum")
+	ring, errs[3] = item.Bytes(it, "recent")
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}
-	r.Ring, r.Note = len(ring)/event.Size, item.Text(out.Item, "note")
+	r.Ring, r.Note = len(ring)/event.Size, item.Text(it, "note")
 	return r
 }
 
@@ -136,19 +128,12 @@ func put(t *testing.T, db *dynamotest.DB, table, attributes string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: it}); err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Put(t, db.Client(), table, it)
 }
 
 func drop(t *testing.T, db *dynamotest.DB, table string) {
 	t.Helper()
-	_, err := db.Client().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
-		TableName: aws.String(table), Key: ddb.Item{"pk": item.S("p"), "sk": item.S("s")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Delete(t, db.Client(), table, theKey)
 }
 
 // Every event that is not refused counts once, in whatever order and however
