@@ -9,7 +9,7 @@ var (
 	// ErrFull is returned by Take and Add when the row has recorded
 	// Config.MaxRecorded events: the day's count cannot be kept exact any
 	// longer. Trying again gives the same answer.
-	ErrFull = errors.New("counter: the day's row has recorded its most events")
+	ErrFull = errors.New("counter: row already records Config.MaxRecorded events")
 
 	// ErrNotFound is returned by Refund when the event is not recorded: there
 	// is nothing to give back, or not yet.

@@ -88,7 +88,7 @@ func entryOf(row ddb.Item, ev event.Event) (entry, bool, error) {
 	}
 	text, ok := value.(*types.AttributeValueMemberS)
 	if !ok {
-		return entry{}, false, fmt.Errorf("an event's entry is no text")
+		return entry{}, false, fmt.Errorf("an event's entry is not text")
 	}
 	e, err := parseEntry(text.Value)
 	return e, err == nil, err

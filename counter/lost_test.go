@@ -229,13 +229,13 @@ func TestAddUnkeyedRefused(t *testing.T) {
 	e.put(t, map[string]types.AttributeValue{"chatId": item.S(chat), "date": item.S(day.String()), "count": item.S("many")})
 	_, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon})
 	if err == nil || errors.Is(err, event.ErrUnknownOutcome) {
-		t.Errorf("a count that is no number: %v, want a definite error", err)
+		t.Errorf("a count that is not a number: %v, want a definite error", err)
 	}
 	if count, err := e.Get(t.Context(), chat, day); err == nil {
-		t.Errorf("a count that is no number: Get = %v", count)
+		t.Errorf("a count that is not a number: Get = %v", count)
 	}
 	if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 1), Cap: 1}); err == nil || grant.OK {
-		t.Errorf("a count that is no number: Take = %+v, %v", grant, err)
+		t.Errorf("a count that is not a number: Take = %+v, %v", grant, err)
 	}
 	s, err := counter.New(e.db.Client(), "no-such-table", tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
 	if err != nil {
@@ -247,7 +247,7 @@ func TestAddUnkeyedRefused(t *testing.T) {
 	}
 }
 
-// A count that is no whole number, which another system left, cannot be told
+// A count that is not a whole number, which another system left, cannot be told
 // after a write: the write took effect, and the error must not deny it.
 func TestUnreadableCount(t *testing.T) {
 	t.Parallel()

@@ -51,7 +51,7 @@ const (
 		" AND (attribute_not_exists(#recorded) OR #recorded < :most)"
 )
 
-var errNoReason = errors.New("refused by a row that should not refuse")
+var errNoReason = errors.New("condition failed for no known reason")
 
 // Take takes room for the event if there is some, and says how much is used.
 // Refusal is an answer, not an error: OK is false. A refused event leaves no
@@ -69,8 +69,8 @@ var errNoReason = errors.New("refused by a row that should not refuse")
 // Errors: an [*event.InputError], also for a cap below 1 and a weight above the cap;
 // [event.ErrTooOld] for an event whose row may have expired; [ErrFull];
 // [*WeightError] for an event recorded with another weight;
-// [event.ErrUnknownOutcome] when it took effect, and the count after it is no whole
-// number, which only another system's writes can make it.
+// [event.ErrUnknownOutcome] when it took effect and the count after it is not a
+// whole number, which only another system's writes can make it.
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each; it holds
 // about 22 recorded events in the first and 25 in each further. A refusal

@@ -146,7 +146,7 @@ func (s *Store) send(ctx context.Context, op string, in *dynamodb.UpdateItemInpu
 }
 
 // countAfter reads the reply of a write that took effect. A count that another
-// system left as no whole number cannot be told, nor the write undone.
+// system left as anything but a whole number cannot be told, nor the write undone.
 func (s *Store) countAfter(op string, out *dynamodb.UpdateItemOutput) (int64, error) {
 	used, err := item.Int(out.Attributes, attrCount)
 	if err != nil {

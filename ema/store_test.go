@@ -377,7 +377,7 @@ func TestUnreadableRow(t *testing.T) {
 	db, store := open(t)
 	table := store.Table().Name
 	golden.Put(t, db.Client(), table, "testdata/unreadable.json")
-	const want = "attribute ema is no number"
+	const want = "attribute ema is not a number"
 	if _, err := store.Observe(t.Context(), effort(ago(t, 0), 1)); !named(err, "Observe", want) {
 		t.Errorf("Observe: %v", err)
 	}

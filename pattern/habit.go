@@ -47,11 +47,11 @@ func (h Habit) PeakHour() (int, bool) {
 }
 
 // DayShare returns the part, from 0 to 1, of the events that fell on the
-// weekday. It is 0 for what is no weekday, and if there are no events.
+// weekday. It is 0 if there is no such weekday, and if there are no events.
 func (h Habit) DayShare(day time.Weekday) float64 { return share(h.ByDay[:], int(day)) }
 
 // HourShare returns the part, from 0 to 1, of the events that fell into the
-// hour. It is 0 for what is no hour, and if there are no events.
+// hour. It is 0 if there is no such hour, and if there are no events.
 func (h Habit) HourShare(hour int) float64 { return share(h.ByHour[:], hour) }
 
 // share is of the histogram's own sum, which Total need not be in the rows of

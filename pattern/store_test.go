@@ -337,7 +337,7 @@ func TestUnreadableRow(t *testing.T) {
 	db, store := open(t, tzclock.UTC)
 	table := store.Table().Name
 	golden.Put(t, db.Client(), table, "testdata/unreadable.json")
-	const want = "attribute mon is no number"
+	const want = "attribute mon is not a number"
 	if _, err := store.Observe(t.Context(), washing(recordtest.At(t, "2026-03-28T12:00:00Z"))); !named(err, "Observe", want) {
 		t.Errorf("Observe: %v", err)
 	}

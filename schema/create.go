@@ -33,7 +33,7 @@ const (
 	mostPause  = 2 * time.Second
 )
 
-// MismatchError says how a table that stands differs from its definition.
+// MismatchError says how an existing table differs from its definition.
 type MismatchError struct {
 	Table       string
 	Differences []string // one sentence each
@@ -44,7 +44,7 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("schema: table %s stands and differs: %s", e.Table, strings.Join(e.Differences, "; "))
 }
 
-// Create creates what does not stand of the tables, waits until each is
+// Create creates those of the tables that do not exist, waits until each is
 // active, and switches on the TTL and the backups its definition names. It
 // waits as long as the context allows.
 //
@@ -77,7 +77,7 @@ func create(ctx context.Context, api API, table Table) error {
 	return switchOnBackups(ctx, api, table)
 }
 
-func failed(table Table, err error) error { return ddb.Wrap("schema", "Create", table.Name, err) }
+func failed(table Table, err error) error { return ddb.Wrap(pkg, "Create", table.Name, err) }
 
 // stand creates the table unless it stands, and waits until it and all its
 // indexes are active. A table that is being deleted is waited for and created
@@ -205,8 +205,8 @@ func (k Key) String() string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// switchOnTTL looks first: DynamoDB refuses to switch on what is on, and takes
-// one change an hour.
+// switchOnTTL looks first: DynamoDB refuses to switch on a TTL that is on, and
+// takes one change an hour.
 func switchOnTTL(ctx context.Context, api API, table Table) error {
 	if table.TTL == "" {
 		return nil

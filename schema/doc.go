@@ -15,8 +15,8 @@
 //   - [Create] is idempotent. Two processes may call it at once, and one that
 //     died half-way may be run again: what stands is compared, and TTL and
 //     point-in-time recovery are switched on where they are missing.
-//   - It never changes a key, an index, the encryption or the protection of a
-//     table that stands. Where one lacks what its definition asks for, the
+//   - It never changes a key, an index, the encryption or the protection of an
+//     existing table. Where one lacks what its definition asks for, the
 //     error is a [*MismatchError]. It switches nothing off: a table may have
 //     more indexes, a TTL or protection that the definition does not name.
 //   - All contradictions are found before the first request is sent.

@@ -35,7 +35,7 @@ func Merge(tables ...Table) ([]Table, error) {
 
 func (t *Table) absorb(other Table) error {
 	if t.Key != other.Key {
-		return event.BadInput("schema", "table "+t.Name, twoKeys(t.Key, other.Key))
+		return event.BadInput(pkg, "table "+t.Name, twoKeys(t.Key, other.Key))
 	}
 	for _, index := range other.Indexes {
 		at := slices.IndexFunc(t.Indexes, func(i Index) bool { return i.Name == index.Name })
@@ -43,7 +43,7 @@ func (t *Table) absorb(other Table) error {
 		case at < 0:
 			t.Indexes = append(t.Indexes, index)
 		case t.Indexes[at] != index:
-			return event.BadInput("schema", "table "+t.Name+" index "+index.Name, twoKeys(t.Indexes[at].Key, index.Key))
+			return event.BadInput(pkg, "table "+t.Name+" index "+index.Name, twoKeys(t.Indexes[at].Key, index.Key))
 		}
 	}
 	if err := mergeSetting(&t.TTL, other.TTL, t.Name, "TTL attribute"); err != nil {
@@ -63,7 +63,7 @@ func twoKeys(one, two Key) string {
 
 func mergeSetting(mine *string, other, table, what string) error {
 	if *mine != "" && other != "" && *mine != other {
-		return event.BadInput("schema", "table "+table, fmt.Sprintf("is defined with two different settings of its %s, %s and %s", what, *mine, other))
+		return event.BadInput(pkg, "table "+table, fmt.Sprintf("is defined with two different settings of its %s, %s and %s", what, *mine, other))
 	}
 	if *mine == "" {
 		*mine = other

@@ -13,6 +13,9 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 )
 
+// pkg names the package in errors.
+const pkg = "schema"
+
 // Table is the definition of a table: on-demand capacity, indexes that
 // project ALL.
 type Table struct {
@@ -27,13 +30,13 @@ type Table struct {
 	TTL string
 
 	// PointInTimeRecovery keeps continuous backups; it is switched on also for
-	// a table that stands.
+	// an existing table.
 	PointInTimeRecovery bool
 	// DeletionProtection refuses DeleteTable. It is set when the table is
-	// created; one that stands without it is a mismatch.
+	// created; an existing table without it is a mismatch.
 	DeletionProtection bool
-	// KMSKey encrypts with the given KMS key, set when the table is created; one
-	// that stands with no KMS key is a mismatch. "alias/aws/dynamodb" is the key
+	// KMSKey encrypts with the given KMS key, set when the table is created; an
+	// existing table with no KMS key is a mismatch. "alias/aws/dynamodb" is the key
 	// that AWS manages: it is asked for without its name, as DynamoDB wants it.
 	// "" leaves DynamoDB's own key, which costs nothing.
 	KMSKey string
@@ -130,7 +133,7 @@ func (t Table) definitions() []types.AttributeDefinition {
 
 // validate refuses a table that DynamoDB would refuse for its names and keys.
 func (t Table) validate() error {
-	if err := check.Table("schema", t.Name); err != nil {
+	if err := check.Table(pkg, t.Name); err != nil {
 		return err
 	}
 	kinds := map[string]types.ScalarAttributeType{}
@@ -140,11 +143,11 @@ func (t Table) validate() error {
 	names := map[string]bool{}
 	for _, index := range t.Indexes {
 		field := t.Name + " index " + index.Name
-		if err := check.Index("schema", t.Name+" index", index.Name); err != nil {
+		if err := check.Index(pkg, t.Name+" index", index.Name); err != nil {
 			return err
 		}
 		if names[index.Name] {
-			return event.BadInput("schema", field, "is defined twice")
+			return event.BadInput(pkg, field, "is defined twice")
 		}
 		names[index.Name] = true
 		if err := index.Key.validate(field, kinds); err != nil {
@@ -157,21 +160,21 @@ func (t Table) validate() error {
 // validate checks the key and that each attribute has one type in the table.
 func (k Key) validate(field string, kinds map[string]types.ScalarAttributeType) error {
 	for _, a := range k.attributes() {
-		if err := check.Attribute("schema", field+" key", a.Name); err != nil {
+		if err := check.Attribute(pkg, field+" key", a.Name); err != nil {
 			return err
 		}
 		switch a.Type {
 		case types.ScalarAttributeTypeS, types.ScalarAttributeTypeN, types.ScalarAttributeTypeB:
 		default:
-			return event.BadInput("schema", field+" key "+a.Name, fmt.Sprintf("must be of type S, N or B, is %q", a.Type))
+			return event.BadInput(pkg, field+" key "+a.Name, fmt.Sprintf("must be of type S, N or B, is %q", a.Type))
 		}
 		if kind, ok := kinds[a.Name]; ok && kind != a.Type {
-			return event.BadInput("schema", field+" key "+a.Name, fmt.Sprintf("is of type %s here and %s elsewhere in the table", a.Type, kind))
+			return event.BadInput(pkg, field+" key "+a.Name, fmt.Sprintf("is of type %s here and %s elsewhere in the table", a.Type, kind))
 		}
 		kinds[a.Name] = a.Type
 	}
 	if k.Sort.Name != "" && k.Sort.Name == k.Partition.Name {
-		return event.BadInput("schema", field, "has one attribute as both parts of its key")
+		return event.BadInput(pkg, field, "has one attribute as both parts of its key")
 	}
 	return nil
 }

@@ -59,22 +59,22 @@ func Text(it ddb.Item, name string) string {
 	return ""
 }
 
-// Int returns a whole number; an absent one is 0, and one that is no whole
-// number is an error.
+// Int returns a whole number; an absent one is 0, and anything else is an
+// error.
 func Int(it ddb.Item, name string) (int64, error) {
 	if !Has(it, name) {
 		return 0, nil
 	}
 	n, ok := it[name].(*types.AttributeValueMemberN)
 	if !ok {
-		return 0, fmt.Errorf("attribute %s is no number", name)
+		return 0, fmt.Errorf("attribute %s is not a number", name)
 	}
 	if whole, err := strconv.ParseInt(n.Value, 10, 64); err == nil {
 		return whole, nil
 	}
 	x, err := strconv.ParseFloat(n.Value, 64)
 	if err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<62 {
-		return 0, fmt.Errorf("attribute %s is no whole number: %s", name, n.Value)
+		return 0, fmt.Errorf("attribute %s is not a whole number: %s", name, n.Value)
 	}
 	return int64(x), nil
 }
@@ -86,11 +86,11 @@ func Float(it ddb.Item, name string) (float64, error) {
 	}
 	n, ok := it[name].(*types.AttributeValueMemberN)
 	if !ok {
-		return 0, fmt.Errorf("attribute %s is no number", name)
+		return 0, fmt.Errorf("attribute %s is not a number", name)
 	}
 	x, err := strconv.ParseFloat(n.Value, 64)
 	if err != nil {
-		return 0, fmt.Errorf("attribute %s is no number: %s", name, n.Value)
+		return 0, fmt.Errorf("attribute %s is not a number: %s", name, n.Value)
 	}
 	return x, nil
 }
@@ -114,7 +114,7 @@ func Map(it ddb.Item, name string) (ddb.Item, error) {
 	case *types.AttributeValueMemberM:
 		return v.Value, nil
 	}
-	return nil, fmt.Errorf("attribute %s is no map", name)
+	return nil, fmt.Errorf("attribute %s is not a map", name)
 }
 
 // written is the one form in which times are written as text: fixed width, so
@@ -138,14 +138,14 @@ func ParseTime(it ddb.Item, name string) (time.Time, error) {
 	}
 	text, ok := it[name].(*types.AttributeValueMemberS)
 	if !ok {
-		return time.Time{}, fmt.Errorf("attribute %s is no text", name)
+		return time.Time{}, fmt.Errorf("attribute %s is not text", name)
 	}
 	for _, form := range older {
 		if t, err := time.Parse(form, text.Value); err == nil {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("attribute %s is no time", name)
+	return time.Time{}, fmt.Errorf("attribute %s is not a time", name)
 }
 
 // SecondsBelow is the least time in Unix milliseconds, in March 1973: a smaller

@@ -200,7 +200,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// DynamoDB ignores a TTL that is no time, and so does Expired.
+// DynamoDB ignores a TTL that is not a time, and so does Expired.
 func TestExpired(t *testing.T) {
 	now := time.Unix(1000, 999)
 	for name, tc := range map[string]struct {
