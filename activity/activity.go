@@ -39,7 +39,7 @@ type Activity struct {
 
 	Name       string // what was done, in its canonical form: "diskning"
 	Kind       string // the class of it: "chore", "recovery"
-	Seq        int64  // the message it was said in; 0 is none
+	Seq        int64  // the message it was said in; 0 if there is none
 	Effort     float64
 	Confidence float64
 
@@ -68,7 +68,7 @@ type Config struct {
 	Now func() time.Time
 
 	// ActorType is how ids of actors are stored. Defaults to Number, which
-	// refuses an actor that is no decimal number.
+	// refuses an actor that is not a decimal number.
 	ActorType ActorType
 
 	// All attribute names but these are the format: see FORMAT.md.

@@ -133,7 +133,7 @@ func (s *Store) decode(it ddb.Item) (Activity, error) {
 	var err error
 	if a.Event, err = event.Parse(item.Text(it, attrID)); err != nil {
 		// Not wrapped: what is stored is nobody's bad input.
-		return Activity{}, fmt.Errorf("attribute %s is no event: %v", attrID, err)
+		return Activity{}, fmt.Errorf("attribute %s is not an event: %v", attrID, err)
 	}
 	if a.Seq, err = item.Int(it, s.cfg.SeqAttr); err != nil {
 		return Activity{}, err
@@ -168,8 +168,8 @@ func (s *Store) decodeAll(method string, items []ddb.Item) ([]Activity, error) {
 	return all, nil
 }
 
-// same reports whether both record the same. When a row was written is no part
-// of what it records.
+// same reports whether both record the same. When a row was written is not
+// part of what it records.
 func same(a, b Activity) bool {
 	a.At, a.CreatedAt = b.At, b.CreatedAt
 	return a == b

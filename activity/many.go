@@ -18,7 +18,7 @@ import (
 // ended before its turn. All others are recorded. One whose replies were all
 // lost may be recorded too: as every write is safe to repeat, so is the whole
 // call. BatchWriteItem would be fewer requests at the same units, but it has no
-// conditions and replaces what stands.
+// conditions and replaces existing rows.
 //
 // Price: 1 request, 4 WCU. For each activity, as Record.
 func (s *Store) RecordMany(ctx context.Context, all []Activity) ([]event.Outcome, error) {

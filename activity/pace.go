@@ -23,7 +23,7 @@ type pace struct {
 	skipped int // rows that were no part of the answer
 }
 
-// paceOf begins with a page of the given size. A Limit of 0 is none.
+// paceOf begins with a page of the given size. A Limit of 0 means no limit.
 func paceOf(limit, size int) pace {
 	if limit == 0 {
 		limit = math.MaxInt

@@ -14,7 +14,7 @@ import (
 // first.
 type Range struct {
 	From time.Time // the earliest that is part of it; zero is the beginning
-	To   time.Time // the earliest after From that is no longer part of it; zero is the end
+	To   time.Time // the earliest after From that is not part of it; zero is the end
 
 	// NewestFirst walks backwards. Activities of one millisecond have a stable
 	// order, of no meaning, in either direction.
@@ -32,7 +32,7 @@ type Range struct {
 	Cursor string
 }
 
-// check refuses what is no range.
+// check refuses an invalid range.
 func (r Range) check() error {
 	if r.Limit < 0 {
 		return event.BadInput(pkg, "Range.Limit", "must not be negative")

@@ -7,8 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Get returns one message, consistently. False when there is none, or it has
-// expired.
+// Get returns one message, consistently. It reports false if there is none,
+// or it has expired.
 //
 // Price: 1 request, 1 RCU. A message above 4 KB costs 1 RCU for each.
 func (s *Store) Get(ctx context.Context, scope string, seq int64) (Message, bool, error) {

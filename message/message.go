@@ -61,7 +61,7 @@ type Config struct {
 	Now func() time.Time
 
 	// ActorType is how ids of actors are stored. Defaults to Number, which
-	// refuses an actor that is no decimal number.
+	// refuses an actor that is not a decimal number.
 	ActorType ActorType
 
 	// ScopeAttr, SeqAttr, ActorAttr and ActorNameAttr name the attributes.

@@ -11,7 +11,7 @@ import (
 // Range bounds a query and orders it. The zero Range is all there is, by
 // rising sequence.
 type Range struct {
-	// FromSeq and ToSeq bound the sequence, both included. 0 is no bound.
+	// FromSeq and ToSeq bound the sequence, both included. 0 means no bound.
 	FromSeq, ToSeq int64
 
 	// Since ends the messages before the first that was said earlier. It needs
@@ -33,7 +33,7 @@ type Range struct {
 	Cursor string
 }
 
-// check refuses what is no range.
+// check refuses an invalid range.
 func (r Range) check() error {
 	switch {
 	case r.FromSeq < 0:
