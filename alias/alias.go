@@ -64,9 +64,9 @@ type Config struct {
 	// to ALIAS.
 	Prefix string
 
-	// Index is the global secondary index that [Store.PhrasesOf] reads.
+	// IndexName is the global secondary index that [Store.PhrasesOf] reads.
 	// Defaults to GSI1.
-	Index string
+	IndexName string
 
 	// CacheTTL is the longest that a scope's book is answered from memory. Up
 	// to a tenth is taken off, another part at each read, lest many processes
@@ -100,8 +100,8 @@ func (c *Config) fill() {
 	if c.Prefix == "" {
 		c.Prefix = defaultPrefix
 	}
-	if c.Index == "" {
-		c.Index = defaultIndex
+	if c.IndexName == "" {
+		c.IndexName = defaultIndex
 	}
 	if c.CacheTTL == 0 {
 		c.CacheTTL = defaultCacheTTL
@@ -124,7 +124,7 @@ func (c *Config) validate() error {
 	if c.CacheScopes < 0 {
 		return event.BadInput(pkg, "Config.CacheScopes", "must be positive; NoCache switches the cache off")
 	}
-	return check.Index(pkg, "Config.Index", c.Index)
+	return check.Index(pkg, "Config.IndexName", c.IndexName)
 }
 
 // Store keeps the books of all scopes: what people say, and the name it
@@ -164,7 +164,7 @@ func (s *Store) Table() schema.Table {
 		Name: s.table,
 		Key:  schema.Key{Partition: schema.String(attrPK), Sort: schema.String(attrSK)},
 		Indexes: []schema.Index{{
-			Name: s.cfg.Index,
+			Name: s.cfg.IndexName,
 			Key:  schema.Key{Partition: schema.String(attrIndexPK), Sort: schema.String(attrIndexSK)},
 		}},
 	}

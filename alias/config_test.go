@@ -23,7 +23,7 @@ func TestNewRefuses(t *testing.T) {
 		"api":                {nil, "homeops", alias.Config{}},
 		"table":              {client, "h", alias.Config{}},
 		"Config.Prefix":      {client, "homeops", alias.Config{Prefix: "A#B"}},
-		"Config.Index":       {client, "homeops", alias.Config{Index: "the index"}},
+		"Config.IndexName":   {client, "homeops", alias.Config{IndexName: "the index"}},
 		"Config.CacheTTL":    {client, "homeops", alias.Config{CacheTTL: -time.Second}},
 		"Config.CacheScopes": {client, "homeops", alias.Config{CacheScopes: -1}},
 	} {
@@ -34,7 +34,7 @@ func TestNewRefuses(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	t.Parallel()
-	s, err := alias.New(dynamotest.Connect("http://dynamotest.invalid"), "homeops", &alias.Config{Index: "by-name"})
+	s, err := alias.New(dynamotest.Connect("http://dynamotest.invalid"), "homeops", &alias.Config{IndexName: "by-name"})
 	if err != nil {
 		t.Fatal(err)
 	}

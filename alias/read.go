@@ -113,7 +113,7 @@ func (s *Store) PhrasesOf(ctx context.Context, scope, name string) ([]Alias, err
 	var found []Alias
 	err = s.query(ctx, scope, &dynamodb.QueryInput{
 		TableName:                 aws.String(s.table),
-		IndexName:                 aws.String(s.cfg.Index),
+		IndexName:                 aws.String(s.cfg.IndexName),
 		KeyConditionExpression:    aws.String(ofName),
 		ExpressionAttributeNames:  ofNameNames,
 		ExpressionAttributeValues: ddb.Item{":pk": item.S(partition), ":name": item.S(name)},

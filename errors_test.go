@@ -1,0 +1,270 @@
+package ddbpatterns_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/ema"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/memory"
+	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/pattern"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+const (
+	table = "records"
+	home  = "-100123"
+	anna  = "42"
+	wash  = "dishes"
+)
+
+var (
+	noon    = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+	errDown = errors.New("service down")
+	down    = recordtest.Down(errDown)
+)
+
+// methods are the calls of a value, by method, on an API that always fails.
+type methods = map[string]func(context.Context) error
+
+// Each error of a request names package, method and table, in one form and for
+// every method that takes a context. The SDK's error stays reachable.
+func TestErrorsNameTheMethod(t *testing.T) {
+	t.Parallel()
+	clock := recordtest.Clock(noon)
+	acts, err1 := activity.New(down, table, &activity.Config{Now: clock})
+	book, err2 := alias.New(down, table, &alias.Config{Now: clock})
+	limits, err3 := counter.New(down, table, tzclock.UTC, &counter.Config{Now: clock})
+	averages, err4 := ema.New(down, table, &ema.Config{Now: clock})
+	seen, err5 := ledger.New(down, table, &ledger.Config{Now: clock})
+	said, err6 := message.New(down, table, &message.Config{Now: clock})
+	habits, err7 := pattern.New(down, table, tzclock.UTC, &pattern.Config{Now: clock})
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
+		t.Fatal(err)
+	}
+	memories, claim := memory.New(acts, tzclock.UTC), claimOfNoTable(t)
+	ev := recordtest.Event(t, noon, "errors")
+
+	wantNamed(t, "activity", acts, activityCalls(acts, ev))
+	wantNamed(t, "alias", book, aliasCalls(book, ev))
+	wantNamed(t, "counter", limits, counterCalls(limits, ev))
+	wantNamed(t, "ema", averages, emaCalls(averages, ev))
+	wantNamed(t, "ledger", seen, ledgerCalls(seen))
+	wantNamed(t, "ledger", claim, claimCalls(claim))
+	wantNamed(t, "memory", memories, memoryCalls(memories))
+	wantNamed(t, "message", said, messageCalls(said))
+	wantNamed(t, "pattern", habits, patternCalls(habits, ev))
+}
+
+// wantNamed makes each call, and fails the test for every method that has none.
+func wantNamed(t *testing.T, pkg string, of any, calls methods) {
+	t.Helper()
+	takesContext := reflect.TypeFor[context.Context]()
+	for method := range reflect.TypeOf(of).Methods() {
+		if method.Type.NumIn() < 2 || method.Type.In(1) != takesContext {
+			continue
+		}
+		call, ok := calls[method.Name]
+		if !ok {
+			t.Errorf("no call of %s's %s", pkg, method.Name)
+			continue
+		}
+		delete(calls, method.Name)
+		err := call(t.Context())
+		if want := pkg + ": " + method.Name + " on table " + table + ": "; err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s…", err, want)
+		}
+		if _, gone := of.(*ledger.Claim); !gone && !errors.Is(err, errDown) {
+			t.Errorf("%s's %s: %v hides the API's error", pkg, method.Name, err)
+		}
+	}
+	for name := range calls {
+		t.Errorf("%s has no %s that takes a context", pkg, name)
+	}
+}
+
+// claimOfNoTable is a claim whose table was deleted: every request about it
+// fails.
+func claimOfNoTable(t *testing.T) *ledger.Claim {
+	t.Helper()
+	db := dynamotest.New(t, nil).Client()
+	seen, err := ledger.New(db, table, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recordtest.Create(t, db, seen.Table())
+	c, err := seen.Claim(t.Context(), ledger.Request{Key: "errors"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: aws.String(table)}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// failure is the error of a call that answers something beside it.
+func failure[T any](_ T, err error) error { return err }
+
+// missing is that of a question.
+func missing[T any](_ T, _ bool, err error) error { return err }
+
+// walked is that of a walk, whose first step fails.
+func walked[T any](walk iter.Seq2[T, error]) error {
+	for _, err := range walk {
+		return err
+	}
+	return nil
+}
+
+func activityCalls(s *activity.Store, ev event.Event) methods {
+	a := activity.Activity{Scope: home, Actor: anna, Name: wash, Event: ev}
+	var r activity.Range
+	return methods{
+		"Record":     func(ctx context.Context) error { return failure(s.Record(ctx, a)) },
+		"RecordAll":  func(ctx context.Context) error { return failure(s.RecordAll(ctx, []activity.Activity{a})) },
+		"RecordMany": func(ctx context.Context) error { return failure(s.RecordMany(ctx, []activity.Activity{a})) },
+		"Delete":     func(ctx context.Context) error { return s.Delete(ctx, home, ev) },
+		"OfEvent":    func(ctx context.Context) error { return failure(s.OfEvent(ctx, home, ev)) },
+		"Count": func(ctx context.Context) error {
+			return failure(s.Count(ctx, activity.Filter{Scope: home, Name: wash}))
+		},
+		"InScope":            func(ctx context.Context) error { return walked(s.InScope(ctx, home, r)) },
+		"InScopePage":        func(ctx context.Context) error { return failure(s.InScopePage(ctx, home, r)) },
+		"ByActor":            func(ctx context.Context) error { return walked(s.ByActor(ctx, anna, r)) },
+		"ByActorPage":        func(ctx context.Context) error { return failure(s.ByActorPage(ctx, anna, r)) },
+		"ByName":             func(ctx context.Context) error { return walked(s.ByName(ctx, home, wash, r)) },
+		"ByNamePage":         func(ctx context.Context) error { return failure(s.ByNamePage(ctx, home, wash, r)) },
+		"ByActorAndName":     func(ctx context.Context) error { return walked(s.ByActorAndName(ctx, home, anna, wash, r)) },
+		"ByActorAndNamePage": func(ctx context.Context) error { return failure(s.ByActorAndNamePage(ctx, home, anna, wash, r)) },
+	}
+}
+
+func aliasCalls(s *alias.Store, ev event.Event) methods {
+	return methods{
+		"All":       func(ctx context.Context) error { return failure(s.All(ctx, home)) },
+		"Refresh":   func(ctx context.Context) error { return failure(s.Refresh(ctx, home)) },
+		"Match":     func(ctx context.Context) error { return failure(s.Match(ctx, home, wash)) },
+		"Resolve":   func(ctx context.Context) error { return missing(s.Resolve(ctx, home, wash)) },
+		"Get":       func(ctx context.Context) error { return missing(s.Get(ctx, home, wash)) },
+		"PhrasesOf": func(ctx context.Context) error { return failure(s.PhrasesOf(ctx, home, wash)) },
+		"Seed":      func(ctx context.Context) error { return failure(s.Seed(ctx, home, map[string]string{"wash": wash})) },
+		"Put": func(ctx context.Context) error {
+			return failure(s.Put(ctx, alias.Put{Scope: home, Phrase: "wash", Name: wash, Event: ev}))
+		},
+		"Correct": func(ctx context.Context) error {
+			return failure(s.Correct(ctx, alias.Correct{Scope: home, Phrase: "wash", Name: wash, Event: ev}))
+		},
+		"Confirm": func(ctx context.Context) error {
+			return failure(s.Confirm(ctx, alias.Confirm{Scope: home, Phrase: "wash", Name: wash, Event: ev}))
+		},
+		"Forget": func(ctx context.Context) error {
+			return failure(s.Forget(ctx, alias.Forget{Scope: home, Phrase: "wash", Event: ev}))
+		},
+	}
+}
+
+func counterCalls(s *counter.Store, ev event.Event) methods {
+	return methods{
+		"Take": func(ctx context.Context) error {
+			return failure(s.Take(ctx, counter.Take{Key: home, Event: ev, Cap: 1}))
+		},
+		"Add":    func(ctx context.Context) error { return failure(s.Add(ctx, counter.Add{Key: home, Event: ev})) },
+		"Refund": func(ctx context.Context) error { return failure(s.Refund(ctx, counter.Refund{Key: home, Event: ev})) },
+		"AddUnkeyed": func(ctx context.Context) error {
+			return failure(s.AddUnkeyed(ctx, counter.AddUnkeyed{Key: home, At: noon}))
+		},
+		"Get": func(ctx context.Context) error { return failure(s.Get(ctx, home, tzclock.UTC.Date(noon))) },
+	}
+}
+
+func emaCalls(s *ema.Store, ev event.Event) methods {
+	return methods{
+		"Observe": func(ctx context.Context) error {
+			return failure(s.Observe(ctx, ema.Observe{Subject: anna, Metric: wash, Event: ev, Value: 1}))
+		},
+		"Get": func(ctx context.Context) error { return missing(s.Get(ctx, anna, wash)) },
+		"All": func(ctx context.Context) error { return failure(s.All(ctx, anna)) },
+	}
+}
+
+func ledgerCalls(s *ledger.Store) methods {
+	return methods{
+		"Claim":    func(ctx context.Context) error { return failure(s.Claim(ctx, ledger.Request{Key: home})) },
+		"MarkSeen": func(ctx context.Context) error { return failure(s.MarkSeen(ctx, home)) },
+		"Get":      func(ctx context.Context) error { return missing(s.Get(ctx, home)) },
+	}
+}
+
+func claimCalls(c *ledger.Claim) methods {
+	return methods{
+		"Complete": func(ctx context.Context) error { return c.Complete(ctx, wash) },
+		"Fail":     func(ctx context.Context) error { return c.Fail(ctx, errDown) },
+		"Renew":    func(ctx context.Context) error { return c.Renew(ctx) },
+	}
+}
+
+func memoryCalls(m *memory.Memory) methods {
+	return methods{
+		"LastOf": func(ctx context.Context) error { return missing(m.LastOf(ctx, home, wash)) },
+		"LastBy": func(ctx context.Context) error { return missing(m.LastBy(ctx, home, anna, wash)) },
+		"CountBy": func(ctx context.Context) error {
+			return failure(m.CountBy(ctx, activity.Filter{Scope: home, Name: wash}))
+		},
+		"ThisWeek": func(ctx context.Context) error {
+			return failure(m.ThisWeek(ctx, memory.ThisWeek{Scope: home, Name: wash, Of: noon}))
+		},
+	}
+}
+
+func messageCalls(s *message.Store) methods {
+	return methods{
+		"Save": func(ctx context.Context) error {
+			return failure(s.Save(ctx, message.Message{Scope: home, Seq: 1, At: noon}))
+		},
+		"Get":         func(ctx context.Context) error { return missing(s.Get(ctx, home, 1)) },
+		"Recent":      func(ctx context.Context) error { return failure(s.Recent(ctx, home, 1)) },
+		"InScope":     func(ctx context.Context) error { return walked(s.InScope(ctx, home, message.Range{})) },
+		"InScopePage": func(ctx context.Context) error { return failure(s.InScopePage(ctx, home, message.Range{})) },
+		"FastConversation": func(ctx context.Context) error {
+			return failure(s.FastConversation(ctx, message.FastConversation{Scope: home, Seq: 2, Actor: anna, At: noon}))
+		},
+	}
+}
+
+func patternCalls(s *pattern.Store, ev event.Event) methods {
+	return methods{
+		"Observe": func(ctx context.Context) error {
+			return failure(s.Observe(ctx, pattern.Observe{Scope: home, Actor: anna, Name: wash, Event: ev}))
+		},
+		"Get": func(ctx context.Context) error { return missing(s.Get(ctx, home, anna, wash)) },
+		"All": func(ctx context.Context) error { return failure(s.All(ctx, home, anna)) },
+	}
+}
+
+// schema's only call is a function.
+func TestCreateNamesItself(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := schema.Create(ctx, dynamotest.New(t, nil).Client(), schema.Table{Name: table, Key: schema.Key{Partition: schema.String("pk")}})
+	if want := "schema: Create on table " + table + ": "; !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s…", err, want)
+	}
+}
