@@ -27,6 +27,8 @@ var layers = []layer{
 	{"internal/item", []string{"event", "internal/ddb"}},
 	{"internal/rmw", []string{"event", "internal/ddb", "internal/item", "internal/recent"}},
 	{"schema", []string{"event", "internal/check", "internal/ddb"}},
+	// What some of the record packages write alike.
+	{"internal/actor", []string{"event", "internal/check", "internal/item", "schema"}},
 	// One record type each: none imports another.
 	{"activity", []string{"event", "internal/", "schema"}},
 	{"alias", []string{"event", "internal/", "schema"}},
@@ -43,12 +45,13 @@ var layers = []layer{
 	// What tests share.
 	{"internal/golden", []string{"internal/ddb"}},
 	{"internal/pricetest", []string{"dynamotest"}},
+	{"internal/recordtest", []string{"event", "internal/ddb", "schema"}},
 	// An application sees what a user sees, and its own packages.
 	{"examples/", append(recordPackages, "dynamotest", "event", "schema", "tzclock", "examples/")},
 }
 
 // forTests are imported by tests alone.
-var forTests = []string{"internal/golden", "internal/pricetest"}
+var forTests = []string{"internal/golden", "internal/pricetest", "internal/recordtest"}
 
 func TestLayers(t *testing.T) {
 	t.Parallel()

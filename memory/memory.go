@@ -3,12 +3,12 @@ package memory
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -60,7 +60,7 @@ func (m *Memory) wrap(method string, err error) error {
 	if _, bad := errors.AsType[*event.InputError](err); bad || err == nil {
 		return err
 	}
-	return ddb.Wrap(pkg, method, m.acts.Table().Name, err)
+	return fmt.Errorf("%s: %s on table %s: %w", pkg, method, m.acts.Table().Name, err)
 }
 
 // CountBy returns how often the activity was done in the period, exactly. The

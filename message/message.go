@@ -47,9 +47,9 @@ type ActorType = actor.Type
 // The types of actors' ids.
 const (
 	// Number holds actors that are whole decimal numbers, such as Telegram's.
-	Number = actor.Number
+	Number ActorType = actor.Number
 	// String holds any.
-	String = actor.String
+	String ActorType = actor.String
 )
 
 // mostSkew bounds Config.MaxSkew.
