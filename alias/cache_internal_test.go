@@ -384,7 +384,9 @@ func TestCacheOfManyScopes(t *testing.T) {
 	t.Parallel()
 	const most = 50_000
 	fetch := func(context.Context, string, bool) (*book, error) { return newBook(nil, time.Now()), nil }
-	c := newCache(Config{CacheScopes: most}.withDefaults(), fetch)
+	cfg := Config{CacheScopes: most}
+	cfg.fill()
+	c := newCache(cfg, fetch)
 	var began time.Time
 	for i := range most + 2000 {
 		if i == most {

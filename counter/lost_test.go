@@ -60,7 +60,7 @@ func TestOwnLostReplyWithAnUnreadableCount(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})
 	ev := message(t, noon, 1)
-	e.put(t, map[string]types.AttributeValue{"chatId": text(chat), "date": text(day.String()), "count": number("0.5")})
+	e.put(t, map[string]types.AttributeValue{"chatId": item.S(chat), "date": item.S(day.String()), "count": item.Digits("0.5")})
 	take := func() error {
 		_, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 3})
 		return err

@@ -162,7 +162,7 @@ func TestErasedAndMadeAnewByAnOlderSystem(t *testing.T) {
 		}
 		mustObserve(t, first, again, event.Created)
 	}}
-	store, err := ema.New(api, first.Table().Name, &ema.Config{Alpha: 0.5, Now: func() time.Time { return clock }})
+	store, err := ema.New(api, first.Table().Name, &ema.Config{Alpha: 0.5, Now: recordtest.Clock(clock)})
 	if err != nil {
 		t.Fatal(err)
 	}

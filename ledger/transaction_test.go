@@ -80,7 +80,7 @@ func TestCompleteItemMayBeExtended(t *testing.T) {
 	extended, err := c.CompleteItem("paid")
 	must(t, err)
 	extended.Update.ExpressionAttributeNames["#hint"] = "hint"
-	extended.Update.ExpressionAttributeValues[":hint"] = s("as an application adds it")
+	extended.Update.ExpressionAttributeValues[":hint"] = item.S("as an application adds it")
 	*extended.Update.UpdateExpression = strings.Replace(*extended.Update.UpdateExpression, "SET ", "SET #hint = :hint, ", 1)
 
 	must(t, mustClaim(t, store, ledger.Request{Key: "another"}).Complete(t.Context(), 1))

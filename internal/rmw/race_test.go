@@ -91,7 +91,7 @@ func TestRaces(t *testing.T) {
 		},
 		"a version and a ring, and the row is made anew with both, over another count": {
 			stood: `, "version": {"N": "7"}, "n": {"N": "7"}, "sum": {"N": "10"}, "recent": {"B": ""}`,
-			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows) {
+			other: func(t *testing.T, db *dynamotest.DB, r *rmw.Rows[int64]) {
 				put(t, db, r.Table, `, "version": {"N": "7"}, "n": {"N": "20"}, "sum": {"N": "50"}, "recent": {"B": ""}`)
 			},
 			want: row{Count: 21, Version: 8, Sum: 51, Ring: 1},
