@@ -127,10 +127,7 @@ func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Cl
 	// to stop, and nobody else must begin meanwhile.
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var heart sync.WaitGroup
-	heart.Go(func() {
-		defer stop() // what has ended need not be watched either
-		c.beat(beating, lose)
-	})
+	heart.Go(func() { c.beat(beating, lose) })
 	heart.Go(func() { c.watch(beating, lose) })
 	defer heart.Wait()
 	defer stop()
