@@ -189,7 +189,7 @@ type fault struct {
 
 // holdsBack tells whether the Index is one that holds writes back.
 func (f *Fault) holdsBack() bool {
-	return f.Index != "" && f.Do == Throttle && (slices.Contains(writes, f.Op) || slices.Contains(statements, f.Op))
+	return f.Index != "" && f.Do == Throttle && (is(f.Op, api.Writes) || is(f.Op, api.Statements))
 }
 
 // String says what the fault is looking for.
@@ -379,7 +379,7 @@ func (t *Tap) refused(parts []*fault, why *api.Error) {
 // parts tells whether the fault befalls parts of a batch instead of all of it.
 func (f *fault) parts(call *engine.Call, hit []bool) bool {
 	switch {
-	case !slices.Contains(batches, call.Operation):
+	case !is(call.Operation, api.Batch):
 		return false
 	case call.Operation == "BatchExecuteStatement" && (f.Do == Throttle || f.Do == Conflict), f.Do == Unprocessed:
 		return true

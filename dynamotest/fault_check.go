@@ -3,11 +3,9 @@ package dynamotest
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
 // newFault returns a fault for requests to a server, which is nil on other
@@ -57,7 +55,7 @@ func (f *Fault) wrong() string {
 		return "only Throttle has a Code"
 	case f.Code != "" && f.Code != api.ThroughputExceeded && f.Code != api.Throttling:
 		return fmt.Sprintf("Code %q: Throttle knows %s and %s", f.Code, api.ThroughputExceeded, api.Throttling)
-	case f.Do == Throttle && f.Op != "" && !engine.Consumes(f.Op) && (f.Code != "" || f.Reason != ""):
+	case f.Do == Throttle && f.Op != "" && !is(f.Op, api.Consumes) && (f.Code != "" || f.Reason != ""):
 		return f.Op + " consumes no capacity: Throttle has neither a Code nor a Reason there"
 	}
 	return ""
@@ -69,13 +67,13 @@ func (f *Fault) wrongOp(inProcess bool) string {
 	switch {
 	case f.Op == "":
 		return ""
-	case (inProcess || f.Do.byServer()) && !slices.Contains(engine.Operations(), f.Op):
+	case (inProcess || f.Do.byServer()) && api.OperationNamed(f.Op) == nil:
 		return fmt.Sprintf("there is no operation %q", f.Op)
-	case f.Do == Conflict && !slices.Contains(conflicts, f.Op):
+	case f.Do == Conflict && !is(f.Op, api.Conflicts):
 		return "a " + f.Op + " meets no Conflict"
-	case f.Do == Unprocessed && !slices.Contains(batches, f.Op):
+	case f.Do == Unprocessed && !is(f.Op, api.Batch):
 		return f.Op + " is no batch"
-	case f.Table != "" && slices.Contains(engine.Operations(), f.Op) && !engine.NamesTables(f.Op):
+	case f.Table != "" && is(f.Op, api.NamesNoTable):
 		return "a " + f.Op + " names no table, so no Table finds it"
 	}
 	return ""
@@ -84,7 +82,7 @@ func (f *Fault) wrongOp(inProcess bool) string {
 // wrongTarget tells why no request could be about what the fault names.
 func (f *Fault) wrongTarget() string {
 	switch {
-	case f.Key != nil && f.Op != "" && (f.Op == "Query" || f.Op == "Scan" || !engine.Consumes(f.Op)):
+	case f.Key != nil && f.Op != "" && !api.OperationNamed(f.Op).NamesItems():
 		return "a " + f.Op + " names no items, so no Key finds it"
 	case strings.HasPrefix(f.Table, "arn:"):
 		return fmt.Sprintf("Table %q is the ARN of no table", f.Table)
@@ -103,13 +101,13 @@ func (f *Fault) wrongIndex() string {
 		return fmt.Sprintf("Index %q: give its own name, and its table's in Table", f.Index)
 	case f.holdsBack():
 		return ""
-	case slices.Contains(writes, f.Op):
+	case is(f.Op, api.Writes):
 		return "of writes only Throttle finds the Index"
 	case f.Key != nil:
 		return "a request to an index names no items, so no Key finds it"
 	case f.Do == Conflict || f.Do == Unprocessed:
 		return "transactions and batches read no Index"
-	case f.Op != "" && !slices.Contains(indexReads, f.Op):
+	case f.Op != "" && !is(f.Op, api.ReadsIndex):
 		return f.Op + " reads no index, so no Index finds it"
 	}
 	return ""

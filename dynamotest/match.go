@@ -8,12 +8,12 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
@@ -42,21 +42,8 @@ func keyAttributes(key map[string]types.AttributeValue) (attr.Map, error) {
 	return attr.NewMap(fields...), nil
 }
 
-// What Conflict and Unprocessed can concern. Of statements alone and in batches,
-// a Conflict concerns those that write.
-var (
-	conflicts = []string{
-		"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "TransactGetItems",
-		"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction",
-	}
-	batches = []string{"BatchGetItem", "BatchWriteItem", "BatchExecuteStatement"}
-)
-
-// The operations that may read an index, and those that do nothing but write.
-var (
-	indexReads = []string{"Query", "Scan", "ExecuteStatement"}
-	writes     = []string{"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
-)
+// is reports whether the named operation has some traits.
+func is(op string, traits api.Trait) bool { return api.OperationNamed(op).Has(traits) }
 
 // inCall tells whether the fault concerns a call, and which of its targets.
 func (f *fault) inCall(call *engine.Call) (hit []bool, ok bool) {
@@ -65,8 +52,8 @@ func (f *fault) inCall(call *engine.Call) (hit []bool, ok bool) {
 	}
 	ok = f.Table == "" && f.Index == "" && f.key == nil
 	switch {
-	case f.Do == Conflict && slices.Contains(conflicts, call.Operation),
-		f.Do == Unprocessed && slices.Contains(batches, call.Operation):
+	case f.Do == Conflict && is(call.Operation, api.Conflicts),
+		f.Do == Unprocessed && is(call.Operation, api.Batch):
 		ok = false // it needs a target
 	case f.Do == Conflict, f.Do == Unprocessed:
 		return nil, false
@@ -90,7 +77,7 @@ func (f *fault) onIndex(target engine.Target) bool {
 // harms tells whether the fault can befall a target: a read outside of a
 // transaction waits for none.
 func (f *fault) harms(call *engine.Call, target engine.Target) bool {
-	return f.Do != Conflict || !target.Read || strings.Contains(call.Operation, "Transact")
+	return f.Do != Conflict || !target.Read || is(call.Operation, api.Transaction)
 }
 
 // contains tells whether a key has all attributes of another.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
@@ -257,17 +258,11 @@ func (c capacity) units(reads bool) Units {
 	return Units{WCU: c.CapacityUnits}
 }
 
-// The operations that read, and those of which only the request tells.
-var (
-	reads      = []string{"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
-	statements = []string{"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"}
-)
-
-// readsOnly tells whether a request consumes read units. DynamoDB performs no
+// readsOnly reports whether a request consumes read units. DynamoDB performs no
 // reads and writes in one: one statement tells of all.
 func readsOnly(op string, body []byte) bool {
-	if !slices.Contains(statements, op) {
-		return slices.Contains(reads, op)
+	if row := api.OperationNamed(op); !row.Has(api.Statements) {
+		return row.Has(api.Reads)
 	}
 	targets := engine.TargetsOf(op, body, func(string) []string { return nil })
 	return slices.ContainsFunc(targets, func(t engine.Target) bool { return t.Read })

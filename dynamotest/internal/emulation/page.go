@@ -3,13 +3,12 @@ package main
 import (
 	_ "embed"
 	"reflect"
-	"slices"
 	"strings"
 	"text/template"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
 //go:embed page.md
@@ -29,7 +28,7 @@ func page(resultsText string) (string, error) {
 		"Table":    strings.TrimSuffix(r.table(), "\n"),
 		"Failures": r.failures(),
 		"There":    code(there),
-		"Streams":  code(engine.Streams),
+		"Streams":  code(api.Operations(api.Streams)),
 		"Missing":  code(missing),
 	})
 	return b.String(), err
@@ -42,7 +41,7 @@ func operations() (there, missing []string) {
 		name := client.Method(i).Name
 		switch {
 		case name == "Options": // the only method that is no operation
-		case slices.Contains(engine.Operations(), name):
+		case api.OperationNamed(name) != nil:
 			there = append(there, name)
 		default:
 			missing = append(missing, name)

@@ -121,11 +121,11 @@ func (e *Engine) Do(ctx context.Context, name string, body []byte) (res Result) 
 			res = Result{Err: &api.Error{Code: api.InternalServerError, Message: fmt.Sprintf("internal error in %s: %v", name, p)}}
 		}
 	}()
-	operation, ok := operations[name]
-	if !ok {
+	op := operations[name]
+	if op == nil {
 		return Result{Err: api.Unknown(name)}
 	}
-	rep, err := operation(e, ctx, call, body)
+	rep, err := e.perform(ctx, op, call, body)
 	if err != nil {
 		return Result{Err: err, Cost: call.Cost}
 	}
@@ -139,49 +139,57 @@ func (e *Engine) Do(ctx context.Context, name string, body []byte) (res Result) 
 	return Result{Body: w.Buf, Cost: call.Cost}
 }
 
-// An operation decodes a request and performs it.
-type operation func(e *Engine, ctx context.Context, call *Call, body []byte) (reply, *api.Error)
+// An operation is a row of the table in package api and what carries it out.
+type operation struct {
+	*api.Operation
+	run handler
+}
 
-// on makes an operation of a method that takes a request of type R.
-func on[R any, P interface {
-	*R
-	api.Request
-}](run func(*Engine, *Call, P) (reply, *api.Error)) operation {
-	return func(e *Engine, ctx context.Context, call *Call, body []byte) (reply, *api.Error) {
-		req := P(new(R))
-		if err := api.Decode(body, req); err != nil {
-			return nil, err
-		}
-		call.body = body
-		hooks := e.hooks.Load()
-		if hooks == nil || call.past {
-			return settled(e, call, req, run)
-		}
-		call.Targets = e.targets(req)
-		if err := (*hooks).Before(ctx, call); err != nil {
-			return nil, err
-		}
-		rep, err := settled(e, call, req, run)
-		call.Err = err
-		if err := (*hooks).After(ctx, call); err != nil {
-			return nil, err
-		}
-		return rep, err
+type handler func(e *Engine, call *Call, req api.Request) (reply, *api.Error)
+
+// on makes a handler of a method that takes a request of type P.
+func on[P api.Request](run func(*Engine, *Call, P) (reply, *api.Error)) handler {
+	return func(e *Engine, call *Call, req api.Request) (reply, *api.Error) { return run(e, call, req.(P)) }
+}
+
+// perform decodes a request and carries it out, between its hooks.
+func (e *Engine) perform(ctx context.Context, op *operation, call *Call, body []byte) (reply, *api.Error) {
+	req := op.New()
+	if err := api.Decode(body, req); err != nil {
+		return nil, err
 	}
+	call.body = body
+	hooks := e.hooks.Load()
+	if hooks == nil || call.past {
+		return e.settled(op, call, req)
+	}
+	call.Targets = e.targets(req)
+	if err := (*hooks).Before(ctx, call); err != nil {
+		return nil, err
+	}
+	rep, err := e.settled(op, call, req)
+	call.Err = err
+	if err := (*hooks).After(ctx, call); err != nil {
+		return nil, err
+	}
+	return rep, err
 }
 
 // settled runs an operation, and waits until what it changed or saw is safe. It
 // does not run one whose changes the data file would not take.
-func settled[P any](e *Engine, call *Call, req P, run func(*Engine, *Call, P) (reply, *api.Error)) (reply, *api.Error) {
+func (e *Engine) settled(op *operation, call *Call, req api.Request) (reply, *api.Error) {
 	if e.journal == nil || call.past {
-		return run(e, call, req)
+		return op.run(e, call, req)
+	}
+	if op.Has(api.ChangesTable) {
+		call.encode()
 	}
 	end, failed := e.begin()
 	if failed != nil {
 		return nil, unsettled(failed)
 	}
 	defer end()
-	rep, err := run(e, call, req)
+	rep, err := op.run(e, call, req)
 	if failed := e.settle(); failed != nil {
 		return nil, unsettled(failed)
 	}
@@ -198,16 +206,17 @@ func unsettled(err error) *api.Error {
 	return &api.Error{Code: api.InternalServerError, Message: "the data file cannot be written: " + err.Error()}
 }
 
-var operations map[string]operation
+// operations are the handlers, each with its row.
+var operations = map[string]*operation{}
 
-func init() {
-	operations = map[string]operation{
+func init() { // the handlers, which replay a journal, refer to operations
+	for name, run := range map[string]handler{
 		"BatchExecuteStatement":     on((*Engine).batchExecuteStatement),
 		"BatchGetItem":              on((*Engine).batchGetItem),
 		"BatchWriteItem":            on((*Engine).batchWriteItem),
-		"CreateTable":               on(logged((*Engine).createTable)),
+		"CreateTable":               on((*Engine).createTable),
 		"DeleteItem":                on((*Engine).deleteItem),
-		"DeleteTable":               on(logged((*Engine).deleteTable)),
+		"DeleteTable":               on((*Engine).deleteTable),
 		"DescribeContinuousBackups": on((*Engine).describeContinuousBackups),
 		"DescribeEndpoints":         on((*Engine).describeEndpoints),
 		"DescribeLimits":            on((*Engine).describeLimits),
@@ -225,25 +234,17 @@ func init() {
 		"PutItem":                   on((*Engine).putItem),
 		"Query":                     on((*Engine).query),
 		"Scan":                      on((*Engine).scan),
-		"TagResource":               on(logged((*Engine).tagResource)),
+		"TagResource":               on((*Engine).tagResource),
 		"TransactGetItems":          on((*Engine).transactGetItems),
 		"TransactWriteItems":        on((*Engine).transactWriteItems),
-		"UntagResource":             on(logged((*Engine).untagResource)),
-		"UpdateContinuousBackups":   on(logged((*Engine).updateContinuousBackups)),
+		"UntagResource":             on((*Engine).untagResource),
+		"UpdateContinuousBackups":   on((*Engine).updateContinuousBackups),
 		"UpdateItem":                on((*Engine).updateItem),
-		"UpdateTable":               on(logged((*Engine).updateTable)),
-		"UpdateTimeToLive":          on(logged((*Engine).updateTimeToLive)),
+		"UpdateTable":               on((*Engine).updateTable),
+		"UpdateTimeToLive":          on((*Engine).updateTimeToLive),
+	} {
+		operations[name] = &operation{api.OperationNamed(name), run}
 	}
-}
-
-// Operations lists the names of the operations there are.
-func Operations() []string {
-	names := make([]string, 0, len(operations))
-	for name := range operations {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // Tables lists the names of the tables, sorted.

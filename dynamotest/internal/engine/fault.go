@@ -41,18 +41,6 @@ var (
 	errOnDemand  = &api.Error{Code: api.Throttling, Message: onDemandText}
 )
 
-// transactions are the operations that are cancelled instead of refused.
-var transactions = []string{"TransactWriteItems", "TransactGetItems", "ExecuteTransaction"}
-
-// itemOperations are those that consume capacity.
-var itemOperations = []string{
-	"BatchExecuteStatement", "BatchGetItem", "BatchWriteItem", "DeleteItem", "ExecuteStatement", "ExecuteTransaction", "GetItem",
-	"PutItem", "Query", "Scan", "TransactGetItems", "TransactWriteItems", "UpdateItem",
-}
-
-// Consumes tells whether an operation consumes capacity.
-func Consumes(operation string) bool { return slices.Contains(itemOperations, operation) }
-
 // A Throttling is how a call is throttled.
 type Throttling struct {
 	OnDemand bool   // as an on-demand table does it
@@ -63,11 +51,11 @@ type Throttling struct {
 // Throttled is the answer to a call of which the targets hit had no capacity
 // left.
 func (e *Engine) Throttled(call *Call, hit []bool, how Throttling) *api.Error {
-	if slices.Contains(transactions, call.Operation) {
+	if api.OperationNamed(call.Operation).Has(api.Transaction) {
 		err := how.err(how.Index != "")
 		return cancelled(hit, api.Reason{Code: shortCode(err.Code), Message: err.Message})
 	}
-	if !Consumes(call.Operation) {
+	if !api.OperationNamed(call.Operation).Has(api.Consumes) {
 		return &api.Error{Code: api.Throttling, Message: rateText}
 	}
 	var reasons []api.ThrottlingReason
@@ -163,7 +151,7 @@ func (e *Engine) GlobalIndexes(table string) (names []string, ok bool) {
 // Conflict is the answer to a call of which the targets hit are in another
 // transaction.
 func Conflict(call *Call, hit []bool) *api.Error {
-	if slices.Contains(transactions, call.Operation) {
+	if api.OperationNamed(call.Operation).Has(api.Transaction) {
 		return cancelled(hit, api.Reason{Code: "TransactionConflict", Message: conflictText})
 	}
 	return ErrConflict

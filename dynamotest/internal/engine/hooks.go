@@ -27,7 +27,7 @@ type Call struct {
 	Targets   []Target // filled for Hooks only
 	past      bool     // no Hooks are to see it
 	body      []byte   // the request
-	encoded   []byte   // the request, as the journal tells of it; see logged
+	encoded   []byte   // the request, as the journal tells of it; see encode
 
 	// Refuse may be filled by Before, with one element for each target of a
 	// batch: those that come back unprocessed.
@@ -81,11 +81,11 @@ func (e *Engine) targets(req api.Request) []Target {
 // an item stands for its key, and nothing is known of statements. A request that
 // cannot be understood is about nothing.
 func TargetsOf(operation string, body []byte, keys func(table string) []string) []Target {
-	fresh := requests[operation]
-	if fresh == nil {
+	op := api.OperationNamed(operation)
+	if op == nil {
 		return nil
 	}
-	req := fresh()
+	req := op.New()
 	if api.Decode(body, req) != nil {
 		return nil
 	}
@@ -115,48 +115,6 @@ func (e *Engine) KeyKinds(table string) map[string]attr.Kind {
 		kinds[part.name] = part.kind
 	}
 	return kinds
-}
-
-// NamesTables tells whether requests of an operation have targets.
-func NamesTables(operation string) bool { return requests[operation] != nil }
-
-// requests makes requests that have targets, by operation.
-var requests = map[string]func() api.Request{
-	"BatchExecuteStatement":     fresh[api.BatchExecuteStatement],
-	"BatchGetItem":              fresh[api.BatchGetItem],
-	"BatchWriteItem":            fresh[api.BatchWriteItem],
-	"CreateTable":               fresh[api.CreateTable],
-	"DeleteItem":                fresh[api.DeleteItem],
-	"DeleteTable":               fresh[api.DeleteTable],
-	"DescribeContinuousBackups": fresh[api.DescribeContinuousBackups],
-	"DescribeStream":            fresh[api.DescribeStream],
-	"DescribeTable":             fresh[api.DescribeTable],
-	"DescribeTimeToLive":        fresh[api.DescribeTimeToLive],
-	"ExecuteStatement":          fresh[api.ExecuteStatement],
-	"ExecuteTransaction":        fresh[api.ExecuteTransaction],
-	"GetItem":                   fresh[api.GetItem],
-	"GetRecords":                fresh[api.GetRecords],
-	"GetShardIterator":          fresh[api.GetShardIterator],
-	"ListStreams":               fresh[api.ListStreams],
-	"ListTagsOfResource":        fresh[api.ListTagsOfResource],
-	"PutItem":                   fresh[api.PutItem],
-	"Query":                     fresh[api.Query],
-	"Scan":                      fresh[api.Scan],
-	"TagResource":               fresh[api.TagResource],
-	"TransactGetItems":          fresh[api.TransactGetItems],
-	"TransactWriteItems":        fresh[api.TransactWriteItems],
-	"UntagResource":             fresh[api.UntagResource],
-	"UpdateContinuousBackups":   fresh[api.UpdateContinuousBackups],
-	"UpdateItem":                fresh[api.UpdateItem],
-	"UpdateTable":               fresh[api.UpdateTable],
-	"UpdateTimeToLive":          fresh[api.UpdateTimeToLive],
-}
-
-func fresh[R any, P interface {
-	*R
-	api.Request
-}]() api.Request {
-	return P(new(R))
 }
 
 // A lister lists targets.

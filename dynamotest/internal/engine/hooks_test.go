@@ -140,7 +140,7 @@ func TestEveryOperationNamesItsTable(t *testing.T) {
 		"GetShardIterator": `{"StreamArn":` + stream + `","ShardId":"shardId-00000000000000000001","ShardIteratorType":"LATEST"}`,
 		"GetRecords":       `{"ShardIterator":` + stream + `|1|AAAA"}`,
 	}
-	for _, op := range engine.Operations() {
+	for _, op := range api.Operations(0) {
 		switch op {
 		case "DescribeEndpoints", "DescribeLimits", "ListTables":
 			continue // are about none

@@ -350,18 +350,12 @@ func (c *change) log(w *api.Writer) {
 	}
 }
 
-// logged makes an operation encode its request before it takes the lock, for
-// logRequest.
-func logged[P any](run func(*Engine, *Call, P) (reply, *api.Error)) func(*Engine, *Call, P) (reply, *api.Error) {
-	return func(e *Engine, call *Call, req P) (reply, *api.Error) {
-		if e.journal != nil {
-			var w api.Writer
-			w.Text("Op", call.Operation)
-			w.Text("Request", string(call.body)) // as it came, with whatever line breaks
-			call.encoded = w.Buf
-		}
-		return run(e, call, req)
-	}
+// encode writes the request for logRequest. It needs no lock.
+func (c *Call) encode() {
+	var w api.Writer
+	w.Text("Op", c.Operation)
+	w.Text("Request", string(c.body)) // as it came, with whatever line breaks
+	c.encoded = w.Buf
 }
 
 // logRequest appends a request that changed a table as a whole.

@@ -188,7 +188,7 @@ func (e *Engine) redo(j *journal, r *reader, entries []byte) error {
 func (e *Engine) redoEntry(entry *journalled) error {
 	switch {
 	case entry.op != "":
-		return e.perform(entry.op, []byte(entry.request))
+		return e.again(entry.op, []byte(entry.request))
 	case entry.token != "":
 		payload, err := hex.DecodeString(entry.payload)
 		if err != nil || len(payload) != len(api.Fingerprint{}) {
@@ -266,13 +266,13 @@ func (c *change) planUnchecked() {
 	}
 }
 
-// perform does what a dump or a journal asks for, past all hooks.
-func (e *Engine) perform(operation string, body []byte) error {
-	do := operations[operation]
-	if do == nil {
+// again does what a dump or a journal asks for, past all hooks.
+func (e *Engine) again(operation string, body []byte) error {
+	op := operations[operation]
+	if op == nil {
 		return fmt.Errorf("no such operation: %q", operation)
 	}
-	if _, err := do(e, context.Background(), &Call{Operation: operation, past: true}, body); err != nil {
+	if _, err := e.perform(context.Background(), op, &Call{Operation: operation, past: true}, body); err != nil {
 		return err
 	}
 	return nil

@@ -64,7 +64,7 @@ func (e *Engine) loadTable(line *dumped) (*table, error) {
 
 // createdTable makes a table that define has defined.
 func (e *Engine) createdTable(definition []byte) (*table, error) {
-	if err := e.perform("CreateTable", definition); err != nil {
+	if err := e.again("CreateTable", definition); err != nil {
 		return nil, err
 	}
 	var req api.CreateTable

@@ -14,10 +14,6 @@ import (
 // iteratorLife is how long an iterator may be used.
 const iteratorLife = 15 * time.Minute
 
-// Streams lists the operations that belong to DynamoDB Streams, a service with
-// a prefix of its own.
-var Streams = []string{"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"}
-
 // changeStream opens or closes a table's stream as its settings say.
 func (e *Engine) changeStream(t *table, spec api.Opt[api.Stream], now time.Time) {
 	switch {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -27,10 +26,10 @@ const (
 // so without a prefix.
 func operationOf(target string) (name string, ok bool) {
 	if name, ok = strings.CutPrefix(target, prefix); ok {
-		return name, !slices.Contains(engine.Streams, name)
+		return name, !api.OperationNamed(name).Has(api.Streams)
 	}
 	if name, ok = strings.CutPrefix(target, streamsPrefix); ok {
-		return name, slices.Contains(engine.Streams, name)
+		return name, api.OperationNamed(name).Has(api.Streams)
 	}
 	return target, true
 }
