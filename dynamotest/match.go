@@ -16,6 +16,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
 // keyAttributes returns attributes of a key in the server's own form.
@@ -67,17 +68,17 @@ func (f *fault) inCall(call *engine.Call) (hit []bool, ok bool) {
 }
 
 // onIndex tells whether a target is on the fault's index, or is held back by it.
-func (f *fault) onIndex(target engine.Target) bool {
-	if f.holdsBack() && !target.Read {
-		return f.server.engine.HasGlobalIndex(target.Table, f.Index)
+func (f *fault) onIndex(about target.Target) bool {
+	if f.holdsBack() && !about.Read {
+		return f.server.engine.HasGlobalIndex(about.Table, f.Index)
 	}
-	return f.Index == "" || f.Index == target.Index
+	return f.Index == "" || f.Index == about.Index
 }
 
 // harms tells whether the fault can befall a target: a read outside of a
 // transaction waits for none.
-func (f *fault) harms(call *engine.Call, target engine.Target) bool {
-	return f.Do != Conflict || !target.Read || is(call.Operation, api.Transaction)
+func (f *fault) harms(call *engine.Call, about target.Target) bool {
+	return f.Do != Conflict || !about.Read || is(call.Operation, api.Transaction)
 }
 
 // contains tells whether a key has all attributes of another.
@@ -104,7 +105,7 @@ func (f *fault) onItsWay(op string, body []byte) *engine.Call {
 	if f.server != nil {
 		keys = f.server.engine.KeyNames
 	}
-	return &engine.Call{Operation: op, Targets: engine.TargetsOf(op, body, keys)}
+	return &engine.Call{Operation: op, Targets: target.Of(target.Decode(op, body), keys)}
 }
 
 // draw is one for each request about the same thing, the n-th of its kind: it

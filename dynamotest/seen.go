@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
 // How much is told of what passed: kinds of requests, and tables of each.
@@ -142,18 +143,18 @@ func (f *fault) compareKeys(table string) {
 }
 
 // compareIndexes finds out whether a write could be held back by the Index.
-func (f *fault) compareIndexes(target engine.Target) {
-	if target.Read || !f.holdsBack() {
+func (f *fault) compareIndexes(about target.Target) {
+	if about.Read || !f.holdsBack() {
 		return
 	}
-	names, ok := f.server.engine.GlobalIndexes(target.Table)
+	names, ok := f.server.engine.GlobalIndexes(about.Table)
 	if !ok {
 		return
 	}
 	wrong := ""
 	if !slices.Contains(names, f.Index) {
 		slices.Sort(names)
-		wrong = fmt.Sprintf("%s has no global index %s (it has %s)", target.Table, f.Index, cmp.Or(strings.Join(names, ", "), "none"))
+		wrong = fmt.Sprintf("%s has no global index %s (it has %s)", about.Table, f.Index, cmp.Or(strings.Join(names, ", "), "none"))
 	}
 	f.indexHint.note(wrong)
 }

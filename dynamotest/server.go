@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/wire"
 )
@@ -80,7 +81,7 @@ func NewServer(cfg *Config) *Server {
 	s := &Server{Tap: NewTap(), cfg: *cfg, engine: engine.New(engine.Options{
 		Now:      cfg.Now,
 		IndexLag: cfg.IndexLag, ReadLag: cfg.ReadLag, TTLDelay: cfg.TTLDelay,
-		Partition: engine.Units{Read: cfg.PartitionLimits.RCU, Write: cfg.PartitionLimits.WCU},
+		Partition: capacity.Units{Read: cfg.PartitionLimits.RCU, Write: cfg.PartitionLimits.WCU},
 	})}
 	s.server = &control{tap: s.Tap, engine: s.engine, latency: cfg.Latency}
 	if cfg.Latency > 0 {

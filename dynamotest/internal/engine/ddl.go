@@ -7,6 +7,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
 // The most indexes of a table.
@@ -93,14 +94,14 @@ func (t *table) newIndex(def *api.Index, attributes []api.AttributeDefinition, l
 	}
 }
 
-func keyOf(elements []api.KeyElement, attributes []api.AttributeDefinition) (k keySchema) {
+func keyOf(elements []api.KeyElement, attributes []api.AttributeDefinition) (k keys.Schema) {
 	for _, el := range elements {
 		i := slices.IndexFunc(attributes, func(a api.AttributeDefinition) bool { return a.Name == el.Name })
-		part := keyPart{name: el.Name, kind: attr.KindOf(attributes[i].Type)}
+		part := keys.Part{Name: el.Name, Kind: attr.KindOf(attributes[i].Type)}
 		if el.Type == api.Hash {
-			k.hash = append(k.hash, part)
+			k.Hash = append(k.Hash, part)
 		} else {
-			k.rng = append(k.rng, part)
+			k.Range = append(k.Range, part)
 		}
 	}
 	return k
@@ -230,7 +231,7 @@ func checkGlobal(x *api.Index, attributes []api.AttributeDefinition, provisioned
 		return err
 	}
 	k := keyOf(x.Key, attributes)
-	if len(k.hash) > maxParts || len(k.rng) > maxParts {
+	if len(k.Hash) > maxParts || len(k.Range) > maxParts {
 		return api.InvalidParameter("Number of HASH or RANGE key elements exceeds the limit of %d for index: %s", maxParts, x.Name)
 	}
 	if err := checkProjection(x); err != nil {

@@ -28,7 +28,7 @@ func (t *table) describe(w *api.Writer, status string) {
 	w.Time("CreationDateTime", t.created)
 	w.Int("ItemCount", int64(t.items.Len()))
 	w.Int("TableSizeBytes", t.items.bytes)
-	t.key.describe(w)
+	t.key.Describe(w)
 	w.Array("AttributeDefinitions", func() {
 		for _, a := range s.attributes {
 			w.Element(func() {
@@ -71,24 +71,6 @@ func (s *settings) describeBilling(w *api.Writer) {
 	}
 }
 
-func (k *keySchema) describe(w *api.Writer) {
-	w.Array("KeySchema", func() {
-		for _, p := range k.hash {
-			describeKeyPart(w, p.name, api.Hash)
-		}
-		for _, p := range k.rng {
-			describeKeyPart(w, p.name, api.Range)
-		}
-	})
-}
-
-func describeKeyPart(w *api.Writer, name, kind string) {
-	w.Element(func() {
-		w.Text("AttributeName", name)
-		w.Text("KeyType", kind)
-	})
-}
-
 func (t *table) describeIndexes(w *api.Writer, member string, local bool) {
 	found := false
 	for _, x := range t.indexes {
@@ -110,7 +92,7 @@ func (t *table) describeIndexes(w *api.Writer, member string, local bool) {
 func (x *index) describe(w *api.Writer) {
 	w.Text("IndexName", x.name)
 	w.Text("IndexArn", x.arn)
-	x.key.describe(w)
+	x.key.Describe(w)
 	x.describeProjection(w)
 	w.Int("ItemCount", int64(x.items.Len()))
 	w.Int("IndexSizeBytes", x.items.bytes)

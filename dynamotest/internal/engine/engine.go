@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
 // Options configure an Engine. The zero value works.
@@ -34,7 +37,7 @@ type Options struct {
 
 	// Partition is what one partition can take in a second. What is 0 defaults
 	// to anything.
-	Partition  Units
+	Partition  capacity.Units
 	throughput *throughput
 
 	// Where data files are, and how much they grow at least before they are
@@ -56,7 +59,7 @@ func (o Options) withDefaults() Options {
 	if o.Account == "" {
 		o.Account = "123456789012"
 	}
-	if o.Partition != (Units{}) {
+	if o.Partition != (capacity.Units{}) {
 		o.throughput = newThroughput(o.Partition)
 	}
 	if o.disk == nil {
@@ -79,7 +82,7 @@ type Engine struct {
 
 	journal *journal // nil in memory; set before the first request
 
-	latches latches // held before mu is taken
+	latches latch.Set // held before mu is taken
 
 	mu sync.RWMutex // guards what follows, and every table
 	state
@@ -104,9 +107,9 @@ func (e *Engine) Hook(hooks Hooks) {
 
 // A Result is the answer to one request.
 type Result struct {
-	Body []byte     // the reply; nil when there is an error or nothing to say
-	Err  *api.Error // the error reply
-	Cost Cost       // what the request consumed, also when it was refused
+	Body []byte        // the reply; nil when there is an error or nothing to say
+	Err  *api.Error    // the error reply
+	Cost capacity.Cost // what the request consumed, also when it was refused
 }
 
 // A reply writes its members.
@@ -163,7 +166,7 @@ func (e *Engine) perform(ctx context.Context, op *operation, call *Call, body []
 	if hooks == nil || call.past {
 		return e.settled(op, call, req)
 	}
-	call.Targets = e.targets(req)
+	call.Targets = target.Of(req, e.KeyNames)
 	if err := (*hooks).Before(ctx, call); err != nil {
 		return nil, err
 	}
@@ -266,7 +269,7 @@ func (e *Engine) sortedTables() []string {
 // now is the time on the engine's clock.
 func (e *Engine) now() time.Time { return e.opt.Now() }
 
-var errNoTable = wholeRequest(&api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found"})
+var errNoTable = api.OfWhole(&api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found"})
 
 // tableNamed returns a table for an operation on items.
 func (e *Engine) tableNamed(name string) (*table, *api.Error) {

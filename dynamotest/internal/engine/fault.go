@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
 // The reasons that a request was throttled for.
@@ -59,14 +60,14 @@ func (e *Engine) Throttled(call *Call, hit []bool, how Throttling) *api.Error {
 		return &api.Error{Code: api.Throttling, Message: rateText}
 	}
 	var reasons []api.ThrottlingReason
-	for i, target := range call.Targets {
-		if !hit[i] || target.Table == "" {
+	for i, about := range call.Targets {
+		if !hit[i] || about.Table == "" {
 			continue
 		}
-		if !target.Read {
-			target.Index = how.Index
+		if !about.Read {
+			about.Index = how.Index
 		}
-		why := e.throttling(target)
+		why := e.throttling(about)
 		if how.Reason != "" {
 			why.Reason = how.Reason
 		}
@@ -102,18 +103,18 @@ func (how Throttling) err(ofIndexes bool) *api.Error {
 
 // throttling is why a target would be throttled. A local index is part of its
 // table.
-func (e *Engine) throttling(target Target) api.ThrottlingReason {
-	resource := e.tableARN(target.Table)
-	global := e.HasGlobalIndex(target.Table, target.Index)
+func (e *Engine) throttling(about target.Target) api.ThrottlingReason {
+	resource := e.tableARN(about.Table)
+	global := e.HasGlobalIndex(about.Table, about.Index)
 	if global {
-		resource += "/index/" + target.Index
+		resource += "/index/" + about.Index
 	}
 	switch {
-	case global && target.Read:
+	case global && about.Read:
 		return api.ThrottlingReason{Reason: IndexReadThrottled, Resource: resource}
 	case global:
 		return api.ThrottlingReason{Reason: IndexWriteThrottled, Resource: resource}
-	case target.Read:
+	case about.Read:
 		return api.ThrottlingReason{Reason: TableReadThrottled, Resource: resource}
 	}
 	return api.ThrottlingReason{Reason: TableWriteThrottled, Resource: resource}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
 // hooks are made of two functions.
@@ -27,8 +28,8 @@ func TestHooksSeeWhatACallIsAbout(t *testing.T) {
 	var seen []string
 	see := func(call *engine.Call) *api.Error {
 		var targets []string
-		for _, target := range call.Targets {
-			targets = append(targets, strings.TrimSuffix(target.Table+"/"+target.Index, "/")+string(target.Key.AppendJSON(nil)))
+		for _, about := range call.Targets {
+			targets = append(targets, strings.TrimSuffix(about.Table+"/"+about.Index, "/")+string(about.Key.AppendJSON(nil)))
 		}
 		seen = append(seen, call.Operation+" "+strings.Join(targets, " "))
 		return nil
@@ -145,7 +146,7 @@ func TestEveryOperationNamesItsTable(t *testing.T) {
 		case "DescribeEndpoints", "DescribeLimits", "ListTables":
 			continue // are about none
 		}
-		targets := engine.TargetsOf(op, []byte(bodies[op]), func(string) []string { return []string{"id"} })
+		targets := target.Of(target.Decode(op, []byte(bodies[op])), func(string) []string { return []string{"id"} })
 		if len(targets) != 1 || targets[0].Table != "plain" {
 			t.Errorf("%s %s: targets %v", op, bodies[op], targets)
 		}

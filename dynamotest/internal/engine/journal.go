@@ -346,7 +346,7 @@ func (c *change) log(w *api.Writer) {
 	if c.new != nil {
 		w.Item("Put", c.new.item)
 	} else if c.old != nil {
-		w.Item("Delete", c.table.key.pick(c.old.item))
+		w.Item("Delete", c.table.key.Pick(c.old.item))
 	}
 }
 

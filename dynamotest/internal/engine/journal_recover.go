@@ -241,7 +241,7 @@ func (e *Engine) redoChange(of journalledChange, expired bool) error {
 	if item == nil {
 		item = of.delete
 	}
-	key, ok := t.key.key(item)
+	key, ok := t.key.Key(item)
 	if !ok {
 		return fmt.Errorf("a change of table %s without its key", of.table)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
 // States are entries that say how something is, where others say what happened
@@ -151,10 +152,10 @@ func (s *stream) writeState(w *api.Writer, of *table) {
 		w.Text("Arn", s.arn)
 		w.Text("TableName", s.table)
 		w.Array("Key", func() {
-			for _, p := range s.key.hash {
+			for _, p := range s.key.Hash {
 				writeKeyPart(w, p, api.Hash)
 			}
-			for _, p := range s.key.rng {
+			for _, p := range s.key.Range {
 				writeKeyPart(w, p, api.Range)
 			}
 		})
@@ -169,10 +170,10 @@ func (s *stream) writeState(w *api.Writer, of *table) {
 	})
 }
 
-func writeKeyPart(w *api.Writer, p keyPart, kind string) {
+func writeKeyPart(w *api.Writer, p keys.Part, kind string) {
 	w.Element(func() {
-		w.Text("Name", p.name)
-		w.Text("Type", p.kind.String())
+		w.Text("Name", p.Name)
+		w.Text("Type", p.Kind.String())
 		w.Text("Kind", kind)
 	})
 }
@@ -206,15 +207,15 @@ func readStream(r *reader) (s *stream, latest bool) {
 	return s, latest
 }
 
-func readKeyPart(r *reader, key *keySchema) {
-	var p keyPart
+func readKeyPart(r *reader, key *keys.Schema) {
+	var p keys.Part
 	kind := ""
 	r.object(func(name string) {
 		switch name {
 		case "Name":
-			p.name = r.String()
+			p.Name = r.String()
 		case "Type":
-			p.kind = attr.KindOf(r.String())
+			p.Kind = attr.KindOf(r.String())
 		case "Kind":
 			kind = r.String()
 		default:
@@ -222,9 +223,9 @@ func readKeyPart(r *reader, key *keySchema) {
 		}
 	})
 	if kind == api.Hash {
-		key.hash = append(key.hash, p)
+		key.Hash = append(key.Hash, p)
 	} else {
-		key.rng = append(key.rng, p)
+		key.Range = append(key.Range, p)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
 // What a statement does to an item, answers and costs.
@@ -421,7 +422,7 @@ func TestStatementConstraints(t *testing.T) {
 }
 
 // A recorder is a hook that notes what calls are about.
-type targetRecorder struct{ targets []engine.Target }
+type targetRecorder struct{ targets []target.Target }
 
 func (r *targetRecorder) Before(_ context.Context, c *engine.Call) *api.Error {
 	r.targets = c.Targets

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
 )
 
 // Writes are planned without the engine's lock, for a condition may take its
@@ -28,7 +29,7 @@ type plan struct {
 // them names meet twice.
 func (e *Engine) locateAll(writes []*write, twice *api.Error) *plan {
 	p := &plan{writes: writes, changes: make([]change, len(writes)), errs: make([]*api.Error, len(writes))}
-	seen := make(map[itemID]bool, len(writes))
+	seen := make(map[latch.ID]bool, len(writes))
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	for i, w := range writes {
@@ -58,11 +59,11 @@ func (p *plan) located() []*change {
 // hold holds the items and reads what is stored of them.
 func (p *plan) hold(e *Engine) (release func()) {
 	located := p.located()
-	ids := make([]itemID, len(located))
+	ids := make([]latch.ID, len(located))
 	for i, c := range located {
 		ids[i] = c.id()
 	}
-	release = e.latches.hold(ids...)
+	release = e.latches.Hold(ids...)
 	e.read(located...)
 	return release
 }

@@ -149,7 +149,7 @@ func (e *Engine) load(t *table, line *dumped) {
 	} else {
 		c.new = newRecord(line.item)
 	}
-	key, _ := t.key.key(named)
+	key, _ := t.key.Key(named)
 	c.key = string(key)
 	c.read()
 	c.planUnchecked()
@@ -159,12 +159,12 @@ func (e *Engine) load(t *table, line *dumped) {
 // checkLoaded checks what a PutItem or a DeleteItem would.
 func (t *table) checkLoaded(line *dumped) error {
 	if line.item == nil {
-		if err := t.key.checkKey(line.deleted); err != nil {
+		if err := t.key.CheckKey(line.deleted); err != nil {
 			return err
 		}
 		return nil
 	}
-	if err := t.key.checkItem(line.item); err != nil {
+	if err := t.key.CheckItem(line.item); err != nil {
 		return err
 	}
 	if size := line.item.Size(); size > maxItem {

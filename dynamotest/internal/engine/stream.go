@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/store"
 )
 
@@ -20,7 +21,7 @@ const retention = 24 * time.Hour
 // they were committed, in one shard. The engine's mutex guards it.
 type stream struct {
 	table   string
-	key     keySchema
+	key     keys.Schema
 	arn     string
 	label   string
 	view    string
@@ -152,7 +153,7 @@ func (s *stream) write(w *api.Writer, region string, c streamed) {
 	w.Text("eventSource", "aws:dynamodb")
 	w.Text("awsRegion", region)
 	w.Object("dynamodb", func() {
-		keys := s.key.pick(item)
+		keys := s.key.Pick(item)
 		size := keys.Size()
 		w.Int("ApproximateCreationDateTime", c.at.Unix())
 		w.Item("Keys", keys)

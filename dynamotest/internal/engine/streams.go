@@ -109,7 +109,7 @@ func (e *Engine) describeStream(_ *Call, req *api.DescribeStream) (reply, *api.E
 			w.Text("StreamViewType", s.view)
 			w.Time("CreationRequestDateTime", s.created)
 			w.Text("TableName", s.table)
-			s.key.describe(w)
+			s.key.Describe(w)
 			w.Array("Shards", func() {
 				if shards {
 					w.Element(func() { s.describeShard(w, closed, first, last) })

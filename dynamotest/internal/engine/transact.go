@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/store"
 )
 
@@ -59,10 +61,10 @@ func (e *Engine) transactWriteItems(call *Call, req *api.TransactWriteItems) (re
 	if err != nil {
 		return nil, err
 	}
-	capacity := report(req.ReturnCapacity, call.Cost)
-	capacity.transactional = true
+	capacity := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	capacity.Transactional = true
 	return writeFunc(func(w *api.Writer) {
-		capacity.writeAll(w)
+		capacity.WriteAll(w)
 		writeCollections(w, req.ReturnItemSizeRange, changes)
 	}), nil
 }
@@ -73,7 +75,7 @@ type tokened interface {
 	Fingerprint() api.Fingerprint
 }
 
-var errTwice = wholeRequest(api.Invalid("Transaction request cannot include multiple operations on one item"))
+var errTwice = api.OfWhole(api.Invalid("Transaction request cannot include multiple operations on one item"))
 
 var errAggregate = api.Invalid("Collection size exceeded: the aggregate size of the items in the transaction cannot exceed 4 MB")
 
@@ -189,7 +191,7 @@ func (e *Engine) admitPlan(call *Call, p *plan) *api.Error {
 			if cancelled {
 				cost.Indexes = nil // they are written at commit only
 			}
-			call.Cost.add(cost)
+			call.Cost.Add(cost)
 		}
 	}
 	switch {
@@ -229,7 +231,7 @@ func (e *Engine) replay(call *Call, writes []*write) *api.Error {
 			return err
 		}
 		c.read()
-		call.Cost.add(Capacity{Table: c.table.name, Base: transactional.cost(sizeOf(c.old))})
+		call.Cost.Add(capacity.Consumed{Table: c.table.name, Base: capacity.Transactional.Cost(sizeOf(c.old))})
 	}
 	return nil
 }
@@ -247,8 +249,8 @@ func (e *Engine) transactGetItems(call *Call, req *api.TransactGetItems) (reply,
 	if err != nil {
 		return nil, err
 	}
-	capacity := report(req.ReturnCapacity, call.Cost)
-	capacity.transactional = true
+	capacity := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	capacity.Transactional = true
 	return writeFunc(func(w *api.Writer) {
 		w.Array("Responses", func() {
 			for i, rec := range items {
@@ -259,7 +261,7 @@ func (e *Engine) transactGetItems(call *Call, req *api.TransactGetItems) (reply,
 				})
 			}
 		})
-		capacity.writeAll(w)
+		capacity.WriteAll(w)
 	}), nil
 }
 
@@ -269,7 +271,7 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 	items := make([]*record, len(reads))
 	groups := make([][]demand, len(reads))
 	reasons := make([]api.Reason, len(reads))
-	seen := make(map[itemID]bool, len(reads))
+	seen := make(map[latch.ID]bool, len(reads))
 	cancelled, bytes := false, 0
 	for i, r := range reads {
 		t, rec, err := e.get(r)
@@ -281,15 +283,15 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 			cancelled = true
 			continue
 		}
-		key, _ := t.key.key(r.key.Map)
-		id := itemID{t.name, string(key)}
+		key, _ := t.key.Key(r.key.Map)
+		id := latch.ID{Table: t.name, Key: string(key)}
 		if seen[id] {
 			return nil, errTwice
 		}
 		seen[id] = true
 		bytes += sizeOf(rec)
-		cost := transactional.cost(sizeOf(rec))
-		call.Cost.add(Capacity{Table: t.name, Base: cost})
+		cost := capacity.Transactional.Cost(sizeOf(rec))
+		call.Cost.Add(capacity.Consumed{Table: t.name, Base: cost})
 		if e.opt.throughput != nil {
 			groups[i] = []demand{r.demand(t, cost)}
 		}

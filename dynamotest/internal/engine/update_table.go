@@ -187,7 +187,7 @@ func (t *table) changedAttributes(req *api.UpdateTable) ([]api.AttributeDefiniti
 	}
 	// What no key uses any more is not described any more.
 	used := func(name string) bool {
-		return t.key.has(name) || slices.ContainsFunc(t.indexes, func(x *index) bool { return x.key.has(name) && !deletes(req, x.name) }) ||
+		return t.key.Has(name) || slices.ContainsFunc(t.indexes, func(x *index) bool { return x.key.Has(name) && !deletes(req, x.name) }) ||
 			slices.ContainsFunc(req.Indexes, func(u api.IndexUpdate) bool {
 				return u.Create != nil && slices.ContainsFunc(u.Create.Key, func(k api.KeyElement) bool { return k.Name == name })
 			})

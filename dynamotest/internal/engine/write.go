@@ -3,6 +3,9 @@ package engine
 import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
 )
 
 // maxItem is the most bytes of an item.
@@ -13,28 +16,28 @@ type write struct {
 	kind  api.ActionKind
 	req   *api.Write
 	table string
-	bound
+	bind.Bound
 }
 
 // prepare does what needs no table.
 func prepare(kind api.ActionKind, req *api.Write, table string) (*write, *api.Error) {
-	src := sources{condition: req.Condition, allowed: ": ConditionExpression is null"}
+	src := bind.Sources{Condition: req.Condition, Allowed: ": ConditionExpression is null"}
 	named := req.Key
 	switch kind {
 	case api.Put:
 		named = req.Item
 	case api.Update:
-		src.update = req.Update
-		src.allowed = ": UpdateExpression and ConditionExpression are null"
+		src.Update = req.Update
+		src.Allowed = ": UpdateExpression and ConditionExpression are null"
 	}
-	if err := itemError(named); err != nil {
+	if err := named.Wrong(); err != nil {
 		return nil, err
 	}
-	b, err := src.bind(&req.Expressions)
+	b, err := src.Bind(&req.Expressions)
 	if err != nil {
 		return nil, err
 	}
-	return &write{kind: kind, req: req, table: table, bound: b}, nil
+	return &write{kind: kind, req: req, table: table, Bound: b}, nil
 }
 
 // A change is what a write does to a table. Evaluating the write makes it, commit
@@ -45,7 +48,7 @@ type change struct {
 	key      string
 	old, new *record // nil where there is no item
 	entries  []entryChange
-	cost     Capacity
+	cost     capacity.Consumed
 	expired  bool // the item was deleted by TTL, not by a request
 
 	journalled bool   // there is a journal
@@ -72,19 +75,19 @@ func (e *Engine) locate(w *write) (change, *api.Error) {
 	named := w.req.Key.Map
 	if w.kind == api.Put {
 		named = w.req.Item.Map
-		err = t.key.checkItem(named)
+		err = t.key.CheckItem(named)
 	} else {
-		err = t.key.checkKey(named)
+		err = t.key.CheckKey(named)
 	}
 	if err != nil {
 		return c, err
 	}
-	key, _ := t.key.key(named)
+	key, _ := t.key.Key(named)
 	c.key = string(key)
-	return c, w.bound.checkScalars(t)
+	return c, t.checkScalars(&w.Bound)
 }
 
-func (c *change) id() itemID { return itemID{c.table.name, c.key} }
+func (c *change) id() latch.ID { return latch.ID{Table: c.table.name, Key: c.key} }
 
 // evaluate meets the stored item: new image, condition, rules, price. What a
 // put brings is judged before its condition, what an update makes after it. It
@@ -102,7 +105,7 @@ func (c *change) evaluate(w *write) *api.Error {
 	if err != nil && w.kind == api.Put {
 		return err
 	}
-	if w.condition != nil && !w.condition.Match(before) {
+	if w.Condition != nil && !w.Condition.Match(before) {
 		c.price()
 		return w.failed(before)
 	}
@@ -134,26 +137,26 @@ func (w *write) image(t *table, before attr.Map) (attr.Map, *api.Error) {
 	case api.ConditionCheck:
 		return before, nil
 	}
-	if w.change == nil {
+	if w.Change == nil {
 		if before == nil {
 			return w.req.Key.Map, nil
 		}
 		return before, nil
 	}
-	for _, name := range w.change.Heads() {
-		if t.key.has(name) {
+	for _, name := range w.Change.Heads() {
+		if t.key.Has(name) {
 			return nil, api.InvalidParameter("Cannot update attribute %s. This attribute is part of the key", name)
 		}
 	}
 	var after attr.Map
 	var err error
 	if before == nil {
-		after, err = w.change.Create(w.req.Key.Map)
+		after, err = w.Change.Create(w.req.Key.Map)
 	} else {
-		after, err = w.change.Apply(before)
+		after, err = w.Change.Apply(before)
 	}
 	if err != nil {
-		return nil, invalid(err)
+		return nil, api.Wrong(err)
 	}
 	return after, nil
 }
@@ -167,9 +170,9 @@ func (w *write) checkImage(c *change) *api.Error {
 		return checkIndexes(c.indexes, c.new.item)
 	}
 	size := c.new.size
-	if w.change != nil {
+	if w.Change != nil {
 		// DynamoDB judges an update by what it would send to storage.
-		size = max(size, size-c.table.key.pick(c.new.item).Size()+w.change.Overhead())
+		size = max(size, size-c.table.key.Pick(c.new.item).Size()+w.Change.Overhead())
 	}
 	if size > maxItem {
 		return api.Invalid("Item size to update has exceeded the maximum allowed size")
@@ -206,10 +209,10 @@ func (c *change) planEntries() {
 // price works out what the change costs. A refused write costs what it would
 // have cost the table, and nothing in the indexes.
 func (c *change) price() {
-	c.cost = Capacity{Table: c.table.name, Base: writeCost(max(sizeOf(c.old), sizeOf(c.new)))}
+	c.cost = capacity.Consumed{Table: c.table.name, Base: capacity.WriteCost(max(sizeOf(c.old), sizeOf(c.new)))}
 	for _, en := range c.entries {
 		if u := en.cost(); u.Write > 0 {
-			c.cost.Indexes = append(c.cost.Indexes, IndexUnits{Index: en.index.name, Local: en.index.local, Units: u})
+			c.cost.Indexes = append(c.cost.Indexes, capacity.IndexUnits{Index: en.index.name, Local: en.index.local, Units: u})
 		}
 	}
 }
@@ -223,20 +226,20 @@ func sizeOf(rec *record) int {
 
 // cost is what an index is charged: for one entry when it comes, goes or
 // changes in place, for two when its key changes, for none when it stays equal.
-func (en *entryChange) cost() Units {
+func (en *entryChange) cost() capacity.Units {
 	switch {
 	case en.old == nil:
-		return writeCost(en.new.size)
+		return capacity.WriteCost(en.new.size)
 	case en.new == nil:
-		return writeCost(en.old.size)
+		return capacity.WriteCost(en.old.size)
 	case en.oldKey != en.newKey:
-		u := writeCost(en.old.size)
-		u.add(writeCost(en.new.size))
+		u := capacity.WriteCost(en.old.size)
+		u.Add(capacity.WriteCost(en.new.size))
 		return u
 	case en.old.item.Equal(en.new.item):
-		return Units{}
+		return capacity.Units{}
 	}
-	return writeCost(max(en.old.size, en.new.size))
+	return capacity.WriteCost(max(en.old.size, en.new.size))
 }
 
 // commit carries out a change.
@@ -264,7 +267,7 @@ func (c *change) commit() {
 // written is the reply to a single write.
 type written struct {
 	attributes attr.Map
-	capacity   reported
+	capacity   capacity.Report
 	metrics    attr.Map // the key of the item collection, when it was asked for
 }
 
@@ -272,7 +275,7 @@ func (r *written) write(w *api.Writer) {
 	if len(r.attributes) > 0 {
 		w.Item("Attributes", r.attributes)
 	}
-	r.capacity.writeOne(w)
+	r.capacity.WriteOne(w)
 	if r.metrics != nil {
 		w.Object("ItemCollectionMetrics", func() { writeMetrics(w, r.metrics) })
 	}
@@ -297,7 +300,7 @@ func (c *change) collection(asked api.Opt[string]) attr.Map {
 	if item == nil {
 		item = itemOf(c.old)
 	}
-	return item.Pick(c.table.key.hash[0].name)
+	return item.Pick(c.table.key.Hash[0].Name)
 }
 
 func (e *Engine) writeOne(call *Call, kind api.ActionKind, req *api.Write) (reply, *api.Error) {
@@ -307,14 +310,14 @@ func (e *Engine) writeOne(call *Call, kind api.ActionKind, req *api.Write) (repl
 	}
 	c, err := e.apply(w)
 	if c.cost.Table != "" {
-		call.Cost = Cost{c.cost}
+		call.Cost = capacity.Cost{c.cost}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &written{
 		attributes: w.returned(&c),
-		capacity:   report(req.ReturnCapacity, call.Cost),
+		capacity:   capacity.ReportOf(req.ReturnCapacity, call.Cost),
 		metrics:    c.collection(req.ReturnItemSizeRange),
 	}, nil
 }
@@ -336,8 +339,8 @@ func (e *Engine) tryApply(w *write) (c change, done bool, err *api.Error) {
 	if err != nil {
 		return c, true, err
 	}
-	held := e.latches.holdOne(c.id())
-	defer e.latches.release(c.id(), held)
+	held := e.latches.HoldOne(c.id())
+	defer e.latches.Release(c.id(), held)
 	e.read(&c)
 	err = c.evaluate(w)
 
@@ -382,12 +385,12 @@ func (w *write) returned(c *change) attr.Map {
 	case "ALL_NEW":
 		return itemOf(c.new)
 	case "UPDATED_OLD":
-		if w.change != nil {
-			return w.change.Old(itemOf(c.old))
+		if w.Change != nil {
+			return w.Change.Old(itemOf(c.old))
 		}
 	case "UPDATED_NEW":
-		if w.change != nil {
-			return w.change.New(itemOf(c.new))
+		if w.Change != nil {
+			return w.Change.New(itemOf(c.new))
 		}
 	}
 	return nil

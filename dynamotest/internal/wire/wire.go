@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
@@ -43,7 +44,7 @@ type Reply struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	Cost   engine.Cost
+	Cost   capacity.Cost
 }
 
 // Do performs the operation that target names, "DynamoDB_20120810.PutItem" or
@@ -63,7 +64,7 @@ func Do(ctx context.Context, eng *engine.Engine, target string, body []byte) Rep
 	return newReply(http.StatusOK, res.Body, res.Cost)
 }
 
-func newReply(status int, body []byte, cost engine.Cost) Reply {
+func newReply(status int, body []byte, cost capacity.Cost) Reply {
 	// The names are in canonical form already, so they need not go through Set,
 	// and their values share one array.
 	values := [...]string{

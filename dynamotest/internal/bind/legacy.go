@@ -1,4 +1,4 @@
-package engine
+package bind
 
 import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
@@ -8,7 +8,7 @@ import (
 
 // refuseMixed refuses a request that speaks two languages. Keys alone may be
 // given in the older one beside a filter or a projection in the newer.
-func (s *sources) refuseMixed(l *api.Legacy) *api.Error {
+func (s *Sources) refuseMixed(l *api.Legacy) *api.Error {
 	var older, newer []string
 	add := func(to *[]string, name string, set bool) {
 		if set {
@@ -20,34 +20,34 @@ func (s *sources) refuseMixed(l *api.Legacy) *api.Error {
 	add(&older, s.filterName(), l.Filter.Set)
 	add(&older, "Expected", l.Expected.Set)
 	add(&older, "ConditionalOperator", l.Operator.Set)
-	add(&newer, expr.ProjectionExpression, s.projection.Set)
-	add(&newer, expr.FilterExpression, s.filter.Set)
-	add(&newer, expr.UpdateExpression, s.update.Set)
-	add(&newer, expr.ConditionExpression, s.condition.Set)
-	add(&newer, expr.KeyConditionExpression, s.keys.Set)
-	if len(older) == 0 && !s.keys.Set {
+	add(&newer, expr.ProjectionExpression, s.Projection.Set)
+	add(&newer, expr.FilterExpression, s.Filter.Set)
+	add(&newer, expr.UpdateExpression, s.Update.Set)
+	add(&newer, expr.ConditionExpression, s.Condition.Set)
+	add(&newer, expr.KeyConditionExpression, s.Keys.Set)
+	if len(older) == 0 && !s.Keys.Set {
 		return nil
 	}
 	add(&older, "KeyConditions", l.Keys.Set)
 	if len(older) == 0 || len(newer) == 0 {
 		return nil
 	}
-	return errMixed(older, newer)
+	return Mixed(older, newer)
 }
 
 // filterName is what the operation called its filter before there were
 // expressions: only Query takes a key condition.
-func (s *sources) filterName() string {
-	if s.query {
+func (s *Sources) filterName() string {
+	if s.Query {
 		return "QueryFilter"
 	}
 	return "ScanFilter"
 }
 
 // addLegacy makes of the older parameters what binding makes of expressions.
-func (b *bound) addLegacy(l *api.Legacy) *api.Error {
+func (b *Bound) addLegacy(l *api.Legacy) *api.Error {
 	if l.Err != nil {
-		return invalid(l.Err)
+		return api.Wrong(l.Err)
 	}
 	if err := checkOperator(l); err != nil {
 		return err
@@ -57,13 +57,13 @@ func (b *bound) addLegacy(l *api.Legacy) *api.Error {
 		return refused
 	}
 	if err != nil {
-		return invalid(err)
+		return api.Wrong(err)
 	}
 	return nil
 }
 
 // translate returns an *api.Error or an *expr.Error.
-func (b *bound) translate(l *api.Legacy) (err error) {
+func (b *Bound) translate(l *api.Legacy) (err error) {
 	expected := make([]expr.Comparison, len(l.Expected.Value))
 	for i := range expected {
 		c, err := expectation(&l.Expected.Value[i])
@@ -74,19 +74,19 @@ func (b *bound) translate(l *api.Legacy) (err error) {
 	}
 	anyOf := l.Operator.Value == "OR"
 	if len(expected) > 0 {
-		b.condition, err = expr.Compare(expected, anyOf)
+		b.Condition, err = expr.Compare(expected, anyOf)
 	}
 	if err == nil && len(l.Filter.Value) > 0 {
-		b.filter, err = expr.Compare(comparisons(l.Filter.Value), anyOf)
+		b.Filter, err = expr.Compare(comparisons(l.Filter.Value), anyOf)
 	}
 	if err == nil && l.Keys.Set {
-		b.keys, err = expr.CompareKeys(comparisons(l.Keys.Value))
+		b.Keys, err = expr.CompareKeys(comparisons(l.Keys.Value))
 	}
 	if err == nil && len(l.Updates.Value) > 0 {
-		b.change, err = expr.UpdateAttributes(updatesOf(l.Updates.Value))
+		b.Change, err = expr.UpdateAttributes(updatesOf(l.Updates.Value))
 	}
 	if err == nil && l.Attributes.Set {
-		b.selection, err = expr.SelectAttributes(l.Attributes.Value)
+		b.Selection, err = expr.SelectAttributes(l.Attributes.Value)
 	}
 	return err
 }

@@ -1,4 +1,6 @@
-package engine
+// Package capacity counts the units that requests consume, and writes them into
+// replies.
+package capacity
 
 import (
 	"slices"
@@ -9,7 +11,7 @@ import (
 
 // The bytes that one unit pays for.
 const (
-	readUnit  = 4096
+	ReadUnit  = 4096
 	writeUnit = 1024
 )
 
@@ -19,7 +21,7 @@ type Units struct{ Read, Write float64 }
 // Total is what a request unit counts as, read or write.
 func (u Units) Total() float64 { return u.Read + u.Write }
 
-func (u *Units) add(v Units) {
+func (u *Units) Add(v Units) {
 	u.Read += v.Read
 	u.Write += v.Write
 }
@@ -32,25 +34,25 @@ type IndexUnits struct {
 }
 
 // A Capacity is what a request consumed of one table and its indexes.
-type Capacity struct {
+type Consumed struct {
 	Table   string
 	Base    Units // the table's own, without its indexes
 	Indexes []IndexUnits
 }
 
 // Sum is the capacity of the table and its indexes together.
-func (c *Capacity) Sum() Units {
+func (c *Consumed) Sum() Units {
 	sum := c.Base
 	for _, x := range c.Indexes {
-		sum.add(x.Units)
+		sum.Add(x.Units)
 	}
 	return sum
 }
 
-func (c *Capacity) addIndex(x IndexUnits) {
+func (c *Consumed) addIndex(x IndexUnits) {
 	for i := range c.Indexes {
 		if c.Indexes[i].Index == x.Index {
-			c.Indexes[i].add(x.Units)
+			c.Indexes[i].Add(x.Units)
 			return
 		}
 	}
@@ -58,22 +60,22 @@ func (c *Capacity) addIndex(x IndexUnits) {
 }
 
 // A Cost is what a request consumed, by table.
-type Cost []Capacity
+type Cost []Consumed
 
 // of returns the capacity of a table, which it adds when it is not there yet.
-func (c *Cost) of(table string) *Capacity {
+func (c *Cost) of(table string) *Consumed {
 	for i := range *c {
 		if (*c)[i].Table == table {
 			return &(*c)[i]
 		}
 	}
-	*c = append(*c, Capacity{Table: table})
+	*c = append(*c, Consumed{Table: table})
 	return &(*c)[len(*c)-1]
 }
 
-func (c *Cost) add(more Capacity) {
+func (c *Cost) Add(more Consumed) {
 	into := c.of(more.Table)
-	into.Base.add(more.Base)
+	into.Base.Add(more.Base)
 	for _, x := range more.Indexes {
 		into.addIndex(x)
 	}
@@ -90,57 +92,57 @@ type rate float64
 const (
 	eventual      rate = 0.5
 	consistent    rate = 1
-	transactional rate = 2
+	Transactional rate = 2
 )
 
-func rateOf(consistentRead bool) rate {
+func RateOf(consistentRead bool) rate {
 	if consistentRead {
 		return consistent
 	}
 	return eventual
 }
 
-func (r rate) cost(bytes int) Units { return Units{Read: float64(r) * unitsOf(bytes, readUnit)} }
+func (r rate) Cost(bytes int) Units { return Units{Read: float64(r) * unitsOf(bytes, ReadUnit)} }
 
-func writeCost(bytes int) Units { return Units{Write: unitsOf(bytes, writeUnit)} }
+func WriteCost(bytes int) Units { return Units{Write: unitsOf(bytes, writeUnit)} }
 
 // reported is the part of a cost that a reply shows.
-type reported struct {
-	mode          string // NONE, TOTAL or INDEXES
-	transactional bool   // a transaction also tells reads from writes
-	cost          Cost
+type Report struct {
+	Mode          string // NONE, TOTAL or INDEXES
+	Transactional bool   // a transaction also tells reads from writes
+	Cost          Cost
 }
 
-func report(mode api.Opt[string], cost Cost) reported {
-	return reported{mode: mode.Or("NONE"), cost: cost}
+func ReportOf(mode api.Opt[string], cost Cost) Report {
+	return Report{Mode: mode.Or("NONE"), Cost: cost}
 }
 
 // writeOne writes the capacity of a request to one table.
-func (r reported) writeOne(w *api.Writer) {
-	if r.mode == "NONE" || len(r.cost) == 0 {
+func (r Report) WriteOne(w *api.Writer) {
+	if r.Mode == "NONE" || len(r.Cost) == 0 {
 		return
 	}
 	w.Key("ConsumedCapacity")
-	r.writeTable(w, &r.cost[0])
+	r.writeTable(w, &r.Cost[0])
 }
 
 // writeAll writes the capacity of a request to several tables.
-func (r reported) writeAll(w *api.Writer) {
-	if r.mode == "NONE" {
+func (r Report) WriteAll(w *api.Writer) {
+	if r.Mode == "NONE" {
 		return
 	}
 	w.Array("ConsumedCapacity", func() {
-		for i := range r.cost {
-			r.writeTable(w, &r.cost[i])
+		for i := range r.Cost {
+			r.writeTable(w, &r.Cost[i])
 		}
 	})
 }
 
-func (r reported) writeTable(w *api.Writer, c *Capacity) {
+func (r Report) writeTable(w *api.Writer, c *Consumed) {
 	w.Element(func() {
 		w.Text("TableName", c.Table)
 		r.writeUnits(w, c.Sum())
-		if r.mode != "INDEXES" {
+		if r.Mode != "INDEXES" {
 			return
 		}
 		w.Object("Table", func() { r.writeUnits(w, c.Base) })
@@ -149,9 +151,9 @@ func (r reported) writeTable(w *api.Writer, c *Capacity) {
 	})
 }
 
-func (r reported) writeUnits(w *api.Writer, u Units) {
+func (r Report) writeUnits(w *api.Writer, u Units) {
 	w.Float("CapacityUnits", u.Total())
-	if !r.transactional {
+	if !r.Transactional {
 		return
 	}
 	if u.Read > 0 {
@@ -162,7 +164,7 @@ func (r reported) writeUnits(w *api.Writer, u Units) {
 	}
 }
 
-func (r reported) writeIndexes(w *api.Writer, member string, indexes []IndexUnits, local bool) {
+func (r Report) writeIndexes(w *api.Writer, member string, indexes []IndexUnits, local bool) {
 	kind := slices.DeleteFunc(slices.Clone(indexes), func(x IndexUnits) bool { return x.Local != local })
 	if len(kind) == 0 {
 		return
@@ -178,7 +180,7 @@ func (r reported) writeIndexes(w *api.Writer, member string, indexes []IndexUnit
 // AppendJSON appends the cost as a list in the form of ConsumedCapacity, with
 // all there is to know.
 func (c Cost) AppendJSON(dst []byte) []byte {
-	r := reported{mode: "INDEXES", transactional: true, cost: c}
+	r := Report{Mode: "INDEXES", Transactional: true, Cost: c}
 	w := api.Writer{Buf: dst}
 	w.Open('[')
 	for i := range c {

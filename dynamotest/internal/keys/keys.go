@@ -1,4 +1,6 @@
-package engine
+// Package keys is about the keys of tables and indexes: their attributes, the bytes
+// that items are ordered by, and what makes a key invalid.
+package keys
 
 import (
 	"encoding/binary"
@@ -15,25 +17,25 @@ const (
 )
 
 // A keyPart is one attribute of a key.
-type keyPart struct {
-	name string
-	kind attr.Kind
+type Part struct {
+	Name string
+	Kind attr.Kind
 }
 
 // A keySchema is the key of a table or an index. A table's has one hash part
 // and at most one range part; a global index may have four of each.
-type keySchema struct{ hash, rng []keyPart }
+type Schema struct{ Hash, Range []Part }
 
-func (k *keySchema) parts() []keyPart { return append(k.hash[:len(k.hash):len(k.hash)], k.rng...) }
+func (k *Schema) Parts() []Part { return append(k.Hash[:len(k.Hash):len(k.Hash)], k.Range...) }
 
-func (k *keySchema) has(name string) bool {
-	for _, p := range k.hash {
-		if p.name == name {
+func (k *Schema) Has(name string) bool {
+	for _, p := range k.Hash {
+		if p.Name == name {
 			return true
 		}
 	}
-	for _, p := range k.rng {
-		if p.name == name {
+	for _, p := range k.Range {
+		if p.Name == name {
 			return true
 		}
 	}
@@ -43,17 +45,17 @@ func (k *keySchema) has(name string) bool {
 // hashBytes is how many bytes of its partition's hash a key begins with. They
 // put partitions into an order that no caller can rely on, as DynamoDB does,
 // and cut a table into segments of equal size for a parallel scan.
-const hashBytes = 4
+const HashBytes = 4
 
 // partition returns what the keys of one partition begin with: the hash of the
 // hash parts and the parts.
-func partition(hash []attr.Value) []byte {
-	key := make([]byte, hashBytes, 64)
+func Partition(hash []attr.Value) []byte {
+	key := make([]byte, HashBytes, 64)
 	for _, v := range hash {
 		key = attr.AppendKey(key, v)
 	}
 	h := fnv.New32a()
-	h.Write(key[hashBytes:])
+	h.Write(key[HashBytes:])
 	binary.BigEndian.PutUint32(key, mix(h.Sum32()))
 	return key
 }
@@ -70,11 +72,11 @@ func mix(h uint32) uint32 {
 
 // values returns what m has for the parts, unless one is missing or of another
 // type than the key's.
-func values(parts []keyPart, m attr.Map) ([]attr.Value, bool) {
+func Values(parts []Part, m attr.Map) ([]attr.Value, bool) {
 	out := make([]attr.Value, len(parts))
 	for i, p := range parts {
-		v, ok := m.Get(p.name)
-		if !ok || v.Kind() != p.kind {
+		v, ok := m.Get(p.Name)
+		if !ok || v.Kind() != p.Kind {
 			return nil, false
 		}
 		out[i] = v
@@ -84,15 +86,15 @@ func values(parts []keyPart, m attr.Map) ([]attr.Value, bool) {
 
 // key returns the key under which an item stands in a tree, unless m lacks a
 // part of it.
-func (k *keySchema) key(m attr.Map) (key []byte, ok bool) {
-	hash, ok := values(k.hash, m)
+func (k *Schema) Key(m attr.Map) (key []byte, ok bool) {
+	hash, ok := Values(k.Hash, m)
 	if !ok {
 		return nil, false
 	}
-	key = partition(hash)
-	for _, p := range k.rng {
-		v, ok := m.Get(p.name)
-		if !ok || v.Kind() != p.kind {
+	key = Partition(hash)
+	for _, p := range k.Range {
+		v, ok := m.Get(p.Name)
+		if !ok || v.Kind() != p.Kind {
 			return nil, false
 		}
 		key = attr.AppendKey(key, v)
@@ -101,10 +103,10 @@ func (k *keySchema) key(m attr.Map) (key []byte, ok bool) {
 }
 
 // pick returns the key attributes of an item.
-func (k *keySchema) pick(m attr.Map) attr.Map {
-	out := make(attr.Map, 0, len(k.hash)+len(k.rng))
+func (k *Schema) Pick(m attr.Map) attr.Map {
+	out := make(attr.Map, 0, len(k.Hash)+len(k.Range))
 	for _, f := range m {
-		if k.has(f.Name) {
+		if k.Has(f.Name) {
 			out = append(out, f)
 		}
 	}
@@ -114,7 +116,7 @@ func (k *keySchema) pick(m attr.Map) attr.Map {
 // after returns the least string that is greater than every string that begins
 // with prefix, which must hold a byte other than 0xFF: every key does, at the
 // end of its first part.
-func after(prefix []byte) string {
+func After(prefix []byte) string {
 	end := append([]byte(nil), prefix...)
 	i := len(end) - 1
 	for i > 0 && end[i] == 0xFF {
@@ -127,13 +129,13 @@ func after(prefix []byte) string {
 var errKeySchema = api.Invalid("The provided key element does not match the schema")
 
 // checkKey checks a key that a request names an item by.
-func (k *keySchema) checkKey(key attr.Map) *api.Error {
-	parts := k.parts()
+func (k *Schema) CheckKey(key attr.Map) *api.Error {
+	parts := k.Parts()
 	if len(key) != len(parts) {
 		return errKeySchema
 	}
 	for _, p := range parts {
-		if v, ok := key.Get(p.name); !ok || v.Kind() != p.kind {
+		if v, ok := key.Get(p.Name); !ok || v.Kind() != p.Kind {
 			return errKeySchema
 		}
 	}
@@ -141,31 +143,31 @@ func (k *keySchema) checkKey(key attr.Map) *api.Error {
 }
 
 // checkItem checks the key attributes of an item that is to be put.
-func (k *keySchema) checkItem(item attr.Map) *api.Error {
-	for _, p := range k.parts() {
-		v, ok := item.Get(p.name)
+func (k *Schema) CheckItem(item attr.Map) *api.Error {
+	for _, p := range k.Parts() {
+		v, ok := item.Get(p.Name)
 		if !ok {
-			return api.InvalidParameter("Missing the key %s in the item", p.name)
+			return api.InvalidParameter("Missing the key %s in the item", p.Name)
 		}
-		if v.Kind() != p.kind {
-			return api.InvalidParameter("Type mismatch for key %s expected: %s actual: %s", p.name, p.kind, v.Kind())
+		if v.Kind() != p.Kind {
+			return api.InvalidParameter("Type mismatch for key %s expected: %s actual: %s", p.Name, p.Kind, v.Kind())
 		}
 	}
 	return k.checkValues(item)
 }
 
 // checkValues checks that key attributes are neither empty nor too long.
-func (k *keySchema) checkValues(m attr.Map) *api.Error {
-	for _, p := range k.parts() {
-		if v, _ := m.Get(p.name); p.kind != attr.N && v.Str() == "" {
-			return api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", kindName(p.kind), p.name)
+func (k *Schema) checkValues(m attr.Map) *api.Error {
+	for _, p := range k.Parts() {
+		if v, _ := m.Get(p.Name); p.Kind != attr.N && v.Str() == "" {
+			return api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", KindName(p.Kind), p.Name)
 		}
 	}
-	return checkKeyBytes(keyBytes(k.hash, m), keyBytes(k.rng, m))
+	return CheckBytes(Bytes(k.Hash, m), Bytes(k.Range, m))
 }
 
 // checkKeyBytes checks how long the two parts of a key are.
-func checkKeyBytes(hash, rng int) *api.Error {
+func CheckBytes(hash, rng int) *api.Error {
 	if hash > maxHashKey {
 		return api.InvalidParameter("Size of hashkey has exceeded the maximum size limit of%d bytes", maxHashKey)
 	}
@@ -175,18 +177,45 @@ func checkKeyBytes(hash, rng int) *api.Error {
 	return nil
 }
 
-func keyBytes(parts []keyPart, m attr.Map) int {
+func Bytes(parts []Part, m attr.Map) int {
 	size := 0
 	for _, p := range parts {
-		v, _ := m.Get(p.name)
+		v, _ := m.Get(p.Name)
 		size += v.Size()
 	}
 	return size
 }
 
-func kindName(k attr.Kind) string {
+func KindName(k attr.Kind) string {
 	if k == attr.B {
 		return "binary"
 	}
 	return "string"
+}
+
+func Names(parts []Part) []string {
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// Describe writes the key as a table's description has it.
+func (k *Schema) Describe(w *api.Writer) {
+	w.Array("KeySchema", func() {
+		for _, p := range k.Hash {
+			describePart(w, p.Name, api.Hash)
+		}
+		for _, p := range k.Range {
+			describePart(w, p.Name, api.Range)
+		}
+	})
+}
+
+func describePart(w *api.Writer, name, kind string) {
+	w.Element(func() {
+		w.Text("AttributeName", name)
+		w.Text("KeyType", kind)
+	})
 }

@@ -1,4 +1,5 @@
-package engine
+// Package latch makes those who write one item take turns.
+package latch
 
 import (
 	"cmp"
@@ -8,50 +9,50 @@ import (
 )
 
 // An itemID tells one item from another.
-type itemID struct{ table, key string }
+type ID struct{ Table, Key string }
 
-func compareIDs(a, b itemID) int {
-	return cmp.Or(strings.Compare(a.table, b.table), strings.Compare(a.key, b.key))
+func compareIDs(a, b ID) int {
+	return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Key, b.Key))
 }
 
 // latches are held by those who write items. There is one for each item that
 // somebody writes, or waits to write, now.
-type latches struct {
+type Set struct {
 	mu    sync.Mutex // guards what follows, and how many want each latch
-	items map[itemID]*latch
+	items map[ID]*Latch
 }
 
-type latch struct {
+type Latch struct {
 	sync.Mutex
 	wanted int
 }
 
 // hold waits until nobody else holds any of the items, and returns what lets go
 // of them.
-func (l *latches) hold(ids ...itemID) (release func()) {
+func (l *Set) Hold(ids ...ID) (release func()) {
 	slices.SortFunc(ids, compareIDs)
 	ids = slices.Compact(ids)
-	taken := make([]*latch, len(ids))
+	taken := make([]*Latch, len(ids))
 	for i, id := range ids {
 		taken[i] = l.want(id)
 	}
 	lockAll(taken)
 	return func() {
 		for i, id := range ids {
-			l.release(id, taken[i])
+			l.Release(id, taken[i])
 		}
 	}
 }
 
 // holdOne is hold for one item, which most writes are about.
-func (l *latches) holdOne(id itemID) *latch {
+func (l *Set) HoldOne(id ID) *Latch {
 	h := l.want(id)
 	h.Lock()
 	return h
 }
 
 // release lets go of an item. The last one who wanted its latch forgets it.
-func (l *latches) release(id itemID, h *latch) {
+func (l *Set) Release(id ID, h *Latch) {
 	h.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,19 +61,20 @@ func (l *latches) release(id itemID, h *latch) {
 	}
 }
 
-// patience is how often lockAll lets go of what it has before it does so no more.
-const patience = 2
+// maxBackoffs is how often lockAll releases everything and tries again before it
+// waits for one latch after the other.
+const maxBackoffs = 2
 
 // lockAll locks latches that are in order. At first it holds none while it waits
 // for one, so that a slow writer holds nobody up through somebody else who waits
 // for it. Where one item after the other is busy it would have to begin again for
 // ever: then it locks one after the other, in the order that all have in common.
-func lockAll(taken []*latch) {
+func lockAll(taken []*Latch) {
 	if len(taken) == 0 {
 		return
 	}
 	busy := 0
-	for range patience {
+	for range maxBackoffs {
 		taken[busy].Lock()
 		next := lockOthers(taken, busy)
 		if next == busy {
@@ -87,7 +89,7 @@ func lockAll(taken []*latch) {
 
 // lockOthers locks all latches but that which is locked already, or lets go of
 // that, too, and returns which it could not have.
-func lockOthers(taken []*latch, locked int) (busy int) {
+func lockOthers(taken []*Latch, locked int) (busy int) {
 	for i, h := range taken {
 		if i == locked || h.TryLock() {
 			continue
@@ -104,17 +106,27 @@ func lockOthers(taken []*latch, locked int) (busy int) {
 }
 
 // want returns the latch of an item, which stays while anybody wants it.
-func (l *latches) want(id itemID) *latch {
+func (l *Set) want(id ID) *Latch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := l.items[id]
 	if h == nil {
 		if l.items == nil {
-			l.items = map[itemID]*latch{}
+			l.items = map[ID]*Latch{}
 		}
-		h = &latch{}
+		h = &Latch{}
 		l.items[id] = h
 	}
 	h.wanted++
 	return h
+}
+
+// Wanted returns how many hold or want a latch.
+func (l *Set) Wanted() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, h := range l.items {
+		n += h.wanted
+	}
+	return n
 }

@@ -1,4 +1,6 @@
-package engine
+// Package bind makes of the expressions of a request, and of the parameters and
+// statements that stand for expressions, what can be evaluated.
+package bind
 
 import (
 	"errors"
@@ -54,30 +56,30 @@ var (
 
 // bound are the expressions of one request, ready for use. Those that the
 // request lacks are nil.
-type bound struct {
-	condition *expr.Predicate
-	filter    *expr.Predicate
-	change    *expr.Change
-	selection *expr.Selection
-	keys      expr.KeyTerms
+type Bound struct {
+	Condition *expr.Predicate
+	Filter    *expr.Predicate
+	Change    *expr.Change
+	Selection *expr.Selection
+	Keys      expr.KeyTerms
 }
 
 // sources are the expressions of one request as they came.
-type sources struct {
-	condition, filter, update, projection, keys api.Opt[string]
+type Sources struct {
+	Condition, Filter, Update, Projection, Keys api.Opt[string]
 	// allowed names the expressions that the operation takes, for the text of
 	// an error.
-	allowed string
-	query   bool // the operation is Query
+	Allowed string
+	Query   bool // the operation is Query
 }
 
-func (s *sources) any() bool {
-	return s.condition.Set || s.filter.Set || s.update.Set || s.projection.Set || s.keys.Set
+func (s *Sources) any() bool {
+	return s.Condition.Set || s.Filter.Set || s.Update.Set || s.Projection.Set || s.Keys.Set
 }
 
 // bind parses the expressions and resolves their placeholders.
-func (s *sources) bind(e *api.Expressions) (bound, *api.Error) {
-	var b bound
+func (s *Sources) Bind(e *api.Expressions) (Bound, *api.Error) {
+	var b Bound
 	if e.Legacy != nil {
 		if err := s.refuseMixed(e.Legacy); err != nil {
 			return b, err
@@ -95,28 +97,28 @@ func (s *sources) bind(e *api.Expressions) (bound, *api.Error) {
 	// Syntax comes before placeholders: every expression is parsed before any is bound.
 	p, err := s.parse()
 	if err != nil {
-		return b, invalid(err)
+		return b, api.Wrong(err)
 	}
 	params, err := expr.NewParams(e.Names.Value, e.Values.Map)
 	if err != nil {
-		return b, invalid(err)
+		return b, api.Wrong(err)
 	}
 	if err = p.bind(params, &b); err != nil {
-		return b, invalid(err)
+		return b, api.Wrong(err)
 	}
 	if err := params.Unused(); err != nil {
-		return b, invalid(err)
+		return b, api.Wrong(err)
 	}
 	return b, nil
 }
 
-func (s *sources) checkPlaceholders(e *api.Expressions) *api.Error {
+func (s *Sources) checkPlaceholders(e *api.Expressions) *api.Error {
 	if !s.any() {
 		switch {
 		case e.Names.Set:
-			return api.Invalid("ExpressionAttributeNames can only be specified when using expressions%s", s.allowed)
+			return api.Invalid("ExpressionAttributeNames can only be specified when using expressions%s", s.Allowed)
 		case e.Values.Set:
-			return api.Invalid("ExpressionAttributeValues can only be specified when using expressions%s", s.allowed)
+			return api.Invalid("ExpressionAttributeValues can only be specified when using expressions%s", s.Allowed)
 		}
 	}
 	switch {
@@ -133,50 +135,33 @@ func (s *sources) checkPlaceholders(e *api.Expressions) *api.Error {
 			}
 			return api.Invalid("ExpressionAttributeValues contains invalid value: %s for key %s", wrong.Message, wrong.Key)
 		}
-		return invalid(err)
+		return api.Wrong(err)
 	}
 	return nil
 }
 
 // errMixed refuses a request with expressions and what they have replaced.
-func errMixed(older, newer []string) *api.Error {
+func Mixed(older, newer []string) *api.Error {
 	return api.Invalid("Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {%s} Expression parameters: {%s}",
 		strings.Join(older, ", "), strings.Join(newer, ", "))
 }
 
-// checkScalars refuses paths that lead into an attribute of a key.
-func (b *bound) checkScalars(t *table) *api.Error {
+// nested lists attributes that paths lead into.
+func (b *Bound) Nested() []string {
 	var nested []string
-	if b.condition != nil {
-		nested = append(nested, b.condition.Nested()...)
+	if b.Condition != nil {
+		nested = append(nested, b.Condition.Nested()...)
 	}
-	if b.filter != nil {
-		nested = append(nested, b.filter.Nested()...)
+	if b.Filter != nil {
+		nested = append(nested, b.Filter.Nested()...)
 	}
-	if b.change != nil {
-		nested = append(nested, b.change.Nested()...)
+	if b.Change != nil {
+		nested = append(nested, b.Change.Nested()...)
 	}
-	if b.selection != nil {
-		nested = append(nested, b.selection.Nested()...)
+	if b.Selection != nil {
+		nested = append(nested, b.Selection.Nested()...)
 	}
-	const text = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
-	for _, name := range nested {
-		if t.key.has(name) {
-			return wholeRequest(api.Invalid(text+"Key: %s", name))
-		}
-		for _, x := range t.indexes {
-			if x.key.has(name) {
-				return wholeRequest(api.Invalid(text+"IndexKey: %s", name))
-			}
-		}
-	}
-	return nil
-}
-
-// wholeRequest marks an error that refuses a transaction as a whole.
-func wholeRequest(err *api.Error) *api.Error {
-	err.WholeRequest = true
-	return err
+	return nested
 }
 
 // parsedSources are the expressions of one request before they are bound.
@@ -187,76 +172,62 @@ type parsedSources struct {
 	keys              *expr.KeyCondition
 }
 
-func (s *sources) parse() (p parsedSources, err error) {
+func (s *Sources) parse() (p parsedSources, err error) {
 	parse := func(src api.Opt[string], run func(string) error) {
 		if src.Set && err == nil {
 			err = run(src.Value)
 		}
 	}
-	parse(s.filter, func(src string) (err error) {
+	parse(s.Filter, func(src string) (err error) {
 		p.filter, err = filters.get(src, func(src string) (*expr.Condition, error) {
 			return expr.ParseCondition(expr.FilterExpression, src)
 		})
 		return err
 	})
-	parse(s.update, func(src string) (err error) {
+	parse(s.Update, func(src string) (err error) {
 		p.update, err = updates.get(src, expr.ParseUpdate)
 		return err
 	})
-	parse(s.condition, func(src string) (err error) {
+	parse(s.Condition, func(src string) (err error) {
 		p.condition, err = conditions.get(src, func(src string) (*expr.Condition, error) {
 			return expr.ParseCondition(expr.ConditionExpression, src)
 		})
 		return err
 	})
-	parse(s.keys, func(src string) (err error) {
+	parse(s.Keys, func(src string) (err error) {
 		p.keys, err = keyConditions.get(src, expr.ParseKeyCondition)
 		return err
 	})
-	parse(s.projection, func(src string) (err error) {
+	parse(s.Projection, func(src string) (err error) {
 		p.projection, err = projections.get(src, expr.ParseProjection)
 		return err
 	})
 	return p, err
 }
 
-func (p *parsedSources) bind(params *expr.Params, b *bound) (err error) {
+func (p *parsedSources) bind(params *expr.Params, b *Bound) (err error) {
 	if p.filter != nil {
-		if b.filter, err = p.filter.Bind(params); err != nil {
+		if b.Filter, err = p.filter.Bind(params); err != nil {
 			return err
 		}
 	}
 	if p.update != nil {
-		if b.change, err = p.update.Bind(params); err != nil {
+		if b.Change, err = p.update.Bind(params); err != nil {
 			return err
 		}
 	}
 	if p.condition != nil {
-		if b.condition, err = p.condition.Bind(params); err != nil {
+		if b.Condition, err = p.condition.Bind(params); err != nil {
 			return err
 		}
 	}
 	if p.keys != nil {
-		if b.keys, err = p.keys.Bind(params); err != nil {
+		if b.Keys, err = p.keys.Bind(params); err != nil {
 			return err
 		}
 	}
 	if p.projection != nil {
-		b.selection, err = p.projection.Bind(params)
+		b.Selection, err = p.projection.Bind(params)
 	}
 	return err
-}
-
-// invalid makes a ValidationException of an error of package expr or attr,
-// whose texts are DynamoDB's.
-func invalid(err error) *api.Error {
-	return &api.Error{Code: api.ValidationException, Message: err.Error()}
-}
-
-// itemError returns what is wrong with the values of an item or a key.
-func itemError(i api.Item) *api.Error {
-	if i.Err != nil {
-		return invalid(i.Err)
-	}
-	return nil
 }
