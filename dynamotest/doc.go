@@ -74,7 +74,7 @@
 // In a bubble use the context of the bubble's own T.
 //
 // Throttling has that name here whatever the table's billing mode. AWS may call it
-// ThrottlingException where a table is on demand, and [Fault].Code chooses so:
+// ThrottlingException where a table is on demand, and [Throttling.As] chooses so:
 // code that tells throttling from trouble should know both.
 //
 // # Streams

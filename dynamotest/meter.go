@@ -260,11 +260,11 @@ func (c consumedUnits) units(reads bool) Units {
 
 // readsOnly reports whether a request consumes read units. DynamoDB performs no
 // reads and writes in one: one statement tells of all.
-func readsOnly(op string, body []byte) bool {
+func readsOnly(op string, req api.Request) bool {
 	if row := api.OperationNamed(op); !row.Has(api.Statements) {
 		return row.Has(api.Reads)
 	}
-	targets := target.Elsewhere(target.Decode(op, body))
+	targets := target.Elsewhere(req)
 	return slices.ContainsFunc(targets, func(t target.Target) bool { return t.Read })
 }
 

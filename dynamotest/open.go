@@ -156,7 +156,8 @@ func (db *DB) InProcess() bool { return db.server != nil }
 // Server returns the server in this process, nil on an endpoint.
 func (db *DB) Server() *Server { return db.server }
 
-// Inject is [Tap.Inject], but that a fault which cannot be fails the test.
+// Inject is like [Tap.Inject], but an invalid fault fails the test instead of
+// panicking.
 func (db *DB) Inject(f Fault) {
 	db.t.Helper()
 	if err := db.inject(f); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/fault"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/wire"
 )
 
@@ -78,15 +79,17 @@ func NewServer(cfg *Config) *Server {
 	if cfg == nil {
 		cfg = &Config{}
 	}
-	s := &Server{Tap: NewTap(), cfg: *cfg, engine: engine.New(engine.Options{
+	eng := engine.New(engine.Options{
 		Now:      cfg.Now,
 		IndexLag: cfg.IndexLag, ReadLag: cfg.ReadLag, TTLDelay: cfg.TTLDelay,
 		Partition: capacity.Units{Read: cfg.PartitionLimits.RCU, Write: cfg.PartitionLimits.WCU},
-	})}
-	s.server = &control{tap: s.Tap, engine: s.engine, latency: cfg.Latency}
+	})
+	faults := fault.NewSet(eng)
+	control := &control{faults: faults, engine: eng, latency: cfg.Latency}
 	if cfg.Latency > 0 {
-		s.server.arm()
+		control.arm()
 	}
+	s := &Server{Tap: &Tap{faults: faults, server: control}, cfg: *cfg, engine: eng}
 	if cfg.From != nil {
 		s.Restore(cfg.From)
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/fault"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
 // Tap sits in a client's transport: it meters what passes and can hold
@@ -24,15 +26,15 @@ import (
 //
 // A Tap is safe for concurrent use and may serve several clients.
 type Tap struct {
-	mu     sync.Mutex // guards what follows
-	meters []*Meter   // those of the spans under way
-	faults []*fault
-
+	faults *fault.Set
 	server *control // nil on other backends
+
+	mu     sync.Mutex // guards what follows; held while faults are added or healed
+	meters []*Meter   // those of the spans under way
 }
 
 // NewTap returns a Tap that is attached to nothing yet.
-func NewTap() *Tap { return &Tap{} }
+func NewTap() *Tap { return &Tap{faults: fault.NewSet(nil)} }
 
 // Attach is an option of dynamodb.New and dynamodb.NewFromConfig. It wraps the
 // client's HTTP client and, where the backend does not tell anyway, asks for the
@@ -68,19 +70,20 @@ type tapped struct {
 func (c tapped) Do(r *http.Request) (*http.Response, error) {
 	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	meters := c.tap.metersOf(r.Context())
-	var body []byte
-	if c.tap.disturbed() || len(meters) > 0 && api.OperationNamed(op).Has(api.Statements) {
-		var err error
-		if body, err = readBody(r); err != nil {
+	var req api.Request // decoded once for all who look at it
+	if c.tap.faults.OnTransport() || len(meters) > 0 && api.OperationNamed(op).Has(api.Statements) {
+		body, err := readBody(r)
+		if err != nil {
 			return nil, err
 		}
+		req = target.Decode(op, body)
 	}
-	fate := c.tap.verdict(op, body)
-	metered := metered{meters: meters, op: op, reads: readsOnly(op, body), started: now()}
-	if err := wait(r.Context(), fate.before); err != nil {
+	fate := c.tap.faults.Transport(op, req)
+	metered := metered{meters: meters, op: op, reads: readsOnly(op, req), started: now()}
+	if err := wait(r.Context(), fate.Before); err != nil {
 		return nil, err
 	}
-	if fate.do == LoseRequest {
+	if fate.Lost == fault.LoseRequest {
 		metered.lost()
 		return nil, connectionReset("write")
 	}
@@ -94,8 +97,8 @@ func (c tapped) Do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	err = wait(r.Context(), fate.after)
-	if fate.do == LoseReply && err == nil {
+	err = wait(r.Context(), fate.After)
+	if fate.Lost == fault.LoseReply && err == nil {
 		err = connectionReset("read")
 	}
 	if err != nil {

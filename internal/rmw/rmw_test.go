@@ -172,7 +172,7 @@ func TestAdd(t *testing.T) {
 
 func TestLostReplies(t *testing.T) {
 	t.Parallel()
-	for do, want := range map[dynamotest.Disturbance]event.Outcome{
+	for do, want := range map[dynamotest.Effect]event.Outcome{
 		dynamotest.LoseReply:   event.Duplicate, // its own write, which says the same
 		dynamotest.LoseRequest: event.Created,
 	} {

@@ -23,7 +23,7 @@ var faults = []dynamotest.Fault{
 	{Do: dynamotest.Throttle, Op: "UpdateItem", Nth: 1},
 	{Do: dynamotest.InternalError, Op: "UpdateItem", Nth: 3},
 	{Do: dynamotest.Unavailable, Op: "UpdateItem", Nth: 5},
-	{Do: dynamotest.Unprocessed, Op: "BatchWriteItem", Entries: 10},
+	{Do: dynamotest.Unprocessed.Last(10), Op: "BatchWriteItem"},
 	{Do: dynamotest.Conflict, Op: "DeleteItem"},
 	{Do: dynamotest.Conflict, Op: "TransactWriteItems"},
 }

@@ -99,7 +99,7 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 		at := capacity.RateOf(req.Tables[i].ConsistentRead.Value)
 		for _, r := range reads[i] {
 			t, rec, _ := e.get(r)
-			refused := call.refuses(nth)
+			refused := call.refusal(nth) != nil
 			nth++
 			if e.opt.throughput != nil && !refused {
 				if _, err := e.admit([][]demand{{r.demand(t, at.Cost(sizeOf(rec)))}}, true); err != nil {
@@ -216,7 +216,7 @@ func (e *Engine) tryEach(call *Call, writes []*write) (changes []change, left []
 	}
 	kept := make([]*write, 0, len(writes))
 	for i, w := range writes {
-		if call.refuses(i) {
+		if call.refusal(i) != nil {
 			left = append(left, w)
 			continue
 		}

@@ -24,8 +24,8 @@ type Options struct {
 	// Defaults to time.Now.
 	Now func() time.Time
 
-	// Hooks see every call. Defaults to none.
-	Hooks Hooks
+	// Hook sees every call. Defaults to none.
+	Hook Hook
 
 	// Region and Account stand in the ARNs of tables. Default to "us-east-1" and
 	// "123456789012".
@@ -77,8 +77,8 @@ func (o Options) withDefaults() Options {
 // An Engine is a DynamoDB of its own, empty at first. It is safe for concurrent
 // use.
 type Engine struct {
-	opt   Options
-	hooks atomic.Pointer[Hooks]
+	opt  Options
+	hook atomic.Pointer[Hook]
 
 	journal *journal // nil in memory; set before the first request
 
@@ -91,18 +91,18 @@ type Engine struct {
 // New returns an empty Engine.
 func New(opt Options) *Engine {
 	e := &Engine{opt: opt.withDefaults(), state: state{tables: map[string]*table{}, streams: map[string]*stream{}}}
-	e.Hook(opt.Hooks)
+	e.SetHook(opt.Hook)
 	return e
 }
 
-// Hook puts hooks in the place of those there are. None, which is nil, cost
+// SetHook puts a hook in the place of the existing one. None, which is nil, costs
 // nothing.
-func (e *Engine) Hook(hooks Hooks) {
-	if hooks == nil {
-		e.hooks.Store(nil)
+func (e *Engine) SetHook(hook Hook) {
+	if hook == nil {
+		e.hook.Store(nil)
 		return
 	}
-	e.hooks.Store(&hooks)
+	e.hook.Store(&hook)
 }
 
 // A Result is the answer to one request.
@@ -155,25 +155,27 @@ func on[P api.Request](run func(*Engine, *Call, P) (reply, *api.Error)) handler 
 	return func(e *Engine, call *Call, req api.Request) (reply, *api.Error) { return run(e, call, req.(P)) }
 }
 
-// perform decodes a request and carries it out, between its hooks.
+// perform decodes a request and carries it out, between the halves of its hook.
 func (e *Engine) perform(ctx context.Context, op *operation, call *Call, body []byte) (reply, *api.Error) {
 	req := op.New()
 	if err := api.Decode(body, req); err != nil {
 		return nil, err
 	}
 	call.body = body
-	hooks := e.hooks.Load()
-	if hooks == nil || call.past {
+	hook := e.hook.Load()
+	if hook == nil || call.past {
 		return e.settled(op, call, req)
 	}
-	call.Targets = target.Of(req, e.KeyNames)
-	if err := (*hooks).Before(ctx, call); err != nil {
+	call.Targets = target.Of(req, e.keyNames)
+	call.decision = (*hook)(ctx, call)
+	if err := call.decision.Answer; err != nil {
 		return nil, err
 	}
 	rep, err := e.settled(op, call, req)
-	call.Err = err
-	if err := (*hooks).After(ctx, call); err != nil {
-		return nil, err
+	if after := call.decision.After; after != nil {
+		if late := after(err); late != nil {
+			return nil, late
+		}
 	}
 	return rep, err
 }

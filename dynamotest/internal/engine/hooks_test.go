@@ -13,13 +13,12 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
-// hooks are made of two functions.
-type hooks struct {
-	before, after func(call *engine.Call) *api.Error
+// around is a hook that asks one function before a call and one after it.
+func around(before, after func(call *engine.Call) *api.Error) engine.Hook {
+	return func(_ context.Context, call *engine.Call) engine.Decision {
+		return engine.Decision{Answer: before(call), After: func(*api.Error) *api.Error { return after(call) }}
+	}
 }
-
-func (h hooks) Before(_ context.Context, call *engine.Call) *api.Error { return h.before(call) }
-func (h hooks) After(_ context.Context, call *engine.Call) *api.Error  { return h.after(call) }
 
 func nothing(*engine.Call) *api.Error { return nil }
 
@@ -34,7 +33,7 @@ func TestHooksSeeWhatACallIsAbout(t *testing.T) {
 		seen = append(seen, call.Operation+" "+strings.Join(targets, " "))
 		return nil
 	}
-	eng := newEngine(t, engine.Options{Hooks: hooks{before: nothing, after: see}})
+	eng := newEngine(t, engine.Options{Hook: around(nothing, see)})
 	seen = nil
 	const key = `"Key":{"artist":{"S":"a"},"song":{"N":"1"}}`
 	for _, tt := range []struct{ op, body, want string }{
@@ -69,13 +68,13 @@ func TestAHookRefusesBeforeAndAfter(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name  string
-		hooks hooks
+		hook  engine.Hook
 		items int
 	}{
-		{"before: nothing happens", hooks{refuse, nothing}, 0},
-		{"after: it has happened", hooks{nothing, refuse}, 1},
+		{"before: nothing happens", around(refuse, nothing), 0},
+		{"after: it has happened", around(nothing, refuse), 1},
 	} {
-		eng := newEngine(t, engine.Options{Hooks: tt.hooks})
+		eng := newEngine(t, engine.Options{Hook: tt.hook})
 		db := connect(eng)
 		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: plain, Item: item("id", "x")}); code(err) != throttled.Code {
 			t.Errorf("%s: %v", tt.name, err)
@@ -89,10 +88,12 @@ func TestAHookRefusesBeforeAndAfter(t *testing.T) {
 func TestHooksLearnThePriceOfARefusal(t *testing.T) {
 	t.Parallel()
 	var got string
-	eng := newEngine(t, engine.Options{Hooks: hooks{nothing, func(call *engine.Call) *api.Error {
-		got = fmt.Sprint(price(call.Cost), " ", call.Err)
-		return nil
-	}}})
+	eng := newEngine(t, engine.Options{Hook: func(_ context.Context, call *engine.Call) engine.Decision {
+		return engine.Decision{After: func(refused *api.Error) *api.Error {
+			got = fmt.Sprint(price(call.Cost), " ", refused)
+			return nil
+		}}
+	}})
 	eng.Do(t.Context(), "PutItem", []byte(`{"TableName":"plain","Item":{"id":{"S":"x"}},"ConditionExpression":"attribute_exists(id)"}`))
 	if want := "plain 1w ConditionalCheckFailedException: The conditional request failed"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -101,12 +102,12 @@ func TestHooksLearnThePriceOfARefusal(t *testing.T) {
 
 func TestAPanicIsAnInternalError(t *testing.T) {
 	t.Parallel()
-	eng := newEngine(t, engine.Options{Log: silent(), Hooks: hooks{after: nothing, before: func(call *engine.Call) *api.Error {
+	eng := newEngine(t, engine.Options{Log: silent(), Hook: around(func(call *engine.Call) *api.Error {
 		if call.Operation == "Scan" {
 			panic("a fault of the engine")
 		}
 		return nil
-	}}})
+	}, nothing)})
 	if res := eng.Do(t.Context(), "Scan", []byte(`{"TableName":"plain"}`)); res.Err == nil || res.Err.Code != api.InternalServerError {
 		t.Errorf("got %v", res.Err)
 	}

@@ -52,7 +52,7 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 	answers := make([]answer, len(req.Statements))
 	for i := range req.Statements {
 		list[i], answers[i].err = bind.Statement(&req.Statements[i])
-		if err := call.fails(i); err != nil {
+		if err := call.refusal(i); err != nil {
 			answers[i].err = err
 			answers[i].table = call.Targets[i].Table
 		}

@@ -16,7 +16,7 @@ import (
 // Load adds the tables of a dump, all or, when something is wrong with it, none.
 func (e *Engine) Load(r io.Reader) error {
 	opt := e.opt
-	opt.Hooks = nil
+	opt.Hook = nil
 	opt.IndexLag, opt.ReadLag = 0, 0 // nobody has seen less of the tables than all
 	loaded := New(opt)
 	var t *table

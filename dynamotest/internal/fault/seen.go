@@ -1,4 +1,4 @@
-package dynamotest
+package fault
 
 import (
 	"cmp"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
@@ -28,8 +28,8 @@ type sighting struct {
 	times     int
 }
 
-func (s *sightings) add(call *engine.Call) {
-	op, about := call.Operation, tablesOf(call)
+func (s *sightings) add(c call) {
+	op, about := c.op, tablesOf(c)
 	i := slices.IndexFunc(s.kinds, func(k sighting) bool { return k.op == op && k.about == about })
 	switch {
 	case i >= 0:
@@ -58,12 +58,12 @@ func (s *sightings) String() string {
 }
 
 // tablesOf names the tables and indexes that a call is about, each once, sorted.
-func tablesOf(call *engine.Call) string {
+func tablesOf(c call) string {
 	var names []string
-	for _, target := range call.Targets {
-		name := target.Table
-		if target.Index != "" {
-			name += "/" + target.Index
+	for _, about := range c.targets {
+		name := about.Table
+		if about.Index != "" {
+			name += "/" + about.Index
 		}
 		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
@@ -103,70 +103,67 @@ func (h *hint) String() string {
 }
 
 // see notes a call that passes while the fault has not fired yet.
-func (f *fault) see(call *engine.Call) {
+func (f *armed) see(c call) {
 	if f.fired > 0 {
 		return
 	}
-	f.passed.add(call)
-	if f.server == nil || f.Op != "" && f.Op != call.Operation {
+	f.passed.add(c)
+	if f.tables == nil || f.Op != "" && f.Op != c.op {
 		return
 	}
-	for _, target := range call.Targets {
-		if f.about(target.Table) {
-			f.compareKeys(target.Table)
-			f.compareIndexes(target)
+	for _, about := range c.targets {
+		if f.namesTable(about.Table) {
+			f.compareKeys(about.Table)
+			f.compareIndexes(about)
 		}
 	}
 }
 
 // compareKeys finds out whether the Key could be one of a table.
-func (f *fault) compareKeys(table string) {
-	if f.key == nil {
+func (f *armed) compareKeys(table string) {
+	if f.Key == nil {
 		return
 	}
-	kinds := f.server.engine.KeyKinds(table)
-	if kinds == nil {
+	parts := f.tables.KeyParts(table)
+	if parts == nil {
 		return
 	}
 	wrong := ""
-	for _, part := range f.key {
-		switch kind := kinds[part.Name]; kind {
-		case part.Value.Kind():
-		case 0:
-			names := strings.Join(f.server.engine.KeyNames(table), ", ")
-			wrong = fmt.Sprintf("the key of %s is %s, without %s", table, names, part.Name)
-		default:
-			wrong = fmt.Sprintf("the key of %s has %s as %v, not as %v", table, part.Name, kind, part.Value.Kind())
+	for _, field := range f.Key {
+		i := slices.IndexFunc(parts, func(p keys.Part) bool { return p.Name == field.Name })
+		switch {
+		case i < 0:
+			wrong = fmt.Sprintf("the key of %s is %s, without %s", table, strings.Join(keys.Names(parts), ", "), field.Name)
+		case parts[i].Kind != field.Value.Kind():
+			wrong = fmt.Sprintf("the key of %s has %s as %v, not as %v", table, field.Name, parts[i].Kind, field.Value.Kind())
 		}
 	}
 	f.keyHint.note(wrong)
 }
 
-// compareIndexes finds out whether a write could be held back by the Index.
-func (f *fault) compareIndexes(about target.Target) {
-	if about.Read || !f.holdsBack() {
+// compareIndexes finds out whether the index could hold a write back.
+func (f *armed) compareIndexes(about target.Target) {
+	index := f.Effect.ByIndex
+	if about.Read || index == "" {
 		return
 	}
-	names, ok := f.server.engine.GlobalIndexes(about.Table)
+	all, ok := f.tables.GlobalIndexes(about.Table)
 	if !ok {
 		return
 	}
 	wrong := ""
-	if !slices.Contains(names, f.Index) {
-		slices.Sort(names)
-		wrong = fmt.Sprintf("%s has no global index %s (it has %s)", about.Table, f.Index, cmp.Or(strings.Join(names, ", "), "none"))
+	if !slices.Contains(all, index) {
+		slices.Sort(all)
+		wrong = fmt.Sprintf("%s has no global index %s (it has %s)", about.Table, index, cmp.Or(strings.Join(all, ", "), "none"))
 	}
 	f.indexHint.note(wrong)
 }
 
-// about tells whether the fault may be about a table.
-func (f *Fault) about(table string) bool { return f.Table == "" || f.Table == table }
-
 // idle says why the test proves nothing, and what may be wrong with the fault.
-func (f *fault) idle() string {
+func (f *armed) idle() string {
 	text := fmt.Sprintf("fault %v never fired: %d requests matched; %v", &f.Fault, f.matched, &f.passed)
-	if f.Do == Throttle && f.Index != "" && f.Op == "" {
-		text += "; an Index without an Op that writes is of reads only"
+	if f.Effect.Kind == Throttle && f.Index != "" {
+		text += "; Index finds reads only, ByIndex throttles writes"
 	}
 	return text + f.keyHint.String() + f.indexHint.String()
 }

@@ -42,7 +42,7 @@ var (
 	errOnDemand  = &api.Error{Code: api.Throttling, Message: onDemandText}
 )
 
-// A Throttling is how a call is throttled.
+// A Throttling says how a call is throttled.
 type Throttling struct {
 	OnDemand bool   // as an on-demand table does it
 	Reason   string // for each target; empty is its own
@@ -105,7 +105,8 @@ func (how Throttling) err(ofIndexes bool) *api.Error {
 // table.
 func (e *Engine) throttling(about target.Target) api.ThrottlingReason {
 	resource := e.tableARN(about.Table)
-	global := e.HasGlobalIndex(about.Table, about.Index)
+	indexes, _ := e.GlobalIndexes(about.Table)
+	global := slices.Contains(indexes, about.Index)
 	if global {
 		resource += "/index/" + about.Index
 	}
@@ -120,19 +121,7 @@ func (e *Engine) throttling(about target.Target) api.ThrottlingReason {
 	return api.ThrottlingReason{Reason: TableWriteThrottled, Resource: resource}
 }
 
-// HasGlobalIndex tells whether a table has a global index of that name.
-func (e *Engine) HasGlobalIndex(table, index string) bool {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	t := e.tables[table]
-	if t == nil || index == "" {
-		return false
-	}
-	x := t.index(index)
-	return x != nil && !x.local
-}
-
-// GlobalIndexes returns the names of a table's global indexes; ok tells whether
+// GlobalIndexes returns the names of a table's global indexes, and reports whether
 // there is such a table.
 func (e *Engine) GlobalIndexes(table string) (names []string, ok bool) {
 	e.mu.RLock()
