@@ -231,7 +231,7 @@ func (e *Engine) tryEach(call *Call, writes []*write) (changes []change, left []
 		left = append(left, kept...)
 		slices.SortStableFunc(left, func(a, b *write) int { return slices.Index(writes, a) - slices.Index(writes, b) })
 	}
-	e.commit(pointers(changes))
+	e.commit(e.now(), pointers(changes))
 	return changes, left, true, nil
 }
 

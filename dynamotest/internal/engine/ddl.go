@@ -31,7 +31,7 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 		name:    name,
 		id:      tableID(e.serial),
 		arn:     e.tableARN(name),
-		created: e.now(),
+		created: e.at(call),
 		key:     keyOf(req.Key, req.Attributes),
 		tags:    req.Tags,
 		past:    new(past),
@@ -312,7 +312,7 @@ func (e *Engine) deleteTable(call *Call, req *api.DeleteTable) (reply, *api.Erro
 		return nil, api.Invalid("Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.")
 	}
 	delete(e.tables, t.name)
-	now := e.now()
+	now := e.at(call)
 	t.stream.close(now)
 	e.logRequest(call, now)
 	return e.description("TableDescription", t, "DELETING"), nil

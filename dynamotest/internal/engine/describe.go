@@ -197,7 +197,7 @@ func (e *Engine) updateTimeToLive(call *Call, req *api.UpdateTimeToLive) (reply,
 	default:
 		t.settings.ttl = ""
 	}
-	e.logRequest(call, e.now())
+	e.logRequest(call, e.at(call))
 	return writeFunc(func(w *api.Writer) {
 		w.Object("TimeToLiveSpecification", func() {
 			w.Text("AttributeName", attribute)
@@ -213,7 +213,7 @@ func (e *Engine) describeContinuousBackups(call *Call, req *api.DescribeContinuo
 	if err != nil {
 		return nil, err
 	}
-	return e.describeBackups(t.settings), nil
+	return e.describeBackups(t.settings, e.at(call)), nil
 }
 
 func (e *Engine) updateContinuousBackups(call *Call, req *api.UpdateContinuousBackups) (reply, *api.Error) {
@@ -223,13 +223,13 @@ func (e *Engine) updateContinuousBackups(call *Call, req *api.UpdateContinuousBa
 	if err != nil {
 		return nil, err
 	}
-	now := e.now()
+	now := e.at(call)
 	if s := &t.settings; req.Enabled.Value != s.backups {
 		s.backups, s.backupsFrom = req.Enabled.Value, now
 	}
 	t.settings.backupDays = req.Days.Or(35)
 	e.logRequest(call, now)
-	return e.describeBackups(t.settings), nil
+	return e.describeBackups(t.settings, now), nil
 }
 
 func (e *Engine) backedUp(name string) (*table, *api.Error) {
@@ -240,8 +240,7 @@ func (e *Engine) backedUp(name string) (*table, *api.Error) {
 	return nil, &api.Error{Code: api.TableNotFound, Message: "Table not found: " + name}
 }
 
-func (e *Engine) describeBackups(s settings) reply {
-	latest := e.now()
+func (e *Engine) describeBackups(s settings, latest time.Time) reply {
 	return writeFunc(func(w *api.Writer) {
 		w.Object("ContinuousBackupsDescription", func() {
 			w.Text("ContinuousBackupsStatus", "ENABLED")

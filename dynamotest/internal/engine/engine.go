@@ -271,6 +271,14 @@ func (e *Engine) sortedTables() []string {
 // now is the time on the engine's clock.
 func (e *Engine) now() time.Time { return e.opt.Now() }
 
+// at is the time at which a call takes effect.
+func (e *Engine) at(call *Call) time.Time {
+	if call.past {
+		return call.At
+	}
+	return e.now()
+}
+
 var errNoTable = api.OfWhole(&api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found"})
 
 // tableNamed returns a table for an operation on items.

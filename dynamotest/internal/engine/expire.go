@@ -80,7 +80,7 @@ func (e *Engine) expire(s sweep, expired []change) int {
 			changes = append(changes, c)
 		}
 	}
-	e.commit(changes)
+	e.commit(e.now(), changes)
 	return len(changes)
 }
 

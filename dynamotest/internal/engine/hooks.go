@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
@@ -33,6 +34,7 @@ type Decision struct {
 // A Call is one request on its way through the engine.
 type Call struct {
 	Operation string
+	At        time.Time       // of one that is done again; otherwise it takes effect now
 	Targets   []target.Target // filled for a Hook only
 	Cost      capacity.Cost   // what it has consumed so far
 

@@ -36,8 +36,6 @@ type journal struct {
 	size    int64 // of the file
 	checked int64 // the size at which compacting was last thought of
 
-	commitTime time.Time // of the commit under way; the engine's mutex guards it
-
 	running sync.RWMutex // held for reading by what may commit, until that is safe
 
 	mu         sync.Mutex // guards what follows; taken after the engine's
@@ -293,8 +291,8 @@ func weight(rec *record) int64 { return int64(entryWeight + sizeOf(rec)) }
 // bodyWeight weighs the request or the definition of a table by its bytes.
 func bodyWeight(bytes int) int64 { return int64(entryWeight + bytes) }
 
-// logChanges appends what a commit did.
-func (e *Engine) logChanges(changes []*change) {
+// logChanges appends what a commit did at a time.
+func (e *Engine) logChanges(at time.Time, changes []*change) {
 	// A delete of nothing and a check change nothing: there is nothing to keep.
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.old == c.new })
 	if len(changes) == 0 {
@@ -302,8 +300,7 @@ func (e *Engine) logChanges(changes []*change) {
 	}
 	total, expired := int64(0), false
 	pieces := make([][]byte, 0, 2*len(changes)+1)
-	before := append(appendStart(nil, e.commitTime()), `,"Changes":[`...)
-	e.journal.commitTime = time.Time{} // the next one has its own
+	before := append(appendStart(nil, at), `,"Changes":[`...)
 	for _, c := range changes {
 		if c.encoded == nil {
 			c.encode()
@@ -326,19 +323,6 @@ func (c *change) encode() {
 	var w api.Writer
 	w.Element(func() { c.log(&w) })
 	c.encoded = w.Buf
-}
-
-// commitTime is when the commit under way takes effect. Every look at a clock may
-// find another time; the streams must say the same when the file is read back.
-func (e *Engine) commitTime() time.Time {
-	j := e.journal
-	if j == nil {
-		return e.now()
-	}
-	if j.commitTime.IsZero() {
-		j.commitTime = e.now()
-	}
-	return j.commitTime
 }
 
 func (c *change) log(w *api.Writer) {
@@ -375,14 +359,14 @@ func writeSpent(w *api.Writer, token string, payload api.Fingerprint) {
 	w.Text("Payload", fmt.Sprintf("%x", payload))
 }
 
-// logLoaded appends a table that was loaded whole.
-func (e *Engine) logLoaded(t *table) {
+// logLoaded appends a table that was loaded whole at a time.
+func (e *Engine) logLoaded(t *table, at time.Time) {
 	if e.journal == nil {
 		return
 	}
 	e.journal.append(t.weight(), appendEntry(nil, t.created, t.writeState))
 	for key, rec := range t.items.Ascend("") {
-		e.logChanges([]*change{{table: t, key: key, new: rec}})
+		e.logChanges(at, []*change{{table: t, key: key, new: rec}})
 	}
 	if t.stream.open() {
 		e.journal.append(0, appendEntry(nil, t.stream.created, func(w *api.Writer) { t.stream.writeState(w, t) }))

@@ -33,8 +33,6 @@ func (e *Engine) reopen(j *journal) (version int, err error) {
 	if version, err = versionOf(head); err != nil {
 		return 0, err
 	}
-	clock := e.opt.Now
-	defer func() { e.opt.Now = clock }()
 	return version, e.redoLines(j, in, []byte(head))
 }
 
@@ -175,7 +173,6 @@ func (e *Engine) redo(j *journal, r *reader, entries []byte) error {
 		if r.Err() != nil {
 			break
 		}
-		e.opt.Now = func() time.Time { return entry.at }
 		if err := e.redoEntry(entry); err != nil {
 			return err
 		}
@@ -188,7 +185,7 @@ func (e *Engine) redo(j *journal, r *reader, entries []byte) error {
 func (e *Engine) redoEntry(entry *journalled) error {
 	switch {
 	case entry.op != "":
-		return e.again(entry.op, []byte(entry.request))
+		return e.again(entry.op, []byte(entry.request), entry.at)
 	case entry.token != "":
 		payload, err := hex.DecodeString(entry.payload)
 		if err != nil || len(payload) != len(api.Fingerprint{}) {
@@ -196,7 +193,7 @@ func (e *Engine) redoEntry(entry *journalled) error {
 		}
 		e.tokens.spend(entry.token, api.Fingerprint(payload), entry.at)
 	case entry.table != nil:
-		return e.redoTable(entry.table)
+		return e.redoTable(entry.table, entry.at)
 	case entry.stream != nil:
 		return e.redoStream(entry.stream, entry.latest, entry.at)
 	case entry.record != nil:
@@ -205,7 +202,7 @@ func (e *Engine) redoEntry(entry *journalled) error {
 		e.serial = entry.serial
 	}
 	for _, c := range entry.changes {
-		if err := e.redoChange(c, entry.expired); err != nil {
+		if err := e.redoChange(c, entry); err != nil {
 			return err
 		}
 	}
@@ -229,7 +226,7 @@ func (entry *journalled) weight() int64 {
 	return total
 }
 
-func (e *Engine) redoChange(of journalledChange, expired bool) error {
+func (e *Engine) redoChange(of journalledChange, entry *journalled) error {
 	t := e.tables[of.table]
 	if t == nil {
 		return fmt.Errorf("a change of table %q, which is not there", of.table)
@@ -245,13 +242,13 @@ func (e *Engine) redoChange(of journalledChange, expired bool) error {
 	if !ok {
 		return fmt.Errorf("a change of table %s without its key", of.table)
 	}
-	c := change{table: t, key: string(key), expired: expired}
+	c := change{table: t, key: string(key), expired: entry.expired}
 	c.read()
 	if of.put != nil {
 		c.new = newRecord(of.put)
 	}
 	c.planUnchecked()
-	e.commit([]*change{&c})
+	e.commit(entry.at, []*change{&c})
 	return nil
 }
 
@@ -266,13 +263,14 @@ func (c *change) planUnchecked() {
 	}
 }
 
-// again does what a dump or a journal asks for, past all hooks.
-func (e *Engine) again(operation string, body []byte) error {
+// again does what a dump or a journal asks for, as it was done at a time: past the
+// hook and the clock.
+func (e *Engine) again(operation string, body []byte, at time.Time) error {
 	op := operations[operation]
 	if op == nil {
 		return fmt.Errorf("no such operation: %q", operation)
 	}
-	if _, err := e.perform(context.Background(), op, &Call{Operation: operation, past: true}, body); err != nil {
+	if _, err := e.perform(context.Background(), op, &Call{Operation: operation, At: at, past: true}, body); err != nil {
 		return err
 	}
 	return nil

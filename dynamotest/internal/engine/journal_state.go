@@ -131,8 +131,8 @@ func readTableState(r *reader) *tableState {
 	return &s
 }
 
-func (e *Engine) redoTable(s *tableState) error {
-	t, err := e.createdTable(s.create)
+func (e *Engine) redoTable(s *tableState, at time.Time) error {
+	t, err := e.createdTable(s.create, at)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func readKeyPart(r *reader, key *keys.Schema) {
 }
 
 func (e *Engine) redoStream(s *stream, latest bool, at time.Time) error {
-	s.created, s.now, s.commit = at, e.now, e.commitTime
+	s.created = at
 	e.streams[s.arn] = s
 	if !latest {
 		return nil

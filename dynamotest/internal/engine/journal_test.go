@@ -286,7 +286,7 @@ func TestTheJournalIsEncodedBeforeTheLock(t *testing.T) {
 	call := &Call{Operation: "ListTables", body: []byte(`{"Limit":7}`)}
 	call.encode()
 	e.mu.Lock()
-	e.commit([]*change{&c})
+	e.commit(epoch, []*change{&c})
 	call.body = nil
 	e.logRequest(call, epoch)
 	e.mu.Unlock()

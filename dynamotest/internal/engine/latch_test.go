@@ -129,7 +129,7 @@ func TestSettingsLeavePlansStanding(t *testing.T) {
 	}
 	p.changes[0].new = nil
 	p.changes[0].planEntries()
-	e.commit(pointers(p.changes))
+	e.commit(e.now(), pointers(p.changes))
 	if got := scanned(t, e, "by-name"); got != `{"Items":[],"Count":0,"ScannedCount":0}` {
 		t.Error(got)
 	}

@@ -83,9 +83,6 @@ func (e *Engine) Restore(s *Snapshot) {
 	s.mu.Lock()
 	restored := s.state.clone()
 	s.mu.Unlock()
-	for _, st := range restored.streams {
-		st.now, st.commit = e.now, e.commitTime
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.journal != nil {

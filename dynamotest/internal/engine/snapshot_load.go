@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
@@ -51,7 +52,7 @@ func (e *Engine) Load(r io.Reader) error {
 }
 
 func (e *Engine) loadTable(line *dumped) (*table, error) {
-	t, err := e.createdTable(line.table)
+	t, err := e.createdTable(line.table, e.now())
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +63,9 @@ func (e *Engine) loadTable(line *dumped) (*table, error) {
 	return t, nil
 }
 
-// createdTable makes a table that define has defined.
-func (e *Engine) createdTable(definition []byte) (*table, error) {
-	if err := e.again("CreateTable", definition); err != nil {
+// createdTable makes a table that define has defined, at a time.
+func (e *Engine) createdTable(definition []byte, at time.Time) (*table, error) {
+	if err := e.again("CreateTable", definition, at); err != nil {
 		return nil, err
 	}
 	var req api.CreateTable
@@ -85,14 +86,15 @@ func (e *Engine) adopt(loaded *Engine) error {
 			return fmt.Errorf("table %s exists", t.name)
 		}
 	}
+	now := e.now()
 	for _, t := range loaded.sorted() {
 		e.serial++
 		t.id = tableID(e.serial)
 		e.place(t)
 		if t.stream.open() { // what is loaded is no change
-			e.openStream(t, t.stream.view, e.now())
+			e.openStream(t, t.stream.view, now)
 		}
-		e.logLoaded(t)
+		e.logLoaded(t, now)
 	}
 	return nil
 }
@@ -153,7 +155,7 @@ func (e *Engine) load(t *table, line *dumped) {
 	c.key = string(key)
 	c.read()
 	c.planUnchecked()
-	e.commit([]*change{&c})
+	e.commit(e.now(), []*change{&c})
 }
 
 // checkLoaded checks what a PutItem or a DeleteItem would.

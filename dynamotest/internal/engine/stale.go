@@ -51,11 +51,10 @@ func (e *Engine) lag(x *index) time.Duration {
 func (e *Engine) lags() bool { return e.opt.ReadLag > 0 || e.opt.IndexLag > 0 }
 
 // keepPast remembers what the table and its indexes hold before it is changed.
-func (e *Engine) keepPast(t *table) {
+func (e *Engine) keepPast(t *table, now time.Time) {
 	if !e.lags() {
 		return
 	}
-	now := e.now()
 	t.past.keep(&t.items, now, e.lag(nil))
 	for _, x := range t.indexes {
 		x.past.keep(x.items, now, e.lag(x))

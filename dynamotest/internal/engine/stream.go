@@ -27,8 +27,6 @@ type stream struct {
 	view    string
 	shard   string
 	created time.Time
-	now     func() time.Time
-	commit  func() time.Time // the time of the commit under way
 
 	closed   bool
 	closedAt time.Time
@@ -47,7 +45,7 @@ type streamed struct {
 
 // openStream begins a new stream of t.
 func (e *Engine) openStream(t *table, view string, now time.Time) {
-	s := &stream{table: t.name, key: t.key, view: view, created: now, now: e.now, commit: e.commitTime}
+	s := &stream{table: t.name, key: t.key, view: view, created: now}
 	for at := s.created; ; at = at.Add(time.Millisecond) {
 		s.label = at.UTC().Format("2006-01-02T15:04:05.000")
 		s.arn = t.arn + "/stream/" + s.label
@@ -57,7 +55,7 @@ func (e *Engine) openStream(t *table, view string, now time.Time) {
 	}
 	s.shard = fmt.Sprintf("shardId-%020d-%08x", s.created.UnixMilli(), crc32.ChecksumIEEE([]byte(s.arn)))
 	for arn, old := range e.streams {
-		if old.forgotten() {
+		if old.forgotten(now) {
 			delete(e.streams, arn)
 		}
 	}
@@ -75,17 +73,16 @@ func (s *stream) close(now time.Time) {
 // open tells whether changes are added. There may be no stream at all.
 func (s *stream) open() bool { return s != nil && !s.closed }
 
-func (s *stream) forgotten() bool { return s.closed && s.now().Sub(s.closedAt) > retention }
+func (s *stream) forgotten(now time.Time) bool { return s.closed && now.Sub(s.closedAt) > retention }
 
 // add remembers a change, unless it left the item as it was.
-func (s *stream) add(c *change) {
+func (s *stream) add(c *change, at time.Time) {
 	if c.old != nil && c.new != nil && c.old.item.Equal(c.new.item) {
 		return
 	}
 	s.last++
-	now := s.commit()
-	s.changes.Set(streamKey(s.last), streamed{number: s.last, at: now, old: c.old, new: c.new, expired: c.expired})
-	s.trim(now, 2)
+	s.changes.Set(streamKey(s.last), streamed{number: s.last, at: at, old: c.old, new: c.new, expired: c.expired})
+	s.trim(at, 2)
 }
 
 // trim forgets up to most changes that are too old: more than come, so that what
@@ -104,8 +101,7 @@ func (s *stream) trim(now time.Time, most int) {
 
 // oldest returns the number of the oldest change that has not been trimmed, or
 // of the next one to come.
-func (s *stream) oldest() uint64 {
-	now := s.now()
+func (s *stream) oldest(now time.Time) uint64 {
 	for _, c := range s.changes.Ascend("") {
 		if now.Sub(c.at) <= retention {
 			return c.number

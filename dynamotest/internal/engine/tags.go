@@ -73,7 +73,7 @@ func (e *Engine) tagResource(call *Call, req *api.TagResource) (reply, *api.Erro
 		return nil, err
 	}
 	t.tags = tags
-	e.logRequest(call, e.now())
+	e.logRequest(call, e.at(call))
 	return nil, nil
 }
 
@@ -91,7 +91,7 @@ func (e *Engine) untagResource(call *Call, req *api.UntagResource) (reply, *api.
 		return nil, api.Invalid("Atleast one Tag Key needs to be provided as Input.")
 	}
 	t.tags = slices.DeleteFunc(slices.Clone(t.tags), func(tag api.Tag) bool { return slices.Contains(req.Keys, tag.Key) })
-	e.logRequest(call, e.now())
+	e.logRequest(call, e.at(call))
 	return nil, nil
 }
 

@@ -117,7 +117,7 @@ func (e *Engine) tryTogether(call *Call, tk token, writes []*write) (changes []c
 	if err := e.admitPlan(call, p); err != nil {
 		return nil, true, err
 	}
-	e.commit(pointers(p.changes))
+	e.commit(now, pointers(p.changes))
 	if tk.Set {
 		e.tokens.spend(tk.Value, tk.payload, now)
 	}

@@ -28,7 +28,7 @@ func (e *Engine) finishUpdate(call *Call, req *api.UpdateTable, b *build) (reply
 	if err != nil {
 		return nil, err
 	}
-	now := e.now()
+	now := e.at(call)
 	if settings.onDemand != t.settings.onDemand {
 		settings.billedSince = now
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
@@ -243,7 +245,7 @@ func (en *entryChange) cost() capacity.Units {
 }
 
 // commit carries out a change.
-func (c *change) commit() {
+func (c *change) commit(at time.Time) {
 	if c.old == nil && c.new == nil || c.old == c.new {
 		return
 	}
@@ -260,7 +262,7 @@ func (c *change) commit() {
 		}
 	}
 	if s := c.table.stream; s.open() {
-		s.add(c)
+		s.add(c, at)
 	}
 }
 
@@ -353,19 +355,19 @@ func (e *Engine) tryApply(w *write) (c change, done bool, err *api.Error) {
 		return change{}, true, throttled
 	}
 	if err == nil {
-		e.commit([]*change{&c})
+		e.commit(e.now(), []*change{&c})
 	}
 	return c, true, err
 }
 
-// commit carries out changes that take effect together.
-func (e *Engine) commit(changes []*change) {
+// commit carries out changes that take effect together, at a time.
+func (e *Engine) commit(at time.Time, changes []*change) {
 	for _, c := range changes {
-		e.keepPast(c.table)
-		c.commit()
+		e.keepPast(c.table, at)
+		c.commit(at)
 	}
 	if e.journal != nil && len(changes) > 0 {
-		e.logChanges(changes)
+		e.logChanges(at, changes)
 	}
 }
 
