@@ -10,7 +10,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/store"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
 
 // retention is how long a stream remembers a change, and is itself remembered
@@ -32,7 +32,7 @@ type stream struct {
 	closedAt time.Time
 
 	last    uint64 // the number of the latest change; they begin with 1
-	changes store.Tree[streamed]
+	changes tree.Tree[streamed]
 }
 
 // A streamed change is what commit left.

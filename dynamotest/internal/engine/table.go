@@ -8,7 +8,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/store"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
 
 // A record is one stored version of an item. It is never changed.
@@ -21,7 +21,7 @@ func newRecord(item attr.Map) *record { return &record{item: item, size: item.Si
 
 // data are records in the order of their keys.
 type data struct {
-	store.Tree[*record]
+	tree.Tree[*record]
 	bytes int64
 }
 

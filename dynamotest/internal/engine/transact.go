@@ -6,7 +6,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/store"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
 
 // maxTransaction is the most bytes of the items of a transaction.
@@ -18,7 +18,7 @@ const tokenLife = 10 * time.Minute
 // tokens remember the transactions that have taken effect. An SDK sends a new
 // token with every transaction, so the old ones are forgotten in passing.
 type tokens struct {
-	spent store.Tree[api.Fingerprint]
+	spent tree.Tree[api.Fingerprint]
 	queue []spent // in the order they were spent
 
 	journal *journal // nil in memory

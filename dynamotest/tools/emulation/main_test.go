@@ -24,7 +24,7 @@ func TestPageIsWrittenFromItsSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("run go run ./dynamotest/internal/emulation:\n%s", diff)
+		t.Errorf("run go run ./dynamotest/tools/emulation:\n%s", diff)
 	}
 }
 

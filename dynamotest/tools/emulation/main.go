@@ -3,10 +3,10 @@
 // from the list of operations the engine has and from page.md; and it compares a
 // run of the suite with the results expected.
 //
-//	go run ./dynamotest/internal/emulation                     # writes the page
-//	go run ./dynamotest/internal/emulation -compare run.json   # fails where the run is worse
-//	go run ./dynamotest/internal/emulation -update run.json    # expects what the run shows
-//	go run ./dynamotest/internal/emulation -count run.json     # prints the run
+//	go run ./dynamotest/tools/emulation                     # writes the page
+//	go run ./dynamotest/tools/emulation -compare run.json   # fails where the run is worse
+//	go run ./dynamotest/tools/emulation -update run.json    # expects what the run shows
+//	go run ./dynamotest/tools/emulation -count run.json     # prints the run
 //
 // scripts/conformance makes the run. Called from the module's root.
 package main
@@ -44,7 +44,7 @@ func main() {
 
 // Paths from the module's root.
 var (
-	resultsFile = filepath.FromSlash("dynamotest/internal/emulation/results.txt")
+	resultsFile = filepath.FromSlash("dynamotest/tools/emulation/results.txt")
 	pageFile    = filepath.FromSlash("dynamotest/EMULATION.md")
 )
 

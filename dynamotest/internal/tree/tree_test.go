@@ -1,4 +1,4 @@
-package store_test
+package tree_test
 
 import (
 	"encoding/binary"
@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/homeops/ddbpatterns/dynamotest/internal/store"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
 
 // model is the obvious implementation the tree is compared with.
@@ -39,7 +39,7 @@ func keysOf(seq iter.Seq2[string, int]) []string {
 }
 
 // check compares every answer of the tree with the model's.
-func check(t *testing.T, tree *store.Tree[int], want model, probes []string) {
+func check(t *testing.T, tree *tree.Tree[int], want model, probes []string) {
 	t.Helper()
 	if tree.Len() != len(want) {
 		t.Fatalf("Len() = %d, want %d", tree.Len(), len(want))
@@ -67,7 +67,7 @@ func TestTreeBehavesLikeASortedMap(t *testing.T) {
 			key := func() string {
 				return string(binary.BigEndian.AppendUint16(nil, uint16(random.IntN(6000))))
 			}
-			var tree store.Tree[int]
+			var tree tree.Tree[int]
 			want := model{}
 			// Each phase has its own share of deletions, so the tree grows deep and is then emptied.
 			for _, deletions := range []int{10, 50, 90, 30, 97} {
@@ -109,7 +109,7 @@ func TestRisingAndFallingKeys(t *testing.T) {
 		} {
 			t.Run(name+" taken "+taken, func(t *testing.T) {
 				t.Parallel()
-				var tree store.Tree[int]
+				var tree tree.Tree[int]
 				want := model{}
 				for i := range n {
 					k := fmt.Sprintf("%06d", order(i))
@@ -134,7 +134,7 @@ func TestClonesAreIndependent(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 7))
 	key := func() string { return fmt.Sprintf("%04d", random.IntN(4000)) }
-	trees := []*store.Tree[int]{{}}
+	trees := []*tree.Tree[int]{{}}
 	models := []model{{}}
 	for i := range 60000 {
 		if i%1500 == 0 && len(trees) < 12 {
@@ -165,7 +165,7 @@ func TestClonesAreIndependent(t *testing.T) {
 // A clone is read while its origin is written: the race detector is the judge.
 func TestCloneIsReadBesideWrites(t *testing.T) {
 	t.Parallel()
-	var tree store.Tree[int]
+	var tree tree.Tree[int]
 	for i := range 5000 {
 		tree.Set(fmt.Sprint(i), i)
 	}
@@ -191,7 +191,7 @@ func TestCloneIsReadBesideWrites(t *testing.T) {
 
 func TestAnEarlyBreakStopsTheWalk(t *testing.T) {
 	t.Parallel()
-	var tree store.Tree[int]
+	var tree tree.Tree[int]
 	for i := range 1000 {
 		tree.Set(fmt.Sprintf("%04d", i), i)
 	}
@@ -213,7 +213,7 @@ func TestAnEarlyBreakStopsTheWalk(t *testing.T) {
 func BenchmarkTree(b *testing.B) {
 	const n = 100_000
 	keys := make([]string, n)
-	var tree store.Tree[*int]
+	var tree tree.Tree[*int]
 	for i := range keys {
 		keys[i] = fmt.Sprintf("partition/%08d", i*7919%n)
 		tree.Set(keys[i], &i)

@@ -1,4 +1,4 @@
-// Package store holds ordered data: a copy-on-write B-tree from byte keys to
+// Package tree holds ordered data: a copy-on-write B-tree from byte keys to
 // values, whose Clone costs the same for ten entries and for ten million.
 //
 // A clone shares every node with the tree it was taken from. Each tree has an
@@ -10,4 +10,4 @@
 // A Tree is not safe for concurrent use while it is written. Any number of
 // goroutines may read one at the same time, and trees that were cloned from
 // one another may be used by different goroutines without care.
-package store
+package tree
