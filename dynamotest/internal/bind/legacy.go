@@ -122,32 +122,55 @@ func updatesOf(in []api.AttributeUpdate) []expr.AttributeUpdate {
 }
 
 // expectation makes a comparison of an entry of Expected, which may say that an
-// attribute exists not, or which value it has, without an operator.
+// attribute does not exist, or which value it has, without an operator.
 func expectation(c *api.Comparison) (expr.Comparison, error) {
 	out := expr.Comparison{Name: c.Attribute, Operator: c.Operator.Value, Operands: c.Operands.Value}
-	operator, exists := c.Operator, c.Exists.Or(true)
-	switch {
-	case c.Operands.Set && c.Value.Set:
+	check := checkExistence
+	if c.Operator.Set {
+		check = checkComparison
+	}
+	if c.Operands.Set && c.Value.Set {
 		return out, api.InvalidParameter("Value and AttributeValueList cannot be used together for Attribute: %s", c.Attribute)
-	case operator.Set && c.Exists.Set:
-		return out, api.InvalidParameter("Exists and ComparisonOperator cannot be used together for Attribute: %s", c.Attribute)
-	case operator.Set && !c.Operands.Set && !c.Value.Set && operator.Value != "NULL" && operator.Value != "NOT_NULL":
-		return out, api.InvalidParameter("Value or AttributeValueList must be used with ComparisonOperator: %s for Attribute: %s", operator.Value, c.Attribute)
-	case !operator.Set && c.Operands.Set:
-		return out, api.InvalidParameter("AttributeValueList can only be used with a ComparisonOperator for Attribute: %s", c.Attribute)
-	case !operator.Set && exists && !c.Value.Set:
-		return out, api.InvalidParameter("Value must be provided when Exists is %s for Attribute: %s", shownExists(c.Exists), c.Attribute)
-	case !operator.Set && !exists && c.Value.Set:
-		return out, api.InvalidParameter("Value cannot be used when Exists is false for Attribute: %s", c.Attribute)
-	case !operator.Set && exists:
+	}
+	if err := check(c); err != nil {
+		return out, err
+	}
+	switch {
+	case !c.Operator.Set && c.Exists.Or(true):
 		out.Operator = "EQ"
-	case !operator.Set:
+	case !c.Operator.Set:
 		out.Operator = "NULL"
 	}
 	if c.Value.Set {
 		out.Operands = []attr.Value{c.Value.Value}
 	}
 	return out, nil
+}
+
+// checkComparison checks an entry with an operator.
+func checkComparison(c *api.Comparison) error {
+	unary := c.Operator.Value == "NULL" || c.Operator.Value == "NOT_NULL"
+	switch {
+	case c.Exists.Set:
+		return api.InvalidParameter("Exists and ComparisonOperator cannot be used together for Attribute: %s", c.Attribute)
+	case !c.Operands.Set && !c.Value.Set && !unary:
+		return api.InvalidParameter("Value or AttributeValueList must be used with ComparisonOperator: %s for Attribute: %s", c.Operator.Value, c.Attribute)
+	}
+	return nil
+}
+
+// checkExistence checks an entry without an operator.
+func checkExistence(c *api.Comparison) error {
+	exists := c.Exists.Or(true)
+	switch {
+	case c.Operands.Set:
+		return api.InvalidParameter("AttributeValueList can only be used with a ComparisonOperator for Attribute: %s", c.Attribute)
+	case exists && !c.Value.Set:
+		return api.InvalidParameter("Value must be provided when Exists is %s for Attribute: %s", shownExists(c.Exists), c.Attribute)
+	case !exists && c.Value.Set:
+		return api.InvalidParameter("Value cannot be used when Exists is false for Attribute: %s", c.Attribute)
+	}
+	return nil
 }
 
 func shownExists(exists api.Opt[bool]) string {

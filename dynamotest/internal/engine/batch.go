@@ -101,7 +101,7 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 			t, rec, _ := e.get(r)
 			refused := call.refusal(nth) != nil
 			nth++
-			if e.opt.throughput != nil && !refused {
+			if e.throughput != nil && !refused {
 				if _, err := e.admit([][]demand{{r.demand(t, at.Cost(sizeOf(rec)))}}, true); err != nil {
 					refused, throttled = true, err
 				}
@@ -223,7 +223,7 @@ func (e *Engine) tryEach(call *Call, writes []*write) (changes []change, left []
 		changes = append(changes, p.changes[i])
 		kept = append(kept, w)
 	}
-	if e.opt.throughput != nil {
+	if e.throughput != nil {
 		var throttled *api.Error
 		if changes, kept, throttled = e.admitEach(kept, changes); throttled != nil && len(changes) == 0 {
 			return nil, nil, true, throttled

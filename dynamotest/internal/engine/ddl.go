@@ -65,7 +65,7 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 // place puts a new table under its name.
 func (e *Engine) place(t *table) {
 	e.tables[t.name] = t
-	e.opt.throughput.forgetTable(t.name)
+	e.throughput.forgetTable(t.name)
 }
 
 func (e *Engine) tableARN(name string) string {
@@ -358,4 +358,4 @@ func (e *Engine) listTables(call *Call, req *api.ListTables) (reply, *api.Error)
 // writeFunc is a reply that is a function.
 type writeFunc func(w *api.Writer)
 
-func (f writeFunc) write(w *api.Writer) { f(w) }
+func (f writeFunc) writeTo(w *api.Writer) { f(w) }

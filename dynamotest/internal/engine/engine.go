@@ -37,8 +37,7 @@ type Options struct {
 
 	// Partition is what one partition can take in a second. What is 0 defaults
 	// to anything.
-	Partition  capacity.Units
-	throughput *throughput
+	Partition capacity.Units
 
 	// Where data files are, and how much they grow at least before they are
 	// compacted. Tests set them.
@@ -58,9 +57,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Account == "" {
 		o.Account = "123456789012"
-	}
-	if o.Partition != (capacity.Units{}) {
-		o.throughput = newThroughput(o.Partition)
 	}
 	if o.disk == nil {
 		o.disk = osDisk{}
@@ -82,6 +78,8 @@ type Engine struct {
 
 	journal *journal // nil in memory; set before the first request
 
+	throughput *throughput // nil without limits
+
 	latches latch.Set // held before mu is taken
 
 	mu sync.RWMutex // guards what follows, and every table
@@ -91,6 +89,9 @@ type Engine struct {
 // New returns an empty Engine.
 func New(opt Options) *Engine {
 	e := &Engine{opt: opt.withDefaults(), state: state{tables: map[string]*table{}, streams: map[string]*stream{}}}
+	if opt.Partition != (capacity.Units{}) {
+		e.throughput = newThroughput(opt.Partition)
+	}
 	e.SetHook(opt.Hook)
 	return e
 }
@@ -113,7 +114,7 @@ type Result struct {
 }
 
 // A reply writes its members.
-type reply interface{ write(w *api.Writer) }
+type reply interface{ writeTo(w *api.Writer) }
 
 // Do performs the operation called name on a JSON request. It never panics.
 func (e *Engine) Do(ctx context.Context, name string, body []byte) (res Result) {
@@ -137,7 +138,7 @@ func (e *Engine) Do(ctx context.Context, name string, body []byte) (res Result) 
 	}
 	w := api.Writer{Buf: make([]byte, 0, 256)}
 	w.Open('{')
-	rep.write(&w)
+	rep.writeTo(&w)
 	w.Close('}')
 	return Result{Body: w.Buf, Cost: call.Cost}
 }

@@ -89,7 +89,7 @@ func (p *pager) open(e *Engine) *api.Error {
 		return err
 	}
 	p.table = t
-	if e.opt.throughput != nil {
+	if e.throughput != nil {
 		p.tally = &tally{}
 	}
 	if err := t.checkScalars(&p.Bound); err != nil {

@@ -82,7 +82,7 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 	return writeFunc(func(w *api.Writer) {
 		w.Array("Responses", func() {
 			for i := range answers {
-				w.Element(func() { answers[i].write(w) })
+				w.Element(func() { answers[i].writeTo(w) })
 			}
 		})
 		costs.WriteAll(w)
@@ -168,7 +168,7 @@ func (e *Engine) answerRead(b *partiql.Bound, consistentRead bool) answer {
 	return a
 }
 
-func (a *answer) write(w *api.Writer) {
+func (a *answer) writeTo(w *api.Writer) {
 	if a.err != nil {
 		w.Object("Error", func() {
 			w.Text("Code", shortCode(a.err.Code))

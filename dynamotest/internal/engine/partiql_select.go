@@ -252,8 +252,8 @@ const (
 var errToken = api.Invalid("NextToken does not match request")
 
 func writeToken(req *api.ExecuteStatement, at position) string {
-	print := req.Fingerprint()
-	b := binary.BigEndian.AppendUint32(slices.Clone(print[:tokenStatement]), uint32(at.span))
+	fingerprint := req.Fingerprint()
+	b := binary.BigEndian.AppendUint32(slices.Clone(fingerprint[:tokenStatement]), uint32(at.span))
 	if at.key != nil {
 		b = at.key.AppendJSON(b)
 	}
@@ -269,8 +269,8 @@ func readToken(req *api.ExecuteStatement) (position, *api.Error) {
 	if err != nil || len(b) < tokenStatement+tokenSpan {
 		return position{}, api.Invalid("Given NextToken is invalid")
 	}
-	print := req.Fingerprint()
-	if !bytes.Equal(b[:tokenStatement], print[:tokenStatement]) {
+	fingerprint := req.Fingerprint()
+	if !bytes.Equal(b[:tokenStatement], fingerprint[:tokenStatement]) {
 		return position{}, errToken
 	}
 	at := position{span: int(binary.BigEndian.Uint32(b[tokenStatement:]))}

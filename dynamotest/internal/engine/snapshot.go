@@ -90,7 +90,7 @@ func (e *Engine) Restore(s *Snapshot) {
 	}
 	e.state = restored
 	for name := range e.tables {
-		e.opt.throughput.forgetTable(name)
+		e.throughput.forgetTable(name)
 	}
 }
 

@@ -92,7 +92,7 @@ func (d *demand) reason() api.ThrottlingReason {
 // an empty bucket. Together, no group gets anything when one is refused. The
 // error is there when a group was.
 func (e *Engine) admit(groups [][]demand, together bool) (refused []bool, err *api.Error) {
-	tp := e.opt.throughput
+	tp := e.throughput
 	refused = make([]bool, len(groups))
 	if tp == nil {
 		return refused, nil
@@ -220,7 +220,7 @@ func (tp *throughput) take(group []demand, now time.Time) {
 // Loads lists the partitions that requests have met, the busiest first, those of
 // deleted tables and indexes included.
 func (e *Engine) Loads() []Load {
-	tp := e.opt.throughput
+	tp := e.throughput
 	if tp == nil {
 		return nil
 	}
@@ -282,7 +282,7 @@ func (en *entryChange) demands(t *table, own []attr.Value) []demand {
 
 // admitWrite admits a single write.
 func (e *Engine) admitWrite(w *write, c *change) *api.Error {
-	if e.opt.throughput == nil {
+	if e.throughput == nil {
 		return nil
 	}
 	_, err := e.admit([][]demand{c.demands(w, 1)}, true)
@@ -292,7 +292,7 @@ func (e *Engine) admitWrite(w *write, c *change) *api.Error {
 // admitWrites admits the writes of a transaction. The error is a reason for each
 // action that is refused.
 func (e *Engine) admitWrites(writes []*write, changes []change) *api.Error {
-	if e.opt.throughput == nil {
+	if e.throughput == nil {
 		return nil
 	}
 	groups := make([][]demand, len(writes))
@@ -336,7 +336,7 @@ func (r *read) demand(t *table, u capacity.Units) demand {
 
 // admitRead admits the read of one item.
 func (e *Engine) admitRead(r *read, t *table, u capacity.Units) *api.Error {
-	if e.opt.throughput == nil {
+	if e.throughput == nil {
 		return nil
 	}
 	_, err := e.admit([][]demand{{r.demand(t, u)}}, true)

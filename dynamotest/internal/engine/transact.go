@@ -292,7 +292,7 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 		bytes += sizeOf(rec)
 		cost := capacity.Transactional.Cost(sizeOf(rec))
 		call.Cost.Add(capacity.Consumed{Table: t.name, Base: cost})
-		if e.opt.throughput != nil {
+		if e.throughput != nil {
 			groups[i] = []demand{r.demand(t, cost)}
 		}
 	}

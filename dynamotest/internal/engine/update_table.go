@@ -39,7 +39,7 @@ func (e *Engine) finishUpdate(call *Call, req *api.UpdateTable, b *build) (reply
 			b.fill()
 		}
 		t.index(def.Name).items = b.finish()
-		e.opt.throughput.forgetIndex(t.name, def.Name)
+		e.throughput.forgetIndex(t.name, def.Name)
 	}
 	e.changeStream(t, req.Stream, now)
 	e.logRequest(call, now)

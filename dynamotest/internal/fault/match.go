@@ -31,21 +31,34 @@ type call struct {
 
 // match reports whether the fault concerns a call, and which of its targets.
 func (f *armed) match(c call) (hit []bool, ok bool) {
-	if f.Op != "" && f.Op != c.op {
+	if f.Op != "" && f.Op != c.op || !f.canMeet(c.op) {
 		return nil, false
 	}
-	kind := f.Effect.Kind
-	if kind == Conflict && !is(c.op, api.Conflicts) || kind == Unprocessed && !is(c.op, api.Batch) {
-		return nil, false
-	}
-	needsTarget := kind == Conflict || kind == Unprocessed || f.Effect.ByIndex != ""
-	ok = !needsTarget && f.Table == "" && f.Index == "" && f.Key == nil
+	ok = !f.needsTarget()
 	hit = make([]bool, len(c.targets))
 	for i, about := range c.targets {
 		hit[i] = f.namesTable(about.Table) && f.onIndex(about) && contains(about.Key, f.Key) && f.appliesTo(c.op, about)
 		ok = ok || hit[i]
 	}
 	return hit, ok
+}
+
+// canMeet reports whether an operation can meet the effect at all.
+func (f *Fault) canMeet(op string) bool {
+	switch f.Effect.Kind {
+	case Conflict:
+		return is(op, api.Conflicts)
+	case Unprocessed:
+		return is(op, api.Batch)
+	}
+	return true
+}
+
+// needsTarget reports whether a call must have a target that matches. Without one
+// it may also be about nothing, as a ListTables is.
+func (f *Fault) needsTarget() bool {
+	return f.Table != "" || f.Index != "" || f.Key != nil ||
+		f.Effect.Kind == Conflict || f.Effect.Kind == Unprocessed || f.Effect.ByIndex != ""
 }
 
 // namesTable reports whether the fault may be about a table.

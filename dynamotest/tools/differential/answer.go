@@ -72,20 +72,26 @@ func normalize(v any, unordered bool) {
 			if text, ok := member.(string); ok && name == "N" {
 				v[name] = number(text)
 			}
-			list, ok := member.([]any)
-			if ok && name == "NS" {
-				for i, e := range list {
-					list[i] = number(e.(string))
-				}
-			}
-			if ok && (name == "SS" || name == "NS" || name == "BS" || unordered && name != "L") {
-				slices.SortFunc(list, byText)
+			if list, ok := member.([]any); ok {
+				normalizeList(name, list, unordered)
 			}
 		}
 	case []any:
 		for _, e := range v {
 			normalize(e, unordered)
 		}
+	}
+}
+
+// normalizeList brings a list in the order of a set, if it is one.
+func normalizeList(name string, list []any, unordered bool) {
+	if name == "NS" {
+		for i, e := range list {
+			list[i] = number(e.(string))
+		}
+	}
+	if name == "SS" || name == "NS" || name == "BS" || unordered && name != "L" {
+		slices.SortFunc(list, byText)
 	}
 }
 
