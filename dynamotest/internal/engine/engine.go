@@ -41,8 +41,8 @@ type Options struct {
 
 	// Where data files are, and how much they grow at least before they are
 	// compacted. Tests set them.
-	disk        disk
-	compactFrom int64
+	Disk        disk
+	CompactFrom int64
 
 	// Log gets what should never happen. Defaults to slog.Default().
 	Log *slog.Logger
@@ -57,12 +57,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Account == "" {
 		o.Account = "123456789012"
-	}
-	if o.disk == nil {
-		o.disk = osDisk{}
-	}
-	if o.compactFrom == 0 {
-		o.compactFrom = compactFrom
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -190,13 +184,13 @@ func (e *Engine) settled(op *operation, call *Call, req api.Request) (reply, *ap
 	if op.Has(api.ChangesTable) {
 		call.encode()
 	}
-	end, failed := e.begin()
+	end, failed := e.journal.begin()
 	if failed != nil {
 		return nil, unsettled(failed)
 	}
 	defer end()
 	rep, err := op.run(e, call, req)
-	if failed := e.settle(); failed != nil {
+	if failed := e.journal.settle(); failed != nil {
 		return nil, unsettled(failed)
 	}
 	return rep, err

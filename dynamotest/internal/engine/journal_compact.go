@@ -7,8 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"strings"
-
-	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
 // Compacting replaces the file by one that tells of what there is and of nothing
@@ -36,7 +34,7 @@ func (j *journal) temporary() string { return j.path + ".compacting" }
 // began with the first line of a file, of which a crash may have kept a part, or
 // zeros. Anything else is somebody's.
 func (j *journal) removeLeft() error {
-	head, err := j.disk.head(j.temporary(), sector)
+	head, err := j.disk.Head(j.temporary(), sector)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -46,7 +44,7 @@ func (j *journal) removeLeft() error {
 	if err != nil {
 		return fmt.Errorf("%s is in the way of the next file: %w", j.temporary(), err)
 	}
-	return j.disk.remove(j.temporary())
+	return j.disk.Remove(j.temporary())
 }
 
 // due tells whether the file has doubled since compacting was last thought of.
@@ -59,56 +57,40 @@ func (j *journal) due() bool {
 
 // A snapshot is what a new file begins with.
 type snapshot struct {
-	state state
+	write func(out *lines)
 	size  int64 // of the file that tells of the same
 	told  int64 // what that file told of
 	live  int64 // what the snapshot tells of, by the same weight
 }
 
 // compaction returns what to begin a new file with, nil when half of the old one
-// or more is about what there is. The caller holds the lock for writing.
-func (e *Engine) compaction(j *journal) *snapshot {
+// or more is about what there is. The caller is alone with the owner.
+func (j *journal) compaction() *snapshot {
 	j.checked = j.size
-	s := &snapshot{live: e.weight()}
+	s := &snapshot{live: j.owner.Weight()}
 	j.mu.Lock()
 	s.told = j.told
 	j.mu.Unlock()
 	if s.told < 2*s.live {
 		return nil
 	}
-	s.state = e.clone()
+	s.write = j.owner.Snapshot()
 	return s
-}
-
-// weight is what a file would tell of that had only what there is.
-func (s *state) weight() int64 {
-	total := int64(0)
-	for _, t := range s.tables {
-		total += t.weight() + t.items.bytes + int64(t.items.Len())*weight(nil)
-	}
-	return total
-}
-
-// weight is that of the table without its items.
-func (t *table) weight() int64 {
-	var w api.Writer
-	w.Element(func() { t.define(&w) })
-	return bodyWeight(len(w.Buf))
 }
 
 // compactAtStart compacts a file that has just been read, and one of an older
 // version in any case.
-func (e *Engine) compactAtStart(j *journal, version int) error {
+func (j *journal) compactAtStart(version int) error {
 	old := version < journalFormat
 	if !old && !j.due() {
 		return nil
 	}
-	s := e.compaction(j)
+	s := j.compaction()
 	if s == nil && !old {
 		return nil
 	}
 	if s == nil {
-		s = &snapshot{state: e.clone(), told: j.told, live: e.weight()}
+		s = &snapshot{write: j.owner.Snapshot(), told: j.told, live: j.owner.Weight()}
 	}
 	s.size = j.size
 	if err := j.rewrite(s); err != nil && old {
@@ -137,14 +119,14 @@ func (j *journal) complain(err error) {
 
 // rewrite returns the error that left the old file in its place.
 func (j *journal) rewrite(s *snapshot) error {
-	next, err := j.disk.create(j.temporary(), j.file)
+	next, err := j.disk.Create(j.temporary(), j.file)
 	if err != nil {
 		return err
 	}
-	err = j.disk.lock(next)
+	err = j.disk.Lock(next)
 	var size int64
 	if err == nil {
-		size, err = s.state.writeFile(next)
+		size, err = writeFile(next, s.write)
 	}
 	if err == nil {
 		err = next.Sync() // while nobody waits for it
@@ -153,7 +135,7 @@ func (j *journal) rewrite(s *snapshot) error {
 		err = j.replace(next, size, s)
 	}
 	if err != nil {
-		return errors.Join(err, next.Close(), j.disk.remove(j.temporary()))
+		return errors.Join(err, next.Close(), j.disk.Remove(j.temporary()))
 	}
 	return nil
 }
@@ -173,15 +155,15 @@ func (j *journal) replace(next dataFile, size int64, s *snapshot) error {
 		err = next.Sync()
 	}
 	if err == nil {
-		err = j.disk.named(j.path, j.file) // or another file would be overwritten
+		err = j.disk.Named(j.path, j.file) // or another file would be overwritten
 	}
 	if err == nil {
-		err = j.disk.rename(j.temporary(), j.path)
+		err = j.disk.Rename(j.temporary(), j.path)
 	}
 	if err != nil {
 		// It must have left the old file under the name: that is what the next
 		// lines go to.
-		if lost := j.disk.named(j.path, j.file); lost != nil {
+		if lost := j.disk.Named(j.path, j.file); lost != nil {
 			j.fail(lost)
 		}
 		return err
@@ -190,7 +172,7 @@ func (j *journal) replace(next dataFile, size int64, s *snapshot) error {
 	j.file, j.size, j.checked = next, size+n, size+n
 	_ = old.Close() // nothing was written since it was synced
 	// Which of the two a crash would leave is open until the folder is synced.
-	if err := j.disk.syncFolder(j.path); err != nil {
+	if err := j.disk.SyncFolder(j.path); err != nil {
 		j.fail(err)
 	}
 	j.mu.Lock()
@@ -224,11 +206,12 @@ func (j *journal) disown() {
 	j.changed.Broadcast()
 }
 
-// writeFile writes a file with what the state has, and returns its size.
-func (s *state) writeFile(file io.Writer) (int64, error) {
+// writeFile writes a file with the entries that a snapshot writes, and returns its
+// size.
+func writeFile(file io.Writer, write func(out *lines)) (int64, error) {
 	out := &lines{to: bufio.NewWriterSize(file, 1<<20)}
 	out.raw([]byte(header(journalFormat)))
-	s.write(out)
+	write(out)
 	out.flush()
 	if out.err == nil {
 		out.err = out.to.Flush()

@@ -40,7 +40,7 @@ func ticking() func() time.Time {
 var epoch = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
 
 func onModel(m *model, now func() time.Time) *Engine {
-	return New(Options{Now: now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), disk: m, compactFrom: 1000})
+	return New(Options{Now: now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Disk: m, CompactFrom: 1000})
 }
 
 type step struct{ op, body string }
@@ -80,14 +80,10 @@ func (s step) do(e *Engine) bool {
 
 // compacted waits for a compaction that is under way.
 func (m *model) compacted(j *journal) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.compacting && m.hold != nil {
+	if j.status().Compacting && m.hold != nil {
 		m.hold <- struct{}{}
 	}
-	for j.compacting {
-		j.changed.Wait()
-	}
+	j.waitCompacted()
 }
 
 // Whatever operation of the disk fails or is the last before the power goes, and

@@ -12,33 +12,33 @@ import (
 // A disk is where journals are. Tests put one in its place that fails, or loses
 // its power.
 type disk interface {
-	// open opens a file to read and write, which is made if it does not exist.
-	open(path string) (dataFile, error)
+	// Open opens a file to read and write, which is made if it does not exist.
+	Open(path string) (dataFile, error)
 
-	// resolve returns the path of a file that stays its own when links and the
+	// Resolve returns the path of a file that stays its own when links and the
 	// working folder change.
-	resolve(path string) (string, error)
+	Resolve(path string) (string, error)
 
-	// create makes an empty file, with the permissions of another. It fails when
+	// Create makes an empty file, with the permissions of another. It fails when
 	// anything has the name.
-	create(path string, like dataFile) (dataFile, error)
+	Create(path string, like dataFile) (dataFile, error)
 
-	// lock keeps other processes from using an open file until it is closed.
-	lock(file dataFile) error
+	// Lock keeps other processes from using an open file until it is closed.
+	Lock(file dataFile) error
 
-	// named tells, by an error, when a path is no longer that of an open file.
-	named(path string, file dataFile) error
+	// Named tells, by an error, when a path is no longer that of an open file.
+	Named(path string, file dataFile) error
 
-	rename(from, to string) error
+	Rename(from, to string) error
 
-	// head returns the first bytes of a file, at most n.
-	head(path string, n int64) ([]byte, error)
+	// Head returns the first bytes of a file, at most n.
+	Head(path string, n int64) ([]byte, error)
 
-	// remove removes a file if there is one.
-	remove(path string) error
+	// Remove removes a file if there is one.
+	Remove(path string) error
 
-	// syncFolder makes the names in a file's folder safe.
-	syncFolder(path string) error
+	// SyncFolder makes the names in a file's folder safe.
+	SyncFolder(path string) error
 }
 
 type dataFile interface {
@@ -53,7 +53,7 @@ type osDisk struct{}
 
 type osFile struct{ *os.File }
 
-func (osDisk) open(path string) (dataFile, error) {
+func (osDisk) Open(path string) (dataFile, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (osDisk) open(path string) (dataFile, error) {
 	return osFile{file}, nil
 }
 
-func (osDisk) resolve(path string) (string, error) {
+func (osDisk) Resolve(path string) (string, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", err
@@ -76,7 +76,7 @@ func (osDisk) resolve(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-func (d osDisk) create(path string, like dataFile) (dataFile, error) {
+func (d osDisk) Create(path string, like dataFile) (dataFile, error) {
 	info, err := like.(osFile).Stat()
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (d osDisk) create(path string, like dataFile) (dataFile, error) {
 		return nil, err
 	}
 	if err := permit(file, info.Mode().Perm()); err != nil {
-		return nil, errors.Join(err, file.Close(), d.remove(path))
+		return nil, errors.Join(err, file.Close(), d.Remove(path))
 	}
 	return osFile{file}, nil
 }
@@ -106,7 +106,7 @@ var (
 	errMoved = errors.New("it was moved, removed or replaced while it was open")
 )
 
-func (osDisk) lock(file dataFile) error {
+func (osDisk) Lock(file dataFile) error {
 	err := lockFile(file.(osFile).File)
 	if err != nil && !errors.Is(err, errInUse) {
 		return fmt.Errorf("it cannot be locked: %w", err)
@@ -114,7 +114,7 @@ func (osDisk) lock(file dataFile) error {
 	return err
 }
 
-func (osDisk) named(path string, file dataFile) error {
+func (osDisk) Named(path string, file dataFile) error {
 	opened, err := file.(osFile).Stat()
 	if err != nil {
 		return err
@@ -129,10 +129,10 @@ func (osDisk) named(path string, file dataFile) error {
 // inherited the file.
 func (f osFile) Close() error { return errors.Join(unlockFile(f.File), f.File.Close()) }
 
-func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
+func (osDisk) Rename(from, to string) error { return os.Rename(from, to) }
 
 // A link is no file here: who made it wants what it leads to.
-func (osDisk) head(path string, n int64) ([]byte, error) {
+func (osDisk) Head(path string, n int64) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
@@ -148,11 +148,11 @@ func (osDisk) head(path string, n int64) ([]byte, error) {
 	return head, errors.Join(err, file.Close())
 }
 
-func (osDisk) remove(path string) error {
+func (osDisk) Remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-func (osDisk) syncFolder(path string) error { return syncFolder(path) }
+func (osDisk) SyncFolder(path string) error { return syncFolder(path) }

@@ -47,7 +47,7 @@ func (m *model) step() error {
 	return nil
 }
 
-func (m *model) open(path string) (dataFile, error) {
+func (m *model) Open(path string) (dataFile, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.step(); err != nil {
@@ -59,7 +59,7 @@ func (m *model) open(path string) (dataFile, error) {
 	return &modelFile{model: m, inode: m.names[path]}, nil
 }
 
-func (m *model) create(path string, _ dataFile) (dataFile, error) {
+func (m *model) Create(path string, _ dataFile) (dataFile, error) {
 	if m.hold != nil {
 		<-m.hold
 	}
@@ -75,9 +75,9 @@ func (m *model) create(path string, _ dataFile) (dataFile, error) {
 	return &modelFile{model: m, inode: m.names[path]}, nil
 }
 
-func (m *model) resolve(path string) (string, error) { return path, nil }
+func (m *model) Resolve(path string) (string, error) { return path, nil }
 
-func (m *model) lock(file dataFile) error {
+func (m *model) Lock(file dataFile) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := file.(*modelFile)
@@ -88,7 +88,7 @@ func (m *model) lock(file dataFile) error {
 	return nil
 }
 
-func (m *model) named(path string, file dataFile) error {
+func (m *model) Named(path string, file dataFile) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.names[path] != file.(*modelFile).inode {
@@ -97,7 +97,7 @@ func (m *model) named(path string, file dataFile) error {
 	return nil
 }
 
-func (m *model) rename(from, to string) error {
+func (m *model) Rename(from, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.step(); err != nil {
@@ -109,7 +109,7 @@ func (m *model) rename(from, to string) error {
 	return nil
 }
 
-func (m *model) head(path string, n int64) ([]byte, error) {
+func (m *model) Head(path string, n int64) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.step(); err != nil {
@@ -122,7 +122,7 @@ func (m *model) head(path string, n int64) ([]byte, error) {
 	return bytes.Clone(node.data[:min(n, int64(len(node.data)))]), nil
 }
 
-func (m *model) remove(path string) error {
+func (m *model) Remove(path string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.step(); err != nil {
@@ -132,7 +132,7 @@ func (m *model) remove(path string) error {
 	return nil
 }
 
-func (m *model) syncFolder(string) error {
+func (m *model) SyncFolder(string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.step(); err != nil {

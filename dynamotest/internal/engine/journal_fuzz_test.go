@@ -19,7 +19,7 @@ func FuzzJournal(f *testing.F) {
 	good := m.names["data"].data
 	states, _ := played(f, history()[:12])
 	var compacted bytes.Buffer
-	if _, err := states.state.writeFile(&compacted); err != nil {
+	if _, err := writeFile(&compacted, states.state.write); err != nil {
 		f.Fatal(err)
 	}
 	// All kinds of entries are in the one or the other.
@@ -73,7 +73,7 @@ func FuzzJournal(f *testing.F) {
 
 // fuzzed returns an engine that compacts nothing but a file of the first format.
 func fuzzed(m *model) *Engine {
-	return New(Options{Now: ticking(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), disk: m, compactFrom: 1 << 30})
+	return New(Options{Now: ticking(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Disk: m, CompactFrom: 1 << 30})
 }
 
 func wholeLines(file []byte) (n int) {

@@ -1,113 +1,15 @@
 package engine
 
 import (
-	"bufio"
 	"context"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
-
-// reopen does again what the file tells of, mends a torn end, and leaves the file
-// where the next line belongs. It returns the version of its format.
-func (e *Engine) reopen(j *journal) (version int, err error) {
-	in := bufio.NewReaderSize(j.file, 1<<20)
-	start, err := in.Peek(len(header(journalFormat)) + 1)
-	switch {
-	case err != nil && err != io.EOF:
-		return 0, err
-	case err == io.EOF && unborn(start):
-		return journalFormat, j.begin()
-	}
-	head, err := in.ReadString('\n')
-	if err != nil && err != io.EOF {
-		return 0, err
-	}
-	if version, err = versionOf(head); err != nil {
-		return 0, err
-	}
-	return version, e.redoLines(j, in, []byte(head))
-}
-
-// redoLines does what the lines behind the first one tell, and secures the last.
-func (e *Engine) redoLines(j *journal, in *bufio.Reader, last []byte) error {
-	reader := &reader{Reader: jsonx.NewReader(nil)}
-	j.size = int64(len(last))
-	for number := 2; ; number++ {
-		line, err := in.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return err
-		}
-		entries, reason := checked(line)
-		if reason != "" {
-			if line, err = j.ending(line, in, number, reason); err != nil {
-				return err
-			}
-			if line == nil {
-				return j.secure(last)
-			}
-			entries, _ = checked(line)
-		}
-		if err := e.redo(j, reader, entries); err != nil {
-			return fmt.Errorf("line %d, at byte %d: %w", number, j.size, err)
-		}
-		last = line
-		j.size += int64(len(line))
-	}
-}
-
-func header(version int) string { return fmt.Sprintf("%s%d\n", journalName, version) }
-
-// unborn tells whether a file is new, or what a crash left of its first line,
-// before which nothing was acknowledged.
-func unborn(file []byte) bool {
-	head := header(journalFormat)
-	for i, b := range file {
-		if i >= len(head) || b != head[i] && b != 0 {
-			return false
-		}
-	}
-	return string(file) != head
-}
-
-func versionOf(head string) (int, error) {
-	text, ours := strings.CutPrefix(strings.TrimSuffix(head, "\n"), journalName)
-	version, err := strconv.Atoi(text)
-	switch {
-	case !ours || err != nil || header(version) != head || version < 1:
-		return 0, fmt.Errorf("not a data file of dynamotest")
-	case version > journalFormat:
-		return 0, fmt.Errorf("a later version of dynamotest wrote it: its format is %d, and this one reads up to %d", version, journalFormat)
-	}
-	return version, nil
-}
-
-func (j *journal) begin() error {
-	if err := j.cutAt(0); err != nil {
-		return err
-	}
-	n, err := j.file.Write([]byte(header(journalFormat)))
-	if err != nil {
-		return err
-	}
-	j.size = int64(n)
-	return j.file.Sync()
-}
-
-func (j *journal) cutAt(end int64) error {
-	if err := j.file.Truncate(end); err != nil {
-		return err
-	}
-	_, err := j.file.Seek(end, io.SeekStart)
-	return err
-}
 
 // A reader reads entries. What it does not know it does not skip: every member
 // matters.
@@ -164,8 +66,8 @@ type journalledChange struct {
 	put, delete attr.Map
 }
 
-// redo does the entries of a line at their own times.
-func (e *Engine) redo(j *journal, r *reader, entries []byte) error {
+// redo does the entries of a line at their own times, and returns what they weigh.
+func (e *Engine) redo(r *reader, entries []byte) (weight int64, err error) {
 	r.Reset(entries)
 	r.Array()
 	for r.More() {
@@ -174,12 +76,12 @@ func (e *Engine) redo(j *journal, r *reader, entries []byte) error {
 			break
 		}
 		if err := e.redoEntry(entry); err != nil {
-			return err
+			return weight, err
 		}
-		j.told += entry.weight()
+		weight += entry.weight()
 	}
 	r.End()
-	return r.Err()
+	return weight, r.Err()
 }
 
 func (e *Engine) redoEntry(entry *journalled) error {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bufio"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,37 +19,6 @@ import (
 //	{"At":…,"Record":{"Stream":"…","Number":7,"Old":{…},"New":{…}}}
 //	{"At":…,"Token":"…","Payload":"…"}
 //	{"At":…,"Serial":12}
-
-// lines writes entries to a file, several a line. Its first error stays.
-type lines struct {
-	to      *bufio.Writer
-	size    int64
-	entries []byte
-	err     error
-}
-
-// lineSize is about how many bytes of entries a line has.
-const lineSize = 1 << 16
-
-func (l *lines) add(at time.Time, members func(w *api.Writer)) {
-	l.entries = appendEntry(l.entries, at, members)
-	if len(l.entries) >= lineSize {
-		l.flush()
-	}
-}
-
-func (l *lines) flush() {
-	if len(l.entries) > 0 && l.err == nil {
-		n, err := writeLine(l.to, l.entries)
-		l.size, l.err = l.size+int64(n), err
-	}
-	l.entries = l.entries[:0]
-}
-
-func (l *lines) raw(text []byte) {
-	n, err := l.to.Write(text)
-	l.size, l.err = l.size+int64(n), err
-}
 
 // write writes all that the state has. Tables come without their streams first,
 // so that their items are no news.

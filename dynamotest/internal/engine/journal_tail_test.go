@@ -31,7 +31,7 @@ func ends(t *testing.T) (with, without []byte, after, before string) {
 func opened(content []byte) (e *Engine, left []byte, log string, err error) {
 	var b bytes.Buffer
 	m := holding(content)
-	e = New(Options{disk: m, compactFrom: 1 << 20, Log: slog.New(slog.NewTextHandler(&b, nil))})
+	e = New(Options{Disk: m, CompactFrom: 1 << 20, Log: slog.New(slog.NewTextHandler(&b, nil))})
 	err = e.OpenJournal("data")
 	return e, m.names["data"].data, b.String(), err
 }
@@ -196,7 +196,7 @@ func TestWhatIsFoundIsSafe(t *testing.T) {
 			t.Fatalf("operation %d fails: %v", failAt, err)
 		}
 		want := whole(t, e)
-		e = New(Options{disk: m.crash(image{}, nil), Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+		e = New(Options{Disk: m.crash(image{}, nil), Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 		if err := e.OpenJournal("data"); err != nil {
 			t.Fatalf("operation %d fails, and later the power: %v", failAt, err)
 		}

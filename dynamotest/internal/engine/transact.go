@@ -43,7 +43,7 @@ func (t *tokens) spend(token string, payload api.Fingerprint, now time.Time) {
 	t.spent.Set(token, payload)
 	t.queue = append(t.queue, spent{token, now.Add(tokenLife)})
 	if t.journal != nil {
-		t.journal.logToken(token, payload, now)
+		t.log(token, payload, now)
 	}
 }
 
