@@ -54,7 +54,7 @@ var (
 	keyConditions cache[*expr.KeyCondition]
 )
 
-// bound are the expressions of one request, ready for use. Those that the
+// Bound are the expressions of one request, ready for use. Those that the
 // request lacks are nil.
 type Bound struct {
 	Condition *expr.Predicate
@@ -64,7 +64,7 @@ type Bound struct {
 	Keys      expr.KeyTerms
 }
 
-// sources are the expressions of one request as they came.
+// Sources are the expressions of one request as they came.
 type Sources struct {
 	Condition, Filter, Update, Projection, Keys api.Opt[string]
 	// allowed names the expressions that the operation takes, for the text of
@@ -77,7 +77,7 @@ func (s *Sources) any() bool {
 	return s.Condition.Set || s.Filter.Set || s.Update.Set || s.Projection.Set || s.Keys.Set
 }
 
-// bind parses the expressions and resolves their placeholders.
+// Bind parses the expressions and resolves their placeholders.
 func (s *Sources) Bind(e *api.Expressions) (Bound, *api.Error) {
 	var b Bound
 	if e.Legacy != nil {
@@ -140,13 +140,13 @@ func (s *Sources) checkPlaceholders(e *api.Expressions) *api.Error {
 	return nil
 }
 
-// errMixed refuses a request with expressions and what they have replaced.
+// Mixed refuses a request with expressions and what they have replaced.
 func Mixed(older, newer []string) *api.Error {
 	return api.Invalid("Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {%s} Expression parameters: {%s}",
 		strings.Join(older, ", "), strings.Join(newer, ", "))
 }
 
-// nested lists attributes that paths lead into.
+// Nested lists attributes that paths lead into.
 func (b *Bound) Nested() []string {
 	var nested []string
 	if b.Condition != nil {

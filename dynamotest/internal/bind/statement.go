@@ -8,7 +8,7 @@ import (
 // statements are the parsed sources; see conditions.
 var statements cache[*partiql.Statement]
 
-// bindStatement parses a statement and fills in its parameters, of which a
+// Statement parses a statement and fills in its parameters, of which a
 // wrong one is reported first.
 func Statement(s *api.Statement) (*partiql.Bound, *api.Error) {
 	if s.ParametersErr != nil {

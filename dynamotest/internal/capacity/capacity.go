@@ -21,6 +21,7 @@ type Units struct{ Read, Write float64 }
 // Total is what a request unit counts as, read or write.
 func (u Units) Total() float64 { return u.Read + u.Write }
 
+// Add adds other units.
 func (u *Units) Add(v Units) {
 	u.Read += v.Read
 	u.Write += v.Write
@@ -33,7 +34,7 @@ type IndexUnits struct {
 	Units
 }
 
-// A Capacity is what a request consumed of one table and its indexes.
+// A Consumed is what a request consumed of one table and its indexes.
 type Consumed struct {
 	Table   string
 	Base    Units // the table's own, without its indexes
@@ -73,6 +74,7 @@ func (c *Cost) of(table string) *Consumed {
 	return &(*c)[len(*c)-1]
 }
 
+// Add adds what was consumed of a table.
 func (c *Cost) Add(more Consumed) {
 	into := c.of(more.Table)
 	into.Base.Add(more.Base)
@@ -86,38 +88,42 @@ func unitsOf(bytes, unit int) float64 {
 	return float64(max(1, (bytes+unit-1)/unit))
 }
 
-// A rate is what a read unit costs by the kind of read.
-type rate float64
+// A Rate is what a read unit costs by the kind of read.
+type Rate float64
 
 const (
-	eventual      rate = 0.5
-	consistent    rate = 1
-	Transactional rate = 2
+	eventual      Rate = 0.5
+	consistent    Rate = 1
+	Transactional Rate = 2
 )
 
-func RateOf(consistentRead bool) rate {
+// RateOf returns the Rate of a read outside of a transaction.
+func RateOf(consistentRead bool) Rate {
 	if consistentRead {
 		return consistent
 	}
 	return eventual
 }
 
-func (r rate) Cost(bytes int) Units { return Units{Read: float64(r) * unitsOf(bytes, ReadUnit)} }
+// Cost is what reading some bytes costs.
+func (r Rate) Cost(bytes int) Units { return Units{Read: float64(r) * unitsOf(bytes, ReadUnit)} }
 
+// WriteCost is what writing some bytes costs.
 func WriteCost(bytes int) Units { return Units{Write: unitsOf(bytes, writeUnit)} }
 
-// reported is the part of a cost that a reply shows.
+// Report is the part of a cost that a reply shows.
 type Report struct {
 	Mode          string // NONE, TOTAL or INDEXES
 	Transactional bool   // a transaction also tells reads from writes
 	Cost          Cost
 }
 
+// ReportOf returns the part of a cost that a mode of ReturnConsumedCapacity shows.
 func ReportOf(mode api.Opt[string], cost Cost) Report {
 	return Report{Mode: mode.Or("NONE"), Cost: cost}
 }
 
-// writeOne writes the capacity of a request to one table.
+// WriteOne writes the capacity of a request to one table.
 func (r Report) WriteOne(w *api.Writer) {
 	if r.Mode == "NONE" || len(r.Cost) == 0 {
 		return
@@ -126,7 +132,7 @@ func (r Report) WriteOne(w *api.Writer) {
 	r.writeTable(w, &r.Cost[0])
 }
 
-// writeAll writes the capacity of a request to several tables.
+// WriteAll writes the capacity of a request to several tables.
 func (r Report) WriteAll(w *api.Writer) {
 	if r.Mode == "NONE" {
 		return

@@ -14,6 +14,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
@@ -41,7 +42,7 @@ type Options struct {
 
 	// Where data files are, and how much they grow at least before they are
 	// compacted. Tests set them.
-	Disk        disk
+	Disk        journal.Disk
 	CompactFrom int64
 
 	// Log gets what should never happen. Defaults to slog.Default().
@@ -70,7 +71,7 @@ type Engine struct {
 	opt  Options
 	hook atomic.Pointer[Hook]
 
-	journal *journal // nil in memory; set before the first request
+	journal *journal.Journal // nil in memory; set before the first request
 
 	throughput *throughput // nil without limits
 
@@ -184,13 +185,13 @@ func (e *Engine) settled(op *operation, call *Call, req api.Request) (reply, *ap
 	if op.Has(api.ChangesTable) {
 		call.encode()
 	}
-	end, failed := e.journal.begin()
+	end, failed := e.journal.Begin()
 	if failed != nil {
 		return nil, unsettled(failed)
 	}
 	defer end()
 	rep, err := op.run(e, call, req)
-	if failed := e.journal.settle(); failed != nil {
+	if failed := e.journal.Settle(); failed != nil {
 		return nil, unsettled(failed)
 	}
 	return rep, err
@@ -200,7 +201,7 @@ func (e *Engine) settled(op *operation, call *Call, req api.Request) (reply, *ap
 // Trouble may pass, and clients send such a request again; a closed server stays
 // closed, and they shall not.
 func unsettled(err error) *api.Error {
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, journal.ErrClosed) {
 		return &api.Error{Code: api.ServerClosed, Message: "dynamotest: the server is closed"}
 	}
 	return &api.Error{Code: api.InternalServerError, Message: "the data file cannot be written: " + err.Error()}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
@@ -13,7 +14,7 @@ import (
 // the file has, and keep it up from now on: no reply leaves before all that it
 // tells of is safe. A file that does not exist is begun.
 func (e *Engine) OpenJournal(path string) error {
-	j, err := openJournal(path, journalOptions{Disk: e.opt.Disk, CompactFrom: e.opt.CompactFrom, Log: e.opt.Log}, &keeper{e, &reader{Reader: jsonx.NewReader(nil)}})
+	j, err := journal.Open(path, journal.Options{Disk: e.opt.Disk, CompactFrom: e.opt.CompactFrom, Log: e.opt.Log}, &keeper{e, &reader{Reader: jsonx.NewReader(nil)}})
 	if err != nil {
 		return err
 	}
@@ -26,7 +27,7 @@ func (e *Engine) CloseJournal() error {
 	if e.journal == nil {
 		return nil
 	}
-	return e.journal.close()
+	return e.journal.Close()
 }
 
 // keeper is the engine as its journal sees it.
@@ -52,7 +53,7 @@ func (k *keeper) Between(alone bool, f func()) {
 
 func (k *keeper) Weight() int64 { return k.engine.weight() }
 
-func (k *keeper) Snapshot() func(out *lines) {
+func (k *keeper) Snapshot() func(out *journal.Lines) {
 	state := k.engine.clone()
 	return state.write
 }
@@ -75,7 +76,7 @@ func (e *Engine) logChanges(at time.Time, changes []*change) {
 	}
 	total, expired := int64(0), false
 	pieces := make([][]byte, 0, 2*len(changes)+1)
-	before := append(appendStart(nil, at), `,"Changes":[`...)
+	before := append(journal.AppendStart(nil, at), `,"Changes":[`...)
 	for _, c := range changes {
 		if c.encoded == nil {
 			c.encode()
@@ -85,11 +86,11 @@ func (e *Engine) logChanges(at time.Time, changes []*change) {
 		total += weight(c.new)
 		expired = expired || c.expired
 	}
-	end := "]" + entryEnd
+	end := "]" + journal.EntryEnd
 	if expired {
-		end = `],"Expired":true` + entryEnd
+		end = `],"Expired":true` + journal.EntryEnd
 	}
-	e.journal.append(total, append(pieces, []byte(end))...)
+	e.journal.Append(total, append(pieces, []byte(end))...)
 }
 
 // encode writes what the journal tells of the change. Records never change, so it
@@ -120,13 +121,13 @@ func (c *Call) encode() {
 // logRequest appends a request that changed a table as a whole.
 func (e *Engine) logRequest(call *Call, at time.Time) {
 	if e.journal != nil {
-		e.journal.append(bodyWeight(len(call.body)), append(appendStart(nil, at), ','), call.encoded, []byte(entryEnd))
+		e.journal.Append(bodyWeight(len(call.body)), append(journal.AppendStart(nil, at), ','), call.encoded, []byte(journal.EntryEnd))
 	}
 }
 
 // logToken appends that a token was spent.
 func (t *tokens) log(token string, payload api.Fingerprint, now time.Time) {
-	t.journal.append(weight(nil), appendEntry(nil, now, func(w *api.Writer) { writeSpent(w, token, payload) }))
+	t.journal.Append(weight(nil), journal.AppendEntry(nil, now, func(w *api.Writer) { writeSpent(w, token, payload) }))
 }
 
 func writeSpent(w *api.Writer, token string, payload api.Fingerprint) {
@@ -139,12 +140,12 @@ func (e *Engine) logLoaded(t *table, at time.Time) {
 	if e.journal == nil {
 		return
 	}
-	e.journal.append(t.weight(), appendEntry(nil, t.created, t.writeState))
+	e.journal.Append(t.weight(), journal.AppendEntry(nil, t.created, t.writeState))
 	for key, rec := range t.items.Ascend("") {
 		e.logChanges(at, []*change{{table: t, key: key, new: rec}})
 	}
 	if t.stream.open() {
-		e.journal.append(0, appendEntry(nil, t.stream.created, func(w *api.Writer) { t.stream.writeState(w, t) }))
+		e.journal.Append(0, journal.AppendEntry(nil, t.stream.created, func(w *api.Writer) { t.stream.writeState(w, t) }))
 	}
 }
 

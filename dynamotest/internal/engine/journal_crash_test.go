@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -14,19 +13,18 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
 // whole is all that an engine has, as a compacted file would tell it.
 func whole(t testing.TB, e *Engine) string {
 	t.Helper()
 	var b bytes.Buffer
-	out := &lines{to: bufio.NewWriter(&b)}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.state.write(out)
-	out.flush()
-	if err := out.to.Flush(); err != nil || out.err != nil {
-		t.Fatal(err, out.err)
+	if _, err := journal.WriteFile(&b, e.state.write); err != nil {
+		t.Fatal(err)
 	}
 	return b.String()
 }
@@ -79,11 +77,11 @@ func (s step) do(e *Engine) bool {
 }
 
 // compacted waits for a compaction that is under way.
-func (m *model) compacted(j *journal) {
-	if j.status().Compacting && m.hold != nil {
+func (m *model) compacted(j *journal.Journal) {
+	if j.Status().Compacting && m.hold != nil {
 		m.hold <- struct{}{}
 	}
-	j.waitCompacted()
+	j.WaitCompacted()
 }
 
 // Whatever operation of the disk fails or is the last before the power goes, and

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"sync"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
 // A model is a disk that fails at one operation, and knows what a crash may
@@ -47,7 +49,7 @@ func (m *model) step() error {
 	return nil
 }
 
-func (m *model) Open(path string) (dataFile, error) {
+func (m *model) Open(path string) (journal.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.step(); err != nil {
@@ -59,7 +61,7 @@ func (m *model) Open(path string) (dataFile, error) {
 	return &modelFile{model: m, inode: m.names[path]}, nil
 }
 
-func (m *model) Create(path string, _ dataFile) (dataFile, error) {
+func (m *model) Create(path string, _ journal.File) (journal.File, error) {
 	if m.hold != nil {
 		<-m.hold
 	}
@@ -77,22 +79,22 @@ func (m *model) Create(path string, _ dataFile) (dataFile, error) {
 
 func (m *model) Resolve(path string) (string, error) { return path, nil }
 
-func (m *model) Lock(file dataFile) error {
+func (m *model) Lock(file journal.File) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := file.(*modelFile)
 	if f.inode.locked && !f.locks {
-		return errInUse
+		return journal.ErrInUse
 	}
 	f.inode.locked, f.locks = true, true
 	return nil
 }
 
-func (m *model) Named(path string, file dataFile) error {
+func (m *model) Named(path string, file journal.File) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.names[path] != file.(*modelFile).inode {
-		return errMoved
+		return journal.ErrMoved
 	}
 	return nil
 }
@@ -214,9 +216,9 @@ func (n *inode) after(img dataImage, draw *rand.Rand) []byte {
 	case nothing:
 		return bytes.Clone(n.safe)
 	case sectors, sectorsOfPart:
-		for start := 0; start < len(out); start += sector {
+		for start := 0; start < len(out); start += journal.Sector {
 			if draw.IntN(2) == 0 {
-				part := out[start:min(start+sector, len(out))]
+				part := out[start:min(start+journal.Sector, len(out))]
 				clear(part[copy(part, n.safe[min(start, len(n.safe)):]):])
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
@@ -30,7 +31,7 @@ func (r *reader) array(element func()) {
 }
 
 func (r *reader) time() time.Time {
-	t, err := parseTime(string(r.Raw()))
+	t, err := journal.ParseTime(string(r.Raw()))
 	if err != nil {
 		r.Fail(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
@@ -22,29 +23,29 @@ import (
 
 // write writes all that the state has. Tables come without their streams first,
 // so that their items are no news.
-func (s *state) write(out *lines) {
+func (s *state) write(out *journal.Lines) {
 	for _, t := range s.sorted() {
-		out.add(t.created, t.writeState)
+		out.Add(t.created, t.writeState)
 		for key, rec := range t.items.Ascend("") {
 			c := change{table: t, key: key, new: rec}
-			out.add(t.created, func(w *api.Writer) {
+			out.Add(t.created, func(w *api.Writer) {
 				w.Array("Changes", func() { w.Element(func() { c.log(w) }) })
 			})
 		}
 	}
 	for _, arn := range slices.Sorted(maps.Keys(s.streams)) {
 		st := s.streams[arn]
-		out.add(st.created, func(w *api.Writer) { st.writeState(w, s.tables[st.table]) })
+		out.Add(st.created, func(w *api.Writer) { st.writeState(w, s.tables[st.table]) })
 		for _, c := range st.changes.Ascend("") {
-			out.add(c.at, func(w *api.Writer) { c.writeState(w, st.arn) })
+			out.Add(c.at, func(w *api.Writer) { c.writeState(w, st.arn) })
 		}
 	}
 	for _, spent := range s.tokens.queue {
 		if payload, ok := s.tokens.spent.Get(spent.token); ok {
-			out.add(spent.until.Add(-tokenLife), func(w *api.Writer) { writeSpent(w, spent.token, payload) })
+			out.Add(spent.until.Add(-tokenLife), func(w *api.Writer) { writeSpent(w, spent.token, payload) })
 		}
 	}
-	out.add(time.Unix(0, 0), func(w *api.Writer) { w.Int("Serial", s.serial) })
+	out.Add(time.Unix(0, 0), func(w *api.Writer) { w.Int("Serial", s.serial) })
 }
 
 // writeState writes a table's definition with what CreateTable cannot say.
@@ -54,13 +55,13 @@ func (t *table) writeState(w *api.Writer) {
 		w.Object("Create", func() { t.define(w) })
 		w.Text("Id", t.id)
 		w.Bool("BillingSet", s.billingSet)
-		writeTime(w, "BilledSince", s.billedSince)
+		journal.WriteTime(w, "BilledSince", s.billedSince)
 		if s.ttl != "" {
 			w.Text("TimeToLive", s.ttl)
 		}
 		if s.backups {
 			w.Int("BackupDays", s.backupDays)
-			writeTime(w, "BackupsFrom", s.backupsFrom)
+			journal.WriteTime(w, "BackupsFrom", s.backupsFrom)
 		}
 	})
 }
@@ -132,7 +133,7 @@ func (s *stream) writeState(w *api.Writer, of *table) {
 		w.Text("Shard", s.shard)
 		w.Int("Last", int64(s.last))
 		if s.closed {
-			writeTime(w, "ClosedAt", s.closedAt)
+			journal.WriteTime(w, "ClosedAt", s.closedAt)
 		}
 		w.Bool("Latest", of != nil && of.stream == s)
 	})

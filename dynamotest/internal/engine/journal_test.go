@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
 // steps that make a table and put items into it, of which each weighs about size
@@ -138,8 +139,8 @@ func TestWhenTheFileIsCompacted(t *testing.T) {
 		if n := m.renames - before.renames; n < tt.least || n > tt.most {
 			t.Errorf("%s: compacted %d times, want %d to %d", tt.name, n, tt.least, tt.most)
 		}
-		if size := int64(len(m.names["data"].data)); size != e.journal.status().Size {
-			t.Errorf("%s: %d bytes, taken for %d", tt.name, size, e.journal.status().Size)
+		if size := int64(len(m.names["data"].data)); size != e.journal.Status().Size {
+			t.Errorf("%s: %d bytes, taken for %d", tt.name, size, e.journal.Status().Size)
 		}
 	}
 }
@@ -150,25 +151,25 @@ type watched struct {
 	beforeSync func()
 }
 
-func (w watched) Open(path string) (dataFile, error) {
+func (w watched) Open(path string) (journal.File, error) {
 	file, err := w.model.Open(path)
 	return watchedFile{file, w.beforeSync}, err
 }
 
-func (w watched) Lock(file dataFile) error { return w.model.Lock(file.(watchedFile).dataFile) }
+func (w watched) Lock(file journal.File) error { return w.model.Lock(file.(watchedFile).File) }
 
-func (w watched) Named(path string, file dataFile) error {
-	return w.model.Named(path, file.(watchedFile).dataFile)
+func (w watched) Named(path string, file journal.File) error {
+	return w.model.Named(path, file.(watchedFile).File)
 }
 
 type watchedFile struct {
-	dataFile
+	journal.File
 	beforeSync func()
 }
 
 func (f watchedFile) Sync() error {
 	f.beforeSync()
-	return f.dataFile.Sync()
+	return f.File.Sync()
 }
 
 // Callers that come while a sync is under way share the next one.
@@ -187,9 +188,9 @@ func TestCallersShareASync(t *testing.T) {
 		t.Fatal("no table")
 	}
 	j := e.journal
-	until := func(done func(status) bool) {
+	until := func(done func(journal.Status) bool) {
 		for {
-			if done(j.status()) {
+			if done(j.Status()) {
 				return
 			}
 			runtime.Gosched()
@@ -205,11 +206,11 @@ func TestCallersShareASync(t *testing.T) {
 		})
 	}
 	put(steps[1])
-	until(func(s status) bool { return s.Flushing && s.Waiting == 0 && s.Appended == 2 })
+	until(func(s journal.Status) bool { return s.Flushing && s.Waiting == 0 && s.Appended == 2 })
 	for _, s := range steps[2:] {
 		put(s)
 	}
-	until(func(s status) bool { return s.Appended == 52 })
+	until(func(s journal.Status) bool { return s.Appended == 52 })
 	if n := acknowledged.Load(); n > 0 {
 		t.Errorf("%d were acknowledged before anything was synced", n)
 	}
@@ -242,7 +243,7 @@ func TestADiskThatFails(t *testing.T) {
 				t.Errorf("%s fails, and %s is answered %v", operation, s.op, res.Err)
 			}
 		}
-		if n := e.journal.status().Waiting; n > 0 {
+		if n := e.journal.Status().Waiting; n > 0 {
 			t.Errorf("%d bytes wait for a disk that has failed", n)
 		}
 		if err := e.CloseJournal(); !errors.Is(err, errDisk) {
@@ -287,7 +288,7 @@ func TestTheJournalIsEncodedBeforeTheLock(t *testing.T) {
 	call.body = nil
 	e.logRequest(call, epoch)
 	e.mu.Unlock()
-	if err := e.journal.settle(); err != nil {
+	if err := e.journal.Settle(); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"is":{"S":"planned"}`, `"Op":"ListTables","Request":"{\"Limit\":7}"`} {
@@ -318,10 +319,10 @@ func TestAClosedServerStaysAsItIs(t *testing.T) {
 			t.Errorf("%s is answered %v", s.op, res.Err)
 		}
 	}
-	if err := e.LoadItems("plain", strings.NewReader(`{"Item":{"id":{"N":"77"}}}`)); !errors.Is(err, errClosed) {
+	if err := e.LoadItems("plain", strings.NewReader(`{"Item":{"id":{"N":"77"}}}`)); !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("items are loaded: %v", err)
 	}
-	if err := e.Load(strings.NewReader(`{"Table":` + strings.Replace(puts(0, 0, 0)[0].body, "plain", "other", 1) + `}`)); !errors.Is(err, errClosed) {
+	if err := e.Load(strings.NewReader(`{"Table":` + strings.Replace(puts(0, 0, 0)[0].body, "plain", "other", 1) + `}`)); !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("a table is loaded: %v", err)
 	}
 	if n := e.ExpireTTL(); n != 0 {
@@ -337,19 +338,19 @@ func TestAClosedServerStaysAsItIs(t *testing.T) {
 func TestClosingWaitsForWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	e, m := played(t, puts(3, 9, 10))
-	end, err := e.journal.begin()
+	end, err := e.journal.Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
 	closed := make(chan error)
 	go func() { closed <- e.CloseJournal() }()
-	for !e.journal.status().Closing { // until it waits
+	for !e.journal.Status().Closing { // until it waits
 		runtime.Gosched()
 	}
 	e.mu.Lock()
 	e.tokens.spend("token", api.Fingerprint{}, epoch)
 	e.mu.Unlock()
-	if err := e.journal.settle(); err != nil {
+	if err := e.journal.Settle(); err != nil {
 		t.Errorf("what was under way: %v", err)
 	}
 	end()
@@ -399,7 +400,9 @@ func TestNoRoomToCompact(t *testing.T) {
 
 type noRoom struct{ *model }
 
-func (noRoom) Create(string, dataFile) (dataFile, error) { return nil, errors.New("no space left") }
+func (noRoom) Create(string, journal.File) (journal.File, error) {
+	return nil, errors.New("no space left")
+}
 
 // A file that has lost its name, or whose name another has, takes nothing more:
 // what it has will not be found. The other is left alone.
@@ -411,7 +414,7 @@ func TestAFileWithoutItsName(t *testing.T) {
 			m.names["data"] = other
 		}
 		res := e.Do(t.Context(), "PutItem", []byte(`{"TableName":"plain","Item":{"id":{"N":"77"}}}`))
-		if res.Err == nil || !strings.Contains(res.Err.Message, errMoved.Error()) {
+		if res.Err == nil || !strings.Contains(res.Err.Message, journal.ErrMoved.Error()) {
 			t.Errorf("%s, and a write is answered %v", name, res.Err)
 		}
 	}
@@ -494,7 +497,7 @@ func TestTimesOfAnyYear(t *testing.T) {
 func TestWhatIsNoTime(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "1.5", "1e3", `"1"`, "null", "99999999999999999999999999999", strings.Repeat("9", 1000)} {
-		if at, err := parseTime(text); err == nil {
+		if at, err := journal.ParseTime(text); err == nil {
 			t.Errorf("%.40s is read as %v", text, at)
 		}
 	}

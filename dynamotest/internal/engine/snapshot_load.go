@@ -40,7 +40,7 @@ func (e *Engine) Load(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	end, err := e.journal.begin()
+	end, err := e.journal.Begin()
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (e *Engine) Load(r io.Reader) error {
 	if err := e.adopt(loaded); err != nil {
 		return err
 	}
-	return e.journal.settle()
+	return e.journal.Settle()
 }
 
 func (e *Engine) loadTable(line *dumped) (*table, error) {
@@ -113,7 +113,7 @@ func (e *Engine) LoadItems(tableName string, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	end, err := e.journal.begin()
+	end, err := e.journal.Begin()
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (e *Engine) LoadItems(tableName string, r io.Reader) error {
 	if err := e.loadInto(tableName, all); err != nil {
 		return err
 	}
-	return e.journal.settle()
+	return e.journal.Settle()
 }
 
 func (e *Engine) loadInto(tableName string, all []*dumped) error {

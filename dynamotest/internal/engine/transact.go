@@ -5,6 +5,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
@@ -21,7 +22,7 @@ type tokens struct {
 	spent tree.Tree[api.Fingerprint]
 	queue []spent // in the order they were spent
 
-	journal *journal // nil in memory
+	journal *journal.Journal // nil in memory
 }
 
 // spent is a token that was used.

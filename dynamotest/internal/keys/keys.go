@@ -16,18 +16,20 @@ const (
 	maxRangeKey = 1024
 )
 
-// A keyPart is one attribute of a key.
+// A Part is one attribute of a key.
 type Part struct {
 	Name string
 	Kind attr.Kind
 }
 
-// A keySchema is the key of a table or an index. A table's has one hash part
+// A Schema is the key of a table or an index. A table's has one hash part
 // and at most one range part; a global index may have four of each.
 type Schema struct{ Hash, Range []Part }
 
+// Parts returns all parts, those of the hash first.
 func (k *Schema) Parts() []Part { return append(k.Hash[:len(k.Hash):len(k.Hash)], k.Range...) }
 
+// Has reports whether an attribute is part of the key.
 func (k *Schema) Has(name string) bool {
 	for _, p := range k.Hash {
 		if p.Name == name {
@@ -42,12 +44,12 @@ func (k *Schema) Has(name string) bool {
 	return false
 }
 
-// hashBytes is how many bytes of its partition's hash a key begins with. They
+// HashBytes is how many bytes of its partition's hash a key begins with. They
 // put partitions into an order that no caller can rely on, as DynamoDB does,
 // and cut a table into segments of equal size for a parallel scan.
 const HashBytes = 4
 
-// partition returns what the keys of one partition begin with: the hash of the
+// Partition returns what the keys of one partition begin with: the hash of the
 // hash parts and the parts.
 func Partition(hash []attr.Value) []byte {
 	key := make([]byte, HashBytes, 64)
@@ -70,7 +72,7 @@ func mix(h uint32) uint32 {
 	return h ^ h>>16
 }
 
-// values returns what m has for the parts, unless one is missing or of another
+// Values returns what m has for the parts, unless one is missing or of another
 // type than the key's.
 func Values(parts []Part, m attr.Map) ([]attr.Value, bool) {
 	out := make([]attr.Value, len(parts))
@@ -84,7 +86,7 @@ func Values(parts []Part, m attr.Map) ([]attr.Value, bool) {
 	return out, true
 }
 
-// key returns the key under which an item stands in a tree, unless m lacks a
+// Key returns the key under which an item stands in a tree, unless m lacks a
 // part of it.
 func (k *Schema) Key(m attr.Map) (key []byte, ok bool) {
 	hash, ok := Values(k.Hash, m)
@@ -102,7 +104,7 @@ func (k *Schema) Key(m attr.Map) (key []byte, ok bool) {
 	return key, true
 }
 
-// pick returns the key attributes of an item.
+// Pick returns the key attributes of an item.
 func (k *Schema) Pick(m attr.Map) attr.Map {
 	out := make(attr.Map, 0, len(k.Hash)+len(k.Range))
 	for _, f := range m {
@@ -113,7 +115,7 @@ func (k *Schema) Pick(m attr.Map) attr.Map {
 	return out
 }
 
-// after returns the least string that is greater than every string that begins
+// After returns the least string that is greater than every string that begins
 // with prefix, which must hold a byte other than 0xFF: every key does, at the
 // end of its first part.
 func After(prefix []byte) string {
@@ -128,7 +130,7 @@ func After(prefix []byte) string {
 
 var errKeySchema = api.Invalid("The provided key element does not match the schema")
 
-// checkKey checks a key that a request names an item by.
+// CheckKey checks a key that a request names an item by.
 func (k *Schema) CheckKey(key attr.Map) *api.Error {
 	parts := k.Parts()
 	if len(key) != len(parts) {
@@ -142,7 +144,7 @@ func (k *Schema) CheckKey(key attr.Map) *api.Error {
 	return k.checkValues(key)
 }
 
-// checkItem checks the key attributes of an item that is to be put.
+// CheckItem checks the key attributes of an item that is to be put.
 func (k *Schema) CheckItem(item attr.Map) *api.Error {
 	for _, p := range k.Parts() {
 		v, ok := item.Get(p.Name)
@@ -166,7 +168,7 @@ func (k *Schema) checkValues(m attr.Map) *api.Error {
 	return CheckBytes(Bytes(k.Hash, m), Bytes(k.Range, m))
 }
 
-// checkKeyBytes checks how long the two parts of a key are.
+// CheckBytes checks how long the two parts of a key are.
 func CheckBytes(hash, rng int) *api.Error {
 	if hash > maxHashKey {
 		return api.InvalidParameter("Size of hashkey has exceeded the maximum size limit of%d bytes", maxHashKey)
@@ -177,6 +179,7 @@ func CheckBytes(hash, rng int) *api.Error {
 	return nil
 }
 
+// Bytes returns the size of what m has for the parts.
 func Bytes(parts []Part, m attr.Map) int {
 	size := 0
 	for _, p := range parts {
@@ -186,6 +189,7 @@ func Bytes(parts []Part, m attr.Map) int {
 	return size
 }
 
+// KindName is what error texts call a type of string or binary.
 func KindName(k attr.Kind) string {
 	if k == attr.B {
 		return "binary"
@@ -193,6 +197,7 @@ func KindName(k attr.Kind) string {
 	return "string"
 }
 
+// Names returns the names of the parts.
 func Names(parts []Part) []string {
 	names := make([]string, len(parts))
 	for i, p := range parts {

@@ -8,26 +8,27 @@ import (
 	"sync"
 )
 
-// An itemID tells one item from another.
+// An ID tells one item from another.
 type ID struct{ Table, Key string }
 
 func compareIDs(a, b ID) int {
 	return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Key, b.Key))
 }
 
-// latches are held by those who write items. There is one for each item that
+// Set are held by those who write items. There is one for each item that
 // somebody writes, or waits to write, now.
 type Set struct {
 	mu    sync.Mutex // guards what follows, and how many want each latch
 	items map[ID]*Latch
 }
 
+// A Latch is held by the one who writes an item.
 type Latch struct {
 	sync.Mutex
 	wanted int
 }
 
-// hold waits until nobody else holds any of the items, and returns what lets go
+// Hold waits until nobody else holds any of the items, and returns what lets go
 // of them.
 func (l *Set) Hold(ids ...ID) (release func()) {
 	slices.SortFunc(ids, compareIDs)
@@ -44,14 +45,14 @@ func (l *Set) Hold(ids ...ID) (release func()) {
 	}
 }
 
-// holdOne is hold for one item, which most writes are about.
+// HoldOne is hold for one item, which most writes are about.
 func (l *Set) HoldOne(id ID) *Latch {
 	h := l.want(id)
 	h.Lock()
 	return h
 }
 
-// release lets go of an item. The last one who wanted its latch forgets it.
+// Release lets go of an item. The last one who wanted its latch forgets it.
 func (l *Set) Release(id ID, h *Latch) {
 	h.Unlock()
 	l.mu.Lock()

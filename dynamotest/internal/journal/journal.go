@@ -1,4 +1,14 @@
-package engine
+// Package journal keeps what an owner has in memory in a file that nothing
+// acknowledged is lost from.
+//
+//	j, err := journal.Open(path, journal.Options{}, owner) // the owner does again what the file tells of
+//	end, err := j.Begin()                                 // before anything that may commit
+//	j.Append(weight, entry)                               // with the commit
+//	err = j.Settle()                                      // before it is acknowledged
+//	end()
+//
+// The file is a list of lines of entries. What an entry says is the owner's.
+package journal
 
 import (
 	"errors"
@@ -7,7 +17,7 @@ import (
 	"sync"
 )
 
-// A journal is a file of lines. After one that names the format it has one for
+// A Journal is a file of lines. After one that names the format it has one for
 // each time it was flushed:
 //
 //	1c291ca3 [{"At":1774785600000000000,"Op":"CreateTable","Request":{…}},
@@ -20,16 +30,16 @@ import (
 //
 // The file grows until most of what it tells of is over; then a new one is
 // begun with what there is, see journal_compact.go.
-type journal struct {
-	owner owner
+type Journal struct {
+	owner Owner
 
-	disk disk
+	disk Disk
 	path string
 	from int64 // how much it grows at least before it is compacted
 	log  *slog.Logger
 
 	// These belong to whoever opens the file or, later, owns the flushing.
-	file    dataFile
+	file    File
 	size    int64 // of the file
 	checked int64 // the size at which compacting was last thought of
 
@@ -53,13 +63,13 @@ const (
 
 var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
-	errClosed  = errors.New("the data file is closed")
+	ErrClosed  = errors.New("the data file is closed")
 
 	errPanicked = errors.New("writing it panicked")
 )
 
-// An owner holds in memory what its journal tells of.
-type owner interface {
+// An Owner holds in memory what its journal tells of.
+type Owner interface {
 	// Redo does again what the entries of a line tell, a JSON list, and returns what
 	// they weigh.
 	Redo(entries []byte) (weight int64, err error)
@@ -73,19 +83,19 @@ type owner interface {
 
 	// Snapshot returns what writes all that there is now, even when that has changed
 	// meanwhile. It is called alone.
-	Snapshot() func(out *lines)
+	Snapshot() func(out *Lines)
 }
 
-// journalOptions configure a journal. The zero value works.
-type journalOptions struct {
-	Disk        disk         // defaults to the operating system's
+// Options configure a journal. The zero value works.
+type Options struct {
+	Disk        Disk         // defaults to the operating system's
 	CompactFrom int64        // how much a file grows at least before it is compacted, in bytes
 	Log         *slog.Logger // defaults to slog.Default()
 }
 
-// openJournal makes the owner, which must be empty and not yet used, hold what the
+// Open makes the owner, which must be empty and not yet used, hold what the
 // file tells of. A file that does not exist is begun.
-func openJournal(path string, opt journalOptions, o owner) (*journal, error) {
+func Open(path string, opt Options, o Owner) (*Journal, error) {
 	if opt.Disk == nil {
 		opt.Disk = osDisk{}
 	}
@@ -99,7 +109,7 @@ func openJournal(path string, opt journalOptions, o owner) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{owner: o, disk: opt.Disk, from: opt.CompactFrom, log: opt.Log, file: file}
+	j := &Journal{owner: o, disk: opt.Disk, from: opt.CompactFrom, log: opt.Log, file: file}
 	j.changed.L = &j.mu
 	if err := j.openFile(path); err != nil {
 		return nil, errors.Join(err, j.file.Close())
@@ -107,7 +117,7 @@ func openJournal(path string, opt journalOptions, o owner) (*journal, error) {
 	return j, nil
 }
 
-func (j *journal) openFile(path string) (err error) {
+func (j *Journal) openFile(path string) (err error) {
 	// The file is replaced, not a link to it, which may have been the first to
 	// exist: so this comes after it was made.
 	if j.path, err = j.disk.Resolve(path); err != nil {
@@ -134,13 +144,13 @@ func (j *journal) openFile(path string) (err error) {
 	return j.compactAtStart(version)
 }
 
-// close makes what was acknowledged safe, which it is already, and closes the
+// Close makes what was acknowledged safe, which it is already, and closes the
 // file. Nothing can begin any more.
-func (j *journal) close() error {
+func (j *Journal) Close() error {
 	j.running.Lock()
 	defer j.running.Unlock()
-	err := j.settle()
-	if errors.Is(err, errClosed) {
+	err := j.Settle()
+	if errors.Is(err, ErrClosed) {
 		return nil
 	}
 	j.mu.Lock()
@@ -148,13 +158,13 @@ func (j *journal) close() error {
 	for j.compacting || j.flushing {
 		j.changed.Wait()
 	}
-	j.err = errClosed
+	j.err = ErrClosed
 	return errors.Join(err, j.file.Close())
 }
 
-// begin comes before anything that may commit: what the file does not take shall
+// Begin comes before anything that may commit: what the file does not take shall
 // not take effect in memory either. The file is not closed before end is called.
-func (j *journal) begin() (end func(), err error) {
+func (j *Journal) Begin() (end func(), err error) {
 	if j == nil {
 		return func() {}, nil
 	}
@@ -168,9 +178,9 @@ func (j *journal) begin() (end func(), err error) {
 	return j.running.RUnlock, nil
 }
 
-// append adds an entry of some weight, in pieces. The owner is in the middle of a
+// Append adds an entry of some weight, in pieces. The owner is in the middle of a
 // commit, so what is large was encoded before.
-func (j *journal) append(weight int64, pieces ...[]byte) {
+func (j *Journal) Append(weight int64, pieces ...[]byte) {
 	if j == nil {
 		return
 	}
@@ -184,9 +194,9 @@ func (j *journal) append(weight int64, pieces ...[]byte) {
 	j.told += weight
 }
 
-// settle waits until all that is committed so far is safe. Whoever comes first
+// Settle waits until all that is committed so far is safe. Whoever comes first
 // flushes for those who come meanwhile.
-func (j *journal) settle() error {
+func (j *Journal) Settle() error {
 	if j == nil {
 		return nil
 	}
@@ -204,7 +214,7 @@ func (j *journal) settle() error {
 }
 
 // flushNow flushes, with the journal's mutex let go meanwhile.
-func (j *journal) flushNow() {
+func (j *Journal) flushNow() {
 	upto, err := uint64(0), errPanicked
 	j.flushing = true
 	j.mu.Unlock()
@@ -222,7 +232,7 @@ func (j *journal) flushNow() {
 // flush writes one line. After a failure nobody knows what the file has, so
 // nothing is tried again: a later line behind a torn one, or a later success of
 // an fsync that failed once, would be no proof.
-func (j *journal) flush() (upto uint64, err error) {
+func (j *Journal) flush() (upto uint64, err error) {
 	t := j.take()
 	if len(t.entries) > 0 {
 		n, err := writeLine(j.file, t.entries...)
@@ -255,7 +265,7 @@ type taken struct {
 	snapshot *snapshot // with what the entries tell of, when compacting is due
 }
 
-func (j *journal) take() (t taken) {
+func (j *Journal) take() (t taken) {
 	due := j.due()
 	j.owner.Between(due, func() {
 		t = j.takeEntries()
@@ -266,7 +276,7 @@ func (j *journal) take() (t taken) {
 	return t
 }
 
-func (j *journal) takeEntries() taken {
+func (j *Journal) takeEntries() taken {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	t := taken{entries: j.entries, upto: j.appended}
@@ -274,27 +284,27 @@ func (j *journal) takeEntries() taken {
 	return t
 }
 
-// A status is what a journal is about.
-type status struct {
+// A Status says what a journal is doing.
+type Status struct {
 	Size                          int64  // of the file
 	Waiting                       int    // pieces of entries that are not flushed
 	Appended                      uint64 // entries so far
 	Flushing, Compacting, Closing bool
 }
 
-// status returns what the journal is about.
-func (j *journal) status() status {
+// Status returns what the journal is doing.
+func (j *Journal) Status() Status {
 	closing := !j.running.TryRLock()
 	if !closing {
 		j.running.RUnlock()
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return status{j.size, len(j.entries), j.appended, j.flushing, j.compacting, closing}
+	return Status{j.size, len(j.entries), j.appended, j.flushing, j.compacting, closing}
 }
 
-// waitCompacted waits for a compaction that is under way.
-func (j *journal) waitCompacted() {
+// WaitCompacted waits for a compaction that is under way.
+func (j *Journal) WaitCompacted() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for j.compacting {

@@ -1,6 +1,6 @@
 //go:build unix && !solaris && !aix
 
-package engine
+package journal
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 func lockFile(file *os.File) error {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return errInUse
+		return ErrInUse
 	}
 	return err
 }

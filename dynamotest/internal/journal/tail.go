@@ -1,4 +1,4 @@
-package engine
+package journal
 
 import (
 	"bytes"
@@ -21,12 +21,12 @@ import (
 // newline is kept. Every other one was written whole, may have been acknowledged,
 // and is damaged.
 
-// sector is the least that a disk writes all of or nothing.
-const sector = 512
+// Sector is the least that a disk writes all of or nothing.
+const Sector = 512
 
 // ending judges what follows the last whole line, which is no whole line itself.
 // It returns one that lacked nothing but its newline, with that.
-func (j *journal) ending(line []byte, rest io.Reader, number int, reason string) (mended []byte, err error) {
+func (j *Journal) ending(line []byte, rest io.Reader, number int, reason string) (mended []byte, err error) {
 	var tail tail
 	if _, err := io.Copy(&tail, rest); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (j *journal) ending(line []byte, rest io.Reader, number int, reason string)
 	return nil, nil
 }
 
-func (j *journal) warn(what string, number, bytes int, reason string) {
+func (j *Journal) warn(what string, number, bytes int, reason string) {
 	j.log.Warn("dynamotest: "+what, "file", j.path, "line", number, "byte", j.size, "bytes", bytes, "reason", reason)
 }
 
@@ -61,7 +61,7 @@ func (j *journal) warn(what string, number, bytes int, reason string) {
 // process that wrote it may have been killed before the line was safe, or after
 // the disk had failed to make it so: then it is there to read, perhaps in memory
 // alone, and only what is written once more is known to be safe.
-func (j *journal) secure(line []byte) error {
+func (j *Journal) secure(line []byte) error {
 	if err := j.file.Truncate(j.size); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func blank(p []byte) bool { return len(bytes.Trim(p, "\x00")) == 0 }
 // at a byte of the file.
 func holed(line []byte, at int64) bool {
 	for len(line) > 0 {
-		n := min(len(line), sector-int(at%sector))
+		n := min(len(line), Sector-int(at%Sector))
 		if blank(line[:n]) {
 			return true
 		}
@@ -102,8 +102,8 @@ func holed(line []byte, at int64) bool {
 	return false
 }
 
-// checked returns what a whole line holds, or why it is none.
-func checked(line []byte) (entries []byte, reason string) {
+// Checked returns what a whole line holds, or why it is none.
+func Checked(line []byte) (entries []byte, reason string) {
 	line, whole := bytes.CutSuffix(line, []byte("\n"))
 	if !whole {
 		return nil, "it has no end"

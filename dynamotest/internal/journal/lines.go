@@ -1,4 +1,4 @@
-package engine
+package journal
 
 import (
 	"bufio"
@@ -9,21 +9,22 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-func appendEntry(entries []byte, at time.Time, members func(w *api.Writer)) []byte {
-	w := api.Writer{Buf: appendStart(entries, at)}
+// AppendEntry appends an entry with its time and members.
+func AppendEntry(entries []byte, at time.Time, members func(w *api.Writer)) []byte {
+	w := api.Writer{Buf: AppendStart(entries, at)}
 	members(&w)
-	return append(w.Buf, entryEnd...)
+	return append(w.Buf, EntryEnd...)
 }
 
-// appendStart begins an entry.
-func appendStart(entries []byte, at time.Time) []byte {
+// AppendStart begins an entry.
+func AppendStart(entries []byte, at time.Time) []byte {
 	return appendTime(append(entries, `{"At":`...), at)
 }
 
-const entryEnd = "},"
+const EntryEnd = "},"
 
-// lines writes entries to a file, several a line. Its first error stays.
-type lines struct {
+// Lines writes entries to a file, several a line. Its first error stays.
+type Lines struct {
 	to      *bufio.Writer
 	size    int64
 	entries []byte
@@ -33,14 +34,15 @@ type lines struct {
 // lineSize is about how many bytes of entries a line has.
 const lineSize = 1 << 16
 
-func (l *lines) add(at time.Time, members func(w *api.Writer)) {
-	l.entries = appendEntry(l.entries, at, members)
+// Add adds an entry.
+func (l *Lines) Add(at time.Time, members func(w *api.Writer)) {
+	l.entries = AppendEntry(l.entries, at, members)
 	if len(l.entries) >= lineSize {
 		l.flush()
 	}
 }
 
-func (l *lines) flush() {
+func (l *Lines) flush() {
 	if len(l.entries) > 0 && l.err == nil {
 		n, err := writeLine(l.to, l.entries)
 		l.size, l.err = l.size+int64(n), err
@@ -48,7 +50,7 @@ func (l *lines) flush() {
 	l.entries = l.entries[:0]
 }
 
-func (l *lines) raw(text []byte) {
+func (l *Lines) raw(text []byte) {
 	n, err := l.to.Write(text)
 	l.size, l.err = l.size+int64(n), err
 }

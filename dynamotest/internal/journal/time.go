@@ -1,4 +1,4 @@
-package engine
+package journal
 
 import (
 	"fmt"
@@ -22,7 +22,8 @@ func appendTime(b []byte, t time.Time) []byte {
 	return n.Add(n, big.NewInt(int64(t.Nanosecond()))).Append(b, 10)
 }
 
-func writeTime(w *api.Writer, name string, t time.Time) {
+// WriteTime writes a member that is a time.
+func WriteTime(w *api.Writer, name string, t time.Time) {
 	w.Key(name)
 	w.Buf = appendTime(w.Buf, t)
 }
@@ -30,7 +31,8 @@ func writeTime(w *api.Writer, name string, t time.Time) {
 // longestTime is that of the seconds that 64 bits hold.
 const longestTime = len("-9223372036854775808000000000")
 
-func parseTime(text string) (time.Time, error) {
+// ParseTime reads a time as it was written.
+func ParseTime(text string) (time.Time, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return time.Unix(0, n), nil
 	}

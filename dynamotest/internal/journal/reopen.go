@@ -1,4 +1,4 @@
-package engine
+package journal
 
 import (
 	"bufio"
@@ -10,13 +10,13 @@ import (
 
 // reopen does again what the file tells of, mends a torn end, and leaves the file
 // where the next line belongs. It returns the version of its format.
-func (j *journal) reopen() (version int, err error) {
+func (j *Journal) reopen() (version int, err error) {
 	in := bufio.NewReaderSize(j.file, 1<<20)
 	start, err := in.Peek(len(header(journalFormat)) + 1)
 	switch {
 	case err != nil && err != io.EOF:
 		return 0, err
-	case err == io.EOF && unborn(start):
+	case err == io.EOF && Unborn(start):
 		return journalFormat, j.start()
 	}
 	head, err := in.ReadString('\n')
@@ -30,14 +30,14 @@ func (j *journal) reopen() (version int, err error) {
 }
 
 // redoLines does what the lines behind the first one tell, and secures the last.
-func (j *journal) redoLines(in *bufio.Reader, last []byte) error {
+func (j *Journal) redoLines(in *bufio.Reader, last []byte) error {
 	j.size = int64(len(last))
 	for number := 2; ; number++ {
 		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
 			return err
 		}
-		entries, reason := checked(line)
+		entries, reason := Checked(line)
 		if reason != "" {
 			if line, err = j.ending(line, in, number, reason); err != nil {
 				return err
@@ -45,7 +45,7 @@ func (j *journal) redoLines(in *bufio.Reader, last []byte) error {
 			if line == nil {
 				return j.secure(last)
 			}
-			entries, _ = checked(line)
+			entries, _ = Checked(line)
 		}
 		told, err := j.owner.Redo(entries)
 		if err != nil {
@@ -59,9 +59,9 @@ func (j *journal) redoLines(in *bufio.Reader, last []byte) error {
 
 func header(version int) string { return fmt.Sprintf("%s%d\n", journalName, version) }
 
-// unborn tells whether a file is new, or what a crash left of its first line,
+// Unborn tells whether a file is new, or what a crash left of its first line,
 // before which nothing was acknowledged.
-func unborn(file []byte) bool {
+func Unborn(file []byte) bool {
 	head := header(journalFormat)
 	for i, b := range file {
 		if i >= len(head) || b != head[i] && b != 0 {
@@ -83,7 +83,7 @@ func versionOf(head string) (int, error) {
 	return version, nil
 }
 
-func (j *journal) start() error {
+func (j *Journal) start() error {
 	if err := j.cutAt(0); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (j *journal) start() error {
 	return j.file.Sync()
 }
 
-func (j *journal) cutAt(end int64) error {
+func (j *Journal) cutAt(end int64) error {
 	if err := j.file.Truncate(end); err != nil {
 		return err
 	}

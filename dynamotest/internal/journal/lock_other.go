@@ -1,6 +1,6 @@
 //go:build !unix || solaris || aix
 
-package engine
+package journal
 
 import "os"
 

@@ -1,4 +1,4 @@
-package engine
+package journal
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 )
 
-// A disk is where journals are. Tests put one in its place that fails, or loses
+// A Disk is where journals are. Tests put one in its place that fails, or loses
 // its power.
-type disk interface {
+type Disk interface {
 	// Open opens a file to read and write, which is made if it does not exist.
-	Open(path string) (dataFile, error)
+	Open(path string) (File, error)
 
 	// Resolve returns the path of a file that stays its own when links and the
 	// working folder change.
@@ -21,13 +21,13 @@ type disk interface {
 
 	// Create makes an empty file, with the permissions of another. It fails when
 	// anything has the name.
-	Create(path string, like dataFile) (dataFile, error)
+	Create(path string, like File) (File, error)
 
 	// Lock keeps other processes from using an open file until it is closed.
-	Lock(file dataFile) error
+	Lock(file File) error
 
 	// Named tells, by an error, when a path is no longer that of an open file.
-	Named(path string, file dataFile) error
+	Named(path string, file File) error
 
 	Rename(from, to string) error
 
@@ -41,7 +41,8 @@ type disk interface {
 	SyncFolder(path string) error
 }
 
-type dataFile interface {
+// A File is an open data file.
+type File interface {
 	io.ReadWriteSeeker
 	io.ReaderAt
 	io.Closer
@@ -53,7 +54,7 @@ type osDisk struct{}
 
 type osFile struct{ *os.File }
 
-func (osDisk) Open(path string) (dataFile, error) {
+func (osDisk) Open(path string) (File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (osDisk) Resolve(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-func (d osDisk) Create(path string, like dataFile) (dataFile, error) {
+func (d osDisk) Create(path string, like File) (File, error) {
 	info, err := like.(osFile).Stat()
 	if err != nil {
 		return nil, err
@@ -102,25 +103,25 @@ func permit(file *os.File, mode fs.FileMode) error {
 }
 
 var (
-	errInUse = errors.New("another process uses it, or a server of this one that is not closed")
-	errMoved = errors.New("it was moved, removed or replaced while it was open")
+	ErrInUse = errors.New("another process uses it, or a server of this one that is not closed")
+	ErrMoved = errors.New("it was moved, removed or replaced while it was open")
 )
 
-func (osDisk) Lock(file dataFile) error {
+func (osDisk) Lock(file File) error {
 	err := lockFile(file.(osFile).File)
-	if err != nil && !errors.Is(err, errInUse) {
+	if err != nil && !errors.Is(err, ErrInUse) {
 		return fmt.Errorf("it cannot be locked: %w", err)
 	}
 	return err
 }
 
-func (osDisk) Named(path string, file dataFile) error {
+func (osDisk) Named(path string, file File) error {
 	opened, err := file.(osFile).Stat()
 	if err != nil {
 		return err
 	}
 	if named, err := os.Stat(path); err != nil || !os.SameFile(opened, named) {
-		return errors.Join(errMoved, err)
+		return errors.Join(ErrMoved, err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package engine
+package journal
 
 import (
 	"bufio"
@@ -28,13 +28,13 @@ import (
 // compactFrom is how much a file grows at least before it is compacted, in bytes.
 const compactFrom = 1 << 20
 
-func (j *journal) temporary() string { return j.path + ".compacting" }
+func (j *Journal) temporary() string { return j.path + ".compacting" }
 
 // removeLeft removes what a compaction has left that did not come to its end. It
 // began with the first line of a file, of which a crash may have kept a part, or
 // zeros. Anything else is somebody's.
-func (j *journal) removeLeft() error {
-	head, err := j.disk.Head(j.temporary(), sector)
+func (j *Journal) removeLeft() error {
+	head, err := j.disk.Head(j.temporary(), Sector)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (j *journal) removeLeft() error {
 
 // due tells whether the file has doubled since compacting was last thought of.
 // Whoever owns the flushing asks.
-func (j *journal) due() bool {
+func (j *Journal) due() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return !j.compacting && j.size >= 2*j.checked+j.from
@@ -57,7 +57,7 @@ func (j *journal) due() bool {
 
 // A snapshot is what a new file begins with.
 type snapshot struct {
-	write func(out *lines)
+	write func(out *Lines)
 	size  int64 // of the file that tells of the same
 	told  int64 // what that file told of
 	live  int64 // what the snapshot tells of, by the same weight
@@ -65,7 +65,7 @@ type snapshot struct {
 
 // compaction returns what to begin a new file with, nil when half of the old one
 // or more is about what there is. The caller is alone with the owner.
-func (j *journal) compaction() *snapshot {
+func (j *Journal) compaction() *snapshot {
 	j.checked = j.size
 	s := &snapshot{live: j.owner.Weight()}
 	j.mu.Lock()
@@ -80,7 +80,7 @@ func (j *journal) compaction() *snapshot {
 
 // compactAtStart compacts a file that has just been read, and one of an older
 // version in any case.
-func (j *journal) compactAtStart(version int) error {
+func (j *Journal) compactAtStart(version int) error {
 	old := version < journalFormat
 	if !old && !j.due() {
 		return nil
@@ -102,7 +102,7 @@ func (j *journal) compactAtStart(version int) error {
 }
 
 // compact is what runs beside the writers.
-func (j *journal) compact(s *snapshot) {
+func (j *Journal) compact(s *snapshot) {
 	err := j.rewrite(s)
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -113,12 +113,12 @@ func (j *journal) compact(s *snapshot) {
 	j.changed.Broadcast()
 }
 
-func (j *journal) complain(err error) {
+func (j *Journal) complain(err error) {
 	j.log.Warn("dynamotest: the data file was not compacted", "file", j.path, "error", err)
 }
 
 // rewrite returns the error that left the old file in its place.
-func (j *journal) rewrite(s *snapshot) error {
+func (j *Journal) rewrite(s *snapshot) error {
 	next, err := j.disk.Create(j.temporary(), j.file)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (j *journal) rewrite(s *snapshot) error {
 	err = j.disk.Lock(next)
 	var size int64
 	if err == nil {
-		size, err = writeFile(next, s.write)
+		size, err = WriteFile(next, s.write)
 	}
 	if err == nil {
 		err = next.Sync() // while nobody waits for it
@@ -141,7 +141,7 @@ func (j *journal) rewrite(s *snapshot) error {
 }
 
 // replace puts the next file in the place of the one there is.
-func (j *journal) replace(next dataFile, size int64, s *snapshot) error {
+func (j *Journal) replace(next File, size int64, s *snapshot) error {
 	if err := j.own(); err != nil {
 		return err
 	}
@@ -182,14 +182,14 @@ func (j *journal) replace(next dataFile, size int64, s *snapshot) error {
 }
 
 // fail makes every request fail from now on.
-func (j *journal) fail(err error) {
+func (j *Journal) fail(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.err = errors.Join(j.err, err)
 }
 
 // own waits until nobody flushes, and keeps others from it.
-func (j *journal) own() error {
+func (j *Journal) own() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for j.flushing {
@@ -199,17 +199,17 @@ func (j *journal) own() error {
 	return j.err
 }
 
-func (j *journal) disown() {
+func (j *Journal) disown() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.flushing = false
 	j.changed.Broadcast()
 }
 
-// writeFile writes a file with the entries that a snapshot writes, and returns its
+// WriteFile writes a file with the entries that a snapshot writes, and returns its
 // size.
-func writeFile(file io.Writer, write func(out *lines)) (int64, error) {
-	out := &lines{to: bufio.NewWriterSize(file, 1<<20)}
+func WriteFile(file io.Writer, write func(out *Lines)) (int64, error) {
+	out := &Lines{to: bufio.NewWriterSize(file, 1<<20)}
 	out.raw([]byte(header(journalFormat)))
 	write(out)
 	out.flush()
