@@ -65,3 +65,29 @@ func TestAWideHoldAmongBusyItems(t *testing.T) {
 		t.Errorf("%d latches are still wanted", n)
 	}
 }
+
+// An item has one latch while anybody wants it, and none afterwards.
+func TestAnItemHasOneLatch(t *testing.T) {
+	t.Parallel()
+	var l latch.Set
+	id := latch.ID{Table: "users", Key: "a"}
+	held := l.HoldOne(id)
+	if n := l.Wanted(); n != 1 {
+		t.Fatalf("%d want a latch, one holds it", n)
+	}
+	second := make(chan *latch.Latch)
+	go func() { second <- l.HoldOne(id) }()
+	for l.Wanted() < 2 {
+		runtime.Gosched()
+	}
+	select {
+	case <-second:
+		t.Error("two hold one item")
+	default:
+	}
+	l.Release(id, held)
+	l.Release(id, <-second)
+	if n := l.Wanted(); n != 0 {
+		t.Errorf("%d still want a latch", n)
+	}
+}
