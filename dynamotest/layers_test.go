@@ -38,8 +38,9 @@ var layers = map[string]string{
 	"internal/bind":     "api attr expr partiql",
 	"internal/target":   "api attr bind partiql",
 	"internal/journal":  "api",
+	"internal/catalog":  "api attr keys",
 	// state, plan, commit, operations
-	"internal/engine": "api attr bind capacity expr journal jsonx keys latch partiql target tree",
+	"internal/engine": "api attr bind capacity catalog expr journal jsonx keys latch partiql target tree",
 	// what disturbs requests, and what carries them
 	"internal/fault": "api attr keys target",
 	"internal/wire":  "api capacity engine",
