@@ -22,7 +22,7 @@
 //     tables of its own.
 //   - [New] is for tests that need the server's own powers, such as its clock
 //     and its TTL sweep: always in process.
-//   - [Use] is for tests on a server that there is already: a fork of a seeded
+//   - [Use] is for tests on an existing server: a fork of a seeded
 //     one, or one with a data file. A fork with settings of its own, such as a
 //     clock, is a New with [Config].From.
 //   - [NewServer] needs no testing.T: examples, programs, other SDKs through

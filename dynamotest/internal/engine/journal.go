@@ -59,7 +59,7 @@ func (k *keeper) Snapshot() func(out *journal.Lines) {
 }
 
 // What the file tells of is weighed by the bytes of items, more or less, so that
-// it can be compared with what there is.
+// it can be compared with the present state.
 const entryWeight = 100
 
 func weight(rec *record) int64 { return int64(entryWeight + sizeOf(rec)) }
@@ -149,7 +149,7 @@ func (e *Engine) logLoaded(t *table, at time.Time) {
 	}
 }
 
-// weight is what a file would tell of that had only what there is.
+// weight is the weight of a file that would tell of the present state only.
 func (s *state) weight() int64 {
 	total := int64(0)
 	for _, t := range s.tables {

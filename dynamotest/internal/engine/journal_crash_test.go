@@ -71,7 +71,7 @@ func history() []step {
 	return steps
 }
 
-// do performs a step and tells whether the server acknowledged it.
+// do performs a step and reports whether the server acknowledged it.
 func (s step) do(e *Engine) bool {
 	return e.Do(context.Background(), s.op, []byte(s.body)).Err == nil
 }

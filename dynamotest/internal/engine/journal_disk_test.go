@@ -39,7 +39,7 @@ var errDisk = errors.New("the disk failed")
 
 func newModel() *model { return &model{names: map[string]*inode{}, kept: map[string]*inode{}} }
 
-// step counts an operation and tells whether it fails. The caller holds the
+// step counts an operation and reports whether it fails. The caller holds the
 // mutex.
 func (m *model) step() error {
 	m.operations++

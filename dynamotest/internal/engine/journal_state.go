@@ -22,7 +22,7 @@ import (
 //	{"At":…,"Serial":12}
 
 // write writes all that the state has. Tables come without their streams first,
-// so that their items are no news.
+// so that streams do not tell of their items.
 func (s *state) write(out *journal.Lines) {
 	for _, t := range s.sorted() {
 		out.Add(t.created, t.writeState)

@@ -262,7 +262,7 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 	return out
 }
 
-// plain tells whether every item is shown as it was read.
+// plain reports whether every item is shown as it was read.
 func (p *pager) plain() bool {
 	return p.Filter == nil && p.Selection == nil && p.req.Select.Value != selectCount
 }

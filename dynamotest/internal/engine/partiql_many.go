@@ -26,7 +26,7 @@ func checkMixed(operation string, list []*partiql.Bound) *api.Error {
 	return nil
 }
 
-// checkParameters refuses a request for a value that is none in any statement.
+// checkParameters refuses a request for a value that is invalid in any statement.
 func checkParameters(list []api.Statement) *api.Error {
 	for i := range list {
 		if err := list[i].ParametersErr; err != nil {
@@ -89,7 +89,7 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 	}), nil
 }
 
-// repeats tells whether two statements of a batch name one item. Statements that
+// repeats reports whether two statements of a batch name one item. Statements that
 // are none are nil.
 func (e *Engine) repeats(list []*partiql.Bound) bool {
 	seen := map[string]bool{}

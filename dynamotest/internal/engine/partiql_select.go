@@ -232,7 +232,7 @@ func (s *selector) readSpans(i int, after string) (page, *position) {
 	}
 }
 
-// more tells whether there is anything in a span after an item.
+// more reports whether there is anything in a span after an item.
 func (s *selector) more(i int, last attr.Map) bool {
 	s.req.StartKey = api.Item{Map: last, Set: true}
 	after, _ := s.start()

@@ -91,7 +91,7 @@ func (c *change) read() {
 	c.indexes = c.table.indexes
 }
 
-// current tells whether what changes begin from is still so.
+// current reports whether what changes begin from is still so.
 func (e *Engine) current(changes ...*change) bool {
 	for _, c := range changes {
 		now := change{table: c.table, key: c.key}
@@ -103,5 +103,5 @@ func (e *Engine) current(changes ...*change) bool {
 	return true
 }
 
-// sameIndex tells whether two indexes are one, perhaps with other settings.
+// sameIndex reports whether two indexes are one, perhaps with other settings.
 func sameIndex(x, y *index) bool { return x.items == y.items }

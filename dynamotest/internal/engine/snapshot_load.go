@@ -91,7 +91,7 @@ func (e *Engine) adopt(loaded *Engine) error {
 		e.serial++
 		t.id = tableID(e.serial)
 		e.place(t)
-		if t.stream.open() { // what is loaded is no change
+		if t.stream.open() { // what is loaded is not a change
 			e.openStream(t, t.stream.view, now)
 		}
 		e.logLoaded(t, now)

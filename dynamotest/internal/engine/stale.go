@@ -47,7 +47,7 @@ func (e *Engine) lag(x *index) time.Duration {
 	return e.opt.ReadLag
 }
 
-// lags tells whether the clock has a say in what is seen.
+// lags reports whether the clock has a say in what is seen.
 func (e *Engine) lags() bool { return e.opt.ReadLag > 0 || e.opt.IndexLag > 0 }
 
 // keepPast remembers what the table and its indexes hold before it is changed.

@@ -70,7 +70,7 @@ func (s *stream) close(now time.Time) {
 	}
 }
 
-// open tells whether changes are added. There may be no stream at all.
+// open reports whether changes are added. There may be no stream at all.
 func (s *stream) open() bool { return s != nil && !s.closed }
 
 func (s *stream) forgotten(now time.Time) bool { return s.closed && now.Sub(s.closedAt) > retention }

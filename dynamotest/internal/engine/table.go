@@ -121,7 +121,7 @@ func (x *index) project(t *table, rec *record) *record {
 	return newRecord(out)
 }
 
-// holds tells whether the index projects an attribute.
+// holds reports whether the index projects an attribute.
 func (x *index) holds(t *table, name string) bool {
 	return x.all || x.key.Has(name) || t.key.Has(name) || slices.Contains(x.include, name)
 }

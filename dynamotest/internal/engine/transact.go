@@ -132,7 +132,7 @@ type token struct {
 	payload api.Fingerprint
 }
 
-// spent tells whether a transaction has taken effect before, and what to say
+// spent reports whether a transaction has taken effect before, and what to say
 // then.
 func (e *Engine) spent(call *Call, tk token, writes []*write, now time.Time) (bool, *api.Error) {
 	if !tk.Set {

@@ -47,7 +47,7 @@ func (j *Journal) removeLeft() error {
 	return j.disk.Remove(j.temporary())
 }
 
-// due tells whether the file has doubled since compacting was last thought of.
+// due reports whether the file has doubled since compacting was last thought of.
 // Whoever owns the flushing asks.
 func (j *Journal) due() bool {
 	j.mu.Lock()
@@ -140,7 +140,7 @@ func (j *Journal) rewrite(s *snapshot) error {
 	return nil
 }
 
-// replace puts the next file in the place of the one there is.
+// replace puts the next file in the place of the existing one.
 func (j *Journal) replace(next File, size int64, s *snapshot) error {
 	if err := j.own(); err != nil {
 		return err

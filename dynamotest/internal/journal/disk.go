@@ -26,7 +26,7 @@ type Disk interface {
 	// Lock keeps other processes from using an open file until it is closed.
 	Lock(file File) error
 
-	// Named tells, by an error, when a path is no longer that of an open file.
+	// Named returns an error if a path is no longer that of an open file.
 	Named(path string, file File) error
 
 	Rename(from, to string) error
@@ -132,7 +132,7 @@ func (f osFile) Close() error { return errors.Join(unlockFile(f.File), f.File.Cl
 
 func (osDisk) Rename(from, to string) error { return os.Rename(from, to) }
 
-// A link is no file here: who made it wants what it leads to.
+// Head does not follow links: who made one wants what it leads to.
 func (osDisk) Head(path string, n int64) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -78,7 +78,7 @@ type Owner interface {
 	// called alone.
 	Between(alone bool, f func())
 
-	// Weight is what a file would weigh that told of nothing but what there is.
+	// Weight is the weight of a file that would tell of the present state only.
 	Weight() int64
 
 	// Snapshot returns what writes all that there is now, even when that has changed

@@ -59,7 +59,7 @@ func (j *Journal) redoLines(in *bufio.Reader, last []byte) error {
 
 func header(version int) string { return fmt.Sprintf("%s%d\n", journalName, version) }
 
-// Unborn tells whether a file is new, or what a crash left of its first line,
+// Unborn reports whether a file is new, or what a crash left of its first line,
 // before which nothing was acknowledged.
 func Unborn(file []byte) bool {
 	head := header(journalFormat)

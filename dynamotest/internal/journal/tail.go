@@ -24,7 +24,7 @@ import (
 // Sector is the least that a disk writes all of or nothing.
 const Sector = 512
 
-// ending judges what follows the last whole line, which is no whole line itself.
+// ending judges what follows the last whole line, which is not a whole line itself.
 // It returns one that lacked nothing but its newline, with that.
 func (j *Journal) ending(line []byte, rest io.Reader, number int, reason string) (mended []byte, err error) {
 	var tail tail
@@ -74,7 +74,7 @@ func (j *Journal) secure(line []byte) error {
 	return j.file.Sync()
 }
 
-// A tail is what follows a line. Zeros are no writing: they stand for blocks
+// A tail is what follows a line. Zeros do not count as written: they stand for blocks
 // that the file got and that nothing came into.
 type tail struct {
 	size    int
@@ -89,7 +89,7 @@ func (t *tail) Write(p []byte) (int, error) {
 
 func blank(p []byte) bool { return len(bytes.Trim(p, "\x00")) == 0 }
 
-// holed tells whether all that some sector has of a line is zeros. The line begins
+// holed reports whether all that some sector has of a line is zeros. The line begins
 // at a byte of the file.
 func holed(line []byte, at int64) bool {
 	for len(line) > 0 {

@@ -158,7 +158,7 @@ func (r *Reader) escape(dst []byte) ([]byte, bool) {
 }
 
 // unicode reads the four digits of a \u escape, and the second escape of a
-// surrogate pair. Half a pair is no character and is refused: to replace it
+// surrogate pair. Half a pair is not a character and is refused: to replace it
 // would make different strings equal.
 func (r *Reader) unicode() (rune, bool) {
 	ru, ok := r.hex4()

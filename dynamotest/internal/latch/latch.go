@@ -88,8 +88,8 @@ func lockAll(taken []*Latch) {
 	}
 }
 
-// lockOthers locks all latches but that which is locked already, or lets go of
-// that, too, and returns which it could not have.
+// lockOthers locks all latches except the one that is locked already. If it cannot
+// have one, it releases all, and returns which one it was.
 func lockOthers(taken []*Latch, locked int) (busy int) {
 	for i, h := range taken {
 		if i == locked || h.TryLock() {

@@ -21,7 +21,7 @@ func (t *Tree[V]) Descend(below string) iter.Seq2[string, V] {
 }
 
 // ascend walks the subtree. Only along the left edge of the range must keys be
-// compared with from; bounded tells whether n lies on it.
+// compared with from; bounded reports whether n lies on it.
 func (n *node[V]) ascend(from string, bounded bool, yield func(string, V) bool) bool {
 	start := 0
 	if bounded {

@@ -216,7 +216,7 @@ func (n *node[V]) removeLast() entry[V] {
 	return n.child(i).removeLast()
 }
 
-// thin tells whether the i-th child should get entries before one is taken
+// thin reports whether the i-th child should get entries before one is taken
 // from it. An only child has no neighbour to get them from; Delete lifts it
 // into the place of its empty parent.
 func (n *node[V]) thin(i int) bool {

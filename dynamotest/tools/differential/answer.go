@@ -56,7 +56,7 @@ func (a answer) equal(b answer) bool {
 	return a.repliesAs(b) && reflect.DeepEqual(a.accounts, b.accounts)
 }
 
-// repliesAs tells whether all but the accounts is equal.
+// repliesAs reports whether all but the accounts is equal.
 func (a answer) repliesAs(b answer) bool {
 	return a.status == b.status && a.kind == b.kind && reflect.DeepEqual(a.body, b.body)
 }

@@ -106,7 +106,7 @@ func (r *run) look(ctx context.Context, number uint64) (outcome, error) {
 	return same, nil
 }
 
-// An outcome tells whether the two servers hold the same after a request, as
+// An outcome reports whether the two servers hold the same after a request, as
 // far as can be told.
 type outcome int
 

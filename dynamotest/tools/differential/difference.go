@@ -14,15 +14,15 @@ import (
 
 // What the known differences ask of a difference, and of each answer.
 
-// refused tells whether both refused the request.
+// refused reports whether both refused the request.
 func (d difference) refused() bool {
 	return d.ours.status == http.StatusBadRequest && d.theirs.status == http.StatusBadRequest
 }
 
-// performed tells whether both did what they were asked for.
+// performed reports whether both did what they were asked for.
 func (d difference) performed() bool { return d.ours.ok() && d.theirs.ok() }
 
-// only tells whether both performed the request and answered the same, some
+// only reports whether both performed the request and answered the same, some
 // members aside.
 func (d difference) only(names ...string) bool {
 	return d.performed() && reflect.DeepEqual(without(d.ours.body, names...), without(d.theirs.body, names...))
@@ -36,10 +36,10 @@ func without(body object, names ...string) object {
 	return out
 }
 
-// op tells whether the request's operation is one of some.
+// op reports whether the request's operation is one of some.
 func (d difference) op(names ...string) bool { return slices.Contains(names, d.request.op) }
 
-// asks tells whether the request has a member.
+// asks reports whether the request has a member.
 func (d difference) asks(name string) bool { return d.asked[name] != nil }
 
 func (d difference) isStatement() bool {
@@ -60,10 +60,10 @@ func (d difference) text(member string) string {
 	return string(text)
 }
 
-// contains tells whether the request has a text anywhere.
+// contains reports whether the request has a text anywhere.
 func (d difference) contains(part string) bool { return strings.Contains(d.text(""), part) }
 
-// eachReply tells whether both answered a batch of statements, and each pair of
+// eachReply reports whether both answered a batch of statements, and each pair of
 // unequal replies is alike.
 func (d difference) eachReply(alike func(statement string, ours, theirs object) bool) bool {
 	ours, theirs, statements := d.ours.list("Responses"), d.theirs.list("Responses"), d.statements()
@@ -80,7 +80,7 @@ func (d difference) eachReply(alike func(statement string, ours, theirs object) 
 	return true
 }
 
-// strange tells whether a request names a table that none of the generator's is
+// strange reports whether a request names a table that none of the generator's is
 // called, or is about tables that come and go.
 func (d difference) strange() bool {
 	if d.request.raw != "" || slices.ContainsFunc(spareNames, d.contains) {
@@ -124,7 +124,7 @@ func code(reply object) any {
 	return err["Code"]
 }
 
-// repeats tells whether a request names one item twice, for which keys are equal
+// repeats reports whether a request names one item twice, for which keys are equal
 // as they are written, or as normalize has them.
 func (d difference) repeats(normalized bool) bool {
 	seen := map[string]bool{}
@@ -184,7 +184,7 @@ func elements(v any) []any {
 	return list
 }
 
-// descends tells whether a statement asks for items in descending order, and the
+// descends reports whether a statement asks for items in descending order, and the
 // first of some is after the last one.
 func (d difference) descends(items []any) bool {
 	statement, _ := d.asked["Statement"].(string)
@@ -206,7 +206,7 @@ func (d difference) descends(items []any) bool {
 	return byText(first, last) > 0
 }
 
-// filtersByLack tells whether a request that reads an index filters by what is
+// filtersByLack reports whether a request that reads an index filters by what is
 // in the table and not in the index.
 func (d difference) filtersByLack() bool {
 	name, filter := d.asked["IndexName"], d.text("FilterExpression")+d.text("ScanFilter")
@@ -224,7 +224,7 @@ func (d difference) filtersByLack() bool {
 	})
 }
 
-// differsAtStart tells whether all items that only one of the replies shows have
+// differsAtStart reports whether all items that only one of the replies shows have
 // the index's key of the start key.
 func (d difference) differsAtStart() bool {
 	start, _ := d.asked["ExclusiveStartKey"].(object)
@@ -279,7 +279,7 @@ func withoutIndexUnits(description any) object {
 	return out
 }
 
-// within tells whether a value is a part of another: some members of its maps,
+// within reports whether a value is a part of another: some members of its maps,
 // some elements of its lists.
 func within(part, whole any) bool {
 	switch part := part.(type) {
@@ -313,7 +313,7 @@ func (a answer) says(parts ...string) bool {
 
 func (a answer) hasCode(code string) bool { return slices.Contains(a.list("Codes"), any(code)) }
 
-// cancelsAs tells whether a transaction's reasons are those of b, as far as they
+// cancelsAs reports whether a transaction's reasons are those of b, as far as they
 // go: an action that cannot be performed may be passed over, and none need be
 // looked at after it.
 func (a answer) cancelsAs(b answer) bool {

@@ -19,7 +19,7 @@ type knownDifference struct {
 // known are the differences that have a reason.
 var known = slices.Concat(knownReplies, knownCollections, knownUnits)
 
-// explain names the known differences that one consists of, and tells whether
+// explain names the known differences that one consists of, and reports whether
 // they are all that there is to it. What a call took is compared, and explained,
 // only where the replies are the same.
 func explain(d difference) (names []string, all bool) {

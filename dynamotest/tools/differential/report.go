@@ -24,7 +24,7 @@ type report struct {
 	texts    map[[2]string]int // of errors, where they differ
 }
 
-// add counts an answer and tells whether there is no difference, or a known one.
+// add counts an answer and reports whether there is no difference, or a known one.
 func (rep *report) add(d difference) bool {
 	rep.mu.Lock()
 	defer rep.mu.Unlock()
@@ -52,7 +52,7 @@ func (rep *report) add(d difference) bool {
 	return known
 }
 
-// first tells whether no difference like this one has been seen.
+// first reports whether no difference like this one has been seen.
 func (rep *report) first(d difference) bool {
 	rep.mu.Lock()
 	defer rep.mu.Unlock()
