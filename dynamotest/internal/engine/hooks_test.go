@@ -10,7 +10,6 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
 // around is a hook that asks one function before a call and one after it.
@@ -112,44 +111,4 @@ func TestAPanicIsAnInternalError(t *testing.T) {
 		t.Errorf("got %v", res.Err)
 	}
 	do(t, eng, "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}}}`) // and it goes on
-}
-
-// A fault of a table finds every operation that names the table.
-func TestEveryOperationNamesItsTable(t *testing.T) {
-	t.Parallel()
-	const (
-		table  = `{"TableName":"plain"}`
-		item   = `{"TableName":"plain","Item":{"id":{"S":"a"}}}`
-		key    = `{"TableName":"plain","Key":{"id":{"S":"a"}}}`
-		tagged = `{"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/plain"`
-		stream = `"arn:aws:dynamodb:us-east-1:123456789012:table/plain/stream/2026-03-29T12:00:00.000`
-		insert = `{"Statement":"INSERT INTO plain VALUE {'id': 'a'}"}`
-	)
-	bodies := map[string]string{
-		"BatchExecuteStatement": `{"Statements":[` + insert + `]}`, "ExecuteStatement": insert, "ExecuteTransaction": `{"TransactStatements":[` + insert + `]}`,
-		"BatchGetItem":   `{"RequestItems":{"plain":{"Keys":[{"id":{"S":"a"}}]}}}`,
-		"BatchWriteItem": `{"RequestItems":{"plain":[{"DeleteRequest":{"Key":{"id":{"S":"a"}}}}]}}`,
-		"CreateTable":    plainTable, "DeleteTable": table, "DescribeTable": table, "UpdateTable": `{"TableName":"plain","DeletionProtectionEnabled":false}`,
-		"DescribeContinuousBackups": table, "UpdateContinuousBackups": `{"TableName":"plain","PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true}}`,
-		"DescribeTimeToLive": table, "UpdateTimeToLive": `{"TableName":"plain","TimeToLiveSpecification":{"AttributeName":"ttl","Enabled":true}}`,
-		"PutItem": item, "UpdateItem": key, "DeleteItem": key, "GetItem": key,
-		"Query":              `{"TableName":"plain","KeyConditionExpression":"id = :a","ExpressionAttributeValues":{":a":{"S":"a"}}}`,
-		"Scan":               table,
-		"TransactGetItems":   `{"TransactItems":[{"Get":` + key + `}]}`,
-		"TransactWriteItems": `{"TransactItems":[{"Put":` + item + `}]}`,
-		"TagResource":        tagged + `,"Tags":[{"Key":"a","Value":"b"}]}`, "UntagResource": tagged + `,"TagKeys":["a"]}`, "ListTagsOfResource": tagged + `}`,
-		"ListStreams": table, "DescribeStream": `{"StreamArn":` + stream + `"}`,
-		"GetShardIterator": `{"StreamArn":` + stream + `","ShardId":"shardId-00000000000000000001","ShardIteratorType":"LATEST"}`,
-		"GetRecords":       `{"ShardIterator":` + stream + `|1|AAAA"}`,
-	}
-	for _, op := range api.Operations(0) {
-		switch op {
-		case "DescribeEndpoints", "DescribeLimits", "ListTables":
-			continue // are about none
-		}
-		targets := target.Of(target.Decode(op, []byte(bodies[op])), func(string) []string { return []string{"id"} })
-		if len(targets) != 1 || targets[0].Table != "plain" {
-			t.Errorf("%s %s: targets %v", op, bodies[op], targets)
-		}
-	}
 }
