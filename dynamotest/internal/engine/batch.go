@@ -37,7 +37,7 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 		return nil, err
 	}
 	call.Cost = cost
-	capacity := capacity.ReportOf(req.ReturnCapacity, cost)
+	report := capacity.ReportOf(req.ReturnCapacity, cost)
 	return writeFunc(func(w *api.Writer) {
 		w.Object("Responses", func() {
 			for _, t := range tables {
@@ -49,7 +49,7 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 			}
 		})
 		writeUnread(w, tables)
-		capacity.WriteAll(w)
+		report.WriteAll(w)
 	}), nil
 }
 
@@ -183,11 +183,11 @@ func (e *Engine) batchWriteItem(call *Call, req *api.BatchWriteItem) (reply, *ap
 	for i := range changes {
 		call.Cost.Add(changes[i].cost)
 	}
-	capacity := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	return writeFunc(func(w *api.Writer) {
 		w.Object("UnprocessedItems", func() { writeLeft(w, left) })
 		writeCollections(w, req.ReturnItemSizeRange, changes)
-		capacity.WriteAll(w)
+		report.WriteAll(w)
 	}), nil
 }
 

@@ -89,11 +89,11 @@ func (e *Engine) getItem(call *Call, req *api.GetItem) (reply, *api.Error) {
 		return nil, err
 	}
 	call.Cost = capacity.Cost{{Table: t.name, Base: cost}}
-	capacity := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	return writeFunc(func(w *api.Writer) {
 		if rec != nil {
 			w.Item("Item", r.shown(rec))
 		}
-		capacity.WriteOne(w)
+		report.WriteOne(w)
 	}), nil
 }

@@ -306,7 +306,7 @@ func (p *pager) cost(read, fetched capacity.Units) capacity.Consumed {
 // reply is the reply to Query and Scan.
 func (p *pager) reply(call *Call, pg page) reply {
 	call.Cost = capacity.Cost{pg.cost}
-	capacity := capacity.ReportOf(p.req.ReturnCapacity, call.Cost)
+	report := capacity.ReportOf(p.req.ReturnCapacity, call.Cost)
 	return writeFunc(func(w *api.Writer) {
 		if p.req.Select.Value != selectCount {
 			if p.plain() {
@@ -323,6 +323,6 @@ func (p *pager) reply(call *Call, pg page) reply {
 		if pg.last != nil {
 			w.Item("LastEvaluatedKey", pg.last)
 		}
-		capacity.WriteOne(w)
+		report.WriteOne(w)
 	})
 }

@@ -48,14 +48,14 @@ func (e *Engine) executeStatement(call *Call, req *api.ExecuteStatement) (reply,
 	if err != nil {
 		return nil, err
 	}
-	capacity := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	return writeFunc(func(rep *api.Writer) {
 		rep.Array("Items", func() {
 			if shown := w.returned(&c); len(shown) > 0 {
 				rep.ItemElement(shown)
 			}
 		})
-		capacity.WriteOne(rep)
+		report.WriteOne(rep)
 	}), nil
 }
 

@@ -284,10 +284,10 @@ func (e *Engine) transactSelects(call *Call, req *api.ExecuteTransaction, list [
 }
 
 func transactionReply(call *Call, req *api.ExecuteTransaction, responses func(w *api.Writer)) reply {
-	capacity := capacity.ReportOf(req.ReturnCapacity, call.Cost)
-	capacity.Transactional = true
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	report.Transactional = true
 	return writeFunc(func(w *api.Writer) {
 		w.Array("Responses", func() { responses(w) })
-		capacity.WriteAll(w)
+		report.WriteAll(w)
 	})
 }

@@ -72,7 +72,7 @@ func (e *Engine) selectPage(call *Call, req *api.ExecuteStatement, b *partiql.Bo
 		return nil, refused
 	}
 	call.Cost = capacity.Cost{pg.cost}
-	items, capacity := s.show(pg).items, capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	items, report := s.show(pg).items, capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	return writeFunc(func(w *api.Writer) {
 		w.Array("Items", func() {
 			for _, item := range items {
@@ -85,7 +85,7 @@ func (e *Engine) selectPage(call *Call, req *api.ExecuteStatement, b *partiql.Bo
 		if pg.last != nil {
 			w.Item("LastEvaluatedKey", pg.last)
 		}
-		capacity.WriteOne(w)
+		report.WriteOne(w)
 	}), nil
 }
 

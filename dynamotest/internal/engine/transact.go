@@ -62,10 +62,10 @@ func (e *Engine) transactWriteItems(call *Call, req *api.TransactWriteItems) (re
 	if err != nil {
 		return nil, err
 	}
-	capacity := capacity.ReportOf(req.ReturnCapacity, call.Cost)
-	capacity.Transactional = true
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	report.Transactional = true
 	return writeFunc(func(w *api.Writer) {
-		capacity.WriteAll(w)
+		report.WriteAll(w)
 		writeCollections(w, req.ReturnItemSizeRange, changes)
 	}), nil
 }
@@ -250,8 +250,8 @@ func (e *Engine) transactGetItems(call *Call, req *api.TransactGetItems) (reply,
 	if err != nil {
 		return nil, err
 	}
-	capacity := capacity.ReportOf(req.ReturnCapacity, call.Cost)
-	capacity.Transactional = true
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	report.Transactional = true
 	return writeFunc(func(w *api.Writer) {
 		w.Array("Responses", func() {
 			for i, rec := range items {
@@ -262,7 +262,7 @@ func (e *Engine) transactGetItems(call *Call, req *api.TransactGetItems) (reply,
 				})
 			}
 		})
-		capacity.WriteAll(w)
+		report.WriteAll(w)
 	}), nil
 }
 
