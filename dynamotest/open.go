@@ -165,6 +165,12 @@ func (db *DB) Heal() (idle []string) { return db.tap.Heal() }
 // Meter is [Tap.Meter] of the client's Tap.
 func (db *DB) Meter(f func()) Cost { return db.tap.Meter(f) }
 
+// Attach is [Tap.Attach] of the client's Tap.
+func (db *DB) Attach(o *dynamodb.Options) { db.tap.Attach(o) }
+
+// Wrap is [Tap.Wrap] of the client's Tap.
+func (db *DB) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient { return db.tap.Wrap(next) }
+
 // Inject is like [Tap.Inject], but an invalid fault fails the test instead of
 // panicking.
 func (db *DB) Inject(f Fault) {

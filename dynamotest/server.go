@@ -108,6 +108,12 @@ func (s *Server) Heal() (idle []string) { return s.tap.Heal() }
 // Meter is [Tap.Meter] of the server's Tap.
 func (s *Server) Meter(f func()) Cost { return s.tap.Meter(f) }
 
+// Attach is [Tap.Attach] of the server's Tap.
+func (s *Server) Attach(o *dynamodb.Options) { s.tap.Attach(o) }
+
+// Wrap is [Tap.Wrap] of the server's Tap.
+func (s *Server) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient { return s.tap.Wrap(next) }
+
 // Client returns a client of the server: the SDK's own, over a transport that
 // answers on the caller's goroutine, with the server's Tap attached. It looks for
 // no endpoint and signs nothing: that is for networks. Options follow the defaults.
