@@ -133,7 +133,7 @@ func comment(t *testing.T, pkg, fn string) string {
 func TestReadmeConformance(t *testing.T) {
 	t.Parallel()
 	passed, of := 0, 0
-	for _, m := range regexp.MustCompile(`(?m)^tier\S+ (\d+)/(\d+)$`).FindAllStringSubmatch(read(t, "dynamotest/internal/emulation/results.txt"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^tier\S+ (\d+)/(\d+)$`).FindAllStringSubmatch(read(t, "dynamotest/tools/emulation/results.txt"), -1) {
 		p, _ := strconv.Atoi(m[1]) // digits
 		n, _ := strconv.Atoi(m[2])
 		passed, of = passed+p, of+n

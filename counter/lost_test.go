@@ -208,7 +208,7 @@ func TestAddUnkeyed(t *testing.T) {
 // One attempt, and the truth about it.
 func TestAddUnkeyedIsNeverRepeated(t *testing.T) {
 	t.Parallel()
-	for do, counted := range map[dynamotest.Disturbance]int64{dynamotest.LoseReply: 1, dynamotest.LoseRequest: 0} {
+	for do, counted := range map[dynamotest.Effect]int64{dynamotest.LoseReply: 1, dynamotest.LoseRequest: 0} {
 		e := open(t, counter.Config{})
 		e.db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem"})
 		var err error

@@ -58,8 +58,8 @@ func TestAddUnkeyedDisturbed(t *testing.T) {
 	}{
 		{dynamotest.Fault{Do: dynamotest.LoseReply}, true, 1},
 		{dynamotest.Fault{Do: dynamotest.LoseRequest}, true, 0},
-		{dynamotest.Fault{Do: dynamotest.DelayReply, Delay: time.Minute}, true, 1},
-		{dynamotest.Fault{Do: dynamotest.Delay, Delay: time.Minute}, true, 0},
+		{dynamotest.Fault{Do: dynamotest.DelayReply(time.Minute)}, true, 1},
+		{dynamotest.Fault{Do: dynamotest.Delay(time.Minute)}, true, 0},
 		{dynamotest.Fault{Do: dynamotest.Throttle}, false, 0},
 		{dynamotest.Fault{Do: dynamotest.Conflict, Times: -1}, false, 0},
 		{dynamotest.Fault{Do: dynamotest.InternalError}, true, 0},

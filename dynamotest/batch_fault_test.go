@@ -51,7 +51,7 @@ func reasonOf(err error) string {
 }
 
 // ofCustomer is a fault of all that one customer has.
-func ofCustomer(name string, do dynamotest.Disturbance) dynamotest.Fault {
+func ofCustomer(name string, do dynamotest.Effect) dynamotest.Fault {
 	key := orderKey(name, 1)
 	delete(key, "number")
 	return dynamotest.Fault{Do: do, Key: key}
@@ -62,7 +62,7 @@ func ofCustomer(name string, do dynamotest.Disturbance) dynamotest.Fault {
 func TestThrottledEntriesComeBack(t *testing.T) {
 	t.Parallel()
 	of := ofCustomer
-	const throttle, unprocessed = dynamotest.Throttle, dynamotest.Unprocessed
+	throttle, unprocessed := dynamotest.Throttle, dynamotest.Unprocessed
 	for _, tt := range []struct {
 		name   string
 		faults []dynamotest.Fault
@@ -75,7 +75,7 @@ func TestThrottledEntriesComeBack(t *testing.T) {
 		{"two", []dynamotest.Fault{of("ann", throttle), of("cy", throttle)}, "2 of 3 left", "2 of 3 left", 1, 0},
 		{"each", []dynamotest.Fault{of("ann", throttle), of("bo", throttle), of("cy", throttle)}, "TableWriteKeyRangeThroughputExceeded ×1", "TableReadKeyRangeThroughputExceeded ×1", 0, 0},
 		{"all", []dynamotest.Fault{{Do: throttle}}, "TableWriteKeyRangeThroughputExceeded ×1", "TableReadKeyRangeThroughputExceeded ×1", 0, 0},
-		{"none got through", []dynamotest.Fault{{Do: unprocessed, Entries: 2}, of("ann", throttle)}, "TableWriteKeyRangeThroughputExceeded ×1", "TableReadKeyRangeThroughputExceeded ×1", 0, 1},
+		{"none got through", []dynamotest.Fault{{Do: unprocessed.Last(2)}, of("ann", throttle)}, "TableWriteKeyRangeThroughputExceeded ×1", "TableReadKeyRangeThroughputExceeded ×1", 0, 1},
 		{"sent back already", []dynamotest.Fault{{Do: unprocessed}, of("ann", throttle)}, "3 of 3 left", "3 of 3 left", 0, 1},
 		{"refused as a whole", []dynamotest.Fault{of("ann", throttle), {Do: dynamotest.Unavailable}}, "ServiceUnavailable", "ServiceUnavailable", 0, 1},
 		{"nobody", []dynamotest.Fault{of("di", throttle)}, "0 of 3 left", "0 of 3 left", 3, 1},
@@ -110,7 +110,7 @@ func TestAnIndexHoldsEntriesBack(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
 	table := create(t, db)
-	hold := dynamotest.Fault{Do: dynamotest.Throttle, Op: "BatchWriteItem", Index: "by-day"}
+	hold := dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "BatchWriteItem"}
 	db.Inject(hold)
 	if got := writeBatch(t, db, table, "ann", "bo"); got != "IndexWriteKeyRangeThroughputExceeded ×1" {
 		t.Errorf("both: %s", got)
@@ -126,7 +126,7 @@ func TestAnIndexHoldsEntriesBack(t *testing.T) {
 // for the next one.
 func TestARefusedBatchSpendsNoFault(t *testing.T) {
 	t.Parallel()
-	const throttle, unprocessed = dynamotest.Throttle, dynamotest.Unprocessed
+	throttle, unprocessed := dynamotest.Throttle, dynamotest.Unprocessed
 	invalid := func(t *testing.T, db *dynamotest.DB, table string) string {
 		return writeBatch(t, db, table, "ann", "bo", "bo")
 	}

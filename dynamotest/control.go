@@ -6,67 +6,83 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/fault"
 )
 
 // control stands between a server's engine and its faults. The engine asks it
 // only while there is something to ask for.
 type control struct {
-	tap     *Tap
+	faults  *fault.Set
 	engine  *engine.Engine
 	latency time.Duration
 }
 
-func (c *control) arm() { c.engine.Hook(c) }
+func (c *control) arm() { c.engine.SetHook(c.decide) }
 
 func (c *control) disarm() {
 	if c.latency == 0 {
-		c.engine.Hook(nil)
+		c.engine.SetHook(nil)
 	}
 }
 
-// Before lets half of the latency pass and commits the faults that are due.
-func (c *control) Before(ctx context.Context, call *engine.Call) *api.Error {
+// decide lets half of the latency pass before a request and half after it, and
+// commits the faults that are due.
+func (c *control) decide(ctx context.Context, call *engine.Call) engine.Decision {
 	if wait(ctx, c.latency/2) != nil { // given up on the way: it never arrives
-		return &api.Error{Code: api.ServiceUnavailable, Message: "the caller gave up"}
+		return engine.Decision{Answer: &api.Error{Code: api.ServiceUnavailable, Message: "the caller gave up"}}
 	}
-	fate := c.tap.sentence(call)
-	call.Refuse, call.Errors = fate.refuse, fate.errors
-	if len(fate.parts) > 0 {
-		call.Refused = func(why *api.Error) { c.tap.refused(fate.parts, why) }
+	met := c.faults.Server(call.Operation, call.Targets)
+	var late *api.Error
+	if met.Answer != nil {
+		err := c.answer(met.Answer, call, met.Hit)
+		if !met.Answer.Late {
+			return engine.Decision{Answer: err}
+		}
+		late = err
 	}
-	if fate.answer == nil {
-		return nil
-	}
-	err := c.answer(fate.answer, call, fate.hit)
-	if fate.answer.After {
-		call.Late = err
-		return nil
-	}
-	return err
+	return engine.Decision{Refuse: refusals(met.Refuse), After: func(refused *api.Error) *api.Error {
+		if met.Refused != nil && refused != nil {
+			met.Refused(refused.Code)
+		}
+		_ = wait(ctx, c.latency/2) // it has taken effect, whether or not the caller hears
+		return late
+	}}
 }
 
-// After lets the other half of the latency pass.
-func (c *control) After(ctx context.Context, call *engine.Call) *api.Error {
-	if call.Refused != nil && call.Err != nil {
-		call.Refused(call.Err)
-	}
-	_ = wait(ctx, c.latency/2) // it has taken effect, whether or not the caller hears
-	return call.Late
-}
-
-func (c *control) answer(f *fault, call *engine.Call, hit []bool) *api.Error {
-	switch f.Do {
-	case Throttle:
-		return c.engine.Throttled(call, hit, f.throttling())
-	case Conflict:
+func (c *control) answer(effect *fault.Effect, call *engine.Call, hit []bool) *api.Error {
+	switch effect.Kind {
+	case fault.Throttle:
+		return c.engine.Throttled(call, hit, throttling(effect))
+	case fault.Conflict:
 		return engine.Conflict(call, hit)
-	case Unavailable:
+	case fault.Unavailable:
 		return engine.ErrUnavailable
 	}
 	return engine.ErrInternal
 }
 
-// wait returns early when the context ends, and tells so.
+func throttling(effect *fault.Effect) engine.Throttling {
+	return engine.Throttling{OnDemand: effect.Code == api.Throttling, Reason: effect.Reason, Index: effect.ByIndex}
+}
+
+// refusals are what the entries of a batch meet.
+func refusals(effects []*fault.Effect) []*api.Error {
+	errs := make([]*api.Error, len(effects))
+	for i, effect := range effects {
+		switch {
+		case effect == nil:
+		case effect.Kind == fault.Throttle:
+			errs[i] = throttling(effect).OfStatement()
+		case effect.Kind == fault.Conflict:
+			errs[i] = engine.ErrConflict
+		default:
+			errs[i] = engine.ErrInternal
+		}
+	}
+	return errs
+}
+
+// wait returns early, with the context's error, when the context ends.
 func wait(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil

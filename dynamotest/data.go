@@ -11,10 +11,9 @@ import (
 // power fails. Callers side by side share one fsync.
 //
 // The file has everything: tables with all their settings, items, streams with
-// their records, the tokens of transactions. It grows with every write, until
-// more than half of it is about what is over; then, beside the callers and at the
-// next start, it is replaced by a new file without that, which is written to
-// FILE.compacting and renamed. A link to the file stays one. What has that name and
+// their records, the tokens of transactions. It grows with every write.
+// When more than half of it is obsolete, it is rewritten in the background, or at the
+// next start: a new file without that is written to FILE.compacting and renamed. A link to the file stays one. What has that name and
 // was not left there by a crash stays where it is, and OpenServer refuses to open the
 // file beside it.
 //

@@ -252,7 +252,7 @@ func grow(t *testing.T, srv *dynamotest.Server) {
 	}
 }
 
-// checkShrunk tells whether the file was compacted while it grew, which Close has
+// checkShrunk reports whether the file was compacted while it grew, which Close has
 // waited for. At least its first megabyte is gone then. How much of the rest is
 // there was the scheduler's choice: what is written meanwhile stays.
 func checkShrunk(t *testing.T, file string) {

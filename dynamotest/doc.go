@@ -22,7 +22,7 @@
 //     tables of its own.
 //   - [New] is for tests that need the server's own powers, such as its clock
 //     and its TTL sweep: always in process.
-//   - [Use] is for tests on a server that there is already: a fork of a seeded
+//   - [Use] is for tests on an existing server: a fork of a seeded
 //     one, or one with a data file. A fork with settings of its own, such as a
 //     clock, is a New with [Config].From.
 //   - [NewServer] needs no testing.T: examples, programs, other SDKs through
@@ -53,14 +53,20 @@
 //	Do                         where         the caller sees
 //	LoseRequest                any backend   connection reset; nothing happened
 //	LoseReply                  any backend   connection reset; it happened
-//	Delay, DelayReply          any backend   a slow call, or its context's end
+//	Delay(d), DelayReply(d)    any backend   a slow call, or its context's end
 //	Throttle                   this server   ProvisionedThroughputExceededException
-//	InternalError, Unavailable this server   500, 503; with After it happened
+//	InternalError, Unavailable this server   500, 503; with After() it happened
 //	Conflict                   this server   TransactionConflictException, or a cancelled transaction
 //	Unprocessed                this server   entries of a batch come back
 //
+// An effect may be said more precisely:
+//
+//	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "PutItem"})
+//	db.Inject(dynamotest.Fault{Do: dynamotest.Unavailable.After(), Table: "orders", Nth: 2})
+//	db.Inject(dynamotest.Fault{Do: dynamotest.Unprocessed.Last(10), Op: "BatchWriteItem"})
+//
 // A batch of which some entries are throttled sends those back, too. In
-// BatchExecuteStatement the last two and Throttle befall statements, each of which
+// BatchExecuteStatement the last two and Throttle affect statements, each of which
 // has an Error of its own in the reply.
 //
 // A fault that no request could meet is refused when it is injected. A table or a
@@ -74,7 +80,7 @@
 // In a bubble use the context of the bubble's own T.
 //
 // Throttling has that name here whatever the table's billing mode. AWS may call it
-// ThrottlingException where a table is on demand, and [Fault].Code chooses so:
+// ThrottlingException where a table is on demand, and [Throttling.As] chooses so:
 // code that tells throttling from trouble should know both.
 //
 // # Streams

@@ -28,7 +28,7 @@ func ExampleFault_index() {
 	if err := schema.Create(ctx, db, orders("orders")); err != nil {
 		log.Fatal(err)
 	}
-	srv.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "PutItem", Index: "by-day"})
+	srv.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "PutItem"})
 	var throttled *types.ProvisionedThroughputExceededException
 	if errors.As(put(ctx, db, "orders", order("ann", 1)), &throttled) {
 		why := throttled.ThrottlingReasons[0]
@@ -85,7 +85,7 @@ func TestRequestsAboutTagsAndStreamsNameTheirTable(t *testing.T) {
 
 func TestAFaultFindsATableByItsARN(t *testing.T) {
 	t.Parallel()
-	for _, do := range []dynamotest.Disturbance{dynamotest.LoseRequest, dynamotest.InternalError} {
+	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.InternalError} {
 		db := dynamotest.New(t, nil)
 		table := create(t, db)
 		db.Inject(dynamotest.Fault{Do: do, Op: "PutItem", Table: ordersARN})
@@ -193,9 +193,9 @@ func TestAnIndexHoldsWritesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		client := once(db.Client())
-		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: op, Index: "global"})
-		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: op, Index: "local"}) // is part of its table
-		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Index: "global"})        // of reads
+		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("global"), Op: op})
+		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("local"), Op: op}) // is part of its table
+		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Index: "global"})         // of reads
 		if err := write(t.Context(), client, "others"); err != nil {
 			t.Errorf("%s: a table without the index: %v", op, err)
 		}
@@ -225,6 +225,22 @@ func TestAnIndexHoldsWritesBack(t *testing.T) {
 	}
 }
 
+// Without an operation, an index holds all writes back that it may, and no reads.
+func TestAnIndexHoldsAnyWriteBack(t *testing.T) {
+	t.Parallel()
+	for op, write := range writers {
+		db := lagging(t, nil)
+		client := once(db.Client())
+		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("global")})
+		if _, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("orders"), IndexName: aws.String("global")}); err != nil {
+			t.Errorf("%s: a read: %v", op, err)
+		}
+		if err := write(t.Context(), client, "orders"); err == nil {
+			t.Errorf("%s was not held back", op)
+		}
+	}
+}
+
 // Throttling of a table on demand may have another name.
 func TestThrottlingByItsOtherName(t *testing.T) {
 	t.Parallel()
@@ -235,7 +251,7 @@ func TestThrottlingByItsOtherName(t *testing.T) {
 		db := dynamotest.New(t, nil)
 		table := create(t, db)
 		client := once(db.Client())
-		fault := dynamotest.Fault{Do: dynamotest.Throttle, Code: "ThrottlingException", Op: "PutItem", Index: tt.index}
+		fault := dynamotest.Fault{Do: dynamotest.Throttle.As("ThrottlingException").ByIndex(tt.index), Op: "PutItem"}
 		db.Inject(fault)
 		var throttled *types.ThrottlingException
 		if err := put(t.Context(), client, table, order("ann", 1)); !errors.As(err, &throttled) || !strings.Contains(throttled.ErrorMessage(), tt.text) {
@@ -253,7 +269,7 @@ func TestThrottlingByItsOtherName(t *testing.T) {
 	}
 	db := dynamotest.New(t, nil)
 	create(t, db)
-	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Code: "ThrottlingException", Key: orderKey("bo", 1)})
+	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.As("ThrottlingException"), Key: orderKey("bo", 1)})
 	if codes, _ := executeBatch(t, db.Client(), insertAnn1, insertBo1); !cmp.Equal(codes, []string{"", "ThrottlingError"}) {
 		t.Errorf("statements: %q", codes)
 	}

@@ -96,9 +96,9 @@ func TestServerFaultsAnswerInPlace(t *testing.T) {
 	}{
 		{"throttle", dynamotest.Fault{Do: dynamotest.Throttle}, "ProvisionedThroughputExceededException", 0},
 		{"internal error", dynamotest.Fault{Do: dynamotest.InternalError}, "InternalServerError", 0},
-		{"internal error after", dynamotest.Fault{Do: dynamotest.InternalError, After: true}, "InternalServerError", 1},
+		{"internal error after", dynamotest.Fault{Do: dynamotest.InternalError.After()}, "InternalServerError", 1},
 		{"unavailable", dynamotest.Fault{Do: dynamotest.Unavailable}, "ServiceUnavailable", 0},
-		{"unavailable after", dynamotest.Fault{Do: dynamotest.Unavailable, After: true}, "ServiceUnavailable", 1},
+		{"unavailable after", dynamotest.Fault{Do: dynamotest.Unavailable.After()}, "ServiceUnavailable", 1},
 		{"conflict", dynamotest.Fault{Do: dynamotest.Conflict}, "TransactionConflictException", 0},
 		{"another table", dynamotest.Fault{Do: dynamotest.Throttle, Table: "another"}, "<nil>", 1},
 		{"another key", dynamotest.Fault{Do: dynamotest.Throttle, Key: orderKey("bo", 1)}, "<nil>", 1},
@@ -128,9 +128,9 @@ func TestAnUnavailableServerIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := dynamotest.New(t, nil)
 		table := create(t, db)
-		for _, do := range []dynamotest.Disturbance{dynamotest.Throttle, dynamotest.InternalError, dynamotest.Unavailable, dynamotest.Conflict} {
+		for i, do := range []dynamotest.Effect{dynamotest.Throttle, dynamotest.InternalError, dynamotest.Unavailable, dynamotest.Conflict} {
 			db.Inject(dynamotest.Fault{Do: do, Op: "PutItem"})
-			err := put(t.Context(), db.Client(), table, order("ann", int(do)))
+			err := put(t.Context(), db.Client(), table, order("ann", i))
 			if retried := do != dynamotest.Conflict; (err == nil) != retried {
 				t.Errorf("%v: %v", do, err)
 			}
@@ -142,7 +142,7 @@ func TestThrottlingNamesTheResource(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
 	table := create(t, db)
-	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "Query", Reason: "IndexReadProvisionedThroughputExceeded"})
+	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.Because("IndexReadProvisionedThroughputExceeded"), Op: "Query"})
 	_, err := once(db.Client()).Query(t.Context(), &dynamodb.QueryInput{
 		TableName: &table, IndexName: aws.String("by-day"), KeyConditionExpression: aws.String("#d = :d"),
 		ExpressionAttributeNames:  map[string]string{"#d": "day"},
@@ -160,7 +160,7 @@ func TestThrottlingNamesTheResource(t *testing.T) {
 
 func TestATransactionMeetsAConflict(t *testing.T) {
 	t.Parallel()
-	for do, code := range map[dynamotest.Disturbance]string{dynamotest.Conflict: "TransactionConflict", dynamotest.Throttle: "ProvisionedThroughputExceeded"} {
+	for do, code := range map[dynamotest.Effect]string{dynamotest.Conflict: "TransactionConflict", dynamotest.Throttle: "ProvisionedThroughputExceeded"} {
 		db := dynamotest.New(t, nil)
 		table := create(t, db)
 		db.Inject(dynamotest.Fault{Do: do, Key: orderKey("ann", 2)})
@@ -197,7 +197,7 @@ func TestUnprocessedEntriesComeBack(t *testing.T) {
 		requests = append(requests, types.WriteRequest{PutRequest: &types.PutRequest{Item: order("ann", i)}})
 		keys = append(keys, orderKey("ann", i))
 	}
-	db.Inject(dynamotest.Fault{Do: dynamotest.Unprocessed, Op: "BatchWriteItem", Entries: 2})
+	db.Inject(dynamotest.Fault{Do: dynamotest.Unprocessed.Last(2), Op: "BatchWriteItem"})
 	db.Inject(dynamotest.Fault{Do: dynamotest.Unprocessed, Key: orderKey("ann", 0)})
 	wrote, err := db.Client().BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: requests}})
 	if err != nil {
@@ -209,7 +209,7 @@ func TestUnprocessedEntriesComeBack(t *testing.T) {
 	if _, err = db.Client().BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: wrote.UnprocessedItems}); err != nil {
 		t.Fatal(err)
 	}
-	db.Inject(dynamotest.Fault{Do: dynamotest.Unprocessed, Op: "BatchGetItem", Entries: 4})
+	db.Inject(dynamotest.Fault{Do: dynamotest.Unprocessed.Last(4), Op: "BatchGetItem"})
 	read, err := db.Client().BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: {Keys: keys}}})
 	if err != nil || len(read.Responses[table]) != 1 || len(read.UnprocessedKeys[table].Keys) != 4 {
 		t.Errorf("%v: %v", err, read)
@@ -226,8 +226,8 @@ func TestDelaysPassInABubble(t *testing.T) {
 			do()
 			return time.Since(began)
 		}
-		db.Inject(dynamotest.Fault{Do: dynamotest.Delay, Op: "PutItem", Delay: 3 * time.Second, Times: 2})
-		db.Inject(dynamotest.Fault{Do: dynamotest.DelayReply, Op: "PutItem", Delay: 2 * time.Second, Times: 2})
+		db.Inject(dynamotest.Fault{Do: dynamotest.Delay(3 * time.Second), Op: "PutItem", Times: 2})
+		db.Inject(dynamotest.Fault{Do: dynamotest.DelayReply(2 * time.Second), Op: "PutItem", Times: 2})
 		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
 		client := once(db.Client())
 		if d := took(func() { _ = put(t.Context(), client, table, order("ann", 1)) }); d != 5*time.Second {
@@ -296,38 +296,37 @@ func TestFaultsThatCannotBe(t *testing.T) {
 	document := map[string]types.AttributeValue{"customer": &types.AttributeValueMemberBOOL{}}
 	for want, f := range map[string]dynamotest.Fault{
 		"needs a server":            {Do: dynamotest.Throttle},
-		"no such Do":                {Op: "PutItem"},
-		"no such Do: Disturbance":   {Do: 99},
-		"Delay must be positive":    {Do: dynamotest.Delay},
-		"have a Delay":              {Do: dynamotest.LoseReply, Delay: time.Second},
-		"is no probability":         {Do: dynamotest.LoseReply, Chance: 2},
-		"NaN is no probability":     {Do: dynamotest.LoseReply, Chance: math.NaN()},
-		"not be negative, but":      {Do: dynamotest.LoseReply, Nth: -1},
-		"negative, but for":         {Do: dynamotest.LoseReply, Times: -2},
-		"and Entries must not":      {Do: dynamotest.Unprocessed, Entries: -1},
-		"have an After":             {Do: dynamotest.Throttle, After: true},
-		"has a Reason":              {Do: dynamotest.Conflict, Reason: "none"},
-		"has Entries":               {Do: dynamotest.Throttle, Entries: 2},
+		"it has no Do":              {Op: "PutItem"},
+		"delay must be positive":    {Do: dynamotest.Delay(0)},
+		"is not a probability":      {Do: dynamotest.LoseReply, Chance: 2},
+		"NaN is not a probability":  {Do: dynamotest.LoseReply, Chance: math.NaN()},
+		"not be negative, except":   {Do: dynamotest.LoseReply, Nth: -1},
+		"except for Times -1":       {Do: dynamotest.LoseReply, Times: -2},
+		"Last must be positive":     {Do: dynamotest.Unprocessed.Last(-1)},
 		`no operation "GetItm"`:     {Do: dynamotest.Throttle, Op: "GetItm"},
 		"GetItem meets no Conflict": {Do: dynamotest.Conflict, Op: "GetItem"},
 		"ListTables names no table": {Do: dynamotest.LoseReply, Op: "ListTables", Table: "orders"},
-		"PutItem is no batch":       {Do: dynamotest.Unprocessed, Op: "PutItem"},
+		"PutItem is not a batch":    {Do: dynamotest.Unprocessed, Op: "PutItem"},
 		"names no items":            {Do: dynamotest.LoseReply, Op: "Query", Key: orderKey("ann", 1)},
-		"a GetRecords names no":     {Do: dynamotest.LoseReply, Op: "GetRecords", Key: orderKey("ann", 1)},
+		"GetRecords names no":       {Do: dynamotest.LoseReply, Op: "GetRecords", Key: orderKey("ann", 1)},
 		"a table has no slash":      {Do: dynamotest.LoseReply, Table: "orders/by-day"},
 		`"orders/index/by-day": a`:  {Do: dynamotest.LoseReply, Table: "arn:aws:dynamodb:us-east-1:123456789012:table/orders/index/by-day"},
-		"the ARN of no table":       {Do: dynamotest.LoseReply, Table: "arn:aws:s3:::orders"},
+		"not that of a table":       {Do: dynamotest.LoseReply, Table: "arn:aws:s3:::orders"},
 		"give its own name":         {Do: dynamotest.LoseReply, Index: "orders/by-day"},
-		"of writes only Throttle":   {Do: dynamotest.LoseReply, Op: "PutItem", Index: "by-day"},
+		"PutItem reads no index":    {Do: dynamotest.LoseReply, Op: "PutItem", Index: "by-day"},
 		"to an index names no":      {Do: dynamotest.LoseReply, Index: "by-day", Key: orderKey("ann", 1)},
 		"read no Index":             {Do: dynamotest.Conflict, Index: "by-day"},
 		"batches read no Index":     {Do: dynamotest.Unprocessed, Op: "BatchGetItem", Index: "by-day"},
 		"GetItem reads no index":    {Do: dynamotest.Throttle, Op: "GetItem", Index: "by-day"},
-		"has a Code":                {Do: dynamotest.Conflict, Code: "ThrottlingException"},
-		"Throttle knows":            {Do: dynamotest.Throttle, Code: "SlowDown"},
-		"consumes no capacity":      {Do: dynamotest.Throttle, Op: "CreateTable", Code: "ThrottlingException"},
-		"nor a Reason":              {Do: dynamotest.Throttle, Op: "TagResource", Reason: "MadeUp"},
-		"and no key":                {Do: dynamotest.LoseReply, Key: document},
+		"Throttle knows":            {Do: dynamotest.Throttle.As("SlowDown")},
+		"consumes no capacity":      {Do: dynamotest.Throttle.As("ThrottlingException"), Op: "CreateTable"},
+		"nor a reason":              {Do: dynamotest.Throttle.Because("MadeUp"), Op: "TagResource"},
+		"not a probability":         {Do: dynamotest.LoseReply, Chance: -1},
+		"Query writes no items":     {Do: dynamotest.Throttle.ByIndex("by-day"), Op: "Query"},
+		"no request is both":        {Do: dynamotest.Throttle.ByIndex("by-day"), Index: "by-day"},
+		`Index "orders/by-day"`:     {Do: dynamotest.Throttle.ByIndex("orders/by-day")},
+		"Last must":                 {Do: dynamotest.Unprocessed.Last(0)},
+		"cannot be part of a key":   {Do: dynamotest.LoseReply, Key: document},
 	} {
 		func() {
 			defer func() {
@@ -344,11 +343,8 @@ func TestFaultsThatCannotBe(t *testing.T) {
 func TestAnOperationThatIsMisspelt(t *testing.T) {
 	t.Parallel()
 	dynamotest.NewTap().Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "OfTomorrow"})
-	for _, do := range []dynamotest.Disturbance{dynamotest.LoseReply, dynamotest.LoseRequest, dynamotest.DelayReply, dynamotest.Unavailable} {
+	for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest, dynamotest.DelayReply(time.Second), dynamotest.Unavailable} {
 		f := dynamotest.Fault{Do: do, Op: "PutItme"}
-		if do == dynamotest.DelayReply {
-			f.Delay = time.Second
-		}
 		func() {
 			defer func() {
 				if got := fmt.Sprint(recover()); !strings.Contains(got, `there is no operation "PutItme"`) {
@@ -387,10 +383,10 @@ func tried(t *testing.T, faults ...dynamotest.Fault) (first, second string, idle
 
 func TestFaultsCompose(t *testing.T) {
 	t.Parallel()
-	one := dynamotest.Fault{Do: dynamotest.Unprocessed, Entries: 1}
-	throttle, lateError := dynamotest.Fault{Do: dynamotest.Throttle}, dynamotest.Fault{Do: dynamotest.Unavailable, After: true}
+	one := dynamotest.Fault{Do: dynamotest.Unprocessed.Last(1)}
+	throttle, lateError := dynamotest.Fault{Do: dynamotest.Throttle}, dynamotest.Fault{Do: dynamotest.Unavailable.After()}
 	loseReply, loseRequest := dynamotest.Fault{Do: dynamotest.LoseReply}, dynamotest.Fault{Do: dynamotest.LoseRequest}
-	delayReply := dynamotest.Fault{Do: dynamotest.DelayReply, Delay: time.Microsecond, Times: 2}
+	delayReply := dynamotest.Fault{Do: dynamotest.DelayReply(time.Microsecond), Times: 2}
 	for _, tt := range []struct {
 		name          string
 		faults        []dynamotest.Fault
@@ -530,11 +526,11 @@ func TestEveryDisturbanceInABubble(t *testing.T) {
 	}{
 		{dynamotest.Fault{Do: dynamotest.LoseRequest}, single, outcome{"<nil>", 2, true}},
 		{dynamotest.Fault{Do: dynamotest.LoseReply}, batch, outcome{"<nil>", 2, true}},
-		{dynamotest.Fault{Do: dynamotest.Delay, Delay: time.Second}, single, outcome{"<nil>", 1, true}},
-		{dynamotest.Fault{Do: dynamotest.DelayReply, Delay: time.Second}, single, outcome{"<nil>", 1, true}},
+		{dynamotest.Fault{Do: dynamotest.Delay(time.Second)}, single, outcome{"<nil>", 1, true}},
+		{dynamotest.Fault{Do: dynamotest.DelayReply(time.Second)}, single, outcome{"<nil>", 1, true}},
 		{dynamotest.Fault{Do: dynamotest.Throttle}, single, outcome{"<nil>", 2, true}},
 		{dynamotest.Fault{Do: dynamotest.InternalError}, single, outcome{"<nil>", 2, true}},
-		{dynamotest.Fault{Do: dynamotest.InternalError, After: true}, single, outcome{"ConditionalCheckFailedException", 2, true}},
+		{dynamotest.Fault{Do: dynamotest.InternalError.After()}, single, outcome{"ConditionalCheckFailedException", 2, true}},
 		{dynamotest.Fault{Do: dynamotest.Unavailable}, single, outcome{"<nil>", 2, true}},
 		{dynamotest.Fault{Do: dynamotest.Unavailable, Times: 2}, single, outcome{"<nil>", 3, true}},
 		{dynamotest.Fault{Do: dynamotest.Unavailable, Times: 3}, single, outcome{"ServiceUnavailable", 3, true}},
@@ -589,7 +585,7 @@ func TestThrottlingOfIndexes(t *testing.T) {
 // named where tables are named, and by its ARN too; a key belongs to its table.
 func TestARequestIsUnderstoodOnItsWay(t *testing.T) {
 	t.Parallel()
-	for _, do := range []dynamotest.Disturbance{dynamotest.LoseRequest, dynamotest.InternalError} {
+	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.InternalError} {
 		db := dynamotest.New(t, nil)
 		table := create(t, db)
 		client := once(db.Client())
@@ -621,7 +617,7 @@ func TestARequestIsUnderstoodOnItsWay(t *testing.T) {
 // ends the test at once, with the reason.
 func TestAnEndpointCommitsNoFaultOfAServer(t *testing.T) {
 	t.Setenv(dynamotest.EndpointVariable, "http://127.0.0.1:1") // nothing is sent
-	for _, do := range []dynamotest.Disturbance{
+	for _, do := range []dynamotest.Effect{
 		dynamotest.Throttle, dynamotest.InternalError, dynamotest.Unavailable, dynamotest.Conflict, dynamotest.Unprocessed,
 	} {
 		r := &recorder{TB: t}

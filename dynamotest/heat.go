@@ -131,8 +131,8 @@ func peak(units, limit float64) string {
 	return fmt.Sprintf(" (peak %g of %g)", cents(units), limit)
 }
 
-// idle tells whether there is nothing to print but zeros.
+// idle reports whether there is nothing to print but zeros.
 func (h Heat) idle() bool { return h.Throttled == 0 && cents(h.RCU) == 0 && cents(h.WCU) == 0 }
 
-// cents rounds to hundredths: the shares of a Scan are no round numbers.
+// cents rounds to hundredths: the shares of a Scan are not round numbers.
 func cents(units float64) float64 { return math.Round(100*units) / 100 }

@@ -223,7 +223,7 @@ func lagging(t *testing.T, cfg *dynamotest.Config) *dynamotest.DB {
 	return db
 }
 
-// readers are all ways to read the order ann 1, each of which tells whether it
+// readers are all ways to read the order ann 1, each of which reports whether it
 // found it. Their names begin with what they may miss.
 func readers(client *dynamodb.Client) map[string]func(ctx context.Context) (bool, error) {
 	key, table := orderKey("ann", 1), aws.String("orders")

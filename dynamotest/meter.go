@@ -15,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
 // capacityHeader carries the price of every reply of this server, refusals
@@ -225,18 +226,18 @@ func (m *Meter) add(r *metered, s span, tables []consumed) {
 // consumed is ConsumedCapacity as it stands in a reply.
 type consumed struct {
 	TableName string
-	capacity
-	GlobalSecondaryIndexes map[string]capacity
-	LocalSecondaryIndexes  map[string]capacity
+	consumedUnits
+	GlobalSecondaryIndexes map[string]consumedUnits
+	LocalSecondaryIndexes  map[string]consumedUnits
 }
 
-type capacity struct {
+type consumedUnits struct {
 	CapacityUnits      float64
 	ReadCapacityUnits  *float64
 	WriteCapacityUnits *float64
 }
 
-func (c consumed) indexes() map[string]capacity {
+func (c consumed) indexes() map[string]consumedUnits {
 	all := maps.Clone(c.GlobalSecondaryIndexes)
 	if all == nil {
 		return c.LocalSecondaryIndexes
@@ -247,7 +248,7 @@ func (c consumed) indexes() map[string]capacity {
 
 // units takes the sides of a transaction where the reply tells them apart, and
 // otherwise the request's.
-func (c capacity) units(reads bool) Units {
+func (c consumedUnits) units(reads bool) Units {
 	switch {
 	case c.ReadCapacityUnits != nil || c.WriteCapacityUnits != nil:
 		return Units{RCU: value(c.ReadCapacityUnits), WCU: value(c.WriteCapacityUnits)}
@@ -257,20 +258,14 @@ func (c capacity) units(reads bool) Units {
 	return Units{WCU: c.CapacityUnits}
 }
 
-// The operations that read, and those of which only the request tells.
-var (
-	reads      = []string{"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
-	statements = []string{"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"}
-)
-
-// readsOnly tells whether a request consumes read units. DynamoDB performs no
+// readsOnly reports whether a request consumes read units. DynamoDB performs no
 // reads and writes in one: one statement tells of all.
-func readsOnly(op string, body []byte) bool {
-	if !slices.Contains(statements, op) {
-		return slices.Contains(reads, op)
+func readsOnly(op string, req api.Request) bool {
+	if row := api.OperationNamed(op); !row.Has(api.Statements) {
+		return row.Has(api.Reads)
 	}
-	targets := engine.TargetsOf(op, body, func(string) []string { return nil })
-	return slices.ContainsFunc(targets, func(t engine.Target) bool { return t.Read })
+	targets := target.Elsewhere(req)
+	return slices.ContainsFunc(targets, func(t target.Target) bool { return t.Read })
 }
 
 func value(x *float64) float64 {

@@ -94,7 +94,7 @@ func otherBackend(t *testing.T) (*dynamotest.Tap, *dynamodb.Client) {
 	return tap, dynamotest.Connect(backend.URL, tap.Attach)
 }
 
-// Of statements only the request tells whether they read or write.
+// Of statements only the request reports whether they read or write.
 func TestStatementsArePricedOnAnotherBackend(t *testing.T) {
 	t.Parallel()
 	tap, client := otherBackend(t)

@@ -26,7 +26,7 @@ const EndpointVariable = "DYNAMODB_ENDPOINT"
 // endpoint in DYNAMODB_ENDPOINT. Its Tap is that of its server, if it has one:
 // db.Meter and db.Server().Meter are the same, and so are their faults.
 type DB struct {
-	*Tap
+	tap    *Tap
 	t      testing.TB
 	client *dynamodb.Client
 	server *Server // nil on an endpoint
@@ -56,7 +56,7 @@ func Open(t testing.TB, options ...func(*dynamodb.Options)) *DB {
 	}
 	tap := NewTap()
 	client := Connect(endpoint, append(slices.Clone(options), tap.Attach)...)
-	db := &DB{Tap: tap, t: t, client: client, prefix: randomPrefix(t), names: map[string]bool{}}
+	db := &DB{tap: tap, t: t, client: client, prefix: randomPrefix(t), names: map[string]bool{}}
 	t.Cleanup(db.finish)
 	return db
 }
@@ -97,8 +97,8 @@ func New(t testing.TB, cfg *Config) *DB {
 	return inProcess(t, cfg)
 }
 
-// Use returns a database for the test that is on a server which there is
-// already: a fork, or one with a data file.
+// Use returns a database for the test on an existing server: a fork, or one with a
+// data file.
 //
 //	db := dynamotest.Use(t, seeded.Fork())
 //
@@ -113,7 +113,7 @@ func inProcess(t testing.TB, cfg *Config, options ...func(*dynamodb.Options)) *D
 }
 
 func use(t testing.TB, server *Server, options ...func(*dynamodb.Options)) *DB {
-	db := &DB{Tap: server.Tap, t: t, client: server.Client(options...), server: server, names: map[string]bool{}}
+	db := &DB{tap: server.tap, t: t, client: server.Client(options...), server: server, names: map[string]bool{}}
 	t.Cleanup(db.finish)
 	return db
 }
@@ -156,10 +156,26 @@ func (db *DB) InProcess() bool { return db.server != nil }
 // Server returns the server in this process, nil on an endpoint.
 func (db *DB) Server() *Server { return db.server }
 
-// Inject is [Tap.Inject], but that a fault which cannot be fails the test.
+// Tap returns the Tap of the client.
+func (db *DB) Tap() *Tap { return db.tap }
+
+// Heal is [Tap.Heal] of the client's Tap.
+func (db *DB) Heal() (idle []string) { return db.tap.Heal() }
+
+// Meter is [Tap.Meter] of the client's Tap.
+func (db *DB) Meter(f func()) Cost { return db.tap.Meter(f) }
+
+// Attach is [Tap.Attach] of the client's Tap.
+func (db *DB) Attach(o *dynamodb.Options) { db.tap.Attach(o) }
+
+// Wrap is [Tap.Wrap] of the client's Tap.
+func (db *DB) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient { return db.tap.Wrap(next) }
+
+// Inject is like [Tap.Inject], but an invalid fault fails the test instead of
+// panicking.
 func (db *DB) Inject(f Fault) {
 	db.t.Helper()
-	if err := db.inject(f); err != nil {
+	if err := db.tap.inject(f); err != nil {
 		db.t.Fatal(err)
 	}
 }

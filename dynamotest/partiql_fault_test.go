@@ -66,17 +66,18 @@ func TestAStatementMeetsFaults(t *testing.T) {
 		{"throttled index", dynamotest.Fault{Do: dynamotest.Throttle}, byDay, "ProvisionedThroughputExceededException IndexReadKeyRangeThroughputExceeded table/orders/index/by-day", 0},
 		{"an index read", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day", Table: "orders"}, byDay, "ProvisionedThroughputExceededException IndexReadKeyRangeThroughputExceeded table/orders/index/by-day", 0},
 		{"an index not read", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day"}, selectAnn1, "<nil>", 0},
-		{"an insert held back", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day", Table: "orders"}, insertAnn1, "ProvisionedThroughputExceededException IndexWriteKeyRangeThroughputExceeded table/orders/index/by-day", 0},
-		{"an update held back", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day", Key: ann}, updateAnn1, "ProvisionedThroughputExceededException IndexWriteKeyRangeThroughputExceeded table/orders/index/by-day", 0},
-		{"a delete held back", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day", Reason: "MadeUp"}, deleteAnn1, "ProvisionedThroughputExceededException MadeUp table/orders/index/by-day", 0},
-		{"no such index", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-week"}, insertAnn1, "<nil>", 1},
-		{"held back elsewhere", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day", Key: bo}, insertAnn1, "<nil>", 1},
-		{"for a reason", dynamotest.Fault{Do: dynamotest.Throttle, Reason: "MadeUp"}, byDay, "ProvisionedThroughputExceededException MadeUp table/orders/index/by-day", 0},
+		{"an insert held back", dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Table: "orders"}, insertAnn1, "ProvisionedThroughputExceededException IndexWriteKeyRangeThroughputExceeded table/orders/index/by-day", 0},
+		{"an update held back", dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Key: ann}, updateAnn1, "ProvisionedThroughputExceededException IndexWriteKeyRangeThroughputExceeded table/orders/index/by-day", 0},
+		{"a delete held back", dynamotest.Fault{Do: dynamotest.Throttle.Because("MadeUp").ByIndex("by-day")}, deleteAnn1, "ProvisionedThroughputExceededException MadeUp table/orders/index/by-day", 0},
+		{"no such index", dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-week")}, insertAnn1, "<nil>", 1},
+		{"a read held back", dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day")}, byDay, "<nil>", 0},
+		{"held back elsewhere", dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Key: bo}, insertAnn1, "<nil>", 1},
+		{"for a reason", dynamotest.Fault{Do: dynamotest.Throttle.Because("MadeUp")}, byDay, "ProvisionedThroughputExceededException MadeUp table/orders/index/by-day", 0},
 		{"conflict", dynamotest.Fault{Do: dynamotest.Conflict}, insertAnn1, "TransactionConflictException", 0},
 		{"conflict of an update", dynamotest.Fault{Do: dynamotest.Conflict}, updateAnn1, "TransactionConflictException", 0},
 		{"conflict of a read", dynamotest.Fault{Do: dynamotest.Conflict}, selectAnn1, "<nil>", 0},
 		{"internal error", dynamotest.Fault{Do: dynamotest.InternalError}, insertAnn1, "InternalServerError", 0},
-		{"internal error after", dynamotest.Fault{Do: dynamotest.InternalError, After: true}, insertAnn1, "InternalServerError", 1},
+		{"internal error after", dynamotest.Fault{Do: dynamotest.InternalError.After()}, insertAnn1, "InternalServerError", 1},
 		{"unavailable", dynamotest.Fault{Do: dynamotest.Unavailable}, insertAnn1, "ServiceUnavailable", 0},
 		{"another table", dynamotest.Fault{Do: dynamotest.InternalError, Table: "another"}, insertAnn1, "<nil>", 1},
 		{"the table", dynamotest.Fault{Do: dynamotest.InternalError, Table: "orders"}, selectAll, "InternalServerError", 0},
@@ -133,12 +134,12 @@ func TestStatementsOfABatchMeetFaultsEach(t *testing.T) {
 		{"one throttled", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: bo}}, selects, []string{"", "ProvisionedThroughputExceeded"}, 0},
 		{"conflict", []dynamotest.Fault{{Do: dynamotest.Conflict, Key: ann}}, inserts, []string{"TransactionConflict", ""}, 0},
 		{"conflict of reads", []dynamotest.Fault{{Do: dynamotest.Conflict}}, selects, []string{"", ""}, 1},
-		{"unprocessed", []dynamotest.Fault{{Do: dynamotest.Unprocessed, Entries: 1}}, inserts, []string{"", "InternalServerError"}, 0},
-		{"held back by an index", []dynamotest.Fault{{Do: dynamotest.Throttle, Op: "BatchExecuteStatement", Index: "by-day", Key: bo}}, inserts, []string{"", "ProvisionedThroughputExceeded"}, 0},
-		{"no write to hold back", []dynamotest.Fault{{Do: dynamotest.Throttle, Op: "BatchExecuteStatement", Index: "by-day"}}, selects, []string{"", ""}, 1},
+		{"unprocessed", []dynamotest.Fault{{Do: dynamotest.Unprocessed.Last(1)}}, inserts, []string{"", "InternalServerError"}, 0},
+		{"held back by an index", []dynamotest.Fault{{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "BatchExecuteStatement", Key: bo}}, inserts, []string{"", "ProvisionedThroughputExceeded"}, 0},
+		{"no write to hold back", []dynamotest.Fault{{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "BatchExecuteStatement"}}, selects, []string{"", ""}, 1},
 		{"two at once", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: ann}, {Do: dynamotest.Conflict, Key: bo}}, inserts, []string{"ProvisionedThroughputExceeded", "TransactionConflict"}, 0},
 		{"two of one statement", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: ann}, {Do: dynamotest.Conflict, Key: ann}}, inserts, []string{"ProvisionedThroughputExceeded", ""}, 1},
-		{"they add up", []dynamotest.Fault{{Do: dynamotest.Unprocessed, Entries: 1}, {Do: dynamotest.Unprocessed, Entries: 1}}, inserts, []string{"InternalServerError", "InternalServerError"}, 0},
+		{"they add up", []dynamotest.Fault{{Do: dynamotest.Unprocessed.Last(1)}, {Do: dynamotest.Unprocessed.Last(1)}}, inserts, []string{"InternalServerError", "InternalServerError"}, 0},
 		{"no statement", []dynamotest.Fault{{Do: dynamotest.Throttle}}, []string{"nonsense"}, []string{"ProvisionedThroughputExceeded"}, 0},
 		{"no statement besides", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: ann}}, []string{"nonsense", insertAnn1}, []string{"ValidationError", "ProvisionedThroughputExceeded"}, 0},
 	} {
@@ -172,7 +173,7 @@ func TestStatementsOfABatchMeetFaultsEach(t *testing.T) {
 // What refuses a whole batch leaves faults of its statements for the next.
 func TestABatchOfStatementsIsRefusedAsAWhole(t *testing.T) {
 	t.Parallel()
-	for do, code := range map[dynamotest.Disturbance]string{dynamotest.InternalError: "InternalServerError", dynamotest.Unavailable: "ServiceUnavailable"} {
+	for do, code := range map[dynamotest.Effect]string{dynamotest.InternalError: "InternalServerError", dynamotest.Unavailable: "ServiceUnavailable"} {
 		db := dynamotest.New(t, nil)
 		create(t, db)
 		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Key: orderKey("ann", 1)})
@@ -191,7 +192,7 @@ func TestABatchOfStatementsIsRefusedAsAWhole(t *testing.T) {
 
 func TestATransactionOfStatementsIsCancelled(t *testing.T) {
 	t.Parallel()
-	for do, code := range map[dynamotest.Disturbance]string{dynamotest.Conflict: "TransactionConflict", dynamotest.Throttle: "ProvisionedThroughputExceeded"} {
+	for do, code := range map[dynamotest.Effect]string{dynamotest.Conflict: "TransactionConflict", dynamotest.Throttle: "ProvisionedThroughputExceeded"} {
 		for _, statements := range [][]string{{insertAnn1, insertBo1}, {selectAnn1, selectBo1}} {
 			db := dynamotest.New(t, nil)
 			table := create(t, db)
@@ -221,7 +222,7 @@ func TestStatementsTogetherAreHeldBackByAnIndex(t *testing.T) {
 	db := dynamotest.New(t, nil)
 	table := create(t, db)
 	const ofIndex = "global secondary indexes"
-	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "ExecuteTransaction", Table: table, Index: "by-day", Key: orderKey("bo", 1)})
+	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "ExecuteTransaction", Table: table, Key: orderKey("bo", 1)})
 	var cancelled *types.TransactionCanceledException
 	if err := executeTogether(t, db.Client(), insertAnn1, insertBo1); !errors.As(err, &cancelled) {
 		t.Fatal(err)
@@ -229,7 +230,7 @@ func TestStatementsTogetherAreHeldBackByAnIndex(t *testing.T) {
 	if why := cancelled.CancellationReasons; *why[0].Code != "None" || *why[1].Code != "ProvisionedThroughputExceeded" || !strings.Contains(*why[1].Message, ofIndex) {
 		t.Errorf("transaction: %v", cancelled)
 	}
-	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "BatchExecuteStatement", Table: table, Index: "by-day"})
+	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "BatchExecuteStatement", Table: table})
 	out, err := db.Client().BatchExecuteStatement(t.Context(), &dynamodb.BatchExecuteStatementInput{Statements: []types.BatchStatementRequest{{Statement: aws.String(insertAnn1)}}})
 	if err != nil {
 		t.Fatal(err)

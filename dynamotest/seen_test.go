@@ -58,7 +58,7 @@ func TestAnIdleFaultSaysWhatPassed(t *testing.T) {
 		},
 		{
 			dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-week"},
-			"Throttle on request 1 of Index by-week never fired: 0 requests matched; " + shopped + "; an Index without an Op that writes is of reads only",
+			"Throttle on request 1 of Index by-week never fired: 0 requests matched; " + shopped + "; Index finds reads only, ByIndex throttles writes",
 		},
 		{
 			dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Key: visitor},
@@ -77,15 +77,15 @@ func TestAnIdleFaultSaysWhatPassed(t *testing.T) {
 			"Throttle on request 1 of Op PutItem with number never fired: 0 requests matched; " + shopped + "; the key of orders has number as N, not as S",
 		},
 		{
-			dynamotest.Fault{Do: dynamotest.Throttle, Op: "PutItem", Index: "by-dya"},
+			dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-dya"), Op: "PutItem"},
 			"Throttle on request 1 of Op PutItem of Index by-dya never fired: 0 requests matched; " + shopped + "; orders has no global index by-dya (it has by-day)",
 		},
 		{
-			dynamotest.Fault{Do: dynamotest.Throttle, Op: "TransactWriteItems", Table: "others", Index: "by-week"},
+			dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-week"), Op: "TransactWriteItems", Table: "others"},
 			"Throttle on request 1 of Op TransactWriteItems of Table others of Index by-week never fired: 0 requests matched; " + shopped + "; others has no global index by-week (it has none)",
 		},
 		{
-			dynamotest.Fault{Do: dynamotest.Throttle, Op: "TransactWriteItems", Index: "by-day", Nth: 9}, // one of the two tables has it
+			dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "TransactWriteItems", Nth: 9}, // one of the two tables has it
 			"Throttle on request 9 of Op TransactWriteItems of Index by-day never fired: 1 requests matched; " + shopped,
 		},
 	} {

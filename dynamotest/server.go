@@ -6,7 +6,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/fault"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/wire"
 )
 
@@ -66,7 +68,7 @@ type Config struct {
 // Server is a DynamoDB in this process. It needs no closing, and is safe for
 // concurrent use.
 type Server struct {
-	*Tap
+	tap    *Tap
 	cfg    Config
 	engine *engine.Engine
 	file   string // with the data, if there is one
@@ -77,20 +79,40 @@ func NewServer(cfg *Config) *Server {
 	if cfg == nil {
 		cfg = &Config{}
 	}
-	s := &Server{Tap: NewTap(), cfg: *cfg, engine: engine.New(engine.Options{
+	eng := engine.New(engine.Options{
 		Now:      cfg.Now,
 		IndexLag: cfg.IndexLag, ReadLag: cfg.ReadLag, TTLDelay: cfg.TTLDelay,
-		Partition: engine.Units{Read: cfg.PartitionLimits.RCU, Write: cfg.PartitionLimits.WCU},
-	})}
-	s.server = &control{tap: s.Tap, engine: s.engine, latency: cfg.Latency}
+		Partition: capacity.Units{Read: cfg.PartitionLimits.RCU, Write: cfg.PartitionLimits.WCU},
+	})
+	faults := fault.NewSet(eng)
+	control := &control{faults: faults, engine: eng, latency: cfg.Latency}
 	if cfg.Latency > 0 {
-		s.server.arm()
+		control.arm()
 	}
+	s := &Server{tap: &Tap{faults: faults, server: control}, cfg: *cfg, engine: eng}
 	if cfg.From != nil {
 		s.Restore(cfg.From)
 	}
 	return s
 }
+
+// Tap returns the server's Tap, which all its clients have.
+func (s *Server) Tap() *Tap { return s.tap }
+
+// Inject is [Tap.Inject] of the server's Tap.
+func (s *Server) Inject(f Fault) { s.tap.Inject(f) }
+
+// Heal is [Tap.Heal] of the server's Tap.
+func (s *Server) Heal() (idle []string) { return s.tap.Heal() }
+
+// Meter is [Tap.Meter] of the server's Tap.
+func (s *Server) Meter(f func()) Cost { return s.tap.Meter(f) }
+
+// Attach is [Tap.Attach] of the server's Tap.
+func (s *Server) Attach(o *dynamodb.Options) { s.tap.Attach(o) }
+
+// Wrap is [Tap.Wrap] of the server's Tap.
+func (s *Server) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient { return s.tap.Wrap(next) }
 
 // Client returns a client of the server: the SDK's own, over a transport that
 // answers on the caller's goroutine, with the server's Tap attached. It looks for
@@ -103,13 +125,13 @@ func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
 		}
 	}
 	options = append([]func(*dynamodb.Options){defaults}, options...)
-	return Connect(here.String(), append(options, s.Attach)...)
+	return Connect(here.String(), append(options, s.tap.Attach)...)
 }
 
 // HTTPClient returns what carries the requests of [Server.Client], with the
 // server's Tap, for clients of other kinds, such as one of DynamoDB Streams. It
 // takes any address for the server's.
-func (s *Server) HTTPClient() dynamodb.HTTPClient { return s.Wrap(direct{s.Transport()}) }
+func (s *Server) HTTPClient() dynamodb.HTTPClient { return s.tap.Wrap(direct{s.Transport()}) }
 
 // Transport returns the transport under [Server.Client], for a client that is
 // configured otherwise. No Tap is attached to it.

@@ -3,6 +3,7 @@ package dynamotest
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go/middleware"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/fault"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
 // Tap sits in a client's transport: it meters what passes and can hold
@@ -21,15 +26,15 @@ import (
 //
 // A Tap is safe for concurrent use and may serve several clients.
 type Tap struct {
-	mu     sync.Mutex // guards what follows
-	meters []*Meter   // those of the spans under way
-	faults []*fault
-
+	faults *fault.Set
 	server *control // nil on other backends
+
+	mu     sync.Mutex // guards what follows; held while faults are added or healed
+	meters []*Meter   // those of the spans under way
 }
 
 // NewTap returns a Tap that is attached to nothing yet.
-func NewTap() *Tap { return &Tap{} }
+func NewTap() *Tap { return &Tap{faults: fault.NewSet(nil)} }
 
 // Attach is an option of dynamodb.New and dynamodb.NewFromConfig. It wraps the
 // client's HTTP client and, where the backend does not tell anyway, asks for the
@@ -65,19 +70,20 @@ type tapped struct {
 func (c tapped) Do(r *http.Request) (*http.Response, error) {
 	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	meters := c.tap.metersOf(r.Context())
-	var body []byte
-	if c.tap.disturbed() || len(meters) > 0 && slices.Contains(statements, op) {
-		var err error
-		if body, err = readBody(r); err != nil {
+	var req api.Request // decoded once for all who look at it
+	if c.tap.faults.OnTransport() || len(meters) > 0 && api.OperationNamed(op).Has(api.Statements) {
+		body, err := readBody(r)
+		if err != nil {
 			return nil, err
 		}
+		req = target.Decode(op, body)
 	}
-	fate := c.tap.verdict(op, body)
-	metered := metered{meters: meters, op: op, reads: readsOnly(op, body), started: now()}
-	if err := wait(r.Context(), fate.before); err != nil {
+	fate := c.tap.faults.Transport(op, req)
+	metered := metered{meters: meters, op: op, reads: readsOnly(op, req), started: now()}
+	if err := wait(r.Context(), fate.Before); err != nil {
 		return nil, err
 	}
-	if fate.do == LoseRequest {
+	if fate.Lost == fault.LoseRequest {
 		metered.lost()
 		return nil, connectionReset("write")
 	}
@@ -91,8 +97,8 @@ func (c tapped) Do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	err = wait(r.Context(), fate.after)
-	if fate.do == LoseReply && err == nil {
+	err = wait(r.Context(), fate.After)
+	if fate.Lost == fault.LoseReply && err == nil {
 		err = connectionReset("read")
 	}
 	if err != nil {
@@ -122,47 +128,21 @@ var askForCapacity = middleware.InitializeMiddlewareFunc("AskForCapacity", func(
 	return next.HandleInitialize(ctx, in)
 })
 
+// withCapacity returns a copy of an input that asks for the capacity, or the input
+// itself when it has no such member or its member is set.
 func withCapacity(input any) any {
-	switch in := input.(type) {
-	case *dynamodb.GetItemInput:
-		return asking(in, func(in *dynamodb.GetItemInput) *capacityMode { return &in.ReturnConsumedCapacity })
-	case *dynamodb.PutItemInput:
-		return asking(in, func(in *dynamodb.PutItemInput) *capacityMode { return &in.ReturnConsumedCapacity })
-	case *dynamodb.UpdateItemInput:
-		return asking(in, func(in *dynamodb.UpdateItemInput) *capacityMode { return &in.ReturnConsumedCapacity })
-	case *dynamodb.DeleteItemInput:
-		return asking(in, func(in *dynamodb.DeleteItemInput) *capacityMode { return &in.ReturnConsumedCapacity })
-	case *dynamodb.QueryInput:
-		return asking(in, func(in *dynamodb.QueryInput) *capacityMode { return &in.ReturnConsumedCapacity })
-	case *dynamodb.ScanInput:
-		return asking(in, func(in *dynamodb.ScanInput) *capacityMode { return &in.ReturnConsumedCapacity })
-	case *dynamodb.BatchGetItemInput:
-		return asking(in, func(in *dynamodb.BatchGetItemInput) *capacityMode { return &in.ReturnConsumedCapacity })
-	case *dynamodb.BatchWriteItemInput:
-		return asking(in, func(in *dynamodb.BatchWriteItemInput) *capacityMode { return &in.ReturnConsumedCapacity })
-	case *dynamodb.TransactGetItemsInput:
-		return asking(in, func(in *dynamodb.TransactGetItemsInput) *capacityMode { return &in.ReturnConsumedCapacity })
-	case *dynamodb.TransactWriteItemsInput:
-		return asking(in, func(in *dynamodb.TransactWriteItemsInput) *capacityMode { return &in.ReturnConsumedCapacity })
-	case *dynamodb.ExecuteStatementInput:
-		return asking(in, func(in *dynamodb.ExecuteStatementInput) *capacityMode { return &in.ReturnConsumedCapacity })
-	case *dynamodb.BatchExecuteStatementInput:
-		return asking(in, func(in *dynamodb.BatchExecuteStatementInput) *capacityMode { return &in.ReturnConsumedCapacity })
-	case *dynamodb.ExecuteTransactionInput:
-		return asking(in, func(in *dynamodb.ExecuteTransactionInput) *capacityMode { return &in.ReturnConsumedCapacity })
+	const member = "ReturnConsumedCapacity"
+	in := reflect.ValueOf(input)
+	if in.Kind() != reflect.Pointer || in.IsNil() || in.Elem().Kind() != reflect.Struct {
+		return input
 	}
-	return input
-}
-
-type capacityMode = types.ReturnConsumedCapacity
-
-func asking[T any](in *T, mode func(*T) *capacityMode) *T {
-	if *mode(in) != "" {
-		return in
+	if mode := in.Elem().FieldByName(member); !mode.IsValid() || mode.String() != "" {
+		return input
 	}
-	own := *in
-	*mode(&own) = types.ReturnConsumedCapacityIndexes
-	return &own
+	own := reflect.New(in.Type().Elem())
+	own.Elem().Set(in.Elem())
+	own.Elem().FieldByName(member).SetString(string(types.ReturnConsumedCapacityIndexes))
+	return own.Interface()
 }
 
 // Connect returns a client of an endpoint that asks for no account, such as

@@ -86,9 +86,9 @@ func TestRequestsOfOtherClientsAreMeteredAndDisturbed(t *testing.T) {
 			Do(*http.Request) (*http.Response, error)
 		}
 	}{
-		"in process":  {inProcess.Tap, inProcess.HTTPClient()},
-		"server":      {inProcess.Tap, inProcess.Server().HTTPClient()},
-		"on endpoint": {onEndpoint.Tap, onEndpoint.HTTPClient()},
+		"in process":  {inProcess.Tap(), inProcess.HTTPClient()},
+		"server":      {inProcess.Tap(), inProcess.Server().HTTPClient()},
+		"on endpoint": {onEndpoint.Tap(), onEndpoint.HTTPClient()},
 		"bare":        {bare, bare.Wrap(http.DefaultClient)},
 		"of nothing":  {alone, alone.Wrap(nil)},
 	} {

@@ -115,7 +115,7 @@ func TestContention(t *testing.T) {
 // answer is Duplicate, the state being that of one observation.
 func TestLostReplies(t *testing.T) {
 	t.Parallel()
-	for do, want := range map[dynamotest.Disturbance]event.Outcome{
+	for do, want := range map[dynamotest.Effect]event.Outcome{
 		dynamotest.LoseReply:   event.Duplicate,
 		dynamotest.LoseRequest: event.Created,
 	} {

@@ -103,7 +103,7 @@ func TestRenewMovesLeaseAndExpiry(t *testing.T) {
 // Each step loses its reply, then its request; the caller notices nothing.
 func TestLostRepliesAndRequests(t *testing.T) {
 	t.Parallel()
-	for _, do := range []dynamotest.Disturbance{dynamotest.LoseReply, dynamotest.LoseRequest} {
+	for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
 		t.Run(do.String(), func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)

@@ -79,18 +79,19 @@ func TestFirstStands(t *testing.T) {
 func TestLostReply(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{})
-	for do, want := range map[dynamotest.Disturbance]event.Outcome{
+	ids := map[dynamotest.Effect]int64{dynamotest.LoseRequest: 1, dynamotest.LoseReply: 2}
+	for do, want := range map[dynamotest.Effect]event.Outcome{
 		dynamotest.LoseRequest: event.Created,
 		dynamotest.LoseReply:   event.Duplicate, // the row is the same
 	} {
 		e.db.Inject(dynamotest.Fault{Do: do, Op: "PutItem"})
 		var out event.Outcome
 		var err error
-		cost := e.db.Meter(func() { out, err = e.Save(t.Context(), said(int64(do), anna, 0)) })
+		cost := e.db.Meter(func() { out, err = e.Save(t.Context(), said(ids[do], anna, 0)) })
 		if err != nil || out != want || cost.Requests != 2 {
 			t.Errorf("%v: Save = %v, %v after %v, want %v", do, out, err, cost, want)
 		}
-		if _, ok, err := e.Get(t.Context(), chat, int64(do)); !ok || err != nil {
+		if _, ok, err := e.Get(t.Context(), chat, ids[do]); !ok || err != nil {
 			t.Errorf("%v: Get = %v, %v", do, ok, err)
 		}
 	}

@@ -61,7 +61,7 @@ func TestLostReplies(t *testing.T) {
 	t.Parallel()
 	const events = 12
 	db, store := open(t, tzclock.UTC)
-	for _, do := range []dynamotest.Disturbance{dynamotest.LoseReply, dynamotest.LoseRequest} {
+	for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
 		db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem", Nth: 2, Times: 5})
 	}
 	var all sync.WaitGroup

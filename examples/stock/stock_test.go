@@ -41,7 +41,7 @@ func TestADeadlineTakesOnePiece(t *testing.T) {
 		}
 
 		// The reply comes after a minute, and the caller has given up by then.
-		db.Inject(dynamotest.Fault{Do: dynamotest.DelayReply, Op: "UpdateItem", Delay: time.Minute})
+		db.Inject(dynamotest.Fault{Do: dynamotest.DelayReply(time.Minute), Op: "UpdateItem"})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := stock.Reserve(ctx, db.Client(), "lamp", "order-1"); !errors.Is(err, context.DeadlineExceeded) {

@@ -157,7 +157,7 @@ func TestObserve(t *testing.T) {
 
 func TestLostReplies(t *testing.T) {
 	t.Parallel()
-	for do, want := range map[dynamotest.Disturbance]event.Outcome{
+	for do, want := range map[dynamotest.Effect]event.Outcome{
 		dynamotest.LoseReply:   event.Duplicate, // its own write, which says the same
 		dynamotest.LoseRequest: event.Created,
 	} {

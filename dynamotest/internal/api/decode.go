@@ -118,6 +118,14 @@ type Item struct {
 	Err error
 }
 
+// Wrong returns what is wrong with the attributes, or nil.
+func (i *Item) Wrong() *Error {
+	if i.Err == nil {
+		return nil
+	}
+	return Wrong(i.Err)
+}
+
 func item(r *jsonx.Reader) Item {
 	m, err := attr.DecodeMap(r)
 	return Item{Map: m, Set: true, Err: err}

@@ -41,8 +41,7 @@ type Error struct {
 	// the request, instead of being the reason of a cancellation.
 	WholeRequest bool
 
-	// Throttled says why a request was throttled; the engine itself never
-	// throttles, but its hooks may.
+	// Throttled says why a request was throttled.
 	Throttled []ThrottlingReason
 }
 
@@ -64,6 +63,16 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 // Invalid returns a ValidationException.
 func Invalid(format string, args ...any) *Error {
 	return &Error{Code: ValidationException, Message: fmt.Sprintf(format, args...)}
+}
+
+// Wrong returns the ValidationException of an error of package expr, partiql or
+// attr, whose texts are DynamoDB's.
+func Wrong(err error) *Error { return &Error{Code: ValidationException, Message: err.Error()} }
+
+// OfWhole marks an error that refuses a transaction as a whole.
+func OfWhole(err *Error) *Error {
+	err.WholeRequest = true
+	return err
 }
 
 // Unknown returns the error of an operation that there is not.

@@ -157,7 +157,7 @@ func (d *decoder) elements(r *jsonx.Reader, kind Kind) []string {
 		if refused == nil {
 			elems = append(elems, elem)
 		} else if kind == NS && refused.Error() == msgNSDuplicates {
-			_, err := Canonical(elem) // what is no number comes before duplicates
+			_, err := Canonical(elem) // what is not a number comes before duplicates
 			d.refuseIf(err)
 		}
 		if len(elems) == look {

@@ -10,7 +10,7 @@ import "strings"
 // A string or binary stands as it is, a zero byte as 00 FF, with 00 01 at the
 // end. A number is a class byte (negative, zero, positive) and, unless zero,
 // its exponent, its digits in pairs and an end byte, all inverted when it is
-// negative. Values of other kinds are no keys and append nothing.
+// negative. Values of other kinds are not keys and append nothing.
 func AppendKey(dst []byte, v Value) []byte {
 	switch v.kind {
 	case S, B:

@@ -74,7 +74,7 @@ func String(s string) Value { return Value{kind: S, text: s} }
 // Bytes returns a value of kind B.
 func Bytes(b string) Value { return Value{kind: B, text: b} }
 
-// Number returns a value of kind N, or an *Error when text is no number that
+// Number returns a value of kind N, or an *Error when text is not a number that
 // DynamoDB takes.
 func Number(text string) (Value, error) {
 	canonical, err := Canonical(text)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
 
@@ -35,7 +37,7 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 		return nil, err
 	}
 	call.Cost = cost
-	capacity := report(req.ReturnCapacity, cost)
+	report := capacity.ReportOf(req.ReturnCapacity, cost)
 	return writeFunc(func(w *api.Writer) {
 		w.Object("Responses", func() {
 			for _, t := range tables {
@@ -47,7 +49,7 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 			}
 		})
 		writeUnread(w, tables)
-		capacity.writeAll(w)
+		report.WriteAll(w)
 	}), nil
 }
 
@@ -67,13 +69,13 @@ func prepareBatch(req *api.BatchGetItem) ([][]*read, *api.Error) {
 		newer = newer || t.Projection.Set
 	}
 	if older && newer {
-		return nil, errMixed([]string{"AttributesToGet"}, []string{expr.ProjectionExpression})
+		return nil, bind.Mixed([]string{"AttributesToGet"}, []string{expr.ProjectionExpression})
 	}
 	return reads, nil
 }
 
 // readBatch checks every key before it reads the first.
-func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) ([]itemsOf, Cost, *api.Error) {
+func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) ([]itemsOf, capacity.Cost, *api.Error) {
 	for i := range reads {
 		seen := map[string]bool{}
 		for _, r := range reads[i] {
@@ -81,26 +83,26 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 			if err != nil {
 				return nil, nil, err
 			}
-			key, _ := t.key.key(r.key.Map)
+			key, _ := t.key.Key(r.key.Map)
 			if seen[string(key)] {
 				return nil, nil, errDuplicates
 			}
 			seen[string(key)] = true
 		}
 	}
-	var cost Cost
+	var cost capacity.Cost
 	var throttled *api.Error
 	out := make([]itemsOf, len(reads))
 	bytes, nth := 0, 0
 	for i := range reads {
 		out[i].request = &req.Tables[i]
-		at := rateOf(req.Tables[i].ConsistentRead.Value)
+		at := capacity.RateOf(req.Tables[i].ConsistentRead.Value)
 		for _, r := range reads[i] {
 			t, rec, _ := e.get(r)
-			refused := call.refuses(nth)
+			refused := call.refusal(nth) != nil
 			nth++
-			if e.opt.throughput != nil && !refused {
-				if _, err := e.admit([][]demand{{r.demand(t, at.cost(sizeOf(rec)))}}, true); err != nil {
+			if e.throughput != nil && !refused {
+				if _, err := e.admit([][]demand{{r.demand(t, at.Cost(sizeOf(rec)))}}, true); err != nil {
 					refused, throttled = true, err
 				}
 			}
@@ -108,7 +110,7 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 				out[i].left = append(out[i].left, r.key.Map)
 				continue
 			}
-			cost.add(Capacity{Table: t.name, Base: at.cost(sizeOf(rec))})
+			cost.Add(capacity.Consumed{Table: t.name, Base: at.Cost(sizeOf(rec))})
 			if rec != nil {
 				out[i].read, out[i].records = r, append(out[i].records, rec)
 			}
@@ -179,13 +181,13 @@ func (e *Engine) batchWriteItem(call *Call, req *api.BatchWriteItem) (reply, *ap
 		return nil, err
 	}
 	for i := range changes {
-		call.Cost.add(changes[i].cost)
+		call.Cost.Add(changes[i].cost)
 	}
-	capacity := report(req.ReturnCapacity, call.Cost)
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	return writeFunc(func(w *api.Writer) {
 		w.Object("UnprocessedItems", func() { writeLeft(w, left) })
 		writeCollections(w, req.ReturnItemSizeRange, changes)
-		capacity.writeAll(w)
+		report.WriteAll(w)
 	}), nil
 }
 
@@ -214,14 +216,14 @@ func (e *Engine) tryEach(call *Call, writes []*write) (changes []change, left []
 	}
 	kept := make([]*write, 0, len(writes))
 	for i, w := range writes {
-		if call.refuses(i) {
+		if call.refusal(i) != nil {
 			left = append(left, w)
 			continue
 		}
 		changes = append(changes, p.changes[i])
 		kept = append(kept, w)
 	}
-	if e.opt.throughput != nil {
+	if e.throughput != nil {
 		var throttled *api.Error
 		if changes, kept, throttled = e.admitEach(kept, changes); throttled != nil && len(changes) == 0 {
 			return nil, nil, true, throttled
@@ -229,7 +231,7 @@ func (e *Engine) tryEach(call *Call, writes []*write) (changes []change, left []
 		left = append(left, kept...)
 		slices.SortStableFunc(left, func(a, b *write) int { return slices.Index(writes, a) - slices.Index(writes, b) })
 	}
-	e.commit(pointers(changes))
+	e.commit(e.now(), pointers(changes))
 	return changes, left, true, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 )
 
 // A build fills a new index from what its table held when it began, while others
@@ -21,7 +22,7 @@ type missed struct{ old, new *record }
 // startBuild begins to build the index that a request makes. It returns nil when
 // there is none, or when the request will be refused.
 func (e *Engine) startBuild(req *api.UpdateTable) *build {
-	def := created(req)
+	def := catalog.Created(req)
 	if def == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 )
 
 // An index that is built beside writes holds what one holds that was there
@@ -68,7 +69,7 @@ func TestAnIndexIsBuiltBesideWrites(t *testing.T) {
 			}
 			made := map[string]string{}
 			again := newBuild(table, table.indexes, "by-name")
-			again.index = table.newIndex(created(req), req.Attributes, false)
+			again.index = table.newIndex(catalog.Created(req), req.Attributes, false)
 			again.fill()
 			for key, rec := range again.finish().Ascend("") {
 				made[key] = string(rec.item.AppendJSON(nil))

@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
 // price writes a cost as "table 1w, index 1w": units of the table, then those
 // of each index.
-func price(cost engine.Cost) string {
+func price(cost capacity.Cost) string {
 	var parts []string
-	units := func(name string, u engine.Units) {
+	units := func(name string, u capacity.Units) {
 		if u.Read > 0 {
 			parts = append(parts, fmt.Sprintf("%s %gr", name, u.Read))
 		}

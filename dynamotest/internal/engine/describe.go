@@ -28,7 +28,7 @@ func (t *table) describe(w *api.Writer, status string) {
 	w.Time("CreationDateTime", t.created)
 	w.Int("ItemCount", int64(t.items.Len()))
 	w.Int("TableSizeBytes", t.items.bytes)
-	t.key.describe(w)
+	t.key.Describe(w)
 	w.Array("AttributeDefinitions", func() {
 		for _, a := range s.attributes {
 			w.Element(func() {
@@ -71,24 +71,6 @@ func (s *settings) describeBilling(w *api.Writer) {
 	}
 }
 
-func (k *keySchema) describe(w *api.Writer) {
-	w.Array("KeySchema", func() {
-		for _, p := range k.hash {
-			describeKeyPart(w, p.name, api.Hash)
-		}
-		for _, p := range k.rng {
-			describeKeyPart(w, p.name, api.Range)
-		}
-	})
-}
-
-func describeKeyPart(w *api.Writer, name, kind string) {
-	w.Element(func() {
-		w.Text("AttributeName", name)
-		w.Text("KeyType", kind)
-	})
-}
-
 func (t *table) describeIndexes(w *api.Writer, member string, local bool) {
 	found := false
 	for _, x := range t.indexes {
@@ -110,7 +92,7 @@ func (t *table) describeIndexes(w *api.Writer, member string, local bool) {
 func (x *index) describe(w *api.Writer) {
 	w.Text("IndexName", x.name)
 	w.Text("IndexArn", x.arn)
-	x.key.describe(w)
+	x.key.Describe(w)
 	x.describeProjection(w)
 	w.Int("ItemCount", int64(x.items.Len()))
 	w.Int("IndexSizeBytes", x.items.bytes)
@@ -215,7 +197,7 @@ func (e *Engine) updateTimeToLive(call *Call, req *api.UpdateTimeToLive) (reply,
 	default:
 		t.settings.ttl = ""
 	}
-	e.logRequest(call, e.now())
+	e.logRequest(call, e.at(call))
 	return writeFunc(func(w *api.Writer) {
 		w.Object("TimeToLiveSpecification", func() {
 			w.Text("AttributeName", attribute)
@@ -231,7 +213,7 @@ func (e *Engine) describeContinuousBackups(call *Call, req *api.DescribeContinuo
 	if err != nil {
 		return nil, err
 	}
-	return e.describeBackups(t.settings), nil
+	return e.describeBackups(t.settings, e.at(call)), nil
 }
 
 func (e *Engine) updateContinuousBackups(call *Call, req *api.UpdateContinuousBackups) (reply, *api.Error) {
@@ -241,13 +223,13 @@ func (e *Engine) updateContinuousBackups(call *Call, req *api.UpdateContinuousBa
 	if err != nil {
 		return nil, err
 	}
-	now := e.now()
+	now := e.at(call)
 	if s := &t.settings; req.Enabled.Value != s.backups {
 		s.backups, s.backupsFrom = req.Enabled.Value, now
 	}
 	t.settings.backupDays = req.Days.Or(35)
 	e.logRequest(call, now)
-	return e.describeBackups(t.settings), nil
+	return e.describeBackups(t.settings, now), nil
 }
 
 func (e *Engine) backedUp(name string) (*table, *api.Error) {
@@ -258,8 +240,7 @@ func (e *Engine) backedUp(name string) (*table, *api.Error) {
 	return nil, &api.Error{Code: api.TableNotFound, Message: "Table not found: " + name}
 }
 
-func (e *Engine) describeBackups(s settings) reply {
-	latest := e.now()
+func (e *Engine) describeBackups(s settings, latest time.Time) reply {
 	return writeFunc(func(w *api.Writer) {
 		w.Object("ContinuousBackupsDescription", func() {
 			w.Text("ContinuousBackupsStatus", "ENABLED")

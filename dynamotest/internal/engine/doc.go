@@ -7,7 +7,7 @@
 // An operation passes through the same stages, whatever it is:
 //
 //	decode    package api: JSON, types, constraints
-//	prepare   package expr: parse and bind expressions          (no lock so far)
+//	prepare   package bind: parse and bind expressions          (no lock so far)
 //	locate    find the table, check the keys             (for readers' lock)
 //	plan      with the latches of its items: meet what is stored, evaluate;
 //	          nothing changes yet                                  (no lock)
@@ -18,6 +18,15 @@
 // indexes, capacity and whatever else follows from a write are attached once.
 // Items are immutable and trees are copy-on-write, so what was read under the
 // lock may be used without it.
+//
+// What an operation is called and how it is treated stands in one table, in package
+// api; what carries it out stands in engine.go. Keys, latches, units, what requests
+// are about, the definitions of tables and the data file have packages of their own.
+//
+// The time of a change is passed to commit: streams, lags and the data file say the
+// same, and what is done again from the file takes effect when it did.
+//
+// Locks are taken in the order latch, engine, throughput or journal.
 //
 // One RWMutex guards everything, and is never held while an expression is
 // evaluated: reads do not wait for reads, and a condition that takes long holds

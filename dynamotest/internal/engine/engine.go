@@ -13,6 +13,10 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
 // Options configure an Engine. The zero value works.
@@ -21,8 +25,8 @@ type Options struct {
 	// Defaults to time.Now.
 	Now func() time.Time
 
-	// Hooks see every call. Defaults to none.
-	Hooks Hooks
+	// Hook sees every call. Defaults to none.
+	Hook Hook
 
 	// Region and Account stand in the ARNs of tables. Default to "us-east-1" and
 	// "123456789012".
@@ -34,13 +38,12 @@ type Options struct {
 
 	// Partition is what one partition can take in a second. What is 0 defaults
 	// to anything.
-	Partition  Units
-	throughput *throughput
+	Partition capacity.Units
 
 	// Where data files are, and how much they grow at least before they are
 	// compacted. Tests set them.
-	disk        disk
-	compactFrom int64
+	Disk        journal.Disk
+	CompactFrom int64
 
 	// Log gets what should never happen. Defaults to slog.Default().
 	Log *slog.Logger
@@ -56,15 +59,6 @@ func (o Options) withDefaults() Options {
 	if o.Account == "" {
 		o.Account = "123456789012"
 	}
-	if o.Partition != (Units{}) {
-		o.throughput = newThroughput(o.Partition)
-	}
-	if o.disk == nil {
-		o.disk = osDisk{}
-	}
-	if o.compactFrom == 0 {
-		o.compactFrom = compactFrom
-	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -74,12 +68,14 @@ func (o Options) withDefaults() Options {
 // An Engine is a DynamoDB of its own, empty at first. It is safe for concurrent
 // use.
 type Engine struct {
-	opt   Options
-	hooks atomic.Pointer[Hooks]
+	opt  Options
+	hook atomic.Pointer[Hook]
 
-	journal *journal // nil in memory; set before the first request
+	journal *journal.Journal // nil in memory; set before the first request
 
-	latches latches // held before mu is taken
+	throughput *throughput // nil without limits
+
+	latches latch.Set // held before mu is taken
 
 	mu sync.RWMutex // guards what follows, and every table
 	state
@@ -88,29 +84,32 @@ type Engine struct {
 // New returns an empty Engine.
 func New(opt Options) *Engine {
 	e := &Engine{opt: opt.withDefaults(), state: state{tables: map[string]*table{}, streams: map[string]*stream{}}}
-	e.Hook(opt.Hooks)
+	if opt.Partition != (capacity.Units{}) {
+		e.throughput = newThroughput(opt.Partition)
+	}
+	e.SetHook(opt.Hook)
 	return e
 }
 
-// Hook puts hooks in the place of those there are. None, which is nil, cost
+// SetHook puts a hook in the place of the existing one. None, which is nil, costs
 // nothing.
-func (e *Engine) Hook(hooks Hooks) {
-	if hooks == nil {
-		e.hooks.Store(nil)
+func (e *Engine) SetHook(hook Hook) {
+	if hook == nil {
+		e.hook.Store(nil)
 		return
 	}
-	e.hooks.Store(&hooks)
+	e.hook.Store(&hook)
 }
 
 // A Result is the answer to one request.
 type Result struct {
-	Body []byte     // the reply; nil when there is an error or nothing to say
-	Err  *api.Error // the error reply
-	Cost Cost       // what the request consumed, also when it was refused
+	Body []byte        // the reply; nil when there is an error or nothing to say
+	Err  *api.Error    // the error reply
+	Cost capacity.Cost // what the request consumed, also when it was refused
 }
 
 // A reply writes its members.
-type reply interface{ write(w *api.Writer) }
+type reply interface{ writeTo(w *api.Writer) }
 
 // Do performs the operation called name on a JSON request. It never panics.
 func (e *Engine) Do(ctx context.Context, name string, body []byte) (res Result) {
@@ -121,11 +120,11 @@ func (e *Engine) Do(ctx context.Context, name string, body []byte) (res Result) 
 			res = Result{Err: &api.Error{Code: api.InternalServerError, Message: fmt.Sprintf("internal error in %s: %v", name, p)}}
 		}
 	}()
-	operation, ok := operations[name]
-	if !ok {
+	op := operations[name]
+	if op == nil {
 		return Result{Err: api.Unknown(name)}
 	}
-	rep, err := operation(e, ctx, call, body)
+	rep, err := e.perform(ctx, op, call, body)
 	if err != nil {
 		return Result{Err: err, Cost: call.Cost}
 	}
@@ -134,55 +133,65 @@ func (e *Engine) Do(ctx context.Context, name string, body []byte) (res Result) 
 	}
 	w := api.Writer{Buf: make([]byte, 0, 256)}
 	w.Open('{')
-	rep.write(&w)
+	rep.writeTo(&w)
 	w.Close('}')
 	return Result{Body: w.Buf, Cost: call.Cost}
 }
 
-// An operation decodes a request and performs it.
-type operation func(e *Engine, ctx context.Context, call *Call, body []byte) (reply, *api.Error)
+// An operation is a row of the table in package api and what carries it out.
+type operation struct {
+	*api.Operation
+	run handler
+}
 
-// on makes an operation of a method that takes a request of type R.
-func on[R any, P interface {
-	*R
-	api.Request
-}](run func(*Engine, *Call, P) (reply, *api.Error)) operation {
-	return func(e *Engine, ctx context.Context, call *Call, body []byte) (reply, *api.Error) {
-		req := P(new(R))
-		if err := api.Decode(body, req); err != nil {
-			return nil, err
-		}
-		call.body = body
-		hooks := e.hooks.Load()
-		if hooks == nil || call.past {
-			return settled(e, call, req, run)
-		}
-		call.Targets = e.targets(req)
-		if err := (*hooks).Before(ctx, call); err != nil {
-			return nil, err
-		}
-		rep, err := settled(e, call, req, run)
-		call.Err = err
-		if err := (*hooks).After(ctx, call); err != nil {
-			return nil, err
-		}
-		return rep, err
+type handler func(e *Engine, call *Call, req api.Request) (reply, *api.Error)
+
+// on makes a handler of a method that takes a request of type P.
+func on[P api.Request](run func(*Engine, *Call, P) (reply, *api.Error)) handler {
+	return func(e *Engine, call *Call, req api.Request) (reply, *api.Error) { return run(e, call, req.(P)) }
+}
+
+// perform decodes a request and carries it out, between the halves of its hook.
+func (e *Engine) perform(ctx context.Context, op *operation, call *Call, body []byte) (reply, *api.Error) {
+	req := op.New()
+	if err := api.Decode(body, req); err != nil {
+		return nil, err
 	}
+	call.body = body
+	hook := e.hook.Load()
+	if hook == nil || call.past {
+		return e.settled(op, call, req)
+	}
+	call.Targets = target.Of(req, e.keyNames)
+	call.decision = (*hook)(ctx, call)
+	if err := call.decision.Answer; err != nil {
+		return nil, err
+	}
+	rep, err := e.settled(op, call, req)
+	if after := call.decision.After; after != nil {
+		if late := after(err); late != nil {
+			return nil, late
+		}
+	}
+	return rep, err
 }
 
 // settled runs an operation, and waits until what it changed or saw is safe. It
 // does not run one whose changes the data file would not take.
-func settled[P any](e *Engine, call *Call, req P, run func(*Engine, *Call, P) (reply, *api.Error)) (reply, *api.Error) {
+func (e *Engine) settled(op *operation, call *Call, req api.Request) (reply, *api.Error) {
 	if e.journal == nil || call.past {
-		return run(e, call, req)
+		return op.run(e, call, req)
 	}
-	end, failed := e.begin()
+	if op.Has(api.ChangesTable) {
+		call.encode()
+	}
+	end, failed := e.journal.Begin()
 	if failed != nil {
 		return nil, unsettled(failed)
 	}
 	defer end()
-	rep, err := run(e, call, req)
-	if failed := e.settle(); failed != nil {
+	rep, err := op.run(e, call, req)
+	if failed := e.journal.Settle(); failed != nil {
 		return nil, unsettled(failed)
 	}
 	return rep, err
@@ -192,22 +201,23 @@ func settled[P any](e *Engine, call *Call, req P, run func(*Engine, *Call, P) (r
 // Trouble may pass, and clients send such a request again; a closed server stays
 // closed, and they shall not.
 func unsettled(err error) *api.Error {
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, journal.ErrClosed) {
 		return &api.Error{Code: api.ServerClosed, Message: "dynamotest: the server is closed"}
 	}
 	return &api.Error{Code: api.InternalServerError, Message: "the data file cannot be written: " + err.Error()}
 }
 
-var operations map[string]operation
+// operations are the handlers, each with its row.
+var operations = map[string]*operation{}
 
-func init() {
-	operations = map[string]operation{
+func init() { // the handlers, which replay a journal, refer to operations
+	for name, run := range map[string]handler{
 		"BatchExecuteStatement":     on((*Engine).batchExecuteStatement),
 		"BatchGetItem":              on((*Engine).batchGetItem),
 		"BatchWriteItem":            on((*Engine).batchWriteItem),
-		"CreateTable":               on(logged((*Engine).createTable)),
+		"CreateTable":               on((*Engine).createTable),
 		"DeleteItem":                on((*Engine).deleteItem),
-		"DeleteTable":               on(logged((*Engine).deleteTable)),
+		"DeleteTable":               on((*Engine).deleteTable),
 		"DescribeContinuousBackups": on((*Engine).describeContinuousBackups),
 		"DescribeEndpoints":         on((*Engine).describeEndpoints),
 		"DescribeLimits":            on((*Engine).describeLimits),
@@ -225,25 +235,17 @@ func init() {
 		"PutItem":                   on((*Engine).putItem),
 		"Query":                     on((*Engine).query),
 		"Scan":                      on((*Engine).scan),
-		"TagResource":               on(logged((*Engine).tagResource)),
+		"TagResource":               on((*Engine).tagResource),
 		"TransactGetItems":          on((*Engine).transactGetItems),
 		"TransactWriteItems":        on((*Engine).transactWriteItems),
-		"UntagResource":             on(logged((*Engine).untagResource)),
-		"UpdateContinuousBackups":   on(logged((*Engine).updateContinuousBackups)),
+		"UntagResource":             on((*Engine).untagResource),
+		"UpdateContinuousBackups":   on((*Engine).updateContinuousBackups),
 		"UpdateItem":                on((*Engine).updateItem),
-		"UpdateTable":               on(logged((*Engine).updateTable)),
-		"UpdateTimeToLive":          on(logged((*Engine).updateTimeToLive)),
+		"UpdateTable":               on((*Engine).updateTable),
+		"UpdateTimeToLive":          on((*Engine).updateTimeToLive),
+	} {
+		operations[name] = &operation{api.OperationNamed(name), run}
 	}
-}
-
-// Operations lists the names of the operations there are.
-func Operations() []string {
-	names := make([]string, 0, len(operations))
-	for name := range operations {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // Tables lists the names of the tables, sorted.
@@ -265,7 +267,15 @@ func (e *Engine) sortedTables() []string {
 // now is the time on the engine's clock.
 func (e *Engine) now() time.Time { return e.opt.Now() }
 
-var errNoTable = wholeRequest(&api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found"})
+// at is the time at which a call takes effect.
+func (e *Engine) at(call *Call) time.Time {
+	if call.past {
+		return call.At
+	}
+	return e.now()
+}
+
+var errNoTable = api.OfWhole(&api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found"})
 
 // tableNamed returns a table for an operation on items.
 func (e *Engine) tableNamed(name string) (*table, *api.Error) {

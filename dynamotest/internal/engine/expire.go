@@ -21,12 +21,12 @@ const sweptAtOnce = 100
 // DynamoDB does some time after they have, and returns how many. Until then
 // they can be read and stand in the way of conditions. Nobody is charged.
 func (e *Engine) ExpireTTL() int {
-	end, err := e.begin()
+	end, err := e.journal.Begin()
 	if err != nil {
 		return 0
 	}
 	defer end()
-	defer func() { _ = e.settle() }() // a failure stays, and meets the next request
+	defer func() { _ = e.journal.Settle() }() // a failure stays, and meets the next request
 	now, deleted := e.now().Add(-e.opt.TTLDelay), 0
 	for _, s := range e.sweeps() {
 		for expired := range slices.Chunk(s.expired(now), sweptAtOnce) {
@@ -80,7 +80,7 @@ func (e *Engine) expire(s sweep, expired []change) int {
 			changes = append(changes, c)
 		}
 	}
-	e.commit(changes)
+	e.commit(e.now(), changes)
 	return len(changes)
 }
 

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -10,14 +11,16 @@ import (
 
 func TestWhatAHookRefusesOfABatchComesBack(t *testing.T) {
 	t.Parallel()
-	refuse := func(call *engine.Call) *api.Error {
-		call.Refuse = make([]bool, len(call.Targets))
-		for i := range call.Refuse {
-			call.Refuse[i] = i%2 == 1
+	refuse := func(_ context.Context, call *engine.Call) engine.Decision {
+		d := engine.Decision{Refuse: make([]*api.Error, len(call.Targets))}
+		for i := range d.Refuse {
+			if i%2 == 1 {
+				d.Refuse[i] = engine.ErrInternal
+			}
 		}
-		return nil
+		return d
 	}
-	eng := newEngine(t, engine.Options{Hooks: hooks{refuse, nothing}})
+	eng := newEngine(t, engine.Options{Hook: refuse})
 	wrote := do(t, eng, "BatchWriteItem", `{"RequestItems":{"plain":[
 		{"PutRequest":{"Item":{"id":{"S":"a"}}}},{"PutRequest":{"Item":{"id":{"S":"b"}}}},
 		{"PutRequest":{"Item":{"id":{"S":"c"}}}},{"DeleteRequest":{"Key":{"id":{"S":"d"}}}}]}}`)

@@ -3,6 +3,8 @@ package engine
 import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 )
 
 // A read is one item's part of a request, with its projection bound.
@@ -10,25 +12,25 @@ type read struct {
 	table string
 	key   api.Item
 	late  bool // an eventually consistent read, which may see an older version
-	bound
+	bind.Bound
 }
 
 // prepareReads prepares to read several items of a table in the same way.
 func prepareReads(table string, keys []api.Item, projection api.Opt[string], e *api.Expressions) ([]*read, *api.Error) {
 	reads := make([]*read, len(keys))
 	for i, key := range keys {
-		if err := itemError(key); err != nil {
+		if err := key.Wrong(); err != nil {
 			return nil, err
 		}
 		reads[i] = &read{table: table, key: key}
 	}
-	src := sources{projection: projection, allowed: ": ProjectionExpression is null"}
-	b, err := src.bind(e)
+	src := bind.Sources{Projection: projection, Allowed: ": ProjectionExpression is null"}
+	b, err := src.Bind(e)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range reads {
-		r.bound = b
+		r.Bound = b
 	}
 	return reads, nil
 }
@@ -47,13 +49,13 @@ func (e *Engine) get(r *read) (*table, *record, *api.Error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := t.key.checkKey(r.key.Map); err != nil {
+	if err := t.key.CheckKey(r.key.Map); err != nil {
 		return t, nil, err
 	}
-	if err := r.bound.checkScalars(t); err != nil {
+	if err := t.checkScalars(&r.Bound); err != nil {
 		return t, nil, err
 	}
-	key, _ := t.key.key(r.key.Map)
+	key, _ := t.key.Key(r.key.Map)
 	items := &t.items
 	if r.late {
 		items = e.view(t)
@@ -64,10 +66,10 @@ func (e *Engine) get(r *read) (*table, *record, *api.Error) {
 
 // shown is what r asks for of an item.
 func (r *read) shown(rec *record) attr.Map {
-	if rec == nil || r.selection == nil {
+	if rec == nil || r.Selection == nil {
 		return itemOf(rec)
 	}
-	return r.selection.Apply(rec.item)
+	return r.Selection.Apply(rec.item)
 }
 
 func (e *Engine) getItem(call *Call, req *api.GetItem) (reply, *api.Error) {
@@ -82,16 +84,16 @@ func (e *Engine) getItem(call *Call, req *api.GetItem) (reply, *api.Error) {
 	if err != nil {
 		return nil, err
 	}
-	cost := rateOf(req.ConsistentRead).cost(sizeOf(rec))
+	cost := capacity.RateOf(req.ConsistentRead).Cost(sizeOf(rec))
 	if err := e.admitRead(r, t, cost); err != nil {
 		return nil, err
 	}
-	call.Cost = Cost{{Table: t.name, Base: cost}}
-	capacity := report(req.ReturnCapacity, call.Cost)
+	call.Cost = capacity.Cost{{Table: t.name, Base: cost}}
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	return writeFunc(func(w *api.Writer) {
 		if rec != nil {
 			w.Item("Item", r.shown(rec))
 		}
-		capacity.writeOne(w)
+		report.WriteOne(w)
 	}), nil
 }

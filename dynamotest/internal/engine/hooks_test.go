@@ -12,13 +12,12 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
-// hooks are made of two functions.
-type hooks struct {
-	before, after func(call *engine.Call) *api.Error
+// around is a hook that asks one function before a call and one after it.
+func around(before, after func(call *engine.Call) *api.Error) engine.Hook {
+	return func(_ context.Context, call *engine.Call) engine.Decision {
+		return engine.Decision{Answer: before(call), After: func(*api.Error) *api.Error { return after(call) }}
+	}
 }
-
-func (h hooks) Before(_ context.Context, call *engine.Call) *api.Error { return h.before(call) }
-func (h hooks) After(_ context.Context, call *engine.Call) *api.Error  { return h.after(call) }
 
 func nothing(*engine.Call) *api.Error { return nil }
 
@@ -27,13 +26,13 @@ func TestHooksSeeWhatACallIsAbout(t *testing.T) {
 	var seen []string
 	see := func(call *engine.Call) *api.Error {
 		var targets []string
-		for _, target := range call.Targets {
-			targets = append(targets, strings.TrimSuffix(target.Table+"/"+target.Index, "/")+string(target.Key.AppendJSON(nil)))
+		for _, about := range call.Targets {
+			targets = append(targets, strings.TrimSuffix(about.Table+"/"+about.Index, "/")+string(about.Key.AppendJSON(nil)))
 		}
 		seen = append(seen, call.Operation+" "+strings.Join(targets, " "))
 		return nil
 	}
-	eng := newEngine(t, engine.Options{Hooks: hooks{before: nothing, after: see}})
+	eng := newEngine(t, engine.Options{Hook: around(nothing, see)})
 	seen = nil
 	const key = `"Key":{"artist":{"S":"a"},"song":{"N":"1"}}`
 	for _, tt := range []struct{ op, body, want string }{
@@ -68,13 +67,13 @@ func TestAHookRefusesBeforeAndAfter(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name  string
-		hooks hooks
+		hook  engine.Hook
 		items int
 	}{
-		{"before: nothing happens", hooks{refuse, nothing}, 0},
-		{"after: it has happened", hooks{nothing, refuse}, 1},
+		{"before: nothing happens", around(refuse, nothing), 0},
+		{"after: it has happened", around(nothing, refuse), 1},
 	} {
-		eng := newEngine(t, engine.Options{Hooks: tt.hooks})
+		eng := newEngine(t, engine.Options{Hook: tt.hook})
 		db := connect(eng)
 		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: plain, Item: item("id", "x")}); code(err) != throttled.Code {
 			t.Errorf("%s: %v", tt.name, err)
@@ -88,10 +87,12 @@ func TestAHookRefusesBeforeAndAfter(t *testing.T) {
 func TestHooksLearnThePriceOfARefusal(t *testing.T) {
 	t.Parallel()
 	var got string
-	eng := newEngine(t, engine.Options{Hooks: hooks{nothing, func(call *engine.Call) *api.Error {
-		got = fmt.Sprint(price(call.Cost), " ", call.Err)
-		return nil
-	}}})
+	eng := newEngine(t, engine.Options{Hook: func(_ context.Context, call *engine.Call) engine.Decision {
+		return engine.Decision{After: func(refused *api.Error) *api.Error {
+			got = fmt.Sprint(price(call.Cost), " ", refused)
+			return nil
+		}}
+	}})
 	eng.Do(t.Context(), "PutItem", []byte(`{"TableName":"plain","Item":{"id":{"S":"x"}},"ConditionExpression":"attribute_exists(id)"}`))
 	if want := "plain 1w ConditionalCheckFailedException: The conditional request failed"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -100,54 +101,14 @@ func TestHooksLearnThePriceOfARefusal(t *testing.T) {
 
 func TestAPanicIsAnInternalError(t *testing.T) {
 	t.Parallel()
-	eng := newEngine(t, engine.Options{Log: silent(), Hooks: hooks{after: nothing, before: func(call *engine.Call) *api.Error {
+	eng := newEngine(t, engine.Options{Log: silent(), Hook: around(func(call *engine.Call) *api.Error {
 		if call.Operation == "Scan" {
 			panic("a fault of the engine")
 		}
 		return nil
-	}}})
+	}, nothing)})
 	if res := eng.Do(t.Context(), "Scan", []byte(`{"TableName":"plain"}`)); res.Err == nil || res.Err.Code != api.InternalServerError {
 		t.Errorf("got %v", res.Err)
 	}
 	do(t, eng, "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}}}`) // and it goes on
-}
-
-// A fault of a table finds every operation that names the table.
-func TestEveryOperationNamesItsTable(t *testing.T) {
-	t.Parallel()
-	const (
-		table  = `{"TableName":"plain"}`
-		item   = `{"TableName":"plain","Item":{"id":{"S":"a"}}}`
-		key    = `{"TableName":"plain","Key":{"id":{"S":"a"}}}`
-		tagged = `{"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/plain"`
-		stream = `"arn:aws:dynamodb:us-east-1:123456789012:table/plain/stream/2026-03-29T12:00:00.000`
-		insert = `{"Statement":"INSERT INTO plain VALUE {'id': 'a'}"}`
-	)
-	bodies := map[string]string{
-		"BatchExecuteStatement": `{"Statements":[` + insert + `]}`, "ExecuteStatement": insert, "ExecuteTransaction": `{"TransactStatements":[` + insert + `]}`,
-		"BatchGetItem":   `{"RequestItems":{"plain":{"Keys":[{"id":{"S":"a"}}]}}}`,
-		"BatchWriteItem": `{"RequestItems":{"plain":[{"DeleteRequest":{"Key":{"id":{"S":"a"}}}}]}}`,
-		"CreateTable":    plainTable, "DeleteTable": table, "DescribeTable": table, "UpdateTable": `{"TableName":"plain","DeletionProtectionEnabled":false}`,
-		"DescribeContinuousBackups": table, "UpdateContinuousBackups": `{"TableName":"plain","PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true}}`,
-		"DescribeTimeToLive": table, "UpdateTimeToLive": `{"TableName":"plain","TimeToLiveSpecification":{"AttributeName":"ttl","Enabled":true}}`,
-		"PutItem": item, "UpdateItem": key, "DeleteItem": key, "GetItem": key,
-		"Query":              `{"TableName":"plain","KeyConditionExpression":"id = :a","ExpressionAttributeValues":{":a":{"S":"a"}}}`,
-		"Scan":               table,
-		"TransactGetItems":   `{"TransactItems":[{"Get":` + key + `}]}`,
-		"TransactWriteItems": `{"TransactItems":[{"Put":` + item + `}]}`,
-		"TagResource":        tagged + `,"Tags":[{"Key":"a","Value":"b"}]}`, "UntagResource": tagged + `,"TagKeys":["a"]}`, "ListTagsOfResource": tagged + `}`,
-		"ListStreams": table, "DescribeStream": `{"StreamArn":` + stream + `"}`,
-		"GetShardIterator": `{"StreamArn":` + stream + `","ShardId":"shardId-00000000000000000001","ShardIteratorType":"LATEST"}`,
-		"GetRecords":       `{"ShardIterator":` + stream + `|1|AAAA"}`,
-	}
-	for _, op := range engine.Operations() {
-		switch op {
-		case "DescribeEndpoints", "DescribeLimits", "ListTables":
-			continue // are about none
-		}
-		targets := engine.TargetsOf(op, []byte(bodies[op]), func(string) []string { return []string{"id"} })
-		if len(targets) != 1 || targets[0].Table != "plain" {
-			t.Errorf("%s %s: targets %v", op, bodies[op], targets)
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -14,19 +13,18 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
 // whole is all that an engine has, as a compacted file would tell it.
 func whole(t testing.TB, e *Engine) string {
 	t.Helper()
 	var b bytes.Buffer
-	out := &lines{to: bufio.NewWriter(&b)}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.state.write(out)
-	out.flush()
-	if err := out.to.Flush(); err != nil || out.err != nil {
-		t.Fatal(err, out.err)
+	if _, err := journal.WriteFile(&b, e.state.write); err != nil {
+		t.Fatal(err)
 	}
 	return b.String()
 }
@@ -40,7 +38,7 @@ func ticking() func() time.Time {
 var epoch = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
 
 func onModel(m *model, now func() time.Time) *Engine {
-	return New(Options{Now: now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), disk: m, compactFrom: 1000})
+	return New(Options{Now: now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Disk: m, CompactFrom: 1000})
 }
 
 type step struct{ op, body string }
@@ -73,21 +71,17 @@ func history() []step {
 	return steps
 }
 
-// do performs a step and tells whether the server acknowledged it.
+// do performs a step and reports whether the server acknowledged it.
 func (s step) do(e *Engine) bool {
 	return e.Do(context.Background(), s.op, []byte(s.body)).Err == nil
 }
 
 // compacted waits for a compaction that is under way.
-func (m *model) compacted(j *journal) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.compacting && m.hold != nil {
+func (m *model) compacted(j *journal.Journal) {
+	if j.Status().Compacting && m.hold != nil {
 		m.hold <- struct{}{}
 	}
-	for j.compacting {
-		j.changed.Wait()
-	}
+	j.WaitCompacted()
 }
 
 // Whatever operation of the disk fails or is the last before the power goes, and

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"sync"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
 // A model is a disk that fails at one operation, and knows what a crash may
@@ -37,7 +39,7 @@ var errDisk = errors.New("the disk failed")
 
 func newModel() *model { return &model{names: map[string]*inode{}, kept: map[string]*inode{}} }
 
-// step counts an operation and tells whether it fails. The caller holds the
+// step counts an operation and reports whether it fails. The caller holds the
 // mutex.
 func (m *model) step() error {
 	m.operations++
@@ -47,7 +49,7 @@ func (m *model) step() error {
 	return nil
 }
 
-func (m *model) open(path string) (dataFile, error) {
+func (m *model) Open(path string) (journal.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.step(); err != nil {
@@ -59,7 +61,7 @@ func (m *model) open(path string) (dataFile, error) {
 	return &modelFile{model: m, inode: m.names[path]}, nil
 }
 
-func (m *model) create(path string, _ dataFile) (dataFile, error) {
+func (m *model) Create(path string, _ journal.File) (journal.File, error) {
 	if m.hold != nil {
 		<-m.hold
 	}
@@ -75,29 +77,29 @@ func (m *model) create(path string, _ dataFile) (dataFile, error) {
 	return &modelFile{model: m, inode: m.names[path]}, nil
 }
 
-func (m *model) resolve(path string) (string, error) { return path, nil }
+func (m *model) Resolve(path string) (string, error) { return path, nil }
 
-func (m *model) lock(file dataFile) error {
+func (m *model) Lock(file journal.File) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := file.(*modelFile)
 	if f.inode.locked && !f.locks {
-		return errInUse
+		return journal.ErrInUse
 	}
 	f.inode.locked, f.locks = true, true
 	return nil
 }
 
-func (m *model) named(path string, file dataFile) error {
+func (m *model) Named(path string, file journal.File) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.names[path] != file.(*modelFile).inode {
-		return errMoved
+		return journal.ErrMoved
 	}
 	return nil
 }
 
-func (m *model) rename(from, to string) error {
+func (m *model) Rename(from, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.step(); err != nil {
@@ -109,7 +111,7 @@ func (m *model) rename(from, to string) error {
 	return nil
 }
 
-func (m *model) head(path string, n int64) ([]byte, error) {
+func (m *model) Head(path string, n int64) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.step(); err != nil {
@@ -122,7 +124,7 @@ func (m *model) head(path string, n int64) ([]byte, error) {
 	return bytes.Clone(node.data[:min(n, int64(len(node.data)))]), nil
 }
 
-func (m *model) remove(path string) error {
+func (m *model) Remove(path string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.step(); err != nil {
@@ -132,7 +134,7 @@ func (m *model) remove(path string) error {
 	return nil
 }
 
-func (m *model) syncFolder(string) error {
+func (m *model) SyncFolder(string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.step(); err != nil {
@@ -214,9 +216,9 @@ func (n *inode) after(img dataImage, draw *rand.Rand) []byte {
 	case nothing:
 		return bytes.Clone(n.safe)
 	case sectors, sectorsOfPart:
-		for start := 0; start < len(out); start += sector {
+		for start := 0; start < len(out); start += journal.Sector {
 			if draw.IntN(2) == 0 {
-				part := out[start:min(start+sector, len(out))]
+				part := out[start:min(start+journal.Sector, len(out))]
 				clear(part[copy(part, n.safe[min(start, len(n.safe)):]):])
 			}
 		}

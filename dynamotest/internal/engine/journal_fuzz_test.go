@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
 // A file in which bytes were replaced, or a line of any content was added with its
@@ -19,7 +21,7 @@ func FuzzJournal(f *testing.F) {
 	good := m.names["data"].data
 	states, _ := played(f, history()[:12])
 	var compacted bytes.Buffer
-	if _, err := states.state.writeFile(&compacted); err != nil {
+	if _, err := journal.WriteFile(&compacted, states.state.write); err != nil {
 		f.Fatal(err)
 	}
 	// All kinds of entries are in the one or the other.
@@ -39,7 +41,7 @@ func FuzzJournal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at, length uint16, put []byte, framed bool) {
 		content := bytes.Clone(good)
 		if framed {
-			content = fmt.Appendf(content, "%08x %s\n", crc32.Checksum(put, castagnoli), put)
+			content = fmt.Appendf(content, "%08x %s\n", crc32.Checksum(put, crc32.MakeTable(crc32.Castagnoli)), put)
 		} else {
 			start := min(int(at), len(content))
 			content = bytes.Join([][]byte{content[:start], put, content[min(start+int(length), len(content)):]}, nil)
@@ -55,7 +57,7 @@ func FuzzJournal(f *testing.F) {
 			return
 		}
 		kept := bytes.HasPrefix(content, left) || bytes.HasPrefix(content, left[:len(left)-1]) // its newline may be a mended one
-		if !kept && m.renames == 0 && !unborn(content) {
+		if !kept && m.renames == 0 && !journal.Unborn(content) {
 			t.Fatalf("opened and changed to %q", left)
 		}
 		if was, is := wholeLines(content), wholeLines(left); m.renames == 0 && is < was {
@@ -73,12 +75,12 @@ func FuzzJournal(f *testing.F) {
 
 // fuzzed returns an engine that compacts nothing but a file of the first format.
 func fuzzed(m *model) *Engine {
-	return New(Options{Now: ticking(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), disk: m, compactFrom: 1 << 30})
+	return New(Options{Now: ticking(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Disk: m, CompactFrom: 1 << 30})
 }
 
 func wholeLines(file []byte) (n int) {
 	for line := range bytes.Lines(file) {
-		if _, reason := checked(line); reason == "" {
+		if _, reason := journal.Checked(line); reason == "" {
 			n++
 		}
 	}

@@ -1,115 +1,16 @@
 package engine
 
 import (
-	"bufio"
 	"context"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
-
-// reopen does again what the file tells of, mends a torn end, and leaves the file
-// where the next line belongs. It returns the version of its format.
-func (e *Engine) reopen(j *journal) (version int, err error) {
-	in := bufio.NewReaderSize(j.file, 1<<20)
-	start, err := in.Peek(len(header(journalFormat)) + 1)
-	switch {
-	case err != nil && err != io.EOF:
-		return 0, err
-	case err == io.EOF && unborn(start):
-		return journalFormat, j.begin()
-	}
-	head, err := in.ReadString('\n')
-	if err != nil && err != io.EOF {
-		return 0, err
-	}
-	if version, err = versionOf(head); err != nil {
-		return 0, err
-	}
-	clock := e.opt.Now
-	defer func() { e.opt.Now = clock }()
-	return version, e.redoLines(j, in, []byte(head))
-}
-
-// redoLines does what the lines behind the first one tell, and secures the last.
-func (e *Engine) redoLines(j *journal, in *bufio.Reader, last []byte) error {
-	reader := &reader{Reader: jsonx.NewReader(nil)}
-	j.size = int64(len(last))
-	for number := 2; ; number++ {
-		line, err := in.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return err
-		}
-		entries, reason := checked(line)
-		if reason != "" {
-			if line, err = j.ending(line, in, number, reason); err != nil {
-				return err
-			}
-			if line == nil {
-				return j.secure(last)
-			}
-			entries, _ = checked(line)
-		}
-		if err := e.redo(j, reader, entries); err != nil {
-			return fmt.Errorf("line %d, at byte %d: %w", number, j.size, err)
-		}
-		last = line
-		j.size += int64(len(line))
-	}
-}
-
-func header(version int) string { return fmt.Sprintf("%s%d\n", journalName, version) }
-
-// unborn tells whether a file is new, or what a crash left of its first line,
-// before which nothing was acknowledged.
-func unborn(file []byte) bool {
-	head := header(journalFormat)
-	for i, b := range file {
-		if i >= len(head) || b != head[i] && b != 0 {
-			return false
-		}
-	}
-	return string(file) != head
-}
-
-func versionOf(head string) (int, error) {
-	text, ours := strings.CutPrefix(strings.TrimSuffix(head, "\n"), journalName)
-	version, err := strconv.Atoi(text)
-	switch {
-	case !ours || err != nil || header(version) != head || version < 1:
-		return 0, fmt.Errorf("not a data file of dynamotest")
-	case version > journalFormat:
-		return 0, fmt.Errorf("a later version of dynamotest wrote it: its format is %d, and this one reads up to %d", version, journalFormat)
-	}
-	return version, nil
-}
-
-func (j *journal) begin() error {
-	if err := j.cutAt(0); err != nil {
-		return err
-	}
-	n, err := j.file.Write([]byte(header(journalFormat)))
-	if err != nil {
-		return err
-	}
-	j.size = int64(n)
-	return j.file.Sync()
-}
-
-func (j *journal) cutAt(end int64) error {
-	if err := j.file.Truncate(end); err != nil {
-		return err
-	}
-	_, err := j.file.Seek(end, io.SeekStart)
-	return err
-}
 
 // A reader reads entries. What it does not know it does not skip: every member
 // matters.
@@ -130,7 +31,7 @@ func (r *reader) array(element func()) {
 }
 
 func (r *reader) time() time.Time {
-	t, err := parseTime(string(r.Raw()))
+	t, err := journal.ParseTime(string(r.Raw()))
 	if err != nil {
 		r.Fail(err)
 	}
@@ -166,8 +67,8 @@ type journalledChange struct {
 	put, delete attr.Map
 }
 
-// redo does the entries of a line at their own times.
-func (e *Engine) redo(j *journal, r *reader, entries []byte) error {
+// redo does the entries of a line at their own times, and returns what they weigh.
+func (e *Engine) redo(r *reader, entries []byte) (weight int64, err error) {
 	r.Reset(entries)
 	r.Array()
 	for r.More() {
@@ -175,20 +76,19 @@ func (e *Engine) redo(j *journal, r *reader, entries []byte) error {
 		if r.Err() != nil {
 			break
 		}
-		e.opt.Now = func() time.Time { return entry.at }
 		if err := e.redoEntry(entry); err != nil {
-			return err
+			return weight, err
 		}
-		j.told += entry.weight()
+		weight += entry.weight()
 	}
 	r.End()
-	return r.Err()
+	return weight, r.Err()
 }
 
 func (e *Engine) redoEntry(entry *journalled) error {
 	switch {
 	case entry.op != "":
-		return e.perform(entry.op, []byte(entry.request))
+		return e.again(entry.op, []byte(entry.request), entry.at)
 	case entry.token != "":
 		payload, err := hex.DecodeString(entry.payload)
 		if err != nil || len(payload) != len(api.Fingerprint{}) {
@@ -196,7 +96,7 @@ func (e *Engine) redoEntry(entry *journalled) error {
 		}
 		e.tokens.spend(entry.token, api.Fingerprint(payload), entry.at)
 	case entry.table != nil:
-		return e.redoTable(entry.table)
+		return e.redoTable(entry.table, entry.at)
 	case entry.stream != nil:
 		return e.redoStream(entry.stream, entry.latest, entry.at)
 	case entry.record != nil:
@@ -205,7 +105,7 @@ func (e *Engine) redoEntry(entry *journalled) error {
 		e.serial = entry.serial
 	}
 	for _, c := range entry.changes {
-		if err := e.redoChange(c, entry.expired); err != nil {
+		if err := e.redoChange(c, entry); err != nil {
 			return err
 		}
 	}
@@ -229,7 +129,7 @@ func (entry *journalled) weight() int64 {
 	return total
 }
 
-func (e *Engine) redoChange(of journalledChange, expired bool) error {
+func (e *Engine) redoChange(of journalledChange, entry *journalled) error {
 	t := e.tables[of.table]
 	if t == nil {
 		return fmt.Errorf("a change of table %q, which is not there", of.table)
@@ -241,17 +141,17 @@ func (e *Engine) redoChange(of journalledChange, expired bool) error {
 	if item == nil {
 		item = of.delete
 	}
-	key, ok := t.key.key(item)
+	key, ok := t.key.Key(item)
 	if !ok {
 		return fmt.Errorf("a change of table %s without its key", of.table)
 	}
-	c := change{table: t, key: string(key), expired: expired}
+	c := change{table: t, key: string(key), expired: entry.expired}
 	c.read()
 	if of.put != nil {
 		c.new = newRecord(of.put)
 	}
 	c.planUnchecked()
-	e.commit([]*change{&c})
+	e.commit(entry.at, []*change{&c})
 	return nil
 }
 
@@ -266,13 +166,14 @@ func (c *change) planUnchecked() {
 	}
 }
 
-// perform does what a dump or a journal asks for, past all hooks.
-func (e *Engine) perform(operation string, body []byte) error {
-	do := operations[operation]
-	if do == nil {
+// again does what a dump or a journal asks for, as it was done at a time: past the
+// hook and the clock.
+func (e *Engine) again(operation string, body []byte, at time.Time) error {
+	op := operations[operation]
+	if op == nil {
 		return fmt.Errorf("no such operation: %q", operation)
 	}
-	if _, err := do(e, context.Background(), &Call{Operation: operation, past: true}, body); err != nil {
+	if _, err := e.perform(context.Background(), op, &Call{Operation: operation, At: at, past: true}, body); err != nil {
 		return err
 	}
 	return nil

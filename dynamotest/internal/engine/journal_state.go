@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bufio"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
 // States are entries that say how something is, where others say what happened
@@ -20,62 +21,31 @@ import (
 //	{"At":…,"Token":"…","Payload":"…"}
 //	{"At":…,"Serial":12}
 
-// lines writes entries to a file, several a line. Its first error stays.
-type lines struct {
-	to      *bufio.Writer
-	size    int64
-	entries []byte
-	err     error
-}
-
-// lineSize is about how many bytes of entries a line has.
-const lineSize = 1 << 16
-
-func (l *lines) add(at time.Time, members func(w *api.Writer)) {
-	l.entries = appendEntry(l.entries, at, members)
-	if len(l.entries) >= lineSize {
-		l.flush()
-	}
-}
-
-func (l *lines) flush() {
-	if len(l.entries) > 0 && l.err == nil {
-		n, err := writeLine(l.to, l.entries)
-		l.size, l.err = l.size+int64(n), err
-	}
-	l.entries = l.entries[:0]
-}
-
-func (l *lines) raw(text []byte) {
-	n, err := l.to.Write(text)
-	l.size, l.err = l.size+int64(n), err
-}
-
 // write writes all that the state has. Tables come without their streams first,
-// so that their items are no news.
-func (s *state) write(out *lines) {
+// so that streams do not tell of their items.
+func (s *state) write(out *journal.Lines) {
 	for _, t := range s.sorted() {
-		out.add(t.created, t.writeState)
+		out.Add(t.created, t.writeState)
 		for key, rec := range t.items.Ascend("") {
 			c := change{table: t, key: key, new: rec}
-			out.add(t.created, func(w *api.Writer) {
+			out.Add(t.created, func(w *api.Writer) {
 				w.Array("Changes", func() { w.Element(func() { c.log(w) }) })
 			})
 		}
 	}
 	for _, arn := range slices.Sorted(maps.Keys(s.streams)) {
 		st := s.streams[arn]
-		out.add(st.created, func(w *api.Writer) { st.writeState(w, s.tables[st.table]) })
+		out.Add(st.created, func(w *api.Writer) { st.writeState(w, s.tables[st.table]) })
 		for _, c := range st.changes.Ascend("") {
-			out.add(c.at, func(w *api.Writer) { c.writeState(w, st.arn) })
+			out.Add(c.at, func(w *api.Writer) { c.writeState(w, st.arn) })
 		}
 	}
 	for _, spent := range s.tokens.queue {
 		if payload, ok := s.tokens.spent.Get(spent.token); ok {
-			out.add(spent.until.Add(-tokenLife), func(w *api.Writer) { writeSpent(w, spent.token, payload) })
+			out.Add(spent.until.Add(-tokenLife), func(w *api.Writer) { writeSpent(w, spent.token, payload) })
 		}
 	}
-	out.add(time.Unix(0, 0), func(w *api.Writer) { w.Int("Serial", s.serial) })
+	out.Add(time.Unix(0, 0), func(w *api.Writer) { w.Int("Serial", s.serial) })
 }
 
 // writeState writes a table's definition with what CreateTable cannot say.
@@ -85,13 +55,13 @@ func (t *table) writeState(w *api.Writer) {
 		w.Object("Create", func() { t.define(w) })
 		w.Text("Id", t.id)
 		w.Bool("BillingSet", s.billingSet)
-		writeTime(w, "BilledSince", s.billedSince)
+		journal.WriteTime(w, "BilledSince", s.billedSince)
 		if s.ttl != "" {
 			w.Text("TimeToLive", s.ttl)
 		}
 		if s.backups {
 			w.Int("BackupDays", s.backupDays)
-			writeTime(w, "BackupsFrom", s.backupsFrom)
+			journal.WriteTime(w, "BackupsFrom", s.backupsFrom)
 		}
 	})
 }
@@ -130,8 +100,8 @@ func readTableState(r *reader) *tableState {
 	return &s
 }
 
-func (e *Engine) redoTable(s *tableState) error {
-	t, err := e.createdTable(s.create)
+func (e *Engine) redoTable(s *tableState, at time.Time) error {
+	t, err := e.createdTable(s.create, at)
 	if err != nil {
 		return err
 	}
@@ -151,10 +121,10 @@ func (s *stream) writeState(w *api.Writer, of *table) {
 		w.Text("Arn", s.arn)
 		w.Text("TableName", s.table)
 		w.Array("Key", func() {
-			for _, p := range s.key.hash {
+			for _, p := range s.key.Hash {
 				writeKeyPart(w, p, api.Hash)
 			}
-			for _, p := range s.key.rng {
+			for _, p := range s.key.Range {
 				writeKeyPart(w, p, api.Range)
 			}
 		})
@@ -163,16 +133,16 @@ func (s *stream) writeState(w *api.Writer, of *table) {
 		w.Text("Shard", s.shard)
 		w.Int("Last", int64(s.last))
 		if s.closed {
-			writeTime(w, "ClosedAt", s.closedAt)
+			journal.WriteTime(w, "ClosedAt", s.closedAt)
 		}
 		w.Bool("Latest", of != nil && of.stream == s)
 	})
 }
 
-func writeKeyPart(w *api.Writer, p keyPart, kind string) {
+func writeKeyPart(w *api.Writer, p keys.Part, kind string) {
 	w.Element(func() {
-		w.Text("Name", p.name)
-		w.Text("Type", p.kind.String())
+		w.Text("Name", p.Name)
+		w.Text("Type", p.Kind.String())
 		w.Text("Kind", kind)
 	})
 }
@@ -206,15 +176,15 @@ func readStream(r *reader) (s *stream, latest bool) {
 	return s, latest
 }
 
-func readKeyPart(r *reader, key *keySchema) {
-	var p keyPart
+func readKeyPart(r *reader, key *keys.Schema) {
+	var p keys.Part
 	kind := ""
 	r.object(func(name string) {
 		switch name {
 		case "Name":
-			p.name = r.String()
+			p.Name = r.String()
 		case "Type":
-			p.kind = attr.KindOf(r.String())
+			p.Kind = attr.KindOf(r.String())
 		case "Kind":
 			kind = r.String()
 		default:
@@ -222,14 +192,14 @@ func readKeyPart(r *reader, key *keySchema) {
 		}
 	})
 	if kind == api.Hash {
-		key.hash = append(key.hash, p)
+		key.Hash = append(key.Hash, p)
 	} else {
-		key.rng = append(key.rng, p)
+		key.Range = append(key.Range, p)
 	}
 }
 
 func (e *Engine) redoStream(s *stream, latest bool, at time.Time) error {
-	s.created, s.now, s.commit = at, e.now, e.commitTime
+	s.created = at
 	e.streams[s.arn] = s
 	if !latest {
 		return nil

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
 // ends are two files whose last lines are three sectors long: one has the line
@@ -21,7 +23,7 @@ func ends(t *testing.T) (with, without []byte, after, before string) {
 	with, after = m.names["data"].data, whole(t, e)
 	e, m = played(t, puts(1, 9, 1300))
 	without, before = m.names["data"].data, whole(t, e)
-	if !bytes.HasPrefix(with, without) || len(without)%sector == sector-1 || len(with)-len(without) < 2*sector {
+	if !bytes.HasPrefix(with, without) || len(without)%journal.Sector == journal.Sector-1 || len(with)-len(without) < 2*journal.Sector {
 		t.Fatalf("%d and %d bytes: these files show nothing", len(without), len(with))
 	}
 	return with, without, after, before
@@ -31,7 +33,7 @@ func ends(t *testing.T) (with, without []byte, after, before string) {
 func opened(content []byte) (e *Engine, left []byte, log string, err error) {
 	var b bytes.Buffer
 	m := holding(content)
-	e = New(Options{disk: m, compactFrom: 1 << 20, Log: slog.New(slog.NewTextHandler(&b, nil))})
+	e = New(Options{Disk: m, CompactFrom: 1 << 20, Log: slog.New(slog.NewTextHandler(&b, nil))})
 	err = e.OpenJournal("data")
 	return e, m.names["data"].data, b.String(), err
 }
@@ -118,13 +120,13 @@ func TestADamagedNewline(t *testing.T) {
 func TestSectorsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	content, without, after, before := ends(t)
-	first := len(without) / sector
-	count := (len(content)-1)/sector - first + 1
+	first := len(without) / journal.Sector
+	count := (len(content)-1)/journal.Sector - first + 1
 	for written := range 1 << count {
 		torn := bytes.Clone(content)
 		for i := range count {
 			if written&(1<<i) == 0 {
-				clear(torn[max(len(without), (first+i)*sector):min(len(torn), (first+i+1)*sector)])
+				clear(torn[max(len(without), (first+i)*journal.Sector):min(len(torn), (first+i+1)*journal.Sector)])
 			}
 		}
 		want, kept := before, without
@@ -196,7 +198,7 @@ func TestWhatIsFoundIsSafe(t *testing.T) {
 			t.Fatalf("operation %d fails: %v", failAt, err)
 		}
 		want := whole(t, e)
-		e = New(Options{disk: m.crash(image{}, nil), Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+		e = New(Options{Disk: m.crash(image{}, nil), Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 		if err := e.OpenJournal("data"); err != nil {
 			t.Fatalf("operation %d fails, and later the power: %v", failAt, err)
 		}

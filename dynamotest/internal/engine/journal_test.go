@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
 // steps that make a table and put items into it, of which each weighs about size
@@ -69,7 +70,7 @@ func TestATornEndIsCutOff(t *testing.T) {
 		for _, zeros := range []string{"", "\x00\x00\x00"} {
 			torn := holding(append(content[:end:end], zeros...))
 			var log bytes.Buffer
-			e := New(Options{disk: torn, Log: slog.New(slog.NewTextHandler(&log, nil))})
+			e := New(Options{Disk: torn, Log: slog.New(slog.NewTextHandler(&log, nil))})
 			if err := e.OpenJournal("data"); err != nil {
 				t.Fatalf("cut at %d: %v", end, err)
 			}
@@ -138,8 +139,8 @@ func TestWhenTheFileIsCompacted(t *testing.T) {
 		if n := m.renames - before.renames; n < tt.least || n > tt.most {
 			t.Errorf("%s: compacted %d times, want %d to %d", tt.name, n, tt.least, tt.most)
 		}
-		if size := int64(len(m.names["data"].data)); size != e.journal.size {
-			t.Errorf("%s: %d bytes, taken for %d", tt.name, size, e.journal.size)
+		if size := int64(len(m.names["data"].data)); size != e.journal.Status().Size {
+			t.Errorf("%s: %d bytes, taken for %d", tt.name, size, e.journal.Status().Size)
 		}
 	}
 }
@@ -150,25 +151,25 @@ type watched struct {
 	beforeSync func()
 }
 
-func (w watched) open(path string) (dataFile, error) {
-	file, err := w.model.open(path)
+func (w watched) Open(path string) (journal.File, error) {
+	file, err := w.model.Open(path)
 	return watchedFile{file, w.beforeSync}, err
 }
 
-func (w watched) lock(file dataFile) error { return w.model.lock(file.(watchedFile).dataFile) }
+func (w watched) Lock(file journal.File) error { return w.model.Lock(file.(watchedFile).File) }
 
-func (w watched) named(path string, file dataFile) error {
-	return w.model.named(path, file.(watchedFile).dataFile)
+func (w watched) Named(path string, file journal.File) error {
+	return w.model.Named(path, file.(watchedFile).File)
 }
 
 type watchedFile struct {
-	dataFile
+	journal.File
 	beforeSync func()
 }
 
 func (f watchedFile) Sync() error {
 	f.beforeSync()
-	return f.dataFile.Sync()
+	return f.File.Sync()
 }
 
 // Callers that come while a sync is under way share the next one.
@@ -176,7 +177,7 @@ func TestCallersShareASync(t *testing.T) {
 	t.Parallel()
 	syncs := make(chan struct{}, 100) // each lets one sync go
 	disk := watched{newModel(), func() { <-syncs }}
-	e := New(Options{disk: disk})
+	e := New(Options{Disk: disk})
 	syncs <- struct{}{} // of the first line
 	syncs <- struct{}{} // of the table
 	if err := e.OpenJournal("data"); err != nil {
@@ -187,12 +188,9 @@ func TestCallersShareASync(t *testing.T) {
 		t.Fatal("no table")
 	}
 	j := e.journal
-	until := func(done func() bool) {
+	until := func(done func(journal.Status) bool) {
 		for {
-			j.mu.Lock()
-			ok := done()
-			j.mu.Unlock()
-			if ok {
+			if done(j.Status()) {
 				return
 			}
 			runtime.Gosched()
@@ -208,11 +206,11 @@ func TestCallersShareASync(t *testing.T) {
 		})
 	}
 	put(steps[1])
-	until(func() bool { return j.flushing && len(j.entries) == 0 && j.appended == 2 })
+	until(func(s journal.Status) bool { return s.Flushing && s.Waiting == 0 && s.Appended == 2 })
 	for _, s := range steps[2:] {
 		put(s)
 	}
-	until(func() bool { return j.appended == 52 })
+	until(func(s journal.Status) bool { return s.Appended == 52 })
 	if n := acknowledged.Load(); n > 0 {
 		t.Errorf("%d were acknowledged before anything was synced", n)
 	}
@@ -245,7 +243,7 @@ func TestADiskThatFails(t *testing.T) {
 				t.Errorf("%s fails, and %s is answered %v", operation, s.op, res.Err)
 			}
 		}
-		if n := len(e.journal.entries); n > 0 {
+		if n := e.journal.Status().Waiting; n > 0 {
 			t.Errorf("%d bytes wait for a disk that has failed", n)
 		}
 		if err := e.CloseJournal(); !errors.Is(err, errDisk) {
@@ -283,18 +281,14 @@ func TestTheJournalIsEncodedBeforeTheLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.new = newRecord(c.new.item.Pick("id"))
-	_, err = logged(func(e *Engine, call *Call, _ any) (reply, *api.Error) {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.commit([]*change{&c})
-		call.body = nil
-		e.logRequest(call, epoch)
-		return nil, nil
-	})(e, &Call{Operation: "ListTables", body: []byte(`{"Limit":7}`)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.settle(); err != nil {
+	call := &Call{Operation: "ListTables", body: []byte(`{"Limit":7}`)}
+	call.encode()
+	e.mu.Lock()
+	e.commit(epoch, []*change{&c})
+	call.body = nil
+	e.logRequest(call, epoch)
+	e.mu.Unlock()
+	if err := e.journal.Settle(); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"is":{"S":"planned"}`, `"Op":"ListTables","Request":"{\"Limit\":7}"`} {
@@ -325,10 +319,10 @@ func TestAClosedServerStaysAsItIs(t *testing.T) {
 			t.Errorf("%s is answered %v", s.op, res.Err)
 		}
 	}
-	if err := e.LoadItems("plain", strings.NewReader(`{"Item":{"id":{"N":"77"}}}`)); !errors.Is(err, errClosed) {
+	if err := e.LoadItems("plain", strings.NewReader(`{"Item":{"id":{"N":"77"}}}`)); !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("items are loaded: %v", err)
 	}
-	if err := e.Load(strings.NewReader(`{"Table":` + strings.Replace(puts(0, 0, 0)[0].body, "plain", "other", 1) + `}`)); !errors.Is(err, errClosed) {
+	if err := e.Load(strings.NewReader(`{"Table":` + strings.Replace(puts(0, 0, 0)[0].body, "plain", "other", 1) + `}`)); !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("a table is loaded: %v", err)
 	}
 	if n := e.ExpireTTL(); n != 0 {
@@ -344,20 +338,19 @@ func TestAClosedServerStaysAsItIs(t *testing.T) {
 func TestClosingWaitsForWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	e, m := played(t, puts(3, 9, 10))
-	end, err := e.begin()
+	end, err := e.journal.Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
 	closed := make(chan error)
 	go func() { closed <- e.CloseJournal() }()
-	for e.journal.running.TryRLock() { // until it waits
-		e.journal.running.RUnlock()
+	for !e.journal.Status().Closing { // until it waits
 		runtime.Gosched()
 	}
 	e.mu.Lock()
 	e.tokens.spend("token", api.Fingerprint{}, epoch)
 	e.mu.Unlock()
-	if err := e.settle(); err != nil {
+	if err := e.journal.Settle(); err != nil {
 		t.Errorf("what was under way: %v", err)
 	}
 	end()
@@ -379,7 +372,7 @@ func TestNoRoomToCompact(t *testing.T) {
 	var log bytes.Buffer
 	m := newModel()
 	full := noRoom{m}
-	e := New(Options{disk: full, compactFrom: 1000, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	e := New(Options{Disk: full, CompactFrom: 1000, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err := e.OpenJournal("data"); err != nil {
 		t.Fatal(err)
 	}
@@ -396,7 +389,7 @@ func TestNoRoomToCompact(t *testing.T) {
 	if n := strings.Count(log.String(), `msg="dynamotest: the data file was not compacted" file=data error="no space left"`); n < 2 || n > 5 {
 		t.Errorf("%d attempts: %s", n, &log)
 	}
-	e = New(Options{disk: full, compactFrom: 1000, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	e = New(Options{Disk: full, CompactFrom: 1000, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err := e.OpenJournal("data"); err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +400,9 @@ func TestNoRoomToCompact(t *testing.T) {
 
 type noRoom struct{ *model }
 
-func (noRoom) create(string, dataFile) (dataFile, error) { return nil, errors.New("no space left") }
+func (noRoom) Create(string, journal.File) (journal.File, error) {
+	return nil, errors.New("no space left")
+}
 
 // A file that has lost its name, or whose name another has, takes nothing more:
 // what it has will not be found. The other is left alone.
@@ -419,7 +414,7 @@ func TestAFileWithoutItsName(t *testing.T) {
 			m.names["data"] = other
 		}
 		res := e.Do(t.Context(), "PutItem", []byte(`{"TableName":"plain","Item":{"id":{"N":"77"}}}`))
-		if res.Err == nil || !strings.Contains(res.Err.Message, errMoved.Error()) {
+		if res.Err == nil || !strings.Contains(res.Err.Message, journal.ErrMoved.Error()) {
 			t.Errorf("%s, and a write is answered %v", name, res.Err)
 		}
 	}
@@ -477,7 +472,7 @@ func TestTimesOfAnyYear(t *testing.T) {
 		for _, compactFrom := range []int64{1, 1 << 20} {
 			m, ticks := newModel(), 0
 			now := func() time.Time { ticks++; return from.Add(time.Duration(ticks) * time.Nanosecond) }
-			e := New(Options{Now: now, disk: m, compactFrom: compactFrom})
+			e := New(Options{Now: now, Disk: m, CompactFrom: compactFrom})
 			if err := e.OpenJournal("data"); err != nil {
 				t.Fatal(err)
 			}
@@ -487,7 +482,7 @@ func TestTimesOfAnyYear(t *testing.T) {
 				}
 				m.compacted(e.journal)
 			}
-			again := New(Options{Now: now, disk: m.restarted()})
+			again := New(Options{Now: now, Disk: m.restarted()})
 			if err := again.OpenJournal("data"); err != nil {
 				t.Fatalf("%v: %v", from, err)
 			}
@@ -502,7 +497,7 @@ func TestTimesOfAnyYear(t *testing.T) {
 func TestWhatIsNoTime(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "1.5", "1e3", `"1"`, "null", "99999999999999999999999999999", strings.Repeat("9", 1000)} {
-		if at, err := parseTime(text); err == nil {
+		if at, err := journal.ParseTime(text); err == nil {
 			t.Errorf("%.40s is read as %v", text, at)
 		}
 	}
@@ -517,7 +512,7 @@ func TestAFlushThatPanics(t *testing.T) {
 			panic("this is a test")
 		}
 	}}
-	e := New(Options{disk: disk, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	e := New(Options{Disk: disk, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err := e.OpenJournal("data"); err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,7 @@ package engine
 import (
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,23 +57,13 @@ func writers() map[string]string {
 // item, or is done.
 func start(t *testing.T, e *Engine, op, body string) <-chan Result {
 	t.Helper()
-	before := e.latches.all()
+	before := e.latches.Wanted()
 	done := make(chan Result, 1)
 	go func() { done <- e.Do(t.Context(), op, []byte(body)) }()
-	for len(done) == 0 && e.latches.all() == before {
+	for len(done) == 0 && e.latches.Wanted() == before {
 		runtime.Gosched()
 	}
 	return done
-}
-
-// all is how many hold or want a latch.
-func (l *latches) all() (n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, h := range l.items {
-		n += h.wanted
-	}
-	return n
 }
 
 // scanned is what is in the table users or, by its name, in an index.
@@ -142,7 +129,7 @@ func TestSettingsLeavePlansStanding(t *testing.T) {
 	}
 	p.changes[0].new = nil
 	p.changes[0].planEntries()
-	e.commit(pointers(p.changes))
+	e.commit(e.now(), pointers(p.changes))
 	if got := scanned(t, e, "by-name"); got != `{"Items":[],"Count":0,"ScannedCount":0}` {
 		t.Error(got)
 	}
@@ -195,62 +182,6 @@ func TestAWaitHoldsNobodyElseUp(t *testing.T) {
 	}
 }
 
-// Many who want the same items in different orders all get them.
-func TestManyWantManyItems(t *testing.T) {
-	t.Parallel()
-	var l latches
-	var all sync.WaitGroup
-	holding := make(map[string]int)
-	for i := range 8 {
-		all.Go(func() {
-			for n := range 2000 {
-				first, second := itemID{"users", string(rune('a' + (i+n)%5))}, itemID{"users", string(rune('a' + (i*n)%5))}
-				release := l.hold(first, second, itemID{"users", "all"})
-				holding["now"]++ // the race detector, and the runtime, watch the map
-				release()
-			}
-		})
-	}
-	all.Wait()
-	if l.all() != 0 || holding["now"] != 8*2000 {
-		t.Errorf("%d latches are wanted, %d holds were counted", l.all(), holding["now"])
-	}
-}
-
-// Who wants several items gets them while each is wanted by others all the time,
-// before long.
-func TestAWideHoldAmongBusyItems(t *testing.T) {
-	t.Parallel()
-	var l latches
-	var single atomic.Int64
-	var stop atomic.Bool
-	var all sync.WaitGroup
-	items := []itemID{{"users", "a"}, {"users", "b"}, {"users", "c"}, {"users", "d"}}
-	for i := range 2 * len(items) {
-		all.Go(func() {
-			for !stop.Load() {
-				release := l.hold(items[i%len(items)])
-				single.Add(1)
-				for range 50 {
-					runtime.Gosched()
-				}
-				release()
-			}
-		})
-	}
-	for single.Load() < 100 {
-		runtime.Gosched()
-	}
-	for range 50 {
-		l.hold(slices.Clone(items)...)()
-	}
-	stop.Store(true)
-	all.Wait()
-	if n := l.all(); n != 0 {
-		t.Errorf("%d latches are still wanted", n)
-	}
-}
-
 // Writes of one item take turns. Others go on, and one whose table is not what
 // it was when its turn comes begins again.
 func TestWritesOfAnItemTakeTurns(t *testing.T) {
@@ -274,7 +205,7 @@ func TestWritesOfAnItemTakeTurns(t *testing.T) {
 			if got := scanned(t, e, ""); got != anne {
 				t.Error(got)
 			}
-			if n := e.latches.all(); n != 0 {
+			if n := e.latches.Wanted(); n != 0 {
 				t.Errorf("%d latches are still wanted", n)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
@@ -18,12 +19,12 @@ func TestLimitsOfReadsAndWrites(t *testing.T) {
 		read  = `{"TableName":"plain","Key":{"id":{"S":"a"}},"ConsistentRead":true}`
 	)
 	for _, tc := range []struct {
-		limit         engine.Units
+		limit         capacity.Units
 		reads, writes int // of three
 	}{
-		{engine.Units{Read: 2}, 2, 3},
-		{engine.Units{Write: 2}, 3, 2},
-		{engine.Units{Read: 1, Write: 2}, 1, 2},
+		{capacity.Units{Read: 2}, 2, 3},
+		{capacity.Units{Write: 2}, 3, 2},
+		{capacity.Units{Read: 1, Write: 2}, 1, 2},
 	} {
 		now := newClock()
 		eng := newEngine(t, engine.Options{Now: now.Now, Partition: tc.limit})

@@ -7,7 +7,10 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
 // pageBytes ends a page: the item that brings it there is still part of it.
@@ -28,7 +31,7 @@ const (
 // A pager reads a page of a table or of one of its indexes.
 type pager struct {
 	req *api.Page
-	bound
+	bind.Bound
 	table *table
 	index *index // nil for the table itself
 	data  *data  // what is read of it
@@ -48,7 +51,7 @@ type page struct {
 	scanned int
 	bytes   int      // of what was read
 	last    attr.Map // the key to go on from; nil at the end
-	cost    Capacity
+	cost    capacity.Consumed
 }
 
 // checkSelect checks what can be said of Select without a table.
@@ -57,9 +60,9 @@ func (p *pager) checkSelect() *api.Error {
 	switch {
 	case mode == selectProjected && !p.req.IndexName.Set:
 		return api.InvalidParameter("Select type ALL_PROJECTED_ATTRIBUTES is not supported for a table; it can be used only with an IndexName")
-	case mode == selectSpecific && p.selection == nil:
+	case mode == selectSpecific && p.Selection == nil:
 		return api.Invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
-	case mode != "" && mode != selectSpecific && p.selection != nil:
+	case mode != "" && mode != selectSpecific && p.Selection != nil:
 		return api.Invalid("Cannot specify the %s when choosing to get %s", p.projectionName(), selectText(mode))
 	}
 	return nil
@@ -86,10 +89,10 @@ func (p *pager) open(e *Engine) *api.Error {
 		return err
 	}
 	p.table = t
-	if e.opt.throughput != nil {
+	if e.throughput != nil {
 		p.tally = &tally{}
 	}
-	if err := p.checkScalars(t); err != nil {
+	if err := t.checkScalars(&p.Bound); err != nil {
 		return err
 	}
 	if !p.req.IndexName.Set {
@@ -116,10 +119,10 @@ func (p *pager) checkProjected() *api.Error {
 		}
 		p.whole = true
 	}
-	if p.selection == nil {
+	if p.Selection == nil {
 		return nil
 	}
-	lacks := slices.DeleteFunc(slices.Clone(p.selection.Heads()), func(name string) bool { return x.holds(p.table, name) })
+	lacks := slices.DeleteFunc(slices.Clone(p.Selection.Heads()), func(name string) bool { return x.holds(p.table, name) })
 	switch {
 	case len(lacks) == 0:
 	case x.local:
@@ -131,7 +134,7 @@ func (p *pager) checkProjected() *api.Error {
 }
 
 // schema is the key that the page is read along.
-func (p *pager) schema() *keySchema {
+func (p *pager) schema() *keys.Schema {
 	if p.index != nil {
 		return &p.index.key
 	}
@@ -153,13 +156,13 @@ func (p *pager) look(e *Engine) {
 // keyNames lists the attributes of a start key: the table's and the index's.
 func (p *pager) keyNames() []string {
 	var names []string
-	for _, part := range p.table.key.parts() {
-		names = append(names, part.name)
+	for _, part := range p.table.key.Parts() {
+		names = append(names, part.Name)
 	}
 	if p.index != nil {
-		for _, part := range p.index.key.parts() {
-			if !slices.Contains(names, part.name) {
-				names = append(names, part.name)
+		for _, part := range p.index.key.Parts() {
+			if !slices.Contains(names, part.Name) {
+				names = append(names, part.Name)
 			}
 		}
 	}
@@ -175,17 +178,17 @@ func (p *pager) start() (string, *api.Error) {
 	if !given.Set {
 		return "", nil
 	}
-	if err := itemError(given); err != nil {
+	if err := given.Wrong(); err != nil {
 		return "", err
 	}
 	if len(given.Map) != len(p.keyNames()) {
 		return "", errStartKey
 	}
-	base, ok := p.table.key.key(given.Map)
+	base, ok := p.table.key.Key(given.Map)
 	if !ok {
 		return "", errStartKey
 	}
-	if err := p.table.key.checkItem(given.Map); err != nil {
+	if err := p.table.key.CheckItem(given.Map); err != nil {
 		return "", api.Invalid("The provided starting key is invalid: %s", err.Message)
 	}
 	if p.index == nil {
@@ -229,8 +232,8 @@ func (p *pager) within(from, to, start string, forward bool) iter.Seq2[string, *
 func (p *pager) read(entries iter.Seq2[string, *record]) page {
 	var out page
 	limit := int(p.req.Limit.Or(0))
-	fetched := Units{}
-	at, plain := rateOf(p.req.ConsistentRead), p.plain()
+	fetched := capacity.Units{}
+	at, plain := capacity.RateOf(p.req.ConsistentRead), p.plain()
 	for _, rec := range entries {
 		out.scanned++
 		out.bytes += rec.size
@@ -238,9 +241,9 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 			p.tally.count(p.schema(), rec)
 		}
 		if p.whole {
-			key, _ := p.table.key.key(rec.item)
+			key, _ := p.table.key.Key(rec.item)
 			rec, _ = p.base.Get(string(key))
-			fetched.add(at.cost(rec.size))
+			fetched.Add(at.Cost(rec.size))
 		}
 		if plain {
 			out.items = append(out.items, rec.item)
@@ -252,16 +255,16 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 			break
 		}
 	}
-	out.cost = p.cost(at.cost(out.bytes), fetched)
+	out.cost = p.cost(at.Cost(out.bytes), fetched)
 	if p.tally != nil {
 		p.tally.close(p, out.cost.Sum())
 	}
 	return out
 }
 
-// plain tells whether every item is shown as it was read.
+// plain reports whether every item is shown as it was read.
 func (p *pager) plain() bool {
-	return p.filter == nil && p.selection == nil && p.req.Select.Value != selectCount
+	return p.Filter == nil && p.Selection == nil && p.req.Select.Value != selectCount
 }
 
 // show returns a page with what the filter lets through of it. No lock is held.
@@ -271,7 +274,7 @@ func (p *pager) show(pg page) page {
 		return pg
 	}
 	for _, rec := range p.records {
-		if p.filter != nil && !p.filter.Match(rec.item) {
+		if p.Filter != nil && !p.Filter.Match(rec.item) {
 			continue
 		}
 		pg.count++
@@ -283,27 +286,27 @@ func (p *pager) show(pg page) page {
 }
 
 func (p *pager) shown(item attr.Map) attr.Map {
-	if p.selection == nil {
+	if p.Selection == nil {
 		return item
 	}
-	return p.selection.Apply(item)
+	return p.Selection.Apply(item)
 }
 
 // cost puts what was read where it was read from.
-func (p *pager) cost(read, fetched Units) Capacity {
-	c := Capacity{Table: p.table.name, Base: fetched}
+func (p *pager) cost(read, fetched capacity.Units) capacity.Consumed {
+	c := capacity.Consumed{Table: p.table.name, Base: fetched}
 	if p.index == nil {
-		c.Base.add(read)
+		c.Base.Add(read)
 		return c
 	}
-	c.Indexes = []IndexUnits{{Index: p.index.name, Local: p.index.local, Units: read}}
+	c.Indexes = []capacity.IndexUnits{{Index: p.index.name, Local: p.index.local, Units: read}}
 	return c
 }
 
 // reply is the reply to Query and Scan.
 func (p *pager) reply(call *Call, pg page) reply {
-	call.Cost = Cost{pg.cost}
-	capacity := report(p.req.ReturnCapacity, call.Cost)
+	call.Cost = capacity.Cost{pg.cost}
+	report := capacity.ReportOf(p.req.ReturnCapacity, call.Cost)
 	return writeFunc(func(w *api.Writer) {
 		if p.req.Select.Value != selectCount {
 			if p.plain() {
@@ -320,6 +323,6 @@ func (p *pager) reply(call *Call, pg page) reply {
 		if pg.last != nil {
 			w.Item("LastEvaluatedKey", pg.last)
 		}
-		capacity.writeOne(w)
+		report.WriteOne(w)
 	})
 }

@@ -3,33 +3,16 @@ package engine
 import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/partiql"
 )
 
 // A PartiQL statement becomes what the other operations are made of: INSERT,
 // UPDATE and DELETE a write, EXISTS a condition check, SELECT a read or a page.
 // From there on it takes their way.
-
-// statements are the parsed sources; see conditions.
-var statements cache[*partiql.Statement]
-
-// bindStatement parses a statement and fills in its parameters, of which a
-// wrong one is reported first.
-func bindStatement(s *api.Statement) (*partiql.Bound, *api.Error) {
-	if s.ParametersErr != nil {
-		return nil, invalid(s.ParametersErr)
-	}
-	stmt, err := statements.get(s.Text.Value, partiql.Parse)
-	if err != nil {
-		return nil, invalid(err)
-	}
-	b, err := stmt.Bind(s.Parameters)
-	if err != nil {
-		return nil, invalid(err)
-	}
-	return b, nil
-}
 
 // primaryKey returns the names of a table's key attributes, those of the hash
 // part first.
@@ -40,11 +23,11 @@ func (e *Engine) primaryKey(table string) ([]string, *api.Error) {
 	if err != nil {
 		return nil, err
 	}
-	return partNames(t.key.parts()), nil
+	return keys.Names(t.key.Parts()), nil
 }
 
 func (e *Engine) executeStatement(call *Call, req *api.ExecuteStatement) (reply, *api.Error) {
-	b, err := bindStatement(&req.Statement)
+	b, err := bind.Statement(&req.Statement)
 	if err != nil {
 		return nil, err
 	}
@@ -60,19 +43,19 @@ func (e *Engine) executeStatement(call *Call, req *api.ExecuteStatement) (reply,
 	}
 	c, err := e.applyStatement(w)
 	if c.cost.Table != "" {
-		call.Cost = Cost{c.cost}
+		call.Cost = capacity.Cost{c.cost}
 	}
 	if err != nil {
 		return nil, err
 	}
-	capacity := report(req.ReturnCapacity, call.Cost)
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	return writeFunc(func(rep *api.Writer) {
 		rep.Array("Items", func() {
 			if shown := w.returned(&c); len(shown) > 0 {
 				rep.ItemElement(shown)
 			}
 		})
-		capacity.writeOne(rep)
+		report.WriteOne(rep)
 	}), nil
 }
 
@@ -102,7 +85,7 @@ func (e *Engine) statementWrite(b *partiql.Bound, onFailure api.Opt[string]) (*w
 		err = w.guard(b, names)
 	}
 	if err != nil {
-		return nil, invalid(err)
+		return nil, api.Wrong(err)
 	}
 	return w, nil
 }
@@ -111,7 +94,7 @@ func (e *Engine) statementWrite(b *partiql.Bound, onFailure api.Opt[string]) (*w
 func (w *write) insert(b *partiql.Bound, hash string) error {
 	w.kind, w.req.Item = api.Put, api.Item{Map: b.Item(), Set: true}
 	var err error
-	w.condition, err = absent(hash).Predicate()
+	w.Condition, err = absent(hash).Predicate()
 	return err
 }
 
@@ -135,7 +118,7 @@ func (w *write) guard(b *partiql.Bound, names []string) error {
 	switch b.Kind {
 	case partiql.Update:
 		w.kind = api.Update
-		if w.change, err = b.Change(); err != nil {
+		if w.Change, err = b.Change(); err != nil {
 			return err
 		}
 	case partiql.Delete:
@@ -151,7 +134,7 @@ func (w *write) guard(b *partiql.Bound, names []string) error {
 			return &partiql.Error{Message: "EXISTS() must contain a single item read with additional condition"}
 		}
 	}
-	w.condition, err = expr.Apply("AND", condition...).Predicate()
+	w.Condition, err = expr.Apply("AND", condition...).Predicate()
 	return err
 }
 
@@ -180,12 +163,12 @@ func (e *Engine) statementRead(b *partiql.Bound, operation string) (*read, []exp
 		return nil, nil, errNeedsKey(operation)
 	}
 	r := &read{table: b.Table, key: api.Item{Map: key, Set: true}}
-	if r.selection, err = b.Selection(); err == nil && r.selection != nil {
+	if r.Selection, err = b.Selection(); err == nil && r.Selection != nil {
 		// Only ExecuteStatement takes what it shows out of the maps and lists it is in.
-		r.selection, err = r.selection.InPlace()
+		r.Selection, err = r.Selection.InPlace()
 	}
 	if err != nil {
-		return nil, nil, invalid(err)
+		return nil, nil, api.Wrong(err)
 	}
 	return r, rest, nil
 }

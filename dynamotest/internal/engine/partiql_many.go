@@ -4,7 +4,10 @@ import (
 	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/partiql"
 )
 
@@ -23,11 +26,11 @@ func checkMixed(operation string, list []*partiql.Bound) *api.Error {
 	return nil
 }
 
-// checkParameters refuses a request for a value that is none in any statement.
+// checkParameters refuses a request for a value that is invalid in any statement.
 func checkParameters(list []api.Statement) *api.Error {
 	for i := range list {
 		if err := list[i].ParametersErr; err != nil {
-			return invalid(err)
+			return api.Wrong(err)
 		}
 	}
 	return nil
@@ -38,7 +41,7 @@ type answer struct {
 	table string // of a statement that got as far as its table
 	item  func(w *api.Writer)
 	err   *api.Error
-	cost  Capacity
+	cost  capacity.Consumed
 }
 
 func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatement) (reply, *api.Error) {
@@ -48,8 +51,8 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 	list := make([]*partiql.Bound, len(req.Statements))
 	answers := make([]answer, len(req.Statements))
 	for i := range req.Statements {
-		list[i], answers[i].err = bindStatement(&req.Statements[i])
-		if err := call.fails(i); err != nil {
+		list[i], answers[i].err = bind.Statement(&req.Statements[i])
+		if err := call.refusal(i); err != nil {
 			answers[i].err = err
 			answers[i].table = call.Targets[i].Table
 		}
@@ -60,7 +63,7 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 	if e.repeats(list) {
 		return nil, errDuplicates
 	}
-	costs := reported{mode: req.ReturnCapacity.Or("NONE")}
+	costs := capacity.Report{Mode: req.ReturnCapacity.Or("NONE")}
 	for i, b := range list {
 		a := &answers[i]
 		switch {
@@ -72,21 +75,21 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 			*a = e.answerRead(b, req.Statements[i].ConsistentRead)
 		}
 		if a.cost.Table != "" {
-			call.Cost.add(a.cost)
-			costs.cost = append(costs.cost, a.cost)
+			call.Cost.Add(a.cost)
+			costs.Cost = append(costs.Cost, a.cost)
 		}
 	}
 	return writeFunc(func(w *api.Writer) {
 		w.Array("Responses", func() {
 			for i := range answers {
-				w.Element(func() { answers[i].write(w) })
+				w.Element(func() { answers[i].writeTo(w) })
 			}
 		})
-		costs.writeAll(w)
+		costs.WriteAll(w)
 	}), nil
 }
 
-// repeats tells whether two statements of a batch name one item. Statements that
+// repeats reports whether two statements of a batch name one item. Statements that
 // are none are nil.
 func (e *Engine) repeats(list []*partiql.Bound) bool {
 	seen := map[string]bool{}
@@ -112,11 +115,11 @@ func (e *Engine) itemNamed(b *partiql.Bound) (string, bool) {
 	if refused != nil || b.Index != "" {
 		return "", false
 	}
-	item := pinned(b.Where, partNames(t.key.parts()))
+	item := pinned(b.Where, keys.Names(t.key.Parts()))
 	if b.Kind == partiql.Insert {
 		item = b.Item()
 	}
-	key, ok := t.key.key(item)
+	key, ok := t.key.Key(item)
 	return t.name + string(key), ok
 }
 
@@ -143,8 +146,8 @@ func (e *Engine) answerRead(b *partiql.Bound, consistentRead bool) answer {
 	}
 	if len(rest) > 0 {
 		var wrong error
-		if r.filter, wrong = expr.Apply("AND", rest...).Predicate(); wrong != nil {
-			return answer{err: invalid(wrong)}
+		if r.Filter, wrong = expr.Apply("AND", rest...).Predicate(); wrong != nil {
+			return answer{err: api.Wrong(wrong)}
 		}
 	}
 	r.late = !consistentRead
@@ -154,18 +157,18 @@ func (e *Engine) answerRead(b *partiql.Bound, consistentRead bool) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	cost := rateOf(consistentRead).cost(sizeOf(rec))
+	cost := capacity.RateOf(consistentRead).Cost(sizeOf(rec))
 	if err := e.admitRead(r, t, cost); err != nil {
 		return answer{table: t.name, err: err}
 	}
-	a := answer{table: t.name, cost: Capacity{Table: t.name, Base: cost}}
-	if rec != nil && (r.filter == nil || r.filter.Match(rec.item)) {
+	a := answer{table: t.name, cost: capacity.Consumed{Table: t.name, Base: cost}}
+	if rec != nil && (r.Filter == nil || r.Filter.Match(rec.item)) {
 		a.item = func(w *api.Writer) { w.Item("Item", r.shown(rec)) }
 	}
 	return a
 }
 
-func (a *answer) write(w *api.Writer) {
+func (a *answer) writeTo(w *api.Writer) {
 	if a.err != nil {
 		w.Object("Error", func() {
 			w.Text("Code", shortCode(a.err.Code))
@@ -198,7 +201,7 @@ func (e *Engine) executeTransaction(call *Call, req *api.ExecuteTransaction) (re
 	list := make([]*partiql.Bound, len(req.Statements))
 	for i := range req.Statements {
 		var err *api.Error
-		if list[i], err = bindStatement(&req.Statements[i]); err != nil {
+		if list[i], err = bind.Statement(&req.Statements[i]); err != nil {
 			return nil, inTransaction(i, err)
 		}
 	}
@@ -281,10 +284,10 @@ func (e *Engine) transactSelects(call *Call, req *api.ExecuteTransaction, list [
 }
 
 func transactionReply(call *Call, req *api.ExecuteTransaction, responses func(w *api.Writer)) reply {
-	capacity := report(req.ReturnCapacity, call.Cost)
-	capacity.transactional = true
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	report.Transactional = true
 	return writeFunc(func(w *api.Writer) {
 		w.Array("Responses", func() { responses(w) })
-		capacity.writeAll(w)
+		report.WriteAll(w)
 	})
 }

@@ -9,8 +9,10 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/partiql"
 )
 
@@ -53,12 +55,12 @@ func (e *Engine) selectPage(call *Call, req *api.ExecuteStatement, b *partiql.Bo
 		s.req.IndexName = api.Some(b.Index)
 	}
 	var err error
-	if s.selection, err = b.Selection(); err != nil {
-		return nil, invalid(err)
+	if s.Selection, err = b.Selection(); err != nil {
+		return nil, api.Wrong(err)
 	}
 	if b.Where != nil {
-		if s.filter, err = b.Where.Predicate(); err != nil {
-			return nil, invalid(err)
+		if s.Filter, err = b.Where.Predicate(); err != nil {
+			return nil, api.Wrong(err)
 		}
 	}
 	start, refused := readToken(req)
@@ -69,8 +71,8 @@ func (e *Engine) selectPage(call *Call, req *api.ExecuteStatement, b *partiql.Bo
 	if refused != nil {
 		return nil, refused
 	}
-	call.Cost = Cost{pg.cost}
-	items, capacity := s.show(pg).items, report(req.ReturnCapacity, call.Cost)
+	call.Cost = capacity.Cost{pg.cost}
+	items, report := s.show(pg).items, capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	return writeFunc(func(w *api.Writer) {
 		w.Array("Items", func() {
 			for _, item := range items {
@@ -83,7 +85,7 @@ func (e *Engine) selectPage(call *Call, req *api.ExecuteStatement, b *partiql.Bo
 		if pg.last != nil {
 			w.Item("LastEvaluatedKey", pg.last)
 		}
-		capacity.writeOne(w)
+		report.WriteOne(w)
 	}), nil
 }
 
@@ -127,7 +129,7 @@ func (s *selector) openIndex(e *Engine) *api.Error {
 // arrange finds the spans to read, in the order in which to read them.
 func (s *selector) arrange() *api.Error {
 	schema := s.schema()
-	hash, sort := partNames(schema.hash), partNames(schema.rng)
+	hash, sort := keys.Names(schema.Hash), keys.Names(schema.Range)
 	listed := s.stmt.Where.Listed(hash)
 	if listed > maxListed {
 		return api.Invalid("The IN operator is provided with too many operands; number of operands: %d", listed)
@@ -136,7 +138,7 @@ func (s *selector) arrange() *api.Error {
 	s.listed = listed > 1 && parts != nil
 	order, err := s.stmt.Order(hash, sort, len(parts))
 	if err != nil {
-		return invalid(err)
+		return api.Wrong(err)
 	}
 	s.forward = !order.SortDescending
 	if parts == nil {
@@ -144,7 +146,7 @@ func (s *selector) arrange() *api.Error {
 		return nil
 	}
 	if exact {
-		s.filter = nil
+		s.Filter = nil
 	}
 	if err := s.checkProjects(schema); err != nil {
 		return err
@@ -161,7 +163,7 @@ func (s *selector) arrange() *api.Error {
 	for _, terms := range parts {
 		query, err := terms.Resolve(hash, sort)
 		if err != nil {
-			return invalid(err)
+			return api.Wrong(err)
 		}
 		if err := checkOperands(schema, query); err != nil {
 			return err
@@ -174,13 +176,13 @@ func (s *selector) arrange() *api.Error {
 
 // checkProjects refuses to filter a query of an index by what the index does
 // not hold. Unlike a Query, a SELECT may filter by the key.
-func (s *selector) checkProjects(schema *keySchema) *api.Error {
-	if s.filter == nil || s.index == nil {
+func (s *selector) checkProjects(schema *keys.Schema) *api.Error {
+	if s.Filter == nil || s.index == nil {
 		return nil
 	}
 	var lacks []string
-	for _, name := range s.filter.Heads() {
-		if !schema.has(name) && !s.index.holds(s.table, name) {
+	for _, name := range s.Filter.Heads() {
+		if !schema.Has(name) && !s.index.holds(s.table, name) {
 			lacks = append(lacks, name)
 		}
 	}
@@ -194,8 +196,8 @@ func (s *selector) checkProjects(schema *keySchema) *api.Error {
 // is full. Each span is priced like a query of its own.
 func (s *selector) readSpans(i int, after string) (page, *position) {
 	var out page
-	var cost Cost
-	full := float64(rateOf(s.req.ConsistentRead)) * pageBytes / readUnit
+	var cost capacity.Cost
+	full := float64(capacity.RateOf(s.req.ConsistentRead)) * pageBytes / capacity.ReadUnit
 	limit := s.limit
 	short := s.listed && limit.Or(listPage+1) > listPage // the page ends before its Limit
 	if short {
@@ -211,7 +213,7 @@ func (s *selector) readSpans(i int, after string) (page, *position) {
 		pg := s.read(s.within(s.spans[i].from, s.spans[i].to, after, s.forward))
 		out.items = append(out.items, pg.items...)
 		out.scanned += pg.scanned
-		cost.add(pg.cost)
+		cost.Add(pg.cost)
 		out.cost, out.last, after = cost[0], pg.last, ""
 		switch {
 		case pg.last != nil && short && out.scanned == listPage && !s.more(i, pg.last):
@@ -230,7 +232,7 @@ func (s *selector) readSpans(i int, after string) (page, *position) {
 	}
 }
 
-// more tells whether there is anything in a span after an item.
+// more reports whether there is anything in a span after an item.
 func (s *selector) more(i int, last attr.Map) bool {
 	s.req.StartKey = api.Item{Map: last, Set: true}
 	after, _ := s.start()
@@ -250,8 +252,8 @@ const (
 var errToken = api.Invalid("NextToken does not match request")
 
 func writeToken(req *api.ExecuteStatement, at position) string {
-	print := req.Fingerprint()
-	b := binary.BigEndian.AppendUint32(slices.Clone(print[:tokenStatement]), uint32(at.span))
+	fingerprint := req.Fingerprint()
+	b := binary.BigEndian.AppendUint32(slices.Clone(fingerprint[:tokenStatement]), uint32(at.span))
 	if at.key != nil {
 		b = at.key.AppendJSON(b)
 	}
@@ -267,8 +269,8 @@ func readToken(req *api.ExecuteStatement) (position, *api.Error) {
 	if err != nil || len(b) < tokenStatement+tokenSpan {
 		return position{}, api.Invalid("Given NextToken is invalid")
 	}
-	print := req.Fingerprint()
-	if !bytes.Equal(b[:tokenStatement], print[:tokenStatement]) {
+	fingerprint := req.Fingerprint()
+	if !bytes.Equal(b[:tokenStatement], fingerprint[:tokenStatement]) {
 		return position{}, errToken
 	}
 	at := position{span: int(binary.BigEndian.Uint32(b[tokenStatement:]))}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
 // What a statement does to an item, answers and costs.
@@ -420,20 +420,13 @@ func TestStatementConstraints(t *testing.T) {
 	})
 }
 
-// A recorder is a hook that notes what calls are about.
-type targetRecorder struct{ targets []engine.Target }
-
-func (r *targetRecorder) Before(_ context.Context, c *engine.Call) *api.Error {
-	r.targets = c.Targets
-	return nil
-}
-
-func (r *targetRecorder) After(context.Context, *engine.Call) *api.Error { return nil }
-
 func TestHooksSeeWhatStatementsAreAbout(t *testing.T) {
 	t.Parallel()
-	var rec targetRecorder
-	eng := newEngine(t, engine.Options{Hooks: &rec})
+	var seen []target.Target
+	eng := newEngine(t, engine.Options{Hook: func(_ context.Context, call *engine.Call) engine.Decision {
+		seen = call.Targets
+		return engine.Decision{}
+	}})
 	for _, tt := range []struct{ op, body, want string }{
 		{"ExecuteStatement", ask(`INSERT INTO plain VALUE {'id': ?, 'n': 1}`, `[{"S":"x"}]`), `plain// {"id":{"S":"x"}}`},
 		{"ExecuteStatement", ask(`UPDATE plain SET n = 2 WHERE id = 'x' AND n = 1`, ""), `plain// {"id":{"S":"x"}}`},
@@ -448,7 +441,7 @@ func TestHooksSeeWhatStatementsAreAbout(t *testing.T) {
 	} {
 		eng.Do(t.Context(), tt.op, []byte(tt.body))
 		var got []string
-		for _, target := range rec.targets {
+		for _, target := range seen {
 			key := "null"
 			if target.Key != nil {
 				key = string(target.Key.AppendJSON(nil))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
 )
 
 // Writes are planned without the engine's lock, for a condition may take its
@@ -28,7 +29,7 @@ type plan struct {
 // them names meet twice.
 func (e *Engine) locateAll(writes []*write, twice *api.Error) *plan {
 	p := &plan{writes: writes, changes: make([]change, len(writes)), errs: make([]*api.Error, len(writes))}
-	seen := make(map[itemID]bool, len(writes))
+	seen := make(map[latch.ID]bool, len(writes))
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	for i, w := range writes {
@@ -58,11 +59,11 @@ func (p *plan) located() []*change {
 // hold holds the items and reads what is stored of them.
 func (p *plan) hold(e *Engine) (release func()) {
 	located := p.located()
-	ids := make([]itemID, len(located))
+	ids := make([]latch.ID, len(located))
 	for i, c := range located {
 		ids[i] = c.id()
 	}
-	release = e.latches.hold(ids...)
+	release = e.latches.Hold(ids...)
 	e.read(located...)
 	return release
 }
@@ -90,7 +91,7 @@ func (c *change) read() {
 	c.indexes = c.table.indexes
 }
 
-// current tells whether what changes begin from is still so.
+// current reports whether what changes begin from is still so.
 func (e *Engine) current(changes ...*change) bool {
 	for _, c := range changes {
 		now := change{table: c.table, key: c.key}
@@ -102,5 +103,5 @@ func (e *Engine) current(changes ...*change) bool {
 	return true
 }
 
-// sameIndex tells whether two indexes are one, perhaps with other settings.
+// sameIndex reports whether two indexes are one, perhaps with other settings.
 func sameIndex(x, y *index) bool { return x.items == y.items }

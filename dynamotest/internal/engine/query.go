@@ -6,17 +6,19 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
 func (e *Engine) query(call *Call, req *api.Query) (reply, *api.Error) {
 	p := pager{req: &req.Page}
-	src := sources{keys: req.KeyCondition, filter: req.Filter, projection: req.Projection, query: true}
+	src := bind.Sources{Keys: req.KeyCondition, Filter: req.Filter, Projection: req.Projection, Query: true}
 	var err *api.Error
-	if p.bound, err = src.bind(&req.Expressions); err != nil {
+	if p.Bound, err = src.Bind(&req.Expressions); err != nil {
 		return nil, err
 	}
-	if p.keys == nil {
+	if p.Keys == nil {
 		return nil, api.Invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 	}
 	if err := p.checkSelect(); err != nil {
@@ -57,9 +59,9 @@ func (e *Engine) queryPage(p *pager, forward bool) (page, *api.Error) {
 // resolve fits the key condition to the key of the table or index.
 func (p *pager) resolve() (*expr.KeyQuery, *api.Error) {
 	schema := p.schema()
-	query, err := p.keys.Resolve(partNames(schema.hash), partNames(schema.rng))
+	query, err := p.Keys.Resolve(keys.Names(schema.Hash), keys.Names(schema.Range))
 	if err != nil {
-		return nil, invalid(err)
+		return nil, api.Wrong(err)
 	}
 	if err := checkOperands(schema, query); err != nil {
 		return nil, err
@@ -68,20 +70,20 @@ func (p *pager) resolve() (*expr.KeyQuery, *api.Error) {
 }
 
 // checkOperands checks the values of a key condition against the key.
-func checkOperands(schema *keySchema, query *expr.KeyQuery) *api.Error {
+func checkOperands(schema *keys.Schema, query *expr.KeyQuery) *api.Error {
 	for i, v := range query.Hash {
-		if err := checkOperand(schema.hash[i], v); err != nil {
+		if err := checkOperand(schema.Hash[i], v); err != nil {
 			return err
 		}
 	}
 	for i, v := range query.Equal {
-		if err := checkOperand(schema.rng[i], v); err != nil {
+		if err := checkOperand(schema.Range[i], v); err != nil {
 			return err
 		}
 	}
 	long := valueBytes(query.Equal...)
 	if r := query.Range; r != nil {
-		part := schema.rng[len(query.Equal)]
+		part := schema.Range[len(query.Equal)]
 		if err := checkOperand(part, r.Value); err != nil {
 			return err
 		}
@@ -92,7 +94,7 @@ func checkOperands(schema *keySchema, query *expr.KeyQuery) *api.Error {
 		}
 		long += max(valueBytes(r.Value), valueBytes(r.High))
 	}
-	return checkKeyBytes(valueBytes(query.Hash...), long)
+	return keys.CheckBytes(valueBytes(query.Hash...), long)
 }
 
 func valueBytes(values ...attr.Value) int {
@@ -105,12 +107,12 @@ func valueBytes(values ...attr.Value) int {
 
 // checkFilter refuses a filter on the key that the query is about, for the key
 // condition does the same for less, and one on what the index does not hold.
-func (p *pager) checkFilter(schema *keySchema) *api.Error {
-	if p.filter == nil {
+func (p *pager) checkFilter(schema *keys.Schema) *api.Error {
+	if p.Filter == nil {
 		return nil
 	}
-	for _, name := range p.filter.Heads() {
-		if schema.has(name) {
+	for _, name := range p.Filter.Heads() {
+		if schema.Has(name) {
 			filter := "Filter Expression"
 			if !p.req.Filter.Set {
 				filter = "QueryFilter"
@@ -121,7 +123,7 @@ func (p *pager) checkFilter(schema *keySchema) *api.Error {
 	if p.index == nil {
 		return nil
 	}
-	lacks := slices.DeleteFunc(p.filter.Heads(), func(name string) bool { return p.index.holds(p.table, name) })
+	lacks := slices.DeleteFunc(p.Filter.Heads(), func(name string) bool { return p.index.holds(p.table, name) })
 	if len(lacks) > 0 {
 		slices.Sort(lacks)
 		return api.InvalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", p.index.name, strings.Join(lacks, ", "))
@@ -129,31 +131,23 @@ func (p *pager) checkFilter(schema *keySchema) *api.Error {
 	return nil
 }
 
-func checkOperand(part keyPart, v attr.Value) *api.Error {
-	if v.Kind() != part.kind {
+func checkOperand(part keys.Part, v attr.Value) *api.Error {
+	if v.Kind() != part.Kind {
 		return api.InvalidParameter("Condition parameter type does not match schema type")
 	}
-	if part.kind != attr.N && v.Str() == "" {
-		return api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", kindName(part.kind), part.name)
+	if part.Kind != attr.N && v.Str() == "" {
+		return api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", keys.KindName(part.Kind), part.Name)
 	}
 	return nil
 }
 
-func partNames(parts []keyPart) []string {
-	names := make([]string, len(parts))
-	for i, p := range parts {
-		names[i] = p.name
-	}
-	return names
-}
-
 // bounds returns the range of keys that the query is about: from ≤ key < to.
 func bounds(q *expr.KeyQuery) (from, to string) {
-	head := partition(q.Hash)
+	head := keys.Partition(q.Hash)
 	for _, v := range q.Equal {
 		head = attr.AppendKey(head, v)
 	}
-	from, to = string(head), after(head)
+	from, to = string(head), keys.After(head)
 	if q.Range == nil {
 		return from, to
 	}
@@ -161,20 +155,20 @@ func bounds(q *expr.KeyQuery) (from, to string) {
 	value := bound(q.Range.Value)
 	switch q.Range.Op {
 	case expr.Equal:
-		from, to = string(value), after(value)
+		from, to = string(value), keys.After(value)
 	case expr.Less:
 		to = string(value)
 	case expr.LessOrEqual:
-		to = after(value)
+		to = keys.After(value)
 	case expr.Greater:
-		from = after(value)
+		from = keys.After(value)
 	case expr.GreaterOrEqual:
 		from = string(value)
 	case expr.Between:
-		from, to = string(value), after(bound(q.Range.High))
+		from, to = string(value), keys.After(bound(q.Range.High))
 	case expr.BeginsWith:
 		prefix := attr.AppendKeyPrefix(slices.Clip(head), q.Range.Value)
-		from, to = string(prefix), after(prefix)
+		from, to = string(prefix), keys.After(prefix)
 	}
 	return from, to
 }

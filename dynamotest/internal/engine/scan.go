@@ -4,13 +4,15 @@ import (
 	"encoding/binary"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
 func (e *Engine) scan(call *Call, req *api.Scan) (reply, *api.Error) {
 	p := pager{req: &req.Page}
-	src := sources{filter: req.Filter, projection: req.Projection, allowed: ": FilterExpression and ProjectionExpression are null"}
+	src := bind.Sources{Filter: req.Filter, Projection: req.Projection, Allowed: ": FilterExpression and ProjectionExpression are null"}
 	var err *api.Error
-	if p.bound, err = src.bind(&req.Expressions); err != nil {
+	if p.Bound, err = src.Bind(&req.Expressions); err != nil {
 		return nil, err
 	}
 	if err := p.checkSelect(); err != nil {
@@ -46,7 +48,7 @@ func (e *Engine) scanPage(p *pager, req *api.Scan) (page, *api.Error) {
 // hashes that keys begin with. An empty to is the end.
 func segment(i, n int64) (from, to string) {
 	cut := func(i int64) string {
-		var b [hashBytes]byte
+		var b [keys.HashBytes]byte
 		binary.BigEndian.PutUint32(b[:], uint32((i<<32+n-1)/n))
 		return string(b[:])
 	}

@@ -83,9 +83,6 @@ func (e *Engine) Restore(s *Snapshot) {
 	s.mu.Lock()
 	restored := s.state.clone()
 	s.mu.Unlock()
-	for _, st := range restored.streams {
-		st.now, st.commit = e.now, e.commitTime
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.journal != nil {
@@ -93,7 +90,7 @@ func (e *Engine) Restore(s *Snapshot) {
 	}
 	e.state = restored
 	for name := range e.tables {
-		e.opt.throughput.forgetTable(name)
+		e.throughput.forgetTable(name)
 	}
 }
 

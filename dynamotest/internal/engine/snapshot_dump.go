@@ -68,7 +68,7 @@ func (t *table) definition() []byte {
 func (t *table) define(w *api.Writer) {
 	s := &t.settings
 	w.Text("TableName", t.name)
-	t.key.describe(w)
+	t.key.Describe(w)
 	w.Array("AttributeDefinitions", func() {
 		for _, a := range s.attributes {
 			w.Element(func() {
@@ -163,7 +163,7 @@ func (t *table) defineIndexes(w *api.Writer, member string, local bool) {
 		for _, x := range kind {
 			w.Element(func() {
 				w.Text("IndexName", x.name)
-				x.key.describe(w)
+				x.key.Describe(w)
 				x.describeProjection(w)
 				if !local && !t.settings.onDemand {
 					defineThroughput(w, x.throughput)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
 // A tableMaker asks for random tables and changes of them. Not all that it asks
@@ -294,7 +296,7 @@ func TestTablesAreKeptWhole(t *testing.T) {
 			t.Fatalf("seed %d, dumped again: %v, %s", seed, err, cmp.Diff(dump.String(), again.String()))
 		}
 		var file bytes.Buffer
-		if _, err := e.state.writeFile(&file); err != nil {
+		if _, err := journal.WriteFile(&file, e.state.write); err != nil {
 			t.Fatal(err)
 		}
 		opened := onModel(holding(file.Bytes()), ticking())
@@ -318,7 +320,7 @@ func TestRandomHistoriesAreReadBack(t *testing.T) {
 	for seed := range uint64(50) {
 		m := newModel()
 		e := onModel(m, ticking())
-		e.opt.compactFrom = 1 << 30
+		e.opt.CompactFrom = 1 << 30
 		if err := e.OpenJournal("data"); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
@@ -16,7 +17,7 @@ import (
 // Load adds the tables of a dump, all or, when something is wrong with it, none.
 func (e *Engine) Load(r io.Reader) error {
 	opt := e.opt
-	opt.Hooks = nil
+	opt.Hook = nil
 	opt.IndexLag, opt.ReadLag = 0, 0 // nobody has seen less of the tables than all
 	loaded := New(opt)
 	var t *table
@@ -39,7 +40,7 @@ func (e *Engine) Load(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	end, err := e.begin()
+	end, err := e.journal.Begin()
 	if err != nil {
 		return err
 	}
@@ -47,11 +48,11 @@ func (e *Engine) Load(r io.Reader) error {
 	if err := e.adopt(loaded); err != nil {
 		return err
 	}
-	return e.settle()
+	return e.journal.Settle()
 }
 
 func (e *Engine) loadTable(line *dumped) (*table, error) {
-	t, err := e.createdTable(line.table)
+	t, err := e.createdTable(line.table, e.now())
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +63,9 @@ func (e *Engine) loadTable(line *dumped) (*table, error) {
 	return t, nil
 }
 
-// createdTable makes a table that define has defined.
-func (e *Engine) createdTable(definition []byte) (*table, error) {
-	if err := e.perform("CreateTable", definition); err != nil {
+// createdTable makes a table that define has defined, at a time.
+func (e *Engine) createdTable(definition []byte, at time.Time) (*table, error) {
+	if err := e.again("CreateTable", definition, at); err != nil {
 		return nil, err
 	}
 	var req api.CreateTable
@@ -85,14 +86,15 @@ func (e *Engine) adopt(loaded *Engine) error {
 			return fmt.Errorf("table %s exists", t.name)
 		}
 	}
+	now := e.now()
 	for _, t := range loaded.sorted() {
 		e.serial++
 		t.id = tableID(e.serial)
 		e.place(t)
-		if t.stream.open() { // what is loaded is no change
-			e.openStream(t, t.stream.view, e.now())
+		if t.stream.open() { // what is loaded is not a change
+			e.openStream(t, t.stream.view, now)
 		}
-		e.logLoaded(t)
+		e.logLoaded(t, now)
 	}
 	return nil
 }
@@ -111,7 +113,7 @@ func (e *Engine) LoadItems(tableName string, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	end, err := e.begin()
+	end, err := e.journal.Begin()
 	if err != nil {
 		return err
 	}
@@ -119,7 +121,7 @@ func (e *Engine) LoadItems(tableName string, r io.Reader) error {
 	if err := e.loadInto(tableName, all); err != nil {
 		return err
 	}
-	return e.settle()
+	return e.journal.Settle()
 }
 
 func (e *Engine) loadInto(tableName string, all []*dumped) error {
@@ -149,22 +151,22 @@ func (e *Engine) load(t *table, line *dumped) {
 	} else {
 		c.new = newRecord(line.item)
 	}
-	key, _ := t.key.key(named)
+	key, _ := t.key.Key(named)
 	c.key = string(key)
 	c.read()
 	c.planUnchecked()
-	e.commit([]*change{&c})
+	e.commit(e.now(), []*change{&c})
 }
 
 // checkLoaded checks what a PutItem or a DeleteItem would.
 func (t *table) checkLoaded(line *dumped) error {
 	if line.item == nil {
-		if err := t.key.checkKey(line.deleted); err != nil {
+		if err := t.key.CheckKey(line.deleted); err != nil {
 			return err
 		}
 		return nil
 	}
-	if err := t.key.checkItem(line.item); err != nil {
+	if err := t.key.CheckItem(line.item); err != nil {
 		return err
 	}
 	if size := line.item.Size(); size > maxItem {

@@ -47,15 +47,14 @@ func (e *Engine) lag(x *index) time.Duration {
 	return e.opt.ReadLag
 }
 
-// lags tells whether the clock has a say in what is seen.
+// lags reports whether the clock has a say in what is seen.
 func (e *Engine) lags() bool { return e.opt.ReadLag > 0 || e.opt.IndexLag > 0 }
 
 // keepPast remembers what the table and its indexes hold before it is changed.
-func (e *Engine) keepPast(t *table) {
+func (e *Engine) keepPast(t *table, now time.Time) {
 	if !e.lags() {
 		return
 	}
-	now := e.now()
 	t.past.keep(&t.items, now, e.lag(nil))
 	for _, x := range t.indexes {
 		x.past.keep(x.items, now, e.lag(x))

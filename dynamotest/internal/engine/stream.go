@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/store"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
 
 // retention is how long a stream remembers a change, and is itself remembered
@@ -20,20 +21,18 @@ const retention = 24 * time.Hour
 // they were committed, in one shard. The engine's mutex guards it.
 type stream struct {
 	table   string
-	key     keySchema
+	key     keys.Schema
 	arn     string
 	label   string
 	view    string
 	shard   string
 	created time.Time
-	now     func() time.Time
-	commit  func() time.Time // the time of the commit under way
 
 	closed   bool
 	closedAt time.Time
 
 	last    uint64 // the number of the latest change; they begin with 1
-	changes store.Tree[streamed]
+	changes tree.Tree[streamed]
 }
 
 // A streamed change is what commit left.
@@ -46,7 +45,7 @@ type streamed struct {
 
 // openStream begins a new stream of t.
 func (e *Engine) openStream(t *table, view string, now time.Time) {
-	s := &stream{table: t.name, key: t.key, view: view, created: now, now: e.now, commit: e.commitTime}
+	s := &stream{table: t.name, key: t.key, view: view, created: now}
 	for at := s.created; ; at = at.Add(time.Millisecond) {
 		s.label = at.UTC().Format("2006-01-02T15:04:05.000")
 		s.arn = t.arn + "/stream/" + s.label
@@ -56,7 +55,7 @@ func (e *Engine) openStream(t *table, view string, now time.Time) {
 	}
 	s.shard = fmt.Sprintf("shardId-%020d-%08x", s.created.UnixMilli(), crc32.ChecksumIEEE([]byte(s.arn)))
 	for arn, old := range e.streams {
-		if old.forgotten() {
+		if old.forgotten(now) {
 			delete(e.streams, arn)
 		}
 	}
@@ -71,20 +70,19 @@ func (s *stream) close(now time.Time) {
 	}
 }
 
-// open tells whether changes are added. There may be no stream at all.
+// open reports whether changes are added. There may be no stream at all.
 func (s *stream) open() bool { return s != nil && !s.closed }
 
-func (s *stream) forgotten() bool { return s.closed && s.now().Sub(s.closedAt) > retention }
+func (s *stream) forgotten(now time.Time) bool { return s.closed && now.Sub(s.closedAt) > retention }
 
 // add remembers a change, unless it left the item as it was.
-func (s *stream) add(c *change) {
+func (s *stream) add(c *change, at time.Time) {
 	if c.old != nil && c.new != nil && c.old.item.Equal(c.new.item) {
 		return
 	}
 	s.last++
-	now := s.commit()
-	s.changes.Set(streamKey(s.last), streamed{number: s.last, at: now, old: c.old, new: c.new, expired: c.expired})
-	s.trim(now, 2)
+	s.changes.Set(streamKey(s.last), streamed{number: s.last, at: at, old: c.old, new: c.new, expired: c.expired})
+	s.trim(at, 2)
 }
 
 // trim forgets up to most changes that are too old: more than come, so that what
@@ -103,8 +101,7 @@ func (s *stream) trim(now time.Time, most int) {
 
 // oldest returns the number of the oldest change that has not been trimmed, or
 // of the next one to come.
-func (s *stream) oldest() uint64 {
-	now := s.now()
+func (s *stream) oldest(now time.Time) uint64 {
 	for _, c := range s.changes.Ascend("") {
 		if now.Sub(c.at) <= retention {
 			return c.number
@@ -152,7 +149,7 @@ func (s *stream) write(w *api.Writer, region string, c streamed) {
 	w.Text("eventSource", "aws:dynamodb")
 	w.Text("awsRegion", region)
 	w.Object("dynamodb", func() {
-		keys := s.key.pick(item)
+		keys := s.key.Pick(item)
 		size := keys.Size()
 		w.Int("ApproximateCreationDateTime", c.at.Unix())
 		w.Item("Keys", keys)

@@ -14,10 +14,6 @@ import (
 // iteratorLife is how long an iterator may be used.
 const iteratorLife = 15 * time.Minute
 
-// Streams lists the operations that belong to DynamoDB Streams, a service with
-// a prefix of its own.
-var Streams = []string{"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"}
-
 // changeStream opens or closes a table's stream as its settings say.
 func (e *Engine) changeStream(t *table, spec api.Opt[api.Stream], now time.Time) {
 	switch {
@@ -57,8 +53,8 @@ func (t *table) describeStream(w *api.Writer) {
 }
 
 // streamNamed returns the stream with an ARN.
-func (e *Engine) streamNamed(arn string) (*stream, *api.Error) {
-	if s := e.streams[arn]; s != nil && !s.forgotten() {
+func (e *Engine) streamNamed(arn string, now time.Time) (*stream, *api.Error) {
+	if s := e.streams[arn]; s != nil && !s.forgotten(now) {
 		return s, nil
 	}
 	return nil, &api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found: Stream: " + arn + " not found"}
@@ -67,10 +63,11 @@ func (e *Engine) streamNamed(arn string) (*stream, *api.Error) {
 func (e *Engine) listStreams(_ *Call, req *api.ListStreams) (reply, *api.Error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
+	now := e.now()
 	var found []*stream
 	for _, arn := range slices.Sorted(maps.Keys(e.streams)) {
 		s := e.streams[arn]
-		if arn > req.Start.Value && !s.forgotten() && (!req.TableName.Set || s.table == api.TableNameOf(req.TableName.Value)) {
+		if arn > req.Start.Value && !s.forgotten(now) && (!req.TableName.Set || s.table == api.TableNameOf(req.TableName.Value)) {
 			found = append(found, s)
 		}
 	}
@@ -94,11 +91,12 @@ func (e *Engine) listStreams(_ *Call, req *api.ListStreams) (reply, *api.Error) 
 func (e *Engine) describeStream(_ *Call, req *api.DescribeStream) (reply, *api.Error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	s, err := e.streamNamed(req.Stream.Value)
+	now := e.now()
+	s, err := e.streamNamed(req.Stream.Value, now)
 	if err != nil {
 		return nil, err
 	}
-	closed, first, last := s.closed, s.oldest(), s.last
+	closed, first, last := s.closed, s.oldest(now), s.last
 	// The one shard has no children, and there is none after it.
 	shards := !req.ChildrenOf.Set && req.StartShard.Value < s.shard
 	return writeFunc(func(w *api.Writer) {
@@ -113,7 +111,7 @@ func (e *Engine) describeStream(_ *Call, req *api.DescribeStream) (reply, *api.E
 			w.Text("StreamViewType", s.view)
 			w.Time("CreationRequestDateTime", s.created)
 			w.Text("TableName", s.table)
-			s.key.describe(w)
+			s.key.Describe(w)
 			w.Array("Shards", func() {
 				if shards {
 					w.Element(func() { s.describeShard(w, closed, first, last) })
@@ -163,28 +161,29 @@ func parseIterator(text string) (i iterator, ok bool) {
 func (e *Engine) getShardIterator(_ *Call, req *api.GetShardIterator) (reply, *api.Error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	s, err := e.streamNamed(req.Stream.Value)
+	now := e.now()
+	s, err := e.streamNamed(req.Stream.Value, now)
 	if err != nil {
 		return nil, err
 	}
 	if req.Shard.Value != s.shard {
 		return nil, &api.Error{Code: api.ResourceNotFound, Message: fmt.Sprintf("Requested resource not found: Shard: %s in Stream: %s not found", req.Shard.Value, s.arn)}
 	}
-	next, err := s.place(req)
+	next, err := s.place(req, now)
 	if err != nil {
 		return nil, err
 	}
-	i := iterator{s.arn, next, e.now()}
+	i := iterator{s.arn, next, now}
 	return writeFunc(func(w *api.Writer) { w.Text("ShardIterator", i.String()) }), nil
 }
 
 var errTrimmed = &api.Error{Code: api.TrimmedData, Message: "The operation attempted to read past the oldest stream record in a shard"}
 
 // place is the number of the change that an iterator is to begin with.
-func (s *stream) place(req *api.GetShardIterator) (uint64, *api.Error) {
+func (s *stream) place(req *api.GetShardIterator, now time.Time) (uint64, *api.Error) {
 	switch req.Type.Value {
 	case api.TrimHorizon:
-		return s.oldest(), nil
+		return s.oldest(now), nil
 	case api.Latest:
 		return s.last + 1, nil
 	}
@@ -195,7 +194,7 @@ func (s *stream) place(req *api.GetShardIterator) (uint64, *api.Error) {
 	if req.Type.Value == api.AfterSequence {
 		n++
 	}
-	if n < s.oldest() {
+	if n < s.oldest(now) {
 		return 0, errTrimmed
 	}
 	return n, nil
@@ -216,11 +215,11 @@ func (e *Engine) getRecords(_ *Call, req *api.GetRecords) (reply, *api.Error) {
 	}
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	s, err := e.streamNamed(i.arn)
+	s, err := e.streamNamed(i.arn, now)
 	if err != nil {
 		return nil, err
 	}
-	if i.next < s.oldest() {
+	if i.next < s.oldest(now) {
 		return nil, errTrimmed
 	}
 	records := s.read(i.next, int(req.Limit.Or(api.MaxRecords)))

@@ -6,7 +6,9 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/store"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
 
 // A record is one stored version of an item. It is never changed.
@@ -19,7 +21,7 @@ func newRecord(item attr.Map) *record { return &record{item: item, size: item.Si
 
 // data are records in the order of their keys.
 type data struct {
-	store.Tree[*record]
+	tree.Tree[*record]
 	bytes int64
 }
 
@@ -44,7 +46,7 @@ type table struct {
 	name, id string
 	arn      string
 	created  time.Time
-	key      keySchema
+	key      keys.Schema
 	items    data
 	indexes  []*index // local ones first, then global ones, each in the order they were made
 	settings settings
@@ -78,7 +80,7 @@ type index struct {
 	name       string
 	local      bool
 	arn        string
-	key        keySchema
+	key        keys.Schema
 	all        bool
 	projection api.Projection
 	include    []string // attributes that are projected besides the keys
@@ -95,12 +97,12 @@ func (x *index) entry(t *table, rec *record) (string, *record) {
 	if rec == nil {
 		return "", nil
 	}
-	key, ok := x.key.key(rec.item)
+	key, ok := x.key.Key(rec.item)
 	if !ok {
 		return "", nil
 	}
-	for _, p := range t.key.parts() {
-		v, _ := rec.item.Get(p.name)
+	for _, p := range t.key.Parts() {
+		v, _ := rec.item.Get(p.Name)
 		key = attr.AppendKey(key, v)
 	}
 	return string(key), x.project(t, rec)
@@ -119,26 +121,26 @@ func (x *index) project(t *table, rec *record) *record {
 	return newRecord(out)
 }
 
-// holds tells whether the index projects an attribute.
+// holds reports whether the index projects an attribute.
 func (x *index) holds(t *table, name string) bool {
-	return x.all || x.key.has(name) || t.key.has(name) || slices.Contains(x.include, name)
+	return x.all || x.key.Has(name) || t.key.Has(name) || slices.Contains(x.include, name)
 }
 
 // checkItem checks that an item's attributes suit the key of the index. An item
 // may lack them; it may not have others in their place.
 func (x *index) checkItem(item attr.Map) *api.Error {
-	for _, p := range x.key.parts() {
-		v, ok := item.Get(p.name)
+	for _, p := range x.key.Parts() {
+		v, ok := item.Get(p.Name)
 		switch {
 		case !ok:
-		case v.Kind() != p.kind:
-			return api.InvalidParameter("Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", p.name, p.kind, v.Kind(), x.name)
-		case p.kind != attr.N && v.Str() == "":
+		case v.Kind() != p.Kind:
+			return api.InvalidParameter("Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", p.Name, p.Kind, v.Kind(), x.name)
+		case p.Kind != attr.N && v.Str() == "":
 			return api.Invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
-				"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s", kindName(p.kind), x.name, p.name)
+				"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s", keys.KindName(p.Kind), x.name, p.Name)
 		}
 	}
-	return checkKeyBytes(keyBytes(x.key.hash, item), keyBytes(x.key.rng, item))
+	return keys.CheckBytes(keys.Bytes(x.key.Hash, item), keys.Bytes(x.key.Range, item))
 }
 
 func (t *table) index(name string) *index {
@@ -155,6 +157,22 @@ func checkIndexes(indexes []*index, item attr.Map) *api.Error {
 	for _, x := range indexes {
 		if err := x.checkItem(item); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkScalars refuses expressions whose paths lead into an attribute of a key.
+func (t *table) checkScalars(b *bind.Bound) *api.Error {
+	const text = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
+	for _, name := range b.Nested() {
+		if t.key.Has(name) {
+			return api.OfWhole(api.Invalid(text+"Key: %s", name))
+		}
+		for _, x := range t.indexes {
+			if x.key.Has(name) {
+				return api.OfWhole(api.Invalid(text+"IndexKey: %s", name))
+			}
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 )
 
 // tagged returns the table that an ARN names.
@@ -24,31 +25,8 @@ func (e *Engine) tagged(arn string) (*table, *api.Error) {
 	return nil, &api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found: ResourcArn: " + arn + " not found"}
 }
 
-// checkTags refuses more tags, or keys of tags, than a table can have.
-func checkTags(n int) *api.Error {
-	if n > api.MaxTags {
-		return api.InvalidParameter("Too many tags: at most %d are allowed", api.MaxTags)
-	}
-	return nil
-}
-
-// checkNewTags checks the tags of a table that is to be created.
-func checkNewTags(tags []api.Tag) *api.Error {
-	if err := checkTags(len(tags)); err != nil {
-		return err
-	}
-	seen := map[string]bool{}
-	for _, tag := range tags {
-		if seen[tag.Key] {
-			return api.InvalidParameter("Duplicate tag key in Tags: %s", tag.Key)
-		}
-		seen[tag.Key] = true
-	}
-	return nil
-}
-
 func (e *Engine) tagResource(call *Call, req *api.TagResource) (reply, *api.Error) {
-	if err := checkTags(len(req.Tags)); err != nil {
+	if err := catalog.CheckTags(len(req.Tags)); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
@@ -69,16 +47,16 @@ func (e *Engine) tagResource(call *Call, req *api.TagResource) (reply, *api.Erro
 			tags = append(tags, tag)
 		}
 	}
-	if err := checkTags(len(tags)); err != nil {
+	if err := catalog.CheckTags(len(tags)); err != nil {
 		return nil, err
 	}
 	t.tags = tags
-	e.logRequest(call, e.now())
+	e.logRequest(call, e.at(call))
 	return nil, nil
 }
 
 func (e *Engine) untagResource(call *Call, req *api.UntagResource) (reply, *api.Error) {
-	if err := checkTags(len(req.Keys)); err != nil {
+	if err := catalog.CheckTags(len(req.Keys)); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
@@ -91,7 +69,7 @@ func (e *Engine) untagResource(call *Call, req *api.UntagResource) (reply, *api.
 		return nil, api.Invalid("Atleast one Tag Key needs to be provided as Input.")
 	}
 	t.tags = slices.DeleteFunc(slices.Clone(t.tags), func(tag api.Tag) bool { return slices.Contains(req.Keys, tag.Key) })
-	e.logRequest(call, e.now())
+	e.logRequest(call, e.at(call))
 	return nil, nil
 }
 

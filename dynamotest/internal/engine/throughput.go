@@ -10,6 +10,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
 // throughput holds every partition to what it can take in a second. A partition
@@ -20,7 +22,7 @@ import (
 // evenly. A request is let through while there is anything in the bucket, and
 // may overdraw it; the debt delays the next.
 type throughput struct {
-	limit Units // what a second brings
+	limit capacity.Units // what a second brings
 
 	mu     sync.Mutex                       // guards what follows; taken after the engine's
 	tables map[string]map[string]partitions // by table and index, which is "" for the table's own
@@ -31,7 +33,7 @@ type partitions map[string]*bucket
 
 // newThroughput limits what has a limit: the units of a kind that has none are
 // counted only.
-func newThroughput(limit Units) *throughput {
+func newThroughput(limit capacity.Units) *throughput {
 	if limit.Read == 0 {
 		limit.Read = math.Inf(1)
 	}
@@ -45,17 +47,17 @@ func newThroughput(limit Units) *throughput {
 type Load struct {
 	Table, Index string // Index is "" for the table's own
 	Partition    string // the values of the key, joined by commas
-	Consumed     Units
-	Peak         Units // the most within one second of the clock
-	Throttled    int   // requests, or entries of batches, that were refused
+	Consumed     capacity.Units
+	Peak         capacity.Units // the most within one second of the clock
+	Throttled    int            // requests, or entries of batches, that were refused
 }
 
 type bucket struct {
 	load   Load
-	left   Units
+	left   capacity.Units
 	filled time.Time
 	second int64 // that second counts what was consumed in
-	count  Units
+	count  capacity.Units
 }
 
 // A demand is what a request wants of one partition.
@@ -63,7 +65,7 @@ type demand struct {
 	table *table
 	index *index // nil for the table itself
 	hash  []attr.Value
-	Units
+	capacity.Units
 }
 
 func (d *demand) indexName() string {
@@ -90,7 +92,7 @@ func (d *demand) reason() api.ThrottlingReason {
 // an empty bucket. Together, no group gets anything when one is refused. The
 // error is there when a group was.
 func (e *Engine) admit(groups [][]demand, together bool) (refused []bool, err *api.Error) {
-	tp := e.opt.throughput
+	tp := e.throughput
 	refused = make([]bool, len(groups))
 	if tp == nil {
 		return refused, nil
@@ -142,7 +144,7 @@ func (tp *throughput) refuse(group []demand, now time.Time) (reasons []api.Throt
 
 // bucket returns the bucket of a demand, filled up to now.
 func (tp *throughput) bucket(d *demand, now time.Time) *bucket {
-	all, key := tp.partitionsOf(d.table.name, d.indexName()), partition(d.hash)
+	all, key := tp.partitionsOf(d.table.name, d.indexName()), keys.Partition(d.hash)
 	b := all[string(key)]
 	if b == nil {
 		texts := make([]string, len(d.hash))
@@ -195,7 +197,7 @@ func (tp *throughput) forgetIndex(table, name string) {
 	delete(tp.tables[table], name)
 }
 
-func (b *bucket) has(want Units) bool {
+func (b *bucket) has(want capacity.Units) bool {
 	return (want.Read == 0 || b.left.Read > 0) && (want.Write == 0 || b.left.Write > 0)
 }
 
@@ -205,11 +207,11 @@ func (tp *throughput) take(group []demand, now time.Time) {
 		b := tp.bucket(d, now)
 		b.left.Read -= d.Read
 		b.left.Write -= d.Write
-		b.load.Consumed.add(d.Units)
+		b.load.Consumed.Add(d.Units)
 		if second := now.Unix(); second != b.second {
-			b.second, b.count = second, Units{}
+			b.second, b.count = second, capacity.Units{}
 		}
-		b.count.add(d.Units)
+		b.count.Add(d.Units)
 		b.load.Peak.Read = max(b.load.Peak.Read, b.count.Read)
 		b.load.Peak.Write = max(b.load.Peak.Write, b.count.Write)
 	}
@@ -218,7 +220,7 @@ func (tp *throughput) take(group []demand, now time.Time) {
 // Loads lists the partitions that requests have met, the busiest first, those of
 // deleted tables and indexes included.
 func (e *Engine) Loads() []Load {
-	tp := e.opt.throughput
+	tp := e.throughput
 	if tp == nil {
 		return nil
 	}
@@ -248,8 +250,8 @@ func (c *change) demands(w *write, factor float64) []demand {
 	if w.kind == api.Put {
 		named = w.req.Item.Map
 	}
-	own, _ := values(c.table.key.hash, named)
-	out := []demand{{table: c.table, hash: own, Units: Units{Write: factor * c.cost.Base.Write}}}
+	own, _ := keys.Values(c.table.key.Hash, named)
+	out := []demand{{table: c.table, hash: own, Units: capacity.Units{Write: factor * c.cost.Base.Write}}}
 	for i := range c.entries {
 		out = append(out, c.entries[i].demands(c.table, own)...)
 	}
@@ -259,18 +261,18 @@ func (c *change) demands(w *write, factor float64) []demand {
 // demands are what the change of an index entry wants: of the index's own
 // partitions or, when it is a local one, of the table's.
 func (en *entryChange) demands(t *table, own []attr.Value) []demand {
-	want := func(rec *record, u Units) demand {
+	want := func(rec *record, u capacity.Units) demand {
 		if en.index.local {
 			return demand{table: t, hash: own, Units: u}
 		}
-		hash, _ := values(en.index.key.hash, rec.item)
+		hash, _ := keys.Values(en.index.key.Hash, rec.item)
 		return demand{table: t, index: en.index, hash: hash, Units: u}
 	}
 	switch total := en.cost(); {
 	case total.Write == 0:
 		return nil
 	case en.old != nil && en.new != nil && en.oldKey != en.newKey:
-		return []demand{want(en.old, writeCost(en.old.size)), want(en.new, writeCost(en.new.size))}
+		return []demand{want(en.old, capacity.WriteCost(en.old.size)), want(en.new, capacity.WriteCost(en.new.size))}
 	case en.new != nil:
 		return []demand{want(en.new, total)}
 	default:
@@ -280,7 +282,7 @@ func (en *entryChange) demands(t *table, own []attr.Value) []demand {
 
 // admitWrite admits a single write.
 func (e *Engine) admitWrite(w *write, c *change) *api.Error {
-	if e.opt.throughput == nil {
+	if e.throughput == nil {
 		return nil
 	}
 	_, err := e.admit([][]demand{c.demands(w, 1)}, true)
@@ -290,7 +292,7 @@ func (e *Engine) admitWrite(w *write, c *change) *api.Error {
 // admitWrites admits the writes of a transaction. The error is a reason for each
 // action that is refused.
 func (e *Engine) admitWrites(writes []*write, changes []change) *api.Error {
-	if e.opt.throughput == nil {
+	if e.throughput == nil {
 		return nil
 	}
 	groups := make([][]demand, len(writes))
@@ -327,14 +329,14 @@ func (e *Engine) admitTogether(groups [][]demand) *api.Error {
 }
 
 // demand is what reading an item wants.
-func (r *read) demand(t *table, u Units) demand {
-	hash, _ := values(t.key.hash, r.key.Map)
+func (r *read) demand(t *table, u capacity.Units) demand {
+	hash, _ := keys.Values(t.key.Hash, r.key.Map)
 	return demand{table: t, hash: hash, Units: u}
 }
 
 // admitRead admits the read of one item.
-func (e *Engine) admitRead(r *read, t *table, u Units) *api.Error {
-	if e.opt.throughput == nil {
+func (e *Engine) admitRead(r *read, t *table, u capacity.Units) *api.Error {
+	if e.throughput == nil {
 		return nil
 	}
 	_, err := e.admit([][]demand{{r.demand(t, u)}}, true)
@@ -355,11 +357,11 @@ type share struct {
 }
 
 // count adds a record of the next share. All of a partition stand together.
-func (y *tally) count(key *keySchema, rec *record) {
+func (y *tally) count(key *keys.Schema, rec *record) {
 	if y.hash != nil {
 		return
 	}
-	hash, _ := values(key.hash, rec.item)
+	hash, _ := keys.Values(key.Hash, rec.item)
 	if n := len(y.shares); n == 0 || !slices.EqualFunc(y.shares[n-1].hash, hash, attr.Value.Equal) {
 		y.shares = append(y.shares, share{hash: hash})
 	}
@@ -369,7 +371,7 @@ func (y *tally) count(key *keySchema, rec *record) {
 // close turns what was counted into demands, which share the units by their
 // bytes. A query that found nothing has cost its partition something; a scan
 // that found nothing went to none.
-func (y *tally) close(p *pager, units Units) {
+func (y *tally) close(p *pager, units capacity.Units) {
 	d := demand{table: p.table, hash: y.hash, Units: units}
 	if p.index != nil && !p.index.local {
 		d.index = p.index
@@ -383,7 +385,7 @@ func (y *tally) close(p *pager, units Units) {
 		bytes += s.bytes
 	}
 	for _, s := range y.shares {
-		d.hash, d.Units = s.hash, Units{Read: units.Read * float64(s.bytes) / float64(bytes)}
+		d.hash, d.Units = s.hash, capacity.Units{Read: units.Read * float64(s.bytes) / float64(bytes)}
 		y.demands = append(y.demands, d)
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/store"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
 
 // maxTransaction is the most bytes of the items of a transaction.
@@ -16,10 +19,10 @@ const tokenLife = 10 * time.Minute
 // tokens remember the transactions that have taken effect. An SDK sends a new
 // token with every transaction, so the old ones are forgotten in passing.
 type tokens struct {
-	spent store.Tree[api.Fingerprint]
+	spent tree.Tree[api.Fingerprint]
 	queue []spent // in the order they were spent
 
-	journal *journal // nil in memory
+	journal *journal.Journal // nil in memory
 }
 
 // spent is a token that was used.
@@ -41,7 +44,7 @@ func (t *tokens) spend(token string, payload api.Fingerprint, now time.Time) {
 	t.spent.Set(token, payload)
 	t.queue = append(t.queue, spent{token, now.Add(tokenLife)})
 	if t.journal != nil {
-		t.journal.logToken(token, payload, now)
+		t.log(token, payload, now)
 	}
 }
 
@@ -59,10 +62,10 @@ func (e *Engine) transactWriteItems(call *Call, req *api.TransactWriteItems) (re
 	if err != nil {
 		return nil, err
 	}
-	capacity := report(req.ReturnCapacity, call.Cost)
-	capacity.transactional = true
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	report.Transactional = true
 	return writeFunc(func(w *api.Writer) {
-		capacity.writeAll(w)
+		report.WriteAll(w)
 		writeCollections(w, req.ReturnItemSizeRange, changes)
 	}), nil
 }
@@ -73,7 +76,7 @@ type tokened interface {
 	Fingerprint() api.Fingerprint
 }
 
-var errTwice = wholeRequest(api.Invalid("Transaction request cannot include multiple operations on one item"))
+var errTwice = api.OfWhole(api.Invalid("Transaction request cannot include multiple operations on one item"))
 
 var errAggregate = api.Invalid("Collection size exceeded: the aggregate size of the items in the transaction cannot exceed 4 MB")
 
@@ -115,7 +118,7 @@ func (e *Engine) tryTogether(call *Call, tk token, writes []*write) (changes []c
 	if err := e.admitPlan(call, p); err != nil {
 		return nil, true, err
 	}
-	e.commit(pointers(p.changes))
+	e.commit(now, pointers(p.changes))
 	if tk.Set {
 		e.tokens.spend(tk.Value, tk.payload, now)
 	}
@@ -129,7 +132,7 @@ type token struct {
 	payload api.Fingerprint
 }
 
-// spent tells whether a transaction has taken effect before, and what to say
+// spent reports whether a transaction has taken effect before, and what to say
 // then.
 func (e *Engine) spent(call *Call, tk token, writes []*write, now time.Time) (bool, *api.Error) {
 	if !tk.Set {
@@ -189,7 +192,7 @@ func (e *Engine) admitPlan(call *Call, p *plan) *api.Error {
 			if cancelled {
 				cost.Indexes = nil // they are written at commit only
 			}
-			call.Cost.add(cost)
+			call.Cost.Add(cost)
 		}
 	}
 	switch {
@@ -229,7 +232,7 @@ func (e *Engine) replay(call *Call, writes []*write) *api.Error {
 			return err
 		}
 		c.read()
-		call.Cost.add(Capacity{Table: c.table.name, Base: transactional.cost(sizeOf(c.old))})
+		call.Cost.Add(capacity.Consumed{Table: c.table.name, Base: capacity.Transactional.Cost(sizeOf(c.old))})
 	}
 	return nil
 }
@@ -247,8 +250,8 @@ func (e *Engine) transactGetItems(call *Call, req *api.TransactGetItems) (reply,
 	if err != nil {
 		return nil, err
 	}
-	capacity := report(req.ReturnCapacity, call.Cost)
-	capacity.transactional = true
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	report.Transactional = true
 	return writeFunc(func(w *api.Writer) {
 		w.Array("Responses", func() {
 			for i, rec := range items {
@@ -259,7 +262,7 @@ func (e *Engine) transactGetItems(call *Call, req *api.TransactGetItems) (reply,
 				})
 			}
 		})
-		capacity.writeAll(w)
+		report.WriteAll(w)
 	}), nil
 }
 
@@ -269,7 +272,7 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 	items := make([]*record, len(reads))
 	groups := make([][]demand, len(reads))
 	reasons := make([]api.Reason, len(reads))
-	seen := make(map[itemID]bool, len(reads))
+	seen := make(map[latch.ID]bool, len(reads))
 	cancelled, bytes := false, 0
 	for i, r := range reads {
 		t, rec, err := e.get(r)
@@ -281,16 +284,16 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 			cancelled = true
 			continue
 		}
-		key, _ := t.key.key(r.key.Map)
-		id := itemID{t.name, string(key)}
+		key, _ := t.key.Key(r.key.Map)
+		id := latch.ID{Table: t.name, Key: string(key)}
 		if seen[id] {
 			return nil, errTwice
 		}
 		seen[id] = true
 		bytes += sizeOf(rec)
-		cost := transactional.cost(sizeOf(rec))
-		call.Cost.add(Capacity{Table: t.name, Base: cost})
-		if e.opt.throughput != nil {
+		cost := capacity.Transactional.Cost(sizeOf(rec))
+		call.Cost.Add(capacity.Consumed{Table: t.name, Base: cost})
+		if e.throughput != nil {
 			groups[i] = []demand{r.demand(t, cost)}
 		}
 	}

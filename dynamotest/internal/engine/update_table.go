@@ -4,10 +4,11 @@ import (
 	"slices"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 )
 
 func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Error) {
-	if err := checkIndexUpdates(req.Indexes); err != nil {
+	if err := catalog.CheckIndexUpdates(req.Indexes); err != nil {
 		return nil, err
 	}
 	b := e.startBuild(req)
@@ -28,18 +29,18 @@ func (e *Engine) finishUpdate(call *Call, req *api.UpdateTable, b *build) (reply
 	if err != nil {
 		return nil, err
 	}
-	now := e.now()
+	now := e.at(call)
 	if settings.onDemand != t.settings.onDemand {
 		settings.billedSince = now
 	}
 	t.settings, t.indexes = settings, indexes
-	if def := created(req); def != nil {
+	if def := catalog.Created(req); def != nil {
 		if b == nil || b.table != t { // the table is not the one that it was
 			b = newBuild(t, indexes, def.Name)
 			b.fill()
 		}
 		t.index(def.Name).items = b.finish()
-		e.opt.throughput.forgetIndex(t.name, def.Name)
+		e.throughput.forgetIndex(t.name, def.Name)
 	}
 	e.changeStream(t, req.Stream, now)
 	e.logRequest(call, now)
@@ -52,7 +53,7 @@ func (e *Engine) judgeUpdate(req *api.UpdateTable) (t *table, s settings, indexe
 	if t, err = e.wholeTable(req.TableName.Value); err != nil {
 		return nil, s, nil, err
 	}
-	if err = checkOnline(req.Indexes); err != nil {
+	if err = catalog.CheckOnline(req.Indexes); err != nil {
 		return nil, s, nil, err
 	}
 	if s, err = t.changedSettings(req); err != nil {
@@ -64,67 +65,10 @@ func (e *Engine) judgeUpdate(req *api.UpdateTable) (t *table, s settings, indexe
 	if err = t.checkStream(req.Stream); err != nil {
 		return nil, s, nil, err
 	}
-	if !changesSomething(req) {
+	if !catalog.ChangesSomething(req) {
 		err = api.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
 	}
 	return t, s, indexes, err
-}
-
-// created is the index that a request makes, nil for none: there is one at most.
-func created(req *api.UpdateTable) *api.Index {
-	for _, u := range req.Indexes {
-		if u.Create != nil {
-			return u.Create
-		}
-	}
-	return nil
-}
-
-// checkIndexUpdates refuses changes of global indexes that say too little or too
-// much, whatever the table has: each is one action, the only one on its index.
-func checkIndexUpdates(updates []api.IndexUpdate) *api.Error {
-	seen := map[string]bool{}
-	for _, u := range updates {
-		name, actions := "", 0
-		if u.Update != nil {
-			name, actions = u.Update.Name, actions+1
-		}
-		if u.Create != nil {
-			name, actions = u.Create.Name, actions+1
-		}
-		if u.Delete.Set {
-			name, actions = u.Delete.Value, actions+1
-		}
-		switch {
-		case actions == 0:
-			return api.InvalidParameter("One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null")
-		case actions > 1:
-			return api.InvalidParameter("Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object")
-		case seen[name]:
-			return api.InvalidParameter("Only one global secondary index update per index is allowed simultaneously. Index: %s", name)
-		}
-		seen[name] = true
-	}
-	return nil
-}
-
-// checkOnline refuses to make or delete more than one index.
-func checkOnline(updates []api.IndexUpdate) *api.Error {
-	online := 0
-	for _, u := range updates {
-		if u.Update == nil {
-			online++
-		}
-	}
-	if online > 1 {
-		return &api.Error{Code: api.LimitExceeded, Message: "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"}
-	}
-	return nil
-}
-
-func changesSomething(req *api.UpdateTable) bool {
-	return req.Billing.Set || req.Throughput.Set || req.OnDemand.Set || req.Warm.Set || req.Protected.Set ||
-		req.Class.Set || req.Stream.Set || req.Encryption.Set || len(req.Indexes) > 0
 }
 
 // changedSettings returns what the settings will be, indexes left aside.
@@ -141,7 +85,7 @@ func (t *table) changedSettings(req *api.UpdateTable) (settings, *api.Error) {
 	case t.settings.onDemand && !req.Throughput.Set:
 		return s, api.InvalidParameter("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
 	case req.Throughput.Set && req.Throughput.Value == s.throughput:
-		return s, errUnchanged("table", s.throughput)
+		return s, catalog.Unchanged("table", s.throughput)
 	case req.Throughput.Set:
 		s.throughput = req.Throughput.Value
 	}
@@ -161,19 +105,11 @@ func (t *table) changedSettings(req *api.UpdateTable) (settings, *api.Error) {
 	return s, err
 }
 
-// errUnchanged refuses to set the throughput that a table or an index has.
-func errUnchanged(what string, t api.Throughput) *api.Error {
-	return api.Invalid("The provisioned throughput for the %[1]s will not change. The requested value equals the current value. "+
-		"Current ReadCapacityUnits provisioned for the %[1]s: %[2]d. Requested ReadCapacityUnits: %[2]d. Current WriteCapacityUnits provisioned for the %[1]s: %[3]d. "+
-		"Requested WriteCapacityUnits: %[3]d. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.",
-		what, t.Read.Value, t.Write.Value)
-}
-
 // changedAttributes adds the definitions that a new index needs. Those of the
 // keys there are may be repeated, not changed.
 func (t *table) changedAttributes(req *api.UpdateTable) ([]api.AttributeDefinition, *api.Error) {
 	out := slices.Clone(t.settings.attributes)
-	if err := checkAttributes(req.Attributes); err != nil {
+	if err := catalog.CheckAttributes(req.Attributes); err != nil {
 		return nil, err
 	}
 	for _, a := range req.Attributes {
@@ -187,16 +123,12 @@ func (t *table) changedAttributes(req *api.UpdateTable) ([]api.AttributeDefiniti
 	}
 	// What no key uses any more is not described any more.
 	used := func(name string) bool {
-		return t.key.has(name) || slices.ContainsFunc(t.indexes, func(x *index) bool { return x.key.has(name) && !deletes(req, x.name) }) ||
+		return t.key.Has(name) || slices.ContainsFunc(t.indexes, func(x *index) bool { return x.key.Has(name) && !catalog.Deletes(req, x.name) }) ||
 			slices.ContainsFunc(req.Indexes, func(u api.IndexUpdate) bool {
 				return u.Create != nil && slices.ContainsFunc(u.Create.Key, func(k api.KeyElement) bool { return k.Name == name })
 			})
 	}
 	return slices.DeleteFunc(out, func(a api.AttributeDefinition) bool { return !used(a.Name) }), nil
-}
-
-func deletes(req *api.UpdateTable, indexName string) bool {
-	return slices.ContainsFunc(req.Indexes, func(u api.IndexUpdate) bool { return u.Delete.Set && u.Delete.Value == indexName })
 }
 
 // changedIndexes returns what the indexes will be. A new one is still empty: to
@@ -262,7 +194,7 @@ func (x *index) changed(u *api.Index) (*index, *api.Error) {
 	case !u.Throughput.Set && !u.OnDemand.Set && !u.Warm.Set:
 		return nil, api.InvalidParameter("ProvisionedThroughput must be specified for index: %s", x.name)
 	case u.Throughput.Set && u.Throughput.Value == x.throughput:
-		return nil, errUnchanged("index "+x.name, x.throughput)
+		return nil, catalog.Unchanged("index "+x.name, x.throughput)
 	case u.Throughput.Set:
 		y.throughput = u.Throughput.Value
 	}
@@ -280,7 +212,7 @@ func (t *table) addIndex(def *api.Index, attributes []api.AttributeDefinition, o
 	if t.index(def.Name) != nil {
 		return nil, api.InvalidParameter("Duplicate index name: %s", def.Name)
 	}
-	if err := checkGlobal(def, attributes, !onDemand); err != nil {
+	if err := catalog.CheckGlobal(def, attributes, !onDemand); err != nil {
 		return nil, err
 	}
 	global := 0
@@ -289,7 +221,7 @@ func (t *table) addIndex(def *api.Index, attributes []api.AttributeDefinition, o
 			global++
 		}
 	}
-	if global >= maxGlobal {
+	if global >= catalog.MaxGlobal {
 		return nil, &api.Error{Code: api.LimitExceeded, Message: "GlobalSecondaryIndex count exceeds the per-table limit of 20"}
 	}
 	return t.newIndex(def, attributes, false), nil

@@ -1,8 +1,13 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
 )
 
 // maxItem is the most bytes of an item.
@@ -13,28 +18,28 @@ type write struct {
 	kind  api.ActionKind
 	req   *api.Write
 	table string
-	bound
+	bind.Bound
 }
 
 // prepare does what needs no table.
 func prepare(kind api.ActionKind, req *api.Write, table string) (*write, *api.Error) {
-	src := sources{condition: req.Condition, allowed: ": ConditionExpression is null"}
+	src := bind.Sources{Condition: req.Condition, Allowed: ": ConditionExpression is null"}
 	named := req.Key
 	switch kind {
 	case api.Put:
 		named = req.Item
 	case api.Update:
-		src.update = req.Update
-		src.allowed = ": UpdateExpression and ConditionExpression are null"
+		src.Update = req.Update
+		src.Allowed = ": UpdateExpression and ConditionExpression are null"
 	}
-	if err := itemError(named); err != nil {
+	if err := named.Wrong(); err != nil {
 		return nil, err
 	}
-	b, err := src.bind(&req.Expressions)
+	b, err := src.Bind(&req.Expressions)
 	if err != nil {
 		return nil, err
 	}
-	return &write{kind: kind, req: req, table: table, bound: b}, nil
+	return &write{kind: kind, req: req, table: table, Bound: b}, nil
 }
 
 // A change is what a write does to a table. Evaluating the write makes it, commit
@@ -45,7 +50,7 @@ type change struct {
 	key      string
 	old, new *record // nil where there is no item
 	entries  []entryChange
-	cost     Capacity
+	cost     capacity.Consumed
 	expired  bool // the item was deleted by TTL, not by a request
 
 	journalled bool   // there is a journal
@@ -72,19 +77,19 @@ func (e *Engine) locate(w *write) (change, *api.Error) {
 	named := w.req.Key.Map
 	if w.kind == api.Put {
 		named = w.req.Item.Map
-		err = t.key.checkItem(named)
+		err = t.key.CheckItem(named)
 	} else {
-		err = t.key.checkKey(named)
+		err = t.key.CheckKey(named)
 	}
 	if err != nil {
 		return c, err
 	}
-	key, _ := t.key.key(named)
+	key, _ := t.key.Key(named)
 	c.key = string(key)
-	return c, w.bound.checkScalars(t)
+	return c, t.checkScalars(&w.Bound)
 }
 
-func (c *change) id() itemID { return itemID{c.table.name, c.key} }
+func (c *change) id() latch.ID { return latch.ID{Table: c.table.name, Key: c.key} }
 
 // evaluate meets the stored item: new image, condition, rules, price. What a
 // put brings is judged before its condition, what an update makes after it. It
@@ -102,7 +107,7 @@ func (c *change) evaluate(w *write) *api.Error {
 	if err != nil && w.kind == api.Put {
 		return err
 	}
-	if w.condition != nil && !w.condition.Match(before) {
+	if w.Condition != nil && !w.Condition.Match(before) {
 		c.price()
 		return w.failed(before)
 	}
@@ -134,26 +139,26 @@ func (w *write) image(t *table, before attr.Map) (attr.Map, *api.Error) {
 	case api.ConditionCheck:
 		return before, nil
 	}
-	if w.change == nil {
+	if w.Change == nil {
 		if before == nil {
 			return w.req.Key.Map, nil
 		}
 		return before, nil
 	}
-	for _, name := range w.change.Heads() {
-		if t.key.has(name) {
+	for _, name := range w.Change.Heads() {
+		if t.key.Has(name) {
 			return nil, api.InvalidParameter("Cannot update attribute %s. This attribute is part of the key", name)
 		}
 	}
 	var after attr.Map
 	var err error
 	if before == nil {
-		after, err = w.change.Create(w.req.Key.Map)
+		after, err = w.Change.Create(w.req.Key.Map)
 	} else {
-		after, err = w.change.Apply(before)
+		after, err = w.Change.Apply(before)
 	}
 	if err != nil {
-		return nil, invalid(err)
+		return nil, api.Wrong(err)
 	}
 	return after, nil
 }
@@ -167,9 +172,9 @@ func (w *write) checkImage(c *change) *api.Error {
 		return checkIndexes(c.indexes, c.new.item)
 	}
 	size := c.new.size
-	if w.change != nil {
+	if w.Change != nil {
 		// DynamoDB judges an update by what it would send to storage.
-		size = max(size, size-c.table.key.pick(c.new.item).Size()+w.change.Overhead())
+		size = max(size, size-c.table.key.Pick(c.new.item).Size()+w.Change.Overhead())
 	}
 	if size > maxItem {
 		return api.Invalid("Item size to update has exceeded the maximum allowed size")
@@ -206,10 +211,10 @@ func (c *change) planEntries() {
 // price works out what the change costs. A refused write costs what it would
 // have cost the table, and nothing in the indexes.
 func (c *change) price() {
-	c.cost = Capacity{Table: c.table.name, Base: writeCost(max(sizeOf(c.old), sizeOf(c.new)))}
+	c.cost = capacity.Consumed{Table: c.table.name, Base: capacity.WriteCost(max(sizeOf(c.old), sizeOf(c.new)))}
 	for _, en := range c.entries {
 		if u := en.cost(); u.Write > 0 {
-			c.cost.Indexes = append(c.cost.Indexes, IndexUnits{Index: en.index.name, Local: en.index.local, Units: u})
+			c.cost.Indexes = append(c.cost.Indexes, capacity.IndexUnits{Index: en.index.name, Local: en.index.local, Units: u})
 		}
 	}
 }
@@ -223,24 +228,24 @@ func sizeOf(rec *record) int {
 
 // cost is what an index is charged: for one entry when it comes, goes or
 // changes in place, for two when its key changes, for none when it stays equal.
-func (en *entryChange) cost() Units {
+func (en *entryChange) cost() capacity.Units {
 	switch {
 	case en.old == nil:
-		return writeCost(en.new.size)
+		return capacity.WriteCost(en.new.size)
 	case en.new == nil:
-		return writeCost(en.old.size)
+		return capacity.WriteCost(en.old.size)
 	case en.oldKey != en.newKey:
-		u := writeCost(en.old.size)
-		u.add(writeCost(en.new.size))
+		u := capacity.WriteCost(en.old.size)
+		u.Add(capacity.WriteCost(en.new.size))
 		return u
 	case en.old.item.Equal(en.new.item):
-		return Units{}
+		return capacity.Units{}
 	}
-	return writeCost(max(en.old.size, en.new.size))
+	return capacity.WriteCost(max(en.old.size, en.new.size))
 }
 
 // commit carries out a change.
-func (c *change) commit() {
+func (c *change) commit(at time.Time) {
 	if c.old == nil && c.new == nil || c.old == c.new {
 		return
 	}
@@ -257,64 +262,25 @@ func (c *change) commit() {
 		}
 	}
 	if s := c.table.stream; s.open() {
-		s.add(c)
+		s.add(c, at)
 	}
 }
 
-// written is the reply to a single write.
-type written struct {
-	attributes attr.Map
-	capacity   reported
-	metrics    attr.Map // the key of the item collection, when it was asked for
-}
-
-func (r *written) write(w *api.Writer) {
-	if len(r.attributes) > 0 {
-		w.Item("Attributes", r.attributes)
-	}
-	r.capacity.writeOne(w)
-	if r.metrics != nil {
-		w.Object("ItemCollectionMetrics", func() { writeMetrics(w, r.metrics) })
-	}
-}
-
-// writeMetrics describes an item collection. Its size is an estimate, to the
-// gigabyte: no test grows one beyond the first.
-func writeMetrics(w *api.Writer, key attr.Map) {
-	w.Item("ItemCollectionKey", key)
-	w.Key("SizeEstimateRangeGB")
-	w.Buf = append(w.Buf, "[0.0,1.0]"...)
-}
-
-// collection returns the key of the item collection that a change touched, if
-// its table has such: if it has local indexes. A condition check and a delete of
-// nothing touch none.
-func (c *change) collection(asked api.Opt[string]) attr.Map {
-	if asked.Value != "SIZE" || len(c.indexes) == 0 || !c.indexes[0].local || c.old == c.new {
-		return nil
-	}
-	item := itemOf(c.new)
-	if item == nil {
-		item = itemOf(c.old)
-	}
-	return item.Pick(c.table.key.hash[0].name)
-}
-
-func (e *Engine) writeOne(call *Call, kind api.ActionKind, req *api.Write) (reply, *api.Error) {
+func (e *Engine) writeItem(call *Call, kind api.ActionKind, req *api.Write) (reply, *api.Error) {
 	w, err := prepare(kind, req, req.TableName.Value)
 	if err != nil {
 		return nil, err
 	}
 	c, err := e.apply(w)
 	if c.cost.Table != "" {
-		call.Cost = Cost{c.cost}
+		call.Cost = capacity.Cost{c.cost}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &written{
 		attributes: w.returned(&c),
-		capacity:   report(req.ReturnCapacity, call.Cost),
+		capacity:   capacity.ReportOf(req.ReturnCapacity, call.Cost),
 		metrics:    c.collection(req.ReturnItemSizeRange),
 	}, nil
 }
@@ -336,8 +302,8 @@ func (e *Engine) tryApply(w *write) (c change, done bool, err *api.Error) {
 	if err != nil {
 		return c, true, err
 	}
-	held := e.latches.holdOne(c.id())
-	defer e.latches.release(c.id(), held)
+	held := e.latches.HoldOne(c.id())
+	defer e.latches.Release(c.id(), held)
 	e.read(&c)
 	err = c.evaluate(w)
 
@@ -350,19 +316,19 @@ func (e *Engine) tryApply(w *write) (c change, done bool, err *api.Error) {
 		return change{}, true, throttled
 	}
 	if err == nil {
-		e.commit([]*change{&c})
+		e.commit(e.now(), []*change{&c})
 	}
 	return c, true, err
 }
 
-// commit carries out changes that take effect together.
-func (e *Engine) commit(changes []*change) {
+// commit carries out changes that take effect together, at a time.
+func (e *Engine) commit(at time.Time, changes []*change) {
 	for _, c := range changes {
-		e.keepPast(c.table)
-		c.commit()
+		e.keepPast(c.table, at)
+		c.commit(at)
 	}
 	if e.journal != nil && len(changes) > 0 {
-		e.logChanges(changes)
+		e.logChanges(at, changes)
 	}
 }
 
@@ -382,25 +348,25 @@ func (w *write) returned(c *change) attr.Map {
 	case "ALL_NEW":
 		return itemOf(c.new)
 	case "UPDATED_OLD":
-		if w.change != nil {
-			return w.change.Old(itemOf(c.old))
+		if w.Change != nil {
+			return w.Change.Old(itemOf(c.old))
 		}
 	case "UPDATED_NEW":
-		if w.change != nil {
-			return w.change.New(itemOf(c.new))
+		if w.Change != nil {
+			return w.Change.New(itemOf(c.new))
 		}
 	}
 	return nil
 }
 
 func (e *Engine) putItem(call *Call, req *api.PutItem) (reply, *api.Error) {
-	return e.writeOne(call, api.Put, &req.Write)
+	return e.writeItem(call, api.Put, &req.Write)
 }
 
 func (e *Engine) updateItem(call *Call, req *api.UpdateItem) (reply, *api.Error) {
-	return e.writeOne(call, api.Update, &req.Write)
+	return e.writeItem(call, api.Update, &req.Write)
 }
 
 func (e *Engine) deleteItem(call *Call, req *api.DeleteItem) (reply, *api.Error) {
-	return e.writeOne(call, api.Delete, &req.Write)
+	return e.writeItem(call, api.Delete, &req.Write)
 }

@@ -1,6 +1,9 @@
 package expr
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 type tokenKind uint8
 
@@ -49,24 +52,28 @@ func scan(src string, i int) (tokenKind, int) {
 		}
 		return tokNumber, end
 	case c == '#' || c == ':':
-		end := wordEnd(src, i+1)
-		switch {
-		case end == i+1:
-			return tokIllegal, end
-		case c == '#':
-			return tokName, end
-		}
-		return tokValue, end
+		return scanPlaceholder(src, i)
 	case c == '<' || c == '>':
 		if i+1 < len(src) && (src[i+1] == '=' || c == '<' && src[i+1] == '>') {
 			return tokSymbol, i + 2
 		}
 		return tokSymbol, i + 1
-	case c == '=' || c == '(' || c == ')' || c == '[' || c == ']' || c == ',' || c == '.' || c == '+' || c == '-':
+	case strings.IndexByte("=()[],.+-", c) >= 0:
 		return tokSymbol, i + 1
 	}
 	_, size := utf8.DecodeRuneInString(src[i:])
 	return tokIllegal, i + size
+}
+
+func scanPlaceholder(src string, i int) (tokenKind, int) {
+	end := wordEnd(src, i+1)
+	switch {
+	case end == i+1:
+		return tokIllegal, end
+	case src[i] == '#':
+		return tokName, end
+	}
+	return tokValue, end
 }
 
 // wordEnd returns where a word ends that has begun. An underscore may be inside

@@ -11,7 +11,7 @@
 //	parts, exact := b.Where.Partitions(hash, sort)   // what to query; none: scan
 //	where, err := b.Where.Predicate()                // the whole condition, as a filter
 //
-//	key, rest, err := b.Where.Key(hash, sort)        // of the one item to write
+//	key, rest, err := b.Where.Key(names)             // of the one item to write
 //
 // Conditions and updates become those of package expr, so that a statement
 // means what the operation means that it stands for.

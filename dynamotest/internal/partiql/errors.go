@@ -11,7 +11,7 @@ func invalid(format string, args ...any) *Error {
 	return &Error{fmt.Sprintf(format, args...)}
 }
 
-// malformed is the error of a source that is no statement. The detail is empty
+// malformed is the error of a source that is not a statement. The detail is empty
 // where DynamoDB cannot even tell the words apart.
 func malformed(detail string) *Error {
 	return &Error{"Statement wasn't well formed, can't be processed: " + detail}

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 )
 
 // The namespaces of error types.
@@ -35,7 +35,7 @@ func typeOf(code string) (string, int) {
 }
 
 // failure renders an error.
-func failure(err *api.Error, cost engine.Cost) Reply {
+func failure(err *api.Error, cost capacity.Cost) Reply {
 	name, status := typeOf(err.Code)
 	w := api.Writer{}
 	w.Open('{')

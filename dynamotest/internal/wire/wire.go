@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
@@ -27,10 +27,10 @@ const (
 // so without a prefix.
 func operationOf(target string) (name string, ok bool) {
 	if name, ok = strings.CutPrefix(target, prefix); ok {
-		return name, !slices.Contains(engine.Streams, name)
+		return name, !api.OperationNamed(name).Has(api.Streams)
 	}
 	if name, ok = strings.CutPrefix(target, streamsPrefix); ok {
-		return name, slices.Contains(engine.Streams, name)
+		return name, api.OperationNamed(name).Has(api.Streams)
 	}
 	return target, true
 }
@@ -44,7 +44,7 @@ type Reply struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	Cost   engine.Cost
+	Cost   capacity.Cost
 }
 
 // Do performs the operation that target names, "DynamoDB_20120810.PutItem" or
@@ -64,7 +64,7 @@ func Do(ctx context.Context, eng *engine.Engine, target string, body []byte) Rep
 	return newReply(http.StatusOK, res.Body, res.Cost)
 }
 
-func newReply(status int, body []byte, cost engine.Cost) Reply {
+func newReply(status int, body []byte, cost capacity.Cost) Reply {
 	// The names are in canonical form already, so they need not go through Set,
 	// and their values share one array.
 	values := [...]string{

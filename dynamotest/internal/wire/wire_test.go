@@ -25,9 +25,9 @@ import (
 const table = `{"TableName":"plain","BillingMode":"PAY_PER_REQUEST",
 	"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]}`
 
-func newEngine(t testing.TB, hooks engine.Hooks) *engine.Engine {
+func newEngine(t testing.TB, hook engine.Hook) *engine.Engine {
 	t.Helper()
-	eng := engine.New(engine.Options{Hooks: hooks})
+	eng := engine.New(engine.Options{Hook: hook})
 	if rep := wire.Do(t.Context(), eng, "CreateTable", []byte(table)); rep.Status != http.StatusOK {
 		t.Fatalf("%s", rep.Body)
 	}
@@ -47,17 +47,13 @@ func client(endpoint string, transport http.RoundTripper) *dynamodb.Client {
 }
 
 // throttle refuses every GetItem in one way and every DeleteItem in another.
-type throttle struct{}
-
-func (throttle) Before(_ context.Context, call *engine.Call) *api.Error {
+func throttle(_ context.Context, call *engine.Call) engine.Decision {
 	code, ok := map[string]string{"GetItem": api.Throttling, "DeleteItem": api.ThroughputExceeded}[call.Operation]
 	if !ok {
-		return nil
+		return engine.Decision{}
 	}
-	return &api.Error{Code: code, Message: "slow down", Throttled: []api.ThrottlingReason{{Reason: "TableReadProvisionedThroughputExceeded", Resource: "arn"}}}
+	return engine.Decision{Answer: &api.Error{Code: code, Message: "slow down", Throttled: []api.ThrottlingReason{{Reason: "TableReadProvisionedThroughputExceeded", Resource: "arn"}}}}
 }
-
-func (throttle) After(context.Context, *engine.Call) *api.Error { return nil }
 
 // A client is the judge of the wire format: of replies, of every error that it
 // has a type for, and of the checksum, in memory and over a socket.
@@ -66,7 +62,7 @@ func TestTheClientUnderstands(t *testing.T) {
 	for _, kind := range []string{"in memory", "over a socket"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			eng := newEngine(t, throttle{})
+			eng := newEngine(t, throttle)
 			db := client("http://dynamotest.invalid", wire.Transport{Engine: eng})
 			if kind == "over a socket" {
 				srv := httptest.NewServer(wire.Handler(eng))

@@ -224,7 +224,7 @@ func TestProgress(t *testing.T) {
 		}
 		r := started(t, lines.String())
 		r.Progress = &progress
-		r.db.Embedded.Inject(dynamotest.Fault{Do: dynamotest.Delay, Op: "PutItem", Times: -1, Delay: 10 * time.Millisecond})
+		r.db.Embedded.Inject(dynamotest.Fault{Do: dynamotest.Delay(10 * time.Millisecond), Op: "PutItem", Times: -1})
 		if err := r.all(t.Context()); err != nil {
 			t.Fatal(err)
 		}

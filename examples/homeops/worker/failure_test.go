@@ -123,7 +123,7 @@ func conversation(b *bench) []telegram.Message {
 // before or after it takes effect, for every k, and a new process takes over.
 func TestRedeliveryAtAnyPointConverges(t *testing.T) {
 	t.Parallel()
-	for _, do := range []dynamotest.Disturbance{dynamotest.LoseRequest, dynamotest.LoseReply} {
+	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
 		t.Run(do.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestRedeliveryAtAnyPointConverges(t *testing.T) {
 }
 
 // crashAt processes the messages, and dies at the k-th request of the last.
-func crashAt(t *testing.T, do dynamotest.Disturbance, messages []telegram.Message, k int, want *bench) {
+func crashAt(t *testing.T, do dynamotest.Effect, messages []telegram.Message, k int, want *bench) {
 	t.Helper()
 	b := newBench(t, 0)
 	b.now = want.now

@@ -1,0 +1,233 @@
+// Package bind makes of the expressions of a request, and of the parameters and
+// statements that stand for expressions, what can be evaluated.
+package bind
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+)
+
+// A cache keeps what sources were parsed to, errors included: programs send the
+// same expressions over and over.
+type cache[T any] struct {
+	mu      sync.RWMutex // guards entries
+	entries map[string]parsed[T]
+}
+
+type parsed[T any] struct {
+	value T
+	err   error
+}
+
+// maxCached bounds each cache. One that is full is emptied: a program that
+// writes values into its expressions gains nothing from a cache anyway.
+const maxCached = 1024
+
+func (c *cache[T]) get(src string, parse func(string) (T, error)) (T, error) {
+	c.mu.RLock()
+	p, ok := c.entries[src]
+	c.mu.RUnlock()
+	if ok {
+		return p.value, p.err
+	}
+	p.value, p.err = parse(src)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries == nil || len(c.entries) >= maxCached {
+		c.entries = make(map[string]parsed[T])
+	}
+	c.entries[strings.Clone(src)] = p
+	return p.value, p.err
+}
+
+// An expression depends on nothing but its source, so engines share the caches.
+var (
+	conditions    cache[*expr.Condition]
+	filters       cache[*expr.Condition]
+	updates       cache[*expr.Update]
+	projections   cache[*expr.Projection]
+	keyConditions cache[*expr.KeyCondition]
+)
+
+// Bound are the expressions of one request, ready for use. Those that the
+// request lacks are nil.
+type Bound struct {
+	Condition *expr.Predicate
+	Filter    *expr.Predicate
+	Change    *expr.Change
+	Selection *expr.Selection
+	Keys      expr.KeyTerms
+}
+
+// Sources are the expressions of one request as they came.
+type Sources struct {
+	Condition, Filter, Update, Projection, Keys api.Opt[string]
+	// allowed names the expressions that the operation takes, for the text of
+	// an error.
+	Allowed string
+	Query   bool // the operation is Query
+}
+
+func (s *Sources) any() bool {
+	return s.Condition.Set || s.Filter.Set || s.Update.Set || s.Projection.Set || s.Keys.Set
+}
+
+// Bind parses the expressions and resolves their placeholders.
+func (s *Sources) Bind(e *api.Expressions) (Bound, *api.Error) {
+	var b Bound
+	if e.Legacy != nil {
+		if err := s.refuseMixed(e.Legacy); err != nil {
+			return b, err
+		}
+		if err := b.addLegacy(e.Legacy); err != nil {
+			return b, err
+		}
+	}
+	if err := s.checkPlaceholders(e); err != nil {
+		return b, err
+	}
+	if !s.any() {
+		return b, nil
+	}
+	// Syntax comes before placeholders: every expression is parsed before any is bound.
+	p, err := s.parse()
+	if err != nil {
+		return b, api.Wrong(err)
+	}
+	params, err := expr.NewParams(e.Names.Value, e.Values.Map)
+	if err != nil {
+		return b, api.Wrong(err)
+	}
+	if err = p.bind(params, &b); err != nil {
+		return b, api.Wrong(err)
+	}
+	if err := params.Unused(); err != nil {
+		return b, api.Wrong(err)
+	}
+	return b, nil
+}
+
+func (s *Sources) checkPlaceholders(e *api.Expressions) *api.Error {
+	if !s.any() {
+		switch {
+		case e.Names.Set:
+			return api.Invalid("ExpressionAttributeNames can only be specified when using expressions%s", s.Allowed)
+		case e.Values.Set:
+			return api.Invalid("ExpressionAttributeValues can only be specified when using expressions%s", s.Allowed)
+		}
+	}
+	switch {
+	case e.Names.Set && len(e.Names.Value) == 0:
+		return api.Invalid("ExpressionAttributeNames must not be empty")
+	case e.Values.Set && e.Values.Err == nil && len(e.Values.Map) == 0:
+		return api.Invalid("ExpressionAttributeValues must not be empty")
+	}
+	if err := e.Values.Err; err != nil {
+		var wrong *attr.Error
+		if errors.As(err, &wrong) {
+			if wrong.Key == "" {
+				return api.Invalid("ExpressionAttributeValues contains invalid key: The expression attribute map contains an empty key;")
+			}
+			return api.Invalid("ExpressionAttributeValues contains invalid value: %s for key %s", wrong.Message, wrong.Key)
+		}
+		return api.Wrong(err)
+	}
+	return nil
+}
+
+// Mixed refuses a request with expressions and what they have replaced.
+func Mixed(older, newer []string) *api.Error {
+	return api.Invalid("Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {%s} Expression parameters: {%s}",
+		strings.Join(older, ", "), strings.Join(newer, ", "))
+}
+
+// Nested lists attributes that paths lead into.
+func (b *Bound) Nested() []string {
+	var nested []string
+	if b.Condition != nil {
+		nested = append(nested, b.Condition.Nested()...)
+	}
+	if b.Filter != nil {
+		nested = append(nested, b.Filter.Nested()...)
+	}
+	if b.Change != nil {
+		nested = append(nested, b.Change.Nested()...)
+	}
+	if b.Selection != nil {
+		nested = append(nested, b.Selection.Nested()...)
+	}
+	return nested
+}
+
+// parsedSources are the expressions of one request before they are bound.
+type parsedSources struct {
+	condition, filter *expr.Condition
+	update            *expr.Update
+	projection        *expr.Projection
+	keys              *expr.KeyCondition
+}
+
+func (s *Sources) parse() (p parsedSources, err error) {
+	parse := func(src api.Opt[string], run func(string) error) {
+		if src.Set && err == nil {
+			err = run(src.Value)
+		}
+	}
+	parse(s.Filter, func(src string) (err error) {
+		p.filter, err = filters.get(src, func(src string) (*expr.Condition, error) {
+			return expr.ParseCondition(expr.FilterExpression, src)
+		})
+		return err
+	})
+	parse(s.Update, func(src string) (err error) {
+		p.update, err = updates.get(src, expr.ParseUpdate)
+		return err
+	})
+	parse(s.Condition, func(src string) (err error) {
+		p.condition, err = conditions.get(src, func(src string) (*expr.Condition, error) {
+			return expr.ParseCondition(expr.ConditionExpression, src)
+		})
+		return err
+	})
+	parse(s.Keys, func(src string) (err error) {
+		p.keys, err = keyConditions.get(src, expr.ParseKeyCondition)
+		return err
+	})
+	parse(s.Projection, func(src string) (err error) {
+		p.projection, err = projections.get(src, expr.ParseProjection)
+		return err
+	})
+	return p, err
+}
+
+func (p *parsedSources) bind(params *expr.Params, b *Bound) (err error) {
+	if p.filter != nil {
+		if b.Filter, err = p.filter.Bind(params); err != nil {
+			return err
+		}
+	}
+	if p.update != nil {
+		if b.Change, err = p.update.Bind(params); err != nil {
+			return err
+		}
+	}
+	if p.condition != nil {
+		if b.Condition, err = p.condition.Bind(params); err != nil {
+			return err
+		}
+	}
+	if p.keys != nil {
+		if b.Keys, err = p.keys.Bind(params); err != nil {
+			return err
+		}
+	}
+	if p.projection != nil {
+		b.Selection, err = p.projection.Bind(params)
+	}
+	return err
+}

@@ -1,0 +1,228 @@
+// Package catalog judges the definitions of tables: what may be created, and what may
+// be changed.
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
+)
+
+// The most indexes of a table.
+const (
+	maxLocal  = 5
+	MaxGlobal = 20
+)
+
+// KeyOf returns the key that elements and definitions of attributes say.
+func KeyOf(elements []api.KeyElement, attributes []api.AttributeDefinition) (k keys.Schema) {
+	for _, el := range elements {
+		i := slices.IndexFunc(attributes, func(a api.AttributeDefinition) bool { return a.Name == el.Name })
+		part := keys.Part{Name: el.Name, Kind: attr.KindOf(attributes[i].Type)}
+		if el.Type == api.Hash {
+			k.Hash = append(k.Hash, part)
+		} else {
+			k.Range = append(k.Range, part)
+		}
+	}
+	return k
+}
+
+// CheckCreate checks what can be wrong with a table's definition as a whole.
+func CheckCreate(req *api.CreateTable) *api.Error {
+	provisioned := req.Billing.Or("PROVISIONED") == "PROVISIONED"
+	if err := checkThroughput(provisioned, req.Throughput); err != nil {
+		return err
+	}
+	if err := CheckAttributes(req.Attributes); err != nil {
+		return err
+	}
+	if err := checkKey(req.Key, req.Attributes, false); err != nil {
+		return err
+	}
+	if err := checkLocal(req); err != nil {
+		return err
+	}
+	if len(req.Global) > MaxGlobal {
+		return api.InvalidParameter("GlobalSecondaryIndex count exceeds the per-table limit of %d", MaxGlobal)
+	}
+	for i := range req.Global {
+		if err := CheckGlobal(&req.Global[i], req.Attributes, provisioned); err != nil {
+			return err
+		}
+	}
+	if err := checkIndexNames(req); err != nil {
+		return err
+	}
+	if err := checkUnused(req); err != nil {
+		return err
+	}
+	return checkNewTags(req.Tags)
+}
+
+func checkThroughput(provisioned bool, t api.Opt[api.Throughput]) *api.Error {
+	switch {
+	case provisioned && !t.Set:
+		return api.InvalidParameter("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
+	case !provisioned && t.Set:
+		return api.InvalidParameter("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
+	}
+	return nil
+}
+
+// CheckAttributes refuses two definitions of one attribute.
+func CheckAttributes(attributes []api.AttributeDefinition) *api.Error {
+	for i, a := range attributes {
+		for _, b := range attributes[:i] {
+			if a.Name == b.Name {
+				return api.InvalidParameter("Duplicate AttributeName in AttributeDefinitions: %s", a.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// checkKey checks the order and the definitions of a key's elements. Only the
+// key of a global index may have several of a type.
+func checkKey(key []api.KeyElement, attributes []api.AttributeDefinition, global bool) *api.Error {
+	seen := map[string]bool{}
+	for i, el := range key {
+		defined := slices.ContainsFunc(attributes, func(a api.AttributeDefinition) bool { return a.Name == el.Name })
+		switch {
+		case !defined:
+			return api.InvalidParameter("Some index key attributes are not defined in AttributeDefinitions. Keys: %s, AttributeDefinitions: %s", keyNames(key), definedNames(attributes))
+		case i == 0 && el.Type != api.Hash:
+			return api.Invalid("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
+		case seen[el.Name]:
+			return api.Invalid("Invalid KeySchema: Some index key attribute have no definition")
+		case i > 0 && el.Type == api.Hash && (!global || key[i-1].Type == api.Range):
+			return api.Invalid("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")
+		}
+		seen[el.Name] = true
+	}
+	return nil
+}
+
+func keyNames(key []api.KeyElement) string {
+	names := make([]string, len(key))
+	for i, el := range key {
+		names[i] = el.Name
+	}
+	return "[" + strings.Join(names, ", ") + "]"
+}
+
+func definedNames(attributes []api.AttributeDefinition) string {
+	names := make([]string, len(attributes))
+	for i, a := range attributes {
+		names[i] = a.Name
+	}
+	return "[" + strings.Join(names, ", ") + "]"
+}
+
+func checkLocal(req *api.CreateTable) *api.Error {
+	if len(req.Local) > 0 && len(req.Key) < 2 {
+		return api.InvalidParameter("Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex")
+	}
+	if len(req.Local) > maxLocal {
+		return api.InvalidParameter("Number of LocalSecondaryIndexes exceeds per-table limit of %d", maxLocal)
+	}
+	for i := range req.Local {
+		x := &req.Local[i]
+		if err := checkKey(x.Key, req.Attributes, false); err != nil {
+			return err
+		}
+		if len(x.Key) < 2 {
+			return api.InvalidParameter("Index KeySchema does not have a range key for index: %s", x.Name)
+		}
+		if x.Key[0].Name != req.Key[0].Name {
+			return api.InvalidParameter("Index KeySchema does not have the same leading hash key as table KeySchema for index: %s. index hash key: %s, table hash key: %s",
+				x.Name, x.Key[0].Name, req.Key[0].Name)
+		}
+		if err := checkProjection(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxParts is how many elements of one type the key of a global index has at most.
+const maxParts = 4
+
+// CheckGlobal checks a global index of a table that is provisioned or not.
+func CheckGlobal(x *api.Index, attributes []api.AttributeDefinition, provisioned bool) *api.Error {
+	if err := checkKey(x.Key, attributes, true); err != nil {
+		return err
+	}
+	k := KeyOf(x.Key, attributes)
+	if len(k.Hash) > maxParts || len(k.Range) > maxParts {
+		return api.InvalidParameter("Number of HASH or RANGE key elements exceeds the limit of %d for index: %s", maxParts, x.Name)
+	}
+	if err := checkProjection(x); err != nil {
+		return err
+	}
+	switch {
+	case provisioned && !x.Throughput.Set:
+		return api.InvalidParameter("ReadCapacityUnits and WriteCapacityUnits must both be specified for index: %s", x.Name)
+	case !provisioned && x.Throughput.Set:
+		return api.InvalidParameter("ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", x.Name)
+	}
+	return nil
+}
+
+func checkProjection(x *api.Index) *api.Error {
+	p := x.Projection
+	switch {
+	case !p.Type.Set:
+		return api.InvalidParameter("Unknown ProjectionType: null")
+	case p.Type.Value == "INCLUDE" && len(p.Include) == 0:
+		return api.InvalidParameter("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
+	case p.Type.Value != "INCLUDE" && p.IncludeAt:
+		return api.InvalidParameter("ProjectionType is %s, but NonKeyAttributes is specified", p.Type.Value)
+	}
+	for i, name := range p.Include {
+		if slices.Contains(p.Include[:i], name) {
+			return api.InvalidParameter("Duplicate AttributeName in NonKeyAttributes: %s", name)
+		}
+	}
+	return nil
+}
+
+func checkIndexNames(req *api.CreateTable) *api.Error {
+	seen := map[string]bool{}
+	for _, x := range slices.Concat(req.Local, req.Global) {
+		if seen[x.Name] {
+			return api.InvalidParameter("Duplicate index name: %s", x.Name)
+		}
+		seen[x.Name] = true
+	}
+	return nil
+}
+
+// checkUnused checks that every attribute defined is part of a key.
+func checkUnused(req *api.CreateTable) *api.Error {
+	used := map[string]bool{}
+	keys := [][]api.KeyElement{req.Key}
+	for _, x := range slices.Concat(req.Local, req.Global) {
+		keys = append(keys, x.Key)
+	}
+	for _, key := range keys {
+		for _, el := range key {
+			used[el.Name] = true
+		}
+	}
+	switch {
+	case len(used) == len(req.Attributes):
+		return nil
+	case len(keys) == 1:
+		return api.InvalidParameter("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")
+	}
+	names := make([]string, 0, len(used))
+	for name := range used {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return api.InvalidParameter("Some AttributeDefinitions are not used. AttributeDefinitions: %s, keys used: [%s]", definedNames(req.Attributes), strings.Join(names, ", "))
+}

@@ -1,0 +1,70 @@
+package fault
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+)
+
+// A Kind is what happens to a request.
+type Kind uint8
+
+// The kinds. The first four happen on the way to any backend, the others are a
+// server's own answers.
+const (
+	LoseReply Kind = iota + 1
+	LoseRequest
+	Delay
+	DelayReply
+
+	Throttle
+	InternalError
+	Unavailable
+	Conflict
+	Unprocessed
+)
+
+var kinds = [...]string{
+	LoseReply: "LoseReply", LoseRequest: "LoseRequest", Delay: "Delay", DelayReply: "DelayReply", Throttle: "Throttle",
+	InternalError: "InternalError", Unavailable: "Unavailable", Conflict: "Conflict", Unprocessed: "Unprocessed",
+}
+
+// String returns the name of the kind.
+func (k Kind) String() string {
+	if k == 0 || int(k) >= len(kinds) {
+		return fmt.Sprintf("Kind(%d)", uint8(k))
+	}
+	return kinds[k]
+}
+
+// OfServer reports whether only a server in this process can answer so.
+func (k Kind) OfServer() bool { return k >= Throttle }
+
+// An Effect is a kind and what it needs to be told. What another kind needs is
+// zero.
+type Effect struct {
+	Kind
+
+	Wait time.Duration // of Delay and DelayReply
+
+	Code    string // of Throttle; empty is api.ThroughputExceeded
+	Reason  string // of Throttle; empty is the target's own
+	ByIndex string // of Throttle: a global index that holds writes to its table back
+
+	Late bool // of InternalError and Unavailable: the request has taken effect
+	Last int  // of Unprocessed: how many of the entries that match; 0 is all
+}
+
+// wrong says what is invalid about the effect itself.
+func (e *Effect) wrong() string {
+	switch {
+	case (e.Kind == Delay || e.Kind == DelayReply) && e.Wait <= 0:
+		return "the delay must be positive"
+	case e.Last < 0:
+		return "Last must be positive"
+	case e.Code != "" && e.Code != api.ThroughputExceeded && e.Code != api.Throttling:
+		return fmt.Sprintf("As %q: Throttle knows %s and %s", e.Code, api.ThroughputExceeded, api.Throttling)
+	}
+	return ""
+}

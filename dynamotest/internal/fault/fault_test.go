@@ -1,0 +1,264 @@
+package fault_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/fault"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
+)
+
+// tables are "orders", whose key is customer and number, and "others", whose key is
+// id. Orders have the global index by-day.
+type tables struct{}
+
+func (tables) KeyParts(table string) []keys.Part {
+	return map[string][]keys.Part{
+		"orders": {{Name: "customer", Kind: attr.S}, {Name: "number", Kind: attr.S}},
+		"others": {{Name: "id", Kind: attr.S}},
+	}[table]
+}
+
+func (tables) GlobalIndexes(table string) ([]string, bool) {
+	return map[string][]string{"orders": {"by-day"}}[table], table == "orders" || table == "others"
+}
+
+func order(customer, number string) attr.Map {
+	return attr.NewMap(attr.Field{Name: "customer", Value: attr.String(customer)}, attr.Field{Name: "number", Value: attr.String(number)})
+}
+
+// write and read are of orders.
+func write(customer string) target.Target {
+	return target.Target{Table: "orders", Key: order(customer, "1")}
+}
+
+func read(customer string) target.Target {
+	about := write(customer)
+	about.Read = true
+	return about
+}
+
+func kind(k fault.Kind) fault.Effect { return fault.Effect{Kind: k} }
+
+// armed is a set with faults, in a server of this process.
+func armed(t *testing.T, faults ...fault.Fault) *fault.Set {
+	t.Helper()
+	set := fault.NewSet(tables{})
+	for _, f := range faults {
+		if err := set.Add(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return set
+}
+
+// answers are what answers some writes of one order, one after the other.
+func answers(set *fault.Set, requests int) string {
+	var out []string
+	for range requests {
+		answer := "-"
+		if r := set.Server("PutItem", []target.Target{write("ann")}); r.Answer != nil {
+			answer = r.Answer.String()
+		}
+		out = append(out, answer)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestWhichRequestsAreDisturbed(t *testing.T) {
+	t.Parallel()
+	const u = "Unavailable"
+	for _, tt := range []struct {
+		name  string
+		fault fault.Fault
+		want  string
+	}{
+		{"the first", fault.Fault{}, u + " - - -"},
+		{"the second", fault.Fault{Nth: 2}, "- " + u + " - -"},
+		{"two from the second on", fault.Fault{Nth: 2, Times: 2}, "- " + u + " " + u + " -"},
+		{"all", fault.Fault{Times: -1}, u + " " + u + " " + u + " " + u},
+		{"certain", fault.Fault{Chance: 1}, u + " " + u + " " + u + " " + u},
+		{"next to impossible", fault.Fault{Chance: 1e-9, Seed: 1}, "- - - -"},
+		{"of the table", fault.Fault{Table: "orders"}, u + " - - -"},
+		{"of another table", fault.Fault{Table: "others"}, "- - - -"},
+		{"of the item", fault.Fault{Key: order("ann", "1")}, u + " - - -"},
+		{"of the partition", fault.Fault{Key: order("ann", "1").Pick("customer")}, u + " - - -"},
+		{"of another item", fault.Fault{Key: order("ann", "2")}, "- - - -"},
+		{"of another key", fault.Fault{Key: attr.NewMap(attr.Field{Name: "id", Value: attr.String("ann")})}, "- - - -"},
+		{"of another operation", fault.Fault{Op: "DeleteItem"}, "- - - -"},
+	} {
+		tt.fault.Effect = kind(fault.Unavailable)
+		set := armed(t, tt.fault)
+		if got := answers(set, 4); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+		if idle := set.Heal(); (len(idle) == 1) != !strings.Contains(tt.want, u) {
+			t.Errorf("%s: idle faults: %q", tt.name, idle)
+		}
+	}
+}
+
+// A draw depends on what the request is about, and not on what else passes.
+func TestDraws(t *testing.T) {
+	t.Parallel()
+	run := func(between int) (refused []bool) {
+		set := armed(t, fault.Fault{Effect: kind(fault.Unavailable), Chance: 0.5, Seed: 7})
+		for range 40 {
+			for range between {
+				set.Server("PutItem", []target.Target{write("bo")})
+			}
+			refused = append(refused, set.Server("PutItem", []target.Target{write("ann")}).Answer != nil)
+		}
+		return refused
+	}
+	alone := run(0)
+	if !slices.Contains(alone, true) || !slices.Contains(alone, false) {
+		t.Errorf("drawn: %v", alone)
+	}
+	if diff := cmp.Diff(alone, run(3)); diff != "" {
+		t.Errorf("others make a difference:\n%s", diff)
+	}
+}
+
+func TestAReadMeetsNoConflict(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		op    string
+		about target.Target
+		want  bool
+	}{
+		{"ExecuteStatement", write("ann"), true},
+		{"ExecuteStatement", read("ann"), false},
+		{"TransactGetItems", read("ann"), true},
+		{"GetItem", read("ann"), false},
+	} {
+		set := armed(t, fault.Fault{Effect: kind(fault.Conflict)})
+		if got := set.Server(tt.op, []target.Target{tt.about}).Answer != nil; got != tt.want {
+			t.Errorf("%s: %v", tt.op, got)
+		}
+	}
+}
+
+// The last of the entries that match are refused, each by one fault.
+func TestEntriesAreRefused(t *testing.T) {
+	t.Parallel()
+	one := fault.Fault{Effect: fault.Effect{Kind: fault.Unprocessed, Last: 1}}
+	batch := []target.Target{write("ann"), write("bo"), write("cy")}
+	set := armed(t, one, fault.Fault{Effect: kind(fault.Throttle), Key: order("cy", "1")}, one)
+	got := set.Server("BatchWriteItem", batch)
+	var refused []string
+	for _, effect := range got.Refuse {
+		if effect == nil {
+			refused = append(refused, "-")
+			continue
+		}
+		refused = append(refused, effect.String())
+	}
+	if diff := cmp.Diff([]string{"-", "Unprocessed", "Unprocessed"}, refused); diff != "" || got.Answer != nil {
+		t.Error(diff, got.Answer)
+	}
+	got.Refused(api.ValidationException) // the batch was invalid: nothing has fired
+	if idle := set.Heal(); len(idle) != 3 {
+		t.Errorf("idle faults: %q", idle)
+	}
+}
+
+func TestOnTheWay(t *testing.T) {
+	t.Parallel()
+	late := fault.Fault{Effect: fault.Effect{Kind: fault.DelayReply, Wait: time.Second}}
+	early := fault.Fault{Effect: fault.Effect{Kind: fault.Delay, Wait: time.Minute}}
+	req := target.Decode("PutItem", []byte(`{"TableName":"orders","Item":{"customer":{"S":"ann"},"number":{"S":"1"}}}`))
+	for _, tt := range []struct {
+		name   string
+		faults []fault.Fault
+		want   fault.Passage
+		idle   int
+	}{
+		{"delays add up", []fault.Fault{late, early, late}, fault.Passage{Before: time.Minute, After: 2 * time.Second}, 0},
+		{"a reply is late and lost", []fault.Fault{late, {Effect: kind(fault.LoseReply)}}, fault.Passage{Lost: fault.LoseReply, After: time.Second}, 0},
+		{"a lost request has no reply", []fault.Fault{late, {Effect: kind(fault.LoseRequest)}}, fault.Passage{Lost: fault.LoseRequest}, 1},
+		{"the first loses it", []fault.Fault{{Effect: kind(fault.LoseReply)}, {Effect: kind(fault.LoseRequest)}}, fault.Passage{Lost: fault.LoseReply}, 1},
+		{"a server's fault", []fault.Fault{{Effect: kind(fault.Unavailable)}}, fault.Passage{}, 1},
+	} {
+		set := armed(t, tt.faults...)
+		if got := set.Transport("PutItem", req); got != tt.want {
+			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
+		}
+		if idle := set.Heal(); len(idle) != tt.idle {
+			t.Errorf("%s: idle faults: %q", tt.name, idle)
+		}
+	}
+}
+
+// Where no table is known, the faults' own Keys say what the key of an item is.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	put := func(customer, at string) api.Request {
+		return target.Decode("PutItem", []byte(`{"TableName":"orders","Item":{"at":{"S":"`+at+`"},"customer":{"S":"`+customer+`"},"number":{"S":"1"}}}`))
+	}
+	run := func(now string) (lost []bool) {
+		set := fault.NewSet(nil)
+		if err := set.Add(fault.Fault{Effect: kind(fault.LoseReply), Key: order("ann", "1"), Chance: 0.5}); err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			lost = append(lost, set.Transport("PutItem", put("ann", now)).Lost != 0)
+			if set.Transport("PutItem", put("bo", now)).Lost != 0 {
+				t.Error("another item is lost")
+			}
+		}
+		return lost
+	}
+	first := run("noon")
+	if diff := cmp.Diff(first, run("midnight")); diff != "" || !slices.Contains(first, true) {
+		t.Errorf("what is no part of the key is part of the draw: %v\n%s", first, diff)
+	}
+}
+
+// A hint is given only if no table that passed fits the fault.
+func TestHints(t *testing.T) {
+	t.Parallel()
+	id := attr.NewMap(attr.Field{Name: "id", Value: attr.String("x")})
+	const lacks = "the key of orders is customer, number, without id"
+	for _, tt := range []struct {
+		targets []target.Target
+		want    bool
+	}{
+		{[]target.Target{write("ann")}, true},
+		{[]target.Target{write("ann"), {Table: "others", Key: attr.NewMap(attr.Field{Name: "id", Value: attr.String("y")})}}, false},
+	} {
+		set := armed(t, fault.Fault{Effect: kind(fault.Unavailable), Key: id})
+		set.Server("TransactWriteItems", tt.targets)
+		if idle := set.Heal(); len(idle) != 1 || strings.Contains(idle[0], lacks) != tt.want {
+			t.Errorf("%v: %q", tt.targets, idle)
+		}
+	}
+}
+
+func TestFaultsThatNoRequestMeets(t *testing.T) {
+	t.Parallel()
+	for want, f := range map[string]fault.Fault{
+		"Chance 2 is not":    {Effect: kind(fault.LoseReply), Chance: 2},
+		"Chance -1 is not":   {Effect: kind(fault.LoseReply), Chance: -1},
+		`operation "PutItm"`: {Effect: kind(fault.LoseReply), Op: "PutItm"},
+		`operation "GetItm"`: {Effect: kind(fault.Unavailable), Op: "GetItm"},
+	} {
+		if err := fault.NewSet(tables{}).Add(f); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want … %s …", err, want)
+		}
+	}
+	elsewhere := fault.NewSet(nil)
+	if err := elsewhere.Add(fault.Fault{Effect: kind(fault.LoseReply), Op: "OfTomorrow"}); err != nil {
+		t.Errorf("what another backend has is not known: %v", err)
+	}
+	if err := elsewhere.Add(fault.Fault{Effect: kind(fault.Throttle)}); err == nil || !strings.Contains(err.Error(), "needs a server in this process") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,130 @@
+package fault
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
+)
+
+// An armed fault waits for requests.
+type armed struct {
+	Fault
+	tables         Tables            // nil on other backends
+	met            map[uint64]uint64 // how often what was named, by its hash, for draws
+	matched, fired int
+	passed         sightings
+	keyHint        hint // from the keys of tables that passed
+	indexHint      hint // from the indexes of tables that were written
+}
+
+// A call is a request as faults see it.
+type call struct {
+	op      string
+	targets []target.Target
+}
+
+// match reports whether the fault concerns a call, and which of its targets.
+func (f *armed) match(c call) (hit []bool, ok bool) {
+	if f.Op != "" && f.Op != c.op || !f.canMeet(c.op) {
+		return nil, false
+	}
+	ok = !f.needsTarget()
+	hit = make([]bool, len(c.targets))
+	for i, about := range c.targets {
+		hit[i] = f.namesTable(about.Table) && f.onIndex(about) && contains(about.Key, f.Key) && f.appliesTo(c.op, about)
+		ok = ok || hit[i]
+	}
+	return hit, ok
+}
+
+// canMeet reports whether an operation can meet the effect at all.
+func (f *Fault) canMeet(op string) bool {
+	switch f.Effect.Kind {
+	case Conflict:
+		return is(op, api.Conflicts)
+	case Unprocessed:
+		return is(op, api.Batch)
+	}
+	return true
+}
+
+// needsTarget reports whether a call must have a target that matches. Without one
+// it may also be about nothing, as a ListTables is.
+func (f *Fault) needsTarget() bool {
+	return f.Table != "" || f.Index != "" || f.Key != nil ||
+		f.Effect.Kind == Conflict || f.Effect.Kind == Unprocessed || f.Effect.ByIndex != ""
+}
+
+// namesTable reports whether the fault may be about a table.
+func (f *Fault) namesTable(table string) bool { return f.Table == "" || f.Table == table }
+
+// onIndex reports whether a target reads the fault's index, or is a write that an
+// index holds back.
+func (f *armed) onIndex(about target.Target) bool {
+	if f.Effect.ByIndex == "" {
+		return f.Index == "" || f.Index == about.Index
+	}
+	names, _ := f.tables.GlobalIndexes(about.Table)
+	return !about.Read && slices.Contains(names, f.Effect.ByIndex)
+}
+
+// appliesTo reports whether the fault can affect a target: a read outside of a
+// transaction meets no conflict.
+func (f *Fault) appliesTo(op string, about target.Target) bool {
+	return f.Effect.Kind != Conflict || !about.Read || is(op, api.Transaction)
+}
+
+// contains reports whether a key has all attributes of another.
+func contains(key, part attr.Map) bool {
+	for _, want := range part {
+		if v, ok := key.Get(want.Name); !ok || !v.Equal(want.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// due counts a request that matches, and reports whether it is one to disturb.
+func (f *armed) due(c call, hit []bool) bool {
+	f.matched++
+	spared := f.Chance > 0 && f.draw(c, hit) >= f.Chance
+	return f.matched >= f.Nth && (f.Times < 0 || f.fired < f.Times) && !spared
+}
+
+// draw is one for each request about the same thing, the n-th of its kind: it
+// does not depend on what others do in the meantime.
+func (f *armed) draw(c call, hit []bool) float64 {
+	h := fnv.New64a()
+	io.WriteString(h, c.op)
+	for i, about := range c.targets {
+		if hit[i] {
+			fmt.Fprintf(h, "\x00%s\x00%s\x00%s", about.Table, about.Index, f.identity(about).AppendJSON(nil))
+		}
+	}
+	what := h.Sum64()
+	f.met[what]++
+	return rand.New(rand.NewPCG(f.Seed+f.met[what], what)).Float64()
+}
+
+// identity is the key of a target. Which attributes make a key is known of a
+// server in this process; elsewhere the fault's own Key tells.
+func (f *armed) identity(about target.Target) attr.Map {
+	if f.tables != nil || f.Key == nil {
+		return about.Key
+	}
+	return about.Key.Pick(names(f.Key)...)
+}
+
+func names(key attr.Map) []string {
+	var all []string
+	for _, field := range key {
+		all = append(all, field.Name)
+	}
+	return all
+}

@@ -1,0 +1,117 @@
+package fault
+
+import (
+	"slices"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
+)
+
+// A Reception is what happens to a request that has arrived at a server.
+type Reception struct {
+	Answer *Effect // what answers it, or nil
+	Hit    []bool  // the targets that Answer is about
+
+	// Refuse has, for each target of a batch, what refuses it, or nil. It is nil if
+	// nothing is refused.
+	Refuse []*Effect
+	// Refused must be called, unless it is nil, if the batch was refused as a whole
+	// in spite of Refuse, with the code of the error.
+	Refused func(code string)
+}
+
+// reception is a Reception in the making.
+type reception struct {
+	Reception
+	parts     []*armed // the faults that refuse entries
+	throttle  *armed   // the first of them that throttles
+	throttled []bool   // the targets that it is about
+}
+
+// Server counts the request with every fault of the server that it matches.
+func (s *Set) Server(op string, targets []target.Target) Reception {
+	c := call{op, targets}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var r reception
+	var partly []func() // what faults do to parts of a batch
+	for _, f := range s.faults {
+		if !f.Effect.OfServer() {
+			continue
+		}
+		f.see(c)
+		hit, ok := f.match(c)
+		switch {
+		case !ok || !f.due(c, hit):
+		case f.refusesParts(op, hit):
+			partly = append(partly, func() { r.refuse(f, hit) })
+		case r.Answer == nil:
+			r.Answer, r.Hit = &f.Effect, hit
+			f.fired++
+		}
+	}
+	if r.Answer == nil || r.Answer.Late {
+		for _, refuse := range partly {
+			refuse()
+		}
+	}
+	if r.Answer == nil && r.throttle != nil && op != "BatchExecuteStatement" && !slices.Contains(r.Refuse, nil) {
+		r.Answer, r.Hit = &r.throttle.Effect, r.throttled // nothing gets through
+		unfire(r.parts, true)
+		r.parts = nil
+	}
+	if len(r.parts) > 0 {
+		r.Refused = func(code string) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			unfire(r.parts, code == api.ThroughputExceeded)
+		}
+	}
+	return r.Reception
+}
+
+// unfire makes faults due again that refused entries of a batch which then failed
+// as a whole. If it failed by throttling, those that throttle had their part in it.
+func unfire(parts []*armed, throttled bool) {
+	for _, f := range parts {
+		if f.Effect.Kind != Throttle || !throttled {
+			f.fired--
+		}
+	}
+}
+
+// refusesParts reports whether the fault affects parts of a batch instead of all
+// of it.
+func (f *armed) refusesParts(op string, hit []bool) bool {
+	kind := f.Effect.Kind
+	switch {
+	case !is(op, api.Batch):
+		return false
+	case op == "BatchExecuteStatement" && (kind == Throttle || kind == Conflict), kind == Unprocessed:
+		return true
+	}
+	return kind == Throttle && slices.Contains(hit, false)
+}
+
+// refuse adds the last of the targets hit to those that are refused. The fault
+// has fired if there was one to add.
+func (r *reception) refuse(f *armed, hit []bool) {
+	if r.Refuse == nil {
+		r.Refuse = make([]*Effect, len(hit))
+	}
+	added := 0
+	for i := len(hit) - 1; i >= 0; i-- {
+		if hit[i] && r.Refuse[i] == nil && (f.Effect.Last == 0 || added < f.Effect.Last) {
+			r.Refuse[i] = &f.Effect
+			added++
+		}
+	}
+	if added == 0 {
+		return
+	}
+	f.fired++
+	r.parts = append(r.parts, f)
+	if f.Effect.Kind == Throttle && r.throttle == nil {
+		r.throttle, r.throttled = f, hit
+	}
+}

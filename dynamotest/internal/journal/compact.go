@@ -1,0 +1,220 @@
+package journal
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+)
+
+// Compacting replaces the file by one that tells of what there is and of nothing
+// that is over:
+//
+//  1. A flush takes a snapshot together with its entries: the file up to there
+//     and the snapshot tell the same.
+//  2. Beside the writers, who go on with the file, the snapshot is written to a
+//     new one, and that is synced.
+//  3. Between two flushes, the lines that came meanwhile are copied behind it;
+//     the new file is synced, takes the other's name, and the folder is synced.
+//     Only then the next line is written, to the new file.
+//
+// The name always stands for a file that has all that was acknowledged, whenever
+// the process dies. Until the new file has the name, its failures are logged and
+// no more: the other one is whole. What is left of it is removed at the next
+// start.
+
+// compactFrom is how much a file grows at least before it is compacted, in bytes.
+const compactFrom = 1 << 20
+
+func (j *Journal) temporary() string { return j.path + ".compacting" }
+
+// removeLeft removes what a compaction has left that did not come to its end. It
+// began with the first line of a file, of which a crash may have kept a part, or
+// zeros. Anything else is somebody's.
+func (j *Journal) removeLeft() error {
+	head, err := j.disk.Head(j.temporary(), Sector)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if begun := string(head); err == nil && !blank(head) && !strings.HasPrefix(begun, journalName) && !strings.HasPrefix(journalName, begun) {
+		err = errors.New("not a data file of dynamotest")
+	}
+	if err != nil {
+		return fmt.Errorf("%s is in the way of the next file: %w", j.temporary(), err)
+	}
+	return j.disk.Remove(j.temporary())
+}
+
+// due reports whether the file has doubled since compacting was last thought of.
+// Whoever owns the flushing asks.
+func (j *Journal) due() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return !j.compacting && j.size >= 2*j.checked+j.from
+}
+
+// A snapshot is what a new file begins with.
+type snapshot struct {
+	write func(out *Lines)
+	size  int64 // of the file that tells of the same
+	told  int64 // what that file told of
+	live  int64 // what the snapshot tells of, by the same weight
+}
+
+// compaction returns what to begin a new file with, nil when half of the old one
+// or more is about what there is. The caller is alone with the owner.
+func (j *Journal) compaction() *snapshot {
+	j.checked = j.size
+	s := &snapshot{live: j.owner.Weight()}
+	j.mu.Lock()
+	s.told = j.told
+	j.mu.Unlock()
+	if s.told < 2*s.live {
+		return nil
+	}
+	s.write = j.owner.Snapshot()
+	return s
+}
+
+// compactAtStart compacts a file that has just been read, and one of an older
+// version in any case.
+func (j *Journal) compactAtStart(version int) error {
+	old := version < journalFormat
+	if !old && !j.due() {
+		return nil
+	}
+	s := j.compaction()
+	if s == nil && !old {
+		return nil
+	}
+	if s == nil {
+		s = &snapshot{write: j.owner.Snapshot(), told: j.told, live: j.owner.Weight()}
+	}
+	s.size = j.size
+	if err := j.rewrite(s); err != nil && old {
+		return fmt.Errorf("bringing it from format %d to %d: %w", version, journalFormat, err)
+	} else if err != nil {
+		j.complain(err)
+	}
+	return j.err
+}
+
+// compact is what runs beside the writers.
+func (j *Journal) compact(s *snapshot) {
+	err := j.rewrite(s)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err != nil {
+		j.complain(err)
+	}
+	j.compacting = false
+	j.changed.Broadcast()
+}
+
+func (j *Journal) complain(err error) {
+	j.log.Warn("dynamotest: the data file was not compacted", "file", j.path, "error", err)
+}
+
+// rewrite returns the error that left the old file in its place.
+func (j *Journal) rewrite(s *snapshot) error {
+	next, err := j.disk.Create(j.temporary(), j.file)
+	if err != nil {
+		return err
+	}
+	err = j.disk.Lock(next)
+	var size int64
+	if err == nil {
+		size, err = WriteFile(next, s.write)
+	}
+	if err == nil {
+		err = next.Sync() // while nobody waits for it
+	}
+	if err == nil {
+		err = j.replace(next, size, s)
+	}
+	if err != nil {
+		return errors.Join(err, next.Close(), j.disk.Remove(j.temporary()))
+	}
+	return nil
+}
+
+// replace puts the next file in the place of the existing one.
+func (j *Journal) replace(next File, size int64, s *snapshot) error {
+	if err := j.own(); err != nil {
+		return err
+	}
+	defer j.disown()
+	// A line may have come in since the snapshot was taken.
+	n, err := io.Copy(next, io.NewSectionReader(j.file, s.size, j.size-s.size))
+	if err == nil && n != j.size-s.size {
+		err = io.ErrUnexpectedEOF
+	}
+	if err == nil {
+		err = next.Sync()
+	}
+	if err == nil {
+		err = j.disk.Named(j.path, j.file) // or another file would be overwritten
+	}
+	if err == nil {
+		err = j.disk.Rename(j.temporary(), j.path)
+	}
+	if err != nil {
+		// It must have left the old file under the name: that is what the next
+		// lines go to.
+		if lost := j.disk.Named(j.path, j.file); lost != nil {
+			j.fail(lost)
+		}
+		return err
+	}
+	old := j.file
+	j.file, j.size, j.checked = next, size+n, size+n
+	_ = old.Close() // nothing was written since it was synced
+	// Which of the two a crash would leave is open until the folder is synced.
+	if err := j.disk.SyncFolder(j.path); err != nil {
+		j.fail(err)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.told += s.live - s.told
+	return nil
+}
+
+// fail makes every request fail from now on.
+func (j *Journal) fail(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.err = errors.Join(j.err, err)
+}
+
+// own waits until nobody flushes, and keeps others from it.
+func (j *Journal) own() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for j.flushing {
+		j.changed.Wait()
+	}
+	j.flushing = j.err == nil
+	return j.err
+}
+
+func (j *Journal) disown() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.flushing = false
+	j.changed.Broadcast()
+}
+
+// WriteFile writes a file with the entries that a snapshot writes, and returns its
+// size.
+func WriteFile(file io.Writer, write func(out *Lines)) (int64, error) {
+	out := &Lines{to: bufio.NewWriterSize(file, 1<<20)}
+	out.raw([]byte(header(journalFormat)))
+	write(out)
+	out.flush()
+	if out.err == nil {
+		out.err = out.to.Flush()
+	}
+	return out.size, out.err
+}

@@ -1,0 +1,313 @@
+// Package journal keeps what an owner has in memory in a file that nothing
+// acknowledged is lost from.
+//
+//	j, err := journal.Open(path, journal.Options{}, owner) // the owner does again what the file tells of
+//	end, err := j.Begin()                                 // before anything that may commit
+//	j.Append(weight, entry)                               // with the commit
+//	err = j.Settle()                                      // before it is acknowledged
+//	end()
+//
+// The file is a list of lines of entries. What an entry says is the owner's.
+package journal
+
+import (
+	"errors"
+	"hash/crc32"
+	"log/slog"
+	"sync"
+)
+
+// A Journal is a file of lines. After one that names the format it has one for
+// each time it was flushed:
+//
+//	1c291ca3 [{"At":1774785600000000000,"Op":"CreateTable","Request":{…}},
+//	          {"At":…,"Changes":[{"Table":"orders","Put":{…}},{"Table":"orders","Delete":{…}}]},
+//	          {"At":…,"Token":"…","Payload":"…"}]
+//
+// The checksum is that of the rest of the line. What is committed under one
+// lock stands in one line, so that half a transaction is never read back, and a
+// line is begun only when the one before it is safe: a torn line is the last.
+//
+// The file grows until most of what it tells of is over; then a new one is
+// begun with what there is, see journal_compact.go.
+type Journal struct {
+	owner Owner
+
+	disk Disk
+	path string
+	from int64 // how much it grows at least before it is compacted
+	log  *slog.Logger
+
+	// These belong to whoever opens the file or, later, owns the flushing.
+	file    File
+	size    int64 // of the file
+	checked int64 // the size at which compacting was last thought of
+
+	running sync.RWMutex // held for reading by what may commit, until that is safe
+
+	mu         sync.Mutex // guards what follows; taken after the engine's
+	changed    sync.Cond  // broadcast when the flushing or the compacting ends
+	entries    [][]byte   // appended and not flushed, in pieces, each entry followed by a comma
+	appended   uint64
+	safe       uint64 // how many of the appended entries will survive a crash
+	told       int64  // weighs all that the file tells of, see weight
+	flushing   bool
+	compacting bool
+	err        error // sticky: the file lacks what memory has
+}
+
+const (
+	journalName   = "dynamotest journal "
+	journalFormat = 2 // 1 had no states of tables and streams
+)
+
+var (
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	ErrClosed  = errors.New("the data file is closed")
+
+	errPanicked = errors.New("writing it panicked")
+)
+
+// An Owner holds in memory what its journal tells of.
+type Owner interface {
+	// Redo does again what the entries of a line tell, a JSON list, and returns what
+	// they weigh.
+	Redo(entries []byte) (weight int64, err error)
+
+	// Between calls f while no commit is under way. If f is to take a snapshot, it is
+	// called alone.
+	Between(alone bool, f func())
+
+	// Weight is the weight of a file that would tell of the present state only.
+	Weight() int64
+
+	// Snapshot returns what writes all that there is now, even when that has changed
+	// meanwhile. It is called alone.
+	Snapshot() func(out *Lines)
+}
+
+// Options configure a journal. The zero value works.
+type Options struct {
+	Disk        Disk         // defaults to the operating system's
+	CompactFrom int64        // how much a file grows at least before it is compacted, in bytes
+	Log         *slog.Logger // defaults to slog.Default()
+}
+
+// Open makes the owner, which must be empty and not yet used, hold what the
+// file tells of. A file that does not exist is begun.
+func Open(path string, opt Options, o Owner) (*Journal, error) {
+	if opt.Disk == nil {
+		opt.Disk = osDisk{}
+	}
+	if opt.CompactFrom == 0 {
+		opt.CompactFrom = compactFrom
+	}
+	if opt.Log == nil {
+		opt.Log = slog.Default()
+	}
+	file, err := opt.Disk.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{owner: o, disk: opt.Disk, from: opt.CompactFrom, log: opt.Log, file: file}
+	j.changed.L = &j.mu
+	if err := j.openFile(path); err != nil {
+		return nil, errors.Join(err, j.file.Close())
+	}
+	return j, nil
+}
+
+func (j *Journal) openFile(path string) (err error) {
+	// The file is replaced, not a link to it, which may have been the first to
+	// exist: so this comes after it was made.
+	if j.path, err = j.disk.Resolve(path); err != nil {
+		return err
+	}
+	if err := j.disk.Lock(j.file); err != nil {
+		return err
+	}
+	// A process that compacted the file meanwhile holds another one.
+	if err := j.disk.Named(j.path, j.file); err != nil {
+		return err
+	}
+	version, err := j.reopen()
+	if err != nil {
+		return err
+	}
+	if err := j.removeLeft(); err != nil {
+		return err
+	}
+	// The name of a new file is not safe before its folder is.
+	if err := j.disk.SyncFolder(j.path); err != nil {
+		return err
+	}
+	return j.compactAtStart(version)
+}
+
+// Close makes what was acknowledged safe, which it is already, and closes the
+// file. Nothing can begin any more.
+func (j *Journal) Close() error {
+	j.running.Lock()
+	defer j.running.Unlock()
+	err := j.Settle()
+	if errors.Is(err, ErrClosed) {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for j.compacting || j.flushing {
+		j.changed.Wait()
+	}
+	j.err = ErrClosed
+	return errors.Join(err, j.file.Close())
+}
+
+// Begin comes before anything that may commit: what the file does not take shall
+// not take effect in memory either. The file is not closed before end is called.
+func (j *Journal) Begin() (end func(), err error) {
+	if j == nil {
+		return func() {}, nil
+	}
+	j.running.RLock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		j.running.RUnlock()
+		return nil, j.err
+	}
+	return j.running.RUnlock, nil
+}
+
+// Append adds an entry of some weight, in pieces. The owner is in the middle of a
+// commit, so what is large was encoded before.
+func (j *Journal) Append(weight int64, pieces ...[]byte) {
+	if j == nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return // nothing is flushed any more
+	}
+	j.entries = append(j.entries, pieces...)
+	j.appended++
+	j.told += weight
+}
+
+// Settle waits until all that is committed so far is safe. Whoever comes first
+// flushes for those who come meanwhile.
+func (j *Journal) Settle() error {
+	if j == nil {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	until := j.appended
+	for j.safe < until && j.err == nil {
+		if j.flushing {
+			j.changed.Wait()
+			continue
+		}
+		j.flushNow()
+	}
+	return j.err
+}
+
+// flushNow flushes, with the journal's mutex let go meanwhile.
+func (j *Journal) flushNow() {
+	upto, err := uint64(0), errPanicked
+	j.flushing = true
+	j.mu.Unlock()
+	defer func() { // also after a panic, or whoever waits would wait for ever
+		j.mu.Lock()
+		j.flushing, j.err = false, errors.Join(j.err, err)
+		if err == nil {
+			j.safe = upto
+		}
+		j.changed.Broadcast()
+	}()
+	upto, err = j.flush()
+}
+
+// flush writes one line. After a failure nobody knows what the file has, so
+// nothing is tried again: a later line behind a torn one, or a later success of
+// an fsync that failed once, would be no proof.
+func (j *Journal) flush() (upto uint64, err error) {
+	t := j.take()
+	if len(t.entries) > 0 {
+		n, err := writeLine(j.file, t.entries...)
+		if err != nil {
+			return 0, err
+		}
+		if err := j.file.Sync(); err != nil {
+			return 0, err
+		}
+		// A file without its name will not be found when the server is opened.
+		if err := j.disk.Named(j.path, j.file); err != nil {
+			return 0, err
+		}
+		j.size += int64(n)
+	}
+	if t.snapshot != nil {
+		j.mu.Lock()
+		j.compacting = true
+		j.mu.Unlock()
+		t.snapshot.size = j.size
+		go j.compact(t.snapshot)
+	}
+	return t.upto, nil
+}
+
+// What a flush takes over from the journal: nobody is in the middle of a commit.
+type taken struct {
+	entries  [][]byte
+	upto     uint64
+	snapshot *snapshot // with what the entries tell of, when compacting is due
+}
+
+func (j *Journal) take() (t taken) {
+	due := j.due()
+	j.owner.Between(due, func() {
+		t = j.takeEntries()
+		if due {
+			t.snapshot = j.compaction()
+		}
+	})
+	return t
+}
+
+func (j *Journal) takeEntries() taken {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	t := taken{entries: j.entries, upto: j.appended}
+	j.entries = nil
+	return t
+}
+
+// A Status says what a journal is doing.
+type Status struct {
+	Size                          int64  // of the file
+	Waiting                       int    // pieces of entries that are not flushed
+	Appended                      uint64 // entries so far
+	Flushing, Compacting, Closing bool
+}
+
+// Status returns what the journal is doing.
+func (j *Journal) Status() Status {
+	closing := !j.running.TryRLock()
+	if !closing {
+		j.running.RUnlock()
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return Status{j.size, len(j.entries), j.appended, j.flushing, j.compacting, closing}
+}
+
+// WaitCompacted waits for a compaction that is under way.
+func (j *Journal) WaitCompacted() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for j.compacting {
+		j.changed.Wait()
+	}
+}

@@ -1,0 +1,69 @@
+package target_test
+
+import (
+	"testing"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
+)
+
+// A fault of a table finds every operation that names the table.
+func TestEveryOperationNamesItsTable(t *testing.T) {
+	t.Parallel()
+	const (
+		table  = `{"TableName":"plain"}`
+		item   = `{"TableName":"plain","Item":{"id":{"S":"a"}}}`
+		key    = `{"TableName":"plain","Key":{"id":{"S":"a"}}}`
+		tagged = `{"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/plain"`
+		stream = `"arn:aws:dynamodb:us-east-1:123456789012:table/plain/stream/2026-03-29T12:00:00.000`
+		insert = `{"Statement":"INSERT INTO plain VALUE {'id': 'a'}"}`
+	)
+	bodies := map[string]string{
+		"BatchExecuteStatement": `{"Statements":[` + insert + `]}`, "ExecuteStatement": insert, "ExecuteTransaction": `{"TransactStatements":[` + insert + `]}`,
+		"BatchGetItem":   `{"RequestItems":{"plain":{"Keys":[{"id":{"S":"a"}}]}}}`,
+		"BatchWriteItem": `{"RequestItems":{"plain":[{"DeleteRequest":{"Key":{"id":{"S":"a"}}}}]}}`,
+		"CreateTable":    `{"TableName":"plain","BillingMode":"PAY_PER_REQUEST", "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}], "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]}`, "DeleteTable": table, "DescribeTable": table, "UpdateTable": `{"TableName":"plain","DeletionProtectionEnabled":false}`,
+		"DescribeContinuousBackups": table, "UpdateContinuousBackups": `{"TableName":"plain","PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true}}`,
+		"DescribeTimeToLive": table, "UpdateTimeToLive": `{"TableName":"plain","TimeToLiveSpecification":{"AttributeName":"ttl","Enabled":true}}`,
+		"PutItem": item, "UpdateItem": key, "DeleteItem": key, "GetItem": key,
+		"Query":              `{"TableName":"plain","KeyConditionExpression":"id = :a","ExpressionAttributeValues":{":a":{"S":"a"}}}`,
+		"Scan":               table,
+		"TransactGetItems":   `{"TransactItems":[{"Get":` + key + `}]}`,
+		"TransactWriteItems": `{"TransactItems":[{"Put":` + item + `}]}`,
+		"TagResource":        tagged + `,"Tags":[{"Key":"a","Value":"b"}]}`, "UntagResource": tagged + `,"TagKeys":["a"]}`, "ListTagsOfResource": tagged + `}`,
+		"ListStreams": table, "DescribeStream": `{"StreamArn":` + stream + `"}`,
+		"GetShardIterator": `{"StreamArn":` + stream + `","ShardId":"shardId-00000000000000000001","ShardIteratorType":"LATEST"}`,
+		"GetRecords":       `{"ShardIterator":` + stream + `|1|AAAA"}`,
+	}
+	for _, op := range api.Operations(0) {
+		switch op {
+		case "DescribeEndpoints", "DescribeLimits", "ListTables":
+			continue // are about none
+		}
+		targets := target.Of(target.Decode(op, []byte(bodies[op])), func(string) []string { return []string{"id"} })
+		if len(targets) != 1 || targets[0].Table != "plain" {
+			t.Errorf("%s %s: targets %v", op, bodies[op], targets)
+		}
+	}
+}
+
+// Where no table is known, an item stands for its key, and a statement says of the
+// attributes that are asked for what it holds to one value.
+func TestTargetsElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ op, body, key string }{
+		{"PutItem", `{"TableName":"plain","Item":{"id":{"S":"a"},"v":{"N":"1"}}}`, `{"id":{"S":"a"},"v":{"N":"1"}}`},
+		{"ExecuteStatement", `{"Statement":"UPDATE plain SET n = 2 WHERE id = 'x' AND n = 1"}`, `{"id":{"S":"x"}}`},
+		{"ExecuteStatement", `{"Statement":"INSERT INTO plain VALUE {'id': 'x', 'n': 1}"}`, `{"id":{"S":"x"},"n":{"N":"1"}}`},
+	} {
+		targets := target.Elsewhere(target.Decode(tt.op, []byte(tt.body)), "id", "other")
+		if len(targets) != 1 || targets[0].Table != "plain" || string(targets[0].Key.AppendJSON(nil)) != tt.key {
+			t.Errorf("%s: targets %v", tt.body, targets)
+		}
+	}
+	for op, body := range map[string]string{"PutItem": `{"TableName":`, "OfTomorrow": `{}`} {
+		if targets := target.Elsewhere(target.Decode(op, []byte(body))); targets != nil {
+			t.Errorf("%s %s is about %v", op, body, targets)
+		}
+	}
+}
