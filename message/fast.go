@@ -78,7 +78,7 @@ func (s *Store) FastConversation(ctx context.Context, f FastConversation) (Pace,
 		return Pace{}, err
 	}
 	pace := Pace{}
-	for page, err := range s.pages(ctx, sp.after(f.Seq), f.Threshold+1, 2, paceProjection) {
+	for page, err := range s.pages(ctx, sp.after(f.Seq), f.Threshold+1, growing(2), paceProjection) {
 		if err != nil {
 			return Pace{}, err
 		}

@@ -14,7 +14,8 @@ import (
 // Price: 1 request, 0.5 RCU. The first page is 16 rows, each further four
 // times the one before up to 1024: 1 request and 0.5 RCU for each 4 KB; twice
 // the units when Consistent. With a Limit it is priced as a page of that many.
-// A break does not pay for pages it has not reached.
+// Expired rows that are not deleted yet are read and paid for. A break does not
+// pay for pages it has not reached.
 func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Message, error] {
 	sp, err := s.span("InScope", scope, r)
 	if err != nil {
@@ -28,7 +29,9 @@ func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Me
 // on: it cannot leave the scope or the bounds it is given with.
 //
 // Price: 1 request, 0.5 RCU. A page above 4 KB costs 0.5 RCU for each, one
-// above 1 MB 1 request for each; twice the units when Consistent.
+// above 1 MB 1 request for each; twice the units when Consistent. Expired rows
+// that are not deleted yet are read and paid for, in requests that double: at most
+// the Limit and twice the expired rows are read.
 func (s *Store) InScopePage(ctx context.Context, scope string, r Range) (Page, error) {
 	if r.Limit == 0 {
 		r.Limit = defaultPage
@@ -51,7 +54,7 @@ const mostRecent = 1000
 // It is eventually consistent: one saved this moment may be missing.
 //
 // Price: 1 request, 0.5 RCU. More than 4 KB cost 0.5 RCU for each, more than
-// 1 MB 1 request for each.
+// 1 MB 1 request for each. Expired rows cost as for [Store.InScopePage].
 func (s *Store) Recent(ctx context.Context, scope string, n int) ([]Message, error) {
 	if n < 1 || n > mostRecent {
 		return nil, event.BadInput(pkg, "n", "must be 1 to "+strconv.Itoa(mostRecent))

@@ -68,12 +68,11 @@ func (s *Store) query(sp span, rows int, projection string) *dynamodb.QueryInput
 	return in
 }
 
-// pages yields the rows of the span, expired ones among them: a page of the
-// first size and then each so many times the one before, up to mostRows or the
-// first size. An error comes last.
-func (s *Store) pages(ctx context.Context, left span, first, times int, projection string) iter.Seq2[[]ddb.Item, error] {
+// pages yields the rows of the span, expired ones among them. next tells how many
+// rows to ask for behind a page of so many. An error comes last.
+func (s *Store) pages(ctx context.Context, left span, first int, next func(rows int) int, projection string) iter.Seq2[[]ddb.Item, error] {
 	return func(yield func([]ddb.Item, error) bool) {
-		for rows := first; !left.empty(); rows = min(times*rows, max(first, mostRows)) {
+		for rows := first; !left.empty(); rows = next(rows) {
 			out, err := s.api.Query(ctx, s.query(left, rows, projection))
 			if err != nil {
 				yield(nil, s.wrap(left.op, err))
@@ -92,16 +91,27 @@ func (s *Store) pages(ctx context.Context, left span, first, times int, projecti
 	}
 }
 
+// growing makes each page so many times the one before.
+func growing(times int) func(rows int) int {
+	return func(rows int) int { return max(rows, min(times*rows, mostRows)) }
+}
+
 // messages yields the messages of the span up to the range's Limit, without
 // what has expired, and ends at the first message said before its Since. One
 // without a time is never since any.
+//
+// With a Limit a further page asks for what is lacking, and for as many rows
+// again as were skipped so far: many expired ones take few requests, and no more
+// than the Limit and twice what was skipped is read.
 func (s *Store) messages(ctx context.Context, left span, r Range) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		first, times, lacks := firstRows, growth, math.MaxInt
+		lacks, skipped := math.MaxInt, 0
+		first, next := firstRows, growing(growth)
 		if r.Limit > 0 {
-			first, times, lacks = min(r.Limit, fullPage), 1, r.Limit
+			lacks = r.Limit
+			first, next = min(r.Limit, fullPage), func(int) int { return min(min(lacks, fullPage)+skipped, fullPage) }
 		}
-		for page, err := range s.pages(ctx, left, first, times, "") {
+		for page, err := range s.pages(ctx, left, first, next, "") {
 			if err != nil {
 				yield(Message{}, err)
 				return
@@ -112,11 +122,10 @@ func (s *Store) messages(ctx context.Context, left span, r Range) iter.Seq2[Mess
 				case err != nil:
 					yield(Message{}, s.wrap(left.op, err))
 					return
-				case m.At.IsZero() && !r.Since.IsZero():
-					continue
-				case m.At.Before(r.Since):
+				case !m.At.IsZero() && m.At.Before(r.Since):
 					return
-				case s.expired(row):
+				case m.At.IsZero() && !r.Since.IsZero(), s.expired(row):
+					skipped++
 					continue
 				}
 				if lacks--; !yield(m, nil) || lacks == 0 {
