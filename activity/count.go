@@ -50,16 +50,34 @@ func (s *Store) Count(ctx context.Context, f Filter) (int, error) {
 }
 
 func (s *Store) filtered(f Filter) (query, error) {
+	if err := f.check(); err != nil {
+		return query{}, err
+	}
 	r := Range{From: f.From, To: f.To, Consistent: f.Consistent}
 	switch {
 	case f.Name != "" && f.Actor != "":
 		return s.byActorAndName(f.Scope, f.Actor, f.Name, r)
 	case f.Name != "":
 		return s.byName(f.Scope, f.Name, r)
-	case f.Actor == "":
-		return s.inScope(f.Scope, r)
-	case f.Scope == "":
+	case f.Actor != "":
 		return s.byActor(f.Actor, r)
 	}
-	return query{}, event.BadInput(pkg, "Filter.Name", "must be given with Scope and Actor: no index has an actor's activities of all names in a scope")
+	return s.inScope(f.Scope, r)
+}
+
+// check refuses what no index answers.
+func (f Filter) check() error {
+	switch {
+	case f.Scope == "" && f.Actor == "" && f.Name == "":
+		return event.BadInput(pkg, "Filter", "must have a Scope or an Actor")
+	case f.Scope == "" && f.Name != "":
+		return event.BadInput(pkg, "Filter.Scope", "must be given with a Name")
+	case f.Scope != "" && f.Actor != "" && f.Name == "":
+		return event.BadInput(pkg, "Filter.Name", "must be given with Scope and Actor: no index has an actor's activities of all names in a scope")
+	case f.Consistent && (f.Actor != "" || f.Name != ""):
+		return event.BadInput(pkg, "Filter.Consistent", "cannot be had of an index: it goes with a Scope alone")
+	case !f.From.IsZero() && !f.To.IsZero() && f.To.Before(f.From):
+		return event.BadInput(pkg, "Filter.To", "lies before From")
+	}
+	return nil
 }

@@ -414,10 +414,13 @@ func TestCount(t *testing.T) {
 		}
 	}
 	for want, filter := range map[string]activity.Filter{
-		"Filter.Name must be given":      {Scope: home, Actor: martin},
-		"scope must not be empty":        {Name: "diskning"},
-		"Range.Consistent cannot be had": {Scope: home, Name: "diskning", Consistent: true},
-		"Range.To lies before From":      {Scope: home, From: to, To: from},
+		"Filter must have a Scope or an Actor":   {},
+		"Filter.Name must be given":              {Scope: home, Actor: martin},
+		"Filter.Scope must be given with a Name": {Name: "diskning"},
+		"Filter.Scope must be given with":        {Actor: martin, Name: "diskning"},
+		"Filter.Consistent cannot be had":        {Scope: home, Name: "diskning", Consistent: true},
+		"Filter.Consistent cannot be had of an":  {Actor: martin, Consistent: true},
+		"Filter.To lies before From":             {Scope: home, From: to, To: from},
 	} {
 		_, err := acts.Count(t.Context(), filter)
 		wantInputError(t, err, want)

@@ -339,7 +339,7 @@ func TestRefuses(t *testing.T) {
 			"activity: Actor must be a decimal":  ask(func() (int, error) { _, _, err := mem.LastBy(t.Context(), home, "", "x"); return 0, err }),
 			"memory: Filter must have a Scope":   ask(func() (int, error) { return mem.CountBy(t.Context(), activity.Filter{Actor: martin}) }),
 			"memory: Filter must have a Scope a": ask(func() (int, error) { return mem.CountBy(t.Context(), activity.Filter{Scope: home}) }),
-			"activity: Range.To lies before": ask(func() (int, error) {
+			"activity: Filter.To lies before": ask(func() (int, error) {
 				return mem.CountBy(t.Context(), activity.Filter{Scope: home, Name: "x", From: monday, To: monday.Add(-1)})
 			}),
 			"memory: ThisWeek.Of must be": ask(func() (int, error) { return mem.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Name: "x"}) }),

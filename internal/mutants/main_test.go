@@ -92,6 +92,24 @@ func TestTestsThatFailAnywayKillNothing(t *testing.T) {
 	}
 }
 
+// The list itself is of the code as it stands: who changes a line changes its
+// mutant with it.
+func TestTheListFits(t *testing.T) {
+	t.Parallel()
+	const root = "../.."
+	text, err := os.ReadFile(filepath.Join(root, "scripts", "mutants.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := parse(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fits(root, list); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTextsStandInTheirFilesOnce(t *testing.T) {
 	t.Parallel()
 	const list = `max/max.go: gone
