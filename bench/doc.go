@@ -1,8 +1,10 @@
 // Package bench measures dynamotest beside two ceilings and beside other
-// servers, through the SDK's client as its users have it.
+// servers, through the SDK's client as its users have it; and what the packages'
+// calls cost in CPU beside that client and guregu/dynamo.
 //
 //	go test -run '^$' -bench Calls -benchtime 9x
 //	go test -run '^$' -bench 'Start|Fork|Million'
+//	go test -run '^$' -bench OwnWork -benchtime 9x
 //
 // Everything that is compared takes turns in one process and one run: machines
 // differ, and so do their moods, so only ratios mean something. README.md tells
