@@ -7,8 +7,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
 
-// An endpoint that is none fails the test at once, and says which variable has
-// what value, and what is wrong with it.
+// An invalid endpoint fails the test at once. The message names the variable, its
+// value and what is wrong with it.
 func TestOpenRefusesAMalformedEndpoint(t *testing.T) {
 	for endpoint, want := range map[string]string{
 		"127.0.0.1:8000":                   "must begin with http:// or https://",

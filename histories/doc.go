@@ -32,7 +32,7 @@
 // request that took effect and whose reply nobody heard is a move of its own, at
 // its arrival, whatever its call was told afterwards: a request that comes twice
 // is two requests to the server. So a call that failed counts by those of its
-// requests that took effect, each at its moment, be it long after the call.
+// requests that took effect, each at its moment, which may be long after the call.
 //
 // Beside the models: the server refuses no request as invalid; at most one caller at a time believes, by its own clock,
 // that it holds a key; the effect in a transaction happened as often as a key

@@ -13,8 +13,8 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// messageStory is that of few numbers, under which there is more than one
-// message: an edit, or a number used anew after the first has expired.
+// messageStory uses few numbers, each for several messages: an edit, or a number
+// used anew after the first has expired.
 type messageStory struct {
 	w      *world
 	stores []*message.Store

@@ -153,7 +153,7 @@ func (w *world) land(f *flight, r reply) {
 	}
 }
 
-// late delivers a request of the past, be it for the first time or again.
+// late delivers a request of the past, for the first time or again.
 func (w *world) late() {
 	w.mu.Lock()
 	w.past = slices.DeleteFunc(w.past, w.stale)

@@ -47,7 +47,7 @@ type bench struct {
 }
 
 // newBench creates the table with TTL off: the tests move the ledger's clock
-// and not the server's, and an expired row shall stay.
+// and not the server's, and an expired row must stay.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))

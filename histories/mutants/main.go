@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// mutant is a line of a file, what replaces it, and whose histories shall
+// mutant is a line of a file, what replaces it, and whose histories must
 // notice.
 type mutant struct {
 	file, name, story, old, new string

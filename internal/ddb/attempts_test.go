@@ -21,7 +21,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// What befalls an attempt instead of a reply with a status.
+// What happens to an attempt in place of a reply with a status.
 const (
 	lost      = 0  // sent, and no reply
 	noAddress = -1 // dialled in vain

@@ -4,7 +4,7 @@
 //	scripts/mutants                  # the whole list
 //	scripts/mutants -run '^ledger/'  # those of a package
 //	scripts/mutants -run 'the fence' # those whose name says so
-//	scripts/mutants -part 1/6        # every sixth, from the first on: what CI runs
+//	scripts/mutants -part 1/6        # every sixth, from the first on; CI runs such a part
 //	scripts/mutants -list            # names them only
 //
 // scripts/mutants.txt is the list, and says at its head what an entry is. A

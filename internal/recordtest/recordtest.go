@@ -61,7 +61,7 @@ func WantBad(t testing.TB, err error, pkg, field string, what ...any) {
 }
 
 // Create creates the table without TTL: the clock of a test is not that of the
-// server, and an expired row shall stay.
+// server, and an expired row must stay.
 func Create(t testing.TB, db *dynamodb.Client, table schema.Table) {
 	t.Helper()
 	table.TTL = ""
@@ -98,8 +98,8 @@ func Delete(t testing.TB, db *dynamodb.Client, table string, key ddb.Item) {
 	}
 }
 
-// Impatient returns the client, but that it repeats a failed request at once,
-// and more often than the SDK does.
+// Impatient returns the client with other retries: it repeats a failed request at
+// once, and more often than the SDK does.
 func Impatient(db *dynamodb.Client) *dynamodb.Client {
 	return dynamodb.New(db.Options(), func(o *dynamodb.Options) {
 		o.Retryer = retry.NewStandard(func(so *retry.StandardOptions) {

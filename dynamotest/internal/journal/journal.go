@@ -162,7 +162,7 @@ func (j *Journal) Close() error {
 	return errors.Join(err, j.file.Close())
 }
 
-// Begin comes before anything that may commit: what the file does not take shall
+// Begin comes before anything that may commit: what the file does not take must
 // not take effect in memory either. The file is not closed before end is called.
 func (j *Journal) Begin() (end func(), err error) {
 	if j == nil {

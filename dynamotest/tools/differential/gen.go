@@ -62,7 +62,7 @@ func (g *gen) request() request {
 	panic("unreachable")
 }
 
-// one reports whether something shall happen that does once in n times.
+// one reports true once in n times.
 func (g *gen) one(n int) bool { return g.IntN(n) == 0 }
 
 func pick[T any](g *gen, from ...T) T { return from[g.IntN(len(from))] }
