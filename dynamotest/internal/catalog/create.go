@@ -1,43 +1,69 @@
-// Package catalog judges the definitions of tables: what may be created, and what may
-// be changed.
 package catalog
 
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
 // The most indexes of a table.
 const (
 	maxLocal  = 5
-	MaxGlobal = 20
+	maxGlobal = 20
 )
 
-// KeyOf returns the key that elements and definitions of attributes say.
-func KeyOf(elements []api.KeyElement, attributes []api.AttributeDefinition) (k keys.Schema) {
-	for _, el := range elements {
-		i := slices.IndexFunc(attributes, func(a api.AttributeDefinition) bool { return a.Name == el.Name })
-		part := keys.Part{Name: el.Name, Kind: attr.KindOf(attributes[i].Type)}
-		if el.Type == api.Hash {
-			k.Hash = append(k.Hash, part)
-		} else {
-			k.Range = append(k.Range, part)
-		}
+// The billing modes.
+const (
+	provisionedMode = "PROVISIONED"
+	onDemandMode    = "PAY_PER_REQUEST"
+)
+
+// Create returns the table that a request defines, but for its id and the time it
+// is made at, see Made.
+func Create(req *api.CreateTable, arn string) (Table, *api.Error) {
+	if err := checkCreate(req); err != nil {
+		return Table{}, err
 	}
-	return k
+	onDemand := req.Billing.Value == onDemandMode
+	t := Table{
+		Name:       req.TableName.Value,
+		ARN:        arn,
+		Key:        keyOf(req.Key, req.Attributes),
+		Attributes: req.Attributes,
+		OnDemand:   onDemand,
+		BillingSet: onDemand,
+		Throughput: req.Throughput.Value,
+		Maximum:    req.OnDemand,
+		Warm:       req.Warm,
+		Protected:  req.Protected.Value,
+		Class:      req.Class.Value,
+		Encryption: req.Encryption,
+		Tags:       req.Tags,
+	}
+	for i := range req.Local {
+		t.Indexes = append(t.Indexes, t.newIndex(&req.Local[i], req.Attributes, true))
+	}
+	for i := range req.Global {
+		t.Indexes = append(t.Indexes, t.newIndex(&req.Global[i], req.Attributes, false))
+	}
+	return t, nil
 }
 
-// CheckCreate checks what can be wrong with a table's definition as a whole.
-func CheckCreate(req *api.CreateTable) *api.Error {
-	provisioned := req.Billing.Or("PROVISIONED") == "PROVISIONED"
+// Made returns the table with what it gets when it is made.
+func (t Table) Made(id string, at time.Time) Table {
+	t.ID, t.Created, t.BilledSince = id, at, at
+	return t
+}
+
+// checkCreate checks what can be wrong with a table's definition as a whole.
+func checkCreate(req *api.CreateTable) *api.Error {
+	provisioned := req.Billing.Or(provisionedMode) == provisionedMode
 	if err := checkThroughput(provisioned, req.Throughput); err != nil {
 		return err
 	}
-	if err := CheckAttributes(req.Attributes); err != nil {
+	if err := checkAttributes(req.Attributes); err != nil {
 		return err
 	}
 	if err := checkKey(req.Key, req.Attributes, false); err != nil {
@@ -46,11 +72,11 @@ func CheckCreate(req *api.CreateTable) *api.Error {
 	if err := checkLocal(req); err != nil {
 		return err
 	}
-	if len(req.Global) > MaxGlobal {
-		return api.InvalidParameter("GlobalSecondaryIndex count exceeds the per-table limit of %d", MaxGlobal)
+	if len(req.Global) > maxGlobal {
+		return api.InvalidParameter("GlobalSecondaryIndex count exceeds the per-table limit of %d", maxGlobal)
 	}
 	for i := range req.Global {
-		if err := CheckGlobal(&req.Global[i], req.Attributes, provisioned); err != nil {
+		if err := checkGlobal(&req.Global[i], req.Attributes, provisioned); err != nil {
 			return err
 		}
 	}
@@ -73,8 +99,8 @@ func checkThroughput(provisioned bool, t api.Opt[api.Throughput]) *api.Error {
 	return nil
 }
 
-// CheckAttributes refuses two definitions of one attribute.
-func CheckAttributes(attributes []api.AttributeDefinition) *api.Error {
+// checkAttributes refuses two definitions of one attribute.
+func checkAttributes(attributes []api.AttributeDefinition) *api.Error {
 	for i, a := range attributes {
 		for _, b := range attributes[:i] {
 			if a.Name == b.Name {
@@ -151,12 +177,12 @@ func checkLocal(req *api.CreateTable) *api.Error {
 // maxParts is how many elements of one type the key of a global index has at most.
 const maxParts = 4
 
-// CheckGlobal checks a global index of a table that is provisioned or not.
-func CheckGlobal(x *api.Index, attributes []api.AttributeDefinition, provisioned bool) *api.Error {
+// checkGlobal checks a global index of a table that is provisioned or not.
+func checkGlobal(x *api.Index, attributes []api.AttributeDefinition, provisioned bool) *api.Error {
 	if err := checkKey(x.Key, attributes, true); err != nil {
 		return err
 	}
-	k := KeyOf(x.Key, attributes)
+	k := keyOf(x.Key, attributes)
 	if len(k.Hash) > maxParts || len(k.Range) > maxParts {
 		return api.InvalidParameter("Number of HASH or RANGE key elements exceeds the limit of %d for index: %s", maxParts, x.Name)
 	}

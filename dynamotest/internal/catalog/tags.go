@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"slices"
+
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
@@ -25,4 +27,34 @@ func checkNewTags(tags []api.Tag) *api.Error {
 		seen[tag.Key] = true
 	}
 	return nil
+}
+
+// Tagged returns the table with more tags, or others under their keys.
+func (t Table) Tagged(more []api.Tag) (Table, *api.Error) {
+	if len(more) == 0 {
+		return t, api.Invalid("Atleast one Tag needs to be provided as Input.")
+	}
+	tags := slices.Clone(t.Tags)
+	for _, tag := range more {
+		i := slices.IndexFunc(tags, func(have api.Tag) bool { return have.Key == tag.Key })
+		if i >= 0 {
+			tags[i] = tag
+		} else {
+			tags = append(tags, tag)
+		}
+	}
+	if err := CheckTags(len(tags)); err != nil {
+		return t, err
+	}
+	t.Tags = tags
+	return t, nil
+}
+
+// Untagged returns the table without the tags under some keys.
+func (t Table) Untagged(keys []string) (Table, *api.Error) {
+	if len(keys) == 0 {
+		return t, api.Invalid("Atleast one Tag Key needs to be provided as Input.")
+	}
+	t.Tags = slices.DeleteFunc(slices.Clone(t.Tags), func(tag api.Tag) bool { return slices.Contains(keys, tag.Key) })
+	return t, nil
 }

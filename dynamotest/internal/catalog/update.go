@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
@@ -44,8 +45,40 @@ func CheckIndexUpdates(updates []api.IndexUpdate) *api.Error {
 	return nil
 }
 
-// CheckOnline refuses to make or delete more than one index.
-func CheckOnline(updates []api.IndexUpdate) *api.Error {
+// Updated returns what a request makes of the table, which has an open stream or
+// not. What is wrong with any change is found here, before the first is made.
+// Since when the table is billed as it is, Billed says afterwards.
+func (t Table) Updated(req *api.UpdateTable, streaming bool) (Table, *api.Error) {
+	if err := checkOnline(req.Indexes); err != nil {
+		return t, err
+	}
+	out, err := t.changedSettings(req)
+	if err != nil {
+		return t, err
+	}
+	if out.Indexes, err = t.changedIndexes(req, out.OnDemand); err != nil {
+		return t, err
+	}
+	if err := t.checkStream(req.Stream, streaming); err != nil {
+		return t, err
+	}
+	if !changesSomething(req) {
+		return t, api.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
+	}
+	return out, nil
+}
+
+// Billed returns the table with the time of a change of its billing mode, if it
+// differs from the mode of the table before.
+func (t Table) Billed(before *Table, at time.Time) Table {
+	if t.OnDemand != before.OnDemand {
+		t.BilledSince = at
+	}
+	return t
+}
+
+// checkOnline refuses to make or delete more than one index.
+func checkOnline(updates []api.IndexUpdate) *api.Error {
 	online := 0
 	for _, u := range updates {
 		if u.Update == nil {
@@ -58,21 +91,96 @@ func CheckOnline(updates []api.IndexUpdate) *api.Error {
 	return nil
 }
 
-// ChangesSomething reports whether a request asks for any change.
-func ChangesSomething(req *api.UpdateTable) bool {
+// changesSomething reports whether a request asks for any change.
+func changesSomething(req *api.UpdateTable) bool {
 	return req.Billing.Set || req.Throughput.Set || req.OnDemand.Set || req.Warm.Set || req.Protected.Set ||
 		req.Class.Set || req.Stream.Set || req.Encryption.Set || len(req.Indexes) > 0
 }
 
-// Unchanged refuses to set the throughput that a table or an index has.
-func Unchanged(what string, t api.Throughput) *api.Error {
+// changedSettings returns the table with other settings, indexes left aside.
+func (t Table) changedSettings(req *api.UpdateTable) (Table, *api.Error) {
+	out := t
+	if onDemand := req.Billing.Value == onDemandMode; req.Billing.Set && onDemand != out.OnDemand {
+		out.OnDemand, out.BillingSet = onDemand, true
+	}
+	switch {
+	case out.OnDemand && req.Throughput.Set:
+		return t, api.InvalidParameter("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
+	case out.OnDemand:
+		out.Throughput = api.Throughput{}
+	case t.OnDemand && !req.Throughput.Set:
+		return t, api.InvalidParameter("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
+	case req.Throughput.Set && req.Throughput.Value == out.Throughput:
+		return t, unchanged("table", out.Throughput)
+	case req.Throughput.Set:
+		out.Throughput = req.Throughput.Value
+	}
+	if req.OnDemand.Set {
+		out.Maximum = req.OnDemand
+	}
+	if req.Warm.Set {
+		out.Warm = req.Warm
+	}
+	out.Protected = req.Protected.Or(out.Protected)
+	out.Class = req.Class.Or(out.Class)
+	if req.Encryption.Set {
+		out.Encryption = req.Encryption
+	}
+	attributes, err := t.changedAttributes(req)
+	out.Attributes = attributes
+	return out, err
+}
+
+// changedAttributes adds the definitions that a new index needs. Those of the
+// existing keys may be repeated, not changed.
+func (t *Table) changedAttributes(req *api.UpdateTable) ([]api.AttributeDefinition, *api.Error) {
+	out := slices.Clone(t.Attributes)
+	if err := checkAttributes(req.Attributes); err != nil {
+		return nil, err
+	}
+	for _, a := range req.Attributes {
+		i := slices.IndexFunc(out, func(b api.AttributeDefinition) bool { return a.Name == b.Name })
+		switch {
+		case i < 0:
+			out = append(out, a)
+		case out[i].Type != a.Type:
+			return nil, api.InvalidParameter("Attribute %s is already defined with type %s", a.Name, out[i].Type)
+		}
+	}
+	// What no key uses any more is not described any more.
+	return slices.DeleteFunc(out, func(a api.AttributeDefinition) bool { return !t.willUse(req, a.Name) }), nil
+}
+
+// willUse reports whether a key has an attribute after a request.
+func (t *Table) willUse(req *api.UpdateTable, name string) bool {
+	return t.Key.Has(name) ||
+		slices.ContainsFunc(t.Indexes, func(x Index) bool { return x.Key.Has(name) && !deletes(req, x.Name) }) ||
+		slices.ContainsFunc(req.Indexes, func(u api.IndexUpdate) bool {
+			return u.Create != nil && slices.ContainsFunc(u.Create.Key, func(k api.KeyElement) bool { return k.Name == name })
+		})
+}
+
+// deletes reports whether a request deletes an index.
+func deletes(req *api.UpdateTable, indexName string) bool {
+	return slices.ContainsFunc(req.Indexes, func(u api.IndexUpdate) bool { return u.Delete.Set && u.Delete.Value == indexName })
+}
+
+// checkStream refuses a change that changes nothing.
+func (t *Table) checkStream(spec api.Opt[api.Stream], streaming bool) *api.Error {
+	switch {
+	case !spec.Set:
+	case spec.Value.Enabled.Value && streaming:
+		return api.Invalid("Table already has an enabled stream: TableName: %s", t.Name)
+	case !spec.Value.Enabled.Value && !streaming:
+		return api.Invalid("Table has no stream to disable: TableName: %s", t.Name)
+	}
+	return nil
+}
+
+// unchanged refuses to set the throughput that a table or an index has.
+func unchanged(what string, t api.Throughput) *api.Error {
 	return api.Invalid("The provisioned throughput for the %[1]s will not change. The requested value equals the current value. "+
 		"Current ReadCapacityUnits provisioned for the %[1]s: %[2]d. Requested ReadCapacityUnits: %[2]d. Current WriteCapacityUnits provisioned for the %[1]s: %[3]d. "+
 		"Requested WriteCapacityUnits: %[3]d. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.",
 		what, t.Read.Value, t.Write.Value)
-}
-
-// Deletes reports whether a request deletes an index.
-func Deletes(req *api.UpdateTable, indexName string) bool {
-	return slices.ContainsFunc(req.Indexes, func(u api.IndexUpdate) bool { return u.Delete.Set && u.Delete.Value == indexName })
 }

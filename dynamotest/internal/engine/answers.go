@@ -131,8 +131,8 @@ func (e *Engine) GlobalIndexes(table string) (names []string, ok bool) {
 		return nil, false
 	}
 	for _, x := range t.indexes {
-		if !x.local {
-			names = append(names, x.name)
+		if !x.Local {
+			names = append(names, x.Name)
 		}
 	}
 	return names, true

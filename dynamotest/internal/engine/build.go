@@ -22,25 +22,24 @@ type missed struct{ old, new *record }
 // startBuild begins to build the index that a request makes. It returns nil when
 // there is none, or when the request will be refused.
 func (e *Engine) startBuild(req *api.UpdateTable) *build {
-	def := catalog.Created(req)
-	if def == nil {
+	made := catalog.Created(req)
+	if made == nil {
 		return nil
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	t, _, indexes, err := e.judgeUpdate(req)
+	t, def, err := e.judgeUpdate(req)
 	if err != nil {
 		return nil
 	}
-	b := newBuild(t, indexes, def.Name)
+	b := newBuild(t, *def.Index(made.Name))
 	t.builds = append(t.builds, b)
 	return b
 }
 
-// newBuild returns a build of one of the indexes that a table will have.
-func newBuild(t *table, indexes []*index, name string) *build {
-	i := slices.IndexFunc(indexes, func(x *index) bool { return x.name == name })
-	return &build{table: t, index: indexes[i], items: t.items.clone()}
+// newBuild returns a build of an index that a table will have.
+func newBuild(t *table, def catalog.Index) *build {
+	return &build{table: t, index: newIndex(def), items: t.items.clone()}
 }
 
 // fill puts into the index what there was. It needs no lock.
@@ -53,10 +52,10 @@ func (b *build) fill() {
 // add puts an item into the index. One whose attributes do not suit its key is
 // left out: only later writes are held to it.
 func (b *build) add(rec *record) {
-	if b.index.checkItem(rec.item) != nil {
+	if b.index.CheckItem(rec.item) != nil {
 		return
 	}
-	if key, entry := b.index.entry(b.table, rec); entry != nil {
+	if key, entry := b.index.entry(rec); entry != nil {
 		b.index.items.put(key, entry)
 	}
 }
@@ -95,7 +94,7 @@ func (b *build) finish() *data {
 
 func (b *build) makeUp(changes []missed) {
 	for _, m := range changes {
-		if key, entry := b.index.entry(b.table, m.old); entry != nil {
+		if key, entry := b.index.entry(m.old); entry != nil {
 			b.index.items.put(key, nil)
 		}
 		if m.new != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 )
 
 // An index that is built beside writes holds what one holds that was there
@@ -68,8 +67,7 @@ func TestAnIndexIsBuiltBesideWrites(t *testing.T) {
 				grown[key] = string(rec.item.AppendJSON(nil))
 			}
 			made := map[string]string{}
-			again := newBuild(table, table.indexes, "by-name")
-			again.index = table.newIndex(catalog.Created(req), req.Attributes, false)
+			again := newBuild(table, *table.def.Index("by-name"))
 			again.fill()
 			for key, rec := range again.finish().Ascend("") {
 				made[key] = string(rec.item.AppendJSON(nil))

@@ -9,48 +9,22 @@ import (
 )
 
 func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Error) {
-	if err := catalog.CheckCreate(req); err != nil {
+	def, err := catalog.Create(req, e.tableARN(req.TableName.Value))
+	if err != nil {
 		return nil, err
 	}
-	name := req.TableName.Value
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.tables[name] != nil {
-		return nil, &api.Error{Code: api.ResourceInUse, Message: "Table already exists: " + name}
+	if e.tables[def.Name] != nil {
+		return nil, &api.Error{Code: api.ResourceInUse, Message: "Table already exists: " + def.Name}
 	}
 	e.serial++
-	t := &table{
-		name:    name,
-		id:      tableID(e.serial),
-		arn:     e.tableARN(name),
-		created: e.at(call),
-		key:     catalog.KeyOf(req.Key, req.Attributes),
-		tags:    req.Tags,
-		past:    new(past),
-		settings: settings{
-			attributes: req.Attributes,
-			throughput: req.Throughput.Value,
-			onDemand:   req.Billing.Value == "PAY_PER_REQUEST",
-			billingSet: req.Billing.Value == "PAY_PER_REQUEST",
-			maximum:    req.OnDemand,
-			warm:       req.Warm,
-			protected:  req.Protected.Value,
-			class:      req.Class.Value,
-			encryption: req.Encryption,
-		},
-	}
-	t.settings.billedSince = t.created
-	for i := range req.Local {
-		t.indexes = append(t.indexes, t.newIndex(&req.Local[i], req.Attributes, true))
-	}
-	for i := range req.Global {
-		t.indexes = append(t.indexes, t.newIndex(&req.Global[i], req.Attributes, false))
-	}
+	t := newTable(def.Made(tableID(e.serial), e.at(call)))
 	e.place(t)
 	if req.Stream.Value.Enabled.Value {
-		e.openStream(t, req.Stream.Value.View.Value, t.created)
+		e.openStream(t, req.Stream.Value.View.Value, t.def.Created)
 	}
-	e.logRequest(call, t.created)
+	e.logRequest(call, t.def.Created)
 	return e.description("TableDescription", t, "ACTIVE"), nil
 }
 
@@ -68,24 +42,6 @@ func tableID(serial int64) string {
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", serial, serial)
 }
 
-// newIndex returns an empty index of t.
-func (t *table) newIndex(def *api.Index, attributes []api.AttributeDefinition, local bool) *index {
-	return &index{
-		name:       def.Name,
-		local:      local,
-		arn:        t.arn + "/index/" + def.Name,
-		key:        catalog.KeyOf(def.Key, attributes),
-		all:        def.Projection.Type.Value == "ALL",
-		projection: def.Projection,
-		include:    def.Projection.Include,
-		items:      new(data),
-		past:       new(past),
-		throughput: def.Throughput.Value,
-		maximum:    def.OnDemand,
-		warm:       def.Warm,
-	}
-}
-
 func (e *Engine) deleteTable(call *Call, req *api.DeleteTable) (reply, *api.Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,7 +49,7 @@ func (e *Engine) deleteTable(call *Call, req *api.DeleteTable) (reply, *api.Erro
 	if err != nil {
 		return nil, err
 	}
-	if t.settings.protected {
+	if t.def.Protected {
 		return nil, api.Invalid("Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.")
 	}
 	delete(e.tables, t.name)

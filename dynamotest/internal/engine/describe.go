@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 )
 
 // description returns a reply with one member, the description of a table. It
@@ -20,140 +21,17 @@ func (e *Engine) description(member string, t *table, status string) reply {
 }
 
 func (t *table) describe(w *api.Writer, status string) {
-	s := &t.settings
-	w.Text("TableName", t.name)
-	w.Text("TableArn", t.arn)
-	w.Text("TableId", t.id)
-	w.Text("TableStatus", status)
-	w.Time("CreationDateTime", t.created)
-	w.Int("ItemCount", int64(t.items.Len()))
-	w.Int("TableSizeBytes", t.items.bytes)
-	t.key.Describe(w)
-	w.Array("AttributeDefinitions", func() {
-		for _, a := range s.attributes {
-			w.Element(func() {
-				w.Text("AttributeName", a.Name)
-				w.Text("AttributeType", a.Type)
-			})
-		}
-	})
-	describeThroughput(w, s.throughput)
-	s.describeBilling(w)
-	w.Bool("DeletionProtectionEnabled", s.protected)
-	if s.class != "" {
-		w.Object("TableClassSummary", func() { w.Text("TableClass", s.class) })
-	}
-	if s.encryption.Set && s.encryption.Value.Enabled.Value {
-		w.Object("SSEDescription", func() {
-			w.Text("Status", "ENABLED")
-			w.Text("SSEType", s.encryption.Value.Type.Or("KMS"))
-			if key := s.encryption.Value.KeyID; key.Set {
-				w.Text("KMSMasterKeyArn", key.Value)
-			}
-		})
-	}
-	describeMaximum(w, s.maximum)
-	describeWarm(w, s.warm, func() { w.Text("Status", "ACTIVE") })
-	t.describeStream(w)
-	t.describeIndexes(w, "LocalSecondaryIndexes", true)
-	t.describeIndexes(w, "GlobalSecondaryIndexes", false)
-}
-
-func (s *settings) describeBilling(w *api.Writer) {
-	switch {
-	case s.onDemand:
-		w.Object("BillingModeSummary", func() {
-			w.Text("BillingMode", "PAY_PER_REQUEST")
-			w.Time("LastUpdateToPayPerRequestDateTime", s.billedSince)
-		})
-	case s.billingSet:
-		w.Object("BillingModeSummary", func() { w.Text("BillingMode", "PROVISIONED") })
-	}
-}
-
-func (t *table) describeIndexes(w *api.Writer, member string, local bool) {
-	found := false
+	now := catalog.State{Status: status, Held: t.items.held()}
 	for _, x := range t.indexes {
-		if x.local != local {
-			continue
-		}
-		if !found {
-			found = true
-			w.Key(member)
-			w.Open('[')
-		}
-		w.Element(func() { x.describe(w) })
+		now.Indexes = append(now.Indexes, x.items.held())
 	}
-	if found {
-		w.Close(']')
+	if s := t.stream; s != nil {
+		now.Stream = &catalog.Stream{Open: s.open(), View: s.view, Label: s.label, ARN: s.arn}
 	}
+	t.def.Describe(w, &now)
 }
 
-func (x *index) describe(w *api.Writer) {
-	w.Text("IndexName", x.name)
-	w.Text("IndexArn", x.arn)
-	x.key.Describe(w)
-	x.describeProjection(w)
-	w.Int("ItemCount", int64(x.items.Len()))
-	w.Int("IndexSizeBytes", x.items.bytes)
-	if x.local {
-		return
-	}
-	w.Text("IndexStatus", "ACTIVE")
-	describeThroughput(w, x.throughput)
-	describeMaximum(w, x.maximum)
-	describeWarm(w, x.warm, func() { w.Text("Status", "ACTIVE") })
-}
-
-func (x *index) describeProjection(w *api.Writer) {
-	w.Object("Projection", func() {
-		w.Text("ProjectionType", x.projection.Type.Value)
-		if len(x.include) > 0 {
-			w.Array("NonKeyAttributes", func() {
-				for _, name := range x.include {
-					w.String(name)
-				}
-			})
-		}
-	})
-}
-
-// describeThroughput writes the provisioned capacity, zero when it is on demand.
-func describeThroughput(w *api.Writer, t api.Throughput) {
-	w.Object("ProvisionedThroughput", func() {
-		w.Int("NumberOfDecreasesToday", 0)
-		w.Int("ReadCapacityUnits", t.Read.Value)
-		w.Int("WriteCapacityUnits", t.Write.Value)
-	})
-}
-
-func describeMaximum(w *api.Writer, o api.Opt[api.OnDemand]) {
-	if o.Set {
-		describeUnits(w, "OnDemandThroughput", "MaxReadRequestUnits", o.Value.Read, "MaxWriteRequestUnits", o.Value.Write)
-	}
-}
-
-func describeWarm(w *api.Writer, o api.Opt[api.Warm], more ...func()) {
-	if o.Set {
-		describeUnits(w, "WarmThroughput", "ReadUnitsPerSecond", o.Value.Read, "WriteUnitsPerSecond", o.Value.Write, more...)
-	}
-}
-
-// describeUnits writes an object with the units that are set, and what else
-// belongs into it.
-func describeUnits(w *api.Writer, member, readName string, read api.Opt[int64], writeName string, write api.Opt[int64], more ...func()) {
-	w.Object(member, func() {
-		if read.Set {
-			w.Int(readName, read.Value)
-		}
-		if write.Set {
-			w.Int(writeName, write.Value)
-		}
-		for _, write := range more {
-			write()
-		}
-	})
-}
+func (d *data) held() catalog.Held { return catalog.Held{Items: d.Len(), Bytes: d.bytes} }
 
 func (e *Engine) describeTimeToLive(call *Call, req *api.DescribeTimeToLive) (reply, *api.Error) {
 	e.mu.RLock()
@@ -162,17 +40,8 @@ func (e *Engine) describeTimeToLive(call *Call, req *api.DescribeTimeToLive) (re
 	if err != nil {
 		return nil, err
 	}
-	attribute := t.settings.ttl
-	return writeFunc(func(w *api.Writer) {
-		w.Object("TimeToLiveDescription", func() {
-			if attribute == "" {
-				w.Text("TimeToLiveStatus", "DISABLED")
-				return
-			}
-			w.Text("TimeToLiveStatus", "ENABLED")
-			w.Text("AttributeName", attribute)
-		})
-	}), nil
+	def := t.def // the reply is written after the mutex was released
+	return writeFunc(def.DescribeTimeToLive), nil
 }
 
 func (e *Engine) updateTimeToLive(call *Call, req *api.UpdateTimeToLive) (reply, *api.Error) {
@@ -182,25 +51,13 @@ func (e *Engine) updateTimeToLive(call *Call, req *api.UpdateTimeToLive) (reply,
 	if err != nil {
 		return nil, err
 	}
-	current, attribute := t.settings.ttl, req.Attribute.Value
-	switch {
-	case req.Enabled.Value && current == attribute:
-		return nil, api.Invalid("TimeToLive is already enabled")
-	case req.Enabled.Value && current != "":
-		return nil, api.Invalid("TimeToLive is active on a different AttributeName: current AttributeName is %s", current)
-	case !req.Enabled.Value && current == "":
-		return nil, api.Invalid("TimeToLive is already disabled")
-	case !req.Enabled.Value && current != attribute:
-		return nil, api.Invalid("TimeToLive is active on a different AttributeName: current AttributeName is %s", current)
-	case req.Enabled.Value:
-		t.settings.ttl = attribute
-	default:
-		t.settings.ttl = ""
+	if t.def, err = t.def.Expiring(req); err != nil {
+		return nil, err
 	}
 	e.logRequest(call, e.at(call))
 	return writeFunc(func(w *api.Writer) {
 		w.Object("TimeToLiveSpecification", func() {
-			w.Text("AttributeName", attribute)
+			w.Text("AttributeName", req.Attribute.Value)
 			w.Bool("Enabled", req.Enabled.Value)
 		})
 	}), nil
@@ -213,7 +70,7 @@ func (e *Engine) describeContinuousBackups(call *Call, req *api.DescribeContinuo
 	if err != nil {
 		return nil, err
 	}
-	return e.describeBackups(t.settings, e.at(call)), nil
+	return describedBackups(t.def, e.at(call)), nil
 }
 
 func (e *Engine) updateContinuousBackups(call *Call, req *api.UpdateContinuousBackups) (reply, *api.Error) {
@@ -224,12 +81,9 @@ func (e *Engine) updateContinuousBackups(call *Call, req *api.UpdateContinuousBa
 		return nil, err
 	}
 	now := e.at(call)
-	if s := &t.settings; req.Enabled.Value != s.backups {
-		s.backups, s.backupsFrom = req.Enabled.Value, now
-	}
-	t.settings.backupDays = req.Days.Or(35)
+	t.def = t.def.BackedUp(req, now)
 	e.logRequest(call, now)
-	return e.describeBackups(t.settings, now), nil
+	return describedBackups(t.def, now), nil
 }
 
 func (e *Engine) backedUp(name string) (*table, *api.Error) {
@@ -240,29 +94,8 @@ func (e *Engine) backedUp(name string) (*table, *api.Error) {
 	return nil, &api.Error{Code: api.TableNotFound, Message: "Table not found: " + name}
 }
 
-func (e *Engine) describeBackups(s settings, latest time.Time) reply {
-	return writeFunc(func(w *api.Writer) {
-		w.Object("ContinuousBackupsDescription", func() {
-			w.Text("ContinuousBackupsStatus", "ENABLED")
-			w.Object("PointInTimeRecoveryDescription", func() {
-				if !s.backups {
-					w.Text("PointInTimeRecoveryStatus", "DISABLED")
-					return
-				}
-				w.Text("PointInTimeRecoveryStatus", "ENABLED")
-				w.Int("RecoveryPeriodInDays", s.backupDays)
-				w.Time("EarliestRestorableDateTime", later(s.backupsFrom, latest.AddDate(0, 0, -int(s.backupDays))))
-				w.Time("LatestRestorableDateTime", latest)
-			})
-		})
-	})
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+func describedBackups(t catalog.Table, latest time.Time) reply {
+	return writeFunc(func(w *api.Writer) { t.DescribeBackups(w, latest) })
 }
 
 func (e *Engine) describeLimits(*Call, *api.Nothing) (reply, *api.Error) {

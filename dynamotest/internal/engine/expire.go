@@ -48,8 +48,8 @@ func (e *Engine) sweeps() (all []sweep) {
 	e.mu.Lock() // cloning a tree counts as a write
 	defer e.mu.Unlock()
 	for _, t := range e.tables {
-		if t.settings.ttl != "" {
-			all = append(all, sweep{table: t, attribute: t.settings.ttl, items: t.items.clone()})
+		if t.def.TTL != "" {
+			all = append(all, sweep{table: t, attribute: t.def.TTL, items: t.items.clone()})
 		}
 	}
 	return all
@@ -68,7 +68,7 @@ func (s *sweep) expired(now time.Time) (all []change) {
 func (e *Engine) expire(s sweep, expired []change) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.tables[s.table.name] != s.table || s.table.settings.ttl != s.attribute {
+	if e.tables[s.table.name] != s.table || s.table.def.TTL != s.attribute {
 		return 0
 	}
 	var changes []*change

@@ -52,7 +52,7 @@ func (e *Engine) get(r *read) (*table, *record, *api.Error) {
 	if err := t.key.CheckKey(r.key.Map); err != nil {
 		return t, nil, err
 	}
-	if err := t.checkScalars(&r.Bound); err != nil {
+	if err := t.def.CheckScalars(r.Nested()); err != nil {
 		return t, nil, err
 	}
 	key, _ := t.key.Key(r.key.Map)

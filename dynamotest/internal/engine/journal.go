@@ -140,7 +140,7 @@ func (e *Engine) logLoaded(t *table, at time.Time) {
 	if e.journal == nil {
 		return
 	}
-	e.journal.Append(t.weight(), journal.AppendEntry(nil, t.created, t.writeState))
+	e.journal.Append(t.weight(), journal.AppendEntry(nil, t.def.Created, t.writeState))
 	for key, rec := range t.items.Ascend("") {
 		e.logChanges(at, []*change{{table: t, key: key, new: rec}})
 	}
@@ -161,6 +161,6 @@ func (s *state) weight() int64 {
 // weight is that of the table without its items.
 func (t *table) weight() int64 {
 	var w api.Writer
-	w.Element(func() { t.define(&w) })
+	w.Element(func() { t.def.Define(&w, "") })
 	return bodyWeight(len(w.Buf))
 }

@@ -160,7 +160,7 @@ func (e *Engine) redoChange(of journalledChange, entry *journalled) error {
 func (c *change) planUnchecked() {
 	c.planEntries()
 	for i := range c.entries {
-		if en := &c.entries[i]; en.new != nil && en.index.checkItem(c.new.item) != nil {
+		if en := &c.entries[i]; en.new != nil && en.index.CheckItem(c.new.item) != nil {
 			en.newKey, en.new = "", nil
 		}
 	}

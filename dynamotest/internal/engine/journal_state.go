@@ -25,10 +25,10 @@ import (
 // so that streams do not tell of their items.
 func (s *state) write(out *journal.Lines) {
 	for _, t := range s.sorted() {
-		out.Add(t.created, t.writeState)
+		out.Add(t.def.Created, t.writeState)
 		for key, rec := range t.items.Ascend("") {
 			c := change{table: t, key: key, new: rec}
-			out.Add(t.created, func(w *api.Writer) {
+			out.Add(t.def.Created, func(w *api.Writer) {
 				w.Array("Changes", func() { w.Element(func() { c.log(w) }) })
 			})
 		}
@@ -50,18 +50,17 @@ func (s *state) write(out *journal.Lines) {
 
 // writeState writes a table's definition with what CreateTable cannot say.
 func (t *table) writeState(w *api.Writer) {
-	s := &t.settings
 	w.Object("Table", func() {
-		w.Object("Create", func() { t.define(w) })
-		w.Text("Id", t.id)
-		w.Bool("BillingSet", s.billingSet)
-		journal.WriteTime(w, "BilledSince", s.billedSince)
-		if s.ttl != "" {
-			w.Text("TimeToLive", s.ttl)
+		w.Object("Create", func() { t.def.Define(w, "") })
+		w.Text("Id", t.def.ID)
+		w.Bool("BillingSet", t.def.BillingSet)
+		journal.WriteTime(w, "BilledSince", t.def.BilledSince)
+		if t.def.TTL != "" {
+			w.Text("TimeToLive", t.def.TTL)
 		}
-		if s.backups {
-			w.Int("BackupDays", s.backupDays)
-			journal.WriteTime(w, "BackupsFrom", s.backupsFrom)
+		if t.def.Backups {
+			w.Int("BackupDays", t.def.BackupDays)
+			journal.WriteTime(w, "BackupsFrom", t.def.BackupsFrom)
 		}
 	})
 }
@@ -105,11 +104,10 @@ func (e *Engine) redoTable(s *tableState, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	t.id = s.id
-	t.settings.ttl = s.ttl
-	t.settings.billingSet, t.settings.billedSince = s.billingSet, s.billedSince
+	t.def.ID, t.def.TTL = s.id, s.ttl
+	t.def.BillingSet, t.def.BilledSince = s.billingSet, s.billedSince
 	if s.backupDays > 0 {
-		t.settings.backups, t.settings.backupDays, t.settings.backupsFrom = true, s.backupDays, s.backupsFrom
+		t.def.Backups, t.def.BackupDays, t.def.BackupsFrom = true, s.backupDays, s.backupsFrom
 	}
 	return nil
 }

@@ -445,7 +445,7 @@ func TestAFileWithoutItsName(t *testing.T) {
 // times are all that an engine remembers.
 func times(e *Engine) (all []time.Time) {
 	for _, t := range e.sorted() {
-		all = append(all, t.created, t.settings.billedSince, t.settings.backupsFrom)
+		all = append(all, t.def.Created, t.def.BilledSince, t.def.BackupsFrom)
 	}
 	for _, arn := range slices.Sorted(maps.Keys(e.streams)) {
 		s := e.streams[arn]

@@ -92,7 +92,7 @@ func (p *pager) open(e *Engine) *api.Error {
 	if e.throughput != nil {
 		p.tally = &tally{}
 	}
-	if err := t.checkScalars(&p.Bound); err != nil {
+	if err := t.def.CheckScalars(p.Nested()); err != nil {
 		return err
 	}
 	if !p.req.IndexName.Set {
@@ -102,7 +102,7 @@ func (p *pager) open(e *Engine) *api.Error {
 	if p.index = t.index(p.req.IndexName.Value); p.index == nil {
 		return api.Invalid("The table does not have the specified index: %s", p.req.IndexName.Value)
 	}
-	if !p.index.local && p.req.ConsistentRead {
+	if !p.index.Local && p.req.ConsistentRead {
 		return api.Invalid("Consistent reads are not supported on global secondary indexes")
 	}
 	p.look(e)
@@ -113,22 +113,22 @@ func (p *pager) open(e *Engine) *api.Error {
 // fetches from the table what it lacks; a global one cannot.
 func (p *pager) checkProjected() *api.Error {
 	x := p.index
-	if p.req.Select.Value == selectAll && !x.all {
-		if !x.local {
-			return api.InvalidParameter("Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", x.name)
+	if p.req.Select.Value == selectAll && !x.All {
+		if !x.Local {
+			return api.InvalidParameter("Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", x.Name)
 		}
 		p.whole = true
 	}
 	if p.Selection == nil {
 		return nil
 	}
-	lacks := slices.DeleteFunc(slices.Clone(p.Selection.Heads()), func(name string) bool { return x.holds(p.table, name) })
+	lacks := slices.DeleteFunc(slices.Clone(p.Selection.Heads()), x.Holds)
 	switch {
 	case len(lacks) == 0:
-	case x.local:
+	case x.Local:
 		p.whole = true
 	default:
-		return api.InvalidParameter("Global secondary index %s does not project [%s]", x.name, strings.Join(lacks, ", "))
+		return api.InvalidParameter("Global secondary index %s does not project [%s]", x.Name, strings.Join(lacks, ", "))
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (p *pager) checkProjected() *api.Error {
 // schema is the key that the page is read along.
 func (p *pager) schema() *keys.Schema {
 	if p.index != nil {
-		return &p.index.key
+		return &p.index.Key
 	}
 	return &p.table.key
 }
@@ -160,7 +160,7 @@ func (p *pager) keyNames() []string {
 		names = append(names, part.Name)
 	}
 	if p.index != nil {
-		for _, part := range p.index.key.Parts() {
+		for _, part := range p.index.Key.Parts() {
 			if !slices.Contains(names, part.Name) {
 				names = append(names, part.Name)
 			}
@@ -194,7 +194,7 @@ func (p *pager) start() (string, *api.Error) {
 	if p.index == nil {
 		return string(base), nil
 	}
-	key, entry := p.index.entry(p.table, &record{item: given.Map})
+	key, entry := p.index.entry(&record{item: given.Map})
 	if entry == nil {
 		return "", errStartKey
 	}
@@ -299,7 +299,7 @@ func (p *pager) cost(read, fetched capacity.Units) capacity.Consumed {
 		c.Base.Add(read)
 		return c
 	}
-	c.Indexes = []capacity.IndexUnits{{Index: p.index.name, Local: p.index.local, Units: read}}
+	c.Indexes = []capacity.IndexUnits{{Index: p.index.Name, Local: p.index.Local, Units: read}}
 	return c
 }
 

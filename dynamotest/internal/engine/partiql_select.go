@@ -119,7 +119,7 @@ func (s *selector) openIndex(e *Engine) *api.Error {
 		switch x := t.index(s.stmt.Index); {
 		case x == nil:
 			return api.Invalid("The table does not have the specified index")
-		case !x.local && s.req.ConsistentRead:
+		case !x.Local && s.req.ConsistentRead:
 			return api.Invalid("Strongly consistent read is not supported on Global Secondary Indexes")
 		}
 	}
@@ -182,14 +182,14 @@ func (s *selector) checkProjects(schema *keys.Schema) *api.Error {
 	}
 	var lacks []string
 	for _, name := range s.Filter.Heads() {
-		if !schema.Has(name) && !s.index.holds(s.table, name) {
+		if !schema.Has(name) && !s.index.Holds(name) {
 			lacks = append(lacks, name)
 		}
 	}
 	if lacks == nil {
 		return nil
 	}
-	return api.InvalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", s.index.name, strings.Join(lacks, ", "))
+	return api.InvalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", s.index.Name, strings.Join(lacks, ", "))
 }
 
 // readSpans reads from a span on, in which it begins after a key, until the page

@@ -123,10 +123,10 @@ func (p *pager) checkFilter(schema *keys.Schema) *api.Error {
 	if p.index == nil {
 		return nil
 	}
-	lacks := slices.DeleteFunc(p.Filter.Heads(), func(name string) bool { return p.index.holds(p.table, name) })
+	lacks := slices.DeleteFunc(p.Filter.Heads(), p.index.Holds)
 	if len(lacks) > 0 {
 		slices.Sort(lacks)
-		return api.InvalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", p.index.name, strings.Join(lacks, ", "))
+		return api.InvalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", p.index.Name, strings.Join(lacks, ", "))
 	}
 	return nil
 }

@@ -56,9 +56,9 @@ func (e *Engine) loadTable(line *dumped) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.settings.ttl = line.ttl
+	t.def.TTL = line.ttl
 	if line.backupDays > 0 {
-		t.settings.backups, t.settings.backupDays, t.settings.backupsFrom = true, line.backupDays, t.created
+		t.def.Backups, t.def.BackupDays, t.def.BackupsFrom = true, line.backupDays, t.def.Created
 	}
 	return t, nil
 }
@@ -73,7 +73,7 @@ func (e *Engine) createdTable(definition []byte, at time.Time) (*table, error) {
 		return nil, err
 	}
 	t := e.tables[req.TableName.Value]
-	t.settings.billingSet = req.Billing.Set
+	t.def.BillingSet = req.Billing.Set
 	return t, nil
 }
 
@@ -89,7 +89,7 @@ func (e *Engine) adopt(loaded *Engine) error {
 	now := e.now()
 	for _, t := range loaded.sorted() {
 		e.serial++
-		t.id = tableID(e.serial)
+		t.def.ID = tableID(e.serial)
 		e.place(t)
 		if t.stream.open() { // what is loaded is not a change
 			e.openStream(t, t.stream.view, now)

@@ -41,7 +41,7 @@ func (p *past) keep(current *data, now time.Time, lag time.Duration) {
 // lag is how far late readers of an index, or of the table when it is nil, are
 // behind. A local index is part of its table.
 func (e *Engine) lag(x *index) time.Duration {
-	if x != nil && !x.local {
+	if x != nil && !x.Local {
 		return e.opt.IndexLag
 	}
 	return e.opt.ReadLag
@@ -118,11 +118,11 @@ func (e *Engine) Hold(tableName, indexName string) (release func(), err error) {
 	if indexName == "" {
 		t.past.hold(&t.items, now, e.lag(nil))
 		held = append(held, t.past)
-	} else if x := t.index(indexName); x == nil || x.local {
+	} else if x := t.index(indexName); x == nil || x.Local {
 		return nil, api.Invalid("The table does not have the specified index: %s", indexName)
 	}
 	for _, x := range t.indexes {
-		if x.name == indexName || indexName == "" && x.local {
+		if x.Name == indexName || indexName == "" && x.Local {
 			x.past.hold(x.items, now, e.lag(x))
 			held = append(held, x.past)
 		}

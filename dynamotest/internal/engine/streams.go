@@ -25,33 +25,6 @@ func (e *Engine) changeStream(t *table, spec api.Opt[api.Stream], now time.Time)
 	}
 }
 
-// checkStream refuses a change that changes nothing.
-func (t *table) checkStream(spec api.Opt[api.Stream]) *api.Error {
-	switch {
-	case !spec.Set:
-	case spec.Value.Enabled.Value && t.stream.open():
-		return api.Invalid("Table already has an enabled stream: TableName: %s", t.name)
-	case !spec.Value.Enabled.Value && !t.stream.open():
-		return api.Invalid("Table has no stream to disable: TableName: %s", t.name)
-	}
-	return nil
-}
-
-func (t *table) describeStream(w *api.Writer) {
-	s := t.stream
-	if s == nil {
-		return
-	}
-	if s.open() {
-		w.Object("StreamSpecification", func() {
-			w.Bool("StreamEnabled", true)
-			w.Text("StreamViewType", s.view)
-		})
-	}
-	w.Text("LatestStreamLabel", s.label)
-	w.Text("LatestStreamArn", s.arn)
-}
-
 // streamNamed returns the stream with an ARN.
 func (e *Engine) streamNamed(arn string, now time.Time) (*stream, *api.Error) {
 	if s := e.streams[arn]; s != nil && !s.forgotten(now) {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
@@ -35,22 +34,9 @@ func (e *Engine) tagResource(call *Call, req *api.TagResource) (reply, *api.Erro
 	if err != nil {
 		return nil, err
 	}
-	if len(req.Tags) == 0 {
-		return nil, api.Invalid("Atleast one Tag needs to be provided as Input.")
-	}
-	tags := slices.Clone(t.tags)
-	for _, tag := range req.Tags {
-		i := slices.IndexFunc(tags, func(have api.Tag) bool { return have.Key == tag.Key })
-		if i >= 0 {
-			tags[i] = tag
-		} else {
-			tags = append(tags, tag)
-		}
-	}
-	if err := catalog.CheckTags(len(tags)); err != nil {
+	if t.def, err = t.def.Tagged(req.Tags); err != nil {
 		return nil, err
 	}
-	t.tags = tags
 	e.logRequest(call, e.at(call))
 	return nil, nil
 }
@@ -65,10 +51,9 @@ func (e *Engine) untagResource(call *Call, req *api.UntagResource) (reply, *api.
 	if err != nil {
 		return nil, err
 	}
-	if len(req.Keys) == 0 {
-		return nil, api.Invalid("Atleast one Tag Key needs to be provided as Input.")
+	if t.def, err = t.def.Untagged(req.Keys); err != nil {
+		return nil, err
 	}
-	t.tags = slices.DeleteFunc(slices.Clone(t.tags), func(tag api.Tag) bool { return slices.Contains(req.Keys, tag.Key) })
 	e.logRequest(call, e.at(call))
 	return nil, nil
 }
@@ -80,15 +65,6 @@ func (e *Engine) listTagsOfResource(call *Call, req *api.ListTagsOfResource) (re
 	if err != nil {
 		return nil, err
 	}
-	tags := t.tags
-	return writeFunc(func(w *api.Writer) {
-		w.Array("Tags", func() {
-			for _, tag := range tags {
-				w.Element(func() {
-					w.Text("Key", tag.Key)
-					w.Text("Value", tag.Value)
-				})
-			}
-		})
-	}), nil
+	def := t.def // the reply is written after the mutex was released
+	return writeFunc(def.WriteTags), nil
 }

@@ -72,16 +72,16 @@ func (d *demand) indexName() string {
 	if d.index == nil {
 		return ""
 	}
-	return d.index.name
+	return d.index.Name
 }
 
 // reason is why the demand is refused.
 func (d *demand) reason() api.ThrottlingReason {
 	switch {
 	case d.index != nil && d.Write > 0:
-		return api.ThrottlingReason{Reason: IndexWriteThrottled, Resource: d.index.arn}
+		return api.ThrottlingReason{Reason: IndexWriteThrottled, Resource: d.index.ARN}
 	case d.index != nil:
-		return api.ThrottlingReason{Reason: IndexReadThrottled, Resource: d.index.arn}
+		return api.ThrottlingReason{Reason: IndexReadThrottled, Resource: d.index.ARN}
 	case d.Write > 0:
 		return api.ThrottlingReason{Reason: TableWriteThrottled, Resource: d.table.arn}
 	}
@@ -262,10 +262,10 @@ func (c *change) demands(w *write, factor float64) []demand {
 // partitions or, when it is a local one, of the table's.
 func (en *entryChange) demands(t *table, own []attr.Value) []demand {
 	want := func(rec *record, u capacity.Units) demand {
-		if en.index.local {
+		if en.index.Local {
 			return demand{table: t, hash: own, Units: u}
 		}
-		hash, _ := keys.Values(en.index.key.Hash, rec.item)
+		hash, _ := keys.Values(en.index.Key.Hash, rec.item)
 		return demand{table: t, index: en.index, hash: hash, Units: u}
 	}
 	switch total := en.cost(); {
@@ -373,7 +373,7 @@ func (y *tally) count(key *keys.Schema, rec *record) {
 // that found nothing went to none.
 func (y *tally) close(p *pager, units capacity.Units) {
 	d := demand{table: p.table, hash: y.hash, Units: units}
-	if p.index != nil && !p.index.local {
+	if p.index != nil && !p.index.Local {
 		d.index = p.index
 	}
 	if y.hash != nil {

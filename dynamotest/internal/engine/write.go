@@ -86,7 +86,7 @@ func (e *Engine) locate(w *write) (change, *api.Error) {
 	}
 	key, _ := t.key.Key(named)
 	c.key = string(key)
-	return c, t.checkScalars(&w.Bound)
+	return c, t.def.CheckScalars(w.Nested())
 }
 
 func (c *change) id() latch.ID { return latch.ID{Table: c.table.name, Key: c.key} }
@@ -200,8 +200,8 @@ func (c *change) planEntries() {
 	c.entries = make([]entryChange, 0, len(c.indexes))
 	for _, x := range c.indexes {
 		en := entryChange{index: x}
-		en.oldKey, en.old = x.entry(c.table, c.old)
-		en.newKey, en.new = x.entry(c.table, c.new)
+		en.oldKey, en.old = x.entry(c.old)
+		en.newKey, en.new = x.entry(c.new)
 		if en.old != nil || en.new != nil {
 			c.entries = append(c.entries, en)
 		}
@@ -214,7 +214,7 @@ func (c *change) price() {
 	c.cost = capacity.Consumed{Table: c.table.name, Base: capacity.WriteCost(max(sizeOf(c.old), sizeOf(c.new)))}
 	for _, en := range c.entries {
 		if u := en.cost(); u.Write > 0 {
-			c.cost.Indexes = append(c.cost.Indexes, capacity.IndexUnits{Index: en.index.name, Local: en.index.local, Units: u})
+			c.cost.Indexes = append(c.cost.Indexes, capacity.IndexUnits{Index: en.index.Name, Local: en.index.Local, Units: u})
 		}
 	}
 }

@@ -35,7 +35,7 @@ func writeMetrics(w *api.Writer, key attr.Map) {
 // its table has such: if it has local indexes. A condition check and a delete of
 // nothing touch none.
 func (c *change) collection(asked api.Opt[string]) attr.Map {
-	if asked.Value != "SIZE" || len(c.indexes) == 0 || !c.indexes[0].local || c.old == c.new {
+	if asked.Value != "SIZE" || len(c.indexes) == 0 || !c.indexes[0].Local || c.old == c.new {
 		return nil
 	}
 	item := itemOf(c.new)

@@ -1,0 +1,124 @@
+package catalog_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
+)
+
+// many lists n objects, each made of its number.
+func many(n int, format string) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = strings.ReplaceAll(format, "#", fmt.Sprint(i))
+	}
+	return "[" + strings.Join(all, ",") + "]"
+}
+
+// A request is refused whose parts do not fit one another.
+func TestWhatCannotBeCreated(t *testing.T) {
+	t.Parallel()
+	const (
+		id     = `"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]`
+		both   = `"KeySchema":[{"AttributeName":"id","KeyType":"HASH"},{"AttributeName":"n","KeyType":"RANGE"}]`
+		defs   = `"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"},{"AttributeName":"n","AttributeType":"N"}]`
+		all    = `"Projection":{"ProjectionType":"ALL"}`
+		byN    = `{"IndexName":"by-n","KeySchema":[{"AttributeName":"n","KeyType":"HASH"}],` + all
+		local  = `{"IndexName":"local#",` + both + `,` + all + `}`
+		demand = `"BillingMode":"PAY_PER_REQUEST"`
+	)
+	for name, tt := range map[string]struct{ members, want string }{
+		"as it should be":          {demand + "," + both + "," + defs, ""},
+		"provisioned without":      {both + "," + defs, "must both be specified when BillingMode is PROVISIONED"},
+		"on demand with":           {demand + `,"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1},` + both + "," + defs, "can be specified when BillingMode is PAY_PER_REQUEST"},
+		"an attribute twice":       {demand + "," + id + `,"AttributeDefinitions":` + many(2, `{"AttributeName":"id","AttributeType":"S"}`), "Duplicate AttributeName in AttributeDefinitions: id"},
+		"an unknown attribute":     {demand + `,"KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],` + defs, "not defined in AttributeDefinitions. Keys: [x], AttributeDefinitions: [id, n]"},
+		"a range first":            {demand + `,"KeySchema":[{"AttributeName":"id","KeyType":"RANGE"}],` + defs, "The first KeySchemaElement is not a HASH key type"},
+		"two hashes":               {demand + `,"KeySchema":[{"AttributeName":"id","KeyType":"HASH"},{"AttributeName":"n","KeyType":"HASH"}],` + defs, "The second KeySchemaElement is not a RANGE key type"},
+		"a part twice":             {demand + `,"KeySchema":[{"AttributeName":"id","KeyType":"HASH"},{"AttributeName":"id","KeyType":"RANGE"}],` + defs, "Some index key attribute have no definition"},
+		"an unused attribute":      {demand + "," + id + "," + defs, "does not exactly match number of attributes defined"},
+		"unused beside an index":   {demand + "," + id + `,"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"},{"AttributeName":"n","AttributeType":"N"},{"AttributeName":"x","AttributeType":"N"}],"GlobalSecondaryIndexes":[` + byN + `}]`, "AttributeDefinitions: [id, n, x], keys used: [id, n]"},
+		"a local one, no range":    {demand + "," + id + "," + defs + `,"LocalSecondaryIndexes":` + many(1, local), "does not have a range key, which is required"},
+		"six local ones":           {demand + "," + both + "," + defs + `,"LocalSecondaryIndexes":` + many(6, local), "exceeds per-table limit of 5"},
+		"a local one's hash":       {demand + "," + both + "," + defs + `,"LocalSecondaryIndexes":[` + byN[:len(byN)-len(all)-2] + `,{"AttributeName":"id","KeyType":"RANGE"}],` + all + `}]`, "index hash key: n, table hash key: id"},
+		"a local one's range":      {demand + "," + both + "," + defs + `,"LocalSecondaryIndexes":[{"IndexName":"local",` + id + `,` + all + `}]`, "Index KeySchema does not have a range key for index: local"},
+		"no projection":            {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[{"IndexName":"by-n",` + id + `}]`, "Unknown ProjectionType: null"},
+		"nothing included":         {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[{"IndexName":"by-n",` + id + `,"Projection":{"ProjectionType":"INCLUDE"}}]`, "NonKeyAttributes is not specified"},
+		"something included":       {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[{"IndexName":"by-n",` + id + `,"Projection":{"ProjectionType":"ALL","NonKeyAttributes":["x"]}}]`, "ProjectionType is ALL, but NonKeyAttributes is specified"},
+		"included twice":           {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[{"IndexName":"by-n",` + id + `,"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x","x"]}}]`, "Duplicate AttributeName in NonKeyAttributes: x"},
+		"an index's throughput":    {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[` + byN + `,"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1}}]`, "should not be specified for index: by-n"},
+		"an index without":         {`"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1},` + both + "," + defs + `,"GlobalSecondaryIndexes":[` + byN + `}]`, "must both be specified for index: by-n"},
+		"two indexes of one name":  {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[` + byN + `},` + byN + `}]`, "Duplicate index name: by-n"},
+		"two tags under one key":   {demand + "," + both + "," + defs + `,"Tags":[{"Key":"a","Value":"1"},{"Key":"a","Value":"2"}]`, "Duplicate tag key in Tags: a"},
+		"billing before attribute": {id + `,"AttributeDefinitions":` + many(2, `{"AttributeName":"id","AttributeType":"S"}`), "must both be specified when BillingMode is PROVISIONED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := catalog.Create(decode(t, `{"TableName":"orders",`+tt.members+`}`, new(api.CreateTable)), arn)
+			refused(t, err, tt.want)
+		})
+	}
+}
+
+// A table is described with what it holds, and its indexes with what they do.
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	table := create(t, orders)
+	now := &catalog.State{
+		Status: "ACTIVE", Held: catalog.Held{Items: 3, Bytes: 120}, Indexes: []catalog.Held{{Items: 2, Bytes: 80}, {Items: 1, Bytes: 40}},
+		Stream: &catalog.Stream{Open: true, View: "KEYS_ONLY", Label: "label", ARN: arn + "/stream/label"},
+	}
+	const stream = `"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"},`
+	want := strings.ReplaceAll(`{"TableName":"orders","TableArn":"ARN","TableId":"0001","TableStatus":"ACTIVE","CreationDateTime":1774785600.000,"ItemCount":3,"TableSizeBytes":120,`+
+		`"KeySchema":[{"AttributeName":"customer","KeyType":"HASH"},{"AttributeName":"number","KeyType":"RANGE"}],`+
+		`"AttributeDefinitions":[{"AttributeName":"customer","AttributeType":"S"},{"AttributeName":"number","AttributeType":"N"},{"AttributeName":"day","AttributeType":"S"},{"AttributeName":"city","AttributeType":"S"}],`+
+		`"ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":5,"WriteCapacityUnits":6},"DeletionProtectionEnabled":true,`+
+		`"TableClassSummary":{"TableClass":"STANDARD_INFREQUENT_ACCESS"},"SSEDescription":{"Status":"ENABLED","SSEType":"KMS","KMSMasterKeyArn":"alias/orders"},`+
+		`"OnDemandThroughput":{"MaxReadRequestUnits":100,"MaxWriteRequestUnits":200},`+stream+`"LatestStreamLabel":"label","LatestStreamArn":"ARN/stream/label",`+
+		`"LocalSecondaryIndexes":[{"IndexName":"by-day","IndexArn":"ARN/index/by-day","KeySchema":[{"AttributeName":"customer","KeyType":"HASH"},{"AttributeName":"day","KeyType":"RANGE"}],`+
+		`"Projection":{"ProjectionType":"ALL"},"ItemCount":2,"IndexSizeBytes":80}],`+
+		`"GlobalSecondaryIndexes":[{"IndexName":"by-city","IndexArn":"ARN/index/by-city","KeySchema":[{"AttributeName":"city","KeyType":"HASH"}],`+
+		`"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["total","note"]},"ItemCount":1,"IndexSizeBytes":40,"IndexStatus":"ACTIVE",`+
+		`"ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":1,"WriteCapacityUnits":2},"WarmThroughput":{"ReadUnitsPerSecond":12000,"Status":"ACTIVE"}}]}`, "ARN", arn)
+	if diff := cmp.Diff(want, object(func(w *api.Writer) { table.Describe(w, now) })); diff != "" {
+		t.Error(diff)
+	}
+	now.Stream.Open = false
+	if diff := cmp.Diff(strings.Replace(want, stream, "", 1), object(func(w *api.Writer) { table.Describe(w, now) })); diff != "" {
+		t.Errorf("with a closed stream: %s", diff)
+	}
+}
+
+// What little a table must have is described as it is.
+func TestDescribePlain(t *testing.T) {
+	t.Parallel()
+	table := create(t, plain)
+	const want = `{"TableName":"plain","TableArn":"` + arn + `","TableId":"0001","TableStatus":"ACTIVE","CreationDateTime":1774785600.000,"ItemCount":0,"TableSizeBytes":0,` +
+		`"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],` +
+		`"ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":0,"WriteCapacityUnits":0},` +
+		`"BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST","LastUpdateToPayPerRequestDateTime":1774785600.000},"DeletionProtectionEnabled":false}`
+	if diff := cmp.Diff(want, described(&table)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The request that Define writes makes the same table.
+func TestDefine(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{orders, plain} {
+		table := create(t, body)
+		again := create(t, object(func(w *api.Writer) { table.Define(w, "") }))
+		if diff := cmp.Diff(table, again); diff != "" {
+			t.Error(diff)
+		}
+	}
+	table := create(t, plain)
+	if got := object(func(w *api.Writer) { table.Define(w, "NEW_IMAGE") }); !strings.Contains(got, `"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"}`) {
+		t.Errorf("without its stream: %s", got)
+	}
+}

@@ -1,0 +1,105 @@
+package catalog
+
+import (
+	"slices"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+)
+
+// changedIndexes returns what the indexes will be.
+func (t *Table) changedIndexes(req *api.UpdateTable, onDemand bool) ([]Index, *api.Error) {
+	indexes := slices.Clone(t.Indexes)
+	for _, u := range req.Indexes {
+		switch {
+		case u.Create != nil:
+			x, err := t.addedIndex(u.Create, req.Attributes, onDemand)
+			if err != nil {
+				return nil, err
+			}
+			indexes = append(indexes, x)
+		case u.Delete.Set:
+			i, err := t.global(indexes, u.Delete.Value)
+			if err != nil {
+				return nil, err
+			}
+			indexes = slices.Delete(indexes, i, i+1)
+		case u.Update != nil:
+			i, err := t.global(indexes, u.Update.Name)
+			if err != nil {
+				return nil, err
+			}
+			if u.Update.Throughput.Set && onDemand {
+				return nil, api.InvalidParameter("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: %s when BillingMode is PAY_PER_REQUEST", u.Update.Name)
+			}
+			if indexes[i], err = indexes[i].changed(u.Update); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return billed(indexes, onDemand)
+}
+
+// global returns where a global index stands.
+func (t *Table) global(indexes []Index, name string) (int, *api.Error) {
+	i := slices.IndexFunc(indexes, func(x Index) bool { return x.Name == name && !x.Local })
+	if i < 0 {
+		return i, &api.Error{Code: api.ResourceNotFound, Message: "Requested resource not found: Index: " + name + " not found in table: " + t.Name}
+	}
+	return i, nil
+}
+
+// addedIndex returns a new index of t.
+func (t *Table) addedIndex(def *api.Index, attributes []api.AttributeDefinition, onDemand bool) (Index, *api.Error) {
+	if t.Index(def.Name) != nil {
+		return Index{}, api.InvalidParameter("Duplicate index name: %s", def.Name)
+	}
+	if err := checkGlobal(def, attributes, !onDemand); err != nil {
+		return Index{}, err
+	}
+	global := 0
+	for i := range t.Indexes {
+		if !t.Indexes[i].Local {
+			global++
+		}
+	}
+	if global >= maxGlobal {
+		return Index{}, &api.Error{Code: api.LimitExceeded, Message: "GlobalSecondaryIndex count exceeds the per-table limit of 20"}
+	}
+	return t.newIndex(def, attributes, false), nil
+}
+
+// changed returns the index with other settings.
+func (x Index) changed(u *api.Index) (Index, *api.Error) {
+	switch {
+	case !u.Throughput.Set && !u.OnDemand.Set && !u.Warm.Set:
+		return x, api.InvalidParameter("ProvisionedThroughput must be specified for index: %s", x.Name)
+	case u.Throughput.Set && u.Throughput.Value == x.Throughput:
+		return x, unchanged("index "+x.Name, x.Throughput)
+	case u.Throughput.Set:
+		x.Throughput = u.Throughput.Value
+	}
+	if u.OnDemand.Set {
+		x.Maximum = u.OnDemand
+	}
+	if u.Warm.Set {
+		x.Warm = u.Warm
+	}
+	return x, nil
+}
+
+// billed holds global indexes to the billing mode of their table: each has
+// throughput when it is provisioned, and none when it is not. It changes the
+// slice that it gets.
+func billed(indexes []Index, onDemand bool) ([]Index, *api.Error) {
+	for i := range indexes {
+		x := &indexes[i]
+		switch {
+		case x.Local || onDemand != x.Throughput.Read.Set:
+		case onDemand:
+			x.Throughput = api.Throughput{}
+		default:
+			return nil, api.InvalidParameter("ProvisionedThroughput must be specified for index: %s", x.Name)
+		}
+	}
+	return indexes, nil
+}
