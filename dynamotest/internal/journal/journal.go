@@ -29,7 +29,7 @@ import (
 // line is begun only when the one before it is safe: a torn line is the last.
 //
 // The file grows until most of what it tells of is over; then a new one is
-// begun with what there is, see journal_compact.go.
+// begun with what there is, see compact.go.
 type Journal struct {
 	owner Owner
 
@@ -282,32 +282,4 @@ func (j *Journal) takeEntries() taken {
 	t := taken{entries: j.entries, upto: j.appended}
 	j.entries = nil
 	return t
-}
-
-// A Status says what a journal is doing.
-type Status struct {
-	Size                          int64  // of the file
-	Waiting                       int    // pieces of entries that are not flushed
-	Appended                      uint64 // entries so far
-	Flushing, Compacting, Closing bool
-}
-
-// Status returns what the journal is doing.
-func (j *Journal) Status() Status {
-	closing := !j.running.TryRLock()
-	if !closing {
-		j.running.RUnlock()
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return Status{j.size, len(j.entries), j.appended, j.flushing, j.compacting, closing}
-}
-
-// WaitCompacted waits for a compaction that is under way.
-func (j *Journal) WaitCompacted() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for j.compacting {
-		j.changed.Wait()
-	}
 }
