@@ -47,6 +47,8 @@ func TestOpen(t *testing.T) {
 	head := header(journalFormat)
 	one, two, three := line("a=1"), line("b=2"), line("c=3")
 	zeros := strings.Repeat("\x00", 2*Sector)
+	long := head + line("b="+strings.Repeat("x", 3*Sector))
+	holed := long[:Sector] + zeros[:Sector] + long[2*Sector:]
 	for name, tt := range map[string]struct{ content, told, left, err string }{
 		"nothing":                  {"", "", head, ""},
 		"a part of the first line": {head[:7], "", head, ""},
@@ -58,8 +60,10 @@ func TestOpen(t *testing.T) {
 		"a torn line and zeros":    {head + one + two[:9] + zeros, "a=1", head + one, ""},
 		"no newline":               {head + one + two[:len(two)-1], "a=1 b=2", head + one + two, ""},
 		"zeros for a newline":      {head + one + two[:len(two)-1] + zeros, "a=1 b=2", head + one + two, ""},
+		"a sector of zeros":        {holed, "", head, ""},
 		"another byte":             {head + one + strings.Replace(two, "b", "x", 1), "", "", "damaged in line 3"},
 		"damage before the end":    {head + one[:20] + "x" + one[20:] + two, "", "", "damaged in line 2"},
+		"zeros before the end":     {holed + one, "", "", "damaged in line 2"},
 		"torn before the end":      {head + one + two[:len(two)/2] + "\n" + three, "", "", "damaged in line 3"},
 		"somebody's file":          {"Dear diary,\n", "", "", "not a data file of dynamotest"},
 		"a later format":           {header(journalFormat + 1), "", "", "a later version of dynamotest wrote it"},
