@@ -3,6 +3,7 @@ package engine
 import (
 	"io"
 	"log/slog"
+	"sync"
 	"testing"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
@@ -26,5 +27,40 @@ func TestARefusedUpdateBuildsNoIndex(t *testing.T) {
 		if res := e.Do(t.Context(), "UpdateTable", []byte(body)); res.Err == nil || res.Err.Code != want {
 			t.Errorf("%s: %v, want %s", body, res.Err, want)
 		}
+	}
+}
+
+// Plans are worked out and replies are written with no lock, while definitions are
+// replaced: the race detector says when they look at more than never changes.
+func TestDefinitionsAreReplacedBeside(t *testing.T) {
+	t.Parallel()
+	e := newUsers(t)
+	perform(t, e, "UpdateTable", byName)
+	const tags = `{"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/users"`
+	var beside []func()
+	for op, body := range map[string]string{
+		"DescribeTable": `{"TableName":"users"}`, "DescribeTimeToLive": `{"TableName":"users"}`, "DescribeContinuousBackups": `{"TableName":"users"}`, "ListTagsOfResource": tags + `}`,
+	} {
+		rep, err := e.perform(t.Context(), operations[op], &Call{Operation: op}, []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		beside = append(beside, func() { rep.writeTo(new(api.Writer)) })
+	}
+	p, release := holdAnna(t, e)
+	defer release()
+	beside = append(beside, p.evaluate)
+	var all sync.WaitGroup
+	for _, do := range beside {
+		all.Go(do)
+	}
+	perform(t, e, "UpdateTable", `{"TableName":"users","GlobalSecondaryIndexUpdates":[{"Update":{"IndexName":"by-name","WarmThroughput":{"ReadUnitsPerSecond":14000}}}]}`)
+	perform(t, e, "UpdateTimeToLive", `{"TableName":"users","TimeToLiveSpecification":{"AttributeName":"until","Enabled":false}}`)
+	perform(t, e, "UpdateContinuousBackups", `{"TableName":"users","PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true}}`)
+	perform(t, e, "TagResource", tags+`,"Tags":[{"Key":"team","Value":"shop"}]}`)
+	perform(t, e, "UntagResource", tags+`,"TagKeys":["team"]}`)
+	all.Wait()
+	if err := p.errs[0]; err != nil {
+		t.Error(err)
 	}
 }
