@@ -222,6 +222,55 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
+// A draw follows from the items that the request names, whatever part of their keys
+// the fault asks for and whatever other faults do.
+func TestDrawsElsewhere(t *testing.T) {
+	t.Parallel()
+	ofAnn := attr.NewMap(attr.Field{Name: "customer", Value: attr.String("ann")})
+	number := attr.NewMap(attr.Field{Name: "number", Value: attr.String("9")})
+	run := func(key attr.Map, op, first, second string, others ...fault.Fault) (lost []bool) {
+		set := fault.NewSet(nil)
+		for _, f := range append([]fault.Fault{{Effect: kind(fault.LoseReply), Key: key, Chance: 0.5, Seed: 7}}, others...) {
+			if err := set.Add(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 40 {
+			lost = append(lost, set.Transport(op, target.Decode(op, []byte(first))).Lost != 0)
+			if second != "" {
+				set.Transport(op, target.Decode(op, []byte(second)))
+			}
+		}
+		return lost
+	}
+	get := func(number string) string {
+		return `{"TableName":"orders","Key":{"customer":{"S":"ann"},"number":{"S":"` + number + `"}}}`
+	}
+	if diff := cmp.Diff(run(ofAnn, "GetItem", get("1"), ""), run(ofAnn, "GetItem", get("1"), get("2"))); diff != "" {
+		t.Errorf("another item of the partition makes a difference:\n%s", diff)
+	}
+	const update = `{"Statement":"UPDATE orders SET v = 1 WHERE customer = 'ann' AND number = '1'"}`
+	other := fault.Fault{Effect: fault.Effect{Kind: fault.Delay, Wait: time.Second}, Key: number}
+	if diff := cmp.Diff(run(nil, "ExecuteStatement", update, ""), run(nil, "ExecuteStatement", update, "", other)); diff != "" {
+		t.Errorf("another fault makes a difference:\n%s", diff)
+	}
+}
+
+// What an index holds back are writes of items: a request about the table as a whole
+// passes.
+func TestAnIndexHoldsNoTableBack(t *testing.T) {
+	t.Parallel()
+	held := fault.Fault{Effect: fault.Effect{Kind: fault.Throttle, ByIndex: "by-day"}}
+	for _, op := range api.Operations(0) {
+		about := target.Target{Table: "orders", Read: api.OperationNamed(op).Has(api.Reads)}
+		writes := api.OperationNamed(op).Has(api.Writes) || api.OperationNamed(op).Has(api.Statements)
+		got := armed(t, held).Server(op, []target.Target{about})
+		if (got.Answer != nil || got.Refuse != nil) != writes {
+			t.Errorf("%s: held back is %v, want %v", op, !writes, writes)
+		}
+	}
+}
+
 // A hint is given only if no table that passed fits the fault.
 func TestHints(t *testing.T) {
 	t.Parallel()

@@ -45,11 +45,13 @@ func (f *armed) match(c call) (hit []bool, ok bool) {
 
 // canMeet reports whether an operation can meet the effect at all.
 func (f *Fault) canMeet(op string) bool {
-	switch f.Effect.Kind {
-	case Conflict:
+	switch {
+	case f.Effect.Kind == Conflict:
 		return is(op, api.Conflicts)
-	case Unprocessed:
+	case f.Effect.Kind == Unprocessed:
 		return is(op, api.Batch)
+	case f.Effect.ByIndex != "":
+		return is(op, api.Writes) || is(op, api.Statements)
 	}
 	return true
 }
@@ -104,7 +106,7 @@ func (f *armed) draw(c call, hit []bool) float64 {
 	io.WriteString(h, c.op)
 	for i, about := range c.targets {
 		if hit[i] {
-			fmt.Fprintf(h, "\x00%s\x00%s\x00%s", about.Table, about.Index, f.identity(about).AppendJSON(nil))
+			fmt.Fprintf(h, "\x00%s\x00%s\x00%s", about.Table, about.Index, about.Key.AppendJSON(nil))
 		}
 	}
 	what := h.Sum64()
@@ -112,13 +114,13 @@ func (f *armed) draw(c call, hit []bool) float64 {
 	return rand.New(rand.NewPCG(f.Seed+f.met[what], what)).Float64()
 }
 
-// identity is the key of a target. Which attributes make a key is known of a
-// server in this process; elsewhere the fault's own Key tells.
-func (f *armed) identity(about target.Target) attr.Map {
-	if f.tables != nil || f.Key == nil {
-		return about.Key
+// sees returns a call as the fault sees it. Which attributes make a key is known of
+// a server in this process; elsewhere the fault's own Key tells, and no other's.
+func (f *armed) sees(c call, req api.Request) call {
+	if f.tables == nil && f.Key != nil {
+		c.targets = target.Elsewhere(req, names(f.Key)...)
 	}
-	return about.Key.Pick(names(f.Key)...)
+	return c
 }
 
 func names(key attr.Map) []string {

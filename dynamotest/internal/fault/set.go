@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
@@ -13,9 +12,8 @@ import (
 type Set struct {
 	tables Tables // nil on other backends
 
-	mu         sync.Mutex // guards what follows
-	faults     []*armed
-	attributes []string // that the Keys of the faults have
+	mu     sync.Mutex // guards what follows
+	faults []*armed
 }
 
 // NewSet returns an empty set for the requests to a server, whose tables are nil
@@ -30,11 +28,6 @@ func (s *Set) Add(f Fault) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, &armed{Fault: f, tables: s.tables, met: map[uint64]uint64{}})
-	for _, name := range names(f.Key) {
-		if !slices.Contains(s.attributes, name) {
-			s.attributes = append(s.attributes, name)
-		}
-	}
 	return nil
 }
 
@@ -48,12 +41,12 @@ func (s *Set) Heal() (idle []string) {
 			idle = append(idle, f.idle())
 		}
 	}
-	s.faults, s.attributes = nil, nil
+	s.faults = nil
 	return idle
 }
 
-// targets lists what a request is about. A Key is part of it whatever the tables
-// are: elsewhere an item stands for its key.
+// targets lists what a request is about, as faults without a Key see it on other
+// backends: see [armed.sees].
 func (s *Set) targets(req api.Request) []target.Target {
 	if s.tables != nil {
 		return target.Of(req, func(table string) []string {
@@ -64,8 +57,5 @@ func (s *Set) targets(req api.Request) []target.Target {
 			return keys.Names(parts)
 		})
 	}
-	s.mu.Lock()
-	attributes := slices.Clone(s.attributes)
-	s.mu.Unlock()
-	return target.Elsewhere(req, attributes...)
+	return target.Elsewhere(req)
 }

@@ -36,7 +36,7 @@ func (s *Set) Transport(op string, req api.Request) Passage {
 	var p Passage
 	var late []*armed // delays of a reply, if there is going to be one
 	for _, f := range s.faults {
-		if f.Effect.OfServer() || !f.meets(c) {
+		if f.Effect.OfServer() || !f.meets(f.sees(c, req)) {
 			continue
 		}
 		switch {

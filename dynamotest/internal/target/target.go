@@ -46,8 +46,8 @@ func Of(req api.Request, keys func(table string) []string) []Target {
 }
 
 // Elsewhere lists what a request to another backend is about, whose tables are
-// not known: an item stands for its key, and a statement names those of the
-// attributes that it holds to one value.
+// not known. Of an item to put, the attributes given stand for its key, or all if
+// none is given; a statement names those that it holds to one value.
 func Elsewhere(req api.Request, attributes ...string) []Target {
 	l := lister{names: attributes}
 	l.list(req)
@@ -57,7 +57,7 @@ func Elsewhere(req api.Request, attributes ...string) []Target {
 // A lister lists targets.
 type lister struct {
 	keys    func(table string) []string // nil when no table is known
-	names   []string                    // instead of keys, of statements
+	names   []string                    // instead of keys
 	targets []Target
 }
 
@@ -170,10 +170,8 @@ func (l *lister) page(p *api.Page) {
 
 // item names an item by the key attributes in it.
 func (l *lister) item(table string, item attr.Map) {
-	if l.keys != nil {
-		if names := l.keys(table); names != nil {
-			item = item.Pick(names...)
-		}
+	if names := l.namesOf(table); names != nil {
+		item = item.Pick(names...)
 	}
 	l.key(table, item, false)
 }
