@@ -118,9 +118,12 @@ func (s *Store) PhrasesOf(ctx context.Context, scope, name string) ([]Alias, err
 		ExpressionAttributeNames:  ofNameNames,
 		ExpressionAttributeValues: ddb.Item{":pk": item.S(partition), ":name": item.S(name)},
 	}, func(r row) { found = append(found, r.Alias) })
+	if err != nil {
+		return nil, s.wrap("PhrasesOf", err)
+	}
 	// Entries of one index key have no order of their own.
 	slices.SortFunc(found, func(a, b Alias) int { return cmp.Compare(a.Phrase, b.Phrase) })
-	return found, s.wrap("PhrasesOf", err)
+	return found, nil
 }
 
 // book is what a scope's partition holds, ready for questions. It is shared
