@@ -25,9 +25,11 @@ func TestWalksNameWhatExists(t *testing.T) {
 			}
 		}
 	}
-	rows := walkRow.FindAllStringSubmatch(read(t, "ARCHITECTURE.md"), -1)
-	if len(rows) < 30 {
-		t.Fatalf("%d steps", len(rows))
+	text := read(t, "ARCHITECTURE.md")
+	rows := walkRow.FindAllStringSubmatch(text, -1)
+	// Each walk has a head of two lines. What is not in the form of a step is not checked.
+	if lines := strings.Count(text, "\n|") - 2*strings.Count(text, "| step |"); len(rows) < 30 || len(rows) != lines {
+		t.Fatalf("%d steps in %d lines", len(rows), lines)
 	}
 	for _, row := range rows {
 		files := quoted.FindAllStringSubmatch(row[2], -1)
@@ -52,6 +54,55 @@ func TestArchitectureNamesPathsThatExist(t *testing.T) {
 		}
 		if _, err := os.Stat(m[1]); err != nil {
 			t.Errorf("ARCHITECTURE.md: %v", err)
+		}
+	}
+}
+
+// floors returns the floor of each package that a drawing names, from the top down. A
+// line begins with what the floor is for.
+func floors(drawing string) map[string]int {
+	floor := map[string]int{}
+	for i, line := range strings.Split(drawing, "\n") {
+		if parts := regexp.MustCompile(`\s{2,}`).Split(line, 2); len(parts) == 2 {
+			for _, pkg := range regexp.MustCompile(`[a-z/]+`).FindAllString(parts[1], -1) {
+				floor[pkg] = i
+			}
+		}
+	}
+	return floor
+}
+
+// The floors are drawn as they are: a package imports from below its own. dynamotest's
+// rooms may use one another.
+func TestFloorsAreDrawnAsTheyAre(t *testing.T) {
+	t.Parallel()
+	drawings := strings.Split(read(t, "ARCHITECTURE.md"), "```")
+	library, server := floors(drawings[1]), floors(drawings[3])
+	const house = "dynamotest"
+	for _, f := range sources(t) {
+		pkg := path.Dir(f.path)
+		if f.test || f.nested || pkg == "." || f.in("examples/", house+"/tools/", "internal/mutants/", "internal/golden/", "internal/pricetest/", "internal/recordtest/") {
+			continue
+		}
+		floor, same := library, pkg == "internal/rmw"
+		if f.in(house) {
+			floor, same, pkg = server, true, strings.TrimPrefix(pkg, house+"/internal/")
+			pkg = strings.TrimPrefix(pkg, house+"/cmd/dynamotest")
+		}
+		if pkg == "" {
+			continue // a command
+		}
+		from, drawn := floor[pkg]
+		if !drawn {
+			t.Errorf("ARCHITECTURE.md: %s has no floor", path.Dir(f.path))
+			continue
+		}
+		for _, spec := range f.file.Imports {
+			to, ours := strings.CutPrefix(imported(spec), module+"/")
+			at, known := floor[strings.TrimPrefix(to, house+"/internal/")]
+			if ours && (!known || at < from || at == from && !same) {
+				t.Errorf("%s: ARCHITECTURE.md does not draw %s below %s", f.at(spec), to, pkg)
+			}
 		}
 	}
 }

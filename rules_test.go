@@ -75,14 +75,19 @@ func TestHouseRules(t *testing.T) {
 	}
 }
 
-// time.Now stands once in a record package, as the default of Config.Now.
+// time.Now stands once in a record package, as the default of Config.Now. What else
+// reads the clock of the machine stands in none.
 func TestRecordPackagesReadOneClock(t *testing.T) {
 	t.Parallel()
 	now := selectors(func(of, name string) bool { return of == "time" && name == "Now" })
+	hidden := selectors(func(of, name string) bool { return of == "time" && (name == "Since" || name == "Until") })
 	for _, pkg := range recordPackages {
 		var found []string
 		for _, f := range sources(t) {
 			if f.isCode() && f.in(pkg) {
+				for _, node := range hidden(f) {
+					t.Errorf("%s: the clock is that of Config.Now", f.at(node))
+				}
 				for _, node := range now(f) {
 					found = append(found, f.at(node))
 				}
@@ -124,7 +129,14 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 		for _, decl := range f.file.Decls {
 			if fn, ok := decl.(*ast.FuncDecl); ok {
 				check(f, f.path+" "+fn.Name.Name, f.lines(fn.Pos(), fn.End()), longestFunction)
+				continue
 			}
+			ast.Inspect(decl, func(n ast.Node) bool { // functions that variables hold
+				if fn, ok := n.(*ast.FuncLit); ok {
+					check(f, f.at(fn), f.lines(fn.Pos(), fn.End()), longestFunction)
+				}
+				return true
+			})
 		}
 	}
 	for name := range long {
@@ -163,6 +175,16 @@ func (f source) lines(from, to token.Pos) int {
 	return f.fset.Position(to).Line - f.fset.Position(from).Line + 1
 }
 
+// renamed returns the name that an import has by itself, of one that f gives another.
+func (f source) renamed(name string) string {
+	for _, spec := range f.file.Imports {
+		if spec.Name != nil && spec.Name.Name == name {
+			return path.Base(imported(spec))
+		}
+	}
+	return name
+}
+
 // imports finds the imports of any of the packages.
 func imports(pkgs ...string) func(f source) []ast.Node {
 	return func(f source) []ast.Node {
@@ -187,7 +209,7 @@ func selectors(wanted func(of, name string) bool) func(f source) []ast.Node {
 		var found []ast.Node
 		ast.Inspect(f.file, func(n ast.Node) bool {
 			if s, ok := n.(*ast.SelectorExpr); ok {
-				if of, ok := s.X.(*ast.Ident); ok && wanted(of.Name, s.Sel.Name) {
+				if of, ok := s.X.(*ast.Ident); ok && wanted(f.renamed(of.Name), s.Sel.Name) {
 					found = append(found, s)
 				}
 			}

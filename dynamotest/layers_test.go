@@ -2,6 +2,7 @@ package dynamotest_test
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -135,12 +136,8 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 				t.Errorf("%s has %d lines, more than %d", file, n, mostLines)
 			}
 			set, parsed := parse(t, file)
-			for _, decl := range parsed.Decls {
-				f, ok := decl.(*ast.FuncDecl)
-				if !ok || f.Body == nil {
-					continue
-				}
-				name := path.Dir(filepath.ToSlash(file)) + ": " + f.Name.Name
+			for name, f := range functions(set, parsed) {
+				name = path.Dir(filepath.ToSlash(file)) + ": " + name
 				if n := set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1; n > mostBody {
 					t.Errorf("%s has %d lines, more than %d", name, n, mostBody)
 				}
@@ -160,9 +157,32 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 	}
 }
 
+// functions returns the functions of a file by name, and those that its variables
+// hold by the line that they begin in.
+func functions(set *token.FileSet, file *ast.File) map[string]ast.Node {
+	all := map[string]ast.Node{}
+	for _, decl := range file.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok {
+			name := f.Name.Name
+			for all[name] != nil {
+				name += "'" // a method of another type
+			}
+			all[name] = f
+			continue
+		}
+		ast.Inspect(decl, func(n ast.Node) bool {
+			if f, ok := n.(*ast.FuncLit); ok {
+				all[fmt.Sprintf("line %d", set.Position(f.Pos()).Line)] = f
+			}
+			return true
+		})
+	}
+	return all
+}
+
 // complexity counts the ways through a function: one, and one more for each
 // branch, case and operator that decides.
-func complexity(f *ast.FuncDecl) int {
+func complexity(f ast.Node) int {
 	n := 1
 	ast.Inspect(f, func(node ast.Node) bool {
 		switch node := node.(type) {
