@@ -76,7 +76,7 @@ func (f Filter) check() error {
 		return event.BadInput(pkg, "Filter.Name", "must be given with Scope and Actor: no index has an actor's activities of all names in a scope")
 	case f.Consistent && (f.Actor != "" || f.Name != ""):
 		return event.BadInput(pkg, "Filter.Consistent", "cannot be had of an index: it goes with a Scope alone")
-	case !f.From.IsZero() && !f.To.IsZero() && f.To.Before(f.From):
+	case !f.From.IsZero() && !f.To.IsZero() && before(f.To, f.From):
 		return event.BadInput(pkg, "Filter.To", "lies before From")
 	}
 	return nil

@@ -16,6 +16,10 @@ func TestRangesBeyondAllTimes(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
 	all := history(t, acts, 3)
+	filters := map[string]activity.Filter{
+		"InScope": {Scope: home}, "ByActor": {Actor: martin}, "ByName": {Scope: home, Name: "diskning"},
+		"ByActorAndName": {Scope: home, Actor: martin, Name: "diskning"},
+	}
 	for _, beyond := range []time.Time{
 		time.UnixMilli(math.MaxInt64).Add(time.Millisecond),
 		time.Date(292_278_994+1, 1, 1, 0, 0, 0, 0, time.UTC),
@@ -43,6 +47,11 @@ func TestRangesBeyondAllTimes(t *testing.T) {
 				r := activity.Range{From: tc.from, To: tc.to}
 				got := collect(t, way.walk(t.Context(), r))
 				wantOrder(t, fmt.Sprint(name, " ", what, " ", beyond.Unix()), got, tc.want, false)
+				f := filters[name]
+				f.From, f.To = tc.from, tc.to
+				if n, err := acts.Count(t.Context(), f); n != len(tc.want) || err != nil {
+					t.Errorf("%s %s %d: count is %d and %v, want %d", name, what, beyond.Unix(), n, err, len(tc.want))
+				}
 			}
 			_, err := way.page(t.Context(), activity.Range{From: beyond, To: monday})
 			wantInputError(t, err, "Range.To lies before From")
