@@ -1,15 +1,15 @@
 package target_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
-// A fault of a table finds every operation that names the table.
-func TestEveryOperationNamesItsTable(t *testing.T) {
-	t.Parallel()
+// requests returns a request of each operation about the table plain.
+func requests() map[string]string {
 	const (
 		table  = `{"TableName":"plain"}`
 		item   = `{"TableName":"plain","Item":{"id":{"S":"a"}}}`
@@ -18,7 +18,7 @@ func TestEveryOperationNamesItsTable(t *testing.T) {
 		stream = `"arn:aws:dynamodb:us-east-1:123456789012:table/plain/stream/2026-03-29T12:00:00.000`
 		insert = `{"Statement":"INSERT INTO plain VALUE {'id': 'a'}"}`
 	)
-	bodies := map[string]string{
+	return map[string]string{
 		"BatchExecuteStatement": `{"Statements":[` + insert + `]}`, "ExecuteStatement": insert, "ExecuteTransaction": `{"TransactStatements":[` + insert + `]}`,
 		"BatchGetItem":   `{"RequestItems":{"plain":{"Keys":[{"id":{"S":"a"}}]}}}`,
 		"BatchWriteItem": `{"RequestItems":{"plain":[{"DeleteRequest":{"Key":{"id":{"S":"a"}}}}]}}`,
@@ -35,14 +35,52 @@ func TestEveryOperationNamesItsTable(t *testing.T) {
 		"GetShardIterator": `{"StreamArn":` + stream + `","ShardId":"shardId-00000000000000000001","ShardIteratorType":"LATEST"}`,
 		"GetRecords":       `{"ShardIterator":` + stream + `|1|AAAA"}`,
 	}
+}
+
+func ofPlain(string) []string { return []string{"id"} }
+
+// A fault of a table finds every operation that names the table.
+func TestEveryOperationNamesItsTable(t *testing.T) {
+	t.Parallel()
+	bodies := requests()
 	for _, op := range api.Operations(0) {
 		switch op {
 		case "DescribeEndpoints", "DescribeLimits", "ListTables":
 			continue // are about none
 		}
-		targets := target.Of(target.Decode(op, []byte(bodies[op])), func(string) []string { return []string{"id"} })
+		targets := target.Of(target.Decode(op, []byte(bodies[op])), ofPlain)
 		if len(targets) != 1 || targets[0].Table != "plain" {
 			t.Errorf("%s %s: targets %v", op, bodies[op], targets)
+		}
+	}
+}
+
+// What the table of operations says of one is what its requests and its name show.
+func TestTraitsAreWhatRequestsShow(t *testing.T) {
+	t.Parallel()
+	for op, body := range requests() {
+		row, about := api.OperationNamed(op), target.Of(target.Decode(op, []byte(body)), ofPlain)[0]
+		statements := strings.HasSuffix(op, "Statement") || op == "ExecuteTransaction"
+		items := about.Key != nil || about.Read
+		for trait, want := range map[api.Trait]bool{
+			api.Consumes:     items,
+			api.NamesNoItem:  items && about.Key == nil,
+			api.Reads:        about.Read,
+			api.Writes:       about.Key != nil && !about.Read && !statements,
+			api.Statements:   statements,
+			api.Batch:        strings.HasPrefix(op, "Batch"),
+			api.Transaction:  strings.Contains(op, "Transact"),
+			api.NamesNoTable: false,
+			api.ChangesTable: !items && !strings.HasPrefix(op, "Describe") && !strings.HasPrefix(op, "List") && !strings.HasPrefix(op, "Get"),
+		} {
+			if row.Has(trait) != want {
+				t.Errorf("%s has trait %b: %v, want %v", op, trait, !want, want)
+			}
+		}
+	}
+	for _, op := range api.Operations(0) {
+		if _, named := requests()[op]; named == api.OperationNamed(op).Has(api.NamesNoTable) {
+			t.Errorf("%s names a table: %v", op, named)
 		}
 	}
 }
