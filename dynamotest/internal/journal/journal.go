@@ -45,12 +45,12 @@ type Journal struct {
 
 	running sync.RWMutex // held for reading by what may commit, until that is safe
 
-	mu         sync.Mutex // guards what follows; taken after the engine's
+	mu         sync.Mutex // guards what follows; taken after the owner's
 	changed    sync.Cond  // broadcast when the flushing or the compacting ends
 	entries    [][]byte   // appended and not flushed, in pieces, each entry followed by a comma
 	appended   uint64
 	safe       uint64 // how many of the appended entries will survive a crash
-	told       int64  // weighs all that the file tells of, see weight
+	told       int64  // weighs all that the file tells of, see Owner
 	flushing   bool
 	compacting bool
 	err        error // sticky: the file lacks what memory has
