@@ -84,6 +84,25 @@ func spanStart(t time.Time) time.Time {
 // day, which is not part of this one.
 func (z Zone) End(d Date) time.Time { return z.Start(d.AddDays(1)) }
 
+// At returns the first instant of a local day at which a clock in the zone shows
+// the time. Where clocks jump over it, that is the instant at which they jump,
+// and they show a later time; where the day is over before, it is its End.
+func (z Zone) At(d Date, c TimeOfDay) time.Time {
+	end := z.End(d)
+	for t := z.Start(d); t.Before(end); {
+		if z.Clock(t).minutes() >= c.minutes() {
+			return t
+		}
+		shown := t.Add(untilClockShows(c, t))
+		change, changes := nextChange(t)
+		if !changes || shown.Before(change) {
+			return shown
+		}
+		t = change
+	}
+	return end
+}
+
 // Week returns the bounds of the local week of t: from the start of its Monday
 // up to, and without, the start of the next.
 func (z Zone) Week(t time.Time) (start, end time.Time) { return z.WeekOf(z.Date(t)) }

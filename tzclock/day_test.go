@@ -199,3 +199,30 @@ func BenchmarkDay(b *testing.B) {
 		})
 	}
 }
+
+func TestAt(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ zone, day, clock, want string }{
+		{"Europe/Stockholm", "2026-01-15", "09:30", "2026-01-15T09:30:00+01:00"},
+		{"Europe/Stockholm", "2026-01-15", "00:00", "2026-01-15T00:00:00+01:00"},
+		{"Europe/Stockholm", "2026-03-29", "02:30", "2026-03-29T03:00:00+02:00"}, // clocks jump over it
+		{"Europe/Stockholm", "2026-03-29", "03:00", "2026-03-29T03:00:00+02:00"},
+		{"Europe/Stockholm", "2026-10-25", "02:30", "2026-10-25T02:30:00+02:00"}, // the first of two
+		{"Europe/Stockholm", "2026-10-25", "03:00", "2026-10-25T03:00:00+01:00"},
+		{"Asia/Beirut", "2022-03-27", "00:30", "2022-03-27T01:00:00+03:00"},      // the day starts at one
+		{"America/St_Johns", "2010-11-06", "23:30", "2010-11-06T23:30:00-02:30"}, // shown twice
+		{"Pacific/Apia", "2011-12-30", "12:00", "2011-12-31T00:00:00+14:00"},     // a day without length
+	} {
+		d, err := tzclock.ParseDate(tc.day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := tzclock.ParseTimeOfDay(tc.clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tzclock.MustLoad(tc.zone).At(d, c).Format(time.RFC3339); got != tc.want {
+			t.Errorf("%s: At(%s, %s) = %s, want %s", tc.zone, tc.day, tc.clock, got, tc.want)
+		}
+	}
+}

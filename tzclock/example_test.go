@@ -127,3 +127,25 @@ func ExampleQuiet() {
 	// true
 	// until 2026-03-29 07:00:00 +0200 CEST in 8h0m0s
 }
+
+// A reminder at nine, on the day on which clocks change, too.
+func ExampleZone_At() {
+	day := tzclock.Date{Year: 2026, Month: time.March, Day: 29}
+	fmt.Println(tzclock.Stockholm.At(day, tzclock.TimeOfDay{Hour: 9}))
+	fmt.Println(tzclock.Stockholm.At(day, tzclock.TimeOfDay{Hour: 2, Minute: 30})) // clocks jump over it
+	// Output:
+	// 2026-03-29 09:00:00 +0200 CEST
+	// 2026-03-29 03:00:00 +0200 CEST
+}
+
+// How long there is until nobody may be disturbed.
+func ExampleQuiet_Begins() {
+	quiet, err := tzclock.ParseQuiet("22:00-07:00")
+	if err != nil {
+		panic(err)
+	}
+	now := time.Date(2026, time.March, 29, 12, 0, 0, 0, time.UTC)
+	begins, _ := quiet.Begins(tzclock.Stockholm, now)
+	fmt.Println(begins.Sub(now))
+	// Output: 8h0m0s
+}

@@ -267,11 +267,15 @@ func checkQuiet(t *testing.T, tr *truth, zone tzclock.Zone, q tzclock.Quiet, fro
 		quiet[m] = true
 	}
 	var ends int64    // the next minute that is not quiet, once there was one
+	var begins int64  // the next minute that is quiet after one that is not
 	var wasQuiet bool // a minute later, for time runs backwards here
 	for at := to - to%60; at >= max(from, tr.start); at -= 60 {
 		isQuiet := quiet[tr.wall(at)%86400/60]
 		if !isQuiet {
 			ends = at
+		}
+		if !isQuiet && wasQuiet {
+			begins = at + 60
 		}
 		beforeChange := isQuiet != wasQuiet
 		wasQuiet = isQuiet
@@ -285,6 +289,49 @@ func checkQuiet(t *testing.T, tr *truth, zone tzclock.Zone, q tzclock.Quiet, fro
 		end, ok := q.Ends(zone, instant)
 		if ok != isQuiet || isQuiet && !end.Equal(time.Unix(ends, 0)) {
 			t.Errorf("%v: Ends(%v) = %v, %v, want %v", q, instant.In(zone.Location()), end, ok, time.Unix(ends, 0).In(zone.Location()))
+		}
+		if begin, ok := q.Begins(zone, instant); begins != 0 && (!ok || !begin.Equal(time.Unix(begins, 0))) {
+			t.Errorf("%v: Begins(%v) = %v, %v, want %v", q, instant.In(zone.Location()), begin, ok, time.Unix(begins, 0).In(zone.Location()))
+		}
+	}
+}
+
+// When a clock first shows a time on the days around each change of the clock,
+// against what it shows in each minute of them.
+func TestAtAroundChanges(t *testing.T) {
+	t.Parallel()
+	for _, tr := range readTruths(t) {
+		t.Run(tr.name, func(t *testing.T) {
+			t.Parallel()
+			zone := tr.zone(t)
+			for _, change := range tr.offsets[1:] {
+				d := zone.Date(time.Unix(change.since, 0))
+				for _, d := range []tzclock.Date{d.AddDays(-1), d, d.AddDays(1)} {
+					checkAt(t, tr, zone, d)
+				}
+			}
+		})
+	}
+}
+
+func checkAt(t *testing.T, tr *truth, zone tzclock.Zone, d tzclock.Date) {
+	t.Helper()
+	start, end := zone.Start(d).Unix(), zone.End(d).Unix()
+	first := map[int]int64{} // by the minute, the first at which a clock shows it or a later one
+	next := 0
+	for at := start; at < end; at += 60 - at%60 {
+		for ; next <= int(tr.wall(at)%86400/60) && next < 24*60; next++ {
+			first[next] = at
+		}
+	}
+	for minute := 0; minute < 24*60; minute += 5 {
+		c := tzclock.TimeOfDay{Hour: minute / 60, Minute: minute % 60}
+		want, ok := first[minute]
+		if !ok {
+			want = end
+		}
+		if got := zone.At(d, c); got.Unix() != want {
+			t.Errorf("At(%v, %v) = %v, want %v", d, c, got, time.Unix(want, 0).In(zone.Location()))
 		}
 	}
 }

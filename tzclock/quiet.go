@@ -31,6 +31,24 @@ func (c TimeOfDay) Valid() bool {
 	return 0 <= c.Hour && c.Hour < 24 && 0 <= c.Minute && c.Minute < 60
 }
 
+// MarshalText returns HH:MM.
+func (c TimeOfDay) MarshalText() ([]byte, error) {
+	if !c.Valid() {
+		return nil, event.BadInput("tzclock", "time of day", "must be from 00:00 to 23:59, is "+c.String())
+	}
+	return []byte(c.String()), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (c *TimeOfDay) UnmarshalText(text []byte) error {
+	parsed, err := ParseTimeOfDay(string(text))
+	if err != nil {
+		return err
+	}
+	*c = parsed
+	return nil
+}
+
 func (c TimeOfDay) minutes() int { return 60*c.Hour + c.Minute }
 
 // Quiet is a part of every day, from From up to, and without, To. If To is the
@@ -72,6 +90,31 @@ func (q Quiet) String() string {
 	return q.From.String() + "-" + q.To.String()
 }
 
+// MarshalText returns what [ParseQuiet] reads, and of the zero Quiet nothing.
+func (q Quiet) MarshalText() ([]byte, error) {
+	if q.IsZero() {
+		return []byte{}, nil
+	}
+	if err := q.Check("tzclock", "quiet hours"); err != nil {
+		return nil, err
+	}
+	return []byte(q.String()), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (q *Quiet) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*q = Quiet{}
+		return nil
+	}
+	parsed, err := ParseQuiet(string(text))
+	if err != nil {
+		return err
+	}
+	*q = parsed
+	return nil
+}
+
 // IsZero reports whether q is the zero Quiet, which is never.
 func (q Quiet) IsZero() bool { return q == Quiet{} }
 
@@ -86,6 +129,9 @@ func (q Quiet) Check(pkg, field string) error {
 	}
 	return nil
 }
+
+// never reports whether no time of day is quiet.
+func (q Quiet) never() bool { return q.From == q.To }
 
 // Contains reports whether it is quiet in the zone at t, by what a clock shows.
 func (q Quiet) Contains(z Zone, t time.Time) bool {
@@ -103,19 +149,47 @@ func (q Quiet) Ends(z Zone, t time.Time) (time.Time, bool) {
 	if !q.Contains(z, t) {
 		return time.Time{}, false
 	}
+	return q.turns(z, t, q.To), true
+}
+
+// Begins returns the first instant after t at which quiet hours begin, and false
+// if they never do. When it is quiet at t, they have to end before they begin
+// again: [Quiet.Ends] says when.
+func (q Quiet) Begins(z Zone, t time.Time) (time.Time, bool) {
+	if q.never() {
+		return time.Time{}, false
+	}
+	if end, quiet := q.Ends(z, t); quiet {
+		t = end
+	}
+	return q.turns(z, t, q.From), true
+}
+
+// turns returns the first instant after t at which it is quiet if it is not
+// quiet at t, and the reverse: when a clock shows the time at which it turns, or
+// is changed to one on the other side of it.
+func (q Quiet) turns(z Zone, t time.Time, at TimeOfDay) time.Time {
+	before := q.Contains(z, t)
 	for t = t.In(z.Location()); ; {
-		end := t.Add(untilClockShows(q.To, t))
-		_, change := t.ZoneBounds()
-		// Package time may report the end of the span around a leap year's
-		// 31 December before that day; no clocks change then.
-		if !change.After(t) || change.After(end) {
-			return end, true
+		turn := t.Add(untilClockShows(at, t))
+		change, changes := nextChange(t)
+		if !changes || change.After(turn) {
+			return turn
 		}
-		if !q.Contains(z, change) {
-			return change, true
+		if q.Contains(z, change) != before {
+			return change
 		}
 		t = change
 	}
+}
+
+// nextChange returns when clocks change after t, and false if they do not.
+//
+// Package time may report the end of the span around a leap year's 31 December
+// before that day; no clocks change then.
+func nextChange(t time.Time) (time.Time, bool) {
+	_, change := t.ZoneBounds()
+	return change, change.After(t)
 }
 
 // untilClockShows returns how long it takes a clock that shows t, and is not

@@ -1,6 +1,7 @@
 package tzclock_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -159,4 +160,63 @@ func FuzzQuiet(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestQuietAsText(t *testing.T) {
+	t.Parallel()
+	type doc struct {
+		Quiet, Never tzclock.Quiet
+		At           tzclock.TimeOfDay
+	}
+	in := doc{Quiet: mustQuiet(t, "22:00-07:00"), At: tzclock.TimeOfDay{Hour: 9, Minute: 5}}
+	text, err := json.Marshal(in)
+	if want := `{"Quiet":"22:00-07:00","Never":"","At":"09:05"}`; err != nil || string(text) != want {
+		t.Fatalf("got %s, %v, want %s", text, err, want)
+	}
+	out := doc{Never: in.Quiet}
+	if err := json.Unmarshal(text, &out); err != nil || out != in {
+		t.Errorf("got %v, %v", out, err)
+	}
+	for _, text := range []string{`{"Quiet":"never"}`, `{"Quiet":"22:00-22:00"}`, `{"At":""}`, `{"At":"24:00"}`} {
+		kept := in
+		if err := json.Unmarshal([]byte(text), &kept); err == nil || kept != in {
+			t.Errorf("%s: %v, and it is %v", text, err, kept)
+		}
+	}
+	if _, err := (tzclock.TimeOfDay{Hour: 24}).MarshalText(); err == nil {
+		t.Error("a time that no clock shows has a text")
+	}
+	if _, err := (tzclock.Quiet{From: in.At, To: in.At}).MarshalText(); err == nil {
+		t.Error("quiet hours that might be never or all day have a text")
+	}
+}
+
+// Times without an offset are in Stockholm.
+func TestBegins(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ quiet, at, begins string }{
+		{"22:00-07:00", "2026-01-15T21:59:59+01:00", "2026-01-15T22:00:00+01:00"},
+		{"22:00-07:00", "2026-01-15T22:00:00+01:00", "2026-01-16T22:00:00+01:00"}, // quiet already
+		{"22:00-07:00", "2026-01-16T07:00:00+01:00", "2026-01-16T22:00:00+01:00"},
+		{"22:00-07:00", "2026-03-28T21:00:00+00:00", "2026-03-29T22:00:00+02:00"},
+		{"02:15-02:45", "2026-03-29T01:00:00+01:00", "2026-03-30T02:15:00+02:00"}, // that night has no 02:15
+		{"01:30-02:30", "2026-10-25T00:00:00+02:00", "2026-10-25T01:30:00+02:00"},
+		{"01:30-02:30", "2026-10-25T01:45:00+02:00", "2026-10-25T02:00:00+01:00"}, // put back into them
+		{"02:45-04:00", "2026-10-25T02:50:00+02:00", "2026-10-25T02:45:00+01:00"}, // and out of them
+	} {
+		at, err := time.Parse(time.RFC3339, tc.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begins, ok := mustQuiet(t, tc.quiet).Begins(tzclock.Stockholm, at)
+		if !ok || begins.Format(time.RFC3339) != tc.begins {
+			t.Errorf("%s: Begins(%s) = %v, %v, want %s", tc.quiet, tc.at, begins, ok, tc.begins)
+		}
+	}
+	same := tzclock.Quiet{From: tzclock.TimeOfDay{Hour: 22}, To: tzclock.TimeOfDay{Hour: 22}}
+	for _, never := range []tzclock.Quiet{{}, same} {
+		if begins, ok := never.Begins(tzclock.Stockholm, time.Unix(0, 0)); ok || !begins.IsZero() {
+			t.Errorf("%v: what is never quiet begins at %v", never, begins)
+		}
+	}
 }

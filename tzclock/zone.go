@@ -111,6 +111,29 @@ func (z Zone) String() string {
 	return z.name
 }
 
+// MarshalText returns the name, and of the zero Zone nothing. A zone that [In]
+// made of the program's own location has no text that another program could read.
+func (z Zone) MarshalText() ([]byte, error) {
+	if z.loc != nil {
+		return nil, event.BadInput("tzclock", "zone", fmt.Sprintf("has no text: %.64q is a location of the program's own", z.name))
+	}
+	return []byte(z.name), nil
+}
+
+// UnmarshalText reads what MarshalText wrote, and refuses what [Load] does.
+func (z *Zone) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*z = Zone{}
+		return nil
+	}
+	loaded, err := Load(string(text))
+	if err != nil {
+		return err
+	}
+	*z = loaded
+	return nil
+}
+
 // Location returns the location, for formatting and for package time. It
 // panics where [Zone.Check] returns an error.
 func (z Zone) Location() *time.Location {

@@ -1,6 +1,7 @@
 package tzclock_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -182,4 +183,29 @@ func TestFirstUseIsConcurrent(t *testing.T) {
 			t.Errorf("two locations of %s", name)
 		}
 	}
+}
+
+func TestZoneAsText(t *testing.T) {
+	t.Parallel()
+	type doc struct{ Zone, Other tzclock.Zone }
+	text, err := json.Marshal(doc{Zone: tzclock.Stockholm})
+	if want := `{"Zone":"Europe/Stockholm","Other":""}`; err != nil || string(text) != want {
+		t.Fatalf("got %s, %v, want %s", text, err, want)
+	}
+	out := doc{Other: tzclock.UTC}
+	if err := json.Unmarshal(text, &out); err != nil || out.Zone != tzclock.Stockholm || !out.Other.IsZero() {
+		t.Errorf("got %v, %v", out, err)
+	}
+	kept := tzclock.UTC
+	for _, name := range []string{"Local", "Europe/Stokholm", "+02:00"} {
+		if err := kept.UnmarshalText([]byte(name)); err == nil || kept != tzclock.UTC {
+			t.Errorf("%s: %v, and the zone is %v", name, err, kept)
+		}
+	}
+	own, err := tzclock.In(time.FixedZone("office", 3600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = own.MarshalText()
+	wantBadInput(t, "own location", err, "tzclock", "zone", "has no text")
 }
