@@ -4,6 +4,7 @@
 //	func TestLimits(t *testing.T) {
 //		db := dynamotest.Open(t) // in process, or DYNAMODB_ENDPOINT
 //		limits, err := counter.New(db.Client(), db.Name("limits"), tzclock.Stockholm, nil)
+//		db.Create(limits.Table())
 //		…
 //		cost := db.Meter(func() { limits.Take(ctx, take) })
 //		cost.Want(t, dynamotest.Price{Requests: 1, WCU: 1})

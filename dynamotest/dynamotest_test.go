@@ -192,10 +192,11 @@ type recorder struct {
 	cleanups []func()
 }
 
-func (r *recorder) Helper()           {}
-func (r *recorder) Cleanup(f func())  { r.cleanups = append(r.cleanups, f) }
-func (r *recorder) Error(args ...any) { r.errors = append(r.errors, fmt.Sprint(args...)) }
-func (r *recorder) Fatal(args ...any) { r.Error(args...); runtime.Goexit() }
+func (r *recorder) Helper()                           {}
+func (r *recorder) Cleanup(f func())                  { r.cleanups = append(r.cleanups, f) }
+func (r *recorder) Error(args ...any)                 { r.errors = append(r.errors, fmt.Sprint(args...)) }
+func (r *recorder) Fatal(args ...any)                 { r.Error(args...); runtime.Goexit() }
+func (r *recorder) Fatalf(format string, args ...any) { r.Fatal(fmt.Sprintf(format, args...)) }
 func (r *recorder) Errorf(format string, args ...any) {
 	r.errors = append(r.errors, fmt.Sprintf(format, args...))
 }

@@ -218,12 +218,7 @@ func switchOnTTL(ctx context.Context, api API, table Table) error {
 	if on, err := table.ttlStands(out.TimeToLiveDescription); on || err != nil {
 		return err
 	}
-	_, err = api.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
-		TableName: aws.String(table.Name),
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{
-			AttributeName: aws.String(table.TTL), Enabled: aws.Bool(true),
-		},
-	})
+	_, err = api.UpdateTimeToLive(ctx, table.TTLInput())
 	if err == nil {
 		return nil
 	}

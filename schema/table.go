@@ -109,6 +109,18 @@ func (t Table) Input() *dynamodb.CreateTableInput {
 	return in
 }
 
+// TTLInput returns the UpdateTimeToLive request for the table, nil if nothing in
+// it expires.
+func (t Table) TTLInput() *dynamodb.UpdateTimeToLiveInput {
+	if t.TTL == "" {
+		return nil
+	}
+	return &dynamodb.UpdateTimeToLiveInput{
+		TableName:               aws.String(t.Name),
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(t.TTL), Enabled: aws.Bool(true)},
+	}
+}
+
 func keySchema(key Key) []types.KeySchemaElement {
 	schema := []types.KeySchemaElement{{AttributeName: aws.String(key.Partition.Name), KeyType: types.KeyTypeHash}}
 	if key.Sort.Name != "" {

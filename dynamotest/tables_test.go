@@ -1,0 +1,142 @@
+package dynamotest_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+var ordersTable = schema.Table{
+	Name: "orders",
+	Key:  schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")},
+	TTL:  "ttl",
+}
+
+func byDay(t schema.Table) schema.Table {
+	t.TTL = ""
+	t.Indexes = []schema.Index{{Name: "by-day", Key: schema.Key{Partition: schema.String("day")}}}
+	return t
+}
+
+// What several definitions of one table ask for stands in it, and schema, which
+// makes the same of them, finds nothing missing.
+func TestCreate(t *testing.T) {
+	db := dynamotest.Open(t)
+	one, two := ordersTable, byDay(ordersTable)
+	one.Name, two.Name = db.Name("orders"), db.Name("orders")
+	other := schema.Table{Name: db.Name("other"), Key: schema.Key{Partition: schema.Number("n")}}
+	db.Create(one, other, two)
+	if err := schema.Create(t.Context(), db.Client(), one, two, other); err != nil {
+		t.Error(err)
+	}
+	ttl, err := db.Client().DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: &one.Name})
+	if err != nil || aws.ToString(ttl.TimeToLiveDescription.AttributeName) != "ttl" {
+		t.Errorf("TTL: %v, %v", ttl, err)
+	}
+	db.Create() // nothing
+}
+
+// failure returns what a test says that fails at once.
+func failure(t *testing.T, test func(*dynamotest.DB)) string {
+	t.Helper()
+	r, ended := &recorder{TB: t}, make(chan bool)
+	go func() {
+		defer close(ended)
+		test(dynamotest.New(r, nil))
+		t.Error("the test went on")
+	}()
+	<-ended
+	r.finish()
+	return strings.Join(r.errors, "\n")
+}
+
+// What cannot be created fails the test at once, in words that say what.
+func TestCreateFailsTheTest(t *testing.T) {
+	otherKey, otherTTL, otherIndex := ordersTable, ordersTable, byDay(ordersTable)
+	otherKey.Key.Sort = schema.Number("sk")
+	otherTTL.TTL = "expires"
+	otherIndex.Indexes[0].Key.Partition = schema.String("sk")
+	for want, tables := range map[string][]dynamotest.Table{
+		"table orders is defined with two keys, pk (S), sk (S) and pk (S), sk (N)": {ordersTable, otherKey},
+		"table orders is defined with two TTL attributes, ttl and expires":         {ordersTable, otherTTL},
+		"table orders is defined with two indexes of the name by-day":              {byDay(ordersTable), ordersTable, otherIndex},
+		"Create of table stands: ": {schema.Table{Name: "stands", Key: ordersTable.Key}},
+	} {
+		got := failure(t, func(db *dynamotest.DB) {
+			db.Create(schema.Table{Name: "stands", Key: ordersTable.Key})
+			db.Create(tables...)
+		})
+		if !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestItems(t *testing.T) {
+	db := dynamotest.Open(t)
+	table := schema.Table{Name: db.Name("orders"), Key: ordersTable.Key}
+	db.Create(table)
+	if items := db.Items(table.Name); len(items) != 0 {
+		t.Errorf("%d items in an empty table", len(items))
+	}
+	for _, sk := range []string{"b", "a", "c"} {
+		_, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table.Name, Item: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: "x"}, "sk": &types.AttributeValueMemberS{Value: sk},
+			"note": &types.AttributeValueMemberS{Value: strings.Repeat("x", 390<<10)}, // three pages
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, item := range db.Items(table.Name) {
+		got = append(got, item["sk"].(*types.AttributeValueMemberS).Value)
+	}
+	if strings.Join(got, "") != "abc" {
+		t.Errorf("items %q", got)
+	}
+}
+
+func TestItemsFailsTheTest(t *testing.T) {
+	if got := failure(t, func(db *dynamotest.DB) { db.Items("nowhere") }); !strings.Contains(got, "Items of table nowhere: ") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestFailedActions(t *testing.T) {
+	db := dynamotest.Open(t)
+	table := schema.Table{Name: db.Name("orders"), Key: schema.Key{Partition: schema.String("pk")}}
+	db.Create(table)
+	put := func(pk string) types.TransactWriteItem {
+		return types.TransactWriteItem{Put: &types.Put{
+			TableName: &table.Name, Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: pk}},
+			ConditionExpression:                 aws.String("attribute_not_exists(pk)"),
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}}
+	}
+	write := func(actions ...types.TransactWriteItem) error {
+		_, err := db.Client().TransactWriteItems(context.Background(), &dynamodb.TransactWriteItemsInput{TransactItems: actions})
+		return err
+	}
+	if err := write(put("a")); err != nil {
+		t.Fatal(err)
+	}
+	failed := dynamotest.FailedActions(write(put("b"), put("a")))
+	if len(failed) != 1 || failed[0].Index != 1 || len(failed[0].Item) != 1 {
+		t.Fatalf("got %v", failed)
+	}
+	if got, want := failed[0].String(), "action 1: ConditionalCheckFailed: The conditional request failed; an item with [pk] stands there"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if other := dynamotest.FailedActions(errors.New("other")); other != nil {
+		t.Errorf("another error has %v", other)
+	}
+}
