@@ -121,12 +121,12 @@ func (s *Store) startAfter(q *query) (ddb.Item, error) {
 		}
 		key := q.prefix + position[i]
 		if !q.within(key) {
-			return nil, event.BadInput(pkg, "Cursor", "lies outside the range")
+			return nil, event.BadInput(pkg, "Range.Cursor", "lies outside the range")
 		}
 		start[attr] = q.sortKey(key)
 	}
 	if _, err := event.Parse(item.Text(start, attrID)); err != nil || item.Text(start, s.cfg.ScopeAttr) == "" {
-		return nil, event.BadInput(pkg, "Cursor", "holds no position of this query")
+		return nil, event.BadInput(pkg, "Range.Cursor", "holds no position of this query")
 	}
 	return start, nil
 }

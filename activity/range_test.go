@@ -146,7 +146,7 @@ func TestCursorsAtTheBounds(t *testing.T) {
 		for what, position := range map[string][]string{"lower": tc.below, "upper": tc.above} {
 			r.Cursor = cursor.Encode(name, position)
 			_, err := way.page(t.Context(), r)
-			wantInputError(t, err, "Cursor lies outside the range")
+			wantInputError(t, err, "Range.Cursor lies outside the range")
 			if err == nil {
 				t.Errorf("%s, beyond the %s bound", name, what)
 			}

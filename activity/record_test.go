@@ -114,7 +114,7 @@ func TestBadInputSendsNothing(t *testing.T) {
 		"Scope makes a key":        func(a *activity.Activity) { a.Scope = strings.Repeat("s", 2049) },
 		"Scope and Actor makes":    func(a *activity.Activity) { a.Scope = strings.Repeat("s", 2048) },
 		"Scope must be valid":      func(a *activity.Activity) { a.Scope = "\xff" },
-		"Actor must be a decimal":  func(a *activity.Activity) { a.Actor = "042" },
+		"Actor must be a whole decimal":  func(a *activity.Activity) { a.Actor = "042" },
 		"Name must not be empty":   func(a *activity.Activity) { a.Name = "" },
 		"Name makes a key":         func(a *activity.Activity) { a.Name = strings.Repeat("#", 340) },
 		"Name must be valid":       func(a *activity.Activity) { a.Name = "\xff" },

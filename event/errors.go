@@ -24,6 +24,9 @@ var (
 //
 //	var bad *event.InputError
 //	if errors.As(err, &bad) { … } // to the dead letters
+//
+// Of a call that writes many things look for a [*LeftoverError] first: it may hold
+// bad input of one thing beside trouble with the others.
 type InputError struct {
 	Package string // the package that refused it
 	Field   string // the argument or field at fault
@@ -46,6 +49,9 @@ func BadInput(pkg, field, reason string) error {
 // names everything of which the call cannot say that it stands, with the reason;
 // all the rest stands. What is left over may stand too, where a reply was lost.
 // Call again with it, or with everything: each write is safe to repeat.
+//
+// Judge each [Leftover].Err by itself: errors.Is and errors.As find what any of
+// them is, and one may be poison while the others will do when tried again.
 type LeftoverError struct {
 	Leftovers []Leftover // in the order of Index or, of a map, by Key
 }

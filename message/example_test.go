@@ -54,7 +54,7 @@ func ExampleStore_Save() {
 	// Output:
 	// created <nil>
 	// duplicate <nil>
-	// message: Actor must be a decimal number in its shortest form: ids are stored as numbers unless ActorType is String
+	// message: Actor must be a whole decimal number of at most 38 digits in its shortest form: ids are stored as numbers unless Config.ActorType is String
 }
 
 func ExampleStore_Get() {

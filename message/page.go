@@ -40,7 +40,7 @@ func readCursor(text string, newestFirst bool) (int64, error) {
 	}
 	seq, err := strconv.ParseInt(position[0], 10, 64)
 	if err != nil {
-		return 0, event.BadInput(pkg, "Cursor", "holds no position of this query")
+		return 0, event.BadInput(pkg, "Range.Cursor", "holds no position of this query")
 	}
 	return seq, nil
 }

@@ -178,12 +178,12 @@ func TestCursors(t *testing.T) {
 		"no cursor":              {Cursor: "4"},
 	} {
 		_, err := e.InScopePage(t.Context(), chat, r)
-		recordtest.WantBad(t, err, "message", "Cursor")
+		recordtest.WantBad(t, err, "message", "Range.Cursor")
 		if err == nil {
 			t.Errorf("%s: taken", name)
 		}
 		for _, err := range e.InScope(t.Context(), chat, r) {
-			recordtest.WantBad(t, err, "message", "Cursor")
+			recordtest.WantBad(t, err, "message", "Range.Cursor")
 		}
 	}
 	// A walk goes on from a page, and a page from a page.

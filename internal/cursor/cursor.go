@@ -40,20 +40,20 @@ func Encode(query string, position []string) string {
 // Decode reads a cursor of the given query whose position has n values. What
 // it refuses is an [event.InputError] of pkg.
 func Decode(pkg, query, cursor string, n int) ([]string, error) {
-	refuse := func(why string) ([]string, error) { return nil, event.BadInput(pkg, "Cursor", why) }
+	refuse := func(why string) ([]string, error) { return nil, event.BadInput(pkg, "Range.Cursor", why) }
 	if len(cursor) > maxLength {
 		return refuse("is too long to be a cursor")
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(raw) < 5 {
-		return refuse("is no cursor")
-	}
-	if raw[0] != version {
-		return refuse("is of another version: start again from the first page")
+		return refuse("is not a cursor")
 	}
 	body, check := raw[:len(raw)-4], raw[len(raw)-4:]
-	if binary.BigEndian.Uint32(check) != sum(query, body) {
+	switch {
+	case binary.BigEndian.Uint32(check) != sum(query, body):
 		return refuse("is damaged or belongs to another query")
+	case body[0] != version:
+		return refuse("is of another version: start again from the first page")
 	}
 	var values [][]byte
 	if err := json.Unmarshal(body[1:], &values); err != nil || len(values) != n {

@@ -57,13 +57,13 @@ func TestDecodeRefuses(t *testing.T) {
 		return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32([]byte(raw), sum))
 	}
 	for name, tc := range map[string]struct{ text, want string }{
-		"empty":           {"", "is no cursor"},
-		"not base64":      {"AQAAAAAAAA!!", "is no cursor"},
-		"a checksum only": {sealed(""), "is no cursor"},
+		"empty":           {"", "is not a cursor"},
+		"not base64":      {"AQAAAAAAAA!!", "is not a cursor"},
+		"a checksum only": {sealed(""), "is not a cursor"},
 		"a version only":  {sealed("\x01"), "holds no position"},
 		"cut":             {good[:len(good)-4], "is damaged"},
 		"changed":         {good[:8] + "x" + good[9:], "is damaged"},
-		"another version": {"B" + good[1:], "is of another version"},
+		"another version": {"B" + good[1:], "is damaged"},
 		"a later version": {sealed("\x02[\"YQ==\",\"Yg==\"]"), "is of another version"},
 		"no list":         {sealed("\x01{}"), "holds no position"},
 		"no text":         {sealed("\x01[1,2]"), "holds no position"},
@@ -74,7 +74,7 @@ func TestDecodeRefuses(t *testing.T) {
 	} {
 		var bad *event.InputError
 		_, err := cursor.Decode("activity", "q", tc.text, 2)
-		if !errors.As(err, &bad) || bad.Field != "Cursor" || !strings.Contains(bad.Reason, tc.want) {
+		if !errors.As(err, &bad) || bad.Field != "Range.Cursor" || !strings.Contains(bad.Reason, tc.want) {
 			t.Errorf("%s: %v, want one that %s", name, err, tc.want)
 		}
 	}
