@@ -94,7 +94,7 @@ func TestThrottledEntriesComeBack(t *testing.T) {
 				if got := send.do(t, db, table, "ann", "bo", "cy"); got != send.want {
 					t.Errorf("got %s, want %s", got, send.want)
 				}
-				if idle := db.Heal(); len(idle) != tt.idle {
+				if idle := db.Tap().Heal(); len(idle) != tt.idle {
 					t.Errorf("idle faults: %q", idle)
 				}
 				if n := count(t, db.Client(), table); n != tt.rows {

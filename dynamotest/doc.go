@@ -48,7 +48,7 @@
 // number or chance; chances follow from a seed, so that a run can be repeated,
 // whatever order concurrent callers come in. PartiQL statements are found by
 // what they name. Faults can be combined. A fault that never fired fails the test
-// of its [DB], for it proved nothing. A bare [Server] or [Tap] has no test to fail:
+// of its [DB], when it is healed or at the end, for it proved nothing. A bare [Server] or [Tap] has no test to fail:
 // give the server to [Use], or look at what [Tap.Heal] returns.
 //
 //	Do                         where         the caller sees

@@ -179,7 +179,7 @@ func TestFaultsChooseTheirRequests(t *testing.T) {
 	if diff := cmp.Diff([]int{1, 2}, lost); diff != "" {
 		t.Error(diff)
 	}
-	idle := db.Heal()
+	idle := db.Tap().Heal()
 	if len(idle) != 1 || !strings.Contains(idle[0], "DeleteItem") {
 		t.Errorf("idle faults: %q", idle)
 	}
@@ -417,5 +417,60 @@ func TestNamesOnAnEndpointAreTheTestsOwn(t *testing.T) {
 	}
 	if !strings.HasSuffix(db.Name("orders"), "orders") {
 		t.Errorf("Name = %s", db.Name("orders"))
+	}
+}
+
+// A fault that never fired fails the test also when it is healed before the end.
+func TestHealingAnIdleFaultFailsTheTest(t *testing.T) {
+	t.Parallel()
+	r := &recorder{TB: t}
+	db := dynamotest.New(r, nil)
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
+	db.Heal()
+	if len(r.errors) != 1 || !strings.Contains(r.errors[0], "LoseReply") {
+		t.Errorf("errors: %q", r.errors)
+	}
+	if r.finish(); len(r.errors) != 1 {
+		t.Errorf("it fails the test twice: %q", r.errors)
+	}
+}
+
+// Check says what Inject would panic with, and injects nothing.
+func TestCheckOfAFault(t *testing.T) {
+	t.Parallel()
+	srv := dynamotest.NewServer(nil)
+	for want, f := range map[string]dynamotest.Fault{
+		"<nil>":                                   {Do: dynamotest.Throttle, Op: "PutItem"},
+		"dynamotest: fault: it has no Do":         {Op: "PutItem"},
+		"there is no operation \"Putitem\"":       {Do: dynamotest.LoseReply, Op: "Putitem"},
+		"Key names no attribute; nil is any item": {Do: dynamotest.LoseReply, Key: map[string]types.AttributeValue{}},
+	} {
+		if err := srv.Tap().Check(f); !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%v: %v, want %s", &f, err, want)
+		}
+	}
+	if err := dynamotest.NewTap().Check(dynamotest.Fault{Do: dynamotest.Throttle}); err == nil {
+		t.Error("another backend can be made to throttle")
+	}
+	if idle := srv.Heal(); len(idle) != 0 {
+		t.Errorf("injected: %q", idle)
+	}
+}
+
+// A fault is told with all that it looks for.
+func TestFaultAsText(t *testing.T) {
+	t.Parallel()
+	for want, f := range map[string]dynamotest.Fault{
+		"LoseReply on request 1": {Do: dynamotest.LoseReply},
+		"Throttle as ThrottlingException by index by-day on request 3 of Op PutItem of Table orders": {
+			Do: dynamotest.Throttle.As("ThrottlingException").ByIndex("by-day"), Nth: 3, Op: "PutItem", Table: "orders",
+		},
+		"Delay on request 1 of Op Query of Index by-day by a chance of 0.01": {
+			Do: dynamotest.Delay(time.Second), Op: "Query", Index: "by-day", Chance: 0.01,
+		},
+	} {
+		if got := f.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

@@ -90,8 +90,11 @@ func (f *Fault) rule() (fault.Fault, error) {
 	if f.Do != nil {
 		rule.Effect = f.Do.effect()
 	}
-	if f.Key == nil {
+	switch {
+	case f.Key == nil:
 		return rule, nil
+	case len(f.Key) == 0:
+		return rule, fmt.Errorf("dynamotest: fault %v: Key names no attribute; nil is any item", f.Do)
 	}
 	var err error
 	if rule.Key, err = keyAttributes(f.Key); err != nil {
@@ -107,6 +110,16 @@ func (t *Tap) Inject(f Fault) {
 	if err := t.inject(f); err != nil {
 		panic(err)
 	}
+}
+
+// Check returns why Inject would panic, nil if it would not: for programs that
+// take faults from their users.
+func (t *Tap) Check(f Fault) error {
+	rule, err := f.rule()
+	if err != nil {
+		return err
+	}
+	return t.faults.Check(rule)
 }
 
 func (t *Tap) inject(f Fault) error {

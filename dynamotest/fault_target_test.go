@@ -219,7 +219,7 @@ func TestAnIndexHoldsWritesBack(t *testing.T) {
 		if err := write(t.Context(), client, "orders"); err != nil {
 			t.Errorf("%s: and then %v", op, err)
 		}
-		if idle := db.Heal(); len(idle) != 2 {
+		if idle := db.Tap().Heal(); len(idle) != 2 {
 			t.Errorf("%s: idle faults: %q", op, idle)
 		}
 	}

@@ -113,7 +113,7 @@ func TestServerFaultsAnswerInPlace(t *testing.T) {
 			if got := errorCode(put(t.Context(), once(db.Client()), table, order("ann", 1))); got != tt.code {
 				t.Errorf("got %s, want %s", got, tt.code)
 			}
-			if idle := db.Heal(); (len(idle) == 1) != (tt.code == "<nil>") {
+			if idle := db.Tap().Heal(); (len(idle) == 1) != (tt.code == "<nil>") {
 				t.Errorf("idle faults: %q", idle)
 			}
 			if n := count(t, db.Client(), table); n != tt.rows {
@@ -378,7 +378,7 @@ func tried(t *testing.T, faults ...dynamotest.Fault) (first, second string, idle
 		}
 		return fmt.Sprintf("%d left, %d rows", len(out.UnprocessedItems[table]), count(t, db.Client(), table))
 	}
-	return write(), write(), db.Heal()
+	return write(), write(), db.Tap().Heal()
 }
 
 func TestFaultsCompose(t *testing.T) {

@@ -159,8 +159,14 @@ func (db *DB) Server() *Server { return db.server }
 // Tap returns the Tap of the client.
 func (db *DB) Tap() *Tap { return db.tap }
 
-// Heal is [Tap.Heal] of the client's Tap.
-func (db *DB) Heal() (idle []string) { return db.tap.Heal() }
+// Heal removes all faults. One that never fired fails the test, as it does at the
+// test's end: [Tap.Heal] of db.Tap returns what it would say.
+func (db *DB) Heal() {
+	db.t.Helper()
+	for _, idle := range db.tap.Heal() {
+		db.t.Error("dynamotest: " + idle)
+	}
+}
 
 // Meter is [Tap.Meter] of the client's Tap.
 func (db *DB) Meter(f func()) Cost { return db.tap.Meter(f) }
@@ -182,9 +188,7 @@ func (db *DB) Inject(f Fault) {
 
 // finish fails the test for faults that proved nothing and deletes its tables.
 func (db *DB) finish() {
-	for _, idle := range db.Heal() {
-		db.t.Error("dynamotest: " + idle)
-	}
+	db.Heal()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	for name := range db.names {

@@ -109,7 +109,7 @@ func TestAStatementMeetsFaults(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
-			if idle := db.Heal(); (len(idle) == 1) != (tt.want == "<nil>") {
+			if idle := db.Tap().Heal(); (len(idle) == 1) != (tt.want == "<nil>") {
 				t.Errorf("idle faults: %q", idle)
 			}
 			if n := count(t, db.Client(), table); n != tt.rows {
@@ -160,7 +160,7 @@ func TestStatementsOfABatchMeetFaultsEach(t *testing.T) {
 			if diff := cmp.Diff(tt.want, codes); diff != "" {
 				t.Error(diff)
 			}
-			if idle := db.Heal(); len(idle) != tt.idle {
+			if idle := db.Tap().Heal(); len(idle) != tt.idle {
 				t.Errorf("idle faults: %q", idle)
 			}
 			if n := count(t, db.Client(), table); n != rows {

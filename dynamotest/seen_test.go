@@ -78,15 +78,15 @@ func TestAnIdleFaultSaysWhatPassed(t *testing.T) {
 		},
 		{
 			dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-dya"), Op: "PutItem"},
-			"Throttle on request 1 of Op PutItem of Index by-dya never fired: 0 requests matched; " + shopped + "; orders has no global index by-dya (it has by-day)",
+			"Throttle by index by-dya on request 1 of Op PutItem never fired: 0 requests matched; " + shopped + "; orders has no global index by-dya (it has by-day)",
 		},
 		{
 			dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-week"), Op: "TransactWriteItems", Table: "others"},
-			"Throttle on request 1 of Op TransactWriteItems of Table others of Index by-week never fired: 0 requests matched; " + shopped + "; others has no global index by-week (it has none)",
+			"Throttle by index by-week on request 1 of Op TransactWriteItems of Table others never fired: 0 requests matched; " + shopped + "; others has no global index by-week (it has none)",
 		},
 		{
 			dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "TransactWriteItems", Nth: 9}, // one of the two tables has it
-			"Throttle on request 9 of Op TransactWriteItems of Index by-day never fired: 1 requests matched; " + shopped,
+			"Throttle by index by-day on request 9 of Op TransactWriteItems never fired: 1 request matched; " + shopped,
 		},
 	} {
 		db := dynamotest.New(t, nil)
@@ -97,7 +97,7 @@ func TestAnIdleFaultSaysWhatPassed(t *testing.T) {
 		}
 		db.Inject(tt.fault)
 		shop(t, db.Client())
-		if diff := cmp.Diff([]string{"fault " + tt.want}, db.Heal()); diff != "" {
+		if diff := cmp.Diff([]string{"fault " + tt.want}, db.Tap().Heal()); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -112,6 +112,24 @@ func TestAnIdleFaultSaysThatNothingPassed(t *testing.T) {
 	r.finish()
 	want := []string{"dynamotest: fault LoseReply on request 1 never fired: 0 requests matched; none was seen"}
 	if diff := cmp.Diff(want, r.errors); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A Key finds no Query, whatever the Query asks for.
+func TestAnIdleKeySaysThatNothingNamedAnItem(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, nil)
+	if err := schema.Create(t.Context(), db.Client(), orders("orders")); err != nil {
+		t.Fatal(err)
+	}
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Key: orderKey("ann", 1)})
+	if _, err := db.Client().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("orders")}); err != nil {
+		t.Error(err)
+	}
+	want := "fault LoseReply on request 1 with customer with number never fired: 0 requests matched; " +
+		"seen: Scan ×1 on orders; none of these names an item, so no Key finds them"
+	if diff := cmp.Diff([]string{want}, db.Tap().Heal()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -135,7 +153,7 @@ func TestWhatPassedIsToldInShort(t *testing.T) {
 	for i := range 7 {
 		want += fmt.Sprintf("; DescribeTable ×1 on table%d", i)
 	}
-	if diff := cmp.Diff([]string{want + "; 3 others"}, db.Heal()); diff != "" {
+	if diff := cmp.Diff([]string{want + "; 3 others"}, db.Tap().Heal()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -35,14 +35,24 @@ type Fault struct {
 
 // String says what the fault is looking for.
 func (f *Fault) String() string {
-	text := fmt.Sprintf("%v on request %d", f.Effect.Kind, f.Nth)
-	for _, part := range []struct{ name, value string }{{"Op", f.Op}, {"Table", f.Table}, {"Index", cmp.Or(f.Index, f.Effect.ByIndex)}} {
+	text := f.Effect.Kind.String()
+	if f.Effect.Code != "" {
+		text += " as " + f.Effect.Code
+	}
+	if f.Effect.ByIndex != "" {
+		text += " by index " + f.Effect.ByIndex
+	}
+	text += fmt.Sprintf(" on request %d", cmp.Or(f.Nth, 1))
+	for _, part := range []struct{ name, value string }{{"Op", f.Op}, {"Table", f.Table}, {"Index", f.Index}} {
 		if part.value != "" {
 			text += " of " + part.name + " " + part.value
 		}
 	}
 	for _, field := range f.Key {
 		text += " with " + field.Name
+	}
+	if f.Chance > 0 {
+		text += fmt.Sprintf(" by a chance of %g", f.Chance)
 	}
 	return text
 }

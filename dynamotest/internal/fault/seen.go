@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
@@ -161,9 +162,25 @@ func (f *armed) compareIndexes(about target.Target) {
 
 // idle says why the test proves nothing, and what may be wrong with the fault.
 func (f *armed) idle() string {
-	text := fmt.Sprintf("fault %v never fired: %d requests matched; %v", &f.Fault, f.matched, &f.passed)
+	text := fmt.Sprintf("fault %v never fired: %s matched; %v", &f.Fault, count(f.matched, "request"), &f.passed)
 	if f.Effect.Kind == Throttle && f.Index != "" {
 		text += "; Index finds reads only, ByIndex throttles writes"
 	}
+	if f.Key != nil && f.matched == 0 && f.passed.nameNoItems() {
+		text += "; none of these names an item, so no Key finds them"
+	}
 	return text + f.keyHint.String() + f.indexHint.String()
+}
+
+// nameNoItems reports whether only requests passed that no Key can find.
+func (s *sightings) nameNoItems() bool {
+	return len(s.kinds) > 0 && s.others == 0 &&
+		!slices.ContainsFunc(s.kinds, func(k sighting) bool { return api.OperationNamed(k.op).NamesItems() })
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
