@@ -63,7 +63,7 @@ func (s *Store) Add(ctx context.Context, a Add) (Total, error) {
 		return Total{}, err
 	case stands.recorded:
 		total := w.total(stands.outcome(), stands.used)
-		total.Refunded = stands.refunded
+		total.Refunded = stands.refunded()
 		return total, nil
 	case stands.counts.recorded >= int64(s.cfg.MaxRecorded):
 		return Total{}, ErrFull

@@ -19,6 +19,7 @@ import (
 
 // null answers at once, so that what is measured is the package's own work.
 type null struct {
+	recordtest.API
 	update *dynamodb.UpdateItemInput // the last
 	get    *dynamodb.GetItemInput
 }

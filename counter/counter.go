@@ -25,6 +25,8 @@ const pkg = "counter"
 type API interface {
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
 var _ API = (*dynamodb.Client)(nil)
@@ -53,6 +55,13 @@ type Config struct {
 	ScopeAttr string
 	DateAttr  string
 
+	// CountAttr and TTLAttr name the attributes of the count and of the expiry,
+	// for a table that has them already: a count that stands there is counted on.
+	// Default to "count" and "ttl". They are part of the format: a writer that
+	// names them otherwise counts beside the others.
+	CountAttr string
+	TTLAttr   string
+
 	// MaxRecorded bounds the events recorded in one row, refunded ones
 	// included, and with them what a write costs: about 1 WCU for each 25.
 	// Defaults to 1000; at most 7000.
@@ -77,6 +86,12 @@ func (c *Config) fill() {
 	if c.DateAttr == "" {
 		c.DateAttr = "date"
 	}
+	if c.CountAttr == "" {
+		c.CountAttr = "count"
+	}
+	if c.TTLAttr == "" {
+		c.TTLAttr = "ttl"
+	}
 	if c.MaxRecorded == 0 {
 		c.MaxRecorded = 1000
 	}
@@ -86,15 +101,21 @@ func (c *Config) fill() {
 }
 
 func (c *Config) validate() error {
-	names := map[string]bool{attrCount: true, attrUpdatedAt: true, attrTTL: true, attrRecorded: true}
-	for _, attr := range []struct{ field, name string }{{"ScopeAttr", c.ScopeAttr}, {"DateAttr", c.DateAttr}} {
+	const fixed = "another attribute of the row"
+	names := map[string]string{attrUpdatedAt: fixed, attrRecorded: fixed} // and whose they are
+	for _, attr := range []struct{ field, name string }{
+		{"CountAttr", c.CountAttr}, {"TTLAttr", c.TTLAttr}, {"ScopeAttr", c.ScopeAttr}, {"DateAttr", c.DateAttr},
+	} {
 		if err := check.Attribute(pkg, "Config."+attr.field, attr.name); err != nil {
 			return err
 		}
-		if names[attr.name] || strings.HasPrefix(attr.name, entryPrefix) {
-			return event.BadInput(pkg, "Config."+attr.field, "is the name of another attribute of the row")
+		if strings.HasPrefix(attr.name, entryPrefix) {
+			return event.BadInput(pkg, "Config."+attr.field, "must not begin with e_, as the attributes of events do")
 		}
-		names[attr.name] = true
+		if other, taken := names[attr.name]; taken {
+			return event.BadInput(pkg, "Config."+attr.field, "is the name of "+other+", too")
+		}
+		names[attr.name] = "Config." + attr.field
 	}
 	if c.MaxRecorded < 1 || c.MaxRecorded > mostRecorded {
 		return event.BadInput(pkg, "Config.MaxRecorded", "must be 1 to 7000")
@@ -111,6 +132,8 @@ type Store struct {
 	table string
 	zone  tzclock.Zone
 	cfg   Config
+
+	getNames map[string]string // of what Get reads
 
 	last atomic.Pointer[localDay] // of the last event
 }
@@ -139,6 +162,9 @@ func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) 
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
+	s.getNames = map[string]string{
+		"#count": s.cfg.CountAttr, "#recorded": attrRecorded, "#updatedAt": attrUpdatedAt, "#ttl": s.cfg.TTLAttr,
+	}
 	return s, nil
 }
 
@@ -148,6 +174,6 @@ func (s *Store) Table() schema.Table {
 	return schema.Table{
 		Name: s.table,
 		Key:  schema.Key{Partition: schema.String(s.cfg.ScopeAttr), Sort: schema.String(s.cfg.DateAttr)},
-		TTL:  attrTTL,
+		TTL:  s.cfg.TTLAttr,
 	}
 }

@@ -143,6 +143,14 @@ func TestEveryWriteSetsTheTTL(t *testing.T) {
 			_, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon})
 			return err
 		}},
+		{"Adjust", func() error {
+			_, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: message(t, noon, 2), To: 1})
+			return err
+		}},
+		{"a tombstone", func() error {
+			_, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: message(t, noon, 3), Tombstone: true})
+			return err
+		}},
 	} {
 		if row := e.row(t, day); row != nil {
 			row["ttl"] = item.Digits("1") // what another writer may have left
@@ -182,6 +190,15 @@ func TestTooOld(t *testing.T) {
 			}
 			if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev}); !errors.Is(err, event.ErrTooOld) {
 				t.Errorf("Refund at %s: %v, want ErrTooOld", now, err)
+			}
+			if _, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, To: 2, Cap: 3}); !errors.Is(err, event.ErrTooOld) {
+				t.Errorf("Adjust at %s: %v, want ErrTooOld", now, err)
+			}
+			if item, err := e.TakeItem(counter.Take{Key: chat, Event: ev, Cap: 3}); !errors.Is(err, event.ErrTooOld) || item != nil {
+				t.Errorf("TakeItem at %s: %v, want ErrTooOld", now, err)
+			}
+			if item, err := e.RefundItem(counter.Refund{Key: chat, Event: ev}); !errors.Is(err, event.ErrTooOld) || item != nil {
+				t.Errorf("RefundItem at %s: %v, want ErrTooOld", now, err)
 			}
 			if _, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon}); !errors.Is(err, event.ErrTooOld) {
 				t.Errorf("AddUnkeyed at %s: %v, want ErrTooOld", now, err)

@@ -22,10 +22,6 @@ type Count struct {
 
 const getProjection = "#count, #recorded, #updatedAt, #ttl"
 
-var getNames = map[string]string{
-	"#count": attrCount, "#recorded": attrRecorded, "#updatedAt": attrUpdatedAt, "#ttl": attrTTL,
-}
-
 // Get returns the count of a key and day, consistently: it holds all that was
 // answered before. A day without a row counts zero, and so does one whose row
 // has expired, deleted or not. A row with the earlier ttl of an older system
@@ -44,7 +40,7 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 		Key:                      s.rowKey(key, item.S(day.String())),
 		ConsistentRead:           aws.Bool(true),
 		ProjectionExpression:     aws.String(getProjection),
-		ExpressionAttributeNames: getNames,
+		ExpressionAttributeNames: s.getNames,
 	})
 	if err != nil {
 		return Count{}, s.wrap("Get", err)
@@ -52,7 +48,7 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 	if s.expired(out.Item, day) {
 		return Count{}, nil
 	}
-	c, err := readCounts(out.Item)
+	c, err := s.readCounts(out.Item)
 	if err != nil {
 		return Count{}, s.wrap("Get", err)
 	}
@@ -68,5 +64,5 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 // Take from counting on.
 func (s *Store) expired(row ddb.Item, day tzclock.Date) bool {
 	now := s.cfg.Now()
-	return item.Expired(row, attrTTL, now) && !now.Before(s.zone.End(day).Add(Retention))
+	return item.Expired(row, s.cfg.TTLAttr, now) && !now.Before(s.zone.End(day).Add(Retention))
 }

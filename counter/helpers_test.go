@@ -61,6 +61,24 @@ func (e *env) take(t testing.TB, ev event.Event, most int64) counter.Grant {
 	return grant
 }
 
+func (e *env) takeItem(t testing.TB, take counter.Take) *counter.TakeItem {
+	t.Helper()
+	i, err := e.TakeItem(take)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func (e *env) refundItem(t testing.TB, refund counter.Refund) *counter.RefundItem {
+	t.Helper()
+	i, err := e.RefundItem(refund)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
 func (e *env) get(t testing.TB, day tzclock.Date) counter.Count {
 	t.Helper()
 	count, err := e.Get(t.Context(), chat, day)
@@ -91,7 +109,8 @@ func sum(t testing.TB, row ddb.Item) (held, events int64) {
 		}
 		events++
 		var weight int64
-		if _, err := fmt.Sscanf(value.(*types.AttributeValueMemberS).Value, "%d~", &weight); err != nil {
+		text := strings.TrimPrefix(value.(*types.AttributeValueMemberS).Value, "=")
+		if _, err := fmt.Sscanf(text, "%d~", &weight); err != nil {
 			t.Fatal(err)
 		}
 		held += max(0, weight)

@@ -14,12 +14,11 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// The attributes of a row besides its key. Each recorded event has one of its
-// own, named entryPrefix and the event's text.
+// The attributes of a row that have the same names in every table. Each recorded
+// event has one of its own, named entryPrefix and the event's text. The names of
+// the key, the count and the TTL are the Config's.
 const (
-	attrCount     = "count"
 	attrUpdatedAt = "updatedAt"
-	attrTTL       = "ttl"
 	attrRecorded  = "recorded"
 	entryPrefix   = "e_"
 )
@@ -31,30 +30,43 @@ const (
 	nonceText = 11
 )
 
-// entry is what a row keeps of an event: "<weight>~<nonce>", and after a
-// refund the tombstone "-<weight>~<nonce>". The nonce is that of the call that
-// wrote it, so that the call knows its own work again.
+// state is what has become of an event, and what its entry begins with.
+type state string
+
+const (
+	held     state = ""  // by Take or Add
+	settled  state = "=" // by Adjust, for good
+	refunded state = "-" // a tombstone
+)
+
+// entry is what a row keeps of an event: its state, then "<weight>~<nonce>". The
+// nonce is that of the call that wrote it, so that the call knows its own work
+// again.
 type entry struct {
-	weight   int64
-	refunded bool
-	nonce    string
+	state  state
+	weight int64
+	nonce  string
 }
 
 // String writes the form in the row.
 func (e entry) String() string {
-	if e.refunded {
-		return "-" + e.held() + e.nonce
-	}
-	return e.held() + e.nonce
+	return string(e.state) + strconv.FormatInt(e.weight, 10) + "~" + e.nonce
 }
 
-// held is what the entry begins with until it is refunded, whoever wrote it.
-func (e entry) held() string { return strconv.FormatInt(e.weight, 10) + "~" }
+// start is what an entry of the state and weight begins with, whoever wrote it.
+func start(st state, weight int64) string {
+	return string(st) + strconv.FormatInt(weight, 10) + "~"
+}
 
 // parseEntry reads what String wrote, and nothing else.
 func parseEntry(text string) (entry, error) {
 	var e entry
-	text, e.refunded = strings.CutPrefix(text, "-")
+	for _, st := range []state{settled, refunded} {
+		if rest, ok := strings.CutPrefix(text, string(st)); ok {
+			text, e.state = rest, st
+			break
+		}
+	}
 	digits, nonce, _ := strings.Cut(text, "~")
 	weight, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || weight < 1 || weight > mostWeight || strconv.FormatInt(weight, 10) != digits {
@@ -100,8 +112,8 @@ type counts struct {
 	recorded int64
 }
 
-func readCounts(row ddb.Item) (counts, error) {
-	used, err := item.Int(row, attrCount)
+func (s *Store) readCounts(row ddb.Item) (counts, error) {
+	used, err := item.Int(row, s.cfg.CountAttr)
 	if err != nil {
 		return counts{}, err
 	}

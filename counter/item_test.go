@@ -17,12 +17,15 @@ import (
 )
 
 // Law: what String writes, parseEntry reads back, and entries that differ are
-// written differently. Only a held entry begins with what a refund asks for.
+// written differently. An entry begins with what is asked of its state and weight,
+// and with nothing that is asked of another's.
 func FuzzEntryRoundTrip(f *testing.F) {
-	f.Add(int64(1), false, []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))
-	f.Add(int64(10), true, []byte("\xff\xff\xff\xff\xff\xff\xff\xff"))
-	f.Add(int64(mostWeight), true, []byte("~-1~-1~-"))
-	f.Fuzz(func(t *testing.T, weight int64, refunded bool, random []byte) {
+	f.Add(int64(1), uint8(0), []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add(int64(10), uint8(1), []byte("\xff\xff\xff\xff\xff\xff\xff\xff"))
+	f.Add(int64(mostWeight), uint8(2), []byte("~-1~-1~="))
+	f.Fuzz(func(t *testing.T, weight int64, n uint8, random []byte) {
+		states := []state{held, settled, refunded}
+		st := states[int(n)%len(states)]
 		if weight < 1 || weight > mostWeight || len(random) < nonceSize {
 			return
 		}
@@ -30,16 +33,20 @@ func FuzzEntryRoundTrip(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := entry{weight: weight, refunded: refunded, nonce: nonce}
+		e := entry{state: st, weight: weight, nonce: nonce}
 		got, err := parseEntry(e.String())
 		if err != nil || got != e {
 			t.Errorf("parseEntry(%q) = %+v, %v, want %+v", e, got, err, e)
 		}
-		if strings.HasPrefix(e.String(), e.held()) == refunded {
-			t.Errorf("%q begins with %q", e, e.held())
-		}
-		if other := (entry{weight: weight + 1, nonce: nonce}); strings.HasPrefix(e.String(), other.held()) {
-			t.Errorf("%q begins with %q", e, other.held())
+		for _, other := range states {
+			if begins := strings.HasPrefix(e.String(), start(other, weight)); begins != (other == st) {
+				t.Errorf("%q begins with %q: %v", e, start(other, weight), begins)
+			}
+			for _, w := range []int64{weight + 1, weight * 10, weight / 10} {
+				if strings.HasPrefix(e.String(), start(other, w)) {
+					t.Errorf("%q begins with %q", e, start(other, w))
+				}
+			}
 		}
 	})
 }
@@ -47,7 +54,7 @@ func FuzzEntryRoundTrip(f *testing.F) {
 // Law: what parseEntry reads, String writes back: there is one form.
 func FuzzParseEntry(f *testing.F) {
 	for _, text := range []string{
-		"1~kQ0hF3vbl2E", "-2~Zm9vYmFyYmE", "", "-", "~", "1~", "01~kQ0hF3vbl2E", "+1~kQ0hF3vbl2E", "0~kQ0hF3vbl2E",
+		"1~kQ0hF3vbl2E", "-2~Zm9vYmFyYmE", "=7~Zm9vYmFyYmE", "=-2~Zm9vYmFyYmE", "", "-", "~", "1~", "01~kQ0hF3vbl2E", "+1~kQ0hF3vbl2E", "0~kQ0hF3vbl2E",
 		"--1~kQ0hF3vbl2E", "1000000000001~kQ0hF3vbl2E", "1~kQ0hF3vbl2F", "1~kQ0hF3vbl2E=", "1~kQ0h\nF3vbl2E", "1~kQ0hF3vbl2E~",
 	} {
 		f.Add(text)
@@ -63,7 +70,7 @@ func TestParseEntryRefuses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"", "-", "1", "~kQ0hF3vbl2E", "1~", "1~short", "1~kQ0hF3vbl2EA", "0~kQ0hF3vbl2E", "01~kQ0hF3vbl2E",
-		"+1~kQ0hF3vbl2E", "--1~kQ0hF3vbl2E", "1.0~kQ0hF3vbl2E", "1000000000001~kQ0hF3vbl2E", "1~kQ0h+3vbl2E",
+		"+1~kQ0hF3vbl2E", "--1~kQ0hF3vbl2E", "==1~kQ0hF3vbl2E", "-=1~kQ0hF3vbl2E", "=-1~kQ0hF3vbl2E", "=0~kQ0hF3vbl2E", "1.0~kQ0hF3vbl2E", "1000000000001~kQ0hF3vbl2E", "1~kQ0h+3vbl2E",
 		"1~kQ0h\nF3vbl2E", "1~kQ0h\nF3vbl2", // base64 skips line breaks
 	} {
 		if e, err := parseEntry(text); err == nil {
@@ -86,7 +93,7 @@ func TestSizes(t *testing.T) {
 		t.Errorf("an entry is %d bytes", got)
 	}
 	const base = 2048 + 1024 + 1024 // the longest keys and names, and the figures
-	if got := mostRecorded*size(entry{weight: mostWeight, refunded: true, nonce: nonce}) + base; got > item.MaxSize {
+	if got := mostRecorded*size(entry{state: refunded, weight: mostWeight, nonce: nonce}) + base; got > item.MaxSize {
 		t.Errorf("the longest row is %d bytes", got)
 	}
 }
@@ -116,11 +123,19 @@ func TestNewRefuses(t *testing.T) {
 	}
 	good := func() args { return args{api: noAPI{}, table: "limits", zone: tzclock.UTC} }
 	for field, spoil := range map[string][]func(*args){
-		"api":                {func(a *args) { a.api = nil }},
-		"table":              {func(a *args) { a.table = "" }, func(a *args) { a.table = "a b c" }},
-		"zone":               {func(a *args) { a.zone = tzclock.Zone{} }},
-		"Config.ScopeAttr":   {func(a *args) { a.cfg.ScopeAttr = "count" }, func(a *args) { a.cfg.ScopeAttr = "e_x" }, func(a *args) { a.cfg.ScopeAttr = "\xff" }},
-		"Config.DateAttr":    {func(a *args) { a.cfg.DateAttr = "chatId" }, func(a *args) { a.cfg.DateAttr = "ttl" }},
+		"api":              {func(a *args) { a.api = nil }},
+		"table":            {func(a *args) { a.table = "" }, func(a *args) { a.table = "a b c" }},
+		"zone":             {func(a *args) { a.zone = tzclock.Zone{} }},
+		"Config.ScopeAttr": {func(a *args) { a.cfg.ScopeAttr = "count" }, func(a *args) { a.cfg.TTLAttr, a.cfg.ScopeAttr = "day", "day" }, func(a *args) { a.cfg.ScopeAttr = "e_x" }, func(a *args) { a.cfg.ScopeAttr = "\xff" }},
+		"Config.DateAttr":  {func(a *args) { a.cfg.DateAttr = "chatId" }, func(a *args) { a.cfg.DateAttr = "updatedAt" }, func(a *args) { a.cfg.CountAttr = "date" }},
+		"Config.CountAttr": {
+			func(a *args) { a.cfg.CountAttr = "recorded" }, func(a *args) { a.cfg.CountAttr = "updatedAt" },
+			func(a *args) { a.cfg.CountAttr = "e_" }, func(a *args) { a.cfg.CountAttr = "\xff" },
+		},
+		"Config.TTLAttr": {
+			func(a *args) { a.cfg.TTLAttr = "count" }, func(a *args) { a.cfg.TTLAttr = "e_ttl" },
+			func(a *args) { a.cfg.CountAttr, a.cfg.TTLAttr = "used", "used" }, func(a *args) { a.cfg.TTLAttr = strings.Repeat("t", 256) },
+		},
 		"Config.MaxRecorded": {func(a *args) { a.cfg.MaxRecorded = -1 }, func(a *args) { a.cfg.MaxRecorded = 7001 }},
 		"Config.MaxSkew":     {func(a *args) { a.cfg.MaxSkew = -1 }, func(a *args) { a.cfg.MaxSkew = 25 * time.Hour }},
 	} {
@@ -170,10 +185,11 @@ func TestReadingStrangeRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &Store{table: "limits"}
+	s.cfg.fill()
 	w := keyed{event: ev, entry: entry{weight: 1, nonce: strings.Repeat("A", nonceText)}}
 	for name, row := range map[string]ddb.Item{
-		"count is text":      {attrCount: item.S("3")},
-		"count is a half":    {attrCount: item.F(0.5)},
+		"count is text":      {"count": item.S("3")},
+		"count is a half":    {"count": item.F(0.5)},
 		"recorded is text":   {attrRecorded: item.S("3")},
 		"entry is a number":  {entryName(ev): item.N(1)},
 		"entry has no nonce": {entryName(ev): item.S("1~")},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
@@ -18,6 +20,9 @@ func TestPrices(t *testing.T) {
 		e.take(t, message(t, noon, i), 100)
 	}
 	e.take(t, held, 100)
+	if _, err := e.Add(t.Context(), counter.Add{Key: "settled", Event: held, Weight: 10}); err != nil {
+		t.Fatal(err)
+	}
 	pricetest.Run(t, e.db, []pricetest.Case{
 		{Func: "Store.Take", Call: func(ctx context.Context) error {
 			_, err := e.Take(ctx, counter.Take{Key: chat, Event: message(t, noon, "the 22nd"), Cap: 100})
@@ -37,6 +42,28 @@ func TestPrices(t *testing.T) {
 		}},
 		{Func: "Store.Get", Call: func(ctx context.Context) error {
 			_, err := e.Get(ctx, chat, day)
+			return err
+		}},
+		{Func: "Store.Adjust", Call: func(ctx context.Context) error {
+			_, err := e.Adjust(ctx, counter.Adjust{Key: "settled", Event: held, From: 10, To: 7})
+			return err
+		}},
+		{
+			Func: "Store.Refund", In: "Tombstone",
+			Call: func(ctx context.Context) error {
+				_, err := e.Refund(ctx, counter.Refund{Key: "first", Event: message(t, noon, 1), Tombstone: true})
+				return err
+			},
+			Local: &dynamotest.Price{Requests: 2, WCU: 1}, Why: "a refused write tells no capacity",
+		},
+		{Func: "Store.TakeItem", Actions: func() []types.TransactWriteItem {
+			return []types.TransactWriteItem{e.takeItem(t, counter.Take{Key: "bought", Event: message(t, noon, 1), Cap: 3}).Item}
+		}},
+		{Func: "Store.RefundItem", Actions: func() []types.TransactWriteItem {
+			return []types.TransactWriteItem{e.refundItem(t, counter.Refund{Key: "bought", Event: message(t, noon, 1)}).Item}
+		}},
+		{Func: "Store.Erase", Call: func(ctx context.Context) error {
+			_, err := e.Erase(ctx, "bought")
 			return err
 		}},
 	})

@@ -6,11 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -91,6 +93,70 @@ func TestWeights(t *testing.T) {
 		grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, step.id), Cap: 5, Weight: step.weight})
 		if err != nil || grant.OK != step.ok || grant.Used != step.used || grant.Remaining != 5-step.used {
 			t.Errorf("event %d of weight %d: %+v, %v", step.id, step.weight, grant, err)
+		}
+	}
+}
+
+// What can never be granted is refused: a day without a row refuses it, too, and
+// is left without one. What was granted under a higher cap holds.
+func TestNoRoomAtAll(t *testing.T) {
+	t.Parallel()
+	for name, take := range map[string]counter.Take{
+		"cap 0":                  {},
+		"a weight above the cap": {Cap: 3, Weight: 4},
+	} {
+		e := open(t, counter.Config{MaxRecorded: 1})
+		take.Key, take.Event = chat, message(t, noon, 1)
+		want := counter.Grant{Cap: take.Cap, Remaining: take.Cap, Day: day, ResetsAt: tzclock.Stockholm.End(day)}
+		if grant, err := e.Take(t.Context(), take); err != nil || grant != want {
+			t.Errorf("%s, no row: %+v, %v, want %+v", name, grant, err, want)
+		}
+		if row := e.row(t, day); row != nil {
+			t.Errorf("%s: a refusal has left %v", name, row)
+		}
+		higher := take
+		higher.Cap = 10
+		if grant, err := e.Take(t.Context(), higher); err != nil || !grant.First() {
+			t.Errorf("%s: under a higher cap %+v, %v", name, grant, err)
+		}
+		if grant, err := e.Take(t.Context(), take); err != nil || !grant.OK || grant.First() || grant.Outcome != event.Duplicate || grant.Used != max(1, take.Weight) || grant.Cap != take.Cap {
+			t.Errorf("%s, granted before: %+v, %v", name, grant, err)
+		}
+		take.Event = message(t, noon, 2) // of a full row, which is the lesser reason
+		if grant, err := e.Take(t.Context(), take); err != nil || grant.OK || grant.Outcome != 0 || grant.Used != max(1, take.Weight) {
+			t.Errorf("%s, another: %+v, %v", name, grant, err)
+		}
+	}
+}
+
+// A count below zero, which another system left, makes room that no cap of 0
+// has; the bound of recorded events stands.
+func TestNoRoomBelowZero(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{MaxRecorded: 1})
+	e.put(t, map[string]types.AttributeValue{"chatId": item.S(chat), "date": item.S(day.String()), "count": item.Digits("-2")})
+	if grant := e.take(t, message(t, noon, 1), 0); !grant.First() || grant.Used != -1 {
+		t.Errorf("the first: %+v", grant)
+	}
+	if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 2)}); !errors.Is(err, counter.ErrFull) {
+		t.Errorf("a full row: %+v, %v, want ErrFull", grant, err)
+	}
+}
+
+// First is what may be acted upon once.
+func TestFirst(t *testing.T) {
+	t.Parallel()
+	for grant, want := range map[counter.Grant]bool{
+		{OK: true, Outcome: event.Created}:         true,
+		{OK: true, Outcome: event.Duplicate}:       false,
+		{Outcome: event.Duplicate, Refunded: true}: false,
+		{Outcome: event.Created}:                   false,
+		{}:                                         false,
+		{OK: true}:                                 false,
+		{OK: true, Outcome: event.Created, Used: 3, Cap: 10}: true,
+	} {
+		if got := grant.First(); got != want {
+			t.Errorf("%+v: %v", grant, got)
 		}
 	}
 }
@@ -209,11 +275,9 @@ func TestBadInputSendsNothing(t *testing.T) {
 			{Key: chat, Event: message(t, noon.Add(time.Hour+time.Second), 1), Cap: 3},
 		},
 		"Cap": {
-			{Key: chat, Event: ev},
-			{Key: chat, Event: ev, Cap: -3},
+			{Key: chat, Event: ev, Cap: -1},
 		},
 		"Weight": {
-			{Key: chat, Event: ev, Cap: 3, Weight: 4},
 			{Key: chat, Event: ev, Cap: 3, Weight: -1},
 			{Key: chat, Event: ev, Cap: 1e15, Weight: 1e12 + 1},
 		},
@@ -221,18 +285,36 @@ func TestBadInputSendsNothing(t *testing.T) {
 		for _, take := range takes {
 			_, err := s.Take(t.Context(), take)
 			wantBad(t, err, field)
+			_, err = s.TakeItem(take)
+			wantBad(t, err, field)
 			if field == "Cap" {
 				continue
 			}
-			if take.Weight > take.Cap {
-				continue // no limit but for Take
-			}
 			_, err = s.Add(t.Context(), counter.Add{Key: take.Key, Event: take.Event, Weight: take.Weight})
 			wantBad(t, err, field)
-			_, err = s.Refund(t.Context(), counter.Refund{Key: take.Key, Event: take.Event, Weight: take.Weight})
+			refund := counter.Refund{Key: take.Key, Event: take.Event, Weight: take.Weight}
+			_, err = s.Refund(t.Context(), refund)
+			wantBad(t, err, field)
+			_, err = s.RefundItem(refund)
 			wantBad(t, err, field)
 		}
 	}
+	for field, adjusts := range map[string][]counter.Adjust{
+		"Key":   {{Event: ev, To: 1, Cap: 3}},
+		"Event": {{Key: chat, To: 1, Cap: 3}},
+		"From":  {{Key: chat, Event: ev, From: -1, To: 1}, {Key: chat, Event: ev, From: 1e12 + 1, To: 1}},
+		"To":    {{Key: chat, Event: ev}, {Key: chat, Event: ev, To: -1}, {Key: chat, Event: ev, To: 1e12 + 1}},
+		"Cap":   {{Key: chat, Event: ev, To: 1, Cap: -1}},
+	} {
+		for _, adjust := range adjusts {
+			_, err := s.Adjust(t.Context(), adjust)
+			wantBad(t, err, field)
+		}
+	}
+	_, err = s.RefundItem(counter.Refund{Key: chat, Event: ev, Tombstone: true})
+	wantBad(t, err, "Tombstone")
+	_, err = s.Erase(t.Context(), "")
+	wantBad(t, err, "key")
 	_, err = s.Get(t.Context(), "", day)
 	wantBad(t, err, "key")
 	_, err = s.Get(t.Context(), chat, tzclock.Date{Year: 2026, Month: 2, Day: 30})
@@ -283,6 +365,14 @@ func TestErrorsNameMethodAndTableButNoKey(t *testing.T) {
 		},
 		"AddUnkeyed": func() error {
 			_, err := s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: key, At: now})
+			return err
+		},
+		"Adjust": func() error {
+			_, err := s.Adjust(t.Context(), counter.Adjust{Key: key, Event: message(t, now, 1), To: 1})
+			return err
+		},
+		"Erase": func() error {
+			_, err := s.Erase(t.Context(), key)
 			return err
 		},
 		"Get": func() error {

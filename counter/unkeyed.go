@@ -37,7 +37,7 @@ const unkeyedUpdate = "SET #updatedAt = :now, #ttl = :ttl ADD #count :weight"
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each.
 func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 	now := s.cfg.Now()
-	weight, err := weightOf(a.Weight)
+	weight, err := weightOf("Weight", a.Weight)
 	if err != nil {
 		return Total{}, err
 	}

@@ -46,6 +46,7 @@ type keyed struct {
 	place
 	event event.Event
 	entry entry
+	from  int64 // what Adjust settles
 }
 
 func (s *Store) keyed(op, key string, ev event.Event, weight int64) (keyed, error) {
@@ -53,7 +54,7 @@ func (s *Store) keyed(op, key string, ev event.Event, weight int64) (keyed, erro
 	if err := ev.Check(pkg, "Event", now); err != nil {
 		return keyed{}, err
 	}
-	weight, err := weightOf(weight)
+	weight, err := weightOf("Weight", weight)
 	if err != nil {
 		return keyed{}, err
 	}
@@ -69,12 +70,12 @@ func (s *Store) keyed(op, key string, ev event.Event, weight int64) (keyed, erro
 }
 
 // weightOf fills the default and bounds the weight.
-func weightOf(weight int64) (int64, error) {
+func weightOf(field string, weight int64) (int64, error) {
 	if weight == 0 {
 		return 1, nil
 	}
 	if weight < 0 || weight > mostWeight {
-		return 0, event.BadInput(pkg, "Weight", "must be 1 to 1,000,000,000,000")
+		return 0, event.BadInput(pkg, field, "must be 1 to 1,000,000,000,000")
 	}
 	return weight, nil
 }
@@ -88,7 +89,7 @@ func (s *Store) update(p place, expression string) *dynamodb.UpdateItemInput {
 		UpdateExpression: aws.String(expression),
 		ReturnValues:     types.ReturnValueUpdatedNew,
 		ExpressionAttributeNames: map[string]string{
-			"#count": attrCount, "#updatedAt": attrUpdatedAt, "#ttl": attrTTL,
+			"#count": s.cfg.CountAttr, "#updatedAt": attrUpdatedAt, "#ttl": s.cfg.TTLAttr,
 		},
 		ExpressionAttributeValues: ddb.Item{
 			":now": item.Time(p.now),
@@ -104,11 +105,16 @@ var one = item.N(1)
 // have room for.
 func (s *Store) recordNew(w keyed, condition string) *dynamodb.UpdateItemInput {
 	in := s.record(w, takeUpdate, condition)
-	in.ExpressionAttributeNames["#recorded"] = attrRecorded
+	s.bound(in)
 	in.ExpressionAttributeValues[":weight"] = item.N(w.entry.weight)
+	return in
+}
+
+// bound gives the request what it says of how many events are recorded.
+func (s *Store) bound(in *dynamodb.UpdateItemInput) {
+	in.ExpressionAttributeNames["#recorded"] = attrRecorded
 	in.ExpressionAttributeValues[":one"] = one
 	in.ExpressionAttributeValues[":most"] = item.N(int64(s.cfg.MaxRecorded))
-	return in
 }
 
 // record returns the request that writes the event's entry under a condition.
@@ -148,7 +154,7 @@ func (s *Store) send(ctx context.Context, op string, in *dynamodb.UpdateItemInpu
 // countAfter reads the reply of a write that took effect. A count that another
 // system left as anything but a whole number cannot be told, nor the write undone.
 func (s *Store) countAfter(op string, out *dynamodb.UpdateItemOutput) (int64, error) {
-	used, err := item.Int(out.Attributes, attrCount)
+	used, err := item.Int(out.Attributes, s.cfg.CountAttr)
 	if err != nil {
 		return 0, s.wrap(op, fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err))
 	}
@@ -160,10 +166,12 @@ func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.ta
 // standing is what a refusing row knows of the write's event.
 type standing struct {
 	counts
-	recorded bool // the event is in the row
-	own      bool // by this very write, whose reply was lost
-	refunded bool
+	recorded bool  // the event is in the row
+	own      bool  // by this very write, whose reply was lost
+	state    state // what has become of it
 }
+
+func (s standing) refunded() bool { return s.state == refunded }
 
 // judge tells the standing of w from the row that refused it. Where another
 // system left a count that is no whole number, an entry of the write's own still
@@ -173,18 +181,36 @@ func (s *Store) judge(w keyed, row ddb.Item) (standing, error) {
 	if err != nil {
 		return standing{}, s.wrap(w.op, err)
 	}
-	if found && e.weight != w.entry.weight {
-		return standing{}, &WeightError{Recorded: e.weight, Given: w.entry.weight}
+	if given := w.expects(e.state); found && given != 0 && e.weight != given {
+		return standing{}, &WeightError{Recorded: e.weight, Given: given}
 	}
 	own := found && e.nonce == w.entry.nonce
-	figures, err := readCounts(row)
+	figures, err := s.readCounts(row)
 	if err != nil && own {
 		err = fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err)
 	}
 	if err != nil {
 		return standing{}, s.wrap(w.op, err)
 	}
-	return standing{counts: figures, recorded: found, own: own, refunded: e.refunded}, nil
+	return standing{counts: figures, recorded: found, own: own, state: e.state}, nil
+}
+
+// expects is the weight that an entry in the state must have for the write to be
+// about the same thing, 0 for any. What has been settled or given back need not
+// weigh what it did when it was taken.
+func (w keyed) expects(st state) int64 {
+	switch {
+	case w.entry.state == settled && st == held:
+		return w.from
+	case w.entry.state == refunded, w.entry.state == st:
+		return w.entry.weight
+	}
+	return 0
+}
+
+// grant is what an event is told that the row has.
+func (s standing) grant() Grant {
+	return Grant{OK: !s.refunded(), Outcome: s.outcome(), Refunded: s.refunded(), Used: s.used}
 }
 
 // outcome is Created for the write's own work and Duplicate for another's.
