@@ -17,9 +17,9 @@ import (
 )
 
 // limits returns a store over an API.
-func limits(t *testing.T, api counter.API) *counter.Store {
+func limits(t *testing.T, api counter.API, table string) *counter.Store {
 	t.Helper()
-	s, err := counter.New(api, "limits", tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
+	s, err := counter.New(api, table, tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,12 +40,12 @@ func addUnkeyed(t *testing.T, ctx context.Context, name string, s *counter.Store
 func TestAddUnkeyedThatWasNotSent(t *testing.T) {
 	t.Parallel()
 	const nobody = "http://127.0.0.1:1"
-	addUnkeyed(t, t.Context(), "no region", limits(t, dynamodb.New(dynamodb.Options{})), false)
-	addUnkeyed(t, t.Context(), "malformed endpoint", limits(t, dynamotest.Connect("localhost:8000")), false)
-	addUnkeyed(t, t.Context(), "dial refused", limits(t, dynamotest.Connect(nobody)), false)
+	addUnkeyed(t, t.Context(), "no region", limits(t, dynamodb.New(dynamodb.Options{}), "limits"), false)
+	addUnkeyed(t, t.Context(), "malformed endpoint", limits(t, dynamotest.Connect("localhost:8000"), "limits"), false)
+	addUnkeyed(t, t.Context(), "dial refused", limits(t, dynamotest.Connect(nobody), "limits"), false)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	addUnkeyed(t, over, "cancelled context", limits(t, dynamotest.Connect(nobody)), false)
+	addUnkeyed(t, over, "cancelled context", limits(t, dynamotest.Connect(nobody), "limits"), false)
 }
 
 // Each disturbance on the way, and whether the error leaves it open.
@@ -67,7 +67,7 @@ func TestAddUnkeyedDisturbed(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			db := dynamotest.New(t, nil)
-			s := limits(t, db.Client())
+			s := limits(t, db.Client(), "limits")
 			recordtest.Create(t, db.Client(), s.Table())
 			tc.fault.Op = "UpdateItem"
 			db.Inject(tc.fault)
@@ -86,7 +86,7 @@ func TestAddUnkeyedDisturbed(t *testing.T) {
 func TestAddUnkeyedByAnAPIThatDropsOptions(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})
-	s := limits(t, dropping{db.Client()})
+	s := limits(t, dropping{db.Client()}, "limits")
 	recordtest.Create(t, db.Client(), s.Table())
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
 	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "UpdateItem", Nth: 2, Times: -1})

@@ -1,0 +1,295 @@
+package counter_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// hold takes a weight under a cap of 20.
+func (e *env) hold(t testing.TB, ev event.Event, weight int64) {
+	t.Helper()
+	grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 20, Weight: weight})
+	if err != nil || !grant.First() {
+		t.Fatalf("Take = %+v, %v", grant, err)
+	}
+}
+
+func TestAdjust(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name     string
+		from, to int64
+		used     int64 // of 20, after 5 of another's
+		ok       bool
+	}{
+		{"it comes to less", 10, 7, 12, true},
+		{"it comes to the least", 10, 1, 6, true},
+		{"it comes to more", 10, 12, 17, true},
+		{"it takes the last room", 10, 15, 20, true},
+		{"it finds no room", 10, 16, 15, false},
+		{"it comes to what was held", 10, 10, 15, true},
+		{"0 is 1", 0, 3, 8, true},
+	} {
+		e := open(t, counter.Config{})
+		ev := message(t, noon, 1)
+		e.hold(t, message(t, noon, 2), 5)
+		e.hold(t, ev, tc.from)
+		adjust := counter.Adjust{Key: chat, Event: ev, From: tc.from, To: tc.to, Cap: 20}
+		for _, outcome := range []event.Outcome{event.Created, event.Duplicate} {
+			want := counter.Grant{
+				OK: tc.ok, Outcome: outcome, Used: tc.used, Cap: 20, Remaining: 20 - tc.used, Day: day, ResetsAt: tzclock.Stockholm.End(day),
+			}
+			if !tc.ok {
+				want.Outcome = 0
+			}
+			grant, err := e.Adjust(t.Context(), adjust)
+			if err != nil {
+				t.Fatal(tc.name, err)
+			}
+			if diff := cmp.Diff(want, grant); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.name, diff)
+			}
+		}
+		if count := e.get(t, day); count.Used != tc.used || count.Recorded != 2 {
+			t.Errorf("%s: Get = %+v", tc.name, count)
+		}
+	}
+}
+
+// A hold is settled once: no late delivery changes it back.
+func TestAdjustIsFinal(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	e.hold(t, ev, 10)
+	first := counter.Adjust{Key: chat, Event: ev, From: 10, To: 7}
+	if grant, err := e.Adjust(t.Context(), first); err != nil || !grant.First() || grant.Used != 7 {
+		t.Fatalf("Adjust = %+v, %v", grant, err)
+	}
+	for adjust, want := range map[counter.Adjust]counter.WeightError{
+		{From: 7, To: 10, Cap: 20}: {Recorded: 7, Given: 10},
+		{From: 10, To: 8}:          {Recorded: 7, Given: 8},
+		{From: 7, To: 6}:           {Recorded: 7, Given: 6},
+	} {
+		adjust.Key, adjust.Event = chat, ev
+		var differs *counter.WeightError
+		if grant, err := e.Adjust(t.Context(), adjust); !errors.As(err, &differs) || *differs != want || grant != (counter.Grant{}) {
+			t.Errorf("%d to %d: %+v, %v, want %v", adjust.From, adjust.To, grant, err, &want)
+		}
+	}
+	for _, from := range []int64{10, 7, 3} { // it stands settled to 7, whatever it was
+		first.From = from
+		if grant, err := e.Adjust(t.Context(), first); err != nil || !grant.OK || grant.Outcome != event.Duplicate || grant.Used != 7 {
+			t.Errorf("again, from %d: %+v, %v", from, grant, err)
+		}
+	}
+}
+
+// A settled event is not weighed by who takes or adds it once more, and gives
+// back what it was settled to.
+func TestSettledEvent(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	e.hold(t, ev, 10)
+	if _, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: 7}); err != nil {
+		t.Fatal(err)
+	}
+	for _, weight := range []int64{10, 7, 1} {
+		grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: weight})
+		if err != nil || !grant.OK || grant.Outcome != event.Duplicate || grant.Used != 7 {
+			t.Errorf("Take %d = %+v, %v", weight, grant, err)
+		}
+		total, err := e.Add(t.Context(), counter.Add{Key: chat, Event: ev, Weight: weight})
+		if err != nil || total.Refunded || total.Outcome != event.Duplicate || total.Used != 7 {
+			t.Errorf("Add %d = %+v, %v", weight, total, err)
+		}
+	}
+	var differs *counter.WeightError
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 10}); !errors.As(err, &differs) || *differs != (counter.WeightError{Recorded: 7, Given: 10}) {
+		t.Errorf("Refund of the hold: %v", err)
+	}
+	for _, want := range []event.Outcome{event.Created, event.Duplicate} {
+		total, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 7})
+		if err != nil || !total.Refunded || total.Outcome != want || total.Used != 0 {
+			t.Errorf("Refund = %+v, %v, want %v", total, err, want)
+		}
+	}
+}
+
+func TestAdjustOfWhatIsNotHeld(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	adjust := counter.Adjust{Key: chat, Event: ev, From: 10, To: 7, Cap: 20}
+	if _, err := e.Adjust(t.Context(), adjust); !errors.Is(err, counter.ErrNotFound) {
+		t.Errorf("no row: %v, want ErrNotFound", err)
+	}
+	if row := e.row(t, day); row != nil {
+		t.Errorf("it has left %v", row)
+	}
+	e.hold(t, ev, 1)
+	var differs *counter.WeightError
+	for from, to := range map[int64]int64{10: 7, 7: 10, 5: 5} { // "1~" is no part of "10~"
+		adjust.From, adjust.To = from, to
+		if _, err := e.Adjust(t.Context(), adjust); !errors.As(err, &differs) || *differs != (counter.WeightError{Recorded: 1, Given: from}) {
+			t.Errorf("%d to %d of a hold of 1: %v", from, to, err)
+		}
+	}
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev}); err != nil {
+		t.Fatal(err)
+	}
+	grant, err := e.Adjust(t.Context(), adjust)
+	if err != nil || grant.OK || !grant.Refunded || grant.Outcome != event.Duplicate || grant.Used != 0 || grant.Cap != 20 {
+		t.Errorf("refunded: %+v, %v", grant, err)
+	}
+}
+
+func TestAdjustNeverBelowZero(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	e.hold(t, ev, 10)
+	row := e.row(t, day)
+	row["count"] = item.Digits("2") // somebody has lowered it by hand
+	e.put(t, row)
+	adjust := counter.Adjust{Key: chat, Event: ev, From: 10, To: 7}
+	if _, err := e.Adjust(t.Context(), adjust); !errors.Is(err, counter.ErrBelowZero) {
+		t.Errorf("Adjust = %v, want ErrBelowZero", err)
+	}
+	row["count"] = item.Digits("3")
+	e.put(t, row)
+	if grant, err := e.Adjust(t.Context(), adjust); err != nil || !grant.First() || grant.Used != 0 {
+		t.Errorf("Adjust = %+v, %v", grant, err)
+	}
+}
+
+// A cap of 0 keeps a hold from rising, and from nothing else.
+func TestAdjustUnderACapOfZero(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	e.hold(t, ev, 10)
+	if grant, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: 11}); err != nil || grant.OK || grant.Used != 10 {
+		t.Errorf("it rises: %+v, %v", grant, err)
+	}
+	if grant, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: 9}); err != nil || !grant.First() || grant.Remaining != 0 {
+		t.Errorf("it falls: %+v, %v", grant, err)
+	}
+}
+
+// Holds rise and fall side by side, each settled by several callers to another
+// weight and with replies lost: one of them settles it, and the cap is kept.
+func TestAdjustUnderContention(t *testing.T) {
+	t.Parallel()
+	const events, callers, most = 6, 4, 15
+	for range 5 {
+		e := open(t, counter.Config{})
+		for i := range events {
+			e.hold(t, message(t, noon, i), 2)
+		}
+		e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: 2, Times: 6})
+		var mu sync.Mutex // guards what follows
+		first := map[int]int64{}
+		var wg sync.WaitGroup
+		for c := range callers {
+			wg.Go(func() {
+				for _, i := range rand.Perm(events) {
+					to := int64((i+c)%4 + 1)
+					grant, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: message(t, noon, i), From: 2, To: to, Cap: most})
+					var differs *counter.WeightError
+					if err != nil && !errors.As(err, &differs) || grant.Used > most {
+						t.Errorf("Adjust = %+v, %v", grant, err)
+					}
+					if grant.First() {
+						mu.Lock()
+						if was, twice := first[i]; twice {
+							t.Errorf("event %d was settled to %d and to %d", i, was, to)
+						}
+						first[i] = to
+						mu.Unlock()
+					}
+				}
+			})
+		}
+		wg.Wait()
+		var want int64
+		for i := range events {
+			to, settled := first[i]
+			if !settled {
+				to = 2
+			}
+			want += to
+		}
+		count := e.get(t, day)
+		if held, n := sum(t, e.row(t, day)); count.Used != want || held != want || n != events || want > most {
+			t.Errorf("Get = %+v, the row holds %d of %d events, they were settled to %d", count, held, n, want)
+		}
+		e.db.Heal()
+	}
+}
+
+// Each form of Adjust knows its own work again, and what another did meanwhile.
+func TestAdjustLosesReplies(t *testing.T) {
+	t.Parallel()
+	for _, to := range []int64{7, 10, 12} {
+		for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
+			e := open(t, counter.Config{})
+			ev := message(t, noon, 1)
+			e.hold(t, ev, 10)
+			e.db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem", Times: 2})
+			var grant counter.Grant
+			var err error
+			cost := e.db.Meter(func() {
+				grant, err = e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: to, Cap: 20})
+			})
+			name := fmt.Sprintf("to %d, %v", to, do)
+			if err != nil || !grant.First() || grant.Used != to || cost.Requests != 3 {
+				t.Errorf("%s: %+v, %v after %v", name, grant, err, cost)
+			}
+			if grant, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: to, Cap: 20}); err != nil || grant.First() || !grant.OK {
+				t.Errorf("%s, another call: %+v, %v", name, grant, err)
+			}
+		}
+	}
+}
+
+// Between the lost reply and the SDK's second attempt another caller may have
+// refunded the event; and the same of a Take whose event is settled then.
+func TestLostReplyThenAnother(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	e.hold(t, ev, 10)
+	s := limits(t, meddler{Client: e.db.Client(), between: func() {
+		if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 7}); err != nil {
+			t.Error(err)
+		}
+	}}, e.table)
+	grant, err := s.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: 7, Cap: 20})
+	if err != nil || grant.OK || !grant.Refunded || grant.Outcome != event.Duplicate || grant.Used != 0 {
+		t.Errorf("Adjust, then refunded: %+v, %v", grant, err)
+	}
+
+	other := message(t, noon, 2)
+	s = limits(t, meddler{Client: e.db.Client(), between: func() {
+		if _, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: other, From: 10, To: 7}); err != nil {
+			t.Error(err)
+		}
+	}}, e.table)
+	grant, err = s.Take(t.Context(), counter.Take{Key: chat, Event: other, Cap: 20, Weight: 10})
+	if err != nil || !grant.OK || grant.Outcome != event.Duplicate || grant.Used != 7 {
+		t.Errorf("Take, then settled: %+v, %v", grant, err)
+	}
+}

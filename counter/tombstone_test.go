@@ -1,0 +1,273 @@
+package counter_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// tombstone is a refund that may come first.
+func tombstone(ev event.Event, weight int64) counter.Refund {
+	return counter.Refund{Key: chat, Event: ev, Weight: weight, Tombstone: true}
+}
+
+// A refund that comes first leaves a tombstone: whoever takes the event later,
+// of whatever weight, is told so, and nothing is counted.
+func TestRefundThatComesFirst(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	for i, tc := range []struct {
+		outcome  event.Outcome
+		requests int
+	}{{event.Created, 2}, {event.Duplicate, 1}} {
+		var total counter.Total
+		var err error
+		cost := e.db.Meter(func() { total, err = e.Refund(t.Context(), tombstone(ev, 5)) })
+		want := counter.Total{Outcome: tc.outcome, Refunded: true, Day: day, ResetsAt: tzclock.Stockholm.End(day)}
+		if diff := cmp.Diff(want, total); err != nil || diff != "" || cost.Requests != tc.requests {
+			t.Errorf("refund %d: %v after %v (-want +got):\n%s", i, err, cost, diff)
+		}
+	}
+	for _, weight := range []int64{5, 1} {
+		if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 9, Weight: weight}); err != nil || grant.OK || !grant.Refunded || grant.Used != 0 {
+			t.Errorf("Take %d = %+v, %v", weight, grant, err)
+		}
+		if total, err := e.Add(t.Context(), counter.Add{Key: chat, Event: ev, Weight: weight}); err != nil || total.Outcome != event.Duplicate || !total.Refunded || total.Used != 0 {
+			t.Errorf("Add %d = %+v, %v", weight, total, err)
+		}
+		if grant, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: weight, To: 2, Cap: 9}); err != nil || grant.OK || !grant.Refunded {
+			t.Errorf("Adjust %d = %+v, %v", weight, grant, err)
+		}
+	}
+	if count := e.get(t, day); count != (counter.Count{Recorded: 1, UpdatedAt: noon}) {
+		t.Errorf("Get = %+v", count)
+	}
+	var differs *counter.WeightError
+	if _, err := e.Refund(t.Context(), tombstone(ev, 4)); !errors.As(err, &differs) {
+		t.Errorf("of another weight: %v", err)
+	}
+}
+
+// Where the event is recorded, a Tombstone changes nothing about a refund.
+func TestTombstoneThatIsNotNeeded(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	e.hold(t, ev, 3)
+	var total counter.Total
+	var err error
+	cost := e.db.Meter(func() { total, err = e.Refund(t.Context(), tombstone(ev, 3)) })
+	if err != nil || total.Outcome != event.Created || total.Used != 0 || cost.Requests != 1 {
+		t.Errorf("Refund = %+v, %v after %v", total, err, cost)
+	}
+	if count := e.get(t, day); count.Recorded != 1 {
+		t.Errorf("Get = %+v", count)
+	}
+}
+
+// A tombstone takes its place in the row, and a full one has none.
+func TestTombstoneInAFullRow(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{MaxRecorded: 2})
+	e.take(t, message(t, noon, 1), 9)
+	if _, err := e.Refund(t.Context(), tombstone(message(t, noon, 2), 1)); err != nil {
+		t.Fatal(err)
+	}
+	if total, err := e.Refund(t.Context(), tombstone(message(t, noon, 3), 1)); !errors.Is(err, counter.ErrFull) || total != (counter.Total{}) {
+		t.Errorf("the third: %+v, %v, want ErrFull", total, err)
+	}
+	if count := e.get(t, day); count.Used != 1 || count.Recorded != 2 {
+		t.Errorf("Get = %+v", count)
+	}
+}
+
+// onRequest is an API that does something before the nth write.
+type onRequest struct {
+	*dynamodb.Client
+	sent int
+	do   map[int]func()
+}
+
+func (o *onRequest) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	o.sent++
+	if do := o.do[o.sent]; do != nil {
+		do()
+	}
+	return o.Client.UpdateItem(ctx, in, options...)
+}
+
+// What others do between the requests of one refund. It ends in at most three.
+func TestTombstoneOvertaken(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		second, third func(*env, event.Event)
+		sent          int
+		outcome       event.Outcome
+		err           bool
+	}{
+		"by the Take": {
+			second: func(e *env, ev event.Event) { e.hold(t, ev, 2) },
+			sent:   3, outcome: event.Created,
+		},
+		"by the Take and another refund": {
+			second: func(e *env, ev event.Event) { e.hold(t, ev, 2) },
+			third: func(e *env, ev event.Event) {
+				if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 2}); err != nil {
+					t.Error(err)
+				}
+			},
+			sent: 3, outcome: event.Duplicate,
+		},
+		"by another tombstone": {
+			second: func(e *env, ev event.Event) {
+				if _, err := e.Refund(t.Context(), tombstone(ev, 2)); err != nil {
+					t.Error(err)
+				}
+			},
+			sent: 2, outcome: event.Duplicate,
+		},
+		"by a Take that is settled": {
+			second: func(e *env, ev event.Event) {
+				e.hold(t, ev, 9)
+				if _, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 9, To: 2}); err != nil {
+					t.Error(err)
+				}
+			},
+			sent: 3, outcome: event.Created,
+		},
+		"by a Take that is erased": {
+			second: func(e *env, ev event.Event) { e.hold(t, ev, 2) },
+			third: func(e *env, ev event.Event) {
+				if _, err := e.Erase(t.Context(), chat); err != nil {
+					t.Error(err)
+				}
+			},
+			sent: 3, err: true,
+		},
+		"by a Take of another weight": {
+			second: func(e *env, ev event.Event) { e.hold(t, ev, 3) },
+			sent:   2, err: true,
+		},
+	} {
+		e := open(t, counter.Config{})
+		ev := message(t, noon, 1)
+		api := &onRequest{Client: recordtest.Impatient(e.db.Client()), do: map[int]func(){}}
+		if tc.second != nil {
+			api.do[2] = func() { tc.second(e, ev) }
+		}
+		if tc.third != nil {
+			api.do[3] = func() { tc.third(e, ev) }
+		}
+		total, err := limits(t, api, e.table).Refund(t.Context(), tombstone(ev, 2))
+		if (err != nil) != tc.err || total.Outcome != tc.outcome || total.Refunded == tc.err || total.Used != 0 || api.sent != tc.sent {
+			t.Errorf("%s: %+v, %v after %d requests", name, total, err, api.sent)
+		}
+		if errors.Is(err, counter.ErrNotFound) {
+			t.Errorf("%s: %v, which a Tombstone never is", name, err)
+		}
+	}
+}
+
+// Each request of a refund that comes first, or is overtaken, loses its reply or
+// is lost itself. The call reads Created all the same.
+func TestTombstoneLosesReplies(t *testing.T) {
+	t.Parallel()
+	for _, overtaken := range []bool{false, true} {
+		for nth := 1; nth <= 3; nth++ {
+			for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
+				if nth == 3 && !overtaken {
+					continue // it sends two
+				}
+				name := fmt.Sprintf("overtaken %v, %v of request %d", overtaken, do, nth)
+				e := open(t, counter.Config{})
+				ev := message(t, noon, 1)
+				api := &onRequest{Client: recordtest.Impatient(e.db.Client()), do: map[int]func(){}}
+				if overtaken {
+					api.do[2] = func() { e.hold(t, ev, 2) }
+				}
+				before := api.do[nth]
+				api.do[nth] = func() {
+					if before != nil {
+						before()
+					}
+					e.db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem"})
+				}
+				total, err := limits(t, api, e.table).Refund(t.Context(), tombstone(ev, 2))
+				if err != nil || total.Outcome != event.Created || !total.Refunded || total.Used != 0 {
+					t.Errorf("%s: %+v, %v", name, total, err)
+				}
+				if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 9}); err != nil || !grant.Refunded || grant.Used != 0 {
+					t.Errorf("%s: Take = %+v, %v", name, grant, err)
+				}
+			}
+		}
+	}
+}
+
+// Nothing is left for who gives up in the middle and calls again.
+func TestTombstoneGivenUp(t *testing.T) {
+	t.Parallel()
+	for nth := 1; nth <= 2; nth++ {
+		for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
+			e := open(t, counter.Config{})
+			ev := message(t, noon, 1)
+			e.db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem", Nth: nth, Times: -1})
+			if _, err := e.Refund(t.Context(), tombstone(ev, 1)); err == nil {
+				t.Fatal("no reply, no error")
+			}
+			e.db.Heal()
+			if total, err := e.Refund(t.Context(), tombstone(ev, 1)); err != nil || !total.Refunded {
+				t.Errorf("%v from request %d on, again: %+v, %v", do, nth, total, err)
+			}
+			if grant := e.take(t, ev, 3); !grant.Refunded || grant.Used != 0 {
+				t.Errorf("%v from request %d on: Take = %+v", do, nth, grant)
+			}
+		}
+	}
+}
+
+// A Take and a refund of each event meet, in either order: nothing is held in
+// the end.
+func TestTakesAndTombstonesMeet(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: 3, Times: 9})
+	const events = 20
+	var wg sync.WaitGroup
+	for i := range events {
+		ev := message(t, noon, i)
+		wg.Go(func() {
+			if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: events}); err != nil {
+				t.Error(err)
+			}
+		})
+		wg.Go(func() {
+			total, err := e.Refund(t.Context(), tombstone(ev, 1))
+			if err != nil || total.Outcome != event.Created || !total.Refunded {
+				t.Errorf("Refund = %+v, %v", total, err)
+			}
+		})
+	}
+	wg.Wait()
+	count := e.get(t, day)
+	if held, n := sum(t, e.row(t, day)); count.Used != 0 || held != 0 || n != events || count.Recorded != events {
+		t.Errorf("Get = %+v, the row holds %d of %d events", count, held, n)
+	}
+	for i := range events {
+		if grant := e.take(t, message(t, noon, i), events); !grant.Refunded {
+			t.Errorf("event %d: %+v", i, grant)
+		}
+	}
+}
