@@ -6,15 +6,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/counter"
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/recordtest"
-	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -36,6 +32,30 @@ func TestGoldenRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.Want(t, e.db.Client(), e.table, "testdata/row.json", "chatId", "date")
+}
+
+// An event that was settled, and one that was refunded before it was taken.
+func TestGoldenSettledRow(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{Rand: nonces()})
+	e.hold(t, message(t, noon, 1), 10)
+	if _, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: message(t, noon, 1), From: 10, To: 7}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Refund(t.Context(), tombstone(message(t, noon, 2), 5)); err != nil {
+		t.Fatal(err)
+	}
+	golden.Want(t, e.db.Client(), e.table, "testdata/settled.json", "chatId", "date")
+}
+
+// A row that only a refund made, of an event that has not come yet.
+func TestGoldenTombstoneFirst(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{Rand: nonces()})
+	if _, err := e.Refund(t.Context(), tombstone(message(t, noon, 1), 5)); err != nil {
+		t.Fatal(err)
+	}
+	golden.Want(t, e.db.Client(), e.table, "testdata/tombstone.json", "chatId", "date")
 }
 
 // A row of the TypeScript system is read and written as it is: its count goes
@@ -122,38 +142,5 @@ func TestUpdatedAtOfAnotherType(t *testing.T) {
 	}
 	if count, err := e.Get(t.Context(), chat, day); err == nil || count != (counter.Count{}) {
 		t.Errorf("Get = %v, %v, want an error", count, err)
-	}
-}
-
-// The key attributes can have other names, reserved words and all.
-func TestOtherNames(t *testing.T) {
-	t.Parallel()
-	db := dynamotest.Open(t)
-	s, err := counter.New(db.Client(), db.Name("quotas"), tzclock.UTC, &counter.Config{
-		Now: recordtest.Clock(noon), ScopeAttr: "tenant", DateAttr: "day",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := schema.Table{
-		Name: db.Name("quotas"), TTL: "ttl",
-		Key: schema.Key{Partition: schema.String("tenant"), Sort: schema.String("day")},
-	}
-	if diff := cmp.Diff(want, s.Table()); diff != "" {
-		t.Errorf("Table (-want +got):\n%s", diff)
-	}
-	table := s.Table()
-	table.TTL = ""
-	if err := schema.Create(t.Context(), db.Client(), table); err != nil {
-		t.Fatal(err)
-	}
-	take := counter.Take{Key: "acme", Event: message(t, noon, 1), Cap: 1}
-	for _, want := range []event.Outcome{event.Created, event.Duplicate} {
-		if grant, err := s.Take(t.Context(), take); err != nil || grant.Outcome != want {
-			t.Errorf("Take = %+v, %v", grant, err)
-		}
-	}
-	if count, err := s.Get(t.Context(), "acme", tzclock.UTC.Date(noon)); err != nil || count.Used != 1 {
-		t.Errorf("Get = %v, %v", count, err)
 	}
 }

@@ -25,7 +25,8 @@ type TakeItem struct {
 // of Take that need no request.
 //
 // A transaction takes effect as a whole or not at all, so an event that has taken
-// before cancels it: see [TakeItem.Outcome].
+// before cancels it: see [TakeItem.Outcome]. DynamoDB refuses two actions on one
+// item, and so two of one key and day.
 //
 // Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB,
 // also when it is cancelled.
