@@ -190,7 +190,11 @@ func counterCalls(s *counter.Store, ev event.Event) methods {
 		"AddUnkeyed": func(ctx context.Context) error {
 			return failure(s.AddUnkeyed(ctx, counter.AddUnkeyed{Key: home, At: noon}))
 		},
-		"Get": func(ctx context.Context) error { return failure(s.Get(ctx, home, tzclock.UTC.Date(noon))) },
+		"Get":   func(ctx context.Context) error { return failure(s.Get(ctx, home, tzclock.UTC.Date(noon))) },
+		"Erase": func(ctx context.Context) error { return failure(s.Erase(ctx, home)) },
+		"Adjust": func(ctx context.Context) error {
+			return failure(s.Adjust(ctx, counter.Adjust{Key: home, Event: ev, To: 1}))
+		},
 	}
 }
 

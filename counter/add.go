@@ -13,7 +13,7 @@ type Add struct {
 	Key   string
 	Event event.Event // its local day is the one that counts
 	// Weight is how much the event counts, at most 1,000,000,000,000. Defaults
-	// to 1, and so 0 is 1.
+	// to 1, and so 0 is 1: leave out the call of what counts nothing.
 	Weight int64
 }
 
@@ -22,17 +22,16 @@ type Total struct {
 	// Outcome is Created when this call changed the count, and Duplicate when
 	// an earlier call of the same event had.
 	Outcome event.Outcome
-	// Refunded says that the event has been given back. Adding it again
-	// changes nothing.
+	// Refunded says that the event has been given back, perhaps before it came.
+	// Adding it again changes nothing.
 	Refunded bool
 
-	Used     int64        // the day's count, now
+	// Used is the day's count, now; [Unknown] in what [RefundItem.Committed]
+	// returns.
+	Used     int64
 	Day      tzclock.Date // the event's local day
 	ResetsAt time.Time    // when that day is over
 }
-
-const addCondition = "attribute_not_exists(#entry)" +
-	" AND (attribute_not_exists(#recorded) OR #recorded < :most)"
 
 // Add counts the event once, however often it is delivered. It shares the
 // count and the recorded events with Take: an event that has taken is a
@@ -50,7 +49,7 @@ func (s *Store) Add(ctx context.Context, a Add) (Total, error) {
 	if err != nil {
 		return Total{}, err
 	}
-	used, refusing, err := s.send(ctx, w.op, s.recordNew(w, addCondition))
+	used, refusing, err := s.send(ctx, w.op, s.recordNew(w, newEntry))
 	if err != nil {
 		return Total{}, err
 	}

@@ -1,7 +1,7 @@
 // Package counter counts and limits per key and local day: three answers a day
-// in each chat, fifty questions a day for each tenant. It is not a limiter of
-// requests: the day's row grows with each event that it records, and with it
-// the price of every write.
+// for each customer, fifty exports a day for each tenant. It is not a rate limiter
+// of requests, by the second or the minute: its window is a day, and the day's row
+// grows with each event that it records, and with it the price of every write.
 //
 //	limits, err := counter.New(db, "limits", tzclock.Stockholm, nil)
 //
@@ -9,6 +9,9 @@
 //	if !grant.OK {
 //		log.Printf("%d of %d used, free again %s", grant.Used, grant.Cap, grant.ResetsAt)
 //	}
+//
+// What was taken is given back by [Store.Refund]. What is taken before it is known
+// how much is needed, a hold, is settled by [Store.Adjust].
 //
 // The day is that of the event in the store's zone, never that of the
 // processing: what was sent at 23:59 counts on that day, also when it is
@@ -26,8 +29,15 @@
 //	│ ttl       N  end of day + 7 days │  Unix seconds, set by every write
 //	│ recorded  N  events below        │
 //	│ e_01KMW…  S  "1~kQ0hF3vbl2E"     │  an event: weight ~ nonce
-//	│ e_01KMX…  S  "-2~Zm9vYmFyYmE"    │  one that was refunded
+//	│ e_01KMX…  S  "=7~c2Vjb25kLS0"    │  one that was settled
+//	│ e_01KMY…  S  "-2~Zm9vYmFyYmE"    │  one that was refunded
 //	└──────────────────────────────────┘
+//
+// An entry begins as held, may be settled once, and ends as refunded. A refund that
+// comes first ([Refund].Tombstone) begins it as refunded.
+//
+// The names of the key, the count and the ttl are the Config's, for a table that
+// has such rows already.
 //
 // Rows of an older system have the first three attributes only, and an earlier
 // ttl. They are read and written as they are; the first write here gives them
@@ -44,9 +54,13 @@
 //   - A write that the SDK sends again because the reply was lost is told from
 //     a redelivery by its nonce, from the refusing row, without a second read:
 //     it answers Created. When the whole call fails and the caller makes
-//     another, that one answers Duplicate. If somebody refunds the event before
-//     the SDK sends again, the taker is told of the refund: OK is false,
-//     Refunded is true, and nobody has been told Created.
+//     another, that one answers Duplicate. If somebody refunds or settles the
+//     event before the SDK sends again, the taker reads what stands then, as a
+//     Duplicate, and nobody has been told Created.
+//   - A hold is settled once: a late or repeated [Store.Adjust] changes nothing
+//     back. One that needs more room never goes above the cap.
+//   - With [Refund].Tombstone nothing is held in the end, whether the refund comes
+//     before its Take or after it.
 //   - The count is the sum of the weights of the recorded and not refunded
 //     events, plus what [Store.AddUnkeyed] and other systems added.
 //   - An event whose row may have expired is refused with [event.ErrTooOld],
@@ -60,6 +74,8 @@
 //
 //   - [Store.AddUnkeyed] must never be repeated.
 //   - Reading with [Store.Get] before counting is a race.
+//   - An event that was erased ([Store.Erase]) counts again when it is delivered
+//     again.
 //   - All that write to one key must be of one zone, and know it by the same
 //     tzdata: where two differ, an event may be of two days, and so be granted
 //     and counted once in each. Keys of one table may be of different zones.
@@ -78,8 +94,11 @@
 //
 // A first, uncontended call on a row up to 1 KB, that is about 22 events:
 //
-//	Take, Add, Refund, AddUnkeyed   1 request, 1 WCU
-//	Get                             1 request, 1 RCU
+//	Take, Add, Adjust, Refund, AddUnkeyed   1 request, 1 WCU
+//	Refund that comes first, a Tombstone    2 requests, 2 WCU
+//	TakeItem, RefundItem                    2 WCU in the caller's transaction
+//	Get                                     1 request, 1 RCU
+//	Erase of one row                        2 requests, 1 RCU, 1 WCU
 //
 // Each further 25 events in the row add 1 WCU to each write. A refused write
 // costs as much as one that succeeds. A write that meets a transaction on the
@@ -87,5 +106,7 @@
 //
 // # IAM actions
 //
-// dynamodb:UpdateItem, dynamodb:GetItem.
+// dynamodb:UpdateItem, dynamodb:GetItem; for Erase dynamodb:Query and
+// dynamodb:BatchWriteItem. A transaction with a TakeItem or a RefundItem needs
+// dynamodb:UpdateItem on the table.
 package counter

@@ -6,22 +6,23 @@ import (
 )
 
 var (
-	// ErrFull is returned by Take and Add when the row has recorded
-	// Config.MaxRecorded events: the day's count cannot be kept exact any
-	// longer. Trying again gives the same answer.
+	// ErrFull is returned by Take and Add, and by a Refund that leaves a
+	// tombstone, when the row has recorded Config.MaxRecorded events: the day's
+	// count cannot be kept exact any longer. Trying again gives the same answer.
 	ErrFull = errors.New("counter: row already records Config.MaxRecorded events")
 
-	// ErrNotFound is returned by Refund when the event is not recorded: there
-	// is nothing to give back, or not yet.
+	// ErrNotFound is returned by Refund and Adjust when the event is not
+	// recorded: there is nothing to give back or to settle, or not yet.
 	ErrNotFound = errors.New("counter: the event is not recorded")
 
-	// ErrBelowZero is returned by Refund when the count is less than the
-	// event's weight, because somebody else has lowered it.
-	ErrBelowZero = errors.New("counter: the refund would take the count below zero")
+	// ErrBelowZero is returned by Refund and Adjust when the count is less than
+	// what they would give back, because somebody else has lowered it.
+	ErrBelowZero = errors.New("counter: what is given back would take the count below zero")
 )
 
-// WeightError is returned by Take, Add and Refund when the event is recorded
-// with another weight. Nothing has changed.
+// WeightError is returned by Take and Add when the event is held with another
+// weight, by Refund when it is or was, and by Adjust when it is held with another
+// than From or was settled to another than To. Nothing has changed.
 type WeightError struct {
 	Recorded int64 // stands in the row
 	Given    int64 // by the caller

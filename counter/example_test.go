@@ -7,6 +7,8 @@ import (
 	"time"
 	_ "time/tzdata"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -83,7 +85,7 @@ func ExampleStore_Take() {
 			fmt.Println(err)
 		case !grant.OK:
 			fmt.Printf("%s: %d of %d used, free again %s\n", id, grant.Used, grant.Cap, grant.ResetsAt.Format(time.RFC3339))
-		case grant.Outcome == event.Created:
+		case grant.First():
 			fmt.Printf("%s: answer it; %d left\n", id, grant.Remaining)
 		default:
 			fmt.Printf("%s: answered already\n", id)
@@ -127,6 +129,114 @@ func ExampleStore_Refund() {
 	// created 0 <nil>
 	// false true 0 <nil>
 	// true
+}
+
+// A refund may be delivered before what it refunds. With a Tombstone it is done
+// then, and the late Take takes nothing.
+func ExampleStore_Refund_comesFirst() {
+	ctx := context.Background()
+	limits := exampleStore(ctx)
+	paid := "01KMWJ9PM0VFX0S5XHDNM3TYA1" // the text of the payment's event, kept with the payment
+	ev, err := event.Parse(paid)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	total, err := limits.Refund(ctx, counter.Refund{Key: "ann", Event: ev, Weight: 250, Tombstone: true})
+	fmt.Println("refund:", total.Outcome, total.Used, err)
+
+	grant, err := limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Weight: 250, Cap: 1000})
+	fmt.Println("payment:", grant.OK, grant.Refunded, grant.Used, err)
+	// Output:
+	// refund: created 0 <nil>
+	// payment: false true 0 <nil>
+}
+
+// What may be given back in parts is taken in parts: an order's lines are the
+// first, second and third that follow from its event, and each is refunded by
+// itself.
+func ExampleStore_Refund_partial() {
+	ctx := context.Background()
+	limits := exampleStore(ctx)
+	order, err := event.New(sentAt, "shop", "42")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i, price := range []int64{250, 120, 80} {
+		line, err := order.Nth(i + 1)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		grant, err := limits.Take(ctx, counter.Take{Key: "ann", Event: line, Weight: price, Cap: 1000})
+		fmt.Println(grant.OK, grant.Used, err)
+	}
+	second, err := order.Nth(2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 2 { // delivered twice
+		total, err := limits.Refund(ctx, counter.Refund{Key: "ann", Event: second, Weight: 120})
+		fmt.Println(total.Outcome, total.Used, err)
+	}
+	// Output:
+	// true 250 <nil>
+	// true 370 <nil>
+	// true 450 <nil>
+	// created 330 <nil>
+	// duplicate 330 <nil>
+}
+
+// A job takes 10 units before it runs, for nobody knows yet what it needs, and
+// is settled to what it did need.
+func ExampleStore_Adjust() {
+	ctx := context.Background()
+	limits := exampleStore(ctx)
+	job, err := event.New(sentAt, "jobs", "acme", "7001")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	hold, err := limits.Take(ctx, counter.Take{Key: "acme", Event: job, Weight: 10, Cap: 50})
+	fmt.Println("held:", hold.OK, hold.Used, err)
+
+	settle := counter.Adjust{Key: "acme", Event: job, From: 10, To: 7, Cap: 50}
+	for range 2 { // the worker crashed after the first
+		grant, err := limits.Adjust(ctx, settle)
+		fmt.Println("settled:", grant.OK, grant.Outcome, grant.Used, err)
+	}
+	settle.To = 9 // it is final
+	_, err = limits.Adjust(ctx, settle)
+	fmt.Println(err)
+	// Output:
+	// held: true 10 <nil>
+	// settled: true created 7 <nil>
+	// settled: true duplicate 7 <nil>
+	// counter: the event is recorded with weight 7, not 9
+}
+
+// A customer is forgotten: the rows of all days, until there are none.
+func ExampleStore_Erase() {
+	ctx := context.Background()
+	limits := exampleStore(ctx)
+	for days := range 3 {
+		if _, err := limits.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "ann", At: sentAt.AddDate(0, 0, -days)}); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	for {
+		n, err := limits.Erase(ctx, "ann")
+		fmt.Println(n, err)
+		if n == 0 || err != nil {
+			return
+		}
+	}
+	// Output:
+	// 3 <nil>
+	// 0 <nil>
 }
 
 func ExampleStore_Add() {
@@ -183,6 +293,15 @@ func ExampleStore_Get() {
 var sentAt = time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC)
 
 func exampleStore(ctx context.Context) *counter.Store {
+	_, limits := exampleTables(ctx)
+	return limits
+}
+
+// exampleDay is that of sentAt in Stockholm.
+var exampleDay = tzclock.Stockholm.Date(sentAt)
+
+// exampleTables are the limits, and orders by id.
+func exampleTables(ctx context.Context) (*dynamodb.Client, *counter.Store) {
 	db := dynamotest.NewServer(nil).Client()
 	limits, err := counter.New(db, "limits", tzclock.Stockholm, &counter.Config{
 		Now: func() time.Time { return sentAt.Add(5 * time.Second) },
@@ -190,8 +309,9 @@ func exampleStore(ctx context.Context) *counter.Store {
 	if err != nil {
 		panic(err)
 	}
-	if err := schema.Create(ctx, db, limits.Table()); err != nil {
+	orders := schema.Table{Name: "orders", Key: schema.Key{Partition: schema.String("id")}}
+	if err := schema.Create(ctx, db, limits.Table(), orders); err != nil {
 		panic(err)
 	}
-	return limits
+	return db, limits
 }

@@ -33,9 +33,7 @@ const (
 	// call that took it, which may have been another's.
 	refundCondition = "(begins_with(#entry, :held) OR begins_with(#entry, :settled)) AND #count >= :weight"
 
-	tombstoneUpdate    = "SET #entry = :entry, #updatedAt = :now, #ttl = :ttl ADD #count :zero, #recorded :one"
-	tombstoneCondition = "attribute_not_exists(#entry)" +
-		" AND (attribute_not_exists(#recorded) OR #recorded < :most)"
+	tombstoneUpdate = "SET #entry = :entry, #updatedAt = :now, #ttl = :ttl ADD #count :zero, #recorded :one"
 )
 
 // zero is what a tombstone adds to the count of an event that took nothing.
@@ -129,7 +127,7 @@ func (s *Store) refusedRefund(w keyed, row ddb.Item) (Total, error) {
 // entomb records the event as refunded before it was taken. It is overtaken when
 // the event has been taken meanwhile.
 func (s *Store) entomb(ctx context.Context, w keyed) (total Total, overtaken bool, err error) {
-	in := s.record(w, tombstoneUpdate, tombstoneCondition)
+	in := s.record(w, tombstoneUpdate, newEntry)
 	s.bound(in)
 	in.ExpressionAttributeValues[":zero"] = zero
 	used, refusing, err := s.send(ctx, w.op, in)

@@ -59,13 +59,10 @@ func (g Grant) First() bool { return g.OK && g.Outcome == event.Created }
 
 const (
 	takeUpdate    = "SET #entry = :entry, #updatedAt = :now, #ttl = :ttl ADD #count :weight, #recorded :one"
-	takeCondition = "attribute_not_exists(#entry)" +
-		" AND (attribute_not_exists(#count) OR #count <= :room)" +
-		" AND (attribute_not_exists(#recorded) OR #recorded < :most)"
+	takeCondition = newEntry + " AND (attribute_not_exists(#count) OR #count <= :room)"
 	// With less than no room a day that has no count yet refuses, too. It is sent
 	// all the same: the event may have been granted under a higher cap.
-	noRoomCondition = "attribute_not_exists(#entry) AND #count <= :room" +
-		" AND (attribute_not_exists(#recorded) OR #recorded < :most)"
+	noRoomCondition = newEntry + " AND #count <= :room"
 )
 
 var errNoReason = errors.New("condition failed for no known reason")

@@ -101,6 +101,11 @@ func (s *Store) update(p place, expression string) *dynamodb.UpdateItemInput {
 // one is how many events an entry adds to those recorded.
 var one = item.N(1)
 
+// newEntry is the condition of an event that the row does not hold yet, and has
+// room for.
+const newEntry = "attribute_not_exists(#entry)" +
+	" AND (attribute_not_exists(#recorded) OR #recorded < :most)"
+
 // recordNew is [Store.record] of an event that the row must not hold yet, and
 // have room for.
 func (s *Store) recordNew(w keyed, condition string) *dynamodb.UpdateItemInput {

@@ -1,0 +1,142 @@
+package counter_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// place stores an order together with what it takes of two limits, all or
+// nothing. When the transaction is cancelled, each reason says how its action
+// fared: if everything is done already, here or by another delivery, it is done;
+// if a part is, that is left out and the rest is sent.
+func place(ctx context.Context, db *dynamodb.Client, limits *counter.Store, id string, takes []counter.Take) (string, error) {
+	items := make([]*counter.TakeItem, len(takes))
+	for i, take := range takes {
+		var err error
+		if items[i], err = limits.TakeItem(take); err != nil { // once: sent again unchanged
+			return "", err
+		}
+	}
+	order := &types.Put{
+		TableName: aws.String("orders"), Item: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}},
+		ConditionExpression: aws.String("attribute_not_exists(id)"),
+	}
+	for {
+		actions := []types.TransactWriteItem{}
+		if order != nil {
+			actions = append(actions, types.TransactWriteItem{Put: order})
+		}
+		for _, item := range items {
+			actions = append(actions, item.Item)
+		}
+		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: actions})
+		var cancelled *types.TransactionCanceledException
+		if !errors.As(err, &cancelled) {
+			return "placed", err // nil, or an unknown outcome: the same items may be sent again
+		}
+		reasons := cancelled.CancellationReasons
+		if order != nil {
+			if aws.ToString(reasons[0].Code) == "ConditionalCheckFailed" {
+				order = nil // it stands
+			}
+			reasons = reasons[1:]
+		}
+		var rest []*counter.TakeItem
+		for i, item := range items {
+			switch grant, err := item.Outcome(reasons[i]); {
+			case err != nil:
+				return "", err
+			case grant == counter.Grant{}: // not at fault
+				rest = append(rest, item)
+			case !grant.OK:
+				return fmt.Sprintf("refused: %d of %d used", grant.Used, grant.Cap), nil
+			} // else its own earlier one, or a Duplicate: it is left out
+		}
+		if items = rest; order == nil && len(items) == 0 {
+			return "placed before", nil
+		}
+	}
+}
+
+func ExampleStore_TakeItem() {
+	ctx := context.Background()
+	db, limits := exampleTables(ctx)
+	for _, id := range []string{"41", "41", "42", "43"} { // 41 is delivered twice
+		ev, err := event.New(sentAt, "shop", id)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if id == "42" { // of which a part was done by an older version of the program
+			if _, err := limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Cap: 5}); err != nil {
+				fmt.Println(err)
+				return
+			}
+		}
+		answer, err := place(ctx, db, limits, id, []counter.Take{
+			{Key: "ann", Event: ev, Cap: 5},
+			{Key: "all customers", Event: ev, Cap: 2},
+		})
+		fmt.Println(id, answer, err)
+	}
+	for _, key := range []string{"ann", "all customers"} {
+		count, err := limits.Get(ctx, key, exampleDay)
+		fmt.Println(key, count.Used, err)
+	}
+	// Output:
+	// 41 placed <nil>
+	// 41 placed before <nil>
+	// 42 placed <nil>
+	// 43 refused: 2 of 2 used <nil>
+	// ann 2 <nil>
+	// all customers 2 <nil>
+}
+
+// An order is cancelled and what it took is given back, all or nothing.
+func ExampleStore_RefundItem() {
+	ctx := context.Background()
+	db, limits := exampleTables(ctx)
+	ev, err := event.New(sentAt, "shop", "42")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Weight: 250, Cap: 1000}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 2 { // delivered twice
+		back, err := limits.RefundItem(counter.Refund{Key: "ann", Event: ev, Weight: 250})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{back.Item, {Put: &types.Put{
+			TableName: aws.String("orders"), Item: map[string]types.AttributeValue{
+				"id": &types.AttributeValueMemberS{Value: "42"}, "state": &types.AttributeValueMemberS{Value: "cancelled"},
+			},
+		}}}})
+		var cancelled *types.TransactionCanceledException
+		switch {
+		case err == nil:
+			total := back.Committed()
+			fmt.Println(total.Outcome, total.Used == counter.Unknown)
+		case errors.As(err, &cancelled):
+			total, err := back.Outcome(cancelled.CancellationReasons[0])
+			fmt.Println(total.Outcome, total.Used, err)
+		default:
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// created true
+	// duplicate 0 <nil>
+}
