@@ -18,30 +18,44 @@ type countedDay struct {
 
 // counted is what a row knows of an event.
 type counted struct {
-	weight   int64
-	refunded bool
-	nonce    string
+	weight int64
+	state  string // "" is held, "=" settled, "-" refunded
+	nonce  string
 }
 
 const mostEvents = 10
 
 // What is asked of the counter. An event is its number in the history.
 type (
-	takes   struct{ event, weight, cap int64 }
+	takes struct {
+		event, weight, cap int64
+		tx                 bool // in a transaction
+	}
 	adds    struct{ event, weight int64 }
-	refunds struct{ event, weight int64 }
+	adjusts struct{ event, from, to, cap int64 }
+	refunds struct {
+		event, weight int64
+		first, tx     bool // it may come first; in a transaction
+	}
 	unkeyed struct{ weight int64 }
 	counts  struct{}
 	lowers  struct{ by int64 } // another system does
+	erasure struct{}
 )
 
 func (t takes) String() string {
-	return fmt.Sprintf("Take(event %d, %d of %d)", t.event, t.weight, t.cap)
+	return fmt.Sprintf("Take%s(event %d, %d of %d)", map[bool]string{true: "Item"}[t.tx], t.event, t.weight, t.cap)
 }
-func (a adds) String() string    { return fmt.Sprintf("Add(event %d, %d)", a.event, a.weight) }
-func (r refunds) String() string { return fmt.Sprintf("Refund(event %d, %d)", r.event, r.weight) }
+func (a adds) String() string { return fmt.Sprintf("Add(event %d, %d)", a.event, a.weight) }
+func (a adjusts) String() string {
+	return fmt.Sprintf("Adjust(event %d, %d to %d of %d)", a.event, a.from, a.to, a.cap)
+}
+func (r refunds) String() string {
+	return fmt.Sprintf("Refund%s(event %d, %d)", map[bool]string{true: "Item"}[r.tx]+map[bool]string{true: " or tombstone"}[r.first], r.event, r.weight)
+}
 func (u unkeyed) String() string { return fmt.Sprintf("AddUnkeyed(%d)", u.weight) }
 func (counts) String() string    { return "Get" }
+func (erasure) String() string   { return "Erase" }
 func (l lowers) String() string  { return fmt.Sprintf("another system takes %d off the count", l.by) }
 
 // What the counter answers.
@@ -51,6 +65,7 @@ type (
 		ok, created, duplicate, refunded bool
 		used                             int64
 	}
+	committed   struct{} // the transaction was
 	countOf     struct{ used, recorded int64 }
 	tooOld      struct{}
 	full        struct{}
@@ -73,6 +88,7 @@ func (t tally) String() string {
 }
 
 func (c countOf) String() string     { return fmt.Sprintf("used %d, recorded %d", c.used, c.recorded) }
+func (committed) String() string     { return "committed" }
 func (tooOld) String() string        { return "too old" }
 func (full) String() string          { return "full" }
 func (notFound) String() string      { return "not found" }
@@ -86,6 +102,8 @@ func (s *counterStory) apply(state any, m *move) (any, bool) {
 	switch in := m.in.(type) {
 	case sweep:
 		return countedDay{}, stood.stands && in.at >= s.expiry(m.key).Unix()
+	case erasure:
+		return countedDay{}, stood.stands
 	case lowers:
 		stood.used -= in.by
 		return stood, stood.stands
@@ -100,6 +118,9 @@ func (s *counterStory) apply(state any, m *move) (any, bool) {
 	})
 	if !young {
 		return stood, m.row == nil && m.out == tooOld{}
+	}
+	if m.out == (committed{}) && m.row == nil { // told once more, by its token
+		return stood, m.earlier != nil
 	}
 	if m.row == nil {
 		return stood, m.out == s.refusal(stood, m)
@@ -119,6 +140,18 @@ func (s *counterStory) write(stood countedDay, m *move) (countedDay, any) {
 		if !room || !s.record(&next, in.event, in.weight, m) {
 			return stood, nil
 		}
+		if in.tx {
+			return next, committed{}
+		}
+		return next, tally{ok: true, created: true, used: next.used}
+	case adjusts:
+		known := &next.events[in.event]
+		more := in.to - in.from
+		if known.weight != in.from || known.state != "" || more > 0 && stood.used+more > in.cap || stood.used+more < 0 {
+			return stood, nil
+		}
+		*known = counted{weight: in.to, state: "=", nonce: s.nonce(m.row, in.event)}
+		next.used += more
 		return next, tally{ok: true, created: true, used: next.used}
 	case adds:
 		if !s.record(&next, in.event, in.weight, m) {
@@ -126,12 +159,12 @@ func (s *counterStory) write(stood countedDay, m *move) (countedDay, any) {
 		}
 		return next, tally{created: true, used: next.used}
 	case refunds:
-		known := &next.events[in.event]
-		if known.weight != in.weight || known.refunded || stood.used < in.weight {
+		if !s.refund(&next, in, m) {
 			return stood, nil
 		}
-		known.refunded, known.nonce = true, s.nonce(m.row, in.event)
-		next.used -= in.weight
+		if in.tx {
+			return next, committed{}
+		}
 		return next, tally{created: true, refunded: true, used: next.used}
 	case unkeyed:
 		next.used += in.weight
@@ -151,19 +184,32 @@ func (s *counterStory) record(day *countedDay, event, weight int64, m *move) boo
 	return true
 }
 
+// refund gives an event back, or marks it as given back before it came, false
+// when neither may be.
+func (s *counterStory) refund(day *countedDay, in refunds, m *move) bool {
+	known := &day.events[in.event]
+	switch {
+	case known.weight == 0 && in.first && day.recorded < s.most:
+		day.recorded++
+	case known.weight == in.weight && known.state != "-" && day.used >= in.weight:
+		day.used -= in.weight
+	default:
+		return false
+	}
+	*known = counted{weight: in.weight, state: "-", nonce: s.nonce(m.row, in.event)}
+	return true
+}
+
 // refusal is what a call is told by a row that it does not change.
 func (s *counterStory) refusal(stood countedDay, m *move) any {
 	switch in := m.in.(type) {
 	case takes:
 		known := stood.events[in.event]
 		switch {
+		case known.weight != 0 && known.state == "" && known.weight != in.weight:
+			return otherWeight{known.weight}
 		case known.weight != 0:
-			out := s.known(known, in.event, in.weight, stood, m)
-			if t, ok := out.(tally); ok {
-				t.ok = !known.refunded
-				return t
-			}
-			return out
+			return s.held(known, in.event, stood, m)
 		case stood.used+in.weight > in.cap:
 			return tally{used: stood.used}
 		case stood.recorded >= s.most:
@@ -172,18 +218,28 @@ func (s *counterStory) refusal(stood countedDay, m *move) any {
 	case adds:
 		known := stood.events[in.event]
 		switch {
+		case known.weight != 0 && known.state == "" && known.weight != in.weight:
+			return otherWeight{known.weight}
 		case known.weight != 0:
-			return s.known(known, in.event, in.weight, stood, m)
+			return s.known(known, in.event, stood, m)
 		case stood.recorded >= s.most:
 			return full{}
 		}
+	case adjusts:
+		return s.unsettled(stood, in, m)
 	case refunds:
 		known := stood.events[in.event]
 		switch {
-		case known.weight == 0:
+		case known.weight == 0 && !in.first:
 			return notFound{}
-		case known.weight != in.weight || known.refunded:
-			return s.known(known, in.event, in.weight, stood, m)
+		case known.weight == 0 && stood.recorded >= s.most:
+			return full{}
+		case known.weight == 0:
+			return nil
+		case known.weight != in.weight:
+			return otherWeight{known.weight}
+		case known.state == "-":
+			return s.known(known, in.event, stood, m)
 		case stood.used < in.weight:
 			return belowZero{}
 		}
@@ -191,13 +247,35 @@ func (s *counterStory) refusal(stood countedDay, m *move) any {
 	return nil // it changes the row
 }
 
-// known is the answer for an event that the row has.
-func (s *counterStory) known(known counted, event, weight int64, stood countedDay, m *move) any {
-	if known.weight != weight {
+// unsettled is what is told to who settles a hold and changes nothing.
+func (s *counterStory) unsettled(stood countedDay, in adjusts, m *move) any {
+	known, more := stood.events[in.event], in.to-in.from
+	switch {
+	case known.weight == 0:
+		return notFound{}
+	case known.state == "=" && known.weight != in.to, known.state == "" && known.weight != in.from:
 		return otherWeight{known.weight}
+	case known.state != "":
+		return s.held(known, in.event, stood, m)
+	case more > 0 && stood.used+more > in.cap:
+		return tally{used: stood.used}
+	case stood.used+more < 0:
+		return belowZero{}
 	}
+	return nil
+}
+
+// known is the answer for an event that the row has.
+func (s *counterStory) known(known counted, event int64, stood countedDay, m *move) tally {
 	own := m.earlier != nil && s.nonce(m.earlier, event) == known.nonce
-	return tally{created: own, duplicate: !own, refunded: known.refunded, used: stood.used}
+	return tally{created: own, duplicate: !own, refunded: known.state == "-", used: stood.used}
+}
+
+// held is the same for who asks whether it is.
+func (s *counterStory) held(known counted, event int64, stood countedDay, m *move) any {
+	t := s.known(known, event, stood, m)
+	t.ok = !t.refunded
+	return t
 }
 
 const counterSkew = 10 * time.Minute

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/event"
@@ -21,6 +24,7 @@ import (
 type counterStory struct {
 	w      *world
 	stores []*counter.Store
+	eraser *counter.Store // whose requests arrive at once
 	most   int64
 	days   map[string]time.Time // by key of the history: when the day begins
 	keys   []string             // of days
@@ -46,11 +50,17 @@ func newCounter(w *world) story {
 		}
 		s.stores = append(s.stores, store)
 	}
+	var err error
+	if s.eraser, err = counter.New(w.raw, "limits", tzclock.UTC, nil); err != nil {
+		panic(err)
+	}
 	return s
 }
 
-func (s *counterStory) tables() []schema.Table { return []schema.Table{s.stores[0].Table()} }
-func (*counterStory) keyOf(r row) string       { return str(r, "chatId") + " " + str(r, "date") }
+func (s *counterStory) tables() []schema.Table {
+	return []schema.Table{s.stores[0].Table(), {Name: effects, Key: schema.Key{Partition: schema.String("pk")}}}
+}
+func (*counterStory) keyOf(r row) string { return str(r, "chatId") + " " + str(r, "date") }
 
 // delay and the clocks' range together stay within MaxSkew.
 func (*counterStory) delay() time.Duration { return counterSkew - 3*clockRange }
@@ -91,11 +101,19 @@ func (s *counterStory) next(c *caller) *call {
 	store := s.stores[c.id]
 	call := &call{caller: c, key: key}
 	switch roll := s.w.rnd.IntN(100); {
-	case roll < 45:
-		in := takes{ev, weight, 4 + s.w.rnd.Int64N(2)}
+	case roll < 42:
+		in := takes{ev, weight, s.cap(), roll < 10}
+		take := counter.Take{Key: "chat", Event: on, Weight: weight, Cap: in.cap}
 		call.in, call.do = in, func(ctx context.Context) any {
-			g, err := store.Take(ctx, counter.Take{Key: "chat", Event: on, Weight: weight, Cap: in.cap})
-			return said(tally{g.OK, g.Outcome == event.Created, g.Outcome == event.Duplicate, g.Refunded, g.Used}, err)
+			if in.tx {
+				return s.takeItem(ctx, call, take)
+			}
+			return grantOf(store.Take(ctx, take))
+		}
+	case roll < 52:
+		in := adjusts{ev, weight, 1 + s.w.rnd.Int64N(3), s.cap()}
+		call.in, call.do = in, func(ctx context.Context) any {
+			return grantOf(store.Adjust(ctx, counter.Adjust{Key: "chat", Event: on, From: in.from, To: in.to, Cap: in.cap}))
 		}
 	case roll < 60:
 		call.in, call.do = adds{ev, weight}, func(ctx context.Context) any {
@@ -103,9 +121,16 @@ func (s *counterStory) next(c *caller) *call {
 			return total(t, err)
 		}
 	case roll < 85:
-		call.in, call.do = refunds{ev, weight}, func(ctx context.Context) any {
-			t, err := store.Refund(ctx, counter.Refund{Key: "chat", Event: on, Weight: weight})
-			return total(t, err)
+		if s.w.rnd.IntN(4) == 0 { // what it may have been settled to
+			weight = 1 + s.w.rnd.Int64N(3)
+		}
+		in := refunds{ev, weight, roll < 68, roll >= 80}
+		refund := counter.Refund{Key: "chat", Event: on, Weight: weight, Tombstone: in.first}
+		call.in, call.do = in, func(ctx context.Context) any {
+			if in.tx {
+				return s.refundItem(ctx, call, refund)
+			}
+			return total(store.Refund(ctx, refund))
 		}
 	case roll < 88:
 		call.in, call.do = unkeyed{weight}, s.unkeyed(call, store, weight)
@@ -113,6 +138,53 @@ func (s *counterStory) next(c *caller) *call {
 		return s.read(c, key)
 	}
 	return call
+}
+
+// cap is one that is often reached, and at times no room at all.
+func (s *counterStory) cap() int64 {
+	if s.w.rnd.IntN(8) == 0 {
+		return s.w.rnd.Int64N(2)
+	}
+	return 4 + s.w.rnd.Int64N(2)
+}
+
+func (s *counterStory) takeItem(ctx context.Context, call *call, take counter.Take) any {
+	item, err := s.stores[call.caller.id].TakeItem(take)
+	if err != nil {
+		return said(nil, err)
+	}
+	return transacted(ctx, call, item.Item, func(reason types.CancellationReason) any { return grantOf(item.Outcome(reason)) })
+}
+
+func (s *counterStory) refundItem(ctx context.Context, call *call, refund counter.Refund) any {
+	item, err := s.stores[call.caller.id].RefundItem(refund)
+	if err != nil {
+		return said(nil, err)
+	}
+	return transacted(ctx, call, item.Item, func(reason types.CancellationReason) any { return total(item.Outcome(reason)) })
+}
+
+// transacted sends the item with an effect beside it, up to three times unchanged
+// while the outcome is unknown or the row is in another's transaction.
+func transacted(ctx context.Context, call *call, item types.TransactWriteItem, outcome func(types.CancellationReason) any) any {
+	for range 3 {
+		_, err := call.caller.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+			TransactItems: []types.TransactWriteItem{item, {Update: &types.Update{
+				TableName: aws.String(effects), Key: row{"pk": s(call.key)},
+				UpdateExpression: aws.String("ADD times :one"), ExpressionAttributeValues: row{":one": n(1)},
+			}}},
+		})
+		var cancelled *types.TransactionCanceledException
+		if err == nil {
+			return committed{}
+		}
+		if errors.As(err, &cancelled) {
+			if out := outcome(cancelled.CancellationReasons[0]); out != nil {
+				return out
+			}
+		}
+	}
+	return nil
 }
 
 func (s *counterStory) unkeyed(call *call, store *counter.Store, weight int64) func(context.Context) any {
@@ -125,6 +197,10 @@ func (s *counterStory) unkeyed(call *call, store *counter.Store, weight int64) f
 		}
 		return total(t, err)
 	}
+}
+
+func grantOf(g counter.Grant, err error) any {
+	return said(tally{g.OK, g.Outcome == event.Created, g.Outcome == event.Duplicate, g.Refunded, g.Used}, err)
 }
 
 func total(t counter.Total, err error) any {
@@ -162,8 +238,12 @@ func (s *counterStory) read(c *caller, key string) *call {
 	}}
 }
 
-// intrude is another system that lowers a count.
+// intrude is another system that lowers a count, or somebody who erases.
 func (c *counterStory) intrude() {
+	if c.w.rnd.IntN(6) == 0 {
+		c.erase()
+		return
+	}
 	key := pick(c.w.rnd, c.keys)
 	by := 1 + c.w.rnd.Int64N(2)
 	_, err := c.w.raw.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
@@ -174,6 +254,17 @@ func (c *counterStory) intrude() {
 	})
 	if err == nil {
 		c.w.happened(key, lowers{by}, nil)
+	}
+}
+
+func (s *counterStory) erase() {
+	before := s.w.rows()
+	count, err := s.eraser.Erase(context.Background(), "chat")
+	if err != nil || count != len(before) {
+		s.w.broken = fmt.Sprintf("Erase deletes %d of %d rows, %v", count, len(before), err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		s.w.happened(key, erasure{}, nil)
 	}
 }
 
@@ -196,7 +287,7 @@ func (s *counterStory) verdict() string {
 			}
 			recorded++
 			var weight int64
-			entry, _, _ := strings.Cut(str(r, name), "~")
+			entry, _, _ := strings.Cut(strings.TrimPrefix(str(r, name), "="), "~")
 			if _, err := fmt.Sscan(entry, &weight); err != nil {
 				return err.Error()
 			}
@@ -207,15 +298,18 @@ func (s *counterStory) verdict() string {
 				key, num(r, "count"), num(r, "recorded"), sum, recorded, other)
 		}
 	}
-	return ""
+	return s.w.effectsOnce()
 }
 
 // others is what others than recorded events did to the row that stands.
 func (s *counterStory) others(key string) (sum int64) {
 	var since int64
 	for _, p := range s.w.parts {
-		if _, swept := p.in.(sweep); swept && p.key == key {
-			since = p.start
+		switch p.in.(type) {
+		case sweep, erasure:
+			if p.key == key {
+				since = p.start
+			}
 		}
 	}
 	for _, p := range s.w.parts {

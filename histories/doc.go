@@ -14,7 +14,8 @@
 //
 //	ledger   MarkSeen, Claim, Renew, Complete, Fail, Get; Do, whose work returns,
 //	         fails, is cancelled or completes its claim in a transaction
-//	counter  Take, Add, Refund, AddUnkeyed, Get
+//	counter  Take, Add, Adjust, Refund, one that may come first too, AddUnkeyed, Get,
+//	         Erase; TakeItem and RefundItem, sent again until their outcome is known
 //	message  Save, Get
 //	pattern  Observe, Get
 //	ema      Observe, Get
@@ -35,8 +36,8 @@
 // requests that took effect, each at its moment, which may be long after the call.
 //
 // Beside the models: the server refuses no request as invalid; at most one caller at a time believes, by its own clock,
-// that it holds a key; the effect in a transaction happened as often as a key
-// was completed with it; a counter's row is the sum of what it records.
+// that it holds a key; the effect in a transaction happened as often as what
+// it was written with; a counter's row is the sum of what it records.
 //
 // # A history is its seed
 //

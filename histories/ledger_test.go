@@ -240,14 +240,16 @@ func (s *ledgerStory) end() []*call {
 	return calls
 }
 
-// verdict counts the effects that were written with a completion.
-func (s *ledgerStory) verdict() string {
-	out, err := s.w.raw.Scan(context.Background(), &dynamodb.ScanInput{TableName: aws.String(effects), ConsistentRead: aws.Bool(true)})
+func (s *ledgerStory) verdict() string { return s.w.effectsOnce() }
+
+// effectsOnce counts the effects that were written in transactions.
+func (w *world) effectsOnce() string {
+	out, err := w.raw.Scan(context.Background(), &dynamodb.ScanInput{TableName: aws.String(effects), ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		return err.Error()
 	}
 	want := map[string]int64{}
-	for _, a := range s.w.arrivals {
+	for _, a := range w.arrivals {
 		if a.flight.op == "TransactWriteItems" {
 			want[a.flight.part.key]++
 		}
@@ -255,7 +257,7 @@ func (s *ledgerStory) verdict() string {
 	for _, item := range out.Items {
 		key := str(item, "pk")
 		if got := num(item, "times"); got != want[key] {
-			return fmt.Sprintf("the effect of %s happened %d times, and %d transactions completed it", key, got, want[key])
+			return fmt.Sprintf("the effect of %s happened %d times, and %d transactions wrote it", key, got, want[key])
 		}
 		delete(want, key)
 	}

@@ -178,8 +178,9 @@ func (w *world) late() {
 
 // deliver lets the request arrive at the server.
 func (w *world) deliver(f *flight) *arrival {
+	transaction := f.op == "TransactWriteItems" // which answers as before when its token comes again
 	before := row(nil)
-	if f.op == "TransactWriteItems" { // which answers as before when its token comes again
+	if transaction {
 		before = w.rows()[f.part.key]
 	}
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://dynamotest.invalid/", bytes.NewReader(f.body))
@@ -201,7 +202,7 @@ func (w *world) deliver(f *flight) *arrival {
 	a := &arrival{flight: f, step: w.step.Load(), status: res.StatusCode, body: body}
 	if res.StatusCode == http.StatusOK && f.writes() {
 		after := w.rows()[f.part.key]
-		if before == nil || !same(before, after) {
+		if !transaction || !same(before, after) {
 			a.row = after
 			w.mu.Lock()
 			w.arrivals = append(w.arrivals, a)
