@@ -90,6 +90,16 @@
 // A key's day is one item, which DynamoDB writes about 1,000 times a second at
 // most while it is below 1 KB.
 //
+// # In a transaction of one's own
+//
+// [Store.TakeItem] and [Store.RefundItem] return the write as an action, to be sent
+// with others of the caller's: all take effect or none. The handle is made once and
+// sent again unchanged, so that an own lost reply is told from another delivery. When
+// the transaction is cancelled, each handle reads its reason (Outcome). If all
+// actions were done already, by an own earlier try or as a Duplicate, it is done; if
+// some were, those are left out and the rest is sent. When it is committed, the
+// count after it is [Unknown] (Committed).
+//
 // # Prices
 //
 // A first, uncontended call on a row up to 1 KB, that is about 22 events:

@@ -53,8 +53,9 @@ type Grant struct {
 }
 
 // First reports whether the event holds what it asked for by this very call: OK
-// and Created. It is true once for each event, and so where to do what must
-// happen at most once. A caller that dies after it has not done it.
+// and Created. Of all Takes of an event at most one is first, and so of all
+// Adjusts: what must happen at most once is done then. Whoever dies before it is
+// done leaves it undone.
 func (g Grant) First() bool { return g.OK && g.Outcome == event.Created }
 
 const (

@@ -50,6 +50,7 @@ func (a adds) String() string { return fmt.Sprintf("Add(event %d, %d)", a.event,
 func (a adjusts) String() string {
 	return fmt.Sprintf("Adjust(event %d, %d to %d of %d)", a.event, a.from, a.to, a.cap)
 }
+
 func (r refunds) String() string {
 	return fmt.Sprintf("Refund%s(event %d, %d)", map[bool]string{true: "Item"}[r.tx]+map[bool]string{true: " or tombstone"}[r.first], r.event, r.weight)
 }
