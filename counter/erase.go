@@ -20,7 +20,7 @@ import (
 // delivered again counts again. Erase when no event of the key comes any more, or
 // leave it to the TTL: nothing is kept longer than [Retention] after its day.
 //
-// Errors: an [*event.InputError] for a key that is none; else those of the API.
+// Errors: an [*event.InputError] for an invalid key; else those of the API.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. That is a key of one row; each further 25 rows
 // take a request. A row costs 1 WCU for each KB, and all of them together 1 RCU

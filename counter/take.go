@@ -54,8 +54,8 @@ type Grant struct {
 
 // First reports whether the event holds what it asked for by this very call: OK
 // and Created. Of all Takes of an event at most one is first, and so of all
-// Adjusts: what must happen at most once is done then. Whoever dies before it is
-// done leaves it undone.
+// Adjusts: what must happen at most once is done then. A caller that dies before
+// leaves it undone.
 func (g Grant) First() bool { return g.OK && g.Outcome == event.Created }
 
 const (

@@ -11,8 +11,8 @@ import (
 // TakeItem is a Take as one action of a transaction of the caller's own. It is
 // made once for each logical write, and sent again unchanged after an unknown
 // outcome: its nonce tells an own lost reply from another delivery. It is good
-// for [Config].MaxSkew; whoever goes on longer makes another, and reads Duplicate
-// of what the first has done.
+// for [Config].MaxSkew. A caller that goes on longer makes another, which reads
+// Duplicate where the first has taken effect.
 type TakeItem struct {
 	Item types.TransactWriteItem
 
