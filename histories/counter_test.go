@@ -223,6 +223,8 @@ func said(out any, err error) any {
 		return belowZero{}
 	case errors.As(err, &weight):
 		return otherWeight{weight.Recorded}
+	case strings.Contains(err.Error(), "no known reason"): // a refusal that the package does not understand
+		return err // no model has that
 	}
 	return nil
 }
