@@ -39,7 +39,7 @@ func newCounter(w *world) story {
 		s.keys, s.days[key] = append(s.keys, key), day
 	}
 	for i := range s.weight {
-		s.weight[i] = 1 + w.rnd.Int64N(2)
+		s.weight[i] = 1 + w.rnd.Int64N(3)
 	}
 	for _, c := range w.callers {
 		store, err := counter.New(c.client, "limits", tzclock.UTC, &counter.Config{
@@ -111,7 +111,7 @@ func (s *counterStory) next(c *caller) *call {
 			return grantOf(store.Take(ctx, take))
 		}
 	case roll < 52:
-		in := adjusts{ev, weight, 1 + s.w.rnd.Int64N(3), s.cap()}
+		in := adjusts{ev, weight, 1 + s.w.rnd.Int64N(4), s.cap()}
 		call.in, call.do = in, func(ctx context.Context) any {
 			return grantOf(store.Adjust(ctx, counter.Adjust{Key: "chat", Event: on, From: in.from, To: in.to, Cap: in.cap}))
 		}
@@ -122,7 +122,7 @@ func (s *counterStory) next(c *caller) *call {
 		}
 	case roll < 85:
 		if s.w.rnd.IntN(4) == 0 { // what it may have been settled to
-			weight = 1 + s.w.rnd.Int64N(3)
+			weight = 1 + s.w.rnd.Int64N(4)
 		}
 		in := refunds{ev, weight, roll < 68, roll >= 80}
 		refund := counter.Refund{Key: "chat", Event: on, Weight: weight, Tombstone: in.first}
@@ -247,7 +247,7 @@ func (c *counterStory) intrude() {
 		return
 	}
 	key := pick(c.w.rnd, c.keys)
-	by := 1 + c.w.rnd.Int64N(2)
+	by := 1 + c.w.rnd.Int64N(3)
 	_, err := c.w.raw.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: aws.String("limits"), Key: row{"chatId": s("chat"), "date": s(c.days[key].Format(time.DateOnly))},
 		UpdateExpression: aws.String("ADD #count :by"), ConditionExpression: aws.String("#count >= :least"),
