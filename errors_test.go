@@ -164,6 +164,8 @@ func aliasCalls(s *alias.Store, ev event.Event) methods {
 		"Resolve":   func(ctx context.Context) error { return missing(s.Resolve(ctx, home, wash)) },
 		"Get":       func(ctx context.Context) error { return missing(s.Get(ctx, home, wash)) },
 		"PhrasesOf": func(ctx context.Context) error { return failure(s.PhrasesOf(ctx, home, wash)) },
+		"Adopt":     func(ctx context.Context) error { return failure(s.Adopt(ctx, home)) },
+		"Erase":     func(ctx context.Context) error { return failure(s.Erase(ctx, home)) },
 		"Seed":      func(ctx context.Context) error { return failure(s.Seed(ctx, home, map[string]string{"wash": wash})) },
 		"Put": func(ctx context.Context) error {
 			return failure(s.Put(ctx, alias.Put{Scope: home, Phrase: "wash", Name: wash, Event: ev}))

@@ -21,6 +21,8 @@ type API interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
 var _ API = (*dynamodb.Client)(nil)
@@ -42,8 +44,8 @@ type Alias struct {
 	Name   string // the canonical name it stands for
 
 	// Confirmations counts how often the phrase was confirmed to stand for
-	// this name, at least: of confirmations that arrive out of order some are
-	// not counted. See [Store.Confirm].
+	// this name, at least: of confirmations that arrive far out of order some
+	// are not counted. See [Store.Confirm].
 	Confirmations int64
 	Source        Source
 	LearnedFrom   string // who taught it; "" when nobody is known
@@ -80,9 +82,17 @@ type Config struct {
 	// first. Defaults to 1,000.
 	CacheScopes int
 
-	// NoCache keeps no books: every question and every Put reads the book,
-	// those asked side by side together.
+	// NoCache keeps no books: every question and every Put, Correct and Forget
+	// reads the book, those asked side by side together.
 	NoCache bool
+
+	// OnUnreadable is called with the reason when a row of a scope cannot be
+	// read, for instance one that another program wrote. The questions then go
+	// on without that row, and Put and Seed still leave its phrase alone. A
+	// call about that very phrase fails nevertheless. It may be called by
+	// several goroutines at once. Defaults to nil: one unreadable row fails
+	// every question about its scope, so that nobody overlooks it.
+	OnUnreadable func(error)
 }
 
 // The defaults of Config.

@@ -86,8 +86,8 @@ func (c *cache) get(ctx context.Context, scope string) (*book, error) {
 }
 
 // lately is get, but also answers from a book that this process has written to
-// since. That is good enough to ask for the spellings of older systems, which no
-// write of this package changes.
+// since. That is good enough to ask whether a phrase may have an older spelling,
+// of which no write of this package makes more.
 func (c *cache) lately(ctx context.Context, scope string) (*book, error) {
 	c.mu.Lock()
 	var known *book
@@ -218,6 +218,16 @@ func (c *cache) drop(scope string) {
 	delete(c.flights, scope)
 	if s := c.slots.get(scope); s != nil {
 		s.dropped = true
+	}
+}
+
+// erase is drop for a scope whose book must not stay in memory, not even for lately.
+func (c *cache) erase(scope string) {
+	c.drop(scope)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.slots.get(scope); s != nil {
+		s.book = nil
 	}
 }
 

@@ -23,7 +23,7 @@ type Correct struct {
 // confirmed for another name does not count for this one.
 var (
 	rename = expression{
-		update: naming + ", #learnedFrom = :actor",
+		update: naming + ", #learnedFrom = :actor" + countAnew,
 		condition: "(attribute_not_exists(#namedBy) OR #namedBy < :event) AND " +
 			"(attribute_not_exists(#canonicalActivity) OR #canonicalActivity <> :name)",
 		names: namingNames,
@@ -41,18 +41,22 @@ var (
 const correctTries = 5
 
 // Correct makes the phrase stand for the name: taught, corrected, seeded or
-// never heard before. What it stands for in an older system's spelling is
-// hidden by the row that Correct writes. Among corrections the later event wins, in whatever
+// never heard before. Among corrections the later event wins, in whatever
 // order they arrive, and an earlier one is [event.ErrTooOld]; the event that
 // named the phrase is Duplicate. Confirmations start again from 0, unless the
 // name is the one that stands: then only the event is noted.
 //
+// A phrase that stands only under an older spelling, which Correct looks for in
+// the scope's book, is adopted first, as by [Store.Adopt].
+//
 // A second correction by one event, to another name, is a [*TakenError]: the
 // first stands.
 //
-// Price: 1 request, 3 WCU. One for the item, two for its entry in the index,
-// which moves; a phrase never heard before costs 2 WCU, and a correction to
-// the name that stands adds 1 request and costs 3 WCU. A refusal costs 1 WCU.
+// Price: 2 requests, 0.5 RCU, 3 WCU. With the scope's book in memory 1 request;
+// else the book is read first, as by [Store.All]. Of the WCU one is for the item
+// and two for its entry in the index, which moves; a phrase never heard before
+// costs 2 WCU, and a correction to the name that stands adds 1 request and costs
+// 3 WCU. A refusal costs 1 WCU.
 func (s *Store) Correct(ctx context.Context, c Correct) (event.Outcome, error) {
 	p, err := s.place(c.Scope, c.Phrase)
 	if err != nil {
@@ -62,6 +66,9 @@ func (s *Store) Correct(ctx context.Context, c Correct) (event.Outcome, error) {
 		return 0, err
 	}
 	if err := s.check(c.Event, c.Actor); err != nil {
+		return 0, err
+	}
+	if _, err := s.settle(ctx, "Correct", p); err != nil {
 		return 0, err
 	}
 	renaming := s.naming(p, c.Name, c.Event)

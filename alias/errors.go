@@ -21,6 +21,8 @@ type TakenError struct {
 // Error does not tell the owner: names may be people's.
 func (e *TakenError) Error() string { return "alias: the phrase stands for another name" }
 
+var errUnreadable = errors.New("a stored item cannot be read")
+
 func (s *Store) tooOld(op string) error {
 	return s.wrap(op, fmt.Errorf("a later event has decided: %w", event.ErrTooOld))
 }

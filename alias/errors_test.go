@@ -65,6 +65,7 @@ func calls(t *testing.T, s *alias.Store) map[string]func() error {
 			_, err := s.Forget(ctx, alias.Forget{Scope: chat, Phrase: "pant", Event: ev})
 			return err
 		},
+		"Adopt": func() error { _, err := s.Adopt(ctx, chat); return err },
 		"Seed": func() error {
 			_, err := s.Seed(ctx, chat, map[string]string{"diska": "diskning"})
 			if left, ok := errors.AsType[*event.LeftoverError](err); ok {

@@ -7,6 +7,10 @@ import (
 	"log"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -118,17 +122,16 @@ func ExampleStore_Confirm() {
 	fmt.Println(book.Confirm(ctx, yes))
 	fmt.Println(book.Confirm(ctx, yes)) // delivered again
 
-	yes.Event = said(5, "7") // sent before, arrives after: cannot be told from one counted before
-	_, err := book.Confirm(ctx, yes)
-	fmt.Println(errors.Is(err, event.ErrTooOld))
+	yes.Event = said(5, "7") // sent before, arrives after
+	fmt.Println(book.Confirm(ctx, yes))
 
 	a, _, err := book.Resolve(ctx, "shop-7", "running shoes")
 	fmt.Println(a.Confirmations, err)
 	// Output:
 	// created <nil>
 	// duplicate <nil>
-	// true
-	// 1 <nil>
+	// created <nil>
+	// 2 <nil>
 }
 
 func ExampleStore_Correct() {
@@ -219,4 +222,46 @@ func ExampleStore_PhrasesOf() {
 	// Output:
 	// running shoes
 	// trainers
+}
+
+// A row that another program wrote, under the phrase as it was typed.
+func ExampleStore_Adopt() {
+	ctx := context.Background()
+	db := dynamotest.NewServer(nil).Client()
+	book, err := alias.New(db, "aliases", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := schema.Create(ctx, db, book.Table()); err != nil {
+		log.Fatal(err)
+	}
+	s := func(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
+	if _, err := db.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("aliases"), Item: map[string]types.AttributeValue{
+		"pk": s("ALIAS#shop-7"), "sk": s("High  Heels"), "canonicalActivity": s("shoes"),
+	}}); err != nil {
+		log.Fatal(err)
+	}
+	_, ok, err := book.Get(ctx, "shop-7", "high heels")
+	fmt.Println(ok, err)
+	fmt.Println(book.Adopt(ctx, "shop-7"))
+	fmt.Println(book.Adopt(ctx, "shop-7")) // nothing is left to do
+	a, ok, err := book.Get(ctx, "shop-7", "high heels")
+	fmt.Println(a.Name, ok, err)
+	// Output:
+	// false <nil>
+	// 1 <nil>
+	// 0 <nil>
+	// shoes true <nil>
+}
+
+func ExampleStore_Erase() {
+	ctx, book := context.Background(), exampleBook()
+	fmt.Println(book.Erase(ctx, "shop-7"))
+	fmt.Println(book.Erase(ctx, "shop-7")) // until it is 0
+	all, err := book.All(ctx, "shop-7")
+	fmt.Println(len(all), err)
+	// Output:
+	// 5 <nil>
+	// 0 <nil>
+	// 0 <nil>
 }

@@ -1,13 +1,18 @@
 package alias_test
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/alias"
@@ -46,6 +51,19 @@ func open(t testing.TB) fixture {
 	return f
 }
 
+// bubble runs a test that waits, on a table in this process, in no time.
+func bubble(t *testing.T, test func(t *testing.T, w writer)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := dynamotest.New(t, nil)
+		f := fixture{db: db, table: db.Name("homeops")}
+		f.Store = f.another(t, nil)
+		recordtest.Create(t, db.Client(), f.Table())
+		test(t, writer{t, f})
+	})
+}
+
 // another returns a store of another process: on the same table, with a cache
 // of its own.
 func (f fixture) another(t testing.TB, change func(*alias.Config)) *alias.Store {
@@ -66,6 +84,11 @@ func (f fixture) through(t testing.TB, api alias.API, change func(*alias.Config)
 	return s
 }
 
+// once returns the client without retries.
+func once(db *dynamodb.Client) *dynamodb.Client {
+	return dynamodb.New(db.Options(), func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
+}
+
 // stored returns an item as it stands in the table, in DynamoDB's JSON.
 func (f fixture) stored(t testing.TB, pk, sk string) map[string]any {
 	t.Helper()
@@ -77,8 +100,10 @@ func (f fixture) stored(t testing.TB, pk, sk string) map[string]any {
 			plain[name] = map[string]any{"S": v.Value}
 		case *types.AttributeValueMemberN:
 			plain[name] = map[string]any{"N": v.Value}
+		case *types.AttributeValueMemberBS:
+			plain[name] = set(v.Value...)
 		default:
-			t.Fatalf("attribute %s is neither S nor N", name)
+			t.Fatalf("attribute %s is neither S, N nor BS", name)
 		}
 	}
 	return plain
@@ -114,6 +139,24 @@ func with(it map[string]any, changes map[string]any) map[string]any {
 func s(text string) map[string]any   { return map[string]any{"S": text} }
 func n(digits string) map[string]any { return map[string]any{"N": digits} }
 
+// set is a set of binaries, in order, for DynamoDB keeps none.
+func set(members ...[]byte) map[string]any {
+	texts := make([]any, len(members))
+	for i, member := range slices.SortedFunc(slices.Values(members), bytes.Compare) {
+		texts[i] = base64.StdEncoding.EncodeToString(member)
+	}
+	return map[string]any{"BS": texts}
+}
+
+// events is a set of events.
+func events(all ...event.Event) map[string]any {
+	members := make([][]byte, len(all))
+	for i, ev := range all {
+		members[i] = ev[:]
+	}
+	return set(members...)
+}
+
 // write puts an item as another system would.
 func (f fixture) write(t testing.TB, plain map[string]any) {
 	t.Helper()
@@ -124,11 +167,26 @@ func (f fixture) write(t testing.TB, plain map[string]any) {
 			it[name] = item.S(v["S"].(string))
 		case v["N"] != nil:
 			it[name] = item.Digits(v["N"].(string))
+		case v["BS"] != nil:
+			it[name] = binaries(t, v["BS"].([]any))
 		default:
-			t.Fatalf("attribute %s is neither S nor N", name)
+			t.Fatalf("attribute %s is neither S, N nor BS", name)
 		}
 	}
 	recordtest.Put(t, f.db.Client(), f.table, it)
+}
+
+func binaries(t testing.TB, texts []any) types.AttributeValue {
+	t.Helper()
+	value := &types.AttributeValueMemberBS{}
+	for _, text := range texts {
+		member, err := base64.StdEncoding.DecodeString(text.(string))
+		if err != nil {
+			t.Fatal(err)
+		}
+		value.Value = append(value.Value, member)
+	}
+	return value
 }
 
 // do fails the test unless the write had the outcome.

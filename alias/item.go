@@ -3,6 +3,7 @@ package alias
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -23,7 +24,8 @@ const (
 	attrSource        = "source"
 	attrLearnedFrom   = "learnedFrom"
 	attrNamedBy       = "namedBy"
-	attrConfirmedBy   = "confirmedBy"
+	attrConfirmedBy   = "confirmedBy" // of format 1
+	attrConfirmers    = "confirmers"
 	attrIndexPK       = "gsi1pk"
 	attrIndexSK       = "gsi1sk"
 	attrCreatedAt     = "createdAt"
@@ -98,15 +100,18 @@ func (p place) newItem(name string, source Source, now time.Time) ddb.Item {
 // row is a stored item. One without a name was forgotten, or is none at all.
 type row struct {
 	Alias
-	namedBy     event.Event // the last that decided the name; zero in seeds
-	confirmedBy event.Event // the last that confirmed it
+	namedBy     event.Event   // the last that decided the name; zero in seeds
+	confirmedBy event.Event   // the last that confirmed it in format 1; earlier ones may have
+	confirmers  []event.Event // the greatest that confirmed it, in order
+	unreadable  bool          // what could not be read is left out
 }
 
 // named reports whether the phrase stands for something.
 func (r row) named() bool { return r.Name != "" }
 
 // decode reads an item of ours or of the older system, whose items lack what
-// later ones have and may hold times as numbers.
+// later ones have and may hold times as numbers. Beside an error it returns what
+// could be read.
 func decode(scope string, it ddb.Item) (row, error) {
 	if len(it) == 0 {
 		return row{}, nil
@@ -118,14 +123,16 @@ func decode(scope string, it ddb.Item) (row, error) {
 		Source:      Source(item.Text(it, attrSource)),
 		LearnedFrom: item.Text(it, attrLearnedFrom),
 	}}
-	var err [5]error
+	var err [6]error
 	r.Confirmations, err[0] = item.Int(it, attrConfirmations)
 	r.CreatedAt, err[1] = timeOf(it, attrCreatedAt)
 	r.UpdatedAt, err[2] = timeOf(it, attrUpdatedAt)
 	r.namedBy, err[3] = eventOf(it, attrNamedBy)
 	r.confirmedBy, err[4] = eventOf(it, attrConfirmedBy)
+	r.confirmers, err[5] = eventsOf(it, attrConfirmers)
 	if err := cmp.Or(err[:]...); err != nil {
-		return row{}, fmt.Errorf("a stored item cannot be read: %w", err)
+		r.unreadable = true
+		return r, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	return r, nil
 }
@@ -147,4 +154,32 @@ func eventOf(it ddb.Item, attribute string) (event.Event, error) {
 		return event.Event{}, fmt.Errorf("attribute %s is not an event: %v", attribute, err)
 	}
 	return e, nil
+}
+
+// eventsOf returns the events of a set, in order.
+func eventsOf(it ddb.Item, attribute string) ([]event.Event, error) {
+	switch v := it[attribute].(type) {
+	case nil:
+		return nil, nil
+	case *types.AttributeValueMemberBS:
+		events := make([]event.Event, 0, len(v.Value))
+		for _, b := range v.Value {
+			if len(b) != event.Size {
+				return nil, fmt.Errorf("attribute %s holds %d bytes, not the %d of an event", attribute, len(b), event.Size)
+			}
+			events = append(events, event.Event(b))
+		}
+		slices.SortFunc(events, event.Event.Compare)
+		return events, nil
+	default:
+		return nil, fmt.Errorf("attribute %s is a %T, not a set of events", attribute, v)
+	}
+}
+
+func setOf(events []event.Event) types.AttributeValue {
+	set := &types.AttributeValueMemberBS{Value: make([][]byte, len(events))}
+	for i, ev := range events {
+		set.Value[i] = ev[:]
+	}
+	return set
 }

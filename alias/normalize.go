@@ -16,14 +16,12 @@ import (
 // Normalize returns the form in which phrases are stored and compared: Unicode
 // NFC and case folded, every run of white space one space and none at the
 // ends, without characters that show nothing (zero-width and directional
-// marks, soft hyphens, variation selectors). Letters keep their marks: "båda"
-// and "bada" are two words. It is idempotent.
+// marks, soft hyphens, variation selectors, fillers, stray tags). Letters keep
+// their marks: "båda" and "bada" are two words. It is idempotent.
 //
-// Other characters that show nothing stay, and make another phrase of the text:
-// the Hangul fillers (U+115F, U+1160, U+3164, U+FFA0), the blank Braille pattern
-// (U+2800), the Mongolian variation selectors (U+180B to U+180D, U+180F), tags
-// (U+E0000 to U+E007F) and the variation selectors of ideographs (U+E0100 to
-// U+E01EF).
+// This is normal form 2. Form 1 kept some characters that show nothing; rows
+// stored under it are found by their normal form 2, and [Store.Adopt] rewrites
+// them.
 //
 // What holds no visible character, holds a control character, is not UTF-8 or
 // is longer than a sort key may be is an [*event.InputError].
@@ -120,7 +118,7 @@ const zeroWidthJoiner = '\u200d'
 // strip drops what shows nothing and joins white space. Each byte that is left
 // knows its offset in the text, or noCut where a joiner stood before it.
 func strip(text string) (kept []byte, from []int) {
-	joined := false
+	joined, spelled := false, 0
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		offset := at
@@ -135,7 +133,9 @@ func strip(text string) (kept []byte, from []int) {
 		case r == utf8.RuneError && size == 1, unicode.IsControl(r):
 			joined = false
 			r = barrier
-		case showsNothing(r):
+		case r == blackFlag:
+			spelled = at + regionTags(text[at:])
+		case showsNothing(r) && at > spelled:
 			joined = joined || r == zeroWidthJoiner && joins(kept)
 			continue
 		}
@@ -151,6 +151,25 @@ func strip(text string) (kept []byte, from []int) {
 	return kept, from
 }
 
+// blackFlag begins the flags of regions such as Scotland: tags spell the region
+// behind it, and they show.
+const blackFlag = '\U0001F3F4'
+
+// regionTags returns how many bytes at the beginning of the text spell a region
+// in tags, with the tag that ends it.
+func regionTags(text string) int {
+	for at, r := range text {
+		switch {
+		case r == '\U000E007F' && at > 0:
+			return at + utf8.RuneLen(r)
+		case r >= '\U000E0030' && r <= '\U000E0039', r >= '\U000E0061' && r <= '\U000E007A':
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
 // joins reports whether a joiner after the text has something to join: at its
 // beginning, and after white space or the barrier, it has not.
 func joins(kept []byte) bool {
@@ -158,19 +177,24 @@ func joins(kept []byte) bool {
 }
 
 // showsNothing reports whether the character only steers how its neighbours are
-// laid out or drawn. These are the characters of normal form 1: more of them
+// laid out or drawn. These are the characters of normal form 2: more of them
 // would be another form, in which stored phrases have other keys.
 func showsNothing(r rune) bool {
 	switch {
 	case r == '\u00ad', // soft hyphen
-		r == '\u034f',                  // combining grapheme joiner
-		r == '\u061c',                  // Arabic letter mark
-		r == '\u180e',                  // Mongolian vowel separator
-		r >= '\u200b' && r <= '\u200f', // zero-width space and joiners, directional marks
-		r >= '\u202a' && r <= '\u202e', // directional embedding
-		r >= '\u2060' && r <= '\u206f', // word joiner, invisible operators, isolates
-		r >= '\ufe00' && r <= '\ufe0f', // variation selectors
-		r == '\ufeff':                  // byte order mark
+		r == '\u034f',                // combining grapheme joiner
+		r == '\u061c',                // Arabic letter mark
+		r == '\u115f', r == '\u1160', // Hangul fillers
+		r == '\u3164', r == '\uffa0', // the same of compatibility
+		r == '\u2800',                          // blank Braille pattern
+		r >= '\u180b' && r <= '\u180f',         // Mongolian variation selectors and vowel separator
+		r >= '\u200b' && r <= '\u200f',         // zero-width space and joiners, directional marks
+		r >= '\u202a' && r <= '\u202e',         // directional embedding
+		r >= '\u2060' && r <= '\u206f',         // word joiner, invisible operators, isolates
+		r >= '\ufe00' && r <= '\ufe0f',         // variation selectors
+		r == '\ufeff',                          // byte order mark
+		r >= '\U000E0000' && r <= '\U000E007F', // tags that spell no flag
+		r >= '\U000E0100' && r <= '\U000E01EF': // variation selectors of ideographs
 		return true
 	}
 	return false

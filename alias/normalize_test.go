@@ -48,23 +48,36 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// Normal form 1, to the character: these vanish, their neighbours do not.
+// Normal form 2, to the character: these vanish, their neighbours do not.
 func TestNormalizeDropsWhatShowsNothing(t *testing.T) {
 	t.Parallel()
 	for _, bounds := range [][2]rune{
 		{0xad, 0xad},
 		{0x34f, 0x34f},
 		{0x61c, 0x61c},
-		{0x180e, 0x180e},
+		{0x115f, 0x1160},
+		{0x180b, 0x180f},
 		{0x200b, 0x200f},
 		{0x202a, 0x202e},
 		{0x2060, 0x206f},
+		{0x2800, 0x2800},
+		{0x3164, 0x3164},
 		{0xfe00, 0xfe0f},
 		{0xfeff, 0xfeff},
+		{0xffa0, 0xffa0},
+		{0xe0000, 0xe007f},
+		{0xe0100, 0xe01ef},
 	} {
 		for r := bounds[0]; r <= bounds[1]; r++ {
-			if got, err := alias.Normalize("di" + string(r) + "sk"); err != nil || got != "disk" {
-				t.Errorf("%U: %+q, %v", r, got, err)
+			for _, word := range []string{"disk", "葛城"} {
+				letters := []rune(word)
+				text := string(letters[0]) + string(r) + string(letters[1:]) + string(r)
+				if got, err := alias.Normalize(text); err != nil || got != word {
+					t.Errorf("%U: %+q, %v", r, got, err)
+				}
+			}
+			if got, err := alias.Normalize(string(r)); err == nil {
+				t.Errorf("%U alone: %+q; want bad input", r, got)
 			}
 		}
 		for _, r := range []rune{bounds[0] - 1, bounds[1] + 1} {
@@ -75,23 +88,24 @@ func TestNormalizeDropsWhatShowsNothing(t *testing.T) {
 	}
 }
 
-// These show nothing either, and stay: what the documentation lists.
-func TestNormalizeKeepsOtherInvisibleCharacters(t *testing.T) {
+// Tags stay where they spell a region behind a black flag, and only there.
+func TestNormalizeKeepsFlagsOfRegions(t *testing.T) {
 	t.Parallel()
-	for _, bounds := range [][2]rune{
-		{0x115f, 0x1160},
-		{0x3164, 0x3164},
-		{0xffa0, 0xffa0},
-		{0x2800, 0x2800},
-		{0x180b, 0x180d},
-		{0x180f, 0x180f},
-		{0xe0000, 0xe007f},
-		{0xe0100, 0xe01ef},
+	const scotland, wales = "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f", "🏴\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f"
+	for phrase, want := range map[string]string{
+		scotland:                          scotland,
+		"heja " + wales + " Heja":         "heja " + wales + " heja",
+		scotland + wales:                  scotland + wales,
+		"🏴":                               "🏴",
+		"🏴\U000e007f":                     "🏴", // spells nothing
+		"🏴\U000e0067\U000e0062":           "🏴", // never ends
+		"🏴\U000e0067\U000e0041\U000e007f": "🏴", // no region has capital letters
+		"🏁\U000e0067\U000e0062\U000e007f": "🏁",
+		scotland + "\U000e0067":           scotland,
+		"🏴\u200b" + scotland[len("🏴"):]:   "🏴",
 	} {
-		for r := bounds[0]; r <= bounds[1]; r++ {
-			if got, err := alias.Normalize("葛" + string(r)); err != nil || got != "葛"+string(r) {
-				t.Errorf("%U: %+q, %v", r, got, err)
-			}
+		if got, err := alias.Normalize(phrase); err != nil || got != want {
+			t.Errorf("Normalize(%+q) = %+q, %v; want %+q", phrase, got, err, want)
 		}
 	}
 }

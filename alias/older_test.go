@@ -44,6 +44,10 @@ func (o olderFixture) correct(s *alias.Store, name string, minutesAgo int) (even
 	return s.Correct(o.t.Context(), alias.Correct{Scope: chat, Phrase: o.phrase, Name: name, Event: eventAt(o.t, minutesAgo)})
 }
 
+func (o olderFixture) confirm(name string, minutesAgo int) (event.Outcome, error) {
+	return o.Confirm(o.t.Context(), alias.Confirm{Scope: chat, Phrase: o.phrase, Name: name, Event: eventAt(o.t, minutesAgo)})
+}
+
 func (o olderFixture) forget(minutesAgo int) (event.Outcome, error) {
 	return o.Forget(o.t.Context(), alias.Forget{Scope: chat, Phrase: o.phrase, Event: eventAt(o.t, minutesAgo)})
 }
@@ -98,19 +102,32 @@ func TestPutRefusesToHijackAnOlderSpelling(t *testing.T) {
 	})
 }
 
-// Put of the name that the older row has writes the row in normal form, which
-// can be confirmed and forgotten.
+// Put of the name that the older row has changes nothing. What does, adopts it.
 func TestPutOfTheNameOfAnOlderSpelling(t *testing.T) {
 	eachSpelling(t, func(t *testing.T, o olderFixture) {
-		do(t, event.Created)(o.put("pantning", 60))
 		do(t, event.Duplicate)(o.put("pantning", 60))
 		owner(t, "pantning")(o.put("diskning", 50))
-		do(t, event.Created)(o.Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: o.phrase, Name: "pantning", Event: eventAt(t, 40)}))
+		if stored := o.stored(t, "ALIAS#-100123", o.phrase); len(stored) != 0 {
+			t.Errorf("stored: %v", stored)
+		}
+		do(t, event.Created)(o.confirm("pantning", 40))
+		do(t, event.Duplicate)(o.confirm("pantning", 40))
 		o.means("pantning")
 		do(t, event.Created)(o.forget(30))
 		o.means("")
 		do(t, event.Created)(o.put("diskning", 20)) // the older row owns nothing any more
 		o.means("diskning")
+	})
+}
+
+func TestConfirmAdoptsAnOlderSpelling(t *testing.T) {
+	eachSpelling(t, func(t *testing.T, o olderFixture) {
+		owner(t, "pantning")(o.confirm("diskning", 60))
+		do(t, event.Created)(o.confirm("pantning", 50))
+		got, ok, err := o.Get(t.Context(), chat, o.phrase)
+		if err != nil || !ok || got.Confirmations != 3 || got.LearnedFrom != "42" {
+			t.Errorf("Get: %+v, %v, %v", got, ok, err)
+		}
 	})
 }
 
@@ -126,7 +143,7 @@ func TestSeedKeepsAnOlderSpelling(t *testing.T) {
 	})
 }
 
-func TestCorrectHidesAnOlderSpelling(t *testing.T) {
+func TestCorrectTakesOverAnOlderSpelling(t *testing.T) {
 	eachSpelling(t, func(t *testing.T, o olderFixture) {
 		do(t, event.Created)(o.correct(o.Store, "diskning", 60))
 		o.means("diskning")
@@ -140,7 +157,7 @@ func TestCorrectHidesAnOlderSpelling(t *testing.T) {
 	})
 }
 
-func TestForgetHidesAnOlderSpelling(t *testing.T) {
+func TestForgetTakesOverAnOlderSpelling(t *testing.T) {
 	eachSpelling(t, func(t *testing.T, o olderFixture) {
 		do(t, event.Created)(o.forget(60))
 		do(t, event.Duplicate)(o.forget(60))
@@ -175,8 +192,7 @@ func TestOlderSpellingsOfOnePhrase(t *testing.T) {
 	if err != nil || got.Name != "pantning" {
 		t.Errorf("Resolve: %v, %v", got, err)
 	}
-	do(t, event.Created)(o.put("pantning", 60))
-	o.means("pantning")
+	do(t, event.Duplicate)(o.put("pantning", 60))
 }
 
 // An older row that stands for nothing owns nothing.
@@ -215,9 +231,9 @@ func TestPriceOfOlderSpellings(t *testing.T) {
 	f.db.Meter(func() {
 		refused(t, alias.ErrNotFound)(cold.Forget(t.Context(), alias.Forget{Scope: chat, Phrase: "d", Event: eventAt(t, 40)}))
 	}).
-		Want(t, price(1, 0, 1)) // it has an item
+		Want(t, price(2, 0.5, 1)) // the book was cold
 	f.db.Meter(func() {
 		refused(t, alias.ErrNotFound)(cold.Forget(t.Context(), alias.Forget{Scope: chat, Phrase: "e", Event: eventAt(t, 40)}))
 	}).
-		Want(t, price(2, 1, 1)) // after a write, so consistent
+		Want(t, price(1, 0, 1)) // and is known now
 }

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/event"
@@ -53,9 +56,10 @@ func answered(out event.Outcome, err error) string {
 
 // model is a phrase as the table of the package's documentation has it.
 type model struct {
-	name                 string
-	namedBy, confirmedBy int // minutes, 0 for never
-	confirmations        int64
+	name          string
+	namedBy       int   // minute, 0 for never
+	confirmers    []int // the 8 greatest minutes that were counted, in order
+	confirmations int64
 }
 
 func (m *model) make(s step) string {
@@ -79,7 +83,7 @@ func (m *model) put(s step) string {
 	case m.namedBy >= s.minute:
 		return "too old"
 	}
-	m.name, m.namedBy, m.confirmations = s.name, s.minute, 0
+	*m = model{name: s.name, namedBy: s.minute}
 	return "created"
 }
 
@@ -93,24 +97,27 @@ func (m *model) correct(s step) string {
 		return "taken by " + m.name
 	}
 	if m.name != s.name {
-		m.confirmations = 0
+		*m = model{name: s.name}
 	}
-	m.name, m.namedBy = s.name, s.minute
+	m.namedBy = s.minute
 	return "created"
 }
 
 func (m *model) confirm(s step) string {
 	switch {
-	case m.confirmedBy == s.minute:
+	case slices.Contains(m.confirmers, s.minute):
 		return "duplicate"
-	case m.confirmedBy > s.minute, m.namedBy > s.minute:
+	case m.namedBy > s.minute:
 		return "too old"
 	case m.name == "":
 		return "not found"
 	case m.name != s.name:
 		return "taken by " + m.name
+	case len(m.confirmers) == 8 && s.minute < m.confirmers[0]:
+		return "too old"
 	}
-	m.confirmedBy = s.minute
+	m.confirmers = slices.Sorted(slices.Values(append(m.confirmers, s.minute)))
+	m.confirmers = m.confirmers[max(0, len(m.confirmers)-8):]
 	m.confirmations++
 	return "created"
 }
@@ -159,6 +166,80 @@ func TestWritesFollowTheTable(t *testing.T) {
 			}
 		}
 		m.stands(t, f, phrase, steps)
+	}
+}
+
+// So it is where most writes are confirmations, of more events than are
+// remembered.
+func TestConfirmationsFollowTheTable(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	old, duplicate := 0, 0
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		phrase := fmt.Sprint("fras ", seed)
+		var m model
+		steps := []step{{"put", "a", 1}}
+		for range 40 {
+			s := step{"confirm", "a", 1 + r.IntN(30)}
+			switch r.IntN(40) {
+			case 0:
+				s = step{"correct", "b", 1 + r.IntN(10)}
+			case 1:
+				s = step{"correct", "a", 1 + r.IntN(20)}
+			case 2:
+				s.name = "b"
+			}
+			steps = append(steps, s)
+		}
+		for i, s := range steps {
+			want, got := m.make(s), answered(s.make(t, f, phrase))
+			if got != want {
+				t.Fatalf("%v: the last answered %q, want %q", steps[:i+1], got, want)
+			}
+			if s.verb == "confirm" && want == "too old" && m.namedBy <= s.minute {
+				old++
+			} else if want == "duplicate" {
+				duplicate++
+			}
+		}
+		m.stands(t, f, phrase, steps)
+	}
+	if old < 100 || duplicate < 100 {
+		t.Errorf("%d too old, %d duplicate: the steps try too little", old, duplicate)
+	}
+}
+
+// Law: up to 8 confirmations count in whatever order they arrive, and the row is
+// the same in the end.
+func TestEveryOrderOfConfirmationsEndsAlike(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	var want map[string]any
+	orders := 0
+	permute([]step{{"confirm", "a", 2}, {"confirm", "a", 3}, {"confirm", "a", 4}, {"confirm", "a", 5}, {"confirm", "b", 6}}, func(order []step) {
+		orders++
+		phrase := fmt.Sprint("fras ", orders)
+		for _, s := range append([]step{{"put", "a", 1}}, order...) {
+			for _, want := range []string{"created", "duplicate"} {
+				if s.name == "b" {
+					want = "taken by a"
+				}
+				if got := answered(s.make(t, f, phrase)); got != want {
+					t.Errorf("%v: %v answered %q, want %q", order, s, got, want)
+				}
+			}
+		}
+		row := with(f.stored(t, "ALIAS#-100123", phrase), map[string]any{"sk": nil})
+		if want == nil {
+			want = row
+		}
+		if diff := cmp.Diff(want, row); diff != "" {
+			t.Errorf("%v (-first order +this)\n%s", order, diff)
+		}
+	})
+	if orders != 120 || want["confirmations"].(map[string]any)["N"] != "4" {
+		t.Errorf("%d orders of %v", orders, want)
 	}
 }
 

@@ -13,9 +13,17 @@ import (
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	f := open(t)
-	for _, phrase := range []string{"confirm", "correct", "forget"} {
+	for _, phrase := range []string{"confirm", "full", "correct", "forget"} {
 		do(t, event.Created)(f.Put(t.Context(), alias.Put{Scope: chat, Phrase: phrase, Name: "x", Event: eventAt(t, 60), Actor: "42"}))
 	}
+	for minutesAgo := 51; minutesAgo < 59; minutesAgo++ {
+		do(t, event.Created)(f.Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: "full", Name: "x", Event: eventAt(t, minutesAgo)}))
+	}
+	spell := func(scope string) {
+		f.write(t, with(golden(t, "older"), map[string]any{"pk": s("ALIAS#" + scope), "gsi1pk": s("ALIASES_BY_ACTIVITY#" + scope), "sk": s("PANT")}))
+	}
+	spell("adopt")
+	spell("erase")
 	ev := eventAt(t, 50)
 	cold := func() *alias.Store { return f.another(t, nil) }
 	pricetest.Run(t, f.db, []pricetest.Case{
@@ -31,12 +39,16 @@ func TestPrices(t *testing.T) {
 			_, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "confirm", Name: "x", Event: ev})
 			return err
 		}},
+		{Func: "Store.Confirm", In: "full", Call: func(ctx context.Context) error {
+			_, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "full", Name: "x", Event: ev})
+			return err
+		}},
 		{Func: "Store.Correct", Call: func(ctx context.Context) error {
-			_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "correct", Name: "y", Event: ev, Actor: "42"})
+			_, err := cold().Correct(ctx, alias.Correct{Scope: chat, Phrase: "correct", Name: "y", Event: ev, Actor: "42"})
 			return err
 		}},
 		{Func: "Store.Forget", Call: func(ctx context.Context) error {
-			_, err := f.Forget(ctx, alias.Forget{Scope: chat, Phrase: "forget", Event: ev})
+			_, err := cold().Forget(ctx, alias.Forget{Scope: chat, Phrase: "forget", Event: ev})
 			return err
 		}},
 		{Func: "Store.All", Call: func(ctx context.Context) error { _, err := cold().All(ctx, chat); return err }},
@@ -45,6 +57,10 @@ func TestPrices(t *testing.T) {
 		{Func: "Store.Match", Call: func(ctx context.Context) error { _, err := cold().Match(ctx, chat, "put"); return err }},
 		{Func: "Store.Get", Call: func(ctx context.Context) error { _, _, err := f.Get(ctx, chat, "put"); return err }},
 		{Func: "Store.PhrasesOf", Call: func(ctx context.Context) error { _, err := f.PhrasesOf(ctx, chat, "x"); return err }},
+		{Func: "Store.Adopt", In: "none", Call: func(ctx context.Context) error { _, err := f.Adopt(ctx, chat); return err }},
+		{Func: "Store.Adopt", Call: func(ctx context.Context) error { _, err := f.Adopt(ctx, "adopt"); return err }},
+		{Func: "Store.Erase", In: "none", Call: func(ctx context.Context) error { _, err := f.Erase(ctx, "nobody"); return err }},
+		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := f.Erase(ctx, "erase"); return err }},
 	})
 }
 
@@ -55,8 +71,8 @@ func TestFurtherPrices(t *testing.T) {
 	correct := func(name string, minutesAgo int) func() {
 		return func() { do(t, event.Created)(w.correct(name, minutesAgo)) }
 	}
-	w.f.db.Meter(correct("diskning", 60)).Want(t, price(1, 0, 2)) // a free phrase
-	w.f.db.Meter(correct("torkning", 50)).Want(t, price(1, 0, 3)) // another name
+	w.f.db.Meter(correct("diskning", 60)).Want(t, price(2, 0.5, 2)) // a free phrase, the book being cold
+	w.f.db.Meter(correct("torkning", 50)).Want(t, price(1, 0, 3))   // another name
 	read := func() {
 		if _, err := w.f.All(t.Context(), chat); err != nil {
 			t.Error(err)

@@ -23,12 +23,12 @@ const free = "attribute_not_exists(#canonicalActivity) AND (attribute_not_exists
 // Put updates the item, so that what else a forgotten phrase's item holds stays.
 var (
 	teach = expression{
-		update:    naming + ", #learnedFrom = :actor",
+		update:    naming + ", #learnedFrom = :actor" + countAnew,
 		condition: free,
 		names:     namingNames,
 	}
 	teachUnsigned = expression{ // by nobody known
-		update:    naming + " REMOVE #learnedFrom",
+		update:    naming + countAnew + ", #learnedFrom",
 		condition: free,
 		names:     namingNames,
 	}
@@ -40,17 +40,17 @@ var (
 // only Correct changes it. A phrase that this event or a later one forgot stays
 // forgotten: [event.ErrTooOld].
 //
-// A phrase that stands only under an older system's spelling, one that is not
-// in normal form, belongs to its name as well: Put of another name is a
-// [*TakenError], Put of the same name writes the row in normal form, which
-// hides the older one. Put looks for such spellings in the scope's book. One
-// that an older system wrote after the book was read is not seen until the book
+// A phrase that stands only under an older spelling, an older system's or one of
+// an earlier normal form, belongs to its name as well: Put of another name is a
+// [*TakenError], Put of the same name is Duplicate, and [Store.Adopt] writes it in
+// normal form. Put looks for such spellings in the scope's book. One
+// that an older writer wrote after the book was read is not seen until the book
 // expires.
 //
 // Price: 2 requests, 0.5 RCU, 2 WCU. With the scope's book in memory 1 request,
 // 2 WCU: one for the item and one for the index; else the book is read first,
-// as by [Store.All]. A refusal costs 1 WCU; one by an older spelling costs no
-// WCU, but a [Store.Refresh].
+// as by [Store.All]. A refusal costs 1 WCU; an answer by an older spelling costs
+// no WCU, but a [Store.Refresh].
 func (s *Store) Put(ctx context.Context, put Put) (event.Outcome, error) {
 	p, err := s.place(put.Scope, put.Phrase)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *Store) Put(ctx context.Context, put Put) (event.Outcome, error) {
 	if err := s.check(put.Event, put.Actor); err != nil {
 		return 0, err
 	}
-	if err := s.unowned(ctx, p, put.Name); err != nil {
-		return 0, err
+	if out, err := s.spelledOtherwise(ctx, p, put.Name); out != 0 || err != nil {
+		return out, err
 	}
 	change, values := teach, s.naming(p, put.Name, put.Event)
 	if put.Actor == "" {
@@ -85,26 +85,17 @@ func (s *Store) Put(ctx context.Context, put Put) (event.Outcome, error) {
 	return event.Duplicate, nil
 }
 
-// unowned refuses to take the phrase from another name that it has in an older
-// system's spelling. The book may be behind, and a row in normal form may hide
-// that spelling by now, so a refusal is made only after a consistent read.
-func (s *Store) unowned(ctx context.Context, p place, name string) error {
-	b, err := s.cache.lately(ctx, p.scope)
-	if err == nil && b.ownedByOther(p.phrase, name) {
-		b, err = s.cache.refresh(ctx, p.scope)
-	}
+// spelledOtherwise answers for a phrase that has a name only under an older
+// spelling. What was forgotten under one is adopted, for Put to judge.
+func (s *Store) spelledOtherwise(ctx context.Context, p place, name string) (event.Outcome, error) {
+	elder, all, err := s.elder(ctx, "Put", p)
 	switch {
 	case err != nil:
-		return s.wrap("Put", err)
-	case b.ownedByOther(p.phrase, name):
-		return &TakenError{Owner: b.older[p.phrase]}
+		return 0, err
+	case elder.Name == name:
+		return event.Duplicate, nil
+	case elder.named():
+		return 0, &TakenError{Owner: elder.Name}
 	}
-	return nil
-}
-
-// ownedByOther reports whether the phrase stands, only in an older system's spelling,
-// for another name.
-func (b *book) ownedByOther(phrase, name string) bool {
-	owner, ok := b.older[phrase]
-	return ok && owner != name && !b.known[phrase]
+	return 0, s.adoptAll(ctx, "Put", p, all)
 }

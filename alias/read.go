@@ -77,8 +77,8 @@ func (s *Store) Resolve(ctx context.Context, scope, phrase string) (Alias, bool,
 }
 
 // Get returns what a phrase stands for by a consistent read of its item alone,
-// past the cache. An older system's spelling is another item, which Resolve
-// finds and Get does not.
+// past the cache. An older spelling is another item, which Resolve finds and Get
+// does not.
 //
 // Price: 1 request, 1 RCU.
 func (s *Store) Get(ctx context.Context, scope, phrase string) (Alias, bool, error) {
@@ -86,20 +86,32 @@ func (s *Store) Get(ctx context.Context, scope, phrase string) (Alias, bool, err
 	if err != nil {
 		return Alias{}, false, err
 	}
+	it, err := s.item(ctx, p)
+	if err != nil {
+		return Alias{}, false, s.wrap("Get", err)
+	}
+	r, err := s.decode("Get", scope, it)
+	if err != nil {
+		return Alias{}, false, err
+	}
+	return r.Alias, r.named(), nil
+}
+
+// item reads the item of a place consistently.
+func (s *Store) item(ctx context.Context, p place) (ddb.Item, error) {
 	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(s.table), Key: p.key(), ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
-		return Alias{}, false, s.wrap("Get", err)
+		return nil, err
 	}
-	r, err := s.decode("Get", scope, out.Item)
-	return r.Alias, r.named(), err
+	return out.Item, nil
 }
 
 // PhrasesOf returns the aliases that stand for a name, by phrase. It reads the
 // index, which follows the table by a moment and cannot be read consistently:
-// for the truth after a write, filter Refresh. Older systems' spellings are
-// among them even where a row in normal form hides them.
+// for the truth after a write, filter Refresh. Older spellings are among them even
+// where a row in normal form hides them.
 //
 // Price: 1 request, 0.5 RCU. For each 4 KB of them, and a request for each MB.
 func (s *Store) PhrasesOf(ctx context.Context, scope, name string) ([]Alias, error) {
@@ -117,7 +129,11 @@ func (s *Store) PhrasesOf(ctx context.Context, scope, name string) ([]Alias, err
 		KeyConditionExpression:    aws.String(ofName),
 		ExpressionAttributeNames:  ofNameNames,
 		ExpressionAttributeValues: ddb.Item{":pk": item.S(partition), ":name": item.S(name)},
-	}, func(r row) { found = append(found, r.Alias) })
+	}, func(r row) {
+		if !r.unreadable {
+			found = append(found, r.Alias)
+		}
+	})
 	if err != nil {
 		return nil, s.wrap("PhrasesOf", err)
 	}
@@ -129,19 +145,27 @@ func (s *Store) PhrasesOf(ctx context.Context, scope, name string) ([]Alias, err
 // book is what a scope's partition holds, ready for questions. It is shared
 // and never changed.
 type book struct {
-	read    time.Time         // when
-	rows    []row             // by sort key, those of forgotten phrases too
-	known   map[string]bool   // their sort keys
-	older   map[string]string // names by normal form, of older spellings, hidden or not
-	aliases []Alias           // by phrase
-	entries map[string]entry  // by normal form
-	lengths []int             // of the normal forms, in bytes, longest first
+	read    time.Time        // when
+	rows    []row            // by sort key, those of forgotten phrases too
+	known   map[string]bool  // their sort keys
+	elders  map[string][]row // by normal form, under older spellings, hidden or not; those with a name first
+	aliases []Alias          // by phrase
+	entries map[string]entry // by normal form
+	lengths []int            // of the normal forms, in bytes, longest first
 }
 
 // has reports whether anything is known of the phrase, in whatever spelling.
 func (b *book) has(phrase string) bool {
-	_, older := b.older[phrase]
-	return older || b.known[phrase]
+	return b.known[phrase] || len(b.elders[phrase]) > 0
+}
+
+// eldersOf returns the rows that have the phrase under older spellings alone. The
+// first one's name owns it.
+func (b *book) eldersOf(phrase string) []row {
+	if b.known[phrase] {
+		return nil // the row in normal form hides them, even if it was forgotten
+	}
+	return b.elders[phrase]
 }
 
 // entry is an alias and the normal form of its phrase, which in rows of older
@@ -185,14 +209,15 @@ func (s *Store) fetch(ctx context.Context, scope string, consistent bool) (*book
 // newBook makes a book of the rows, which it sorts.
 func newBook(rows []row, read time.Time) *book {
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.Phrase, b.Phrase) })
-	b := &book{read: read, rows: rows, known: map[string]bool{}, older: map[string]string{}, entries: map[string]entry{}}
+	b := &book{read: read, rows: rows, known: map[string]bool{}, elders: map[string][]row{}, entries: map[string]entry{}}
 	for _, r := range rows {
 		b.known[r.Phrase] = true
 	}
 	for _, r := range rows {
-		if r.named() {
-			b.add(r.Alias)
-		}
+		b.add(r)
+	}
+	for _, elders := range b.elders {
+		slices.SortStableFunc(elders, namedFirst)
 	}
 	lengths := map[int]bool{}
 	for normal := range b.entries {
@@ -202,25 +227,32 @@ func newBook(rows []row, read time.Time) *book {
 	return b
 }
 
-// add takes the aliases in the order of their sort keys, when all keys are
-// known.
-func (b *book) add(a Alias) {
-	normal, err := Normalize(a.Phrase)
-	if err != nil { // an older system's; no text says it
-		b.aliases = append(b.aliases, a)
+func namedFirst(a, b row) int {
+	switch {
+	case a.named() == b.named():
+		return 0
+	case a.named():
+		return -1
+	}
+	return 1
+}
+
+// add takes the rows in the order of their sort keys, when all keys are known.
+func (b *book) add(r row) {
+	normal, err := Normalize(r.Phrase)
+	older := err == nil && normal != r.Phrase
+	if older {
+		b.elders[normal] = append(b.elders[normal], r)
+	}
+	if !r.named() || r.unreadable || older && b.known[normal] {
 		return
 	}
-	if normal != a.Phrase {
-		if _, ok := b.older[normal]; !ok {
-			b.older[normal] = a.Name
-		}
-		if b.known[normal] {
-			return // the row in normal form hides it, even if it was forgotten
-		}
+	b.aliases = append(b.aliases, r.Alias)
+	if err != nil { // an older system's; no text says it
+		return
 	}
-	b.aliases = append(b.aliases, a)
 	if _, taken := b.entries[normal]; !taken { // of two older spellings the first stands
-		b.entries[normal] = entry{a, normal}
+		b.entries[normal] = entry{r.Alias, normal}
 	}
 }
 
@@ -233,8 +265,11 @@ func (s *Store) query(ctx context.Context, scope string, in *dynamodb.QueryInput
 		}
 		for _, it := range out.Items {
 			r, err := decode(scope, it)
-			if err != nil {
+			if err != nil && s.cfg.OnUnreadable == nil {
 				return err
+			}
+			if err != nil {
+				s.cfg.OnUnreadable(err)
 			}
 			each(r)
 		}

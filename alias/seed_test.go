@@ -260,3 +260,25 @@ func TestEightySeedsCold(t *testing.T) {
 		t.Errorf("cold again: %v", cold)
 	}
 }
+
+// What is remembered of confirmations is paid by each read of the book, and is
+// bounded: a book of phrases that were all confirmed often costs 4 units.
+func TestEightyConfirmedPhrasesCold(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	for phrase, name := range vocabulary() {
+		p := alias.Put{Scope: chat, Phrase: phrase, Name: name, Event: eventAt(t, 60), Actor: "1234567890"}
+		do(t, event.Created)(f.Put(t.Context(), p))
+		for minutesAgo := 10; minutesAgo < 20; minutesAgo++ {
+			if _, err := f.Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: phrase, Name: name, Event: eventAt(t, 30-minutesAgo)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cost := f.db.Meter(func() {
+		if _, err := f.another(t, nil).Match(t.Context(), chat, "Jag tog disken"); err != nil {
+			t.Error(err)
+		}
+	})
+	cost.Want(t, price(1, 4, 0))
+}

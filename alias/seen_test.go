@@ -206,3 +206,29 @@ func TestOvertakenRefreshIsSeen(t *testing.T) {
 		}
 	}
 }
+
+// So are adopted and erased rows.
+func TestAdoptedAndErasedRowsAreSeen(t *testing.T) {
+	t.Parallel()
+	for _, noCache := range []bool{false, true} {
+		db := dynamotest.New(t, nil)
+		f := fixture{db: db, table: db.Name("homeops")}
+		f.Store = f.another(t, func(c *alias.Config) { c.NoCache = noCache })
+		recordtest.Create(t, db.Client(), f.Table())
+		f.write(t, with(golden(t, "older"), map[string]any{"sk": s("PANT")}))
+		f.resolves(t, chat, "pant", "pantning")
+		if _, err := db.Server().HoldReads(f.table); err != nil {
+			t.Fatal(err)
+		}
+		f.adopts(t, 1)
+		for range 2 {
+			if all, err := f.All(t.Context(), chat); err != nil || len(all) != 1 || all[0].Phrase != "pant" {
+				t.Errorf("All: %v, %v", all, err)
+			}
+		}
+		erased(writer{t, f}, 1)
+		for range 2 {
+			f.resolves(t, chat, "pant", "")
+		}
+	}
+}

@@ -3,6 +3,7 @@ package alias
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -75,6 +76,12 @@ func (s *Store) update(ctx context.Context, op string, p place, change expressio
 	})
 }
 
+// pause waits before a write that lost to another is tried again: at most 40 ms
+// at first, 320 ms later.
+func pause(ctx context.Context, try int) error {
+	return ddb.Pause(ctx, 20*time.Millisecond, min(try, 4))
+}
+
 // wrap says which method on which table failed.
 func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }
 
@@ -90,8 +97,12 @@ const naming = "SET #type = :type, #canonicalActivity = :name, #gsi1pk = :index,
 	"#confirmations = :zero, #source = :learned, #namedBy = :event, " +
 	"#createdAt = if_not_exists(#createdAt, :now), #updatedAt = :now"
 
+// countAnew ends the update that gives another name: what was counted, was for
+// the name before.
+const countAnew = " REMOVE #confirmers, #confirmedBy"
+
 var namingNames = item.Names(attrType, attrName, attrIndexPK, attrIndexSK, attrConfirmations, attrSource,
-	attrLearnedFrom, attrNamedBy, attrCreatedAt, attrUpdatedAt)
+	attrLearnedFrom, attrNamedBy, attrConfirmers, attrConfirmedBy, attrCreatedAt, attrUpdatedAt)
 
 // naming returns the values of [naming].
 func (s *Store) naming(p place, name string, ev event.Event) ddb.Item {

@@ -104,20 +104,6 @@ func TestPutKeepsWhatWasConfirmed(t *testing.T) {
 	means(t, w.f, "diskning", 1)
 }
 
-func TestConfirmCountsAnEventOnceAndALateOneNot(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	refused(t, alias.ErrNotFound)(w.confirm("diskning", 65))
-	do(t, event.Created)(w.put("diskning", 60))
-	do(t, event.Created)(w.confirm("diskning", 60)) // "ja" teaches and confirms
-	do(t, event.Duplicate)(w.confirm("diskning", 60))
-	do(t, event.Created)(w.confirm("diskning", 40))
-	do(t, event.Duplicate)(w.confirm("diskning", 40))
-	refused(t, event.ErrTooOld)(w.confirm("diskning", 50))
-	refused(t, event.ErrTooOld)(w.confirm("diskning", 60))
-	means(t, w.f, "diskning", 2)
-}
-
 func TestConfirmOfTheOldNameIsNotCounted(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -131,14 +117,16 @@ func TestConfirmOfTheOldNameIsNotCounted(t *testing.T) {
 	means(t, w.f, "torkning", 1)
 }
 
-// A confirmation that was counted stays a duplicate whatever came after it.
+// A confirmation that was counted for the name before is not counted again.
 func TestConfirmRedeliveredAfterACorrection(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
 	do(t, event.Created)(w.put("diskning", 60))
 	do(t, event.Created)(w.confirm("diskning", 50))
+	do(t, event.Created)(w.confirm("diskning", 30))
 	do(t, event.Created)(w.correct("torkning", 40))
-	do(t, event.Duplicate)(w.confirm("diskning", 50))
+	refused(t, event.ErrTooOld)(w.confirm("diskning", 50))
+	owner(t, "torkning")(w.confirm("diskning", 30))
 	means(t, w.f, "torkning", 0)
 }
 
@@ -353,30 +341,6 @@ func TestPutsSideBySideHaveOneOwner(t *testing.T) {
 	means(t, w.f, owners[0], 0)
 }
 
-func TestConfirmsSideBySideCountOnce(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	do(t, event.Created)(w.put("diskning", 60))
-	counted := make([]int64, 3*writers)
-	sideBySide(3*writers, func(i int) { // each event three times
-		out, err := w.confirm("diskning", 50-i%writers)
-		if err != nil && !errors.Is(err, event.ErrTooOld) {
-			t.Error(err)
-		}
-		if out == event.Created {
-			counted[i] = 1
-		}
-	})
-	var sum int64
-	for _, c := range counted {
-		sum += c
-	}
-	if sum == 0 {
-		t.Error("none was counted")
-	}
-	means(t, w.f, "diskning", sum)
-}
-
 func TestCorrectionsSideBySideEndInTheLast(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -475,6 +439,9 @@ func TestBadScope(t *testing.T) {
 		func() error { _, _, err := f.Get(ctx, "", "x"); return err },
 		func() error { _, err := f.Match(ctx, "", "x"); return err },
 		func() error { _, err := f.PhrasesOf(ctx, "", "x"); return err },
+		func() error { _, err := f.Adopt(ctx, ""); return err },
+		func() error { _, err := f.Erase(ctx, ""); return err },
+		func() error { _, err := f.Erase(ctx, long); return err },
 	)
 }
 

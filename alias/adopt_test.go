@@ -1,0 +1,485 @@
+package alias_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// adopts fails the test unless Adopt rewrites so many rows.
+func (f fixture) adopts(t testing.TB, want int) {
+	t.Helper()
+	if got, err := f.Adopt(t.Context(), chat); got != want || err != nil {
+		t.Fatalf("Adopt: %d, %v; want %d", got, err, want)
+	}
+}
+
+// rows are all items of the chat, by sort key.
+func (f fixture) rows(t testing.TB, phrases ...string) map[string]map[string]any {
+	t.Helper()
+	rows := map[string]map[string]any{}
+	for _, phrase := range phrases {
+		if row := f.stored(t, "ALIAS#-100123", phrase); len(row) > 0 {
+			rows[phrase] = row
+		}
+	}
+	return rows
+}
+
+func TestAdopt(t *testing.T) {
+	eachSpelling(t, func(t *testing.T, o olderFixture) {
+		o.adopts(t, 1)
+		o.adopts(t, 0)
+		o.means("pantning")
+		normal, err := alias.Normalize(o.phrase)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := with(golden(t, "older"), map[string]any{
+			"sk": s(normal), "type": s("ALIAS"), "updatedAt": s("2026-03-02T17:30:00.000Z"),
+		})
+		if diff := cmp.Diff(want, o.stored(t, "ALIAS#-100123", normal)); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if all, err := o.PhrasesOf(t.Context(), chat, "pantning"); err != nil || len(all) != 1 {
+			t.Errorf("PhrasesOf: %v, %v; the older spelling is gone", all, err)
+		}
+		owner(t, "pantning")(o.put("diskning", 60))
+		do(t, event.Created)(o.confirm("pantning", 50))
+	})
+}
+
+// Rows of normal form 1 whose normal form 2 is another: they have events, and
+// some were forgotten.
+func TestAdoptRowsOfNormalForm1(t *testing.T) {
+	t.Parallel()
+	for _, invisible := range []string{
+		"\u3164", "\u115f", "\u1160", "\uffa0", "\u2800", "\u180b", "\u180d", "\u180f",
+		"\U000e0001", "\U000e0061", "\U000e007f", "\U000e0100", "\U000e01ef",
+	} {
+		t.Run(fmt.Sprintf("%+q", invisible), func(t *testing.T) {
+			t.Parallel()
+			for _, adopt := range []bool{false, true} {
+				o := olderFixture{open(t), t, "葛"}
+				row := with(golden(t, "put"), map[string]any{
+					"sk": s("葛" + invisible), "canonicalActivity": s("pantning"), "gsi1sk": s("pantning"),
+					"namedBy": s(eventAt(t, 50).String()), "confirmations": n("1"), "confirmedBy": s(eventAt(t, 40).String()),
+				})
+				o.write(t, row)
+				o.means("pantning")
+				if adopt {
+					o.adopts(t, 1)
+				}
+				owner(t, "pantning")(o.put("diskning", 30))
+				do(t, event.Duplicate)(o.put("pantning", 30))
+				refused(t, event.ErrTooOld)(o.correct(o.Store, "diskning", 55))
+				owner(t, "pantning")(o.correct(o.Store, "diskning", 50))
+				do(t, event.Duplicate)(o.correct(o.Store, "pantning", 50))
+				refused(t, event.ErrTooOld)(o.forget(55))
+				do(t, event.Duplicate)(o.confirm("pantning", 40))
+				do(t, event.Created)(o.confirm("pantning", 30))
+				o.means("pantning")
+				do(t, event.Created)(o.correct(o.Store, "diskning", 20))
+				o.means("diskning")
+				if stored := o.stored(t, "ALIAS#-100123", "葛"+invisible); len(stored) != 0 {
+					t.Errorf("stored: %v", stored)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatWasForgottenUnderNormalForm1(t *testing.T) {
+	t.Parallel()
+	for _, adopt := range []bool{false, true} {
+		o := olderFixture{open(t), t, "葛"}
+		o.write(t, with(golden(t, "forgotten"), map[string]any{"sk": s("葛\U000e0100"), "namedBy": s(eventAt(t, 50).String())}))
+		if adopt {
+			o.adopts(t, 1)
+		}
+		done, err := o.Seed(t.Context(), chat, map[string]string{"葛": "x"})
+		if want := (alias.Seeded{Kept: 1}); err != nil || done != want {
+			t.Errorf("Seed: %+v, %v", done, err)
+		}
+		refused(t, alias.ErrNotFound)(o.confirm("x", 20))
+		refused(t, event.ErrTooOld)(o.correct(o.Store, "x", 55))
+		refused(t, event.ErrTooOld)(o.put("x", 60))
+		do(t, event.Duplicate)(o.forget(50))
+		o.means("")
+		do(t, event.Created)(o.put("x", 40))
+		o.means("x")
+	}
+}
+
+// What becomes of a row under an older spelling and the one in normal form.
+func TestAdoptMerges(t *testing.T) {
+	t.Parallel()
+	at := func(minutesAgo int) event.Event { return eventAt(t, minutesAgo) }
+	named := func(name string, by int, changes map[string]any) map[string]any {
+		row := with(golden(t, "put"), map[string]any{"canonicalActivity": s(name), "gsi1sk": s(name), "namedBy": s(at(by).String())})
+		return with(row, changes)
+	}
+	forgotten := func(by int) map[string]any {
+		return with(golden(t, "forgotten"), map[string]any{"namedBy": s(at(by).String())})
+	}
+	seed := golden(t, "seed")
+	for name, c := range map[string]struct {
+		older, normal map[string]any
+		want          map[string]any // beside the times
+	}{
+		"the same name, learned later": {
+			named("a", 40, map[string]any{"learnedFrom": s("43"), "note": s("x")}), named("a", 50, map[string]any{"other": s("y")}),
+			named("a", 40, map[string]any{"learnedFrom": s("43"), "note": s("x"), "other": s("y")}),
+		},
+		"the same name, learned earlier": {
+			named("a", 50, map[string]any{"learnedFrom": s("43"), "note": s("x")}), named("a", 40, map[string]any{"note": s("y")}),
+			named("a", 40, map[string]any{"note": s("y")}),
+		},
+		"learned beats seeded": {
+			with(golden(t, "older"), map[string]any{"canonicalActivity": s("diskning")}), seed,
+			with(golden(t, "older"), map[string]any{"canonicalActivity": s("diskning"), "gsi1sk": s("diskning"), "type": s("ALIAS")}),
+		},
+		"confirmations": {
+			named("a", 50, map[string]any{"confirmations": n("3"), "confirmers": events(at(30), at(20), at(10))}),
+			named("a", 40, map[string]any{"confirmations": n("4"), "confirmers": events(at(25), at(20)), "confirmedBy": s(at(30).String())}),
+			named("a", 40, map[string]any{
+				"confirmations": n("5"), "confirmers": events(at(30), at(25), at(20), at(10)), "confirmedBy": s(at(30).String()),
+			}),
+		},
+		"more confirmations than are remembered": {
+			named("a", 50, map[string]any{"confirmations": n("6"), "confirmers": events(at(20), at(19), at(18), at(17), at(16), at(15))}),
+			named("a", 40, map[string]any{"confirmations": n("5"), "confirmers": events(at(21), at(20), at(11), at(10), at(9))}),
+			named("a", 40, map[string]any{
+				"confirmations": n("10"),
+				"confirmers":    events(at(19), at(18), at(17), at(16), at(15), at(11), at(10), at(9)),
+			}),
+		},
+		"forgotten later":                  {named("a", 50, map[string]any{"note": s("x")}), forgotten(40), with(forgotten(40), map[string]any{"note": s("x")})},
+		"forgotten earlier":                {named("a", 40, nil), forgotten(50), named("a", 40, nil)},
+		"forgotten in the older":           {forgotten(40), named("a", 50, nil), named("a", 40, nil)},
+		"forgotten earlier in it":          {forgotten(50), named("a", 40, nil), named("a", 40, nil)},
+		"forgotten twice":                  {forgotten(50), forgotten(40), forgotten(40)},
+		"forgotten twice, the older last":  {forgotten(40), forgotten(50), forgotten(40)},
+		"nothing stood, forgotten by none": {named("a", 40, nil), with(forgotten(1), map[string]any{"namedBy": nil}), named("a", 40, nil)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := open(t)
+			f.write(t, with(c.older, map[string]any{"sk": s("Ta disken")}))
+			f.write(t, c.normal)
+			f.adopts(t, 1)
+			rows := f.rows(t, "Ta disken", "ta disken")
+			want := map[string]map[string]any{"ta disken": with(c.want, map[string]any{
+				"sk": s("ta disken"), "createdAt": rows["ta disken"]["createdAt"], "updatedAt": s("2026-03-02T17:30:00.000Z"),
+			})}
+			if diff := cmp.Diff(want, rows); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAdoptKeepsTheFirstCreatedAt(t *testing.T) {
+	t.Parallel()
+	early, late := s("2026-02-17T11:30:00+01:00"), s("2026-03-01T10:30:00.000Z")
+	for _, c := range []struct{ older, normal, want any }{
+		{early, late, early}, {late, early, early}, {nil, late, late}, {early, nil, early}, {nil, nil, nil},
+	} {
+		f := open(t)
+		f.write(t, with(golden(t, "put"), map[string]any{"sk": s("Ta disken"), "createdAt": c.older}))
+		f.write(t, with(golden(t, "put"), map[string]any{"createdAt": c.normal}))
+		f.adopts(t, 1)
+		if got := f.stored(t, "ALIAS#-100123", "ta disken")["createdAt"]; !cmp.Equal(got, c.want) {
+			t.Errorf("%v and %v: %v", c.older, c.normal, got)
+		}
+	}
+}
+
+// Two names for one phrase are reported and neither is lost; the rest is adopted.
+func TestAdoptReportsAnotherName(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}))
+	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("Ta panten")}))
+	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("ta  panten"), "canonicalActivity": s("x"), "gsi1sk": s("x")}))
+	f.write(t, golden(t, "put"))
+	before := f.rows(t, "TA DISKEN", "ta disken", "ta  panten")
+
+	adopted, err := f.Adopt(t.Context(), chat)
+	var left *event.LeftoverError
+	if !errors.As(err, &left) || adopted != 1 || len(left.Leftovers) != 2 {
+		t.Fatalf("Adopt: %d, %v", adopted, err)
+	}
+	for i, want := range []struct{ key, owner string }{{"TA DISKEN", "diskning"}, {"ta  panten", "pantning"}} {
+		var taken *alias.TakenError
+		if got := left.Leftovers[i]; got.Key != want.key || !errors.As(got.Err, &taken) || taken.Owner != want.owner {
+			t.Errorf("%d: %+v, want %v", i, got, want)
+		}
+	}
+	if diff := cmp.Diff(before, f.rows(t, "TA DISKEN", "ta disken", "ta  panten")); diff != "" {
+		t.Errorf("(-before +after)\n%s", diff)
+	}
+
+	// How to settle it: the leftover's name, Adopt, and the name it shall have.
+	w := writer{t, f}
+	do(t, event.Created)(w.correct("pantning", 30))
+	if adopted, err = f.Adopt(t.Context(), chat); adopted != 1 || !errors.As(err, &left) || len(left.Leftovers) != 1 {
+		t.Errorf("Adopt: %d, %v", adopted, err)
+	}
+	do(t, event.Created)(w.correct("diskning", 20))
+	means(t, f, "diskning", 0)
+}
+
+// What has no normal form stays, and so do other scopes.
+func TestAdoptLeavesTheRestAlone(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("di\x01sk")}))
+	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("\u3164")}))
+	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("PANT"), "pk": s("ALIAS#-1001234")}))
+	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("PANT"), "pk": s("NAME#-100123")}))
+	f.adopts(t, 0)
+	if rows := f.rows(t, "di\x01sk", "\u3164"); len(rows) != 2 {
+		t.Errorf("rows: %v", rows)
+	}
+	if all, err := f.All(t.Context(), chat); err != nil || len(all) != 2 {
+		t.Errorf("All: %v, %v", all, err)
+	}
+}
+
+// Law: a phrase that stands under an older spelling answers each write as if it
+// stood in normal form, whenever it is adopted.
+func TestWritesFollowTheTableUnderAnOlderSpelling(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	cold := f.another(t, func(c *alias.Config) { c.NoCache = true })
+	verbs := []string{"put", "correct", "confirm", "confirm", "forget", "adopt"}
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		f := f
+		if seed%2 == 0 {
+			f.Store = cold
+		}
+		phrase := fmt.Sprint("fras ", seed)
+		m := model{name: "a", confirmations: 2}
+		row := with(golden(t, "older"), map[string]any{"sk": s("FRAS  " + fmt.Sprint(seed)), "canonicalActivity": s("a"), "gsi1sk": s("a")})
+		switch r.IntN(3) {
+		case 0: // of format 1, with events
+			m.namedBy = 4
+			row = with(row, map[string]any{"namedBy": s(eventAt(t, 56).String())})
+		case 1: // forgotten
+			m = model{namedBy: 4}
+			row = with(golden(t, "forgotten"), map[string]any{"sk": row["sk"], "namedBy": s(eventAt(t, 56).String())})
+		}
+		f.write(t, row)
+		if _, err := f.Refresh(t.Context(), chat); err != nil {
+			t.Fatal(err)
+		}
+		var steps []step
+		for range 10 {
+			s := step{verbs[r.IntN(len(verbs))], string(rune('a' + r.IntN(2))), 1 + r.IntN(8)}
+			steps = append(steps, s)
+			if s.verb == "adopt" {
+				if _, err := f.Adopt(t.Context(), chat); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			if want, got := m.make(s), answered(s.make(t, f, phrase)); got != want {
+				t.Errorf("%v: the last answered %q, want %q", steps, got, want)
+			}
+		}
+		f.adopts(t, len(f.rows(t, "FRAS  "+fmt.Sprint(seed))))
+		m.stands(t, f, phrase, steps)
+	}
+}
+
+// A caller who loses any request or reply, and calls again, ends in the same state.
+func TestAdoptLosesReplies(t *testing.T) {
+	t.Parallel()
+	for op, most := range map[string]int{"Query": 1, "GetItem": 6, "TransactWriteItems": 3} {
+		for nth := 1; nth <= most; nth++ {
+			for _, effect := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
+				t.Run(fmt.Sprint(op, nth, effect), func(t *testing.T) {
+					t.Parallel()
+					f := open(t)
+					f.write(t, with(golden(t, "older"), map[string]any{"sk": s("PANT")}))
+					f.write(t, with(golden(t, "older"), map[string]any{"sk": s("Panta")}))
+					f.write(t, with(golden(t, "older"), map[string]any{"sk": s("Ta Disken"), "canonicalActivity": s("diskning"), "gsi1sk": s("diskning")}))
+					f.write(t, golden(t, "put"))
+					f.db.Inject(dynamotest.Fault{Do: effect, Op: op, Nth: nth})
+					single := fixture{f.through(t, once(f.db.Client()), nil), f.db, f.table}
+					first, err := single.Adopt(t.Context(), chat)
+					if err == nil {
+						t.Fatalf("Adopt: %d, no error", first)
+					}
+					again, err := single.Adopt(t.Context(), chat)
+					if sum := first + again; err != nil || sum != 3 && !(sum == 2 && op == "TransactWriteItems" && effect == dynamotest.LoseReply) {
+						t.Errorf("Adopt: %d, then %d, %v", first, again, err)
+					}
+					rows := f.rows(t, "PANT", "Panta", "Ta Disken", "pant", "panta", "ta disken")
+					if len(rows) != 3 || !cmp.Equal(rows["ta disken"]["confirmations"], n("2")) {
+						t.Errorf("rows: %v", rows)
+					}
+				})
+			}
+		}
+	}
+}
+
+// The SDK's own repetition of a transaction whose reply was lost counts it.
+func TestAdoptLosesAReplyThatTheSDKRepeats(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("PANT")}))
+	f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems"})
+	f.adopts(t, 1)
+}
+
+// Many adopt and write at once; each row is adopted once, and nothing is lost.
+func TestAdoptSideBySide(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	const phrases = 4
+	for i := range phrases {
+		f.write(t, with(golden(t, "older"), map[string]any{"sk": s(fmt.Sprint("FRAS ", i))}))
+	}
+	var adopted atomic.Int64
+	sideBySide(12, func(i int) {
+		store := f.another(t, nil)
+		if i%3 > 0 {
+			count, err := store.Adopt(t.Context(), chat)
+			if err != nil {
+				t.Error(err)
+			}
+			adopted.Add(int64(count))
+			return
+		}
+		for p := range phrases {
+			confirm := alias.Confirm{Scope: chat, Phrase: fmt.Sprint("fras ", p), Name: "pantning", Event: eventAt(t, 10+i)}
+			if out, err := store.Confirm(t.Context(), confirm); err != nil || out != event.Created {
+				t.Error(out, err)
+			}
+		}
+	})
+	if adopted.Load() > phrases {
+		t.Errorf("%d adopted", adopted.Load())
+	}
+	for p := range phrases {
+		a, ok, err := f.Get(t.Context(), chat, fmt.Sprint("fras ", p))
+		if err != nil || !ok || a.Confirmations != 2+4 {
+			t.Errorf("%d: %+v, %v, %v", p, a, ok, err)
+		}
+	}
+	f.adopts(t, 0)
+}
+
+// between makes another's write just before the first transaction.
+type between struct {
+	*dynamodb.Client
+	transactions *int
+	write        func()
+}
+
+func (b between) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (
+	*dynamodb.TransactWriteItemsOutput, error,
+) {
+	if *b.transactions++; *b.transactions == 1 {
+		b.write()
+	}
+	return b.Client.TransactWriteItems(ctx, in, options...)
+}
+
+// What another writer changes between Adopt's reads and its transaction is seen.
+func TestAdoptMeetsAnother(t *testing.T) {
+	t.Parallel()
+	olderRow := func(changes map[string]any) map[string]any {
+		return with(with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}), changes)
+	}
+	for name, c := range map[string]struct {
+		write        func(writer)
+		adopted      int
+		meaning      string
+		transactions int
+		taken        bool
+	}{
+		"an older writer renames it":   {func(w writer) { w.f.write(w.t, olderRow(map[string]any{"canonicalActivity": s("x")})) }, 1, "x", 2, false},
+		"an older writer adds to it":   {func(w writer) { w.f.write(w.t, olderRow(map[string]any{"confirmedBy": s(eventAt(t, 9).String())})) }, 1, "pantning", 2, false},
+		"it is adopted":                {func(w writer) { w.f.adopts(w.t, 1) }, 0, "pantning", 1, false},
+		"it is adopted and corrected":  {func(w writer) { do(w.t, event.Created)(w.correct("x", 5)) }, 0, "x", 1, false},
+		"the normal form is confirmed": {func(w writer) { w.f.write(w.t, golden(w.t, "put")) }, 0, "diskning", 1, true},
+		"it is erased":                 {func(w writer) { erased(w, 1) }, 0, "", 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWriter(t)
+			w.f.write(t, olderRow(nil))
+			transactions := 0
+			store := w.f.through(t, between{w.f.db.Client(), &transactions, func() { c.write(w) }}, nil)
+			adopted, err := store.Adopt(t.Context(), chat)
+			if _, taken := errors.AsType[*alias.TakenError](err); adopted != c.adopted || taken != c.taken || err != nil && !taken {
+				t.Errorf("Adopt: %d, %v", adopted, err)
+			}
+			if transactions != c.transactions {
+				t.Errorf("%d transactions", transactions)
+			}
+			if got, _, err := w.f.Get(t.Context(), chat, "ta disken"); err != nil || got.Name != c.meaning {
+				t.Errorf("Get: %+v, %v; want %q", got, err, c.meaning)
+			}
+		})
+	}
+}
+
+// So with a row in normal form that changes.
+func TestMergeMeetsAnother(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	w.f.write(t, golden(t, "put"))
+	w.f.write(t, with(golden(t, "put"), map[string]any{"sk": s("TA DISKEN"), "confirmations": n("5")}))
+	transactions := 0
+	store := w.f.through(t, between{w.f.db.Client(), &transactions, func() { do(t, event.Created)(w.confirm("diskning", 5)) }}, nil)
+	if adopted, err := store.Adopt(t.Context(), chat); adopted != 1 || err != nil || transactions != 2 {
+		t.Errorf("Adopt: %d, %v in %d transactions", adopted, err, transactions)
+	}
+	means(t, w.f, "diskning", 6)
+}
+
+// Rows that change under each try end in an error.
+func TestAdoptGivesUp(t *testing.T) {
+	bubble(t, func(t *testing.T, w writer) {
+		count := 0
+		change := func() {
+			count++
+			w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN"), "confirmations": n(fmt.Sprint(count))}))
+		}
+		change()
+		store := w.f.through(t, beforeTransactions{w.f.db.Client(), change}, nil)
+		adopted, err := store.Adopt(t.Context(), chat)
+		want := "alias: Adopt on table " + w.f.table + ": the rows kept changing"
+		if adopted != 0 || err == nil || err.Error() != want {
+			t.Errorf("got %d, %v; want %s", adopted, err, want)
+		}
+	})
+}
+
+type beforeTransactions struct {
+	*dynamodb.Client
+	write func()
+}
+
+func (b beforeTransactions) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (
+	*dynamodb.TransactWriteItemsOutput, error,
+) {
+	b.write()
+	return b.Client.TransactWriteItems(ctx, in, options...)
+}

@@ -1,0 +1,137 @@
+package alias_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// erased fails the test unless Erase deletes so many rows.
+func erased(w writer, want int) {
+	w.t.Helper()
+	if got, err := w.f.Erase(w.t.Context(), chat); got != want || err != nil {
+		w.t.Errorf("Erase: %d, %v; want %d", got, err, want)
+	}
+}
+
+func TestErase(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	people := w.f.another(t, func(c *alias.Config) { c.Prefix = "NAME" })
+	do(t, event.Created)(people.Put(t.Context(), alias.Put{Scope: chat, Phrase: "Åsa", Name: "42", Event: eventAt(t, 60)}))
+	other := alias.Put{Scope: chat + "4", Phrase: "x", Name: "y", Event: eventAt(t, 60)}
+	do(t, event.Created)(w.f.Put(t.Context(), other))
+	for i := range 30 { // two pages
+		w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s(fmt.Sprint("pant ", i)), "note": s(strings.Repeat("x", 40<<10))}))
+	}
+	w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s("PANT")}))
+	do(t, event.Created)(w.put("diskning", 60))
+	refused(t, alias.ErrNotFound)(w.f.Forget(t.Context(), alias.Forget{Scope: chat, Phrase: "glömt", Event: eventAt(t, 60)}))
+	w.f.resolves(t, chat, "ta disken", "diskning") // fills the cache
+
+	erased(w, 33)
+	w.f.resolves(t, chat, "ta disken", "")
+	erased(w, 0)
+	if all, err := w.f.Refresh(t.Context(), chat); err != nil || len(all) != 0 {
+		t.Errorf("Refresh: %v, %v", all, err)
+	}
+	if all, err := w.f.PhrasesOf(t.Context(), chat, "pantning"); err != nil || len(all) != 0 {
+		t.Errorf("PhrasesOf: %v, %v", all, err)
+	}
+	if a, ok, err := people.Get(t.Context(), chat, "åsa"); err != nil || !ok || a.Name != "42" {
+		t.Errorf("another prefix: %v, %v, %v", a, ok, err)
+	}
+	w.f.resolves(t, chat+"4", "x", "y")
+	// Its event was forgotten with what it forgot.
+	do(t, event.Created)(w.f.Put(t.Context(), alias.Put{Scope: chat, Phrase: "glömt", Name: "x", Event: eventAt(t, 70)}))
+}
+
+func TestEraseLosesReplies(t *testing.T) {
+	t.Parallel()
+	for op, most := range map[string]int{"Query": 1, "BatchWriteItem": 2} {
+		for nth := 1; nth <= most; nth++ {
+			for _, effect := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
+				t.Run(fmt.Sprint(op, nth, effect), func(t *testing.T) {
+					t.Parallel()
+					w := newWriter(t)
+					for i := range 40 {
+						w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s(fmt.Sprint("pant ", i))}))
+					}
+					w.f.resolves(t, chat, "pant 1", "pantning")
+					w.f.db.Inject(dynamotest.Fault{Do: effect, Op: op, Nth: nth})
+					single := fixture{w.f.through(t, once(w.f.db.Client()), nil), w.f.db, w.f.table}
+					if n, err := single.Erase(t.Context(), chat); err == nil {
+						t.Fatalf("Erase: %d, no error", n)
+					}
+					if _, err := single.Erase(t.Context(), chat); err != nil {
+						t.Error(err)
+					}
+					if all, err := single.Refresh(t.Context(), chat); err != nil || len(all) != 0 {
+						t.Errorf("Refresh: %d, %v", len(all), err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// Nothing that stood before the erasure is in what a writer under way writes after
+// it.
+func TestEraseBesideAWriter(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		write func(w writer) (event.Outcome, error)
+		want  string // what it answers
+		row   map[string]any
+	}{
+		"a confirmation of a full set": {func(w writer) (event.Outcome, error) { return w.confirm("diskning", 5) }, "not found", map[string]any{}},
+		"a correction to the name": {
+			func(w writer) (event.Outcome, error) { return w.correct("diskning", 5) }, "created",
+			with(golden(t, "put"), map[string]any{"learnedFrom": s(""), "namedBy": s(eventAt(t, 5).String())}),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := confirmed(t)
+			w.f.write(t, with(w.f.stored(t, "ALIAS#-100123", "ta disken"), map[string]any{"note": s("private"), "learnedFrom": s("42")}))
+			store := w.f.through(t, meddler{w.f.db.Client(), new(int), func() { erased(w, 1) }}, nil)
+			if got := answered(c.write(writer{t, fixture{store, w.f.db, w.f.table}})); got != c.want {
+				t.Errorf("answered %q, want %q", got, c.want)
+			}
+			if diff := cmp.Diff(c.row, w.f.stored(t, "ALIAS#-100123", "ta disken")); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// Nor does a Seed under way leave an erased book in memory.
+func TestEraseBesideASeed(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
+	g := &gate{Client: w.f.db.Client(), hold: 1, held: make(chan struct{}), open: make(chan struct{})}
+	reader := fixture{w.f.through(t, g, nil), w.f.db, w.f.table}
+	seeded := make(chan error)
+	go func() {
+		_, err := reader.Seed(t.Context(), chat, map[string]string{"dammsuga": "dammsugning"})
+		seeded <- err
+	}()
+	<-g.held
+	g.hold = 0
+	if n, err := reader.Erase(t.Context(), chat); n != 1 || err != nil {
+		t.Errorf("Erase: %d, %v", n, err)
+	}
+	close(g.open)
+	if err := <-seeded; err != nil {
+		t.Error(err)
+	}
+	reader.resolves(t, chat, "ta disken", "")
+	reader.resolves(t, chat, "dammsuga", "dammsugning")
+}

@@ -1,0 +1,110 @@
+package alias_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// noted is a store that notes what it could not read, on a table with an
+// unreadable row under the sort key.
+func noted(t *testing.T, key string) (f fixture, reasons func() []string) {
+	t.Helper()
+	f = open(t)
+	var mu sync.Mutex
+	var all []string
+	f.Store = f.another(t, func(c *alias.Config) {
+		c.OnUnreadable = func(err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, err.Error())
+		}
+	})
+	f.write(t, golden(t, "put"))
+	f.write(t, with(golden(t, "older"), map[string]any{"sk": s(key), "createdAt": s("yesterday")}))
+	return f, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return all
+	}
+}
+
+func TestUnreadableRowsAreSkipped(t *testing.T) {
+	t.Parallel()
+	f, reasons := noted(t, "pant")
+	f.resolves(t, chat, "ta disken", "diskning")
+	f.resolves(t, chat, "pant", "")
+	if got := reasons(); len(got) != 1 || !strings.Contains(got[0], "a stored item cannot be read") {
+		t.Errorf("reasons: %q", got)
+	}
+	for name, ask := range map[string]func() ([]alias.Alias, error){
+		"All":     func() ([]alias.Alias, error) { return f.All(t.Context(), chat) },
+		"Refresh": func() ([]alias.Alias, error) { return f.Refresh(t.Context(), chat) },
+	} {
+		if got, err := ask(); err != nil || len(got) != 1 || got[0].Name != "diskning" {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	if got, err := f.Match(t.Context(), chat, "panta, pant och ta disken"); err != nil || len(got) != 1 {
+		t.Errorf("Match: %v, %v", got, err)
+	}
+	if got, err := f.PhrasesOf(t.Context(), chat, "pantning"); err != nil || len(got) != 0 {
+		t.Errorf("PhrasesOf: %v, %v", got, err)
+	}
+	do(t, event.Created)(f.Put(t.Context(), alias.Put{Scope: chat, Phrase: "torka", Name: "torkning", Event: eventAt(t, 60)}))
+	if done, err := f.Seed(t.Context(), chat, map[string]string{"pant": "x", "diska": "diskning"}); err != nil || done.Created != 1 || done.Kept != 1 {
+		t.Errorf("Seed: %+v, %v", done, err)
+	}
+	// A call about that very phrase fails.
+	for name, err := range map[string]error{
+		"Get": second(f.Get(t.Context(), chat, "pant")),
+		"Put": func() error {
+			_, err := f.Put(t.Context(), alias.Put{Scope: chat, Phrase: "pant", Name: "x", Event: eventAt(t, 60)})
+			return err
+		}(),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "a stored item cannot be read") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func second(_ alias.Alias, _ bool, err error) error { return err }
+
+// One under an older spelling still owns its phrase.
+func TestUnreadableOlderSpelling(t *testing.T) {
+	t.Parallel()
+	f, _ := noted(t, "PANT")
+	put := alias.Put{Scope: chat, Phrase: "pant", Name: "x", Event: eventAt(t, 60)}
+	owner(t, "pantning")(f.Put(t.Context(), put))
+	if done, err := f.Seed(t.Context(), chat, map[string]string{"pant": "x"}); err != nil || done.Kept != 1 {
+		t.Errorf("Seed: %+v, %v", done, err)
+	}
+	f.resolves(t, chat, "pant", "")
+	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("PANTEN")}))
+	n, err := f.Adopt(t.Context(), chat)
+	left, _ := errors.AsType[*event.LeftoverError](err)
+	if n != 1 || left == nil || len(left.Leftovers) != 1 || left.Leftovers[0].Key != "PANT" {
+		t.Errorf("Adopt: %d, %v", n, err)
+	}
+	if rows := f.rows(t, "PANT", "pant"); len(rows) != 1 {
+		t.Errorf("rows: %v", rows)
+	}
+}
+
+// Where nobody asked for it, nothing is skipped.
+func TestUnreadableRowsFailTheScope(t *testing.T) {
+	t.Parallel()
+	f, _ := noted(t, "pant")
+	plain := f.another(t, nil)
+	if _, err := plain.Match(t.Context(), chat, "ta disken"); err == nil {
+		t.Error("Match: no error")
+	}
+	if _, err := plain.PhrasesOf(t.Context(), chat, "pantning"); err == nil {
+		t.Error("PhrasesOf: no error")
+	}
+}
