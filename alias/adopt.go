@@ -79,31 +79,28 @@ func (s *Store) Adopt(ctx context.Context, scope string) (int, error) {
 	return adopted, nil
 }
 
-// elder returns the row that has the phrase under an older spelling alone. The
-// book may be behind, and a row in normal form may hide that spelling by now, so
-// it answers that there is one only after a consistent read.
-func (s *Store) elder(ctx context.Context, op string, p place) (elder row, all []row, err error) {
+// look returns the book for a write that asks for older spellings of the phrase.
+// The book may be behind, and a row in normal form may hide them by now, so one
+// that shows any is read again consistently; so is one that shows the row in
+// normal form which the write has found missing.
+func (s *Store) look(ctx context.Context, op string, p place, missing bool) (*book, error) {
 	b, err := s.cache.lately(ctx, p.scope)
-	if err == nil && len(b.eldersOf(p.phrase)) > 0 {
+	if err == nil && (len(b.eldersOf(p.phrase)) > 0 || missing && b.known[p.phrase]) {
 		b, err = s.cache.refresh(ctx, p.scope)
 	}
-	if err != nil {
-		return row{}, nil, s.wrap(op, err)
-	}
-	if all = b.eldersOf(p.phrase); len(all) > 0 {
-		elder = all[0]
-	}
-	return elder, all, nil
+	return b, s.wrap(op, err)
 }
 
 // settle adopts what stands under older spellings of the phrase alone, for a
-// write that is to change it, and reports whether there was any.
-func (s *Store) settle(ctx context.Context, op string, p place) (bool, error) {
-	_, elders, err := s.elder(ctx, op, p)
+// write that is to change it. To one that has found no row in normal form it
+// reports whether there is one now, by this call or another's.
+func (s *Store) settle(ctx context.Context, op string, p place, missing bool) (bool, error) {
+	b, err := s.look(ctx, op, p, missing)
 	if err != nil {
 		return false, err
 	}
-	return len(elders) > 0, s.adoptAll(ctx, op, p, elders)
+	elders := b.eldersOf(p.phrase)
+	return missing && b.known[p.phrase] || len(elders) > 0, s.adoptAll(ctx, op, p, elders)
 }
 
 // adoptAll adopts the rows. Of several with different names the first one's

@@ -440,6 +440,47 @@ func TestAdoptMeetsAnother(t *testing.T) {
 	}
 }
 
+// A Confirm that finds no row, for another process is just adopting it, counts.
+// One whose book shows a row that is gone is not found.
+func TestConfirmMeetsAnAdoption(t *testing.T) {
+	t.Parallel()
+	for name, warm := range map[string]bool{"cold": false, "warm": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWriter(t)
+			w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}))
+			store := w.f.through(t, afterFirst{w.f.db.Client(), new(int), func() { w.f.adopts(t, 1) }}, nil)
+			reader := writer{t, fixture{store, w.f.db, w.f.table}}
+			if warm {
+				reader.f.resolves(t, chat, "ta disken", "pantning")
+			}
+			do(t, event.Created)(reader.confirm("pantning", 60))
+			means(t, w.f, "pantning", 3)
+			erased(w, 1)
+			cost := w.f.db.Meter(func() { refused(t, alias.ErrNotFound)(reader.confirm("pantning", 50)) })
+			if cost.Requests != 2 { // the update, and the book for certain
+				t.Errorf("%v", cost)
+			}
+			means(t, w.f, "", 0)
+		})
+	}
+}
+
+// afterFirst lets another write just after the first update.
+type afterFirst struct {
+	*dynamodb.Client
+	updates *int
+	write   func()
+}
+
+func (a afterFirst) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	out, err := a.Client.UpdateItem(ctx, in, options...)
+	if *a.updates++; *a.updates == 1 {
+		a.write()
+	}
+	return out, err
+}
+
 // So with a row in normal form that changes.
 func TestMergeMeetsAnother(t *testing.T) {
 	t.Parallel()

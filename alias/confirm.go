@@ -109,7 +109,7 @@ func (s *Store) Confirm(ctx context.Context, c Confirm) (event.Outcome, error) {
 // error says that the update that now fits is due.
 func (s *Store) refusedConfirm(ctx context.Context, p place, c Confirm, r row) (event.Outcome, error) {
 	if r.Phrase == "" { // there is no row
-		if adopted, err := s.settle(ctx, "Confirm", p); err != nil || adopted {
+		if stands, err := s.settle(ctx, "Confirm", p, true); err != nil || stands {
 			return 0, err
 		}
 	}

@@ -68,7 +68,7 @@ func (s *Store) Correct(ctx context.Context, c Correct) (event.Outcome, error) {
 	if err := s.check(c.Event, c.Actor); err != nil {
 		return 0, err
 	}
-	if _, err := s.settle(ctx, "Correct", p); err != nil {
+	if _, err := s.settle(ctx, "Correct", p, false); err != nil {
 		return 0, err
 	}
 	renaming := s.naming(p, c.Name, c.Event)

@@ -52,7 +52,7 @@ func (s *Store) Forget(ctx context.Context, f Forget) (event.Outcome, error) {
 	if err := s.check(f.Event, ""); err != nil {
 		return 0, err
 	}
-	if _, err := s.settle(ctx, "Forget", p); err != nil {
+	if _, err := s.settle(ctx, "Forget", p, false); err != nil {
 		return 0, err
 	}
 	got, err := s.update(ctx, "Forget", p, forget, ddb.Item{

@@ -1,11 +1,14 @@
 package alias_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 )
 
@@ -236,4 +239,50 @@ func TestPriceOfOlderSpellings(t *testing.T) {
 		refused(t, alias.ErrNotFound)(cold.Forget(t.Context(), alias.Forget{Scope: chat, Phrase: "e", Event: eventAt(t, 40)}))
 	}).
 		Want(t, price(1, 0, 1)) // and is known now
+}
+
+// A write adopts all spellings of its phrase that have its owner's name; another's
+// stays, for Adopt to report.
+func TestWritesAdoptAllSpellings(t *testing.T) {
+	t.Parallel()
+	o := olderFixture{open(t), t, "ta disken"}
+	for spelling, name := range map[string]string{"TA DISKEN": "pantning", "Ta disken": "torkning", "ta   disken": "pantning"} {
+		o.write(t, with(golden(t, "older"), map[string]any{"sk": s(spelling), "canonicalActivity": s(name), "gsi1sk": s(name)}))
+	}
+	do(t, event.Created)(o.confirm("pantning", 60))
+	if got, _, err := o.Get(t.Context(), chat, "ta disken"); err != nil || got.Name != "pantning" || got.Confirmations != 2+2+1 {
+		t.Errorf("Get: %+v, %v", got, err)
+	}
+	if rows := o.rows(t, "TA DISKEN", "Ta disken", "ta   disken", "ta disken"); len(rows) != 2 || rows["Ta disken"] == nil {
+		t.Errorf("rows: %v", rows)
+	}
+}
+
+// What keeps a write from adopting keeps it from writing.
+func TestWritesThatCannotAdopt(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]func(o olderFixture) (event.Outcome, error){
+		"Confirm": func(o olderFixture) (event.Outcome, error) { return o.confirm("pantning", 60) },
+		"Correct": func(o olderFixture) (event.Outcome, error) { return o.correct(o.Store, "x", 60) },
+		"Forget":  func(o olderFixture) (event.Outcome, error) { return o.forget(60) },
+	} {
+		for _, effect := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
+			t.Run(fmt.Sprint(name, effect), func(t *testing.T) {
+				t.Parallel()
+				o := olderFixture{open(t), t, "ta disken"}
+				o.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}))
+				o.db.Inject(dynamotest.Fault{Do: effect, Op: "TransactWriteItems"})
+				single := o
+				single.Store = o.through(t, once(o.db.Client()), nil)
+				if out, err := write(single); err == nil || !strings.HasPrefix(err.Error(), "alias: "+name+" on table") {
+					t.Errorf("%v, %v", out, err)
+				}
+				do(t, event.Created)(write(single))
+				do(t, event.Duplicate)(write(single))
+				if rows := o.rows(t, "TA DISKEN", "ta disken"); len(rows) != 1 {
+					t.Errorf("rows: %v", rows)
+				}
+			})
+		}
+	}
 }

@@ -88,14 +88,18 @@ func (s *Store) Put(ctx context.Context, put Put) (event.Outcome, error) {
 // spelledOtherwise answers for a phrase that has a name only under an older
 // spelling. What was forgotten under one is adopted, for Put to judge.
 func (s *Store) spelledOtherwise(ctx context.Context, p place, name string) (event.Outcome, error) {
-	elder, all, err := s.elder(ctx, "Put", p)
-	switch {
-	case err != nil:
+	b, err := s.look(ctx, "Put", p, false)
+	if err != nil {
 		return 0, err
-	case elder.Name == name:
-		return event.Duplicate, nil
-	case elder.named():
-		return 0, &TakenError{Owner: elder.Name}
 	}
-	return 0, s.adoptAll(ctx, "Put", p, all)
+	elders := b.eldersOf(p.phrase)
+	switch {
+	case len(elders) == 0:
+		return 0, nil
+	case elders[0].Name == name:
+		return event.Duplicate, nil
+	case elders[0].named():
+		return 0, &TakenError{Owner: elders[0].Name}
+	}
+	return 0, s.adoptAll(ctx, "Put", p, elders)
 }
