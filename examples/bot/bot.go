@@ -1,0 +1,238 @@
+// Command bot is a whole service in two files, to read before anything larger:
+// Telegram's webhook, a queue, a worker, and three tables of the library's.
+//
+//	go run ./examples/bot
+//
+// In a chat, "/done dishes" is kept in a log, and the bot says thanks, three
+// times a day at most. The way of an update is the order of this file:
+//
+//	Webhook    checks the secret, and answers 200 once the update is queued
+//	Queue      delivers at least once: put SQS here
+//	Worker     one delivery: keep the message, record what was done, ask the
+//	           limit, send
+//
+// main.go posts the updates of testdata through it, on a DynamoDB inside the
+// process, lets the worker die twice, and prints what the tables hold.
+//
+// # What happens once
+//
+// Telegram posts again what it got no answer to, the queue delivers again what was
+// not acknowledged, and the SDK sends again when a reply is lost. So each write is
+// keyed by the event that caused it, the message as Telegram names it, and takes
+// effect once. A delivery that comes again goes through all steps again: what an
+// earlier one has done is a Duplicate, what it left undone is done now.
+//
+// The message to the chat is sent at most once: Telegram has no key that would make
+// it safe to repeat. Only the call of Take that took the room sends (OK, Created;
+// that a reply was lost and the SDK sent again makes no difference).
+// A later delivery is told OK, Duplicate, and cannot know whether the worker before
+// it died just before it sent or just after, so it says nothing. A worker that dies
+// between Take and Send has used one of the three and thanked nobody. For thanks
+// that is the better mistake; where silence is worse than saying it twice, send
+// inside ledger.Do, which repeats its work until the result is stored.
+//
+// bot_test.go kills the worker at every request and compares the tables.
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// Webhook is what Telegram posts updates to.
+type Webhook struct {
+	Secret string // the secret_token that setWebhook was given
+	Queue  Queue
+}
+
+// ServeHTTP answers 200 only when the update is in the queue. After any other
+// answer Telegram posts it again.
+func (w Webhook) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	if !same(r.Header.Get("X-Telegram-Bot-Api-Secret-Token"), w.Secret) {
+		http.Error(rw, "wrong secret", http.StatusUnauthorized)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, 1<<20)) // Telegram's have 64 KB
+	if err != nil {
+		http.Error(rw, "cannot read the body", http.StatusBadRequest)
+		return
+	}
+	if err := w.Queue.Send(r.Context(), string(body)); err != nil {
+		http.Error(rw, "later", http.StatusServiceUnavailable)
+	}
+}
+
+// same compares hashes, so that the time it takes discloses nothing.
+func same(got, want string) bool {
+	a, b := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
+	return want != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// Queue delivers at least once, in no promised order, as a standard queue of SQS
+// does: Send is SendMessage, Receive is ReceiveMessage, ack is DeleteMessage.
+type Queue interface {
+	Send(ctx context.Context, body string) error
+	// Receive waits for a delivery. One that is not acknowledged comes again.
+	Receive(ctx context.Context) (body string, ack func(), err error)
+}
+
+// Memory is a Queue that ends with the process: enough to try the bot.
+type Memory struct {
+	Bodies chan string   // its capacity bounds the queue
+	Again  time.Duration // until a delivery that was not acknowledged comes again
+}
+
+// Send implements Queue. It does not wait for room: Telegram comes back.
+func (q Memory) Send(_ context.Context, body string) error {
+	select {
+	case q.Bodies <- body:
+		return nil
+	default:
+		return errors.New("bot: the queue is full")
+	}
+}
+
+// Receive implements Queue.
+func (q Memory) Receive(ctx context.Context) (string, func(), error) {
+	select {
+	case body := <-q.Bodies:
+		timer := time.AfterFunc(q.Again, func() { q.Bodies <- body })
+		return body, func() { timer.Stop() }, nil
+	case <-ctx.Done():
+		return "", nil, ctx.Err()
+	}
+}
+
+// Update is what the bot reads of Telegram's.
+type Update struct {
+	Message *struct { // nil in updates of other kinds
+		ID   int64 `json:"message_id"`
+		Date int64 `json:"date"` // Unix seconds
+		Text string
+		Chat struct{ ID int64 }
+		From struct {
+			ID   int64
+			Name string `json:"first_name"`
+		}
+	}
+}
+
+// ThanksADay is how often the bot says thanks in a chat, on a day in Stockholm.
+const ThanksADay = 3
+
+// Worker makes rows and replies of what is delivered.
+type Worker struct {
+	Queue      Queue
+	Messages   *message.Store
+	Activities *activity.Store
+	Limits     *counter.Store
+	Send       func(context.Context, Reply) error
+}
+
+// Reply is what the bot says: Telegram's sendMessage.
+type Reply struct {
+	Chat, ReplyTo int64
+	Text          string
+}
+
+// NewWorker makes the stores. A nil clock is time.Now.
+func NewWorker(db *dynamodb.Client, now func() time.Time, q Queue, send func(context.Context, Reply) error) (*Worker, error) {
+	messages, err := message.New(db, "bot-messages", &message.Config{Now: now})
+	if err != nil {
+		return nil, err
+	}
+	activities, err := activity.New(db, "bot-activities", &activity.Config{Now: now})
+	if err != nil {
+		return nil, err
+	}
+	limits, err := counter.New(db, "bot-limits", tzclock.Stockholm, &counter.Config{Now: now})
+	if err != nil {
+		return nil, err
+	}
+	return &Worker{Queue: q, Messages: messages, Activities: activities, Limits: limits, Send: send}, nil
+}
+
+// Next works on one delivery. After an error that delivery comes again, to this
+// worker or another.
+func (w *Worker) Next(ctx context.Context) error {
+	body, ack, err := w.Queue.Receive(ctx)
+	if err != nil {
+		return err
+	}
+	err = w.handle(ctx, body)
+	if bad, ok := errors.AsType[*event.InputError](err); ok { // which repeating cannot help
+		slog.WarnContext(ctx, "refused", "reason", bad) // SQS: to the dead letters
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	ack()
+	return nil
+}
+
+// handle does all that follows from an update, whatever an earlier delivery of it
+// has done already.
+func (w *Worker) handle(ctx context.Context, body string) error {
+	var u Update
+	if json.Unmarshal([]byte(body), &u) != nil {
+		return event.BadInput("bot", "Update", "must be JSON of Telegram's form")
+	}
+	m := u.Message
+	if m == nil {
+		return nil // of a kind that the bot does not read
+	}
+	sent := time.Unix(m.Date, 0)
+	chat, actor := strconv.FormatInt(m.Chat.ID, 10), strconv.FormatInt(m.From.ID, 10)
+	ev, err := event.New(sent, "telegram", chat, strconv.FormatInt(m.ID, 10))
+	if err != nil {
+		return err
+	}
+	_, err = w.Messages.Save(ctx, message.Message{
+		Scope: chat, Seq: m.ID, Actor: actor, ActorName: m.From.Name, Text: m.Text, At: sent, Raw: body,
+	})
+	if err != nil {
+		return err
+	}
+	what, ok := strings.CutPrefix(m.Text, "/done ")
+	if !ok {
+		return nil
+	}
+	_, err = w.Activities.Record(ctx, activity.Activity{
+		Scope: chat, Actor: actor, ActorName: m.From.Name, Event: ev, Name: what, Seq: m.ID,
+	})
+	// What an older version of this program has made of the message stands.
+	if _, conflict := errors.AsType[*activity.ConflictError](err); err != nil && !conflict {
+		return err
+	}
+	grant, err := w.Limits.Take(ctx, counter.Take{Key: chat, Event: ev, Cap: ThanksADay})
+	switch {
+	case errors.Is(err, event.ErrTooOld): // a week late: no day to count it on, and nobody waits for thanks
+		return nil
+	case err != nil:
+		return err
+	case !grant.OK || grant.Outcome != event.Created: // used up, or an earlier delivery's
+		return nil
+	}
+	// If Send fails, the delivery comes again and finds a Duplicate.
+	text := fmt.Sprintf("Thanks, %s: %s ✓ (%d of %d today)", m.From.Name, what, grant.Used, grant.Cap)
+	return w.Send(ctx, Reply{Chat: m.Chat.ID, ReplyTo: m.ID, Text: text})
+}

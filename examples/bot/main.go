@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"time"
+	_ "time/tzdata" // zones on machines that have none
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// updates are from the 10th and 11th of March 2026, the first of them twice.
+//
+//go:embed testdata/updates.jsonl
+var updates string
+
+const (
+	secret = "a-secret"
+	chat   = "-1002123456789"
+)
+
+// deaths are when the worker dies, by the line of the update. (A client without
+// retries hears of a lost request or reply, and the worker gives up.)
+var deaths = map[int]dynamotest.Fault{
+	4: {Do: dynamotest.LoseRequest, Table: "bot-limits"}, // the laundry is recorded, not counted
+	5: {Do: dynamotest.LoseReply, Table: "bot-limits"},   // the windows are counted, nothing is sent
+}
+
+func main() {
+	if err := run(context.Background(), os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run plays the updates. A service has two goroutines instead of its loop: an
+// http.Server with the Webhook, and a loop around Next.
+func run(ctx context.Context, out io.Writer) error {
+	server := dynamotest.NewServer(nil)
+	// In production: dynamodb.NewFromConfig(cfg), with the SDK's retries.
+	db := server.Client(func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
+	now := func() time.Time { return time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC) } // in production: nil
+	queue := Memory{Bodies: make(chan string, 100), Again: 10 * time.Millisecond}
+	send := func(_ context.Context, r Reply) error {
+		_, err := fmt.Fprintf(out, "  → %s\n", r.Text)
+		return err
+	}
+	worker, err := NewWorker(db, now, queue, send)
+	if err != nil {
+		return err
+	}
+	err = schema.Create(ctx, db, worker.Messages.Table(), worker.Activities.Table(), worker.Limits.Table())
+	if err != nil {
+		return err
+	}
+	line := 0
+	for update := range strings.Lines(updates) {
+		fmt.Fprintln(out, parse(update))
+		fmt.Fprintln(out, "  answered", post(Webhook{secret, queue}, secret, update))
+		if line++; deaths[line].Do != nil {
+			server.Inject(deaths[line])
+		}
+		for worker.Next(ctx) != nil {
+			fmt.Fprintln(out, "  the worker dies; the next one gets the delivery again")
+			if worker, err = NewWorker(db, now, queue, send); err != nil {
+				return err
+			}
+		}
+	}
+	return show(ctx, out, worker)
+}
+
+func parse(update string) (u Update) {
+	if err := json.Unmarshal([]byte(update), &u); err != nil {
+		panic(err) // the bundled updates are JSON
+	}
+	return u
+}
+
+// String is how people see an update.
+func (u Update) String() string {
+	if u.Message == nil {
+		return "(no message)"
+	}
+	return u.Message.From.Name + ": " + u.Message.Text
+}
+
+// post posts an update as Telegram does, and returns the status of the answer.
+func post(w Webhook, secret, update string) int {
+	r := httptest.NewRequest(http.MethodPost, "/telegram", strings.NewReader(update))
+	r.Header.Set("X-Telegram-Bot-Api-Secret-Token", secret)
+	answer := httptest.NewRecorder()
+	w.ServeHTTP(answer, r)
+	return answer.Code
+}
+
+// show prints what the tables hold.
+func show(ctx context.Context, out io.Writer, w *Worker) error {
+	fmt.Fprintln(out, "\nbot-messages")
+	for m, err := range w.Messages.InScope(ctx, chat, message.Range{}) {
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "  %d  %s: %s\n", m.Seq, m.ActorName, m.Text)
+	}
+	fmt.Fprintln(out, "bot-activities")
+	for a, err := range w.Activities.InScope(ctx, chat, activity.Range{}) {
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "  %s  %s: %s\n", tzclock.Stockholm.Date(a.At), a.ActorName, a.Name)
+	}
+	fmt.Fprintln(out, "bot-limits")
+	for _, day := range []tzclock.Date{{Year: 2026, Month: 3, Day: 10}, {Year: 2026, Month: 3, Day: 11}} {
+		count, err := w.Limits.Get(ctx, chat, day)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "  %s  %d of %d\n", day, count.Used, ThanksADay)
+	}
+	return nil
+}
