@@ -27,8 +27,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
-	"github.com/homeops/ddbpatterns/examples/homeops/replay"
-	"github.com/homeops/ddbpatterns/examples/homeops/report"
+	"github.com/homeops/ddbpatterns/examples/homeops/demo/replay"
+	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
 )
 
 // What the replay of no other file works on.

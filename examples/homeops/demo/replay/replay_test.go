@@ -24,13 +24,13 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
-	"github.com/homeops/ddbpatterns/examples/homeops/replay"
-	"github.com/homeops/ddbpatterns/examples/homeops/report"
+	"github.com/homeops/ddbpatterns/examples/homeops/demo/replay"
+	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
 )
 
 const (
-	conversation = "../testdata/conversation.jsonl"
-	seeds        = "../testdata/seeds.json"
+	conversation = "../../testdata/conversation.jsonl"
+	seeds        = "../../testdata/seeds.json"
 )
 
 // variables are those of the tables.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/homeops/ddbpatterns/examples/homeops/replay/household"
+	"github.com/homeops/ddbpatterns/examples/homeops/demo/household"
 )
 
 var update = flag.Bool("update", false, "write testdata/conversation.jsonl")
