@@ -48,8 +48,25 @@ var layers = []layer{
 	{"internal/golden", []string{"internal/ddb"}},
 	{"internal/pricetest", []string{"dynamotest", "internal/ddb"}},
 	{"internal/recordtest", []string{"event", "internal/ddb", "schema"}},
-	// An application sees what a user sees, and its own packages.
-	{"examples/", append(recordPackages, "dynamotest", "event", "schema", "tzclock", "examples/")},
+	// An application sees what a user sees, and its own packages. What homeops
+	// runs knows nothing of the demonstration of it.
+	{"examples/homeops/words", nil},
+	{"examples/homeops/classify", []string{"examples/homeops/words"}},
+	{"examples/homeops/dialog", []string{"examples/homeops/words"}},
+	{"examples/homeops/demo/", slices.Concat(application, homeops, []string{"examples/homeops/demo/"})},
+	{"examples/homeops", slices.Concat(application, homeops, []string{"examples/homeops/demo/"})},
+	{"examples/homeops/", slices.Concat(application, homeops)},
+	{"examples/", application},
+}
+
+// application is what an application sees.
+var application = slices.Concat(recordPackages, []string{"dynamotest", "event", "schema", "tzclock"})
+
+// homeops is what the service of that example is made of.
+var homeops = []string{
+	"examples/homeops/app", "examples/homeops/classify", "examples/homeops/config", "examples/homeops/database",
+	"examples/homeops/dialog", "examples/homeops/dmstatus", "examples/homeops/ingest", "examples/homeops/queue",
+	"examples/homeops/telegram", "examples/homeops/trips", "examples/homeops/words", "examples/homeops/worker",
 }
 
 // forTests are imported by tests alone.

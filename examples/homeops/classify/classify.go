@@ -6,7 +6,8 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/words"
 )
 
 // Kinds of activities.
@@ -88,13 +89,13 @@ func (Words) Classify(_ context.Context, text string, known []Known) (Result, er
 
 // listedIn adds what a stretch of text says by the vocabulary.
 func listedIn(text string, add func(name string, confidence float64)) {
-	words := split(text)
-	for len(words) > 0 {
-		name, length := longest(words)
+	keys := split(text)
+	for len(keys) > 0 {
+		name, length := longest(keys)
 		if length > 0 {
 			add(name, listed)
 		}
-		words = words[max(length, 1):]
+		keys = keys[max(length, 1):]
 	}
 }
 
@@ -107,31 +108,28 @@ func states(text string) bool {
 	return !slices.ContainsFunc(split(text), func(word string) bool { return notDone[word] })
 }
 
-var notDone = set(
-	"inte", "ej", "aldrig", "ska", "skall", "kan", "måste", "borde", "orkar", "imorgon",
-	"not", "never", "no", "will", "should", "must", "can", "haven't", "didn't", "won't", "tomorrow",
-)
+var notDone = words.Set(`
+	inte ej aldrig ska skall kan måste borde orkar imorgon
+	not never no will should must can haven't didn't won't tomorrow`)
 
-// split returns the words of the text in lower case.
+// split returns the words of the text as the vocabulary has them: without
+// pictures, and in parts what a hyphen joins. "did 🧽 the dishes" and
+// "diskat-dammsugit" are of its phrases.
 func split(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
-	})
-}
-
-func set(words ...string) map[string]bool {
-	s := map[string]bool{}
-	for _, word := range words {
-		s[word] = true
+	var keys []string
+	for _, word := range words.Of(text) {
+		if !word.Picture {
+			keys = append(keys, strings.FieldsFunc(word.Key, func(r rune) bool { return r == '-' || r == '_' })...)
+		}
 	}
-	return s
+	return keys
 }
 
 // longest returns the longest phrase of the vocabulary that the words begin
 // with.
-func longest(words []string) (name string, length int) {
-	for length = min(longestPhrase, len(words)); length > 0; length-- {
-		if name, ok := phrases[strings.Join(words[:length], " ")]; ok {
+func longest(keys []string) (name string, length int) {
+	for length = min(longestPhrase, len(keys)); length > 0; length-- {
+		if name, ok := phrases[strings.Join(keys[:length], " ")]; ok {
 			return name, length
 		}
 	}
@@ -141,8 +139,8 @@ func longest(words []string) (name string, length int) {
 // guess finds a word that is one slip of the finger from a word of the
 // vocabulary. Short words, and words that name an activity without saying it
 // was done, are meant as they are.
-func guess(words []string) *Guess {
-	for _, word := range words {
+func guess(keys []string) *Guess {
+	for _, word := range keys {
 		if _, named := NameOf(word); named || len([]rune(word)) < 5 {
 			continue
 		}

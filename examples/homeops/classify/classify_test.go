@@ -34,6 +34,14 @@ func TestWords(t *testing.T) {
 		{"Lagat middag, sen diskade jag, diskat klart", []string{"matlagning", "diskning"}},
 		{"I did the dishes", []string{"diskning"}},
 		{"Hängde tvätten, tömde ur diskmaskinen", []string{"tvätt", "diskning"}},
+		{"sta\u0308dat", []string{"städning"}}, // as some keyboards write it
+		{"di\u00adskat", []string{"diskning"}}, // a soft hyphen
+		{"'diskat'", []string{"diskning"}},
+		{"”diskat”/dammsugit", []string{"diskning", "dammsugning"}},
+		{"diskat-dammsugit, städat\u2011tvättat", []string{"diskning", "dammsugning", "städning", "tvätt"}},
+		{"did 🧽 the dishes", []string{"diskning"}},
+		{"I haven’t done the dishes", nil},
+		{"I didn`t do it, hoovered", []string{"dammsugning"}}, // a grave accent is no apostrophe
 		{"Kan du diska?", nil},
 		{"Har du diskat?", nil},
 		{"Jag har inte diskat", nil},

@@ -5,6 +5,8 @@ package dialog
 import (
 	"regexp"
 	"strings"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/words"
 )
 
 // Lang is the language of an exchange: the bot answers in the one it was
@@ -125,8 +127,8 @@ func Understand(text string) (_ Intent, ok bool) {
 	if m, lang := first(teach, said); m != nil {
 		return lesson(m, lang, false)
 	}
-	if m, lang := first(named, said); m != nil && callable(bare(m[1])) {
-		return Intent{Named: &Named{Name: bare(m[1]), Lang: lang}}, true
+	if m, lang := first(named, said); m != nil && callable(words.Bare(m[1])) {
+		return Intent{Named: &Named{Name: words.Bare(m[1]), Lang: lang}}, true
 	}
 	return Intent{}, false
 }
@@ -146,11 +148,11 @@ func question(said string) (_ Intent, ok bool) {
 
 // lesson is what "X means Y" teaches, unless it teaches nothing.
 func lesson(m []string, lang Lang, correct bool) (_ Intent, ok bool) {
-	phrase, name := bare(m[1]), bare(m[2])
-	if !teachable(phrase, quoted(m[1])) || !sayable(name) {
+	phrase, name := words.Bare(m[1]), words.Bare(m[2])
+	if !teachable(phrase, words.Quoted(m[1])) || !sayable(name) {
 		return Intent{}, false
 	}
-	return Intent{Teach: &Teach{Phrase: phrase, Name: name, Correct: correct, Quoted: quoted(m[2]), Lang: lang}}, true
+	return Intent{Teach: &Teach{Phrase: phrase, Name: name, Correct: correct, Quoted: words.Quoted(m[2]), Lang: lang}}, true
 }
 
 // filler are words of a question that are neither person nor activity.
@@ -163,16 +165,6 @@ func first(forms []form, said string) ([]string, Lang) {
 		}
 	}
 	return nil, ""
-}
-
-const quotes = `"'”“’«»`
-
-// bare strips quotes and space around a phrase.
-func bare(text string) string { return strings.Trim(strings.TrimSpace(text), quotes) }
-
-func quoted(text string) bool {
-	text = strings.TrimSpace(text)
-	return bare(text) != text
 }
 
 // Reply is what somebody answers to the bot's question.
@@ -194,7 +186,7 @@ var (
 // yes nor no.
 func Answer(text string) (_ Reply, ok bool) {
 	if m := no.FindStringSubmatch(text); m != nil {
-		return Reply{Name: bare(m[1])}, true
+		return Reply{Name: words.Bare(m[1])}, true
 	}
 	if yes.MatchString(text) {
 		return Reply{Yes: true}, true

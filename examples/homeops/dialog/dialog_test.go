@@ -192,17 +192,3 @@ func TestLooksEnglish(t *testing.T) {
 		}
 	}
 }
-
-func TestWords(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string][]string{
-		"Anna, Bo & Åsa-Märta!": {"Anna", "Bo", "Åsa-Märta"},
-		" \u200b … 🧺\tdon't ":   {"🧺", "don't"},
-		"caf\u0065\u0301.":      {"caf\u0065\u0301"},
-		"?!":                    nil,
-	} {
-		if diff := cmp.Diff(want, dialog.Words(text)); diff != "" {
-			t.Errorf("%q: %s", text, diff)
-		}
-	}
-}

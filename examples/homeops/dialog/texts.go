@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/words"
 )
 
 // Question asks whether a phrase stands for a name. Phrase and name stand in
@@ -127,10 +129,10 @@ func NoSuchActivity(lang Lang) string {
 	return say(lang, "Vad då? Nämn en syssla, som disken.", "Did what? Name a chore, such as the dishes.")
 }
 
-var english = set("the and did done cleaned cooked vacuumed laundry dishes went took")
+var english = words.Set("the and did done cleaned cooked vacuumed laundry dishes went took")
 
 // LooksEnglish reports whether a text is English rather than Swedish, as far
 // as a word tells.
 func LooksEnglish(text string) bool {
-	return slices.ContainsFunc(Words(strings.ToLower(text)), func(word string) bool { return english[word] })
+	return slices.ContainsFunc(words.Keys(text), func(word string) bool { return english[word] })
 }

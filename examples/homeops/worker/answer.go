@@ -3,12 +3,12 @@ package worker
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
+	"github.com/homeops/ddbpatterns/examples/homeops/words"
 	"github.com/homeops/ddbpatterns/memory"
 )
 
@@ -19,7 +19,7 @@ func (w *Worker) who(ctx context.Context, d delivery, m msg, q dialog.Who) error
 }
 
 func (w *Worker) whoText(ctx context.Context, m msg, q dialog.Who) (string, error) {
-	name, _, err := w.activityIn(ctx, m.chat, dialog.Words(q.What))
+	name, _, err := w.activityIn(ctx, m.chat, words.Of(q.What))
 	if err != nil {
 		return "", err
 	}
@@ -107,15 +107,15 @@ func (w *Worker) lastDone(last activity.Activity, ok bool, by, name string, lang
 
 // activityIn returns the canonical activity that words of a question mean,
 // whatever stands around it there; "" if they mean none at all.
-func (w *Worker) activityIn(ctx context.Context, chat string, words []string) (name string, known bool, _ error) {
-	if len(words) == 0 {
+func (w *Worker) activityIn(ctx context.Context, chat string, of []words.Word) (name string, known bool, _ error) {
+	if len(of) == 0 {
 		return "", false, nil
 	}
-	name, known, err := w.nameOf(ctx, chat, strings.Join(words, " "))
+	name, known, err := w.nameOf(ctx, chat, words.Join(of))
 	if known || err != nil {
 		return name, known, err
 	}
-	if inner := trim(words); len(inner) < len(words) {
+	if inner := trim(of); len(inner) < len(of) {
 		return w.activityIn(ctx, chat, inner)
 	}
 	return name, false, nil

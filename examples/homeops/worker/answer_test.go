@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,5 +70,29 @@ func TestAShortNoIsANo(t *testing.T) {
 	}
 	if r := b.handle(meant); len(r.Recorded) != 1 || r.Recorded[0].Name != "tvätt" || r.Sent != "Rättat: «diksat» är tvätt ✔" {
 		t.Errorf("sent %q, recorded %+v", r.Sent, r.Recorded)
+	}
+}
+
+// What is taught, said and asked for is taken apart in one way.
+func TestWordsAreTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ teach, said, ask, name string }{
+		{"tv/radio betyder ”lagning”", "tv/radio!", "Vem gjorde tv/radio senast?", "lagning"},
+		{"mom’s lamp betyder ”lagning”", "(mom’s lamp)", "Vem gjorde ”mom’s lamp” senast?", "lagning"},
+		{"", "sta\u0308dat", "Vem sta\u0308dade senast?", "städning"},
+		{"", "slängt soporna", "När slängde Bo soporna senast?", "sopor"},
+		{"", "slängt soporna", "När tog Bo ut soporna senast?", "sopor"},
+	} {
+		b := newBench(t, 0)
+		b.say(bo, "Jag heter Bo")
+		if tc.teach != "" {
+			b.say(anna, tc.teach)
+		}
+		if r := b.say(bo, tc.said); len(r.Recorded) != 1 || r.Recorded[0].Name != tc.name {
+			t.Errorf("%q: recorded %+v", tc.said, r.Recorded)
+		}
+		if r := b.say(anna, tc.ask); !strings.HasPrefix(r.Sent, tc.name+": Bo, ") {
+			t.Errorf("%q: sent %q", tc.ask, r.Sent)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
+	"github.com/homeops/ddbpatterns/examples/homeops/words"
 )
 
 // topic is what a question is about.
@@ -41,9 +42,9 @@ func (t topic) each(line func(person) (string, error)) (string, error) {
 
 // token is a word of a question, or somebody's name.
 type token struct {
-	text string
-	who  person // if it is somebody the chat knows
-	all  bool   // if it is "we"
+	words.Word
+	who person // if it is somebody the chat knows
+	all bool   // if it is "we"
 }
 
 func (t token) known() bool { return t.who.id != "" || t.all }
@@ -61,21 +62,21 @@ func (w *Worker) topicOf(ctx context.Context, m msg, text string, lang dialog.La
 		tokens = append(tokens, token{who: person{id: f.Name, said: text[f.Start:f.End]}})
 		at = f.End
 	}
-	t, words := part(append(tokens, wordsOf(m, text[at:], lang)...))
-	t.activity, t.known, err = w.activityIn(ctx, m.chat, words)
-	t.words = len(trim(words))
+	t, rest := part(append(tokens, wordsOf(m, text[at:], lang)...))
+	t.activity, t.known, err = w.activityIn(ctx, m.chat, rest)
+	t.words = len(trim(rest))
 	return t, err
 }
 
 // wordsOf knows the sender and everybody. "I" is somebody in English only.
 func wordsOf(m msg, text string, lang dialog.Lang) []token {
 	var tokens []token
-	for _, word := range dialog.Words(text) {
-		t := token{text: word}
-		switch lower := strings.ToLower(word); {
-		case lower == "jag", lower == "i" && lang == dialog.English:
+	for _, word := range words.Of(text) {
+		t := token{Word: word}
+		switch {
+		case t.Key == "jag", t.Key == "i" && lang == dialog.English:
 			t.who = person{id: m.person.Key(), said: m.name()}
-		case everybody[lower]:
+		case everybody[t.Key]:
 			t.all = true
 		}
 		tokens = append(tokens, t)
@@ -86,7 +87,7 @@ func wordsOf(m msg, text string, lang dialog.Lang) []token {
 // part tells people from the words of the activity. An "and" between two
 // people goes with them; one between somebody and a word makes a stranger of
 // the word.
-func part(tokens []token) (t topic, words []string) {
+func part(tokens []token) (t topic, rest []words.Word) {
 	for i, tok := range tokens {
 		switch {
 		case tok.all:
@@ -95,32 +96,29 @@ func part(tokens []token) (t topic, words []string) {
 			if !slices.ContainsFunc(t.people, func(p person) bool { return p.id == tok.who.id }) {
 				t.people = append(t.people, tok.who)
 			}
-		case joins[strings.ToLower(tok.text)] && i > 0 && i+1 < len(tokens) && (tokens[i-1].known() || tokens[i+1].known()):
+		case joins[tok.Key] && i > 0 && i+1 < len(tokens) && (tokens[i-1].known() || tokens[i+1].known()):
 			t.stranger = t.stranger || !tokens[i-1].known() || !tokens[i+1].known()
 		default:
-			words = append(words, tok.text)
+			rest = append(rest, tok.Word)
 		}
 	}
-	return t, words
+	return t, rest
 }
 
 // trim takes off what stands around an activity in a question and is no part
 // of it.
-func trim(words []string) []string {
-	for len(words) > 0 && around[strings.ToLower(words[0])] {
-		words = words[1:]
+func trim(of []words.Word) []words.Word {
+	for len(of) > 0 && around[of[0].Key] {
+		of = of[1:]
 	}
-	for len(words) > 0 && around[strings.ToLower(words[len(words)-1])] {
-		words = words[:len(words)-1]
+	for len(of) > 0 && around[of[len(of)-1].Key] {
+		of = of[:len(of)-1]
 	}
-	return words
+	return of
 }
 
 var (
-	everybody = map[string]bool{"vi": true, "man": true, "någon": true, "nån": true, "we": true, "anyone": true, "anybody": true, "someone": true, "somebody": true}
-	joins     = map[string]bool{"och": true, "eller": true, "and": true, "or": true}
-	around    = map[string]bool{
-		"gjort": true, "gjorde": true, "tog": true, "tagit": true, "det": true, "den": true, "en": true, "ett": true,
-		"do": true, "did": true, "done": true, "it": true, "a": true,
-	}
+	everybody = words.Set("vi man någon nån we anyone anybody someone somebody")
+	joins     = words.Set("och eller and or")
+	around    = words.Set("gjort gjorde tog tagit det den en ett do did done it a")
 )

@@ -5,26 +5,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/words"
 )
-
-// Words returns the words and pictures of a text, without the punctuation
-// around them.
-func Words(text string) []string {
-	var words []string
-	for _, field := range strings.Fields(text) {
-		word := strings.TrimFunc(field, func(r rune) bool { return !means(r) && !unicode.IsMark(r) })
-		if strings.ContainsFunc(word, means) {
-			words = append(words, word)
-		}
-	}
-	return words
-}
-
-// means reports whether a character says anything: a letter, a digit, a
-// picture.
-func means(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r)
-}
 
 const (
 	longest   = 100 // characters of what the bot is asked about, or taught without quotes
@@ -34,7 +17,7 @@ const (
 // sayable reports whether the text can be the name of anything.
 func sayable(text string) bool {
 	steers := func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) }
-	return len(Words(text)) > 0 && !strings.ContainsFunc(text, steers)
+	return len(words.Of(text)) > 0 && !strings.ContainsFunc(text, steers)
 }
 
 // short is sayable, and no essay.
@@ -44,20 +27,20 @@ func short(text string) bool { return sayable(text) && utf8.RuneCountInString(te
 // found in every message that has the phrase. Words that any message has are
 // no phrase; a sentence, or the begin of one, is none but in quotes.
 func teachable(phrase string, quoted bool) bool {
-	words := Words(strings.ToLower(phrase))
-	if !sayable(phrase) || !slices.ContainsFunc(words, func(word string) bool { return !common[word] }) {
+	keys := words.Keys(phrase)
+	if !sayable(phrase) || !slices.ContainsFunc(keys, func(word string) bool { return !common[word] }) {
 		return false
 	}
-	return quoted || short(phrase) && len(words) <= mostWords &&
-		!leading[words[len(words)-1]] && !strings.ContainsAny(phrase, pauses)
+	return quoted || short(phrase) && len(keys) <= mostWords &&
+		!leading[keys[len(keys)-1]] && !strings.ContainsAny(phrase, pauses)
 }
 
 // callable reports whether somebody can be called that: one word or two, not a
 // sentence that begins with a name.
 func callable(name string) bool {
-	words := Words(strings.ToLower(name))
-	return short(name) && len(words) <= 2 && !strings.ContainsAny(name, pauses) &&
-		!slices.ContainsFunc(words, func(word string) bool { return unnamed[word] })
+	keys := words.Keys(name)
+	return short(name) && len(keys) <= 2 && !strings.ContainsAny(name, pauses) &&
+		!slices.ContainsFunc(keys, func(word string) bool { return unnamed[word] })
 }
 
 // pauses are what parts sentences and clauses.
@@ -65,7 +48,7 @@ const pauses = ",.;:!?\n"
 
 var (
 	// common words stand in any message.
-	common = set(`
+	common = words.Set(`
 		jag du han hon den det de dom vi ni mig dig honom henne oss er dem sig man min din sin vår mitt ditt sitt mina dina sina våra
 		en ett som att och eller men så om när då var vad vem hur här där denna detta dessa i på av till för från med hos ut in upp ner ur
 		är har hade ska skall kan vill måste blir blev gör gjort gjorde tog tagit nu idag sen redan också bara inte ja nej nä näe jo tack ok
@@ -74,16 +57,8 @@ var (
 		will can now today already also just not no yes thanks okay`)
 
 	// leading words promise that the sentence goes on.
-	leading = set("det den som att och eller men så it that this which and or but so")
+	leading = words.Set("det den som att och eller men så it that this which and or but so")
 
 	// unnamed are words that no one is called, and that follow a name.
-	unnamed = set("och eller men som jag har hade är ska inte när sen nu and or but who have has is am not when later now back")
+	unnamed = words.Set("och eller men som jag har hade är ska inte när sen nu and or but who have has is am not when later now back")
 )
-
-func set(words string) map[string]bool {
-	s := map[string]bool{}
-	for _, word := range strings.Fields(words) {
-		s[word] = true
-	}
-	return s
-}
