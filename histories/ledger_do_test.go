@@ -81,7 +81,7 @@ func (wk *work) transact(ctx context.Context, claim *ledger.Claim, before *part)
 		return err
 	}
 	_, err = wk.caller.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-		TransactItems: []types.TransactWriteItem{done, {Update: &types.Update{
+		TransactItems: []types.TransactWriteItem{done.Item, {Update: &types.Update{
 			TableName: aws.String(effects), Key: row{"pk": s(wk.key)},
 			UpdateExpression: aws.String("ADD times :one"), ExpressionAttributeValues: row{":one": n(1)},
 		}}},

@@ -98,7 +98,7 @@ const claimSet = "SET #state = :claimed, #claim = :me, #lease = :lease, #expires
 // very claim has settled. A row without expiresAt never expires.
 const (
 	claimUpdate = claimSet + ", #attempts = if_not_exists(#attempts, :zero) + :one," +
-		" #seenAt = if_not_exists(#seenAt, :at)"
+		" #seenAt = if_not_exists(#seenAt, :at) REMOVE #errorCode"
 	claimCondition = "attribute_not_exists(#pk) OR (attribute_not_exists(#expiresAt) OR #expiresAt > :graced)" +
 		" AND #fingerprint = :fp AND #claim <> :me AND #attempts < :max" +
 		" AND (#state = :failed OR #state = :claimed AND #lease <= :lapsed)"
@@ -107,15 +107,15 @@ const (
 // The second request serves a row that has expired and is not deleted yet: it
 // begins anew, whatever stands there.
 const (
-	reclaimUpdate    = claimSet + ", #attempts = :one, #seenAt = :at REMOVE #result, #lastError, #notes"
+	reclaimUpdate    = claimSet + ", #attempts = :one, #seenAt = :at REMOVE #result, #lastError, #errorCode, #notes"
 	reclaimCondition = expiredRow
 )
 
 var (
 	claimNames = item.Names(attrKey, attrState, attrClaim, attrLease, attrExpiresAt, attrFingerprint,
-		attrSource, attrFence, attrAttempts, attrSeenAt)
+		attrSource, attrFence, attrAttempts, attrSeenAt, attrErrorCode)
 	reclaimNames = item.Names(attrState, attrClaim, attrLease, attrExpiresAt, attrFingerprint,
-		attrSource, attrFence, attrAttempts, attrSeenAt, attrResult, attrLastError, attrNotes)
+		attrSource, attrFence, attrAttempts, attrSeenAt, attrResult, attrLastError, attrErrorCode, attrNotes)
 )
 
 // claimTries bounds how often a claim follows a row that changes between its
@@ -211,7 +211,7 @@ func (s *Store) verdict(stands row, fingerprint []byte, now time.Time) error {
 	if stands.Fingerprint != nil && !bytes.Equal(stands.Fingerprint, fingerprint) {
 		return ErrFingerprintMismatch
 	}
-	if err := stands.ended(); err != nil {
+	if err := s.ended(stands); err != nil {
 		return err
 	}
 	if wait := stands.Lease.Add(s.cfg.MaxSkew).Sub(now); stands.State == Claimed && wait > 0 {
@@ -227,12 +227,12 @@ func (s *Store) verdict(stands row, fingerprint []byte, now time.Time) error {
 }
 
 // ended returns the outcome of a key that has one.
-func (r row) ended() error {
+func (s *Store) ended(r row) error {
 	switch r.State {
 	case Done:
 		return &DoneError{Record: r.Record}
 	case Refused:
-		return &PermanentError{Message: r.LastError}
+		return &PermanentError{Message: r.LastError, cause: s.kept(r)}
 	}
 	return nil
 }

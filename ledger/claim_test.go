@@ -329,8 +329,8 @@ func TestErrorsAsText(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"ledger: in progress, to be claimed in 30s unless renewed": &ledger.InProgressError{Wait: 30 * time.Second},
-		"ledger: done already":             &ledger.DoneError{Record: ledger.Record{Key: "k", Result: []byte(`"secret"`)}},
-		"ledger: permanent: card declined": ledger.Permanent(errors.New("card declined")),
+		"ledger: done already": &ledger.DoneError{Record: ledger.Record{Key: "k", Result: []byte(`"secret"`)}},
+		"card declined":        ledger.Permanent(errors.New("card declined")),
 	} {
 		if got := err.Error(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -253,7 +253,7 @@ func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T]
 // failed has not heard that its transaction took effect.
 func completed[T any](c *Claim, done error, failed bool) (Result[T], error) {
 	if !failed {
-		return Result[T]{}, errAnotherResult
+		return Result[T]{}, ErrResultDiffers
 	}
 	res, err := replay[T](c.store, done)
 	res.Replayed = false // the row carries this claim's own nonce

@@ -32,6 +32,7 @@
 //	fingerprint  B  SHA-256 of the payload
 //	result       S  when done by Complete: the result as JSON
 //	lastError    S  when failed or refused: why
+//	errorCode    S  when refused: which known errors that is, for errors.Is
 //
 // MarkSeen writes pk, seenAt, expiresAt, source, state and claim. A row without
 // claim is an older system's: it is done without a result, and its expiresAt

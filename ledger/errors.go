@@ -31,11 +31,13 @@ var (
 	// not say that the call changed nothing: a Fail whose reply was lost may
 	// have given the key up before another worker claimed it.
 	ErrLeaseLost = errors.New("ledger: lease lost")
-)
 
-// errAnotherResult is returned by Do when the work completed its claim itself,
-// and returned something else.
-var errAnotherResult = errors.New("ledger: the work returned another result than its claim is completed with")
+	// ErrResultDiffers is returned by [Do] and [DoTx]: the claim is completed,
+	// as by a transaction of the work's with [Claim.CompleteItem], and the work
+	// returned another result than that. Neither is the answer of this call;
+	// the stored one is what the next delivery gets.
+	ErrResultDiffers = errors.New("ledger: the work returned another result than its claim is completed with")
+)
 
 // errGivenUp is the ErrLeaseLost of a claim that its own Fail gave up.
 var errGivenUp = fmt.Errorf("%w: given up by Fail", ErrLeaseLost)
@@ -64,19 +66,29 @@ type DoneError struct {
 // Error says so, without the result.
 func (e *DoneError) Error() string { return "ledger: done already" }
 
-// PermanentError is returned by [Do] when its function returned [Permanent],
-// and by [Do] and [Store.Claim] whenever the key comes again.
+// PermanentError is returned by [Do] and [DoTx] when the work returned
+// [Permanent], and by them and [Store.Claim] whenever the key comes again.
 type PermanentError struct {
 	// Message is the text of the error, cut to 512 bytes by [Permanent], and
 	// when it is stored: the same when it is replayed.
 	Message string
 
-	cause error // nil when replayed
+	cause error // when replayed, what was kept of it; nil if nothing was
 }
 
 // Permanent says that err will not go away by trying again: [Do] and
 // [Claim.Fail] store it as the outcome of the key, and it is replayed as a
 // [*PermanentError]. Permanent(nil) is nil.
+//
+// A replayed error is for errors.Is and errors.As what it was the first time,
+// as far as this is known of: the sentinels of packages event and ledger, such
+// as [event.ErrTooOld]; those of Config.Errors; and an [*event.InputError]. Of
+// all other errors that it wraps only the text is kept. A row has 80 bytes for
+// all of this: two sentinels always fit, or one beside an InputError, and what
+// does not fit is left out.
+//
+// Of an InputError whose text does not show in that of the error, or not in the
+// first 512 bytes, a replay has all text in Reason, and no Package and Field.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -87,9 +99,9 @@ func Permanent(err error) error {
 	return &PermanentError{Message: truncate(err.Error(), maxError), cause: err}
 }
 
-// Error is the stored message, after "ledger: permanent: ".
-func (e *PermanentError) Error() string { return "ledger: permanent: " + e.Message }
+// Error is the message alone: that of the error given to [Permanent].
+func (e *PermanentError) Error() string { return e.Message }
 
-// Unwrap returns the error that was given to [Permanent], nil when replayed:
-// look for a *PermanentError before you look for what it may wrap.
+// Unwrap returns the error that was given to [Permanent]; when replayed, what
+// was kept of it, which is nil when nothing was.
 func (e *PermanentError) Unwrap() error { return e.cause }

@@ -122,8 +122,8 @@ func ExamplePermanent() {
 	}
 	// Output:
 	// connection reset (permanent false, replayed false)
-	// ledger: permanent: card declined (permanent true, replayed false)
-	// ledger: permanent: card declined (permanent true, replayed true)
+	// card declined (permanent true, replayed false)
+	// card declined (permanent true, replayed true)
 }
 
 // A queue's worker that meets a key in progress leaves the message in the
@@ -276,7 +276,7 @@ func ExampleClaim_CompleteItem() {
 			Item:      map[string]types.AttributeValue{"room": &types.AttributeValueMemberS{Value: "12"}},
 		}}
 		_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-			TransactItems: []types.TransactWriteItem{done, booking},
+			TransactItems: []types.TransactWriteItem{done.Item, booking},
 		})
 		return "booked", err
 	})

@@ -193,7 +193,7 @@ func (l *line) transact(ctx context.Context, c *ledger.Claim, result any) error 
 	if err != nil {
 		return err
 	}
-	_, err = l.API.(*dynamodb.Client).TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{done}})
+	_, err = l.API.(*dynamodb.Client).TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{done.Item}})
 	return err
 }
 

@@ -32,12 +32,14 @@ const (
 	attrFingerprint = "fingerprint"
 	attrResult      = "result"
 	attrLastError   = "lastError"
+	attrErrorCode   = "errorCode"
 )
 
 // Bounds in bytes of UTF-8.
 const (
-	maxSource = 64
-	maxError  = 512
+	maxSource    = 64
+	maxError     = 512
+	maxErrorCode = 80
 )
 
 // State is where a key stands.
@@ -73,16 +75,18 @@ type Record struct {
 	Notes  string // an older system's
 }
 
-// row is a Record with the nonce of who wrote it, "" on an older system's row.
+// row is a Record with the nonce of who wrote it, "" on an older system's row,
+// and what is kept of a permanent error beside its text.
 type row struct {
 	Record
-	claim string
+	claim     string
+	errorCode string
 }
 
 // decode reads a row of this package or of an older system, whose rows have no
 // claim and are done without a result.
 func decode(it ddb.Item) (row, error) {
-	r := row{claim: item.Text(it, attrClaim)}
+	r := row{claim: item.Text(it, attrClaim), errorCode: item.Text(it, attrErrorCode)}
 	r.Key = item.Text(it, attrKey)
 	r.Source, r.Notes = item.Text(it, attrSource), item.Text(it, attrNotes)
 	r.LastError = item.Text(it, attrLastError)

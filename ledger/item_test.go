@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,16 @@ func TestGoldenRows(t *testing.T) {
 				must(t, mustClaim(t, store, order).Fail(t.Context(), ledger.Permanent(errors.New("card declined"))))
 			},
 			ledger.Record{State: ledger.Refused, LastError: "card declined", Fence: 1774785600001, Attempts: 1, Fingerprint: orderHash},
+		},
+		"coded": {
+			func(t *testing.T, store *ledger.Store) {
+				bad := fmt.Errorf("%w: charging: %w", event.ErrTooOld, event.BadInput("counter", "Take.Cap", "must not be negative"))
+				must(t, mustClaim(t, store, order).Fail(t.Context(), ledger.Permanent(bad)))
+			},
+			ledger.Record{
+				State: ledger.Refused, LastError: "event: too old to judge: charging: counter: Take.Cap must not be negative",
+				Fence: 1774785600001, Attempts: 1, Fingerprint: orderHash,
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

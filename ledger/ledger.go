@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -70,6 +71,17 @@ type Config struct {
 	// every duplicate pays for the size of the row. At most 384 KB. Defaults
 	// to 16 KB.
 	MaxResult int
+
+	// Errors are the caller's sentinels that a permanent error, replayed, is for
+	// errors.Is as it was the first time: see [Permanent]. Each stands under the
+	// code that is stored for it, which must never come to mean another:
+	//
+	//	Errors: map[string]error{"shop.ErrSoldOut": shop.ErrSoldOut, "counter.ErrFull": counter.ErrFull}
+	//
+	// A store that does not know a code replays the text alone. A code is 1 to
+	// 30 letters, digits, '.', '_' and '-'; those that begin with "event." and
+	// "ledger." are the library's own. Defaults to none.
+	Errors map[string]error
 }
 
 const (
@@ -108,6 +120,7 @@ func (c *Config) fill() {
 	if c.MaxResult == 0 {
 		c.MaxResult = defaultMaxResult
 	}
+	c.Errors = maps.Clone(c.Errors) // the caller may go on changing its own
 }
 
 func (c *Config) validate() error {
@@ -125,6 +138,9 @@ func (c *Config) validate() error {
 		return event.BadInput(pkg, "Config.MaxAttempts", fmt.Sprintf("must not be negative, is %d", c.MaxAttempts))
 	case c.MaxResult < 1 || c.MaxResult > mostResult:
 		return event.BadInput(pkg, "Config.MaxResult", fmt.Sprintf("must be 1 to %d bytes, is %d", mostResult, c.MaxResult))
+	}
+	if err := validateCodes(c.Errors); err != nil {
+		return err
 	}
 	return check.TTL(pkg, "Config.Retention", c.Now().Add(c.Retention).Add(Grace))
 }

@@ -45,15 +45,20 @@ func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error)
 		return err
 	})
 	if old, refused := ddb.Refused(err); refused {
-		if item.Text(old, attrClaim) == nonce { // an earlier try of this call
-			return event.Created, nil
-		}
-		return event.Duplicate, nil
+		return markOutcome(old, nonce), nil
 	}
 	if err != nil {
 		return 0, s.wrap("MarkSeen", attempts.Judge(err))
 	}
 	return event.Created, nil
+}
+
+// markOutcome is what a row says that refused to be marked.
+func markOutcome(old ddb.Item, nonce string) event.Outcome {
+	if item.Text(old, attrClaim) == nonce { // an earlier try
+		return event.Created
+	}
+	return event.Duplicate
 }
 
 func (s *Store) markInput(key, nonce string, now time.Time) *dynamodb.PutItemInput {

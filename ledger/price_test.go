@@ -38,7 +38,14 @@ func TestPrices(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return []types.TransactWriteItem{done}
+			return []types.TransactWriteItem{done.Item}
+		}},
+		{Func: "Store.MarkItem", Actions: func() []types.TransactWriteItem {
+			mark, err := store.MarkItem("marked in a transaction")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return []types.TransactWriteItem{mark.Item}
 		}},
 		{Func: "Claim.Complete", Call: func(ctx context.Context) error { return completed.Complete(ctx, "result") }},
 		{Func: "Claim.Fail", Call: func(ctx context.Context) error { return failed.Fail(ctx, errors.New("cause")) }},

@@ -5,13 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 	"unicode/utf8"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
@@ -30,9 +27,10 @@ const held = unheard + " AND #fence = :fence"
 const unheard = "#claim = :me AND #state = :claimed"
 
 const (
-	completeUpdate = "SET #state = :done, #result = :result, #expiresAt = :expires REMOVE #lease, #lastError"
-	failUpdate     = "SET #state = :failed, #lastError = :error, #expiresAt = :expires REMOVE #lease"
-	withdrawUpdate = "SET #state = :failed, #lastError = :error, #expiresAt = :expires, #attempts = #attempts - :one REMOVE #lease"
+	completeUpdate = "SET #state = :done, #result = :result, #expiresAt = :expires REMOVE #lease, #errorCode, #lastError"
+	failUpdate     = "SET #state = :failed, #lastError = :error, #expiresAt = :expires REMOVE #lease, #errorCode"
+	refuseUpdate   = "SET #state = :failed, #lastError = :error, #errorCode = :code, #expiresAt = :expires REMOVE #lease"
+	withdrawUpdate = "SET #state = :failed, #lastError = :error, #expiresAt = :expires, #attempts = #attempts - :one REMOVE #lease, #errorCode"
 	renewUpdate    = "SET #lease = :lease, #expiresAt = :expires"
 
 	// A duplicate of an earlier renewal that arrives late must not shorten the
@@ -41,10 +39,10 @@ const (
 )
 
 var (
-	completeNames = item.Names(attrClaim, attrFence, attrState, attrResult, attrExpiresAt, attrLease, attrLastError)
-	failNames     = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError)
-	withdrawNames = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError, attrAttempts)
-	abandonNames  = item.Names(attrClaim, attrState, attrExpiresAt, attrLease, attrLastError, attrAttempts)
+	completeNames = item.Names(attrClaim, attrFence, attrState, attrResult, attrExpiresAt, attrLease, attrLastError, attrErrorCode)
+	failNames     = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError, attrErrorCode)
+	withdrawNames = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError, attrErrorCode, attrAttempts)
+	abandonNames  = item.Names(attrClaim, attrState, attrExpiresAt, attrLease, attrLastError, attrErrorCode, attrAttempts)
 	renewNames    = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease)
 )
 
@@ -69,46 +67,16 @@ func (c *Claim) Complete(ctx context.Context, result any) error {
 func (c *Claim) complete(ctx context.Context, result string) error {
 	in := c.store.updateInput(c.Key, completeUpdate, held, completeNames)
 	in.ExpressionAttributeValues = c.completeValues(result)
-	err := c.settle(ctx, "Complete", in, func(stands row) bool {
-		return stands.State == Done && string(stands.Result) == result
-	})
+	err := c.settle(ctx, "Complete", in, completedWith(result))
 	if err == nil {
 		c.setSettled()
 	}
 	return err
 }
 
-// CompleteItem returns [Claim.Complete] as an action of a transaction, so that
-// the effect and its record are written together or not at all:
-//
-//	done, err := c.CompleteItem(receipt)
-//	…
-//	_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-//		TransactItems: []types.TransactWriteItem{done, {Put: order}},
-//	})
-//
-// A cancelled transaction whose reason for this action is
-// ConditionalCheckFailed has lost the lease, or has happened before: inside
-// [Do] return the error, for Do tells them apart; elsewhere [Claim.Fail] does.
-// The reason TransactionConflict may be a renewal by Do under way: send the
-// transaction again. The claim hears of the transaction only by its own next
-// request, and until then Do's context may end with [ErrLeaseLost].
-//
-// Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB.
-func (c *Claim) CompleteItem(result any) (types.TransactWriteItem, error) {
-	text, err := c.encode(result)
-	if err != nil {
-		return types.TransactWriteItem{}, err
-	}
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName:                           aws.String(c.store.table),
-		Key:                                 ddb.Item{attrKey: item.S(c.Key)},
-		UpdateExpression:                    aws.String(completeUpdate),
-		ConditionExpression:                 aws.String(held),
-		ExpressionAttributeNames:            maps.Clone(completeNames), // the caller may add to the action
-		ExpressionAttributeValues:           c.completeValues(text),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}}, nil
+// completedWith reports of a row whether it is done with the result.
+func completedWith(result string) func(row) bool {
+	return func(stands row) bool { return stands.State == Done && string(stands.Result) == result }
 }
 
 // Fail gives the key up: the next delivery may claim it at once, up to
@@ -126,11 +94,22 @@ func (c *Claim) Fail(ctx context.Context, cause error) error {
 	if cause == nil {
 		return event.BadInput(pkg, "cause", "must not be nil")
 	}
-	state, text := Failed, truncate(cause.Error(), maxError)
+	why := outcome{state: Failed, text: truncate(cause.Error(), maxError)}
 	if permanent, ok := errors.AsType[*PermanentError](cause); ok {
-		state, text = Refused, truncate(permanent.Message, maxError) // a caller may have built it
+		why = outcome{state: Refused, text: truncate(permanent.Message, maxError)} // a caller may have built it
+		why.code = c.store.errorCode(c.Fence, cause, why.text)
 	}
-	return c.giveUp(ctx, c.store.updateInput(c.Key, failUpdate, held, failNames), c.values(), state, text)
+	values, update := c.values(), failUpdate
+	if why.code != "" {
+		values[":code"], update = item.S(why.code), refuseUpdate
+	}
+	return c.giveUp(ctx, c.store.updateInput(c.Key, update, held, failNames), values, why)
+}
+
+// outcome is how a claim was given up.
+type outcome struct {
+	state      State // Failed or Refused
+	text, code string
 }
 
 // withdraw is [Claim.Fail] for an attempt that shall not count.
@@ -138,7 +117,7 @@ func (c *Claim) withdraw(ctx context.Context, cause error) error {
 	values := c.values()
 	values[":one"] = item.N(1)
 	in := c.store.updateInput(c.Key, withdrawUpdate, held, withdrawNames)
-	return c.giveUp(ctx, in, values, Failed, truncate(cause.Error(), maxError))
+	return c.giveUp(ctx, in, values, outcome{state: Failed, text: truncate(cause.Error(), maxError)})
 }
 
 // abandonWithin bounds how long Claim stays after its context has ended.
@@ -167,11 +146,11 @@ func (s *Store) abandon(ctx context.Context, key, nonce string) {
 	})
 }
 
-func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values ddb.Item, state State, text string) error {
-	values[":failed"], values[":error"] = item.S(string(state)), item.S(text)
+func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values ddb.Item, why outcome) error {
+	values[":failed"], values[":error"] = item.S(string(why.state)), item.S(why.text)
 	in.ExpressionAttributeValues = values
 	err := c.settle(ctx, "Fail", in, func(stands row) bool {
-		return stands.State == state && stands.LastError == text
+		return why == outcome{stands.State, stands.LastError, stands.errorCode}
 	})
 	if err == nil {
 		c.setSettled()
@@ -199,18 +178,22 @@ func (c *Claim) Renew(ctx context.Context) error {
 	return err
 }
 
-// settle sends an update whose condition says that the claim is held. Refused,
-// it has taken effect before when the row is this claim's and as the update
-// would leave it.
+// settle sends an update whose condition says that the claim is held.
 func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemInput, same func(row) bool) error {
 	err := ddb.Retry(ctx, func() error {
 		_, err := c.store.api.UpdateItem(ctx, in)
 		return err
 	})
-	old, refused := ddb.Refused(err)
-	if !refused {
-		return c.store.wrap(op, err)
+	if old, refused := ddb.Refused(err); refused {
+		return c.judge(op, old, same)
 	}
+	return c.store.wrap(op, err)
+}
+
+// judge says why a row refused what only the claim's holder may do. It is nil
+// when that has taken effect before: the row is this claim's, and as the write
+// would leave it.
+func (c *Claim) judge(op string, old ddb.Item, same func(row) bool) error {
 	stands, err := decode(old)
 	switch {
 	case err != nil:
@@ -221,7 +204,7 @@ func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemIn
 		return nil
 	}
 	c.setSettled() // by its own Complete, Fail or transaction
-	if err := stands.ended(); err != nil {
+	if err := c.store.ended(stands); err != nil {
 		return err
 	}
 	return errGivenUp

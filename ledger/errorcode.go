@@ -1,0 +1,137 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// ownErrors are the library's sentinels by their codes, which are part of the
+// format. The other record packages are not known here: see Config.Errors.
+var ownErrors = map[string]error{
+	"event.ErrTooOld":               event.ErrTooOld,
+	"event.ErrUnknownOutcome":       event.ErrUnknownOutcome,
+	"ledger.ErrFingerprintMismatch": ErrFingerprintMismatch,
+	"ledger.ErrLeaseLost":           ErrLeaseLost,
+	"ledger.ErrNoResult":            ErrNoResult,
+	"ledger.ErrResultDiffers":       ErrResultDiffers,
+	"ledger.ErrTooManyAttempts":     ErrTooManyAttempts,
+}
+
+// codeInput is the code of an [*event.InputError]. After an '@' stands where in
+// the message it is told, and how long package, field and reason are there:
+// "event.InputError@10+7+8+17".
+const codeInput = "event.InputError"
+
+// maxCode bounds a caller's code, so that two fit into the attribute, or one
+// beside an input error.
+const maxCode = 30
+
+// validateCodes refuses codes that could not be read again.
+func validateCodes(sentinels map[string]error) error {
+	for _, code := range slices.Sorted(maps.Keys(sentinels)) {
+		switch {
+		case code == "" || len(code) > maxCode || strings.ContainsFunc(code, notOfCode):
+			return event.BadInput(pkg, "Config.Errors",
+				fmt.Sprintf("must have codes of 1 to %d letters, digits, '.', '_' and '-', has %q", maxCode, code))
+		case strings.HasPrefix(code, "event.") || strings.HasPrefix(code, "ledger."):
+			return event.BadInput(pkg, "Config.Errors", fmt.Sprintf("must not have the code %q: event. and ledger. begin the library's own", code))
+		case sentinels[code] == nil:
+			return event.BadInput(pkg, "Config.Errors", fmt.Sprintf("must not have nil under %q", code))
+		}
+	}
+	return nil
+}
+
+func notOfCode(r rune) bool {
+	letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	return !letter && (r < '0' || r > '9') && r != '.' && r != '_' && r != '-'
+}
+
+// errorCode returns what is stored of a permanent error beside its text: the
+// fence of the claim, a colon, and codes with commas between them; "" when it is
+// none that is known. An older version leaves it standing when it writes the
+// row, and the fence tells.
+func (s *Store) errorCode(fence int64, err error, text string) string {
+	var codes []string
+	room := maxErrorCode - len(strconv.FormatInt(fence, 10))
+	add := func(code string) {
+		if len(code)+1 <= room { // with the colon or comma before it
+			codes, room = append(codes, code), room-len(code)-1
+		}
+	}
+	if bad, ok := errors.AsType[*event.InputError](err); ok {
+		add(codeInput + placeOf(bad, text))
+	}
+	for _, known := range []map[string]error{s.cfg.Errors, ownErrors} { // the caller's first, should there be no room
+		for _, code := range slices.Sorted(maps.Keys(known)) {
+			if errors.Is(err, known[code]) {
+				add(code)
+			}
+		}
+	}
+	if len(codes) == 0 {
+		return ""
+	}
+	return strconv.FormatInt(fence, 10) + ":" + strings.Join(codes, ",")
+}
+
+// kept returns the errors that the row's code names, nil when there are none
+// that this store knows.
+func (s *Store) kept(r row) error {
+	fence, codes, ok := strings.Cut(r.errorCode, ":")
+	if !ok || fence != strconv.FormatInt(r.Fence, 10) {
+		return nil
+	}
+	var kept []error
+	for code := range strings.SplitSeq(codes, ",") {
+		name, place, _ := strings.Cut(code, "@")
+		switch sentinel := s.cfg.Errors[name]; {
+		case name == codeInput:
+			kept = append(kept, inputAt(place, r.LastError))
+		case sentinel != nil:
+			kept = append(kept, sentinel)
+		case ownErrors[name] != nil:
+			kept = append(kept, ownErrors[name])
+		}
+	}
+	if len(kept) == 1 {
+		return kept[0]
+	}
+	return errors.Join(kept...)
+}
+
+// placeOf says where in the text an input error is told, "" if it is not.
+func placeOf(bad *event.InputError, text string) string {
+	pkg, field := strings.ToValidUTF8(bad.Package, "\uFFFD"), strings.ToValidUTF8(bad.Field, "\uFFFD")
+	head := pkg + ": " + field + " "
+	whole := strings.ToValidUTF8(bad.Error(), "\uFFFD")
+	for at := range text {
+		// The end may be cut off with that of the text.
+		if told := text[at:min(len(text), at+len(whole))]; strings.HasPrefix(told, head) && strings.HasPrefix(whole, told) {
+			return fmt.Sprintf("@%d+%d+%d+%d", at, len(pkg), len(field), len(told)-len(head))
+		}
+	}
+	return ""
+}
+
+// inputAt reads an input error out of the text. Without a place it is told
+// nowhere but in the whole.
+func inputAt(place, text string) error {
+	var at, pkg, field, reason int
+	_, err := fmt.Sscanf(place, "%d+%d+%d+%d", &at, &pkg, &field, &reason)
+	if err != nil || min(at, pkg, field, reason) < 0 || max(at, pkg, field, reason) > len(text) {
+		return &event.InputError{Reason: text}
+	}
+	begin := at + pkg + len(": ")
+	end := begin + field + len(" ") + reason
+	if end > len(text) {
+		return &event.InputError{Reason: text}
+	}
+	return &event.InputError{Package: text[at : at+pkg], Field: text[begin : begin+field], Reason: text[end-reason : end]}
+}

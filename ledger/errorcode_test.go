@@ -1,0 +1,326 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// A caller's sentinels, of which one is told by two errors.Is, and one that
+// nobody registered.
+var (
+	errSoldOut  = errors.New("sold out")
+	errTonight  = fmt.Errorf("tonight: %w", errSoldOut)
+	errNoKnown  = errors.New("known to nobody")
+	callersOwn  = map[string]error{"a": errSoldOut, "b": errTonight}
+	librarysOwn = map[string]error{
+		"event.ErrTooOld": event.ErrTooOld, "event.ErrUnknownOutcome": event.ErrUnknownOutcome,
+		"ledger.ErrFingerprintMismatch": ledger.ErrFingerprintMismatch, "ledger.ErrLeaseLost": ledger.ErrLeaseLost,
+		"ledger.ErrNoResult": ledger.ErrNoResult, "ledger.ErrResultDiffers": ledger.ErrResultDiffers,
+		"ledger.ErrTooManyAttempts": ledger.ErrTooManyAttempts,
+	}
+)
+
+// told is what a caller can tell of an error.
+type told struct {
+	Is        map[string]bool
+	Permanent bool
+	Bad       event.InputError
+}
+
+func tell(err error) told {
+	out := told{Is: map[string]bool{}}
+	for _, known := range []map[string]error{callersOwn, librarysOwn} {
+		for code, sentinel := range known {
+			out.Is[code] = errors.Is(err, sentinel)
+		}
+	}
+	var permanent *ledger.PermanentError
+	var bad *event.InputError
+	out.Permanent = errors.As(err, &permanent)
+	if errors.As(err, &bad) {
+		out.Bad = *bad
+	}
+	return out
+}
+
+// The first delivery and every later one get the same error, as far as
+// errors.Is and errors.As can tell, however it is wrapped.
+func TestPermanentErrorsStayTheSame(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Errors: callersOwn})
+	for seed := range uint64(150) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		cause := anyError(rnd)
+		req := ledger.Request{Key: fmt.Sprint(seed)}
+		do := func() (ledger.Result[int], error) {
+			return ledger.Do(t.Context(), store, req, func(context.Context, *ledger.Claim) (int, error) { return 0, cause })
+		}
+		_, first := do()
+		res, replayed := do()
+		_, claimed := store.Claim(t.Context(), req)
+		if diff := cmp.Diff(tell(first), tell(replayed)); diff != "" || !res.Replayed {
+			t.Errorf("seed %d: %v, replayed (-first +replayed):\n%s", seed, first, diff)
+		}
+		if diff := cmp.Diff(tell(replayed), tell(claimed)); diff != "" {
+			t.Errorf("seed %d: %v, claimed (-replayed +claimed):\n%s", seed, first, diff)
+		}
+		if code := item.Text(b.row(t, req.Key), "errorCode"); len(code) > 80 {
+			t.Errorf("seed %d: a code of %d bytes: %s", seed, len(code), code)
+		}
+	}
+}
+
+// anyError is a permanent error of up to three known ones, wrapped in some way.
+func anyError(rnd *rand.Rand) error {
+	parts := []error{errNoKnown}
+	if rnd.IntN(2) == 0 {
+		parts = append(parts, []error{errSoldOut, errTonight}[rnd.IntN(2)])
+	}
+	if rnd.IntN(2) == 0 {
+		codes := slices.Sorted(maps.Keys(librarysOwn))
+		parts = append(parts, librarysOwn[codes[rnd.IntN(len(codes))]])
+	}
+	rnd.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+	if rnd.IntN(2) == 0 { // first, for what is told outside of the permanent error is not stored
+		texts := []string{"counter", "", "Take.Cap", "räksmörgås", "must not be negative", "a: b c"}
+		text := func() string { return texts[rnd.IntN(len(texts))] }
+		parts = append([]error{event.BadInput(text(), text(), text())}, parts...)
+	}
+	err := errors.New(strings.Repeat("å", rnd.IntN(30)))
+	permanent := rnd.IntN(len(parts))
+	for i, part := range parts {
+		switch rnd.IntN(3) {
+		case 0:
+			err = fmt.Errorf("%w: step %d: %w", err, i, part)
+		case 1:
+			err = errors.Join(part, err)
+		default:
+			err = fmt.Errorf("(%w; after %w)", part, err)
+		}
+		if i == permanent { // it may be wrapped, and others be told beside it
+			err = ledger.Permanent(err)
+		}
+	}
+	return ledger.Permanent(err)
+}
+
+// An input error that is told beside the permanent one, or beyond the text
+// that is stored, is still bad input when replayed.
+func TestInputErrorsThatAreNotTold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	bad := event.BadInput("counter", "Take.Cap", "must not be negative")
+	long := strings.Repeat("x", 511)
+	for name, tc := range map[string]struct {
+		err  error
+		want event.InputError
+	}{
+		"beside":     {fmt.Errorf("%w: %w", ledger.Permanent(errors.New("no")), bad), event.InputError{Reason: "no"}},
+		"beyond":     {ledger.Permanent(fmt.Errorf("%s %w", long, bad)), event.InputError{Reason: long + " "}},
+		"cut":        {ledger.Permanent(fmt.Errorf("%s %w", long[:485], bad)), event.InputError{Package: "counter", Field: "Take.Cap", Reason: "must not"}},
+		"not UTF-8":  {ledger.Permanent(event.BadInput("a\xff", "b", "c\xff\xfe")), event.InputError{Package: "a\uFFFD", Field: "b", Reason: "c\uFFFD"}},
+		"its bounds": {ledger.Permanent(event.BadInput("", "", "")), event.InputError{}},
+	} {
+		must(t, mustClaim(t, store, ledger.Request{Key: name}).Fail(t.Context(), tc.err))
+		_, err := store.Claim(t.Context(), ledger.Request{Key: name})
+		var got *event.InputError
+		if !errors.As(err, &got) || *got != tc.want {
+			t.Errorf("%s: %#v, want %#v", name, got, tc.want)
+		}
+	}
+}
+
+// What does not fit is left out; the caller's own come first.
+func TestErrorCodesThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first, second := strings.Repeat("a", 30), strings.Repeat("b", 30)
+	one, two, three, four := errors.New("one"), errors.New("two"), errors.New("three"), errors.New("four")
+	store := b.store(t, ledger.Config{Errors: map[string]error{second: two, first: one, "cccc5": three, "ddd4": four}})
+	c := mustClaim(t, store, order)
+	must(t, c.Fail(t.Context(), ledger.Permanent(errors.Join(event.ErrTooOld, four, three, two, one))))
+	_, err := store.Claim(t.Context(), order)
+	if !errors.Is(err, one) || !errors.Is(err, two) || errors.Is(err, three) || !errors.Is(err, four) || errors.Is(err, event.ErrTooOld) {
+		t.Errorf("of five: %v", err)
+	}
+	got, want := item.Text(b.row(t, order.Key), "errorCode"), fmt.Sprintf("%d:%s,%s,ddd4", c.Fence, first, second)
+	if got != want || len(got) != 80 {
+		t.Errorf("stored as %s of %d bytes, want %s", got, len(got), want)
+	}
+}
+
+// A code that a store does not know leaves the text.
+func TestAnUnknownErrorCodeReplaysTheText(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	own := map[string]error{"sold-out": errSoldOut}
+	c := mustClaim(t, b.store(t, ledger.Config{Errors: own}), order)
+	must(t, c.Fail(t.Context(), ledger.Permanent(errSoldOut)))
+	delete(own, "sold-out")
+	must(t, c.Fail(t.Context(), ledger.Permanent(errSoldOut))) // of the Config as it was given
+	_, err := b.store(t, ledger.Config{}).Claim(t.Context(), order)
+	var permanent *ledger.PermanentError
+	if !errors.As(err, &permanent) || err.Error() != "sold out" || permanent.Unwrap() != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A code is trusted by its fence alone, and what is damaged is text.
+func TestErrorCodesThatAreNotTrusted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	for code, want := range map[string]told{
+		"7:event.ErrTooOld":           {Is: map[string]bool{"event.ErrTooOld": true}},
+		"6:event.ErrTooOld":           {},
+		"07:event.ErrTooOld":          {},
+		"event.ErrTooOld":             {},
+		"":                            {},
+		"7:":                          {},
+		"7:event.InputError":          {Bad: event.InputError{Reason: "a: b c"}},
+		"7:event.InputError@0+1+1+1":  {Bad: event.InputError{Package: "a", Field: "b", Reason: "c"}},
+		"7:event.InputError@0+1+1+2":  {Bad: event.InputError{Reason: "a: b c"}},
+		"7:event.InputError@-1+1+1+1": {Bad: event.InputError{Reason: "a: b c"}},
+		"7:event.InputError@9223372036854775807+1+1+1": {Bad: event.InputError{Reason: "a: b c"}},
+		"7:event.InputError@x":                         {Bad: event.InputError{Reason: "a: b c"}},
+	} {
+		b.put(t, ddb.Item{
+			"pk": item.S("k"), "claim": item.S("x"), "state": item.S("refused"), "lastError": item.S("a: b c"), "fence": item.N(7),
+			"errorCode": item.S(code), "expiresAt": item.N(b.clock.Now().Add(2 * time.Hour).Unix()),
+		})
+		_, err := store.Claim(t.Context(), ledger.Request{Key: "k"})
+		got := tell(err)
+		if got.Is["event.ErrTooOld"] != want.Is["event.ErrTooOld"] || got.Bad != want.Bad || !got.Permanent || err.Error() != "a: b c" {
+			t.Errorf("%q: %v, %#v", code, err, got)
+		}
+	}
+}
+
+// Every write but a permanent error's removes the code that an older version
+// has left standing.
+func TestErrorCodesAreRemoved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Lease: time.Minute, Retention: 24 * time.Hour})
+	leave := func(key string) {
+		_, err := b.client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+			TableName: aws.String(b.table), Key: ddb.Item{"pk": item.S(key)},
+			UpdateExpression:          aws.String("SET errorCode = :code"),
+			ExpressionAttributeValues: ddb.Item{":code": item.S("1:event.ErrTooOld")},
+		})
+		must(t, err)
+	}
+	fail := func(cause error) func(ledger.Request) {
+		return func(req ledger.Request) {
+			c := mustClaim(t, store, req)
+			leave(req.Key)
+			must(t, c.Fail(t.Context(), cause))
+		}
+	}
+	for name, write := range map[string]func(ledger.Request){
+		"Complete": func(req ledger.Request) {
+			c := mustClaim(t, store, req)
+			leave(req.Key)
+			must(t, c.Complete(t.Context(), 1))
+		},
+		"CompleteItem": func(req ledger.Request) {
+			c := mustClaim(t, store, req)
+			leave(req.Key)
+			done, err := c.CompleteItem(1)
+			must(t, err)
+			_, err = b.client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{done.Item}})
+			must(t, err)
+		},
+		"Fail":                fail(errors.New("no connection")),
+		"Fail, not of a code": fail(ledger.Permanent(errors.New("no"))),
+		"a cancelled attempt": func(req ledger.Request) {
+			ctx, cancel := context.WithCancel(t.Context())
+			_, _ = ledger.Do(ctx, store, req, func(context.Context, *ledger.Claim) (int, error) {
+				leave(req.Key)
+				cancel()
+				return 0, ctx.Err()
+			})
+		},
+		"Claim": func(req ledger.Request) {
+			must(t, mustClaim(t, store, req).Fail(t.Context(), errors.New("no connection")))
+			leave(req.Key)
+			mustClaim(t, store, req)
+		},
+		"Claim of an expired key": func(req ledger.Request) {
+			wantMark(t, store, req.Key, event.Created)
+			leave(req.Key)
+			b.clock.Add(24 * time.Hour)
+			mustClaim(t, store, req)
+		},
+		"MarkSeen of an expired key": func(req ledger.Request) {
+			wantMark(t, store, req.Key, event.Created)
+			leave(req.Key)
+			b.clock.Add(24 * time.Hour)
+			wantMark(t, store, req.Key, event.Created)
+		},
+	} {
+		write(ledger.Request{Key: name})
+		if row := b.row(t, name); item.Has(row, "errorCode") {
+			t.Errorf("%s: the code stands: %v", name, row)
+		}
+	}
+}
+
+// A reply that was lost is told by its code as well: the same text of another
+// sentinel is another error.
+func TestAPermanentErrorSaidAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Errors: callersOwn})
+	c := mustClaim(t, store, order)
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
+	must(t, c.Fail(t.Context(), ledger.Permanent(errSoldOut)))
+	err := c.Fail(t.Context(), ledger.Permanent(errors.New("sold out")))
+	var permanent *ledger.PermanentError
+	if !errors.As(err, &permanent) || !errors.Is(err, errSoldOut) {
+		t.Errorf("the same text: %v", err)
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	t.Parallel()
+	client := dynamotest.Connect("http://127.0.0.1:1")
+	for code, want := range map[string]string{
+		"counter.ErrFull": "", "A-z_0.9": "", strings.Repeat("x", 30): "",
+		"": "1 to 30", strings.Repeat("x", 31): "1 to 30", "a,b": "1 to 30", "a:b": "1 to 30", "a@b": "1 to 30", "å": "1 to 30", "a b": "1 to 30",
+		"event.ErrMine": "the library's own", "ledger.ErrMine": "the library's own", "event.InputError": "the library's own",
+	} {
+		_, err := ledger.New(client, "ledger", &ledger.Config{Errors: map[string]error{code: errSoldOut}})
+		if want == "" {
+			must(t, err)
+			continue
+		}
+		recordtest.WantBad(t, err, "ledger", "Config.Errors", code)
+		if err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", code, err)
+		}
+	}
+	_, err := ledger.New(client, "ledger", &ledger.Config{Errors: map[string]error{"nil": nil}})
+	recordtest.WantBad(t, err, "ledger", "Config.Errors", "nil")
+}
