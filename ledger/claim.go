@@ -53,6 +53,8 @@ type Claim struct {
 	mu    sync.Mutex // guards what follows
 	lease time.Time
 	lapse *time.Timer // runs while Do works, until the lease is over
+
+	refused []Refusal // of DoTx's last transaction
 }
 
 // LeaseUntil returns until when the claim holds. [Claim.Renew] moves it.

@@ -3,11 +3,13 @@ package ledger_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/ddb"
@@ -99,6 +101,41 @@ func TestCrashAtEachStep(t *testing.T) {
 				t.Errorf("%d attempts, want %d", r.Attempts, tc.attempts)
 			}
 		})
+	}
+}
+
+// A worker dies at each request of a DoTx whose first transaction is refused:
+// the request is lost or its reply, and nothing it sends later arrives. The
+// next delivery after lease and skew ends in one effect and one result.
+func TestDoTxDiesAtEachRequest(t *testing.T) {
+	t.Parallel()
+	for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
+		for nth := 1; nth <= 4; nth++ { // the claim, two transactions, and a healthy delivery
+			b := newBench(t)
+			store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+			b.put(t, ddb.Item{"pk": item.S("seat 1")})
+			sit := func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+				seat := fmt.Sprint("seat ", 1+len(c.Refused()))
+				return seat, []types.TransactWriteItem{b.add("effect"), b.insert(seat)}, nil
+			}
+			if nth < 4 {
+				b.db.Inject(dynamotest.Fault{Do: do, Nth: nth})
+				b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Nth: nth + 1, Times: -1})
+			}
+			res, err := ledger.DoTx(t.Context(), store, order, sit)
+			if (err == nil) != (nth == 4) {
+				t.Errorf("%v at request %d: %+v, %v", do, nth, res, err)
+			}
+			b.db.Heal()
+			b.clock.Add(time.Minute + 5*time.Second)
+			for range 2 {
+				res, err := ledger.DoTx(t.Context(), store, order, sit)
+				if err != nil || res.Value != "seat 2" {
+					t.Errorf("%v at request %d, then: %+v, %v", do, nth, res, err)
+				}
+			}
+			b.wantTimes(t, 1)
+		}
 	}
 }
 

@@ -42,9 +42,9 @@ const settleWithin = 5 * time.Second
 //
 // The work runs at least once, and again when its worker crashed, lost its
 // lease or returned an error; so what it does elsewhere should be conditional
-// on [Claim.Fence], or join [Claim.CompleteItem] in one transaction. It must
-// then return the result that the transaction stored: another is an error, and
-// the stored one is what the next delivery gets. While it
+// on [Claim.Fence], or be written in one transaction with the result: see [DoTx].
+// Work that sends such a transaction itself, with [Claim.CompleteItem], must
+// return the result that it stored: another is [ErrResultDiffers]. While it
 // runs its lease is renewed. Its context ends with the caller's, and with
 // [ErrLeaseLost] as the cause as soon as the lease cannot be counted on, or
 // within a second after a suspend that outlasted the lease. It must stop then.
@@ -89,14 +89,14 @@ func Do[T any](ctx context.Context, s *Store, req Request, work func(context.Con
 	}
 	claim, err := s.Claim(ctx, req)
 	if err != nil {
-		return replay[T](s, err)
+		return replay[T](s, "Do", err)
 	}
 	value, err := attend(ctx, claim, work)
-	return finish(ctx, claim, value, err)
+	return finish(ctx, claim, "Do", value, err)
 }
 
 // replay answers for a key that cannot be claimed.
-func replay[T any](s *Store, refusal error) (Result[T], error) {
+func replay[T any](s *Store, op string, refusal error) (Result[T], error) {
 	if _, ok := errors.AsType[*PermanentError](refusal); ok {
 		return Result[T]{Replayed: true}, refusal
 	}
@@ -109,7 +109,7 @@ func replay[T any](s *Store, refusal error) (Result[T], error) {
 		return res, ErrNoResult
 	}
 	if err := json.Unmarshal(done.Record.Result, &res.Value); err != nil {
-		return res, s.wrap("Do", fmt.Errorf("the stored result is not a %T: %w", res.Value, err))
+		return res, s.wrap(op, fmt.Errorf("the stored result is not a %T: %w", res.Value, err))
 	}
 	return res, nil
 }
@@ -218,7 +218,7 @@ func (c *Claim) untilRenewal() time.Duration {
 }
 
 // finish records the outcome of the work.
-func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T], error) {
+func finish[T any](ctx context.Context, c *Claim, op string, value T, err error) (Result[T], error) {
 	failed, withdrawn := err != nil, cancelled(ctx, err)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()
@@ -238,7 +238,7 @@ func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T]
 		unsettled = c.Fail(ctx, err)
 	}
 	if _, done := errors.AsType[*DoneError](unsettled); done {
-		return completed[T](c, unsettled, failed)
+		return completed[T](c, op, unsettled, failed)
 	}
 	switch {
 	case err == nil:
@@ -251,11 +251,11 @@ func finish[T any](ctx context.Context, c *Claim, value T, err error) (Result[T]
 
 // completed answers for a claim that the work completed itself. Work that
 // failed has not heard that its transaction took effect.
-func completed[T any](c *Claim, done error, failed bool) (Result[T], error) {
+func completed[T any](c *Claim, op string, done error, failed bool) (Result[T], error) {
 	if !failed {
 		return Result[T]{}, ErrResultDiffers
 	}
-	res, err := replay[T](c.store, done)
+	res, err := replay[T](c.store, op, done)
 	res.Replayed = false // the row carries this claim's own nonce
 	return res, err
 }

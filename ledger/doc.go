@@ -13,8 +13,10 @@
 //	res, err := ledger.Do(ctx, seen, ledger.Request{Key: key, Payload: body},
 //		func(ctx context.Context, c *ledger.Claim) (Receipt, error) { return charge(ctx, order, c.Fence) })
 //
-// [Store.Claim], [Claim.Renew], [Claim.Complete] and [Claim.Fail] are the steps
-// of Do, for workers that do not fit into a function.
+// [DoTx] is Do for work that writes to DynamoDB: its writes and its result are
+// one transaction. [Store.Claim], [Claim.Renew], [Claim.Complete] and
+// [Claim.Fail] are the steps of Do, for workers that do not fit into a function.
+// [Store.MarkItem] and [Claim.CompleteItem] are for a transaction of your own.
 //
 // # Item
 //
@@ -91,8 +93,7 @@
 //     row, and has lost its lease then.
 //
 // Outside of them: MarkSeen when the caller dies after it; the effects of the
-// work itself, which happen at least once (use [Claim.Fence] or
-// [Claim.CompleteItem]); global tables, which check conditions in each Region
+// work itself, which happen at least once (use [Claim.Fence] or [DoTx]); global tables, which check conditions in each Region
 // for itself (use one Region for one key); a row that people delete.
 //
 // # Prices
@@ -106,13 +107,14 @@
 //	Renew      1 request, 1 WCU
 //	Complete   1 request, 1 WCU
 //	Fail       1 request, 1 WCU
-//	Do         2 requests, 2 WCU    a replay: 1 request, 1 WCU; a transaction
-//	                                with CompleteItem is paid on top
+//	Do         2 requests, 2 WCU    a replay: 1 request, 1 WCU
+//	DoTx       2 requests, 3 WCU    and 2 WCU for each action of the work
 //	Get        1 request, 1 RCU
 //
 // # IAM actions
 //
-// dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem.
-// [Claim.CompleteItem] needs no more than UpdateItem, in the caller's
-// transaction.
+// dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem. A transaction is
+// granted by the actions in it: [Claim.CompleteItem] is UpdateItem,
+// [Store.MarkItem] is PutItem, and [DoTx] needs UpdateItem and what the work's
+// own actions need.
 package ledger

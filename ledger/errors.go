@@ -66,6 +66,24 @@ type DoneError struct {
 // Error says so, without the result.
 func (e *DoneError) Error() string { return "ledger: done already" }
 
+// ItemError is returned by [DoTx] when an action of the work's was refused, and
+// the work, called again, found no other.
+type ItemError struct {
+	Index int    // of the first action at fault, among those that the work returned last
+	Code  string // DynamoDB's reason, "ConditionalCheckFailed" as a rule
+
+	cause      error
+	repeatable bool // nothing but conditions failed
+}
+
+// Error names the action and the reason.
+func (e *ItemError) Error() string {
+	return fmt.Sprintf("ledger: action %d of the transaction was refused: %s", e.Index, e.Code)
+}
+
+// Unwrap returns the error of the transaction.
+func (e *ItemError) Unwrap() error { return e.cause }
+
 // PermanentError is returned by [Do] and [DoTx] when the work returned
 // [Permanent], and by them and [Store.Claim] whenever the key comes again.
 type PermanentError struct {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/ledger"
 )
@@ -53,6 +55,16 @@ func TestPrices(t *testing.T) {
 		{Func: "Do", Call: func(ctx context.Context) error {
 			var w worker
 			_, err := ledger.Do(ctx, store, order, w.do)
+			return err
+		}},
+		{Func: "DoTx", Call: func(ctx context.Context) error {
+			_, err := ledger.DoTx(ctx, store, ledger.Request{Key: "transaction"}, (&paying{b: b}).work)
+			return err
+		}},
+		{Func: "DoTx", In: "NoItems", Call: func(ctx context.Context) error {
+			_, err := ledger.DoTx(ctx, store, ledger.Request{Key: "no items"}, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+				return "paid", nil, nil
+			})
 			return err
 		}},
 	})
@@ -112,6 +124,23 @@ func TestPricesBeyondTheFirstCall(t *testing.T) {
 	failing := mustClaim(t, store, long)
 	costs("Fail, a row of 3 KB", func() { must(t, failing.Fail(t.Context(), errors.New(strings.Repeat("x", 500)))) }, dynamotest.Price{Requests: 1, WCU: 3})
 	costs("Claim of a failed key of 3 KB", func() { mustClaim(t, store, long) }, dynamotest.Price{Requests: 1, WCU: 3})
+
+	b.put(t, ddb.Item{"pk": item.S("seat")})
+	costs("DoTx, refused once, of two actions and then one of 3 KB", func() {
+		_, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: "seats"}, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+			if len(c.Refused()) == 0 {
+				return "seat", []types.TransactWriteItem{b.insert("seat"), b.insert("another")}, nil
+			}
+			long := b.insert("third")
+			long.Put.Item["note"] = item.S(strings.Repeat("x", 2500))
+			return "third", []types.TransactWriteItem{long}, nil
+		})
+		must(t, err)
+	}, dynamotest.Price{Requests: 3, WCU: 1 + 6 + 8})
+	costs("DoTx, replayed", func() {
+		_, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: "seats"}, (&paying{b: b}).work)
+		must(t, err)
+	}, one)
 
 	c := mustClaim(t, store, ledger.Request{Key: "joined"})
 	costs("Do with a transaction of two actions", func() {

@@ -1,0 +1,261 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// The work is called again with what was refused, under the same claim, and
+// its other actions take effect.
+func TestDoTxCallsTheWorkAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{})
+	b.put(t, ddb.Item{"pk": item.S("seat 1"), "by": item.S("bo")})
+	b.put(t, ddb.Item{"pk": item.S("seat 2"), "by": item.S("cleo")})
+	var fences []int64
+	res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+		fences = append(fences, c.Fence)
+		refused := c.Refused()
+		switch len(fences) {
+		case 1:
+			if len(refused) != 0 {
+				t.Errorf("refused before the first transaction: %v", refused)
+			}
+			return "1 and 2", []types.TransactWriteItem{b.add("effect"), b.insert("seat 1"), b.insert("seat 2")}, nil
+		case 2:
+			if len(refused) != 2 || refused[0].Index != 1 || item.Text(refused[0].Reason.Item, "by") != "bo" ||
+				refused[1].Index != 2 || item.Text(refused[1].Reason.Item, "by") != "cleo" || aws.ToString(refused[1].Reason.Code) != "ConditionalCheckFailed" {
+				t.Errorf("refused: %+v", refused)
+			}
+			refused[0].Index = 7 // the caller's own
+			if c.Refused()[0].Index != 1 {
+				t.Error("what the caller changes shows")
+			}
+			return "2", []types.TransactWriteItem{b.add("effect"), b.insert("seat 2")}, nil
+		}
+		if len(refused) != 1 || refused[0].Index != 1 {
+			t.Errorf("refused: %+v", refused)
+		}
+		return "3", []types.TransactWriteItem{b.add("effect"), b.insert("seat 3")}, nil
+	})
+	wantResult(t, res, err, ledger.Result[string]{Value: "3"})
+	b.wantTimes(t, 1)
+	if len(fences) != 3 || fences[2] != fences[0] {
+		t.Errorf("fences: %v", fences)
+	}
+	if a, b := *w.sent[0].ClientRequestToken, *w.sent[1].ClientRequestToken; a == b {
+		t.Error("two transactions have one token")
+	}
+	wantDone(t, store, order, `"3"`)
+}
+
+// After the third call more it is an error, and the key is given up.
+func TestDoTxWhoseActionsAreRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{})
+	b.put(t, ddb.Item{"pk": item.S("seat 1")})
+	calls := 0
+	res, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+		calls++
+		return "1", []types.TransactWriteItem{b.add("effect"), b.insert("seat 1")}, nil
+	})
+	var refused *ledger.ItemError
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &refused) || refused.Index != 1 || refused.Code != "ConditionalCheckFailed" || !errors.As(err, &cancelled) || res != (ledger.Result[string]{}) {
+		t.Errorf("DoTx = %+v, %v", res, err)
+	}
+	if calls != 4 || len(w.sent) != 4 {
+		t.Errorf("%d calls, %d transactions, want 4", calls, len(w.sent))
+	}
+	b.wantTimes(t, 0)
+	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.LastError != "ledger: action 1 of the transaction was refused: ConditionalCheckFailed" {
+		t.Errorf("record: %+v", r)
+	}
+}
+
+// What fails for another reason than its condition fails again: the work is
+// not called for it.
+func TestDoTxWhoseActionsFail(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		codes [3]string // of the completion and two actions
+		index int       // of the action at fault; -1 is the completion's own
+	}{
+		"an action":              {[3]string{"None", "None", "ItemCollectionSizeLimitExceeded"}, 1},
+		"beside a refused one":   {[3]string{"None", "ConditionalCheckFailed", "ThrottlingError"}, 0},
+		"the completion":         {[3]string{"ThrottlingError", "None", "None"}, -1},
+		"another is in the way":  {[3]string{"None", "TransactionConflict", "None"}, 0},
+		"the row, for ever":      {[3]string{"TransactionConflict", "None", "None"}, -1},
+		"no reason for anything": {[3]string{"None", "None", "None"}, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			w, store := b.wired(t, ledger.Config{})
+			w.pass = func(context.Context, *dynamodb.TransactWriteItemsInput, transactions) (*dynamodb.TransactWriteItemsOutput, error) {
+				err := &types.TransactionCanceledException{}
+				for _, code := range tc.codes {
+					err.CancellationReasons = append(err.CancellationReasons, types.CancellationReason{Code: aws.String(code)})
+				}
+				return nil, err
+			}
+			calls := 0
+			_, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+				calls++
+				return "1", []types.TransactWriteItem{b.add("effect"), b.add("other")}, nil
+			})
+			var refused *ledger.ItemError
+			if errors.As(err, &refused) != (tc.index >= 0) || refused != nil && (refused.Index != tc.index || refused.Code != tc.codes[tc.index+1]) {
+				t.Errorf("%v (%+v)", err, refused)
+			}
+			if r := mustGet(t, store, order.Key); calls != 1 || r.State != ledger.Failed {
+				t.Errorf("%d calls, then %s", calls, r.State)
+			}
+		})
+	}
+}
+
+// A transaction that was refused arrives once more, when its condition holds:
+// at most one of the tries takes effect, and its result is the answer.
+func TestDoTxWhoseEarlierTransactionComesLate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{})
+	b.put(t, ddb.Item{"pk": item.S("seat 1")})
+	calls := 0
+	res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+		calls++
+		if calls == 2 { // the SDK sent the first twice, and the network kept one
+			b.remove(t, "seat 1")
+			_, err := b.client.TransactWriteItems(t.Context(), w.sent[0])
+			must(t, err)
+		}
+		return fmt.Sprint(calls), []types.TransactWriteItem{b.add("effect"), b.insert(fmt.Sprint("seat ", calls))}, nil
+	})
+	wantResult(t, res, err, ledger.Result[string]{Value: "1"})
+	b.wantTimes(t, 1)
+	if b.row(t, "seat 2") != nil {
+		t.Error("both transactions took effect")
+	}
+	wantDone(t, store, order, `"1"`)
+}
+
+// A lease of which less than a third is left is renewed before the transaction
+// is sent, and no other is.
+func TestDoTxRenewsBeforeItsTransaction(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		after time.Duration
+		want  string
+	}{
+		"a third is left":   {40 * time.Second, "[update transaction]"},
+		"less than a third": {40*time.Second + time.Millisecond, "[update update transaction]"},
+	} {
+		b := newBench(t)
+		w, store := b.wired(t, ledger.Config{Lease: time.Minute})
+		p := &paying{b: b, next: func(*ledger.Claim) error { b.clock.Add(tc.after); return nil }}
+		res, err := ledger.DoTx(t.Context(), store, order, p.work)
+		wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+		if got := fmt.Sprint(w.ops); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
+// Somebody took over meanwhile: the renewal tells, and no transaction is sent.
+func TestDoTxLosesItsLeaseBeforeTheTransaction(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{Lease: time.Minute})
+	p := &paying{b: b, next: func(*ledger.Claim) error {
+		b.clock.Add(time.Hour)
+		mustClaim(t, b.store(t, ledger.Config{}), order)
+		return nil
+	}}
+	_, err := ledger.DoTx(t.Context(), store, order, p.work)
+	wantErr(t, "DoTx", err, ledger.ErrLeaseLost)
+	if len(w.sent) != 0 {
+		t.Errorf("sent: %v", w.ops)
+	}
+}
+
+// No renewal goes out while the transaction is under way: the two would meet.
+func TestDoTxIsQuietWhileItsTransactionIsUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLineBy(t, ledger.Config{Lease: 6 * time.Second})
+		w := &slowTransactions{line: l}
+		store, err := ledger.New(w, "ledger", &ledger.Config{Lease: 6 * time.Second})
+		must(t, err)
+		began := time.Now()
+		_, err = ledger.DoTx(t.Context(), store, order, func(ctx context.Context, _ *ledger.Claim) (string, []types.TransactWriteItem, error) {
+			time.Sleep(5 * time.Second)
+			return "paid", []types.TransactWriteItem{(&bench{table: "ledger"}).add("effect")}, ctx.Err()
+		})
+		must(t, err)
+		if got := l.since(began); got != "[0s 2s 4s]" {
+			t.Errorf("updates were sent at %s", got)
+		}
+	})
+}
+
+type slowTransactions struct{ *line }
+
+func (s *slowTransactions) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, opts ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	time.Sleep(4 * time.Second)
+	return s.line.TransactWriteItems(ctx, in, opts...)
+}
+
+// The transaction is sent although the caller has gone, for the work is done.
+func TestDoTxAfterItsCallerHasGone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &paying{b: b, next: func(*ledger.Claim) error { cancel(); return nil }}
+	res, err := ledger.DoTx(ctx, store, order, p.work)
+	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+	b.wantTimes(t, 1)
+
+	ctx, cancel = context.WithCancel(t.Context())
+	p = &paying{b: b, next: func(*ledger.Claim) error { cancel(); return ctx.Err() }}
+	_, err = ledger.DoTx(ctx, store, ledger.Request{Key: "left"}, p.work)
+	wantErr(t, "DoTx", err, context.Canceled)
+	if r := mustGet(t, store, "left"); r.State != ledger.Failed || r.Attempts != 0 {
+		t.Errorf("record: %+v", r)
+	}
+}
+
+func TestDoTxOnceAmongMany(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{MaxAttempts: 100})
+	var wg sync.WaitGroup
+	for range 12 {
+		wg.Go(func() {
+			p := &paying{b: b}
+			res, err := ledger.DoTx(t.Context(), store, order, p.work)
+			var busy *ledger.InProgressError
+			if !errors.As(err, &busy) && (err != nil || res.Value != "paid") {
+				t.Errorf("DoTx = %+v, %v", res, err)
+			}
+		})
+	}
+	wg.Wait()
+	b.wantTimes(t, 1)
+}

@@ -1,0 +1,377 @@
+package ledger_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// wire records the transactions and what else was sent, and may do something
+// before, to, or after a transaction.
+type wire struct {
+	ledger.API
+	mu   sync.Mutex // guards ops and sent
+	ops  []string
+	sent []*dynamodb.TransactWriteItemsInput
+	// pass, if there is one, sends a transaction, or does not.
+	pass func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, send transactions) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+type transactions = func(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+
+func (w *wire) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, opts ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	w.mu.Lock()
+	w.ops, w.sent = append(w.ops, "transaction"), append(w.sent, in)
+	w.mu.Unlock()
+	if w.pass != nil {
+		return w.pass(ctx, in, w.API.TransactWriteItems)
+	}
+	return w.API.TransactWriteItems(ctx, in, opts...)
+}
+
+func (w *wire) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	w.mu.Lock()
+	w.ops = append(w.ops, "update")
+	w.mu.Unlock()
+	return w.API.UpdateItem(ctx, in, opts...)
+}
+
+// wired is a ledger behind a wire.
+func (b *bench) wired(t *testing.T, cfg ledger.Config) (*wire, *ledger.Store) {
+	t.Helper()
+	w := &wire{API: b.client}
+	cfg.Now = b.clock.Now
+	store, err := ledger.New(w, b.table, &cfg)
+	must(t, err)
+	return w, store
+}
+
+// paying is work that pays by adding to a row, and counts how often it was done.
+type paying struct {
+	b     *bench
+	calls int
+	next  func(c *ledger.Claim) error // before each call
+}
+
+func (p *paying) work(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+	p.calls++
+	if p.next != nil {
+		if err := p.next(c); err != nil {
+			return "", nil, err
+		}
+	}
+	return "paid", []types.TransactWriteItem{p.b.add("effect")}, nil
+}
+
+// add is an action that may happen any number of times, and shows how often.
+func (b *bench) add(key string) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: aws.String(b.table), Key: ddb.Item{"pk": item.S(key)},
+		UpdateExpression: aws.String("ADD times :one"), ExpressionAttributeValues: ddb.Item{":one": item.N(1)},
+	}}
+}
+
+// insert is an action that is refused when the row exists.
+func (b *bench) insert(key string) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{
+		TableName: aws.String(b.table), Item: ddb.Item{"pk": item.S(key)}, ConditionExpression: aws.String("attribute_not_exists(pk)"),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}
+}
+
+func (b *bench) wantTimes(t *testing.T, want int64) {
+	t.Helper()
+	row, got := b.row(t, "effect"), int64(0)
+	if row != nil {
+		got = number(t, row, "times")
+	}
+	if got != want {
+		t.Errorf("the effect happened %d times, want %d", got, want)
+	}
+}
+
+func wantResult[T any](t *testing.T, res ledger.Result[T], err error, want ledger.Result[T]) {
+	t.Helper()
+	if diff := cmp.Diff(want, res); diff != "" || err != nil {
+		t.Errorf("DoTx: %v\n%s", err, diff)
+	}
+}
+
+func TestDoTx(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	p := &paying{b: b}
+	for i := range 3 {
+		res, err := ledger.DoTx(t.Context(), store, order, p.work)
+		wantResult(t, res, err, ledger.Result[string]{Value: "paid", Replayed: i > 0})
+	}
+	b.wantTimes(t, 1)
+	wantDone(t, store, order, `"paid"`)
+	if p.calls != 1 {
+		t.Errorf("the work was done %d times", p.calls)
+	}
+}
+
+// Whatever is lost of the first transactions, the effect happens once and is
+// this call's own.
+func TestDoTxLosesReplies(t *testing.T) {
+	t.Parallel()
+	for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
+		for _, times := range []int{1, 2, 3, 5, 8} { // the SDK sends three times, DoTx three times that
+			b := newBench(t)
+			w, store := b.wired(t, ledger.Config{})
+			b.db.Inject(dynamotest.Fault{Do: do, Op: "TransactWriteItems", Times: times})
+			p := &paying{b: b}
+			res, err := ledger.DoTx(t.Context(), store, order, p.work)
+			wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+			b.wantTimes(t, 1)
+			for _, in := range w.sent {
+				if in != w.sent[0] || len(aws.ToString(in.ClientRequestToken)) > 36 {
+					t.Errorf("%v, %d times: another request was sent, or its token is %q", do, times, aws.ToString(in.ClientRequestToken))
+				}
+			}
+		}
+	}
+}
+
+// DynamoDB forgets a token after ten minutes: then the row tells.
+func TestDoTxKnowsItsOwnWithoutAToken(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{})
+	w.pass = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, send transactions) (*dynamodb.TransactWriteItemsOutput, error) {
+		other := *in
+		other.ClientRequestToken = aws.String(fmt.Sprint(len(w.sent)))
+		out, err := send(ctx, &other)
+		if len(w.sent) < 3 {
+			return nil, errCut
+		}
+		return out, err
+	}
+	p := &paying{b: b}
+	res, err := ledger.DoTx(t.Context(), store, order, p.work)
+	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+	b.wantTimes(t, 1)
+}
+
+// When no reply comes at all, giving the key up tells what happened.
+func TestDoTxOfUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems", Times: -1})
+	p := &paying{b: b}
+	res, err := ledger.DoTx(t.Context(), store, order, p.work)
+	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+	b.db.Heal()
+	res, err = ledger.DoTx(t.Context(), store, order, p.work)
+	wantResult(t, res, err, ledger.Result[string]{Value: "paid", Replayed: true})
+	b.wantTimes(t, 1)
+}
+
+// A transaction that never arrived is refused when it does, for the key was
+// given up; the next delivery does the work.
+func TestDoTxThatArrivesLate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{})
+	w.pass = func(context.Context, *dynamodb.TransactWriteItemsInput, transactions) (*dynamodb.TransactWriteItemsOutput, error) {
+		return nil, errCut
+	}
+	p := &paying{b: b}
+	res, err := ledger.DoTx(t.Context(), store, order, p.work)
+	if !errors.Is(err, errCut) || res != (ledger.Result[string]{}) || !strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+": ") {
+		t.Errorf("DoTx = %+v, %v", res, err)
+	}
+	if len(w.sent) != 3 {
+		t.Errorf("%d transactions were sent, want 3", len(w.sent))
+	}
+	if r := mustGet(t, store, order.Key); r.State != ledger.Failed {
+		t.Errorf("record: %+v", r)
+	}
+	late := func() {
+		if _, err := b.client.TransactWriteItems(t.Context(), w.sent[0]); err == nil {
+			t.Error("the late transaction took effect")
+		}
+	}
+	late()
+	w.pass = nil
+	res, err = ledger.DoTx(t.Context(), store, order, p.work)
+	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+	late()
+	b.wantTimes(t, 1)
+}
+
+// A conflict with another transaction is waited out, with the same request.
+func TestDoTxMeetsTransactions(t *testing.T) {
+	t.Parallel()
+	conflict := func(codes ...string) error {
+		err := &types.TransactionCanceledException{}
+		for _, code := range codes {
+			err.CancellationReasons = append(err.CancellationReasons, types.CancellationReason{Code: aws.String(code)})
+		}
+		return err
+	}
+	for name, met := range map[string]error{
+		"on the row":                   conflict("TransactionConflict", "None"),
+		"on an item":                   conflict("None", "TransactionConflict"),
+		"beside a refusal":             conflict("TransactionConflict", "ConditionalCheckFailed"),
+		"beside that of the row":       conflict("ConditionalCheckFailed", "TransactionConflict"),
+		"with itself, still under way": &types.TransactionInProgressException{},
+	} {
+		b := newBench(t)
+		w, store := b.wired(t, ledger.Config{})
+		w.pass = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, send transactions) (*dynamodb.TransactWriteItemsOutput, error) {
+			if len(w.sent) < 4 {
+				return nil, met
+			}
+			return send(ctx, in)
+		}
+		p := &paying{b: b}
+		res, err := ledger.DoTx(t.Context(), store, order, p.work)
+		wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+		if len(w.sent) != 4 || w.sent[3] != w.sent[0] || p.calls != 1 {
+			t.Errorf("%s: %d transactions of %d calls", name, len(w.sent), p.calls)
+		}
+		b.wantTimes(t, 1)
+	}
+}
+
+// Another worker took the key over: nothing is written.
+func TestDoTxAfterATakeover(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{})
+	p := &paying{b: b, next: func(*ledger.Claim) error {
+		b.clock.Add(time.Hour)
+		must(t, mustClaim(t, b.store(t, ledger.Config{}), order).Complete(t.Context(), "successor"))
+		b.clock.Add(-time.Hour) // this worker's clock did not see it
+		return nil
+	}}
+	res, err := ledger.DoTx(t.Context(), store, order, p.work)
+	wantErr(t, "DoTx", err, ledger.ErrLeaseLost)
+	if res != (ledger.Result[string]{}) || len(w.sent) != 1 {
+		t.Errorf("DoTx = %+v after %d transactions", res, len(w.sent))
+	}
+	b.wantTimes(t, 0)
+	wantDone(t, store, order, `"successor"`)
+}
+
+// The work sent a transaction of its own as well, with another result.
+func TestDoTxWithAnotherResult(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	p := &paying{b: b, next: func(c *ledger.Claim) error { return b.book(t, c, "booked") }}
+	res, err := ledger.DoTx(t.Context(), store, order, p.work)
+	wantErr(t, "DoTx", err, ledger.ErrResultDiffers)
+	if res != (ledger.Result[string]{}) {
+		t.Errorf("DoTx = %+v", res)
+	}
+	wantDone(t, store, order, `"booked"`)
+}
+
+// Work that settles its claim itself is told that its actions were not written.
+func TestDoTxOfWorkThatSettlesItsClaim(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for name, settle := range map[string]func(*ledger.Claim) error{
+		"Complete": func(c *ledger.Claim) error { return c.Complete(t.Context(), "paid") },
+		"Fail":     func(c *ledger.Claim) error { return c.Fail(t.Context(), errors.New("no")) },
+	} {
+		w, store := b.wired(t, ledger.Config{})
+		p := &paying{b: b, next: settle}
+		_, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: name}, p.work)
+		recordtest.WantBad(t, err, "ledger", "work", name)
+		if len(w.sent) != 0 {
+			t.Errorf("%s: %d transactions", name, len(w.sent))
+		}
+	}
+	b.wantTimes(t, 0)
+}
+
+func TestDoTxBadInput(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{MaxResult: 100})
+	_, err := ledger.DoTx[int](t.Context(), store, order, nil)
+	recordtest.WantBad(t, err, "ledger", "work")
+	_, err = ledger.DoTx(t.Context(), store, ledger.Request{}, (&paying{b: b}).work)
+	recordtest.WantBad(t, err, "ledger", "Request.Key")
+	if len(w.ops) != 0 {
+		t.Errorf("sent: %v", w.ops)
+	}
+	for key, n := range map[string]int{"most": 99, "too many": 100} {
+		for replayed := range 2 {
+			var items []types.TransactWriteItem
+			for i := range n {
+				items = append(items, b.add(fmt.Sprint(key, i)))
+			}
+			_, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: key}, func(context.Context, *ledger.Claim) (int, []types.TransactWriteItem, error) {
+				return 1, items, nil
+			})
+			if n > 99 {
+				recordtest.WantBad(t, err, "ledger", "items", key, replayed)
+			} else {
+				must(t, err)
+			}
+		}
+	}
+	for range 2 {
+		res, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: "too long"}, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+			return strings.Repeat("x", 99), []types.TransactWriteItem{b.add("effect")}, nil
+		})
+		recordtest.WantBad(t, err, "ledger", "result", res.Replayed)
+	}
+	b.wantTimes(t, 0)
+}
+
+// Without actions it is Do, with all its answers.
+func TestDoTxWithoutActions(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{})
+	do := func(key string, err error) (ledger.Result[string], error) {
+		return ledger.DoTx(t.Context(), store, ledger.Request{Key: key}, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+			return "paid", nil, err
+		})
+	}
+	for _, replayed := range []bool{false, true} {
+		res, err := do("done", nil)
+		wantResult(t, res, err, ledger.Result[string]{Value: "paid", Replayed: replayed})
+	}
+	cause := errors.New("no connection")
+	_, err := do("failed", cause)
+	wantErr(t, "failed", err, cause)
+	for range 2 {
+		_, err := do("refused", ledger.Permanent(event.ErrTooOld))
+		wantErr(t, "refused", err, event.ErrTooOld)
+	}
+	must(t, mustClaim(t, store, order).Complete(t.Context(), 7))
+	_, err = ledger.DoTx(t.Context(), store, order, (&paying{b: b}).work)
+	var mismatch *json.UnmarshalTypeError
+	if !errors.As(err, &mismatch) || !strings.HasPrefix(err.Error(), "ledger: DoTx on table ") {
+		t.Errorf("a result of another type: %v", err)
+	}
+	if len(w.sent) != 0 {
+		t.Errorf("%d transactions", len(w.sent))
+	}
+}
