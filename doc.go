@@ -27,6 +27,7 @@
 // # Which one
 //
 //	I receive webhooks, and each shall take effect once   ledger.Do, or ledger.MarkSeen
+//	Its effect is a write, to be stored with its answer   ledger.DoTx
 //	At most N of something a day, however many ask        counter.Take
 //	Something happened; who, when, how often              activity, memory
 //	People call one thing by many names                   alias
@@ -81,7 +82,9 @@
 // trouble with one errors.As. Trying again cannot help. Other errors that stay
 // are event.ErrTooOld, which is an answer, each package's ConflictError and
 // the like, and, behind ledger.Do, ledger.PermanentError,
-// ledger.ErrTooManyAttempts and ledger.ErrFingerprintMismatch.
+// ledger.ErrTooManyAttempts and ledger.ErrFingerprintMismatch. A PermanentError is
+// the same for errors.Is when it is replayed: event.ErrTooOld, bad input, and what
+// ledger.Config.Errors names.
 //
 // An error of a request names its package, operation and table already. One that
 // is an answer names at least its package, for the caller knows what it asked:

@@ -27,8 +27,11 @@ type work struct {
 	lost  bool    // it was told of the lease's end
 }
 
-// do is a call of Do.
+// do is a call of Do, or of DoTx.
 func (s *ledgerStory) do(c *caller, key, payload string) *call {
+	if s.w.rnd.IntN(2) == 0 {
+		return s.doTx(c, key, payload)
+	}
 	wk := &work{s: s, caller: c, key: key, heedless: s.w.rnd.IntN(3) == 0, text: s.result()}
 	return &call{caller: c, key: key, in: claims{payload}, do: func(ctx context.Context) any {
 		res, err := ledger.Do(ctx, s.stores[c.id], ledger.Request{Key: key, Payload: []byte(payload)}, wk.work)

@@ -27,7 +27,7 @@ type (
 	claims struct{ payload string }
 	// settles is what a claim's holder does, the claim being that of a part.
 	settles struct {
-		what    string // Renew, Complete, Fail; Work and GiveUp under Do
+		what    string // Renew, Complete, Fail; Work, GiveUp and Transact under Do and DoTx
 		claim   *grant
 		text    string // result or error
 		forever bool   // a permanent error
@@ -147,13 +147,13 @@ func (s *ledgerStory) writes(stood, left ledgerRow, m *move, now time.Time) bool
 			return (in.what == "Renew" || in.beats) && left.lease == now.Add(ledgerLease).UnixMilli() &&
 				left.lease >= stood.lease && left.attempts == stood.attempts
 		case ledger.Done:
-			return in.what == "Complete" && left.result == in.text
+			return (in.what == "Complete" || in.what == "Transact") && left.result == in.text
 		case ledger.Refused:
 			return in.what == "Fail" && in.forever && left.failure == in.text
 		}
 		counts := left.attempts == stood.attempts
 		withdrawn := in.what == "GiveUp" && left.attempts == stood.attempts-1
-		return (in.what == "Fail" && !in.forever || in.what == "GiveUp") && (counts || withdrawn)
+		return (in.what == "Fail" && !in.forever || in.what == "GiveUp" || in.what == "Transact") && (counts || withdrawn)
 	}
 	return false
 }
@@ -240,7 +240,7 @@ func settled(stood ledgerRow, in settles) any {
 		return lost{}
 	case stood.state == ledger.Claimed && in.what == "Renew": // a later renewal stands
 		return held{stood.lease}
-	case stood.state == ledger.Done && in.what == "Complete" && stood.result == in.text,
+	case stood.state == ledger.Done && (in.what == "Complete" || in.what == "Transact") && stood.result == in.text,
 		stood.state == ledger.Refused && in.what == "Fail" && in.forever && stood.failure == in.text,
 		stood.state == ledger.Failed && in.what == "Fail" && !in.forever && stood.failure == in.text:
 		return held{}

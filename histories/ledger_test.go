@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -84,7 +85,14 @@ func (*ledgerStory) leaps() []time.Duration {
 	return []time.Duration{lapse - clockRange, lapse + 2*clockRange, lapse + 2*clockRange, ledgerRetention, ledgerRetention + ledger.Grace + 2*clockRange}
 }
 
-func (s *ledgerStory) begin() []*call { return nil }
+func (s *ledgerStory) begin() []*call {
+	for _, key := range s.keys {
+		if s.w.rnd.IntN(2) == 0 {
+			s.turnGate(key)
+		}
+	}
+	return nil
+}
 
 func (s *ledgerStory) next(c *caller) *call {
 	key := pick(s.w.rnd, s.keys)
@@ -101,7 +109,7 @@ func (s *ledgerStory) next(c *caller) *call {
 		}}
 	case roll < 12:
 		return s.read(c, key)
-	case roll < 25:
+	case roll < 32:
 		return s.do(c, key, payload)
 	case roll < 75 && len(mine) > 0:
 		return s.settle(pick(s.w.rnd, mine))
@@ -155,6 +163,10 @@ func (s *ledgerStory) settle(g *grant) *call {
 	case roll < 14:
 		cause := errors.New(s.result())
 		in.what, in.text, in.forever = "Fail", cause.Error(), roll == 3
+		if in.forever && s.results%2 == 0 { // it must be the same error when it is replayed
+			cause = fmt.Errorf("%s: %w", cause, event.ErrTooOld)
+			in.text = cause.Error()
+		}
 		if in.forever {
 			cause = ledger.Permanent(cause)
 		}
@@ -202,8 +214,11 @@ func (s *ledgerStory) read(c *caller, key string) *call {
 	}}
 }
 
-// intrude marks a key as an older system does.
+// intrude marks a key as an older system does, and may turn a gate.
 func (l *ledgerStory) intrude() {
+	if l.w.rnd.IntN(2) == 0 {
+		l.turnGate(pick(l.w.rnd, l.keys))
+	}
 	left := row{
 		"pk": s(pick(l.w.rnd, l.keys)), "source": s("ORDER"),
 		"expiresAt": n(l.w.clock().Add(time.Duration(l.w.rnd.IntN(20)) * time.Minute).Unix()),
@@ -256,6 +271,9 @@ func (w *world) effectsOnce() string {
 	}
 	for _, item := range out.Items {
 		key := str(item, "pk")
+		if strings.HasPrefix(key, gatePrefix) {
+			continue
+		}
 		if got := num(item, "times"); got != want[key] {
 			return fmt.Sprintf("the effect of %s happened %d times, and %d transactions wrote it", key, got, want[key])
 		}
@@ -288,6 +306,9 @@ func refusal(err error) any {
 	case errors.As(err, &ended):
 		return done{string(ended.Record.Result)}
 	case errors.As(err, &never):
+		if errors.Is(err, event.ErrTooOld) != strings.HasSuffix(never.Message, event.ErrTooOld.Error()) {
+			return permanent{"another error than the first time"}
+		}
 		return permanent{never.Message}
 	case errors.Is(err, ledger.ErrTooManyAttempts):
 		return tooMany{}

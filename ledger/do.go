@@ -51,16 +51,16 @@ const settleWithin = 5 * time.Second
 // When it completes or fails its claim itself the renewals end and its context
 // goes on. Of a transaction with CompleteItem the claim hears when the next
 // renewal is answered; until then the context may end as of a lost lease. It
-// runs on the caller's goroutine, and a panic is as a crash: the
-// key is free when the lease has lapsed.
+// runs on the caller's goroutine, and a panic is as a crash: the key is free when
+// the lease has lapsed.
 //
 // An error of the work gives the key up, to be tried again up to
 // Config.MaxAttempts; [Permanent] stores it, and it is replayed as a
-// [*PermanentError]. A result that cannot be stored ends the key in the same
-// way, for the work is done and must not be done again. The outcome is recorded
-// also when the caller's context has ended, within 5 s. If that fails, the error
-// is that of Complete or Fail, Value is what the work returned, and the work may
-// be done again.
+// [*PermanentError] that is for errors.Is what it was. A result that cannot be
+// stored ends the key in the same way, for the work is done and must not be done
+// again. The outcome is recorded also when the caller's context has ended, within
+// 5 s. If that fails, the error is that of Complete or Fail, Value is what the
+// work returned, and the work may be done again.
 //
 // An attempt is not counted when the caller cancelled its context, as a deploy
 // does, and the work's error is or wraps that context's error or cause. A

@@ -198,7 +198,7 @@ func TestDoTxLosesItsLeaseBeforeTheTransaction(t *testing.T) {
 func TestDoTxIsQuietWhileItsTransactionIsUnderWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l, store := newLineBy(t, ledger.Config{Lease: 6 * time.Second})
+		l, _ := newLineBy(t, ledger.Config{Lease: 6 * time.Second})
 		w := &slowTransactions{line: l}
 		store, err := ledger.New(w, "ledger", &ledger.Config{Lease: 6 * time.Second})
 		must(t, err)
