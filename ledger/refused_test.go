@@ -189,8 +189,8 @@ func TestDoTxLosesItsLeaseBeforeTheTransaction(t *testing.T) {
 	}}
 	_, err := ledger.DoTx(t.Context(), store, order, p.work)
 	wantErr(t, "DoTx", err, ledger.ErrLeaseLost)
-	if len(w.sent) != 0 {
-		t.Errorf("sent: %v", w.ops)
+	if got := fmt.Sprint(w.ops); got != "[update update]" {
+		t.Errorf("sent: %s, want a claim and a renewal", got)
 	}
 }
 
