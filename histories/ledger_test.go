@@ -72,8 +72,12 @@ func (*ledgerStory) delay() time.Duration { return 40 * time.Minute }
 
 func (s *ledgerStory) keen(c *caller) bool { return len(s.grantsOf(c)) > 0 }
 
-// waited is of the request of a claim that its holder may still believe in.
+// waited is of the request of a claim that its holder may still believe in, and
+// of a transaction that was refused, while the work is at it again.
 func (s *ledgerStory) waited(f *flight) bool {
+	if in, ok := f.part.in.(settles); ok && in.what == "Transact" {
+		return in.claim.ctx.Err() == nil
+	}
 	if _, ok := f.part.in.(claims); !ok {
 		return false
 	}
