@@ -11,7 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// Result is what [Do] answers.
+// Result is what [Do] and [DoTx] answer.
 type Result[T any] struct {
 	// Value is what the work returned, or the stored result.
 	Value T

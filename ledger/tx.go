@@ -98,10 +98,13 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 			value, items, err = work(ctx, c)
 			return value, err
 		})
-		text, unstorable := claim.encode(value)
-		switch {
-		case err != nil || len(items) == 0 || unstorable != nil:
+		if err != nil || len(items) == 0 {
 			return finish(ctx, claim, "DoTx", value, err)
+		}
+		text, err := claim.encode(value)
+		switch {
+		case err != nil:
+			return finish(ctx, claim, "DoTx", *new(T), Permanent(err))
 		case claim.isSettled():
 			return Result[T]{}, event.BadInput(pkg, "work", "must not complete or fail its claim and return actions: they were not written")
 		case len(items) > mostItems:
