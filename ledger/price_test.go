@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
@@ -17,7 +19,7 @@ func TestPrices(t *testing.T) {
 	b := newBench(t)
 	store := b.store(t, ledger.Config{})
 	claim := func(key string) *ledger.Claim { return mustClaim(t, store, ledger.Request{Key: key}) }
-	completed, failed, renewed := claim("completed"), claim("failed"), claim("renewed")
+	completed, failed, renewed, inTransaction := claim("completed"), claim("failed"), claim("renewed"), claim("in a transaction")
 	pricetest.Run(t, b.db, []pricetest.Case{
 		{Func: "Store.MarkSeen", Call: func(ctx context.Context) error {
 			out, err := store.MarkSeen(ctx, "marked")
@@ -30,6 +32,13 @@ func TestPrices(t *testing.T) {
 		{Func: "Store.Get", Call: func(ctx context.Context) error {
 			_, ok, err := store.Get(ctx, "completed")
 			return errors.Join(err, unless(ok, "not found"))
+		}},
+		{Func: "Claim.CompleteItem", Actions: func() []types.TransactWriteItem {
+			done, err := inTransaction.CompleteItem("result")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return []types.TransactWriteItem{done}
 		}},
 		{Func: "Claim.Complete", Call: func(ctx context.Context) error { return completed.Complete(ctx, "result") }},
 		{Func: "Claim.Fail", Call: func(ctx context.Context) error { return failed.Fail(ctx, errors.New("cause")) }},

@@ -92,7 +92,9 @@ func (c *Claim) complete(ctx context.Context, result string) error {
 // [Do] return the error, for Do tells them apart; elsewhere [Claim.Fail] does.
 // The reason TransactionConflict may be a renewal by Do under way: send the
 // transaction again. The claim hears of the transaction only by its own next
-// request, and until then Do's context may end with [ErrLeaseLost]. In a transaction each action costs 2 WCU for each KB.
+// request, and until then Do's context may end with [ErrLeaseLost].
+//
+// Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB.
 func (c *Claim) CompleteItem(result any) (types.TransactWriteItem, error) {
 	text, err := c.encode(result)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -81,6 +82,21 @@ func codeOf(reason types.CancellationReason) string {
 // ConditionFailed reports whether the action failed its condition.
 func ConditionFailed(reason types.CancellationReason) bool {
 	return codeOf(reason) == "ConditionalCheckFailed"
+}
+
+// Action tells how one action of a cancelled transaction fared: refused by its
+// condition, and then the item that stood there, which is nil when there was
+// none; not at fault, which is neither refused nor an error; or anything else,
+// which is an error with DynamoDB's code.
+func Action(reason types.CancellationReason) (old Item, refused bool, err error) {
+	switch code := codeOf(reason); code {
+	case "None":
+		return nil, false, nil
+	case "ConditionalCheckFailed":
+		return reason.Item, true, nil
+	default:
+		return nil, false, &smithy.GenericAPIError{Code: code, Message: aws.ToString(reason.Message)}
+	}
 }
 
 // Contended reports whether a transaction under way stood in the way of any

@@ -83,6 +83,32 @@ func TestConflictAndContended(t *testing.T) {
 	}
 }
 
+func TestAction(t *testing.T) {
+	t.Parallel()
+	row := ddb.Item{"pk": &types.AttributeValueMemberS{Value: "a"}}
+	for name, tc := range map[string]struct {
+		reason  types.CancellationReason
+		refused bool
+		code    string
+	}{
+		"no code":       {types.CancellationReason{}, false, ""},
+		"not at fault":  {types.CancellationReason{Code: aws.String("None")}, false, ""},
+		"refused":       {types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Item: row}, true, ""},
+		"in the way":    {types.CancellationReason{Code: aws.String("TransactionConflict")}, false, "TransactionConflict"},
+		"bad input":     {types.CancellationReason{Code: aws.String("ValidationError"), Message: aws.String("why")}, false, "ValidationError"},
+		"for no reason": {types.CancellationReason{Code: aws.String("ThrottlingError")}, false, "ThrottlingError"},
+	} {
+		old, refused, err := ddb.Action(tc.reason)
+		var apiErr smithy.APIError
+		if refused != tc.refused || refused != (old != nil) || errors.As(err, &apiErr) != (tc.code != "") {
+			t.Errorf("%s: %v, %v, %v", name, old, refused, err)
+		}
+		if apiErr != nil && (apiErr.ErrorCode() != tc.code || apiErr.ErrorMessage() != aws.ToString(tc.reason.Message)) {
+			t.Errorf("%s: %v", name, apiErr)
+		}
+	}
+}
+
 func answered(status int, err error) error {
 	return wrapped(&smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}}, Err: err})
 }

@@ -6,6 +6,16 @@
 // people:
 //
 //	Price: 2 requests, 1 RCU, 1 WCU. A conflict adds 1 request and 1 WCU.
+//
+// A method that costs one thing or another has one more line for each, with the
+// case's name, and they are measured alike:
+//
+//	Price (ReadFirst): 1 request, 0.5 RCU. A larger row costs 0.5 RCU for each 4 KB.
+//
+// A function that returns an action for the caller's own transaction has the
+// price of that action in the transaction, and no requests of its own:
+//
+//	Price: 0 requests, 2 WCU.
 package pricetest
 
 import (
@@ -20,15 +30,26 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
 // Case measures one exported function or method, "Store.Take" or "Do".
 type Case struct {
 	Func string
+	// In names the line that is measured, "ReadFirst"; "" is the one without a
+	// name.
+	In string
 	// Call makes the first, uncontended call on rows up to 1 KB. What it needs
 	// stands before: set it up in the test.
 	Call func(ctx context.Context) error
+	// Actions, in place of Call, returns what a transaction of the caller's own
+	// is to do. Its price is that of a transaction with them less one without.
+	Actions func() []types.TransactWriteItem
 	// Local is what DynamoDB Local is known to report instead, and Why.
 	Local *dynamotest.Price
 	Why   string
@@ -41,15 +62,19 @@ func Run(t *testing.T, db *dynamotest.DB, cases []Case) {
 	t.Helper()
 	published := parse(t)
 	for _, c := range cases {
-		want, ok := published[c.Func]
+		want, ok := published[c.name()]
 		if !ok {
-			t.Errorf("%s: has a case and no Price line", c.Func)
+			t.Errorf("%s: has a case and no Price line", c.name())
 			continue
 		}
-		delete(published, c.Func)
-		t.Run(c.Func, func(t *testing.T) {
+		delete(published, c.name())
+		t.Run(c.name(), func(t *testing.T) {
+			call, beside := c.Call, dynamotest.Price{}
+			if c.Actions != nil {
+				call, beside = transaction(t, db, c.Actions())
+			}
 			var err error
-			cost := db.Meter(func() { err = c.Call(t.Context()) })
+			cost := db.Meter(func() { err = call(t.Context()) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,6 +84,7 @@ func Run(t *testing.T, db *dynamotest.DB, cases []Case) {
 				}
 				want = *c.Local
 			}
+			want.Requests, want.WCU = want.Requests+beside.Requests, want.WCU+beside.WCU
 			cost.Want(t, want)
 		})
 	}
@@ -67,7 +93,37 @@ func Run(t *testing.T, db *dynamotest.DB, cases []Case) {
 	}
 }
 
-// parse returns the published prices by function.
+func (c Case) name() string {
+	if c.In == "" {
+		return c.Func
+	}
+	return c.Func + " (" + c.In + ")"
+}
+
+// transaction returns a call that performs the actions beside a write of its
+// own, and what it costs without them.
+func transaction(t *testing.T, db *dynamotest.DB, actions []types.TransactWriteItem) (call func(context.Context) error, alone dynamotest.Price) {
+	t.Helper()
+	client, table := db.Client(), db.Name("beside")
+	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: &table, BillingMode: types.BillingModePayPerRequest,
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash}},
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS}},
+	})
+	if err != nil && !ddb.InUse(err) { // by an earlier case
+		t.Fatal(err)
+	}
+	write := types.TransactWriteItem{Put: &types.Put{
+		TableName: &table, Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "beside"}},
+	}}
+	return func(ctx context.Context) error {
+		_, err := client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: append(actions, write)})
+		return err
+	}, dynamotest.Price{Requests: 1, WCU: 2}
+}
+
+// parse returns the published prices by function, and by case where a line has
+// a name.
 func parse(t *testing.T) map[string]dynamotest.Price {
 	t.Helper()
 	published := map[string]dynamotest.Price{}
@@ -85,15 +141,15 @@ func parse(t *testing.T) map[string]dynamotest.Price {
 		}
 		for _, decl := range file.Decls {
 			fn, ok := decl.(*ast.FuncDecl)
-			if !ok || !public(fn) || !takesContext(fn) {
+			if !ok || !public(fn) {
 				continue
 			}
-			price, ok := Parse(fn.Doc.Text())
-			if !ok {
+			if _, ok := Parse(fn.Doc.Text()); !ok && takesContext(fn) {
 				t.Errorf("%s: takes a context and its doc comment has no Price line", nameOf(fn))
-				continue
 			}
-			published[nameOf(fn)] = price
+			for in, price := range ParseAll(fn.Doc.Text()) {
+				published[Case{Func: nameOf(fn), In: in}.name()] = price
+			}
 		}
 	}
 	return published
@@ -133,16 +189,22 @@ func takesContext(fn *ast.FuncDecl) bool {
 	return ok && pkg.Name == "context" && kind.Sel.Name == "Context"
 }
 
-var line = regexp.MustCompile(`(?m)^Price: (\d+) requests?(?:, ([\d.]+) RCU)?(?:, ([\d.]+) WCU)?[.;]`)
+var line = regexp.MustCompile(`(?m)^Price(?: \((\w+)\))?: (\d+) requests?(?:, ([\d.]+) RCU)?(?:, ([\d.]+) WCU)?[.;]`)
 
-// Parse reads the Price line of a doc comment.
+// Parse reads the Price line without a name of a doc comment.
 func Parse(doc string) (dynamotest.Price, bool) {
-	match := line.FindStringSubmatch(doc)
-	if match == nil {
-		return dynamotest.Price{}, false
+	price, ok := ParseAll(doc)[""]
+	return price, ok
+}
+
+// ParseAll reads the Price lines of a doc comment by their names.
+func ParseAll(doc string) map[string]dynamotest.Price {
+	all := map[string]dynamotest.Price{}
+	for _, match := range line.FindAllStringSubmatch(doc, -1) {
+		requests, _ := strconv.Atoi(match[2])
+		rcu, _ := strconv.ParseFloat(match[3], 64)
+		wcu, _ := strconv.ParseFloat(match[4], 64)
+		all[match[1]] = dynamotest.Price{Requests: requests, RCU: rcu, WCU: wcu}
 	}
-	requests, _ := strconv.Atoi(match[1])
-	rcu, _ := strconv.ParseFloat(match[2], 64)
-	wcu, _ := strconv.ParseFloat(match[3], 64)
-	return dynamotest.Price{Requests: requests, RCU: rcu, WCU: wcu}, true
+	return all
 }

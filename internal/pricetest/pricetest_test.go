@@ -1,6 +1,7 @@
 package pricetest_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -22,5 +23,14 @@ func TestParse(t *testing.T) {
 		if got, ok := pricetest.Parse(doc); ok {
 			t.Errorf("Parse(%q) = %v", doc, got)
 		}
+	}
+}
+
+// A method may cost one thing or another, each on a line of its own.
+func TestParseAll(t *testing.T) {
+	got := pricetest.ParseAll("Do does.\n\nPrice: 2 requests, 2 WCU. More, if\nlarger.\nPrice (ReadFirst): 1 request, 0.5 RCU.\nPrice (of a day): 1 request.\n")
+	want := map[string]dynamotest.Price{"": {Requests: 2, WCU: 2}, "ReadFirst": {Requests: 1, RCU: 0.5}}
+	if !maps.Equal(got, want) {
+		t.Errorf("ParseAll = %v, want %v", got, want)
 	}
 }
