@@ -25,6 +25,7 @@ var layers = []layer{
 	// Requests, and what they are answered.
 	{"internal/ddb", []string{"event"}},
 	{"internal/item", []string{"event", "internal/ddb"}},
+	{"internal/erase", []string{"internal/ddb"}},
 	{"internal/rmw", []string{"event", "internal/ddb", "internal/item", "internal/recent"}},
 	{"schema", []string{"event", "internal/check", "internal/ddb"}},
 	// What some of the record packages write alike.
@@ -44,7 +45,7 @@ var layers = []layer{
 	{"dynamotest/", []string{"dynamotest/"}},
 	// What tests share.
 	{"internal/golden", []string{"internal/ddb"}},
-	{"internal/pricetest", []string{"dynamotest"}},
+	{"internal/pricetest", []string{"dynamotest", "internal/ddb"}},
 	{"internal/recordtest", []string{"event", "internal/ddb", "schema"}},
 	// An application sees what a user sees, and its own packages.
 	{"examples/", append(recordPackages, "dynamotest", "event", "schema", "tzclock", "examples/")},

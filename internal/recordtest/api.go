@@ -55,3 +55,13 @@ func (a API) Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Opti
 func (a API) TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	return nil, a("TransactWriteItems")
 }
+
+// BatchWriteItem fails.
+func (a API) BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	return nil, a("BatchWriteItem")
+}
+
+// Scan fails.
+func (a API) Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	return nil, a("Scan")
+}

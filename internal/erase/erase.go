@@ -1,0 +1,108 @@
+// Package erase deletes all rows that a query finds: a person's, a scope's.
+package erase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/internal/ddb"
+)
+
+// API is what erasing calls of *dynamodb.Client.
+type API interface {
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
+}
+
+// batch is the most rows of one BatchWriteItem.
+const batch = 25
+
+// tries and pause bound how often what DynamoDB sends back is sent again.
+const (
+	tries = 10
+	pause = 50 * time.Millisecond
+)
+
+var errUnprocessed = errors.New("rows came back unprocessed")
+
+// Rows deletes every row that the query finds, by its key attributes, and
+// returns how many. It reads nothing else of them. After an error what was
+// deleted is gone, and calling again goes on with the rest.
+//
+// A row goes whatever a writer has made of it since it was found. One that is
+// written after its page was read stays: erase again, until it is 0.
+//
+// It takes 1 request and the query's units for each page of 1 MB, then 1 request
+// for each 25 rows and 1 WCU for each KB of a row, and of its entry in each index.
+func Rows(ctx context.Context, api API, query *dynamodb.QueryInput, key ...string) (int, error) {
+	in := keysOnly(query, key)
+	erased := 0
+	for {
+		page, err := api.Query(ctx, in)
+		if err != nil {
+			return erased, err
+		}
+		for rows := page.Items; len(rows) > 0; rows = rows[min(batch, len(rows)):] {
+			some := rows[:min(batch, len(rows))]
+			left, err := deleteRows(ctx, api, *query.TableName, some, key)
+			erased += len(some) - left
+			if err != nil {
+				return erased, err
+			}
+		}
+		if len(page.LastEvaluatedKey) == 0 {
+			return erased, nil
+		}
+		in.ExclusiveStartKey = page.LastEvaluatedKey
+	}
+}
+
+// keysOnly returns the query for the key attributes of its rows alone.
+func keysOnly(query *dynamodb.QueryInput, key []string) *dynamodb.QueryInput {
+	in := *query
+	in.ExpressionAttributeNames = maps.Clone(query.ExpressionAttributeNames)
+	names := make([]string, len(key))
+	for i, attribute := range key {
+		names[i] = "#key" + strconv.Itoa(i)
+		in.ExpressionAttributeNames[names[i]] = attribute
+	}
+	in.ProjectionExpression = aws.String(strings.Join(names, ", "))
+	return &in
+}
+
+// deleteRows deletes up to 25 rows and returns how many are left after an error.
+func deleteRows(ctx context.Context, api API, table string, rows []ddb.Item, key []string) (left int, err error) {
+	requests := make([]types.WriteRequest, len(rows))
+	for i, row := range rows {
+		id := make(ddb.Item, len(key))
+		for _, attribute := range key { // a query of an index returns its key, too
+			id[attribute] = row[attribute]
+		}
+		requests[i] = types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: id}}
+	}
+	for try := 0; ; try++ {
+		out, err := api.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: requests}})
+		if err != nil {
+			return len(requests), err
+		}
+		requests = out.UnprocessedItems[table]
+		switch {
+		case len(requests) == 0:
+			return 0, nil
+		case try == tries-1:
+			return len(requests), fmt.Errorf("%d %w after %d tries", len(requests), errUnprocessed, tries)
+		}
+		if err := ddb.Pause(ctx, pause, try); err != nil {
+			return len(requests), fmt.Errorf("%d %w: %w", len(requests), errUnprocessed, err)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package erase_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/erase"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// orders is a table of orders by customer, found by their city too.
+func orders(t *testing.T, db *dynamotest.DB) string {
+	t.Helper()
+	table := db.Name("orders")
+	recordtest.Create(t, db.Client(), schema.Table{
+		Name:    table,
+		Key:     schema.Key{Partition: schema.String("customer"), Sort: schema.Number("order")},
+		Indexes: []schema.Index{{Name: "by-city", Key: schema.Key{Partition: schema.String("city")}}},
+	})
+	return table
+}
+
+func put(t *testing.T, db *dynamotest.DB, table, customer string, n int, note string) {
+	t.Helper()
+	row := ddb.Item{"customer": item.S(customer), "order": item.N(int64(n)), "city": item.S("Lund")}
+	if note != "" {
+		row["note"] = item.S(note)
+	}
+	recordtest.Put(t, db.Client(), table, row)
+}
+
+func ofCustomer(table, customer string) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		TableName:                 aws.String(table),
+		KeyConditionExpression:    aws.String("#pk = :pk"),
+		ExpressionAttributeNames:  map[string]string{"#pk": "customer"},
+		ExpressionAttributeValues: ddb.Item{":pk": item.S(customer)},
+		ConsistentRead:            aws.Bool(true),
+	}
+}
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	table := orders(t, db)
+	for i := range 60 {
+		put(t, db, table, "Ada", i, strings.Repeat("x", 40<<10)) // three pages
+	}
+	put(t, db, table, "Bo", 1, "")
+	cost := db.Meter(func() {
+		if n, err := erase.Rows(t.Context(), db.Client(), ofCustomer(table, "Ada"), "customer", "order"); n != 60 || err != nil {
+			t.Errorf("%d, %v, want 60", n, err)
+		}
+	})
+	if cost.Requests != 3+5 { // pages of 26, 26 and 8 rows
+		t.Errorf("%d requests:\n%v", cost.Requests, cost)
+	}
+	if n, err := erase.Rows(t.Context(), db.Client(), ofCustomer(table, "Ada"), "customer", "order"); n != 0 || err != nil {
+		t.Errorf("again: %d, %v, want 0", n, err)
+	}
+	if recordtest.Row(t, db.Client(), table, ddb.Item{"customer": item.S("Bo"), "order": item.N(1)}) == nil {
+		t.Error("another customer's order is gone")
+	}
+}
+
+// By an index, whose key comes with the rows and is no part of theirs.
+func TestRowsOfAnIndex(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	table := orders(t, db)
+	for i := range 30 {
+		put(t, db, table, fmt.Sprint("customer", i%3), i, "")
+	}
+	query := &dynamodb.QueryInput{
+		TableName: aws.String(table), IndexName: aws.String("by-city"),
+		KeyConditionExpression:    aws.String("#city = :city"),
+		ExpressionAttributeNames:  map[string]string{"#city": "city"},
+		ExpressionAttributeValues: ddb.Item{":city": item.S("Lund")},
+	}
+	if n, err := erase.Rows(t.Context(), db.Client(), query, "customer", "order"); n != 30 || err != nil {
+		t.Errorf("%d, %v, want 30", n, err)
+	}
+}
+
+// What comes back unprocessed is sent again.
+func TestUnprocessed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := dynamotest.New(t, nil)
+		table := orders(t, db)
+		for i := range 30 {
+			put(t, db, table, "Ada", i, "")
+		}
+		db.Inject(dynamotest.Fault{Do: dynamotest.Unprocessed.Last(20), Op: "BatchWriteItem", Nth: 1})
+		if n, err := erase.Rows(t.Context(), db.Client(), ofCustomer(table, "Ada"), "customer", "order"); n != 30 || err != nil {
+			t.Errorf("%d, %v, want 30", n, err)
+		}
+	})
+}
+
+// scripted sends everything back but the first row, or fails.
+type scripted struct {
+	rows int
+	fail error
+}
+
+func (s scripted) Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	out := &dynamodb.QueryOutput{}
+	for i := range s.rows {
+		out.Items = append(out.Items, ddb.Item{"customer": item.S("Ada"), "order": item.N(int64(i))})
+	}
+	return out, nil
+}
+
+func (s scripted) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	if s.fail != nil {
+		return nil, s.fail
+	}
+	back := in.RequestItems["orders"]
+	if len(back) == s.rows {
+		back = back[1:]
+	}
+	return &dynamodb.BatchWriteItemOutput{UnprocessedItems: map[string][]types.WriteRequest{"orders": back}}, nil
+}
+
+// It does not try for ever, and says how many are gone.
+func TestNeverProcessed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n, err := erase.Rows(t.Context(), scripted{rows: 3}, ofCustomer("orders", "Ada"), "customer", "order")
+		if n != 1 || err == nil || err.Error() != "2 rows came back unprocessed after 10 tries" {
+			t.Errorf("%d, %v", n, err)
+		}
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		n, err = erase.Rows(over, scripted{rows: 3}, ofCustomer("orders", "Ada"), "customer", "order")
+		if n != 1 || !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %d, %v", n, err)
+		}
+		down := errors.New("down")
+		n, err = erase.Rows(t.Context(), scripted{rows: 3, fail: down}, ofCustomer("orders", "Ada"), "customer", "order")
+		if n != 0 || !errors.Is(err, down) {
+			t.Errorf("down: %d, %v", n, err)
+		}
+	})
+}
