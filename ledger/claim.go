@@ -196,11 +196,11 @@ func (s *Store) tryClaim(ctx context.Context, in *dynamodb.UpdateItemInput) (sta
 		return err
 	})
 	if old, refused := ddb.Refused(err); refused {
-		stands, err = decode(old)
+		stands, err = s.decode(old)
 		return stands, false, s.wrap("Claim", err)
 	}
 	if err == nil {
-		stands, err = decode(out.Attributes)
+		stands, err = s.decode(out.Attributes)
 	}
 	return stands, true, s.wrap("Claim", err)
 }
@@ -238,7 +238,7 @@ func (r row) ended() error {
 }
 
 func (s *Store) claimInput(key, nonce string, fingerprint []byte, now time.Time) *dynamodb.UpdateItemInput {
-	in := s.updateInput(key, claimUpdate, claimCondition, claimNames)
+	in := s.updateInput(key, claimUpdate, claimCondition, s.names.claim)
 	in.ExpressionAttributeValues = s.claimValues(key, nonce, fingerprint, now)
 	in.ExpressionAttributeValues[":zero"] = item.N(0)
 	in.ExpressionAttributeValues[":max"] = item.N(int64(s.cfg.MaxAttempts))
@@ -249,7 +249,7 @@ func (s *Store) claimInput(key, nonce string, fingerprint []byte, now time.Time)
 }
 
 func (s *Store) reclaimInput(key, nonce string, fingerprint []byte, now time.Time) *dynamodb.UpdateItemInput {
-	in := s.updateInput(key, reclaimUpdate, reclaimCondition, reclaimNames)
+	in := s.updateInput(key, reclaimUpdate, reclaimCondition, s.names.reclaim)
 	in.ExpressionAttributeValues = s.claimValues(key, nonce, fingerprint, now)
 	in.ExpressionAttributeValues[":now"] = item.N(now.Unix())
 	in.ReturnValues = types.ReturnValueAllNew
@@ -276,7 +276,7 @@ func (s *Store) claimValues(key, nonce string, fingerprint []byte, now time.Time
 func (s *Store) updateInput(key, update, condition string, names map[string]string) *dynamodb.UpdateItemInput {
 	return &dynamodb.UpdateItemInput{
 		TableName:                           aws.String(s.table),
-		Key:                                 ddb.Item{attrKey: item.S(key)},
+		Key:                                 ddb.Item{s.cfg.KeyAttr: item.S(key)},
 		UpdateExpression:                    aws.String(update),
 		ConditionExpression:                 aws.String(condition),
 		ExpressionAttributeNames:            names,

@@ -22,7 +22,7 @@ func (s *Store) Get(ctx context.Context, key string) (Record, bool, error) {
 	}
 	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(s.table),
-		Key:            ddb.Item{attrKey: item.S(key)},
+		Key:            ddb.Item{s.cfg.KeyAttr: item.S(key)},
 		ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Store) Get(ctx context.Context, key string) (Record, bool, error) {
 	if len(out.Item) == 0 {
 		return Record{}, false, nil
 	}
-	r, err := decode(out.Item)
+	r, err := s.decode(out.Item)
 	if err != nil {
 		return Record{}, false, s.wrap("Get", err)
 	}

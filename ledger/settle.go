@@ -67,7 +67,7 @@ func (c *Claim) Complete(ctx context.Context, result any) error {
 }
 
 func (c *Claim) complete(ctx context.Context, result string) error {
-	in := c.store.updateInput(c.Key, completeUpdate, held, completeNames)
+	in := c.store.updateInput(c.Key, completeUpdate, held, c.store.names.complete)
 	in.ExpressionAttributeValues = c.completeValues(result)
 	err := c.settle(ctx, "Complete", in, func(stands row) bool {
 		return stands.State == Done && string(stands.Result) == result
@@ -102,10 +102,10 @@ func (c *Claim) CompleteItem(result any) (types.TransactWriteItem, error) {
 	}
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName:                           aws.String(c.store.table),
-		Key:                                 ddb.Item{attrKey: item.S(c.Key)},
+		Key:                                 ddb.Item{c.store.cfg.KeyAttr: item.S(c.Key)},
 		UpdateExpression:                    aws.String(completeUpdate),
 		ConditionExpression:                 aws.String(held),
-		ExpressionAttributeNames:            maps.Clone(completeNames), // the caller may add to the action
+		ExpressionAttributeNames:            maps.Clone(c.store.names.complete), // the caller may add to the action
 		ExpressionAttributeValues:           c.completeValues(text),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}}, nil
@@ -130,14 +130,14 @@ func (c *Claim) Fail(ctx context.Context, cause error) error {
 	if permanent, ok := errors.AsType[*PermanentError](cause); ok {
 		state, text = Refused, truncate(permanent.Message, maxError) // a caller may have built it
 	}
-	return c.giveUp(ctx, c.store.updateInput(c.Key, failUpdate, held, failNames), c.values(), state, text)
+	return c.giveUp(ctx, c.store.updateInput(c.Key, failUpdate, held, c.store.names.fail), c.values(), state, text)
 }
 
 // withdraw is [Claim.Fail] for an attempt that shall not count.
 func (c *Claim) withdraw(ctx context.Context, cause error) error {
 	values := c.values()
 	values[":one"] = item.N(1)
-	in := c.store.updateInput(c.Key, withdrawUpdate, held, withdrawNames)
+	in := c.store.updateInput(c.Key, withdrawUpdate, held, c.store.names.withdraw)
 	return c.giveUp(ctx, in, values, Failed, truncate(cause.Error(), maxError))
 }
 
@@ -152,7 +152,7 @@ func (s *Store) abandon(ctx context.Context, key, nonce string) {
 	text := truncate(context.Cause(ctx).Error(), maxError)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
 	defer cancel()
-	in := s.updateInput(key, withdrawUpdate, unheard, abandonNames)
+	in := s.updateInput(key, withdrawUpdate, unheard, s.names.abandon)
 	in.ExpressionAttributeValues = ddb.Item{
 		":me":      item.S(nonce),
 		":claimed": item.S(string(Claimed)),
@@ -186,7 +186,7 @@ func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Renew(ctx context.Context) error {
 	lease := time.UnixMilli(c.store.cfg.Now().Add(c.store.cfg.Lease).UnixMilli())
-	in := c.store.updateInput(c.Key, renewUpdate, renewCondition, renewNames)
+	in := c.store.updateInput(c.Key, renewUpdate, renewCondition, c.store.names.renew)
 	in.ExpressionAttributeValues = c.values()
 	in.ExpressionAttributeValues[":lease"] = item.N(lease.UnixMilli())
 	err := c.settle(ctx, "Renew", in, func(stands row) bool {
@@ -211,7 +211,7 @@ func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemIn
 	if !refused {
 		return c.store.wrap(op, err)
 	}
-	stands, err := decode(old)
+	stands, err := c.store.decode(old)
 	switch {
 	case err != nil:
 		return c.store.wrap(op, err)
