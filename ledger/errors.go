@@ -33,12 +33,23 @@ var (
 	ErrLeaseLost = errors.New("ledger: lease lost")
 )
 
+// Errors of what operators do.
+var (
+	// ErrNotFound is returned by [Store.Reopen] and [Store.Erase]: the key has
+	// no row.
+	ErrNotFound = errors.New("ledger: no such key")
+
+	// ErrChanged is returned by [Store.Reopen] and [Store.Forget]: the row is
+	// not of the claim that was seen any more.
+	ErrChanged = errors.New("ledger: the row changed since it was seen")
+)
+
 // errAnotherResult is returned by Do when the work completed its claim itself,
 // and returned something else.
 var errAnotherResult = errors.New("ledger: the work returned another result than its claim is completed with")
 
-// errGivenUp is the ErrLeaseLost of a claim that its own Fail gave up.
-var errGivenUp = fmt.Errorf("%w: given up by Fail", ErrLeaseLost)
+// errGivenUp is the ErrLeaseLost of a claim that its own Fail or Release gave up.
+var errGivenUp = fmt.Errorf("%w: given up by its own holder", ErrLeaseLost)
 
 // InProgressError is returned by [Store.Claim] and [Do] while another worker
 // holds the key.

@@ -70,6 +70,10 @@ type Record struct {
 	Result      json.RawMessage // nil unless Done with a result
 	LastError   string          // why it is Failed or Refused, at most 512 bytes
 
+	// Nonce of the call that marked or last claimed the key, "" on an older
+	// system's row. Reopen and Forget go by it.
+	Nonce string
+
 	Source string // first part of the key, for people
 	Notes  string // an older system's
 }
@@ -84,7 +88,7 @@ type row struct {
 // claim and are done without a result.
 func (s *Store) decode(it ddb.Item) (row, error) {
 	r := row{claim: item.Text(it, attrClaim)}
-	r.Key = item.Text(it, s.cfg.KeyAttr)
+	r.Key, r.Nonce = item.Text(it, s.cfg.KeyAttr), r.claim
 	r.Source, r.Notes = item.Text(it, attrSource), item.Text(it, attrNotes)
 	r.LastError = item.Text(it, attrLastError)
 

@@ -32,7 +32,9 @@ func (c *Config) validateNames() error {
 // expressions say #pk and #expiresAt, whatever the table calls them. Calls share
 // them, and none may change them.
 type names struct {
-	unseen, claim, reclaim, complete, fail, withdraw, abandon, renew map[string]string
+	unseen, claim, reclaim, complete, fail, withdraw, abandon, renew, release map[string]string
+	lives, reopen, erase, eraseOld, forget, forgetMarked, forgetOld           map[string]string
+	resume, forsake                                                           map[string]string
 }
 
 func namesFor(key, ttl string) *names {
@@ -48,6 +50,9 @@ func namesFor(key, ttl string) *names {
 	return &names{
 		unseen: named(unseenNames), claim: named(claimNames), reclaim: named(reclaimNames),
 		complete: named(completeNames), fail: named(failNames), withdraw: named(withdrawNames),
-		abandon: named(abandonNames), renew: named(renewNames),
+		abandon: named(abandonNames), renew: named(renewNames), release: named(releaseNames),
+		lives: named(livesNames), reopen: named(reopenNames), erase: named(eraseNames), eraseOld: named(eraseOldNames),
+		forget: named(forgetNames), forgetMarked: named(forgetMarkedNames), forgetOld: named(forgetOldNames),
+		resume: named(resumeNames), forsake: named(forsakeNames),
 	}
 }

@@ -148,17 +148,17 @@ const abandonWithin = time.Second
 // answer came: no work has begun, so the attempt shall not count. It is best
 // effort. A request that arrives later still takes the key, as one of a worker
 // that crashed does; a duplicate of one that arrived does not: its nonce stands.
-func (s *Store) abandon(ctx context.Context, key, nonce string) {
+func (s *Store) abandon(ctx context.Context, b bid) {
 	text := truncate(context.Cause(ctx).Error(), maxError)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
 	defer cancel()
-	in := s.updateInput(key, withdrawUpdate, unheard, s.names.abandon)
+	in := s.updateInput(b.key, withdrawUpdate, unheard, s.names.abandon)
 	in.ExpressionAttributeValues = ddb.Item{
-		":me":      item.S(nonce),
+		":me":      item.S(b.nonce),
 		":claimed": item.S(string(Claimed)),
 		":failed":  item.S(string(Failed)),
 		":error":   item.S(text),
-		":expires": item.N(expiresAt(s.cfg.Now(), s.cfg.Retention)),
+		":expires": item.N(expiresAt(s.cfg.Now(), b.life)),
 		":one":     item.N(1),
 	}
 	_ = ddb.Retry(ctx, func() error {
@@ -179,13 +179,13 @@ func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values
 	return err
 }
 
-// Renew extends the lease to Config.Lease from now, and the life of the row
+// Renew extends the lease to Config.Lease, or [Request.Lease], from now, and the life of the row
 // with it. [Do] renews by itself. It works also after the lease has lapsed, as
 // long as nobody took the key over; when somebody did it is [ErrLeaseLost].
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Renew(ctx context.Context) error {
-	lease := time.UnixMilli(c.store.cfg.Now().Add(c.store.cfg.Lease).UnixMilli())
+	lease := time.UnixMilli(c.store.cfg.Now().Add(c.span).UnixMilli())
 	in := c.store.updateInput(c.Key, renewUpdate, renewCondition, c.store.names.renew)
 	in.ExpressionAttributeValues = c.values()
 	in.ExpressionAttributeValues[":lease"] = item.N(lease.UnixMilli())
@@ -233,7 +233,7 @@ func (c *Claim) values() ddb.Item {
 		":me":      item.S(c.nonce),
 		":fence":   item.N(c.Fence),
 		":claimed": item.S(string(Claimed)),
-		":expires": item.N(expiresAt(c.store.cfg.Now(), c.store.cfg.Retention)),
+		":expires": item.N(expiresAt(c.store.cfg.Now(), c.life)),
 	}
 }
 
