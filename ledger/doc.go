@@ -14,11 +14,18 @@
 //		func(ctx context.Context, c *ledger.Claim) (Receipt, error) { return charge(ctx, order, c.Fence) })
 //
 // [Store.Claim], [Claim.Renew], [Claim.Complete] and [Claim.Fail] are the steps
-// of Do, for workers that do not fit into a function.
+// of Do, for workers that do not fit into a function. [Claim.Release] gives a key
+// up that shall not count, as a lock's; [Claim.Token] and [Store.Resume] hand a
+// claim to another process.
+//
+// Operators find failed, refused and stuck keys with [Store.List], let them be
+// tried again with [Store.Reopen], remove what is stored with [Store.Erase], and
+// have the work done anew with [Store.Forget].
 //
 // # Item
 //
-// One table, one row for each key; the partition key is all there is.
+// One table, one row for each key; the partition key is all there is. Config
+// gives pk and expiresAt other names, for a table that is there already.
 //
 //	pk           S  ALOWARE:719285063, from Key
 //	seenAt       S  when the key was first seen
@@ -28,12 +35,14 @@
 //	claim        S  nonce of the call that wrote or claimed the row
 //	lease        N  while claimed: until when it is held, in ms
 //	fence        N  of the last claim; rises with every claim
-//	attempts     N  claims so far, less those that were given back
+//	attempts     N  claims since the key was first seen or reopened, less those
+//	                that were given back
 //	fingerprint  B  SHA-256 of the payload
 //	result       S  when done by Complete: the result as JSON
 //	lastError    S  when failed or refused: why
 //
-// MarkSeen writes pk, seenAt, expiresAt, source, state and claim. A row without
+// MarkSeen writes pk, seenAt, expiresAt, source, state and claim. An erased row has
+// these, fence and attempts. A row without
 // claim is an older system's: it is done without a result, and its expiresAt
 // has no grace.
 //
@@ -50,6 +59,17 @@
 //	   │            failed  ───────────────────────────▶ ErrTooManyAttempts
 //	   │
 //	   └── every row, Config.Retention after the last write to it
+//
+// Beside these, for a holder:
+//
+//	claimed ──Release──▶ failed      the attempt does not count
+//	claimed ──Resume───▶ claimed     by another holder, with a higher fence
+//
+// and for operators:
+//
+//	failed, refused ──Reopen──▶ failed    with all attempts left
+//	any row ────────Erase───▶ done        without a result, until it expires
+//	any but held ───Forget──▶ no row
 //
 // While a row is claimed, Renew moves its lease and every other Claim answers
 // [*InProgressError]. When the lease has lapsed by the skew budget, Claim takes
@@ -76,7 +96,7 @@
 //   - At most one worker holds a key at a time, as long as no two clocks differ
 //     by more than Config.MaxSkew; each claim has a higher fence than all
 //     before it, also after the row expired and was deleted.
-//   - Only the last claim can renew, complete or fail. A worker that lost its
+//   - Only the last claim, or whoever resumed it, can renew, complete or fail. A worker that lost its
 //     lease is told [ErrLeaseLost], and changes nothing from then on.
 //   - What has ended stays ended until it expires, whatever arrives late, and
 //     every delivery until then gets the same result.
@@ -92,7 +112,8 @@
 // Outside of them: MarkSeen when the caller dies after it; the effects of the
 // work itself, which happen at least once (use [Claim.Fence] or
 // [Claim.CompleteItem]); global tables, which check conditions in each Region
-// for itself (use one Region for one key); a row that people delete.
+// for itself (use one Region for one key); a row that people delete, but by
+// [Store.Forget], which keeps fences rising.
 //
 // # Prices
 //
@@ -105,13 +126,23 @@
 //	Renew      1 request, 1 WCU
 //	Complete   1 request, 1 WCU
 //	Fail       1 request, 1 WCU
+//	Release    1 request, 1 WCU
+//	Resume     1 request, 1 WCU
 //	Do         2 requests, 2 WCU    a replay: 1 request, 1 WCU; a transaction
 //	                                with CompleteItem is paid on top
 //	Get        1 request, 1 RCU
+//	List       1 request, 0.5 RCU   for 4 KB of the table: it reads all of it
+//	Reopen     1 request, 1 WCU
+//	Erase      1 request, 1 WCU
+//	Forget     1 request, 1 WCU
+//
+// [Request.ReadFirst] makes a replay 1 request and 0.5 RCU; [Request.WaitUpTo]
+// costs a refused claim each time it asks.
 //
 // # IAM actions
 //
-// dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem.
+// dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem. Operators:
+// dynamodb:Scan for List, dynamodb:DeleteItem for Forget.
 // [Claim.CompleteItem] needs no more than UpdateItem, in the caller's
 // transaction.
 package ledger

@@ -17,7 +17,8 @@ var (
 	// the row expires: the event is poison, for the dead letters. Only the last
 	// holder, whose lease has lapsed, may still complete it: later deliveries
 	// then get a [*DoneError], or the result from Do. When the cause has been
-	// repaired, a Store with a greater MaxAttempts claims it again. The error's
+	// repaired, [Store.Reopen] gives the key its attempts again, and a Store with
+	// a greater MaxAttempts claims it. The error's
 	// text says why the last attempt that gave up did.
 	ErrTooManyAttempts = errors.New("ledger: too many attempts")
 

@@ -33,7 +33,8 @@ var reopenNames = item.Names(attrState, attrAttempts, attrClaim, attrExpiresAt, 
 // operator has seen.
 //
 // It is never for a key that is done, a [*DoneError], nor for one that is
-// claimed, an [*InProgressError]. A row that was claimed or reopened since is
+// claimed, an [*InProgressError], though its lease has lapsed: the next delivery
+// takes that over while attempts are left, and then [Store.Forget] frees it. A row that was claimed or reopened since is
 // [ErrChanged]: read it again, and decide again. One that has expired, or was
 // deleted, is [ErrNotFound]: the next delivery does the work anyway.
 //
