@@ -12,8 +12,9 @@
 //
 // # What is checked
 //
-//	ledger   MarkSeen, Claim, Renew, Complete, Fail, Get; Do, whose work returns,
-//	         fails, is cancelled or completes its claim in a transaction
+//	ledger   MarkSeen, Claim, Renew, Release, Complete, Fail, Resume, Get; Reopen and
+//	         Erase; Do, whose work returns, fails, is cancelled or completes its
+//	         claim in a transaction
 //	counter  Take, Add, Refund, AddUnkeyed, Get
 //	message  Save, Get
 //	pattern  Observe, Get

@@ -124,8 +124,8 @@ const claimTries = 5
 // caller's own next call may be an [*InProgressError].
 //
 // A key that is claimed and failed again and again ends in [ErrTooManyAttempts];
-// [Claim.Release] gives one up that shall not count. [Request] has what can be
-// asked for beside: another lease, a read before the claim, and to wait.
+// [Claim.Release] gives one up and the attempt does not count. [Request] has what
+// else can be asked for: another lease, a read before the claim, and to wait.
 //
 // Price: 1 request, 1 WCU. A larger row, granted or refused, costs 1 WCU for
 // each KB. One that has expired and is not deleted yet costs that twice, in 2

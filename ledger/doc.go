@@ -15,7 +15,7 @@
 //
 // [Store.Claim], [Claim.Renew], [Claim.Complete] and [Claim.Fail] are the steps
 // of Do, for workers that do not fit into a function. [Claim.Release] gives a key
-// up that shall not count, as a lock's; [Claim.Token] and [Store.Resume] hand a
+// up without counting the attempt, as a lock does; [Claim.Token] and [Store.Resume] hand a
 // claim to another process.
 //
 // Operators find failed, refused and stuck keys with [Store.List], let them be

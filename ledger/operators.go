@@ -107,16 +107,17 @@ func (s *Store) refusal(stands row, seen Record, now time.Time) error {
 }
 
 // An erasure leaves a row alone but for what it says: when it expires, its
-// fence, and of an older system's row that it has no claim.
+// fence, and of an older system's row that it has no claim. A duplicate of it that
+// arrives late must not erase what was first seen after it.
 const (
 	eraseUpdate       = "SET #state = :done, #claim = :me REMOVE #lease, #result, #lastError, #errorCode, #fingerprint, #notes"
-	eraseCondition    = "attribute_exists(#claim)"
+	eraseCondition    = "attribute_exists(#claim) AND (attribute_not_exists(#seenAt) OR #seenAt <= :at)"
 	eraseOldUpdate    = "REMOVE #notes"
 	eraseOldCondition = "attribute_exists(#pk) AND attribute_not_exists(#claim)"
 )
 
 var (
-	eraseNames    = item.Names(attrState, attrClaim, attrLease, attrResult, attrLastError, attrErrorCode, attrFingerprint, attrNotes)
+	eraseNames    = item.Names(attrState, attrClaim, attrLease, attrResult, attrLastError, attrErrorCode, attrFingerprint, attrNotes, attrSeenAt)
 	eraseOldNames = item.Names(attrKey, attrClaim, attrNotes)
 )
 
@@ -142,7 +143,9 @@ func (s *Store) Erase(ctx context.Context, key string) error {
 		return err
 	}
 	own := s.updateInput(key, eraseUpdate, eraseCondition, s.names.erase)
-	own.ExpressionAttributeValues = ddb.Item{":done": item.S(string(Done)), ":me": item.S(nonce)}
+	own.ExpressionAttributeValues = ddb.Item{
+		":done": item.S(string(Done)), ":me": item.S(nonce), ":at": item.Time(s.cfg.Now().Add(s.cfg.MaxSkew)),
+	}
 	old := s.updateInput(key, eraseOldUpdate, eraseOldCondition, s.names.eraseOld)
 	for range claimTries {
 		for _, in := range []*dynamodb.UpdateItemInput{own, old} {

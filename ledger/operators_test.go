@@ -321,6 +321,42 @@ func TestEraseOfARowThatChanges(t *testing.T) {
 	}
 }
 
+// One that is deleted between the two is not there to be erased, and not made.
+func TestEraseOfARowThatIsDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put(t, ddb.Item{"pk": item.S(order.Key), "notes": item.S("secret")})
+	store, err := ledger.New(&between{API: b.client, steps: []func(){func() { b.remove(t, order.Key) }}}, b.table, nil)
+	must(t, err)
+	wantErr(t, "Erase", store.Erase(t.Context(), order.Key), ledger.ErrNotFound)
+	if row := b.row(t, order.Key); row != nil {
+		t.Errorf("a row of nothing: %v", row)
+	}
+}
+
+// A duplicate of an Erase that arrives late takes nothing from the next event of
+// the key; another's clock that is ahead keeps nothing from being erased.
+func TestALateErase(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := &tape{API: b.client}
+	store, err := ledger.New(r, b.table, &ledger.Config{Now: b.clock.Now, MaxSkew: 10 * time.Second})
+	must(t, err)
+	must(t, mustClaim(t, store, order).Complete(t.Context(), 1))
+	must(t, store.Erase(t.Context(), order.Key))
+	late := r.last()
+	b.clock.Add(14 * 24 * time.Hour)
+	c := mustClaim(t, store, order)
+	if err := r.deliver(t.Context(), late); err == nil {
+		t.Error("the late duplicate took effect")
+	}
+	must(t, c.Complete(t.Context(), 2))
+
+	ahead := b.store(t, ledger.Config{Now: func() time.Time { return b.clock.Now().Add(10 * time.Second) }})
+	wantMark(t, ahead, "ahead", event.Created)
+	must(t, store.Erase(t.Context(), "ahead"))
+}
+
 // restless is a table whose row changes with every try.
 type restless struct {
 	ledger.API

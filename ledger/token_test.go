@@ -212,7 +212,7 @@ func sealed(raw string) string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32([]byte(raw), crc32.ChecksumIEEE([]byte(raw))))
 }
 
-func TestTokensThatAreNone(t *testing.T) {
+func TestTextThatIsNotAToken(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	good := mustClaim(t, b.store(t, ledger.Config{}), order).Token()
