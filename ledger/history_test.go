@@ -61,7 +61,7 @@ func TestHistories(t *testing.T) {
 	b := newBench(t)
 	histories, steps := 40, 80
 	if !b.db.InProcess() {
-		histories = 15
+		histories = 30
 	}
 	seen := map[string]int{}
 	for n := range histories {
@@ -227,12 +227,12 @@ func (h *history) settle(g *grant) string {
 	}
 	what, call := "renew", g.Renew
 	result := fmt.Sprintf(`"by %d"`, g.Fence)
-	switch h.rnd.IntN(6) {
-	case 5:
+	switch h.rnd.IntN(12) {
+	case 11:
 		what, call = "release", g.Release
-	case 0:
+	case 0, 1, 2:
 		what, call = "complete", func(ctx context.Context) error { return g.Complete(ctx, fmt.Sprintf("by %d", g.Fence)) }
-	case 1, 2:
+	case 3, 4, 5, 6, 7:
 		what, call = "fail", func(ctx context.Context) error { return g.Fail(ctx, errors.New("no connection")) }
 	}
 	h.disturb()
