@@ -65,7 +65,7 @@ func TestErrorsNameTheMethod(t *testing.T) {
 	wantNamed(t, "alias", book, aliasCalls(book, ev))
 	wantNamed(t, "counter", limits, counterCalls(limits, ev))
 	wantNamed(t, "ema", averages, emaCalls(averages, ev))
-	wantNamed(t, "ledger", seen, ledgerCalls(seen))
+	wantNamed(t, "ledger", seen, ledgerCalls(seen, claim.Token()))
 	wantNamed(t, "ledger", claim, claimCalls(claim))
 	wantNamed(t, "memory", memories, memoryCalls(memories))
 	wantNamed(t, "message", said, messageCalls(said))
@@ -210,11 +210,17 @@ func emaCalls(s *ema.Store, ev event.Event) methods {
 	}
 }
 
-func ledgerCalls(s *ledger.Store) methods {
+func ledgerCalls(s *ledger.Store, token string) methods {
 	return methods{
 		"Claim":    func(ctx context.Context) error { return failure(s.Claim(ctx, ledger.Request{Key: home})) },
 		"MarkSeen": func(ctx context.Context) error { return failure(s.MarkSeen(ctx, home)) },
 		"Get":      func(ctx context.Context) error { return missing(s.Get(ctx, home)) },
+		"List":     func(ctx context.Context) error { return walked(s.List(ctx, ledger.Filter{})) },
+		"ListPage": func(ctx context.Context) error { return failure(s.ListPage(ctx, ledger.Filter{})) },
+		"Reopen":   func(ctx context.Context) error { return s.Reopen(ctx, ledger.Record{Key: home}) },
+		"Erase":    func(ctx context.Context) error { return s.Erase(ctx, home) },
+		"Forget":   func(ctx context.Context) error { return s.Forget(ctx, ledger.Record{Key: home}) },
+		"Resume":   func(ctx context.Context) error { return failure(s.Resume(ctx, token)) },
 	}
 }
 
@@ -223,6 +229,7 @@ func claimCalls(c *ledger.Claim) methods {
 		"Complete": func(ctx context.Context) error { return c.Complete(ctx, wash) },
 		"Fail":     func(ctx context.Context) error { return c.Fail(ctx, errDown) },
 		"Renew":    func(ctx context.Context) error { return c.Renew(ctx) },
+		"Release":  func(ctx context.Context) error { return c.Release(ctx) },
 	}
 }
 

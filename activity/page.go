@@ -109,7 +109,7 @@ func (s *Store) startAfter(q *query) (ddb.Item, error) {
 		return nil, nil
 	}
 	attrs := s.positions(q)
-	position, err := cursor.Decode(pkg, q.cursorName(), q.r.Cursor, len(attrs))
+	position, err := cursor.Decode(pkg, "Range.Cursor", q.cursorName(), q.r.Cursor, len(attrs))
 	if err != nil {
 		return nil, err
 	}

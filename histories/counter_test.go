@@ -153,7 +153,7 @@ func (s *counterStory) takeItem(ctx context.Context, call *call, take counter.Ta
 	if err != nil {
 		return said(nil, err)
 	}
-	return transacted(ctx, call, item.Item, func(reason types.CancellationReason) any { return grantOf(item.Outcome(reason)) })
+	return inTransaction(ctx, call, item.Item, func(reason types.CancellationReason) any { return grantOf(item.Outcome(reason)) })
 }
 
 func (s *counterStory) refundItem(ctx context.Context, call *call, refund counter.Refund) any {
@@ -161,12 +161,12 @@ func (s *counterStory) refundItem(ctx context.Context, call *call, refund counte
 	if err != nil {
 		return said(nil, err)
 	}
-	return transacted(ctx, call, item.Item, func(reason types.CancellationReason) any { return total(item.Outcome(reason)) })
+	return inTransaction(ctx, call, item.Item, func(reason types.CancellationReason) any { return total(item.Outcome(reason)) })
 }
 
-// transacted sends the item with an effect beside it, up to three times unchanged
+// inTransaction sends the item with an effect beside it, up to three times unchanged
 // while the outcome is unknown or the row is in another's transaction.
-func transacted(ctx context.Context, call *call, item types.TransactWriteItem, outcome func(types.CancellationReason) any) any {
+func inTransaction(ctx context.Context, call *call, item types.TransactWriteItem, outcome func(types.CancellationReason) any) any {
 	for range 3 {
 		_, err := call.caller.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
 			TransactItems: []types.TransactWriteItem{item, {Update: &types.Update{

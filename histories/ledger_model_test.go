@@ -27,7 +27,7 @@ type (
 	claims struct{ payload string }
 	// settles is what a claim's holder does, the claim being that of a part.
 	settles struct {
-		what    string // Renew, Complete, Fail; Work, GiveUp and Transact under Do and DoTx
+		what    string // Renew, Release, Complete, Fail; Work, GiveUp and Transact under Do and DoTx
 		claim   *grant
 		text    string // result or error
 		forever bool   // a permanent error
@@ -127,6 +127,9 @@ func (r ledgerRow) heldBy(g *grant) bool {
 // writes reports whether the move may have turned one row into the other, for
 // a caller whose clock says now.
 func (s *ledgerStory) writes(stood, left ledgerRow, m *move, now time.Time) bool {
+	if in, ok := m.in.(erases); ok {
+		return in.writes(stood, left)
+	}
 	if left.expires != now.Add(ledgerRetention+time.Second-1).Unix()+int64(ledger.Grace/time.Second) {
 		return false // another reading of the clock
 	}
@@ -138,6 +141,10 @@ func (s *ledgerStory) writes(stood, left ledgerRow, m *move, now time.Time) bool
 			return stood.state == ledger.Claimed && stood.owner == left.owner && left.attempts == stood.attempts-1
 		}
 		return s.mayClaim(stood, left, in, now)
+	case reopens:
+		return in.writes(stood, left, now)
+	case resumes:
+		return in.writes(stood, left, now)
 	case settles:
 		if !stood.heldBy(in.claim) || left.owner != stood.owner || left.fence != stood.fence {
 			return false
@@ -152,8 +159,8 @@ func (s *ledgerStory) writes(stood, left ledgerRow, m *move, now time.Time) bool
 			return in.what == "Fail" && in.forever && left.failure == in.text
 		}
 		counts := left.attempts == stood.attempts
-		withdrawn := in.what == "GiveUp" && left.attempts == stood.attempts-1
-		return (in.what == "Fail" && !in.forever || in.what == "GiveUp" || in.what == "Transact") && (counts || withdrawn)
+		withdrawn := (in.what == "GiveUp" || in.what == "Release") && left.attempts == stood.attempts-1
+		return withdrawn || counts && (in.what == "Fail" && !in.forever || in.what == "GiveUp" || in.what == "Transact")
 	}
 	return false
 }
@@ -178,6 +185,12 @@ func (s *ledgerStory) tells(left ledgerRow, m *move) bool {
 		return true
 	case created:
 		return m.in == mark{}
+	case reopened:
+		_, ok := m.in.(reopens)
+		return ok
+	case emptied:
+		_, ok := m.in.(erases)
+		return ok
 	case granted:
 		return left.state == ledger.Claimed && out == granted{left.fence, left.attempts, left.lease}
 	case held:
@@ -205,6 +218,12 @@ func (s *ledgerStory) answers(stood ledgerRow, m *move, now time.Time) bool {
 			return !stood.heldBy(in.claim)
 		}
 		return m.out == settled(stood, in)
+	case reopens:
+		return m.out == in.told(stood, m, now)
+	case resumes:
+		return m.out == in.told(stood, m)
+	case erases:
+		return m.out == noRow{} && stood.state == ""
 	case reads:
 		if stood.expired(now) {
 			return m.out == absent{}
@@ -240,7 +259,8 @@ func settled(stood ledgerRow, in settles) any {
 		return lost{}
 	case stood.state == ledger.Claimed && in.what == "Renew": // a later renewal stands
 		return held{stood.lease}
-	case stood.state == ledger.Done && (in.what == "Complete" || in.what == "Transact") && stood.result == in.text,
+	case stood.state == ledger.Failed && in.what == "Release" && stood.attempts < in.claim.claim.Attempt,
+		stood.state == ledger.Done && (in.what == "Complete" || in.what == "Transact") && stood.result == in.text,
 		stood.state == ledger.Refused && in.what == "Fail" && in.forever && stood.failure == in.text,
 		stood.state == ledger.Failed && in.what == "Fail" && !in.forever && stood.failure == in.text:
 		return held{}

@@ -25,6 +25,7 @@ type ledgerStory struct {
 	attempts int64
 	stores   []*ledger.Store
 	grants   []*grant
+	seen     []ledger.Record // by operators
 	results  int
 }
 
@@ -115,11 +116,18 @@ func (s *ledgerStory) next(c *caller) *call {
 		return s.read(c, key)
 	case roll < 32:
 		return s.do(c, key, payload)
+	case roll < 30 && len(s.seen) > 0:
+		return s.reopen(c)
+	case roll >= 30 && roll < 35 && len(s.tokens()) > 0:
+		return s.resume(c)
+	case roll == 35:
+		return s.erase(c, key)
 	case roll < 75 && len(mine) > 0:
 		return s.settle(pick(s.w.rnd, mine))
 	}
+	readFirst := s.w.rnd.IntN(4) == 0
 	return &call{caller: c, key: key, in: claims{payload}, do: func(ctx context.Context) any {
-		claim, err := s.stores[c.id].Claim(ctx, ledger.Request{Key: key, Payload: []byte(payload)})
+		claim, err := s.stores[c.id].Claim(ctx, ledger.Request{Key: key, Payload: []byte(payload), ReadFirst: readFirst})
 		if err != nil {
 			return refusal(err)
 		}
@@ -155,7 +163,7 @@ func (s *ledgerStory) result() string {
 	return "r" + strconv.Itoa(s.results)
 }
 
-// settle renews, completes or fails a claim.
+// settle renews, releases, completes or fails a claim.
 func (s *ledgerStory) settle(g *grant) *call {
 	in := settles{what: "Renew", claim: g}
 	do := func(ctx context.Context) error { return g.claim.Renew(ctx) }
@@ -164,9 +172,12 @@ func (s *ledgerStory) settle(g *grant) *call {
 		result := s.result()
 		in.what, in.text = "Complete", strconv.Quote(result)
 		do = func(ctx context.Context) error { return g.claim.Complete(ctx, result) }
+	case roll < 5:
+		in.what = "Release"
+		do = func(ctx context.Context) error { return g.claim.Release(ctx) }
 	case roll < 14:
 		cause := errors.New(s.result())
-		in.what, in.text, in.forever = "Fail", cause.Error(), roll == 3
+		in.what, in.text, in.forever = "Fail", cause.Error(), roll == 5
 		if in.forever && s.results%2 == 0 { // it must be the same error when it is replayed
 			cause = fmt.Errorf("%s: %w", cause, event.ErrTooOld)
 			in.text = cause.Error()
@@ -207,6 +218,9 @@ func (s *ledgerStory) read(c *caller, key string) *call {
 		case !ok:
 			return absent{}
 		}
+		s.w.mu.Lock()
+		s.seen = append(s.seen, r)
+		s.w.mu.Unlock()
 		out := ledgerRow{
 			state: r.State, fence: r.Fence, attempts: r.Attempts,
 			expires: r.ExpiresAt.Unix(), payload: string(r.Fingerprint), result: string(r.Result),

@@ -13,22 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
-
-// Request names the event whose work is claimed.
-type Request struct {
-	// Key is the event's, from [Key].
-	Key string
-
-	// Payload is what a redelivery repeats byte for byte: the body, or the
-	// parts of it that matter. Its SHA-256 is stored, and the key refused with
-	// [ErrFingerprintMismatch] when it comes with another. Empty is a payload
-	// like any other.
-	Payload []byte
-}
 
 // Claim is a key that this worker holds until [Claim.LeaseUntil]. It is safe
 // for concurrent use.
@@ -46,6 +33,7 @@ type Claim struct {
 
 	store *Store
 	nonce string
+	terms // of its renewals and of what ends it
 
 	settled chan struct{} // closed when this claim is known to have completed or failed
 	once    sync.Once     // closes it
@@ -137,16 +125,21 @@ const claimTries = 5
 // and the context's the claim may stand until its lease is over, and the
 // caller's own next call may be an [*InProgressError].
 //
-// A claim is not a mutex: a key that is claimed and failed again and again ends
-// in [ErrTooManyAttempts].
+// A key that is claimed and failed again and again ends in [ErrTooManyAttempts];
+// [Claim.Release] gives one up and the attempt does not count. [Request] has what
+// else can be asked for: another lease, a read before the claim, and to wait.
 //
 // Price: 1 request, 1 WCU. A larger row, granted or refused, costs 1 WCU for
 // each KB. One that has expired and is not deleted yet costs that twice, in 2
 // requests: DynamoDB prices an update by the larger of before and after. Each
 // time such a row changes between the requests, one more follows, 5 at most;
-// and one when the context has ended by the time the answer comes.
+// and one when the context has ended by the time the answer comes. Waiting
+// costs what [Request.WaitUpTo] says.
+// Price (ReadFirst): 1 request, 0.5 RCU. For a key that has ended, with 0.5 RCU
+// for each 4 KB of a larger row. Any other key pays it on top of the claim.
 func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
-	if err := check.PartitionKey(pkg, "Request.Key", req.Key); err != nil {
+	t, err := s.termsOf(req)
+	if err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil { // nothing is sent, so nothing need be given up
@@ -157,37 +150,54 @@ func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 		return nil, err
 	}
 	fingerprint := sha256.Sum256(req.Payload)
+	b := bid{key: req.Key, nonce: nonce, fingerprint: fingerprint[:], terms: t}
+	if req.ReadFirst {
+		if err := s.readFirst(ctx, b); err != nil {
+			return nil, err
+		}
+	}
+	return s.await(ctx, b, req.WaitUpTo)
+}
+
+// claim asks for the key once: in one request, or more where rows expire or
+// change between them.
+func (s *Store) claim(ctx context.Context, b bid) (*Claim, error) {
 	build := s.claimInput
 	for range claimTries {
 		now := s.cfg.Now()
-		stands, granted, err := s.tryClaim(ctx, build(req.Key, nonce, fingerprint[:], now))
+		stands, granted, err := s.tryClaim(ctx, build(b, now))
 		switch {
 		case err != nil:
 			if ctx.Err() != nil {
-				s.abandon(ctx, req.Key, nonce)
+				s.abandon(ctx, b)
 			}
 			return nil, err
-		case granted || stands.claim == nonce && stands.State == Claimed: // or an earlier try of this call
+		case granted || stands.claim == b.nonce && stands.State == Claimed: // or an earlier try of this call
 			if err := ctx.Err(); err != nil { // no work may begin under it
-				s.abandon(ctx, req.Key, nonce)
+				s.abandon(ctx, b)
 				return nil, ddb.Wrap(pkg, "Claim", s.table, err)
 			}
-			return &Claim{
-				Key: req.Key, Fence: stands.Fence, Attempt: stands.Attempts,
-				store: s, nonce: nonce, settled: make(chan struct{}), lease: stands.Lease,
-			}, nil
+			return s.granted(stands, b.terms), nil
 		case stands.Key == "": // expired at the first request, deleted at the second
 			build = s.claimInput
 		case stands.expired(now):
 			build = s.reclaimInput
 		default:
-			if err := s.verdict(stands, fingerprint[:], now); err != nil {
+			if err := s.verdict(stands, b.fingerprint, now); err != nil {
 				return nil, err
 			}
 			build = s.claimInput // expired at the first request, revived and given up at the second
 		}
 	}
 	return nil, s.wrap("Claim", errors.New("the row changed with every try"))
+}
+
+// granted is the claim of a row that its holder has just written.
+func (s *Store) granted(r row, t terms) *Claim {
+	return &Claim{
+		Key: r.Key, Fence: r.Fence, Attempt: r.Attempts,
+		store: s, nonce: r.claim, terms: t, settled: make(chan struct{}), lease: r.Lease,
+	}
 }
 
 // tryClaim sends the update and returns what it wrote, or what stands there.
@@ -198,11 +208,11 @@ func (s *Store) tryClaim(ctx context.Context, in *dynamodb.UpdateItemInput) (sta
 		return err
 	})
 	if old, refused := ddb.Refused(err); refused {
-		stands, err = decode(old)
+		stands, err = s.decode(old)
 		return stands, false, s.wrap("Claim", err)
 	}
 	if err == nil {
-		stands, err = decode(out.Attributes)
+		stands, err = s.decode(out.Attributes)
 	}
 	return stands, true, s.wrap("Claim", err)
 }
@@ -239,9 +249,9 @@ func (s *Store) ended(r row) error {
 	return nil
 }
 
-func (s *Store) claimInput(key, nonce string, fingerprint []byte, now time.Time) *dynamodb.UpdateItemInput {
-	in := s.updateInput(key, claimUpdate, claimCondition, claimNames)
-	in.ExpressionAttributeValues = s.claimValues(key, nonce, fingerprint, now)
+func (s *Store) claimInput(b bid, now time.Time) *dynamodb.UpdateItemInput {
+	in := s.updateInput(b.key, claimUpdate, claimCondition, s.names.claim)
+	in.ExpressionAttributeValues = s.claimValues(b, now)
 	in.ExpressionAttributeValues[":zero"] = item.N(0)
 	in.ExpressionAttributeValues[":max"] = item.N(int64(s.cfg.MaxAttempts))
 	in.ExpressionAttributeValues[":failed"] = item.S(string(Failed))
@@ -250,23 +260,23 @@ func (s *Store) claimInput(key, nonce string, fingerprint []byte, now time.Time)
 	return in
 }
 
-func (s *Store) reclaimInput(key, nonce string, fingerprint []byte, now time.Time) *dynamodb.UpdateItemInput {
-	in := s.updateInput(key, reclaimUpdate, reclaimCondition, reclaimNames)
-	in.ExpressionAttributeValues = s.claimValues(key, nonce, fingerprint, now)
+func (s *Store) reclaimInput(b bid, now time.Time) *dynamodb.UpdateItemInput {
+	in := s.updateInput(b.key, reclaimUpdate, reclaimCondition, s.names.reclaim)
+	in.ExpressionAttributeValues = s.claimValues(b, now)
 	in.ExpressionAttributeValues[":now"] = item.N(now.Unix())
 	in.ReturnValues = types.ReturnValueAllNew
 	return in
 }
 
 // claimValues are those that both requests use.
-func (s *Store) claimValues(key, nonce string, fingerprint []byte, now time.Time) ddb.Item {
+func (s *Store) claimValues(b bid, now time.Time) ddb.Item {
 	return ddb.Item{
 		":claimed": item.S(string(Claimed)),
-		":me":      item.S(nonce),
-		":lease":   item.N(now.Add(s.cfg.Lease).UnixMilli()),
-		":expires": item.N(expiresAt(now, s.cfg.Retention)),
-		":fp":      item.B(fingerprint),
-		":source":  item.S(sourceOf(key)),
+		":me":      item.S(b.nonce),
+		":lease":   item.N(now.Add(b.span).UnixMilli()),
+		":expires": item.N(expiresAt(now, b.life)),
+		":fp":      item.B(b.fingerprint),
+		":source":  item.S(sourceOf(b.key)),
 		":seed":    item.N(now.UnixMilli()),
 		":one":     item.N(1),
 		":at":      item.Time(now),
@@ -278,7 +288,7 @@ func (s *Store) claimValues(key, nonce string, fingerprint []byte, now time.Time
 func (s *Store) updateInput(key, update, condition string, names map[string]string) *dynamodb.UpdateItemInput {
 	return &dynamodb.UpdateItemInput{
 		TableName:                           aws.String(s.table),
-		Key:                                 ddb.Item{attrKey: item.S(key)},
+		Key:                                 ddb.Item{s.cfg.KeyAttr: item.S(key)},
 		UpdateExpression:                    aws.String(update),
 		ConditionExpression:                 aws.String(condition),
 		ExpressionAttributeNames:            names,

@@ -364,6 +364,7 @@ func TestGet(t *testing.T) {
 	want := ledger.Record{
 		Key: order.Key, State: ledger.Done, SeenAt: now, ExpiresAt: now.Add(24*time.Hour + time.Second),
 		Fence: now.UnixMilli() + 1, Attempts: 1, Fingerprint: emptyHash, Result: []byte(`{"paid":12}`), Source: "ALOWARE",
+		Nonce: item.Text(b.row(t, order.Key), "claim"),
 	}
 	if diff := cmp.Diff(want, mustGet(t, store, order.Key)); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)

@@ -82,7 +82,10 @@ const settleWithin = 5 * time.Second
 // request and 1 WCU. A transaction with CompleteItem is paid on top: Do sends
 // its second request all the same, to see what stands. A replay, as every
 // refusal, is 1 request and 1 WCU for each KB of the stored row. Rows above
-// 1 KB: as [Store.Claim] and [Claim.Complete].
+// 1 KB: as [Store.Claim] and [Claim.Complete]. Waiting costs what
+// [Request.WaitUpTo] says.
+// Price (ReadFirst): 1 request, 0.5 RCU. For a replay, with 0.5 RCU for each 4 KB
+// of a larger row. Any other key pays it on top.
 func Do[T any](ctx context.Context, s *Store, req Request, work func(context.Context, *Claim) (T, error)) (Result[T], error) {
 	if work == nil {
 		return Result[T]{}, event.BadInput(pkg, "work", "must not be nil")
@@ -161,7 +164,7 @@ func (c *Claim) beat(ctx context.Context, lose func()) {
 			lose()
 			return
 		default:
-			pause = c.store.cfg.Lease / retriesPerLease
+			pause = c.span / retriesPerLease
 		}
 	}
 }
@@ -182,7 +185,7 @@ func (c *Claim) onLapse(lose func()) (stop func()) {
 // watch ends the work when the holder's clock says that the lease is over. A
 // timer alone would not: timers stand while a machine is suspended.
 func (c *Claim) watch(ctx context.Context, lose func()) {
-	clock := time.NewTicker(min(tick, c.store.cfg.Lease/retriesPerLease))
+	clock := time.NewTicker(min(tick, c.span/retriesPerLease))
 	defer clock.Stop()
 	for {
 		select {
@@ -200,10 +203,10 @@ func (c *Claim) watch(ctx context.Context, lose func()) {
 // remaining is how long the lease still holds by the store's clock.
 func (c *Claim) remaining() time.Duration { return c.until(c.LeaseUntil()) }
 
-// until is how long a lease holds. It is no longer than Config.Lease, should
+// until is how long a lease holds. It is no longer than one lasts, should
 // the store's clock have been set back.
 func (c *Claim) until(lease time.Time) time.Duration {
-	return min(lease.Sub(c.store.cfg.Now()), c.store.cfg.Lease)
+	return min(lease.Sub(c.store.cfg.Now()), c.span)
 }
 
 // untilRenewal is how long the heartbeat waits. A claim or a renewal that was
@@ -212,9 +215,9 @@ func (c *Claim) until(lease time.Time) time.Duration {
 func (c *Claim) untilRenewal() time.Duration {
 	left := c.remaining()
 	if left <= 0 {
-		return c.store.cfg.Lease / retriesPerLease
+		return c.span / retriesPerLease
 	}
-	return min(c.store.cfg.Lease/renewalsPerLease, left/2)
+	return min(c.span/renewalsPerLease, left/2)
 }
 
 // finish records the outcome of the work.

@@ -16,11 +16,18 @@
 // [DoTx] is Do for work that writes to DynamoDB: its writes and its result are
 // one transaction. [Store.Claim], [Claim.Renew], [Claim.Complete] and
 // [Claim.Fail] are the steps of Do, for workers that do not fit into a function.
+// [Claim.Release] gives a key up without counting the attempt, as a lock does;
+// [Claim.Token] and [Store.Resume] hand a claim to another process.
 // [Store.MarkItem] and [Claim.CompleteItem] are for a transaction of your own.
+//
+// Operators find failed, refused and stuck keys with [Store.List], let them be
+// tried again with [Store.Reopen], remove what is stored with [Store.Erase], and
+// have the work done anew with [Store.Forget].
 //
 // # Item
 //
-// One table, one row for each key; the partition key is all there is.
+// One table, one row for each key; the partition key is all there is. Config
+// gives pk and expiresAt other names, for a table that is there already.
 //
 //	pk           S  ALOWARE:719285063, from Key
 //	seenAt       S  when the key was first seen
@@ -30,13 +37,15 @@
 //	claim        S  nonce of the call that wrote or claimed the row
 //	lease        N  while claimed: until when it is held, in ms
 //	fence        N  of the last claim; rises with every claim
-//	attempts     N  claims so far, less those that were given back
+//	attempts     N  claims since the key was first seen or reopened, less those
+//	                that were given back
 //	fingerprint  B  SHA-256 of the payload
 //	result       S  when done by Complete: the result as JSON
 //	lastError    S  when failed or refused: why
 //	errorCode    S  when refused: which known errors that is, for errors.Is
 //
-// MarkSeen writes pk, seenAt, expiresAt, source, state and claim. A row without
+// MarkSeen writes pk, seenAt, expiresAt, source, state and claim. An erased row has
+// these, fence and attempts. A row without
 // claim is an older system's: it is done without a result, and its expiresAt
 // has no grace.
 //
@@ -53,6 +62,17 @@
 //	   │            failed  ───────────────────────────▶ ErrTooManyAttempts
 //	   │
 //	   └── every row, Config.Retention after the last write to it
+//
+// Beside these, for a holder:
+//
+//	claimed ──Release──▶ failed      the attempt does not count
+//	claimed ──Resume───▶ claimed     by another holder, with a higher fence
+//
+// and for operators:
+//
+//	failed, refused ──Reopen──▶ failed    with all attempts left
+//	any row ────────Erase───▶ done        without a result, until it expires
+//	any but held ───Forget──▶ no row
 //
 // While a row is claimed, Renew moves its lease and every other Claim answers
 // [*InProgressError]. When the lease has lapsed by the skew budget, Claim takes
@@ -79,7 +99,7 @@
 //   - At most one worker holds a key at a time, as long as no two clocks differ
 //     by more than Config.MaxSkew; each claim has a higher fence than all
 //     before it, also after the row expired and was deleted.
-//   - Only the last claim can renew, complete or fail. A worker that lost its
+//   - Only the last claim, or whoever resumed it, can renew, complete or fail. A worker that lost its
 //     lease is told [ErrLeaseLost], and changes nothing from then on.
 //   - What has ended stays ended until it expires, whatever arrives late, and
 //     every delivery until then gets the same result.
@@ -93,8 +113,10 @@
 //     row, and has lost its lease then.
 //
 // Outside of them: MarkSeen when the caller dies after it; the effects of the
-// work itself, which happen at least once (use [Claim.Fence] or [DoTx]); global tables, which check conditions in each Region
-// for itself (use one Region for one key); a row that people delete.
+// work itself, which happen at least once (use [Claim.Fence] or [DoTx]); global
+// tables, which check conditions in each Region for itself (use one Region for one
+// key); a row that people delete, unless it is by [Store.Forget], which keeps
+// fences rising.
 //
 // # Prices
 //
@@ -107,13 +129,23 @@
 //	Renew      1 request, 1 WCU
 //	Complete   1 request, 1 WCU
 //	Fail       1 request, 1 WCU
+//	Release    1 request, 1 WCU
+//	Resume     1 request, 1 WCU
 //	Do         2 requests, 2 WCU    a replay: 1 request, 1 WCU
 //	DoTx       2 requests, 3 WCU    and 2 WCU for each action of the work
 //	Get        1 request, 1 RCU
+//	List       1 request, 0.5 RCU   for 4 KB of the table: it reads all of it
+//	Reopen     1 request, 1 WCU
+//	Erase      1 request, 1 WCU
+//	Forget     1 request, 1 WCU
+//
+// [Request.ReadFirst] makes a replay 1 request and 0.5 RCU; [Request.WaitUpTo]
+// costs a refused claim each time it asks.
 //
 // # IAM actions
 //
-// dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem. A transaction is
+// dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem. Operators:
+// dynamodb:Scan for List, dynamodb:DeleteItem for Forget. A transaction is
 // granted by the actions in it: [Claim.CompleteItem] is UpdateItem,
 // [Store.MarkItem] is PutItem, and [DoTx] needs UpdateItem and what the work's
 // own actions need.

@@ -17,7 +17,8 @@ var (
 	// the row expires: the event is poison, for the dead letters. Only the last
 	// holder, whose lease has lapsed, may still complete it: later deliveries
 	// then get a [*DoneError], or the result from Do. When the cause has been
-	// repaired, a Store with a greater MaxAttempts claims it again. The error's
+	// repaired, [Store.Reopen] gives the key its attempts again, and a Store with
+	// a greater MaxAttempts claims it. The error's
 	// text says why the last attempt that gave up did.
 	ErrTooManyAttempts = errors.New("ledger: too many attempts")
 
@@ -39,8 +40,19 @@ var (
 	ErrResultDiffers = errors.New("ledger: the work returned another result than its claim is completed with")
 )
 
-// errGivenUp is the ErrLeaseLost of a claim that its own Fail gave up.
-var errGivenUp = fmt.Errorf("%w: given up by Fail", ErrLeaseLost)
+// Errors of what operators do.
+var (
+	// ErrNotFound is returned by [Store.Reopen] and [Store.Erase]: the key has
+	// no row.
+	ErrNotFound = errors.New("ledger: no such key")
+
+	// ErrChanged is returned by [Store.Reopen] and [Store.Forget]: the row is
+	// not of the claim that was seen any more.
+	ErrChanged = errors.New("ledger: the row changed since it was seen")
+)
+
+// errGivenUp is the ErrLeaseLost of a claim that its own Fail or Release gave up.
+var errGivenUp = fmt.Errorf("%w: given up by its own holder", ErrLeaseLost)
 
 // InProgressError is returned by [Store.Claim] and [Do] while another worker
 // holds the key.

@@ -20,23 +20,23 @@ func (s *Store) Get(ctx context.Context, key string) (Record, bool, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return Record{}, false, err
 	}
-	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      aws.String(s.table),
-		Key:            ddb.Item{attrKey: item.S(key)},
-		ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
+	r, live, err := s.get(ctx, key, aws.Bool(true))
+	if err != nil || !live {
 		return Record{}, false, s.wrap("Get", err)
-	}
-	if len(out.Item) == 0 {
-		return Record{}, false, nil
-	}
-	r, err := decode(out.Item)
-	if err != nil {
-		return Record{}, false, s.wrap("Get", err)
-	}
-	if r.expired(s.cfg.Now()) {
-		return Record{}, false, nil
 	}
 	return r.Record, true, nil
+}
+
+// get reads a row, and reports whether there is one that lives.
+func (s *Store) get(ctx context.Context, key string, consistent *bool) (row, bool, error) {
+	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      aws.String(s.table),
+		Key:            ddb.Item{s.cfg.KeyAttr: item.S(key)},
+		ConsistentRead: consistent,
+	})
+	if err != nil || len(out.Item) == 0 {
+		return row{}, false, err
+	}
+	r, err := s.decode(out.Item)
+	return r, !r.expired(s.cfg.Now()), err
 }

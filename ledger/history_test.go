@@ -61,7 +61,7 @@ func TestHistories(t *testing.T) {
 	b := newBench(t)
 	histories, steps := 40, 80
 	if !b.db.InProcess() {
-		histories = 15
+		histories = 30
 	}
 	seen := map[string]int{}
 	for n := range histories {
@@ -76,7 +76,7 @@ func TestHistories(t *testing.T) {
 	}
 	for _, what := range []string{
 		"granted", "granted anew", "busy", "done", "exhausted", "complete: held", "complete: lost", "fail: held",
-		"fail: lost", "renew: held", "renew: lost", "late: refused", "late: took effect", "swept",
+		"fail: lost", "release: held", "release: lost", "renew: held", "renew: lost", "late: refused", "late: took effect", "swept",
 	} {
 		if seen[what] == 0 {
 			t.Errorf("no history came to %q: %v", what, seen)
@@ -162,7 +162,10 @@ func (h *history) expect(now time.Time) string {
 }
 
 func (h *history) claim(p *peer) string {
-	want := h.expect(p.now())
+	want, attempt := h.expect(p.now()), int64(1)
+	if want == "granted" {
+		attempt = number(h.t, h.row(h.t, h.req.Key), "attempts") + 1
+	}
 	h.disturb()
 	c, err := p.store.Claim(h.t.Context(), h.req)
 	h.db.Heal()
@@ -172,7 +175,7 @@ func (h *history) claim(p *peer) string {
 	switch {
 	case err == nil:
 		got = want // which of the two grants is told by the attempt
-		if fresh := c.Attempt == 1; fresh != (want == "granted anew") {
+		if c.Attempt != attempt {
 			got = fmt.Sprintf("attempt %d", c.Attempt)
 		}
 		h.granted(p, c, want == "granted anew")
@@ -215,7 +218,7 @@ func (h *history) granted(p *peer, c *ledger.Claim, anew bool) {
 	h.grants = append(h.grants, &grant{Claim: c, by: p})
 }
 
-// settle lets a claim complete, fail or renew, whether it holds or not.
+// settle lets a claim complete, fail, release or renew, whether it holds or not.
 func (h *history) settle(g *grant) string {
 	row := h.row(h.t, h.req.Key)
 	holds := row != nil && item.Text(row, "state") == "claimed" && number(h.t, row, "fence") == g.Fence
@@ -224,10 +227,12 @@ func (h *history) settle(g *grant) string {
 	}
 	what, call := "renew", g.Renew
 	result := fmt.Sprintf(`"by %d"`, g.Fence)
-	switch h.rnd.IntN(5) {
-	case 0:
+	switch h.rnd.IntN(12) {
+	case 11:
+		what, call = "release", g.Release
+	case 0, 1, 2:
 		what, call = "complete", func(ctx context.Context) error { return g.Complete(ctx, fmt.Sprintf("by %d", g.Fence)) }
-	case 1, 2:
+	case 3, 4, 5, 6, 7:
 		what, call = "fail", func(ctx context.Context) error { return g.Fail(ctx, errors.New("no connection")) }
 	}
 	h.disturb()
@@ -242,6 +247,9 @@ func (h *history) settle(g *grant) string {
 		h.t.Errorf("%s of the holder: %v", what, err)
 	}
 	g.settled = what != "renew"
+	if what == "release" {
+		h.attempts--
+	}
 	if what == "complete" {
 		h.result = result
 		h.done = time.Unix(number(h.t, h.row(h.t, h.req.Key), "expiresAt"), 0).Add(-ledger.Grace)

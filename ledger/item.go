@@ -19,9 +19,9 @@ const Grace = time.Hour
 
 // The attributes. They are the format.
 const (
-	attrKey         = "pk"
+	attrKey         = "pk" // by default: Config.KeyAttr
 	attrSeenAt      = "seenAt"
-	attrExpiresAt   = "expiresAt"
+	attrExpiresAt   = "expiresAt" // by default: Config.TTLAttr
 	attrSource      = "source"
 	attrNotes       = "notes" // read only: an older system's
 	attrState       = "state"
@@ -71,6 +71,10 @@ type Record struct {
 	Result      json.RawMessage // nil unless Done with a result
 	LastError   string          // why it is Failed or Refused, at most 512 bytes
 
+	// Nonce of the call that marked or last claimed the key, "" on an older
+	// system's row. Reopen and Forget go by it.
+	Nonce string
+
 	Source string // first part of the key, for people
 	Notes  string // an older system's
 }
@@ -85,16 +89,16 @@ type row struct {
 
 // decode reads a row of this package or of an older system, whose rows have no
 // claim and are done without a result.
-func decode(it ddb.Item) (row, error) {
+func (s *Store) decode(it ddb.Item) (row, error) {
 	r := row{claim: item.Text(it, attrClaim), errorCode: item.Text(it, attrErrorCode)}
-	r.Key = item.Text(it, attrKey)
+	r.Key, r.Nonce = item.Text(it, s.cfg.KeyAttr), r.claim
 	r.Source, r.Notes = item.Text(it, attrSource), item.Text(it, attrNotes)
 	r.LastError = item.Text(it, attrLastError)
 
 	d := decoder{it: it}
 	r.SeenAt = d.time(attrSeenAt)
-	if item.Has(it, attrExpiresAt) {
-		r.ExpiresAt = time.Unix(d.int(attrExpiresAt), 0).UTC()
+	if item.Has(it, s.cfg.TTLAttr) {
+		r.ExpiresAt = time.Unix(d.int(s.cfg.TTLAttr), 0).UTC()
 	}
 	if r.claim == "" {
 		r.State = Done

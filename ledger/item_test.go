@@ -82,6 +82,7 @@ func TestGoldenRows(t *testing.T) {
 			tc.write(t, store)
 			golden.Want(t, b.client, b.table, "testdata/"+name+".json", "pk")
 			tc.want.Key, tc.want.Source, tc.want.SeenAt, tc.want.ExpiresAt = order.Key, "ALOWARE", seen, until
+			tc.want.Nonce = item.Text(golden.Item(t, "testdata/"+name+".json"), "claim")
 			if diff := cmp.Diff(tc.want, mustGet(t, store, order.Key)); diff != "" {
 				t.Errorf("record (-want +got):\n%s", diff)
 			}

@@ -48,7 +48,7 @@ func (c *Claim) CompleteItem(result any) (*CompleteItem, error) {
 }
 
 func (c *Claim) completeItem(result string) *CompleteItem {
-	in := c.store.updateInput(c.Key, completeUpdate, held, maps.Clone(completeNames)) // the caller may add to the action
+	in := c.store.updateInput(c.Key, completeUpdate, held, maps.Clone(c.store.names.complete)) // the caller may add to the action
 	return &CompleteItem{claim: c, result: result, Item: types.TransactWriteItem{Update: &types.Update{
 		TableName:                           in.TableName,
 		Key:                                 in.Key,

@@ -30,12 +30,14 @@ type API interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
 }
 
 var _ API = (*dynamodb.Client)(nil)
 
 // Config of a Store. The zero Config works. All that write to one table must
-// agree on MaxSkew; the rest may differ. Then MaxAttempts is that of whoever
+// agree on MaxSkew, KeyAttr and TTLAttr; the rest may differ. Then MaxAttempts is that of whoever
 // claims, Lease that of the holder, and each write gives the row its writer's
 // Retention, longer or shorter than it had.
 type Config struct {
@@ -45,6 +47,13 @@ type Config struct {
 	// Rand gives the nonces by which a call knows its own row again. It must
 	// be safe for concurrent use. Defaults to crypto/rand.
 	Rand io.Reader
+
+	// KeyAttr and TTLAttr name the attributes of the key, a string, and of the
+	// time to live: for a table that is there already. Default to "pk" and
+	// "expiresAt". All that write to one table must agree on them. A table that
+	// has a sort key is not for a ledger.
+	KeyAttr string
+	TTLAttr string
 
 	// Retention is how long a key is remembered after the last write to its
 	// row. It must be longer than a sender goes on delivering again, and is
@@ -106,6 +115,12 @@ func (c *Config) fill() {
 	if c.Rand == nil {
 		c.Rand = rand.Reader
 	}
+	if c.KeyAttr == "" {
+		c.KeyAttr = attrKey
+	}
+	if c.TTLAttr == "" {
+		c.TTLAttr = attrExpiresAt
+	}
 	if c.Retention == 0 {
 		c.Retention = defaultRetention
 	}
@@ -143,6 +158,9 @@ func (c *Config) validate() error {
 	if err := validateCodes(c.Errors); err != nil {
 		return err
 	}
+	if err := c.validateNames(); err != nil {
+		return err
+	}
 	return check.TTL(pkg, "Config.Retention", c.Now().Add(c.Retention).Add(Grace))
 }
 
@@ -151,6 +169,7 @@ type Store struct {
 	api   API
 	table string
 	cfg   Config
+	names *names
 }
 
 // New returns the ledger in the given table. A nil Config works.
@@ -169,15 +188,17 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
+	s.names = namesFor(s.cfg.KeyAttr, s.cfg.TTLAttr)
 	return s, nil
 }
 
-// Table returns the definition of the table, for [schema.Create].
+// Table returns the definition of the table, for [schema.Create], which refuses
+// a table that has a sort key with a [*schema.MismatchError].
 func (s *Store) Table() schema.Table {
 	return schema.Table{
 		Name: s.table,
-		Key:  schema.Key{Partition: schema.String(attrKey)},
-		TTL:  attrExpiresAt,
+		Key:  schema.Key{Partition: schema.String(s.cfg.KeyAttr)},
+		TTL:  s.cfg.TTLAttr,
 	}
 }
 

@@ -65,15 +65,15 @@ func (s *Store) markInput(key, nonce string, now time.Time) *dynamodb.PutItemInp
 	return &dynamodb.PutItemInput{
 		TableName: aws.String(s.table),
 		Item: ddb.Item{
-			attrKey:       item.S(key),
+			s.cfg.KeyAttr: item.S(key),
 			attrSeenAt:    item.Time(now),
-			attrExpiresAt: item.N(expiresAt(now, s.cfg.Retention)),
+			s.cfg.TTLAttr: item.N(expiresAt(now, s.cfg.Retention)),
 			attrSource:    item.S(sourceOf(key)),
 			attrState:     item.S(string(Done)),
 			attrClaim:     item.S(nonce),
 		},
 		ConditionExpression:      aws.String(unseen),
-		ExpressionAttributeNames: unseenNames,
+		ExpressionAttributeNames: s.names.unseen,
 		ExpressionAttributeValues: ddb.Item{
 			":now":    item.N(now.Unix()),
 			":graced": item.N(now.Add(Grace).Unix()),

@@ -22,6 +22,10 @@ func TestPrices(t *testing.T) {
 	store := b.store(t, ledger.Config{})
 	claim := func(key string) *ledger.Claim { return mustClaim(t, store, ledger.Request{Key: key}) }
 	completed, failed, renewed, inTransaction := claim("completed"), claim("failed"), claim("renewed"), claim("in a transaction")
+	must(t, claim("refused").Fail(t.Context(), ledger.Permanent(errCut)))
+	wantMark(t, store, "to be forgotten", event.Created)
+	forgotten := mustGet(t, store, "to be forgotten")
+	reopened, token := mustGet(t, store, "refused"), claim("resumed").Token()
 	pricetest.Run(t, b.db, []pricetest.Case{
 		{Func: "Store.MarkSeen", Call: func(ctx context.Context) error {
 			out, err := store.MarkSeen(ctx, "marked")
@@ -31,9 +35,34 @@ func TestPrices(t *testing.T) {
 			_, err := store.Claim(ctx, ledger.Request{Key: "claimed"})
 			return err
 		}},
+		{Func: "Store.Claim", In: "ReadFirst", Call: func(ctx context.Context) error {
+			_, err := store.Claim(ctx, ledger.Request{Key: "refused", ReadFirst: true})
+			return unless(isPermanent(err), "not refused")
+		}},
 		{Func: "Store.Get", Call: func(ctx context.Context) error {
 			_, ok, err := store.Get(ctx, "completed")
 			return errors.Join(err, unless(ok, "not found"))
+		}},
+		{Func: "Store.ListPage", Call: func(ctx context.Context) error {
+			page, err := store.ListPage(ctx, ledger.Filter{})
+			return errors.Join(err, unless(len(page.Records) > 5, "rows are missing"))
+		}},
+		{Func: "Store.List", Call: func(ctx context.Context) error {
+			n := 0
+			for _, err := range store.List(ctx, ledger.Filter{Source: "nowhere"}) {
+				n++
+				if err != nil {
+					return err
+				}
+			}
+			return unless(n == 0, "more than nothing")
+		}},
+		{Func: "Store.Reopen", Call: func(ctx context.Context) error { return store.Reopen(ctx, reopened) }},
+		{Func: "Store.Erase", Call: func(ctx context.Context) error { return store.Erase(ctx, "refused") }},
+		{Func: "Store.Forget", Call: func(ctx context.Context) error { return store.Forget(ctx, forgotten) }},
+		{Func: "Store.Resume", Call: func(ctx context.Context) error {
+			_, err := store.Resume(ctx, token)
+			return err
 		}},
 		{Func: "Claim.CompleteItem", Actions: func() []types.TransactWriteItem {
 			done, err := inTransaction.CompleteItem("result")
@@ -52,6 +81,7 @@ func TestPrices(t *testing.T) {
 		{Func: "Claim.Complete", Call: func(ctx context.Context) error { return completed.Complete(ctx, "result") }},
 		{Func: "Claim.Fail", Call: func(ctx context.Context) error { return failed.Fail(ctx, errors.New("cause")) }},
 		{Func: "Claim.Renew", Call: renewed.Renew},
+		{Func: "Claim.Release", Call: renewed.Release},
 		{Func: "Do", Call: func(ctx context.Context) error {
 			var w worker
 			_, err := ledger.Do(ctx, store, order, w.do)
@@ -66,6 +96,13 @@ func TestPrices(t *testing.T) {
 				return "paid", nil, nil
 			})
 			return err
+		}},
+		{Func: "Do", In: "ReadFirst", Call: func(ctx context.Context) error {
+			var w worker
+			again := order
+			again.ReadFirst = true
+			res, err := ledger.Do(ctx, store, again, w.do)
+			return errors.Join(err, unless(res.Replayed, "not replayed"))
 		}},
 	})
 }

@@ -65,7 +65,7 @@ func (c *Claim) Complete(ctx context.Context, result any) error {
 }
 
 func (c *Claim) complete(ctx context.Context, result string) error {
-	in := c.store.updateInput(c.Key, completeUpdate, held, completeNames)
+	in := c.store.updateInput(c.Key, completeUpdate, held, c.store.names.complete)
 	in.ExpressionAttributeValues = c.completeValues(result)
 	err := c.settle(ctx, "Complete", in, completedWith(result))
 	if err == nil {
@@ -103,7 +103,7 @@ func (c *Claim) Fail(ctx context.Context, cause error) error {
 	if why.code != "" {
 		values[":code"], update = item.S(why.code), refuseUpdate
 	}
-	return c.giveUp(ctx, c.store.updateInput(c.Key, update, held, failNames), values, why)
+	return c.giveUp(ctx, c.store.updateInput(c.Key, update, held, c.store.names.fail), values, why)
 }
 
 // outcome is how a claim was given up.
@@ -116,7 +116,7 @@ type outcome struct {
 func (c *Claim) withdraw(ctx context.Context, cause error) error {
 	values := c.values()
 	values[":one"] = item.N(1)
-	in := c.store.updateInput(c.Key, withdrawUpdate, held, withdrawNames)
+	in := c.store.updateInput(c.Key, withdrawUpdate, held, c.store.names.withdraw)
 	return c.giveUp(ctx, in, values, outcome{state: Failed, text: truncate(cause.Error(), maxError)})
 }
 
@@ -127,17 +127,17 @@ const abandonWithin = time.Second
 // answer came: no work has begun, so the attempt shall not count. It is best
 // effort. A request that arrives later still takes the key, as one of a worker
 // that crashed does; a duplicate of one that arrived does not: its nonce stands.
-func (s *Store) abandon(ctx context.Context, key, nonce string) {
+func (s *Store) abandon(ctx context.Context, b bid) {
 	text := truncate(context.Cause(ctx).Error(), maxError)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
 	defer cancel()
-	in := s.updateInput(key, withdrawUpdate, unheard, abandonNames)
+	in := s.updateInput(b.key, withdrawUpdate, unheard, s.names.abandon)
 	in.ExpressionAttributeValues = ddb.Item{
-		":me":      item.S(nonce),
+		":me":      item.S(b.nonce),
 		":claimed": item.S(string(Claimed)),
 		":failed":  item.S(string(Failed)),
 		":error":   item.S(text),
-		":expires": item.N(expiresAt(s.cfg.Now(), s.cfg.Retention)),
+		":expires": item.N(expiresAt(s.cfg.Now(), b.life)),
 		":one":     item.N(1),
 	}
 	_ = ddb.Retry(ctx, func() error {
@@ -158,14 +158,14 @@ func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values
 	return err
 }
 
-// Renew extends the lease to Config.Lease from now, and the life of the row
+// Renew extends the lease to Config.Lease, or [Request.Lease], from now, and the life of the row
 // with it. [Do] renews by itself. It works also after the lease has lapsed, as
 // long as nobody took the key over; when somebody did it is [ErrLeaseLost].
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Renew(ctx context.Context) error {
-	lease := time.UnixMilli(c.store.cfg.Now().Add(c.store.cfg.Lease).UnixMilli())
-	in := c.store.updateInput(c.Key, renewUpdate, renewCondition, renewNames)
+	lease := time.UnixMilli(c.store.cfg.Now().Add(c.span).UnixMilli())
+	in := c.store.updateInput(c.Key, renewUpdate, renewCondition, c.store.names.renew)
 	in.ExpressionAttributeValues = c.values()
 	in.ExpressionAttributeValues[":lease"] = item.N(lease.UnixMilli())
 	err := c.settle(ctx, "Renew", in, func(stands row) bool {
@@ -194,7 +194,7 @@ func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemIn
 // when that has taken effect before: the row is this claim's, and as the write
 // would leave it.
 func (c *Claim) judge(op string, old ddb.Item, same func(row) bool) error {
-	stands, err := decode(old)
+	stands, err := c.store.decode(old)
 	switch {
 	case err != nil:
 		return c.store.wrap(op, err)
@@ -216,7 +216,7 @@ func (c *Claim) values() ddb.Item {
 		":me":      item.S(c.nonce),
 		":fence":   item.N(c.Fence),
 		":claimed": item.S(string(Claimed)),
-		":expires": item.N(expiresAt(c.store.cfg.Now(), c.store.cfg.Retention)),
+		":expires": item.N(expiresAt(c.store.cfg.Now(), c.life)),
 	}
 }
 

@@ -140,7 +140,7 @@ func earlier[T any](s *Store, stored string) (res Result[T], err error) {
 func (c *Claim) commit(ctx context.Context, sent []string, items []types.TransactWriteItem) (stored string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()
-	if c.remaining() < c.store.cfg.Lease/renewalsPerLease {
+	if c.remaining() < c.span/renewalsPerLease {
 		if err := c.Renew(ctx); errors.Is(err, ErrLeaseLost) {
 			return "", err
 		}

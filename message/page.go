@@ -34,7 +34,7 @@ func writeCursor(seq int64, newestFirst bool) string {
 }
 
 func readCursor(text string, newestFirst bool) (int64, error) {
-	position, err := cursor.Decode(pkg, direction(newestFirst), text, 1)
+	position, err := cursor.Decode(pkg, "Range.Cursor", direction(newestFirst), text, 1)
 	if err != nil {
 		return 0, err
 	}

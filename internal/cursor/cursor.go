@@ -38,9 +38,9 @@ func Encode(query string, position []string) string {
 }
 
 // Decode reads a cursor of the given query whose position has n values. What
-// it refuses is an [event.InputError] of pkg.
-func Decode(pkg, query, cursor string, n int) ([]string, error) {
-	refuse := func(why string) ([]string, error) { return nil, event.BadInput(pkg, "Range.Cursor", why) }
+// it refuses is an [event.InputError] of pkg's field.
+func Decode(pkg, field, query, cursor string, n int) ([]string, error) {
+	refuse := func(why string) ([]string, error) { return nil, event.BadInput(pkg, field, why) }
 	if len(cursor) > maxLength {
 		return refuse("is too long to be a cursor")
 	}

@@ -20,14 +20,14 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add("q", "0", "\xb5")
 	f.Fuzz(func(t *testing.T, query, a, b string) {
 		text := cursor.Encode(query, []string{a, b})
-		got, err := cursor.Decode("activity", query, text, 2)
+		got, err := cursor.Decode("activity", "Range.Cursor", query, text, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, []string{a, b}) {
 			t.Errorf("position %q came back as %q", []string{a, b}, got)
 		}
-		if _, err := cursor.Decode("activity", query+"x", text, 2); err == nil {
+		if _, err := cursor.Decode("activity", "Range.Cursor", query+"x", text, 2); err == nil {
 			t.Error("another query took the cursor")
 		}
 	})
@@ -38,7 +38,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(cursor.Encode("q", []string{"a"}))
 	f.Add("AQ")
 	f.Fuzz(func(t *testing.T, text string) {
-		position, err := cursor.Decode("activity", "q", text, 1)
+		position, err := cursor.Decode("activity", "Range.Cursor", "q", text, 1)
 		var bad *event.InputError
 		if err == nil && len(position) != 1 || err != nil && !errors.As(err, &bad) {
 			t.Errorf("Decode(%q) = %q, %v", text, position, err)
@@ -48,7 +48,7 @@ func FuzzDecode(f *testing.F) {
 
 func TestDecodeRefuses(t *testing.T) {
 	good := cursor.Encode("q", []string{"a", "b"})
-	if got, err := cursor.Decode("activity", "q", good, 2); err != nil || !slices.Equal(got, []string{"a", "b"}) {
+	if got, err := cursor.Decode("activity", "Range.Cursor", "q", good, 2); err != nil || !slices.Equal(got, []string{"a", "b"}) {
 		t.Fatalf("Decode = %q, %v", got, err)
 	}
 	// sealed is a cursor of any bytes whose checksum is right.
@@ -73,7 +73,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"too long":        {cursor.Encode("q", []string{strings.Repeat("a", 16<<10), "b"}), "is too long"},
 	} {
 		var bad *event.InputError
-		_, err := cursor.Decode("activity", "q", tc.text, 2)
+		_, err := cursor.Decode("activity", "Range.Cursor", "q", tc.text, 2)
 		if !errors.As(err, &bad) || bad.Field != "Range.Cursor" || !strings.Contains(bad.Reason, tc.want) {
 			t.Errorf("%s: %v, want one that %s", name, err, tc.want)
 		}
@@ -91,7 +91,7 @@ func TestCursorsLast(t *testing.T) {
 // The longest keys there can be make a cursor that is taken back.
 func TestLongestPosition(t *testing.T) {
 	longest := []string{strings.Repeat("k", 1024), strings.Repeat("s", 2048), strings.Repeat("i", 1024), strings.Repeat("p", 2048)}
-	got, err := cursor.Decode("activity", "q", cursor.Encode("q", longest), len(longest))
+	got, err := cursor.Decode("activity", "Range.Cursor", "q", cursor.Encode("q", longest), len(longest))
 	if err != nil || !slices.Equal(got, longest) {
 		t.Errorf("%d values, %v", len(got), err)
 	}

@@ -1,0 +1,385 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// losses are the ways in which the first request of a call can be lost.
+var losses = map[string]dynamotest.Effect{"reply": dynamotest.LoseReply, "request": dynamotest.LoseRequest}
+
+// exhausted is a key whose attempts are spent.
+func exhausted(t *testing.T, store *ledger.Store) ledger.Record {
+	t.Helper()
+	for {
+		c, err := store.Claim(t.Context(), order)
+		if errors.Is(err, ledger.ErrTooManyAttempts) {
+			return mustGet(t, store, order.Key)
+		}
+		must(t, err)
+		must(t, c.Fail(t.Context(), errors.New("no connection")))
+	}
+}
+
+// refused is a key that a permanent error has ended.
+func refused(t *testing.T, store *ledger.Store) ledger.Record {
+	t.Helper()
+	must(t, mustClaim(t, store, order).Fail(t.Context(), ledger.Permanent(errors.New("card declined"))))
+	return mustGet(t, store, order.Key)
+}
+
+// What has failed too often, or for good, is claimed again once it is reopened,
+// and has all its attempts.
+func TestReopen(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*testing.T, *ledger.Store) ledger.Record{"exhausted": exhausted, "refused": refused} {
+		for lost, effect := range losses {
+			b := newBench(t)
+			store := b.store(t, ledger.Config{MaxAttempts: 2, Retention: 24 * time.Hour})
+			seen := end(t, store)
+			b.clock.Add(23 * time.Hour)
+			b.db.Inject(dynamotest.Fault{Do: effect, Op: "UpdateItem", Nth: 1})
+			must(t, store.Reopen(t.Context(), seen))
+			r := mustGet(t, store, order.Key)
+			if r.State != ledger.Failed || r.Attempts != 0 || r.LastError != "" || r.Fence != seen.Fence || !r.ExpiresAt.Equal(b.clock.Now().Add(24*time.Hour)) {
+				t.Errorf("%s, lost %s: %+v", name, lost, r)
+			}
+			for attempt := range 2 {
+				c := mustClaim(t, store, order)
+				if c.Attempt != int64(attempt+1) || c.Fence <= seen.Fence {
+					t.Errorf("%s: attempt %d, fence %d after %d", name, c.Attempt, c.Fence, seen.Fence)
+				}
+				must(t, c.Fail(t.Context(), errCut))
+			}
+			_, err := store.Claim(t.Context(), order)
+			wantErr(t, "a third attempt", err, ledger.ErrTooManyAttempts)
+			wantErr(t, "Reopen by the record of before", store.Reopen(t.Context(), seen), ledger.ErrChanged)
+		}
+	}
+}
+
+func TestReopenedRow(t *testing.T) {
+	t.Parallel()
+	b, store := goldenBench(t)
+	golden.Put(t, b.client, b.table, "testdata/refused.json")
+	must(t, store.Reopen(t.Context(), mustGet(t, store, order.Key)))
+	golden.Want(t, b.client, b.table, "testdata/reopened.json", "pk")
+	_, err := store.Claim(t.Context(), ledger.Request{Key: order.Key, Payload: []byte("another")})
+	wantErr(t, "another payload", err, ledger.ErrFingerprintMismatch)
+}
+
+// Reopen changes nothing that is done, held, or not as it was seen.
+func TestReopenRefuses(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		since func(*testing.T, *bench, *ledger.Store) ledger.Record // returns what the operator goes by
+		want  func(error) bool
+	}{
+		"done": {func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
+			must(t, mustClaim(t, store, order).Complete(t.Context(), 1))
+			return mustGet(t, store, order.Key)
+		}, isDone},
+		"marked": {func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
+			wantMark(t, store, order.Key, event.Created)
+			return mustGet(t, store, order.Key)
+		}, isDone},
+		"of an older system": {func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
+			b.put(t, ddb.Item{"pk": item.S(order.Key)})
+			return mustGet(t, store, order.Key)
+		}, isDone},
+		"held": {func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
+			mustClaim(t, store, order)
+			return mustGet(t, store, order.Key)
+		}, isBusy},
+		"done since it was seen claimed": {func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
+			c := mustClaim(t, store, order)
+			seen := mustGet(t, store, order.Key)
+			must(t, c.Complete(t.Context(), 1))
+			return seen
+		}, isDone},
+		"claimed since": {func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
+			seen := exhausted(t, store)
+			must(t, store.Reopen(t.Context(), seen))
+			mustClaim(t, store, order)
+			return seen
+		}, func(err error) bool { return errors.Is(err, ledger.ErrChanged) }},
+		"of another fence": {func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
+			seen := refused(t, store)
+			seen.Fence++
+			return seen
+		}, func(err error) bool { return errors.Is(err, ledger.ErrChanged) }},
+		"of another nonce": {func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
+			seen := refused(t, store)
+			seen.Nonce = "x"
+			return seen
+		}, func(err error) bool { return errors.Is(err, ledger.ErrChanged) }},
+		"expired": {func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
+			seen := refused(t, store)
+			b.clock.Add(14 * 24 * time.Hour)
+			return seen
+		}, func(err error) bool { return errors.Is(err, ledger.ErrNotFound) }},
+		"gone": {func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
+			seen := refused(t, store)
+			b.remove(t, order.Key)
+			return seen
+		}, func(err error) bool { return errors.Is(err, ledger.ErrNotFound) }},
+		"unreadable": {func(t *testing.T, b *bench, _ *ledger.Store) ledger.Record {
+			b.put(t, ddb.Item{"pk": item.S(order.Key), "claim": item.S("x"), "state": item.S("paused"), "fence": item.N(1)})
+			return ledger.Record{Key: order.Key, Nonce: "x", Fence: 1}
+		}, isTrouble},
+	} {
+		b := newBench(t)
+		store := b.store(t, ledger.Config{})
+		seen := tc.since(t, b, store)
+		before := golden.Format(b.row(t, order.Key))
+		if err := store.Reopen(t.Context(), seen); !tc.want(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after := golden.Format(b.row(t, order.Key)); after != before {
+			t.Errorf("%s: the row is now %s, was %s", name, after, before)
+		}
+	}
+
+	store, err := ledger.New(recordtest.Silent(t), "ledger", nil)
+	must(t, err)
+	recordtest.WantBad(t, store.Reopen(t.Context(), ledger.Record{}), "ledger", "Record.Key")
+	recordtest.WantBad(t, store.Forget(t.Context(), ledger.Record{}), "ledger", "Record.Key")
+	recordtest.WantBad(t, store.Erase(t.Context(), ""), "ledger", "key")
+}
+
+// A row that is never to expire is reopened as any other; and when its lease has
+// lapsed a claim is still no case for Reopen.
+func TestReopenAtTheEdges(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+	forEver := ddb.Item{"pk": item.S("for ever"), "claim": item.S("x"), "state": item.S("refused"), "fence": item.N(7), "attempts": item.N(1)}
+	b.put(t, forEver)
+	must(t, store.Reopen(t.Context(), mustGet(t, store, "for ever")))
+
+	mustClaim(t, store, order)
+	b.clock.Add(time.Hour)
+	var busy *ledger.InProgressError
+	if err := store.Reopen(t.Context(), mustGet(t, store, order.Key)); !errors.As(err, &busy) || busy.Wait != 0 {
+		t.Errorf("Reopen of a lapsed claim: %v", err)
+	}
+}
+
+// A duplicate of a Reopen that arrives when the key has failed again gives no
+// attempt more.
+func TestALateReopen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := &tape{API: b.client}
+	store, err := ledger.New(r, b.table, &ledger.Config{Now: b.clock.Now, MaxAttempts: 1})
+	must(t, err)
+	must(t, store.Reopen(t.Context(), exhausted(t, store)))
+	late := r.last()
+	exhausted(t, store)
+	if err := r.deliver(t.Context(), late); err == nil {
+		t.Error("the late duplicate took effect")
+	}
+}
+
+// stored are the attributes that hold what came with the work.
+var stored = []string{"result", "lastError", "errorCode", "fingerprint", "notes", "lease"}
+
+// Erase leaves a duplicate without a result, whatever stood, and for as long.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]func(*testing.T, *bench, *ledger.Store){
+		"done": func(t *testing.T, _ *bench, s *ledger.Store) {
+			must(t, mustClaim(t, s, order).Complete(t.Context(), "secret"))
+		},
+		"refused": func(t *testing.T, _ *bench, s *ledger.Store) { refused(t, s) },
+		"failed": func(t *testing.T, _ *bench, s *ledger.Store) {
+			must(t, mustClaim(t, s, order).Fail(t.Context(), errCut))
+		},
+		"claimed": func(t *testing.T, _ *bench, s *ledger.Store) { mustClaim(t, s, order) },
+		"marked":  func(t *testing.T, _ *bench, s *ledger.Store) { wantMark(t, s, order.Key, event.Created) },
+		"with a code and notes": func(t *testing.T, b *bench, s *ledger.Store) {
+			refused(t, s)
+			row := b.row(t, order.Key)
+			row["errorCode"], row["notes"] = item.S("1:x"), item.S("secret")
+			b.put(t, row)
+		},
+		"of an older system": func(t *testing.T, b *bench, _ *ledger.Store) {
+			b.put(t, ddb.Item{"pk": item.S(order.Key), "notes": item.S("secret"), "expiresAt": item.N(b.clock.Now().Unix() + 100)})
+		},
+		"unreadable": func(t *testing.T, b *bench, _ *ledger.Store) {
+			b.put(t, ddb.Item{"pk": item.S(order.Key), "claim": item.S("x"), "state": item.S("paused"), "result": item.S("secret"), "expiresAt": item.N(b.clock.Now().Unix() + 7200)})
+		},
+	} {
+		for lost, effect := range losses {
+			b := newBench(t)
+			store := b.store(t, ledger.Config{})
+			write(t, b, store)
+			before := b.row(t, order.Key)
+			b.db.Inject(dynamotest.Fault{Do: effect, Op: "UpdateItem", Nth: 1})
+			must(t, store.Erase(t.Context(), order.Key))
+			must(t, store.Erase(t.Context(), order.Key)) // and again
+			row := b.row(t, order.Key)
+			for _, attribute := range stored {
+				if item.Has(row, attribute) {
+					t.Errorf("%s, lost %s: %s is still there", name, lost, attribute)
+				}
+			}
+			if !sameAttribute(before["expiresAt"], row["expiresAt"]) || !sameAttribute(before["fence"], row["fence"]) {
+				t.Errorf("%s: %v after %v", name, row, before)
+			}
+			wantDone(t, store, order, "")
+			wantDone(t, store, ledger.Request{Key: order.Key, Payload: []byte("another")}, "")
+			wantMark(t, store, order.Key, event.Duplicate)
+		}
+	}
+}
+
+func TestErasedRow(t *testing.T) {
+	t.Parallel()
+	b, store := goldenBench(t)
+	golden.Put(t, b.client, b.table, "testdata/done.json")
+	must(t, store.Erase(t.Context(), order.Key))
+	golden.Want(t, b.client, b.table, "testdata/erased.json", "pk")
+	if r := mustGet(t, store, order.Key); r.State != ledger.Done || r.Result != nil || r.Fence != 1774785600002 {
+		t.Errorf("record: %+v", r)
+	}
+}
+
+func TestEraseOfNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	wantErr(t, "Erase", store.Erase(t.Context(), order.Key), ledger.ErrNotFound)
+	if row := b.row(t, order.Key); row != nil {
+		t.Errorf("a row of nothing: %v", row)
+	}
+}
+
+// An expired row is emptied, and stays expired.
+func TestEraseOfAnExpiredRow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	must(t, mustClaim(t, store, order).Complete(t.Context(), "secret"))
+	b.clock.Add(14 * 24 * time.Hour)
+	must(t, store.Erase(t.Context(), order.Key))
+	if row := b.row(t, order.Key); item.Has(row, "result") {
+		t.Error("the result is still there")
+	}
+	if c := mustClaim(t, store, order); c.Attempt != 1 {
+		t.Errorf("attempt %d", c.Attempt)
+	}
+}
+
+// Nothing that stood before an erasure is in what its holder writes after it.
+func TestEraseUnderALiveHolder(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*testing.T, *ledger.Claim) error{
+		"Complete": func(t *testing.T, c *ledger.Claim) error { return c.Complete(t.Context(), "secret") },
+		"Fail":     func(t *testing.T, c *ledger.Claim) error { return c.Fail(t.Context(), errors.New("secret")) },
+		"Renew":    func(t *testing.T, c *ledger.Claim) error { return c.Renew(t.Context()) },
+		"Release":  func(t *testing.T, c *ledger.Claim) error { return c.Release(t.Context()) },
+	} {
+		b := newBench(t)
+		store := b.store(t, ledger.Config{})
+		c := mustClaim(t, store, order)
+		must(t, store.Erase(t.Context(), order.Key))
+		erased := golden.Format(b.row(t, order.Key))
+		wantErr(t, name, end(t, c), ledger.ErrLeaseLost)
+		if row := golden.Format(b.row(t, order.Key)); row != erased {
+			t.Errorf("%s: the row is now %s", name, row)
+		}
+	}
+}
+
+// A row that an older system wrote is claimed between the two requests of an
+// erasure, and erased all the same.
+func TestEraseOfARowThatChanges(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put(t, ddb.Item{"pk": item.S(order.Key), "notes": item.S("secret"), "expiresAt": item.N(1)})
+	plain := b.store(t, ledger.Config{})
+	store, err := ledger.New(&between{API: b.client, steps: []func(){func() { mustClaim(t, plain, order) }}}, b.table, &ledger.Config{Now: b.clock.Now})
+	must(t, err)
+	must(t, store.Erase(t.Context(), order.Key))
+	wantDone(t, plain, order, "")
+	if row := b.row(t, order.Key); item.Has(row, "fingerprint") || item.Has(row, "notes") {
+		t.Errorf("row: %v", row)
+	}
+}
+
+// One that is deleted between the two is not there to be erased, and not made.
+func TestEraseOfARowThatIsDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put(t, ddb.Item{"pk": item.S(order.Key), "notes": item.S("secret")})
+	store, err := ledger.New(&between{API: b.client, steps: []func(){func() { b.remove(t, order.Key) }}}, b.table, nil)
+	must(t, err)
+	wantErr(t, "Erase", store.Erase(t.Context(), order.Key), ledger.ErrNotFound)
+	if row := b.row(t, order.Key); row != nil {
+		t.Errorf("a row of nothing: %v", row)
+	}
+}
+
+// A duplicate of an Erase that arrives late takes nothing from the next event of
+// the key; another's clock that is ahead keeps nothing from being erased.
+func TestALateErase(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := &tape{API: b.client}
+	store, err := ledger.New(r, b.table, &ledger.Config{Now: b.clock.Now, MaxSkew: 10 * time.Second})
+	must(t, err)
+	must(t, mustClaim(t, store, order).Complete(t.Context(), 1))
+	must(t, store.Erase(t.Context(), order.Key))
+	late := r.last()
+	b.clock.Add(14 * 24 * time.Hour)
+	c := mustClaim(t, store, order)
+	if err := r.deliver(t.Context(), late); err == nil {
+		t.Error("the late duplicate took effect")
+	}
+	must(t, c.Complete(t.Context(), 2))
+
+	ahead := b.store(t, ledger.Config{Now: func() time.Time { return b.clock.Now().Add(10 * time.Second) }})
+	wantMark(t, ahead, "ahead", event.Created)
+	must(t, store.Erase(t.Context(), "ahead"))
+}
+
+// restless is a table whose row changes with every try.
+type restless struct {
+	ledger.API
+	b    *bench
+	t    *testing.T
+	sent int
+}
+
+func (r *restless) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	row := ddb.Item{"pk": item.S(order.Key)}
+	if r.sent++; r.sent%2 == 0 {
+		row["claim"] = item.S("x")
+	}
+	r.b.put(r.t, row)
+	return r.API.UpdateItem(ctx, in, opts...)
+}
+
+func TestEraseGivesUpOnARestlessRow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store, err := ledger.New(&restless{API: b.client, b: b, t: t}, b.table, nil)
+	must(t, err)
+	if err := store.Erase(t.Context(), order.Key); !isTrouble(err) || !strings.Contains(err.Error(), "changed with every try") {
+		t.Errorf("Erase: %v", err)
+	}
+}

@@ -1,0 +1,114 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// A key that is claimed and released again and again never runs out of attempts.
+func TestReleasedAttemptsDoNotCount(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{MaxAttempts: 1})
+	for range 3 {
+		c := mustClaim(t, store, order)
+		if c.Attempt != 1 {
+			t.Fatalf("attempt %d", c.Attempt)
+		}
+		must(t, c.Release(t.Context()))
+	}
+	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 0 || !r.Lease.IsZero() {
+		t.Errorf("record: %+v", r)
+	}
+}
+
+func TestReleaseKeepsWhyAnEarlierAttemptFailed(t *testing.T) {
+	t.Parallel()
+	b, store := goldenBench(t)
+	must(t, mustClaim(t, store, order).Fail(t.Context(), errors.New("no connection")))
+	must(t, mustClaim(t, store, order).Release(t.Context()))
+	golden.Want(t, b.client, b.table, "testdata/released.json", "pk")
+}
+
+// Each request of a Release can be lost, before it arrives or after.
+func TestReleaseKnowsItsOwnLostReply(t *testing.T) {
+	t.Parallel()
+	for _, effect := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
+		b := newBench(t)
+		store := b.store(t, ledger.Config{})
+		c := mustClaim(t, store, order)
+		b.db.Inject(dynamotest.Fault{Do: effect, Op: "UpdateItem", Nth: 1})
+		must(t, c.Release(t.Context()))
+		must(t, c.Release(t.Context())) // and again
+		if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 0 {
+			t.Errorf("record: %+v", r)
+		}
+	}
+}
+
+// Whoever does not hold the key releases nothing.
+func TestReleaseOfWhatIsNotHeld(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+	c := mustClaim(t, store, order)
+	b.clock.Add(time.Minute + time.Second)
+	heir := mustClaim(t, store, order)
+	wantErr(t, "Release by the old holder", c.Release(t.Context()), ledger.ErrLeaseLost)
+	wantBusy(t, store, order, time.Minute+time.Second)
+	must(t, heir.Complete(t.Context(), "heir"))
+	if err := heir.Release(t.Context()); !isDone(err) {
+		t.Errorf("Release of what is completed: %v", err)
+	}
+	wantDone(t, store, order, `"heir"`)
+
+	failed := mustClaim(t, store, ledger.Request{Key: "failed"})
+	must(t, failed.Fail(t.Context(), errCut))
+	wantErr(t, "Release of what failed", failed.Release(t.Context()), ledger.ErrLeaseLost)
+	if r := mustGet(t, store, "failed"); r.Attempts != 1 {
+		t.Errorf("record: %+v", r)
+	}
+	must(t, mustClaim(t, store, ledger.Request{Key: "gone"}).Release(t.Context()))
+	gone := mustClaim(t, store, ledger.Request{Key: "gone"})
+	b.remove(t, "gone")
+	wantErr(t, "Release of a row that is gone", gone.Release(t.Context()), ledger.ErrLeaseLost)
+}
+
+// A duplicate of a Release that arrives when the key is held again frees nothing.
+func TestALateReleaseFreesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := &tape{API: b.client}
+	store, err := ledger.New(r, b.table, &ledger.Config{Now: b.clock.Now})
+	must(t, err)
+	must(t, mustClaim(t, store, order).Release(t.Context()))
+	late := r.last()
+	c := mustClaim(t, store, order)
+	if err := r.deliver(t.Context(), late); err == nil {
+		t.Error("the late release took effect")
+	}
+	must(t, c.Complete(t.Context(), 1))
+}
+
+// As a lock: of many who want it one has it, again and again, by rising fences.
+func TestALockOfManyRounds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{MaxAttempts: math.MaxInt})
+	var last int64
+	for round := range 20 {
+		winners := race(t, store, 4)
+		if len(winners) != 1 || winners[0].Fence <= last {
+			t.Fatal(fmt.Sprint("round ", round, ": ", len(winners), " hold the lock"))
+		}
+		last = winners[0].Fence
+		must(t, winners[0].Release(t.Context()))
+	}
+}

@@ -1,0 +1,363 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// A claim of its own lease and retention keeps to them in all that it writes.
+func TestTheTermsOfARequest(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{Lease: time.Minute, Retention: 24 * time.Hour, MaxSkew: 10 * time.Second})
+	ends := map[string]func(*ledger.Claim) error{
+		"claimed":  func(*ledger.Claim) error { return nil },
+		"renewed":  func(c *ledger.Claim) error { b.clock.Add(time.Second); return c.Renew(t.Context()) },
+		"failed":   func(c *ledger.Claim) error { return c.Fail(t.Context(), errCut) },
+		"released": func(c *ledger.Claim) error { return c.Release(t.Context()) },
+		"done":     func(c *ledger.Claim) error { return c.Complete(t.Context(), 1) },
+	}
+	for name, end := range ends {
+		req := ledger.Request{Key: name, Lease: time.Hour, Retention: 100 * 24 * time.Hour}
+		c := mustClaim(t, store, req)
+		must(t, end(c))
+		now := b.clock.Now()
+		row := b.row(t, name)
+		if got, want := number(t, row, "expiresAt"), now.Add(req.Retention+ledger.Grace).Unix(); got != want {
+			t.Errorf("%s: expires %d s from when it must", name, got-want)
+		}
+		if name == "claimed" || name == "renewed" {
+			if got, want := number(t, row, "lease"), now.Add(time.Hour).UnixMilli(); got != want || c.LeaseUntil().UnixMilli() != want {
+				t.Errorf("%s: the lease ends %d ms from when it must", name, got-want)
+			}
+			wantBusy(t, store, ledger.Request{Key: name}, time.Hour+10*time.Second)
+		}
+	}
+	b.clock.Add(24 * time.Hour) // over an expired row
+	mustClaim(t, store, ledger.Request{Key: "anew"})
+	b.clock.Add(24 * time.Hour)
+	mustClaim(t, store, ledger.Request{Key: "anew", Lease: 2 * time.Second, Retention: 13 * time.Second})
+	wantBusy(t, store, ledger.Request{Key: "anew"}, 12*time.Second)
+	b.clock.Add(13 * time.Second)
+	if _, ok, err := store.Get(t.Context(), "anew"); ok || err != nil {
+		t.Errorf("a row of a short retention stands: %v", err)
+	}
+}
+
+// The heart beats by the lease of the request, shorter or longer than Config's.
+func TestTheHeartbeatOfARequest(t *testing.T) {
+	t.Parallel()
+	for lease, want := range map[time.Duration]string{
+		3 * time.Second: "[0s 1s 2s]",
+		time.Hour:       "[0s 20m0s 40m0s]",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, store := newLine(t)
+			began := time.Now()
+			_, err := ledger.Do(t.Context(), store, ledger.Request{Key: "k", Lease: lease}, func(context.Context, *ledger.Claim) (int, error) {
+				time.Sleep(lease - time.Millisecond)
+				if got := l.since(began); got != want {
+					t.Errorf("sent at %s, want %s", got, want)
+				}
+				return 0, nil
+			})
+			must(t, err)
+		})
+	}
+}
+
+// What is withdrawn when its caller leaves is kept as long as the rest.
+func TestALeftClaimKeepsToItsTerms(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	q := &quitter{API: b.client, at: 1}
+	ctx, cancel := context.WithCancel(t.Context())
+	q.quit = cancel
+	store, err := ledger.New(q, b.table, &ledger.Config{Now: b.clock.Now})
+	must(t, err)
+	_, err = store.Claim(ctx, ledger.Request{Key: "k", Retention: time.Hour})
+	wantErr(t, "Claim", err, context.Canceled)
+	if got, want := number(t, b.row(t, "k"), "expiresAt"), b.clock.Now().Add(2*time.Hour).Unix(); got != want {
+		t.Errorf("expires %d s from when it must", got-want)
+	}
+}
+
+func TestRequestsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	store, err := ledger.New(recordtest.Silent(t), "ledger", &ledger.Config{Lease: time.Minute, MaxSkew: 10 * time.Second, Retention: time.Hour})
+	must(t, err)
+	for name, tc := range map[string]struct {
+		req   ledger.Request
+		field string
+	}{
+		"a short lease":             {ledger.Request{Key: "k", Lease: time.Second - 1}, "Request.Lease"},
+		"a negative lease":          {ledger.Request{Key: "k", Lease: -1}, "Request.Lease"},
+		"a lease beyond the row":    {ledger.Request{Key: "k", Lease: time.Hour - 10*time.Second + 1}, "Request.Lease"},
+		"a negative retention":      {ledger.Request{Key: "k", Retention: -1}, "Request.Retention"},
+		"a retention far below":     {ledger.Request{Key: "k", Retention: math.MinInt64}, "Request.Retention"},
+		"retention under the lease": {ledger.Request{Key: "k", Retention: 70*time.Second - 1}, "Request.Retention"},
+		"under its own lease":       {ledger.Request{Key: "k", Lease: time.Hour, Retention: time.Hour}, "Request.Retention"},
+		"a negative wait":           {ledger.Request{Key: "k", WaitUpTo: -1}, "Request.WaitUpTo"},
+		"no key":                    {ledger.Request{Lease: -1}, "Request.Key"},
+	} {
+		_, err := store.Claim(t.Context(), tc.req)
+		recordtest.WantBad(t, err, "ledger", tc.field, name)
+		_, err = ledger.Do(t.Context(), store, tc.req, func(context.Context, *ledger.Claim) (int, error) { return 0, nil })
+		recordtest.WantBad(t, err, "ledger", tc.field, "Do, "+name)
+	}
+	late, err := ledger.New(recordtest.Silent(t), "ledger", &ledger.Config{Now: recordtest.Clock(time.Date(9800, 1, 1, 0, 0, 0, 0, time.UTC))})
+	must(t, err)
+	_, err = late.Claim(t.Context(), ledger.Request{Key: "k", Retention: math.MaxInt64})
+	recordtest.WantBad(t, err, "ledger", "Request.Retention", "beyond 9999")
+
+	b := newBench(t)
+	short := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 10 * time.Second, Retention: time.Hour})
+	mustClaim(t, short, ledger.Request{Key: "longest lease", Lease: time.Hour - 10*time.Second})
+	mustClaim(t, short, ledger.Request{Key: "shortest", Lease: time.Second, Retention: 11 * time.Second})
+}
+
+// reads counts what is asked of a ledger's table.
+type reads struct {
+	ledger.API
+	gets, updates int
+	get           func(*dynamodb.GetItemInput) error
+}
+
+func (r *reads) GetItem(ctx context.Context, in *dynamodb.GetItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	r.gets++
+	if in.ConsistentRead == nil || *in.ConsistentRead {
+		return nil, errors.New("a consistent read, at twice the price")
+	}
+	if r.get != nil {
+		if err := r.get(in); err != nil {
+			return nil, err
+		}
+	}
+	return r.API.GetItem(ctx, in, opts...)
+}
+
+func (r *reads) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	r.updates++
+	return r.API.UpdateItem(ctx, in, opts...)
+}
+
+// Only a live row that has ended with the same payload is believed; all else
+// the claim decides.
+func TestReadFirst(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	plain := b.store(t, ledger.Config{Retention: 24 * time.Hour, MaxAttempts: 2})
+	req := func(key string) ledger.Request { return ledger.Request{Key: key, Payload: []byte("paid")} }
+	other := func(key string) ledger.Request { return ledger.Request{Key: key, Payload: []byte("other")} }
+	must(t, mustClaim(t, plain, req("expired")).Complete(t.Context(), "old"))
+	b.clock.Add(24 * time.Hour)
+	must(t, mustClaim(t, plain, req("done")).Complete(t.Context(), "result"))
+	must(t, mustClaim(t, plain, req("refused")).Fail(t.Context(), ledger.Permanent(errCut)))
+	must(t, mustClaim(t, plain, req("failed")).Fail(t.Context(), errCut))
+	mustClaim(t, plain, req("claimed"))
+	wantMark(t, plain, "marked", event.Created)
+
+	for name, tc := range map[string]struct {
+		req  ledger.Request
+		sent int // updates
+		want func(error) bool
+	}{
+		"done":            {req("done"), 0, isDone},
+		"refused":         {req("refused"), 0, isPermanent},
+		"done, another":   {other("done"), 1, func(err error) bool { return errors.Is(err, ledger.ErrFingerprintMismatch) }},
+		"failed":          {req("failed"), 1, func(err error) bool { return err == nil }},
+		"claimed":         {req("claimed"), 1, isBusy},
+		"marked":          {req("marked"), 1, isDone},
+		"expired":         {req("expired"), 2, func(err error) bool { return err == nil }},
+		"never seen":      {req("new"), 1, func(err error) bool { return err == nil }},
+		"done, no prefix": {ledger.Request{Key: "done"}, 1, func(err error) bool { return errors.Is(err, ledger.ErrFingerprintMismatch) }},
+	} {
+		r := &reads{API: b.client}
+		store, err := ledger.New(r, b.table, &ledger.Config{Now: b.clock.Now, Retention: 24 * time.Hour})
+		must(t, err)
+		tc.req.ReadFirst = true
+		if _, err := store.Claim(t.Context(), tc.req); !tc.want(err) || r.gets != 1 || r.updates != tc.sent {
+			t.Errorf("%s: %v after %d reads and %d updates, want %d", name, err, r.gets, r.updates, tc.sent)
+		}
+	}
+	res, err := ledger.Do(t.Context(), plain, ledger.Request{Key: "done", Payload: []byte("paid"), ReadFirst: true},
+		func(context.Context, *ledger.Claim) (string, error) { return "", errors.New("not done") })
+	if err != nil || res.Value != "result" || !res.Replayed {
+		t.Errorf("Do: %+v, %v", res, err)
+	}
+}
+
+// A stale read leads to the claim, which knows.
+func TestReadFirstOfARowThatEndsMeanwhile(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	plain := b.store(t, ledger.Config{})
+	c := mustClaim(t, plain, order)
+	api := &reads{API: b.client}
+	store, err := ledger.New(&afterRead{reads: api, then: func() { must(t, c.Complete(t.Context(), "meanwhile")) }}, b.table, &ledger.Config{Now: b.clock.Now})
+	must(t, err)
+	req := order
+	req.ReadFirst = true
+	wantDone(t, store, req, `"meanwhile"`)
+}
+
+// afterRead does something between a read and the claim.
+type afterRead struct {
+	*reads
+	then func()
+}
+
+func (a *afterRead) GetItem(ctx context.Context, in *dynamodb.GetItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	out, err := a.reads.GetItem(ctx, in, opts...)
+	a.then()
+	return out, err
+}
+
+// Trouble with the read is the call's, under its own name.
+func TestReadFirstInTrouble(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	api := &reads{API: b.client, get: func(*dynamodb.GetItemInput) error { return errCut }}
+	store, err := ledger.New(api, b.table, nil)
+	must(t, err)
+	_, err = store.Claim(t.Context(), ledger.Request{Key: "k", ReadFirst: true})
+	if !errors.Is(err, errCut) || !strings.HasPrefix(err.Error(), "ledger: Claim on table ") || api.updates != 0 {
+		t.Errorf("Claim: %v after %d updates", err, api.updates)
+	}
+	unreadable := b.store(t, ledger.Config{})
+	b.put(t, ddb.Item{"pk": item.S("bad"), "state": item.S("paused"), "claim": item.S("x")})
+	if _, err := unreadable.Claim(t.Context(), ledger.Request{Key: "bad", ReadFirst: true}); !isTrouble(err) {
+		t.Errorf("Claim of an unreadable row: %v", err)
+	}
+}
+
+func isBusy(err error) bool {
+	_, busy := errors.AsType[*ledger.InProgressError](err)
+	return busy
+}
+
+func isPermanent(err error) bool {
+	_, permanent := errors.AsType[*ledger.PermanentError](err)
+	return permanent
+}
+
+// A waiting caller asks at 50 ms, then after twice as long each time up to 2 s,
+// and a last time when its wait is over.
+func TestWaitUpTo(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[time.Duration]string{
+		0:                      "[0s]",
+		time.Nanosecond:        "[0s 1ns]",
+		50 * time.Millisecond:  "[0s 50ms]",
+		151 * time.Millisecond: "[0s 50ms 150ms 151ms]",
+		9 * time.Second:        "[0s 50ms 150ms 350ms 750ms 1.55s 3.15s 5.15s 7.15s 9s]",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, store := newLineBy(t, ledger.Config{Lease: time.Minute})
+			mustClaim(t, store, ledger.Request{Key: "k"})
+			l.sent = nil
+			began := time.Now()
+			_, err := store.Claim(t.Context(), ledger.Request{Key: "k", WaitUpTo: wait})
+			if got := l.since(began); !isBusy(err) || got != want || time.Since(began) != wait {
+				t.Errorf("%v: %v after %v, sent at %s, want %s", wait, err, time.Since(began), got, want)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // what its documentation says of a minute
+		l, store := newLineBy(t, ledger.Config{Lease: time.Hour})
+		mustClaim(t, store, ledger.Request{Key: "k"})
+		l.sent = nil
+		_, err := store.Claim(t.Context(), ledger.Request{Key: "k", WaitUpTo: time.Minute})
+		if !isBusy(err) || len(l.sent) != 36 {
+			t.Errorf("%v after %d requests", err, len(l.sent))
+		}
+	})
+}
+
+// Waiting ends with the answer: the result of the other, or the key.
+func TestWaitUpToTheAnswer(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		end  func(*testing.T, *ledger.Claim)
+		want string
+		ran  bool
+	}{
+		"completed": {func(t *testing.T, c *ledger.Claim) { must(t, c.Complete(t.Context(), "first")) }, "first", false},
+		"released":  {func(t *testing.T, c *ledger.Claim) { must(t, c.Release(t.Context())) }, "second", true},
+		"crashed":   {func(*testing.T, *ledger.Claim) {}, "second", true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			_, store := newLineBy(t, ledger.Config{Lease: 3 * time.Second})
+			c := mustClaim(t, store, ledger.Request{Key: "k"})
+			time.AfterFunc(time.Second, func() { tc.end(t, c) })
+			ran := false
+			began := time.Now()
+			res, err := ledger.Do(t.Context(), store, ledger.Request{Key: "k", WaitUpTo: time.Minute}, func(context.Context, *ledger.Claim) (string, error) {
+				ran = true
+				return "second", nil
+			})
+			if err != nil || res.Value != tc.want || ran != tc.ran || res.Replayed == ran {
+				t.Errorf("%s: %+v, %v", name, res, err)
+			}
+			if took := time.Since(began); took > 10*time.Second {
+				t.Errorf("%s: waited for %v", name, took)
+			}
+		})
+	}
+}
+
+// A wait ends at once with its context, and leaves nothing.
+func TestWaitUpToTheEndOfTheContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLine(t)
+		mustClaim(t, store, ledger.Request{Key: "k"})
+		l.sent = nil
+		ctx, cancel := context.WithTimeout(t.Context(), 1700*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		_, err := store.Claim(ctx, ledger.Request{Key: "k", WaitUpTo: time.Hour})
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 1700*time.Millisecond || len(l.sent) != 6 {
+			t.Errorf("%v after %v and %s", err, time.Since(began), l.since(began))
+		}
+	})
+}
+
+// The tries of one call are one claim: the first try, delivered late, is taken
+// for the caller's own.
+func TestAWaitingCallersOwnLateTry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := dynamotest.New(t, nil)
+		r := &tape{API: db.Client()}
+		store, err := ledger.New(r, "ledger", &ledger.Config{Lease: time.Minute})
+		must(t, err)
+		recordtest.Create(t, db.Client(), store.Table())
+		holder := mustClaim(t, store, ledger.Request{Key: "k"})
+		time.AfterFunc(time.Second, func() {
+			must(t, holder.Release(t.Context()))
+			must(t, r.deliver(t.Context(), r.sent[1])) // the first try of the caller who waits
+		})
+		c, err := store.Claim(t.Context(), ledger.Request{Key: "k", WaitUpTo: 5 * time.Second})
+		must(t, err)
+		must(t, c.Complete(t.Context(), "once"))
+		if got := fmt.Sprint(c.Fence-holder.Fence, c.Attempt); got != "1 1" {
+			t.Errorf("fences later and attempt: %s", got)
+		}
+	})
+}

@@ -1,0 +1,175 @@
+package ledger
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// tokenVersion is the first byte of every token.
+const tokenVersion = 1
+
+// longestToken bounds what is read: a key of 2,048 bytes, and little beside it.
+const longestToken = 4 << 10
+
+// Token is the claim as text, for another process to go on with by
+// [Store.Resume]: one that is called back when a job is done, the next step of a
+// workflow. Whoever has it has the claim, so it is a secret; it also discloses
+// the key.
+//
+// Nobody renews a claim on its way. Give [Request.Lease] the time that it takes,
+// and do not make a token inside [Do], which completes the claim itself when its
+// work returns.
+func (c *Claim) Token() string {
+	raw := []byte{tokenVersion}
+	raw = binary.AppendVarint(raw, c.Fence)
+	raw = binary.AppendVarint(raw, int64(c.span))
+	raw = binary.AppendVarint(raw, int64(c.life))
+	raw = append(append(raw, byte(len(c.nonce))), c.nonce...)
+	raw = append(raw, c.Key...)
+	raw = binary.BigEndian.AppendUint32(raw, crc32.ChecksumIEEE(raw))
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// parseToken reads what Token wrote: a claim that is not known to be held.
+func (s *Store) parseToken(token string) (*Claim, error) {
+	c := &Claim{store: s}
+	refuse := func(why string) (*Claim, error) { return nil, event.BadInput(pkg, "token", why) }
+	if len(token) > longestToken {
+		return refuse("is too long to be a token")
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(raw) < 5 {
+		return refuse("is not a token")
+	}
+	body, sum := raw[:len(raw)-4], raw[len(raw)-4:]
+	if binary.BigEndian.Uint32(sum) != crc32.ChecksumIEEE(body) {
+		return refuse("is damaged")
+	}
+	if body[0] != tokenVersion {
+		return refuse("is of another version")
+	}
+	body = body[1:]
+	for _, to := range []*int64{&c.Fence, (*int64)(&c.span), (*int64)(&c.life)} {
+		value, n := binary.Varint(body)
+		if n <= 0 {
+			return refuse("is not a token")
+		}
+		*to, body = value, body[n:]
+	}
+	if len(body) == 0 || len(body) <= int(body[0]) {
+		return refuse("is not a token")
+	}
+	body, ends := body[1:], int(body[0])
+	c.nonce, c.Key = string(body[:ends]), string(body[ends:])
+	if err := check.PartitionKey(pkg, "token", c.Key); err != nil {
+		return nil, err
+	}
+	return c, s.checkTerms(c.terms, "token", "token")
+}
+
+const resumeUpdate = "SET #claim = :new, #fence = #fence + :one, #lease = :lease, #expiresAt = :expires"
+
+var (
+	resumeNames  = item.Names(attrClaim, attrFence, attrState, attrLease, attrExpiresAt)
+	forsakeNames = item.Names(attrClaim, attrState, attrExpiresAt, attrLease, attrLastError, attrErrorCode)
+)
+
+// Resume takes over the claim that a [Claim.Token] stands for, with a lease of
+// the same length from now and a higher fence. It is no attempt of its own. From
+// then on whoever had the claim is told [ErrLeaseLost]; so is whoever resumes the
+// token once more, for a token is taken once: make another of the claim that
+// Resume returns.
+//
+// It works while the claim holds, and after its lease has lapsed until another
+// claims the key: then it is [ErrLeaseLost]. When the claim has ended it is a
+// [*DoneError], a [*PermanentError], or ErrLeaseLost after a Fail. Text that is
+// not a token is an [*event.InputError].
+//
+// A lost reply is told from another's Resume. When the context has ended by the
+// time the answer comes, Resume gives the key up, as [Store.Claim] does, if it
+// took it over; the attempt counts.
+//
+// Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. One request more
+// when the context has ended by the time the answer comes.
+func (s *Store) Resume(ctx context.Context, token string) (*Claim, error) {
+	from, err := s.parseToken(token)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil { // nothing is sent, so nothing need be given up
+		return nil, s.wrap("Resume", err)
+	}
+	nonce, err := s.nonce("Resume")
+	if err != nil {
+		return nil, err
+	}
+	stands, err := s.takeOver(ctx, from, nonce)
+	if ctx.Err() != nil {
+		s.forsake(ctx, from, nonce)
+		return nil, s.wrap("Resume", ctx.Err())
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case stands.claim == nonce && stands.State == Claimed: // by this try, or an earlier one
+		return s.granted(stands, from.terms), nil
+	case stands.claim != from.nonce || stands.Fence != from.Fence:
+		return nil, ErrLeaseLost
+	}
+	if err := s.ended(stands); err != nil {
+		return nil, err
+	}
+	return nil, errGivenUp
+}
+
+// takeOver returns the row after a resumption, or as it stands when it is
+// refused.
+func (s *Store) takeOver(ctx context.Context, from *Claim, nonce string) (stands row, err error) {
+	now := s.cfg.Now()
+	in := s.updateInput(from.Key, resumeUpdate, held, s.names.resume)
+	in.ExpressionAttributeValues = from.values()
+	in.ExpressionAttributeValues[":new"] = item.S(nonce)
+	in.ExpressionAttributeValues[":one"] = item.N(1)
+	in.ExpressionAttributeValues[":lease"] = item.N(now.Add(from.span).UnixMilli())
+	in.ReturnValues = types.ReturnValueAllNew
+	var written ddb.Item
+	err = ddb.Retry(ctx, func() error {
+		out, err := s.api.UpdateItem(ctx, in)
+		if err == nil {
+			written = out.Attributes
+		}
+		return err
+	})
+	stands, refused, err := s.refusedBy("Resume", err)
+	if err != nil || refused {
+		return stands, err
+	}
+	stands, err = s.decode(written)
+	return stands, s.wrap("Resume", err)
+}
+
+// forsake fails what a resumption may have taken whose context ended before the
+// answer came. It is best effort, as abandon is.
+func (s *Store) forsake(ctx context.Context, from *Claim, nonce string) {
+	text := truncate(context.Cause(ctx).Error(), maxError)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
+	defer cancel()
+	in := s.updateInput(from.Key, failUpdate, unheard, s.names.forsake)
+	in.ExpressionAttributeValues = ddb.Item{
+		":me":      item.S(nonce),
+		":claimed": item.S(string(Claimed)),
+		":failed":  item.S(string(Failed)),
+		":error":   item.S(text),
+		":expires": item.N(expiresAt(s.cfg.Now(), from.life)),
+	}
+	_, _, _ = s.change(ctx, "Resume", in)
+}

@@ -1,0 +1,374 @@
+package ledger_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// mustResume takes a claim over.
+func mustResume(t *testing.T, store *ledger.Store, token string) *ledger.Claim {
+	t.Helper()
+	c, err := store.Resume(t.Context(), token)
+	must(t, err)
+	return c
+}
+
+// Another process goes on with the claim, by its own terms and a higher fence,
+// and the first has lost it.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	for lost, effect := range losses {
+		b := newBench(t)
+		here, there := b.store(t, ledger.Config{}), b.store(t, ledger.Config{Lease: time.Second, Retention: time.Hour, MaxAttempts: 1})
+		req := order
+		req.Lease, req.Retention = time.Hour, 30*24*time.Hour
+		first := mustClaim(t, here, req)
+		b.clock.Add(59 * time.Minute)
+		token := first.Token()
+		b.db.Inject(dynamotest.Fault{Do: effect, Op: "UpdateItem", Nth: 1})
+		second := mustResume(t, there, token)
+		if second.Key != order.Key || second.Fence != first.Fence+1 || second.Attempt != 1 || !second.LeaseUntil().Equal(b.clock.Now().Add(time.Hour)) {
+			t.Errorf("lost %s: %+v", lost, second)
+		}
+		row := b.row(t, order.Key)
+		if got, want := number(t, row, "expiresAt"), b.clock.Now().Add(req.Retention+ledger.Grace).Unix(); got != want {
+			t.Errorf("expires %d s from when it must", got-want)
+		}
+		if attempts := number(t, row, "attempts"); attempts != 1 {
+			t.Errorf("%d attempts", attempts)
+		}
+		wantErr(t, "Renew by the first", first.Renew(t.Context()), ledger.ErrLeaseLost)
+		wantErr(t, "Complete by the first", first.Complete(t.Context(), "first"), ledger.ErrLeaseLost)
+		wantErr(t, "Release by the first", first.Release(t.Context()), ledger.ErrLeaseLost)
+		_, err := there.Resume(t.Context(), token)
+		wantErr(t, "the token once more", err, ledger.ErrLeaseLost)
+		wantBusy(t, here, order, time.Hour+10*time.Second)
+		must(t, second.Renew(t.Context()))
+		must(t, second.Complete(t.Context(), "second"))
+		wantDone(t, here, order, `"second"`)
+		_, err = there.Resume(t.Context(), token)
+		wantErr(t, "the token after the completion", err, ledger.ErrLeaseLost)
+		if _, err = there.Resume(t.Context(), second.Token()); !isDone(err) {
+			t.Errorf("a token of what is completed: %v", err)
+		}
+	}
+}
+
+func TestResumedRow(t *testing.T) {
+	t.Parallel()
+	b, store := goldenBench(t)
+	mustResume(t, store, mustClaim(t, store, order).Token())
+	golden.Want(t, b.client, b.table, "testdata/resumed.json", "pk")
+}
+
+// A claim goes from hand to hand, each time by a new token.
+func TestResumeFromHandToHand(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	first := mustClaim(t, store, order)
+	c := first
+	for range 5 {
+		b.clock.Add(50 * time.Second)
+		c = mustResume(t, store, c.Token())
+	}
+	if c.Fence != first.Fence+5 || c.Attempt != 1 {
+		t.Errorf("fence %d after %d, attempt %d", c.Fence, first.Fence, c.Attempt)
+	}
+	must(t, c.Release(t.Context()))
+	if next := mustClaim(t, store, order); next.Attempt != 1 || next.Fence <= c.Fence {
+		t.Errorf("attempt %d, fence %d", next.Attempt, next.Fence)
+	}
+}
+
+// A lapsed claim is resumed as it is renewed: until another has the key.
+func TestResumeAfterTheLease(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	token := mustClaim(t, store, order).Token()
+	b.clock.Add(time.Hour)
+	token = mustResume(t, store, token).Token()
+	b.clock.Add(time.Hour)
+	heir := mustClaim(t, store, order)
+	_, err := store.Resume(t.Context(), token)
+	wantErr(t, "Resume of what another claimed", err, ledger.ErrLeaseLost)
+	must(t, heir.Complete(t.Context(), "heir"))
+}
+
+// What became of the claim is what Resume answers.
+func TestResumeOfWhatHasEnded(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		end  func(*testing.T, *bench, *ledger.Claim)
+		want func(error) bool
+	}{
+		"completed":     {func(t *testing.T, _ *bench, c *ledger.Claim) { must(t, c.Complete(t.Context(), 1)) }, isDone},
+		"refused":       {func(t *testing.T, _ *bench, c *ledger.Claim) { must(t, c.Fail(t.Context(), ledger.Permanent(errCut))) }, isPermanent},
+		"failed":        {func(t *testing.T, _ *bench, c *ledger.Claim) { must(t, c.Fail(t.Context(), errCut)) }, isLost},
+		"released":      {func(t *testing.T, _ *bench, c *ledger.Claim) { must(t, c.Release(t.Context())) }, isLost},
+		"deleted":       {func(t *testing.T, b *bench, c *ledger.Claim) { b.remove(t, c.Key) }, isLost},
+		"another fence": {func(t *testing.T, b *bench, c *ledger.Claim) { b.refence(t, c.Key) }, isLost},
+		"unreadable": {func(t *testing.T, b *bench, c *ledger.Claim) {
+			row := b.row(t, c.Key)
+			row["state"] = item.S("paused")
+			b.put(t, row)
+		}, isTrouble},
+	} {
+		b := newBench(t)
+		store := b.store(t, ledger.Config{})
+		c := mustClaim(t, store, order)
+		tc.end(t, b, c)
+		if got, err := store.Resume(t.Context(), c.Token()); got != nil || !tc.want(err) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}
+
+func isLost(err error) bool { return errors.Is(err, ledger.ErrLeaseLost) }
+
+// refence gives the row a higher fence, as a late duplicate of a claim's request
+// may: of the same nonce, and held by nobody.
+func (b *bench) refence(t *testing.T, key string) {
+	t.Helper()
+	row := b.row(t, key)
+	row["fence"] = item.N(number(t, row, "fence") + 1)
+	b.put(t, row)
+}
+
+// Of many who resume one token one has the claim.
+func TestOneResumesAmongMany(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	token := mustClaim(t, store, order).Token()
+	claims := make([]*ledger.Claim, 8)
+	var wg sync.WaitGroup
+	for i := range claims {
+		wg.Go(func() {
+			c, err := store.Resume(t.Context(), token)
+			if err != nil && !isLost(err) {
+				t.Error(err)
+			}
+			claims[i] = c
+		})
+	}
+	wg.Wait()
+	holders := 0
+	for _, c := range claims {
+		if c != nil {
+			holders++
+			must(t, c.Complete(t.Context(), 1))
+		}
+	}
+	if holders != 1 {
+		t.Errorf("%d holders", holders)
+	}
+}
+
+// A duplicate of a Resume that arrives late takes nothing from whoever holds the
+// key then, and opens nothing that has ended.
+func TestALateResume(t *testing.T) {
+	t.Parallel()
+	for name, next := range map[string]func(*ledger.Claim) error{
+		"held":     func(*ledger.Claim) error { return nil },
+		"resumed":  func(c *ledger.Claim) error { return nil },
+		"released": func(c *ledger.Claim) error { return c.Release(t.Context()) },
+		"done":     func(c *ledger.Claim) error { return c.Complete(t.Context(), 1) },
+	} {
+		b := newBench(t)
+		r := &tape{API: b.client}
+		store, err := ledger.New(r, b.table, &ledger.Config{Now: b.clock.Now})
+		must(t, err)
+		c := mustResume(t, store, mustClaim(t, store, order).Token())
+		late := r.last()
+		if name == "resumed" {
+			c = mustResume(t, store, c.Token())
+		}
+		must(t, next(c))
+		if err := r.deliver(t.Context(), late); err == nil {
+			t.Errorf("%s: the late duplicate took effect", name)
+		}
+	}
+}
+
+// sealed is a token of any bytes whose checksum is right.
+func sealed(raw string) string {
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32([]byte(raw), crc32.ChecksumIEEE([]byte(raw))))
+}
+
+func TestTextThatIsNotAToken(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	good := mustClaim(t, b.store(t, ledger.Config{}), order).Token()
+	store, err := ledger.New(recordtest.Silent(t), "ledger", nil)
+	must(t, err)
+	varints := func(values ...int64) string {
+		raw := []byte{1}
+		for _, v := range values {
+			raw = binary.AppendVarint(raw, v)
+		}
+		return string(raw)
+	}
+	day, minute := int64(24*time.Hour), int64(time.Minute)
+	for name, text := range map[string]string{
+		"empty":               "",
+		"not base64":          "!!!!!!!!!!!!",
+		"padded":              good + "==",
+		"a checksum only":     sealed(""),
+		"cut":                 good[:len(good)-4],
+		"changed":             good[:8] + "x" + good[9:],
+		"of a later version":  sealed("\x02" + varints(1, minute, day)[1:] + "\x01nk"),
+		"a version only":      sealed("\x01"),
+		"no nonce":            sealed(varints(1, minute, day)),
+		"half a nonce":        sealed(varints(1, minute, day) + "\x05abc"),
+		"an endless nonce":    sealed(varints(1, minute, day) + "\xff" + strings.Repeat("n", 200)),
+		"no key":              sealed(varints(1, minute, day) + "\x01n"),
+		"a key beyond bounds": sealed(varints(1, minute, day) + "\x01n" + strings.Repeat("k", 2049)),
+		"a key of no text":    sealed(varints(1, minute, day) + "\x01n\xff"),
+		"no end of a number":  sealed("\x01" + strings.Repeat("\xff", 20)),
+		"no lease":            sealed(varints(1, 0, day) + "\x01nk"),
+		"an endless lease":    sealed(varints(1, day, day) + "\x01nk"),
+		"a life of before":    sealed(varints(1, minute, -day) + "\x01nk"),
+		"too long":            strings.Repeat("A", 5000),
+	} {
+		c, err := store.Resume(t.Context(), text)
+		if recordtest.WantBad(t, err, "ledger", "token", name); c != nil {
+			t.Errorf("%s: a claim came back with the error", name)
+		}
+	}
+}
+
+// Law: no text makes Resume do anything but answer or refuse, and a token that is
+// not one sends nothing.
+func FuzzToken(f *testing.F) {
+	f.Add("")
+	f.Add(sealed("\x01\x02\x80\xe0\xba\x84\xbf\x03\x80\x80\xfe\xdd\xad\x9c\x11\x01nk"))
+	store, err := ledger.New(recordtest.Down(errCut), "ledger", nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := store.Resume(t.Context(), text)
+		var bad *event.InputError
+		if c != nil || !errors.Is(err, errCut) && !errors.As(err, &bad) {
+			t.Errorf("Resume(%q) = %v, %v", text, c, err)
+		}
+	})
+}
+
+// Keys of every length and any text come back from a token.
+func TestTokensOfAnyKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	for _, key := range []string{"k", "å:%:\x00:日本", strings.Repeat("k", 2048)} {
+		c := mustResume(t, store, mustClaim(t, store, ledger.Request{Key: key}).Token())
+		if c.Key != key {
+			t.Errorf("key %q came back as %q", key, c.Key)
+		}
+		must(t, c.Complete(t.Context(), 1))
+	}
+}
+
+// The context ends as the claim is taken over: nobody has it in hand, so it is
+// given up, and the attempt counts. Where it was not taken the token still serves.
+func TestAResumeThatItsCallerLeft(t *testing.T) {
+	t.Parallel()
+	for name, underWay := range map[string]bool{"taken": false, "under way": true} {
+		b := newBench(t)
+		plain := b.store(t, ledger.Config{})
+		first := mustClaim(t, plain, order)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		q := &quitter{API: b.client, at: 1, underWay: underWay, quit: func() { cancel(errDeploy) }}
+		store, err := ledger.New(q, b.table, &ledger.Config{Now: b.clock.Now})
+		must(t, err)
+		_, err = store.Resume(ctx, first.Token())
+		wantErr(t, name, err, context.Canceled)
+		if len(q.sent) != 2 {
+			t.Errorf("%s: %d requests", name, len(q.sent))
+		}
+		r := mustGet(t, plain, order.Key)
+		if underWay {
+			mustResume(t, plain, first.Token())
+			continue
+		}
+		if r.State != ledger.Failed || r.Attempts != 1 || r.LastError != errDeploy.Error() || !r.Lease.IsZero() {
+			t.Errorf("record: %+v", r)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b := newBench(t)
+	token := mustClaim(t, b.store(t, ledger.Config{}), order).Token()
+	silent, err := ledger.New(recordtest.Silent(t), b.table, nil)
+	must(t, err)
+	_, err = silent.Resume(ctx, token)
+	wantErr(t, "under a context that has ended", err, context.Canceled)
+}
+
+// The answer comes, and the context has ended just then.
+func TestAResumeAnsweredAsItsContextEnds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	plain := b.store(t, ledger.Config{})
+	token := mustClaim(t, plain, order).Token()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	store, err := ledger.New(&between{API: b.client, steps: []func(){func() { cancel(errDeploy) }}}, b.table, &ledger.Config{Now: b.clock.Now})
+	must(t, err)
+	c, err := store.Resume(ctx, token)
+	if wantErr(t, "Resume", err, context.Canceled); c != nil {
+		t.Error("a claim came back with the error")
+	}
+	if r := mustGet(t, plain, order.Key); r.State != ledger.Failed {
+		t.Errorf("record: %+v", r)
+	}
+}
+
+// When DynamoDB does not answer, Resume stays a second after its context.
+func TestALeftResumeDoesNotHang(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLine(t)
+		token := mustClaim(t, store, order).Token()
+		l.cutBy(hang)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		_, err := store.Resume(ctx, token)
+		if got := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || got != time.Minute+time.Second {
+			t.Errorf("Resume: %v after %v", err, got)
+		}
+	})
+}
+
+// A token that is made and taken inside Do ends the work's context.
+func TestResumeUnderDo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, store := newLine(t)
+		_, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (int, error) {
+			heir := mustResume(t, store, c.Token())
+			<-ctx.Done()
+			must(t, heir.Complete(t.Context(), 2))
+			return 1, nil
+		})
+		wantErr(t, "Do", err, ledger.ErrLeaseLost)
+		wantDone(t, store, order, "2")
+	})
+}
