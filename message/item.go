@@ -56,13 +56,13 @@ func (s *Store) encode(m Message, createdAt time.Time) ddb.Item {
 
 // expiry is the TTL of what was said at the given time, in whole seconds.
 func (s *Store) expiry(at time.Time) time.Time {
-	return at.Add(s.cfg.Retention).Truncate(time.Second)
+	return s.cfg.retention().Expiry(at)
 }
 
 // tooOld reports whether what was said at the given time may have expired by
 // any clock.
 func (s *Store) tooOld(at, now time.Time) bool {
-	return s.cfg.Retention > 0 && !now.Before(s.expiry(at).Add(-s.cfg.MaxSkew))
+	return s.cfg.retention().TooOld(at, now)
 }
 
 // decode reads a row, also one of the older system: with seconds in its

@@ -9,6 +9,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -51,9 +52,6 @@ const (
 	// String holds any.
 	String ActorType = actor.String
 )
-
-// mostSkew bounds Config.MaxSkew.
-const mostSkew = 24 * time.Hour
 
 // Config of a Store. The zero Config works.
 type Config struct {
@@ -141,6 +139,10 @@ func (c *Config) fill() {
 	}
 }
 
+func (c *Config) retention() item.Retention {
+	return item.Retention{For: c.Retention, MaxSkew: c.MaxSkew}
+}
+
 func (c *Config) validate() error {
 	names := map[string]bool{attrText: true, attrTimestamp: true, attrRaw: true, attrCreatedAt: true, attrTTL: true}
 	for _, attr := range []struct{ field, name string }{
@@ -157,11 +159,8 @@ func (c *Config) validate() error {
 	if err := actor.CheckType(pkg, c.ActorType); err != nil {
 		return err
 	}
-	if c.MaxSkew < 0 || c.MaxSkew > mostSkew {
-		return event.BadInput(pkg, "Config.MaxSkew", "must not be negative, and at most a day")
-	}
-	if c.Retention != 0 && c.Retention <= c.MaxSkew {
-		return event.BadInput(pkg, "Config.Retention", "must be longer than MaxSkew, or 0 to keep for ever")
+	if err := c.retention().Check(pkg); err != nil {
+		return err
 	}
 	return check.Index(pkg, "Config.ActorIndexName", c.ActorIndexName)
 }
