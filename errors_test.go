@@ -137,11 +137,20 @@ func activityCalls(s *activity.Store, ev event.Event) methods {
 	a := activity.Activity{Scope: home, Actor: anna, Name: wash, Event: ev}
 	var r activity.Range
 	return methods{
-		"Record":     func(ctx context.Context) error { return failure(s.Record(ctx, a)) },
-		"RecordAll":  func(ctx context.Context) error { return failure(s.RecordAll(ctx, []activity.Activity{a})) },
-		"RecordMany": func(ctx context.Context) error { return failure(s.RecordMany(ctx, []activity.Activity{a})) },
-		"Delete":     func(ctx context.Context) error { return s.Delete(ctx, home, ev) },
-		"OfEvent":    func(ctx context.Context) error { return failure(s.OfEvent(ctx, home, ev)) },
+		"Record":      func(ctx context.Context) error { return failure(s.Record(ctx, a)) },
+		"RecordAll":   func(ctx context.Context) error { return failure(s.RecordAll(ctx, []activity.Activity{a})) },
+		"RecordMany":  func(ctx context.Context) error { return failure(s.RecordMany(ctx, []activity.Activity{a})) },
+		"Delete":      func(ctx context.Context) error { return s.Delete(ctx, home, ev) },
+		"DeleteEvent": func(ctx context.Context) error { return s.DeleteEvent(ctx, home, ev) },
+		"Retract": func(ctx context.Context) error {
+			return failure(s.Retract(ctx, activity.Retract{Scope: home, Event: ev}))
+		},
+		"Erase":      func(ctx context.Context) error { return failure(s.Erase(ctx, home)) },
+		"EraseActor": func(ctx context.Context) error { return failure(s.EraseActor(ctx, anna)) },
+		"Tally": func(ctx context.Context) error {
+			return failure(s.Tally(ctx, activity.Filter{Scope: home}))
+		},
+		"OfEvent": func(ctx context.Context) error { return failure(s.OfEvent(ctx, home, ev)) },
 		"Count": func(ctx context.Context) error {
 			return failure(s.Count(ctx, activity.Filter{Scope: home, Name: wash}))
 		},
@@ -242,6 +251,9 @@ func memoryCalls(m *memory.Memory) methods {
 		},
 		"ThisWeek": func(ctx context.Context) error {
 			return failure(m.ThisWeek(ctx, memory.ThisWeek{Scope: home, Name: wash, Of: noon}))
+		},
+		"TallyWeek": func(ctx context.Context) error {
+			return failure(m.TallyWeek(ctx, memory.TallyWeek{Scope: home, Of: noon}))
 		},
 	}
 }

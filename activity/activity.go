@@ -9,6 +9,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -21,6 +22,7 @@ type API interface {
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
 var _ API = (*dynamodb.Client)(nil)
@@ -37,7 +39,12 @@ type Activity struct {
 	// whose time need not be At.
 	Event event.Event
 
-	Name       string // what was done, in its canonical form: "diskning"
+	// Name is what was done, in its canonical form: "diskning". It is stored,
+	// and searched for, in Unicode's form NFC, so that two spellings which look
+	// the same are one name. A row of an older writer in another form keeps it:
+	// walks by name do not find that row.
+	Name string
+
 	Kind       string // the class of it: "chore", "recovery"
 	Seq        int64  // the message it was said in; 0 if there is none
 	Effort     float64
@@ -85,13 +92,39 @@ type Config struct {
 	// Concurrency is how many requests RecordMany has under way at most.
 	// Defaults to 8.
 	Concurrency int
+
+	// Retention is how long an activity is kept after it happened. Defaults to
+	// for ever, without a TTL. When it is made longer, those that the shorter
+	// one has let go are taken for new if they come again.
+	Retention time.Duration
+
+	// MaxSkew is how far the clocks of two callers may differ, plus the longest
+	// a call may take. With a Retention, activities are refused with
+	// [event.ErrTooOld] that much before they expire. Defaults to 5 minutes; at
+	// most a day and less than the Retention.
+	MaxSkew time.Duration
+
+	// OnUnreadable is told of each row that a walk, a Page, Count or Tally
+	// cannot read, and they go on without it: to count them, or to log which
+	// they are. It must be safe for concurrent use. Without it such a row ends
+	// them with an error. [Store.OfEvent] and all that writes give the error
+	// either way.
+	OnUnreadable func(Unreadable)
+}
+
+// Unreadable is a row that is not an activity's: something other than this
+// package wrote it.
+type Unreadable struct {
+	Scope, ID string // its key, so that it can be found; it may be personal data
+	Err       error  // what is wrong with it
 }
 
 // Store is a log of activities in one table. It is safe for concurrent use.
 type Store struct {
-	api   API
-	table string
-	cfg   Config
+	api       API
+	table     string
+	cfg       Config
+	retention item.Retention
 }
 
 // New returns a Store on the given table. A nil Config works. The table need
@@ -111,12 +144,19 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
+	s.retention = item.Retention{For: s.cfg.Retention, MaxSkew: s.cfg.MaxSkew}
+	if err := s.retention.Check(pkg); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
 func (c *Config) fill() {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.MaxSkew == 0 {
+		c.MaxSkew = 5 * time.Minute
 	}
 	for _, name := range []struct {
 		given    *string
@@ -181,11 +221,12 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// Table returns the definition of the table: [schema.Create] creates it.
+// Table returns the definition of the table: [schema.Create] creates it. With a
+// Retention activities expire by TTL.
 func (s *Store) Table() schema.Table {
 	who := actor.Attribute(s.cfg.ActorType, s.cfg.ActorAttr)
 	scope := schema.String(s.cfg.ScopeAttr)
-	return schema.Table{
+	table := schema.Table{
 		Name: s.table,
 		Key:  schema.Key{Partition: scope, Sort: schema.String(attrID)},
 		Indexes: []schema.Index{
@@ -194,4 +235,8 @@ func (s *Store) Table() schema.Table {
 			{Name: s.cfg.ActorAndNameIndexName, Key: schema.Key{Partition: schema.String(attrScopeActor), Sort: schema.String(attrNameTime)}},
 		},
 	}
+	if s.retention.Limited() {
+		table.TTL = attrTTL
+	}
+	return table
 }

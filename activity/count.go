@@ -2,6 +2,7 @@ package activity
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,21 +19,37 @@ type Filter struct {
 	Consistent bool      // as in Range: for a Scope alone
 }
 
-// countProjection names the attributes that Count needs.
-const countProjection = "#id, #time, #name, #nameTime"
+// What Count and Tally need of the rows, and their keys, for OnUnreadable.
+const (
+	countProjection = "#scope, #id, #time, #name, #nameTime, #ttl, #retractedAt"
+	tallyProjection = countProjection + ", #actor, #kind"
+)
 
-var countNames = map[string]string{"#id": attrID, "#time": attrTimestamp, "#name": attrName, "#nameTime": attrNameTime}
+// projected returns the names of a projection's attributes.
+func (s *Store) projected(projection string) map[string]string {
+	all := map[string]string{
+		"#scope": s.cfg.ScopeAttr, "#id": attrID, "#time": attrTimestamp, "#name": attrName, "#nameTime": attrNameTime,
+		"#ttl": attrTTL, "#retractedAt": attrRetractedAt, "#actor": s.cfg.ActorAttr, "#kind": attrKind,
+	}
+	names := map[string]string{}
+	for alias := range strings.SplitSeq(projection, ", ") {
+		names[alias] = all[alias]
+	}
+	return names
+}
 
 // Count returns how many activities there are. It follows all pages and counts
 // what the walk of the same name yields, no row more: [Store.InScope],
 // [Store.ByActor], [Store.ByName], [Store.ByActorAndName] say what of an older
 // system's rows they miss.
 //
+// A row that no walk could read for what Count does not look at is counted.
+//
 // Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB begun of the rows counted
 // and 1 request for each MB. Consistent doubles the units. Activities outside
-// the question cost nothing, but for rows of an older system that its walk
-// would skip: of names that only look alike up to a page of 1 MB is read
-// before they are skipped.
+// the question cost nothing, but for rows that its walk would skip: tombstones,
+// expired rows, and those of an older system; of names that only look alike up
+// to a page of 1 MB is read before they are skipped.
 func (s *Store) Count(ctx context.Context, f Filter) (int, error) {
 	q, err := s.filtered(f)
 	if err != nil {

@@ -28,13 +28,21 @@
 //	activityTimestamp  S  enc(activity)#1774252800000, always 13 digits
 //	chatUser           S  enc(chatId)#enc(userId)
 //	createdAt          S  when it was first recorded
+//	ttl                N  with a Retention: the event's time and that, Unix seconds
 //
 //	userId-timestamp-index     (userId, timestamp)            ByActor
 //	chatId-activity-index      (chatId, activityTimestamp)    ByName
 //	chatUser-activity-index    (chatUser, activityTimestamp)  ByActorAndName
 //
+// What was retracted leaves a tombstone, which is in no index:
+//
+//	chatId, activityId    as above
+//	retractedAt        S  when it was taken back
+//	ttl                N  as above
+//
 // enc percent-encodes '#' and '%', so that two different keys never collide and
-// "disk" never matches "diskning" or "disk#2". The indexes project ALL.
+// "disk" never matches "diskning" or "disk#2". The indexes project ALL. Names
+// are stored, and searched for, in Unicode's form NFC.
 //
 // # Guarantees
 //
@@ -46,18 +54,28 @@
 //   - Every write is safe to repeat. After a lost reply it answers Duplicate
 //     where it would have answered Created (the SDK's own retry of a
 //     transaction still answers Created): the state is the same. RecordAll
-//     beside rows of another N answers [*ConflictError] instead.
+//     beside rows of another N answers [*ConflictError] instead. A deletion
+//     answers [ErrNotFound] where it would have answered nothing.
+//   - What was retracted is not recorded again: [Store.Retract] leaves a
+//     tombstone that answers [ErrRetracted] to every later delivery, also to
+//     the first if that comes after the retraction.
+//   - The row of Nth(1) guards the set of its event: [Store.Delete] leaves it
+//     while others stand, and [Store.DeleteEvent] removes all or none.
+//   - With a [Config].Retention what may have expired is refused with
+//     [event.ErrTooOld], never recorded anew, unless a later program makes the
+//     Retention longer. Rows past their ttl are not returned and refuse nothing,
+//     deleted or not.
 //   - A walk yields each activity once, in order, ties too, and nothing outside
 //     its Range. It pays for what it yields and its page, never for the rest of
-//     the history. Rows of an older system that it must skip are paid for, and
-//     each walk says which they are.
+//     the history. Rows that it must skip are paid for: those of an older
+//     system, and each walk says which they are; those that have expired and
+//     are not deleted yet; in InScope the tombstones.
 //   - A cursor cannot be made to leave the scope or the actor of its query.
 //
 // What is outside: [Store.Record] of single activities under several N of one
-// event guards each by itself, not the set. [Store.Delete] leaves no trace: a
-// late redelivery of the event is Created again, and once the row of Nth(1) is
-// deleted any set of the event is, beside what else still stands of it, and a
-// [*ConflictError] when it is repeated.
+// event guards each by itself, not the set. [Store.Delete], [Store.DeleteEvent]
+// and [Store.Erase] leave no trace: a late redelivery of the event is Created
+// again.
 //
 // # Prices
 //
@@ -67,12 +85,18 @@
 //	RecordAll of one     1 request   4 WCU   (a duplicate 2 requests, 1 WCU, 1 RCU)
 //	RecordAll of n       1 request  5n WCU   (a duplicate 2 requests, 2n WCU, 1 RCU)
 //	RecordMany of n      n requests 4n WCU
+//	RecordItems of n     no request 5n WCU  in the caller's transaction
+//	Retract              1 request   4 WCU
 //	OfEvent              1 request   1 RCU
 //	a walk, first page   1 request   0.5 RCU (4 rows; the next have 16, 64, …)
 //	a walk with a Limit  1 request   0.5 RCU for each 4 KB of its rows
 //	a Page               1 request   0.5 RCU for each 4 KB
-//	Count                1 request   0.5 RCU for each 4 KB
-//	Delete               1 request   4 WCU
+//	Count, Tally         1 request   0.5 RCU for each 4 KB
+//	Delete of Nth(1)     2 requests  1 RCU, 4 WCU
+//	Delete of another    1 request   4 WCU
+//	DeleteEvent          2 requests  1 RCU, 4 WCU (of n rows 5n WCU)
+//	Erase                1 request   1 RCU for each 4 KB, and 4 WCU for each row
+//	EraseActor           1 request   0.5 RCU for each 4 KB, and 4 WCU for each row
 //
 // Each 1 MB read is another request. A typical row has 250 bytes, so a unit of
 // an eventually consistent read is some 30 activities.
@@ -80,6 +104,6 @@
 // # IAM actions
 //
 // dynamodb:PutItem, dynamodb:Query, dynamodb:DeleteItem on the table (a
-// transaction of puts is granted by PutItem), and dynamodb:Query on its
-// indexes.
+// transaction of puts is granted by PutItem, one of deletions by DeleteItem), and
+// dynamodb:Query on its indexes. To erase, dynamodb:BatchWriteItem on the table.
 package activity

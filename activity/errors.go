@@ -7,8 +7,21 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// ErrNotFound is returned by Delete when no such activity stood there.
+// ErrNotFound is returned by Delete, DeleteEvent and Retract when no such
+// activity stood there.
 var ErrNotFound = errors.New("activity: not found")
+
+// ErrRetracted is an answer, not trouble: the activity was taken back by
+// Retract, so it is not recorded again. Trying again gives the same answer.
+var ErrRetracted = errors.New("activity: retracted")
+
+// ErrOthersStand is returned by Delete of the activity under the event itself,
+// Nth(1), while others of the event stand: its row guards them. DeleteEvent
+// removes them all.
+var ErrOthersStand = errors.New("activity: others of the event stand, which its first guards: DeleteEvent removes them all")
+
+// errChanged ends a deletion that met other rows each time it looked.
+var errChanged = errors.New("the rows were written anew meanwhile: try again")
 
 // ConflictError is returned by Record and RecordAll when the event has
 // recorded something else: another classification of the same message, say.

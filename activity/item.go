@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/actor"
@@ -26,10 +27,14 @@ const (
 	attrNameTime   = "activityTimestamp"
 	attrScopeActor = "chatUser"
 	attrCreatedAt  = "createdAt"
+
+	attrTTL         = "ttl"
+	attrRetractedAt = "retractedAt" // of a tombstone, beside its key
 )
 
 var fixed = []string{
 	attrID, attrTimestamp, attrKind, attrName, attrEffort, attrConfidence, attrNameTime, attrScopeActor, attrCreatedAt,
+	attrTTL, attrRetractedAt,
 }
 
 // The times an activity can have, in Unix milliseconds: a smaller one would be
@@ -90,8 +95,36 @@ func (s *Store) checkActor(id string) error { return actor.CheckID(pkg, s.cfg.Ac
 // actorKey is the actor in the type that the table's index has.
 func (s *Store) actorKey(id string) types.AttributeValue { return actor.Value(s.cfg.ActorType, id) }
 
+// canonical is the form of a name that is stored and searched for.
+func canonical(name string) string { return norm.NFC.String(name) }
+
+// key is the key of the event's row.
+func (s *Store) key(scope string, ev event.Event) ddb.Item {
+	return ddb.Item{s.cfg.ScopeAttr: item.S(scope), attrID: item.S(ev.String())}
+}
+
+// tombstone is what stands in place of a retracted activity. It has no
+// attributes of the indexes, and is in none.
+func (s *Store) tombstone(scope string, ev event.Event, now time.Time) ddb.Item {
+	it := s.key(scope, ev)
+	it[attrRetractedAt] = item.Time(now)
+	if s.retention.Limited() {
+		it[attrTTL] = item.N(s.retention.Expiry(ev.Time()).Unix())
+	}
+	return it
+}
+
+// retracted reports whether the row is a tombstone.
+func retracted(row ddb.Item) bool { return item.Has(row, attrRetractedAt) }
+
+// expired reports whether the row is as good as deleted.
+func (s *Store) expired(row ddb.Item) bool {
+	return item.Has(row, attrTTL) && item.Expired(row, attrTTL, s.cfg.Now())
+}
+
 // encode checks the activity and returns its row.
 func (s *Store) encode(a Activity) (ddb.Item, error) {
+	a.Name = canonical(a.Name)
 	if err := s.check(a); err != nil {
 		return nil, err
 	}
@@ -116,6 +149,9 @@ func (s *Store) encode(a Activity) (ddb.Item, error) {
 	}
 	if a.Seq != 0 {
 		it[s.cfg.SeqAttr] = item.N(a.Seq)
+	}
+	if s.retention.Limited() {
+		it[attrTTL] = item.N(s.retention.Expiry(a.Event.Time()).Unix())
 	}
 	return it, item.CheckSize(pkg, "ActorName and Kind", it)
 }
@@ -156,10 +192,15 @@ func (s *Store) decode(it ddb.Item) (Activity, error) {
 	return a, nil
 }
 
-func (s *Store) decodeAll(method string, items []ddb.Item) ([]Activity, error) {
+// standing reads those of the rows that are activities: neither retracted nor
+// expired.
+func (s *Store) standing(method string, rows []ddb.Item) ([]Activity, error) {
 	var all []Activity
-	for _, it := range items {
-		a, err := s.decode(it)
+	for _, row := range rows {
+		if retracted(row) || s.expired(row) {
+			continue
+		}
+		a, err := s.decode(row)
 		if err != nil {
 			return nil, s.wrap(method, err)
 		}
@@ -169,9 +210,10 @@ func (s *Store) decodeAll(method string, items []ddb.Item) ([]Activity, error) {
 }
 
 // same reports whether both record the same. When a row was written is not
-// part of what it records.
+// part of what it records, nor which form of Unicode its name has.
 func same(a, b Activity) bool {
 	a.At, a.CreatedAt = b.At, b.CreatedAt
+	a.Name, b.Name = canonical(a.Name), canonical(b.Name)
 	return a == b
 }
 

@@ -12,14 +12,17 @@ import (
 // bounds it misses those whose id was made at another time than theirs: later,
 // when the message was processed, or in January 1970, from seconds.
 //
+// What was retracted, and what has expired, is not yielded: no walk does.
+//
 // Price: 1 request, 0.5 RCU. For up to 3 activities, or 4 with that Limit.
 // Beyond, 0.5 RCU for each 4 KB begun of a page. The pages have 4, 16, 64 rows
 // and so on, each four times the one before, so that an early break has paid
 // for few; with a Limit there is one of its size, at least 4. None is larger
-// than 1 MB. Consistent doubles the units. Where rows of an older system are
-// skipped (with bounds those whose time lies outside, though their id does
-// not), they are paid for, and a Limit is filled by further pages: of what it
-// lacks, and as many rows again as were skipped.
+// than 1 MB. Consistent doubles the units. Rows that are skipped are paid for:
+// tombstones of what was retracted, rows that have expired and are not deleted
+// yet, and with bounds those of an older system whose time lies outside, though
+// their id does not. A Limit is then filled by further pages: of what it lacks,
+// and as many rows again as were skipped.
 func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Activity, error] {
 	q, err := s.inScope(scope, r)
 	return s.each(ctx, q, err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
 )
 
 // logged is a row as the model knows it: what it says and which indexes have
@@ -29,6 +30,7 @@ type logged struct {
 	named   bool // has an activityTimestamp, so the name's index has it
 	raw     bool // and its name stands there as it is
 	both    bool // has a chatUser too
+	hidden  bool // was retracted, or has expired
 }
 
 // question is one walk in words.
@@ -45,9 +47,14 @@ func (q question) holds(at time.Time) bool {
 	return (q.from.IsZero() || !at.Before(q.from)) && (q.to.IsZero() || at.Before(q.to))
 }
 
-// candidate reports whether the row lies where the question looks, and
-// answer whether it is part of the answer, as the docs of the walks say.
+// judge reports whether the row lies where the question looks, and whether it is
+// part of the answer, as the docs of the walks say.
 func (q question) judge(l logged) (candidate, answer bool) {
+	candidate, answer = q.meets(l)
+	return candidate, answer && !l.hidden
+}
+
+func (q question) meets(l logged) (candidate, answer bool) {
 	special := l.raw && strings.ContainsAny(l.Name, "#%")
 	switch q.way {
 	case "InScope":
@@ -136,6 +143,14 @@ func anyRow(t *testing.T, r *rand.Rand, acts *activity.Store, scopes, actors []s
 		if err != nil {
 			t.Fatal(err)
 		}
+		switch r.IntN(8) {
+		case 0: // it leaves a tombstone
+			l.hidden, l.timed, l.named, l.both = true, false, false, false
+			row = map[string]types.AttributeValue{"chatId": row["chatId"], "activityId": row["activityId"], "retractedAt": row["createdAt"]}
+		case 1: // it was to be gone
+			l.hidden = true
+			row["ttl"] = item.N(at.Unix())
+		}
 		return l, row
 	}
 	if l.seconds = r.IntN(3) == 0; l.seconds {
@@ -154,6 +169,7 @@ func anyRow(t *testing.T, r *rand.Rand, acts *activity.Store, scopes, actors []s
 			delete(row, attr)
 		}
 	}
+	l.Kind = item.Text(row, "type")
 	switch r.IntN(6) {
 	case 0:
 		delete(row, "activityTimestamp")
@@ -289,9 +305,25 @@ func (q question) check(t *testing.T, r *rand.Rand, acts *activity.Store, api *p
 		within(t, "rows for the last", sum(api.read), 4*(m.alike+1)+2*m.through)
 		within(t, "requests for the last", len(api.read), m.alike+1+bits.Len(uint(m.through)))
 	}
-	count, err := acts.Count(t.Context(), activity.Filter{Scope: q.scope, Actor: q.actor, Name: q.name, From: q.from, To: q.to})
+	filter := activity.Filter{Scope: q.scope, Actor: q.actor, Name: q.name, From: q.from, To: q.to}
+	count, err := acts.Count(t.Context(), filter)
 	if err != nil || count != len(m.answer) {
 		t.Errorf("Count = %d, %v, want %d", count, err, len(m.answer))
+	}
+	want := map[activity.Tally]int{}
+	for _, l := range m.answer {
+		want[activity.Tally{Actor: l.Actor, Name: l.Name, Kind: l.Kind}]++
+	}
+	tally, err := acts.Tally(t.Context(), filter)
+	if err != nil || len(tally) != len(want) {
+		t.Errorf("Tally has %d rows, %v, want %d", len(tally), err, len(want))
+	}
+	for _, row := range tally {
+		key := row
+		key.Count = 0
+		if row.Count != want[key] {
+			t.Errorf("Tally has %+v, want %d", row, want[key])
+		}
 	}
 }
 

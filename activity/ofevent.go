@@ -13,22 +13,36 @@ import (
 )
 
 // OfEvent returns what the event has recorded in the scope, whatever the N of
-// ev, ordered by N: nothing if it has recorded nothing. It reads consistently;
-// only while a RecordAll of the same event is being committed may a part of
-// its set show.
+// ev, ordered by N: nothing if it has recorded nothing. What was retracted is
+// left out. It reads consistently; only while a RecordAll of the same event is
+// being committed may a part of its set show.
 //
 // Price: 1 request, 1 RCU. 1 for each 4 KB begun of the rows.
 func (s *Store) OfEvent(ctx context.Context, scope string, ev event.Event) ([]Activity, error) {
-	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
+	if err := checkPlace(scope, ev); err != nil {
 		return nil, err
 	}
-	if ev.IsZero() {
-		return nil, event.BadInput(pkg, "ev", "must not be the zero Event")
+	rows, err := s.rowsOf(ctx, "OfEvent", scope, ev)
+	if err != nil {
+		return nil, err
 	}
-	return s.ofEvent(ctx, "OfEvent", scope, ev)
+	return s.standing("OfEvent", rows)
 }
 
-func (s *Store) ofEvent(ctx context.Context, method, scope string, ev event.Event) ([]Activity, error) {
+// checkPlace refuses what cannot be the scope and the event of a row.
+func checkPlace(scope string, ev event.Event) error {
+	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
+		return err
+	}
+	if ev.IsZero() {
+		return event.BadInput(pkg, "ev", "must not be the zero Event")
+	}
+	return nil
+}
+
+// rowsOf reads all rows of the event, tombstones and expired ones too, in the
+// order of their N.
+func (s *Store) rowsOf(ctx context.Context, method, scope string, ev event.Event) ([]ddb.Item, error) {
 	in := &dynamodb.QueryInput{
 		TableName:                &s.table,
 		ConsistentRead:           aws.Bool(true),
@@ -38,17 +52,13 @@ func (s *Store) ofEvent(ctx context.Context, method, scope string, ev event.Even
 			":partition": item.S(scope), ":from": item.S(ev.First().String()), ":to": item.S(ev.Last().String()),
 		},
 	}
-	var all []Activity
+	var all []ddb.Item
 	for { // at most 255 rows, but each may be of 400 KB
 		out, err := s.api.Query(ctx, in)
 		if err != nil {
 			return nil, s.wrap(method, err)
 		}
-		page, err := s.decodeAll(method, out.Items)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page...)
+		all = append(all, out.Items...)
 		if len(out.LastEvaluatedKey) == 0 {
 			return all, nil
 		}

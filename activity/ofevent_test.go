@@ -2,7 +2,6 @@ package activity_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/activity"
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
@@ -58,56 +56,6 @@ func TestOfEventFollowsPages(t *testing.T) {
 	if err != nil || len(got) != 4 {
 		t.Errorf("%d activities, %v", len(got), err)
 	}
-}
-
-func TestDelete(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, nil)
-	two := setOf(t, 7, 2)
-	mustRecord(t, acts, two...)
-	if err := acts.Delete(t.Context(), home, two[0].Event); err != nil {
-		t.Fatal(err)
-	}
-	wantSame(t, "what stands", everything(t, acts), two[1:])
-	if err := acts.Delete(t.Context(), home, two[0].Event); !errors.Is(err, activity.ErrNotFound) {
-		t.Errorf("again: %v", err)
-	}
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "DeleteItem"})
-	if err := acts.Delete(t.Context(), home, two[1].Event); !errors.Is(err, activity.ErrNotFound) {
-		t.Errorf("after a lost reply: %v", err)
-	}
-	wantSame(t, "what stands", everything(t, acts), nil)
-	if out, err := acts.Record(t.Context(), two[0]); out != event.Created || err != nil {
-		t.Errorf("the event is free again: %v, %v", out, err)
-	}
-	wantInputError(t, acts.Delete(t.Context(), "", two[0].Event), "scope must not be empty")
-	wantInputError(t, acts.Delete(t.Context(), home, event.Event{}), "ev must not be")
-}
-
-// The doc's words on what Delete leaves: nothing guards a set whose first row
-// is gone.
-func TestDeletedGuard(t *testing.T) {
-	t.Parallel()
-	_, acts := open(t, nil)
-	set := setOf(t, 7, 3)
-	if _, err := acts.RecordAll(t.Context(), set); err != nil {
-		t.Fatal(err)
-	}
-	if err := acts.Delete(t.Context(), home, set[0].Event); err != nil {
-		t.Fatal(err)
-	}
-	_, err := acts.RecordAll(t.Context(), set)
-	if conflict, ok := errors.AsType[*activity.ConflictError](err); !ok || len(conflict.Stored) != 2 {
-		t.Errorf("the set itself: %v", err)
-	} else if want := "activity: event already recorded with different content (2 stored)"; err.Error() != want {
-		t.Errorf("%q, want %q", err, want)
-	}
-	other := set[0]
-	other.Name = "städning"
-	if out, err := acts.RecordAll(t.Context(), []activity.Activity{other}); out != event.Created || err != nil {
-		t.Errorf("another set: %v, %v", out, err)
-	}
-	wantSame(t, "what stands", everything(t, acts), []activity.Activity{other, set[1], set[2]})
 }
 
 // deleting removes a row behind the caller's back, before what is stored is

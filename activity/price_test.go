@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
@@ -19,7 +21,10 @@ func TestPrices(t *testing.T) {
 	removed := chore(t, monday, 2, "pantning")
 	away := chore(t, monday, 9, "diskning")
 	away.Scope, away.Actor = "-200", rebecca
-	mustRecord(t, acts, removed, away)
+	alone := chore(t, monday, 20, "pantning")
+	gone, left := chore(t, monday, 21, "pantning"), chore(t, monday, 22, "pantning")
+	gone.Scope, left.Actor = "-300", "99"
+	mustRecord(t, acts, removed, away, alone, gone, left)
 	walk := func(seq func(context.Context) iter.Seq2[activity.Activity, error]) func(context.Context) error {
 		return func(ctx context.Context) error {
 			for _, err := range seq(ctx) {
@@ -36,6 +41,25 @@ func TestPrices(t *testing.T) {
 	all := activity.Range{}
 	pricetest.Run(t, db, []pricetest.Case{
 		{Func: "Store.Delete", Call: func(ctx context.Context) error { return acts.Delete(ctx, home, removed.Event) }},
+		{Func: "Store.Delete", In: "Other", Call: func(ctx context.Context) error { return acts.Delete(ctx, home, set[2].Event) }},
+		{Func: "Store.DeleteEvent", Call: func(ctx context.Context) error { return acts.DeleteEvent(ctx, home, alone.Event) }},
+		{Func: "Store.Retract", Call: func(ctx context.Context) error {
+			_, err := acts.Retract(ctx, activity.Retract{Scope: home, Event: set[1].Event})
+			return err
+		}},
+		{
+			Func: "Store.RecordItems",
+			Actions: func() []types.TransactWriteItem {
+				r, err := acts.RecordItems(setOf(t, 30, 1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r.Items
+			},
+			Local: &dynamotest.Price{WCU: 8}, Why: "it doubles the indexes' units too",
+		},
+		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := acts.Erase(ctx, "-300"); return err }},
+		{Func: "Store.EraseActor", Call: func(ctx context.Context) error { _, err := acts.EraseActor(ctx, "99"); return err }},
 		{Func: "Store.Record", Call: func(ctx context.Context) error {
 			_, err := acts.Record(ctx, chore(t, monday, 3, "diskning"))
 			return err
@@ -54,6 +78,10 @@ func TestPrices(t *testing.T) {
 		}},
 		{Func: "Store.Count", Call: func(ctx context.Context) error {
 			_, err := acts.Count(ctx, activity.Filter{Scope: home, Name: "diskning"})
+			return err
+		}},
+		{Func: "Store.Tally", Call: func(ctx context.Context) error {
+			_, err := acts.Tally(ctx, activity.Filter{Scope: home})
 			return err
 		}},
 		{Func: "Store.InScope", Call: walk(func(ctx context.Context) iter.Seq2[activity.Activity, error] {
@@ -97,7 +125,7 @@ func TestPricesOfLargerRows(t *testing.T) {
 			return err
 		}},
 		{"OfEvent", dynamotest.Price{Requests: 1, RCU: 1}, func() error { _, err := acts.OfEvent(t.Context(), home, large.Event); return err }},
-		{"Delete", dynamotest.Price{Requests: 1, WCU: 16}, func() error { return acts.Delete(t.Context(), home, large.Event) }},
+		{"Delete", dynamotest.Price{Requests: 2, RCU: 1, WCU: 16}, func() error { return acts.Delete(t.Context(), home, large.Event) }},
 	} {
 		cost := db.Meter(func() {
 			if err := step.call(); err != nil {

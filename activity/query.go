@@ -83,6 +83,7 @@ func (s *Store) byActorAndName(scope, actor, name string, r Range) (query, error
 
 // named completes a query of an index that sorts by name and time.
 func (q *query) named(name string, r Range) error {
+	name = canonical(name)
 	if err := check.ID(pkg, "name", name); err != nil {
 		return err
 	}
@@ -139,12 +140,12 @@ func (s *Store) walk(ctx context.Context, q query, size int, projection *string)
 			more = len(out.LastEvaluatedKey) > 0
 			yielded := 0
 			for i, row := range out.Items {
-				a, err := s.decode(row)
+				a, shown, err := s.show(&q, row)
 				if err != nil {
-					yield(found{}, s.wrap(q.method, err))
+					yield(found{}, err)
 					return
 				}
-				if !q.answeredBy(a) {
+				if !shown {
 					continue
 				}
 				last := !more && i == len(out.Items)-1
@@ -155,6 +156,23 @@ func (s *Store) walk(ctx context.Context, q query, size int, projection *string)
 			pace.turn(len(out.Items), yielded, q.turn(in, out))
 		}
 	}
+}
+
+// show reads a row, and reports whether it is part of the answer. One that
+// cannot be read is an error, unless somebody wants to be told of it.
+func (s *Store) show(q *query, row ddb.Item) (a Activity, shown bool, err error) {
+	if retracted(row) || s.expired(row) {
+		return Activity{}, false, nil
+	}
+	a, err = s.decode(row)
+	switch {
+	case err == nil:
+		return a, q.answeredBy(a), nil
+	case s.cfg.OnUnreadable == nil:
+		return Activity{}, false, s.wrap(q.method, err)
+	}
+	s.cfg.OnUnreadable(Unreadable{Scope: item.Text(row, s.cfg.ScopeAttr), ID: item.Text(row, attrID), Err: err})
+	return Activity{}, false, nil
 }
 
 func (s *Store) input(q *query, projection *string) (*dynamodb.QueryInput, error) {
@@ -178,7 +196,7 @@ func (s *Store) input(q *query, projection *string) (*dynamodb.QueryInput, error
 		in.IndexName = &q.index
 	}
 	if projection != nil {
-		maps.Copy(in.ExpressionAttributeNames, countNames)
+		maps.Copy(in.ExpressionAttributeNames, s.projected(*projection))
 	}
 	return in, nil
 }

@@ -22,21 +22,32 @@ const MaxSet = 100
 // maxTransaction is the most bytes that a transaction's rows may have.
 const maxTransaction = 4 << 20
 
-// absent lets a put create a row and never replace one.
-const absent = "attribute_not_exists(#id)"
+// vacant lets a put create a row, and replace none but one that has expired,
+// deleted or not: what was in it cannot come back, being too old.
+const vacant = "attribute_not_exists(#id) OR #ttl BETWEEN :one AND :now"
 
-var absentNames = map[string]string{"#id": attrID}
+var vacantNames = map[string]string{"#id": attrID, "#ttl": attrTTL}
+
+// one is the least ttl that DynamoDB takes for one.
+var one = item.N(1)
+
+func (s *Store) vacantValues() ddb.Item {
+	return ddb.Item{":one": one, ":now": item.N(s.cfg.Now().Unix())}
+}
 
 // Record records one activity under its event. A redelivery, and a retry after
 // a lost reply, find it there and answer Duplicate. If what stands under the
 // event is another activity, it stays, and the error is a [*ConflictError].
 // What is read only is ignored: At is the event's time, CreatedAt the clock's.
 //
-// Once [Store.Delete] has removed the row, nothing is found there: a late
-// redelivery is Created again.
+// Of an event that [Store.Retract] has taken back it is [ErrRetracted]. Once
+// [Store.Delete] has removed the row, nothing is found there: a late redelivery
+// is Created again. With a Retention, an activity so old that its row may have
+// expired is refused with [event.ErrTooOld], before any request.
 //
 // Price: 1 request, 4 WCU. One for the row and one for each index, by KB begun
-// of the row. A duplicate or a conflict costs the row's KB alone, 1 WCU.
+// of the row. A duplicate, a conflict or a retraction that is found costs the
+// row's KB alone, 1 WCU.
 func (s *Store) Record(ctx context.Context, a Activity) (event.Outcome, error) {
 	return s.record(ctx, "Record", a)
 }
@@ -46,12 +57,17 @@ func (s *Store) record(ctx context.Context, method string, a Activity) (event.Ou
 	if err != nil {
 		return 0, err
 	}
-	old, refused, err := s.put(ctx, method, it)
-	if err != nil {
+	if err := s.checkAge(method, a.Event); err != nil {
 		return 0, err
 	}
-	if !refused {
+	old, refused, err := s.put(ctx, method, it)
+	switch {
+	case err != nil:
+		return 0, err
+	case !refused:
 		return event.Created, nil
+	case retracted(old):
+		return 0, ErrRetracted
 	}
 	stored, err := s.decode(old)
 	if err != nil {
@@ -63,14 +79,25 @@ func (s *Store) record(ctx context.Context, method string, a Activity) (event.Ou
 	return event.Duplicate, nil
 }
 
+// checkAge refuses an event whose row may have expired: it cannot be told
+// whether that was recorded.
+func (s *Store) checkAge(method string, ev event.Event) error {
+	if !s.retention.TooOld(ev.Time(), s.cfg.Now()) {
+		return nil
+	}
+	return s.wrap(method, fmt.Errorf("happened before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
+}
+
 // put creates the row. If one stands it is left and returned.
 func (s *Store) put(ctx context.Context, method string, it ddb.Item) (old ddb.Item, refused bool, err error) {
+	values := s.vacantValues()
 	err = ddb.Retry(ctx, func() error {
 		_, err := s.api.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:                           &s.table,
 			Item:                                it,
-			ConditionExpression:                 aws.String(absent),
-			ExpressionAttributeNames:            absentNames,
+			ConditionExpression:                 aws.String(vacant),
+			ExpressionAttributeNames:            vacantNames,
+			ExpressionAttributeValues:           values,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		})
 		return err
@@ -91,22 +118,27 @@ func (s *Store) put(ctx context.Context, method string, it ddb.Item) (old ddb.It
 // that stands, and nothing is written. (In the very moment that a larger set
 // is being committed, a smaller one within it may be told Duplicate.)
 //
+// Where [Store.Retract] has taken back one of the set's own N, the set is
+// [ErrRetracted], whatever else stands of it, and nothing is written. What was
+// retracted under another N does not stand: the rest of the first set is
+// Duplicate.
+//
 // Only a row of the set's own N refuses it. Beside rows of other N, which Record
-// put under the event or [Store.Delete] of Nth(1) left of an earlier set, it is
-// Created. From then on they are part of what stands, and the same set again is
-// a [*ConflictError], though it was recorded: so is the SDK's own retry of a
-// single activity after a lost reply. This cannot happen where all of an event is
-// recorded together and Nth(1) is deleted last.
+// put under the event, it is Created. From then on they are part of what stands,
+// and the same set again is a [*ConflictError], though it was recorded: so is the
+// SDK's own retry of a single activity after a lost reply. This cannot happen
+// where all of an event is recorded together.
 //
 // More than [MaxSet], none, repeated Events, and rows of more than 4 MB
-// together are bad input.
+// together are bad input. What is too old for a Retention is
+// [event.ErrTooOld].
 //
 // Price: 1 request, 4 WCU. For one activity; together they cost 5 WCU each, as
 // a transaction doubles the row's price and not the indexes'. A duplicate or a
 // conflict is refused at 1 WCU for one activity, 2 each for more, and then
 // costs 1 request and 1 RCU for each 4 KB to see all that stands.
 func (s *Store) RecordAll(ctx context.Context, all []Activity) (event.Outcome, error) {
-	items, err := s.encodeSet(all)
+	items, err := s.encodeSet("RecordAll", all)
 	if err != nil {
 		return 0, err
 	}
@@ -119,12 +151,31 @@ func (s *Store) RecordAll(ctx context.Context, all []Activity) (event.Outcome, e
 	}
 	// What was refused shows only rows of this set, and the first may have had
 	// more.
-	stored, err := s.ofEvent(ctx, "RecordAll", all[0].Scope, all[0].Event)
+	rows, err := s.rowsOf(ctx, "RecordAll", all[0].Scope, all[0].Event)
+	if err != nil {
+		return 0, err
+	}
+	return s.judgeSet("RecordAll", rows, all)
+}
+
+// judgeSet answers for a set that was refused because of these rows.
+func (s *Store) judgeSet(method string, rows []ddb.Item, all []Activity) (event.Outcome, error) {
+	given := map[string]bool{}
+	for _, a := range all {
+		given[a.Event.String()] = true
+	}
+	takenBack := func(row ddb.Item) bool {
+		return retracted(row) && given[item.Text(row, attrID)] && !s.expired(row)
+	}
+	if slices.ContainsFunc(rows, takenBack) {
+		return 0, ErrRetracted
+	}
+	stored, err := s.standing(method, rows)
 	if err != nil {
 		return 0, err
 	}
 	if len(stored) == 0 {
-		return 0, s.wrap("RecordAll", errors.New("refused for rows that were deleted meanwhile: try again"))
+		return 0, s.wrap(method, errors.New("refused for rows that were deleted meanwhile: try again"))
 	}
 	if !sameSet(stored, all) {
 		return 0, &ConflictError{Stored: stored}
@@ -133,7 +184,7 @@ func (s *Store) RecordAll(ctx context.Context, all []Activity) (event.Outcome, e
 }
 
 // encodeSet checks that the activities make a set and returns their rows.
-func (s *Store) encodeSet(all []Activity) ([]ddb.Item, error) {
+func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 	if len(all) == 0 || len(all) > MaxSet {
 		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("must be 1 to %d, are %d", MaxSet, len(all)))
 	}
@@ -167,7 +218,7 @@ func (s *Store) encodeSet(all []Activity) ([]ddb.Item, error) {
 	if size > maxTransaction {
 		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("make %d bytes together, a transaction takes %d", size, maxTransaction))
 	}
-	return items, nil
+	return items, s.checkAge(method, all[0].Event)
 }
 
 // putAll creates all the rows or, where any stands, none.
@@ -176,15 +227,29 @@ func (s *Store) putAll(ctx context.Context, items []ddb.Item) (refused bool, err
 		_, refused, err := s.put(ctx, "RecordAll", items[0])
 		return refused, err
 	}
-	in := &dynamodb.TransactWriteItemsInput{}
-	for _, it := range items {
-		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{
-			TableName:                &s.table,
-			Item:                     it,
-			ConditionExpression:      aws.String(absent),
-			ExpressionAttributeNames: absentNames,
-		}})
+	return s.together(ctx, "RecordAll", s.puts(items))
+}
+
+// puts are the actions that create all the rows or, where any stands, none.
+func (s *Store) puts(items []ddb.Item) []types.TransactWriteItem {
+	actions := make([]types.TransactWriteItem, len(items))
+	values := s.vacantValues()
+	for i, it := range items {
+		actions[i].Put = &types.Put{
+			TableName:                           &s.table,
+			Item:                                it,
+			ConditionExpression:                 aws.String(vacant),
+			ExpressionAttributeNames:            vacantNames,
+			ExpressionAttributeValues:           values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}
 	}
+	return actions
+}
+
+// together sends a transaction, and reports whether a condition refused it.
+func (s *Store) together(ctx context.Context, method string, actions []types.TransactWriteItem) (refused bool, err error) {
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: actions}
 	// A set that meets one being written waits until it shows whole.
 	again := func(err error) bool { return ddb.Conflict(err) || ddb.Contended(err) }
 	err = ddb.RetryIf(ctx, again, func() error {
@@ -194,11 +259,11 @@ func (s *Store) putAll(ctx context.Context, items []ddb.Item) (refused bool, err
 	if reasons, ok := ddb.Cancelled(err); ok && !ddb.Contended(err) && slices.ContainsFunc(reasons, ddb.ConditionFailed) {
 		return true, nil
 	}
-	return false, s.wrap("RecordAll", err)
+	return false, s.wrap(method, err)
 }
 
 // sameSet reports whether both hold the same activities, in any order.
 func sameSet(stored, given []Activity) bool {
-	given = slices.SortedFunc(slices.Values(given), func(a, b Activity) int { return a.Event.Compare(b.Event) })
-	return slices.EqualFunc(stored, given, same) // stored are sorted by their key
+	byEvent := func(a, b Activity) int { return a.Event.Compare(b.Event) }
+	return slices.EqualFunc(slices.SortedFunc(slices.Values(stored), byEvent), slices.SortedFunc(slices.Values(given), byEvent), same)
 }

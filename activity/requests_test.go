@@ -40,9 +40,18 @@ func (r *recorder) PutItem(ctx context.Context, in *dynamodb.PutItemInput, opts 
 
 func (r *recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, opts ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	for _, one := range in.TransactItems {
+		if one.Delete != nil {
+			r.note("Delete", one.Delete.ExpressionAttributeNames, one.Delete.ConditionExpression)
+			continue
+		}
 		r.note("Put", one.Put.ExpressionAttributeNames, one.Put.ConditionExpression)
 	}
 	return r.API.TransactWriteItems(ctx, in, opts...)
+}
+
+func (r *recorder) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	r.note("DeleteItem", in.ExpressionAttributeNames, in.ConditionExpression)
+	return r.API.DeleteItem(ctx, in, opts...)
 }
 
 func (r *recorder) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
@@ -81,8 +90,26 @@ func TestRequests(t *testing.T) {
 	if _, err := acts.Count(t.Context(), activity.Filter{Scope: home, Name: "diskning"}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := acts.Retract(t.Context(), activity.Retract{Scope: home, Event: two[1].Event}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := acts.Retract(t.Context(), activity.Retract{Scope: home, Event: two[1].Event, Tombstone: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := acts.DeleteEvent(t.Context(), home, two[0].Event); err != nil {
+		t.Fatal(err)
+	}
+	if err := acts.Delete(t.Context(), home, setOf(t, 8, 1)[0].Event); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := acts.Erase(t.Context(), home); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := acts.EraseActor(t.Context(), martin); err != nil {
+		t.Fatal(err)
+	}
 	const (
-		put   = " | attribute_not_exists(#id)"
+		put   = " | attribute_not_exists(#id) OR #ttl BETWEEN :one AND :now"
 		query = " | #partition = :partition AND #sort BETWEEN :from AND :to"
 	)
 	want := []string{
@@ -95,7 +122,15 @@ func TestRequests(t *testing.T) {
 		"Query userId-timestamp-index forward true consistent false limit 4" + query,
 		"Query  forward true consistent true limit 4" + query,
 		"Query  forward true consistent false limit 50" + query,
-		"Query chatId-activity-index forward true consistent false limit 16384" + query + " | #id, #time, #name, #nameTime",
+		"Query chatId-activity-index forward true consistent false limit 16384" + query + " | #scope, #id, #time, #name, #nameTime, #ttl, #retractedAt",
+		"PutItem | attribute_exists(#id) AND attribute_not_exists(#retractedAt) AND NOT #ttl BETWEEN :one AND :now",
+		"PutItem | attribute_not_exists(#retractedAt) OR #ttl BETWEEN :one AND :now",
+		"Query  forward false consistent true limit 0" + query,
+		"Delete | #written = :written", "Delete | #written = :written",
+		"Query  forward false consistent true limit 0" + query,
+		"DeleteItem | #written = :written",
+		"Query  forward false consistent true limit 0 | #partition = :partition | #key0, #key1",
+		"Query userId-timestamp-index forward false consistent false limit 0 | #partition = :partition | #key0, #key1",
 	}
 	if diff := cmp.Diff(want, api.sent); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)

@@ -5,6 +5,7 @@
 //	last, ok, err := mem.LastOf(ctx, chat, "diskning") // who did X last
 //	last, ok, err = mem.LastBy(ctx, chat, "42", "diskning") // when did U last do X
 //	n, err := mem.ThisWeek(ctx, memory.ThisWeek{Scope: chat, Name: "diskning", Of: askedAt})
+//	all, err := mem.TallyWeek(ctx, memory.TallyWeek{Scope: chat, Of: askedAt}) // what, by whom, how often
 //
 // # Guarantees
 //
@@ -17,9 +18,12 @@
 //     start of the next: 168 hours, 167 or 169 where clocks change by one, and
 //     more or fewer where a zone has moved by more, even across the date line.
 //
-// The answers come from the indexes of the log, which lag behind its table,
-// normally by less than a second: an activity recorded this very moment may
-// not be in them yet. Who must see it asks [activity.Store.OfEvent].
+// The answers, but for that of [Memory.TallyWeek], come from the indexes of the
+// log, which lag behind its table, normally by less than a second: an activity
+// recorded this very moment may not be in them yet. Who must see it asks
+// [activity.Store.OfEvent]. What was retracted, and what has expired, is in none
+// of them. A row that cannot be read is an error, unless the log's
+// [activity.Config].OnUnreadable takes it.
 //
 // What each question misses among rows of an older system: [Memory.LastOf] and
 // counts of all actors those without activityTimestamp; [Memory.LastBy] and
@@ -29,11 +33,12 @@
 //
 //	LastOf, LastBy     1 request, 0.5 RCU, however long the history
 //	CountBy, ThisWeek  0.5 RCU for each 4 KB of matches, 1 request for each MB
+//	TallyWeek          0.5 RCU for each 4 KB of the week, 1 request for each MB
 //
 // Rows of an older system whose names only look alike add to these: by a
 // request and 0.5 RCU for each such name, [Memory.LastOf] says when.
 //
 // # IAM actions
 //
-// dynamodb:Query on the indexes of the activities' table.
+// dynamodb:Query on the activities' table and its indexes.
 package memory

@@ -94,3 +94,19 @@ func ExampleMemory_ThisWeek() {
 	// 0 <nil>
 	// 2 <nil>
 }
+
+func ExampleMemory_TallyWeek() {
+	ctx := context.Background()
+	mem := shop(ctx)
+	tally, err := mem.TallyWeek(ctx, memory.TallyWeek{Scope: "shop-7", Of: time.Date(2026, 3, 25, 12, 0, 0, 0, time.UTC)})
+	if err != nil {
+		panic(err)
+	}
+	for _, row := range tally {
+		fmt.Println(row.Actor, row.Name, row.Count)
+	}
+	// Output:
+	// 42 order 1
+	// 42 return 1
+	// 77 order 1
+}

@@ -23,7 +23,8 @@ type Memory struct {
 }
 
 // New returns a Memory of the log, whose weeks are those of the zone. A zone
-// that cannot be used shows in [Memory.ThisWeek], the only one to need it.
+// that cannot be used shows in [Memory.ThisWeek] and [Memory.TallyWeek], the only
+// ones to need it.
 func New(acts *activity.Store, zone tzclock.Zone) *Memory { return &Memory{acts: acts, zone: zone} }
 
 // LastOf returns the latest activity of a name in a scope, whoever did it, and
@@ -97,12 +98,48 @@ type ThisWeek struct {
 //
 // Price: 1 request, 0.5 RCU. As [Memory.CountBy].
 func (m *Memory) ThisWeek(ctx context.Context, w ThisWeek) (int, error) {
-	if err := m.zone.Check(pkg, "zone"); err != nil {
+	from, to, err := m.week("ThisWeek.Of", w.Of)
+	if err != nil {
 		return 0, err
 	}
-	if w.Of.IsZero() {
-		return 0, event.BadInput(pkg, "ThisWeek.Of", "must be a time of the week")
-	}
-	from, to := m.zone.Week(w.Of)
 	return m.count(ctx, "ThisWeek", "ThisWeek", activity.Filter{Scope: w.Scope, Actor: w.Actor, Name: w.Name, From: from, To: to})
+}
+
+// week returns the bounds of the local week of a time.
+func (m *Memory) week(field string, of time.Time) (from, to time.Time, err error) {
+	if err := m.zone.Check(pkg, "zone"); err != nil {
+		return from, to, err
+	}
+	if of.IsZero() {
+		return from, to, event.BadInput(pkg, field, "must be a time of the week")
+	}
+	from, to = m.zone.Week(of)
+	return from, to, nil
+}
+
+// TallyWeek asks what was done in a scope in a local week, by whom and how often.
+type TallyWeek struct {
+	Scope string
+
+	Of time.Time // any time of the week, such as that of the summary
+}
+
+// TallyWeek returns how often each actor did each name of each kind in the local
+// week, exactly: what a weekly summary is made of. It is the week of
+// [Memory.ThisWeek], and sorted as [activity.Store.Tally] says. It reads the log's
+// table, so it misses of an older system's rows what [activity.Store.InScope]
+// misses.
+//
+// Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB begun of what was done in the
+// scope in that week, and 1 request for each MB.
+func (m *Memory) TallyWeek(ctx context.Context, w TallyWeek) ([]activity.Tally, error) {
+	if w.Scope == "" { // the log would ask for an actor instead
+		return nil, event.BadInput(pkg, "TallyWeek.Scope", "must not be empty")
+	}
+	from, to, err := m.week("TallyWeek.Of", w.Of)
+	if err != nil {
+		return nil, err
+	}
+	all, err := m.acts.Tally(ctx, activity.Filter{Scope: w.Scope, From: from, To: to})
+	return all, m.wrap("TallyWeek", err)
 }

@@ -12,6 +12,7 @@ import (
 	_ "time/tzdata"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -273,6 +274,11 @@ func TestWeeks(t *testing.T) {
 					}
 				}
 			}
+			tally, err := mem.TallyWeek(t.Context(), memory.TallyWeek{Scope: home, Of: start.Add(100 * time.Hour)})
+			want := []activity.Tally{{Actor: martin, Name: "diskning", Count: 2}, {Actor: rebecca, Name: "diskning", Count: 3}}
+			if diff := cmp.Diff(want, tally); err != nil || diff != "" {
+				t.Errorf("TallyWeek: %v (-want +got):\n%s", err, diff)
+			}
 			got, err := mem.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Name: "diskning", Of: end})
 			if got != 1 || err != nil {
 				t.Errorf("the next week: %d, %v", got, err)
@@ -342,6 +348,14 @@ func TestRefuses(t *testing.T) {
 			"activity: Filter.To lies before": ask(func() (int, error) {
 				return mem.CountBy(t.Context(), activity.Filter{Scope: home, Name: "x", From: monday, To: monday.Add(-1)})
 			}),
+			"memory: TallyWeek.Scope must not": ask(func() (int, error) {
+				rows, err := mem.TallyWeek(t.Context(), memory.TallyWeek{Of: monday})
+				return len(rows), err
+			}),
+			"memory: TallyWeek.Of must be": ask(func() (int, error) {
+				rows, err := mem.TallyWeek(t.Context(), memory.TallyWeek{Scope: home})
+				return len(rows), err
+			}),
 			"memory: ThisWeek.Of must be": ask(func() (int, error) { return mem.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Name: "x"}) }),
 			"memory: zone must be given": ask(func() (int, error) {
 				return nowhere.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Name: "x", Of: monday})
@@ -374,6 +388,7 @@ func TestTroubleIsAnError(t *testing.T) {
 	_, ok2, errs["LastBy"] = mem.LastBy(t.Context(), home, martin, "diskning")
 	_, errs["CountBy"] = mem.CountBy(t.Context(), activity.Filter{Scope: home, Name: "diskning"})
 	_, errs["ThisWeek"] = mem.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Name: "diskning", Of: monday})
+	_, errs["TallyWeek"] = mem.TallyWeek(t.Context(), memory.TallyWeek{Scope: home, Of: monday})
 	for method, err := range errs {
 		var missing *types.ResourceNotFoundException
 		if want := "memory: " + method + " on table " + acts.Table().Name + ": "; !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), want) {
@@ -382,6 +397,44 @@ func TestTroubleIsAnError(t *testing.T) {
 	}
 	if ok1 || ok2 {
 		t.Error("found something in no table")
+	}
+}
+
+// A row whose id is no event's stands last of its name: it is an error that says
+// so, or is told of and passed over.
+func TestLastAmongUnreadableRows(t *testing.T) {
+	t.Parallel()
+	db, acts, mem := open(t)
+	dish := did(t, home, martin, "diskning", monday)
+	mustRecord(t, acts, dish)
+	recordtest.Put(t, db.Client(), acts.Table().Name, map[string]types.AttributeValue{
+		"chatId": item.S(home), "activityId": item.S("by hand"), "userId": item.Digits(martin), "activity": item.S("diskning"),
+		"timestamp":         item.N(monday.Add(time.Hour).UnixMilli()),
+		"activityTimestamp": item.S("diskning#" + strconv.FormatInt(monday.Add(time.Hour).UnixMilli(), 10)),
+		"chatUser":          item.S(home + "#" + martin),
+	})
+	var told []activity.Unreadable
+	patient, err := activity.New(db.Client(), acts.Table().Name, &activity.Config{OnUnreadable: func(u activity.Unreadable) { told = append(told, u) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	passing := memory.New(patient, tzclock.Stockholm)
+	for method, last := range map[string]func(*memory.Memory) (activity.Activity, bool, error){
+		"LastOf": func(m *memory.Memory) (activity.Activity, bool, error) {
+			return m.LastOf(t.Context(), home, "diskning")
+		},
+		"LastBy": func(m *memory.Memory) (activity.Activity, bool, error) {
+			return m.LastBy(t.Context(), home, martin, "diskning")
+		},
+	} {
+		if _, ok, err := last(mem); ok || err == nil || !strings.Contains(err.Error(), "memory: "+method+" on table ") || !strings.Contains(err.Error(), "activityId is not an event") {
+			t.Errorf("%s: %v, %v", method, ok, err)
+		}
+		told = nil
+		got, ok, err := last(passing)
+		if !ok || err != nil || got.Event != dish.Event || len(told) != 1 || told[0].ID != "by hand" {
+			t.Errorf("%s that passes over it: %+v, %v, %v, told of %v", method, got, ok, err, told)
+		}
 	}
 }
 
@@ -397,6 +450,10 @@ func TestPrices(t *testing.T) {
 		}},
 		{Func: "Memory.ThisWeek", Call: func(ctx context.Context) error {
 			_, err := mem.ThisWeek(ctx, memory.ThisWeek{Scope: home, Actor: martin, Name: "diskning", Of: monday})
+			return err
+		}},
+		{Func: "Memory.TallyWeek", Call: func(ctx context.Context) error {
+			_, err := mem.TallyWeek(ctx, memory.TallyWeek{Scope: home, Of: monday})
 			return err
 		}},
 	})

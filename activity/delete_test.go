@@ -1,0 +1,281 @@
+package activity_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+)
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	two := setOf(t, 7, 2)
+	mustRecord(t, acts, two...)
+	if err := acts.Delete(t.Context(), home, two[1].Event); err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "what stands", everything(t, acts), two[:1])
+	if err := acts.Delete(t.Context(), home, two[1].Event); !errors.Is(err, activity.ErrNotFound) {
+		t.Errorf("again: %v", err)
+	}
+	mustRecord(t, acts, two[1])
+	for _, a := range []activity.Activity{two[1], two[0]} {
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "DeleteItem"})
+		if err := acts.Delete(t.Context(), home, a.Event); !errors.Is(err, activity.ErrNotFound) {
+			t.Errorf("after a lost reply: %v", err)
+		}
+	}
+	wantSame(t, "what stands", everything(t, acts), nil)
+	if out, err := acts.Record(t.Context(), two[0]); out != event.Created || err != nil {
+		t.Errorf("the event is free again: %v, %v", out, err)
+	}
+	for _, remove := range []func(context.Context, string, event.Event) error{acts.Delete, acts.DeleteEvent} {
+		wantInputError(t, remove(t.Context(), "", two[0].Event), "scope must not be empty")
+		wantInputError(t, remove(t.Context(), home, event.Event{}), "ev must not be")
+		if err := remove(t.Context(), home, newEvent(t, monday, home, 99)); !errors.Is(err, activity.ErrNotFound) {
+			t.Errorf("of nothing: %v", err)
+		}
+	}
+}
+
+// The guard of a set is not deleted while others stand, so that no other set
+// can mix with them.
+func TestDeleteKeepsTheGuard(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	set := setOf(t, 7, 3)
+	if _, err := acts.RecordAll(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	if err := acts.Delete(t.Context(), home, set[0].Event); !errors.Is(err, activity.ErrOthersStand) {
+		t.Errorf("while others stand: %v", err)
+	}
+	wantSame(t, "what stands", everything(t, acts), set)
+	if err := acts.Delete(t.Context(), home, set[1].Event); err != nil {
+		t.Fatal(err)
+	}
+	if err := acts.Delete(t.Context(), home, set[0].Event); !errors.Is(err, activity.ErrOthersStand) {
+		t.Errorf("while one other stands: %v", err)
+	}
+	retract(t, acts, set[2].Event, false, event.Created)
+	if err := acts.Delete(t.Context(), home, set[0].Event); err != nil {
+		t.Errorf("beside a tombstone: %v", err)
+	}
+	wantSame(t, "what stands", everything(t, acts), nil)
+	if _, err := acts.RecordAll(t.Context(), set); !errors.Is(err, activity.ErrRetracted) {
+		t.Errorf("the set with what was retracted: %v", err)
+	}
+	if out, err := acts.RecordAll(t.Context(), set[:2]); out != event.Created || err != nil {
+		t.Errorf("the set without it: %v, %v", out, err)
+	}
+}
+
+// A set beside what Record put under other N is told so when it is repeated.
+func TestRecordAllBesideOthers(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	set := setOf(t, 7, 3)
+	mustRecord(t, acts, set[1:]...)
+	if out, err := acts.RecordAll(t.Context(), set[:1]); out != event.Created || err != nil {
+		t.Errorf("beside others: %v, %v", out, err)
+	}
+	_, err := acts.RecordAll(t.Context(), set[:1])
+	if conflict, ok := errors.AsType[*activity.ConflictError](err); !ok || len(conflict.Stored) != 3 {
+		t.Errorf("repeated: %v", err)
+	} else if want := "activity: event already recorded with different content (3 stored)"; err.Error() != want {
+		t.Errorf("%q, want %q", err, want)
+	}
+}
+
+func TestDeleteEvent(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	neighbour, away := chore(t, monday, 8, "diskning"), setOf(t, 7, 1)[0]
+	away.Scope = "-200"
+	mustRecord(t, acts, neighbour, away)
+	for n := 1; n <= 3; n++ {
+		set := setOf(t, 7, n)
+		for _, change := range []func(){
+			func() {},
+			func() { retract(t, acts, set[0].Event, false, event.Created) },
+			func() { retract(t, acts, recordtest.Nth(t, set[0].Event, 200), true, event.Created) },
+			func() { db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems"}) },
+		} {
+			if out, err := acts.RecordAll(t.Context(), set); out != event.Created || err != nil {
+				t.Fatalf("the event is not free: %v, %v", out, err)
+			}
+			if n == 1 {
+				mustRecord(t, acts, setOf(t, 7, 2)[1])
+			}
+			change()
+			if err := acts.DeleteEvent(t.Context(), home, recordtest.Nth(t, set[0].Event, 9)); err != nil {
+				t.Errorf("of %d: %v", n, err)
+			}
+			wantSame(t, "what stands", everything(t, acts), []activity.Activity{neighbour})
+			if err := acts.DeleteEvent(t.Context(), home, set[0].Event); !errors.Is(err, activity.ErrNotFound) {
+				t.Errorf("of nothing: %v", err)
+			}
+		}
+	}
+	if n, err := acts.Count(t.Context(), activity.Filter{Scope: "-200"}); n != 1 || err != nil {
+		t.Errorf("another scope's: %d, %v", n, err)
+	}
+}
+
+// All replies are lost: the state is the same, and nothing stands to be deleted.
+func TestDeleteEventLosesAllReplies(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	for n, op := range map[int]string{1: "DeleteItem", 2: "TransactWriteItems"} {
+		set := setOf(t, int64(n), n)
+		mustRecord(t, acts, set...)
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op, Times: 3})
+		if err := acts.DeleteEvent(t.Context(), home, set[0].Event); err == nil {
+			t.Errorf("of %d: no error", n)
+		}
+		if err := acts.DeleteEvent(t.Context(), home, set[0].Event); !errors.Is(err, activity.ErrNotFound) {
+			t.Errorf("of %d again: %v", n, err)
+		}
+		mustRecord(t, acts, set...)
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: op})
+		if err := acts.DeleteEvent(t.Context(), home, set[0].Event); err != nil {
+			t.Errorf("of %d with a lost request: %v", n, err)
+		}
+	}
+	wantSame(t, "what stands", everything(t, acts), nil)
+}
+
+// More rows than a transaction has actions, and the reads that tell.
+func TestDeleteEventOfMany(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	all := setOf(t, 7, 255)
+	mustRecord(t, acts, all...)
+	cost := db.Meter(func() {
+		if err := acts.DeleteEvent(t.Context(), home, all[0].Event); err != nil {
+			t.Error(err)
+		}
+	})
+	if cost.Requests != 1+3 {
+		t.Errorf("%d requests:\n%v", cost.Requests, cost)
+	}
+	wantSame(t, "what stands", everything(t, acts), nil)
+
+	// It stops after the first hundred, those of the greatest N.
+	mustRecord(t, acts, all...)
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "TransactWriteItems", Nth: 2, Times: 3})
+	if err := acts.DeleteEvent(t.Context(), home, all[0].Event); err == nil {
+		t.Error("no error of a lost part")
+	}
+	wantSame(t, "what stands", everything(t, acts), all[:155])
+}
+
+// meanwhile does something once, behind the back of a caller who has just read.
+type meanwhile struct {
+	activity.API
+	times int
+	do    func()
+}
+
+func (m *meanwhile) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	out, err := m.API.Query(ctx, in, opts...)
+	if m.times--; m.times >= 0 {
+		m.do()
+	}
+	return out, err
+}
+
+// Another set is recorded between the read and the deletion: a deletion never
+// takes its guard and leaves the rest.
+func TestDeletionsMeetAnotherSet(t *testing.T) {
+	t.Parallel()
+	clock := monday
+	db, acts := open(t, &activity.Config{Now: func() time.Time { clock = clock.Add(time.Second); return clock }})
+	for name, tc := range map[string]struct {
+		times int
+		err   string
+		left  int
+	}{
+		"once":      {1, "", 0},
+		"each time": {9, "written anew", 3},
+	} {
+		for method, of := range map[string]func(*activity.Store) error{
+			"Delete":      func(s *activity.Store) error { return s.Delete(t.Context(), home, setOf(t, 7, 1)[0].Event) },
+			"DeleteEvent": func(s *activity.Store) error { return s.DeleteEvent(t.Context(), home, setOf(t, 7, 1)[0].Event) },
+		} {
+			for first := range 3 {
+				switch {
+				case method == "Delete" && first == 2:
+					continue // refused at once
+				case first == 0: // an older system's
+					recordtest.Put(t, db.Client(), acts.Table().Name, oldRow(t, setOf(t, 7, 1)[0].Event.String(), home, martin, "diskning", monday.UnixMilli()))
+				}
+				mustRecord(t, acts, setOf(t, 7, first)...)
+				api := &meanwhile{API: db.Client(), times: tc.times, do: func() {
+					if err := acts.DeleteEvent(t.Context(), home, setOf(t, 7, 1)[0].Event); err != nil {
+						t.Error(err)
+					}
+					if _, err := acts.RecordAll(t.Context(), setOf(t, 7, 3)); err != nil {
+						t.Error(err)
+					}
+				}}
+				slow, err := activity.New(api, acts.Table().Name, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = of(slow)
+				left := len(everything(t, acts))
+				switch {
+				case method == "Delete":
+					if !errors.Is(err, activity.ErrOthersStand) || left != 3 {
+						t.Errorf("%s, %s: %v, %d left", method, name, err, left)
+					}
+				case tc.err == "" && err != nil, tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)), left != tc.left:
+					t.Errorf("%s of %d, %s: %v, %d left, want %q and %d", method, first, name, err, left, tc.err, tc.left)
+				}
+				_, _ = acts.Erase(t.Context(), home)
+			}
+		}
+	}
+}
+
+// The row is gone, or a tombstone, when it is to be deleted.
+func TestDeleteOfWhatChanges(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	dish := chore(t, monday, 7, "diskning")
+	for name, tc := range map[string]struct {
+		do   func()
+		want error
+	}{
+		"deleted":   {func() { _, _ = acts.Erase(t.Context(), home) }, activity.ErrNotFound},
+		"retracted": {func() { retract(t, acts, dish.Event, false, event.Created) }, nil},
+	} {
+		for _, old := range []bool{false, true} {
+			if old {
+				recordtest.Put(t, db.Client(), acts.Table().Name, oldRow(t, dish.Event.String(), home, martin, "diskning", monday.UnixMilli()))
+			} else {
+				mustRecord(t, acts, dish)
+			}
+			slow, err := activity.New(&meanwhile{API: db.Client(), times: 1, do: tc.do}, acts.Table().Name, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := slow.Delete(t.Context(), home, dish.Event); !errors.Is(err, tc.want) {
+				t.Errorf("%s, old %v: %v, want %v", name, old, err, tc.want)
+			}
+			if n, err := acts.Erase(t.Context(), home); n != 0 || err != nil {
+				t.Errorf("%s, old %v: %d rows are left, %v", name, old, n, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package activity_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// shared records what two actors did in two scopes, and retracts some.
+func shared(t *testing.T, acts *activity.Store) (all []activity.Activity) {
+	t.Helper()
+	for i, scope := range []string{home, home, "-200", "-200"} {
+		for n := range 30 {
+			a := chore(t, monday, int64(100*i+n), "diskning")
+			a.Scope, a.Actor = scope, []string{martin, rebecca}[i%2]
+			all = append(all, a)
+		}
+	}
+	mustRecord(t, acts, all...)
+	return all
+}
+
+func TestErase(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	all := shared(t, acts)
+	retract(t, acts, all[0].Event, false, event.Created)
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "BatchWriteItem", Nth: 2})
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "Query"})
+	for _, want := range []int{60, 0} {
+		if n, err := acts.Erase(t.Context(), home); n != want || err != nil {
+			t.Errorf("%d, %v, want %d", n, err, want)
+		}
+	}
+	if n, err := acts.Count(t.Context(), activity.Filter{Scope: "-200"}); n != 60 || err != nil {
+		t.Errorf("another scope's: %d, %v", n, err)
+	}
+	mustRecord(t, acts, all[0]) // forgotten
+	_, err := acts.Erase(t.Context(), "")
+	wantInputError(t, err, "scope must not be empty")
+}
+
+func TestEraseActor(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	all := shared(t, acts)
+	retract(t, acts, all[0].Event, false, event.Created) // which names no actor any more
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "BatchWriteItem", Times: 3})
+	if n, err := acts.EraseActor(t.Context(), martin); n != 0 || err == nil || !strings.HasPrefix(err.Error(), "activity: EraseActor on table ") {
+		t.Errorf("all replies lost: %d, %v", n, err)
+	}
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "BatchWriteItem"})
+	for _, want := range []int{34, 0} { // 25 went although nobody heard of it
+		if n, err := acts.EraseActor(t.Context(), martin); n != want || err != nil {
+			t.Errorf("%d, %v, want %d", n, err, want)
+		}
+	}
+	for scope, want := range map[string]int{home: 30, "-200": 30} {
+		for a, err := range acts.InScope(t.Context(), scope, activity.Range{}) {
+			if want--; err != nil || a.Actor != rebecca {
+				t.Errorf("%s's stands, %v", a.Actor, err)
+			}
+		}
+		if want != 0 {
+			t.Errorf("%d are missing in %s", want, scope)
+		}
+	}
+	if _, err := acts.Record(t.Context(), all[0]); !errors.Is(err, activity.ErrRetracted) {
+		t.Errorf("what was retracted: %v", err)
+	}
+	_, err := acts.EraseActor(t.Context(), "anna")
+	wantInputError(t, err, "Actor must be a decimal")
+}
+
+// writing lets a writer at it before each batch is deleted.
+type writing struct {
+	activity.API
+	before func()
+}
+
+func (w *writing) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	w.before()
+	return w.API.BatchWriteItem(ctx, in, opts...)
+}
+
+// A writer that goes on while a scope is erased: what it writes may stay, what
+// stood before does not, and nothing of it is in what is written.
+func TestEraseBesideAWriter(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	all := shared(t, acts)
+	n := int64(1000)
+	w := &writing{API: db.Client(), before: func() {
+		n++
+		mustRecord(t, acts, chore(t, monday.AddDate(0, 0, -1), n, "tvätt"), chore(t, monday.AddDate(0, 0, 1), n, "tvätt"))
+		if out, err := acts.Record(t.Context(), all[0]); out == 0 || err != nil { // delivered again
+			t.Error(out, err)
+		}
+	}}
+	slow, err := activity.New(w, acts.Table().Name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if erased, err := slow.Erase(t.Context(), home); erased < 60 || err != nil {
+		t.Errorf("%d, %v", erased, err)
+	}
+	for _, a := range everything(t, acts) {
+		if a.Name != "tvätt" && a.Event != all[0].Event {
+			t.Errorf("%v stood before and stands", a)
+		}
+	}
+	w.before = func() {}
+	for {
+		erased, err := slow.Erase(t.Context(), home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if erased == 0 {
+			break
+		}
+	}
+	wantSame(t, "what stands", everything(t, acts), nil)
+}

@@ -1,0 +1,244 @@
+package activity_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+)
+
+// retract retracts at home and checks the outcome.
+func retract(t testing.TB, acts *activity.Store, ev event.Event, tombstone bool, want event.Outcome) {
+	t.Helper()
+	out, err := acts.Retract(t.Context(), activity.Retract{Scope: home, Event: ev, Tombstone: tombstone})
+	if out != want || err != nil {
+		t.Errorf("Retract = %v, %v, want %v", out, err, want)
+	}
+}
+
+// stored is the row of the event at home, as it is.
+func stored(t testing.TB, db *dynamotest.DB, acts *activity.Store, ev event.Event) ddb.Item {
+	t.Helper()
+	return recordtest.Row(t, db.Client(), acts.Table().Name, ddb.Item{"chatId": item.S(home), "activityId": item.S(ev.String())})
+}
+
+func TestRetract(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, &activity.Config{Now: recordtest.Clock(monday.Add(time.Hour))})
+	dish, wash := chore(t, monday, 7, "diskning"), chore(t, monday, 8, "diskning")
+	mustRecord(t, acts, dish, wash)
+	retract(t, acts, dish.Event, false, event.Created)
+	retract(t, acts, dish.Event, false, event.Duplicate)
+	retract(t, acts, dish.Event, true, event.Duplicate)
+
+	if out, err := acts.Record(t.Context(), dish); out != 0 || !errors.Is(err, activity.ErrRetracted) {
+		t.Errorf("Record: %v, %v", out, err)
+	}
+	if out, err := acts.RecordAll(t.Context(), []activity.Activity{dish}); out != 0 || !errors.Is(err, activity.ErrRetracted) {
+		t.Errorf("RecordAll: %v, %v", out, err)
+	}
+	outcomes, err := acts.RecordMany(t.Context(), []activity.Activity{dish, wash})
+	if left, ok := errors.AsType[*event.LeftoverError](err); !ok || len(left.Leftovers) != 1 || !errors.Is(left, activity.ErrRetracted) || outcomes[1] != event.Duplicate {
+		t.Errorf("RecordMany: %v, %v", outcomes, err)
+	}
+
+	for name, way := range waysTo(acts) {
+		wantSame(t, name, collect(t, way.walk(t.Context(), activity.Range{})), []activity.Activity{wash})
+		page, err := way.page(t.Context(), activity.Range{})
+		if err != nil || page.Cursor != "" {
+			t.Errorf("%s: %q, %v", name, page.Cursor, err)
+		}
+		wantSame(t, name+" page", page.Activities, []activity.Activity{wash})
+	}
+	if n, err := acts.Count(t.Context(), activity.Filter{Scope: home}); n != 1 || err != nil {
+		t.Errorf("Count = %d, %v", n, err)
+	}
+	if got, err := acts.OfEvent(t.Context(), home, dish.Event); got != nil || err != nil {
+		t.Errorf("OfEvent = %v, %v", got, err)
+	}
+	if diff := cmp.Diff(golden.Format(golden.Item(t, "testdata/tombstone.json")), golden.Format(stored(t, db, acts, dish.Event))); diff != "" {
+		t.Errorf("tombstone (-want +got):\n%s", diff)
+	}
+	if err := acts.Delete(t.Context(), home, dish.Event); err != nil {
+		t.Errorf("Delete of the tombstone: %v", err)
+	}
+	mustRecord(t, acts, dish)
+}
+
+// What is not there is not found, or kept away from on.
+func TestRetractOfNothing(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	dish := chore(t, monday, 7, "diskning")
+	out, err := acts.Retract(t.Context(), activity.Retract{Scope: home, Event: dish.Event})
+	if out != 0 || !errors.Is(err, activity.ErrNotFound) || stored(t, db, acts, dish.Event) != nil {
+		t.Errorf("Retract = %v, %v", out, err)
+	}
+	cost := db.Meter(func() { retract(t, acts, dish.Event, true, event.Created) })
+	cost.Want(t, dynamotest.Price{Requests: 1, WCU: 1})
+	if out, err := acts.Record(t.Context(), dish); out != 0 || !errors.Is(err, activity.ErrRetracted) {
+		t.Errorf("Record: %v, %v", out, err)
+	}
+	if db.InProcess() { // elsewhere a refusal reports no capacity
+		cost = db.Meter(func() { retract(t, acts, dish.Event, true, event.Duplicate) })
+		cost.Want(t, dynamotest.Price{Requests: 1, WCU: 1})
+	}
+	for want, r := range map[string]activity.Retract{
+		"scope must not be empty": {Event: dish.Event},
+		"ev must not be the zero": {Scope: home},
+		"Event has n = 0":         {Scope: home, Event: dish.Event.First(), Tombstone: true},
+		"Event lies more than":    {Scope: home, Event: newEvent(t, time.Now().Add(2*time.Hour), home, 7), Tombstone: true},
+	} {
+		_, err := acts.Retract(t.Context(), r)
+		wantInputError(t, err, want)
+	}
+}
+
+// An older system's row, whose random id may end with any byte.
+func TestRetractOldRow(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	ev := newEvent(t, monday, home, 7).First()
+	recordtest.Put(t, db.Client(), acts.Table().Name, oldRow(t, ev.String(), home, martin, "diskning", monday.Unix()))
+	retract(t, acts, ev, false, event.Created)
+	for name, way := range waysTo(acts) {
+		wantSame(t, name, collect(t, way.walk(t.Context(), activity.Range{})), nil)
+	}
+}
+
+func TestRetractLostReplies(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	for i, tombstone := range []bool{false, true} {
+		dish := chore(t, monday, int64(i+1), "diskning")
+		mustRecord(t, acts, dish)
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem"})
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem", Nth: 2})
+		retract(t, acts, dish.Event, tombstone, event.Duplicate)
+
+		wash := chore(t, monday, int64(i+11), "tvätt")
+		mustRecord(t, acts, wash)
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem", Times: 3})
+		if out, err := acts.Retract(t.Context(), activity.Retract{Scope: home, Event: wash.Event, Tombstone: tombstone}); out != 0 || err == nil {
+			t.Errorf("all replies lost: %v, %v", out, err)
+		}
+		retract(t, acts, wash.Event, tombstone, event.Duplicate)
+	}
+	wantSame(t, "what stands", everything(t, acts), nil)
+}
+
+// What a retraction of one means for its set.
+func TestRetractOfASet(t *testing.T) {
+	t.Parallel()
+	four := setOf(t, 7, 4)
+	other := four[0]
+	other.Name = "städning"
+	for name, tc := range map[string]struct {
+		retracted int // its index
+		then      []activity.Activity
+		out       event.Outcome
+		err       error
+	}{
+		"the guard, then the set":          {0, four[:3], 0, activity.ErrRetracted},
+		"the guard, then it alone":         {0, four[:1], 0, activity.ErrRetracted},
+		"the guard, then another set":      {0, []activity.Activity{other, four[3]}, 0, activity.ErrRetracted},
+		"another, then the set":            {1, four[:3], 0, activity.ErrRetracted},
+		"another, then the guard":          {1, four[:1], 0, new(activity.ConflictError)},
+		"another, then another set":        {1, []activity.Activity{other, four[3]}, 0, new(activity.ConflictError)},
+		"another, then another with it":    {2, []activity.Activity{other, four[2]}, 0, activity.ErrRetracted},
+		"the last, then the rest":          {2, four[:2], event.Duplicate, nil},
+		"the last, then the rest and more": {2, []activity.Activity{four[0], four[1], four[3]}, 0, new(activity.ConflictError)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, acts := open(t, nil)
+			if _, err := acts.RecordAll(t.Context(), four[:3]); err != nil {
+				t.Fatal(err)
+			}
+			retract(t, acts, four[tc.retracted].Event, false, event.Created)
+			left := everything(t, acts)
+			if len(left) != 2 {
+				t.Errorf("%d are left", len(left))
+			}
+			out, err := acts.RecordAll(t.Context(), tc.then)
+			if _, conflict := errors.AsType[*activity.ConflictError](tc.err); conflict {
+				got, ok := errors.AsType[*activity.ConflictError](err)
+				if !ok {
+					t.Fatalf("%v, %v, want a ConflictError", out, err)
+				}
+				wantSame(t, "ConflictError.Stored", got.Stored, left)
+			} else if out != tc.out || !errors.Is(err, tc.err) {
+				t.Errorf("%v, %v, want %v, %v", out, err, tc.out, tc.err)
+			}
+			wantSame(t, "what stands", everything(t, acts), left)
+		})
+	}
+}
+
+// A tombstone under another N, before anything is recorded, keeps away that N
+// alone: the set is Created once, and then Duplicate.
+func TestRetractAheadOfASet(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	three := setOf(t, 7, 3)
+	retract(t, acts, three[2].Event, true, event.Created)
+	for _, want := range []event.Outcome{event.Created, event.Duplicate} {
+		if out, err := acts.RecordAll(t.Context(), three[:2]); out != want || err != nil {
+			t.Errorf("%v, %v, want %v", out, err, want)
+		}
+	}
+	if _, err := acts.RecordAll(t.Context(), three); !errors.Is(err, activity.ErrRetracted) {
+		t.Errorf("with it: %v", err)
+	}
+}
+
+// Retractions and deliveries at once: once a retraction was answered, nothing of
+// what it took back is recorded, whoever came first.
+func TestRetractBesideDeliveries(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	for seq := range int64(12) {
+		set := setOf(t, seq+1, 2)
+		var group sync.WaitGroup
+		for i := range 4 {
+			group.Go(func() {
+				_, err := acts.RecordAll(t.Context(), set)
+				if err != nil && !errors.Is(err, activity.ErrRetracted) {
+					t.Errorf("delivery %d: %v", i, err)
+				}
+			})
+		}
+		var created [2]event.Outcome
+		for i := range created {
+			group.Go(func() {
+				var err error
+				created[i], err = acts.Retract(t.Context(), activity.Retract{Scope: home, Event: set[1].Event, Tombstone: true})
+				if err != nil {
+					t.Errorf("retraction: %v", err)
+				}
+				if got, err := acts.OfEvent(t.Context(), home, set[0].Event); err != nil || len(got) > 1 {
+					t.Errorf("behind a retraction: %v, %v", got, err)
+				}
+			})
+		}
+		group.Wait()
+		if fmt.Sprint(created) != "[created duplicate]" && fmt.Sprint(created) != "[duplicate created]" {
+			t.Errorf("retractions: %v", created)
+		}
+		got, err := acts.OfEvent(t.Context(), home, set[0].Event)
+		if err != nil || len(got) > 1 || len(got) == 1 && got[0].Event != set[0].Event {
+			t.Errorf("%v, %v", got, err)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package activity_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+)
+
+// damaged puts activities and, between them, rows that cannot be read: one whose
+// id is no event's, and one with a text for its number.
+func damaged(t *testing.T) (*dynamotest.DB, *activity.Store, []activity.Activity) {
+	t.Helper()
+	db, acts := open(t, nil)
+	var all []activity.Activity
+	for i := range 6 {
+		all = append(all, chore(t, monday.Add(time.Duration(i)*time.Minute), int64(i+1), "diskning"))
+	}
+	mustRecord(t, acts, all...)
+	strange := oldRow(t, "01KMCVD-7", home, martin, "diskning", monday.Add(90*time.Second).UnixMilli())
+	strange["chatUser"] = item.S(activity.ScopeActor(home, martin))
+	recordtest.Put(t, db.Client(), acts.Table().Name, strange)
+	row, err := acts.Encode(all[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	row["messageId"] = item.S("seven")
+	recordtest.Put(t, db.Client(), acts.Table().Name, row)
+	return db, acts, append(all[:3:3], all[4:]...)
+}
+
+// A row that cannot be read ends a walk with an error that says what is wrong
+// with it, or is told of and left out.
+func TestUnreadableRows(t *testing.T) {
+	t.Parallel()
+	db, acts, all := damaged(t)
+	var told []activity.Unreadable
+	patient, err := activity.New(db.Client(), acts.Table().Name, &activity.Config{OnUnreadable: func(u activity.Unreadable) { told = append(told, u) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ways, strict := waysTo(patient), waysTo(acts)
+	for name, way := range ways {
+		for _, newest := range []bool{false, true} {
+			r := activity.Range{NewestFirst: newest}
+			var failed error
+			for _, err := range strict[name].walk(t.Context(), r) {
+				failed = err
+			}
+			if failed == nil || !strings.Contains(failed.Error(), "attribute messageId is not") && !strings.Contains(failed.Error(), "attribute activityId is not an event") {
+				t.Errorf("%s: %v", name, failed)
+			}
+			told = nil
+			wantOrder(t, name, collect(t, way.walk(t.Context(), r)), all, newest)
+			if len(told) != 2 {
+				t.Errorf("%s told of %d: %v", name, len(told), told)
+			}
+			for _, u := range told {
+				if u.Scope != home || u.Err == nil {
+					t.Errorf("%s told of %+v", name, u)
+				}
+			}
+			var paged []activity.Activity
+			for r.Limit = 2; ; {
+				page, err := way.page(t.Context(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				paged = append(paged, page.Activities...)
+				if r.Cursor = page.Cursor; r.Cursor == "" {
+					break
+				}
+			}
+			wantOrder(t, name+" in pages", paged, all, newest)
+		}
+	}
+
+	// Count and Tally read no messageId.
+	told = nil
+	if n, err := patient.Count(t.Context(), activity.Filter{Scope: home, Name: "diskning"}); n != len(all)+1 || err != nil {
+		t.Errorf("Count = %d, %v", n, err)
+	}
+	tally, err := patient.Tally(t.Context(), activity.Filter{Scope: home, Name: "diskning"})
+	if diff := cmp.Diff([]activity.Tally{{Actor: martin, Name: "diskning", Kind: "chore", Count: len(all) + 1}}, tally); err != nil || diff != "" {
+		t.Errorf("Tally: %v (-want +got):\n%s", err, diff)
+	}
+	if len(told) != 2 || told[0].Scope != home || told[0].ID != "01KMCVD-7" || told[1].ID != told[0].ID {
+		t.Errorf("told of %v", told)
+	}
+	for method, ask := range map[string]func() error{
+		"Count": func() error {
+			_, err := acts.Count(t.Context(), activity.Filter{Scope: home, Name: "diskning"})
+			return err
+		},
+		"Tally": func() error {
+			_, err := acts.Tally(t.Context(), activity.Filter{Scope: home, Name: "diskning"})
+			return err
+		},
+	} {
+		if err := ask(); err == nil || !strings.HasPrefix(err.Error(), "activity: "+method+" on table ") || !strings.Contains(err.Error(), "activityId is not an event") {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+
+	// What an event recorded is never answered in part.
+	told = nil
+	if _, err := patient.OfEvent(t.Context(), home, newEvent(t, monday.Add(3*time.Minute), home, 4)); err == nil || told != nil {
+		t.Errorf("OfEvent: %v, told of %v", err, told)
+	}
+	if out, err := patient.Record(t.Context(), chore(t, monday.Add(3*time.Minute), 4, "diskning")); out != 0 || err == nil {
+		t.Errorf("Record: %v, %v", out, err)
+	}
+}
+
+const (
+	composed   = "st\u00e4dning"
+	decomposed = "sta\u0308dning"
+)
+
+// Two spellings of a name that look the same are one name.
+func TestNamesAreInNFC(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	a := chore(t, monday, 7, decomposed)
+	b := a
+	b.Name = composed
+	for i, given := range []activity.Activity{a, b, a} {
+		want := event.Duplicate
+		if i == 0 {
+			want = event.Created
+		}
+		if out, err := acts.Record(t.Context(), given); out != want || err != nil {
+			t.Errorf("[%d] %v, %v", i, out, err)
+		}
+		if out, err := acts.RecordAll(t.Context(), []activity.Activity{given}); out != event.Duplicate || err != nil {
+			t.Errorf("[%d] RecordAll: %v, %v", i, out, err)
+		}
+	}
+	// An older writer's row keeps its form: it is found by key and by actor, and
+	// a redelivery finds it the same.
+	old := chore(t, monday.Add(time.Minute), 8, decomposed)
+	row, err := acts.Encode(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row["activity"], row["activityTimestamp"] = item.S(decomposed), item.S(activity.NameTime(decomposed, old.Event.UnixMilli()))
+	recordtest.Put(t, db.Client(), acts.Table().Name, row)
+	if out, err := acts.Record(t.Context(), old); out != event.Duplicate || err != nil {
+		t.Errorf("an older writer's: %v, %v", out, err)
+	}
+	wantSame(t, "in the scope", everything(t, acts), []activity.Activity{b, old})
+	for _, name := range []string{composed, decomposed} {
+		wantSame(t, "by name", collect(t, acts.ByName(t.Context(), home, name, activity.Range{})), []activity.Activity{b})
+		wantSame(t, "by both", collect(t, acts.ByActorAndName(t.Context(), home, martin, name, activity.Range{})), []activity.Activity{b})
+		if n, err := acts.Count(t.Context(), activity.Filter{Scope: home, Name: name}); n != 1 || err != nil {
+			t.Errorf("Count = %d, %v", n, err)
+		}
+	}
+}
+
+func TestTally(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	var all []activity.Activity
+	for i := range 30 {
+		a := chore(t, monday.Add(time.Duration(i)*time.Hour), int64(i+1), []string{"tvätt", "diskning", "diskning"}[i%3])
+		a.Actor = []string{martin, rebecca}[i%2]
+		if i%5 == 0 {
+			a.Kind = ""
+		}
+		all = append(all, a)
+	}
+	away := all[0]
+	away.Scope = "-200"
+	mustRecord(t, acts, append(all, away)...)
+	from, to := all[6].Event.Time(), all[24].Event.Time()
+	var got []activity.Tally
+	cost := db.Meter(func() {
+		var err error
+		if got, err = acts.Tally(t.Context(), activity.Filter{Scope: home, From: from, To: to}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 1}) // 18 rows of some 250 bytes
+	want := []activity.Tally{
+		{martin, "diskning", "", 2},
+		{martin, "diskning", "chore", 4},
+		{martin, "tvätt", "chore", 3},
+		{rebecca, "diskning", "chore", 6},
+		{rebecca, "tvätt", "", 1},
+		{rebecca, "tvätt", "chore", 2},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Tally (-want +got):\n%s", diff)
+	}
+	_, err := acts.Tally(t.Context(), activity.Filter{Name: "diskning"})
+	wantInputError(t, err, "Filter.Scope must be given")
+	if got, err := acts.Tally(t.Context(), activity.Filter{Scope: "-300"}); got != nil || err != nil {
+		t.Errorf("of nothing: %v, %v", got, err)
+	}
+}
