@@ -18,6 +18,7 @@
 //	counter  Take, Add, Adjust, Refund, one that may come first too, AddUnkeyed, Get,
 //	         Erase; TakeItem and RefundItem, sent again until their outcome is known
 //	message  Save, Get
+//	activity Record, Retract, OfEvent
 //	pattern  Observe, Get
 //	ema      Observe, Get
 //

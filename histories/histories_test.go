@@ -23,14 +23,15 @@ var (
 )
 
 var stories = map[string]func(*world) story{
-	"Ledger": newLedger, "Counter": newCounter, "Message": newMessage, "Pattern": newPattern, "Ema": newEma,
+	"Ledger": newLedger, "Counter": newCounter, "Message": newMessage, "Pattern": newPattern, "Ema": newEma, "Activity": newActivity,
 }
 
-func TestLedger(t *testing.T)  { t.Parallel(); tell(t) }
-func TestCounter(t *testing.T) { t.Parallel(); tell(t) }
-func TestMessage(t *testing.T) { t.Parallel(); tell(t) }
-func TestPattern(t *testing.T) { t.Parallel(); tell(t) }
-func TestEma(t *testing.T)     { t.Parallel(); tell(t) }
+func TestLedger(t *testing.T)   { t.Parallel(); tell(t) }
+func TestActivity(t *testing.T) { t.Parallel(); tell(t) }
+func TestCounter(t *testing.T)  { t.Parallel(); tell(t) }
+func TestMessage(t *testing.T)  { t.Parallel(); tell(t) }
+func TestPattern(t *testing.T)  { t.Parallel(); tell(t) }
+func TestEma(t *testing.T)      { t.Parallel(); tell(t) }
 
 // A seed tells one history, whatever else the machine does.
 func TestSeedTellsOneHistory(t *testing.T) {
