@@ -56,7 +56,7 @@ func TestPrices(t *testing.T) {
 				}
 				return r.Items
 			},
-			Local: &dynamotest.Price{WCU: 18}, Why: "it doubles the indexes' units too, and then all units of a transaction over two tables",
+			Local: &dynamotest.Price{WCU: 8}, Why: "it charges a transaction's entries in an index twice, too",
 		},
 		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := acts.Erase(ctx, "-300"); return err }},
 		{Func: "Store.EraseActor", Call: func(ctx context.Context) error { _, err := acts.EraseActor(ctx, "99"); return err }},

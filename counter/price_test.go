@@ -11,12 +11,6 @@ import (
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 )
 
-// DynamoDB Local tells 4 WCU of each action of a transaction, of the one beside
-// the item, too.
-var twice = &dynamotest.Price{WCU: 4 + 2}
-
-const reckonsTwice = "it reckons the two writes of an action twice"
-
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})
@@ -66,13 +60,11 @@ func TestPrices(t *testing.T) {
 			Func: "Store.TakeItem", Actions: func() []types.TransactWriteItem {
 				return []types.TransactWriteItem{e.takeItem(t, counter.Take{Key: "bought", Event: message(t, noon, 1), Cap: 3}).Item}
 			},
-			Local: twice, Why: reckonsTwice,
 		},
 		{
 			Func: "Store.RefundItem", Actions: func() []types.TransactWriteItem {
 				return []types.TransactWriteItem{e.refundItem(t, counter.Refund{Key: "bought", Event: message(t, noon, 1)}).Item}
 			},
-			Local: twice, Why: reckonsTwice,
 		},
 		{Func: "Store.Erase", Call: func(ctx context.Context) error {
 			_, err := e.Erase(ctx, "bought")

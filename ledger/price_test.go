@@ -70,14 +70,14 @@ func TestPrices(t *testing.T) {
 				t.Fatal(err)
 			}
 			return []types.TransactWriteItem{done.Item}
-		}, Local: &dynamotest.Price{WCU: 6}, Why: localCountsAllTables},
+		}},
 		{Func: "Store.MarkItem", Actions: func() []types.TransactWriteItem {
 			mark, err := store.MarkItem("marked in a transaction")
 			if err != nil {
 				t.Fatal(err)
 			}
 			return []types.TransactWriteItem{mark.Item}
-		}, Local: &dynamotest.Price{WCU: 6}, Why: localCountsAllTables},
+		}},
 		{Func: "Claim.Complete", Call: func(ctx context.Context) error { return completed.Complete(ctx, "result") }},
 		{Func: "Claim.Fail", Call: func(ctx context.Context) error { return failed.Fail(ctx, errors.New("cause")) }},
 		{Func: "Claim.Renew", Call: renewed.Renew},
@@ -106,9 +106,6 @@ func TestPrices(t *testing.T) {
 		}},
 	})
 }
-
-// localCountsAllTables is what DynamoDB Local does with a transaction on two.
-const localCountsAllTables = "it reports for each table what all of them cost"
 
 func unless(ok bool, what string) error {
 	if ok {

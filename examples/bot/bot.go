@@ -220,7 +220,11 @@ func (w *Worker) handle(ctx context.Context, body string) error {
 		Scope: chat, Actor: actor, ActorName: m.From.Name, Event: ev, Name: what, Seq: m.ID,
 	})
 	// What an older version of this program has made of the message stands.
-	if _, conflict := errors.AsType[*activity.ConflictError](err); err != nil && !conflict {
+	_, conflict := errors.AsType[*activity.ConflictError](err)
+	switch {
+	case errors.Is(err, activity.ErrRetracted): // taken back meanwhile
+		return nil
+	case err != nil && !conflict:
 		return err
 	}
 	grant, err := w.Limits.Take(ctx, counter.Take{Key: chat, Event: ev, Cap: ThanksADay})
@@ -229,7 +233,7 @@ func (w *Worker) handle(ctx context.Context, body string) error {
 		return nil
 	case err != nil:
 		return err
-	case !grant.OK || grant.Outcome != event.Created: // used up, or an earlier delivery's
+	case !grant.First(): // used up, or an earlier delivery's
 		return nil
 	}
 	// If Send fails, the delivery comes again and finds a Duplicate.
