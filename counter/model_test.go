@@ -31,7 +31,7 @@ func TestHistories(t *testing.T) {
 			if got != want {
 				t.Fatalf("seed %d, step %d, %s: got %s, want %s", seed, step, did, got, want)
 			}
-			e.db.Heal() // a refusal may have left a part of a fault unspent
+			e.db.Tap().Heal() // a refusal may have left a part of a fault unspent
 		}
 		count := e.get(t, day)
 		if held, n := sum(t, e.row(t, day)); held != m.used || count.Used != m.used || count.Recorded != n || n != int64(len(m.events)) {
