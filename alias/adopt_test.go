@@ -164,12 +164,16 @@ func TestAdoptMerges(t *testing.T) {
 				"confirmers":    events(at(19), at(18), at(17), at(16), at(15), at(11), at(10), at(9)),
 			}),
 		},
-		"forgotten later":                  {named("a", 50, map[string]any{"note": s("x")}), forgotten(40), with(forgotten(40), map[string]any{"note": s("x")})},
-		"forgotten earlier":                {named("a", 40, nil), forgotten(50), named("a", 40, nil)},
-		"forgotten in the older":           {forgotten(40), named("a", 50, nil), named("a", 40, nil)},
-		"forgotten earlier in it":          {forgotten(50), named("a", 40, nil), named("a", 40, nil)},
-		"forgotten twice":                  {forgotten(50), forgotten(40), forgotten(40)},
-		"forgotten twice, the older last":  {forgotten(40), forgotten(50), forgotten(40)},
+		"forgotten later":                 {named("a", 50, map[string]any{"note": s("x")}), forgotten(40), with(forgotten(40), map[string]any{"note": s("x")})},
+		"forgotten earlier":               {named("a", 40, nil), forgotten(50), named("a", 40, nil)},
+		"forgotten in the older":          {forgotten(40), named("a", 50, nil), named("a", 40, nil)},
+		"forgotten earlier in it":         {forgotten(50), named("a", 40, nil), named("a", 40, nil)},
+		"forgotten twice":                 {forgotten(50), forgotten(40), forgotten(40)},
+		"forgotten twice, the older last": {forgotten(40), forgotten(50), forgotten(40)},
+		"an older system's name beside nothing": {
+			with(golden(t, "older"), map[string]any{"canonicalActivity": s("a")}), with(forgotten(1), map[string]any{"namedBy": nil}),
+			with(golden(t, "older"), map[string]any{"canonicalActivity": s("a"), "gsi1sk": s("a"), "type": s("ALIAS")}),
+		},
 		"nothing stood, forgotten by none": {named("a", 40, nil), with(forgotten(1), map[string]any{"namedBy": nil}), named("a", 40, nil)},
 	} {
 		t.Run(name, func(t *testing.T) {
