@@ -286,3 +286,14 @@ func TestWritesThatCannotAdopt(t *testing.T) {
 		}
 	}
 }
+
+// What was forgotten under one spelling takes no name from another.
+func TestANameBesideAForgottenSpelling(t *testing.T) {
+	t.Parallel()
+	o := olderFixture{open(t), t, "ta disken"}
+	o.write(t, with(golden(t, "forgotten"), map[string]any{"sk": s("TA DISKEN"), "namedBy": s(eventAt(t, 50).String())}))
+	o.write(t, with(golden(t, "older"), map[string]any{"sk": s("ta  disken")}))
+	owner(t, "pantning")(o.put("diskning", 60))
+	o.adopts(t, 2)
+	o.means("pantning")
+}
