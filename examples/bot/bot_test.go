@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -405,14 +406,19 @@ func TestDeliveriesThatEnd(t *testing.T) {
 		"a week old":         func(now time.Time) string { return message(1, now.AddDate(0, 0, -9), "/done dishes") },
 		"nothing done":       func(now time.Time) string { return message(1, now, "/done ") },
 		"recorded otherwise": func(now time.Time) string { return message(50, now, "/done dishes") },
+		"retracted":          func(now time.Time) string { return message(51, now, "/done dishes") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				l := begin(t, kill{})
 				now := l.now()
-				ev, err := event.New(now.Truncate(time.Second), "telegram", chat, "50")
-				if err != nil {
+				ev, err1 := event.New(now.Truncate(time.Second), "telegram", chat, "50")
+				gone, err2 := event.New(now.Truncate(time.Second), "telegram", chat, "51")
+				if err := errors.Join(err1, err2); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := l.worker.Activities.Retract(t.Context(), activity.Retract{Scope: chat, Event: gone, Tombstone: true}); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := l.worker.Activities.Record(t.Context(), activity.Activity{Scope: chat, Actor: "7", Event: ev, Name: "laundry"}); err != nil {
