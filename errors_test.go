@@ -23,6 +23,7 @@ import (
 	"github.com/homeops/ddbpatterns/memory"
 	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/pattern"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -55,7 +56,10 @@ func TestErrorsNameTheMethod(t *testing.T) {
 	seen, err5 := ledger.New(down, table, &ledger.Config{Now: clock})
 	said, err6 := message.New(down, table, &message.Config{Now: clock})
 	habits, err7 := pattern.New(down, table, tzclock.UTC, &pattern.Config{Now: clock})
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
+	name := func(row record.Item) (string, error) { return record.Read(row).Text("name"), nil }
+	counted, err8 := record.New(down, table, record.Kind[string]{Package: "own", Type: "OWN", Count: "n", Decode: name}, &record.Config{Now: clock})
+	last, err9 := record.New(down, table, record.Kind[string]{Package: "own", Type: "OWN", Decode: name}, &record.Config{Now: clock})
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
 		t.Fatal(err)
 	}
 	memories, claim := memory.New(acts, tzclock.UTC), claimOfNoTable(t)
@@ -70,6 +74,7 @@ func TestErrorsNameTheMethod(t *testing.T) {
 	wantNamed(t, "memory", memories, memoryCalls(memories))
 	wantNamed(t, "message", said, messageCalls(said))
 	wantNamed(t, "pattern", habits, patternCalls(habits, ev))
+	wantNamed(t, "own", last, recordCalls(counted, last, ev))
 }
 
 // wantNamed makes each call, and fails the test for every method that has none.
@@ -214,8 +219,9 @@ func emaCalls(s *ema.Store, ev event.Event) methods {
 		"Observe": func(ctx context.Context) error {
 			return failure(s.Observe(ctx, ema.Observe{Subject: anna, Metric: wash, Event: ev, Value: 1}))
 		},
-		"Get": func(ctx context.Context) error { return missing(s.Get(ctx, anna, wash)) },
-		"All": func(ctx context.Context) error { return failure(s.All(ctx, anna)) },
+		"Get":   func(ctx context.Context) error { return missing(s.Get(ctx, anna, wash)) },
+		"All":   func(ctx context.Context) error { return failure(s.All(ctx, anna)) },
+		"Erase": func(ctx context.Context) error { return failure(s.Erase(ctx, anna)) },
 	}
 }
 
@@ -278,8 +284,31 @@ func patternCalls(s *pattern.Store, ev event.Event) methods {
 		"Observe": func(ctx context.Context) error {
 			return failure(s.Observe(ctx, pattern.Observe{Scope: home, Actor: anna, Name: wash, Event: ev}))
 		},
-		"Get": func(ctx context.Context) error { return missing(s.Get(ctx, home, anna, wash)) },
-		"All": func(ctx context.Context) error { return failure(s.All(ctx, home, anna)) },
+		"ObserveAll": func(ctx context.Context) error {
+			return failure(s.ObserveAll(ctx, pattern.ObserveAll{Scope: home, Actor: anna, Name: wash, Events: []event.Event{ev}}))
+		},
+		"Get":   func(ctx context.Context) error { return missing(s.Get(ctx, home, anna, wash)) },
+		"All":   func(ctx context.Context) error { return failure(s.All(ctx, home, anna)) },
+		"Erase": func(ctx context.Context) error { return failure(s.Erase(ctx, home, anna)) },
+	}
+}
+
+// recordCalls are those of rows that count, and of rows whose last event wins.
+func recordCalls(counted, last *record.Rows[string], ev event.Event) methods {
+	nothing := func(record.Item, event.Event) (record.Item, error) { return nil, nil }
+	return methods{
+		"Apply": func(ctx context.Context) error {
+			return failure(counted.Apply(ctx, record.Apply{Partition: home, Sort: wash, Event: ev, Next: nothing}))
+		},
+		"ApplyAll": func(ctx context.Context) error {
+			return failure(counted.ApplyAll(ctx, record.ApplyAll{Partition: home, Sort: wash, Events: []event.Event{ev}, Next: nothing}))
+		},
+		"Set": func(ctx context.Context) error {
+			return failure(last.Set(ctx, record.Set{Partition: home, Sort: wash, Event: ev}))
+		},
+		"Get":   func(ctx context.Context) error { return missing(last.Get(ctx, home, wash)) },
+		"All":   func(ctx context.Context) error { return failure(last.All(ctx, home)) },
+		"Erase": func(ctx context.Context) error { return failure(last.Erase(ctx, home)) },
 	}
 }
 

@@ -36,6 +36,7 @@ func TestPrices(t *testing.T) {
 		{Func: "Store.Observe", Call: func(ctx context.Context) error { _, err := store.Observe(ctx, full); return err }},
 		{Func: "Store.Get", Call: func(ctx context.Context) error { _, _, err := store.Get(ctx, full.Subject, full.Metric); return err }},
 		{Func: "Store.All", Call: func(ctx context.Context) error { _, err := store.All(ctx, full.Subject); return err }},
+		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := store.Erase(ctx, full.Subject); return err }},
 	})
 }
 

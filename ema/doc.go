@@ -68,10 +68,12 @@
 //	Observe  2 requests, 1 RCU, 1 WCU; a duplicate 1 request, 1 RCU
 //	Get      1 request, 0.5 RCU; 1 RCU with Config.ConsistentReads
 //	All      1 request for each MB, 0.5 RCU for each 4 KB; twice that with Config.ConsistentReads
+//	Erase    1 RCU for each 4 KB, 1 WCU for each row; 1 request for each MB and each 25 rows
 //
 // A row has some 610 bytes beside its subject and metric.
 //
 // # IAM actions
 //
-// dynamodb:GetItem, dynamodb:UpdateItem, dynamodb:Query on the table.
+// dynamodb:GetItem, dynamodb:UpdateItem, dynamodb:Query, dynamodb:BatchWriteItem on
+// the table; the last is for Erase.
 package ema

@@ -10,7 +10,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/rmw"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -22,6 +22,7 @@ type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
 var _ API = (*dynamodb.Client)(nil)
@@ -130,7 +131,7 @@ func (c *Config) validate() error {
 // use.
 type Store struct {
 	cfg  Config
-	rows rmw.Rows[Average]
+	rows *record.Rows[Average]
 }
 
 // New returns a Store over a table. A nil Config works.
@@ -140,28 +141,19 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 		s.cfg = *cfg
 	}
 	s.cfg.fill()
-	if api == nil {
-		return nil, event.BadInput(pkg, "api", "must not be nil")
-	}
-	if err := check.Table(pkg, table); err != nil {
-		return nil, err
-	}
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
-	s.rows = rmw.Rows[Average]{
-		API: api, Table: table, Package: pkg, Now: s.cfg.Now, Consistent: s.cfg.ConsistentReads,
-		Type: s.cfg.Prefix, Count: attrSamples, Update: observe,
-		Names: map[string]string{"#average": s.cfg.Record.attribute()}, Contended: ErrContended,
+	var err error
+	s.rows, err = record.New(api, table,
+		record.Kind[Average]{Package: pkg, Type: s.cfg.Prefix, Count: attrSamples, Decode: s.decode},
+		&record.Config{Now: s.cfg.Now, ConsistentReads: s.cfg.ConsistentReads})
+	if err != nil {
+		return nil, err
 	}
 	return s, nil
 }
 
 // Table returns the definition of the table, for [schema.Create]. Other records
 // may share it.
-func (s *Store) Table() schema.Table {
-	return schema.Table{
-		Name: s.rows.Table,
-		Key:  schema.Key{Partition: schema.String(attrPK), Sort: schema.String(attrSK)},
-	}
-}
+func (s *Store) Table() schema.Table { return s.rows.Table() }

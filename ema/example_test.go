@@ -80,6 +80,17 @@ func ExampleStore_Observe() {
 	// duplicate: 2.6 of 2
 }
 
+func ExampleStore_Erase() {
+	ctx := context.Background()
+	store := create(ctx, nil)
+	if _, err := store.Observe(ctx, ema.Observe{Subject: "ann", Metric: "minutes", Event: delivered(1), Value: 20}); err != nil {
+		log.Fatal(err)
+	}
+
+	fmt.Println(store.Erase(ctx, "ann"))
+	// Output: 1 <nil>
+}
+
 func ExampleStore_Get() {
 	ctx := context.Background()
 	effort := create(ctx, nil)

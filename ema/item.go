@@ -2,21 +2,18 @@ package ema
 
 import (
 	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/ddb"
-	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/key"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // Attributes of a row, beside the average itself, whose name the [Record]
-// decides, and type, version, recent and the others that package rmw keeps.
+// decides, and type, version, recent and the others that package record keeps.
 const (
-	attrPK        = "pk"
 	attrSK        = "sk"
 	attrSamples   = "samples"
 	attrUpdatedAt = "updatedAt"
 )
 
-func (s *Store) partition(subject string) string { return key.Join(s.cfg.Prefix, subject) }
+func (s *Store) partition(subject string) string { return record.Key(s.cfg.Prefix, subject) }
 
 // checkSubject refuses what makes no partition key.
 func (s *Store) checkSubject(subject string) error {
@@ -34,16 +31,13 @@ func (s *Store) checkRow(subject, metric string) error {
 	return check.SortKey(pkg, "Metric", metric)
 }
 
-// decode reads a row of the subject.
-func (s *Store) decode(subject string, row ddb.Item) (Average, error) {
-	a := Average{Subject: subject, Metric: item.Text(row, attrSK)}
-	var err error
-	if a.Value, err = item.Float(row, s.cfg.Record.attribute()); err != nil {
-		return Average{}, err
-	}
-	if a.Samples, err = item.Int(row, attrSamples); err != nil {
-		return Average{}, err
-	}
-	a.UpdatedAt, err = item.ParseTime(row, attrUpdatedAt)
-	return a, err
+// decode reads a row. Its key tells the subject, who is known to who asks.
+func (s *Store) decode(row record.Item) (Average, error) {
+	f := record.Read(row)
+	return Average{
+		Metric:    f.Text(attrSK),
+		Value:     f.Float(s.cfg.Record.attribute()),
+		Samples:   f.Int(attrSamples),
+		UpdatedAt: f.Time(attrUpdatedAt),
+	}, f.Err()
 }

@@ -6,13 +6,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/ddb"
-	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/rmw"
+	"github.com/homeops/ddbpatterns/record"
 )
-
-// observe sets all that counting a value changes.
-const observe = rmw.Set + ", #average = :average"
 
 // Observe is one value of a metric, and the event that gave it.
 type Observe struct {
@@ -42,20 +37,24 @@ func (s *Store) Observe(ctx context.Context, o Observe) (event.Outcome, error) {
 	if err := check.Finite(pkg, "Value", o.Value); err != nil {
 		return 0, err
 	}
-	return s.rows.Observe(ctx, s.partition(o.Subject), o.Metric, o.Event, func(row ddb.Item) (ddb.Item, error) {
-		average, err := s.learn(row, o.Value)
-		return ddb.Item{":average": item.F(average)}, err
+	return s.rows.Apply(ctx, record.Apply{
+		Method: "Observe", Partition: s.partition(o.Subject), Sort: o.Metric, Event: o.Event,
+		Next: func(row record.Item, _ event.Event) (record.Item, error) {
+			average, err := s.learn(row, o.Value)
+			return record.Item{s.cfg.Record.attribute(): record.Float(average)}, err
+		},
 	})
 }
 
 // learn returns the average with one more value in it. An average without a
 // count is one of an older system, and one that counts no values is none.
-func (s *Store) learn(row ddb.Item, value float64) (float64, error) {
-	stood, err := s.decode("", row)
+func (s *Store) learn(row record.Item, value float64) (float64, error) {
+	stood, err := s.decode(row)
 	if err != nil {
 		return 0, err
 	}
-	cold := !item.Has(row, s.cfg.Record.attribute()) || item.Has(row, attrSamples) && stood.Samples == 0
+	f := record.Read(row)
+	cold := !f.Has(s.cfg.Record.attribute()) || f.Has(attrSamples) && stood.Samples == 0
 	if cold {
 		return value, nil
 	}

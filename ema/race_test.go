@@ -36,7 +36,7 @@ func (j *journal) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, 
 	if err == nil {
 		var w write
 		w.version, _ = item.Int(in.ExpressionAttributeValues, ":version")
-		w.average, _ = item.Float(in.ExpressionAttributeValues, ":average")
+		w.average, _ = item.Float(in.ExpressionAttributeValues, ":own0")
 		w.ring, _ = item.Bytes(in.ExpressionAttributeValues, ":recent")
 		j.mu.Lock()
 		j.writes = append(j.writes, w)

@@ -52,13 +52,22 @@ func TestPrices(t *testing.T) {
 	full := washing(event.Event{})
 	fill(t, store, full)
 	full.Event = recordtest.At(t, "2026-03-29T17:15:00Z")
+	burst := make([]event.Event, 32)
+	for i := range burst {
+		burst[i] = recordtest.Event(t, clock.Add(time.Duration(i)*time.Second), "burst")
+	}
 	pricetest.Run(t, db, []pricetest.Case{
 		{Func: "Store.Observe", Call: func(ctx context.Context) error { _, err := store.Observe(ctx, full); return err }},
+		{Func: "Store.ObserveAll", Call: func(ctx context.Context) error {
+			_, err := store.ObserveAll(ctx, pattern.ObserveAll{Scope: full.Scope, Actor: full.Actor, Name: full.Name, Events: burst})
+			return err
+		}},
 		{Func: "Store.Get", Call: func(ctx context.Context) error {
 			_, _, err := store.Get(ctx, full.Scope, full.Actor, full.Name)
 			return err
 		}},
 		{Func: "Store.All", Call: func(ctx context.Context) error { _, err := store.All(ctx, full.Scope, full.Actor); return err }},
+		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := store.Erase(ctx, full.Scope, full.Actor); return err }},
 	})
 }
 

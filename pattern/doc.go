@@ -5,6 +5,8 @@
 //
 //	out, err := habits.Observe(ctx, pattern.Observe{Scope: chat, Actor: "42", Name: "diskning", Event: ev})
 //
+//	outs, err := habits.ObserveAll(ctx, …)   // a burst of one habit, or a backlog
+//
 //	habit, ok, err := habits.Get(ctx, chat, "42", "diskning")
 //	day, _ := habit.PeakDay()                // Sunday
 //	share := habit.DayShare(day)             // 0.41
@@ -43,7 +45,8 @@
 //   - What cannot be judged is refused. A row remembers its 32 greatest
 //     events; an event less than all of them may have been counted long ago,
 //     and is [event.ErrTooOld]. So of a backlog that arrives newest first the
-//     part beyond 32 is not counted: bring it into the order of its events.
+//     part beyond 32 is not counted: bring it into the order of its events, or give
+//     it to ObserveAll, which does.
 //
 // Outside of it: an event that an older system has counted counts again here,
 // for its rows do not say which events they hold. A store of another zone
@@ -62,14 +65,17 @@
 //
 // # Prices
 //
-//	Observe  2 requests, 1 RCU, 1 WCU; a duplicate 1 request, 1 RCU
-//	Get      1 request, 0.5 RCU; 1 RCU with Config.ConsistentReads
-//	All      1 request for each MB, 0.5 RCU for each 4 KB; twice that with Config.ConsistentReads
+//	Observe     2 requests, 1 RCU, 1 WCU; a duplicate 1 request, 1 RCU
+//	ObserveAll  the same for up to 32 events, 1 request and 1 WCU for each 32 more
+//	Get         1 request, 0.5 RCU; 1 RCU with Config.ConsistentReads
+//	All         1 request for each MB, 0.5 RCU for each 4 KB; twice that with Config.ConsistentReads
+//	Erase       1 RCU for each 4 KB, 1 WCU for each row; 1 request for each MB and each 25 rows
 //
 // A row with all days, hours and recent events has some 820 bytes beside its
 // ids and name, and stays below 1 KB where those have no more than 150.
 //
 // # IAM actions
 //
-// dynamodb:GetItem, dynamodb:UpdateItem, dynamodb:Query on the table.
+// dynamodb:GetItem, dynamodb:UpdateItem, dynamodb:Query, dynamodb:BatchWriteItem on
+// the table; the last is for Erase.
 package pattern

@@ -84,6 +84,34 @@ func ExampleStore_Observe() {
 	// 1 in the hour from 2
 }
 
+// A backlog of one habit counts in one write, in whatever order it comes.
+func ExampleStore_ObserveAll() {
+	ctx := context.Background()
+	habits := learn(ctx, "order")
+
+	outcomes, err := habits.ObserveAll(ctx, pattern.ObserveAll{Scope: "shop-7", Actor: "42", Name: "order", Events: []event.Event{
+		localEvent("2025-03-23 19:40"), localEvent("2025-03-16 19:10"), localEvent("2025-03-23 19:40"),
+	}})
+	fmt.Println(outcomes, err)
+	habit, _, err := habits.Get(ctx, "shop-7", "42", "order")
+	fmt.Println(habit.Total, err)
+	// Output:
+	// [created created duplicate] <nil>
+	// 2 <nil>
+}
+
+func ExampleStore_Erase() {
+	ctx := context.Background()
+	habits := learn(ctx, "order", "2025-03-16 19:10", "2025-03-19 20:05")
+
+	fmt.Println(habits.Erase(ctx, "shop-7", "42"))
+	_, ok, err := habits.Get(ctx, "shop-7", "42", "order")
+	fmt.Println(ok, err)
+	// Output:
+	// 1 <nil>
+	// false <nil>
+}
+
 func ExampleStore_Get() {
 	ctx := context.Background()
 	habits := learn(ctx, "order", "2025-03-16 19:10", "2025-03-19 20:05", "2025-03-23 19:40", "2025-03-31 07:30")

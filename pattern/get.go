@@ -1,10 +1,6 @@
 package pattern
 
-import (
-	"context"
-
-	"github.com/homeops/ddbpatterns/internal/ddb"
-)
+import "context"
 
 // Get returns the habit, and false if no event of it was ever observed.
 //
@@ -14,7 +10,11 @@ func (s *Store) Get(ctx context.Context, scope, actor, name string) (Habit, bool
 	if err := checkRow(scope, actor, name); err != nil {
 		return Habit{}, false, err
 	}
-	return s.rows.Get(ctx, partition(scope, actor), name, of(scope, actor))
+	habit, ok, err := s.rows.Get(ctx, partition(scope, actor), name)
+	if ok {
+		habit.Scope, habit.Actor = scope, actor
+	}
+	return habit, ok, err
 }
 
 // All returns every habit of the actor in the scope, by name; nil if there
@@ -27,10 +27,27 @@ func (s *Store) All(ctx context.Context, scope, actor string) ([]Habit, error) {
 	if err := checkActor(scope, actor); err != nil {
 		return nil, err
 	}
-	return s.rows.All(ctx, partition(scope, actor), of(scope, actor))
+	habits, err := s.rows.All(ctx, partition(scope, actor))
+	for i := range habits {
+		habits[i].Scope, habits[i].Actor = scope, actor
+	}
+	return habits, err
 }
 
-// of reads rows of the scope and actor.
-func of(scope, actor string) func(ddb.Item) (Habit, error) {
-	return func(row ddb.Item) (Habit, error) { return decode(scope, actor, row) }
+// Erase deletes every habit of the actor in the scope and returns how many. After
+// an error what was deleted is gone: call again, and it goes on with the rest. A
+// habit that is written while it runs may stay: erase until it answers 0.
+//
+// It is safe beside live writers: nothing of an erased habit is in what Observe
+// writes after it. Erased events are forgotten, so that a redelivery of one counts
+// anew: erase when none can come.
+//
+// Price: 2 requests, 1 RCU, 1 WCU. 1 RCU for each 4 KB of all rows together and 1
+// WCU for each row and KB; 1 request for each MB to find them and 1 for each 25
+// rows. Where there are none, 1 request and 1 RCU.
+func (s *Store) Erase(ctx context.Context, scope, actor string) (int, error) {
+	if err := checkActor(scope, actor); err != nil {
+		return 0, err
+	}
+	return s.rows.Erase(ctx, partition(scope, actor))
 }

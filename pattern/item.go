@@ -11,13 +11,12 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/key"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // Attributes of a row, beside type, version, recent and the others that
-// package rmw keeps.
+// package record keeps.
 const (
-	attrPK        = "pk"
 	attrSK        = "sk"
 	attrDays      = "dayOfWeekCounts"
 	attrHours     = "hourOfDayCounts"
@@ -32,7 +31,7 @@ const rowType = "PATTERN"
 // dayNames are the entries of dayOfWeekCounts by time.Weekday.
 var dayNames = [7]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
-func partition(scope, actor string) string { return key.Join(rowType, scope, actor) }
+func partition(scope, actor string) string { return record.Key(rowType, scope, actor) }
 
 // checkActor refuses what makes no partition key.
 func checkActor(scope, actor string) error {
@@ -53,9 +52,9 @@ func checkRow(scope, actor, name string) error {
 	return check.SortKey(pkg, "Name", name)
 }
 
-// decode reads a row of the scope and actor.
-func decode(scope, actor string, row ddb.Item) (Habit, error) {
-	h := Habit{Scope: scope, Actor: actor, Name: item.Text(row, attrSK)}
+// decode reads a row. Its key tells scope and actor, who are known to who asks.
+func decode(row ddb.Item) (Habit, error) {
+	h := Habit{Name: item.Text(row, attrSK)}
 	days, err := item.Map(row, attrDays)
 	if err != nil {
 		return Habit{}, err
@@ -87,7 +86,7 @@ func decode(scope, actor string, row ddb.Item) (Habit, error) {
 // count returns the row's values of the own attributes with one more event in
 // them. What else the maps hold is carried over.
 func count(row ddb.Item, day time.Weekday, hour int, at time.Time) (ddb.Item, error) {
-	h, err := decode("", "", row)
+	h, err := decode(row)
 	if err != nil {
 		return nil, err
 	}
@@ -95,9 +94,9 @@ func count(row ddb.Item, day time.Weekday, hour int, at time.Time) (ddb.Item, er
 		at = h.LastSeen
 	}
 	return ddb.Item{
-		":days":     plusOne(row, attrDays, dayNames[day], h.ByDay[day]),
-		":hours":    plusOne(row, attrHours, strconv.Itoa(hour), h.ByHour[hour]),
-		":lastSeen": item.Time(at),
+		attrDays:     plusOne(row, attrDays, dayNames[day], h.ByDay[day]),
+		attrHours:    plusOne(row, attrHours, strconv.Itoa(hour), h.ByHour[hour]),
+		attrLastSeen: item.Time(at),
 	}, nil
 }
 

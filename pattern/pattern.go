@@ -6,9 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/rmw"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -21,6 +19,7 @@ type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
 var _ API = (*dynamodb.Client)(nil)
@@ -47,7 +46,7 @@ func (c *Config) fill() {
 type Store struct {
 	zone tzclock.Zone
 	cfg  Config
-	rows rmw.Rows[Habit]
+	rows *record.Rows[Habit]
 }
 
 // New returns a Store over a table. The zone gives events their weekdays and
@@ -58,27 +57,19 @@ func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) 
 		s.cfg = *cfg
 	}
 	s.cfg.fill()
-	if api == nil {
-		return nil, event.BadInput(pkg, "api", "must not be nil")
-	}
-	if err := check.Table(pkg, table); err != nil {
-		return nil, err
-	}
 	if err := zone.Check(pkg, "zone"); err != nil {
 		return nil, err
 	}
-	s.rows = rmw.Rows[Habit]{
-		API: api, Table: table, Package: pkg, Now: s.cfg.Now, Consistent: s.cfg.ConsistentReads,
-		Type: rowType, Count: attrTotal, Update: observe, Names: observeNames, Contended: ErrContended,
+	var err error
+	s.rows, err = record.New(api, table,
+		record.Kind[Habit]{Package: pkg, Type: rowType, Count: attrTotal, Decode: decode},
+		&record.Config{Now: s.cfg.Now, ConsistentReads: s.cfg.ConsistentReads})
+	if err != nil {
+		return nil, err
 	}
 	return s, nil
 }
 
 // Table returns the definition of the table, for [schema.Create]. Other records
 // may share it.
-func (s *Store) Table() schema.Table {
-	return schema.Table{
-		Name: s.rows.Table,
-		Key:  schema.Key{Partition: schema.String(attrPK), Sort: schema.String(attrSK)},
-	}
-}
+func (s *Store) Table() schema.Table { return s.rows.Table() }

@@ -74,7 +74,7 @@ func New(o Options) (*App, error) {
 		Effort:     keep(ema.New(o.DB, c.HomeopsTable, &ema.Config{Now: o.Now, Record: ema.Effort}))(&errs),
 		Prefs:      keep(ema.New(o.DB, c.HomeopsTable, &ema.Config{Now: o.Now, Record: ema.Preference}))(&errs),
 		Seen:       keep(ledger.New(o.DB, c.LedgerTable, &ledger.Config{Now: o.Now, Retention: c.LedgerRetention}))(&errs),
-		DM:         dmstatus.New(o.DB, c.HomeopsTable, o.Now),
+		DM:         keep(dmstatus.New(o.DB, c.HomeopsTable, o.Now))(&errs),
 		Memory:     memory.New(acts, Zone),
 		Queue:      o.Queue,
 		Classifier: classify.Words{},

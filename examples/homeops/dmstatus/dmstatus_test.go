@@ -31,7 +31,16 @@ func open(t *testing.T) (*dynamotest.DB, *dmstatus.Store, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return db, dmstatus.New(db.Client(), table, clock), table
+	return db, store(t, db, table), table
+}
+
+func store(t *testing.T, db *dynamotest.DB, table string) *dmstatus.Store {
+	t.Helper()
+	s, err := dmstatus.New(db.Client(), table, clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func at(t *testing.T, when time.Time, id string) event.Event {
@@ -100,7 +109,7 @@ func TestALostReplyCostsNothing(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		s := dmstatus.New(db.Client(), "homeops", clock)
+		s := store(t, db, "homeops")
 		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
 		set(t, s, dmstatus.Started, at(t, noon, "1"), event.Duplicate) // the state is equal
 		wantStatus(t, s, dmstatus.Started)
@@ -121,9 +130,9 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	db, s, _ := open(t)
 	ok := dmstatus.Change{User: "5001", Chat: "5001", Status: dmstatus.Started, Event: at(t, noon, "1")}
 	for field, change := range map[string]func(*dmstatus.Change){
-		"Change.User":   func(c *dmstatus.Change) { c.User = "" },
-		"Change.Status": func(c *dmstatus.Change) { c.Status = "paused" },
-		"Change.Event":  func(c *dmstatus.Change) { c.Event = at(t, noon.Add(2*time.Hour), "1") },
+		"Partition": func(c *dmstatus.Change) { c.User = "" },
+		"Status":    func(c *dmstatus.Change) { c.Status = "paused" },
+		"Event":     func(c *dmstatus.Change) { c.Event = at(t, noon.Add(2*time.Hour), "1") },
 	} {
 		c := ok
 		change(&c)
@@ -144,14 +153,14 @@ func TestPrices(t *testing.T) {
 	db.Meter(func() { _, _, _ = s.Get(t.Context(), "5001") }).Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
 }
 
-func TestErrorsNameTheTable(t *testing.T) {
+func TestErrorsNameMethodAndTable(t *testing.T) {
 	t.Parallel()
-	s := dmstatus.New(dynamotest.New(t, nil).Client(), "nowhere", nil)
-	if _, _, err := s.Get(context.Background(), "1"); err == nil || !strings.Contains(err.Error(), "nowhere") {
+	s := store(t, dynamotest.New(t, nil), "nowhere")
+	if _, _, err := s.Get(context.Background(), "1"); err == nil || !strings.HasPrefix(err.Error(), "dmstatus: Get on table nowhere: ") {
 		t.Errorf("Get: %v", err)
 	}
 	change := dmstatus.Change{User: "5001", Chat: "5001", Status: dmstatus.Started, Event: at(t, noon, "1")}
-	if out, err := s.Set(context.Background(), change); err == nil || !strings.Contains(err.Error(), "nowhere") || out != 0 {
+	if out, err := s.Set(context.Background(), change); err == nil || !strings.HasPrefix(err.Error(), "dmstatus: Set on table nowhere: ") || out != 0 {
 		t.Errorf("Set: %v, %v", out, err)
 	}
 }

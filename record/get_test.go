@@ -1,4 +1,4 @@
-package rmw_test
+package record_test
 
 import (
 	"context"
@@ -15,14 +15,12 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
-	"github.com/homeops/ddbpatterns/internal/rmw"
+	"github.com/homeops/ddbpatterns/record"
 )
-
-func sumOf(row ddb.Item) (int64, error) { return item.Int(row, "sum") }
 
 // pages answers queries of two rows each, and notes how each read is made.
 type pages struct {
-	rmw.API
+	record.API
 	consistent []bool
 }
 
@@ -42,23 +40,23 @@ func TestGetAndAll(t *testing.T) {
 	t.Parallel()
 	db, _, rows := open(t)
 	for i := range int64(5) {
-		recordtest.Put(t, db.Client(), rows.Table, ddb.Item{"pk": item.S("p"), "sk": item.S(strconv.Itoa(int(i))), "sum": item.N(i)})
+		recordtest.Put(t, db.Client(), rows.Table().Name, ddb.Item{"pk": item.S("p"), "sk": item.S(strconv.Itoa(int(i))), "sum": item.N(i)})
 	}
-	recordtest.Put(t, db.Client(), rows.Table, ddb.Item{"pk": item.S("q"), "sk": item.S("0"), "sum": item.N(9)})
+	recordtest.Put(t, db.Client(), rows.Table().Name, ddb.Item{"pk": item.S("q"), "sk": item.S("0"), "sum": item.N(9)})
 	for _, consistent := range []bool{false, true} {
 		reads := &pages{API: db.Client()}
-		rows.API, rows.Consistent = reads, consistent
-		if got, ok, err := rows.Get(t.Context(), "p", "3", sumOf); got != 3 || !ok || err != nil {
+		rows := sumsRead(t, reads, rows.Table().Name, consistent)
+		if got, ok, err := rows.Get(t.Context(), "p", "3"); got != 3 || !ok || err != nil {
 			t.Errorf("Get = %v, %v, %v, want 3", got, ok, err)
 		}
-		if got, ok, err := rows.Get(t.Context(), "p", "5", sumOf); got != 0 || ok || err != nil {
+		if got, ok, err := rows.Get(t.Context(), "p", "5"); got != 0 || ok || err != nil {
 			t.Errorf("Get of nothing = %v, %v, %v", got, ok, err)
 		}
-		all, err := rows.All(t.Context(), "p", sumOf)
+		all, err := rows.All(t.Context(), "p")
 		if diff := cmp.Diff([]int64{0, 1, 2, 3, 4}, all); diff != "" || err != nil {
 			t.Errorf("All: %v (-want +got):\n%s", err, diff)
 		}
-		if all, err := rows.All(t.Context(), "nobody", sumOf); all != nil || err != nil {
+		if all, err := rows.All(t.Context(), "nobody"); all != nil || err != nil {
 			t.Errorf("All of nobody = %v, %v, want nil", all, err)
 		}
 		if diff := cmp.Diff([]bool{consistent, consistent, consistent, consistent, consistent, consistent}, reads.consistent); diff != "" {
@@ -71,26 +69,26 @@ func TestGetAndAll(t *testing.T) {
 func TestRowsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	db, _, rows := open(t)
-	put(t, db, rows.Table, `, "sum": {"S": "many"}`)
-	got, ok, err := rows.Get(t.Context(), "p", "s", sumOf)
-	if want := "sums: Get on table " + rows.Table + ": attribute sum"; got != 0 || ok || err == nil || !strings.HasPrefix(err.Error(), want) {
+	put(t, db, rows.Table().Name, `, "sum": {"S": "many"}`)
+	got, ok, err := rows.Get(t.Context(), "p", "s")
+	if want := "sums: Get on table " + rows.Table().Name + ": attribute sum"; got != 0 || ok || err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("Get = %v, %v, %v, want %s…", got, ok, err, want)
 	}
-	all, err := rows.All(t.Context(), "p", sumOf)
-	if want := "sums: All on table " + rows.Table + ": attribute sum"; all != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
+	all, err := rows.All(t.Context(), "p")
+	if want := "sums: All on table " + rows.Table().Name + ": attribute sum"; all != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("All = %v, %v, want %s…", all, err, want)
 	}
 }
 
 // Bad events are refused before anything is sent.
-func TestObserveRefusesEventsAhead(t *testing.T) {
+func TestApplyRefusesEventsAhead(t *testing.T) {
 	t.Parallel()
-	rows := sums(recordtest.Silent(t), "rows")
+	rows := sums(t, recordtest.Silent(t), "rows")
 	for _, ev := range []event.Event{{}, recordtest.Event(t, now.Add(event.MaxAhead+time.Second), "ahead")} {
-		out, err := rows.Observe(t.Context(), "p", "s", ev, plus(1))
+		out, err := rows.Apply(t.Context(), applied(ev, plus(1)))
 		recordtest.WantBad(t, err, "sums", "Event", ev)
 		if out != 0 {
-			t.Errorf("Observe = %v, %v", out, err)
+			t.Errorf("Apply = %v, %v", out, err)
 		}
 	}
 }

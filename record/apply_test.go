@@ -1,4 +1,4 @@
-package rmw_test
+package record_test
 
 import (
 	"context"
@@ -19,18 +19,15 @@ import (
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
-	"github.com/homeops/ddbpatterns/internal/rmw"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-var (
-	now        = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
-	errLostAll = errors.New("test: lost all")
-)
+var now = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
 
 // spy passes requests on, after the test had its say before each write.
 type spy struct {
-	rmw.API
+	record.API
 	before  func(write int, in *dynamodb.UpdateItemInput) error
 	reads   []*dynamodb.GetItemInput
 	updates []*dynamodb.UpdateItemInput
@@ -52,33 +49,50 @@ func (s *spy) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ..
 }
 
 // sums is a kind of row that adds up what the events bring.
-func sums(api rmw.API, table string) *rmw.Rows[int64] {
-	return &rmw.Rows[int64]{
-		API: api, Table: table, Package: "sums", Now: recordtest.Clock(now),
-		Type: "SUM", Count: "n", Update: rmw.Set + ", #sum = :sum",
-		Names: map[string]string{"#sum": "sum"}, Contended: errLostAll,
-	}
+func sums(t testing.TB, api record.API, table string) *record.Rows[int64] {
+	t.Helper()
+	return sumsRead(t, api, table, false)
 }
 
-func plus(x int64) rmw.Next {
-	return func(row ddb.Item) (ddb.Item, error) {
+func sumsRead(t testing.TB, api record.API, table string, consistently bool) *record.Rows[int64] {
+	t.Helper()
+	kind := record.Kind[int64]{Package: "sums", Type: "SUM", Count: "n", Decode: sumOf}
+	rows, err := record.New(api, table, kind, &record.Config{Now: recordtest.Clock(now), ConsistentReads: consistently})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func sumOf(row record.Item) (int64, error) {
+	f := record.Read(row)
+	return f.Int("sum"), f.Err()
+}
+
+// applied is an event of the row that the tests count into.
+func applied(ev event.Event, next record.Next) record.Apply {
+	return record.Apply{Partition: "p", Sort: "s", Event: ev, Next: next}
+}
+
+func plus(x int64) record.Next {
+	return func(row record.Item, _ event.Event) (record.Item, error) {
 		sum, err := item.Int(row, "sum")
-		return ddb.Item{":sum": item.N(sum + x)}, err
+		return record.Item{"sum": item.N(sum + x)}, err
 	}
 }
 
 // open returns a kind of row on a table of its own, behind a spy.
-func open(t *testing.T) (*dynamotest.DB, *spy, *rmw.Rows[int64]) {
+func open(t *testing.T) (*dynamotest.DB, *spy, *record.Rows[int64]) {
 	t.Helper()
 	return openOn(t, dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond)))
 }
 
-func openOn(t *testing.T, db *dynamotest.DB) (*dynamotest.DB, *spy, *rmw.Rows[int64]) {
+func openOn(t *testing.T, db *dynamotest.DB) (*dynamotest.DB, *spy, *record.Rows[int64]) {
 	t.Helper()
 	table := schema.Table{Name: db.Name("rows"), Key: schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")}}
 	recordtest.Create(t, db.Client(), table)
 	s := &spy{API: db.Client()}
-	return db, s, sums(s, table.Name)
+	return db, s, sums(t, s, table.Name)
 }
 
 func at(t testing.TB, i int) event.Event {
@@ -86,11 +100,11 @@ func at(t testing.TB, i int) event.Event {
 	return recordtest.Event(t, now.Add(time.Duration(i)*time.Second), strconv.Itoa(i))
 }
 
-func mustObserve(t *testing.T, r *rmw.Rows[int64], i int, want event.Outcome) {
+func mustApply(t *testing.T, r *record.Rows[int64], i int, want event.Outcome) {
 	t.Helper()
-	out, err := r.Observe(t.Context(), "p", "s", at(t, i), plus(int64(i)))
+	out, err := r.Apply(t.Context(), applied(at(t, i), plus(int64(i))))
 	if err != nil || out != want {
-		t.Fatalf("Observe(%d) = %v, %v, want %v", i, out, err, want)
+		t.Fatalf("Apply(%d) = %v, %v, want %v", i, out, err, want)
 	}
 }
 
@@ -138,16 +152,16 @@ func drop(t *testing.T, db *dynamotest.DB, table string) {
 
 // Every event that is not refused counts once, in whatever order and however
 // often it comes, and what it finds stored stays.
-func TestObserve(t *testing.T) {
+func TestApply(t *testing.T) {
 	t.Parallel()
 	db, spy, rows := open(t)
-	put(t, db, rows.Table, `, "n": {"N": "5"}, "sum": {"N": "100"}, "note": {"S": "of another writer"}`)
-	mustObserve(t, rows, 3, event.Created)
-	mustObserve(t, rows, 1, event.Created)
-	mustObserve(t, rows, 3, event.Duplicate)
-	mustObserve(t, rows, 1, event.Duplicate)
+	put(t, db, rows.Table().Name, `, "n": {"N": "5"}, "sum": {"N": "100"}, "note": {"S": "of another writer"}`)
+	mustApply(t, rows, 3, event.Created)
+	mustApply(t, rows, 1, event.Created)
+	mustApply(t, rows, 3, event.Duplicate)
+	mustApply(t, rows, 1, event.Duplicate)
 	want := row{Count: 7, Version: 2, Sum: 104, Ring: 2, Note: "of another writer"}
-	if diff := cmp.Diff(want, stored(t, db, rows.Table)); diff != "" {
+	if diff := cmp.Diff(want, stored(t, db, rows.Table().Name)); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
 	if len(spy.reads) != 4 || len(spy.updates) != 2 {
@@ -164,10 +178,10 @@ func TestLostReplies(t *testing.T) {
 		t.Run(do.String(), func(t *testing.T) {
 			t.Parallel()
 			db, _, rows := open(t)
-			mustObserve(t, rows, 1, event.Created)
+			mustApply(t, rows, 1, event.Created)
 			db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem"})
-			mustObserve(t, rows, 2, want)
-			if diff := cmp.Diff(row{Count: 2, Version: 2, Sum: 3, Ring: 2}, stored(t, db, rows.Table)); diff != "" {
+			mustApply(t, rows, 2, want)
+			if diff := cmp.Diff(row{Count: 2, Version: 2, Sum: 3, Ring: 2}, stored(t, db, rows.Table().Name)); diff != "" {
 				t.Errorf("row (-want +got):\n%s", diff)
 			}
 		})
@@ -180,12 +194,12 @@ func TestAllRepliesLost(t *testing.T) {
 	t.Parallel()
 	db, _, rows := open(t)
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Times: -1})
-	if out, err := rows.Observe(t.Context(), "p", "s", at(t, 1), plus(1)); err == nil || out != 0 {
-		t.Fatalf("Add = %v, %v, want an error", out, err)
+	if out, err := rows.Apply(t.Context(), applied(at(t, 1), plus(1))); err == nil || out != 0 {
+		t.Fatalf("Apply = %v, %v, want an error", out, err)
 	}
 	db.Heal()
-	mustObserve(t, rows, 1, event.Duplicate)
-	if got := stored(t, db, rows.Table); got.Count != 1 || got.Sum != 1 {
+	mustApply(t, rows, 1, event.Duplicate)
+	if got := stored(t, db, rows.Table().Name); got.Count != 1 || got.Sum != 1 {
 		t.Errorf("row %+v, want one event", got)
 	}
 }
@@ -194,14 +208,14 @@ func TestTooOld(t *testing.T) {
 	t.Parallel()
 	db, spy, rows := open(t)
 	for i := range 32 {
-		mustObserve(t, rows, 10+i, event.Created)
+		mustApply(t, rows, 10+i, event.Created)
 	}
-	before := stored(t, db, rows.Table)
-	out, err := rows.Observe(t.Context(), "p", "s", at(t, 9), plus(9))
-	if !errors.Is(err, event.ErrTooOld) || out != 0 || !strings.HasPrefix(err.Error(), "sums: Observe on table ") {
-		t.Errorf("Add = %v, %v, want too old", out, err)
+	before := stored(t, db, rows.Table().Name)
+	out, err := rows.Apply(t.Context(), applied(at(t, 9), plus(9)))
+	if !errors.Is(err, event.ErrTooOld) || out != 0 || !strings.HasPrefix(err.Error(), "sums: Apply on table ") {
+		t.Errorf("Apply = %v, %v, want too old", out, err)
 	}
-	if after := stored(t, db, rows.Table); after != before || len(spy.updates) != 32 {
+	if after := stored(t, db, rows.Table().Name); after != before || len(spy.updates) != 32 {
 		t.Errorf("row %+v after, %+v before; %d writes", after, before, len(spy.updates))
 	}
 }
@@ -219,10 +233,10 @@ func TestUnreadable(t *testing.T) {
 		t.Run(attribute, func(t *testing.T) {
 			t.Parallel()
 			db, spy, rows := open(t)
-			put(t, db, rows.Table, attributes)
-			out, err := rows.Observe(t.Context(), "p", "s", at(t, 1), plus(1))
-			if err == nil || out != 0 || !strings.HasPrefix(err.Error(), "sums: Observe on table ") || !strings.Contains(err.Error(), attribute) {
-				t.Errorf("Add = %v, %v", out, err)
+			put(t, db, rows.Table().Name, attributes)
+			out, err := rows.Apply(t.Context(), applied(at(t, 1), plus(1)))
+			if err == nil || out != 0 || !strings.HasPrefix(err.Error(), "sums: Apply on table ") || !strings.Contains(err.Error(), attribute) {
+				t.Errorf("Apply = %v, %v", out, err)
 			}
 			if len(spy.updates) != 0 {
 				t.Error("the row was written")
@@ -235,9 +249,9 @@ func TestUnreadable(t *testing.T) {
 // condition for each way a row can stand.
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	const set = "SET #type = :type, #version = :version, #recent = :recent, #updatedAt = :updatedAt, #count = :count, #sum = :sum"
+	const set = "SET #type = :type, #version = :version, #recent = :recent, #updatedAt = :updatedAt, #count = :count, #own0 = :own0"
 	names := map[string]string{
-		"#type": "type", "#version": "version", "#recent": "recent", "#updatedAt": "updatedAt", "#count": "n", "#sum": "sum",
+		"#type": "type", "#version": "version", "#recent": "recent", "#updatedAt": "updatedAt", "#count": "n", "#own0": "sum",
 	}
 	for condition, tc := range map[string]struct {
 		stood string
@@ -254,9 +268,9 @@ func TestRequests(t *testing.T) {
 			t.Parallel()
 			db, spy, rows := open(t)
 			if tc.stood != "" {
-				put(t, db, rows.Table, tc.stood)
+				put(t, db, rows.Table().Name, tc.stood)
 			}
-			mustObserve(t, rows, 1, event.Created)
+			mustApply(t, rows, 1, event.Created)
 			in := spy.updates[0]
 			if got := *in.UpdateExpression; got != set {
 				t.Errorf("update %s", got)
@@ -292,11 +306,11 @@ func TestRequests(t *testing.T) {
 func TestAnOlderWriterErasesTheRing(t *testing.T) {
 	t.Parallel()
 	db, _, rows := open(t)
-	mustObserve(t, rows, 1, event.Created)
-	mustObserve(t, rows, 1, event.Duplicate)
-	put(t, db, rows.Table, `, "n": {"N": "1"}, "sum": {"N": "1"}`)
-	mustObserve(t, rows, 1, event.Created)
-	if diff := cmp.Diff(row{Count: 2, Version: 1, Sum: 2, Ring: 1}, stored(t, db, rows.Table)); diff != "" {
+	mustApply(t, rows, 1, event.Created)
+	mustApply(t, rows, 1, event.Duplicate)
+	put(t, db, rows.Table().Name, `, "n": {"N": "1"}, "sum": {"N": "1"}`)
+	mustApply(t, rows, 1, event.Created)
+	if diff := cmp.Diff(row{Count: 2, Version: 1, Sum: 2, Ring: 1}, stored(t, db, rows.Table().Name)); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
 }

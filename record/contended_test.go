@@ -1,4 +1,4 @@
-package rmw_test
+package record_test
 
 import (
 	"context"
@@ -16,12 +16,12 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/rmw"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // scripted answers without a database.
 type scripted struct {
-	rmw.API
+	record.API
 	read  error
 	write func() error
 	tries int
@@ -57,17 +57,17 @@ func TestContended(t *testing.T) {
 					last = time.Now()
 					return refusal
 				}
-				out, err := sums(api, "rows").Observe(t.Context(), "p", "s", at(t, 1), plus(1))
-				if !errors.Is(err, errLostAll) || !errors.Is(err, refusal) || out != 0 {
-					t.Errorf("Add = %v, %v", out, err)
+				out, err := sums(t, api, "rows").Apply(t.Context(), applied(at(t, 1), plus(1)))
+				if !errors.Is(err, record.ErrContended) || !errors.Is(err, refusal) || out != 0 {
+					t.Errorf("Apply = %v, %v", out, err)
 				}
-				if api.tries != rmw.Attempts {
-					t.Errorf("%d attempts, want %d", api.tries, rmw.Attempts)
+				if api.tries != 16 {
+					t.Errorf("%d attempts, want %d", api.tries, 16)
 				}
 				if took := time.Since(started); took == 0 || took > 10300*time.Millisecond {
 					t.Errorf("took %v, the docs say at most 10.3 s", took)
 				}
-				if want := "sums: Observe on table rows: test: lost all, 16: "; !strings.HasPrefix(err.Error(), want) {
+				if want := "sums: Apply on table rows: record: other writers won every attempt, 16: "; !strings.HasPrefix(err.Error(), want) {
 					t.Errorf("%v, want %s", err, want)
 				}
 			})
@@ -84,14 +84,14 @@ func TestContendedButWritten(t *testing.T) {
 		api := &scripted{}
 		api.write = func() error {
 			refusal := &types.ConditionalCheckFailedException{Item: ddb.Item{"pk": item.S("p"), "sk": item.S("s"), "version": item.N(int64(api.tries))}}
-			if api.tries == rmw.Attempts {
+			if api.tries == 16 {
 				refusal.Item["recent"] = item.B(ev[:])
 			}
 			return refusal
 		}
-		out, err := sums(api, "rows").Observe(t.Context(), "p", "s", ev, plus(1))
-		if err != nil || out != event.Duplicate || api.tries != rmw.Attempts {
-			t.Errorf("Add = %v, %v after %d attempts", out, err, api.tries)
+		out, err := sums(t, api, "rows").Apply(t.Context(), applied(ev, plus(1)))
+		if err != nil || out != event.Duplicate || api.tries != 16 {
+			t.Errorf("Apply = %v, %v after %d attempts", out, err, api.tries)
 		}
 	})
 }
@@ -104,18 +104,18 @@ func TestContendedMayHaveCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, spy, rows := openOn(t, dynamotest.New(t, nil))
 		spy.before = func(write int, in *dynamodb.UpdateItemInput) error {
-			if write == rmw.Attempts {
+			if write == 16 {
 				if _, err := db.Client().UpdateItem(t.Context(), in); err != nil {
 					t.Error(err)
 				}
 			}
 			return &types.TransactionConflictException{}
 		}
-		if out, err := rows.Observe(t.Context(), "p", "s", at(t, 1), plus(1)); !errors.Is(err, errLostAll) || out != 0 {
-			t.Errorf("Add = %v, %v", out, err)
+		if out, err := rows.Apply(t.Context(), applied(at(t, 1), plus(1))); !errors.Is(err, record.ErrContended) || out != 0 {
+			t.Errorf("Apply = %v, %v", out, err)
 		}
-		mustObserve(t, rows, 1, event.Duplicate)
-		if diff := cmp.Diff(row{Count: 1, Version: 1, Sum: 1, Ring: 1}, stored(t, db, rows.Table)); diff != "" {
+		mustApply(t, rows, 1, event.Duplicate)
+		if diff := cmp.Diff(row{Count: 1, Version: 1, Sum: 1, Ring: 1}, stored(t, db, rows.Table().Name)); diff != "" {
 			t.Errorf("row (-want +got):\n%s", diff)
 		}
 	})
@@ -133,8 +133,8 @@ func TestConflictPasses(t *testing.T) {
 			}
 			return nil
 		}
-		if out, err := sums(api, "rows").Observe(t.Context(), "p", "s", at(t, 1), plus(1)); err != nil || out != event.Created || api.tries != 4 {
-			t.Errorf("Add = %v, %v after %d attempts", out, err, api.tries)
+		if out, err := sums(t, api, "rows").Apply(t.Context(), applied(at(t, 1), plus(1))); err != nil || out != event.Created || api.tries != 4 {
+			t.Errorf("Apply = %v, %v after %d attempts", out, err, api.tries)
 		}
 	})
 }
@@ -144,10 +144,10 @@ func TestStopsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		api := &scripted{write: func() error { cancel(); return &types.ConditionalCheckFailedException{} }}
-		out, err := sums(api, "rows").Observe(ctx, "p", "s", at(t, 1), plus(1))
+		out, err := sums(t, api, "rows").Apply(ctx, applied(at(t, 1), plus(1)))
 		var refused *types.ConditionalCheckFailedException
-		if !errors.Is(err, context.Canceled) || !errors.As(err, &refused) || errors.Is(err, errLostAll) || out != 0 || api.tries != 1 {
-			t.Errorf("Add = %v, %v after %d attempts", out, err, api.tries)
+		if !errors.Is(err, context.Canceled) || !errors.As(err, &refused) || errors.Is(err, record.ErrContended) || out != 0 || api.tries != 1 {
+			t.Errorf("Apply = %v, %v after %d attempts", out, err, api.tries)
 		}
 	})
 }
@@ -157,9 +157,9 @@ func TestUnread(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")
 	api := &scripted{read: down}
-	out, err := sums(api, "rows").Observe(t.Context(), "p", "s", at(t, 1), plus(1))
-	if !errors.Is(err, down) || out != 0 || api.tries != 0 || err.Error() != "sums: Observe on table rows: down" {
-		t.Errorf("Add = %v, %v after %d attempts", out, err, api.tries)
+	out, err := sums(t, api, "rows").Apply(t.Context(), applied(at(t, 1), plus(1)))
+	if !errors.Is(err, down) || out != 0 || api.tries != 0 || err.Error() != "sums: Apply on table rows: down" {
+		t.Errorf("Apply = %v, %v after %d attempts", out, err, api.tries)
 	}
 }
 
@@ -169,8 +169,8 @@ func TestOtherErrors(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")
 	api := &scripted{write: func() error { return down }}
-	out, err := sums(api, "rows").Observe(t.Context(), "p", "s", at(t, 1), plus(1))
-	if !errors.Is(err, down) || out != 0 || api.tries != 1 || err.Error() != "sums: Observe on table rows: down" {
-		t.Errorf("Add = %v, %v after %d attempts", out, err, api.tries)
+	out, err := sums(t, api, "rows").Apply(t.Context(), applied(at(t, 1), plus(1)))
+	if !errors.Is(err, down) || out != 0 || api.tries != 1 || err.Error() != "sums: Apply on table rows: down" {
+		t.Errorf("Apply = %v, %v after %d attempts", out, err, api.tries)
 	}
 }

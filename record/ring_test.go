@@ -1,4 +1,4 @@
-package recent_test
+package record_test
 
 import (
 	"bytes"
@@ -9,21 +9,21 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/recent"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/record"
 )
 
-// at returns the event that comes i-th in time.
-func at(t testing.TB, i int) event.Event {
+// tick returns the event that comes i-th in time.
+func tick(t testing.TB, i int) event.Event {
 	t.Helper()
 	return recordtest.Event(t, time.UnixMilli(1_774_785_600_000+int64(i)), strconv.Itoa(i))
 }
 
 // mustAdd adds events that the ring takes.
-func mustAdd(t testing.TB, ring []byte, events ...event.Event) []byte {
+func mustAdd(t testing.TB, ring record.Ring, events ...event.Event) record.Ring {
 	t.Helper()
 	for _, ev := range events {
-		next, outcome, err := recent.Add(ring, ev)
+		next, outcome, err := ring.Add(ev)
 		if err != nil || outcome != event.Created {
 			t.Fatalf("Add(%v) = %v, %v", ev, outcome, err)
 		}
@@ -33,26 +33,26 @@ func mustAdd(t testing.TB, ring []byte, events ...event.Event) []byte {
 }
 
 // full returns a ring of the events 1, 3, 5 and so on, each two apart.
-func full(t testing.TB) []byte {
+func full(t testing.TB) record.Ring {
 	t.Helper()
-	var ring []byte
-	for i := range recent.Size {
-		ring = mustAdd(t, ring, at(t, 2*i+1))
+	var ring record.Ring
+	for i := range record.RingSize {
+		ring = mustAdd(t, ring, tick(t, 2*i+1))
 	}
 	return ring
 }
 
-func TestAddKeepsTheGreatest(t *testing.T) {
+func TestRingKeepsTheGreatest(t *testing.T) {
 	t.Parallel()
 	ring := full(t)
 	if len(ring) != 512 {
 		t.Fatalf("a full ring has %d bytes, want 512", len(ring))
 	}
-	ring = mustAdd(t, ring, at(t, 4)) // between the second and the third
-	if len(ring) != 512 || bytes.Contains(ring, bytesOf(at(t, 1))) {
+	ring = mustAdd(t, ring, tick(t, 4)) // between the second and the third
+	if len(ring) != 512 || bytes.Contains(ring, bytesOf(tick(t, 1))) {
 		t.Error("the least did not make room")
 	}
-	second, third := at(t, 3), at(t, 4)
+	second, third := tick(t, 3), tick(t, 4)
 	if !bytes.Equal(ring[:16], second[:]) || !bytes.Equal(ring[16:32], third[:]) {
 		t.Error("the ring is not sorted")
 	}
@@ -60,21 +60,21 @@ func TestAddKeepsTheGreatest(t *testing.T) {
 
 func bytesOf(ev event.Event) []byte { return ev[:] }
 
-func TestAddDoesNotTouchTheStored(t *testing.T) {
+func TestRingDoesNotTouchTheStored(t *testing.T) {
 	t.Parallel()
 	ring := full(t)
 	before := slices.Clone(ring)
-	mustAdd(t, ring, at(t, 30))
+	mustAdd(t, ring, tick(t, 30))
 	if !bytes.Equal(ring, before) {
 		t.Error("Add wrote into the ring it was given")
 	}
 }
 
-func TestDuplicate(t *testing.T) {
+func TestRingDuplicate(t *testing.T) {
 	t.Parallel()
 	ring := full(t)
-	for i := range recent.Size {
-		next, outcome, err := recent.Add(ring, at(t, 2*i+1))
+	for i := range record.RingSize {
+		next, outcome, err := ring.Add(tick(t, 2*i+1))
 		if err != nil || outcome != event.Duplicate || !bytes.Equal(next, ring) {
 			t.Errorf("event %d again: %v, %v", i, outcome, err)
 		}
@@ -83,37 +83,37 @@ func TestDuplicate(t *testing.T) {
 
 // Only a full ring has a horizon, and all 16 bytes decide which side of it an
 // event is on: what follows second from the least event is not too old.
-func TestTooOld(t *testing.T) {
+func TestRingTooOld(t *testing.T) {
 	t.Parallel()
 	ring := full(t)
-	least := at(t, 1)
+	least := tick(t, 1)
 	second, err := least.Nth(2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, outcome, err := recent.Add(ring, second); err != nil || outcome != event.Created {
+	if _, outcome, err := ring.Add(second); err != nil || outcome != event.Created {
 		t.Errorf("the least event's second: %v, %v", outcome, err)
 	}
-	for name, ev := range map[string]event.Event{"earlier": at(t, 0), "the least event's bound": least.First()} {
-		if next, outcome, err := recent.Add(ring, ev); !errors.Is(err, event.ErrTooOld) || outcome != 0 || next != nil {
+	for name, ev := range map[string]event.Event{"earlier": tick(t, 0), "the least event's bound": least.First()} {
+		if next, outcome, err := ring.Add(ev); !errors.Is(err, event.ErrTooOld) || outcome != 0 || next != nil {
 			t.Errorf("%s: %v, %v, want too old", name, outcome, err)
 		}
 	}
-	if _, outcome, err := recent.Add(ring[16:], at(t, 0)); err != nil || outcome != event.Created {
+	if _, outcome, err := ring[16:].Add(tick(t, 0)); err != nil || outcome != event.Created {
 		t.Errorf("an old event with room left: %v, %v", outcome, err)
 	}
 }
 
-func TestAddRefusesDamage(t *testing.T) {
+func TestRingRefusesDamage(t *testing.T) {
 	t.Parallel()
 	ring := full(t)
-	for name, damaged := range map[string][]byte{
+	for name, damaged := range map[string]record.Ring{
 		"cut":      ring[:17],
-		"too long": append(slices.Clone(ring), bytesOf(at(t, 99))...),
+		"too long": append(slices.Clone(ring), bytesOf(tick(t, 99))...),
 		"reversed": append(slices.Clone(ring[16:32]), ring[:16]...),
 		"twice":    append(slices.Clone(ring[:16]), ring[:16]...),
 	} {
-		next, outcome, err := recent.Add(damaged, at(t, 100))
+		next, outcome, err := damaged.Add(tick(t, 100))
 		if err == nil || errors.Is(err, event.ErrTooOld) || outcome != 0 || next != nil {
 			t.Errorf("%s: %v, %v", name, outcome, err)
 		}
@@ -123,7 +123,7 @@ func TestAddRefusesDamage(t *testing.T) {
 // Law: whatever the order and repetition of events, each counts at most once,
 // the ring holds the greatest of those counted, and none is refused that the
 // ring could tell of. The model keeps every event ever counted.
-func FuzzAdd(f *testing.F) {
+func FuzzRing(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 2, 1})
 	var many []byte
 	for i := range 80 {
@@ -131,14 +131,14 @@ func FuzzAdd(f *testing.F) {
 	}
 	f.Add(many)
 	f.Fuzz(func(t *testing.T, order []byte) {
-		var ring []byte
+		var ring record.Ring
 		var counted []event.Event // sorted
 		for _, i := range order {
-			ev := at(t, int(i))
+			ev := tick(t, int(i))
 			where, found := slices.BinarySearchFunc(counted, ev, event.Event.Compare)
-			next, outcome, err := recent.Add(ring, ev)
+			next, outcome, err := ring.Add(ev)
 			switch {
-			case len(counted) >= recent.Size && ev.Compare(counted[len(counted)-recent.Size]) < 0:
+			case len(counted) >= record.RingSize && ev.Compare(counted[len(counted)-record.RingSize]) < 0:
 				if !errors.Is(err, event.ErrTooOld) {
 					t.Fatalf("event %d of %d counted is beyond the horizon: %v, %v", where, len(counted), outcome, err)
 				}
@@ -151,7 +151,7 @@ func FuzzAdd(f *testing.F) {
 				counted = slices.Insert(counted, where, ev)
 			}
 			var want []byte
-			for _, ev := range counted[max(0, len(counted)-recent.Size):] {
+			for _, ev := range counted[max(0, len(counted)-record.RingSize):] {
 				want = append(want, ev[:]...)
 			}
 			if ring = next; !bytes.Equal(ring, want) {
@@ -163,7 +163,7 @@ func FuzzAdd(f *testing.F) {
 
 // Law: no bytes make Add do anything but answer, and what it answers it can
 // read again.
-func FuzzStored(f *testing.F) {
+func FuzzStoredRing(f *testing.F) {
 	f.Add([]byte(nil), []byte("0123456789abcdef"))
 	f.Add(make([]byte, 16), make([]byte, 16))
 	f.Add(make([]byte, 33), make([]byte, 16))
@@ -172,14 +172,14 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return // no event to add
 		}
-		ring, outcome, err := recent.Add(stored, ev)
+		ring, outcome, err := record.Ring(stored).Add(ev)
 		if err != nil {
 			if outcome != 0 || ring != nil {
 				t.Fatalf("%v beside %v", outcome, err)
 			}
 			return
 		}
-		if _, outcome, err := recent.Add(ring, ev); err != nil || outcome != event.Duplicate {
+		if _, outcome, err := ring.Add(ev); err != nil || outcome != event.Duplicate {
 			t.Fatalf("the same again: %v, %v", outcome, err)
 		}
 	})

@@ -1,0 +1,306 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// attempts bounds the tries of one write, and firstPause the first of the
+// pauses between them, each twice the one before on average up to 0.64 seconds:
+// all of them together last 5.1 seconds on average, and 10.3 at most.
+const (
+	attempts   = 16
+	firstPause = 5 * time.Millisecond
+)
+
+// Next computes what the event changes in a row: the new values of attributes
+// that are the record's own. A nil value removes the attribute; what Next leaves
+// out stays as it is. The row is empty if there is none, and must not be changed.
+// Next may be called several times before one of its answers is written.
+type Next func(row Item, ev event.Event) (Item, error)
+
+// Apply is an event and what it makes of a row.
+type Apply struct {
+	// Method is the caller's own, which errors name. Defaults to "Apply".
+	Method string
+
+	Partition string // made by [Key]
+	Sort      string
+	Event     event.Event // what follows from one event counts apart by its Nth
+	Next      Next
+}
+
+// ApplyAll is events of one row and what each makes of it.
+type ApplyAll struct {
+	Method    string // as of [Apply]. Defaults to "ApplyAll"
+	Partition string // made by [Key]
+	Sort      string
+	Events    []event.Event // in any order
+	Next      Next
+}
+
+// Apply counts the event into the row once, with what Next makes of it. An event
+// counted before, by a call whose reply was lost or on an earlier delivery, is
+// [event.Duplicate]. One that is less than the 32 greatest of the row is
+// [event.ErrTooOld]: the row cannot tell whether it was counted. [ErrContended]
+// leaves open whether it was.
+//
+// While other writers win, Apply tries again up to 15 times, with pauses that
+// grow to 1.3 seconds: some 5 seconds in all, 10 at most, unless the context ends.
+//
+// Price: 2 requests, 1 RCU, 1 WCU. A duplicate and an event too old cost 1
+// request and 1 RCU; a race lost to another writer adds 1 request and 1 WCU,
+// at most 15 times. Rows above 1 KB: 1 WCU for each KB, and 1 RCU for each 4
+// KB.
+func (r *Rows[T]) Apply(ctx context.Context, a Apply) (event.Outcome, error) {
+	if err := r.checkApply(a.Partition, a.Sort); err != nil {
+		return 0, err
+	}
+	if err := a.Event.Check(r.kind.Package, "Event", r.cfg.Now()); err != nil {
+		return 0, err
+	}
+	method := cmp.Or(a.Method, "Apply")
+	answers, err := r.apply(ctx, keyOf(a.Partition, a.Sort), []event.Event{a.Event}, a.Next)
+	if err != nil {
+		return 0, r.wrap(method, err)
+	}
+	return answers[0].outcome, r.wrap(method, answers[0].err)
+}
+
+// ApplyAll applies the events one after the other, in ascending order, as
+// [Rows.Apply] does, with up to 32 in one write: a burst or a backlog of one row.
+// It returns the outcome of each, by its index in Events.
+//
+// If some have no outcome the error is an [*event.LeftoverError] that names every
+// one of them by its index, with its reason: bad input, [event.ErrTooOld], or why
+// the call ended before its turn. All others are counted. One whose replies were
+// all lost may be counted too: call again with all of them.
+//
+// A write holds no more events than the row remembers afterwards, so that it knows
+// them again when its reply is lost: 32, fewer where the row has later ones.
+//
+// Price: 2 requests, 1 RCU, 1 WCU. For up to 32 events; 1 request and 1 WCU for
+// each 32 more. If none is new, 1 request and 1 RCU. Where the row has counted
+// n later events, a write takes 32 - n, at least 1. Races lost and rows above 1 KB
+// cost what they do in Apply.
+func (r *Rows[T]) ApplyAll(ctx context.Context, a ApplyAll) ([]event.Outcome, error) {
+	if err := r.checkApply(a.Partition, a.Sort); err != nil {
+		return nil, err
+	}
+	if len(a.Events) == 0 {
+		return nil, nil
+	}
+	method := cmp.Or(a.Method, "ApplyAll")
+	outcomes := make([]event.Outcome, len(a.Events))
+	var left []event.Leftover
+	var order []int // of what is no bad input
+	now := r.cfg.Now()
+	for i, ev := range a.Events {
+		if err := ev.Check(r.kind.Package, fmt.Sprintf("Events[%d]", i), now); err != nil {
+			left = append(left, event.Leftover{Index: i, Err: err})
+			continue
+		}
+		order = append(order, i)
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return a.Events[i].Compare(a.Events[j]) })
+	ascending := make([]event.Event, len(order))
+	for n, i := range order {
+		ascending[n] = a.Events[i]
+	}
+	answers, err := r.apply(ctx, keyOf(a.Partition, a.Sort), ascending, a.Next)
+	for n, i := range order {
+		reason := err
+		if n < len(answers) {
+			outcomes[i], reason = answers[n].outcome, answers[n].err
+		}
+		if reason != nil {
+			left = append(left, event.Leftover{Index: i, Err: r.wrap(method, reason)})
+		}
+	}
+	if left != nil {
+		slices.SortFunc(left, func(a, b event.Leftover) int { return a.Index - b.Index })
+		return outcomes, &event.LeftoverError{Leftovers: left}
+	}
+	return outcomes, nil
+}
+
+func (r *Rows[T]) checkApply(partition, sort string) error {
+	if r.kind.Count == "" {
+		return event.BadInput(r.kind.Package, "Kind.Count", "must name an attribute for Apply: rows without a count are for Set")
+	}
+	return r.checkKey(partition, sort)
+}
+
+// answer is what a row says to one event.
+type answer struct {
+	outcome event.Outcome
+	err     error // ErrTooOld
+}
+
+// apply applies the events, which ascend, and answers each. After an error the
+// last of them have no answer.
+func (r *Rows[T]) apply(ctx context.Context, key Item, events []event.Event, next Next) ([]answer, error) {
+	if len(events) == 0 {
+		return nil, nil
+	}
+	row, err := r.read(ctx, key, true)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]answer, 0, len(events))
+	for len(all) < len(events) {
+		step, err := r.write(ctx, key, row, events[len(all):], next)
+		if err != nil {
+			return all, err
+		}
+		all, row = append(all, step.answers...), step.becomes
+	}
+	return all, nil
+}
+
+// write applies as many of the events as one write can. The row is as it was
+// read, or as the write before left it.
+func (r *Rows[T]) write(ctx context.Context, key, row Item, events []event.Event, next Next) (step, error) {
+	var lost error      // what the last attempt met
+	var before []answer // to the events less than those of the last attempt
+	for try := 0; ; try++ {
+		s, err := r.step(key, row, events[len(before):], next)
+		if err != nil {
+			return step{}, err
+		}
+		// They are final: the write may make the row forget these events.
+		before = append(before, s.answers[:s.lead]...)
+		s.answers = append(slices.Clone(before), s.answers[s.lead:]...)
+		if s.taken == 0 {
+			return s, nil
+		}
+		// The row has been looked at before giving up: it may hold the events,
+		// by an attempt whose reply was lost.
+		if lost != nil {
+			if err := giveUp(ctx, try, lost); err != nil {
+				return step{}, err
+			}
+		}
+		if lost = r.update(ctx, key, row, s); lost == nil {
+			return s, nil
+		}
+		stands, refused := ddb.Refused(lost)
+		switch {
+		case refused:
+			row = stands
+		case !ddb.Conflict(lost): // a conflict wrote nothing and told nothing: the same again
+			return step{}, lost
+		}
+	}
+}
+
+// giveUp pauses before the next attempt, or says why there is none.
+func giveUp(ctx context.Context, try int, lost error) error {
+	if try == attempts {
+		return fmt.Errorf("%w, %d: %w", ErrContended, attempts, lost)
+	}
+	if stopped := ddb.Pause(ctx, firstPause, try-1); stopped != nil {
+		return fmt.Errorf("%w, about to try again after: %w", stopped, lost)
+	}
+	return nil
+}
+
+// step is one write: what it makes of a row, and what that answers to the first
+// of the events.
+type step struct {
+	answers []answer
+	lead    int  // answers before the first event that it counts
+	taken   int  // events that it counts
+	becomes Item // the row after it
+	own     Item // what it changes of the record's own
+}
+
+// step looks at one event after the other, in ascending order, until a write that
+// counts them would not remember the first of them: the next write counts the rest.
+func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, error) {
+	ring, version, count, err := r.standing(row)
+	if err != nil {
+		return step{}, err
+	}
+	s := step{becomes: row}
+	var least event.Event // of those counted
+	for _, ev := range events {
+		grown, outcome, err := ring.Add(ev)
+		switch {
+		case errors.Is(err, event.ErrTooOld), err == nil && outcome == event.Duplicate:
+			s.answers = append(s.answers, answer{outcome, err})
+			continue
+		case err != nil:
+			return step{}, err
+		case s.taken == 0:
+			least, s.lead, s.own = ev, len(s.answers), Item{}
+		case ring.drops(least):
+			return s, nil
+		}
+		changed, err := next(s.becomes, ev)
+		if err != nil {
+			return step{}, err
+		}
+		ring, count = grown, count+1
+		if s.becomes, err = r.changed(s.becomes, changed); err != nil {
+			return step{}, err
+		}
+		maps.Copy(s.own, changed)
+		maps.Copy(s.becomes, key)
+		s.becomes[attrType] = item.S(r.kind.Type)
+		s.becomes[attrVersion] = item.N(version + 1)
+		s.becomes[attrRecent] = item.B(ring)
+		s.becomes[attrUpdatedAt] = item.Time(r.cfg.Now())
+		s.becomes[r.kind.Count] = item.N(count)
+		s.taken, s.answers = s.taken+1, append(s.answers, answer{outcome: outcome})
+	}
+	return s, nil
+}
+
+// standing reads what the package keeps in the row.
+func (r *Rows[T]) standing(row Item) (ring Ring, version, count int64, err error) {
+	if ring, err = item.Bytes(row, attrRecent); err != nil {
+		return nil, 0, 0, err
+	}
+	if version, err = item.Int(row, attrVersion); err != nil {
+		return nil, 0, 0, err
+	}
+	count, err = item.Int(row, r.kind.Count)
+	return ring, version, count, err
+}
+
+// changed returns a copy of the row with the changes in it.
+func (r *Rows[T]) changed(row, changes Item) (Item, error) {
+	if err := r.checkOwn(changes); err != nil {
+		return nil, err
+	}
+	next := make(Item, len(row)+len(changes)+8)
+	maps.Copy(next, row)
+	for attribute, value := range changes {
+		if value == nil {
+			delete(next, attribute)
+		} else {
+			next[attribute] = value
+		}
+	}
+	return next, nil
+}
+
+// checkOwn refuses attributes that the package keeps.
+func (r *Rows[T]) checkOwn(changes Item) error {
+	for attribute := range changes {
+		if reserved(attribute) || attribute == r.kind.Count {
+			return fmt.Errorf("attribute %s is kept by package record and cannot be set", attribute)
+		}
+	}
+	return nil
+}

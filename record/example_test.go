@@ -1,0 +1,156 @@
+package record_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// points is how many points a customer has.
+func points(row record.Item) (int64, error) {
+	f := record.Read(row)
+	return f.Int("points"), f.Err()
+}
+
+// create makes the table of a kind of rows on a server of its own.
+func create[T any](ctx context.Context, kind record.Kind[T]) *record.Rows[T] {
+	db := dynamotest.NewServer(nil).Client() // a *dynamodb.Client
+	rows, err := record.New(db, "shop", kind, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := schema.Create(ctx, db, rows.Table()); err != nil {
+		log.Fatal(err)
+	}
+	return rows
+}
+
+// ordered is the event of an order, one a minute.
+func ordered(id int) event.Event {
+	ev, err := event.New(time.Date(2025, 3, 30, 12, id, 0, 0, time.UTC), "shop", fmt.Sprint(id))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return ev
+}
+
+func ExampleNew() {
+	db := dynamotest.NewServer(nil).Client() // a *dynamodb.Client
+	rows, err := record.New(db, "shop", record.Kind[int64]{
+		Package: "points", Type: "POINTS", Count: "orders", Decode: points,
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(rows.Table().Name)
+	// Output: shop
+}
+
+func ExampleRows_Apply() {
+	ctx := context.Background()
+	rows := create(ctx, record.Kind[int64]{Package: "points", Type: "POINTS", Count: "orders", Decode: points})
+
+	// Ten points an order, and never more than 25.
+	next := func(row record.Item, _ event.Event) (record.Item, error) {
+		stood, err := points(row)
+		return record.Item{"points": record.Int(min(stood+10, 25))}, err
+	}
+	for _, id := range []int{1, 2, 2, 3} { // the second is delivered twice
+		out, err := rows.Apply(ctx, record.Apply{
+			Partition: record.Key("POINTS", "ann"), Sort: "points", Event: ordered(id), Next: next,
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(out)
+	}
+	fmt.Println(rows.Get(ctx, record.Key("POINTS", "ann"), "points"))
+	// Output:
+	// created
+	// created
+	// duplicate
+	// created
+	// 25 true <nil>
+}
+
+func ExampleRows_ApplyAll() {
+	ctx := context.Background()
+	rows := create(ctx, record.Kind[int64]{Package: "points", Type: "POINTS", Count: "orders", Decode: points})
+
+	orders := []event.Event{ordered(3), ordered(1), ordered(2), ordered(1)}
+	outcomes, err := rows.ApplyAll(ctx, record.ApplyAll{
+		Partition: record.Key("POINTS", "ann"), Sort: "points", Events: orders,
+		Next: func(row record.Item, _ event.Event) (record.Item, error) {
+			return record.Item{"points": record.Int(record.Read(row).Int("points") + 10)}, nil
+		},
+	})
+	fmt.Println(outcomes, err)
+	fmt.Println(rows.Get(ctx, record.Key("POINTS", "ann"), "points"))
+	// Output:
+	// [created created created duplicate] <nil>
+	// 30 true <nil>
+}
+
+// What was delivered is told of before what was shipped.
+func ExampleRows_Set() {
+	ctx := context.Background()
+	rows := create(ctx, record.Kind[string]{Package: "status", Type: "ORDER", Decode: func(row record.Item) (string, error) {
+		f := record.Read(row)
+		return f.Text("status"), f.Err()
+	}})
+	set := func(status string, ev event.Event) {
+		out, err := rows.Set(ctx, record.Set{
+			Partition: record.Key("ORDER", "1001"), Sort: "status", Event: ev,
+			Values: record.Item{"status": record.Text(status)},
+		})
+		fmt.Println(status, out, errors.Is(err, event.ErrTooOld))
+	}
+	set("delivered", ordered(30))
+	set("shipped", ordered(10))
+	fmt.Println(rows.Get(ctx, record.Key("ORDER", "1001"), "status"))
+	// Output:
+	// delivered created false
+	// shipped no outcome true
+	// delivered true <nil>
+}
+
+func ExampleRows_All() {
+	ctx := context.Background()
+	rows := create(ctx, record.Kind[int64]{Package: "points", Type: "POINTS", Count: "orders", Decode: points})
+	for i, month := range []string{"2025-02", "2025-03"} {
+		_, err := rows.Apply(ctx, record.Apply{
+			Partition: record.Key("POINTS", "ann"), Sort: month, Event: ordered(i),
+			Next: func(record.Item, event.Event) (record.Item, error) {
+				return record.Item{"points": record.Int(10 * int64(i+1))}, nil
+			},
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(rows.All(ctx, record.Key("POINTS", "ann")))
+	fmt.Println(rows.Erase(ctx, record.Key("POINTS", "ann")))
+	// Output:
+	// [10 20] <nil>
+	// 2 <nil>
+}
+
+func ExampleRing_Add() {
+	var ring record.Ring // as it is stored, in an attribute of type B
+	for _, id := range []int{1, 2, 1} {
+		next, out, err := ring.Add(ordered(id))
+		fmt.Println(len(next), out, err)
+		ring = next
+	}
+	// Output:
+	// 16 created <nil>
+	// 32 created <nil>
+	// 32 duplicate <nil>
+}

@@ -1,0 +1,157 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// API is what the package calls of *dynamodb.Client.
+type API interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
+}
+
+var _ API = (*dynamodb.Client)(nil)
+
+// Item is a row as it is stored. [Read] reads one, and [Int] and the like make
+// attributes; the SDK's attributevalue does as well.
+type Item = map[string]types.AttributeValue
+
+// Attributes that the package keeps, beside the count, whose name a [Kind] gives.
+const (
+	attrPK        = "pk"
+	attrSK        = "sk"
+	attrType      = "type"
+	attrVersion   = "version"
+	attrRecent    = "recent"
+	attrEvent     = "event"
+	attrUpdatedAt = "updatedAt"
+)
+
+// Kind is what distinguishes one record type. A row is read as a T.
+type Kind[T any] struct {
+	// Package begins the errors: the name of the package that owns the record.
+	Package string
+
+	// Type is the attribute type of every row, and by convention the first part
+	// of its partition key.
+	Type string
+
+	// Count is the attribute that counts the events of a row, for [Rows.Apply].
+	// Without one the rows are for [Rows.Set].
+	Count string
+
+	// Decode reads a row.
+	Decode func(row Item) (T, error)
+}
+
+func (k Kind[T]) validate() error {
+	if k.Package == "" {
+		return event.BadInput("record", "Kind.Package", "must not be empty")
+	}
+	if err := check.ID(k.Package, "Kind.Type", k.Type); err != nil {
+		return err
+	}
+	if k.Decode == nil {
+		return event.BadInput(k.Package, "Kind.Decode", "must not be nil")
+	}
+	if k.Count != "" && reserved(k.Count) {
+		return event.BadInput(k.Package, "Kind.Count", fmt.Sprintf("must not be %s, which package record keeps", k.Count))
+	}
+	return nil
+}
+
+// reserved reports whether the package keeps the attribute itself.
+func reserved(attribute string) bool {
+	switch attribute {
+	case attrPK, attrSK, attrType, attrVersion, attrRecent, attrEvent, attrUpdatedAt:
+		return true
+	}
+	return false
+}
+
+// Config of Rows. The zero Config works.
+type Config struct {
+	// Now is the clock of updatedAt and of what is too far ahead. Defaults to
+	// time.Now.
+	Now func() time.Time
+
+	// ConsistentReads makes Get and All see every write that was answered
+	// before, at twice the price. Apply always reads so. Defaults to false.
+	ConsistentReads bool
+}
+
+func (c *Config) fill() {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+}
+
+// Rows keeps the rows of one [Kind] in one table. It is safe for concurrent use.
+type Rows[T any] struct {
+	api   API
+	table string
+	kind  Kind[T]
+	cfg   Config
+}
+
+// New returns the rows of the kind in a table. A nil Config works.
+func New[T any](api API, table string, kind Kind[T], cfg *Config) (*Rows[T], error) {
+	r := &Rows[T]{api: api, table: table, kind: kind}
+	if cfg != nil {
+		r.cfg = *cfg
+	}
+	r.cfg.fill()
+	if err := kind.validate(); err != nil {
+		return nil, err
+	}
+	if api == nil {
+		return nil, event.BadInput(kind.Package, "api", "must not be nil")
+	}
+	if err := check.Table(kind.Package, table); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Table returns the definition of the table, for [schema.Create]. Other records
+// may share it.
+func (r *Rows[T]) Table() schema.Table {
+	return schema.Table{
+		Name: r.table,
+		Key:  schema.Key{Partition: schema.String(attrPK), Sort: schema.String(attrSK)},
+	}
+}
+
+func (r *Rows[T]) wrap(method string, err error) error {
+	return ddb.Wrap(r.kind.Package, method, r.table, err)
+}
+
+// checkPartition refuses a key that DynamoDB would refuse, and one of [Key] with
+// an empty part: in the others '#' is encoded.
+func (r *Rows[T]) checkPartition(partition string) error {
+	if strings.Contains("#"+partition+"#", "##") {
+		return event.BadInput(r.kind.Package, "Partition", "must not be empty nor have an empty part")
+	}
+	return check.PartitionKey(r.kind.Package, "Partition", partition)
+}
+
+// checkKey refuses what is not the key of a row.
+func (r *Rows[T]) checkKey(partition, sort string) error {
+	if err := r.checkPartition(partition); err != nil {
+		return err
+	}
+	return check.SortKey(r.kind.Package, "Sort", sort)
+}

@@ -1,0 +1,274 @@
+package record_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/record"
+)
+
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	db, _, first := open(t)
+	rows := sums(t, db.Client(), first.Table().Name)
+	set := statuses(t, db.Client(), first.Table().Name)
+	for i := range 40 { // a full ring
+		mustApply(t, rows, i, event.Created)
+	}
+	eager, err := record.New(db.Client(), first.Table().Name,
+		record.Kind[int64]{Package: "sums", Type: "SUM", Count: "n", Decode: sumOf}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	burst := make([]event.Event, 32)
+	for i := range burst {
+		burst[i] = at(t, 100+i)
+	}
+	status := record.Set{Partition: "q", Sort: "s", Event: at(t, 1), Values: record.Item{"status": record.Text("x")}}
+	pricetest.Run(t, db, []pricetest.Case{
+		{Func: "Rows.Apply", Call: func(ctx context.Context) error { _, err := rows.Apply(ctx, applied(at(t, 50), plus(1))); return err }},
+		{Func: "Rows.ApplyAll", Call: func(ctx context.Context) error {
+			_, err := rows.ApplyAll(ctx, record.ApplyAll{Partition: "p", Sort: "s", Events: burst, Next: plus(1)})
+			return err
+		}},
+		{Func: "Rows.Set", Call: func(ctx context.Context) error { _, err := set.Set(ctx, status); return err }},
+		{Func: "Rows.Get", Call: func(ctx context.Context) error { _, _, err := eager.Get(ctx, "p", "s"); return err }},
+		{Func: "Rows.All", Call: func(ctx context.Context) error { _, err := eager.All(ctx, "p"); return err }},
+		{Func: "Rows.Erase", Call: func(ctx context.Context) error { _, err := rows.Erase(ctx, "p"); return err }},
+	})
+	db.Meter(func() { _, _ = rows.Erase(t.Context(), "p") }).Want(t, dynamotest.Price{Requests: 1, RCU: 1})
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	good := record.Kind[int64]{Package: "sums", Type: "SUM", Count: "n", Decode: sumOf}
+	for field, tc := range map[string]struct {
+		change func(*record.Kind[int64])
+		api    record.API
+		table  string
+	}{
+		"Kind.Package": {change: func(k *record.Kind[int64]) { k.Package = "" }, api: recordtest.Silent(t), table: "rows"},
+		"Kind.Type":    {change: func(k *record.Kind[int64]) { k.Type = "" }, api: recordtest.Silent(t), table: "rows"},
+		"Kind.Count":   {change: func(k *record.Kind[int64]) { k.Count = "version" }, api: recordtest.Silent(t), table: "rows"},
+		"Kind.Decode":  {change: func(k *record.Kind[int64]) { k.Decode = nil }, api: recordtest.Silent(t), table: "rows"},
+		"api":          {table: "rows"},
+		"table":        {api: recordtest.Silent(t), table: "a b"},
+	} {
+		kind, pkg := good, "sums"
+		if tc.change != nil {
+			tc.change(&kind)
+		}
+		if kind.Package == "" {
+			pkg = "record"
+		}
+		rows, err := record.New(tc.api, tc.table, kind, nil)
+		recordtest.WantBad(t, err, pkg, field)
+		if rows != nil {
+			t.Errorf("%s: rows", field)
+		}
+	}
+}
+
+// The caller's Config stays the caller's, and the wall's clock is the default.
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	db, _, first := open(t)
+	kind := record.Kind[time.Time]{Package: "times", Type: "TIME", Count: "n", Decode: func(row record.Item) (time.Time, error) {
+		f := record.Read(row)
+		return f.Time("updatedAt"), f.Err()
+	}}
+	cfg := record.Config{ConsistentReads: true}
+	rows, err := record.New(db.Client(), first.Table().Name, kind, &cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now().Truncate(time.Millisecond)
+	nothing := func(record.Item, event.Event) (record.Item, error) { return nil, nil }
+	if _, err := rows.Apply(t.Context(), applied(at(t, 1), nothing)); err != nil {
+		t.Fatal(err)
+	}
+	if at, _, err := rows.Get(t.Context(), "p", "s"); err != nil || at.Before(before) || cfg.Now != nil {
+		t.Errorf("written at %v, %v, after %v", at, err, before)
+	}
+}
+
+// Keys that DynamoDB would refuse, and of which a part was forgotten, are refused
+// before anything is sent; so is what only the package may write.
+func TestBadKeys(t *testing.T) {
+	t.Parallel()
+	rows := sums(t, recordtest.Silent(t), "rows")
+	for partition, field := range map[string]string{
+		"": "Partition", record.Key("SUM", ""): "Partition", record.Key("SUM", "", "x"): "Partition", record.Key("", "x"): "Partition",
+		strings.Repeat("x", 2049): "Partition", "\xff": "Partition", "p": "Sort",
+	} {
+		in := record.Apply{Partition: partition, Event: at(t, 1), Next: plus(1)}
+		_, err := rows.Apply(t.Context(), in)
+		recordtest.WantBad(t, err, "sums", field, "Apply", partition)
+		_, _, err = rows.Get(t.Context(), partition, "")
+		recordtest.WantBad(t, err, "sums", field, "Get", partition)
+		if field == "Sort" {
+			continue
+		}
+		_, err = rows.All(t.Context(), partition)
+		recordtest.WantBad(t, err, "sums", field, "All", partition)
+		_, err = rows.Erase(t.Context(), partition)
+		recordtest.WantBad(t, err, "sums", field, "Erase", partition)
+	}
+}
+
+// What Next may not set is an error, and nothing is written.
+func TestNextSetsOnlyItsOwn(t *testing.T) {
+	t.Parallel()
+	_, spy, rows := open(t)
+	for _, attribute := range []string{"pk", "sk", "type", "version", "recent", "event", "updatedAt", "n"} {
+		next := func(record.Item, event.Event) (record.Item, error) { return record.Item{attribute: record.Int(1)}, nil }
+		if out, err := rows.Apply(t.Context(), applied(at(t, 1), next)); err == nil || !strings.Contains(err.Error(), "attribute "+attribute+" is kept") || out != 0 {
+			t.Errorf("%s: %v, %v", attribute, out, err)
+		}
+	}
+	if len(spy.updates) != 0 {
+		t.Errorf("%d writes", len(spy.updates))
+	}
+}
+
+// A nil value removes the attribute, within a burst, too; the errors name the
+// caller's method.
+func TestNextRemoves(t *testing.T) {
+	t.Parallel()
+	db, spy, rows := open(t)
+	put(t, db, rows.Table().Name, `, "sum": {"N": "7"}, "note": {"S": "x"}`)
+	var had []bool
+	next := func(row record.Item, _ event.Event) (record.Item, error) {
+		had = append(had, record.Read(row).Has("sum"))
+		return record.Item{"sum": nil}, nil
+	}
+	in := record.ApplyAll{Partition: "p", Sort: "s", Events: []event.Event{at(t, 1), at(t, 2)}, Next: next}
+	if _, err := rows.ApplyAll(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]bool{true, false}, had); diff != "" {
+		t.Errorf("seen by Next (-want +got):\n%s", diff)
+	}
+	want := "SET #type = :type, #version = :version, #recent = :recent, #updatedAt = :updatedAt, #count = :count REMOVE #own0"
+	if got := *spy.updates[0].UpdateExpression; got != want {
+		t.Errorf("update %s, want %s", got, want)
+	}
+	if it := recordtest.Row(t, db.Client(), rows.Table().Name, theKey); record.Read(it).Has("sum") || record.Read(it).Text("note") != "x" {
+		t.Errorf("row %v", it)
+	}
+	put(t, db, rows.Table().Name, `, "n": {"S": "x"}`)
+	named := applied(at(t, 3), plus(1))
+	named.Method = "Add"
+	if _, err := rows.Apply(t.Context(), named); err == nil || !strings.HasPrefix(err.Error(), "sums: Add on table "+rows.Table().Name+": ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An erasure between the read and the write, and between two writes: nothing
+// that stood before it is in the row after it.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	for _, when := range []int{1, 2} {
+		db, spy, rows := openLogs(t)
+		others := logs(t, db.Client(), rows.Table().Name)
+		applyAll(t, others, 1, 2, 3)
+		recordtest.Put(t, db.Client(), rows.Table().Name, record.Item{"pk": record.Text("p"), "sk": record.Text("t")})
+		recordtest.Put(t, db.Client(), rows.Table().Name, record.Item{"pk": record.Text("p#"), "sk": record.Text("s")})
+		spy.before = func(write int, _ *dynamodb.UpdateItemInput) error {
+			if write == when {
+				if n, err := others.Erase(t.Context(), "p"); n != 2 || err != nil {
+					t.Errorf("Erase = %d, %v, want 2", n, err)
+				}
+			}
+			return nil
+		}
+		for i, told := range applyAll(t, rows, upTo(70)[10:]...) {
+			if told != "created" {
+				t.Errorf("event %d is %s", i, told)
+			}
+		}
+		want := upTo(70)[10+32*(when-1):]
+		if diff := cmp.Diff(want, logged(t, rows)); diff != "" {
+			t.Errorf("erased before write %d (-want +got):\n%s", when, diff)
+		}
+		if n, err := others.Erase(t.Context(), "p"); n != 1 || err != nil {
+			t.Errorf("Erase = %d, %v, want 1", n, err)
+		}
+		if n, err := others.Erase(t.Context(), "p"); n != 0 || err != nil {
+			t.Errorf("Erase of nothing = %d, %v", n, err)
+		}
+		if recordtest.Row(t, db.Client(), rows.Table().Name, record.Item{"pk": record.Text("p#"), "sk": record.Text("s")}) == nil {
+			t.Error("a neighbour's row went, too")
+		}
+	}
+}
+
+// An erasure of many pages, some of whose replies are lost, goes on when it is
+// called again.
+func TestEraseLostReplies(t *testing.T) {
+	t.Parallel()
+	for _, op := range []string{"Query", "BatchWriteItem"} {
+		db, _, rows := open(t)
+		for i := range 60 {
+			in := applied(at(t, i), plus(1))
+			in.Sort = at(t, i).String()
+			if _, err := rows.Apply(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op, Times: 3})
+		if n, err := rows.Erase(t.Context(), "p"); err == nil || !strings.HasPrefix(err.Error(), "sums: Erase on table ") {
+			t.Errorf("Erase = %d, %v", n, err)
+		}
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op})
+		if n, err := rows.Erase(t.Context(), "p"); n == 0 || err != nil {
+			t.Errorf("Erase again = %d, %v", n, err)
+		}
+		if all, err := rows.All(t.Context(), "p"); all != nil || err != nil {
+			t.Errorf("%d rows are left, %v", len(all), err)
+		}
+	}
+}
+
+func TestFields(t *testing.T) {
+	t.Parallel()
+	row := record.Item{
+		"text": record.Text("x"), "int": record.Int(-3), "float": record.Float(0.25), "time": record.Time(now.Add(time.Millisecond)),
+	}
+	f := record.Read(row)
+	if f.Text("text") != "x" || f.Int("int") != -3 || f.Float("float") != 0.25 || !f.Time("time").Equal(now.Add(time.Millisecond)) || f.Err() != nil {
+		t.Errorf("read %v, %v", row, f.Err())
+	}
+	if f.Text("none") != "" || f.Int("none") != 0 || f.Float("none") != 0 || !f.Time("none").IsZero() || f.Has("none") || !f.Has("int") || f.Err() != nil {
+		t.Errorf("what is absent: %v", f.Err())
+	}
+	if n := f.Int("text"); n != 0 || f.Err() == nil || !strings.Contains(f.Err().Error(), "attribute text") {
+		t.Errorf("Int of text = %d, %v", n, f.Err())
+	}
+	if at := f.Time("int"); !at.IsZero() || !strings.Contains(f.Err().Error(), "attribute text") {
+		t.Errorf("the first error is lost: %v", f.Err())
+	}
+}
+
+func TestKeysAndCursors(t *testing.T) {
+	t.Parallel()
+	if got, want := record.Key("SUM", "a#b", "50%"), "SUM#a%23b#50%25"; got != want {
+		t.Errorf("Key = %s, want %s", got, want)
+	}
+	text := record.Cursor("by-day", "2026-03-29", "x")
+	position, err := record.Position("sums", "by-day", text, 2)
+	if diff := cmp.Diff([]string{"2026-03-29", "x"}, position); diff != "" || err != nil {
+		t.Errorf("Position: %v (-want +got):\n%s", err, diff)
+	}
+	_, err = record.Position("sums", "by-hour", text, 2)
+	recordtest.WantBad(t, err, "sums", "Cursor")
+}

@@ -1,0 +1,78 @@
+package record
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// Set is an event and the values that it gives to a row.
+type Set struct {
+	// Method is the caller's own, which errors name. Defaults to "Set".
+	Method string
+
+	Partition string // made by [Key]
+	Sort      string
+	Event     event.Event
+	Values    Item // of the record's own attributes; a nil one is removed
+}
+
+// A later event wins. Events sort as their text does.
+const (
+	setLatest = "SET #type = :type, #event = :event, #updatedAt = :updatedAt"
+	ifLater   = "attribute_not_exists(#event) OR #event < :event"
+)
+
+// Set gives the row its values unless a later event did: of several the last one
+// to have happened wins, in whatever order they arrive. It needs no read, for
+// the values do not depend on what stands.
+//
+// The event that set the row before, by a call whose reply was lost or on an
+// earlier delivery, is [event.Duplicate]. If a later one did, it is
+// [event.ErrTooOld]: the row has moved on, and nothing is left to do.
+//
+// Price: 1 request, 1 WCU. A duplicate and an event too old cost the same. Rows
+// above 1 KB: 1 WCU for each KB.
+func (r *Rows[T]) Set(ctx context.Context, s Set) (event.Outcome, error) {
+	if r.kind.Count != "" {
+		return 0, event.BadInput(r.kind.Package, "Kind.Count", "must be empty for Set: it would not see what Apply counts")
+	}
+	if err := r.checkKey(s.Partition, s.Sort); err != nil {
+		return 0, err
+	}
+	now := r.cfg.Now()
+	if err := s.Event.Check(r.kind.Package, "Event", now); err != nil {
+		return 0, err
+	}
+	method := cmp.Or(s.Method, "Set")
+	if err := r.checkOwn(s.Values); err != nil {
+		return 0, event.BadInput(r.kind.Package, "Values", err.Error())
+	}
+	names := map[string]string{"#type": attrType, "#event": attrEvent, "#updatedAt": attrUpdatedAt}
+	values := Item{":type": item.S(r.kind.Type), ":event": item.S(s.Event.String()), ":updatedAt": item.Time(now)}
+	in := &dynamodb.UpdateItemInput{
+		Key:                       keyOf(s.Partition, s.Sort),
+		UpdateExpression:          aws.String(withOwn(setLatest, s.Values, names, values)),
+		ConditionExpression:       aws.String(ifLater),
+		ExpressionAttributeNames:  names,
+		ExpressionAttributeValues: values,
+	}
+	err := ddb.Retry(ctx, func() error { return r.send(ctx, in) })
+	stands, refused := ddb.Refused(err)
+	switch {
+	case !refused:
+		if err != nil {
+			return 0, r.wrap(method, err)
+		}
+		return event.Created, nil
+	case item.Text(stands, attrEvent) == s.Event.String():
+		return event.Duplicate, nil
+	}
+	return 0, r.wrap(method, event.ErrTooOld)
+}
