@@ -20,6 +20,7 @@
 //   - alias: what people say and the name it stands for, cached
 //   - pattern: habit histograms by weekday and hour
 //   - ema: learned averages
+//   - record: what makes a record of your own safe to repeat
 //   - message: raw messages by scope and rising sequence number, deduplicated;
 //     is a conversation moving fast?
 //   - dynamotest: a DynamoDB inside the test process
@@ -33,6 +34,7 @@
 //	People call one thing by many names                   alias
 //	When does somebody usually do something               pattern
 //	What does something usually cost somebody             ema
+//	Something that none of these keeps                    record
 //	Keep what came in, as it came in                      message
 //	Test all that without Docker                          dynamotest
 //

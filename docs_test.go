@@ -14,16 +14,19 @@ import (
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 )
 
-// A Go snippet of the README follows a comment that names its file, and stands
-// there to the letter.
+// A Go snippet of the README, and of the pages in docs, follows a comment that
+// names its file, and stands there to the letter.
 var snippet = regexp.MustCompile("(?s)(?:<!-- from ([^ ]+) -->\n)?```go\n(.*?)```")
 
-func TestReadmeSnippetsAreCode(t *testing.T) {
+func TestSnippetsAreCode(t *testing.T) {
 	t.Parallel()
-	readme := read(t, "README.md")
-	found := snippet.FindAllStringSubmatch(readme, -1)
-	if len(found) < 2 {
-		t.Fatalf("%d snippets", len(found))
+	var found [][]string
+	for _, page := range pages(t) {
+		of := snippet.FindAllStringSubmatch(read(t, page), -1)
+		if len(of) < 2 {
+			t.Errorf("%s has %d snippets", page, len(of))
+		}
+		found = append(found, of...)
 	}
 	for _, m := range found {
 		file, code := m[1], m[2]
@@ -38,6 +41,16 @@ func TestReadmeSnippetsAreCode(t *testing.T) {
 			t.Errorf("nothing checks what %s does: %v", file, err)
 		}
 	}
+}
+
+// pages are the README and the pages that teach by code.
+func pages(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob("docs/*.md")
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%d pages in docs, %v", len(found), err)
+	}
+	return append(found, "README.md")
 }
 
 // What a snippet calls is shown, or exported by a package that the reader can
@@ -70,7 +83,7 @@ func TestExamplesAreOfNoOneApplication(t *testing.T) {
 		t.Fatalf("%d files of examples, %v", len(files), err)
 	}
 	private := regexp.MustCompile(`(?i)homeops["\-]|Quill|aloware|hubspot|telegram|household|-100123|disk[ane]|tvätt|städ`)
-	for _, file := range append(files, "examples/first/first.go", "examples/stock/stock.go") {
+	for _, file := range append(files, "docs/own-record.md", "examples/first/first.go", "examples/rating/rating.go", "examples/stock/stock.go") {
 		if found := private.FindAllString(read(t, file), -1); len(found) > 0 {
 			slices.Sort(found)
 			t.Errorf("%s speaks of %q", file, slices.Compact(found))
@@ -119,7 +132,7 @@ func comment(t *testing.T, pkg, fn string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head := regexp.MustCompile(`(?m)((?:^//.*\n)+)^func (?:\(\w+ \*?\w+\) )?` + fn + `\(ctx`)
+	head := regexp.MustCompile(`(?m)((?:^//.*\n)+)^func (?:\(\w+ \*?\w+(?:\[\w+\])?\) )?` + fn + `\(ctx`)
 	for _, file := range files {
 		if m := head.FindStringSubmatch(read(t, file)); m != nil {
 			return regexp.MustCompile(`(?m)^// ?`).ReplaceAllString(m[1], "")
@@ -147,9 +160,9 @@ func TestReadmeConformance(t *testing.T) {
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^):#]+)\)`)
-	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "FORMAT.md", "ARCHITECTURE.md"} {
+	for _, doc := range append(pages(t), "CONTRIBUTING.md", "CHANGELOG.md", "FORMAT.md", "ARCHITECTURE.md") {
 		for _, m := range link.FindAllStringSubmatch(read(t, doc), -1) {
-			if _, err := os.Stat(m[1]); err != nil {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), m[1])); err != nil {
 				t.Errorf("%s: %v", doc, err)
 			}
 		}

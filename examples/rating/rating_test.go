@@ -1,0 +1,140 @@
+package rating_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/rating"
+	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// open returns the ratings in a table of the test's own.
+func open(t *testing.T) (*dynamotest.DB, rating.Store) {
+	t.Helper()
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond)) // the SDK's retries wait no seconds
+	ratings, err := rating.New(db.Client(), db.Name("shop"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Create(t.Context(), db.Client(), ratings.Table()); err != nil {
+		t.Fatal(err)
+	}
+	return db, ratings
+}
+
+// delivery is the event of a delivery.
+func delivery(t *testing.T, id string) event.Event {
+	t.Helper()
+	ev, err := event.New(time.Now(), "shop", "delivery", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+func rate(t *testing.T, ratings rating.Store, ev event.Event, stars int64, want event.Outcome) {
+	t.Helper()
+	if out, err := ratings.Rate(t.Context(), "bo", ev, stars); out != want || err != nil {
+		t.Errorf("Rate = %v, %v, want %v", out, err, want)
+	}
+}
+
+func wantRating(t *testing.T, ratings rating.Store, want rating.Rating) {
+	t.Helper()
+	if got, ok, err := ratings.Of(t.Context(), "bo"); got != want || !ok || err != nil {
+		t.Errorf("Of = %+v, %v, %v, want %+v", got, ok, err, want)
+	}
+}
+
+// Once for a delivery, at the published price.
+func TestADuplicate(t *testing.T) {
+	db, ratings := open(t)
+	first := delivery(t, "1001")
+	cost := db.Meter(func() { rate(t, ratings, first, 5, event.Created) })
+	cost.Want(t, dynamotest.Price{Requests: 2, RCU: 1, WCU: 1})
+	rate(t, ratings, first, 5, event.Duplicate)
+	rate(t, ratings, delivery(t, "1002"), 2, event.Created)
+	wantRating(t, ratings, rating.Rating{Stars: 7, Worst: 2, Ratings: 2})
+}
+
+func TestTheReadHasItsPrice(t *testing.T) {
+	db, ratings := open(t)
+	rate(t, ratings, delivery(t, "1001"), 5, event.Created)
+	cost := db.Meter(func() { wantRating(t, ratings, rating.Rating{Stars: 5, Worst: 5, Ratings: 1}) })
+	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+}
+
+// The write takes effect, its reply is lost, and the SDK sends it again: it finds
+// its own event in the row.
+func TestALostReply(t *testing.T) {
+	db, ratings := open(t)
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
+	rate(t, ratings, delivery(t, "1001"), 5, event.Duplicate)
+	wantRating(t, ratings, rating.Rating{Stars: 5, Worst: 5, Ratings: 1})
+}
+
+// late lets another write come between the read and the write.
+type late struct {
+	record.API
+	before func()
+}
+
+func (l *late) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if before := l.before; before != nil {
+		l.before = nil
+		before()
+	}
+	return l.API.UpdateItem(ctx, in, o...)
+}
+
+// The write that lost the race is computed again, from the row that won.
+func TestALostRace(t *testing.T) {
+	db, ratings := open(t)
+	second, err := rating.New(&late{
+		API:    db.Client(),
+		before: func() { rate(t, ratings, delivery(t, "1001"), 2, event.Created) },
+	}, ratings.Table().Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate(t, second, delivery(t, "1002"), 4, event.Created)
+	wantRating(t, ratings, rating.Rating{Stars: 6, Worst: 2, Ratings: 2})
+}
+
+func TestManyAtOnce(t *testing.T) {
+	_, ratings := open(t)
+	var wg sync.WaitGroup
+	for _, id := range []string{"1", "2", "3", "4", "5"} {
+		ev := delivery(t, id)
+		for range 2 { // delivered twice
+			wg.Go(func() {
+				if _, err := ratings.Rate(t.Context(), "bo", ev, 3); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	wantRating(t, ratings, rating.Rating{Stars: 15, Worst: 3, Ratings: 5})
+}
+
+func TestBadInput(t *testing.T) {
+	_, ratings := open(t)
+	for field, call := range map[string]func() error{
+		"stars":     func() error { _, err := ratings.Rate(t.Context(), "bo", delivery(t, "1"), 6); return err },
+		"Partition": func() error { _, err := ratings.Rate(t.Context(), "", delivery(t, "1"), 5); return err },
+		"Event":     func() error { _, err := ratings.Rate(t.Context(), "bo", event.Event{}, 5); return err },
+	} {
+		if bad, ok := errors.AsType[*event.InputError](call()); !ok || bad.Field != field {
+			t.Errorf("got %v, want bad input of %s", bad, field)
+		}
+	}
+}
