@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
 )
@@ -19,8 +18,7 @@ type averages struct {
 	pk      string
 	observe func(context.Context, *caller, event.Event, int) (event.Outcome, error)
 	get     func(context.Context, *caller) any
-	erases  bool // somebody deletes the row, now and then
-	least   int  // of the events that callers mostly observe
+	least   int // of the events that callers mostly observe
 }
 
 func (*averages) keyOf(r row) string     { return str(r, "pk") }
@@ -54,19 +52,6 @@ func (a *averages) start(older func()) []*call {
 		a.w.happened(a.pk, olderBare{}, nil)
 	}
 	return nil
-}
-
-// erase deletes the row.
-func (a *averages) erase() {
-	out, err := a.w.raw.DeleteItem(context.Background(), &dynamodb.DeleteItemInput{
-		TableName: aws.String("homeops"), Key: row{"pk": s(a.pk), "sk": s("metric")}, ReturnValues: types.ReturnValueAllOld,
-	})
-	if err != nil {
-		panic(err)
-	}
-	if len(out.Attributes) > 0 {
-		a.w.happened(a.pk, erased{}, nil)
-	}
 }
 
 func (a *averages) next(c *caller) *call {

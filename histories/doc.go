@@ -19,7 +19,7 @@
 //	         Erase; TakeItem and RefundItem, sent again until their outcome is known
 //	message  Save, Get
 //	activity Record, Retract, OfEvent
-//	pattern  Observe, Get
+//	pattern  Observe, ObserveAll, Get, Erase
 //	ema      Observe, Get
 //
 // Eight callers with clocks of their own make some forty calls on one to three

@@ -42,16 +42,28 @@ func (*patternStory) apply(state any, m *move) (any, bool) {
 		if m.row == nil {
 			return stood, m.out == stood.ring.judge(in.event)
 		}
-		at := when(in.event)
-		next := stood
-		next.stands = true
-		next.days[at.Weekday()]++
-		next.hours[at.Hour()]++
-		next.total++
-		next.seen = max(stood.seen, at.UnixMilli())
-		next.ring = stood.ring.plus(in.event)
+		next := stood.with(in.event)
 		written := num(m.row, "totalCount") == next.total
 		return next, written && stood.ring.judge(in.event) == nil && (m.out == nil || m.out == created{})
+	case observesAll:
+		return in.writes(stood, m.row)
+	case told:
+		if m.out == any(tooOld{}) {
+			return stood, stood.ring.tooOld(in.event)
+		}
+		return stood, stood.ring.has(in.event)
 	}
 	return stood, false
+}
+
+// with is the row with one more event in it.
+func (h habit) with(n int) habit {
+	at := when(n)
+	h.stands = true
+	h.days[at.Weekday()]++
+	h.hours[at.Hour()]++
+	h.total++
+	h.seen = max(h.seen, at.UnixMilli())
+	h.ring = h.ring.plus(n)
+	return h
 }

@@ -19,6 +19,7 @@ import (
 type patternStory struct {
 	averages
 	stores []*pattern.Store
+	erases bool // somebody erases the row, now and then
 }
 
 func newPattern(w *world) story {
@@ -81,6 +82,21 @@ func (p *patternStory) update(expression string, names map[string]string, values
 		UpdateExpression:    aws.String(expression), ExpressionAttributeNames: names, ExpressionAttributeValues: values,
 	})
 	return err
+}
+
+// erase erases the actor's habits at once, from outside.
+func (p *patternStory) erase() {
+	store, err := pattern.New(p.w.raw, "homeops", tzclock.UTC, nil)
+	if err != nil {
+		panic(err)
+	}
+	n, err := store.Erase(context.Background(), "home", "42")
+	if err != nil {
+		panic(err)
+	}
+	if n > 0 {
+		p.w.happened(p.pk, erased{}, nil)
+	}
 }
 
 func (p *patternStory) intrude() {

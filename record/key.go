@@ -25,5 +25,5 @@ func Cursor(query string, position ...string) string { return cursor.Encode(quer
 // Position reads a [Cursor] of the query, of n values. What is not one is an
 // [event.InputError] of pkg's Cursor.
 func Position(pkg, query, text string, n int) ([]string, error) {
-	return cursor.Decode(pkg, query, text, n)
+	return cursor.Decode(pkg, "Cursor", query, text, n)
 }

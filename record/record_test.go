@@ -173,6 +173,26 @@ func TestNextRemoves(t *testing.T) {
 	}
 }
 
+// A burst writes all that its events change, each of them another attribute.
+func TestEventsOfABurstChangeDifferentAttributes(t *testing.T) {
+	t.Parallel()
+	db, spy, rows := open(t)
+	next := func(_ record.Item, ev event.Event) (record.Item, error) {
+		return record.Item{ev.Time().Format("S05"): record.Int(1), "last": record.Time(ev.Time())}, nil
+	}
+	in := record.ApplyAll{Partition: "p", Sort: "s", Events: []event.Event{at(t, 1), at(t, 2), at(t, 3)}, Next: next}
+	if _, err := rows.ApplyAll(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	f := record.Read(recordtest.Row(t, db.Client(), rows.Table().Name, theKey))
+	if f.Int("S01") != 1 || f.Int("S02") != 1 || f.Int("S03") != 1 || !f.Time("last").Equal(at(t, 3).Time()) || f.Err() != nil {
+		t.Errorf("the row lacks what an event changed; %v", f.Err())
+	}
+	if len(spy.updates) != 1 {
+		t.Errorf("%d writes", len(spy.updates))
+	}
+}
+
 // An erasure between the read and the write, and between two writes: nothing
 // that stood before it is in the row after it.
 func TestErase(t *testing.T) {

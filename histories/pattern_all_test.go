@@ -1,0 +1,119 @@
+package histories_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/pattern"
+)
+
+// observesAll is a call of ObserveAll. It has no answer of its own: each of its
+// writes is a move, and so is what it tells of each event.
+type observesAll struct{ events []int } // ascending
+
+func (o observesAll) String() string { return fmt.Sprintf("ObserveAll(events %v)", o.events) }
+
+// told is what ObserveAll tells of an event: it was in the row, or the row could
+// not tell, at some moment of the call.
+type told struct{ event int }
+
+func (t told) String() string { return fmt.Sprintf("ObserveAll of event %d", t.event) }
+
+// step is the row after a write that counts the events, as many as one write can:
+// none that a write would count and not remember.
+func (h habit) step(events []int) (next habit, taken int) {
+	least := 0
+	for _, n := range events {
+		switch {
+		case h.ring.judge(n) != nil:
+			continue
+		case taken == 0:
+			least = n
+		case h.ring.size == len(h.ring.events) && h.ring.events[0] == least:
+			return h, taken
+		}
+		h, taken = h.with(n), taken+1
+	}
+	return h, taken
+}
+
+// writes reports whether a write of the call may have left the row: it begins at
+// any of the events, those before being answered.
+func (o observesAll) writes(stood habit, left row) (habit, bool) {
+	for from := range o.events {
+		next, taken := stood.step(o.events[from:])
+		if taken > 0 && num(left, "totalCount") == next.total && bytes.Equal(bin(left, "recent"), next.ring.bytes()) {
+			return next, true
+		}
+	}
+	return habit{}, false
+}
+
+func (r ring) bytes() []byte {
+	var all []byte
+	for _, n := range r.events[:r.size] {
+		ev := numbered(n)
+		all = append(all, ev[:]...)
+	}
+	return all
+}
+
+// all is a call of ObserveAll with a few events, or with more than one write can
+// count.
+func (p *patternStory) all(c *caller) *call {
+	few := 1 + p.w.rnd.IntN(8)
+	if p.w.rnd.IntN(4) == 0 {
+		few = 40
+	}
+	numbers := p.w.rnd.Perm(50)[:few]
+	in := observesAll{events: slices.Sorted(slices.Values(numbers))}
+	return &call{caller: c, key: p.pk, in: in, do: func(ctx context.Context) any {
+		o := pattern.ObserveAll{Scope: "home", Actor: "42", Name: "metric"}
+		for _, n := range numbers {
+			o.Events = append(o.Events, numbered(n))
+		}
+		part := c.current()
+		outcomes, err := p.stores[c.id].ObserveAll(ctx, o)
+		reasons := map[int]error{}
+		if left, ok := errors.AsType[*event.LeftoverError](err); ok {
+			for _, l := range left.Leftovers {
+				reasons[l.Index] = l.Err
+			}
+		}
+		for i, out := range outcomes {
+			var answer any
+			switch {
+			case errors.Is(reasons[i], event.ErrTooOld):
+				answer = tooOld{}
+			case reasons[i] != nil:
+				continue
+			case out == event.Created:
+				answer = created{}
+			default:
+				answer = duplicate{}
+			}
+			p.tells(part, numbers[i], answer)
+		}
+		return nil
+	}}
+}
+
+// tells notes what a call, which ends now, tells of an event.
+func (p *patternStory) tells(of *part, n int, answer any) {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	p.w.parts = append(p.w.parts, &part{
+		caller: of.caller, key: of.key, in: told{n}, out: answer, start: of.start, end: 4*p.w.step.Load() + 3, began: of.began,
+	})
+}
+
+func (p *patternStory) next(c *caller) *call {
+	if p.w.rnd.IntN(5) == 0 {
+		return p.all(c)
+	}
+	return p.averages.next(c)
+}
