@@ -53,7 +53,8 @@ type ObserveAll struct {
 // If some have no outcome the error is an [*event.LeftoverError] that names every
 // one of them by its index, with its reason: bad input, [event.ErrTooOld],
 // [ErrContended], or why the call ended before its turn. All others are counted.
-// One whose replies were all lost may be counted too: call again with all of them.
+// One whose replies were all lost may be counted too: call again with what is left
+// over.
 //
 // A write holds no more events than the row remembers afterwards, so that it knows
 // them again when its reply is lost: 32, fewer where the row has later ones.

@@ -62,7 +62,7 @@ type ApplyAll struct {
 // at most 15 times. Rows above 1 KB: 1 WCU for each KB, and 1 RCU for each 4
 // KB.
 func (r *Rows[T]) Apply(ctx context.Context, a Apply) (event.Outcome, error) {
-	if err := r.checkApply(a.Partition, a.Sort); err != nil {
+	if err := r.checkApply(a.Partition, a.Sort, a.Next); err != nil {
 		return 0, err
 	}
 	if err := a.Event.Check(r.kind.Package, "Event", r.cfg.Now()); err != nil {
@@ -81,9 +81,9 @@ func (r *Rows[T]) Apply(ctx context.Context, a Apply) (event.Outcome, error) {
 // It returns the outcome of each, by its index in Events.
 //
 // If some have no outcome the error is an [*event.LeftoverError] that names every
-// one of them by its index, with its reason: bad input, [event.ErrTooOld], or why
-// the call ended before its turn. All others are counted. One whose replies were
-// all lost may be counted too: call again with all of them.
+// one of them by its index, with its reason: bad input, [event.ErrTooOld],
+// [ErrContended], or why the call ended before its turn. All others are counted. One
+// whose replies were all lost may be counted too: call again with what is left over.
 //
 // A write holds no more events than the row remembers afterwards, so that it knows
 // them again when its reply is lost: 32, fewer where the row has later ones.
@@ -93,7 +93,7 @@ func (r *Rows[T]) Apply(ctx context.Context, a Apply) (event.Outcome, error) {
 // n later events, a write takes 32 - n, at least 1. Races lost and rows above 1 KB
 // cost what they do in Apply.
 func (r *Rows[T]) ApplyAll(ctx context.Context, a ApplyAll) ([]event.Outcome, error) {
-	if err := r.checkApply(a.Partition, a.Sort); err != nil {
+	if err := r.checkApply(a.Partition, a.Sort, a.Next); err != nil {
 		return nil, err
 	}
 	if len(a.Events) == 0 {
@@ -133,9 +133,12 @@ func (r *Rows[T]) ApplyAll(ctx context.Context, a ApplyAll) ([]event.Outcome, er
 	return outcomes, nil
 }
 
-func (r *Rows[T]) checkApply(partition, sort string) error {
+func (r *Rows[T]) checkApply(partition, sort string, next Next) error {
 	if r.kind.Count == "" {
 		return event.BadInput(r.kind.Package, "Kind.Count", "must name an attribute for Apply: rows without a count are for Set")
+	}
+	if next == nil {
+		return event.BadInput(r.kind.Package, "Next", "must not be nil")
 	}
 	return r.checkKey(partition, sort)
 }

@@ -83,8 +83,8 @@
 //	All       1 request for each MB, 0.5 RCU for each 4 KB; twice that with Config.ConsistentReads
 //	Erase     1 RCU for each 4 KB, 1 WCU for each row; 1 request for each MB and each 25 rows
 //
-// What the package keeps takes up to 610 bytes of a row that counts, 512 of them
-// the ring: the first KB has room for some 400 of the record's own.
+// The package keeps some 560 bytes in a row that counts, 512 of them the ring: the
+// first KB has room for some 450 more, the key, type and count among them.
 //
 // # IAM actions
 //

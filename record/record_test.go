@@ -11,6 +11,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/record"
@@ -46,6 +47,23 @@ func TestPrices(t *testing.T) {
 		{Func: "Rows.Erase", Call: func(ctx context.Context) error { _, err := rows.Erase(ctx, "p"); return err }},
 	})
 	db.Meter(func() { _, _ = rows.Erase(t.Context(), "p") }).Want(t, dynamotest.Price{Requests: 1, RCU: 1})
+}
+
+// The size that the package comment publishes: of a row with a full ring, less its
+// key, type and count, and what is the record's own.
+func TestRowSize(t *testing.T) {
+	t.Parallel()
+	db, _, rows := open(t)
+	for i := range 33 {
+		mustApply(t, rows, i, event.Created)
+	}
+	row := recordtest.Row(t, db.Client(), rows.Table().Name, theKey)
+	for _, attribute := range []string{"pk", "sk", "type", "n", "sum"} {
+		delete(row, attribute)
+	}
+	if size := item.Size(row); size < 560 || size > 570 {
+		t.Errorf("the package keeps %d bytes", size)
+	}
 }
 
 func TestNewRefuses(t *testing.T) {
@@ -111,6 +129,10 @@ func TestBadKeys(t *testing.T) {
 		strings.Repeat("x", 2049): "Partition", "\xff": "Partition", "p": "Sort",
 	} {
 		in := record.Apply{Partition: partition, Event: at(t, 1), Next: plus(1)}
+		if field == "Sort" {
+			_, err := rows.Apply(t.Context(), applied(at(t, 1), nil))
+			recordtest.WantBad(t, err, "sums", "Next", partition)
+		}
 		_, err := rows.Apply(t.Context(), in)
 		recordtest.WantBad(t, err, "sums", field, "Apply", partition)
 		_, _, err = rows.Get(t.Context(), partition, "")
