@@ -223,7 +223,7 @@ type step struct {
 	answers []answer
 	lead    int  // answers before the first event that it counts
 	taken   int  // events that it counts
-	becomes Item // the row after it
+	becomes Item // the row after it; of one event no more than what the package keeps
 	own     Item // what it changes of the record's own
 }
 
@@ -254,11 +254,16 @@ func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, er
 			return step{}, err
 		}
 		ring, count = grown, count+1
-		if s.becomes, err = r.changed(s.becomes, changed); err != nil {
+		if err := r.checkOwn(changed); err != nil {
 			return step{}, err
 		}
-		maps.Copy(s.own, changed)
-		maps.Copy(s.becomes, key)
+		if len(events) == 1 { // nobody asks what else is in the row
+			s.own, s.becomes = changed, make(Item, 8)
+		} else {
+			maps.Copy(s.own, changed)
+			s.becomes = merged(s.becomes, changed)
+			maps.Copy(s.becomes, key)
+		}
 		s.becomes[attrType] = item.S(r.kind.Type)
 		s.becomes[attrVersion] = item.N(version + 1)
 		s.becomes[attrRecent] = item.B(ring)
@@ -281,11 +286,8 @@ func (r *Rows[T]) standing(row Item) (ring Ring, version, count int64, err error
 	return ring, version, count, err
 }
 
-// changed returns a copy of the row with the changes in it.
-func (r *Rows[T]) changed(row, changes Item) (Item, error) {
-	if err := r.checkOwn(changes); err != nil {
-		return nil, err
-	}
+// merged returns a copy of the row with the changes in it.
+func merged(row, changes Item) Item {
 	next := make(Item, len(row)+len(changes)+8)
 	maps.Copy(next, row)
 	for attribute, value := range changes {
@@ -295,7 +297,7 @@ func (r *Rows[T]) changed(row, changes Item) (Item, error) {
 			next[attribute] = value
 		}
 	}
-	return next, nil
+	return next
 }
 
 // checkOwn refuses attributes that the package keeps.

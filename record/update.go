@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -77,19 +76,38 @@ func (r *Rows[T]) send(ctx context.Context, in *dynamodb.UpdateItemInput) error 
 // withOwn adds the record's own attributes to an update, in the order of their
 // names, so that the same changes always are the same expression.
 func withOwn(set string, own Item, names map[string]string, values Item) string {
+	attributes := make([]string, 0, len(own))
+	for attribute := range own {
+		attributes = append(attributes, attribute)
+	}
+	slices.Sort(attributes)
 	remove := ""
-	for i, attribute := range slices.Sorted(maps.Keys(own)) {
-		alias := "own" + strconv.Itoa(i)
-		names["#"+alias] = attribute
+	for i, attribute := range attributes {
+		name, value := aliases(i)
+		names[name] = attribute
 		switch {
 		case own[attribute] != nil:
-			set += ", #" + alias + " = :" + alias
-			values[":"+alias] = own[attribute]
+			set += ", " + name + " = " + value
+			values[value] = own[attribute]
 		case remove == "":
-			remove = " REMOVE #" + alias
+			remove = " REMOVE " + name
 		default:
-			remove += ", #" + alias
+			remove += ", " + name
 		}
 	}
 	return set + remove
+}
+
+// The aliases of a record with few attributes of its own, which most are.
+var (
+	fewNames  = [...]string{"#own0", "#own1", "#own2", "#own3"}
+	fewValues = [...]string{":own0", ":own1", ":own2", ":own3"}
+)
+
+// aliases are what stands for the name and the value of the record's ith attribute.
+func aliases(i int) (name, value string) {
+	if i < len(fewNames) {
+		return fewNames[i], fewValues[i]
+	}
+	return "#own" + strconv.Itoa(i), ":own" + strconv.Itoa(i)
 }
