@@ -277,7 +277,7 @@ func TestApplyAllIsApplyInOrder(t *testing.T) {
 				db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Chance: 0.4, Seed: seed + 1, Times: 2})
 			}
 			got := applyAll(t, rows, numbers...)
-			db.Heal()
+			db.Tap().Heal()
 			order := upTo(len(numbers))
 			slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(numbers[i], numbers[j]) })
 			for _, i := range order {
@@ -322,7 +322,7 @@ func TestApplyAllBesideOthers(t *testing.T) {
 		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Chance: 0.2, Seed: seed + 1, Times: 1 << 20})
 		numbers := rnd.Perm(120)[:80]
 		told := applyAll(t, rows, numbers...)
-		db.Heal()
+		db.Tap().Heal()
 		got := logged(t, rows)
 		slices.Sort(got)
 		if again := slices.Compact(slices.Clone(got)); len(again) != len(got) {
