@@ -54,7 +54,7 @@ func TestErrorsNameTheMethod(t *testing.T) {
 	limits, err3 := counter.New(down, table, tzclock.UTC, &counter.Config{Now: clock})
 	averages, err4 := ema.New(down, table, &ema.Config{Now: clock})
 	seen, err5 := ledger.New(down, table, &ledger.Config{Now: clock})
-	said, err6 := message.New(down, table, &message.Config{Now: clock})
+	said, err6 := message.New(down, table, &message.Config{Now: clock, ActorIndex: true})
 	habits, err7 := pattern.New(down, table, tzclock.UTC, &pattern.Config{Now: clock})
 	name := func(row record.Item) (string, error) { return record.Read(row).Text("name"), nil }
 	counted, err8 := record.New(down, table, record.Kind[string]{Package: "own", Type: "OWN", Count: "n", Decode: name}, &record.Config{Now: clock})
@@ -269,6 +269,10 @@ func messageCalls(s *message.Store) methods {
 		"Save": func(ctx context.Context) error {
 			return failure(s.Save(ctx, message.Message{Scope: home, Seq: 1, At: noon}))
 		},
+		"Erase":       func(ctx context.Context) error { return failure(s.Erase(ctx, home)) },
+		"EraseActor":  func(ctx context.Context) error { return failure(s.EraseActor(ctx, anna)) },
+		"ByActor":     func(ctx context.Context) error { return walked(s.ByActor(ctx, anna, message.TimeRange{})) },
+		"ByActorPage": func(ctx context.Context) error { return failure(s.ByActorPage(ctx, anna, message.TimeRange{})) },
 		"Get":         func(ctx context.Context) error { return missing(s.Get(ctx, home, 1)) },
 		"Recent":      func(ctx context.Context) error { return failure(s.Recent(ctx, home, 1)) },
 		"InScope":     func(ctx context.Context) error { return walked(s.InScope(ctx, home, message.Range{})) },

@@ -41,7 +41,7 @@ var fixed = []string{
 // read as seconds, a greater one has more than the 13 digits of its key.
 const (
 	minMillis = item.SecondsBelow
-	maxMillis = 9_999_999_999_999
+	maxMillis = item.MaxMillis
 )
 
 // nameTime is the key under which activities of one name sort by time.

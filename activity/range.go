@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
 )
 
 // Range bounds a query and orders it. The zero Range is all there is, oldest
@@ -49,29 +50,12 @@ type period struct{ from, to int64 }
 func periodOf(from, to time.Time) period {
 	p := period{0, maxMillis}
 	if !from.IsZero() {
-		p.from = max(p.from, ceilMillis(from))
+		p.from = max(p.from, item.CeilMillis(from))
 	}
 	if !to.IsZero() {
-		p.to = min(p.to, ceilMillis(to)-1)
+		p.to = min(p.to, item.CeilMillis(to)-1)
 	}
 	return p
-}
-
-// ceilMillis is the first whole millisecond that is not before t, or the
-// nearest to it of those from 0 to the first that no activity can have: a time
-// too far off for milliseconds would be any other.
-func ceilMillis(t time.Time) int64 {
-	switch seconds := t.Unix(); {
-	case seconds < 0:
-		return 0
-	case seconds > maxMillis/1000:
-		return maxMillis + 1
-	}
-	ms := t.UnixMilli()
-	if time.UnixMilli(ms).Before(t) {
-		ms++
-	}
-	return ms
 }
 
 // before compares any two times: those that [time.Time.Before] takes for

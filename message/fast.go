@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -45,6 +48,12 @@ const (
 // paceProjection leaves the texts on the server; units are the same.
 const paceProjection = "#seq, #actor, #timestamp"
 
+func (s *Store) project(in *dynamodb.QueryInput) {
+	in.ProjectionExpression = aws.String(paceProjection)
+	in.ExpressionAttributeNames["#actor"] = s.cfg.ActorAttr
+	in.ExpressionAttributeNames["#timestamp"] = attrTimestamp
+}
+
 // FastConversation counts the messages of others that come before the given
 // one by sequence and were said in the window before it, both ends included.
 // It reads back until the window is over or the threshold reached, however
@@ -73,18 +82,19 @@ func (s *Store) FastConversation(ctx context.Context, f FastConversation) (Pace,
 	if s.tooOld(f.At.Add(-f.Window), s.cfg.Now()) {
 		return Pace{}, s.wrap("FastConversation", fmt.Errorf("the window reaches back before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
 	}
-	sp, err := s.span("FastConversation", f.Scope, Range{NewestFirst: true, Consistent: f.Consistent})
+	const op = "FastConversation"
+	sp, _, err := s.span(op, f.Scope, Range{NewestFirst: true, Consistent: f.Consistent})
 	if err != nil {
 		return Pace{}, err
 	}
 	pace := Pace{}
-	for page, err := range s.pages(ctx, sp.after(f.Seq), f.Threshold+1, growing(2), paceProjection) {
+	for page, err := range s.pages(ctx, op, sp.after(f.Seq), f.Threshold+1, growing(2), s.project) {
 		if err != nil {
 			return Pace{}, err
 		}
-		over, err := s.count(&pace, f, page)
+		over, err := s.count(&pace, f, page.Items)
 		if err != nil {
-			return Pace{}, s.wrap(sp.op, err)
+			return Pace{}, s.wrap(op, err)
 		}
 		if over {
 			break

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
 // The attributes whose names are the format; those of the scope, the sequence
@@ -21,18 +24,19 @@ const (
 	attrTTL       = "ttl"
 )
 
-// mostAttributes is how many a row can have: these, the key, the actor and the
-// actor's name.
-const mostAttributes = 9
+// mostAttributes is how many a row can have: these, the key, the actor, the
+// actor's name and the data.
+const mostAttributes = 10
 
 // key returns the key of a message.
 func (s *Store) key(scope string, seq int64) ddb.Item {
 	return ddb.Item{s.cfg.ScopeAttr: item.S(scope), s.cfg.SeqAttr: item.N(seq)}
 }
 
-// encode returns the row of a message that has been checked. What is empty is
-// left out, but for the text, which the older system always wrote.
-func (s *Store) encode(m Message, createdAt time.Time) ddb.Item {
+// encode returns the row of a message whose other fields than its Data have been
+// checked. What is empty is left out, but for the text, which the older system
+// always wrote.
+func (s *Store) encode(m Message, createdAt time.Time) (ddb.Item, error) {
 	row := make(ddb.Item, mostAttributes)
 	row[s.cfg.ScopeAttr] = item.S(m.Scope)
 	row[s.cfg.SeqAttr] = item.N(m.Seq)
@@ -40,7 +44,7 @@ func (s *Store) encode(m Message, createdAt time.Time) ddb.Item {
 	row[attrTimestamp] = item.N(m.At.UnixMilli())
 	row[attrCreatedAt] = item.Time(createdAt)
 	if m.Actor != "" {
-		row[s.cfg.ActorAttr] = actor.Value(s.cfg.ActorType, m.Actor)
+		row[s.cfg.ActorAttr] = s.actorKey(m.Actor)
 	}
 	if m.ActorName != "" {
 		row[s.cfg.ActorNameAttr] = item.S(m.ActorName)
@@ -48,10 +52,13 @@ func (s *Store) encode(m Message, createdAt time.Time) ddb.Item {
 	if m.Raw != "" {
 		row[attrRaw] = item.S(m.Raw)
 	}
+	if err := payload.Encode(pkg, row, m.Data); err != nil {
+		return nil, err
+	}
 	if s.cfg.Retention > 0 {
 		row[attrTTL] = item.N(s.expiry(m.At).Unix())
 	}
-	return row
+	return row, item.CheckSize(pkg, "Raw", row)
 }
 
 // expiry is the TTL of what was said at the given time, in whole seconds.
@@ -80,6 +87,10 @@ func (s *Store) decode(row ddb.Item) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
+	data, err := payload.Decode(row)
+	if err != nil {
+		return Message{}, err
+	}
 	return Message{
 		Scope:     item.Text(row, s.cfg.ScopeAttr),
 		Seq:       seq,
@@ -88,6 +99,7 @@ func (s *Store) decode(row ddb.Item) (Message, error) {
 		Text:      item.Text(row, attrText),
 		Raw:       item.Text(row, attrRaw),
 		At:        at,
+		Data:      data,
 		CreatedAt: createdAt,
 	}, nil
 }
@@ -134,6 +146,9 @@ func checkAt(at, now time.Time) error {
 	}
 	return nil
 }
+
+// actorKey is the actor in the type that the table has.
+func (s *Store) actorKey(id string) types.AttributeValue { return actor.Value(s.cfg.ActorType, id) }
 
 // checkActor refuses an actor that the table cannot hold. "" is nobody.
 func (s *Store) checkActor(id string) error {

@@ -37,8 +37,8 @@ func FuzzRowRoundTrip(f *testing.F) {
 			}
 			return
 		}
-		row := s.encode(m, now)
-		if err := item.CheckSize(pkg, "Raw", row); err != nil {
+		row, err := s.encode(m, now)
+		if err != nil { // too large
 			return
 		}
 		got, err := s.decode(row)

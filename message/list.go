@@ -15,36 +15,25 @@ import (
 // times the one before up to 1024: 1 request and 0.5 RCU for each 4 KB; twice
 // the units when Consistent. With a Limit it is priced as a page of that many.
 // Expired rows that are not deleted yet are read and paid for. A break does not
-// pay for pages it has not reached.
+// pay for pages it has not reached. What a Match leaves out is paid for like
+// what it finds; Range.ReadAtMost bounds the rows of both.
 func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Message, error] {
-	sp, err := s.span("InScope", scope, r)
-	if err != nil {
-		return func(yield func(Message, error) bool) { yield(Message{}, err) }
-	}
-	return s.messages(ctx, sp, r)
+	sp, w, err := s.span("InScope", scope, r)
+	return s.each(ctx, sp, w, err)
 }
 
 // InScopePage returns a part of what [Store.InScope] yields, full unless it is
-// the last, which may be empty. A cursor only says after which sequence to go
+// the last, which may be empty, or ReadAtMost ended it. A cursor only says after which sequence to go
 // on: it cannot leave the scope or the bounds it is given with.
 //
 // Price: 1 request, 0.5 RCU. A page above 4 KB costs 0.5 RCU for each, one
 // above 1 MB 1 request for each; twice the units when Consistent. Expired rows
 // that are not deleted yet are read and paid for, in requests that double: at most
-// the Limit and twice the expired rows are read.
+// the Limit and twice the expired rows are read. Rows that a Match leaves out
+// count as expired ones do.
 func (s *Store) InScopePage(ctx context.Context, scope string, r Range) (Page, error) {
-	if r.Limit == 0 {
-		r.Limit = defaultPage
-	}
-	messages, err := s.list(ctx, "InScopePage", scope, r)
-	if err != nil {
-		return Page{}, err
-	}
-	page := Page{Messages: messages}
-	if len(messages) == r.Limit {
-		page.Cursor = writeCursor(messages[r.Limit-1].Seq, r.NewestFirst)
-	}
-	return page, nil
+	sp, w, err := s.span("InScopePage", scope, r)
+	return s.page(ctx, sp, w, err)
 }
 
 // mostRecent is the most messages that Recent returns.
@@ -59,21 +48,7 @@ func (s *Store) Recent(ctx context.Context, scope string, n int) ([]Message, err
 	if n < 1 || n > mostRecent {
 		return nil, event.BadInput(pkg, "n", "must be 1 to "+strconv.Itoa(mostRecent))
 	}
-	return s.list(ctx, "Recent", scope, Range{NewestFirst: true, Limit: n})
-}
-
-// list returns the messages of a range with a Limit.
-func (s *Store) list(ctx context.Context, op, scope string, r Range) ([]Message, error) {
-	sp, err := s.span(op, scope, r)
-	if err != nil {
-		return nil, err
-	}
-	var all []Message
-	for m, err := range s.messages(ctx, sp, r) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, m)
-	}
-	return all, nil
+	sp, w, err := s.span("Recent", scope, Range{NewestFirst: true, Limit: n})
+	page, err := s.page(ctx, sp, w, err)
+	return page.Messages, err
 }

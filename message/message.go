@@ -10,6 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/payload"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -21,6 +22,7 @@ type API interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
 var _ API = (*dynamodb.Client)(nil)
@@ -35,6 +37,13 @@ type Message struct {
 	Text      string
 	Raw       string    // as it was received, for later
 	At        time.Time // when it was said, kept to the millisecond
+
+	// Data is what else the application keeps with it, and lists filter by: text,
+	// numbers and flags, as string, bool, any of Go's integers and floats, and
+	// attributevalue.Number. Numbers come back as attributevalue.Number, which
+	// keeps all 38 digits. At most 32 entries and 4 KB, with names of 1 to 255
+	// bytes; none is nil when it is read.
+	Data map[string]any
 
 	// CreatedAt is when it was saved. Read only; zero where an older system
 	// wrote none.
@@ -80,9 +89,9 @@ type Config struct {
 	// at most a day and less than the Retention.
 	MaxSkew time.Duration
 
-	// ActorIndex adds an index by actor and time to the table's definition,
-	// for queries of the application; this package has none that needs it.
-	// Each save of a message with an actor then costs 1 WCU more.
+	// ActorIndex says that the table has an index by actor and time: it is then
+	// part of the definition, and [Store.ByActor] and [Store.EraseActor] read it.
+	// Each save of a message with an actor costs 1 WCU more.
 	ActorIndex bool
 	// ActorIndexName defaults to "userId-timestamp-index".
 	ActorIndexName string
@@ -144,7 +153,7 @@ func (c *Config) retention() item.Retention {
 }
 
 func (c *Config) validate() error {
-	names := map[string]bool{attrText: true, attrTimestamp: true, attrRaw: true, attrCreatedAt: true, attrTTL: true}
+	names := map[string]bool{attrText: true, attrTimestamp: true, attrRaw: true, attrCreatedAt: true, attrTTL: true, payload.Attr: true}
 	for _, attr := range []struct{ field, name string }{
 		{"ScopeAttr", c.ScopeAttr}, {"SeqAttr", c.SeqAttr}, {"ActorAttr", c.ActorAttr}, {"ActorNameAttr", c.ActorNameAttr},
 	} {

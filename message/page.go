@@ -1,6 +1,8 @@
 package message
 
 import (
+	"context"
+	"errors"
 	"strconv"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -15,26 +17,50 @@ type Page struct {
 	Messages []Message
 
 	// Cursor is where the next Page begins, for Range.Cursor; "" says that this
-	// is the last. The page it leads to may be empty. It is text that can be
-	// handed out and taken back: it holds the sequence of this page's last
-	// message, readable by anyone, and nothing else.
+	// is the last. The page it leads to may be empty, and with a ReadAtMost this
+	// one may be, too. It is text that can be handed out and taken back, and read
+	// by anyone: it holds the sequence of the last message of this page, or of the
+	// last that was read, and for a page of an actor its scope and time.
 	Cursor string
 }
 
-// direction names the query a cursor belongs to.
-func direction(newestFirst bool) string {
-	if newestFirst {
-		return "message.InScope.NewestFirst"
+// page reads to the Limit, or as far as it may.
+func (s *Store) page(ctx context.Context, left part, w walk, err error) (Page, error) {
+	if err != nil {
+		return Page{}, err
 	}
-	return "message.InScope"
+	if w.limit == 0 {
+		w.limit = defaultPage
+	}
+	var page Page
+	for f, err := range s.messages(ctx, left, w) {
+		switch {
+		case errors.Is(err, ErrReadAtMost):
+			page.Cursor = left.cursor(f.row)
+			return page, nil
+		case err != nil:
+			return Page{}, err
+		}
+		page.Messages = append(page.Messages, f.Message)
+		if len(page.Messages) == w.limit {
+			page.Cursor = left.cursor(f.row)
+		}
+	}
+	return page, nil
 }
 
-func writeCursor(seq int64, newestFirst bool) string {
-	return cursor.Encode(direction(newestFirst), []string{strconv.FormatInt(seq, 10)})
+// direction names the query a cursor belongs to.
+func direction(query string, newestFirst bool) string {
+	if newestFirst {
+		return query + ".NewestFirst"
+	}
+	return query
 }
 
-func readCursor(text string, newestFirst bool) (int64, error) {
-	position, err := cursor.Decode(pkg, "Range.Cursor", direction(newestFirst), text, 1)
+func writeCursor(query string, position ...string) string { return cursor.Encode(query, position) }
+
+func readCursor(query, text string) (int64, error) {
+	position, err := cursor.Decode(pkg, "Range.Cursor", query, text, 1)
 	if err != nil {
 		return 0, err
 	}

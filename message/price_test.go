@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
 )
 
@@ -16,7 +19,35 @@ func TestPrices(t *testing.T) {
 	e := open(t, message.Config{})
 	long := said(20, bo, 4)
 	long.Raw = strings.Repeat("r", 870) // 1 KB with all else
+	indexed, err := message.New(e.db.Client(), e.db.Name("indexed"), &message.Config{ActorIndex: true, Now: recordtest.Clock(noon)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recordtest.Create(t, e.db.Client(), indexed.Table())
+	alone, gone := said(1, bo, 4), said(2, cia, 4)
+	alone.Scope = "-200"
+	e.save(t, alone)
+	for _, m := range []message.Message{gone, said(3, bo, 4)} {
+		if _, err := indexed.Save(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
 	pricetest.Run(t, e.db, []pricetest.Case{
+		{Func: "Store.SaveItem", Actions: func() []types.TransactWriteItem {
+			return []types.TransactWriteItem{e.saveItem(t, said(30, bo, 4)).Item}
+		}},
+		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := e.Erase(ctx, "-200"); return err }},
+		{Func: "Store.EraseActor", Call: func(ctx context.Context) error { _, err := indexed.EraseActor(ctx, cia); return err }},
+		{Func: "Store.ByActor", Call: func(ctx context.Context) error {
+			for _, err := range indexed.ByActor(ctx, bo, message.TimeRange{}) {
+				return err
+			}
+			return nil
+		}},
+		{Func: "Store.ByActorPage", Call: func(ctx context.Context) error {
+			_, err := indexed.ByActorPage(ctx, bo, message.TimeRange{})
+			return err
+		}},
 		{Func: "Store.Save", Call: func(ctx context.Context) error {
 			_, err := e.Save(ctx, long)
 			return err

@@ -4,12 +4,13 @@ import (
 	"context"
 	"iter"
 	"math"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
-	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
 const (
@@ -19,74 +20,48 @@ const (
 	fullPage  = 1 << 14 // the most any page asks for: no more rows fit into the 1 MB that DynamoDB reads at once
 )
 
-// seqCondition always has both bounds, so that it can be a constant.
-const seqCondition = "#scope = :scope AND #seq BETWEEN :from AND :to"
-
-// span is a part of a scope that a method has still to read.
-type span struct {
-	op          string
-	scope       string
-	from, to    int64 // both included; from above to is nothing
-	newestFirst bool
-	consistent  bool
+// part is what a method has still to read: of a scope or of an actor.
+type part interface {
+	empty() bool
+	// request is the query for it, but for its Limit and its filter.
+	request() *dynamodb.QueryInput
+	// behind leaves what comes after a row, by its key.
+	behind(row ddb.Item) (part, error)
+	// cursor is the position after a row, by its key.
+	cursor(row ddb.Item) string
 }
 
-func (sp span) empty() bool { return sp.from > sp.to }
+// walk is how a part is read.
+type walk struct {
+	op         string
+	limit      int // messages; 0 is all there are
+	readAtMost int // rows; 0 is as many as it takes
+	filter     payload.Filter
 
-// after leaves what comes after the message seq. The key being a number, that
-// is a bound like any other, and no position in the table need be carried.
-func (sp span) after(seq int64) span {
-	switch {
-	case sp.newestFirst:
-		sp.to = min(sp.to, max(seq, 1)-1)
-	case seq == math.MaxInt64:
-		sp.to = sp.from - 1
-	default:
-		sp.from = max(sp.from, seq+1)
-	}
-	return sp
+	since time.Time            // ends at the first message said before it
+	holds func(time.Time) bool // whether one said then is part of the answer
 }
 
-// query returns the request for at most so many rows of the span.
-func (s *Store) query(sp span, rows int, projection string) *dynamodb.QueryInput {
-	in := &dynamodb.QueryInput{
-		TableName:                aws.String(s.table),
-		KeyConditionExpression:   aws.String(seqCondition),
-		ExpressionAttributeNames: map[string]string{"#scope": s.cfg.ScopeAttr, "#seq": s.cfg.SeqAttr},
-		ExpressionAttributeValues: ddb.Item{
-			":scope": item.S(sp.scope), ":from": item.N(sp.from), ":to": item.N(sp.to),
-		},
-		ScanIndexForward: aws.Bool(!sp.newestFirst),
-		ConsistentRead:   aws.Bool(sp.consistent),
-		Limit:            aws.Int32(int32(rows)),
-	}
-	if projection != "" {
-		in.ProjectionExpression = aws.String(projection)
-		in.ExpressionAttributeNames["#actor"] = s.cfg.ActorAttr
-		in.ExpressionAttributeNames["#timestamp"] = attrTimestamp
-	}
-	return in
-}
-
-// pages yields the rows of the span, expired ones among them. next tells how many
-// rows to ask for behind a page of so many. An error comes last.
-func (s *Store) pages(ctx context.Context, left span, first int, next func(rows int) int, projection string) iter.Seq2[[]ddb.Item, error] {
-	return func(yield func([]ddb.Item, error) bool) {
-		for rows := first; !left.empty(); rows = next(rows) {
-			out, err := s.api.Query(ctx, s.query(left, rows, projection))
+// pages yields the rows of the part, expired ones among them. next tells how
+// many rows to ask for behind a page of so many; 0 ends it. An error comes last.
+func (s *Store) pages(ctx context.Context, op string, left part, first int, next func(rows int) int, prepare func(*dynamodb.QueryInput)) iter.Seq2[*dynamodb.QueryOutput, error] {
+	return func(yield func(*dynamodb.QueryOutput, error) bool) {
+		for rows := first; rows > 0 && !left.empty(); rows = next(rows) {
+			in := left.request()
+			in.Limit = aws.Int32(int32(rows))
+			prepare(in)
+			out, err := s.api.Query(ctx, in)
 			if err != nil {
-				yield(nil, s.wrap(left.op, err))
+				yield(nil, s.wrap(op, err))
 				return
 			}
-			if !yield(out.Items, nil) || len(out.LastEvaluatedKey) == 0 {
+			if !yield(out, nil) || len(out.LastEvaluatedKey) == 0 {
 				return
 			}
-			last, err := item.Int(out.LastEvaluatedKey, s.cfg.SeqAttr)
-			if err != nil {
-				yield(nil, s.wrap(left.op, err))
+			if left, err = left.behind(out.LastEvaluatedKey); err != nil {
+				yield(nil, s.wrap(op, err))
 				return
 			}
-			left = left.after(last)
 		}
 	}
 }
@@ -96,41 +71,102 @@ func growing(times int) func(rows int) int {
 	return func(rows int) int { return max(rows, min(times*rows, mostRows)) }
 }
 
-// messages yields the messages of the span up to the range's Limit, without
-// what has expired, and ends at the first message said before its Since. One
-// without a time is never since any.
-//
-// With a Limit a further page asks for what is lacking, and for as many rows
-// again as were skipped so far: many expired ones take few requests, and no more
-// than the Limit and twice what was skipped is read.
-func (s *Store) messages(ctx context.Context, left span, r Range) iter.Seq2[Message, error] {
-	return func(yield func(Message, error) bool) {
-		lacks, skipped := math.MaxInt, 0
-		first, next := firstRows, growing(growth)
-		if r.Limit > 0 {
-			lacks = r.Limit
-			first, next = min(r.Limit, fullPage), func(int) int { return min(min(lacks, fullPage)+skipped, fullPage) }
-		}
-		for page, err := range s.pages(ctx, left, first, next, "") {
+// budget is what a walk may still read, and what it lacks.
+type budget struct {
+	lacks   int // messages to the Limit
+	skipped int // rows that were no part of the answer
+	left    int // rows to ReadAtMost
+	limited bool
+}
+
+func (w walk) budget() *budget {
+	b := &budget{lacks: math.MaxInt, left: math.MaxInt, limited: w.limit > 0}
+	if b.limited {
+		b.lacks = w.limit
+	}
+	if w.readAtMost > 0 {
+		b.left = w.readAtMost
+	}
+	return b
+}
+
+// first is how many rows the first page asks for.
+func (b *budget) first() int {
+	if b.limited {
+		return min(b.lacks, fullPage, b.left)
+	}
+	return min(firstRows, b.left)
+}
+
+// next is how many rows a further page asks for. With a Limit it is what is
+// lacking, and as many again as were skipped so far: many expired ones take few
+// requests, and no more than the Limit and twice what was skipped is read.
+func (b *budget) next(rows int) int {
+	if b.limited {
+		return min(min(b.lacks, fullPage)+b.skipped, fullPage, b.left)
+	}
+	return min(growing(growth)(rows), b.left)
+}
+
+// read counts a page. The rows that the filter has left out are paid for.
+func (b *budget) read(out *dynamodb.QueryOutput) {
+	rows := max(len(out.Items), int(out.ScannedCount))
+	b.left -= rows
+	b.skipped += rows - len(out.Items)
+}
+
+// found is a message with its row; with [ErrReadAtMost] the key of the last row
+// that was read.
+type found struct {
+	Message
+	row ddb.Item
+}
+
+// messages yields the messages of the part up to the Limit, without what has
+// expired. An error comes last, [ErrReadAtMost] with where to go on.
+func (s *Store) messages(ctx context.Context, left part, w walk) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
+		b := w.budget()
+		for page, err := range s.pages(ctx, w.op, left, b.first(), b.next, w.filter.Apply) {
 			if err != nil {
-				yield(Message{}, err)
+				yield(found{}, err)
 				return
 			}
-			for _, row := range page {
+			b.read(page)
+			for _, row := range page.Items {
 				m, err := s.decode(row)
 				switch {
 				case err != nil:
-					yield(Message{}, s.wrap(left.op, err))
+					yield(found{}, s.wrap(w.op, err))
 					return
-				case !m.At.IsZero() && m.At.Before(r.Since):
+				case !m.At.IsZero() && m.At.Before(w.since):
 					return
-				case m.At.IsZero() && !r.Since.IsZero(), s.expired(row):
-					skipped++
+				case m.At.IsZero() && !w.since.IsZero(), s.expired(row), w.holds != nil && !w.holds(m.At):
+					b.skipped++
 					continue
 				}
-				if lacks--; !yield(m, nil) || lacks == 0 {
+				if b.lacks--; !yield(found{m, row}, nil) || b.lacks == 0 {
 					return
 				}
+			}
+			if b.left <= 0 && len(page.LastEvaluatedKey) > 0 {
+				yield(found{row: page.LastEvaluatedKey}, s.wrap(w.op, ErrReadAtMost))
+				return
+			}
+		}
+	}
+}
+
+// each yields the messages alone.
+func (s *Store) each(ctx context.Context, left part, w walk, err error) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		if err != nil {
+			yield(Message{}, err)
+			return
+		}
+		for f, err := range s.messages(ctx, left, w) {
+			if !yield(f.Message, err) {
+				return
 			}
 		}
 	}

@@ -1,15 +1,13 @@
 package message
 
 import (
-	"math"
 	"time"
 
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/check"
 )
 
-// Range bounds a query and orders it. The zero Range is all there is, by
-// rising sequence.
+// Range bounds a query of a scope and orders it. The zero Range is all there
+// is, by rising sequence.
 type Range struct {
 	// FromSeq and ToSeq bound the sequence, both included. 0 means no bound.
 	FromSeq, ToSeq int64
@@ -18,6 +16,10 @@ type Range struct {
 	// NewestFirst: the key has no time, so the way to a time leads back from
 	// the newest. It relies on times rising with the sequence.
 	Since time.Time
+
+	// Match leaves out what is something else. What it leaves out is read and
+	// paid for.
+	Match Match
 
 	// NewestFirst walks backwards.
 	NewestFirst bool
@@ -29,7 +31,13 @@ type Range struct {
 	// Page to 50.
 	Limit int
 
-	// Cursor is where an earlier Page of the same query ended.
+	// ReadAtMost is how many rows are read at most, those that are left out among
+	// them. A Page that it ends is short, or empty, and has a cursor; a walk ends
+	// with [ErrReadAtMost] if more may follow. Defaults to as many as it takes.
+	ReadAtMost int
+
+	// Cursor is where an earlier Page of the same query ended, with the same
+	// Match.
 	Cursor string
 }
 
@@ -44,25 +52,8 @@ func (r Range) check() error {
 		return event.BadInput(pkg, "Range.Since", "needs NewestFirst: the key has no time")
 	case r.Limit < 0:
 		return event.BadInput(pkg, "Range.Limit", "must not be negative")
+	case r.ReadAtMost < 0:
+		return event.BadInput(pkg, "Range.ReadAtMost", "must not be negative")
 	}
 	return nil
-}
-
-// span checks the range and returns what it spans behind its cursor.
-func (s *Store) span(op, scope string, r Range) (span, error) {
-	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
-		return span{}, err
-	}
-	if err := r.check(); err != nil {
-		return span{}, err
-	}
-	sp := span{op: op, scope: scope, from: max(1, r.FromSeq), to: r.ToSeq, newestFirst: r.NewestFirst, consistent: r.Consistent}
-	if r.ToSeq == 0 {
-		sp.to = math.MaxInt64
-	}
-	if r.Cursor == "" {
-		return sp, nil
-	}
-	seq, err := readCursor(r.Cursor, r.NewestFirst)
-	return sp.after(seq), err
 }

@@ -1,0 +1,36 @@
+package item_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+func TestCeilMillis(t *testing.T) {
+	t.Parallel()
+	noon := time.UnixMilli(1774785600000)
+	for _, tc := range []struct {
+		at   time.Time
+		want int64
+	}{
+		{noon, 1774785600000},
+		{noon.Add(1), 1774785600001},
+		{noon.Add(-1), 1774785600000},
+		{noon.Add(time.Millisecond), 1774785600001},
+		{time.Unix(0, 0), 0},
+		{time.Unix(-1, 0), 0},
+		{time.Unix(0, -1), 0},
+		{time.Time{}, 0},
+		{time.Unix(math.MinInt64/2, 0), 0},
+		{time.UnixMilli(item.MaxMillis), item.MaxMillis},
+		{time.UnixMilli(item.MaxMillis).Add(1), item.MaxMillis + 1},
+		{time.Unix(10_000_000_000, 0), item.MaxMillis + 1},
+		{time.Unix(1<<60, 0), item.MaxMillis + 1},
+	} {
+		if got := item.CeilMillis(tc.at); got != tc.want {
+			t.Errorf("CeilMillis(%v) = %d, want %d", tc.at.UTC(), got, tc.want)
+		}
+	}
+}

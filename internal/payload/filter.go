@@ -1,0 +1,173 @@
+package payload
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+)
+
+// Compare is a comparison with an entry of the data.
+type Compare struct {
+	Name  string
+	Op    string
+	Value any
+}
+
+// Attribute is an attribute of the row that must have a value.
+type Attribute struct {
+	Name  string
+	Value types.AttributeValue
+}
+
+// Filter is what the rows of a query must meet. The zero Filter is met by all.
+type Filter struct {
+	expression *string
+	names      map[string]string
+	values     ddb.Item
+}
+
+// NewFilter composes a filter of attributes and comparisons, all of which a row
+// must meet; other, where it is given, lets in rows besides. The same input
+// always makes the same expression. What it refuses is bad input of field.
+func NewFilter(pkg, field string, attributes []Attribute, data []Compare, other ...expression.ConditionBuilder) (Filter, error) {
+	if len(data) > MaxEntries {
+		return Filter{}, event.BadInput(pkg, field, fmt.Sprintf("must be at most %d comparisons, are %d", MaxEntries, len(data)))
+	}
+	if len(attributes)+len(data) == 0 {
+		return Filter{}, nil
+	}
+	var names aliases
+	var all expression.ConditionBuilder
+	for _, a := range attributes {
+		all = and(all, names.of(a.Name).Equal(value(a.Value)))
+	}
+	for i, c := range data {
+		condition, err := c.condition(pkg, fmt.Sprintf("%s[%d]", field, i), &names)
+		if err != nil {
+			return Filter{}, err
+		}
+		all = and(all, condition)
+	}
+	for _, besides := range other {
+		all = all.Or(besides)
+	}
+	built, err := expression.NewBuilder().WithFilter(all).Build()
+	if err != nil {
+		return Filter{}, fmt.Errorf("%s: composing a filter: %w", pkg, err)
+	}
+	return Filter{expression: built.Filter(), names: names.resolve(built.Names()), values: built.Values()}, nil
+}
+
+func and(all, condition expression.ConditionBuilder) expression.ConditionBuilder {
+	if !all.IsSet() {
+		return condition
+	}
+	return all.And(condition)
+}
+
+// condition checks the comparison and returns it as the SDK has it.
+func (c Compare) condition(pkg, field string, names *aliases) (none expression.ConditionBuilder, err error) {
+	if err := checkName(pkg, field+".Name", c.Name); err != nil {
+		return none, err
+	}
+	with, err := encode(c.Value)
+	if err != nil {
+		return none, event.BadInput(pkg, field+".Value", err.Error())
+	}
+	entry, operand := expression.Name(Attr).AppendName(names.of(c.Name)), value(with)
+	if _, flag := c.Value.(bool); flag && c.Op != "" && c.Op != "=" {
+		return none, event.BadInput(pkg, field+".Op", "must be = for a bool, which has no order")
+	}
+	switch c.Op {
+	case "", "=":
+		return entry.Equal(operand), nil
+	case "<":
+		return entry.LessThan(operand), nil
+	case "<=":
+		return entry.LessThanEqual(operand), nil
+	case ">":
+		return entry.GreaterThan(operand), nil
+	case ">=":
+		return entry.GreaterThanEqual(operand), nil
+	}
+	return none, event.BadInput(pkg, field+".Op", fmt.Sprintf("must be one of =, <, <=, > and >=, is %q", c.Op))
+}
+
+// value is an operand. The builder takes only members that are no pointers as
+// they are.
+func value(v types.AttributeValue) expression.ValueBuilder {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return expression.Value(*v)
+	case *types.AttributeValueMemberN:
+		return expression.Value(*v)
+	case *types.AttributeValueMemberBOOL:
+		return expression.Value(*v)
+	}
+	return expression.Value(v)
+}
+
+// aliases stand for names while the expression is composed: the builder reads
+// brackets in a name as the index of a list, and dots as steps into a map.
+type aliases struct{ names []string }
+
+const stand = "name"
+
+func (a *aliases) of(name string) expression.NameBuilder {
+	a.names = append(a.names, name)
+	return expression.NameNoDotSplit(stand + strconv.Itoa(len(a.names)-1))
+}
+
+// resolve puts the names in their place.
+func (a *aliases) resolve(built map[string]string) map[string]string {
+	for placeholder, name := range built {
+		if n, ok := strings.CutPrefix(name, stand); ok {
+			i, _ := strconv.Atoi(n)
+			built[placeholder] = a.names[i]
+		}
+	}
+	return built
+}
+
+// None reports whether every row meets the filter.
+func (f Filter) None() bool { return f.expression == nil }
+
+// Apply makes the query filter what it finds. The query's maps become its own.
+func (f Filter) Apply(in *dynamodb.QueryInput) {
+	if f.None() {
+		return
+	}
+	in.FilterExpression = f.expression
+	in.ExpressionAttributeNames = maps.Clone(in.ExpressionAttributeNames)
+	in.ExpressionAttributeValues = maps.Clone(in.ExpressionAttributeValues)
+	maps.Copy(in.ExpressionAttributeNames, f.names)
+	maps.Copy(in.ExpressionAttributeValues, f.values)
+}
+
+// ID tells one filter from another, as part of what a cursor belongs to. That
+// of none is "".
+func (f Filter) ID() string {
+	if f.None() {
+		return ""
+	}
+	return fmt.Sprintf(" where %s %v %s", aws.ToString(f.expression), f.names, id(f.values))
+}
+
+// id writes values by their names, which the expression has in order.
+func id(values ddb.Item) string {
+	var b strings.Builder
+	for i := range len(values) {
+		placeholder := ":" + strconv.Itoa(i)
+		fmt.Fprintf(&b, "%T %q;", values[placeholder], fmt.Sprint(decode(values[placeholder])))
+	}
+	return b.String()
+}

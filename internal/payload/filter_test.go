@@ -1,0 +1,183 @@
+package payload_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/payload"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+func filter(t testing.TB, attributes []payload.Attribute, data ...payload.Compare) payload.Filter {
+	t.Helper()
+	f, err := payload.NewFilter("activity", "Range.Match.Data", attributes, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// The same input is always the same string, every name stands behind an alias,
+// and those of the query stay.
+func TestExpression(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		in := &dynamodb.QueryInput{
+			ExpressionAttributeNames: map[string]string{"#scope": "chatId"}, ExpressionAttributeValues: ddb.Item{":scope": item.S("x")},
+		}
+		before := *in
+		filter(t, []payload.Attribute{{Name: "type", Value: item.S("order")}, {Name: "userId", Value: item.N(42)}},
+			payload.Compare{Name: "cents", Op: ">=", Value: 500}, payload.Compare{Name: "to", Value: "Lund"}, payload.Compare{Name: "paid", Op: "=", Value: true},
+			payload.Compare{Name: "cents", Op: "<", Value: 900.5}).Apply(in)
+		const want = "(((((#0 = :0) AND (#1 = :1)) AND (#2.#3 >= :2)) AND (#2.#4 = :3)) AND (#2.#5 = :4)) AND (#2.#6 < :5)"
+		if got := aws.ToString(in.FilterExpression); got != want {
+			t.Fatalf("%s\nwant\n%s", got, want)
+		}
+		names := map[string]string{"#scope": "chatId", "#0": "type", "#1": "userId", "#2": "data", "#3": "cents", "#4": "to", "#5": "paid", "#6": "cents"}
+		if diff := cmp.Diff(names, in.ExpressionAttributeNames); diff != "" {
+			t.Fatalf("names (-want +got):\n%s", diff)
+		}
+		values := ddb.Item{
+			":scope": item.S("x"), ":0": item.S("order"), ":1": item.N(42), ":2": item.N(500), ":3": item.S("Lund"),
+			":4": &types.AttributeValueMemberBOOL{Value: true}, ":5": item.Digits("900.5"),
+		}
+		unexported := cmpopts.IgnoreUnexported(types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberBOOL{})
+		if diff := cmp.Diff(values, in.ExpressionAttributeValues, unexported); diff != "" {
+			t.Fatalf("values (-want +got):\n%s", diff)
+		}
+		if len(before.ExpressionAttributeNames) != 1 || len(before.ExpressionAttributeValues) != 1 {
+			t.Fatal("the maps of the query were changed")
+		}
+	}
+}
+
+func TestNoFilter(t *testing.T) {
+	t.Parallel()
+	f := filter(t, nil)
+	in := &dynamodb.QueryInput{}
+	f.Apply(in)
+	if !f.None() || f.ID() != "" || in.FilterExpression != nil || in.ExpressionAttributeNames != nil {
+		t.Errorf("%+v", in)
+	}
+}
+
+// Each filter has an ID of its own, the same whenever it is made.
+func TestID(t *testing.T) {
+	t.Parallel()
+	ids := map[string]int{}
+	for i, data := range [][]payload.Compare{
+		{},
+		{{Name: "x", Value: 1}},
+		{{Name: "x", Value: "1"}},
+		{{Name: "x", Value: true}},
+		{{Name: "x", Value: "true"}},
+		{{Name: "y", Value: 1}},
+		{{Name: "x", Op: ">", Value: 1}},
+		{{Name: "x", Value: 1}, {Name: "y", Value: 2}},
+		{{Name: "x", Value: 2}, {Name: "y", Value: 1}},
+	} {
+		id := filter(t, nil, data...).ID()
+		if other, ok := ids[id]; ok {
+			t.Errorf("%d and %d are one: %q", other, i, id)
+		}
+		ids[id] = i
+		if again := filter(t, nil, data...).ID(); again != id {
+			t.Errorf("%q, and then %q", id, again)
+		}
+	}
+	if filter(t, nil, payload.Compare{Name: "x", Op: "=", Value: 1.0}).ID() != filter(t, nil, payload.Compare{Name: "x", Value: 1}).ID() {
+		t.Error("one filter has two IDs")
+	}
+}
+
+func TestFilterRefuses(t *testing.T) {
+	t.Parallel()
+	many := make([]payload.Compare, 33)
+	for i := range many {
+		many[i] = payload.Compare{Name: "x", Value: i}
+	}
+	for field, all := range map[string][][]payload.Compare{
+		"Range.Match.Data":          {many},
+		"Range.Match.Data[0].Name":  {{{Value: 1}}, {{Name: strings.Repeat("x", 256), Value: 1}}, {{Name: "\xff", Value: 1}}},
+		"Range.Match.Data[0].Value": {{{Name: "x"}}, {{Name: "x", Value: []int{1}}}, {{Name: "x", Value: "\xff"}}},
+		"Range.Match.Data[1].Op":    {{{Name: "x", Value: 1}, {Name: "x", Op: "<>", Value: 1}}, {{Name: "x", Value: 1}, {Name: "x", Op: ">", Value: true}}},
+	} {
+		for _, data := range all {
+			_, err := payload.NewFilter("activity", "Range.Match.Data", nil, data)
+			recordtest.WantBad(t, err, "activity", field, data)
+		}
+	}
+	if _, err := payload.NewFilter("activity", "x", nil, many[:32]); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a filter finds, also by names that an expression would read as a path,
+// and of entries that are absent or of another type.
+func TestFilterFinds(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	table := db.Name("orders")
+	recordtest.Create(t, db.Client(), schema.Table{Name: table, Key: schema.Key{Partition: schema.String("pk"), Sort: schema.Number("sk")}})
+	names := []string{"cents", "to.city", "to[0]", "to", "[", "]", "a b", "#0", ":0", "åäö", "name0", "data", "size", strings.Repeat("x", 255)}
+	for i, name := range names {
+		for j, value := range []any{500, "500", true} {
+			row := ddb.Item{"pk": item.S("o"), "sk": item.N(int64(10*i + j))}
+			if err := payload.Encode("activity", row, map[string]any{name: value}); err != nil {
+				t.Fatal(err)
+			}
+			recordtest.Put(t, db.Client(), table, row)
+		}
+	}
+	find := func(f payload.Filter) []string {
+		in := &dynamodb.QueryInput{
+			TableName: &table, KeyConditionExpression: aws.String("#pk = :pk"),
+			ExpressionAttributeNames: map[string]string{"#pk": "pk"}, ExpressionAttributeValues: ddb.Item{":pk": item.S("o")},
+		}
+		f.Apply(in)
+		out, err := db.Client().Query(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, row := range out.Items {
+			got = append(got, item.Text(row, "sk"))
+		}
+		return got
+	}
+	for i, name := range names {
+		number, text, flag := fmt.Sprint(10*i), fmt.Sprint(10*i+1), fmt.Sprint(10*i+2)
+		for _, tc := range []struct {
+			op    string
+			value any
+			want  []string
+		}{
+			{"", 500, []string{number}},
+			{"=", "500", []string{text}},
+			{"", true, []string{flag}},
+			{"", false, nil},
+			{">=", 500, []string{number}},
+			{">", 499.5, []string{number}},
+			{">", 500, nil},
+			{"<=", 500, []string{number}},
+			{"<", 500, nil},
+			{"<", "6", []string{text}},
+		} {
+			got := find(filter(t, nil, payload.Compare{Name: name, Op: tc.op, Value: tc.value}))
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s %s %v (-want +got):\n%s", name, tc.op, tc.value, diff)
+			}
+		}
+	}
+}

@@ -1,0 +1,157 @@
+// Package payload is what a record carries of its caller's own: text, numbers
+// and flags by name, in one map of its row, and the filters that ask for them.
+package payload
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// Attr is the attribute that holds the map.
+const Attr = "data"
+
+// What bounds the map: entries, the bytes of a name, and those of the whole.
+const (
+	MaxEntries = 32
+	MaxName    = 255
+	MaxSize    = 4 << 10
+)
+
+// field names the map in bad input.
+const field = "Data"
+
+// Encode checks the data and puts it into the row. Of nothing it puts nothing.
+// The caller's map is not kept.
+func Encode(pkg string, row ddb.Item, data map[string]any) error {
+	if len(data) == 0 {
+		return nil
+	}
+	if len(data) > MaxEntries {
+		return event.BadInput(pkg, field, fmt.Sprintf("must have at most %d entries, has %d", MaxEntries, len(data)))
+	}
+	encoded := make(ddb.Item, len(data))
+	for name, value := range data {
+		if err := checkName(pkg, field, name); err != nil {
+			return err
+		}
+		stored, err := encode(value)
+		if err != nil {
+			return event.BadInput(pkg, fmt.Sprintf("%s[%q]", field, name), err.Error())
+		}
+		encoded[name] = stored
+	}
+	if size := item.Size(ddb.Item{Attr: item.M(encoded)}); size > MaxSize {
+		return event.BadInput(pkg, field, fmt.Sprintf("must have at most %d bytes, has %d", MaxSize, size))
+	}
+	row[Attr] = item.M(encoded)
+	return nil
+}
+
+func checkName(pkg, field, name string) error {
+	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
+		return event.BadInput(pkg, field, fmt.Sprintf("must have names of 1 to %d bytes of UTF-8", MaxName))
+	}
+	return nil
+}
+
+// Decode reads the data of a row; nil if there is none. Its values are text,
+// bool and attributevalue.Number.
+func Decode(row ddb.Item) (map[string]any, error) {
+	stored, err := item.Map(row, Attr)
+	if err != nil || len(stored) == 0 {
+		return nil, err
+	}
+	data := make(map[string]any, len(stored))
+	for name, value := range stored {
+		if data[name] = decode(value); data[name] == nil {
+			return nil, fmt.Errorf("attribute %s holds what is not text, a number or a flag", Attr)
+		}
+	}
+	return data, nil
+}
+
+// decode returns nil for what the format does not have.
+func decode(value types.AttributeValue) any {
+	switch v := value.(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value
+	case *types.AttributeValueMemberBOOL:
+		return v.Value
+	case *types.AttributeValueMemberN:
+		if plain, err := decimal(v.Value); err == nil {
+			return attributevalue.Number(plain)
+		}
+	}
+	return nil
+}
+
+// Clone returns a copy that its caller may keep.
+func Clone(data map[string]any) map[string]any { return maps.Clone(data) }
+
+// Equal reports whether both are stored alike: numbers as DynamoDB compares
+// them, whatever Go type they have, and nothing as an empty map.
+func Equal(a, b map[string]any) bool {
+	return maps.EqualFunc(a, b, func(x, y any) bool {
+		p, err := encode(x)
+		if err != nil {
+			return false
+		}
+		q, err := encode(y)
+		return err == nil && decode(p) == decode(q)
+	})
+}
+
+// encode returns a value as it is stored.
+func encode(value any) (types.AttributeValue, error) {
+	switch v := value.(type) {
+	case string:
+		if !utf8.ValidString(v) {
+			return nil, errors.New("must be valid UTF-8")
+		}
+		return item.S(v), nil
+	case bool:
+		return &types.AttributeValueMemberBOOL{Value: v}, nil
+	}
+	text, ok := digits(value)
+	if !ok {
+		return nil, fmt.Errorf("must be a string, a bool, an integer, a float or an attributevalue.Number, is %s", kind(value))
+	}
+	plain, err := decimal(text)
+	if err != nil {
+		return nil, err
+	}
+	return item.Digits(plain), nil
+}
+
+func kind(value any) string {
+	if value == nil {
+		return "nil"
+	}
+	return fmt.Sprintf("a %T", value)
+}
+
+// digits writes a number of any type that Go has for them.
+func digits(value any) (string, bool) {
+	switch v := value.(type) {
+	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
+		return fmt.Sprint(v), true
+	case float32, float64: // the fewest digits that give it back, in its own size
+		return strings.ToLower(fmt.Sprint(v)), true
+	case attributevalue.Number:
+		return string(v), true
+	case json.Number:
+		return string(v), true
+	}
+	return "", false
+}

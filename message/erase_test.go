@@ -1,0 +1,162 @@
+package message_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/message"
+)
+
+// shared saves what two actors said in two scopes, 40 rows of 30 KB in each, and
+// one that is nobody's.
+func shared(t *testing.T, e *env) {
+	t.Helper()
+	for i, scope := range []string{chat, chat, "-200", "-200"} {
+		for seq := range int64(20) {
+			m := said(100*int64(i)+seq+1, []string{anna, bo}[i%2], 0)
+			m.Scope, m.Raw = scope, strings.Repeat("r", 60<<10)
+			e.save(t, m)
+		}
+	}
+	nobody := said(900, "", 0)
+	e.save(t, nobody)
+}
+
+func count(t *testing.T, e *env, scope string) int {
+	t.Helper()
+	return len(seqs(t, e.InScope(t.Context(), scope, message.Range{Consistent: true})))
+}
+
+func TestErase(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	shared(t, e)
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "BatchWriteItem", Nth: 2})
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "Query", Nth: 2})
+	for _, want := range []int{41, 0} {
+		if n, err := e.Erase(t.Context(), chat); n != want || err != nil {
+			t.Errorf("%d, %v, want %d", n, err, want)
+		}
+	}
+	if n := count(t, e, "-200"); n != 40 {
+		t.Errorf("another scope's: %d", n)
+	}
+	e.save(t, said(1, anna, 0)) // forgotten
+	_, err := e.Erase(t.Context(), "")
+	recordtest.WantBad(t, err, "message", "scope")
+}
+
+// Expired rows go with the others.
+func TestEraseExpired(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{Retention: time.Hour})
+	e.save(t, said(1, anna, 0))
+	e.now = noon.Add(2 * time.Hour)
+	if n, err := e.Erase(t.Context(), chat); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+func TestEraseActor(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{ActorIndex: true})
+	shared(t, e)
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "BatchWriteItem", Times: 10})
+	if n, err := e.EraseActor(t.Context(), anna); n != 0 || err == nil || !strings.HasPrefix(err.Error(), "message: EraseActor on table ") {
+		t.Errorf("all replies lost: %d, %v", n, err)
+	}
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "BatchWriteItem"})
+	if n, err := e.EraseActor(t.Context(), anna); n == 0 || n >= 40 || err != nil { // some went although nobody heard of it
+		t.Errorf("%d, %v", n, err)
+	}
+	if n, err := e.EraseActor(t.Context(), anna); n != 0 || err != nil {
+		t.Errorf("again: %d, %v", n, err)
+	}
+	for scope, want := range map[string]int{chat: 21, "-200": 20} {
+		if n := count(t, e, scope); n != want {
+			t.Errorf("%d stand in %s, want %d", n, scope, want)
+		}
+	}
+	_, err := e.EraseActor(t.Context(), "anna")
+	recordtest.WantBad(t, err, "message", "Actor")
+	bare := open(t, message.Config{})
+	_, err = bare.EraseActor(t.Context(), anna)
+	recordtest.WantBad(t, err, "message", "Config.ActorIndex")
+}
+
+// writing lets a writer at it before each batch is deleted.
+type writing struct {
+	message.API
+	before func()
+}
+
+func (w *writing) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	w.before()
+	return w.API.BatchWriteItem(ctx, in, opts...)
+}
+
+// A writer that goes on while a scope is erased: what it writes may stay, what
+// stood before does not, and nothing of it is in what is written.
+func TestEraseBesideAWriter(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	shared(t, e)
+	seq := int64(1000)
+	w := &writing{API: e.db.Client(), before: func() {
+		seq++
+		e.save(t, said(seq, anna, 0))
+		if out, err := e.Save(t.Context(), said(1, anna, 0)); out == 0 || err != nil { // delivered again, without Raw
+			t.Error(out, err)
+		}
+	}}
+	slow, err := message.New(w, e.table, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := slow.Erase(t.Context(), chat); n < 41 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	for m, err := range e.InScope(t.Context(), chat, message.Range{}) {
+		if err != nil || m.Raw != "" || m.Seq != 1 && m.Seq <= 1000 {
+			t.Errorf("%d stood before and stands, %v", m.Seq, err)
+		}
+	}
+	w.before = func() {}
+	for range 2 {
+		if _, err := slow.Erase(t.Context(), chat); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := count(t, e, chat); n != 0 {
+		t.Errorf("%d stand", n)
+	}
+}
+
+// Erased messages are Created when they come again.
+func TestErasedMessagesAreForgotten(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{ActorIndex: true})
+	for i, erase := range []func() (int, error){
+		func() (int, error) { return e.Erase(t.Context(), chat) },
+		func() (int, error) { return e.EraseActor(t.Context(), anna) },
+	} {
+		e.save(t, said(1, anna, 0))
+		if n, err := erase(); n != 1 || err != nil {
+			t.Error(i, n, err)
+		}
+		if out, err := e.Save(t.Context(), said(1, anna, 0)); out != event.Created || err != nil {
+			t.Error(fmt.Sprint(i), out, err)
+		}
+		if _, err := e.Erase(t.Context(), chat); err != nil {
+			t.Error(err)
+		}
+	}
+}

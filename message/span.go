@@ -1,0 +1,88 @@
+package message
+
+import (
+	"math"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// seqCondition always has both bounds, so that it can be a constant.
+const seqCondition = "#scope = :scope AND #seq BETWEEN :from AND :to"
+
+// span is a part of a scope, by sequence.
+type span struct {
+	store       *Store
+	scope       string
+	from, to    int64 // both included; from above to is nothing
+	newestFirst bool
+	consistent  bool
+	query       string // which query it is, to cursors
+}
+
+// span checks the range and returns what it spans behind its cursor.
+func (s *Store) span(op, scope string, r Range) (span, walk, error) {
+	w := walk{op: op, limit: r.Limit, readAtMost: r.ReadAtMost, since: r.Since}
+	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
+		return span{}, w, err
+	}
+	if err := r.check(); err != nil {
+		return span{}, w, err
+	}
+	var err error
+	if w.filter, err = s.filter("Range.Match", r.Match, r.Since); err != nil {
+		return span{}, w, err
+	}
+	sp := span{store: s, scope: scope, from: max(1, r.FromSeq), to: r.ToSeq, newestFirst: r.NewestFirst, consistent: r.Consistent}
+	sp.query = direction("message.InScope", r.NewestFirst) + w.filter.ID()
+	if r.ToSeq == 0 {
+		sp.to = math.MaxInt64
+	}
+	if r.Cursor == "" {
+		return sp, w, nil
+	}
+	seq, err := readCursor(sp.query, r.Cursor)
+	return sp.after(seq), w, err
+}
+
+func (sp span) empty() bool { return sp.from > sp.to }
+
+// after leaves what comes after the message seq. The key being a number, that
+// is a bound like any other, and no position in the table need be carried.
+func (sp span) after(seq int64) span {
+	switch {
+	case sp.newestFirst:
+		sp.to = min(sp.to, max(seq, 1)-1)
+	case seq == math.MaxInt64:
+		sp.to = sp.from - 1
+	default:
+		sp.from = max(sp.from, seq+1)
+	}
+	return sp
+}
+
+func (sp span) behind(row ddb.Item) (part, error) {
+	seq, err := item.Int(row, sp.store.cfg.SeqAttr)
+	return sp.after(seq), err
+}
+
+func (sp span) cursor(row ddb.Item) string {
+	return writeCursor(sp.query, item.Text(row, sp.store.cfg.SeqAttr))
+}
+
+func (sp span) request() *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		TableName:                aws.String(sp.store.table),
+		KeyConditionExpression:   aws.String(seqCondition),
+		ExpressionAttributeNames: map[string]string{"#scope": sp.store.cfg.ScopeAttr, "#seq": sp.store.cfg.SeqAttr},
+		ExpressionAttributeValues: ddb.Item{
+			":scope": item.S(sp.scope), ":from": item.N(sp.from), ":to": item.N(sp.to),
+		},
+		ScanIndexForward: aws.Bool(!sp.newestFirst),
+		ConsistentRead:   aws.Bool(sp.consistent),
+	}
+}
