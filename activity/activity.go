@@ -50,6 +50,14 @@ type Activity struct {
 	Effort     float64
 	Confidence float64
 
+	// Data is what else the application records with it, and lists filter by:
+	// text, numbers and flags, as string, bool, any of Go's integers and floats,
+	// and attributevalue.Number. Numbers come back as attributevalue.Number, which
+	// keeps all 38 digits. At most 32 entries and 4 KB, with names of 1 to 255
+	// bytes; none is nil when it is read. It is part of what makes two activities
+	// the same, numbers compared by their worth: 1, 1.0 and 1e0 are one.
+	Data map[string]any
+
 	// Read only, ignored when an activity is recorded. At is when it happened,
 	// which is Event.Time() but in rows of an older system. CreatedAt is when
 	// it was first recorded, zero in rows of an older system.

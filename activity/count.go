@@ -15,6 +15,7 @@ import (
 type Filter struct {
 	Scope, Actor, Name string
 
+	Match      Match     // what else they must be; as in Range
 	From, To   time.Time // as in Range
 	Consistent bool      // as in Range: for a Scope alone
 }
@@ -47,8 +48,8 @@ func (s *Store) projected(projection string) map[string]string {
 //
 // Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB begun of the rows counted
 // and 1 request for each MB. Consistent doubles the units. Activities outside
-// the question cost nothing, but for rows that its walk would skip: tombstones,
-// expired rows, and those of an older system; of names that only look alike up
+// the question cost nothing, but for rows that its walk would skip: what a Match
+// leaves out, tombstones, expired rows, and those of an older system; of names that only look alike up
 // to a page of 1 MB is read before they are skipped.
 func (s *Store) Count(ctx context.Context, f Filter) (int, error) {
 	q, err := s.filtered(f)
@@ -70,7 +71,7 @@ func (s *Store) filtered(f Filter) (query, error) {
 	if err := f.check(); err != nil {
 		return query{}, err
 	}
-	r := Range{From: f.From, To: f.To, Consistent: f.Consistent}
+	r := Range{Match: f.Match, From: f.From, To: f.To, Consistent: f.Consistent}
 	switch {
 	case f.Name != "" && f.Actor != "":
 		return s.byActorAndName(f.Scope, f.Actor, f.Name, r)

@@ -23,6 +23,10 @@ var ErrOthersStand = errors.New("activity: others of the event stand, which its 
 // errChanged ends a deletion that met other rows each time it looked.
 var errChanged = errors.New("the rows were written anew meanwhile: try again")
 
+// ErrReadAtMost is the last that a walk yields when it has read as many rows as
+// Range.ReadAtMost allows and more may follow. A Page has a cursor instead.
+var ErrReadAtMost = errors.New("activity: as many rows were read as ReadAtMost allows")
+
 // ConflictError is returned by Record and RecordAll when the event has
 // recorded something else: another classification of the same message, say.
 // What was first recorded stands. Trying again gives the same answer while it

@@ -14,6 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/key"
+	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
 // The attributes whose names are the format; Config names the others.
@@ -34,7 +35,7 @@ const (
 
 var fixed = []string{
 	attrID, attrTimestamp, attrKind, attrName, attrEffort, attrConfidence, attrNameTime, attrScopeActor, attrCreatedAt,
-	attrTTL, attrRetractedAt,
+	attrTTL, attrRetractedAt, payload.Attr,
 }
 
 // The times an activity can have, in Unix milliseconds: a smaller one would be
@@ -150,6 +151,9 @@ func (s *Store) encode(a Activity) (ddb.Item, error) {
 	if a.Seq != 0 {
 		it[s.cfg.SeqAttr] = item.N(a.Seq)
 	}
+	if err := payload.Encode(pkg, it, a.Data); err != nil {
+		return nil, err
+	}
 	if s.retention.Limited() {
 		it[attrTTL] = item.N(s.retention.Expiry(a.Event.Time()).Unix())
 	}
@@ -189,6 +193,9 @@ func (s *Store) decode(it ddb.Item) (Activity, error) {
 	if a.CreatedAt, err = item.ParseTime(it, attrCreatedAt); err != nil {
 		return Activity{}, err
 	}
+	if a.Data, err = payload.Decode(it); err != nil {
+		return Activity{}, err
+	}
 	return a, nil
 }
 
@@ -212,9 +219,9 @@ func (s *Store) standing(method string, rows []ddb.Item) ([]Activity, error) {
 // same reports whether both record the same. When a row was written is not
 // part of what it records, nor which form of Unicode its name has.
 func same(a, b Activity) bool {
-	a.At, a.CreatedAt = b.At, b.CreatedAt
-	a.Name, b.Name = canonical(a.Name), canonical(b.Name)
-	return a == b
+	return a.Scope == b.Scope && a.Actor == b.Actor && a.ActorName == b.ActorName && a.Event == b.Event &&
+		canonical(a.Name) == canonical(b.Name) && a.Kind == b.Kind && a.Seq == b.Seq &&
+		a.Effort == b.Effort && a.Confidence == b.Confidence && payload.Equal(a.Data, b.Data)
 }
 
 // lookalikes returns what the key of an older system's row and all that look

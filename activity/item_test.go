@@ -52,8 +52,8 @@ func TestGoldenRow(t *testing.T) {
 		for a, err := range acts.InScope(t.Context(), tc.a.Scope, activity.Range{}) {
 			want := tc.a
 			want.At, want.CreatedAt = monday, recorded
-			if err != nil || a != want {
-				t.Errorf("%s is read as %+v, %v, want %+v", file, a, err, want)
+			if diff := cmp.Diff(want, a); err != nil || diff != "" {
+				t.Errorf("%s is read with %v (-want +got):\n%s", file, err, diff)
 			}
 		}
 	}
@@ -201,7 +201,7 @@ func FuzzRow(f *testing.F) {
 		}
 		got, err := store.Decode(row)
 		got.CreatedAt, a.Name = time.Time{}, norm.NFC.String(a.Name)
-		if err != nil || got != a {
+		if err != nil || !cmp.Equal(got, a) {
 			t.Errorf("got %+v, %v, want %+v", got, err, a)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
 // RecordItems is a set of activities to be recorded in a transaction of the
@@ -38,7 +39,11 @@ func (s *Store) RecordItems(all []Activity) (*RecordItems, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &RecordItems{Items: s.puts(items), store: s, all: slices.Clone(all)}, nil
+	copied := slices.Clone(all)
+	for i := range copied {
+		copied[i].Data = payload.Clone(all[i].Data)
+	}
+	return &RecordItems{Items: s.puts(items), store: s, all: copied}, nil
 }
 
 // Outcome answers for the set when a transaction was cancelled, from the reasons

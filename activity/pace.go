@@ -21,15 +21,20 @@ type pace struct {
 	page    int // the most it may
 	lacks   int // activities that the Limit still lacks
 	skipped int // rows that were no part of the answer
+	left    int // rows that ReadAtMost leaves
 }
 
-// paceOf begins with a page of the given size. A Limit of 0 means no limit.
-func paceOf(limit, size int) pace {
-	if limit == 0 {
-		limit = math.MaxInt
+// paceOf begins with a page of the given size.
+func paceOf(r Range, size int) pace {
+	p := pace{page: min(size, lastPage), lacks: math.MaxInt, left: math.MaxInt}
+	if r.Limit > 0 {
+		p.lacks = r.Limit
 	}
-	size = min(size, lastPage)
-	return pace{rows: size, page: size, lacks: limit}
+	if r.ReadAtMost > 0 {
+		p.left = r.ReadAtMost
+	}
+	p.rows = min(p.page, p.left)
+	return p
 }
 
 // turn comes after a page. One that ended among rows which the next begins
@@ -37,9 +42,10 @@ func paceOf(limit, size int) pace {
 func (p *pace) turn(read, yielded int, jumped bool) {
 	p.lacks -= yielded
 	p.skipped += read - yielded
+	p.left -= read
 	p.page = min(p.page*growth, lastPage)
 	if jumped {
 		p.page = firstPage
 	}
-	p.rows = min(p.page, min(p.lacks, lastPage)+p.skipped)
+	p.rows = min(p.page, min(p.lacks, lastPage)+p.skipped, p.left)
 }

@@ -2,6 +2,7 @@ package activity
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"maps"
 	"strings"
@@ -20,16 +21,17 @@ type Page struct {
 	Activities []Activity
 
 	// Cursor is where the next Page begins, for Range.Cursor; "" says that this
-	// is the last. The page it leads to may be empty. It is text that can be
+	// is the last. The page it leads to may be empty, and with a ReadAtMost this
+	// one may be, too. It is text that can be
 	// handed out and taken back: it holds a position, never a scope or an actor
 	// to read, so a forged one cannot leave what the query asks for. It is not
 	// encrypted: it discloses the id and the time of the last activity of its
-	// page, and that of ByActor its scope.
+	// page, or of the last that was read, and that of ByActor its scope.
 	Cursor string
 }
 
-// page walks to the Limit. Its last row gives the cursor, not the last row
-// read.
+// page walks to the Limit. Its last row gives the cursor, not the last row read,
+// unless ReadAtMost ended it.
 func (s *Store) page(ctx context.Context, q query, err error) (Page, error) {
 	if err != nil {
 		return Page{}, err
@@ -41,7 +43,11 @@ func (s *Store) page(ctx context.Context, q query, err error) (Page, error) {
 	var page Page
 	var end found
 	for f, err := range s.walk(ctx, q, q.r.Limit, nil) {
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrReadAtMost):
+			page.Cursor = s.cursorAfter(&q, f.row)
+			return page, nil
+		case err != nil:
 			return Page{}, err
 		}
 		page.Activities = append(page.Activities, f.Activity)
@@ -96,9 +102,9 @@ func (s *Store) cursorAfter(q *query, row ddb.Item) string {
 // cursorName is what a cursor must have been made by.
 func (q *query) cursorName() string {
 	if q.r.NewestFirst {
-		return q.name + " newest first"
+		return q.name + " newest first" + q.filter.ID()
 	}
-	return q.name
+	return q.name + q.filter.ID()
 }
 
 // startAfter is the cursor's position as DynamoDB takes it, nil without a

@@ -15,6 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
 // between is the key condition of every query: a bound left open is set to the
@@ -33,6 +34,7 @@ type query struct {
 	lo, hi    string   // bounds of the sort key
 	prefix    string   // what every key between the bounds begins with
 
+	filter payload.Filter
 	called string // the activities' Name; "" is any
 	during period
 	r      Range
@@ -43,7 +45,7 @@ func (s *Store) inScope(scope string, r Range) (query, error) {
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return q, err
 	}
-	err := q.over(r)
+	err := s.over(&q, r)
 	q.lo, q.hi = q.during.ids()
 	return q, err
 }
@@ -53,7 +55,7 @@ func (s *Store) byActor(actor string, r Range) (query, error) {
 	if err := s.checkActor(actor); err != nil {
 		return q, err
 	}
-	err := q.over(r)
+	err := s.over(&q, r)
 	q.lo, q.hi = q.during.numbers()
 	return q, err
 }
@@ -63,7 +65,7 @@ func (s *Store) byName(scope, name string, r Range) (query, error) {
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return q, err
 	}
-	return q, q.named(name, r)
+	return q, s.named(&q, name, r)
 }
 
 func (s *Store) byActorAndName(scope, actor, name string, r Range) (query, error) {
@@ -78,11 +80,11 @@ func (s *Store) byActorAndName(scope, actor, name string, r Range) (query, error
 	if err := check.PartitionKey(pkg, "scope and actor", both); err != nil {
 		return q, err
 	}
-	return q, q.named(name, r)
+	return q, s.named(&q, name, r)
 }
 
 // named completes a query of an index that sorts by name and time.
-func (q *query) named(name string, r Range) error {
+func (s *Store) named(q *query, name string, r Range) error {
 	name = canonical(name)
 	if err := check.ID(pkg, "name", name); err != nil {
 		return err
@@ -90,19 +92,24 @@ func (q *query) named(name string, r Range) error {
 	if err := check.SortKey(pkg, "name", nameTime(name, maxMillis)); err != nil {
 		return err
 	}
-	err := q.over(r)
+	err := s.over(q, r)
 	lo, hi := q.during.digits()
 	q.sort, q.called, q.prefix = attrNameTime, name, namePrefix(name)
 	q.lo, q.hi = q.prefix+lo, q.prefix+hi
 	return err
 }
 
-func (q *query) over(r Range) error {
+func (s *Store) over(q *query, r Range) error {
 	q.r, q.during = r, periodOf(r.From, r.To)
 	if r.Consistent && q.index != "" {
 		return event.BadInput(pkg, "Range.Consistent", "cannot be had of an index; InScope and OfEvent read consistently")
 	}
-	return r.check()
+	if err := r.check(); err != nil {
+		return err
+	}
+	var err error
+	q.filter, err = s.filter(q, r.Match)
+	return err
 }
 
 // answeredBy reports whether the activity is part of the answer. A row of an
@@ -116,8 +123,8 @@ func (q *query) answeredBy(a Activity) bool {
 // found is a row of the answer.
 type found struct {
 	Activity
-	row  ddb.Item
-	last bool // no row follows, as far as is known
+	row  ddb.Item // with ErrReadAtMost the key of the last that was read
+	last bool     // no row follows, as far as is known
 }
 
 // walk yields the rows of the answer up to the Limit, an error last. Its first
@@ -129,7 +136,7 @@ func (s *Store) walk(ctx context.Context, q query, size int, projection *string)
 			yield(found{}, err)
 			return
 		}
-		pace := paceOf(q.r.Limit, size)
+		pace := paceOf(q.r, size)
 		for more := !q.during.empty(); more; {
 			in.Limit = aws.Int32(int32(pace.rows))
 			out, err := s.api.Query(ctx, in)
@@ -153,7 +160,12 @@ func (s *Store) walk(ctx context.Context, q query, size int, projection *string)
 					return
 				}
 			}
-			pace.turn(len(out.Items), yielded, q.turn(in, out))
+			read := max(len(out.Items), int(out.ScannedCount)) // the filter's leavings, too
+			pace.turn(read, yielded, q.turn(in, out))
+			if more && pace.left <= 0 {
+				yield(found{row: out.LastEvaluatedKey}, s.wrap(q.method, ErrReadAtMost))
+				return
+			}
 		}
 	}
 }
@@ -198,6 +210,7 @@ func (s *Store) input(q *query, projection *string) (*dynamodb.QueryInput, error
 	if projection != nil {
 		maps.Copy(in.ExpressionAttributeNames, s.projected(*projection))
 	}
+	q.filter.Apply(in)
 	return in, nil
 }
 
@@ -222,10 +235,10 @@ func (q *query) within(key string) bool {
 // so that their number costs nothing; turn reports whether it does.
 func (q *query) turn(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) (jumped bool) {
 	in.ExclusiveStartKey = out.LastEvaluatedKey
-	if q.prefix == "" || len(out.Items) == 0 {
+	if q.prefix == "" || len(out.LastEvaluatedKey) == 0 {
 		return false
 	}
-	alike := lookalikes(q.prefix, item.Text(out.Items[len(out.Items)-1], attrNameTime))
+	alike := lookalikes(q.prefix, item.Text(out.LastEvaluatedKey, attrNameTime))
 	if alike == "" {
 		return false
 	}

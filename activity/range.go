@@ -17,6 +17,10 @@ type Range struct {
 	From time.Time // the earliest that is part of it; zero is the beginning
 	To   time.Time // the earliest after From that is not part of it; zero is the end
 
+	// Match leaves out what is something else. What it leaves out is read and
+	// paid for.
+	Match Match
+
 	// NewestFirst walks backwards. Activities of one millisecond have a stable
 	// order, of no meaning, in either direction.
 	NewestFirst bool
@@ -29,7 +33,13 @@ type Range struct {
 	// Page to 50.
 	Limit int
 
-	// Cursor is where an earlier Page of the same query ended.
+	// ReadAtMost is how many rows are read at most, those that are left out among
+	// them. A Page that it ends is short, or empty, and has a cursor; a walk ends
+	// with [ErrReadAtMost] if more may follow. Defaults to as many as it takes.
+	ReadAtMost int
+
+	// Cursor is where an earlier Page of the same query ended, with the same
+	// Match.
 	Cursor string
 }
 
@@ -37,6 +47,9 @@ type Range struct {
 func (r Range) check() error {
 	if r.Limit < 0 {
 		return event.BadInput(pkg, "Range.Limit", "must not be negative")
+	}
+	if r.ReadAtMost < 0 {
+		return event.BadInput(pkg, "Range.ReadAtMost", "must not be negative")
 	}
 	if !r.From.IsZero() && !r.To.IsZero() && before(r.To, r.From) {
 		return event.BadInput(pkg, "Range.To", "lies before From")

@@ -80,7 +80,7 @@ func (s *Store) trail(op, id string, r TimeRange) (trail, walk, error) {
 		return trail{}, w, err
 	}
 	var err error
-	if w.filter, err = s.filter("TimeRange.Match", r.Match, time.Time{}); err != nil {
+	if w.filter, err = s.filter(r.Match, time.Time{}); err != nil {
 		return trail{}, w, err
 	}
 	t := trail{store: s, actor: s.actorKey(id), to: item.MaxMillis, newestFirst: r.NewestFirst}
@@ -113,7 +113,7 @@ func (r TimeRange) check() error {
 	case !r.From.IsZero() && !r.To.IsZero() && r.To.Before(r.From):
 		return event.BadInput(pkg, "TimeRange.To", "lies before From")
 	case r.Match.Actor != "":
-		return event.BadInput(pkg, "TimeRange.Match.Actor", "must be empty: all are one actor's")
+		return event.BadInput(pkg, "Match.Actor", "must be empty: all are one actor's")
 	case r.Limit < 0:
 		return event.BadInput(pkg, "TimeRange.Limit", "must not be negative")
 	case r.ReadAtMost < 0:

@@ -91,21 +91,21 @@ func TestBadFiltersSendNothing(t *testing.T) {
 		}
 	}
 	for field, r := range map[string]message.Range{
-		"Range.ReadAtMost":          {ReadAtMost: -1},
-		"Actor":                     {Match: message.Match{Actor: "anna"}},
-		"Range.Match.Data[0].Op":    {Match: message.Match{Data: []message.Compare{{Name: "x", Op: "~", Value: 1}}}},
-		"Range.Match.Data[0].Value": {Match: message.Match{Data: []message.Compare{{Name: "x"}}}},
+		"Range.ReadAtMost":    {ReadAtMost: -1},
+		"Actor":               {Match: message.Match{Actor: "anna"}},
+		"Match.Data[0].Op":    {Match: message.Match{Data: []message.Compare{{Name: "x", Op: "~", Value: 1}}}},
+		"Match.Data[0].Value": {Match: message.Match{Data: []message.Compare{{Name: "x"}}}},
 	} {
 		page, err := s.InScopePage(t.Context(), chat, r)
 		bad(field, s.InScope(t.Context(), chat, r), page, err)
 	}
 	for field, r := range map[string]message.TimeRange{
-		"TimeRange.To":               {From: noon, To: noon.Add(-1)},
-		"TimeRange.Limit":            {Limit: -1},
-		"TimeRange.ReadAtMost":       {ReadAtMost: -1},
-		"TimeRange.Match.Actor":      {Match: message.Match{Actor: anna}},
-		"TimeRange.Match.Data[0].Op": {Match: message.Match{Data: []message.Compare{{Name: "x", Op: "~", Value: 1}}}},
-		"Cursor":                     {Cursor: "x"},
+		"TimeRange.To":         {From: noon, To: noon.Add(-1)},
+		"TimeRange.Limit":      {Limit: -1},
+		"TimeRange.ReadAtMost": {ReadAtMost: -1},
+		"Match.Actor":          {Match: message.Match{Actor: anna}},
+		"Match.Data[0].Op":     {Match: message.Match{Data: []message.Compare{{Name: "x", Op: "~", Value: 1}}}},
+		"Cursor":               {Cursor: "x"},
 	} {
 		page, err := s.ByActorPage(t.Context(), anna, r)
 		bad(field, s.ByActor(t.Context(), anna, r), page, err)
@@ -194,8 +194,16 @@ func TestReadAtMost(t *testing.T) {
 	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Match: gifts, ReadAtMost: 41})); !cmp.Equal(got, []int64{3}) {
 		t.Errorf("all of it: %v", got)
 	}
-	since := message.Range{Match: gifts, NewestFirst: true, Since: noon.Add(-5 * time.Second)}
 	cost := e.db.Meter(func() {
+		if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Match: gifts, Limit: 1, NewestFirst: true})); !cmp.Equal(got, []int64{3}) {
+			t.Errorf("the last: %v", got)
+		}
+	})
+	if cost.Requests > 7 { // they double
+		t.Errorf("the last took %v", cost)
+	}
+	since := message.Range{Match: gifts, NewestFirst: true, Since: noon.Add(-5 * time.Second)}
+	cost = e.db.Meter(func() {
 		if got := seqs(t, e.InScope(t.Context(), chat, since)); got != nil {
 			t.Errorf("since: %v", got)
 		}

@@ -29,7 +29,7 @@ type Compare struct {
 
 // filter composes the Match. Where since is given, what was said before is let
 // in as well: it ends a walk, which would else read on without seeing it.
-func (s *Store) filter(field string, m Match, since time.Time) (payload.Filter, error) {
+func (s *Store) filter(m Match, since time.Time) (payload.Filter, error) {
 	var attributes []payload.Attribute
 	if m.Actor != "" {
 		if err := s.checkActor(m.Actor); err != nil {
@@ -45,7 +45,7 @@ func (s *Store) filter(field string, m Match, since time.Time) (payload.Filter, 
 	if !since.IsZero() {
 		besides = append(besides, before(since))
 	}
-	return payload.NewFilter(pkg, field+".Data", attributes, data, besides...)
+	return payload.NewFilter(pkg, "Match.Data", attributes, data, besides...)
 }
 
 // before is what was said before the time, by rows in milliseconds and by those

@@ -114,13 +114,13 @@ func cmpOf[T string | int64](a, b T) int {
 
 // ask is one walk in words: of a scope, or of an actor.
 type ask struct {
-	actor    string // "" is a walk of the scope
-	from, to int64  // sequences, or seconds before noon
+	actor    string    // "" is a walk of the scope
+	from, to time.Time // of an actor
 	message.Range
 }
 
 func anyAsk(r *rand.Rand) ask {
-	a := ask{Range: message.Range{NewestFirst: r.IntN(2) == 0, Limit: r.IntN(6), ReadAtMost: r.IntN(12)}}
+	a := ask{Range: message.Range{NewestFirst: r.IntN(2) == 0, Limit: r.IntN(6), ReadAtMost: []int{0, r.IntN(12), 17 + r.IntN(10)}[r.IntN(3)]}}
 	if r.IntN(2) == 0 {
 		a.Match.Data = append(a.Match.Data, message.Compare{Name: "cents", Op: []string{"", "=", "<", "<=", ">", ">="}[r.IntN(6)], Value: []any{500, 501, "500"}[r.IntN(3)]})
 	}
@@ -129,6 +129,16 @@ func anyAsk(r *rand.Rand) ask {
 	}
 	if r.IntN(2) == 0 {
 		a.actor = anna
+		moment := func() time.Time { return noon.Add(-time.Hour + time.Duration(r.IntN(1200))*500*time.Millisecond) }
+		if r.IntN(3) == 0 {
+			a.from = moment()
+		}
+		if r.IntN(3) == 0 {
+			a.to = moment()
+		}
+		if !a.to.IsZero() && a.to.Before(a.from) {
+			a.from, a.to = a.to, a.from
+		}
 		return a
 	}
 	if r.IntN(3) == 0 {
@@ -158,13 +168,15 @@ func (a ask) page(ctx context.Context, s *message.Store, scope string) (message.
 }
 
 func (a ask) times() message.TimeRange {
-	return message.TimeRange{Match: a.Match, NewestFirst: a.NewestFirst, Limit: a.Limit, ReadAtMost: a.ReadAtMost, Cursor: a.Cursor}
+	return message.TimeRange{From: a.from, To: a.to, Match: a.Match, NewestFirst: a.NewestFirst, Limit: a.Limit, ReadAtMost: a.ReadAtMost, Cursor: a.Cursor}
 }
 
 // read is what a walk reads, in its order.
 func (a ask) read(all []logged) []logged {
 	rows := slices.DeleteFunc(slices.Clone(all), func(l logged) bool {
-		return a.actor != "" && l.Actor != a.actor || l.Seq < a.FromSeq || a.ToSeq > 0 && l.Seq > a.ToSeq
+		late := !a.to.IsZero() && !l.seconds && !l.At.Before(a.to)
+		early := !a.from.IsZero() && (l.seconds || l.At.Before(a.from))
+		return a.actor != "" && (l.Actor != a.actor || early || late) || l.Seq < a.FromSeq || a.ToSeq > 0 && l.Seq > a.ToSeq
 	})
 	if a.actor != "" { // seconds before all milliseconds
 		stamp := func(l logged) int64 {
@@ -191,7 +203,7 @@ func (a ask) answer(rows []logged) (all []message.Message, more bool) {
 		if l.At.Before(a.Since) {
 			return all, false
 		}
-		if !l.expired && matches(a.Match, l) {
+		if !l.expired && (a.to.IsZero() || l.At.Before(a.to)) && matches(a.Match, l) {
 			all = append(all, l.Message)
 		}
 		if a.Limit > 0 && len(all) == a.Limit {
