@@ -139,10 +139,10 @@ func TestCursorsOfFilters(t *testing.T) {
 	for _, r := range []message.Range{{}, {Match: other}, {Match: match, NewestFirst: true}, {Match: message.Match{Actor: anna}}} {
 		r.Cursor = page.Cursor
 		_, err := e.InScopePage(t.Context(), chat, r)
-		recordtest.WantBad(t, err, "message", "Cursor")
+		recordtest.WantBad(t, err, "message", "Range.Cursor")
 	}
 	_, err = e.ByActorPage(t.Context(), anna, message.TimeRange{Match: match, Cursor: page.Cursor})
-	recordtest.WantBad(t, err, "message", "Cursor")
+	recordtest.WantBad(t, err, "message", "Range.Cursor")
 
 	of, err := e.ByActorPage(t.Context(), anna, message.TimeRange{Match: match, Limit: 2})
 	if got := seqsOf(of.Messages); err != nil || !cmp.Equal(got, []int64{2, 3}) {
@@ -151,7 +151,7 @@ func TestCursorsOfFilters(t *testing.T) {
 	for _, r := range []message.TimeRange{{}, {Match: other}, {Match: match, NewestFirst: true}, {Match: match, From: noon}, {Match: match, To: noon.Add(-time.Minute)}} {
 		r.Cursor = of.Cursor
 		_, err := e.ByActorPage(t.Context(), anna, r)
-		recordtest.WantBad(t, err, "message", "Cursor")
+		recordtest.WantBad(t, err, "message", "Range.Cursor")
 	}
 	rest, err := e.ByActorPage(t.Context(), anna, message.TimeRange{Match: match, Cursor: of.Cursor})
 	if got := seqsOf(rest.Messages); err != nil || !cmp.Equal(got, []int64{4, 5, 6}) || rest.Cursor != "" {
