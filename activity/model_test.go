@@ -37,10 +37,11 @@ type logged struct {
 type question struct {
 	way, scope, actor, name string
 	from, to                time.Time
+	match                   activity.Match
 }
 
 func (q question) String() string {
-	return fmt.Sprintf("%s(%s, %s, %q) from %v to %v", q.way, q.scope, q.actor, q.name, q.from, q.to)
+	return fmt.Sprintf("%s(%s, %s, %q) from %v to %v of %v", q.way, q.scope, q.actor, q.name, q.from, q.to, q.match)
 }
 
 func (q question) holds(at time.Time) bool {
@@ -51,7 +52,7 @@ func (q question) holds(at time.Time) bool {
 // part of the answer, as the docs of the walks say.
 func (q question) judge(l logged) (candidate, answer bool) {
 	candidate, answer = q.meets(l)
-	return candidate, answer && !l.hidden
+	return candidate, answer && !l.hidden && matches(q.match, l.Activity)
 }
 
 func (q question) meets(l logged) (candidate, answer bool) {
@@ -136,7 +137,9 @@ func anyRow(t *testing.T, r *rand.Rand, acts *activity.Store, scopes, actors []s
 	t.Helper()
 	at := moment(r)
 	l := logged{Activity: activity.Activity{Scope: pick(r, scopes...), Actor: pick(r, actors...), Name: pick(r, names...), At: at}}
+	l.Data = anyData(r)
 	if r.IntN(2) == 0 {
+		l.Kind = pick(r, "chore", "recovery", "")
 		l.Event, l.idTime = newEvent(t, at, l.Scope, n), at
 		l.timed, l.named, l.both = true, true, true
 		row, err := acts.Encode(l.Activity)
@@ -170,6 +173,7 @@ func anyRow(t *testing.T, r *rand.Rand, acts *activity.Store, scopes, actors []s
 		}
 	}
 	l.Kind = item.Text(row, "type")
+	store(row, l.Data)
 	switch r.IntN(6) {
 	case 0:
 		delete(row, "activityTimestamp")
@@ -206,11 +210,12 @@ func anyQuestion(r *rand.Rand, scopes, actors []string) question {
 	case "ByName":
 		q.actor = ""
 	}
+	q.match = anyMatch(r, q, actors)
 	return q
 }
 
 func (q question) walk(ctx context.Context, acts *activity.Store, r activity.Range) iter.Seq2[activity.Activity, error] {
-	r.From, r.To = q.from, q.to
+	r.From, r.To, r.Match = q.from, q.to, q.match
 	switch q.way {
 	case "InScope":
 		return acts.InScope(ctx, q.scope, r)
@@ -223,7 +228,7 @@ func (q question) walk(ctx context.Context, acts *activity.Store, r activity.Ran
 }
 
 func (q question) page(ctx context.Context, acts *activity.Store, r activity.Range) (activity.Page, error) {
-	r.From, r.To = q.from, q.to
+	r.From, r.To, r.Match = q.from, q.to, q.match
 	switch q.way {
 	case "InScope":
 		return acts.InScopePage(ctx, q.scope, r)
@@ -296,6 +301,7 @@ func (q question) check(t *testing.T, r *rand.Rand, acts *activity.Store, api *p
 			paged, rg.Cursor = append(paged, page.Activities...), page.Cursor
 		}
 		wantSame(t, "in pages", paged, got)
+		q.readAtMost(t, r, acts, api, newest, got)
 
 		if q.name == "" {
 			continue
@@ -305,7 +311,7 @@ func (q question) check(t *testing.T, r *rand.Rand, acts *activity.Store, api *p
 		within(t, "rows for the last", sum(api.read), 4*(m.alike+1)+2*m.through)
 		within(t, "requests for the last", len(api.read), m.alike+1+bits.Len(uint(m.through)))
 	}
-	filter := activity.Filter{Scope: q.scope, Actor: q.actor, Name: q.name, From: q.from, To: q.to}
+	filter := activity.Filter{Scope: q.scope, Actor: q.actor, Name: q.name, From: q.from, To: q.to, Match: q.match}
 	count, err := acts.Count(t.Context(), filter)
 	if err != nil || count != len(m.answer) {
 		t.Errorf("Count = %d, %v, want %d", count, err, len(m.answer))
@@ -334,7 +340,7 @@ func (q question) checkOrder(t *testing.T, got []activity.Activity, m model, new
 	last := ""
 	for i, a := range got {
 		want, ok := m.answer[a.Event]
-		if !ok || found[a.Event] || a.Scope != want.Scope || a.Actor != want.Actor || a.Name != want.Name || !a.At.Equal(want.At) {
+		if !ok || found[a.Event] || a.Scope != want.Scope || a.Actor != want.Actor || a.Name != want.Name || !a.At.Equal(want.At) || !sameData(a.Data, want.Data) {
 			t.Errorf("[%d] %+v is no part of the answer, or not for the first time, want %+v", i, a, want.Activity)
 		}
 		found[a.Event] = true

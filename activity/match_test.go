@@ -1,0 +1,325 @@
+package activity_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+)
+
+// anyData is what a row of the model carries.
+func anyData(r *rand.Rand) map[string]any {
+	return pick(r, nil, nil, map[string]any{"cents": pick[any](r, 100, 500, "500"), "to": pick(r, "Lund", "Malmö")})
+}
+
+// store puts the data into a row as another writer may.
+func store(row map[string]types.AttributeValue, data map[string]any) {
+	if data == nil {
+		return
+	}
+	cents := item.S("500")
+	if n, ok := data["cents"].(int); ok {
+		cents = item.Digits(fmt.Sprintf("%d.00", n))
+	}
+	row["data"] = item.M(map[string]types.AttributeValue{"cents": cents, "to": item.S(data["to"].(string))})
+}
+
+func sameData(a, b map[string]any) bool { return cmp.Equal(a, b, cmpopts.EquateEmpty(), byWorth) }
+
+func anyMatch(r *rand.Rand, q question, actors []string) activity.Match {
+	var m activity.Match
+	if r.IntN(2) == 0 {
+		return m
+	}
+	if r.IntN(3) == 0 {
+		m.Kind = pick(r, "chore", "recovery")
+	}
+	if q.actor == "" && r.IntN(3) == 0 {
+		m.Actor = pick(r, actors...)
+	}
+	if r.IntN(2) == 0 {
+		m.Data = append(m.Data, activity.Compare{Name: "cents", Op: pick(r, "", "=", "<", "<=", ">", ">="), Value: pick[any](r, 500, 499.5, "500")})
+	}
+	if r.IntN(4) == 0 {
+		m.Data = append(m.Data, activity.Compare{Name: "to", Value: "Lund"})
+	}
+	return m
+}
+
+// matches is what the doc of Match says.
+func matches(m activity.Match, a activity.Activity) bool {
+	if m.Kind != "" && m.Kind != a.Kind || m.Actor != "" && m.Actor != a.Actor {
+		return false
+	}
+	for _, c := range m.Data {
+		var holds map[string]bool
+		switch want := worth(c.Value).(type) {
+		case string:
+			got, ok := a.Data[c.Name].(string)
+			if !ok {
+				return false
+			}
+			holds = comparisons(strings.Compare(got, want))
+		case float64:
+			got, ok := worth(a.Data[c.Name]).(float64)
+			if !ok {
+				return false
+			}
+			holds = comparisons(map[bool]int{true: -1}[got < want] + map[bool]int{true: 1}[got > want])
+		}
+		if !holds[c.Op] {
+			return false
+		}
+	}
+	return true
+}
+
+func comparisons(sign int) map[string]bool {
+	return map[string]bool{"": sign == 0, "=": sign == 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}
+}
+
+// readAtMost holds walks and pages to what they may read: a walk yields the
+// beginning of the answer and says that it was ended, and pages come to the whole.
+func (q question) readAtMost(t *testing.T, r *rand.Rand, acts *activity.Store, api *pages, newest bool, answer []activity.Activity) {
+	t.Helper()
+	rg := activity.Range{NewestFirst: newest, ReadAtMost: 1 + r.IntN(40)}
+	api.read = nil
+	var got []activity.Activity
+	var ended error
+	for a, err := range q.walk(t.Context(), acts, rg) {
+		if ended = err; err == nil {
+			got = append(got, a)
+		}
+	}
+	read := sum(api.read)
+	within(t, "rows of a walk", read, rg.ReadAtMost)
+	wantSame(t, "what it yields", got, answer[:min(len(got), len(answer))])
+	switch {
+	case ended == nil && len(got) != len(answer):
+		t.Errorf("ended after %d of %d and says nothing", len(got), len(answer))
+	case ended != nil && (!errors.Is(ended, activity.ErrReadAtMost) || read < rg.ReadAtMost):
+		t.Errorf("ended with %v after %d of %d rows", ended, read, rg.ReadAtMost)
+	}
+	rg.ReadAtMost = 1 + r.IntN(9)
+	var paged []activity.Activity
+	for more := true; more; more = rg.Cursor != "" {
+		rg.Limit = r.IntN(5)
+		api.read = nil
+		page, err := q.page(t.Context(), acts, rg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(t, "rows of a page", sum(api.read), rg.ReadAtMost)
+		paged, rg.Cursor = append(paged, page.Activities...), page.Cursor
+	}
+	wantSame(t, "in pages that read little", paged, answer)
+}
+
+// order is an order of a customer's, with data.
+func order(t testing.TB, seq int64, data map[string]any) activity.Activity {
+	t.Helper()
+	a := chore(t, monday, seq, "order")
+	a.Kind, a.Data = "order", data
+	return a
+}
+
+// The row of an activity with data as it is stored, and read back.
+func TestGoldenData(t *testing.T) {
+	t.Parallel()
+	recorded := time.Date(2026, 3, 23, 8, 0, 2, 5_000_000, time.UTC)
+	db, acts := open(t, &activity.Config{Now: recordtest.Clock(recorded)})
+	given := order(t, 7, map[string]any{"cents": 1250, "destination": "Lund", "gift": false, "weight": attributevalue.Number("7e-1")})
+	mustRecord(t, acts, given)
+	golden.Want(t, db.Client(), acts.Table().Name, "testdata/activity_data.json", "chatId", "activityId")
+	want := given
+	want.At, want.CreatedAt = monday, recorded
+	want.Data = map[string]any{"cents": attributevalue.Number("1250"), "destination": "Lund", "gift": false, "weight": attributevalue.Number("0.7")}
+	if diff := cmp.Diff([]activity.Activity{want}, everything(t, acts)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Equal data, in whatever Go types, is the same activity; other data is another.
+func TestDataIsCompared(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	mustRecord(t, acts, order(t, 1, map[string]any{"cents": 1, "gift": true}), order(t, 2, nil))
+	for _, tc := range []struct {
+		seq  int64
+		data map[string]any
+		same bool
+	}{
+		{1, map[string]any{"cents": 1.0, "gift": true}, true},
+		{1, map[string]any{"cents": uint8(1), "gift": true}, true},
+		{1, map[string]any{"cents": attributevalue.Number("1e0"), "gift": true}, true},
+		{1, map[string]any{"cents": "1", "gift": true}, false},
+		{1, map[string]any{"cents": 1, "gift": false}, false},
+		{1, map[string]any{"cents": 1}, false},
+		{1, map[string]any{"cents": 1, "gift": true, "to": ""}, false},
+		{1, nil, false},
+		{2, map[string]any{}, true},
+		{2, map[string]any{"cents": 1}, false},
+	} {
+		a := order(t, tc.seq, tc.data)
+		_, single := acts.Record(t.Context(), a)
+		_, all := acts.RecordAll(t.Context(), []activity.Activity{a})
+		for name, err := range map[string]error{"Record": single, "RecordAll": all} {
+			_, differs := errors.AsType[*activity.ConflictError](err)
+			if differs == tc.same || !differs && err != nil {
+				t.Errorf("%s of %v: %v, same: %v", name, tc.data, err, tc.same)
+			}
+		}
+	}
+}
+
+// A set for a transaction is what it was when it was made, whatever becomes of
+// its caller's maps; and what is read is its reader's.
+func TestNoMapIsShared(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	data := map[string]any{"cents": 1}
+	set, err := acts.RecordItems([]activity.Activity{order(t, 1, data)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data["cents"] = 2
+	for _, want := range []event.Outcome{event.Created, event.Duplicate} {
+		if out, err := transact(t, db, set); out != want || err != nil {
+			t.Errorf("%v, %v, want %v", out, err, want)
+		}
+	}
+	if _, err := acts.Record(t.Context(), order(t, 1, data)); err == nil {
+		t.Error("what the caller made of it is the same")
+	}
+	data["cents"] = 1
+	if out, err := acts.Record(t.Context(), order(t, 1, data)); out != event.Duplicate || err != nil {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
+func TestBadDataSendsNothing(t *testing.T) {
+	t.Parallel()
+	acts, err := activity.New(recordtest.Silent(t), "acts", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := map[string]any{}
+	for i := range 33 {
+		many[fmt.Sprint(i)] = i
+	}
+	for field, bad := range map[string]map[string]any{
+		`Data["x"]`: {"x": math.NaN()},
+		"Data":      many,
+	} {
+		_, err := acts.Record(t.Context(), order(t, 1, bad))
+		recordtest.WantBad(t, err, "activity", field)
+		_, err = acts.RecordAll(t.Context(), []activity.Activity{order(t, 1, bad)})
+		recordtest.WantBad(t, err, "activity", field)
+		_, err = acts.RecordItems([]activity.Activity{order(t, 1, bad)})
+		recordtest.WantBad(t, err, "activity", field)
+	}
+	_, err = activity.New(recordtest.Silent(t), "acts", &activity.Config{SeqAttr: "data"})
+	recordtest.WantBad(t, err, "activity", "Config.SeqAttr")
+}
+
+func TestBadFiltersSendNothing(t *testing.T) {
+	t.Parallel()
+	acts, err := activity.New(recordtest.Silent(t), "acts", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := []activity.Compare{{Name: "x", Op: "!", Value: 1}}
+	for field, r := range map[string]activity.Range{
+		"Range.ReadAtMost": {ReadAtMost: -1},
+		"Match.Kind":       {Match: activity.Match{Kind: "\xff"}},
+		"Match.Data[0].Op": {Match: activity.Match{Data: bad}},
+		"Match.Data":       {Match: activity.Match{Data: make([]activity.Compare, 33)}},
+		"Actor":            {Match: activity.Match{Actor: "anna"}},
+	} {
+		for name, way := range waysTo(acts) {
+			want := field
+			if field == "Actor" && strings.Contains(name, "ByActor") {
+				want = "Match.Actor"
+			}
+			_, err := way.page(t.Context(), r)
+			recordtest.WantBad(t, err, "activity", want, name)
+			for _, err := range way.walk(t.Context(), r) {
+				recordtest.WantBad(t, err, "activity", want, name)
+			}
+		}
+	}
+	f := activity.Filter{Scope: home, Match: activity.Match{Data: bad}}
+	_, err = acts.Count(t.Context(), f)
+	recordtest.WantBad(t, err, "activity", "Match.Data[0].Op")
+	_, err = acts.Tally(t.Context(), f)
+	recordtest.WantBad(t, err, "activity", "Match.Data[0].Op")
+}
+
+// A cursor belongs to its Match.
+func TestCursorsOfFilters(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	for seq := range int64(6) {
+		mustRecord(t, acts, chore(t, monday, seq, "diskning"))
+	}
+	for name, way := range waysTo(acts) {
+		match := activity.Match{Kind: "chore"}
+		page, err := way.page(t.Context(), activity.Range{Match: match, Limit: 2})
+		if err != nil || page.Cursor == "" {
+			t.Fatal(name, page, err)
+		}
+		for _, other := range []activity.Match{{}, {Kind: "recovery"}} {
+			_, err := way.page(t.Context(), activity.Range{Match: other, Cursor: page.Cursor})
+			recordtest.WantBad(t, err, "activity", "Cursor", name)
+		}
+		rest, err := way.page(t.Context(), activity.Range{Match: match, Cursor: page.Cursor})
+		if err != nil || len(rest.Activities) != 4 {
+			t.Errorf("%s: %d, %v", name, len(rest.Activities), err)
+		}
+	}
+}
+
+// A page costs what it reads, and no more than it may.
+func TestPriceOfAFilter(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	for seq := range int64(50) {
+		a := order(t, seq, map[string]any{"cents": seq})
+		a.ActorName = strings.Repeat("x", 600) // rows of nearly 1 KB
+		mustRecord(t, acts, a)
+	}
+	none := activity.Match{Data: []activity.Compare{{Name: "cents", Op: ">", Value: 50}}}
+	for _, tc := range []struct {
+		r    activity.Range
+		want dynamotest.Price
+		more bool
+	}{
+		{activity.Range{Match: none, Limit: 100}, dynamotest.Price{Requests: 1, RCU: 5.5}, false},
+		{activity.Range{Match: none, ReadAtMost: 8}, dynamotest.Price{Requests: 1, RCU: 1}, true},
+		{activity.Range{Match: none, ReadAtMost: 8, Consistent: true}, dynamotest.Price{Requests: 1, RCU: 2}, true},
+		{activity.Range{Match: none, Limit: 4, ReadAtMost: 4}, dynamotest.Price{Requests: 1, RCU: 0.5}, true},
+	} {
+		cost := db.Meter(func() {
+			page, err := acts.InScopePage(t.Context(), home, tc.r)
+			if err != nil || len(page.Activities) != 0 || page.Cursor != "" != tc.more {
+				t.Errorf("%+v: %v, %v", tc.r, page, err)
+			}
+		})
+		cost.Want(t, tc.want)
+	}
+}
