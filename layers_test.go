@@ -28,6 +28,7 @@ var layers = []layer{
 	{"internal/erase", []string{"internal/ddb"}},
 	{"schema", []string{"event", "internal/check", "internal/ddb"}},
 	// What some of the record packages write alike.
+	{"internal/payload", []string{"event", "internal/ddb", "internal/item"}},
 	{"internal/actor", []string{"event", "internal/check", "internal/item", "schema"}},
 	// What makes a record of one's own safe to repeat.
 	{"record", []string{"event", "internal/check", "internal/cursor", "internal/ddb", "internal/erase", "internal/item", "internal/key", "schema"}},

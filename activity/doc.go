@@ -27,6 +27,7 @@
 //	confidence         N
 //	activityTimestamp  S  enc(activity)#1774252800000, always 13 digits
 //	chatUser           S  enc(chatId)#enc(userId)
+//	data               M  optional: Data, of S, N and BOOL
 //	createdAt          S  when it was first recorded
 //	ttl                N  with a Retention: the event's time and that, Unix seconds
 //
@@ -70,6 +71,8 @@
 //     the history. Rows that it must skip are paid for: those of an older
 //     system, and each walk says which they are; those that have expired and
 //     are not deleted yet; in InScope the tombstones.
+//   - A [Match] leaves out of a list what is something else, which is read and
+//     paid for: [Range].ReadAtMost bounds that.
 //   - A cursor cannot be made to leave the scope or the actor of its query.
 //
 // What is outside: [Store.Record] of single activities under several N of one

@@ -21,7 +21,7 @@ import (
 // than 1 MB. Consistent doubles the units. Rows that are skipped are paid for:
 // tombstones of what was retracted, rows that have expired and are not deleted
 // yet, and with bounds those of an older system whose time lies outside, though
-// their id does not. A Limit is then filled by further pages: of what it lacks,
+// their id does not. What a Match leaves out is skipped likewise. A Limit is then filled by further pages: of what it lacks,
 // and as many rows again as were skipped.
 func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Activity, error] {
 	q, err := s.inScope(scope, r)

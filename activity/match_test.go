@@ -323,3 +323,31 @@ func TestPriceOfAFilter(t *testing.T) {
 		cost.Want(t, tc.want)
 	}
 }
+
+// A page may end at a row that cannot be read, and the next goes on behind it.
+func TestAPageEndsAtAnUnreadableRow(t *testing.T) {
+	t.Parallel()
+	unreadable := 0
+	db, acts := open(t, &activity.Config{OnUnreadable: func(activity.Unreadable) { unreadable++ }})
+	for seq := range int64(2) {
+		mustRecord(t, acts, chore(t, monday, seq, "diskning"))
+	}
+	for _, id := range []string{"00", "01-not-an-event", "02"} {
+		row := oldRow(t, id, home, martin, "diskning", monday.UnixMilli())
+		recordtest.Put(t, db.Client(), acts.Table().Name, row)
+	}
+	for name, way := range waysTo(acts) {
+		unreadable = 0
+		found, r := 0, activity.Range{ReadAtMost: 1}
+		for more := true; more; more = r.Cursor != "" {
+			page, err := way.page(t.Context(), r)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			found, r.Cursor = found+len(page.Activities), page.Cursor
+		}
+		if want := map[bool]int{false: 3}[strings.HasPrefix(name, "ByActorAndName")]; found != 2 || unreadable != want {
+			t.Errorf("%s: %d found, %d unreadable, want %d", name, found, unreadable, want)
+		}
+	}
+}

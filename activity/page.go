@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/cursor"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -131,8 +132,10 @@ func (s *Store) startAfter(q *query) (ddb.Item, error) {
 		}
 		start[attr] = q.sortKey(key)
 	}
-	if _, err := event.Parse(item.Text(start, attrID)); err != nil || item.Text(start, s.cfg.ScopeAttr) == "" {
-		return nil, event.BadInput(pkg, "Range.Cursor", "holds no position of this query")
+	// The id is that of a row, which need not be one that can be read.
+	const field = "Range.Cursor"
+	if check.SortKey(pkg, field, item.Text(start, attrID)) != nil || check.PartitionKey(pkg, field, item.Text(start, s.cfg.ScopeAttr)) != nil {
+		return nil, event.BadInput(pkg, field, "holds no position of this query")
 	}
 	return start, nil
 }

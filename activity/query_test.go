@@ -200,7 +200,7 @@ func TestCursorsAreRefused(t *testing.T) {
 		"ByActor no number":      {"ByActor", "soon", home, id},
 		"ByActor no scope":       {"ByActor", fmt.Sprint(all[0].Event.UnixMilli()), "", id},
 		"ByName outside":         {"ByName", "0000000000001", id},
-		"ByName no id":           {"ByName", fmt.Sprint(all[0].Event.UnixMilli()), "x"},
+		"ByName no id":           {"ByName", fmt.Sprint(all[0].Event.UnixMilli()), ""},
 		"ByName another name":    {"ByName", "../" + id, id},
 		"ByActorAndName outside": {"ByActorAndName", "x", id},
 	}

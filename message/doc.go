@@ -26,6 +26,7 @@
 //	│ text      S                    │
 //	│ timestamp N  when it was said  │  Unix milliseconds
 //	│ raw       S  as received       │
+//	│ data      M  S, N, BOOL: Data  │  of the application's own
 //	│ createdAt S  when it was saved │
 //	│ ttl       N  with a Retention  │  Unix seconds
 //	└────────────────────────────────┘
@@ -48,6 +49,8 @@
 //     [event.ErrTooOld], so it cannot come back as long as nobody makes the
 //     Retention longer. Rows past their ttl are not returned and make no
 //     duplicate, also while DynamoDB has not deleted them.
+//   - A [Match] leaves out of a list what is something else, which is read and
+//     paid for: [Range].ReadAtMost bounds that.
 //   - Reads are eventually consistent unless asked; [Store.Get] always is
 //     consistent.
 //
@@ -59,8 +62,13 @@
 //	Get                                    1 request, 1 RCU
 //	InScope, InScopePage, Recent           1 request, 0.5 RCU
 //	FastConversation                       1 request, 0.5 RCU
+//	ByActor, ByActorPage                   1 request, 0.5 RCU
+//	SaveItem                               2 WCU in the caller's transaction
+//	Erase                                  1 request, 1 RCU for each 4 KB, and 1 WCU for each row
+//	EraseActor                             1 request, 0.5 RCU for each 4 KB, and 2 WCU for each row
 //
 // # IAM actions
 //
-// dynamodb:PutItem, dynamodb:GetItem, dynamodb:Query.
+// dynamodb:PutItem, dynamodb:GetItem, dynamodb:Query; with an ActorIndex
+// dynamodb:Query on it. To erase, dynamodb:BatchWriteItem.
 package message

@@ -1,0 +1,97 @@
+package activity_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// shop records the orders of a shop's customers.
+func shop(ctx context.Context) *activity.Store {
+	db := dynamotest.NewServer(nil).Client()
+	acts, err := activity.New(db, "shop-activities", &activity.Config{ActorType: activity.String})
+	if err != nil {
+		panic(err)
+	}
+	if err := schema.Create(ctx, db, acts.Table()); err != nil {
+		panic(err)
+	}
+	at := time.Date(2026, 3, 23, 8, 0, 0, 0, time.UTC)
+	for i, o := range []struct {
+		customer, to string
+		cents        int
+	}{{"anna", "Lund", 1250}, {"bo", "Malmö", 300}, {"anna", "Malmö", 499}, {"cia", "Lund", 50_000}} {
+		number := strconv.Itoa(1001 + i)
+		ev, err := event.New(at.Add(time.Duration(i)*time.Minute), "shop", "orders", number)
+		if err != nil {
+			panic(err)
+		}
+		_, err = acts.Record(ctx, activity.Activity{
+			Scope: "shop", Actor: o.customer, Event: ev, Name: "order", Kind: "sale",
+			Data: map[string]any{"cents": o.cents, "destination": o.to, "number": number},
+		})
+		if err != nil {
+			panic(err)
+		}
+	}
+	return acts
+}
+
+// An order carries its cents and where it goes. Numbers come back as
+// attributevalue.Number.
+func ExampleMatch() {
+	ctx := context.Background()
+	acts := shop(ctx)
+
+	large := activity.Match{Kind: "sale", Data: []activity.Compare{{Name: "cents", Op: ">=", Value: 500}}}
+	for a, err := range acts.InScope(ctx, "shop", activity.Range{Match: large}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		cents, err := a.Data["cents"].(attributevalue.Number).Int64()
+		fmt.Println(a.Data["number"], a.Actor, cents, "to", a.Data["destination"], err)
+	}
+	n, err := acts.Count(ctx, activity.Filter{Scope: "shop", Match: activity.Match{Actor: "anna"}})
+	fmt.Println(n, "of Anna's", err)
+	// Output:
+	// 1001 anna 1250 to Lund <nil>
+	// 1004 cia 50000 to Lund <nil>
+	// 2 of Anna's <nil>
+}
+
+// A page that reads little may be empty, and leads on.
+func ExampleRange_readAtMost() {
+	ctx := context.Background()
+	acts := shop(ctx)
+
+	r := activity.Range{ReadAtMost: 2, Match: activity.Match{Data: []activity.Compare{{Name: "destination", Value: "Malmö"}, {Name: "cents", Op: ">", Value: 400}}}}
+	for more := true; more; more = r.Cursor != "" {
+		page, err := acts.InScopePage(ctx, "shop", r)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(len(page.Activities), "found, more may follow:", page.Cursor != "")
+		r.Cursor = page.Cursor
+	}
+	r.ReadAtMost = 3
+	for a, err := range acts.InScope(ctx, "shop", r) {
+		fmt.Println(a.Actor, errors.Is(err, activity.ErrReadAtMost))
+	}
+	// Output:
+	// 0 found, more may follow: true
+	// 1 found, more may follow: true
+	// 0 found, more may follow: false
+	// anna false
+	//  true
+}

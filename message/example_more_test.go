@@ -1,0 +1,122 @@
+package message_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// indexedStore is a store with the optional index, in which two tickets talk.
+func indexedStore(ctx context.Context) (*dynamodb.Client, *message.Store) {
+	db := dynamotest.NewServer(nil).Client()
+	msgs, err := message.New(db, "ticket-messages", &message.Config{ActorType: message.String, ActorIndex: true})
+	if err != nil {
+		panic(err)
+	}
+	if err := schema.Create(ctx, db, msgs.Table()); err != nil {
+		panic(err)
+	}
+	at := time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC)
+	for i, m := range []message.Message{
+		{Scope: "ticket-9", Actor: "anna", Text: "one more of these", Data: map[string]any{"order": "1001", "cents": 1250}},
+		{Scope: "ticket-9", Actor: "bo", Text: "it is on its way"},
+		{Scope: "ticket-12", Actor: "anna", Text: "and two of those", Data: map[string]any{"order": "1004", "cents": 300}},
+	} {
+		m.Seq, m.At = int64(41+i), at.Add(time.Duration(i)*time.Minute)
+		if _, err := msgs.Save(ctx, m); err != nil {
+			panic(err)
+		}
+	}
+	return db, msgs
+}
+
+func ExampleStore_ByActor() {
+	ctx := context.Background()
+	_, msgs := indexedStore(ctx)
+
+	for m, err := range msgs.ByActor(ctx, "anna", message.TimeRange{NewestFirst: true}) {
+		fmt.Println(m.Scope, m.At.Format(time.TimeOnly), m.Text, err)
+	}
+	page, err := msgs.ByActorPage(ctx, "anna", message.TimeRange{Limit: 1})
+	fmt.Println(page.Messages[0].Text, page.Cursor != "", err)
+	// Output:
+	// ticket-12 10:32:00 and two of those <nil>
+	// ticket-9 10:30:00 one more of these <nil>
+	// one more of these true <nil>
+}
+
+func ExampleMatch() {
+	ctx := context.Background()
+	_, msgs := indexedStore(ctx)
+
+	large := message.Match{Data: []message.Compare{{Name: "cents", Op: ">=", Value: 500}}}
+	for m, err := range msgs.InScope(ctx, "ticket-9", message.Range{Match: large, ReadAtMost: 1000}) {
+		fmt.Println(m.Data["order"], m.Data["cents"], m.Text, err)
+	}
+	// Output: 1001 1250 one more of these <nil>
+}
+
+// A message and the order that it makes, in one transaction.
+func ExampleStore_SaveItem() {
+	ctx := context.Background()
+	db, msgs := indexedStore(ctx)
+
+	m := message.Message{Scope: "ticket-9", Seq: 44, Actor: "anna", Text: "three, please", At: time.Date(2026, 3, 29, 10, 33, 0, 0, time.UTC)}
+	save, err := msgs.SaveItem(m)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	order := types.TransactWriteItem{Put: &types.Put{TableName: save.Item.Put.TableName, Item: map[string]types.AttributeValue{
+		"chatId": &types.AttributeValueMemberS{Value: "orders"}, "messageId": &types.AttributeValueMemberN{Value: "1005"},
+	}}}
+	for range 2 { // it is delivered twice
+		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{save.Item, order}})
+		var cancelled *types.TransactionCanceledException
+		if errors.As(err, &cancelled) {
+			out, err := save.Outcome(cancelled.CancellationReasons[0])
+			fmt.Println(out, err)
+			continue
+		}
+		fmt.Println("both are there", err)
+	}
+	// Output:
+	// both are there <nil>
+	// duplicate <nil>
+}
+
+func ExampleStore_Erase() {
+	ctx := context.Background()
+	_, msgs := indexedStore(ctx)
+
+	for erased := -1; erased != 0; {
+		var err error
+		if erased, err = msgs.Erase(ctx, "ticket-9"); err != nil {
+			fmt.Println(err) // call it again: it goes on
+			return
+		}
+		fmt.Println(erased)
+	}
+	// Output:
+	// 2
+	// 0
+}
+
+func ExampleStore_EraseActor() {
+	ctx := context.Background()
+	_, msgs := indexedStore(ctx)
+
+	fmt.Println(msgs.EraseActor(ctx, "anna"))
+	fmt.Println(msgs.EraseActor(ctx, "anna"))
+	// Output:
+	// 2 <nil>
+	// 0 <nil>
+}
