@@ -332,7 +332,7 @@ func TestAPageEndsAtAnUnreadableRow(t *testing.T) {
 	for seq := range int64(2) {
 		mustRecord(t, acts, chore(t, monday, seq, "diskning"))
 	}
-	for _, id := range []string{"00", "01-not-an-event", "02"} {
+	for _, id := range []string{"01", "01-not-an-event", "02"} {
 		row := oldRow(t, id, home, martin, "diskning", monday.UnixMilli())
 		recordtest.Put(t, db.Client(), acts.Table().Name, row)
 	}
