@@ -8,6 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/schema"
@@ -76,9 +80,16 @@ func (s *messageStory) next(c *caller) *call {
 		return s.read(c, seq)
 	}
 	version := s.version()
-	said := s.said[version]
+	m := message.Message{
+		Scope: "chat", Seq: seq, Actor: "42", Text: fmt.Sprintf("version %d", version), At: s.said[version],
+		Data: map[string]any{"version": float64(version)},
+	}
+	save := s.stores[c.id].Save
+	if s.w.rnd.IntN(3) == 0 {
+		save = func(ctx context.Context, m message.Message) (event.Outcome, error) { return s.saveItem(ctx, c, m) }
+	}
 	return &call{caller: c, key: fmt.Sprintf("chat %d", seq), in: saves{version}, do: func(ctx context.Context) any {
-		out, err := s.stores[c.id].Save(ctx, message.Message{Scope: "chat", Seq: seq, Actor: "42", Text: fmt.Sprintf("version %d", version), At: said})
+		out, err := save(ctx, m)
 		switch {
 		case errors.Is(err, event.ErrTooOld):
 			return tooOld{}
@@ -91,6 +102,28 @@ func (s *messageStory) next(c *caller) *call {
 	}}
 }
 
+// saveItem saves in a transaction, sent unchanged up to three times while the
+// outcome is unknown.
+func (s *messageStory) saveItem(ctx context.Context, c *caller, m message.Message) (event.Outcome, error) {
+	item, err := s.stores[c.id].SaveItem(m)
+	if err != nil {
+		return 0, err
+	}
+	for range 3 {
+		_, err = c.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{item.Item}})
+		var cancelled *types.TransactionCanceledException
+		if err == nil {
+			return event.Created, nil
+		}
+		if errors.As(err, &cancelled) {
+			if out, err := item.Outcome(cancelled.CancellationReasons[0]); err == nil {
+				return out, nil
+			}
+		}
+	}
+	return 0, err
+}
+
 func (s *messageStory) read(c *caller, seq int64) *call {
 	return &call{caller: c, key: fmt.Sprintf("chat %d", seq), in: fetches{}, do: func(ctx context.Context) any {
 		m, ok, err := s.stores[c.id].Get(ctx, "chat", seq)
@@ -101,8 +134,8 @@ func (s *messageStory) read(c *caller, seq int64) *call {
 			return absent{}
 		}
 		version, err := strconv.ParseInt(strings.TrimPrefix(m.Text, "version "), 10, 64)
-		if err != nil || !m.At.Equal(s.said[version]) {
-			return fmt.Sprintf("a mixture: %q of %v", m.Text, m.At)
+		if err != nil || !m.At.Equal(s.said[version]) || m.Data["version"] != attributevalue.Number(fmt.Sprint(version)) {
+			return fmt.Sprintf("a mixture: %q of %v with %v", m.Text, m.At, m.Data)
 		}
 		return standing{version}
 	}}
