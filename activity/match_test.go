@@ -285,7 +285,7 @@ func TestCursorsOfFilters(t *testing.T) {
 		}
 		for _, other := range []activity.Match{{}, {Kind: "recovery"}} {
 			_, err := way.page(t.Context(), activity.Range{Match: other, Cursor: page.Cursor})
-			recordtest.WantBad(t, err, "activity", "Cursor", name)
+			recordtest.WantBad(t, err, "activity", "Range.Cursor", name)
 		}
 		rest, err := way.page(t.Context(), activity.Range{Match: match, Cursor: page.Cursor})
 		if err != nil || len(rest.Activities) != 4 {

@@ -105,7 +105,7 @@ func TestBadFiltersSendNothing(t *testing.T) {
 		"TimeRange.ReadAtMost": {ReadAtMost: -1},
 		"Match.Actor":          {Match: message.Match{Actor: anna}},
 		"Match.Data[0].Op":     {Match: message.Match{Data: []message.Compare{{Name: "x", Op: "~", Value: 1}}}},
-		"Cursor":               {Cursor: "x"},
+		"Range.Cursor":         {Cursor: "x"},
 	} {
 		page, err := s.ByActorPage(t.Context(), anna, r)
 		bad(field, s.ByActor(t.Context(), anna, r), page, err)
