@@ -37,7 +37,6 @@ func TestPrices(t *testing.T) {
 			Func: "Store.SaveItem", Actions: func() []types.TransactWriteItem {
 				return []types.TransactWriteItem{e.saveItem(t, said(30, bo, 4)).Item}
 			},
-			Local: &dynamotest.Price{WCU: 6}, Why: "it doubles all units of a transaction over two tables",
 		},
 		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := e.Erase(ctx, "-200"); return err }},
 		{Func: "Store.EraseActor", Call: func(ctx context.Context) error { _, err := indexed.EraseActor(ctx, cia); return err }},
