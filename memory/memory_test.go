@@ -343,11 +343,11 @@ func TestRefuses(t *testing.T) {
 	ask := func(f func() (int, error)) error { _, err := f(); return err }
 	cost := db.Meter(func() {
 		for want, err := range map[string]error{
-			"activity: scope must not be empty":  ask(func() (int, error) { _, _, err := mem.LastOf(t.Context(), "", "x"); return 0, err }),
-			"activity: name must not be empty":   ask(func() (int, error) { _, _, err := mem.LastOf(t.Context(), home, ""); return 0, err }),
-			"activity: Actor must be a whole decimal":  ask(func() (int, error) { _, _, err := mem.LastBy(t.Context(), home, "", "x"); return 0, err }),
-			"memory: Filter must have a Scope":   ask(func() (int, error) { return mem.CountBy(t.Context(), activity.Filter{Actor: martin}) }),
-			"memory: Filter must have a Scope a": ask(func() (int, error) { return mem.CountBy(t.Context(), activity.Filter{Scope: home}) }),
+			"activity: scope must not be empty":       ask(func() (int, error) { _, _, err := mem.LastOf(t.Context(), "", "x"); return 0, err }),
+			"activity: name must not be empty":        ask(func() (int, error) { _, _, err := mem.LastOf(t.Context(), home, ""); return 0, err }),
+			"activity: Actor must be a whole decimal": ask(func() (int, error) { _, _, err := mem.LastBy(t.Context(), home, "", "x"); return 0, err }),
+			"memory: Filter must have a Scope":        ask(func() (int, error) { return mem.CountBy(t.Context(), activity.Filter{Actor: martin}) }),
+			"memory: Filter must have a Scope a":      ask(func() (int, error) { return mem.CountBy(t.Context(), activity.Filter{Scope: home}) }),
 			"activity: Filter.To lies before": ask(func() (int, error) {
 				return mem.CountBy(t.Context(), activity.Filter{Scope: home, Name: "x", From: monday, To: monday.Add(-1)})
 			}),
