@@ -71,15 +71,22 @@ func unite(tables []Table) ([]*requests, error) {
 }
 
 func (r *requests) absorb(other *requests) error {
-	if mine, theirs := keyText(r.create), keyText(other.create); mine != theirs {
+	mine := keyText(r.create.KeySchema, r.create.AttributeDefinitions)
+	if theirs := keyText(other.create.KeySchema, other.create.AttributeDefinitions); mine != theirs {
 		return fmt.Errorf("with two keys, %s and %s", mine, theirs)
 	}
 	for _, index := range other.create.GlobalSecondaryIndexes {
 		at := slices.IndexFunc(r.create.GlobalSecondaryIndexes, func(x types.GlobalSecondaryIndex) bool { return *x.IndexName == *index.IndexName })
-		switch {
-		case at < 0:
+		if at < 0 {
 			r.create.GlobalSecondaryIndexes = append(r.create.GlobalSecondaryIndexes, index)
-		case !reflect.DeepEqual(r.create.GlobalSecondaryIndexes[at], index):
+			continue
+		}
+		stands := r.create.GlobalSecondaryIndexes[at]
+		mine := keyText(stands.KeySchema, r.create.AttributeDefinitions)
+		if theirs := keyText(index.KeySchema, other.create.AttributeDefinitions); mine != theirs {
+			return fmt.Errorf("with two keys of its index %s, %s and %s", *index.IndexName, mine, theirs)
+		}
+		if !reflect.DeepEqual(stands, index) {
 			return fmt.Errorf("with two indexes of the name %s", *index.IndexName)
 		}
 	}
@@ -104,14 +111,14 @@ func attributeOf(ttl *dynamodb.UpdateTimeToLiveInput) string {
 }
 
 // keyText names the attributes of a key with their types: "pk (S), sk (S)".
-func keyText(in *dynamodb.CreateTableInput) string {
+func keyText(key []types.KeySchemaElement, definitions []types.AttributeDefinition) string {
 	var text bytes.Buffer
-	for i, element := range in.KeySchema {
+	for i, element := range key {
 		if i > 0 {
 			text.WriteString(", ")
 		}
 		kind := ""
-		for _, a := range in.AttributeDefinitions {
+		for _, a := range definitions {
 			if *a.AttributeName == *element.AttributeName {
 				kind = string(a.AttributeType)
 			}
@@ -124,7 +131,7 @@ func keyText(in *dynamodb.CreateTableInput) string {
 func (db *DB) create(r *requests) error {
 	ctx := context.Background()
 	if _, err := db.client.CreateTable(ctx, r.create); err != nil {
-		return err
+		return db.standing(r.create, err)
 	}
 	described := &dynamodb.DescribeTableInput{TableName: r.create.TableName}
 	if err := dynamodb.NewTableExistsWaiter(db.client).Wait(ctx, described, createWithin); err != nil {
@@ -135,6 +142,23 @@ func (db *DB) create(r *requests) error {
 	}
 	_, err := db.client.UpdateTimeToLive(ctx, r.ttl)
 	return err
+}
+
+// standing adds to CreateTable's error what key the table has that is in the way,
+// and which other it should have had.
+func (db *DB) standing(in *dynamodb.CreateTableInput, err error) error {
+	if _, ok := errors.AsType[*types.ResourceInUseException](err); !ok {
+		return err
+	}
+	out, lookErr := db.client.DescribeTable(context.Background(), &dynamodb.DescribeTableInput{TableName: in.TableName})
+	if lookErr != nil {
+		return err
+	}
+	got, text := keyText(out.Table.KeySchema, out.Table.AttributeDefinitions), ""
+	if want := keyText(in.KeySchema, in.AttributeDefinitions); got != want {
+		text = ", and not with " + want
+	}
+	return fmt.Errorf("it stands already, with the key %s%s: %w", got, text, err)
 }
 
 // Items returns all items of a table as they are stored, in the order of a Scan:

@@ -64,11 +64,15 @@ func TestCreateFailsTheTest(t *testing.T) {
 	otherKey.Key.Sort = schema.Number("sk")
 	otherTTL.TTL = "expires"
 	otherIndex.Indexes[0].Key.Partition = schema.String("sk")
+	otherType := byDay(ordersTable)
+	otherType.Indexes[0].Key.Partition = schema.Number("day")
 	for want, tables := range map[string][]dynamotest.Table{
-		"table orders is defined with two keys, pk (S), sk (S) and pk (S), sk (N)": {ordersTable, otherKey},
-		"table orders is defined with two TTL attributes, ttl and expires":         {ordersTable, otherTTL},
-		"table orders is defined with two indexes of the name by-day":              {byDay(ordersTable), ordersTable, otherIndex},
-		"Create of table stands: ": {schema.Table{Name: "stands", Key: ordersTable.Key}},
+		"table orders is defined with two keys, pk (S), sk (S) and pk (S), sk (N)":                    {ordersTable, otherKey},
+		"table orders is defined with two TTL attributes, ttl and expires":                            {ordersTable, otherTTL},
+		"table orders is defined with two keys of its index by-day, day (S) and sk (S)":               {byDay(ordersTable), ordersTable, otherIndex},
+		"table orders is defined with two keys of its index by-day, day (S) and day (N)":              {byDay(ordersTable), otherType},
+		"Create of table stands: it stands already, with the key pk (S), sk (S): ":                    {schema.Table{Name: "stands", Key: ordersTable.Key}},
+		"table stands: it stands already, with the key pk (S), sk (S), and not with pk (S), sk (N): ": {schema.Table{Name: "stands", Key: otherKey.Key}},
 	} {
 		got := failure(t, func(db *dynamotest.DB) {
 			db.Create(schema.Table{Name: "stands", Key: ordersTable.Key})

@@ -213,6 +213,32 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
+// Who meets a contradiction is told both sides, whichever names them.
+func TestMismatchesNameBothKeys(t *testing.T) {
+	t.Parallel()
+	one, sort, index := table("messages"), table("messages"), table("messages")
+	sort.Key.Sort = schema.Attribute{}
+	index.Indexes[0].Key.Sort = schema.Attribute{}
+	db := dynamotest.New(t, nil)
+	if err := schema.Create(t.Context(), db.Client(), one); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		other    schema.Table
+		one, two string
+	}{
+		{sort, "(chatId S, messageId N)", "(chatId S)"},
+		{index, "(userId N, timestamp N)", "(userId N)"},
+	} {
+		_, err := schema.Merge(one, c.other)
+		for call, err := range map[string]error{"Merge": err, "Create": schema.Create(t.Context(), db.Client(), c.other)} {
+			if err == nil || !strings.Contains(err.Error(), c.one) || !strings.Contains(err.Error(), c.two) {
+				t.Errorf("%s: got %v, which does not name both %s and %s", call, err, c.one, c.two)
+			}
+		}
+	}
+}
+
 // What DynamoDB would refuse of one definition alone.
 func TestMergeRefusesATable(t *testing.T) {
 	t.Parallel()
