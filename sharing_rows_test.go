@@ -172,7 +172,7 @@ func TestTwoCountersOfOneTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, limits := range []*counter.Store{s.limits, other} {
-		grant, err := limits.Take(t.Context(), counter.Take{Key: "ann", Event: now(t, string(rune('a' + i))), Cap: 3})
+		grant, err := limits.Take(t.Context(), counter.Take{Key: "ann", Event: now(t, string(rune('a'+i))), Cap: 3})
 		if grant.Used != int64(i)+1 || err != nil {
 			t.Errorf("used %d, %v, want %d", grant.Used, err, i+1)
 		}

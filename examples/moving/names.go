@@ -1,0 +1,19 @@
+package moving
+
+import (
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// Processed is a ledger on a table of processed events that is there already.
+func Processed(api ledger.API, table string) (*ledger.Store, error) {
+	return ledger.New(api, table, &ledger.Config{KeyAttr: "eventId", TTLAttr: "expires"})
+}
+
+// Usage counts on what stands in a table of the customers' usage by day.
+func Usage(api counter.API, table string) (*counter.Store, error) {
+	return counter.New(api, table, tzclock.UTC, &counter.Config{
+		ScopeAttr: "customer", DateAttr: "day", CountAttr: "used", TTLAttr: "expires",
+	})
+}
