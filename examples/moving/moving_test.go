@@ -269,17 +269,28 @@ func TestTheImportMeetsTrouble(t *testing.T) {
 	m.same(true)
 }
 
-// An import that is repeated writes nothing.
+// An import that is repeated writes nothing, and one that goes on from a mark
+// begins behind it.
 func TestImportAgain(t *testing.T) {
 	t.Parallel()
 	m := openMove(t)
 	m.write(moving.OldOnly, entries(rand.New(rand.NewPCG(4, 0)), 30)...)
+	var last moving.Mark
+	keep := func(mark moving.Mark) error { last = mark; return nil }
 	for range 2 {
-		if err := m.log.Import(t.Context(), moving.Mark{}, 7, func(moving.Mark) error { return nil }); err != nil {
+		if err := m.log.Import(t.Context(), moving.Mark{}, 7, keep); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if rows := len(m.stored()); rows != 30 {
 		t.Errorf("%d rows, want 30", rows)
+	}
+	cost := m.db.Meter(func() {
+		if err := m.log.Import(t.Context(), last, 7, keep); err != nil {
+			t.Error(err)
+		}
+	})
+	if cost.Requests != 3 { // a page of two rows
+		t.Errorf("the last page takes %d requests, want 3", cost.Requests)
 	}
 }
