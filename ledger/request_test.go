@@ -351,7 +351,7 @@ func TestAWaitingCallersOwnLateTry(t *testing.T) {
 		holder := mustClaim(t, store, ledger.Request{Key: "k"})
 		time.AfterFunc(time.Second, func() {
 			must(t, holder.Release(t.Context()))
-			must(t, r.deliver(t.Context(), r.sent[1])) // the first try of the caller who waits
+			must(t, r.deliver(t.Context(), r.at(1))) // the first try of the caller who waits
 		})
 		c, err := store.Claim(t.Context(), ledger.Request{Key: "k", WaitUpTo: 5 * time.Second})
 		must(t, err)

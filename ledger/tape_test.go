@@ -30,6 +30,12 @@ func (r *tape) last() *dynamodb.UpdateItemInput {
 	return r.sent[len(r.sent)-1]
 }
 
+func (r *tape) at(i int) *dynamodb.UpdateItemInput {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sent[i]
+}
+
 // deliver sends a recorded request again; nobody listens to its reply.
 func (r *tape) deliver(ctx context.Context, in *dynamodb.UpdateItemInput) error {
 	_, err := r.API.UpdateItem(ctx, in)
