@@ -46,7 +46,11 @@ func TestPrices(t *testing.T) {
 		{Func: "Rows.All", Call: func(ctx context.Context) error { _, err := eager.All(ctx, "p"); return err }},
 		{Func: "Rows.Erase", Call: func(ctx context.Context) error { _, err := rows.Erase(ctx, "p"); return err }},
 	})
-	db.Meter(func() { _, _ = rows.Erase(t.Context(), "p") }).Want(t, dynamotest.Price{Requests: 1, RCU: 1})
+	nothing := dynamotest.Price{Requests: 1}
+	if db.InProcess() { // DynamoDB Local reports nothing of a query that finds nothing
+		nothing.RCU = 1
+	}
+	db.Meter(func() { _, _ = rows.Erase(t.Context(), "p") }).Want(t, nothing)
 }
 
 // The size that the package comment publishes: of a row with a full ring, less its
