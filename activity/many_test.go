@@ -178,3 +178,64 @@ func TestRecordManyCancelled(t *testing.T) {
 		}
 	})
 }
+
+// Activities of one event are recorded in the slice's order, however many
+// requests are under way: the first of them stands.
+func TestRecordManyOneEventTwice(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	for seq := range int64(20) {
+		first := chore(t, monday, seq+1, "diskning")
+		second, nameless := first, first
+		second.Name, nameless.Name = "tvätt", ""
+		outcomes, err := acts.RecordMany(t.Context(), []activity.Activity{nameless, first, second, first})
+		if diff := cmp.Diff([]event.Outcome{0, event.Created, 0, event.Duplicate}, outcomes); diff != "" {
+			t.Errorf("%v, outcomes (-want +got):\n%s", err, diff)
+		}
+		var left *event.LeftoverError
+		if !errors.As(err, &left) || len(left.Leftovers) != 2 || left.Leftovers[1].Index != 2 {
+			t.Fatalf("err = %v, want 0 and 2 left over", err)
+		}
+		var conflict *activity.ConflictError
+		if !errors.As(left.Leftovers[1].Err, &conflict) || conflict.Stored[0].Name != "diskning" {
+			t.Errorf("[2]: %v, want a ConflictError with the first", left.Leftovers[1].Err)
+		}
+	}
+}
+
+// Where it is not known whether the first of an event stands, none that follow
+// is put in its place.
+func TestRecordManyLeavesWhatFollowsTrouble(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, &activity.Config{Concurrency: 1})
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Nth: 1, Times: 3}) // all attempts of the first
+	first := chore(t, monday, 1, "diskning")
+	second := first
+	second.Name = "tvätt"
+	all := []activity.Activity{first, second, chore(t, monday, 2, "diskning")}
+	outcomes, err := acts.RecordMany(t.Context(), all)
+	if diff := cmp.Diff([]event.Outcome{0, 0, event.Created}, outcomes); diff != "" || err == nil {
+		t.Errorf("%v, outcomes (-want +got):\n%s", err, diff)
+	}
+	outcomes, _ = acts.RecordMany(t.Context(), all)
+	if diff := cmp.Diff([]event.Outcome{event.Created, 0, event.Duplicate}, outcomes); diff != "" {
+		t.Errorf("again, outcomes (-want +got):\n%s", diff)
+	}
+}
+
+// Bad input is told whatever the context, and the others' reasons name the method.
+func TestRecordManyAfterTheContext(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := acts.RecordMany(ctx, []activity.Activity{chore(t, monday, 1, "diskning"), chore(t, monday, 2, "")})
+	var left *event.LeftoverError
+	if !errors.As(err, &left) || len(left.Leftovers) != 2 {
+		t.Fatalf("err = %v, want both left over", err)
+	}
+	if want := "activity: RecordMany on table " + acts.Table().Name + ": context canceled (the first of 2 left over)"; err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	wantInputError(t, left.Leftovers[1].Err, "Name must not be empty")
+}

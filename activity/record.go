@@ -49,18 +49,19 @@ func (s *Store) vacantValues() ddb.Item {
 // of the row. A duplicate, a conflict or a retraction that is found costs the
 // row's KB alone, 1 WCU.
 func (s *Store) Record(ctx context.Context, a Activity) (event.Outcome, error) {
-	return s.record(ctx, "Record", a)
-}
-
-func (s *Store) record(ctx context.Context, method string, a Activity) (event.Outcome, error) {
-	it, err := s.encode(a)
+	row, err := s.encode(a)
 	if err != nil {
 		return 0, err
 	}
+	return s.recordRow(ctx, "Record", a, row)
+}
+
+// recordRow puts the activity's row.
+func (s *Store) recordRow(ctx context.Context, method string, a Activity, row ddb.Item) (event.Outcome, error) {
 	if err := s.checkAge(method, a.Event); err != nil {
 		return 0, err
 	}
-	old, refused, err := s.put(ctx, method, it)
+	old, refused, err := s.put(ctx, method, row)
 	switch {
 	case err != nil:
 		return 0, err
