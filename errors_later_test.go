@@ -95,7 +95,11 @@ func disturbedCalls(t *testing.T, pkg string, ev event.Event) (methods, *disturb
 		s, err = activity.New(d.client, table, &activity.Config{Now: clock})
 		store, calls = s, activityCalls(s, ev)
 		if pkg == "memory" {
-			calls = memoryCalls(memory.New(s, tzclock.UTC))
+			var m *memory.Memory
+			if m, err = memory.New(s, tzclock.UTC); err != nil {
+				t.Fatal(err)
+			}
+			calls = memoryCalls(m)
 		}
 	case "alias":
 		var s *alias.Store

@@ -62,7 +62,11 @@ func TestErrorsNameTheMethod(t *testing.T) {
 	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
 		t.Fatal(err)
 	}
-	memories, claim := memory.New(acts, tzclock.UTC), claimOfNoTable(t)
+	memories, err := memory.New(acts, tzclock.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim := claimOfNoTable(t)
 	ev := recordtest.Event(t, noon, "errors")
 
 	wantNamed(t, "activity", acts, activityCalls(acts, ev))

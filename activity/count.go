@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 )
 
 // Filter says which activities are counted: those of a Scope, of an Actor in
@@ -71,7 +72,12 @@ func (s *Store) filtered(f Filter) (query, error) {
 	if err := f.check(); err != nil {
 		return query{}, err
 	}
-	r := Range{Match: f.Match, From: f.From, To: f.To, Consistent: f.Consistent}
+	q, err := s.ask(f, Range{Match: f.Match, From: f.From, To: f.To, Consistent: f.Consistent})
+	return q, check.Within("Filter", err)
+}
+
+// ask is the query that answers the filter.
+func (s *Store) ask(f Filter, r Range) (query, error) {
 	switch {
 	case f.Name != "" && f.Actor != "":
 		return s.byActorAndName(f.Scope, f.Actor, f.Name, r)

@@ -36,7 +36,7 @@ const deleteTries = 3
 // Price (Other): 1 request, 4 WCU. For any other activity: one for the row and
 // one for each index, by KB begun of the row; 1 WCU if there is none.
 func (s *Store) Delete(ctx context.Context, scope string, ev event.Event) error {
-	if err := checkPlace(scope, ev); err != nil {
+	if err := checkArguments(scope, ev); err != nil {
 		return err
 	}
 	if ev.N() != 1 {
@@ -90,7 +90,7 @@ func (s *Store) lone(rows []ddb.Item, ev event.Event) (guard ddb.Item, err error
 // 4 KB begun of its rows; 4 WCU for one row, and 5 each for more, as a
 // transaction doubles the row's price and not the indexes'.
 func (s *Store) DeleteEvent(ctx context.Context, scope string, ev event.Event) error {
-	if err := checkPlace(scope, ev); err != nil {
+	if err := checkArguments(scope, ev); err != nil {
 		return err
 	}
 	for range deleteTries {

@@ -44,7 +44,7 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 // Price: 2 requests, 0.5 RCU, 4 WCU. For one activity; beyond as [Store.Erase],
 // with 0.5 RCU for each 4 KB.
 func (s *Store) EraseActor(ctx context.Context, actor string) (int, error) {
-	if err := s.checkActor(actor); err != nil {
+	if err := check.Positional(s.checkActor(actor)); err != nil {
 		return 0, err
 	}
 	return s.erase(ctx, "EraseActor", &dynamodb.QueryInput{IndexName: &s.cfg.ActorIndexName}, s.cfg.ActorAttr, s.actorKey(actor))

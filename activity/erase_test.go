@@ -76,7 +76,7 @@ func TestEraseActor(t *testing.T) {
 		t.Errorf("what was retracted: %v", err)
 	}
 	_, err := acts.EraseActor(t.Context(), "anna")
-	wantInputError(t, err, "Actor must be a whole decimal")
+	wantInputError(t, err, "actor must be a whole decimal")
 }
 
 // writing lets a writer at it before each batch is deleted.

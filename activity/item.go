@@ -58,6 +58,9 @@ func scopeActor(scope, actor string) string { return key.Join(scope, actor) }
 // check refuses what DynamoDB would refuse, and what would not come back as it
 // was.
 func (s *Store) check(a Activity) error {
+	if err := check.PartitionKey(pkg, "Scope", a.Scope); err != nil {
+		return err
+	}
 	if err := a.Event.Check(pkg, "Event", s.cfg.Now()); err != nil {
 		return err
 	}
@@ -68,9 +71,6 @@ func (s *Store) check(a Activity) error {
 		return err
 	}
 	if err := check.ID(pkg, "Name", a.Name); err != nil {
-		return err
-	}
-	if err := check.PartitionKey(pkg, "Scope", a.Scope); err != nil {
 		return err
 	}
 	if err := check.PartitionKey(pkg, "Scope and Actor", scopeActor(a.Scope, a.Actor)); err != nil {

@@ -40,7 +40,7 @@ func (s *Store) filter(q *query, m Match) (payload.Filter, error) {
 		if q.partition != s.cfg.ScopeAttr {
 			return payload.Filter{}, event.BadInput(pkg, "Match.Actor", "must be empty: all are one actor's")
 		}
-		if err := s.checkActor(m.Actor); err != nil {
+		if err := check.Within("Match", s.checkActor(m.Actor)); err != nil {
 			return payload.Filter{}, err
 		}
 		attributes = append(attributes, payload.Attribute{Name: s.cfg.ActorAttr, Value: s.actorKey(m.Actor)})

@@ -19,7 +19,7 @@ import (
 //
 // Price: 1 request, 1 RCU. 1 for each 4 KB begun of the rows.
 func (s *Store) OfEvent(ctx context.Context, scope string, ev event.Event) ([]Activity, error) {
-	if err := checkPlace(scope, ev); err != nil {
+	if err := checkArguments(scope, ev); err != nil {
 		return nil, err
 	}
 	rows, err := s.rowsOf(ctx, "OfEvent", scope, ev)
@@ -29,13 +29,18 @@ func (s *Store) OfEvent(ctx context.Context, scope string, ev event.Event) ([]Ac
 	return s.standing("OfEvent", rows)
 }
 
-// checkPlace refuses what cannot be the scope and the event of a row.
-func checkPlace(scope string, ev event.Event) error {
-	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
+// checkArguments refuses what cannot be the scope and the event of a row.
+func checkArguments(scope string, ev event.Event) error {
+	return check.Positional(checkPlace(scope, ev, "ev"))
+}
+
+// checkPlace is checkArguments of a struct, in which the event is called so.
+func checkPlace(scope string, ev event.Event, called string) error {
+	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return err
 	}
 	if ev.IsZero() {
-		return event.BadInput(pkg, "ev", "must not be the zero Event")
+		return event.BadInput(pkg, called, "must not be the zero Event")
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ type Page struct {
 // unless ReadAtMost ended it.
 func (s *Store) page(ctx context.Context, q query, err error) (Page, error) {
 	if err != nil {
-		return Page{}, err
+		return Page{}, check.Positional(err)
 	}
 	q.method = q.name + "Page"
 	if q.r.Limit == 0 {
@@ -64,7 +64,7 @@ func (s *Store) page(ctx context.Context, q query, err error) (Page, error) {
 func (s *Store) each(ctx context.Context, q query, err error) iter.Seq2[Activity, error] {
 	return func(yield func(Activity, error) bool) {
 		if err != nil {
-			yield(Activity{}, err)
+			yield(Activity{}, check.Positional(err))
 			return
 		}
 		q.method = q.name

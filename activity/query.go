@@ -42,7 +42,7 @@ type query struct {
 
 func (s *Store) inScope(scope string, r Range) (query, error) {
 	q := query{name: "InScope", partition: s.cfg.ScopeAttr, sort: attrID, keys: ddb.Item{s.cfg.ScopeAttr: item.S(scope)}}
-	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
+	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return q, err
 	}
 	err := s.over(&q, r)
@@ -62,7 +62,7 @@ func (s *Store) byActor(actor string, r Range) (query, error) {
 
 func (s *Store) byName(scope, name string, r Range) (query, error) {
 	q := query{name: "ByName", index: s.cfg.NameIndexName, partition: s.cfg.ScopeAttr, keys: ddb.Item{s.cfg.ScopeAttr: item.S(scope)}}
-	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
+	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return q, err
 	}
 	return q, s.named(&q, name, r)
@@ -71,13 +71,13 @@ func (s *Store) byName(scope, name string, r Range) (query, error) {
 func (s *Store) byActorAndName(scope, actor, name string, r Range) (query, error) {
 	both := scopeActor(scope, actor)
 	q := query{name: "ByActorAndName", index: s.cfg.ActorAndNameIndexName, partition: attrScopeActor, keys: ddb.Item{attrScopeActor: item.S(both), s.cfg.ScopeAttr: item.S(scope)}}
-	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
+	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return q, err
 	}
 	if err := s.checkActor(actor); err != nil {
 		return q, err
 	}
-	if err := check.PartitionKey(pkg, "scope and actor", both); err != nil {
+	if err := check.PartitionKey(pkg, "Scope and Actor", both); err != nil {
 		return q, err
 	}
 	return q, s.named(&q, name, r)
@@ -86,10 +86,10 @@ func (s *Store) byActorAndName(scope, actor, name string, r Range) (query, error
 // named completes a query of an index that sorts by name and time.
 func (s *Store) named(q *query, name string, r Range) error {
 	name = canonical(name)
-	if err := check.ID(pkg, "name", name); err != nil {
+	if err := check.ID(pkg, "Name", name); err != nil {
 		return err
 	}
-	if err := check.SortKey(pkg, "name", nameTime(name, maxMillis)); err != nil {
+	if err := check.SortKey(pkg, "Name", nameTime(name, maxMillis)); err != nil {
 		return err
 	}
 	err := s.over(q, r)

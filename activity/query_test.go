@@ -355,7 +355,7 @@ func TestWalkRefuses(t *testing.T) {
 			"scope must not be empty":       acts.InScope(t.Context(), "", activity.Range{}),
 			"scope makes a key":             acts.ByName(t.Context(), strings.Repeat("s", 2049), "diskning", activity.Range{}),
 			"scope must be valid":           acts.ByActorAndName(t.Context(), "\xff", martin, "diskning", activity.Range{}),
-			"Actor must be a whole decimal": acts.ByActor(t.Context(), "martin", activity.Range{}),
+			"actor must be a whole decimal": acts.ByActor(t.Context(), "martin", activity.Range{}),
 			"scope and actor makes":         acts.ByActorAndName(t.Context(), strings.Repeat("s", 2047), martin, "diskning", activity.Range{}),
 			"name must not be empty":        acts.ByName(t.Context(), home, "", activity.Range{}),
 			"name makes a key":              acts.ByName(t.Context(), home, strings.Repeat("x", 1011), activity.Range{}),

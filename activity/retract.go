@@ -50,7 +50,7 @@ const (
 // Price: 1 request, 4 WCU. One for the row and one for each index, by KB begun
 // of the row. 1 WCU where it writes a tombstone on nothing or is refused.
 func (s *Store) Retract(ctx context.Context, r Retract) (event.Outcome, error) {
-	if err := checkPlace(r.Scope, r.Event); err != nil {
+	if err := checkPlace(r.Scope, r.Event, "Event"); err != nil {
 		return 0, err
 	}
 	now := s.cfg.Now()

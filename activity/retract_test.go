@@ -95,10 +95,10 @@ func TestRetractOfNothing(t *testing.T) {
 		cost.Want(t, dynamotest.Price{Requests: 1, WCU: 1})
 	}
 	for want, r := range map[string]activity.Retract{
-		"scope must not be empty": {Event: dish.Event},
-		"ev must not be the zero": {Scope: home},
-		"Event has n = 0":         {Scope: home, Event: dish.Event.First(), Tombstone: true},
-		"Event lies more than":    {Scope: home, Event: newEvent(t, time.Now().Add(2*time.Hour), home, 7), Tombstone: true},
+		"Scope must not be empty":    {Event: dish.Event},
+		"Event must not be the zero": {Scope: home},
+		"Event has n = 0":            {Scope: home, Event: dish.Event.First(), Tombstone: true},
+		"Event lies more than":       {Scope: home, Event: newEvent(t, time.Now().Add(2*time.Hour), home, 7), Tombstone: true},
 	} {
 		_, err := acts.Retract(t.Context(), r)
 		wantInputError(t, err, want)

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
@@ -47,7 +48,7 @@ import (
 // two rows and 2 for their entries in the index.
 func (s *Store) Adopt(ctx context.Context, scope string) (int, error) {
 	if _, err := s.partition(scope); err != nil {
-		return 0, err
+		return 0, check.Positional(err)
 	}
 	b, err := s.cache.refresh(ctx, scope)
 	if err != nil {

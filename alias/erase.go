@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/erase"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -30,7 +31,7 @@ import (
 func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 	partition, err := s.partition(scope)
 	if err != nil {
-		return 0, err
+		return 0, check.Positional(err)
 	}
 	defer s.cache.erase(scope)
 	erased, err := erase.Rows(ctx, s.api, &dynamodb.QueryInput{

@@ -82,7 +82,7 @@ func ExampleNormalize() {
 	// "rain coat" <nil>
 	// "åk ut" <nil>
 	// "❤" <nil>
-	// alias: Phrase must hold a visible character
+	// alias: phrase must hold a visible character
 }
 
 func ExampleStore_Match() {

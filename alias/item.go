@@ -73,7 +73,7 @@ func (s *Store) place(scope, phrase string) (place, error) {
 	if p.indexPK, err = s.indexPartition(scope); err != nil {
 		return place{}, err
 	}
-	p.phrase, err = Normalize(phrase)
+	p.phrase, err = normalize(phrase)
 	return p, err
 }
 

@@ -26,6 +26,11 @@ import (
 // What holds no visible character, holds a control character, is not UTF-8 or
 // is longer than a sort key may be is an [*event.InputError].
 func Normalize(phrase string) (string, error) {
+	normal, err := normalize(phrase)
+	return normal, check.Positional(err)
+}
+
+func normalize(phrase string) (string, error) {
 	if err := check.Text(pkg, "Phrase", phrase); err != nil {
 		return "", err
 	}

@@ -49,7 +49,7 @@ func (s *Store) All(ctx context.Context, scope string) ([]Alias, error) {
 // MB.
 func (s *Store) Refresh(ctx context.Context, scope string) ([]Alias, error) {
 	if _, err := s.partition(scope); err != nil {
-		return nil, err
+		return nil, check.Positional(err)
 	}
 	b, err := s.cache.refresh(ctx, scope)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Store) Resolve(ctx context.Context, scope, phrase string) (Alias, bool,
 func (s *Store) Get(ctx context.Context, scope, phrase string) (Alias, bool, error) {
 	p, err := s.place(scope, phrase)
 	if err != nil {
-		return Alias{}, false, err
+		return Alias{}, false, check.Positional(err)
 	}
 	it, err := s.item(ctx, p)
 	if err != nil {
@@ -117,9 +117,9 @@ func (s *Store) item(ctx context.Context, p place) (ddb.Item, error) {
 func (s *Store) PhrasesOf(ctx context.Context, scope, name string) ([]Alias, error) {
 	partition, err := s.indexPartition(scope)
 	if err != nil {
-		return nil, err
+		return nil, check.Positional(err)
 	}
-	if err := check.SortKey(pkg, "Name", name); err != nil {
+	if err := check.SortKey(pkg, "name", name); err != nil {
 		return nil, err
 	}
 	var found []Alias
@@ -178,7 +178,7 @@ type entry struct {
 // book returns the scope's book to the method that asks for it.
 func (s *Store) book(ctx context.Context, op, scope string) (*book, error) {
 	if _, err := s.partition(scope); err != nil {
-		return nil, err
+		return nil, check.Positional(err)
 	}
 	b, err := s.cache.get(ctx, scope)
 	return b, s.wrap(op, err)

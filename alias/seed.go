@@ -26,7 +26,7 @@ var unknown = expression{
 // Seeded is what a Seed did.
 type Seeded struct {
 	Created int // phrases that were not in the book
-	Kept    int // phrases that were, whatever they stand for, or were forgotten
+	Kept    int // phrases that were, whatever they stand for, or were forgotten; also one whose put took effect and lost its reply
 }
 
 // Seed writes the vocabulary an application brings along, phrase to name, as
@@ -34,18 +34,21 @@ type Seeded struct {
 // stays so, and so does what stands in an older system's spelling. It may be
 // called at every start, by many processes at once.
 //
-// It goes on past failures and returns an [*event.LeftoverError] that
-// names each phrase not written as it was given; calling again writes just those. Bad input and two
-// spellings of one phrase with two names are refused before anything is
-// written.
+// It goes on past failures and returns an [*event.LeftoverError] that names each
+// phrase not written, as it was given, with its reason: bad input, two spellings of
+// one phrase with two names, throttling. All others are in the book; calling again
+// writes just those.
 //
 // Price: 2 requests, 0.5 RCU, 2 WCU. Of one new phrase: the book is read as by
 // [Store.All], then each phrase it lacks is a request of 2 WCU, 8 at a time.
 // Of phrases all known, nothing is written.
 func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string) (Seeded, error) {
-	planned, err := s.plan(scope, seeds)
-	if err != nil {
-		return Seeded{}, err
+	if _, err := s.partition(scope); err != nil {
+		return Seeded{}, check.Positional(err)
+	}
+	planned, bad := s.plan(scope, seeds)
+	if len(bad) > 0 && len(planned) == 0 {
+		return Seeded{}, leftover(bad)
 	}
 	// The rows that stand in the end are known, so nobody need read them
 	// again: until then all who ask for the book wait for this flight.
@@ -54,6 +57,7 @@ func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string)
 	var wrote bool
 	defer func() { s.cache.end(scope, f, after, wrote) }()
 	if b == nil {
+		var err error
 		if b, err = s.fetch(ctx, scope, s.cache.wrote(scope)); err != nil {
 			return Seeded{}, s.wrap("Seed", err)
 		}
@@ -63,11 +67,19 @@ func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string)
 	s.plantAll(ctx, lacking)
 	done, rows, left := harvest(lacking)
 	done.Kept += len(planned) - len(lacking)
-	if left != nil {
-		return done, &event.LeftoverError{Leftovers: left}
+	if left == nil {
+		after = newBook(append(slices.Clone(b.rows), rows...), b.read)
 	}
-	after = newBook(append(slices.Clone(b.rows), rows...), b.read)
-	return done, nil
+	return done, leftover(append(left, bad...))
+}
+
+// leftover is the error that names them, if there are any.
+func leftover(left []event.Leftover) error {
+	if len(left) == 0 {
+		return nil
+	}
+	slices.SortFunc(left, func(a, b event.Leftover) int { return cmp.Compare(a.Key, b.Key) })
+	return &event.LeftoverError{Leftovers: left}
 }
 
 // harvest sums up what became of the seeds.
@@ -84,7 +96,6 @@ func harvest(seeds []seed) (done Seeded, rows []row, left []event.Leftover) {
 		}
 		rows = append(rows, seed.stands)
 	}
-	slices.SortFunc(left, func(a, b event.Leftover) int { return cmp.Compare(a.Key, b.Key) })
 	return done, rows, left
 }
 
@@ -97,27 +108,33 @@ type seed struct {
 	err         error
 }
 
-// plan returns the seeds by phrase, each phrase once.
-func (s *Store) plan(scope string, seeds map[string]string) ([]seed, error) {
-	if _, err := s.partition(scope); err != nil {
-		return nil, err
-	}
-	planned := map[string]seed{}
+// plan returns the seeds by phrase, each phrase once, and those that are bad
+// input: of spellings of one phrase with two names all are.
+func (s *Store) plan(scope string, seeds map[string]string) (planned []seed, bad []event.Leftover) {
+	spellings := map[string][]seed{} // by phrase
 	for _, given := range slices.Sorted(maps.Keys(seeds)) {
-		name := seeds[given]
 		p, err := s.place(scope, given)
+		if err == nil {
+			err = check.SortKey(pkg, "Name", seeds[given])
+		}
 		if err != nil {
-			return nil, err
+			bad = append(bad, event.Leftover{Key: given, Err: err})
+			continue
 		}
-		if err := check.SortKey(pkg, "Name", name); err != nil {
-			return nil, err
-		}
-		if other, ok := planned[p.phrase]; ok && other.name != name {
-			return nil, event.BadInput(pkg, "seeds", "give two names to one phrase, in two spellings")
-		}
-		planned[p.phrase] = seed{place: p, given: given, name: name}
+		spellings[p.phrase] = append(spellings[p.phrase], seed{place: p, given: given, name: seeds[given]})
 	}
-	return slices.SortedFunc(maps.Values(planned), func(a, b seed) int { return cmp.Compare(a.phrase, b.phrase) }), nil
+	for _, phrase := range slices.Sorted(maps.Keys(spellings)) {
+		same := spellings[phrase]
+		last := same[len(same)-1]
+		if !slices.ContainsFunc(same, func(other seed) bool { return other.name != last.name }) {
+			planned = append(planned, last)
+			continue
+		}
+		for _, seed := range same {
+			bad = append(bad, event.Leftover{Key: seed.given, Err: event.BadInput(pkg, "Phrase", "is given another name in another spelling")})
+		}
+	}
+	return planned, bad
 }
 
 // plantAll writes the seeds side by side. One that fails stops no other.

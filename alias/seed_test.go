@@ -3,6 +3,7 @@ package alias_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -281,4 +282,61 @@ func TestEightyConfirmedPhrasesCold(t *testing.T) {
 		}
 	})
 	cost.Want(t, price(1, 4, 0))
+}
+
+// Each phrase that is bad input is named with its reason, as it was given, and
+// stops no other.
+func TestBadSeeds(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	bad := map[string]string{
+		"":       "Phrase must hold a visible character",
+		"c":      "Name must not be empty",
+		"d\x00":  "Phrase must not hold control characters",
+		"Disk":   "Phrase is given another name in another spelling",
+		"disk ":  "Phrase is given another name in another spelling",
+		" disk ": "Phrase is given another name in another spelling",
+	}
+	seeds := map[string]string{"": "B", "c": "", "d\x00": "x", "Disk": "x", "disk ": "y", " disk ": "x", "a": "A", "A": "A"}
+	check := func(done alias.Seeded, err error, want alias.Seeded) {
+		t.Helper()
+		var left *event.LeftoverError
+		if !errors.As(err, &left) || done != want {
+			t.Fatalf("Seed: %+v, %v", done, err)
+		}
+		got := map[string]string{}
+		for _, l := range left.Leftovers {
+			if in, ok := l.Err.(*event.InputError); ok && in.Package == "alias" {
+				got[l.Key] = in.Field + " " + in.Reason
+			}
+		}
+		if diff := cmp.Diff(bad, got); diff != "" {
+			t.Errorf("left over (-want +got)\n%s", diff)
+		}
+		if !slices.IsSortedFunc(left.Leftovers, func(a, b event.Leftover) int { return strings.Compare(a.Key, b.Key) }) {
+			t.Errorf("not by key: %+v", left.Leftovers)
+		}
+	}
+	done, err := f.Seed(t.Context(), chat, seeds)
+	check(done, err, alias.Seeded{Created: 1})
+	if all, err := f.All(t.Context(), chat); err != nil || len(all) != 1 || all[0].Phrase != "a" {
+		t.Errorf("All: %+v, %v", all, err)
+	}
+	delete(seeds, "a")
+	delete(seeds, "A")
+	if cost := f.db.Meter(func() { done, err = f.Seed(t.Context(), "-200", seeds) }); cost.Requests != 0 {
+		t.Errorf("bad input alone: %v", cost)
+	}
+	check(done, err, alias.Seeded{})
+}
+
+// A put whose reply was lost finds its own row: the doc says so.
+func TestSeedLosesAReply(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem", Nth: 1})
+	done, err := f.Seed(t.Context(), chat, map[string]string{"diska": "diskning"})
+	if want := (alias.Seeded{Kept: 1}); err != nil || done != want {
+		t.Errorf("Seed: %+v, %v", done, err)
+	}
 }

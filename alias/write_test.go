@@ -454,7 +454,6 @@ func TestBadPhrase(t *testing.T) {
 		func() error { _, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Name: "y", Event: ev}); return err },
 		func() error { _, err := f.Correct(ctx, alias.Correct{Scope: chat, Name: "y", Event: ev}); return err },
 		func() error { _, err := f.Forget(ctx, alias.Forget{Scope: chat, Event: ev}); return err },
-		func() error { _, err := f.Seed(ctx, chat, map[string]string{"a": "b", "\x01": "y"}); return err },
 		func() error { _, _, err := f.Resolve(ctx, chat, " "); return err },
 		func() error { _, _, err := f.Get(ctx, chat, " "); return err },
 	)
@@ -475,7 +474,6 @@ func TestBadName(t *testing.T) {
 			_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "\xff", Event: ev})
 			return err
 		},
-		func() error { _, err := f.Seed(ctx, chat, map[string]string{"a": "b", "x": ""}); return err },
 		func() error { _, err := f.PhrasesOf(ctx, chat, ""); return err },
 	)
 }
@@ -514,18 +512,6 @@ func TestBadEventOrActor(t *testing.T) {
 		},
 		func() error {
 			_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "y", Event: ev, Actor: "\xff"})
-			return err
-		},
-	)
-}
-
-func TestBadSeeds(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	ctx := t.Context()
-	refusesAll(t, f, "seeds",
-		func() error {
-			_, err := f.Seed(ctx, chat, map[string]string{"a": "b", "Disk": "x", "disk ": "y"})
 			return err
 		},
 	)

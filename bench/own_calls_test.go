@@ -115,7 +115,7 @@ func newStores(b *testing.B, db api) stores {
 		counter:  must(counter.New(db, "counters", tzclock.Stockholm, &counter.Config{Now: clock})),
 		activity: acts,
 		message:  must(message.New(db, "messages", &message.Config{Now: clock})),
-		memory:   memory.New(acts, tzclock.Stockholm),
+		memory:   must(memory.New(acts, tzclock.Stockholm)),
 		alias:    must(alias.New(db, "rows", &alias.Config{Now: clock})),
 		pattern:  must(pattern.New(db, "rows", tzclock.Stockholm, &pattern.Config{Now: clock})),
 		ema:      must(ema.New(db, "rows", &ema.Config{Prefix: "EFFORT", Now: clock})),

@@ -1,13 +1,17 @@
 package ema
 
-import "context"
+import (
+	"context"
+
+	"github.com/homeops/ddbpatterns/internal/check"
+)
 
 // Get returns the average, and false if no value of it was ever observed.
 //
 // Price: 1 request, 0.5 RCU. 1 RCU with Config.ConsistentReads; rows above 4
 // KB as much again for each 4 KB.
 func (s *Store) Get(ctx context.Context, subject, metric string) (Average, bool, error) {
-	if err := s.checkRow(subject, metric); err != nil {
+	if err := check.Positional(s.checkRow(subject, metric)); err != nil {
 		return Average{}, false, err
 	}
 	average, ok, err := s.rows.Get(ctx, s.partition(subject), metric)
@@ -23,7 +27,7 @@ func (s *Store) Get(ctx context.Context, subject, metric string) (Average, bool,
 // which a full one has some 0.65; twice that with Config.ConsistentReads; 1 request
 // for each MB.
 func (s *Store) All(ctx context.Context, subject string) ([]Average, error) {
-	if err := s.checkSubject(subject); err != nil {
+	if err := check.Positional(s.checkSubject(subject)); err != nil {
 		return nil, err
 	}
 	averages, err := s.rows.All(ctx, s.partition(subject))
@@ -46,7 +50,7 @@ func (s *Store) All(ctx context.Context, subject string) ([]Average, error) {
 // WCU for each row and KB; 1 request for each MB to find them and 1 for each 25
 // rows. Where there are none, 1 request and 1 RCU.
 func (s *Store) Erase(ctx context.Context, subject string) (int, error) {
-	if err := s.checkSubject(subject); err != nil {
+	if err := check.Positional(s.checkSubject(subject)); err != nil {
 		return 0, err
 	}
 	return s.rows.Erase(ctx, s.partition(subject))

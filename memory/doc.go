@@ -1,7 +1,7 @@
 // Package memory answers questions about a log of activities: who did it last,
 // when did they last do it, how often this week.
 //
-//	mem := memory.New(acts, tzclock.Stockholm)
+//	mem, err := memory.New(acts, tzclock.Stockholm)
 //	last, ok, err := mem.LastOf(ctx, chat, "diskning") // who did X last
 //	last, ok, err = mem.LastBy(ctx, chat, "42", "diskning") // when did U last do X
 //	n, err := mem.ThisWeek(ctx, memory.ThisWeek{Scope: chat, Name: "diskning", Of: askedAt})

@@ -37,7 +37,11 @@ func shop(ctx context.Context) *memory.Memory {
 			panic(err)
 		}
 	}
-	return memory.New(acts, tzclock.Stockholm)
+	mem, err := memory.New(acts, tzclock.Stockholm)
+	if err != nil {
+		panic(err)
+	}
+	return mem
 }
 
 func ExampleNew() {
@@ -45,10 +49,13 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	mem := memory.New(acts, tzclock.Stockholm)
+	mem, err := memory.New(acts, tzclock.Stockholm)
+	if err != nil {
+		panic(err)
+	}
 	_, _, err = mem.LastOf(context.Background(), "shop-7", "")
 	fmt.Println(err)
-	// Output: activity: name must not be empty
+	// Output: memory: name must not be empty
 }
 
 func ExampleMemory_LastOf() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/homeops/ddbpatterns/activity"
@@ -22,10 +23,16 @@ type Memory struct {
 	zone tzclock.Zone
 }
 
-// New returns a Memory of the log, whose weeks are those of the zone. A zone
-// that cannot be used shows in [Memory.ThisWeek] and [Memory.TallyWeek], the only
-// ones to need it.
-func New(acts *activity.Store, zone tzclock.Zone) *Memory { return &Memory{acts: acts, zone: zone} }
+// New returns a Memory of the log, whose weeks are those of the zone.
+func New(acts *activity.Store, zone tzclock.Zone) (*Memory, error) {
+	if acts == nil {
+		return nil, event.BadInput(pkg, "acts", "must not be nil")
+	}
+	if err := zone.Check(pkg, "zone"); err != nil {
+		return nil, err
+	}
+	return &Memory{acts: acts, zone: zone}, nil
+}
 
 // LastOf returns the latest activity of a name in a scope, whoever did it, and
 // whether there is one.
@@ -56,10 +63,17 @@ func (m *Memory) first(method string, walk iter.Seq2[activity.Activity, error]) 
 	return activity.Activity{}, false, nil
 }
 
-// wrap says which method failed on which table. Bad input needs neither.
+// wrap says which method failed on which table, in place of the log's own, which
+// nobody called. Bad input needs neither.
 func (m *Memory) wrap(method string, err error) error {
-	if _, bad := errors.AsType[*event.InputError](err); bad || err == nil {
-		return err
+	if err == nil {
+		return nil
+	}
+	if bad, ok := errors.AsType[*event.InputError](err); ok {
+		return event.BadInput(pkg, bad.Field, bad.Reason)
+	}
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause
 	}
 	return fmt.Errorf("%s: %s on table %s: %w", pkg, method, m.acts.Table().Name, err)
 }
@@ -72,16 +86,14 @@ func (m *Memory) wrap(method string, err error) error {
 // the period, and 1 request for each MB. Rows of an older system add to it as
 // they do in [activity.Store.Count].
 func (m *Memory) CountBy(ctx context.Context, f activity.Filter) (int, error) {
-	return m.count(ctx, "CountBy", "Filter", f)
-}
-
-// count counts for a method, whose argument is called so in errors.
-func (m *Memory) count(ctx context.Context, method, argument string, f activity.Filter) (int, error) {
-	if f.Scope == "" || f.Name == "" { // the log counts without them, but something else
-		return 0, event.BadInput(pkg, argument, "must have a Scope and a Name")
+	switch {
+	case f.Scope == "" || f.Name == "": // the log counts without them, but something else
+		return 0, event.BadInput(pkg, "Filter", "must have a Scope and a Name")
+	case f.Consistent:
+		return 0, event.BadInput(pkg, "Filter.Consistent", "must be false: counts by name read an index")
 	}
 	n, err := m.acts.Count(ctx, f)
-	return n, m.wrap(method, err)
+	return n, m.wrap("CountBy", err)
 }
 
 // ThisWeek asks how often something was done in a scope in a local week.
@@ -98,20 +110,33 @@ type ThisWeek struct {
 //
 // Price: 1 request, 0.5 RCU. As [Memory.CountBy].
 func (m *Memory) ThisWeek(ctx context.Context, w ThisWeek) (int, error) {
-	from, to, err := m.week("ThisWeek.Of", w.Of)
+	switch { // the log would count something else
+	case w.Scope == "":
+		return 0, event.BadInput(pkg, "Scope", "must not be empty")
+	case w.Name == "":
+		return 0, event.BadInput(pkg, "Name", "must not be empty")
+	}
+	from, to, err := m.week(w.Of)
 	if err != nil {
 		return 0, err
 	}
-	return m.count(ctx, "ThisWeek", "ThisWeek", activity.Filter{Scope: w.Scope, Actor: w.Actor, Name: w.Name, From: from, To: to})
+	n, err := m.acts.Count(ctx, activity.Filter{Scope: w.Scope, Actor: w.Actor, Name: w.Name, From: from, To: to})
+	return n, m.wrap("ThisWeek", bare(err))
+}
+
+// bare names the field of bad input as that of the method's own struct, which the
+// log knows as a field of its Filter.
+func bare(err error) error {
+	if bad, ok := errors.AsType[*event.InputError](err); ok {
+		return event.BadInput(pkg, strings.TrimPrefix(bad.Field, "Filter."), bad.Reason)
+	}
+	return err
 }
 
 // week returns the bounds of the local week of a time.
-func (m *Memory) week(field string, of time.Time) (from, to time.Time, err error) {
-	if err := m.zone.Check(pkg, "zone"); err != nil {
-		return from, to, err
-	}
+func (m *Memory) week(of time.Time) (from, to time.Time, err error) {
 	if of.IsZero() {
-		return from, to, event.BadInput(pkg, field, "must be a time of the week")
+		return from, to, event.BadInput(pkg, "Of", "must be a time of the week")
 	}
 	from, to = m.zone.Week(of)
 	return from, to, nil
@@ -134,12 +159,12 @@ type TallyWeek struct {
 // scope in that week, and 1 request for each MB.
 func (m *Memory) TallyWeek(ctx context.Context, w TallyWeek) ([]activity.Tally, error) {
 	if w.Scope == "" { // the log would ask for an actor instead
-		return nil, event.BadInput(pkg, "TallyWeek.Scope", "must not be empty")
+		return nil, event.BadInput(pkg, "Scope", "must not be empty")
 	}
-	from, to, err := m.week("TallyWeek.Of", w.Of)
+	from, to, err := m.week(w.Of)
 	if err != nil {
 		return nil, err
 	}
 	all, err := m.acts.Tally(ctx, activity.Filter{Scope: w.Scope, From: from, To: to})
-	return all, m.wrap("TallyWeek", err)
+	return all, m.wrap("TallyWeek", bare(err))
 }

@@ -45,7 +45,16 @@ func open(t testing.TB) (*dynamotest.DB, *activity.Store, *memory.Memory) {
 	if err := schema.Create(t.Context(), db.Client(), acts.Table()); err != nil {
 		t.Fatal(err)
 	}
-	return db, acts, memory.New(acts, tzclock.Stockholm)
+	return db, acts, remember(t, acts)
+}
+
+func remember(t testing.TB, acts *activity.Store) *memory.Memory {
+	t.Helper()
+	mem, err := memory.New(acts, tzclock.Stockholm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mem
 }
 
 var messages atomic.Int64 // ids, shared by parallel tests
@@ -251,7 +260,7 @@ func TestWeeks(t *testing.T) {
 			if err := schema.Create(t.Context(), db.Client(), acts.Table()); err != nil {
 				t.Fatal(err)
 			}
-			mem := memory.New(acts, tzclock.Stockholm)
+			mem := remember(t, acts)
 			end := start.AddDate(0, 0, 7)
 			for i, at := range []time.Time{
 				start.Add(-time.Millisecond), start, start.Add(time.Millisecond), start.Add(50 * time.Hour),
@@ -339,31 +348,32 @@ func TestCountFollowsPages(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	db, acts, mem := open(t)
-	nowhere := memory.New(acts, tzclock.Zone{})
-	ask := func(f func() (int, error)) error { _, err := f(); return err }
+	_, nothing := memory.New(nil, tzclock.Stockholm)
+	_, nowhere := memory.New(acts, tzclock.Zone{})
+	week := memory.ThisWeek{Scope: home, Name: "x", Of: monday}
+	last := func(_ activity.Activity, _ bool, err error) error { return err }
+	count := func(_ int, err error) error { return err }
+	tally := func(_ []activity.Tally, err error) error { return err }
+	with := func(change func(*memory.ThisWeek)) memory.ThisWeek { w := week; change(&w); return w }
 	cost := db.Meter(func() {
 		for want, err := range map[string]error{
-			"activity: scope must not be empty":       ask(func() (int, error) { _, _, err := mem.LastOf(t.Context(), "", "x"); return 0, err }),
-			"activity: name must not be empty":        ask(func() (int, error) { _, _, err := mem.LastOf(t.Context(), home, ""); return 0, err }),
-			"activity: Actor must be a whole decimal": ask(func() (int, error) { _, _, err := mem.LastBy(t.Context(), home, "", "x"); return 0, err }),
-			"memory: Filter must have a Scope":        ask(func() (int, error) { return mem.CountBy(t.Context(), activity.Filter{Actor: martin}) }),
-			"memory: Filter must have a Scope a":      ask(func() (int, error) { return mem.CountBy(t.Context(), activity.Filter{Scope: home}) }),
-			"activity: Filter.To lies before": ask(func() (int, error) {
-				return mem.CountBy(t.Context(), activity.Filter{Scope: home, Name: "x", From: monday, To: monday.Add(-1)})
-			}),
-			"memory: TallyWeek.Scope must not": ask(func() (int, error) {
-				rows, err := mem.TallyWeek(t.Context(), memory.TallyWeek{Of: monday})
-				return len(rows), err
-			}),
-			"memory: TallyWeek.Of must be": ask(func() (int, error) {
-				rows, err := mem.TallyWeek(t.Context(), memory.TallyWeek{Scope: home})
-				return len(rows), err
-			}),
-			"memory: ThisWeek.Of must be": ask(func() (int, error) { return mem.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Name: "x"}) }),
-			"memory: zone must be given": ask(func() (int, error) {
-				return nowhere.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Name: "x", Of: monday})
-			}),
-			"memory: ThisWeek must have a Scope and": ask(func() (int, error) { return mem.ThisWeek(t.Context(), memory.ThisWeek{Scope: home, Of: monday}) }),
+			"memory: acts must not be nil":         nothing,
+			"memory: zone must be given":           nowhere,
+			"memory: scope must not be empty":      last(mem.LastOf(t.Context(), "", "x")),
+			"memory: name must not be empty":       last(mem.LastOf(t.Context(), home, "")),
+			"memory: actor must be a whole":        last(mem.LastBy(t.Context(), home, "", "x")),
+			"memory: Filter must have a Scope":     count(mem.CountBy(t.Context(), activity.Filter{Actor: martin})),
+			"memory: Filter must have a Scope a":   count(mem.CountBy(t.Context(), activity.Filter{Scope: home})),
+			"memory: Filter.To lies before":        count(mem.CountBy(t.Context(), activity.Filter{Scope: home, Name: "x", From: monday, To: monday.Add(-1)})),
+			"memory: Filter.Consistent must be":    count(mem.CountBy(t.Context(), activity.Filter{Scope: home, Name: "x", Consistent: true})),
+			"memory: Filter.Actor must be a whole": count(mem.CountBy(t.Context(), activity.Filter{Scope: home, Name: "x", Actor: "anna"})),
+			"memory: Scope must not be":            tally(mem.TallyWeek(t.Context(), memory.TallyWeek{Of: monday})),
+			"memory: Scope must be valid UTF-8":    tally(mem.TallyWeek(t.Context(), memory.TallyWeek{Scope: "\xff", Of: monday})),
+			"memory: Of must be a":                 tally(mem.TallyWeek(t.Context(), memory.TallyWeek{Scope: home})),
+			"memory: Of must be":                   count(mem.ThisWeek(t.Context(), with(func(w *memory.ThisWeek) { w.Of = time.Time{} }))),
+			"memory: Name must not be":             count(mem.ThisWeek(t.Context(), with(func(w *memory.ThisWeek) { w.Name = "" }))),
+			"memory: Scope must not be empty":      count(mem.ThisWeek(t.Context(), with(func(w *memory.ThisWeek) { w.Scope = "" }))),
+			"memory: Actor must be a whole":        count(mem.ThisWeek(t.Context(), with(func(w *memory.ThisWeek) { w.Actor = "anna" }))),
 		} {
 			var bad *event.InputError
 			if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), want) {
@@ -384,7 +394,7 @@ func TestTroubleIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mem := memory.New(acts, tzclock.Stockholm)
+	mem := remember(t, acts)
 	errs := map[string]error{}
 	var ok1, ok2 bool
 	_, ok1, errs["LastOf"] = mem.LastOf(t.Context(), home, "diskning")
@@ -394,7 +404,7 @@ func TestTroubleIsAnError(t *testing.T) {
 	_, errs["TallyWeek"] = mem.TallyWeek(t.Context(), memory.TallyWeek{Scope: home, Of: monday})
 	for method, err := range errs {
 		var missing *types.ResourceNotFoundException
-		if want := "memory: " + method + " on table " + acts.Table().Name + ": "; !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), want) {
+		if want := "memory: " + method + " on table " + acts.Table().Name + ": "; !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), want+"operation error DynamoDB: Query") {
 			t.Errorf("%v, want %s…", err, want)
 		}
 	}
@@ -421,7 +431,7 @@ func TestLastAmongUnreadableRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	passing := memory.New(patient, tzclock.Stockholm)
+	passing := remember(t, patient)
 	for method, last := range map[string]func(*memory.Memory) (activity.Activity, bool, error){
 		"LastOf": func(m *memory.Memory) (activity.Activity, bool, error) {
 			return m.LastOf(t.Context(), home, "diskning")

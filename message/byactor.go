@@ -104,7 +104,7 @@ func (s *Store) checkIndexed(id string) error {
 	if !s.cfg.ActorIndex {
 		return event.BadInput(pkg, "Config.ActorIndex", "must be set: only the index finds an actor's messages")
 	}
-	return actor.CheckID(pkg, s.cfg.ActorType, id)
+	return check.Positional(actor.CheckID(pkg, s.cfg.ActorType, id))
 }
 
 // check refuses an invalid range.
@@ -137,17 +137,17 @@ func (t trail) cursor(row ddb.Item) string {
 // position is the cursor's row as DynamoDB takes it. DynamoDB would refuse one
 // outside the bounds, in words that say nothing to a caller.
 func (t trail) position(text string) (ddb.Item, error) {
-	position, err := cursor.Decode(pkg, "Range.Cursor", t.query, text, 3)
+	position, err := cursor.Decode(pkg, "TimeRange.Cursor", t.query, text, 3)
 	if err != nil {
 		return nil, err
 	}
 	ms, err := strconv.ParseInt(position[0], 10, 64)
 	seq, err2 := strconv.ParseInt(position[2], 10, 64)
 	if err != nil || err2 != nil || check.PartitionKey(pkg, "scope", position[1]) != nil {
-		return nil, event.BadInput(pkg, "Range.Cursor", "holds no position of this query")
+		return nil, event.BadInput(pkg, "TimeRange.Cursor", "holds no position of this query")
 	}
 	if ms < t.from || ms > t.to {
-		return nil, event.BadInput(pkg, "Range.Cursor", "lies outside the range")
+		return nil, event.BadInput(pkg, "TimeRange.Cursor", "lies outside the range")
 	}
 	row := t.store.key(position[1], seq)
 	row[t.store.cfg.ActorAttr], row[attrTimestamp] = t.actor, item.N(ms)

@@ -92,7 +92,7 @@ func TestBadFiltersSendNothing(t *testing.T) {
 	}
 	for field, r := range map[string]message.Range{
 		"Range.ReadAtMost":    {ReadAtMost: -1},
-		"Actor":               {Match: message.Match{Actor: "anna"}},
+		"Match.Actor":         {Match: message.Match{Actor: "anna"}},
 		"Match.Data[0].Op":    {Match: message.Match{Data: []message.Compare{{Name: "x", Op: "~", Value: 1}}}},
 		"Match.Data[0].Value": {Match: message.Match{Data: []message.Compare{{Name: "x"}}}},
 	} {
@@ -105,7 +105,7 @@ func TestBadFiltersSendNothing(t *testing.T) {
 		"TimeRange.ReadAtMost": {ReadAtMost: -1},
 		"Match.Actor":          {Match: message.Match{Actor: anna}},
 		"Match.Data[0].Op":     {Match: message.Match{Data: []message.Compare{{Name: "x", Op: "~", Value: 1}}}},
-		"Range.Cursor":         {Cursor: "x"},
+		"TimeRange.Cursor":     {Cursor: "x"},
 	} {
 		page, err := s.ByActorPage(t.Context(), anna, r)
 		bad(field, s.ByActor(t.Context(), anna, r), page, err)
@@ -142,7 +142,7 @@ func TestCursorsOfFilters(t *testing.T) {
 		recordtest.WantBad(t, err, "message", "Range.Cursor")
 	}
 	_, err = e.ByActorPage(t.Context(), anna, message.TimeRange{Match: match, Cursor: page.Cursor})
-	recordtest.WantBad(t, err, "message", "Range.Cursor")
+	recordtest.WantBad(t, err, "message", "TimeRange.Cursor")
 
 	of, err := e.ByActorPage(t.Context(), anna, message.TimeRange{Match: match, Limit: 2})
 	if got := seqsOf(of.Messages); err != nil || !cmp.Equal(got, []int64{2, 3}) {
@@ -151,7 +151,7 @@ func TestCursorsOfFilters(t *testing.T) {
 	for _, r := range []message.TimeRange{{}, {Match: other}, {Match: match, NewestFirst: true}, {Match: match, From: noon}, {Match: match, To: noon.Add(-time.Minute)}} {
 		r.Cursor = of.Cursor
 		_, err := e.ByActorPage(t.Context(), anna, r)
-		recordtest.WantBad(t, err, "message", "Range.Cursor")
+		recordtest.WantBad(t, err, "message", "TimeRange.Cursor")
 	}
 	rest, err := e.ByActorPage(t.Context(), anna, message.TimeRange{Match: match, Cursor: of.Cursor})
 	if got := seqsOf(rest.Messages); err != nil || !cmp.Equal(got, []int64{4, 5, 6}) || rest.Cursor != "" {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/internal/check"
 )
 
 // Get returns one message, consistently. It reports false if there is none,
@@ -12,7 +14,7 @@ import (
 //
 // Price: 1 request, 1 RCU. A message above 4 KB costs 1 RCU for each.
 func (s *Store) Get(ctx context.Context, scope string, seq int64) (Message, bool, error) {
-	if err := checkKey(scope, seq); err != nil {
+	if err := check.Positional(checkKey(scope, seq)); err != nil {
 		return Message{}, false, err
 	}
 	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{

@@ -5,6 +5,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/payload"
 )
@@ -32,7 +33,7 @@ type Compare struct {
 func (s *Store) filter(m Match, since time.Time) (payload.Filter, error) {
 	var attributes []payload.Attribute
 	if m.Actor != "" {
-		if err := s.checkActor(m.Actor); err != nil {
+		if err := check.Within("Match", s.checkActor(m.Actor)); err != nil {
 			return payload.Filter{}, err
 		}
 		attributes = append(attributes, payload.Attribute{Name: s.cfg.ActorAttr, Value: s.actorKey(m.Actor)})

@@ -1,13 +1,17 @@
 package pattern
 
-import "context"
+import (
+	"context"
+
+	"github.com/homeops/ddbpatterns/internal/check"
+)
 
 // Get returns the habit, and false if no event of it was ever observed.
 //
 // Price: 1 request, 0.5 RCU. 1 RCU with Config.ConsistentReads; rows above 4
 // KB as much again for each 4 KB.
 func (s *Store) Get(ctx context.Context, scope, actor, name string) (Habit, bool, error) {
-	if err := checkRow(scope, actor, name); err != nil {
+	if err := check.Positional(checkRow(scope, actor, name)); err != nil {
 		return Habit{}, false, err
 	}
 	habit, ok, err := s.rows.Get(ctx, partition(scope, actor), name)
@@ -24,7 +28,7 @@ func (s *Store) Get(ctx context.Context, scope, actor, name string) (Habit, bool
 // which a full one has 1; twice that with Config.ConsistentReads; 1 request
 // for each MB.
 func (s *Store) All(ctx context.Context, scope, actor string) ([]Habit, error) {
-	if err := checkActor(scope, actor); err != nil {
+	if err := check.Positional(checkActor(scope, actor)); err != nil {
 		return nil, err
 	}
 	habits, err := s.rows.All(ctx, partition(scope, actor))
@@ -46,7 +50,7 @@ func (s *Store) All(ctx context.Context, scope, actor string) ([]Habit, error) {
 // WCU for each row and KB; 1 request for each MB to find them and 1 for each 25
 // rows. Where there are none, 1 request and 1 RCU.
 func (s *Store) Erase(ctx context.Context, scope, actor string) (int, error) {
-	if err := checkActor(scope, actor); err != nil {
+	if err := check.Positional(checkActor(scope, actor)); err != nil {
 		return 0, err
 	}
 	return s.rows.Erase(ctx, partition(scope, actor))

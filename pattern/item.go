@@ -41,7 +41,7 @@ func checkActor(scope, actor string) error {
 	if err := check.ID(pkg, "Actor", actor); err != nil {
 		return err
 	}
-	return check.PartitionKey(pkg, "Scope with Actor", partition(scope, actor))
+	return check.PartitionKey(pkg, "Scope and Actor", partition(scope, actor))
 }
 
 // checkRow refuses what makes no key.

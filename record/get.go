@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/erase"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -19,7 +20,7 @@ const inPartition = "#pk = :pk"
 // KB as much again for each 4 KB.
 func (r *Rows[T]) Get(ctx context.Context, partition, sort string) (T, bool, error) {
 	var none T
-	if err := r.checkKey(partition, sort); err != nil {
+	if err := check.Positional(r.checkKey(partition, sort)); err != nil {
 		return none, false, err
 	}
 	row, err := r.read(ctx, keyOf(partition, sort), r.cfg.ConsistentReads)
@@ -38,7 +39,7 @@ func (r *Rows[T]) Get(ctx context.Context, partition, sort string) (T, bool, err
 // Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB of all rows together; twice
 // that with Config.ConsistentReads; 1 request for each MB.
 func (r *Rows[T]) All(ctx context.Context, partition string) ([]T, error) {
-	if err := r.checkPartition(partition); err != nil {
+	if err := check.Positional(r.checkPartition(partition)); err != nil {
 		return nil, err
 	}
 	in := r.query(partition, r.cfg.ConsistentReads)
@@ -74,7 +75,7 @@ func (r *Rows[T]) All(ctx context.Context, partition string) ([]T, error) {
 // WCU for each row and KB; 1 request for each MB to find them and 1 for each 25
 // rows. Where there are none, 1 request and 1 RCU.
 func (r *Rows[T]) Erase(ctx context.Context, partition string) (int, error) {
-	if err := r.checkPartition(partition); err != nil {
+	if err := check.Positional(r.checkPartition(partition)); err != nil {
 		return 0, err
 	}
 	n, err := erase.Rows(ctx, r.api, r.query(partition, true), attrPK, attrSK)

@@ -75,7 +75,7 @@ func New(o Options) (*App, error) {
 		Prefs:      keep(ema.New(o.DB, c.HomeopsTable, &ema.Config{Now: o.Now, Record: ema.Preference}))(&errs),
 		Seen:       keep(ledger.New(o.DB, c.LedgerTable, &ledger.Config{Now: o.Now, Retention: c.LedgerRetention}))(&errs),
 		DM:         keep(dmstatus.New(o.DB, c.HomeopsTable, o.Now))(&errs),
-		Memory:     memory.New(acts, Zone),
+		Memory:     keep(memory.New(acts, Zone))(&errs),
 		Queue:      o.Queue,
 		Classifier: classify.Words{},
 		Sender:     o.Sender,
