@@ -48,37 +48,54 @@ type methods = map[string]func(context.Context) error
 // every method that takes a context. The SDK's error stays reachable.
 func TestErrorsNameTheMethod(t *testing.T) {
 	t.Parallel()
-	clock := recordtest.Clock(noon)
-	acts, err1 := activity.New(down, table, &activity.Config{Now: clock})
-	book, err2 := alias.New(down, table, &alias.Config{Now: clock})
-	limits, err3 := counter.New(down, table, tzclock.UTC, &counter.Config{Now: clock})
-	averages, err4 := ema.New(down, table, &ema.Config{Now: clock})
-	seen, err5 := ledger.New(down, table, &ledger.Config{Now: clock})
-	said, err6 := message.New(down, table, &message.Config{Now: clock, ActorIndex: true})
-	habits, err7 := pattern.New(down, table, tzclock.UTC, &pattern.Config{Now: clock})
-	name := func(row record.Item) (string, error) { return record.Read(row).Text("name"), nil }
-	counted, err8 := record.New(down, table, record.Kind[string]{Package: "own", Type: "OWN", Count: "n", Decode: name}, &record.Config{Now: clock})
-	last, err9 := record.New(down, table, record.Kind[string]{Package: "own", Type: "OWN", Decode: name}, &record.Config{Now: clock})
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
-		t.Fatal(err)
-	}
-	memories, err := memory.New(acts, tzclock.UTC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := storesOnDown(t)
 	claim := claimOfNoTable(t)
 	ev := recordtest.Event(t, noon, "errors")
 
-	wantNamed(t, "activity", acts, activityCalls(acts, ev))
-	wantNamed(t, "alias", book, aliasCalls(book, ev))
-	wantNamed(t, "counter", limits, counterCalls(limits, ev))
-	wantNamed(t, "ema", averages, emaCalls(averages, ev))
-	wantNamed(t, "ledger", seen, ledgerCalls(seen, claim.Token()))
+	wantNamed(t, "activity", s.acts, activityCalls(s.acts, ev))
+	wantNamed(t, "alias", s.book, aliasCalls(s.book, ev))
+	wantNamed(t, "counter", s.limits, counterCalls(s.limits, ev))
+	wantNamed(t, "ema", s.averages, emaCalls(s.averages, ev))
+	wantNamed(t, "ledger", s.seen, ledgerCalls(s.seen, claim.Token()))
 	wantNamed(t, "ledger", claim, claimCalls(claim))
-	wantNamed(t, "memory", memories, memoryCalls(memories))
-	wantNamed(t, "message", said, messageCalls(said))
-	wantNamed(t, "pattern", habits, patternCalls(habits, ev))
-	wantNamed(t, "own", last, recordCalls(counted, last, ev))
+	wantNamed(t, "memory", s.memories, memoryCalls(s.memories))
+	wantNamed(t, "message", s.said, messageCalls(s.said))
+	wantNamed(t, "pattern", s.habits, patternCalls(s.habits, ev))
+	wantNamed(t, "own", s.last, recordCalls(s.counted, s.last, ev))
+}
+
+// stores are one of each package, on an API that always fails.
+type stores struct {
+	acts          *activity.Store
+	book          *alias.Store
+	limits        *counter.Store
+	averages      *ema.Store
+	seen          *ledger.Store
+	memories      *memory.Memory
+	said          *message.Store
+	habits        *pattern.Store
+	counted, last *record.Rows[string]
+}
+
+func storesOnDown(t *testing.T) (s stores) {
+	t.Helper()
+	var errs [10]error
+	clock := recordtest.Clock(noon)
+	s.acts, errs[0] = activity.New(down, table, &activity.Config{Now: clock})
+	s.book, errs[1] = alias.New(down, table, &alias.Config{Now: clock})
+	s.limits, errs[2] = counter.New(down, table, tzclock.UTC, &counter.Config{Now: clock})
+	s.averages, errs[3] = ema.New(down, table, &ema.Config{Now: clock})
+	s.seen, errs[4] = ledger.New(down, table, &ledger.Config{Now: clock})
+	s.said, errs[5] = message.New(down, table, &message.Config{Now: clock, ActorIndex: true})
+	s.habits, errs[6] = pattern.New(down, table, tzclock.UTC, &pattern.Config{Now: clock})
+	name := func(row record.Item) (string, error) { return record.Read(row).Text("name"), nil }
+	s.counted, errs[7] = record.New(down, table, record.Kind[string]{Package: "own", Type: "OWN", Count: "n", Decode: name}, &record.Config{Now: clock})
+	s.last, errs[8] = record.New(down, table, record.Kind[string]{Package: "own", Type: "OWN", Decode: name}, &record.Config{Now: clock})
+	s.memories, errs[9] = memory.New(s.acts, tzclock.UTC)
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // wantNamed makes each call, and fails the test for every method that has none.

@@ -45,8 +45,12 @@ type Activity struct {
 	// walks by name do not find that row.
 	Name string
 
-	Kind       string // the class of it: "chore", "recovery"
-	Seq        int64  // the message it was said in; 0 if there is none
+	// Kind is the class of it: "chore", "recovery". No index has it. Lists and
+	// counts leave out the others by Match.Kind, at the price of reading them, and
+	// Tally tells kinds apart; package memory asks by Name only.
+	Kind string
+
+	Seq        int64 // the message it was said in; 0 if there is none
 	Effort     float64
 	Confidence float64
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/item"
 )
 
 // Filter says which activities are counted: those of a Scope, of an Actor in
@@ -100,7 +101,7 @@ func (f Filter) check() error {
 		return event.BadInput(pkg, "Filter.Name", "must be given with Scope and Actor: no index has an actor's activities of all names in a scope")
 	case f.Consistent && (f.Actor != "" || f.Name != ""):
 		return event.BadInput(pkg, "Filter.Consistent", "cannot be had of an index: it goes with a Scope alone")
-	case !f.From.IsZero() && !f.To.IsZero() && before(f.To, f.From):
+	case !f.From.IsZero() && !f.To.IsZero() && item.Before(f.To, f.From):
 		return event.BadInput(pkg, "Filter.To", "lies before From")
 	}
 	return nil

@@ -34,14 +34,14 @@ type RecordItems struct {
 //
 // Price: 0 requests, 5 WCU. For one activity. In a transaction each costs 2 WCU
 // for each KB of its row, and 1 for each index.
-func (s *Store) RecordItems(all []Activity) (*RecordItems, error) {
-	items, err := s.encodeSet("RecordItems", all)
+func (s *Store) RecordItems(activities []Activity) (*RecordItems, error) {
+	items, err := s.encodeSet("RecordItems", activities)
 	if err != nil {
 		return nil, err
 	}
-	copied := slices.Clone(all)
+	copied := slices.Clone(activities)
 	for i := range copied {
-		copied[i].Data = payload.Clone(all[i].Data)
+		copied[i].Data = payload.Clone(activities[i].Data)
 	}
 	return &RecordItems{Items: s.puts(items), store: s, all: copied}, nil
 }

@@ -24,15 +24,15 @@ import (
 // conditions and replaces existing rows.
 //
 // Price: 1 request, 4 WCU. For each activity, as Record.
-func (s *Store) RecordMany(ctx context.Context, all []Activity) ([]event.Outcome, error) {
-	if len(all) == 0 {
+func (s *Store) RecordMany(ctx context.Context, activities []Activity) ([]event.Outcome, error) {
+	if len(activities) == 0 {
 		return nil, nil
 	}
-	outcomes := make([]event.Outcome, len(all))
-	errs := make([]error, len(all))
+	outcomes := make([]event.Outcome, len(activities))
+	errs := make([]error, len(activities))
 	var group errgroup.Group // without a context: one failure stops no other
 	group.SetLimit(s.cfg.Concurrency)
-	for _, same := range s.byRow(all, errs) {
+	for _, same := range s.byRow(activities, errs) {
 		group.Go(func() error {
 			s.recordInOrder(ctx, same, outcomes, errs)
 			return nil

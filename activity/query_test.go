@@ -351,6 +351,10 @@ func TestWalkRefuses(t *testing.T) {
 				}
 			}
 		}
+		_, err := acts.InScopePage(t.Context(), "", activity.Range{})
+		wantInputError(t, err, "scope must not be empty")
+		_, err = acts.Count(t.Context(), activity.Filter{Scope: "\xff"})
+		wantInputError(t, err, "Filter.Scope must be valid")
 		for want, seq := range map[string]iter.Seq2[activity.Activity, error]{
 			"scope must not be empty":       acts.InScope(t.Context(), "", activity.Range{}),
 			"scope makes a key":             acts.ByName(t.Context(), strings.Repeat("s", 2049), "diskning", activity.Range{}),

@@ -1,7 +1,6 @@
 package activity
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -51,7 +50,7 @@ func (r Range) check() error {
 	if r.ReadAtMost < 0 {
 		return event.BadInput(pkg, "Range.ReadAtMost", "must not be negative")
 	}
-	if !r.From.IsZero() && !r.To.IsZero() && before(r.To, r.From) {
+	if !r.From.IsZero() && !r.To.IsZero() && item.Before(r.To, r.From) {
 		return event.BadInput(pkg, "Range.To", "lies before From")
 	}
 	return nil
@@ -69,12 +68,6 @@ func periodOf(from, to time.Time) period {
 		p.to = min(p.to, item.CeilMillis(to)-1)
 	}
 	return p
-}
-
-// before compares any two times: those that [time.Time.Before] takes for
-// earlier because they are too far off, too.
-func before(t, u time.Time) bool {
-	return cmp.Or(cmp.Compare(t.Unix(), u.Unix()), cmp.Compare(t.Nanosecond(), u.Nanosecond())) < 0
 }
 
 func (p period) empty() bool { return p.from > p.to }

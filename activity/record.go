@@ -138,8 +138,8 @@ func (s *Store) put(ctx context.Context, method string, it ddb.Item) (old ddb.It
 // a transaction doubles the row's price and not the indexes'. A duplicate or a
 // conflict is refused at 1 WCU for one activity, 2 each for more, and then
 // costs 1 request and 1 RCU for each 4 KB to see all that stands.
-func (s *Store) RecordAll(ctx context.Context, all []Activity) (event.Outcome, error) {
-	items, err := s.encodeSet("RecordAll", all)
+func (s *Store) RecordAll(ctx context.Context, activities []Activity) (event.Outcome, error) {
+	items, err := s.encodeSet("RecordAll", activities)
 	if err != nil {
 		return 0, err
 	}
@@ -152,11 +152,11 @@ func (s *Store) RecordAll(ctx context.Context, all []Activity) (event.Outcome, e
 	}
 	// What was refused shows only rows of this set, and the first may have had
 	// more.
-	rows, err := s.rowsOf(ctx, "RecordAll", all[0].Scope, all[0].Event)
+	rows, err := s.rowsOf(ctx, "RecordAll", activities[0].Scope, activities[0].Event)
 	if err != nil {
 		return 0, err
 	}
-	return s.judgeSet("RecordAll", rows, all)
+	return s.judgeSet("RecordAll", rows, activities)
 }
 
 // judgeSet answers for a set that was refused because of these rows.

@@ -126,6 +126,9 @@
 // that were all learned and often confirmed with 4. A refused write costs 1 WCU.
 // With Config.NoCache every question, Put, Correct, Forget and Seed reads the book.
 //
+// A write that meets a transaction on the row, or another Region's write, is sent
+// again, up to 5 times within 0.6 seconds: 1 request each.
+//
 // # IAM actions
 //
 // dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem, dynamodb:Query,

@@ -112,7 +112,8 @@
 //
 // Each further 25 events in the row add 1 WCU to each write. A refused write
 // costs as much as one that succeeds. A write that meets a transaction on the
-// row, or another Region's write, is tried again, at the same price.
+// row, or another Region's write, is sent again, up to 5 times within 0.6 seconds:
+// 1 request each.
 //
 // # IAM actions
 //

@@ -72,6 +72,9 @@
 //
 // A row has some 610 bytes beside its subject and metric.
 //
+// A write that meets a transaction on the row, or another Region's write, is sent
+// again: 1 request each, up to 15 times together with races lost.
+//
 // # IAM actions
 //
 // dynamodb:GetItem, dynamodb:UpdateItem, dynamodb:Query, dynamodb:BatchWriteItem on

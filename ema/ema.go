@@ -80,7 +80,8 @@ type Config struct {
 	Record Record
 
 	// Prefix begins the partition keys and is the type of the items, so that
-	// averages of other things have rows of their own. It must not hold '#'.
+	// averages of other things have rows of their own. It must not hold '#'. In a
+	// table that other packages share, it must be none of theirs, such as PATTERN.
 	// Defaults to EFFORT or PREF, by Record.
 	Prefix string
 

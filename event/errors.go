@@ -29,7 +29,7 @@ var (
 // bad input of one thing beside trouble with the others.
 type InputError struct {
 	Package string // the package that refused it
-	Field   string // the argument or field at fault
+	Field   string // the parameter at fault, or the field of a struct: Scope, Range.Limit
 	Reason  string // what is wrong with it, without personal data
 }
 

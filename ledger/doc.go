@@ -142,6 +142,9 @@
 // [Request.ReadFirst] makes a replay 1 request and 0.5 RCU; [Request.WaitUpTo]
 // costs a refused claim each time it asks.
 //
+// A write that meets a transaction on the row, or another Region's write, is sent
+// again, up to 5 times within 0.6 seconds: 1 request each.
+//
 // # IAM actions
 //
 // dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem. Operators:

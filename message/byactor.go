@@ -110,7 +110,7 @@ func (s *Store) checkIndexed(id string) error {
 // check refuses an invalid range.
 func (r TimeRange) check() error {
 	switch {
-	case !r.From.IsZero() && !r.To.IsZero() && r.To.Before(r.From):
+	case !r.From.IsZero() && !r.To.IsZero() && item.Before(r.To, r.From):
 		return event.BadInput(pkg, "TimeRange.To", "lies before From")
 	case r.Match.Actor != "":
 		return event.BadInput(pkg, "Match.Actor", "must be empty: all are one actor's")

@@ -67,6 +67,9 @@
 //	Erase                                  1 request, 1 RCU for each 4 KB, and 1 WCU for each row
 //	EraseActor                             1 request, 0.5 RCU for each 4 KB, and 2 WCU for each row
 //
+// A write that meets a transaction on the row, or another Region's write, is sent
+// again, up to 5 times within 0.6 seconds: 1 request each.
+//
 // # IAM actions
 //
 // dynamodb:PutItem, dynamodb:GetItem, dynamodb:Query; with an ActorIndex

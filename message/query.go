@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
@@ -139,7 +140,7 @@ func (s *Store) messages(ctx context.Context, left part, w walk) iter.Seq2[found
 				case err != nil:
 					yield(found{}, s.wrap(w.op, err))
 					return
-				case !m.At.IsZero() && m.At.Before(w.since):
+				case !m.At.IsZero() && item.Before(m.At, w.since):
 					return
 				case m.At.IsZero() && !w.since.IsZero(), s.expired(row), w.holds != nil && !w.holds(m.At):
 					b.skipped++

@@ -225,3 +225,23 @@ func TestBadRangesSendNothing(t *testing.T) {
 		recordtest.WantBad(t, err, "message", "n")
 	}
 }
+
+// A bound too far off for time.Time to compare is no other bound.
+func TestBoundsFarOff(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{ActorIndex: true})
+	e.save(t, said(1, anna, 60), said(2, anna, 30))
+	past, future := time.Unix(-1<<62, 0), time.Unix(1<<63-1, 0)
+	for since, want := range map[time.Time]int{past: 2, future: 0} {
+		page, err := e.InScopePage(t.Context(), chat, message.Range{Since: since, NewestFirst: true})
+		if len(page.Messages) != want || err != nil {
+			t.Errorf("since %d: %v, %v", since.Unix(), seqsOf(page.Messages), err)
+		}
+	}
+	page, err := e.ByActorPage(t.Context(), anna, message.TimeRange{From: past, To: future})
+	if len(page.Messages) != 2 || err != nil {
+		t.Errorf("all times: %v, %v", seqsOf(page.Messages), err)
+	}
+	_, err = e.ByActorPage(t.Context(), anna, message.TimeRange{From: future, To: past})
+	recordtest.WantBad(t, err, "message", "TimeRange.To")
+}

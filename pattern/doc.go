@@ -74,6 +74,9 @@
 // A row with all days, hours and recent events has some 820 bytes beside its
 // ids and name, and stays below 1 KB where those have no more than 150.
 //
+// A write that meets a transaction on the row, or another Region's write, is sent
+// again: 1 request each, up to 15 times together with races lost.
+//
 // # IAM actions
 //
 // dynamodb:GetItem, dynamodb:UpdateItem, dynamodb:Query, dynamodb:BatchWriteItem on

@@ -239,8 +239,11 @@ func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, er
 	for _, ev := range events {
 		grown, outcome, err := ring.Add(ev)
 		switch {
-		case errors.Is(err, event.ErrTooOld), err == nil && outcome == event.Duplicate:
-			s.answers = append(s.answers, answer{outcome, err})
+		case err == nil && outcome == event.Duplicate:
+			s.answers = append(s.answers, answer{outcome: outcome})
+			continue
+		case errors.Is(err, event.ErrTooOld):
+			s.answers = append(s.answers, answer{err: fmt.Errorf("less than the %d greatest events of the row: %w", RingSize, err)})
 			continue
 		case err != nil:
 			return step{}, err

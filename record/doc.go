@@ -86,6 +86,9 @@
 // The package keeps some 560 bytes in a row that counts, 512 of them the ring: the
 // first KB has room for some 450 more, the key, type and count among them.
 //
+// A write that meets a transaction on the row, or another Region's write, is sent
+// again: 1 request each, up to 15 times together with races lost, in Set up to 5.
+//
 // # IAM actions
 //
 // dynamodb:GetItem, dynamodb:UpdateItem, dynamodb:Query, dynamodb:BatchWriteItem on

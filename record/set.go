@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -74,5 +75,5 @@ func (r *Rows[T]) Set(ctx context.Context, s Set) (event.Outcome, error) {
 	case item.Text(stands, attrEvent) == s.Event.String():
 		return event.Duplicate, nil
 	}
-	return 0, r.wrap(method, event.ErrTooOld)
+	return 0, r.wrap(method, fmt.Errorf("a later event has set the row: %w", event.ErrTooOld))
 }

@@ -3,6 +3,8 @@
 package actor
 
 import (
+	"strconv"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -11,9 +13,20 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// Type is the type of actors' ids in a table. What works on one is functions,
-// not methods: record packages export the type under a name of their own.
+// Type is the type of actors' ids in a table. What works on one is functions, and
+// no methods but String: record packages export the type under a name of their own.
 type Type uint8
+
+// String returns "Number" or "String".
+func (t Type) String() string {
+	switch t {
+	case Number:
+		return "Number"
+	case String:
+		return "String"
+	}
+	return "ActorType(" + strconv.Itoa(int(t)) + ")"
+}
 
 // The types of actors' ids.
 const (

@@ -37,6 +37,15 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+func TestString(t *testing.T) {
+	t.Parallel()
+	for typ, want := range map[actor.Type]string{actor.Number: "Number", actor.String: "String", 7: "ActorType(7)"} {
+		if got := typ.String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	wantBad := func(err error, want event.InputError) {

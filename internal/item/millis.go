@@ -1,6 +1,9 @@
 package item
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // MaxMillis is the last time in Unix milliseconds of 13 digits, in the year
 // 2286.
@@ -21,4 +24,10 @@ func CeilMillis(t time.Time) int64 {
 		ms++
 	}
 	return ms
+}
+
+// Before compares any two times: those that [time.Time.Before] takes for
+// earlier because they are too far off, too.
+func Before(t, u time.Time) bool {
+	return cmp.Or(cmp.Compare(t.Unix(), u.Unix()), cmp.Compare(t.Nanosecond(), u.Nanosecond())) < 0
 }

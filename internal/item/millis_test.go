@@ -34,3 +34,17 @@ func TestCeilMillis(t *testing.T) {
 		}
 	}
 }
+
+// All times have one order, those too far off for [time.Time.Before] as well.
+func TestBefore(t *testing.T) {
+	t.Parallel()
+	day := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+	rising := []time.Time{time.Unix(-1<<63, 0), time.Unix(-1<<62, 0), {}, day, day.Add(1), day.Add(time.Second), time.Unix(1<<62, 0), time.Unix(1<<63-1, 0)}
+	for i, a := range rising {
+		for j, b := range rising {
+			if got := item.Before(a, b); got != (i < j) {
+				t.Errorf("%v before %v: %v", a, b, got)
+			}
+		}
+	}
+}

@@ -53,7 +53,8 @@ func Clock(now time.Time) func() time.Time { return func() time.Time { return no
 
 // WantBad fails the test unless the error is bad input of the package's field.
 // Tests of several methods may call it as in structs: that those with a parameter
-// call it by that one's name is held by a test in the root. What says which case of the test it is about.
+// call it by that one's name is held by a test in the root. What says which case of
+// the test it is about.
 func WantBad(t testing.TB, err error, pkg, field string, what ...any) {
 	t.Helper()
 	var bad *event.InputError
