@@ -182,7 +182,9 @@ func (r *Rows[T]) write(ctx context.Context, key, row Item, events []event.Event
 		}
 		// They are final: the write may make the row forget these events.
 		before = append(before, s.answers[:s.lead]...)
-		s.answers = append(slices.Clone(before), s.answers[s.lead:]...)
+		if len(before) > 0 {
+			s.answers = append(slices.Clone(before), s.answers[s.lead:]...)
+		}
 		if s.taken == 0 {
 			return s, nil
 		}
@@ -248,7 +250,7 @@ func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, er
 		case err != nil:
 			return step{}, err
 		case s.taken == 0:
-			least, s.lead, s.own = ev, len(s.answers), Item{}
+			least, s.lead = ev, len(s.answers)
 		case ring.drops(least):
 			return s, nil
 		}
@@ -263,6 +265,9 @@ func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, er
 		if len(events) == 1 { // nobody asks what else is in the row
 			s.own, s.becomes = changed, make(Item, 8)
 		} else {
+			if s.own == nil {
+				s.own = Item{}
+			}
 			maps.Copy(s.own, changed)
 			s.becomes = merged(s.becomes, changed)
 			maps.Copy(s.becomes, key)
