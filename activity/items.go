@@ -2,8 +2,10 @@ package activity
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -25,7 +27,7 @@ type RecordItems struct {
 // RecordItems returns the actions that record the activities of one event, as
 // [Store.RecordAll] does, in a transaction of the caller's own: all of it, or
 // nothing. Make it once for each logical write and send it unchanged after an
-// unknown outcome.
+// unknown outcome. With a Retention it is good for [Config].MaxSkew.
 //
 // Bad input, and [event.ErrTooOld], are raised here. Where the set, or another of
 // its event, stands already, the whole transaction is cancelled;
@@ -43,7 +45,13 @@ func (s *Store) RecordItems(activities []Activity) (*RecordItems, error) {
 	for i := range copied {
 		copied[i].Data = payload.Clone(activities[i].Data)
 	}
-	return &RecordItems{Items: s.puts(items), store: s, all: copied}, nil
+	actions := s.puts(items)
+	for _, action := range actions { // the caller may add to each
+		action.Put.TableName = aws.String(s.table)
+		action.Put.ExpressionAttributeNames = maps.Clone(action.Put.ExpressionAttributeNames)
+		action.Put.ExpressionAttributeValues = maps.Clone(action.Put.ExpressionAttributeValues)
+	}
+	return &RecordItems{Items: actions, store: s, all: copied}, nil
 }
 
 // Outcome answers for the set when a transaction was cancelled, from the reasons

@@ -199,3 +199,29 @@ func TestRecordItemsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// The actions are the caller's, who may add to them: they share nothing with
+// each other, with other handles or with the store.
+func TestRecordItemsAreTheCallers(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	r, err := acts.RecordItems(setOf(t, 7, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := r.Items[0].Put
+	put.ExpressionAttributeNames["#chat"], put.ExpressionAttributeValues[":chat"] = "chatId", item.S("-1")
+	*put.ConditionExpression += " AND NOT #chat = :chat"
+	if out, err := transact(t, db, r); out != event.Created || err != nil {
+		t.Errorf("with a further condition: %v, %v", out, err)
+	}
+	*put.TableName = "another"
+	mustRecord(t, acts, setOf(t, 8, 1)...)
+	other, err := acts.RecordItems(setOf(t, 9, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := transact(t, db, other); out != event.Created || err != nil {
+		t.Errorf("another set: %v, %v", out, err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -344,6 +345,33 @@ func TestAPageEndsAtAnUnreadableRow(t *testing.T) {
 		}
 		if want := map[bool]int{false: 3}[strings.HasPrefix(name, "ByActorAndName")]; found != 2 || unreadable != want {
 			t.Errorf("%s: %d found, %d unreadable, want %d", name, found, unreadable, want)
+		}
+	}
+}
+
+// So it may at one whose time has a fraction, which sorts among the others.
+func TestAPageEndsAtATimeWithAFraction(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, &activity.Config{OnUnreadable: func(activity.Unreadable) {}})
+	early, late := chore(t, monday, 1, "diskning"), chore(t, monday.Add(time.Second), 2, "diskning")
+	mustRecord(t, acts, early, late)
+	row := oldRow(t, "01", home, martin, "diskning", monday.UnixMilli())
+	row["timestamp"] = item.Digits(strconv.FormatInt(monday.UnixMilli(), 10) + ".5")
+	recordtest.Put(t, db.Client(), acts.Table().Name, row)
+	for _, r := range []activity.Range{{ReadAtMost: 1}, {ReadAtMost: 1, NewestFirst: true}, {ReadAtMost: 1, From: monday, To: late.Event.Time()}} {
+		found, want := 0, 2
+		if !r.To.IsZero() {
+			want = 1
+		}
+		for more := true; more; more = r.Cursor != "" {
+			page, err := acts.ByActorPage(t.Context(), martin, r)
+			if err != nil {
+				t.Fatalf("%+v: %v", r, err)
+			}
+			found, r.Cursor = found+len(page.Activities), page.Cursor
+		}
+		if found != want {
+			t.Errorf("%+v: %d found, want %d", r, found, want)
 		}
 	}
 }

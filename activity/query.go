@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"maps"
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -224,8 +223,8 @@ func (q *query) sortKey(key string) types.AttributeValue {
 // within reports whether a sort key lies in the bounds.
 func (q *query) within(key string) bool {
 	if q.sort == attrTimestamp {
-		ms, err := strconv.ParseInt(key, 10, 64)
-		return err == nil && q.during.from <= ms && ms <= q.during.to
+		floor, ceil, number := item.AroundMillis(key) // of a row that need not be one that can be read
+		return number && q.during.from <= floor && ceil <= q.during.to
 	}
 	return q.lo <= key && key <= q.hi
 }

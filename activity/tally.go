@@ -17,7 +17,7 @@ type Tally struct {
 
 // Tally counts what [Store.Count] counts, by actor, name and kind: what a
 // summary of a week is made of. The rows are sorted by these three, each once,
-// and their Counts come to that of Count.
+// with the name in NFC, and their Counts come to that of Count.
 //
 // Price: 1 request, 0.5 RCU. As [Store.Count], for one paged query: whatever
 // lies in the period is read once, and nothing outside it.
@@ -32,7 +32,7 @@ func (s *Store) Tally(ctx context.Context, f Filter) ([]Tally, error) {
 		if err != nil {
 			return nil, err
 		}
-		counts[Tally{Actor: a.Actor, Name: a.Name, Kind: a.Kind}]++
+		counts[Tally{Actor: a.Actor, Name: canonical(a.Name), Kind: a.Kind}]++
 	}
 	all := slices.SortedFunc(maps.Keys(counts), func(a, b Tally) int {
 		return cmp.Or(cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))

@@ -206,3 +206,18 @@ func TestTally(t *testing.T) {
 		t.Errorf("of nothing: %v, %v", got, err)
 	}
 }
+
+// A name of an older writer in another form of Unicode is tallied with its own:
+// names are compared in NFC.
+func TestTallyComparesNamesInNFC(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	mustRecord(t, acts, chore(t, monday, 1, "städning"))
+	row := oldRow(t, "01KMCVAE005N0SS2S1GE82X182", home, martin, "sta\u0308dning", monday.UnixMilli())
+	row["type"] = item.S("chore")
+	recordtest.Put(t, db.Client(), acts.Table().Name, row)
+	got, err := acts.Tally(t.Context(), activity.Filter{Scope: home})
+	if diff := cmp.Diff([]activity.Tally{{Actor: martin, Name: "städning", Kind: "chore", Count: 2}}, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}

@@ -190,6 +190,43 @@ func (m meddler) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o
 	return m.Client.UpdateItem(ctx, in, options...)
 }
 
+// A lost reply still reads Created when nothing else became of the event. One
+// that was settled or refunded meanwhile says so.
+func TestOwnLostReplyAfterAnother(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		between func(*env, event.Event) error
+		want    counter.Grant // but for what it says of the cap and the day
+	}{
+		"nothing": {func(*env, event.Event) error { return nil }, counter.Grant{OK: true, Outcome: event.Created, Used: 5}},
+		"settled": {func(e *env, ev event.Event) error {
+			_, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 5, To: 3})
+			return err
+		}, counter.Grant{OK: true, Outcome: event.Duplicate, Used: 3}},
+		"refunded": {func(e *env, ev event.Event) error {
+			_, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 5})
+			return err
+		}, counter.Grant{Outcome: event.Duplicate, Refunded: true}},
+	} {
+		e := open(t, counter.Config{})
+		ev := message(t, noon, 1)
+		s, err := counter.New(meddler{e.db.Client(), func() {
+			if err := tc.between(e, ev); err != nil {
+				t.Error(name, err)
+			}
+		}}, e.table, tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 9, Weight: 5})
+		want := tc.want
+		want.Cap, want.Remaining, want.Day, want.ResetsAt = 9, 9-want.Used, day, tzclock.Stockholm.End(day)
+		if err != nil || grant != want {
+			t.Errorf("%s: Take = %+v, %v, want %+v", name, grant, err, want)
+		}
+	}
+}
+
 func TestAddUnkeyed(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})

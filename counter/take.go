@@ -79,7 +79,7 @@ var errNoReason = errors.New("condition failed for no known reason")
 // once however often it is delivered: a redelivery finds OK and Duplicate. A
 // reply that was lost on the way and is tried again by the SDK still reads
 // Created, unless the event was refunded meanwhile: then OK is false and
-// Refunded is true.
+// Refunded is true. If it was settled meanwhile, it is OK and Duplicate.
 //
 // A cap of 0 and a weight above the cap are refusals, too, and an event that was
 // granted earlier, under a higher cap, is OK and Duplicate.

@@ -141,16 +141,16 @@ func (t trail) position(text string) (ddb.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	ms, err := strconv.ParseInt(position[0], 10, 64)
-	seq, err2 := strconv.ParseInt(position[2], 10, 64)
-	if err != nil || err2 != nil || check.PartitionKey(pkg, "scope", position[1]) != nil {
+	floor, ceil, number := item.AroundMillis(position[0]) // of a row that need not be one that can be read
+	seq, err := strconv.ParseInt(position[2], 10, 64)
+	if err != nil || !number || check.PartitionKey(pkg, "scope", position[1]) != nil {
 		return nil, event.BadInput(pkg, "TimeRange.Cursor", "holds no position of this query")
 	}
-	if ms < t.from || ms > t.to {
+	if floor < t.from || ceil > t.to {
 		return nil, event.BadInput(pkg, "TimeRange.Cursor", "lies outside the range")
 	}
 	row := t.store.key(position[1], seq)
-	row[t.store.cfg.ActorAttr], row[attrTimestamp] = t.actor, item.N(ms)
+	row[t.store.cfg.ActorAttr], row[attrTimestamp] = t.actor, item.Digits(position[0])
 	return row, nil
 }
 

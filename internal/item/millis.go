@@ -2,6 +2,8 @@ package item
 
 import (
 	"cmp"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -30,4 +32,19 @@ func CeilMillis(t time.Time) int64 {
 // earlier because they are too far off, too.
 func Before(t, u time.Time) bool {
 	return cmp.Or(cmp.Compare(t.Unix(), u.Unix()), cmp.Compare(t.Nanosecond(), u.Nanosecond())) < 0
+}
+
+// AroundMillis returns the whole milliseconds at or next to a time as DynamoDB
+// writes the number: another writer's may have a fraction. It is false of what is
+// not such a number.
+func AroundMillis(number string) (floor, ceil int64, ok bool) {
+	whole, fraction, pointed := strings.Cut(number, ".")
+	ms, err := strconv.ParseUint(whole, 10, 62)
+	if err != nil || strings.Trim(fraction, "0123456789") != "" || len(number) > len("99999999999999999999999999999999999999.") {
+		return 0, 0, false
+	}
+	if !pointed {
+		return int64(ms), int64(ms), true
+	}
+	return int64(ms), int64(ms) + 1, fraction != ""
 }

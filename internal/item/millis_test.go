@@ -2,6 +2,7 @@ package item_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +46,34 @@ func TestBefore(t *testing.T) {
 			if got := item.Before(a, b); got != (i < j) {
 				t.Errorf("%v before %v: %v", a, b, got)
 			}
+		}
+	}
+}
+
+func TestAroundMillis(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[string]struct {
+		floor, ceil int64
+		ok          bool
+	}{
+		"0":                            {0, 0, true},
+		"1774252800000":                {1774252800000, 1774252800000, true},
+		"1774252800000.5":              {1774252800000, 1774252800001, true},
+		"0.001":                        {0, 1, true},
+		"":                             {},
+		"1.":                           {1, 2, false},
+		".5":                           {},
+		"-1":                           {},
+		"+1":                           {},
+		"1e3":                          {},
+		"1.5e3":                        {},
+		"1.5.5":                        {},
+		"9999999999999999999.5":        {},
+		"1." + strings.Repeat("1", 38): {},
+	} {
+		floor, ceil, ok := item.AroundMillis(number)
+		if ok != want.ok || ok && (floor != want.floor || ceil != want.ceil) {
+			t.Errorf("%q: %d, %d, %v, want %v", number, floor, ceil, ok, want)
 		}
 	}
 }
