@@ -199,8 +199,8 @@ func (m *meanwhile) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...
 // takes its guard and leaves the rest.
 func TestDeletionsMeetAnotherSet(t *testing.T) {
 	t.Parallel()
-	var seconds atomic.Int64 // no two rows are recorded at the same time
-	db, acts := open(t, &activity.Config{Now: func() time.Time { return monday.Add(time.Duration(seconds.Add(1)) * time.Second) }})
+	var ticks atomic.Int64 // RecordMany reads the clock side by side
+	db, acts := open(t, &activity.Config{Now: func() time.Time { return monday.Add(time.Duration(ticks.Add(1)) * time.Second) }})
 	for name, tc := range map[string]struct {
 		times int
 		err   string

@@ -40,6 +40,7 @@ func TestByActor(t *testing.T) {
 		{message.TimeRange{From: at(2), To: at(2).Add(time.Millisecond)}, []int64{1}},
 		{message.TimeRange{From: time.Unix(-1, 0), To: time.Unix(math.MaxInt64/2, 0)}, []int64{2, 1, 3}},
 		{message.TimeRange{From: time.Unix(math.MaxInt64/2, 0)}, nil},
+		{message.TimeRange{From: time.Unix(-1, 0), To: time.Unix(math.MaxInt64, 0)}, []int64{2, 1, 3}}, // which Before takes for long past
 	} {
 		if got := seqs(t, e.ByActor(t.Context(), anna, tc.r)); !cmp.Equal(got, tc.want) {
 			t.Errorf("%+v: %v, want %v", tc.r, got, tc.want)

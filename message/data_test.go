@@ -14,6 +14,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
@@ -220,5 +221,27 @@ func TestStrangeData(t *testing.T) {
 	recordtest.Put(t, e.db.Client(), e.table, row)
 	if m, ok, err := e.Get(t.Context(), "ticket-9", 43); err == nil || ok {
 		t.Errorf("Get = %+v", m)
+	}
+}
+
+// A message that the Match leaves out ends a walk with Since as any other does: one
+// of an older system, too, whose second began before Since and ended after it.
+func TestSinceWithinASecond(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	for seq, before := range map[int64]float64{1: 0, 3: 0} { // the first by a clock that was fast
+		m := said(seq, anna, before)
+		m.Data = map[string]any{"gift": true}
+		e.save(t, m)
+	}
+	recordtest.Put(t, e.db.Client(), e.table, ddb.Item{
+		"chatId": item.S(chat), "messageId": item.N(2), "timestamp": item.N(noon.Unix() - 5),
+	})
+	gifts := message.Match{Data: []message.Compare{{Name: "gift", Value: true}}}
+	for ahead, want := range map[time.Duration][]int64{0: {3, 1}, time.Millisecond: {3}, 999 * time.Millisecond: {3}} {
+		r := message.Range{Match: gifts, NewestFirst: true, Since: noon.Add(ahead - 5*time.Second)}
+		if got := seqs(t, e.InScope(t.Context(), chat, r)); !cmp.Equal(got, want) {
+			t.Errorf("%v into the second: %v, want %v", ahead, got, want)
+		}
 	}
 }
