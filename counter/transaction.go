@@ -52,7 +52,10 @@ func (s *Store) TakeItem(t Take) (*TakeItem, error) {
 //     TakeItem may be sent again.
 //
 // When every action is the caller's own earlier one or a Duplicate, all is done.
-// When some are, leave those out and send the rest.
+// When some are, leave those out and send the rest. An own earlier try that was
+// settled or refunded meanwhile is not known for its own any more: it reads
+// Duplicate, or Refunded. So give what else is in the transaction a condition by
+// which it happens once, too.
 func (i *TakeItem) Outcome(reason types.CancellationReason) (Grant, error) {
 	row, refused, err := i.store.refusing(i.write, reason)
 	if !refused || err != nil {

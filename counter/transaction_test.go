@@ -263,3 +263,41 @@ func TestItemsWhoseRepliesAreLost(t *testing.T) {
 		}
 	}
 }
+
+// What became of an own earlier try meanwhile hides that it was one, and the
+// caller's own action in the transaction has a condition.
+func TestTakeItemSettledOrRefundedMeanwhile(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	for name, tc := range map[string]struct {
+		then func(event.Event) error
+		want counter.Grant
+	}{
+		"settled": {func(ev event.Event) error {
+			_, err := e.Adjust(t.Context(), counter.Adjust{Key: "settled", Event: ev, From: 5, To: 3})
+			return err
+		}, counter.Grant{OK: true, Outcome: event.Duplicate, Used: 3, Remaining: 6}},
+		"refunded": {func(ev event.Event) error {
+			_, err := e.Refund(t.Context(), counter.Refund{Key: "refunded", Event: ev, Weight: 5})
+			return err
+		}, counter.Grant{Outcome: event.Duplicate, Refunded: true, Remaining: 9}},
+	} {
+		ev := message(t, noon, 1)
+		i := e.takeItem(t, counter.Take{Key: name, Event: ev, Cap: 9, Weight: 5})
+		if reasons := e.transact(t, i.Item, e.order(name)); reasons != nil {
+			t.Fatal(name, reasons)
+		}
+		if err := tc.then(ev); err != nil {
+			t.Fatal(name, err)
+		}
+		reasons := e.transact(t, i.Item, e.order(name))
+		want := tc.want
+		want.Cap, want.Day, want.ResetsAt = 9, day, tzclock.Stockholm.End(day)
+		if diff := cmp.Diff(want, outcome(t, i.Outcome, reasons[0])); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if aws.ToString(reasons[1].Code) != "ConditionalCheckFailed" {
+			t.Errorf("%s: the order is placed twice", name)
+		}
+	}
+}
