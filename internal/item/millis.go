@@ -48,9 +48,3 @@ func AroundMillis(number string) (floor, ceil int64, ok bool) {
 	}
 	return int64(ms), int64(ms) + 1, fraction != ""
 }
-
-// Before compares any two times: those that [time.Time.Before] takes for earlier
-// because they are too far off, too.
-func Before(t, u time.Time) bool {
-	return cmp.Or(cmp.Compare(t.Unix(), u.Unix()), cmp.Compare(t.Nanosecond(), u.Nanosecond())) < 0
-}
