@@ -126,12 +126,15 @@ func (s *Store) adopt(ctx context.Context, op string, p place, spelling string) 
 	older := p
 	older.phrase = spelling
 	for try := range adoptTries {
-		old, err := s.item(ctx, older)
-		if err != nil || len(old) == 0 { // another has adopted it, or this one, and its reply was lost
-			return false, s.wrap(op, err)
-		}
+		// Nobody brings an older spelling back, so one that is there after the row in
+		// normal form was read was beside it. The other way round, the one read here
+		// may be what another adoption and a correction have made of it.
 		normal, err := s.item(ctx, p)
 		if err != nil {
+			return false, s.wrap(op, err)
+		}
+		old, err := s.item(ctx, older)
+		if err != nil || len(old) == 0 { // another has adopted it, or this one, and its reply was lost
 			return false, s.wrap(op, err)
 		}
 		merged, err := s.merge(op, p, old, normal)

@@ -444,6 +444,41 @@ func TestAdoptMeetsAnother(t *testing.T) {
 	}
 }
 
+// A row that another adopts and corrects between Adopt's reads is no leftover: the
+// two names never stood side by side.
+func TestAdoptReadsWhatAnotherMakesOfIt(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]func(writer){
+		"adopted and corrected": func(w writer) { do(w.t, event.Created)(w.correct("x", 5)) },
+		"adopted":               func(w writer) { w.f.adopts(w.t, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWriter(t)
+			w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}))
+			store := w.f.through(t, afterFirstRead{w.f.db.Client(), new(int), func() { write(w) }}, nil)
+			if adopted, err := store.Adopt(t.Context(), chat); adopted != 0 || err != nil {
+				t.Errorf("Adopt: %d, %v", adopted, err)
+			}
+		})
+	}
+}
+
+// afterFirstRead lets another write just after the first item is read.
+type afterFirstRead struct {
+	*dynamodb.Client
+	reads *int
+	write func()
+}
+
+func (a afterFirstRead) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	out, err := a.Client.GetItem(ctx, in, options...)
+	if *a.reads++; *a.reads == 1 {
+		a.write()
+	}
+	return out, err
+}
+
 // A Confirm that finds no row, for another process is just adopting it, counts.
 // One whose book shows a row that is gone is not found.
 func TestConfirmMeetsAnAdoption(t *testing.T) {
