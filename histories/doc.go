@@ -19,6 +19,7 @@
 //	         Erase; TakeItem and RefundItem, sent again until their outcome is known
 //	message  Save, Get
 //	activity Record, Retract, OfEvent
+//	alias    Put, Correct, Confirm, Forget, Adopt, Resolve, Get, beside older spellings
 //	pattern  Observe, ObserveAll, Get, Erase
 //	ema      Observe, Get
 //

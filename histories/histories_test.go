@@ -23,10 +23,11 @@ var (
 )
 
 var stories = map[string]func(*world) story{
-	"Ledger": newLedger, "Counter": newCounter, "Message": newMessage, "Pattern": newPattern, "Ema": newEma, "Activity": newActivity,
+	"Ledger": newLedger, "Counter": newCounter, "Message": newMessage, "Pattern": newPattern, "Ema": newEma, "Activity": newActivity, "Alias": newAlias,
 }
 
 func TestLedger(t *testing.T)   { t.Parallel(); tell(t) }
+func TestAlias(t *testing.T)    { t.Parallel(); tell(t) }
 func TestActivity(t *testing.T) { t.Parallel(); tell(t) }
 func TestCounter(t *testing.T)  { t.Parallel(); tell(t) }
 func TestMessage(t *testing.T)  { t.Parallel(); tell(t) }

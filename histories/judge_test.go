@@ -30,6 +30,7 @@ type move struct {
 	// row is what the write left that this is, or whose reply was the answer;
 	// nil when there was none.
 	row row
+	op  string // of the request, when its reply was nobody's answer
 	// earlier is what an earlier attempt of the call left, whose reply was lost.
 	earlier row
 	clocks  []time.Time // what the caller's clock said
@@ -57,6 +58,27 @@ func (w *world) happened(key string, in any, left row) {
 		p.heard = &arrival{row: left}
 	}
 	w.parts = append(w.parts, p)
+}
+
+// tells notes what a call, which ends now, tells beside its answer.
+func (w *world) tells(of *part, in, answer any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.parts = append(w.parts, &part{
+		caller: of.caller, key: of.key, in: in, out: answer, start: of.start, end: 4*w.step.Load() + 3, began: of.began,
+	})
+}
+
+// arrived is how many writes of the part took effect.
+func (w *world) arrived(of *part) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.arrivals {
+		if a.flight.part == of {
+			n++
+		}
+	}
+	return n
 }
 
 // operations are the moves of the history: each call that was answered, and
@@ -101,7 +123,7 @@ func (w *world) operations() map[string][]porcupine.Operation {
 			continue
 		}
 		p := a.flight.part
-		m := &move{key: p.key, in: p.in, row: a.row, clocks: p.clocks, caller: p.caller.id}
+		m := &move{key: p.key, in: p.in, row: a.row, op: a.flight.op, clocks: p.clocks, caller: p.caller.id}
 		m.text = fmt.Sprintf("network   caller %d's %v takes effect, unheard%s", p.caller.id, p.in, m.left())
 		add(p.key, len(w.callers), 4*a.step, 4*a.step+1, m)
 	}

@@ -220,7 +220,8 @@ func conflict(op string) []byte {
 	return []byte(`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"conflict"}`)
 }
 
-// rows are all rows of the story's first table, by the key of the models.
+// rows are all rows of the story's first table, by the key of the models. A story
+// whose keys have several rows each gathers them into one.
 func (w *world) rows() map[string]row {
 	table := w.story.tables()[0].Name
 	out, err := w.raw.Scan(context.Background(), &dynamodb.ScanInput{TableName: &table, ConsistentRead: new(true)})
@@ -228,8 +229,13 @@ func (w *world) rows() map[string]row {
 		panic(err)
 	}
 	rows := map[string]row{}
+	gatherer, several := w.story.(interface{ gather(all, item row) row })
 	for _, item := range out.Items {
-		rows[w.story.keyOf(item)] = item
+		key := w.story.keyOf(item)
+		if several {
+			item = gatherer.gather(rows[key], item)
+		}
+		rows[key] = item
 	}
 	return rows
 }

@@ -96,19 +96,10 @@ func (p *patternStory) all(c *caller) *call {
 			default:
 				answer = duplicate{}
 			}
-			p.tells(part, numbers[i], answer)
+			p.w.tells(part, told{numbers[i]}, answer)
 		}
 		return nil
 	}}
-}
-
-// tells notes what a call, which ends now, tells of an event.
-func (p *patternStory) tells(of *part, n int, answer any) {
-	p.w.mu.Lock()
-	defer p.w.mu.Unlock()
-	p.w.parts = append(p.w.parts, &part{
-		caller: of.caller, key: of.key, in: told{n}, out: answer, start: of.start, end: 4*p.w.step.Load() + 3, began: of.began,
-	})
 }
 
 func (p *patternStory) next(c *caller) *call {

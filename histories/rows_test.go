@@ -59,6 +59,8 @@ func text(r row) string {
 			parts = append(parts, name+" "+v.Value)
 		case *types.AttributeValueMemberB:
 			parts = append(parts, fmt.Sprintf("%s %x…", name, bytes.Clone(v.Value[:min(4, len(v.Value))])))
+		case *types.AttributeValueMemberM:
+			parts = append(parts, fmt.Sprintf("%s {%s}", name, text(v.Value)))
 		default:
 			parts = append(parts, name)
 		}

@@ -1,0 +1,293 @@
+package histories_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// aliasStory is of a few scopes, a phrase in each. Most have it under older
+// spellings at first, which Adopt and other writes bring under the normal form.
+type aliasStory struct {
+	w      *world
+	stores []*alias.Store
+	scopes int
+}
+
+// aliasEvents is how many events there are. The greater the number, the later.
+const aliasEvents = 16
+
+func newAlias(w *world) story {
+	a := &aliasStory{w: w}
+	for _, c := range w.callers {
+		store, err := alias.New(c.client, "homeops", &alias.Config{Now: c.now, NoCache: true})
+		if err != nil {
+			panic(err)
+		}
+		a.stores = append(a.stores, store)
+	}
+	return a
+}
+
+func (a *aliasStory) tables() []schema.Table { return []schema.Table{a.stores[0].Table()} }
+func (*aliasStory) keyOf(r row) string       { return str(r, "pk") }
+func (*aliasStory) delay() time.Duration     { return time.Hour }
+func (*aliasStory) leaps() []time.Duration   { return []time.Duration{time.Minute} }
+func (*aliasStory) begin() []*call           { return nil }
+func (*aliasStory) intrude()                 {}
+func (*aliasStory) keen(*caller) bool        { return false }
+func (*aliasStory) waited(*flight) bool      { return false }
+func (*aliasStory) wrong() string            { return "" }
+func (*aliasStory) verdict() string          { return "" }
+
+// gather makes one row of those of a scope, by spelling.
+func (*aliasStory) gather(all, r row) row {
+	if all == nil {
+		all = row{}
+	}
+	all[str(r, "sk")] = &types.AttributeValueMemberM{Value: r}
+	return all
+}
+
+// scope is a new one, or one of the last two.
+func (a *aliasStory) scope() string {
+	if a.scopes == 0 || a.w.rnd.IntN(12) == 0 {
+		a.scopes++
+		a.found(fmt.Sprint(a.scopes))
+	}
+	return fmt.Sprint(a.scopes - a.w.rnd.IntN(min(2, a.scopes)))
+}
+
+// found writes what older programs left of a scope that nobody has asked for yet.
+func (a *aliasStory) found(scope string) {
+	var book phrase
+	for i := range book {
+		if a.w.rnd.IntN(3) > 0 {
+			book[i] = a.older()
+			a.write(scope, spellings[i], book[i])
+		}
+	}
+	if book != (phrase{}) {
+		a.w.happened("ALIAS#"+scope, olderBook{book}, nil)
+	}
+}
+
+// older is a row that was seeded, taught, confirmed or forgotten.
+func (a *aliasStory) older() entry {
+	e := entry{stands: true, namedBy: a.w.rnd.IntN(aliasEvents / 2)}
+	if e.namedBy > 0 && a.w.rnd.IntN(4) == 0 {
+		return e // forgotten
+	}
+	e.name, e.source = a.name(), "seed"
+	if e.namedBy > 0 {
+		e.source, e.teacher = "learned", "2"
+	}
+	if a.w.rnd.IntN(3) == 0 { // by a program of format 1
+		e.confirmedBy, e.confirmations = e.namedBy+1, 2
+	}
+	for range a.w.rnd.IntN(9) {
+		if ev := e.namedBy + 2 + a.w.rnd.IntN(aliasEvents-e.namedBy-1); !e.has(ev) {
+			e = e.with(ev)
+			e.confirmations++
+		}
+	}
+	return e
+}
+
+func (a *aliasStory) write(scope, spelling string, e entry) {
+	it := row{"pk": s("ALIAS#" + scope), "sk": s(spelling), "type": s("ALIAS")}
+	optional := map[string]string{"canonicalActivity": e.name, "gsi1sk": e.name, "source": e.source, "learnedFrom": e.teacher}
+	if e.named() {
+		optional["gsi1pk"] = "ALIASES_BY_ACTIVITY#" + scope
+		it["confirmations"] = n(e.confirmations)
+	}
+	if e.namedBy > 0 {
+		optional["namedBy"] = numbered(e.namedBy).String()
+	}
+	if e.confirmedBy > 0 {
+		optional["confirmedBy"] = numbered(e.confirmedBy).String()
+	}
+	for name, value := range optional {
+		if value != "" {
+			it[name] = s(value)
+		}
+	}
+	if e.counted > 0 {
+		set := &types.AttributeValueMemberBS{}
+		for _, number := range e.confirmers[:e.counted] {
+			ev := numbered(number)
+			set.Value = append(set.Value, ev[:])
+		}
+		it["confirmers"] = set
+	}
+	if _, err := a.w.raw.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("homeops"), Item: it}); err != nil {
+		panic(err)
+	}
+}
+
+// phraseOf reads what gather has gathered.
+func phraseOf(all row) (p phrase) {
+	for i, spelling := range spellings {
+		m, ok := all[spelling].(*types.AttributeValueMemberM)
+		if !ok {
+			continue
+		}
+		r := m.Value
+		e := entry{
+			stands: true, name: str(r, "canonicalActivity"), source: str(r, "source"), teacher: str(r, "learnedFrom"),
+			namedBy: numberOf(str(r, "namedBy")), confirmedBy: numberOf(str(r, "confirmedBy")), confirmations: num(r, "confirmations"),
+		}
+		if str(r, "gsi1sk") != e.name {
+			e.name = fmt.Sprintf("%s, and %s in the index", e.name, str(r, "gsi1sk"))
+		}
+		if set, ok := r["confirmers"].(*types.AttributeValueMemberBS); ok {
+			for _, b := range set.Value {
+				e = e.with(numberOf(event.Event(b).String()))
+			}
+		}
+		p[i] = e
+	}
+	return p
+}
+
+// numberOf is the number of an event, 0 for none.
+func numberOf(text string) int {
+	return 1 + slices.IndexFunc(aliasNumbers, func(other string) bool { return other == text })
+}
+
+var aliasNumbers = func() (all []string) {
+	for number := range aliasEvents {
+		all = append(all, numbered(number+1).String())
+	}
+	return all
+}()
+
+func (a *aliasStory) name() string { return pick(a.w.rnd, []string{"diskning", "kök"}) }
+
+func (a *aliasStory) next(c *caller) *call {
+	scope := a.scope()
+	switch a.w.rnd.IntN(10) {
+	case 0:
+		return a.resolve(c, scope)
+	case 1:
+		return a.call(c, scope, gets{}, func(ctx context.Context) any {
+			return a.seen(a.stores[c.id].Get(ctx, scope, spellings[1]))
+		})
+	case 2:
+		return a.adopt(c, scope)
+	}
+	in := writes{verb: pick(a.w.rnd, []string{"Put", "Correct", "Confirm", "Confirm", "Forget"}), event: 1 + a.w.rnd.IntN(aliasEvents)}
+	if in.verb != "Forget" {
+		in.name = a.name()
+	}
+	return a.call(c, scope, in, func(ctx context.Context) any {
+		c.current().op = "UpdateItem" // and not what adopts before
+		out, err := a.send(ctx, c, scope, in)
+		if owned, ok := errors.AsType[*alias.TakenError](err); ok {
+			return taken{owned.Owner}
+		}
+		switch {
+		case errors.Is(err, event.ErrTooOld):
+			return tooOld{}
+		case errors.Is(err, alias.ErrNotFound):
+			return notFound{}
+		case err != nil:
+			return nil
+		case out == event.Created:
+			return created{}
+		}
+		return duplicate{}
+	})
+}
+
+func (a *aliasStory) call(c *caller, scope string, in any, do func(context.Context) any) *call {
+	return &call{caller: c, key: "ALIAS#" + scope, in: in, do: do}
+}
+
+func (a *aliasStory) send(ctx context.Context, c *caller, scope string, in writes) (event.Outcome, error) {
+	store, spelling, ev := a.stores[c.id], spellings[in.event%3], numbered(in.event)
+	switch in.verb {
+	case "Put":
+		return store.Put(ctx, alias.Put{Scope: scope, Phrase: spelling, Name: in.name, Event: ev, Actor: in.teacher()})
+	case "Correct":
+		return store.Correct(ctx, alias.Correct{Scope: scope, Phrase: spelling, Name: in.name, Event: ev, Actor: in.teacher()})
+	case "Confirm":
+		return store.Confirm(ctx, alias.Confirm{Scope: scope, Phrase: spelling, Name: in.name, Event: ev})
+	}
+	return store.Forget(ctx, alias.Forget{Scope: scope, Phrase: spelling, Event: ev})
+}
+
+// known is what a phrase stands for, as it is read.
+type known struct {
+	name, source, teacher string
+	confirmations         int64
+}
+
+func (e entry) alias() any {
+	if !e.named() {
+		return absent{}
+	}
+	return known{e.name, e.source, e.teacher, e.confirmations}
+}
+
+func (*aliasStory) seen(found alias.Alias, ok bool, err error) any {
+	switch {
+	case err != nil:
+		return nil
+	case !ok:
+		return absent{}
+	}
+	return known{found.Name, string(found.Source), found.LearnedFrom, found.Confirmations}
+}
+
+func (a *aliasStory) resolve(c *caller, scope string) *call {
+	return a.call(c, scope, resolves{}, func(ctx context.Context) any {
+		return a.seen(a.stores[c.id].Resolve(ctx, scope, spellings[2]))
+	})
+}
+
+// adopt is a call whose writes are moves of their own, and so is each row it
+// leaves: at some moment two names stood side by side.
+func (a *aliasStory) adopt(c *caller, scope string) *call {
+	return a.call(c, scope, adopts{}, func(ctx context.Context) any {
+		part := c.current()
+		part.op = "none"
+		adopted, err := a.stores[c.id].Adopt(ctx, scope)
+		if did := a.w.arrived(part); adopted > did {
+			return fmt.Sprintf("adopted %d rows, and not %d", adopted, did)
+		}
+		left, ok := errors.AsType[*event.LeftoverError](err)
+		if err != nil && !ok {
+			return nil
+		}
+		var out leftover
+		if ok {
+			for _, l := range left.Leftovers {
+				at := slices.Index(spellings[:], l.Key)
+				owned, _ := errors.AsType[*alias.TakenError](l.Err)
+				out.spellings[at] = true
+				a.w.tells(part, leaves{at}, taken{owned.Owner})
+			}
+		}
+		return out
+	})
+}
+
+func (a *aliasStory) end() []*call {
+	var calls []*call
+	for i := range a.scopes {
+		scope := fmt.Sprint(i + 1)
+		calls = append(calls, a.resolve(a.w.callers[0], scope), a.adopt(a.w.callers[0], scope), a.resolve(a.w.callers[0], scope))
+	}
+	return calls
+}
