@@ -12,8 +12,8 @@
 //
 // # What is checked
 //
-//	ledger   MarkSeen, Claim, Renew, Release, Complete, Fail, Resume, Get; Reopen and
-//	         Erase; Do, whose work returns, fails, is cancelled or completes its
+//	ledger   MarkSeen, MarkItem, Claim, Renew, Release, Complete, Fail, Resume, Get; Reopen,
+//	         Erase and Forget; Do, whose work returns, fails, is cancelled or completes its
 //	         claim in a transaction; DoTx, whose actions may be refused
 //	counter  Take, Add, Adjust, Refund, one that may come first too, AddUnkeyed, Get,
 //	         Erase; TakeItem and RefundItem, sent again until their outcome is known

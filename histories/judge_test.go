@@ -32,10 +32,11 @@ type move struct {
 	row row
 	op  string // of the request, when its reply was nobody's answer
 	// earlier is what an earlier attempt of the call left, whose reply was lost.
-	earlier row
-	clocks  []time.Time // what the caller's clock said
-	caller  int         // who made the call; -1 when nobody did
-	text    string
+	earlier  row
+	born, at time.Time   // when the call of a write began, and when it took effect
+	clocks   []time.Time // what the caller's clock said
+	caller   int         // who made the call; -1 when nobody did
+	text     string
 }
 
 func (m *move) String() string { return m.text }
@@ -95,7 +96,7 @@ func (w *world) operations() map[string][]porcupine.Operation {
 			m.clocks = []time.Time{{}}
 		}
 		if p.heard != nil {
-			m.row = p.heard.row
+			m.row, m.born, m.at = p.heard.row, p.began, p.heard.at
 		}
 		if p.caller == nil {
 			m.text = fmt.Sprintf("somebody else  %v", p.in)
@@ -123,7 +124,7 @@ func (w *world) operations() map[string][]porcupine.Operation {
 			continue
 		}
 		p := a.flight.part
-		m := &move{key: p.key, in: p.in, row: a.row, op: a.flight.op, clocks: p.clocks, caller: p.caller.id}
+		m := &move{key: p.key, in: p.in, row: a.row, op: a.flight.op, born: p.began, at: a.at, clocks: p.clocks, caller: p.caller.id}
 		m.text = fmt.Sprintf("network   caller %d's %v takes effect, unheard%s", p.caller.id, p.in, m.left())
 		add(p.key, len(w.callers), 4*a.step, 4*a.step+1, m)
 	}
@@ -203,7 +204,7 @@ func (w *world) print(f fault) string {
 		place[op.Input] = i + 1
 	}
 	for _, op := range f.ops {
-		if place[op.Input] == 0 {
+		if len(longest) > 0 && place[op.Input] == 0 {
 			horizon = min(horizon, op.Return)
 		}
 	}

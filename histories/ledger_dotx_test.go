@@ -92,16 +92,21 @@ func (wk *transacted) do(ctx context.Context, claim *ledger.Claim) (value string
 
 // items are the effect, and a look at the gate.
 func (wk *transacted) items() []types.TransactWriteItem {
-	items := []types.TransactWriteItem{{Update: &types.Update{
-		TableName: aws.String(effects), Key: row{"pk": s(wk.key)},
-		UpdateExpression: aws.String("ADD times :one"), ExpressionAttributeValues: row{":one": n(1)},
-	}}}
+	items := []types.TransactWriteItem{effectOn(wk.key)}
 	if wk.calls < wk.bold {
 		items = append(items, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
 			TableName: aws.String(effects), Key: row{"pk": s(gatePrefix + wk.key)}, ConditionExpression: aws.String("attribute_not_exists(pk)"),
 		}})
 	}
 	return items
+}
+
+// effectOn is what must happen as often as it is written with.
+func effectOn(key string) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: aws.String(effects), Key: row{"pk": s(key)},
+		UpdateExpression: aws.String("ADD times :one"), ExpressionAttributeValues: row{":one": n(1)},
+	}}
 }
 
 // answer is what DoTx said of its last part; nil is nothing that can be told.

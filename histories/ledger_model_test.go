@@ -18,12 +18,13 @@ type ledgerRow struct {
 	payload                         string // fingerprint
 	result, failure                 string
 
-	top int64 // the highest fence there was, also of rows that are gone
+	top       int64 // the highest fence there was, also of rows that are gone
+	forgotten int64 // when the last row was, in ms: claims on their way then may have lower fences, and all that follow
 }
 
 // What is asked of the ledger.
 type (
-	mark   struct{}
+	mark   struct{ item bool } // in a transaction
 	claims struct{ payload string }
 	// settles is what a claim's holder does, the claim being that of a part.
 	settles struct {
@@ -37,7 +38,12 @@ type (
 	olderRow struct{}
 )
 
-func (mark) String() string     { return "MarkSeen" }
+func (m mark) String() string {
+	if m.item {
+		return "MarkItem"
+	}
+	return "MarkSeen"
+}
 func (c claims) String() string { return "Claim(payload " + c.payload + ")" }
 func (reads) String() string    { return "Get" }
 func (olderRow) String() string { return "an older system marks the key" }
@@ -92,16 +98,22 @@ func (s *ledgerStory) apply(state any, m *move) (any, bool) {
 	stood := state.(ledgerRow)
 	switch in := m.in.(type) {
 	case sweep:
-		return ledgerRow{top: stood.top}, stood.state != "" && stood.expires <= in.at
+		return ledgerRow{top: stood.top, forgotten: stood.forgotten}, stood.state != "" && stood.expires <= in.at
 	case olderRow:
 		left := decodeLedger(m.row)
-		left.top = stood.top
+		left.top, left.forgotten = stood.top, stood.forgotten
 		return left, stood.state == ""
+	case forgets:
+		return in.apply(stood, m)
 	}
 	if m.row == nil {
 		return stood, slices.ContainsFunc(m.clocks, func(now time.Time) bool { return s.answers(stood, m, now) })
 	}
 	left := decodeLedger(m.row)
+	left.forgotten = stood.forgotten
+	if _, claim := m.in.(claims); claim && m.born.UnixMilli() < stood.forgotten {
+		stood.top = 0
+	}
 	left.top = max(stood.top, left.fence)
 	return left, slices.ContainsFunc(m.clocks, func(now time.Time) bool { return s.writes(stood, left, m, now) }) && s.tells(left, m)
 }
@@ -184,7 +196,8 @@ func (s *ledgerStory) tells(left ledgerRow, m *move) bool {
 	case nil: // unheard
 		return true
 	case created:
-		return m.in == mark{}
+		_, ok := m.in.(mark)
+		return ok
 	case reopened:
 		_, ok := m.in.(reopens)
 		return ok
@@ -206,7 +219,8 @@ func (s *ledgerStory) answers(stood ledgerRow, m *move, now time.Time) bool {
 	switch in := m.in.(type) {
 	case mark:
 		own := m.earlier != nil && str(m.earlier, "claim") == stood.owner
-		return m.out == created{} && own || m.out == duplicate{} && !own && !stood.expired(now)
+		again := in.item && m.earlier != nil // the same transaction, whatever came after it
+		return m.out == created{} && (own || again) || m.out == duplicate{} && !own && !stood.expired(now)
 	case claims:
 		own := m.earlier != nil && stood.owner == str(m.earlier, "claim") && stood.state == ledger.Claimed
 		if out, ok := m.out.(granted); ok || own { // an earlier attempt of the call

@@ -15,11 +15,13 @@ type (
 	reopens struct{ seen seen }
 	erases  struct{}
 	resumes struct{ from *grant }
+	forgets struct{ seen seen }
 
 	reopened struct{}
 	emptied  struct{}
 	changed  struct{}
 	noRow    struct{}
+	gone     struct{}
 )
 
 // seen is of a record what Reopen goes by.
@@ -31,6 +33,8 @@ type seen struct {
 func (r reopens) String() string { return fmt.Sprintf("Reopen(fence …%05d)", r.seen.fence%100_000) }
 func (erases) String() string    { return "Erase" }
 func (r resumes) String() string { return fmt.Sprintf("Resume(fence …%05d)", r.from.fence%100_000) }
+func (f forgets) String() string { return fmt.Sprintf("Forget(fence …%05d)", f.seen.fence%100_000) }
+func (gone) String() string      { return "gone" }
 func (reopened) String() string  { return "reopened" }
 func (emptied) String() string   { return "emptied" }
 func (changed) String() string   { return "changed since" }
@@ -54,6 +58,21 @@ func (s *ledgerStory) reopen(c *caller) *call {
 			return changed{}
 		case errors.Is(err, ledger.ErrNotFound):
 			return noRow{}
+		default:
+			return refusal(err)
+		}
+	}}
+}
+
+// forget deletes the row of one of the last records that were read.
+func (s *ledgerStory) forget(c *caller) *call {
+	r := pick(s.w.rnd, s.seen[max(0, len(s.seen)-3):])
+	return &call{caller: c, key: r.Key, in: forgets{seen{r.Nonce, r.Fence}}, do: func(ctx context.Context) any {
+		switch err := s.stores[c.id].Forget(ctx, r); {
+		case err == nil:
+			return gone{}
+		case errors.Is(err, ledger.ErrChanged):
+			return changed{}
 		default:
 			return refusal(err)
 		}
@@ -152,6 +171,38 @@ func (in resumes) told(stood ledgerRow, m *move) any {
 		return permanent{stood.failure}
 	}
 	return nil
+}
+
+// apply is the key after a Forget: no row, but the next claim must have a higher
+// fence than there ever was.
+func (in forgets) apply(stood ledgerRow, m *move) (any, bool) {
+	seen := stood.owner == in.seen.nonce && stood.fence == in.seen.fence
+	free := func(now time.Time) bool {
+		lapsed := now.Add(-ledgerSkew).UnixMilli()
+		return stood.fence <= lapsed && (stood.state != ledger.Claimed || stood.lease <= lapsed)
+	}
+	if m.row != nil {
+		if stood.state == "" { // it was deleted before
+			return stood, m.out == nil || m.out == gone{}
+		}
+		heard := m.out == nil || m.out == gone{}
+		return ledgerRow{top: stood.top, forgotten: m.at.UnixMilli()}, len(m.row) == 0 && heard && seen && slices.ContainsFunc(m.clocks, free)
+	}
+	return stood, slices.ContainsFunc(m.clocks, func(now time.Time) bool {
+		switch out := m.out.(type) {
+		case gone:
+			return stood.state == ""
+		case changed:
+			return stood.state != "" && !seen
+		case busy:
+			until := stood.fence
+			if stood.state == ledger.Claimed {
+				until = max(until, stood.lease)
+			}
+			return seen && !free(now) && out.wait == max(0, time.UnixMilli(until).Add(ledgerSkew).Sub(now))
+		}
+		return false
+	})
 }
 
 // writes reports whether nothing is left but that the key is done, for as long.

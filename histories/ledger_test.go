@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
@@ -23,6 +24,7 @@ type ledgerStory struct {
 	w        *world
 	keys     []string
 	attempts int64
+	forgets  bool // and nobody erases: who erased a claim and forgets the rest frees a key whose holder may work on
 	stores   []*ledger.Store
 	grants   []*grant
 	seen     []ledger.Record // by operators
@@ -45,7 +47,7 @@ type grant struct {
 const effects = "effects"
 
 func newLedger(w *world) story {
-	s := &ledgerStory{w: w, attempts: 3 + w.rnd.Int64N(3)}
+	s := &ledgerStory{w: w, attempts: 3 + w.rnd.Int64N(3), forgets: w.rnd.IntN(2) == 0}
 	for k := range 1 + w.rnd.IntN(2) {
 		s.keys = append(s.keys, fmt.Sprintf("ORDER:%d", k+1))
 	}
@@ -108,19 +110,18 @@ func (s *ledgerStory) next(c *caller) *call {
 	mine := s.grantsOf(c)
 	switch roll := s.w.rnd.IntN(100); {
 	case roll < 4:
-		return &call{caller: c, key: key, in: mark{}, do: func(ctx context.Context) any {
-			out, err := s.stores[c.id].MarkSeen(ctx, key)
-			return marked(out, err)
-		}}
+		return s.mark(c, key)
 	case roll < 12:
 		return s.read(c, key)
-	case roll < 32:
+	case roll < 28:
 		return s.do(c, key, payload)
-	case roll < 30 && len(s.seen) > 0:
+	case roll < 31 && len(s.seen) > 0:
 		return s.reopen(c)
-	case roll >= 30 && roll < 35 && len(s.tokens()) > 0:
+	case roll >= 31 && roll < 35 && len(s.tokens()) > 0:
 		return s.resume(c)
-	case roll == 35:
+	case roll >= 35 && roll < 39 && s.forgets && len(s.seen) > 0:
+		return s.forget(c)
+	case roll == 35 && !s.forgets:
 		return s.erase(c, key)
 	case roll < 75 && len(mine) > 0:
 		return s.settle(pick(s.w.rnd, mine))
@@ -301,6 +302,40 @@ func (w *world) effectsOnce() string {
 		return fmt.Sprintf("effects that nobody sees: %v", want)
 	}
 	return ""
+}
+
+// mark marks a key, alone or together with an effect.
+func (s *ledgerStory) mark(c *caller, key string) *call {
+	in := mark{item: s.w.rnd.IntN(2) == 0}
+	return &call{caller: c, key: key, in: in, do: func(ctx context.Context) any {
+		if in.item {
+			return marked(s.markItem(ctx, c, key))
+		}
+		return marked(s.stores[c.id].MarkSeen(ctx, key))
+	}}
+}
+
+// markItem sends its transaction unchanged up to three times while the outcome is
+// unknown.
+func (s *ledgerStory) markItem(ctx context.Context, c *caller, key string) (event.Outcome, error) {
+	item, err := s.stores[c.id].MarkItem(key)
+	if err != nil {
+		return 0, err
+	}
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{item.Item, effectOn(key)}}
+	for range 3 {
+		_, err = c.client.TransactWriteItems(ctx, in)
+		var cancelled *types.TransactionCanceledException
+		if err == nil {
+			return event.Created, nil
+		}
+		if errors.As(err, &cancelled) {
+			if out, err := item.Outcome(cancelled.CancellationReasons[0]); err == nil {
+				return out, nil
+			}
+		}
+	}
+	return 0, err
 }
 
 func marked(out event.Outcome, err error) any {

@@ -41,6 +41,7 @@ type flight struct {
 type arrival struct {
 	flight *flight
 	step   int64
+	at     time.Time
 	status int
 	body   []byte
 	row    row // what a write left; nil when it wrote nothing
@@ -199,11 +200,14 @@ func (w *world) deliver(f *flight) *arrival {
 	if res.StatusCode != http.StatusOK && !bytes.Contains(body, []byte("ConditionalCheckFailed")) {
 		w.broken = fmt.Sprintf("%v is no request: %s", f, body)
 	}
-	a := &arrival{flight: f, step: w.step.Load(), status: res.StatusCode, body: body}
+	a := &arrival{flight: f, step: w.step.Load(), at: w.now, status: res.StatusCode, body: body}
 	if res.StatusCode == http.StatusOK && f.writes() {
 		after := w.rows()[f.part.key]
 		if !transaction || !same(before, after) {
 			a.row = after
+			if a.row == nil { // deleted
+				a.row = row{}
+			}
 			w.mu.Lock()
 			w.arrivals = append(w.arrivals, a)
 			w.mu.Unlock()
