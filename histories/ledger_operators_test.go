@@ -33,6 +33,7 @@ type seen struct {
 func (r reopens) String() string { return fmt.Sprintf("Reopen(fence …%05d)", r.seen.fence%100_000) }
 func (erases) String() string    { return "Erase" }
 func (r resumes) String() string { return fmt.Sprintf("Resume(fence …%05d)", r.from.fence%100_000) }
+
 func (f forgets) String() string { return fmt.Sprintf("Forget(fence …%05d)", f.seen.fence%100_000) }
 func (gone) String() string      { return "gone" }
 func (reopened) String() string  { return "reopened" }
