@@ -37,6 +37,8 @@ func (*emaStory) fresh() any { return average{} }
 func (*emaStory) apply(state any, m *move) (any, bool) {
 	stood := state.(average)
 	switch in := m.in.(type) {
+	case erased:
+		return average{}, stood.stands
 	case olderBare:
 		return average{stands: true}, !stood.stands
 	case olderCount:

@@ -17,6 +17,7 @@ import (
 type emaStory struct {
 	averages
 	stores []*ema.Store
+	erases bool // somebody erases the row, now and then
 }
 
 func newEma(w *world) story {
@@ -42,10 +43,38 @@ func newEma(w *world) story {
 }
 
 func (e *emaStory) tables() []schema.Table { return []schema.Table{e.stores[0].Table()} }
-func (e *emaStory) begin() []*call         { return e.start(e.intrude) }
 
-// intrude sets an average in a row without a version.
+func (e *emaStory) begin() []*call {
+	calls := e.start(e.older)
+	e.erases = len(e.w.parts) == 0 && e.w.rnd.IntN(2) == 0 // and no older system writes, as in pattern
+	return calls
+}
+
 func (e *emaStory) intrude() {
+	if e.erases {
+		e.erase()
+	} else {
+		e.older()
+	}
+}
+
+// erase erases the subject's averages at once, from outside.
+func (e *emaStory) erase() {
+	store, err := ema.New(e.w.raw, "homeops", nil)
+	if err != nil {
+		panic(err)
+	}
+	n, err := store.Erase(context.Background(), "42")
+	if err != nil {
+		panic(err)
+	}
+	if n > 0 {
+		e.w.happened(e.pk, erased{}, nil)
+	}
+}
+
+// older sets an average in a row without a version.
+func (e *emaStory) older() {
 	value := e.w.rnd.Int64N(100)
 	_, err := e.w.raw.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: aws.String("homeops"), Key: map[string]types.AttributeValue{"pk": s(e.pk), "sk": s("metric")},
