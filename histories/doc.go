@@ -22,6 +22,7 @@
 //	alias    Put, Correct, Confirm, Forget, Adopt, Resolve, Get, beside older spellings
 //	pattern  Observe, ObserveAll, Get, Erase
 //	ema      Observe, Get, Erase
+//	record   Set, Get, Erase
 //
 // Eight callers with clocks of their own make some forty calls on one to three
 // keys. Requests and replies are lost, late, or both; requests arrive again

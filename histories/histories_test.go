@@ -23,7 +23,7 @@ var (
 )
 
 var stories = map[string]func(*world) story{
-	"Ledger": newLedger, "Counter": newCounter, "Message": newMessage, "Pattern": newPattern, "Ema": newEma, "Activity": newActivity, "Alias": newAlias,
+	"Ledger": newLedger, "Counter": newCounter, "Message": newMessage, "Pattern": newPattern, "Ema": newEma, "Activity": newActivity, "Alias": newAlias, "Record": newRecord,
 }
 
 func TestLedger(t *testing.T)   { t.Parallel(); tell(t) }
@@ -32,6 +32,7 @@ func TestActivity(t *testing.T) { t.Parallel(); tell(t) }
 func TestCounter(t *testing.T)  { t.Parallel(); tell(t) }
 func TestMessage(t *testing.T)  { t.Parallel(); tell(t) }
 func TestPattern(t *testing.T)  { t.Parallel(); tell(t) }
+func TestRecord(t *testing.T)   { t.Parallel(); tell(t) }
 func TestEma(t *testing.T)      { t.Parallel(); tell(t) }
 
 // A seed tells one history, whatever else the machine does.
