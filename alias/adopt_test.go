@@ -452,28 +452,32 @@ func TestAdoptReadsWhatAnotherMakesOfIt(t *testing.T) {
 		"adopted and corrected": func(w writer) { do(w.t, event.Created)(w.correct("x", 5)) },
 		"adopted":               func(w writer) { w.f.adopts(w.t, 1) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWriter(t)
-			w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}))
-			store := w.f.through(t, afterFirstRead{w.f.db.Client(), new(int), func() { write(w) }}, nil)
-			if adopted, err := store.Adopt(t.Context(), chat); adopted != 0 || err != nil {
-				t.Errorf("Adopt: %d, %v", adopted, err)
-			}
-		})
+		for nth := 1; nth <= 2; nth++ {
+			t.Run(fmt.Sprint(name, " after read ", nth), func(t *testing.T) {
+				t.Parallel()
+				w := newWriter(t)
+				w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}))
+				reads := 0
+				store := w.f.through(t, afterReads{w.f.db.Client(), &reads, nth, func() { write(w) }}, nil)
+				if adopted, err := store.Adopt(t.Context(), chat); adopted != 0 || err != nil {
+					t.Errorf("Adopt: %d, %v", adopted, err)
+				}
+			})
+		}
 	}
 }
 
-// afterFirstRead lets another write just after the first item is read.
-type afterFirstRead struct {
+// afterReads lets another write just after so many items are read.
+type afterReads struct {
 	*dynamodb.Client
 	reads *int
+	nth   int
 	write func()
 }
 
-func (a afterFirstRead) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+func (a afterReads) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
 	out, err := a.Client.GetItem(ctx, in, options...)
-	if *a.reads++; *a.reads == 1 {
+	if *a.reads++; *a.reads == a.nth {
 		a.write()
 	}
 	return out, err
