@@ -31,7 +31,8 @@ type API interface {
 
 var _ API = (*dynamodb.Client)(nil)
 
-// Retention is how long a row is kept after its local day is over.
+// Retention is how long a row is kept after its local day is over, unless
+// [Config].Retention is longer.
 const Retention = 7 * 24 * time.Hour
 
 // Bounds of Config and of the arguments.
@@ -59,8 +60,21 @@ type Config struct {
 	// for a table that has them already: a count that stands there is counted on.
 	// Default to "count" and "ttl". They are part of the format: a writer that
 	// names them otherwise counts beside the others.
+	//
+	// Caution: every write sets TTLAttr to the end of the day and Retention, also
+	// where a later time stands. The rows of a table that keeps them longer, or for
+	// good, are deleted a week after their day, unless Retention says how long the
+	// table keeps them.
 	CountAttr string
 	TTLAttr   string
+
+	// Retention is how long a row is kept after its local day is over, and with
+	// it how long its events can be delivered, settled and refunded. Defaults to
+	// the constant [Retention], seven days; at least that, in whole seconds. All
+	// writers of a table must have the same: a row that one with a shorter one has
+	// written is deleted while the others still count on it. When it is made longer,
+	// an event of a day whose row is deleted already counts again.
+	Retention time.Duration
 
 	// MaxRecorded bounds the events recorded in one row, refunded ones
 	// included, and with them what a write costs: about 1 WCU for each 25.
@@ -95,6 +109,9 @@ func (c *Config) fill() {
 	if c.MaxRecorded == 0 {
 		c.MaxRecorded = 1000
 	}
+	if c.Retention == 0 {
+		c.Retention = Retention
+	}
 	if c.MaxSkew == 0 {
 		c.MaxSkew = 5 * time.Minute
 	}
@@ -119,6 +136,9 @@ func (c *Config) validate() error {
 	}
 	if c.MaxRecorded < 1 || c.MaxRecorded > mostRecorded {
 		return event.BadInput(pkg, "Config.MaxRecorded", "must be 1 to 7000")
+	}
+	if c.Retention < Retention || c.Retention%time.Second != 0 {
+		return event.BadInput(pkg, "Config.Retention", "must be at least 7 days, in whole seconds")
 	}
 	if c.MaxSkew < 0 || c.MaxSkew > mostSkew {
 		return event.BadInput(pkg, "Config.MaxSkew", "must not be negative, and at most a day")

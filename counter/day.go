@@ -25,7 +25,7 @@ func (s *Store) dayOf(at time.Time) *localDay {
 	}
 	day := s.zone.Date(at)
 	end := s.zone.End(day)
-	expiry := end.Add(Retention)
+	expiry := end.Add(s.cfg.Retention)
 	d := &localDay{
 		day: day, start: s.zone.Start(day), end: end, expiry: expiry,
 		date: item.S(day.String()), ttl: item.N(expiry.Unix()),

@@ -26,7 +26,7 @@
 //	├────────────────┴─────────────────┤
 //	│ count     N  what is used        │
 //	│ updatedAt S  of the last write   │
-//	│ ttl       N  end of day + 7 days │  Unix seconds, set by every write
+//	│ ttl       N  end of day + 7 days │  or Config.Retention; Unix seconds, set by every write
 //	│ recorded  N  events below        │
 //	│ e_01KMW…  S  "1~kQ0hF3vbl2E"     │  an event: weight ~ nonce
 //	│ e_01KMX…  S  "=7~c2Vjb25kLS0"    │  one that was settled
@@ -37,7 +37,9 @@
 // comes first ([Refund].Tombstone) begins it as refunded.
 //
 // The names of the key, the count and the ttl are the Config's, for a table that
-// has such rows already.
+// has such rows already. Not for rows that are kept longer than 7 days after their
+// day, unless [Config].Retention says how long: every write sets the ttl, also
+// where a later one stands, and the row is deleted when it has come.
 //
 // Rows of an older system have the first three attributes only, and an earlier
 // ttl. They are read and written as they are; the first write here gives them
@@ -64,8 +66,8 @@
 //   - The count is the sum of the weights of the recorded and not refunded
 //     events, plus what [Store.AddUnkeyed] and other systems added.
 //   - An event whose row may have expired is refused with [event.ErrTooOld],
-//     never counted again: one of a day that ended 7 days ago, less
-//     [Config].MaxSkew. A row that only an older system wrote has another ttl,
+//     never counted again: one of a day that ended 7 days ago (or
+//     [Config].Retention), less [Config].MaxSkew. A row that only an older system wrote has another ttl,
 //     midnight UTC of its date + 7 days, and may be deleted that much earlier:
 //     22 or 23 hours in Stockholm, 32 in a zone eight hours west of UTC.
 //   - A row records at most [Config].MaxRecorded events; then [ErrFull].

@@ -18,7 +18,7 @@ import (
 //
 // Erased events are forgotten: today's limit begins anew, and an event that is
 // delivered again counts again. Erase when no event of the key comes any more, or
-// leave it to the TTL: nothing is kept longer than [Retention] after its day.
+// leave it to the TTL: nothing is kept longer than [Config].Retention after its day.
 //
 // Errors: an [*event.InputError] for an invalid key; else those of the API.
 //

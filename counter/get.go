@@ -64,5 +64,5 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 // Take from counting on.
 func (s *Store) expired(row ddb.Item, day tzclock.Date) bool {
 	now := s.cfg.Now()
-	return item.Expired(row, s.cfg.TTLAttr, now) && !now.Before(s.zone.End(day).Add(Retention))
+	return item.Expired(row, s.cfg.TTLAttr, now) && !now.Before(s.zone.End(day).Add(s.cfg.Retention))
 }

@@ -137,6 +137,10 @@ func TestNewRefuses(t *testing.T) {
 			func(a *args) { a.cfg.CountAttr, a.cfg.TTLAttr = "used", "used" }, func(a *args) { a.cfg.TTLAttr = strings.Repeat("t", 256) },
 		},
 		"Config.MaxRecorded": {func(a *args) { a.cfg.MaxRecorded = -1 }, func(a *args) { a.cfg.MaxRecorded = 7001 }},
+		"Config.Retention": {
+			func(a *args) { a.cfg.Retention = -1 }, func(a *args) { a.cfg.Retention = Retention - time.Second },
+			func(a *args) { a.cfg.Retention = Retention + time.Millisecond },
+		},
 		"Config.MaxSkew":     {func(a *args) { a.cfg.MaxSkew = -1 }, func(a *args) { a.cfg.MaxSkew = 25 * time.Hour }},
 	} {
 		for i, change := range spoil {

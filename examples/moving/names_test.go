@@ -155,3 +155,49 @@ func TestUsageIsCountedOn(t *testing.T) {
 		t.Errorf("another name: %+v", grant)
 	}
 }
+
+// A row that was to be kept for two years is kept for a week by the counter that is
+// not told, and as long as before by one that is.
+func TestAWriteSetsTheExpiry(t *testing.T) {
+	db := dynamotest.Open(t)
+	usage, err := moving.Usage(db.Client(), db.Name("usage"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Create(usage.Table())
+	const kept = 2 * 365 * 24 * time.Hour
+	longer, err := counter.New(db.Client(), db.Name("usage"), tzclock.UTC, &counter.Config{
+		ScopeAttr: "customer", DateAttr: "day", CountAttr: "used", TTLAttr: "expires", Retention: kept,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev, err := event.New(time.Now(), "shop", "1001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	today := tzclock.UTC.Date(ev.Time())
+	for customer, limits := range map[string]*counter.Store{"ann": usage, "bo": longer} {
+		old := tzclock.UTC.End(today).Add(kept)
+		row := item{"customer": text(customer), "day": text(today.String()), "used": number(1), "expires": number(old.Unix())}
+		if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(db.Name("usage")), Item: row}); err != nil {
+			t.Fatal(err)
+		}
+		if grant, err := limits.Take(t.Context(), counter.Take{Key: customer, Event: ev, Cap: 5}); err != nil || grant.Used != 2 {
+			t.Fatal(grant, err)
+		}
+		out, err := db.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
+			TableName: aws.String(db.Name("usage")), Key: item{"customer": row["customer"], "day": row["day"]}, ConsistentRead: aws.Bool(true),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := old
+		if customer == "ann" {
+			want = tzclock.UTC.End(today).Add(7 * 24 * time.Hour)
+		}
+		if got := out.Item["expires"].(*types.AttributeValueMemberN).Value; got != strconv.FormatInt(want.Unix(), 10) {
+			t.Errorf("%s: it expires %s, want %d", customer, got, want.Unix())
+		}
+	}
+}
