@@ -3,6 +3,8 @@ package counter
 import (
 	"context"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -55,19 +57,9 @@ const (
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each, as for Take.
 func (s *Store) Adjust(ctx context.Context, a Adjust) (Grant, error) {
-	w, err := s.settling(a)
+	w, in, err := s.settling("Adjust", a)
 	if err != nil {
 		return Grant{}, err
-	}
-	more := w.entry.weight - w.from
-	in := s.record(w, adjustUpdate, adjustCondition)
-	values := in.ExpressionAttributeValues
-	values[":held"], values[":more"] = item.S(start(held, w.from)), item.N(more)
-	switch {
-	case more > 0:
-		*in.ConditionExpression, values[":room"] = riseCondition, item.N(a.Cap-more)
-	case more < 0:
-		*in.ConditionExpression, values[":back"] = fallCondition, item.N(-more)
 	}
 	used, refusing, err := s.send(ctx, w.op, in)
 	switch {
@@ -79,20 +71,33 @@ func (s *Store) Adjust(ctx context.Context, a Adjust) (Grant, error) {
 	return w.grant(Grant{OK: true, Outcome: event.Created, Used: used}, a.Cap), nil
 }
 
-// settling returns the write of an Adjust.
-func (s *Store) settling(a Adjust) (keyed, error) {
+// settling returns the write of an Adjust, and its request.
+func (s *Store) settling(op string, a Adjust) (keyed, *dynamodb.UpdateItemInput, error) {
 	from, err := weightOf("From", a.From)
 	switch {
 	case err != nil:
-		return keyed{}, err
+		return keyed{}, nil, err
 	case a.To < 1 || a.To > mostWeight:
-		return keyed{}, event.BadInput(pkg, "To", "must be 1 to 1,000,000,000,000; what is to hold nothing is given back by Refund")
+		return keyed{}, nil, event.BadInput(pkg, "To", "must be 1 to 1,000,000,000,000; what is to hold nothing is given back by Refund")
 	case a.Cap < 0:
-		return keyed{}, event.BadInput(pkg, "Cap", "must not be negative")
+		return keyed{}, nil, event.BadInput(pkg, "Cap", "must not be negative")
 	}
-	w, err := s.keyed("Adjust", a.Key, a.Event, a.To)
+	w, err := s.keyed(op, a.Key, a.Event, a.To)
+	if err != nil {
+		return keyed{}, nil, err
+	}
 	w.entry.state, w.from = settled, from
-	return w, err
+	more := a.To - from
+	in := s.record(w, adjustUpdate, adjustCondition)
+	values := in.ExpressionAttributeValues
+	values[":held"], values[":more"] = item.S(start(held, w.from)), item.N(more)
+	switch {
+	case more > 0:
+		*in.ConditionExpression, values[":room"] = riseCondition, item.N(a.Cap-more)
+	case more < 0:
+		*in.ConditionExpression, values[":back"] = fallCondition, item.N(-more)
+	}
+	return w, in, nil
 }
 
 // refusedAdjust tells from the row why it refused: the event is not in it, was

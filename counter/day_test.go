@@ -197,6 +197,9 @@ func TestTooOld(t *testing.T) {
 			if item, err := e.TakeItem(counter.Take{Key: chat, Event: ev, Cap: 3}); !errors.Is(err, event.ErrTooOld) || item != nil {
 				t.Errorf("TakeItem at %s: %v, want ErrTooOld", now, err)
 			}
+			if item, err := e.AdjustItem(counter.Adjust{Key: chat, Event: ev, To: 2, Cap: 3}); !errors.Is(err, event.ErrTooOld) || item != nil {
+				t.Errorf("AdjustItem at %s: %v, want ErrTooOld", now, err)
+			}
 			if item, err := e.RefundItem(counter.Refund{Key: chat, Event: ev}); !errors.Is(err, event.ErrTooOld) || item != nil {
 				t.Errorf("RefundItem at %s: %v, want ErrTooOld", now, err)
 			}

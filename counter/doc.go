@@ -94,7 +94,7 @@
 //
 // # In a transaction of one's own
 //
-// [Store.TakeItem] and [Store.RefundItem] return the write as an action, to be sent
+// [Store.TakeItem], [Store.AdjustItem] and [Store.RefundItem] return the write as an action, to be sent
 // with others of the caller's: all take effect or none. The handle is made once and
 // sent again unchanged, so that an own lost reply is told from another delivery. When
 // the transaction is cancelled, each handle reads its reason (Outcome). If all
@@ -102,13 +102,18 @@
 // some were, those are left out and the rest is sent. When it is committed, the
 // count after it is [Unknown] (Committed).
 //
+// A RefundItem cannot come before its Take, as a [Refund] with a Tombstone can: its
+// outcome is ErrNotFound then, and the transaction is cancelled. Which of two writes
+// is the right one is known only after the first was refused, and a transaction has
+// no second request. Call [Store.Refund] beside it; it is safe to repeat.
+//
 // # Prices
 //
 // A first, uncontended call on a row up to 1 KB, that is about 22 events:
 //
 //	Take, Add, Adjust, Refund, AddUnkeyed   1 request, 1 WCU
 //	Refund that comes first, a Tombstone    2 requests, 2 WCU
-//	TakeItem, RefundItem                    2 WCU in the caller's transaction
+//	TakeItem, AdjustItem, RefundItem        2 WCU in the caller's transaction
 //	Get                                     1 request, 1 RCU
 //	Erase of one row                        2 requests, 1 RCU, 1 WCU
 //
@@ -120,6 +125,6 @@
 // # IAM actions
 //
 // dynamodb:UpdateItem, dynamodb:GetItem; for Erase dynamodb:Query and
-// dynamodb:BatchWriteItem. A transaction with a TakeItem or a RefundItem needs
+// dynamodb:BatchWriteItem. A transaction with a TakeItem, an AdjustItem or a RefundItem needs
 // dynamodb:UpdateItem on the table.
 package counter

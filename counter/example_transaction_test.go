@@ -140,3 +140,44 @@ func ExampleStore_RefundItem() {
 	// created true
 	// duplicate 0 <nil>
 }
+
+// A report may cost up to ten units, which are held before it is made. It costs
+// seven, and is stored together with its settlement, all or nothing.
+func ExampleStore_AdjustItem() {
+	ctx := context.Background()
+	db, limits := exampleTables(ctx)
+	ev, err := event.New(sentAt, "reports", "7")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Weight: 10, Cap: 50}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 2 { // delivered twice
+		settle, err := limits.AdjustItem(counter.Adjust{Key: "ann", Event: ev, From: 10, To: 7, Cap: 50})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{settle.Item, {Put: &types.Put{
+			TableName: aws.String("orders"), Item: map[string]types.AttributeValue{
+				"id": &types.AttributeValueMemberS{Value: "report 7"}, "units": &types.AttributeValueMemberN{Value: "7"},
+			},
+		}}}})
+		var cancelled *types.TransactionCanceledException
+		switch {
+		case err == nil:
+			fmt.Println(settle.Committed().Outcome)
+		case errors.As(err, &cancelled):
+			grant, err := settle.Outcome(cancelled.CancellationReasons[0])
+			fmt.Println(grant.Outcome, grant.Used, grant.Remaining, err)
+		default:
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// created
+	// duplicate 7 43 <nil>
+}

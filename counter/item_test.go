@@ -141,7 +141,7 @@ func TestNewRefuses(t *testing.T) {
 			func(a *args) { a.cfg.Retention = -1 }, func(a *args) { a.cfg.Retention = Retention - time.Second },
 			func(a *args) { a.cfg.Retention = Retention + time.Millisecond },
 		},
-		"Config.MaxSkew":     {func(a *args) { a.cfg.MaxSkew = -1 }, func(a *args) { a.cfg.MaxSkew = 25 * time.Hour }},
+		"Config.MaxSkew": {func(a *args) { a.cfg.MaxSkew = -1 }, func(a *args) { a.cfg.MaxSkew = 25 * time.Hour }},
 	} {
 		for i, change := range spoil {
 			a := good()

@@ -61,15 +61,19 @@ func (e *env) step(t *testing.T, random *rand.Rand, m *model) (did, got, want st
 	if random.IntN(10) == 0 {
 		weight++
 	}
-	switch random.IntN(6) {
+	switch random.IntN(7) {
 	case 0:
 		in := counter.Take{Key: chat, Event: ev, Cap: random.Int64N(7), Weight: weight}
 		g, err := e.Take(t.Context(), in)
 		return fmt.Sprintf("event %d: Take %d of %d", id, weight, in.Cap), granted(g, err), granted(m.take(id, in))
 	case 1:
 		in := counter.Take{Key: chat, Event: ev, Cap: random.Int64N(7), Weight: weight}
-		g, err := e.takeInTransaction(t, in)
-		return fmt.Sprintf("event %d: TakeItem %d of %d", id, weight, in.Cap), granted(g, err), granted(m.takeItem(id, in))
+		var g counter.Grant
+		item, err := e.TakeItem(in)
+		if err == nil {
+			g, err = e.inTransaction(t, item.Item, item.Outcome, item.Committed)
+		}
+		return fmt.Sprintf("event %d: TakeItem %d of %d", id, weight, in.Cap), granted(g, err), granted(unheard(m.take(id, in)))
 	case 2:
 		sum, err := e.Add(t.Context(), counter.Add{Key: chat, Event: ev, Weight: weight})
 		return fmt.Sprintf("event %d: Add %d", id, weight), totalled(sum, err), totalled(m.add(id, weight))
@@ -77,28 +81,31 @@ func (e *env) step(t *testing.T, random *rand.Rand, m *model) (did, got, want st
 		in := counter.Adjust{Key: chat, Event: ev, From: weight, To: 1 + random.Int64N(4), Cap: random.Int64N(7)}
 		g, err := e.Adjust(t.Context(), in)
 		return fmt.Sprintf("event %d: Adjust %d to %d of %d", id, in.From, in.To, in.Cap), granted(g, err), granted(m.adjust(id, in))
+	case 4:
+		in := counter.Adjust{Key: chat, Event: ev, From: weight, To: 1 + random.Int64N(4), Cap: random.Int64N(7)}
+		var g counter.Grant
+		item, err := e.AdjustItem(in)
+		if err == nil {
+			g, err = e.inTransaction(t, item.Item, item.Outcome, item.Committed)
+		}
+		return fmt.Sprintf("event %d: AdjustItem %d to %d of %d", id, in.From, in.To, in.Cap), granted(g, err), granted(unheard(m.adjust(id, in)))
 	}
 	in := counter.Refund{Key: chat, Event: ev, Weight: weight, Tombstone: random.IntN(4) == 0}
 	sum, err := e.Refund(t.Context(), in)
 	return fmt.Sprintf("event %d: Refund %d, tombstone %v", id, weight, in.Tombstone), totalled(sum, err), totalled(m.refund(id, in))
 }
 
-// takeInTransaction takes by an action, sent again by hand as often as the SDK
-// gives up.
-func (e *env) takeInTransaction(t testing.TB, take counter.Take) (counter.Grant, error) {
+// inTransaction sends the action, again by hand as often as the SDK gives up.
+func (e *env) inTransaction(t testing.TB, item types.TransactWriteItem, outcome func(types.CancellationReason) (counter.Grant, error), committed func() counter.Grant) (counter.Grant, error) {
 	t.Helper()
-	item, err := e.TakeItem(take)
-	if err != nil {
-		return counter.Grant{}, err
-	}
 	for {
-		_, err := recordtest.Impatient(e.db.Client()).TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{item.Item}})
+		_, err := recordtest.Impatient(e.db.Client()).TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{item}})
 		var cancelled *types.TransactionCanceledException
 		switch {
 		case err == nil:
-			return item.Committed(), nil
+			return committed(), nil
 		case errors.As(err, &cancelled):
-			return item.Outcome(cancelled.CancellationReasons[0])
+			return outcome(cancelled.CancellationReasons[0])
 		}
 	}
 }
@@ -153,9 +160,9 @@ func (m *model) take(id int, in counter.Take) (counter.Grant, error) {
 	return m.grant(counter.Grant{OK: true, Outcome: event.Created}, in.Cap)
 }
 
-// takeItem is a take that does not hear the count when it succeeds.
-func (m *model) takeItem(id int, in counter.Take) (counter.Grant, error) {
-	g, err := m.take(id, in)
+// unheard is the answer of an action, which does not hear the count when it
+// succeeds.
+func unheard(g counter.Grant, err error) (counter.Grant, error) {
 	if g.First() {
 		g.Used, g.Remaining = counter.Unknown, counter.Unknown
 	}

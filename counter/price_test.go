@@ -62,6 +62,11 @@ func TestPrices(t *testing.T) {
 			},
 		},
 		{
+			Func: "Store.AdjustItem", Actions: func() []types.TransactWriteItem {
+				return []types.TransactWriteItem{e.adjustItem(t, counter.Adjust{Key: chat, Event: held, To: 1}).Item}
+			},
+		},
+		{
 			Func: "Store.RefundItem", Actions: func() []types.TransactWriteItem {
 				return []types.TransactWriteItem{e.refundItem(t, counter.Refund{Key: "bought", Event: message(t, noon, 1)}).Item}
 			},

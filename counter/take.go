@@ -44,7 +44,7 @@ type Grant struct {
 	Refunded bool
 
 	// Used is how much of the cap is used now, this event included when OK. In
-	// what [TakeItem.Committed] returns, it and Remaining are [Unknown].
+	// what [TakeItem.Committed] and [AdjustItem.Committed] return, it and Remaining are [Unknown].
 	Used      int64
 	Cap       int64
 	Remaining int64        // of the cap, never below zero

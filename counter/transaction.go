@@ -66,11 +66,54 @@ func (i *TakeItem) Outcome(reason types.CancellationReason) (Grant, error) {
 
 // Committed is the Grant of a transaction that took effect. Its Used and
 // Remaining are [Unknown].
-func (i *TakeItem) Committed() Grant {
-	g := i.write.grant(Grant{OK: true, Outcome: event.Created, Used: Unknown}, i.most)
+func (i *TakeItem) Committed() Grant { return i.write.committed(i.most) }
+
+func (p place) committed(most int64) Grant {
+	g := p.grant(Grant{OK: true, Outcome: event.Created, Used: Unknown}, most)
 	g.Remaining = Unknown
 	return g
 }
+
+// AdjustItem is an Adjust as one action of a transaction of the caller's own, made
+// once for each logical write like a [TakeItem].
+type AdjustItem struct {
+	Item types.TransactWriteItem
+
+	store *Store
+	write keyed
+	most  int64
+}
+
+// AdjustItem returns the Adjust for a transaction, to settle a hold together with
+// what it was for. Nothing is sent; errors are those of Adjust that need no request.
+//
+// DynamoDB refuses two actions on one item, and so the Take and its Adjust in one
+// transaction: take what is needed, then.
+//
+// Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB,
+// also when it is cancelled.
+func (s *Store) AdjustItem(a Adjust) (*AdjustItem, error) {
+	w, in, err := s.settling("AdjustItem", a)
+	if err != nil {
+		return nil, err
+	}
+	return &AdjustItem{Item: action(in), store: s, write: w, most: a.Cap}, nil
+}
+
+// Outcome reads how the item fared in a transaction that was cancelled, as
+// [TakeItem.Outcome] does: the zero Grant when it was not at fault, what Adjust
+// would have answered when its condition failed, else an error with the code.
+func (i *AdjustItem) Outcome(reason types.CancellationReason) (Grant, error) {
+	row, refused, err := i.store.refusing(i.write, reason)
+	if !refused || err != nil {
+		return Grant{}, err
+	}
+	return i.store.refusedAdjust(i.write, i.most, row)
+}
+
+// Committed is the Grant of a transaction that took effect. Its Used and
+// Remaining are [Unknown].
+func (i *AdjustItem) Committed() Grant { return i.write.committed(i.most) }
 
 // RefundItem is a Refund as one action of a transaction of the caller's own, made
 // once for each logical write like a [TakeItem].
@@ -82,8 +125,12 @@ type RefundItem struct {
 }
 
 // RefundItem returns the Refund for a transaction. Nothing is sent; errors are
-// those of Refund that need no request. A Tombstone is bad input: it may take a
-// second request, and an action has none.
+// those of Refund that need no request.
+//
+// It cannot come before its Take, and a Tombstone is bad input: whether the event
+// has been taken decides between two writes, of which an action is one, and
+// DynamoDB refuses both in one transaction. Where the two may arrive out of order,
+// call Refund with a Tombstone before the transaction, or after it.
 //
 // Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB,
 // also when it is cancelled.

@@ -32,7 +32,10 @@ type (
 		tx                 bool // in a transaction
 	}
 	adds    struct{ event, weight int64 }
-	adjusts struct{ event, from, to, cap int64 }
+	adjusts struct {
+		event, from, to, cap int64
+		tx                   bool // in a transaction
+	}
 	refunds struct {
 		event, weight int64
 		first, tx     bool // it may come first; in a transaction
@@ -48,7 +51,7 @@ func (t takes) String() string {
 }
 func (a adds) String() string { return fmt.Sprintf("Add(event %d, %d)", a.event, a.weight) }
 func (a adjusts) String() string {
-	return fmt.Sprintf("Adjust(event %d, %d to %d of %d)", a.event, a.from, a.to, a.cap)
+	return fmt.Sprintf("Adjust%s(event %d, %d to %d of %d)", map[bool]string{true: "Item"}[a.tx], a.event, a.from, a.to, a.cap)
 }
 
 func (r refunds) String() string {
@@ -153,6 +156,9 @@ func (s *counterStory) write(stood countedDay, m *move) (countedDay, any) {
 		}
 		*known = counted{weight: in.to, state: "=", nonce: s.nonce(m.row, in.event)}
 		next.used += more
+		if in.tx {
+			return next, committed{}
+		}
 		return next, tally{ok: true, created: true, used: next.used}
 	case adds:
 		if !s.record(&next, in.event, in.weight, m) {

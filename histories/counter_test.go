@@ -111,9 +111,13 @@ func (s *counterStory) next(c *caller) *call {
 			return grantOf(store.Take(ctx, take))
 		}
 	case roll < 52:
-		in := adjusts{ev, weight, 1 + s.w.rnd.Int64N(4), s.cap()}
+		in := adjusts{ev, weight, 1 + s.w.rnd.Int64N(4), s.cap(), roll < 45}
 		call.in, call.do = in, func(ctx context.Context) any {
-			return grantOf(store.Adjust(ctx, counter.Adjust{Key: "chat", Event: on, From: in.from, To: in.to, Cap: in.cap}))
+			adjust := counter.Adjust{Key: "chat", Event: on, From: in.from, To: in.to, Cap: in.cap}
+			if in.tx {
+				return s.adjustItem(ctx, call, adjust)
+			}
+			return grantOf(store.Adjust(ctx, adjust))
 		}
 	case roll < 60:
 		call.in, call.do = adds{ev, weight}, func(ctx context.Context) any {
@@ -150,6 +154,14 @@ func (s *counterStory) cap() int64 {
 
 func (s *counterStory) takeItem(ctx context.Context, call *call, take counter.Take) any {
 	item, err := s.stores[call.caller.id].TakeItem(take)
+	if err != nil {
+		return said(nil, err)
+	}
+	return inTransaction(ctx, call, item.Item, func(reason types.CancellationReason) any { return grantOf(item.Outcome(reason)) })
+}
+
+func (s *counterStory) adjustItem(ctx context.Context, call *call, adjust counter.Adjust) any {
+	item, err := s.stores[call.caller.id].AdjustItem(adjust)
 	if err != nil {
 		return said(nil, err)
 	}
