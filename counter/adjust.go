@@ -22,7 +22,8 @@ type Adjust struct {
 	// What is to hold nothing is given back by Refund.
 	To int64
 	// Cap is how much may be used a day. It is asked only when To is more than
-	// From: what frees room is never refused. It must not be negative.
+	// From: what frees room is never refused. It must not be negative. The Grant's
+	// Cap and Remaining are of this one: without it they are 0, and Used is right.
 	Cap int64
 }
 

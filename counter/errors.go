@@ -3,6 +3,8 @@ package counter
 import (
 	"errors"
 	"fmt"
+
+	"github.com/homeops/ddbpatterns/event"
 )
 
 var (
@@ -24,7 +26,7 @@ var (
 // weight, by Refund when it is or was, and by Adjust when it is held with another
 // than From or was settled to another than To. Nothing has changed.
 type WeightError struct {
-	Recorded int64 // stands in the row
+	Recorded int64 // stands in the row: what is held now, or was given back
 	Given    int64 // by the caller
 }
 
@@ -32,3 +34,13 @@ type WeightError struct {
 func (e *WeightError) Error() string {
 	return fmt.Sprintf("counter: the event is recorded with weight %d, not %d", e.Recorded, e.Given)
 }
+
+// uncounted is the error of a write that took effect, and whose count cannot be
+// told. It is an [event.ErrUnknownOutcome], whose text would say less than is known.
+type uncounted struct{ err error }
+
+func (e *uncounted) Error() string {
+	return "the write has taken effect, but the count after it cannot be read: " + e.err.Error()
+}
+
+func (e *uncounted) Unwrap() []error { return []error{event.ErrUnknownOutcome, e.err} }

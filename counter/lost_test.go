@@ -3,6 +3,8 @@ package counter_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -87,6 +89,7 @@ func TestOwnLostReplyWithAnUnreadableCount(t *testing.T) {
 		if err == nil || errors.Is(err, event.ErrUnknownOutcome) != call.lose {
 			t.Errorf("%s: %v, want unknown %v", call.name, err, call.lose)
 		}
+		wantEffect(t, err, call.lose)
 		if count := e.row(t, day)["count"].(*types.AttributeValueMemberN).Value; count != call.count {
 			t.Errorf("%s: the count is %s, want %s", call.name, count, call.count)
 		}
@@ -315,9 +318,19 @@ func TestUnreadableCount(t *testing.T) {
 		if !errors.Is(err, event.ErrUnknownOutcome) || !zero {
 			t.Errorf("%s: zero %v, %v, want ErrUnknownOutcome", name, zero, err)
 		}
+		wantEffect(t, err, true)
 		if count := e.row(t, day)["count"].(*types.AttributeValueMemberN).Value; count != "1.5" {
 			t.Errorf("%s: the count is %s", name, count)
 		}
+	}
+}
+
+// wantEffect wants the error of a write that took effect to say so, and no other.
+func wantEffect(t testing.TB, err error, effect bool) {
+	t.Helper()
+	text := fmt.Sprint(err)
+	if says := strings.Contains(text, "the write has taken effect, but the count after it cannot be read: "); says != effect || strings.Contains(text, "may or may not") {
+		t.Errorf("it says %q; it took effect: %v", text, effect)
 	}
 }
 

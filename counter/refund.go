@@ -52,6 +52,20 @@ var errErased = errors.New("the row was deleted meanwhile")
 //
 //	_, err := limits.Refund(ctx, counter.Refund{Key: chat, Event: ev, Tombstone: true})
 //
+// A caller that does not know whether a hold has been settled gives back what was
+// taken. Where it holds something else by now, nothing is given back, and
+// [WeightError.Recorded] is what to call with again:
+//
+//	var differs *counter.WeightError
+//	if errors.As(err, &differs) {
+//		back.Weight = differs.Recorded
+//		_, err = limits.Refund(ctx, back)
+//	}
+//
+// It is settled once, so the second call does not meet another weight. A refund that
+// comes more than 7 days after the day ([Config].Retention) is [event.ErrTooOld]: the
+// day is over, and nothing is left to give back.
+//
 // Errors: [ErrNotFound] when the event is not recorded, never with Tombstone;
 // [*WeightError] when it holds or held another weight, [ErrBelowZero] when the
 // count is less than that; [ErrFull] when there is no room for a tombstone;

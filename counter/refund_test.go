@@ -146,3 +146,35 @@ func TestRefundOutOfOrder(t *testing.T) {
 		}
 	}
 }
+
+// A cancel that does not know whether the hold was settled: it gives back what was
+// taken, and if that is not what is held, what is. Delivered twice it gives back once.
+func TestRefundOfWhatMayBeSettled(t *testing.T) {
+	t.Parallel()
+	for _, settle := range []bool{false, true} {
+		e := open(t, counter.Config{})
+		ev := message(t, noon, 1)
+		e.hold(t, message(t, noon, 2), 5)
+		e.hold(t, ev, 10)
+		if settle {
+			if _, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: 7}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, want := range []event.Outcome{event.Created, event.Duplicate} {
+			back := counter.Refund{Key: chat, Event: ev, Weight: 10}
+			total, err := e.Refund(t.Context(), back)
+			var differs *counter.WeightError
+			if errors.As(err, &differs) != settle {
+				t.Fatalf("settled %v: %v", settle, err)
+			}
+			if differs != nil {
+				back.Weight = differs.Recorded
+				total, err = e.Refund(t.Context(), back)
+			}
+			if err != nil || total.Outcome != want || !total.Refunded || total.Used != 5 {
+				t.Errorf("settled %v: %+v, %v, want %v", settle, total, err, want)
+			}
+		}
+	}
+}

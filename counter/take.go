@@ -88,7 +88,8 @@ var errNoReason = errors.New("condition failed for no known reason")
 // an event whose row may have expired; [ErrFull]; [*WeightError] for an event
 // that holds another weight (one that was settled or refunded is not compared);
 // [event.ErrUnknownOutcome] when it took effect and the count after it is not a
-// whole number, which only another system's writes can make it.
+// whole number, which only another system's writes can make it: the error says that
+// it took effect.
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each; it holds
 // about 22 recorded events in the first and 25 in each further. A refusal

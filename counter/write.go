@@ -161,7 +161,7 @@ func (s *Store) send(ctx context.Context, op string, in *dynamodb.UpdateItemInpu
 func (s *Store) countAfter(op string, out *dynamodb.UpdateItemOutput) (int64, error) {
 	used, err := item.Int(out.Attributes, s.cfg.CountAttr)
 	if err != nil {
-		return 0, s.wrap(op, fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err))
+		return 0, s.wrap(op, &uncounted{err})
 	}
 	return used, nil
 }
@@ -192,7 +192,7 @@ func (s *Store) judge(w keyed, row ddb.Item) (standing, error) {
 	own := found && e.nonce == w.entry.nonce
 	figures, err := s.readCounts(row)
 	if err != nil && own {
-		err = fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err)
+		err = &uncounted{err}
 	}
 	if err != nil {
 		return standing{}, s.wrap(w.op, err)
