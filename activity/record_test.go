@@ -322,6 +322,7 @@ func TestRecordAllWaitsForAnother(t *testing.T) {
 	for name, answers := range map[string][][]string{
 		"conflicts":                 {{"TransactionConflict", "None"}, {"None", "TransactionConflict"}},
 		"half of the first shows":   {{"ConditionalCheckFailed", "TransactionConflict"}},
+		"throttled":                 {{"ThrottlingError", "None"}, {"None", "ProvisionedThroughputExceeded"}},
 		"then it is found recorded": {{"TransactionConflict", "TransactionConflict"}},
 	} {
 		api := &contended{API: db.Client(), answers: answers}

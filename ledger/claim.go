@@ -27,8 +27,8 @@ type Claim struct {
 	// its lease without noticing is then refused there too.
 	Fence int64
 
-	// Attempt counts the claims of the key, from 1. Those whose callers
-	// cancelled them do not count: see [Do] and [Store.Claim].
+	// Attempt counts the claims of the key, from 1. Those that were given back
+	// do not count: see [Do], [DoTx], [Store.Claim] and [Claim.Release].
 	Attempt int64
 
 	store *Store

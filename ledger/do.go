@@ -222,7 +222,12 @@ func (c *Claim) untilRenewal() time.Duration {
 
 // finish records the outcome of the work.
 func finish[T any](ctx context.Context, c *Claim, op string, value T, err error) (Result[T], error) {
-	failed, withdrawn := err != nil, cancelled(ctx, err)
+	return settle(ctx, c, op, value, err, cancelled(ctx, err))
+}
+
+// settle is finish that is told whether the attempt is given back.
+func settle[T any](ctx context.Context, c *Claim, op string, value T, err error, withdrawn bool) (Result[T], error) {
+	failed := err != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()
 	res := Result[T]{Value: value}

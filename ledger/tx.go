@@ -70,8 +70,13 @@ func (c *Claim) Refused() []Refusal {
 // Renewals end before the transaction is sent, after one more if less than a
 // third of the lease is left. It is sent also when the caller's context has
 // ended, within 5 s, and again, unchanged, after a conflict with another
-// transaction or an unknown outcome. When that stays unknown DoTx gives the key
-// up, within 5 s more, and learns from that whether the transaction took effect.
+// transaction, when actions were throttled, which the SDK leaves to its caller,
+// and after an unknown outcome. When that stays unknown DoTx gives the key up,
+// within 5 s more, and learns from that whether the transaction took effect.
+//
+// An attempt is not counted when the transaction met others, or was throttled,
+// to the end: it is not the event that is at fault. A queue's own limit of
+// receives ends what never gets through.
 //
 // The errors are those of Do. After [ErrLeaseLost] another worker may be at it,
 // and nothing was written. An error comes without a value, unless it is the
@@ -124,7 +129,7 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 		case claim.isSettled() || errors.Is(err, ErrLeaseLost):
 			return Result[T]{}, err
 		}
-		return finish(ctx, claim, "DoTx", *new(T), err)
+		return settle(ctx, claim, "DoTx", *new(T), err, ddb.Busy(err) || ddb.Throttled(err))
 	}
 }
 
@@ -169,7 +174,7 @@ func (c *Claim) send(ctx context.Context, in *dynamodb.TransactWriteItemsInput) 
 	unknown := 0
 	again := func(err error) bool {
 		if ddb.Definite(err) {
-			return ddb.Conflict(err) || ddb.Contended(err)
+			return ddb.Busy(err)
 		}
 		unknown++
 		return unknown < sendings

@@ -110,6 +110,41 @@ func Contended(err error) bool {
 	})
 }
 
+// Throttled reports whether DynamoDB had no capacity for the request, or for
+// actions of a cancelled transaction, and nothing stood in the way but that and
+// other transactions. Nothing was written by this attempt. The SDK sends a
+// throttled request again by itself, but not a cancelled transaction.
+func Throttled(err error) bool {
+	reasons, cancelled := Cancelled(err)
+	if apiErr, ok := errors.AsType[smithy.APIError](err); ok && !cancelled {
+		return slices.Contains(throttles, apiErr.ErrorCode())
+	}
+	throttled := false
+	for _, reason := range reasons {
+		switch code := codeOf(reason); {
+		case slices.Contains(throttles, code):
+			throttled = true
+		case code != "None" && code != "TransactionConflict": // stands whatever the capacity
+			return false
+		}
+	}
+	return throttled
+}
+
+// throttles are the codes of errors, and those of reasons.
+var throttles = []string{
+	"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException",
+	"ProvisionedThroughputExceeded", "ThrottlingError",
+}
+
+// Busy reports whether the same transaction may do better a moment later: it met
+// another one ([Conflict], [Contended]), or some of its actions were throttled.
+// It wrote nothing, and the SDK does not try again by itself.
+func Busy(err error) bool {
+	_, cancelled := Cancelled(err)
+	return Conflict(err) || Contended(err) || cancelled && Throttled(err)
+}
+
 // Missing reports whether the table or index does not exist.
 func Missing(err error) bool {
 	_, ok := errors.AsType[*types.ResourceNotFoundException](err)

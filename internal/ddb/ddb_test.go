@@ -83,6 +83,38 @@ func TestConflictAndContended(t *testing.T) {
 	}
 }
 
+func TestThrottledAndBusy(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		err             error
+		throttled, busy bool
+	}{
+		"an action":          {cancelled("None", "ThrottlingError"), true, true},
+		"by its older name":  {cancelled("ProvisionedThroughputExceeded", "None"), true, true},
+		"and a conflict":     {cancelled("ThrottlingError", "TransactionConflict"), true, true},
+		"and a refusal":      {cancelled("ThrottlingError", "ConditionalCheckFailed"), false, false},
+		"a refusal first":    {cancelled("ConditionalCheckFailed", "ThrottlingError"), false, false},
+		"and bad input":      {cancelled("ThrottlingError", "ValidationError"), false, false},
+		"a conflict":         {cancelled("TransactionConflict", "None"), false, true},
+		"beside a refusal":   {cancelled("TransactionConflict", "ConditionalCheckFailed"), false, true},
+		"no reason at fault": {cancelled("None", "None"), false, false},
+		"the request":        {wrapped(&types.ProvisionedThroughputExceededException{}), true, false},
+		"of the account":     {wrapped(&types.RequestLimitExceeded{}), true, false},
+		"not modelled":       {wrapped(&smithy.GenericAPIError{Code: "ThrottlingException"}), true, false},
+		"in progress":        {wrapped(&types.TransactionInProgressException{}), false, true},
+		"another error":      {wrapped(&types.ResourceNotFoundException{}), false, false},
+		"lost":               {wrapped(errOther), false, false},
+		"nothing":            {nil, false, false},
+	} {
+		if got := ddb.Throttled(tc.err); got != tc.throttled {
+			t.Errorf("%s: Throttled = %v", name, got)
+		}
+		if got := ddb.Busy(tc.err); got != tc.busy {
+			t.Errorf("%s: Busy = %v", name, got)
+		}
+	}
+}
+
 func TestAction(t *testing.T) {
 	t.Parallel()
 	row := ddb.Item{"pk": &types.AttributeValueMemberS{Value: "a"}}

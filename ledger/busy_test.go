@@ -1,0 +1,144 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// busy are the faults of a transaction that say "not now".
+var busy = map[string]dynamotest.Effect{
+	"throttled":                    dynamotest.Throttle,
+	"throttled, by its other name": dynamotest.Throttle.As("ThrottlingException"),
+	"a conflict":                   dynamotest.Conflict,
+}
+
+// One throttled action, or a few, and a conflict are waited out in the same call.
+func TestDoTxWaitsOutABusyDynamoDB(t *testing.T) {
+	t.Parallel()
+	for name, effect := range busy {
+		for _, times := range []int{1, 5} {
+			b := newBench(t)
+			w, store := b.wired(t, ledger.Config{MaxAttempts: 1})
+			b.db.Inject(dynamotest.Fault{Do: effect, Op: "TransactWriteItems", Times: times})
+			p := &paying{b: b}
+			res, err := ledger.DoTx(t.Context(), store, order, p.work)
+			wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+			if len(w.sent) != times+1 || w.sent[times] != w.sent[0] || p.calls != 1 {
+				t.Errorf("%s, %d times: %d transactions of %d calls", name, times, len(w.sent), p.calls)
+			}
+			b.wantTimes(t, 1)
+		}
+	}
+}
+
+// However often a key comes while DynamoDB is busy, its attempts are not used up.
+func TestABusyDynamoDBCostsNoAttempt(t *testing.T) {
+	t.Parallel()
+	for name, effect := range busy {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			store := b.store(t, ledger.Config{MaxAttempts: 2})
+			b.db.Inject(dynamotest.Fault{Do: effect, Op: "TransactWriteItems", Times: -1})
+			p := &paying{b: b}
+			for delivery := range 4 {
+				res, err := ledger.DoTx(t.Context(), store, order, p.work)
+				var cancelled *types.TransactionCanceledException
+				if res != (ledger.Result[string]{}) || !errors.As(err, &cancelled) || errors.Is(err, ledger.ErrTooManyAttempts) {
+					t.Fatalf("%s, delivery %d: %+v, %v", name, delivery, res, err)
+				}
+				r := mustGet(t, store, order.Key)
+				if r.State != ledger.Failed || r.Attempts != 0 || r.LastError != err.Error() {
+					t.Fatalf("%s, delivery %d: %+v", name, delivery, r)
+				}
+			}
+			b.wantTimes(t, 0)
+			b.db.Heal()
+			res, err := ledger.DoTx(t.Context(), store, order, p.work)
+			wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+			b.wantTimes(t, 1)
+		})
+	}
+}
+
+// Which reasons give the attempt back, and which are the work's own.
+func TestWhichCancellationsCostAnAttempt(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		codes    [3]string // of the completion and two actions
+		attempts int64     // after one call
+	}{
+		{[3]string{"None", "ThrottlingError", "None"}, 0},
+		{[3]string{"ProvisionedThroughputExceeded", "None", "None"}, 0},
+		{[3]string{"None", "ThrottlingError", "TransactionConflict"}, 0},
+		{[3]string{"None", "ConditionalCheckFailed", "TransactionConflict"}, 0},
+		{[3]string{"None", "ConditionalCheckFailed", "ThrottlingError"}, 1},
+		{[3]string{"None", "ValidationError", "ThrottlingError"}, 1},
+		{[3]string{"None", "ConditionalCheckFailed", "None"}, 1},
+		{[3]string{"None", "None", "None"}, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			w, store := b.wired(t, ledger.Config{})
+			w.pass = func(context.Context, *dynamodb.TransactWriteItemsInput, transactions) (*dynamodb.TransactWriteItemsOutput, error) {
+				return nil, cancelledBy(tc.codes[:]...)
+			}
+			_, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+				return "1", []types.TransactWriteItem{b.add("effect"), b.add("other")}, nil
+			})
+			if r := mustGet(t, store, order.Key); err == nil || r.State != ledger.Failed || r.Attempts != tc.attempts {
+				t.Errorf("%v: %s, %d attempts, want %d; %v", tc.codes, r.State, r.Attempts, tc.attempts, err)
+			}
+		})
+	}
+}
+
+// The whole request throttled, beyond what the SDK tries, costs no attempt either.
+func TestAThrottledRequestCostsNoAttempt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{})
+	w.pass = func(context.Context, *dynamodb.TransactWriteItemsInput, transactions) (*dynamodb.TransactWriteItemsOutput, error) {
+		return nil, &types.RequestLimitExceeded{}
+	}
+	_, err := ledger.DoTx(t.Context(), store, order, (&paying{b: b}).work)
+	if r := mustGet(t, store, order.Key); err == nil || r.State != ledger.Failed || r.Attempts != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A throttled transaction that an earlier try of the same got through: the key
+// given up tells that, and its result is the answer.
+func TestABusyTransactionThatTookEffect(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{})
+	w.pass = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, send transactions) (*dynamodb.TransactWriteItemsOutput, error) {
+		if len(w.sent) == 1 {
+			_, err := send(ctx, in)
+			must(t, err)
+			return nil, errCut
+		}
+		return nil, cancelledBy("ThrottlingError", "None")
+	}
+	res, err := ledger.DoTx(t.Context(), store, order, (&paying{b: b}).work)
+	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+	b.wantTimes(t, 1)
+}
+
+func cancelledBy(codes ...string) error {
+	err := &types.TransactionCanceledException{Message: aws.String(fmt.Sprint(codes))}
+	for _, code := range codes {
+		err.CancellationReasons = append(err.CancellationReasons, types.CancellationReason{Code: aws.String(code)})
+	}
+	return err
+}
