@@ -102,6 +102,31 @@ func TestWhichCancellationsCostAnAttempt(t *testing.T) {
 	}
 }
 
+// A duplicate that is refused beside a throttled action can be left out, and what
+// was throttled looks to the work as what it is: not at fault.
+func TestARefusalBesideAThrottledAction(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{MaxAttempts: 1})
+	w.pass = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, send transactions) (*dynamodb.TransactWriteItemsOutput, error) {
+		if len(in.TransactItems) == 3 {
+			return nil, cancelledBy("None", "ThrottlingError", "ConditionalCheckFailed")
+		}
+		return send(ctx, in)
+	}
+	res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+		if reasons := c.Reasons(); reasons != nil {
+			if got := codes(reasons); got != "None ConditionalCheckFailed" {
+				t.Errorf("reasons: %s", got)
+			}
+			return "paid", []types.TransactWriteItem{b.add("effect")}, nil
+		}
+		return "paid", []types.TransactWriteItem{b.add("effect"), b.insert("seat 1")}, nil
+	})
+	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+	b.wantTimes(t, 1)
+}
+
 // The whole request throttled, beyond what the SDK tries, costs no attempt either.
 func TestAThrottledRequestCostsNoAttempt(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ type Claim struct {
 	lease time.Time
 	lapse *time.Timer // runs while Do works, until the lease is over
 
-	refused []Refusal // of DoTx's last transaction
+	reasons []types.CancellationReason // of DoTx's last transaction
 }
 
 // LeaseUntil returns until when the claim holds. [Claim.Renew] moves it.

@@ -115,7 +115,7 @@ func TestDoTxDiesAtEachRequest(t *testing.T) {
 			store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
 			b.put(t, ddb.Item{"pk": item.S("seat 1")})
 			sit := func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-				seat := fmt.Sprint("seat ", 1+len(c.Refused()))
+				seat := fmt.Sprint("seat ", 1+min(1, len(c.Reasons())))
 				return seat, []types.TransactWriteItem{b.add("effect"), b.insert(seat)}, nil
 			}
 			if nth < 4 {

@@ -14,7 +14,7 @@
 //		func(ctx context.Context, c *ledger.Claim) (Receipt, error) { return charge(ctx, order, c.Fence) })
 //
 // [DoTx] is Do for work that writes to DynamoDB: its writes and its result are
-// one transaction. [Store.Claim], [Claim.Renew], [Claim.Complete] and
+// one transaction, and [Claim.Reasons] tells the work which of them were refused. [Store.Claim], [Claim.Renew], [Claim.Complete] and
 // [Claim.Fail] are the steps of Do, for workers that do not fit into a function.
 // [Claim.Release] gives a key up without counting the attempt, as a lock does;
 // [Claim.Token] and [Store.Resume] hand a claim to another process.

@@ -79,18 +79,25 @@ type DoneError struct {
 func (e *DoneError) Error() string { return "ledger: done already" }
 
 // ItemError is returned by [DoTx] when an action of the work's was refused, and
-// the work, called again, found no other.
+// the work, called again, found no other; or when one failed for another reason,
+// such as an invalid expression, or another transaction on its item to the end.
 type ItemError struct {
-	Index int    // of the first action at fault, among those that the work returned last
+	Index int    // of the first action at fault, from 0 among those that the work returned last
 	Code  string // DynamoDB's reason, "ConditionalCheckFailed" as a rule
 
+	table      string // the ledger's
+	message    string // DynamoDB's, if there is one
 	cause      error
-	repeatable bool // nothing but conditions failed
+	repeatable bool // nothing but conditions and a lack of capacity
 }
 
 // Error names the action and the reason.
 func (e *ItemError) Error() string {
-	return fmt.Sprintf("ledger: action %d of the transaction was refused: %s", e.Index, e.Code)
+	why := e.Code
+	if e.message != "" {
+		why += ": " + e.message
+	}
+	return fmt.Sprintf("%s: DoTx on table %s: action %d of the work: %s", pkg, e.table, e.Index, why)
 }
 
 // Unwrap returns the error of the transaction.

@@ -25,7 +25,7 @@ func ExampleDoTx() {
 		Cents int
 	}
 	charge := func(_ context.Context, c *ledger.Claim) (Receipt, []types.TransactWriteItem, error) {
-		if len(c.Refused()) > 0 { // the condition below
+		if c.Reasons() != nil { // the condition below, for there is no other
 			return Receipt{}, nil, ledger.Permanent(errors.New("order 17 was charged by hand"))
 		}
 		return Receipt{"17", 1200}, []types.TransactWriteItem{{Put: &types.Put{

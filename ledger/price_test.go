@@ -165,7 +165,7 @@ func TestPricesBeyondTheFirstCall(t *testing.T) {
 	b.put(t, ddb.Item{"pk": item.S("seat")})
 	costs("DoTx, refused once, of two actions and then one of 3 KB", func() {
 		_, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: "seats"}, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-			if len(c.Refused()) == 0 {
+			if c.Reasons() == nil {
 				return "seat", []types.TransactWriteItem{b.insert("seat"), b.insert("another")}, nil
 			}
 			long := b.insert("third")

@@ -27,24 +27,19 @@ const (
 	sendings = 3
 )
 
-// Refusal is an action of the work's whose condition failed. See [Claim.Refused].
-type Refusal struct {
-	// Index is the action's place among those that the work returned.
-	Index int
-
-	// Reason has the row that stood there as Item, if the action asked for it
-	// with ReturnValuesOnConditionCheckFailure. The items of this library do,
-	// such as [MarkItem], and their Outcome reads the Reason: what is a
-	// duplicate is left out of the next transaction.
-	Reason types.CancellationReason
-}
-
-// Refused returns the actions that were refused when [DoTx] last called the
-// work under this claim. It is empty when the work is called for the first time.
-func (c *Claim) Refused() []Refusal {
+// Reasons returns how the actions fared that the work returned when [DoTx] last
+// called it under this claim: one reason for each, in their order, for the
+// Outcome of an item of this library. Those that were not at fault have the code
+// "None", and so have those that were throttled beside one that was refused: they
+// may do better in the next transaction. It is nil when the work is called for the
+// first time.
+//
+// A reason has the row that stood there as Item if the action asked for it with
+// ReturnValuesOnConditionCheckFailure, as the items of this library do.
+func (c *Claim) Reasons() []types.CancellationReason {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.refused)
+	return slices.Clone(c.reasons)
 }
 
 // DoTx is [Do] for work whose effects are writes to DynamoDB. The work returns
@@ -55,12 +50,18 @@ func (c *Claim) Refused() []Refusal {
 // is permanent.
 //
 // When the condition of an action fails nothing is written, and the work is
-// called again under the same claim, at most 3 times: [Claim.Refused] tells it
-// which actions were refused, and why. It returns other actions, or an error,
-// such as a [Permanent] one; actions that are refused a fourth time are an
-// [*ItemError], and so is one that fails for any other reason than its
-// condition. Then the key is given up as after every error. At most one of all
-// transactions takes effect, also of those that arrive late.
+// called again under the same claim, at most 3 times: [Claim.Reasons] tells it
+// how each action fared. It makes its items anew, leaves out what is a duplicate,
+// and returns other actions, a result without any, or an error, such as a
+// [Permanent] one. Actions that are refused a fourth time are an [*ItemError], and
+// so is one that fails for any other reason than its condition. Then the key is
+// given up as after every error. At most one of all transactions takes effect,
+// also of those that arrive late.
+//
+// Items of this library, such as [MarkItem], are made inside the work, at each
+// call: an item keeps the time and the nonce of its making, and the work of a later
+// delivery is another write. DoTx itself sends them again unchanged where they must
+// be.
 //
 // The work may be called more than once for each claim, so what it does beside
 // its actions should be safe to repeat. It must not complete or fail its claim
@@ -162,11 +163,12 @@ func (c *Claim) commit(ctx context.Context, sent []string, items []types.Transac
 		c.setSettled()
 		return result, nil
 	case !cancelled || len(reasons) != len(in.TransactItems):
-		return "", c.store.wrap("DoTx", err)
+		// It may be another table that does not exist, or may not be written to.
+		return "", fmt.Errorf("%s: DoTx on table %s and those of the work's actions (%d): %w", pkg, c.store.table, len(items), err)
 	case ddb.ConditionFailed(reasons[0]):
 		return c.standing(reasons[0].Item, sent)
 	}
-	return "", c.refusal(reasons[1:], c.store.wrap("DoTx", err))
+	return "", c.refusal(reasons[1:], err)
 }
 
 // send sends the transaction, always the same, until its outcome is known.
@@ -200,31 +202,31 @@ func (c *Claim) standing(old ddb.Item, sent []string) (stored string, err error)
 	return stored, err
 }
 
-// refusal notes which actions' conditions failed, for the work to see, and
-// returns the first that is at fault.
+// refusal keeps the reasons for the work to see, and returns the first action
+// that is at fault.
 func (c *Claim) refusal(reasons []types.CancellationReason, cause error) error {
-	var refused []Refusal
-	first := &ItemError{Index: -1, cause: cause, repeatable: true}
+	first := &ItemError{Index: -1, table: c.store.table, cause: cause, repeatable: true}
+	shown := slices.Clone(reasons)
 	for i, reason := range reasons {
-		_, failed, err := ddb.Action(reason)
+		_, refused, err := ddb.Action(reason)
 		switch {
-		case failed:
-			refused = append(refused, Refusal{Index: i, Reason: reason})
+		case ddb.ThrottledAction(reason):
+			shown[i] = types.CancellationReason{Code: aws.String("None")}
 		case err != nil:
 			first.repeatable = false
-		default:
+		case !refused:
 			continue
 		}
 		if first.Index < 0 {
-			first.Index, first.Code = i, aws.ToString(reason.Code)
+			first.Index, first.Code, first.message = i, aws.ToString(reason.Code), aws.ToString(reason.Message)
 		}
 	}
 	if first.Index < 0 { // the completion's own trouble
-		return cause
+		return c.store.wrap("DoTx", cause)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.refused = refused
+	c.reasons = shown
 	return first
 }
 

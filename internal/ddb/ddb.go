@@ -122,13 +122,18 @@ func Throttled(err error) bool {
 	throttled := false
 	for _, reason := range reasons {
 		switch code := codeOf(reason); {
-		case slices.Contains(throttles, code):
+		case ThrottledAction(reason):
 			throttled = true
 		case code != "None" && code != "TransactionConflict": // stands whatever the capacity
 			return false
 		}
 	}
 	return throttled
+}
+
+// ThrottledAction reports whether DynamoDB had no capacity for the action.
+func ThrottledAction(reason types.CancellationReason) bool {
+	return slices.Contains(throttles, codeOf(reason))
 }
 
 // throttles are the codes of errors, and those of reasons.
