@@ -74,7 +74,9 @@ const settleWithin = 5 * time.Second
 // told at once the next time and not tried to the last attempt.
 //
 // T must survive encoding/json, which stores it: a replay has no unexported
-// fields, and U+FFFD in place of what is not UTF-8 in a string. A queue's worker
+// fields, and U+FFFD in place of what is not UTF-8 in a string. A stored result
+// that does not fit T, as after a deploy, is a [*ResultError]; a key that is done
+// without one, [ErrNoResult]. A queue's worker
 // that gets an [*InProgressError] leaves the message in the queue and makes it
 // visible again after Wait. Work that is nil is an [*event.InputError].
 //
@@ -112,7 +114,7 @@ func replay[T any](s *Store, op string, refusal error) (Result[T], error) {
 		return res, ErrNoResult
 	}
 	if err := json.Unmarshal(done.Record.Result, &res.Value); err != nil {
-		return res, s.wrap(op, fmt.Errorf("the stored result is not a %T: %w", res.Value, err))
+		return Result[T]{Replayed: true}, &ResultError{Record: done.Record, op: op, table: s.table, want: fmt.Sprintf("%T", res.Value), cause: err}
 	}
 	return res, nil
 }

@@ -22,8 +22,10 @@ var (
 	// text says why the last attempt that gave up did.
 	ErrTooManyAttempts = errors.New("ledger: too many attempts")
 
-	// ErrNoResult is returned by [Do] for a key that is done and has no result
-	// to replay: [Store.MarkSeen] or an older system wrote its row.
+	// ErrNoResult is returned by [Do] and [DoTx] for a key that is done and has no
+	// result to replay: [Store.MarkSeen] or an older system wrote its row, or
+	// [Store.Erase] removed what was stored. The work was done, or is not to be
+	// done, and trying again cannot help: the message can go.
 	ErrNoResult = errors.New("ledger: done, and without a result")
 
 	// ErrLeaseLost is returned by [Claim.Complete], [Claim.Fail],
@@ -58,12 +60,18 @@ var errGivenUp = fmt.Errorf("%w: given up by its own holder", ErrLeaseLost)
 // holds the key.
 type InProgressError struct {
 	// Wait is how long until the key can be claimed, should its holder have
-	// crashed. A holder that is well completes earlier or renews.
+	// crashed. A holder that is well completes earlier or renews. So it is right
+	// for a queue's message, and long for an HTTP client: give its request a
+	// [Request.WaitUpTo] of a few seconds, and then a Retry-After of a few, whatever
+	// the Wait.
 	Wait time.Duration
 }
 
 // Error says how long to wait.
 func (e *InProgressError) Error() string {
+	if e.Wait <= 0 {
+		return "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left"
+	}
 	return fmt.Sprintf("ledger: in progress, to be claimed in %v unless renewed", e.Wait)
 }
 
@@ -77,6 +85,25 @@ type DoneError struct {
 
 // Error says so, without the result.
 func (e *DoneError) Error() string { return "ledger: done already" }
+
+// ResultError is returned by [Do] and [DoTx] for a key that is done, with a result
+// that does not fit their type: another program stored it, or an earlier version
+// of this one. The work was done, and trying again cannot help; Record.Result has
+// what is stored.
+type ResultError struct {
+	Record Record
+
+	op, table, want string
+	cause           error
+}
+
+// Error says what was wanted, without the result.
+func (e *ResultError) Error() string {
+	return fmt.Sprintf("%s: %s on table %s: the stored result is not a %s: %v", pkg, e.op, e.table, e.want, e.cause)
+}
+
+// Unwrap returns the error of encoding/json.
+func (e *ResultError) Unwrap() error { return e.cause }
 
 // ItemError is returned by [DoTx] when an action of the work's was refused, and
 // the work, called again, found no other; or when one failed for another reason,

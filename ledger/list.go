@@ -20,19 +20,20 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Filter says which rows are listed: those that meet all of it. The zero Filter
-// is all that live.
+// Filter says which rows are listed: those that meet all of it, of which States
+// and Stuck are one. The zero Filter is all that live.
 type Filter struct {
-	// States are those to list. Empty is every state. Rows that MarkSeen or an
-	// older system wrote are Done.
+	// States are those to list. Empty is every state, or Stuck alone. Rows that
+	// MarkSeen or an older system wrote are Done.
 	States []State
 
 	// Source is the first part of the keys, as it was given to [Key].
 	Source string
 
-	// Stuck are the claimed rows whose lease has lapsed, by the skew budget
-	// too: their holder has crashed, or is slow. The next delivery takes such
-	// a key over, if one comes and attempts are left.
+	// Stuck adds to States the claimed rows whose lease has lapsed, by the skew
+	// budget too: their holder has crashed, or is slow. The next delivery takes
+	// such a key over, if one comes and attempts are left. What an operator should
+	// see is in one listing with the States Failed and Refused.
 	Stuck bool
 
 	// SeenBefore is when the key was first seen: earlier than this.
@@ -154,23 +155,27 @@ func (s *Store) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, error) 
 	clauses := []string{lives}
 	names := maps.Clone(s.names.lives)
 	values := ddb.Item{":now": item.N(now.Unix()), ":graced": item.N(now.Add(Grace).Unix())}
+	var states []string // one of them
 	if len(f.States) > 0 {
 		clause, err := inOneOf(f.States, values)
 		if err != nil {
 			return nil, err
 		}
-		clauses, names["#"+attrState] = append(clauses, clause), attrState
-	}
-	if f.Source != "" {
-		source := escaper.Replace(f.Source)
-		values[":source"], values[":part"] = item.S(source), item.S(source+":")
-		clauses, names["#"+attrKey] = append(clauses, sourced), s.cfg.KeyAttr
+		states, names["#"+attrState] = append(states, clause), attrState
 	}
 	if f.Stuck {
 		values[":claimed"] = item.S(string(Claimed))
 		values[":lapsed"] = item.N(now.Add(-s.cfg.MaxSkew).UnixMilli())
 		names["#"+attrState], names["#"+attrLease] = attrState, attrLease
-		clauses = append(clauses, stuck)
+		states = append(states, stuck)
+	}
+	if states != nil {
+		clauses = append(clauses, "("+strings.Join(states, " OR ")+")")
+	}
+	if f.Source != "" {
+		source := escaper.Replace(f.Source)
+		values[":source"], values[":part"] = item.S(source), item.S(source+":")
+		clauses, names["#"+attrKey] = append(clauses, sourced), s.cfg.KeyAttr
 	}
 	in.FilterExpression = aws.String(strings.Join(clauses, " AND "))
 	in.ExpressionAttributeNames, in.ExpressionAttributeValues = names, values
@@ -216,5 +221,5 @@ func inOneOf(states []State, values ddb.Item) (string, error) {
 	if slices.Contains(states, Done) {
 		clause = unstated + " OR " + clause
 	}
-	return "(" + clause + ")", nil
+	return clause, nil
 }

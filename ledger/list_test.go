@@ -75,7 +75,9 @@ func TestList(t *testing.T) {
 		"done":        {states(ledger.Done), "A A:done A:old A:old-for-ever AB:marked a%3Ab%25:x"},
 		"two":         {states(ledger.Failed, ledger.Refused, ledger.Failed), "A:failed A:refused"},
 		"stuck":       {ledger.Filter{Stuck: true}, "A:stuck"},
-		"stuck, done": {ledger.Filter{Stuck: true, States: []ledger.State{ledger.Done}}, ""},
+		"to look at":  {ledger.Filter{Stuck: true, States: []ledger.State{ledger.Failed, ledger.Refused}}, "A:failed A:refused A:stuck"},
+		"stuck, done": {ledger.Filter{Stuck: true, States: []ledger.State{ledger.Done}, Source: "A"}, "A A:done A:old A:old-for-ever A:stuck"},
+		"all claimed": {ledger.Filter{Stuck: true, States: []ledger.State{ledger.Claimed}}, "A:claimed A:stuck"},
 		"source":      {ledger.Filter{Source: "A", States: []ledger.State{ledger.Done}}, "A A:done A:old A:old-for-ever"},
 		"escaped":     {ledger.Filter{Source: "a:b%"}, "a%3Ab%25:x"},
 		"seen before": {ledger.Filter{SeenBefore: now}, "A:old A:old-for-ever A:stuck"},
@@ -274,10 +276,11 @@ func TestListIsAFilterOfAll(t *testing.T) {
 func meets(r ledger.Record, f ledger.Filter, now time.Time) bool {
 	first, _, _ := strings.Cut(r.Key, ":")
 	source := strings.NewReplacer("%25", "%", "%3A", ":").Replace(first)
+	stuck := r.State == ledger.Claimed && !r.Lease.Add(10*time.Second).After(now)
+	every := len(f.States) == 0 && !f.Stuck
 	switch {
-	case len(f.States) > 0 && !slices.Contains(f.States, r.State),
+	case !every && !slices.Contains(f.States, r.State) && (!f.Stuck || !stuck),
 		f.Source != "" && f.Source != source,
-		f.Stuck && (r.State != ledger.Claimed || r.Lease.Add(10*time.Second).After(now)),
 		!f.SeenBefore.IsZero() && !r.SeenAt.Before(f.SeenBefore):
 		return false
 	}

@@ -127,6 +127,9 @@ var (
 // row expires as it would have. The key itself stays, and so does its Source:
 // when they must not, [Store.Forget].
 //
+// Keys name events, not persons: to erase all of a person, keep the keys beside
+// the person, as with the orders or messages that they came from.
+//
 // Whoever holds the key loses it: it is told [ErrLeaseLost], and nothing that it
 // has in hand is stored. A row that has expired and is not deleted yet is erased
 // as well; a key without a row is [ErrNotFound]. It is safe to repeat. What is

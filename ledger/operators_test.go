@@ -175,6 +175,8 @@ func TestReopenAtTheEdges(t *testing.T) {
 	var busy *ledger.InProgressError
 	if err := store.Reopen(t.Context(), mustGet(t, store, order.Key)); !errors.As(err, &busy) || busy.Wait != 0 {
 		t.Errorf("Reopen of a lapsed claim: %v", err)
+	} else if want := "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left"; err.Error() != want {
+		t.Errorf("%q, want %q", err, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -178,6 +179,17 @@ func TestPricesBeyondTheFirstCall(t *testing.T) {
 		_, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: "seats"}, (&paying{b: b}).work)
 		must(t, err)
 	}, one)
+
+	for n := range 3 {
+		actions := float64(n + 2) // one or more, and the completion
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems"})
+		costs("DoTx whose reply is lost", func() {
+			_, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: fmt.Sprint("lost", n)}, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+				return "x", []types.TransactWriteItem{b.add("a"), b.add("b"), b.add("c")}[:n+1], nil
+			})
+			must(t, err)
+		}, dynamotest.Price{Requests: 3, WCU: 1 + 2*actions, RCU: 2 * actions})
+	}
 
 	c := mustClaim(t, store, ledger.Request{Key: "joined"})
 	costs("Do with a transaction of two actions", func() {

@@ -99,7 +99,7 @@ func (s *Store) checkTerms(t terms, lease, blame string) error {
 		return event.BadInput(pkg, blame, fmt.Sprintf("must not be negative, is %v", t.life))
 	case t.life-s.cfg.MaxSkew < t.span:
 		return event.BadInput(pkg, blame, fmt.Sprintf(
-			"a row must be kept no shorter than a lease and a skew of %v together, not %v for a lease of %v", s.cfg.MaxSkew, t.life, t.span))
+			"must go with a row that is kept for lease and skew, %v and %v, at least, and it is kept for %v", t.span, s.cfg.MaxSkew, t.life))
 	}
 	return check.TTL(pkg, blame, s.cfg.Now().Add(t.life).Add(Grace))
 }

@@ -85,8 +85,10 @@ func (c *Claim) Reasons() []types.CancellationReason {
 //
 // Price: 2 requests, 5 WCU. This is of work with one action, on an item up to 1
 // KB: the claim is 1 WCU, the completion 2 WCU for each KB of its row, and each
-// action 2 WCU for each KB. A transaction that is refused, or sent again, costs
-// the same once more; renewals, replays and refusals of the claim are as of [Do].
+// action 2 WCU for each KB. A transaction that is refused, throttled or meets
+// another costs the same once more. One that is sent again after a lost reply is
+// read instead, for 2 RCU for each action, the completion included, and 4 KB of
+// its item. Renewals, replays and refusals of the claim are as of [Do].
 //
 // Price (NoItems): 2 requests, 2 WCU. The work returned no actions.
 func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.Context, *Claim) (T, []types.TransactWriteItem, error)) (Result[T], error) {

@@ -368,7 +368,9 @@ func TestDoTxWithoutActions(t *testing.T) {
 	must(t, mustClaim(t, store, order).Complete(t.Context(), 7))
 	_, err = ledger.DoTx(t.Context(), store, order, (&paying{b: b}).work)
 	var mismatch *json.UnmarshalTypeError
-	if !errors.As(err, &mismatch) || !strings.HasPrefix(err.Error(), "ledger: DoTx on table ") {
+	var misfit *ledger.ResultError
+	if !errors.As(err, &mismatch) || !errors.As(err, &misfit) || string(misfit.Record.Result) != "7" || misfit.Record.Key != order.Key ||
+		!strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+": the stored result is not a string: ") {
 		t.Errorf("a result of another type: %v", err)
 	}
 	if len(w.sent) != 0 {
