@@ -45,9 +45,9 @@
 //	errorCode    S  when refused: which known errors that is, for errors.Is
 //
 // MarkSeen writes pk, seenAt, expiresAt, source, state and claim. An erased row has
-// these, fence and attempts. A row without
-// claim is an older system's: it is done without a result, and its expiresAt
-// has no grace.
+// these, fence and attempts. A row without claim is an older system's: it is done,
+// and its expiresAt has no grace. All three are done without a result: Do and DoTx
+// answer [ErrNoResult].
 //
 // # State machine
 //
@@ -77,7 +77,8 @@
 // While a row is claimed, Renew moves its lease and every other Claim answers
 // [*InProgressError]. When the lease has lapsed by the skew budget, Claim takes
 // it over as it does a failed row. A claim that its caller cancelled is given
-// back: the row is failed, and the attempt does not count. A payload of another
+// back: the row is failed, and the attempt does not count; so is one whose [DoTx]
+// was throttled, or met other transactions, to the end. A payload of another
 // fingerprint is refused in every state ([ErrFingerprintMismatch]).
 //
 // A delivery that crashes, worked through with a lease of 1 min, a skew budget
