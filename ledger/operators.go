@@ -201,6 +201,12 @@ var (
 // higher fence. A row that was written by another since is [ErrChanged]: read it
 // again, and decide again.
 //
+// What Forget cannot see is left to the operator. A Claim that was sent before, and
+// arrives after, may get a lower fence than the one that was forgotten. And an
+// erased key has no lease: whoever held it when [Store.Erase] took effect may still
+// be at work. So forget a key while nobody delivers it, and an erased one not before
+// Config.Lease and Config.MaxSkew are over.
+//
 // It is safe to repeat: what is gone is forgotten. When the reply was lost, and
 // the key comes again before the SDK repeats the request, it is ErrChanged.
 //
