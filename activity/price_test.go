@@ -10,7 +10,9 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/schema"
 )
 
 // Every Price line is what a first, uncontended call costs.
@@ -138,5 +140,31 @@ func TestPricesOfLargerRows(t *testing.T) {
 		mustRecord(t, acts, large)
 		cost := db.Meter(func() { _, _ = acts.Record(t.Context(), large) })
 		cost.Want(t, dynamotest.Price{Requests: 1, WCU: 4})
+	}
+}
+
+// A set that the SDK sends again after a lost reply is read, not written.
+func TestThePriceOfALostReply(t *testing.T) {
+	t.Parallel()
+	for n := 2; n <= 3; n++ {
+		db := dynamotest.New(t, nil) // others may not report it
+		acts, err := activity.New(db.Client(), "activities", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Create(t.Context(), db.Client(), acts.Table()); err != nil {
+			t.Fatal(err)
+		}
+		whole := db.Meter(func() {
+			if _, err := acts.RecordAll(t.Context(), setOf(t, 7, n)); err != nil {
+				t.Error(err)
+			}
+		})
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems"})
+		db.Meter(func() {
+			if out, err := acts.RecordAll(t.Context(), setOf(t, 8, n)); out != event.Created || err != nil {
+				t.Errorf("RecordAll = %v, %v", out, err)
+			}
+		}).Want(t, dynamotest.Price{Requests: 2, WCU: whole.WCU, RCU: float64(2 * n)})
 	}
 }

@@ -22,12 +22,22 @@ var busy = map[string]dynamotest.Effect{
 	"a conflict":                   dynamotest.Conflict,
 }
 
+// newOwnBench is a bench on a server of this process, which throttles on demand
+// and runs in a bubble.
+func newOwnBench(t *testing.T) *bench {
+	t.Helper()
+	db := dynamotest.New(t, nil)
+	b := &bench{db: db, client: db.Client(), table: "ledger", clock: &clock{at: goldenDay}}
+	b.create(t)
+	return b
+}
+
 // One throttled action, or a few, and a conflict are waited out in the same call.
 func TestDoTxWaitsOutABusyDynamoDB(t *testing.T) {
 	t.Parallel()
 	for name, effect := range busy {
 		for _, times := range []int{1, 5} {
-			b := newBench(t)
+			b := newOwnBench(t)
 			w, store := b.wired(t, ledger.Config{MaxAttempts: 1})
 			b.db.Inject(dynamotest.Fault{Do: effect, Op: "TransactWriteItems", Times: times})
 			p := &paying{b: b}
@@ -46,7 +56,7 @@ func TestABusyDynamoDBCostsNoAttempt(t *testing.T) {
 	t.Parallel()
 	for name, effect := range busy {
 		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t)
+			b := newOwnBench(t)
 			store := b.store(t, ledger.Config{MaxAttempts: 2})
 			b.db.Inject(dynamotest.Fault{Do: effect, Op: "TransactWriteItems", Times: -1})
 			p := &paying{b: b}
@@ -87,7 +97,7 @@ func TestWhichCancellationsCostAnAttempt(t *testing.T) {
 		{[3]string{"None", "None", "None"}, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t)
+			b := newOwnBench(t)
 			w, store := b.wired(t, ledger.Config{})
 			w.pass = func(context.Context, *dynamodb.TransactWriteItemsInput, transactions) (*dynamodb.TransactWriteItemsOutput, error) {
 				return nil, cancelledBy(tc.codes[:]...)

@@ -85,13 +85,14 @@ func (f *flaky) arrive() {
 func TestDoTxOverAFlakyNetwork(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
-		synctest.Test(t, func(t *testing.T) { doTxOverAFlakyNetwork(t, seed) })
+		doTxOverAFlakyNetwork(t, newBench(t), seed, false)
+		synctest.Test(t, func(t *testing.T) { doTxOverAFlakyNetwork(t, newOwnBench(t), seed, true) })
 	}
 }
 
-func doTxOverAFlakyNetwork(t *testing.T, seed uint64) {
-	b := newBench(t)
-	net := &flaky{API: b.client, rnd: rand.New(rand.NewPCG(seed, 0)), busy: true}
+func doTxOverAFlakyNetwork(t *testing.T, b *bench, seed uint64, busy bool) {
+	t.Helper()
+	net := &flaky{API: b.client, rnd: rand.New(rand.NewPCG(seed, 0)), busy: busy}
 	store, err := ledger.New(net, b.table, &ledger.Config{Now: b.clock.Now, Lease: time.Minute, MaxSkew: time.Second, MaxAttempts: 1000})
 	must(t, err)
 	answer := ""
