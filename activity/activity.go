@@ -30,7 +30,7 @@ var _ API = (*dynamodb.Client)(nil)
 // Activity is something that an actor did in a scope. Scope, Actor, Name and
 // Event must be given when it is recorded.
 type Activity struct {
-	Scope     string // where: the chat, the household, the tenant
+	Scope     string // where: the chat, the household, the customer
 	Actor     string // who; a whole decimal number unless Config.ActorType is String
 	ActorName string // how the actor is called, for people
 

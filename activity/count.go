@@ -98,7 +98,7 @@ func (f Filter) check() error {
 	case f.Scope == "" && f.Name != "":
 		return event.BadInput(pkg, "Filter.Scope", "must be given with a Name")
 	case f.Scope != "" && f.Actor != "" && f.Name == "":
-		return event.BadInput(pkg, "Filter.Name", "must be given with Scope and Actor: no index has an actor's activities of all names in a scope")
+		return event.BadInput(pkg, "Filter.Name", "must be given with Scope and Actor: no index has an actor's activities of all names in a scope. Use Match.Actor in place of Actor")
 	case f.Consistent && (f.Actor != "" || f.Name != ""):
 		return event.BadInput(pkg, "Filter.Consistent", "cannot be had of an index: it goes with a Scope alone")
 	case !f.From.IsZero() && !f.To.IsZero() && item.Before(f.To, f.From):

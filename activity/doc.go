@@ -10,6 +10,15 @@
 //		…
 //	}
 //
+// # What a Scope is
+//
+// A Scope is one partition of the table and of the index of ByName, and DynamoDB
+// writes about 1,000 WCU a second at most to one partition: so many activities of up
+// to 1 KB, half as many in transactions. It is also what a list reads. Take what is
+// listed together: a customer, a household, an order, a device; not the whole shop,
+// where a customer's list would read past all the others. What an actor did in all
+// scopes is found by [Store.ByActor], one actor's part of a scope by a [Match].
+//
 // # Item
 //
 // One row for each activity. Its sort key is the event that caused it, a ULID

@@ -15,7 +15,8 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// shop records the orders of a shop's customers.
+// shop records the orders of one small shop's customers. They are one Scope, as they
+// are listed together. In a large shop each customer is one.
 func shop(ctx context.Context) *activity.Store {
 	db := dynamotest.NewServer(nil).Client()
 	acts, err := activity.New(db, "shop-activities", &activity.Config{ActorType: activity.String})

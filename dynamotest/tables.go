@@ -27,7 +27,10 @@ const createWithin = time.Minute
 
 // Create creates the tables and waits until they are active. It fails the test
 // at once if it cannot. Definitions of one name are united as far as they have
-// one key: the stores that share a table each bring theirs.
+// one key: the stores that share a table each bring theirs in one call. A table that
+// exists already fails the test, also if it is the same: it would bring the items of
+// before. To create what may exist, as a service does when it starts, use
+// schema.Create of this module.
 //
 //	db.Create(limits.Table(), habits.Table(), efforts.Table())
 //

@@ -76,8 +76,8 @@ func and(all, condition expression.ConditionBuilder) expression.ConditionBuilder
 
 // condition checks the comparison and returns it as the SDK has it.
 func (c Compare) condition(pkg, field string, names *aliases) (none expression.ConditionBuilder, err error) {
-	if err := checkName(pkg, field+".Name", c.Name); err != nil {
-		return none, err
+	if !validName(c.Name) {
+		return none, event.BadInput(pkg, field+".Name", "must be "+nameBound)
 	}
 	with, err := encode(c.Value)
 	if err != nil {

@@ -116,6 +116,9 @@ func TestFilterRefuses(t *testing.T) {
 		for _, data := range all {
 			_, err := payload.NewFilter("activity", "Range.Match.Data", nil, data)
 			recordtest.WantBad(t, err, "activity", field, data)
+			if strings.HasSuffix(field, ".Name") && !strings.HasSuffix(err.Error(), ": Range.Match.Data[0].Name must be 1 to 255 bytes of UTF-8") {
+				t.Errorf("a bad name says %q", err)
+			}
 		}
 	}
 	if _, err := payload.NewFilter("activity", "x", nil, many[:32]); err != nil {

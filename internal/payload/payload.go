@@ -42,8 +42,8 @@ func Encode(pkg string, row ddb.Item, data map[string]any) error {
 	}
 	encoded := make(ddb.Item, len(data))
 	for name, value := range data {
-		if err := checkName(pkg, field, name); err != nil {
-			return err
+		if !validName(name) {
+			return event.BadInput(pkg, field, "must have names of "+nameBound)
 		}
 		stored, err := encode(value)
 		if err != nil {
@@ -58,11 +58,11 @@ func Encode(pkg string, row ddb.Item, data map[string]any) error {
 	return nil
 }
 
-func checkName(pkg, field, name string) error {
-	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
-		return event.BadInput(pkg, field, fmt.Sprintf("must have names of 1 to %d bytes of UTF-8", MaxName))
-	}
-	return nil
+// nameBound says what validName asks.
+const nameBound = "1 to 255 bytes of UTF-8"
+
+func validName(name string) bool {
+	return name != "" && len(name) <= MaxName && utf8.ValidString(name)
 }
 
 // Decode reads the data of a row; nil if there is none. Its values are text,
