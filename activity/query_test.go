@@ -420,7 +420,6 @@ func TestCount(t *testing.T) {
 	for want, filter := range map[string]activity.Filter{
 		"Filter must have a Scope or an Actor": {},
 		"Filter.Name must be given with Scope and Actor: no index has an actor's activities of all names in a scope. Use Match.Actor in place of Actor": {Scope: home, Actor: martin},
-
 		"Filter.Scope must be given with a Name": {Name: "diskning"},
 		"Filter.Scope must be given with":        {Actor: martin, Name: "diskning"},
 		"Filter.Consistent cannot be had":        {Scope: home, Name: "diskning", Consistent: true},
