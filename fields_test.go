@@ -19,7 +19,7 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// taken are the fields in which what is wrong elsewhere is no bad input: text that
+// taken are the fields in which what is wrong elsewhere is not bad input: text that
 // is not written, what is read only, and numbers whose sign means something.
 var taken = []string{
 	"activity.Record: At", "activity.Record: Seq", "alias.Match: text",

@@ -444,7 +444,7 @@ func TestAdoptMeetsAnother(t *testing.T) {
 	}
 }
 
-// A row that another adopts and corrects between Adopt's reads is no leftover: the
+// A row that another adopts and corrects between Adopt's reads is not a leftover: the
 // two names never stood side by side.
 func TestAdoptReadsWhatAnotherMakesOfIt(t *testing.T) {
 	t.Parallel()

@@ -283,7 +283,7 @@ func TestConfirmComesAgain(t *testing.T) {
 	}
 }
 
-// A set that this package cannot have written is no guess either.
+// A set that this package cannot have written is not a guess either.
 func TestUnreadableConfirmers(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]map[string]any{

@@ -84,7 +84,7 @@ var (
 )
 
 // Resume takes over the claim that a [Claim.Token] stands for, with a lease of
-// the same length from now and a higher fence. It is no attempt of its own. From
+// the same length from now and a higher fence. It is not an attempt of its own. From
 // then on whoever had the claim is told [ErrLeaseLost]; so is whoever resumes the
 // token once more, for a token is taken once: make another of the claim that
 // Resume returns.

@@ -226,7 +226,7 @@ func TestBadRangesSendNothing(t *testing.T) {
 	}
 }
 
-// A bound too far off for time.Time to compare is no other bound.
+// A bound too far off for time.Time to compare stays the bound that it is.
 func TestBoundsFarOff(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{ActorIndex: true})

@@ -102,7 +102,7 @@ func (r *Rows[T]) ApplyAll(ctx context.Context, a ApplyAll) ([]event.Outcome, er
 	method := cmp.Or(a.Method, "ApplyAll")
 	outcomes := make([]event.Outcome, len(a.Events))
 	var left []event.Leftover
-	var order []int // of what is no bad input
+	var order []int // of what is not bad input
 	now := r.cfg.Now()
 	for i, ev := range a.Events {
 		if err := ev.Check(r.kind.Package, fmt.Sprintf("Events[%d]", i), now); err != nil {

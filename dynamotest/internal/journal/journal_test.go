@@ -152,7 +152,7 @@ type brokenFile struct{ File }
 
 func (brokenFile) Write([]byte) (int, error) { return 0, errBroken }
 
-// After Close nothing begins, and to close once more is no error.
+// After Close nothing begins, and to close once more is not an error.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	n := open(t, filepath.Join(t.TempDir(), "data"), Options{})
