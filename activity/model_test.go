@@ -248,7 +248,7 @@ func TestModel(t *testing.T) {
 	db, acts := open(t, nil)
 	api, seen := watched(t, db, acts)
 	n := int64(0)
-	for seed := range uint64(24) {
+	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		scopes := []string{fmt.Sprintf("%d#a", seed), fmt.Sprintf("%d", seed)}
 		actors := []string{strconv.FormatUint(seed*10+1, 10), strconv.FormatUint(seed*10+2, 10)}

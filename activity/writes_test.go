@@ -264,7 +264,7 @@ func TestWritesModel(t *testing.T) {
 	clock := monday
 	retentions := []time.Duration{0, 3 * time.Hour, 6 * time.Hour}
 	db, stores := kept(t, &clock, retentions...)
-	for seed := range uint64(60) {
+	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		w := &writes{rows: map[int]keptRow{}}
 		var history []string
