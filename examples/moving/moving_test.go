@@ -68,10 +68,11 @@ func (m *move) same(want bool) {
 	m.Helper()
 	all := true
 	for _, customer := range customers {
-		same, err := m.at(moving.ReadOld).Same(m.Context(), customer, noon.Add(24*time.Hour))
-		if err != nil {
-			m.Fatal(err)
-		}
+		var same bool
+		m.again(func() (err error) {
+			same, err = m.at(moving.ReadOld).Same(m.Context(), customer, noon.Add(24*time.Hour))
+			return err
+		})
 		all = all && same
 	}
 	if all != want {
