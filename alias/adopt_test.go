@@ -234,7 +234,7 @@ func TestAdoptReportsAnotherName(t *testing.T) {
 		t.Errorf("(-before +after)\n%s", diff)
 	}
 
-	// How to settle it: the leftover's name, Adopt, and the name it shall have.
+	// To settle it, give the normal form the leftover's name, adopt, and rename it.
 	w := writer{t, f}
 	do(t, event.Created)(w.correct("pantning", 30))
 	if adopted, err = f.Adopt(t.Context(), chat); adopted != 1 || !errors.As(err, &left) || len(left.Leftovers) != 1 {

@@ -3,11 +3,7 @@ package alias
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/erase"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -34,12 +30,7 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 		return 0, check.Positional(err)
 	}
 	defer s.cache.erase(scope)
-	erased, err := erase.Rows(ctx, s.api, &dynamodb.QueryInput{
-		TableName:                 aws.String(s.table),
-		KeyConditionExpression:    aws.String(ofScope),
-		ExpressionAttributeNames:  ofScopeNames,
-		ExpressionAttributeValues: ddb.Item{":pk": item.S(partition)},
-		ConsistentRead:            aws.Bool(true),
-	}, attrPK, attrSK)
+	p := erase.Partition{Table: s.table, Attr: attrPK, Value: item.S(partition)}
+	erased, err := erase.Rows(ctx, s.api, p, attrPK, attrSK)
 	return erased, s.wrap("Erase", err)
 }

@@ -3,11 +3,7 @@ package counter
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/erase"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -29,12 +25,7 @@ func (s *Store) Erase(ctx context.Context, key string) (int, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return 0, err
 	}
-	erased, err := erase.Rows(ctx, s.api, &dynamodb.QueryInput{
-		TableName:                 aws.String(s.table),
-		ConsistentRead:            aws.Bool(true),
-		KeyConditionExpression:    aws.String("#scope = :key"),
-		ExpressionAttributeNames:  map[string]string{"#scope": s.cfg.ScopeAttr},
-		ExpressionAttributeValues: ddb.Item{":key": item.S(key)},
-	}, s.cfg.ScopeAttr, s.cfg.DateAttr)
+	p := erase.Partition{Table: s.table, Attr: s.cfg.ScopeAttr, Value: item.S(key)}
+	erased, err := erase.Rows(ctx, s.api, p, s.cfg.ScopeAttr, s.cfg.DateAttr)
 	return erased, s.wrap("Erase", err)
 }

@@ -206,7 +206,7 @@ func (in forgets) apply(stood ledgerRow, m *move) (any, bool) {
 	})
 }
 
-// writes reports whether nothing is left but that the key is done, for as long.
+// writes reports whether the row says only that the key is done, and expires as before.
 func (erases) writes(stood, left ledgerRow) bool {
 	if stood.owner == "" { // an older system's
 		return stood.state != "" && left.record() == stood.record()

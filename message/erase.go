@@ -3,12 +3,7 @@ package message
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/erase"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -27,7 +22,7 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return 0, err
 	}
-	return s.erase(ctx, "Erase", &dynamodb.QueryInput{ConsistentRead: aws.Bool(true)}, s.cfg.ScopeAttr, item.S(scope))
+	return s.erase(ctx, "Erase", erase.Partition{Attr: s.cfg.ScopeAttr, Value: item.S(scope)})
 }
 
 // EraseActor deletes all messages of an actor, in all scopes, and returns how
@@ -45,14 +40,11 @@ func (s *Store) EraseActor(ctx context.Context, actor string) (int, error) {
 	if err := s.checkIndexed(actor); err != nil {
 		return 0, err
 	}
-	return s.erase(ctx, "EraseActor", &dynamodb.QueryInput{IndexName: &s.cfg.ActorIndexName}, s.cfg.ActorAttr, s.actorKey(actor))
+	return s.erase(ctx, "EraseActor", erase.Partition{Index: s.cfg.ActorIndexName, Attr: s.cfg.ActorAttr, Value: s.actorKey(actor)})
 }
 
-func (s *Store) erase(ctx context.Context, op string, query *dynamodb.QueryInput, attr string, partition types.AttributeValue) (int, error) {
-	query.TableName = &s.table
-	query.KeyConditionExpression = aws.String("#partition = :partition")
-	query.ExpressionAttributeNames = map[string]string{"#partition": attr}
-	query.ExpressionAttributeValues = ddb.Item{":partition": partition}
-	n, err := erase.Rows(ctx, s.api, query, s.cfg.ScopeAttr, s.cfg.SeqAttr)
+func (s *Store) erase(ctx context.Context, op string, p erase.Partition) (int, error) {
+	p.Table = s.table
+	n, err := erase.Rows(ctx, s.api, p, s.cfg.ScopeAttr, s.cfg.SeqAttr)
 	return n, s.wrap(op, err)
 }

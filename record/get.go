@@ -42,7 +42,13 @@ func (r *Rows[T]) All(ctx context.Context, partition string) ([]T, error) {
 	if err := check.Positional(r.checkPartition(partition)); err != nil {
 		return nil, err
 	}
-	in := r.query(partition, r.cfg.ConsistentReads)
+	in := &dynamodb.QueryInput{
+		TableName:                 aws.String(r.table),
+		KeyConditionExpression:    aws.String(inPartition),
+		ExpressionAttributeNames:  map[string]string{"#pk": attrPK},
+		ExpressionAttributeValues: Item{":pk": item.S(partition)},
+		ConsistentRead:            aws.Bool(r.cfg.ConsistentReads),
+	}
 	var values []T
 	for {
 		page, err := r.api.Query(ctx, in)
@@ -78,18 +84,8 @@ func (r *Rows[T]) Erase(ctx context.Context, partition string) (int, error) {
 	if err := check.Positional(r.checkPartition(partition)); err != nil {
 		return 0, err
 	}
-	n, err := erase.Rows(ctx, r.api, r.query(partition, true), attrPK, attrSK)
+	n, err := erase.Rows(ctx, r.api, erase.Partition{Table: r.table, Attr: attrPK, Value: item.S(partition)}, attrPK, attrSK)
 	return n, r.wrap("Erase", err)
-}
-
-func (r *Rows[T]) query(partition string, consistent bool) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{
-		TableName:                 aws.String(r.table),
-		KeyConditionExpression:    aws.String(inPartition),
-		ExpressionAttributeNames:  map[string]string{"#pk": attrPK},
-		ExpressionAttributeValues: Item{":pk": item.S(partition)},
-		ConsistentRead:            aws.Bool(consistent),
-	}
 }
 
 // read returns the row as it stands, nil if there is none.

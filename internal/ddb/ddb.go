@@ -111,8 +111,8 @@ func Contended(err error) bool {
 }
 
 // Throttled reports whether DynamoDB had no capacity for the request, or for
-// actions of a cancelled transaction, and nothing stood in the way but that and
-// other transactions. Nothing was written by this attempt. The SDK sends a
+// actions of a cancelled transaction whose other reasons, if any, are conflicts
+// with other transactions. Nothing was written by this attempt. The SDK sends a
 // throttled request again by itself, but not a cancelled transaction.
 func Throttled(err error) bool {
 	reasons, cancelled := Cancelled(err)

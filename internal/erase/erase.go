@@ -1,11 +1,10 @@
-// Package erase deletes all rows that a query finds: a person's, a scope's.
+// Package erase deletes all rows of a partition: a person's, a scope's.
 package erase
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -34,7 +33,38 @@ const (
 
 var errUnprocessed = errors.New("rows came back unprocessed")
 
-// Rows deletes every row that the query finds, by its key attributes, and
+// Partition names the rows to delete.
+type Partition struct {
+	Table string
+	Index string // whose partition it is; "" is the table's
+	Attr  string // the partition key
+	Value types.AttributeValue
+}
+
+// query finds the rows and returns their key attributes alone. A table is read
+// consistently, which an index cannot be.
+func (p Partition) query(key []string) *dynamodb.QueryInput {
+	names := map[string]string{"#partition": p.Attr}
+	projection := make([]string, len(key))
+	for i, attribute := range key {
+		projection[i] = "#key" + strconv.Itoa(i)
+		names[projection[i]] = attribute
+	}
+	in := &dynamodb.QueryInput{
+		TableName:                 aws.String(p.Table),
+		ConsistentRead:            aws.Bool(p.Index == ""),
+		KeyConditionExpression:    aws.String("#partition = :partition"),
+		ExpressionAttributeNames:  names,
+		ExpressionAttributeValues: ddb.Item{":partition": p.Value},
+		ProjectionExpression:      aws.String(strings.Join(projection, ", ")),
+	}
+	if p.Index != "" {
+		in.IndexName = aws.String(p.Index)
+	}
+	return in
+}
+
+// Rows deletes every row of the partition, by the table's key attributes, and
 // returns how many. It reads nothing else of them. After an error what was
 // deleted is gone, and calling again goes on with the rest.
 //
@@ -43,8 +73,8 @@ var errUnprocessed = errors.New("rows came back unprocessed")
 //
 // It takes 1 request and the query's units for each page of 1 MB, then 1 request
 // for each 25 rows and 1 WCU for each KB of a row, and of its entry in each index.
-func Rows(ctx context.Context, api API, query *dynamodb.QueryInput, key ...string) (int, error) {
-	in := keysOnly(query, key)
+func Rows(ctx context.Context, api API, p Partition, key ...string) (int, error) {
+	in := p.query(key)
 	erased := 0
 	for {
 		page, err := api.Query(ctx, in)
@@ -53,7 +83,7 @@ func Rows(ctx context.Context, api API, query *dynamodb.QueryInput, key ...strin
 		}
 		for rows := page.Items; len(rows) > 0; rows = rows[min(batch, len(rows)):] {
 			some := rows[:min(batch, len(rows))]
-			left, err := deleteRows(ctx, api, *query.TableName, some, key)
+			left, err := deleteRows(ctx, api, p.Table, some, key)
 			erased += len(some) - left
 			if err != nil {
 				return erased, err
@@ -64,19 +94,6 @@ func Rows(ctx context.Context, api API, query *dynamodb.QueryInput, key ...strin
 		}
 		in.ExclusiveStartKey = page.LastEvaluatedKey
 	}
-}
-
-// keysOnly returns the query for the key attributes of its rows alone.
-func keysOnly(query *dynamodb.QueryInput, key []string) *dynamodb.QueryInput {
-	in := *query
-	in.ExpressionAttributeNames = maps.Clone(query.ExpressionAttributeNames)
-	names := make([]string, len(key))
-	for i, attribute := range key {
-		names[i] = "#key" + strconv.Itoa(i)
-		in.ExpressionAttributeNames[names[i]] = attribute
-	}
-	in.ProjectionExpression = aws.String(strings.Join(names, ", "))
-	return &in
 }
 
 // deleteRows deletes up to 25 rows and returns how many are left after an error.

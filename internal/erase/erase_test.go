@@ -8,7 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -41,14 +40,8 @@ func put(t *testing.T, db *dynamotest.DB, table, customer string, n int, note st
 	recordtest.Put(t, db.Client(), table, row)
 }
 
-func ofCustomer(table, customer string) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{
-		TableName:                 aws.String(table),
-		KeyConditionExpression:    aws.String("#pk = :pk"),
-		ExpressionAttributeNames:  map[string]string{"#pk": "customer"},
-		ExpressionAttributeValues: ddb.Item{":pk": item.S(customer)},
-		ConsistentRead:            aws.Bool(true),
-	}
+func ofCustomer(table, customer string) erase.Partition {
+	return erase.Partition{Table: table, Attr: "customer", Value: item.S(customer)}
 }
 
 func TestRows(t *testing.T) {
@@ -67,6 +60,9 @@ func TestRows(t *testing.T) {
 	if cost.Requests != 3+5 { // pages of 26, 26 and 8 rows
 		t.Errorf("%d requests:\n%v", cost.Requests, cost)
 	}
+	if cost.RCU < 60*10 { // half of that would miss what was just written
+		t.Errorf("%v RCU: not read consistently", cost.RCU)
+	}
 	if n, err := erase.Rows(t.Context(), db.Client(), ofCustomer(table, "Ada"), "customer", "order"); n != 0 || err != nil {
 		t.Errorf("again: %d, %v, want 0", n, err)
 	}
@@ -83,13 +79,8 @@ func TestRowsOfAnIndex(t *testing.T) {
 	for i := range 30 {
 		put(t, db, table, fmt.Sprint("customer", i%3), i, "")
 	}
-	query := &dynamodb.QueryInput{
-		TableName: aws.String(table), IndexName: aws.String("by-city"),
-		KeyConditionExpression:    aws.String("#city = :city"),
-		ExpressionAttributeNames:  map[string]string{"#city": "city"},
-		ExpressionAttributeValues: ddb.Item{":city": item.S("Lund")},
-	}
-	if n, err := erase.Rows(t.Context(), db.Client(), query, "customer", "order"); n != 30 || err != nil {
+	inLund := erase.Partition{Table: table, Index: "by-city", Attr: "city", Value: item.S("Lund")}
+	if n, err := erase.Rows(t.Context(), db.Client(), inLund, "customer", "order"); n != 30 || err != nil {
 		t.Errorf("%d, %v, want 30", n, err)
 	}
 }
