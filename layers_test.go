@@ -55,7 +55,8 @@ var layers = []layer{
 	{"examples/homeops/classify", []string{"examples/homeops/words"}},
 	{"examples/homeops/dialog", []string{"examples/homeops/words"}},
 	{"examples/homeops/demo/", slices.Concat(application, homeops, []string{"examples/homeops/demo/"})},
-	{"examples/homeops", slices.Concat(application, homeops, []string{"examples/homeops/demo/"})},
+	{"examples/homeops/run", slices.Concat(application, homeops, []string{"examples/homeops/demo/"})},
+	{"examples/homeops", []string{"examples/homeops/run"}},
 	{"examples/homeops/", slices.Concat(application, homeops)},
 	{"examples/", application},
 }

@@ -45,8 +45,10 @@ type Options struct {
 	DB     *dynamodb.Client
 	Now    func() time.Time
 	Queue  queue.Queue
-	Sender telegram.Sender
-	Log    *slog.Logger
+	// Classifier is classify.Words if it is nil.
+	Classifier classify.Classifier
+	Sender     telegram.Sender
+	Log        *slog.Logger
 
 	// Observe is told what became of every delivery. May be nil.
 	Observe func(context.Context, worker.Report)
@@ -77,7 +79,7 @@ func New(o Options) (*App, error) {
 		DM:         keep(dmstatus.New(o.DB, c.HomeopsTable, o.Now))(&errs),
 		Memory:     keep(memory.New(acts, Zone))(&errs),
 		Queue:      o.Queue,
-		Classifier: classify.Words{},
+		Classifier: o.Classifier,
 		Sender:     o.Sender,
 		BotID:      botID(c.TelegramToken),
 		Zone:       Zone,
@@ -88,6 +90,9 @@ func New(o Options) (*App, error) {
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
+	}
+	if deps.Classifier == nil {
+		deps.Classifier = classify.Words{}
 	}
 	return &App{Deps: deps, Worker: worker.New(deps), db: o.DB}, nil
 }

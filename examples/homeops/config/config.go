@@ -23,13 +23,19 @@ type Config struct {
 	LedgerRetention time.Duration // DYNAMO_TTL_DAYS
 
 	Endpoint string // DYNAMO_ENDPOINT; "" is AWS where there are credentials, else embedded
-	Region   string // DYNAMO_REGION
+	Region   string // DYNAMO_REGION, else AWS_REGION
 	AWS      bool   // the SDK's own variables name credentials, which it reads itself
 	AWSError error  // what is wrong with those, for whoever uses them
 
+	QueueURL string // MESSAGES_QUEUE_URL, of SQS; "" is a queue in the process
+
 	TelegramSecret string // TELEGRAM_SECRET_TOKEN, asked for by -serve
 	TelegramToken  string // TELEGRAM_BOT_TOKEN; "" writes replies to the console
+	TelegramAPI    string // TELEGRAM_API_URL
 }
+
+// Embedded reports whether the database is in this process, which keeps nothing.
+func (c Config) Embedded() bool { return c.Endpoint == "" && !c.AWS }
 
 // ForService names what only a service needs: a secret, and AWS in order where
 // it is what the service works on.
@@ -40,6 +46,9 @@ func (c Config) ForService() error {
 	}
 	if c.Endpoint == "" && c.AWSError != nil {
 		errs = append(errs, c.AWSError)
+	}
+	if c.QueueURL != "" && c.Embedded() {
+		errs = append(errs, errors.New("MESSAGES_QUEUE_URL: goes with tables that last: set DYNAMO_ENDPOINT or AWS credentials, too"))
 	}
 	return errors.Join(errs...)
 }
@@ -71,10 +80,12 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		HomeopsTable:    r.text("HOMEOPS_TABLE_NAME", "homeops", tableName, "a table name: 3 to 255 letters, digits, '_', '-', '.'"),
 		LedgerTable:     r.text("DYNAMO_TABLE_NAME", "QuillIdempotencyLedger", tableName, "a table name: 3 to 255 letters, digits, '_', '-', '.'"),
 		LedgerRetention: time.Duration(days) * 24 * time.Hour,
-		Endpoint:        r.endpoint("DYNAMO_ENDPOINT"),
-		Region:          r.text("DYNAMO_REGION", "eu-north-1", region, "a region such as eu-north-1"),
+		Endpoint:        r.url("DYNAMO_ENDPOINT", "", "http://127.0.0.1:8000"),
+		Region:          r.text("DYNAMO_REGION", r.text("AWS_REGION", "eu-north-1", region, "a region such as eu-north-1"), region, "a region such as eu-north-1"),
+		QueueURL:        r.url("MESSAGES_QUEUE_URL", "", "https://sqs.eu-north-1.amazonaws.com/123456789012/homeops-messages"),
 		TelegramSecret:  r.secret("TELEGRAM_SECRET_TOKEN", secret, "1 to 256 letters, digits, '_' and '-', as setWebhook takes it"),
 		TelegramToken:   r.secret("TELEGRAM_BOT_TOKEN", botToken, "a bot token, digits:letters, as BotFather gives it"),
+		TelegramAPI:     r.url("TELEGRAM_API_URL", "https://api.telegram.org", "https://api.telegram.org"),
 	}
 	cfg.AWS, cfg.AWSError = r.credentials()
 	r.distinct(cfg)
@@ -136,14 +147,19 @@ func (r *reader) days(name string, otherwise int) int {
 	return days
 }
 
-func (r *reader) endpoint(name string) string {
+// url takes the address of a service. A query or a fragment would be dropped on
+// the way to it.
+func (r *reader) url(name, otherwise, such string) string {
 	value := r.value(name)
 	if value == "" {
-		return ""
+		return otherwise
 	}
 	u, err := url.Parse(value)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		r.wrong(name, "must be a URL such as http://127.0.0.1:8000, is %q", value)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		r.wrong(name, "must be a URL such as %s, is %q", such, value)
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.User != nil:
+		r.wrong(name, "must be a URL without user, query or fragment, such as %s", such)
 	}
 	return value
 }

@@ -20,6 +20,7 @@ func TestDefaults(t *testing.T) {
 		MessagesTable: "homeops-messages", ActivitiesTable: "homeops-activities",
 		CountersTable: "homeops-response-counters", HomeopsTable: "homeops",
 		LedgerTable: "QuillIdempotencyLedger", LedgerRetention: 14 * 24 * time.Hour, Region: "eu-north-1",
+		TelegramAPI: "https://api.telegram.org",
 	}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)
@@ -33,11 +34,13 @@ func TestEveryVariable(t *testing.T) {
 		"HOMEOPS_TABLE_NAME": "h-1", "DYNAMO_TABLE_NAME": "l-1", "DYNAMO_TTL_DAYS": "30",
 		"DYNAMO_ENDPOINT": "http://127.0.0.1:8000", "DYNAMO_REGION": "us-west-2",
 		"TELEGRAM_SECRET_TOKEN": "abc_DEF-1", "TELEGRAM_BOT_TOKEN": "123:abc",
+		"TELEGRAM_API_URL": "http://127.0.0.1:8081", "MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/000000000000/messages",
 	}))
 	want := config.Config{
 		MessagesTable: "m-1", ActivitiesTable: "a-1", CountersTable: "c-1", HomeopsTable: "h-1", LedgerTable: "l-1",
 		LedgerRetention: 30 * 24 * time.Hour, Endpoint: "http://127.0.0.1:8000", Region: "us-west-2",
 		TelegramSecret: "abc_DEF-1", TelegramToken: "123:abc",
+		TelegramAPI: "http://127.0.0.1:8081", QueueURL: "http://127.0.0.1:9324/000000000000/messages",
 	}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)
@@ -67,6 +70,13 @@ func TestWrongValuesAreAllNamed(t *testing.T) {
 	for _, value := range []string{"with space", "hunter2"} {
 		if strings.Contains(err.Error(), value) {
 			t.Errorf("the error shows a secret: %v", err)
+		}
+	}
+	for _, url := range []string{"127.0.0.1:8000", "ftp://h", "http://h?x=1", "http://h?", "http://h#x", "http://u:p@h"} {
+		for _, name := range []string{"DYNAMO_ENDPOINT", "TELEGRAM_API_URL", "MESSAGES_QUEUE_URL"} {
+			if _, err := config.Load(lookup(map[string]string{name: url})); err == nil || !strings.Contains(err.Error(), name+":") {
+				t.Errorf("%s=%s: %v", name, url, err)
+			}
 		}
 	}
 	for _, days := range []string{"-1", "7", "8.5", "x", "3651"} {
@@ -139,6 +149,19 @@ func TestHalfAKey(t *testing.T) {
 	for _, want := range []string{"TELEGRAM_SECRET_TOKEN:", "AWS_ACCESS_KEY_ID:"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is not named: %v", want, err)
+		}
+	}
+}
+
+// The SDK's own variable counts where the example's is not set.
+func TestRegion(t *testing.T) {
+	t.Parallel()
+	for want, env := range map[string]map[string]string{
+		"us-east-1": {"AWS_REGION": "us-east-1"},
+		"us-west-2": {"AWS_REGION": "us-east-1", "DYNAMO_REGION": "us-west-2"},
+	} {
+		if got, err := config.Load(lookup(env)); err != nil || got.Region != want {
+			t.Errorf("%v: %q, %v", env, got.Region, err)
 		}
 	}
 }

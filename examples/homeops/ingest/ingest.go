@@ -31,9 +31,6 @@ const SecretHeader = "X-Telegram-Bot-Api-Secret-Token"
 // maxBody is generous: Telegram builds an update in 64 KiB.
 const maxBody = 1 << 20
 
-// refusedBytes is how much of a body that cannot be enqueued is kept.
-const refusedBytes = 64 << 10
-
 // Disposition is what became of a request.
 type Disposition string
 
@@ -54,7 +51,6 @@ type Result struct {
 	Chat        int64
 	Message     int64
 	Reason      string
-	Kept        int // how many bytes of a refused body are among the dead letters
 }
 
 // Handler is the webhook.
@@ -72,7 +68,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	result, status := h.take(w, r)
 	h.Log.Log(r.Context(), levelOf(result), "update", "disposition", string(result.Disposition),
 		"kind", string(result.Kind), "update_id", result.UpdateID, "chat_id", result.Chat, "message_id", result.Message,
-		"reason", result.Reason, "kept_bytes", result.Kept)
+		"reason", result.Reason, "from", r.RemoteAddr)
 	if h.Observe != nil {
 		h.Observe(result)
 	}
@@ -156,12 +152,11 @@ func (h *Handler) enqueue(ctx context.Context, result Result, body []byte) (Resu
 }
 
 func (h *Handler) refuse(ctx context.Context, result Result, body []byte, reason string) (Result, int) {
-	kept := printable(string(body[:min(len(body), refusedBytes)]))
-	if err := h.Queue.Refuse(ctx, kept, attributes(result), reason); err != nil {
+	if err := h.Queue.Refuse(ctx, body, attributes(result), reason); err != nil {
 		result.Disposition, result.Reason = Failed, err.Error()
 		return result, http.StatusInternalServerError
 	}
-	result.Disposition, result.Reason, result.Kept = Refused, reason, len(kept)
+	result.Disposition, result.Reason = Refused, reason
 	return result, http.StatusOK
 }
 
@@ -184,18 +179,4 @@ func sendable(body []byte) string {
 		return text
 	}
 	return strings.NewReplacer("\uFFFE", `\ufffe`, "\uFFFF", `\uffff`).Replace(strings.ToValidUTF8(text, "\uFFFD"))
-}
-
-// printable is what is kept of a body that may be anything.
-func printable(text string) string {
-	clean := strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' && r != '\n' || r == utf8.RuneError || r == 0xFFFE || r == 0xFFFF {
-			return '?'
-		}
-		return r
-	}, text)
-	if clean == "" {
-		return "(empty)"
-	}
-	return clean
 }

@@ -108,6 +108,9 @@ func TestRefusesDurably(t *testing.T) {
 			t.Errorf("%s: %d %+v, %d dead", name, status, result, len(dead))
 			continue
 		}
+		if kept, whole := dead[0].Content(); !strings.HasPrefix(body, string(kept)) && body != "" || whole != (len(body) < 100_000) {
+			t.Errorf("%s: %d bytes of %d kept, whole: %v", name, len(kept), len(body), whole)
+		}
 		if dead[0].Attributes[queue.Reason] == "" || queue.Check(dead[0].Body, dead[0].Attributes, queue.MaxBytes) != nil {
 			t.Errorf("%s: SQS would not keep the dead letter, or it has no reason: %.100v", name, dead[0])
 		}
@@ -136,14 +139,19 @@ func TestWhatTheQueueNeverTakesIsRefused(t *testing.T) {
 			t.Errorf("%v: %d %+v, %d dead", why, status, result, len(dead))
 			continue
 		}
-		if !strings.Contains(dead[0].Attributes[queue.Reason], why.Error()) || dead[0].Body != hello || dead[0].Attributes[queue.ChatID] != "-100" {
+		if !strings.Contains(dead[0].Attributes[queue.Reason], why.Error()) || content(dead[0]) != hello || dead[0].Attributes[queue.ChatID] != "-100" {
 			t.Errorf("%v: kept %+v", why, dead[0])
 		}
 	}
 }
 
-// A NUL and the like are no JSON, wherever they stand, and are kept in a form
-// that SQS takes.
+// content is what was refused.
+func content(m queue.Message) string {
+	body, _ := m.Content()
+	return string(body)
+}
+
+// A NUL and the like are no JSON, wherever they stand, and are kept byte by byte.
 func TestControlCharactersAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"\x00", "\x0b", "\x1f"} {
@@ -155,27 +163,28 @@ func TestControlCharactersAreRefused(t *testing.T) {
 				t.Errorf("%q: %d %+v", body, status, result)
 				continue
 			}
-			if want := strings.Replace(body, bad, "?", 1); dead[0].Body != want || result.Kept != len(want) {
-				t.Errorf("kept %q, %d bytes", dead[0].Body, result.Kept)
+			if kept := content(dead[0]); kept != body {
+				t.Errorf("kept %q, not %q", kept, body)
 			}
 		}
 	}
 }
 
-// A refusal is logged with where it came from and how much of it is kept.
+// A refusal is logged with the chat and the address that it came from.
 func TestRefusalsAreLogged(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	h := &ingest.Handler{Secret: secret, Queue: queue.NewMemory(queue.Config{MaxBytes: 64}), Log: slog.New(slog.NewTextHandler(&log, nil))}
-	for _, body := range []string{hello, strings.Repeat("x", 100_000)} {
+	h := &ingest.Handler{Secret: secret, Queue: queue.NewMemory(queue.Config{MaxBytes: 500}), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	large := strings.Replace(hello, `"text":"`, `"text":"`+strings.Repeat("x", 600), 1)
+	for _, body := range []string{large, "{"} {
 		r := httptest.NewRequest("POST", "/telegram", strings.NewReader(body))
 		r.Header.Set(ingest.SecretHeader, secret)
 		h.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("level=WARN msg=update disposition=refused kind=message update_id=101 chat_id=-100 message_id=21 reason=\"queue: a message of %d bytes, the queue takes 64\" kept_bytes=%d\n",
-			len(hello)+len("chatIdString-100messageIdString21"), len(hello)),
-		" kept_bytes=65536\n",
+		fmt.Sprintf("level=WARN msg=update disposition=refused kind=message update_id=101 chat_id=-100 message_id=21 reason=\"queue: a message of %d bytes, the queue takes 500\" from=192.0.2.1:1234\n",
+			len(large)+len("chatIdString-100telegramMessageIdNumber21")),
+		"reason=\"telegram: no update: ",
 	} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("%s is not in\n%s", want, log.String())
@@ -203,7 +212,7 @@ type broken struct{ queue.Queue }
 var errDown = errors.New("the queue is down")
 
 func (broken) Send(context.Context, string, map[string]string) (string, error) { return "", errDown }
-func (broken) Refuse(context.Context, string, map[string]string, string) error { return errDown }
+func (broken) Refuse(context.Context, []byte, map[string]string, string) error { return errDown }
 func (broken) Receive(context.Context, int, time.Duration) ([]queue.Message, error) {
 	return nil, errDown
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-	"unicode/utf8"
 )
 
 // Config of a Memory queue. The zero Config works.
@@ -17,6 +16,8 @@ type Config struct {
 	Now func() time.Time
 	// Visibility defaults to the constant of that name.
 	Visibility time.Duration
+	// MaxReceives defaults to the constant of that name.
+	MaxReceives int
 	// MaxBytes defaults to the constant of that name.
 	MaxBytes int
 	// Log is told of every dead letter. Nil tells nobody.
@@ -30,7 +31,7 @@ type Memory struct {
 
 	mu      sync.Mutex // guards what follows
 	entries []*entry   // in the order of sending
-	dead    []Message
+	dead    []*entry   // in the order of dying
 	sent    int
 	changed chan struct{} // closed, and replaced, when something may be visible
 }
@@ -49,6 +50,9 @@ func NewMemory(cfg Config) *Memory {
 	}
 	if cfg.Visibility == 0 {
 		cfg.Visibility = Visibility
+	}
+	if cfg.MaxReceives == 0 {
+		cfg.MaxReceives = MaxReceives
 	}
 	if cfg.MaxBytes == 0 {
 		cfg.MaxBytes = MaxBytes
@@ -71,32 +75,11 @@ func (q *Memory) Send(ctx context.Context, body string, attributes map[string]st
 	defer q.mu.Unlock()
 	q.sent++
 	e := &entry{Message: Message{
-		ID: fmt.Sprintf("m-%d", q.sent), Body: body, Attributes: maps.Clone(attributes), SentAt: q.cfg.Now(),
+		ID: fmt.Sprintf("m-%d", q.sent), Body: body, Attributes: maps.Clone(attributes), MaxReceives: q.cfg.MaxReceives, SentAt: q.cfg.Now(),
 	}}
 	q.entries = append(q.entries, e)
 	q.wake()
 	return e.ID, nil
-}
-
-// Check refuses what SQS would refuse: a message over the limit, attributes
-// included, or one whose body is not text.
-func Check(body string, attributes map[string]string, limit int) error {
-	size := len(body)
-	for name, value := range attributes {
-		size += len(name) + len("String") + len(value)
-	}
-	if size > limit {
-		return &TooLargeError{Size: size, Limit: limit}
-	}
-	if body == "" || !utf8.ValidString(body) {
-		return ErrInvalidContents
-	}
-	for _, r := range body {
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
-			return ErrInvalidContents
-		}
-	}
-	return nil
 }
 
 // wake tells those who wait; the lock is held.
@@ -139,7 +122,7 @@ func (q *Memory) take(max int) (batch []Message, changed <-chan struct{}, next t
 		switch {
 		case now.Before(e.visible):
 			next = min(next, e.visible.Sub(now))
-		case e.Receives >= MaxReceives:
+		case e.Last():
 			q.bury(e.Message)
 			return true
 		case len(batch) < max:
@@ -175,44 +158,107 @@ func (q *Memory) Release(_ context.Context, receipt string, after time.Duration)
 }
 
 // Refuse implements Queue.
-func (q *Memory) Refuse(ctx context.Context, body string, attributes map[string]string, reason string) error {
+func (q *Memory) Refuse(ctx context.Context, body []byte, attributes map[string]string, reason string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.sent++
-	attributes = maps.Clone(attributes)
-	if attributes == nil {
-		attributes = map[string]string{}
+	text, attributes := Refusal(body, attributes, reason, q.cfg.MaxBytes)
+	q.bury(Message{ID: fmt.Sprintf("m-%d", q.sent), Body: text, Attributes: attributes, SentAt: q.cfg.Now()})
+	return nil
+}
+
+// Bury implements Queue.
+func (q *Memory) Bury(ctx context.Context, m Message, reason string) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	attributes[Reason] = reason
-	q.bury(Message{ID: fmt.Sprintf("m-%d", q.sent), Body: body, Attributes: attributes, SentAt: q.cfg.Now()})
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.entries = slices.DeleteFunc(q.entries, func(e *entry) bool { return e.Receipt == m.Receipt })
+	m.Attributes = WithReason(m.Attributes, reason)
+	q.bury(m)
 	return nil
 }
 
 // bury puts a message among the dead letters; the lock is held.
 func (q *Memory) bury(m Message) {
-	q.dead = append(q.dead, m)
-	q.cfg.Log.Warn("dead letter", m.LogValues()...)
+	m.Receipt = ""
+	q.dead = append(q.dead, &entry{Message: m})
+	m.Log(q.cfg.Log).Warn("dead letter", "reason", m.Why())
+}
+
+// Depth implements Queue.
+func (q *Memory) Depth(context.Context) (Depth, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	depth := Depth{Dead: len(q.dead)}
+	now := q.cfg.Now()
+	for _, e := range q.entries {
+		if e.Receipt != "" && now.Before(e.visible) {
+			depth.InFlight++
+		} else {
+			depth.Waiting++
+		}
+	}
+	return depth, nil
+}
+
+// DeadLetters implements Queue.
+func (q *Memory) DeadLetters() DeadLetters { return deadLetters{q} }
+
+type deadLetters struct{ *Memory }
+
+// Receive implements DeadLetters.
+func (q deadLetters) Receive(ctx context.Context, max int, hidden time.Duration) ([]Message, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var batch []Message
+	now := q.cfg.Now()
+	for _, e := range q.dead {
+		if len(batch) < max && !now.Before(e.visible) {
+			e.Receives++
+			e.Receipt = fmt.Sprintf("%s/%d", e.ID, e.Receives)
+			e.visible = now.Add(hidden)
+			batch = append(batch, e.Message)
+		}
+	}
+	return batch, nil
+}
+
+// Delete implements DeadLetters.
+func (q deadLetters) Delete(_ context.Context, receipt string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.dead = slices.DeleteFunc(q.dead, func(e *entry) bool { return e.Receipt == receipt })
+	return nil
 }
 
 // Dead returns the dead letters, oldest first.
 func (q *Memory) Dead() []Message {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return slices.Clone(q.dead)
+	return messages(q.dead)
 }
 
 // Left returns what is in the queue, visible or not, oldest first.
 func (q *Memory) Left() []Message {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	left := make([]Message, len(q.entries))
-	for i, e := range q.entries {
-		left[i] = e.Message
+	return messages(q.entries)
+}
+
+func messages(entries []*entry) []Message {
+	all := make([]Message, len(entries))
+	for i, e := range entries {
+		all[i] = e.Message
 	}
-	return left
+	return all
 }
 
 // Len returns how many messages are in the queue, visible or not.

@@ -128,7 +128,7 @@ func TestSendRefusesWhatSQSWould(t *testing.T) {
 func TestRefuseKeepsTheReason(t *testing.T) {
 	t.Parallel()
 	q := queue.NewMemory(queue.Config{})
-	if err := q.Refuse(t.Context(), "{", nil, "no JSON"); err != nil {
+	if err := q.Refuse(t.Context(), []byte("{"), nil, "no JSON"); err != nil {
 		t.Fatal(err)
 	}
 	if dead := q.Dead(); len(dead) != 1 || dead[0].Attributes[queue.Reason] != "no JSON" {
@@ -142,7 +142,7 @@ func TestDeadLettersAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		q := queue.NewMemory(queue.Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
-		if err := q.Refuse(t.Context(), "{private", map[string]string{queue.ChatID: "-5", queue.MessageID: "7"}, "no JSON"); err != nil {
+		if err := q.Refuse(t.Context(), []byte("{private"), map[string]string{queue.ChatID: "-5", queue.MessageID: "7"}, "no JSON"); err != nil {
 			t.Fatal(err)
 		}
 		send(t, q, "private")
@@ -159,7 +159,7 @@ func TestDeadLettersAreLogged(t *testing.T) {
 		}
 		for i, want := range []string{
 			`msg="dead letter" delivery=m-1 chat_id=-5 message_id=7 receives=0 bytes=8 reason="no JSON"`,
-			`msg="dead letter" delivery=m-2 chat_id=-1 message_id="" receives=3 bytes=7 reason=""`,
+			`msg="dead letter" delivery=m-2 chat_id=-1 message_id="" receives=3 bytes=7 reason="no reason, 3 receives"`,
 		} {
 			if !strings.Contains(lines[i], want) || strings.Contains(lines[i], "private") {
 				t.Errorf("logged %s, want %s", lines[i], want)
@@ -233,7 +233,7 @@ func TestAttributesAreCopied(t *testing.T) {
 	if _, err := q.Send(t.Context(), "hej", mine); err != nil {
 		t.Fatal(err)
 	}
-	if err := q.Refuse(t.Context(), "hej", mine, "why"); err != nil {
+	if err := q.Refuse(t.Context(), []byte("hej"), mine, "why"); err != nil {
 		t.Fatal(err)
 	}
 	if _, mixed := mine[queue.Reason]; mixed {
@@ -254,7 +254,7 @@ func TestAnEndedContextTakesNothing(t *testing.T) {
 	if _, err := q.Send(ctx, "hej", nil); !errors.Is(err, context.Canceled) || q.Len() != 0 {
 		t.Errorf("Send: %v, %d", err, q.Len())
 	}
-	if err := q.Refuse(ctx, "hej", nil, "why"); !errors.Is(err, context.Canceled) || len(q.Dead()) != 0 {
+	if err := q.Refuse(ctx, []byte("hej"), nil, "why"); !errors.Is(err, context.Canceled) || len(q.Dead()) != 0 {
 		t.Errorf("Refuse: %v, %d", err, len(q.Dead()))
 	}
 }

@@ -4,12 +4,17 @@
 // A standard queue delivers at least once and in no promised order: a message
 // that is received becomes invisible for a while, and comes back unless it is
 // deleted. One that came back too often goes to the dead-letter queue.
+//
+//	queue.go    what the pipeline needs of a queue
+//	letter.go   dead letters: what becomes of a body that is refused
+//	check.go    what SQS takes
+//	memory.go   a queue inside the process
 package queue
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"log/slog"
+	"strconv"
 	"time"
 )
 
@@ -23,18 +28,16 @@ const (
 	MaxBytes = 262_144
 )
 
-// Attribute names.
+// Attributes of a message.
 const (
-	ChatID    = "chatId"
-	MessageID = "messageId"
-	// Reason stands on a dead letter: why it was refused.
-	Reason = "reason"
+	ChatID    = "chatId"            // a String, as Telegram writes it
+	MessageID = "telegramMessageId" // a Number
 )
 
-// Queue is what ingest and worker need.
+// Queue is what ingest, worker and operators need.
 type Queue interface {
-	// Send enqueues. It returns a *TooLargeError, before anything is sent, for
-	// a message over the limit.
+	// Send enqueues. It returns a *TooLargeError or ErrInvalidContents, before
+	// anything is sent, for what the queue would refuse.
 	Send(ctx context.Context, body string, attributes map[string]string) (id string, err error)
 	// Receive waits up to the given time for at least one message and returns
 	// at most max, fewer or none.
@@ -44,9 +47,36 @@ type Queue interface {
 	Delete(ctx context.Context, receipt string) error
 	// Release makes the message visible again after the given time.
 	Release(ctx context.Context, receipt string, after time.Duration) error
-	// Refuse puts a message that cannot ever be processed straight among the
-	// dead letters, with the reason.
-	Refuse(ctx context.Context, body string, attributes map[string]string, reason string) error
+
+	// Refuse puts a body that can never be processed among the dead letters,
+	// with the reason: as [Refusal] has it.
+	Refuse(ctx context.Context, body []byte, attributes map[string]string, reason string) error
+	// Bury puts a received message among the dead letters as it is, with the
+	// reason, and deletes it. If it fails, or the process dies in it, the
+	// message may be in both places.
+	Bury(ctx context.Context, m Message, reason string) error
+
+	// Depth counts the messages. SQS's figures lag behind by up to a minute.
+	Depth(ctx context.Context) (Depth, error)
+	// DeadLetters are for operators.
+	DeadLetters() DeadLetters
+}
+
+// DeadLetters is the dead-letter queue.
+type DeadLetters interface {
+	// Receive returns at most max letters, fewer or none, and hides them from
+	// other receivers for the given time. SQS may return none though there are
+	// some: ask again.
+	Receive(ctx context.Context, max int, hidden time.Duration) ([]Message, error)
+	// Delete ends a letter. A stale receipt does nothing.
+	Delete(ctx context.Context, receipt string) error
+}
+
+// Depth is how many messages are where.
+type Depth struct {
+	Waiting  int // to be received, or for their time to come
+	InFlight int // received, and not deleted yet
+	Dead     int
 }
 
 // Message is one delivery.
@@ -56,33 +86,35 @@ type Message struct {
 	Attributes map[string]string
 	// Receives counts this delivery and those before it.
 	Receives int
+	// MaxReceives is the queue's own limit; 0 is none.
+	MaxReceives int
 	// Receipt names this delivery; the next has another.
 	Receipt string
 	SentAt  time.Time
 }
 
 // Last reports whether this delivery is the last before the dead-letter queue.
-func (m Message) Last() bool { return m.Receives >= MaxReceives }
+func (m Message) Last() bool { return m.MaxReceives > 0 && m.Receives >= m.MaxReceives }
 
 // LogValues are what a log tells of a message: all but what people wrote.
 func (m Message) LogValues() []any {
 	return []any{
 		"delivery", m.ID, "chat_id", m.Attributes[ChatID], "message_id", m.Attributes[MessageID],
-		"receives", m.Receives, "bytes", len(m.Body), "reason", m.Attributes[Reason],
+		"receives", m.Receives, "bytes", m.size(),
 	}
 }
 
-// TooLargeError says that a message is over the queue's limit.
-type TooLargeError struct{ Size, Limit int }
-
-// Error gives both sizes.
-func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("queue: a message of %d bytes, the queue takes %d", e.Size, e.Limit)
+// size is how many bytes the body first had.
+func (m Message) size() int {
+	if n, err := strconv.Atoi(m.Attributes[FullSize]); err == nil {
+		return n
+	}
+	body, _ := m.Content()
+	return len(body)
 }
 
-// ErrInvalidContents says that a body holds what SQS refuses: most control
-// characters, U+FFFE and U+FFFF, or no characters at all.
-var ErrInvalidContents = errors.New("queue: the body is empty or holds characters that SQS refuses")
+// Log returns a logger that names the message.
+func (m Message) Log(log *slog.Logger) *slog.Logger { return log.With(m.LogValues()...) }
 
 // Handler processes one message. What it returns nil for is deleted.
 type Handler func(context.Context, Message) error

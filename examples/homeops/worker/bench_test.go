@@ -128,7 +128,7 @@ func delivery(t *testing.T, m telegram.Message, receives int) queue.Message {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return queue.Message{ID: fmt.Sprint("m-", m.ID), Body: string(body), Receives: receives, Receipt: "r"}
+	return queue.Message{ID: fmt.Sprint("m-", m.ID), Body: string(body), Receives: receives, MaxReceives: queue.MaxReceives, Receipt: "r"}
 }
 
 // handle delivers the message once and returns what became of it.

@@ -75,8 +75,9 @@ func TestTroubleReturnsTheItemUntilTheLastDelivery(t *testing.T) {
 					}
 				}
 				err := b.Worker.Handle(t.Context(), delivery(t, m, queue.MaxReceives))
-				if tc.critical != (err != nil) {
-					t.Errorf("the last delivery: %v", err)
+				dead := b.queue.Dead()
+				if err != nil || tc.critical != (len(dead) == 1) || tc.critical && !strings.Contains(dead[0].Why(), "worker: "+tc.step) {
+					t.Errorf("the last delivery: %v, dead %v", err, dead)
 				}
 				if !tc.critical && len(b.last.Skipped) == 0 {
 					t.Error("the step skipped is not reported")

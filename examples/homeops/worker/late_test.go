@@ -72,8 +72,8 @@ func TestWhatWasRecordedMustBeKnown(t *testing.T) {
 		b.handle(m)
 		// The three attempts of the first question; later ones are answered.
 		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "Query", Table: "homeops-activities", Times: 3})
-		if err := b.Worker.Handle(t.Context(), delivery(t, m, queue.MaxReceives)); err == nil {
-			t.Errorf("acknowledged: %+v", b.last)
+		if err := b.Worker.Handle(t.Context(), delivery(t, m, queue.MaxReceives)); err != nil || len(b.queue.Dead()) != 1 {
+			t.Errorf("%v, and not among the dead letters: %+v", err, b.last)
 		}
 	})
 }

@@ -15,6 +15,9 @@ const (
 	// PerItem is how long one delivery may take; the queue's visibility is six
 	// times that.
 	PerItem = 30 * time.Second
+	// toBury is how long a dead letter may take. A Lambda function stops work
+	// two seconds before its own limit.
+	toBury = 1500 * time.Millisecond
 	// afterTrouble is how long to wait when the queue cannot be reached.
 	afterTrouble = time.Second
 )

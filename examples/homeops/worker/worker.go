@@ -91,7 +91,7 @@ type Report struct {
 	Silent    string   // why the bot said nothing: one of the reasons of respond.go, or Telegram's
 	Skipped   []string // steps given up on the last delivery
 	Refused   string   // why it can never be processed
-	Err       error    // the item goes back to the queue
+	Err       error    // the item goes back to the queue, or is dead after its last delivery
 
 	mu *sync.Mutex // guards Skipped: steps run side by side
 }
@@ -117,6 +117,9 @@ func (w *Worker) Handle(ctx context.Context, m queue.Message) error {
 		err = w.refuse(ctx, m, report, bad.Error())
 	}
 	report.Err = err
+	if err != nil && m.Last() {
+		err = w.bury(ctx, m, err)
+	}
 	if w.Observe != nil {
 		w.Observe(ctx, *report)
 	}
@@ -146,8 +149,21 @@ func (w *Worker) handle(ctx context.Context, d delivery) error {
 func (w *Worker) refuse(ctx context.Context, m queue.Message, report *Report, reason string) error {
 	report.Kind, report.Refused = KindPoison, reason
 	w.Log.WarnContext(ctx, "refused", "delivery", m.ID, "reason", reason)
-	if err := w.Queue.Refuse(ctx, m.Body, m.Attributes, reason); err != nil {
+	if err := w.Queue.Bury(ctx, m, reason); err != nil {
 		return fmt.Errorf("worker: refusing: %w", err)
+	}
+	return nil
+}
+
+// bury puts a delivery that failed for the last time among the dead letters,
+// with the reason, which the queue itself would not keep. The time for the
+// delivery may be over, and that be the reason: this has time of its own.
+func (w *Worker) bury(ctx context.Context, m queue.Message, why error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toBury)
+	defer cancel()
+	if err := w.Queue.Bury(ctx, m, why.Error()); err != nil {
+		w.Log.ErrorContext(ctx, "the reason is lost", "delivery", m.ID, "error", err)
+		return why
 	}
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/household"
 )
 
-var update = flag.Bool("update", false, "write testdata/conversation.jsonl")
+var update = flag.Bool("update", false, "write run/testdata/conversation.jsonl")
 
-const bundled = "../../testdata/conversation.jsonl"
+const bundled = "../../run/testdata/conversation.jsonl"
 
 func TestTheBundledFile(t *testing.T) {
 	var want bytes.Buffer

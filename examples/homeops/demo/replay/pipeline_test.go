@@ -190,7 +190,7 @@ func TestWhatFailsComesBack(t *testing.T) {
 				t.Errorf("%d lost: %d came back, %d saved, %d dead", lost, r.tally.CameBack, r.tally.Saved, len(dead))
 			}
 			for _, m := range dead {
-				if why := r.tally.Died(m.ID); !strings.Contains(why, "worker: save: message: Save") {
+				if why := m.Why(); !strings.Contains(why, "worker: save: message: Save") {
 					t.Errorf("died of %q", why)
 				}
 			}

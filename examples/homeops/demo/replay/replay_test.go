@@ -29,8 +29,8 @@ import (
 )
 
 const (
-	conversation = "../../testdata/conversation.jsonl"
-	seeds        = "../../testdata/seeds.json"
+	conversation = "../../run/testdata/conversation.jsonl"
+	seeds        = "../../run/testdata/seeds.json"
 )
 
 // variables are those of the tables.

@@ -112,20 +112,13 @@ func TestDates(t *testing.T) {
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
 	tally := report.NewTally()
-	for _, id := range []string{"m-1", "m-2"} {
-		tally.Delivered(worker.Report{Delivery: queue.Message{ID: id}, Err: errors.New("no table")}, dynamotest.Cost{})
-	}
-	tally.Delivered(worker.Report{Delivery: queue.Message{ID: "m-2"}}, dynamotest.Cost{}) // which worked in the end
 	dead := []queue.Message{
 		{ID: "m-1", Receives: 3, Body: "one\ntwo"},
 		{ID: "m-9", Body: strings.Repeat("å", 500), Attributes: map[string]string{queue.Reason: "too far ahead", queue.ChatID: "-5", queue.MessageID: "7"}},
 	}
 	text := write(t, report.Facts{Tally: tally, Dead: dead})
-	wants(t, text, "m-1\n    why:  failed 3 times, last: no table\n    body: one two\n",
+	wants(t, text, "m-1\n    why:  no reason, 3 receives\n    body: one two\n",
 		"m-9  chat -5, message 7\n    why:  too far ahead\n    body: "+strings.Repeat("å", 109)+"…\n")
-	if tally.Died("m-2") != "" {
-		t.Error("m-2 is not dead")
-	}
 }
 
 // Costs that the endpoint did not tell are not passed over.

@@ -43,8 +43,7 @@ type Tally struct {
 	Poison    map[string]int // refused by the worker
 	Costs     Costs
 
-	failing map[string]string // by delivery: why it failed last
-	chats   map[string]bool
+	chats map[string]bool
 }
 
 // Reason is why an update was not enqueued.
@@ -102,7 +101,7 @@ func NewTally() *Tally {
 	t := &Tally{
 		Dispositions: map[ingest.Disposition]int{}, Reasons: map[Reason]int{}, Skipped: map[string]int{},
 		Silent: map[string]int{}, Questions: map[Topic]*Some[Exchange]{}, Poison: map[string]int{},
-		Costs: newCosts(), failing: map[string]string{}, chats: map[string]bool{},
+		Costs: newCosts(), chats: map[string]bool{},
 	}
 	for topic := range topics {
 		t.Questions[topic] = new(Some[Exchange])
@@ -160,10 +159,8 @@ func (t *Tally) Delivered(r worker.Report, cost dynamotest.Cost) {
 	}
 	if r.Err != nil {
 		t.CameBack++
-		t.failing[r.Delivery.ID] = r.Err.Error()
 		return
 	}
-	delete(t.failing, r.Delivery.ID)
 	if r.Kind == worker.KindPoison {
 		t.Poison[r.Refused]++
 		return
@@ -227,7 +224,3 @@ func topicOf(kind worker.Kind, said string) (Topic, bool) {
 	}
 	return 0, false
 }
-
-// Died returns why a dead letter is dead that carries no reason: what its last
-// delivery failed with.
-func (t *Tally) Died(id string) string { return t.failing[id] }

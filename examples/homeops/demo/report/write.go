@@ -145,15 +145,12 @@ func (p *printer) dead(f Facts) {
 		p.printf("empty\n")
 	}
 	for _, m := range f.Dead[:min(len(f.Dead), kept)] {
-		reason := m.Attributes[queue.Reason]
-		if reason == "" {
-			reason = fmt.Sprintf("failed %d times, last: %s", m.Receives, f.Tally.Died(m.ID))
-		}
 		p.printf("%s", m.ID)
 		if chat := m.Attributes[queue.ChatID]; chat != "" {
 			p.printf("  chat %s, message %s", chat, m.Attributes[queue.MessageID])
 		}
-		p.printf("\n    why:  %s\n    body: %s\n", oneLine(reason, 110), oneLine(m.Body, 110))
+		body, _ := m.Content()
+		p.printf("\n    why:  %s\n    body: %s\n", oneLine(m.Why(), 110), oneLine(string(body), 110))
 	}
 	p.more(len(f.Dead), min(len(f.Dead), kept))
 }

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"context"
@@ -28,17 +28,21 @@ const (
 	logged  = 64 << 10    // bytes of a body that ends with the process
 )
 
-// ending says how long the steps of the end take at most.
-type ending struct {
-	notice func(context.Context) // readiness fails until it returns, then the listener closes
-	answer time.Duration         // for requests in flight
-	empty  time.Duration         // for what is in the queue, which ends with the process
+// Ending says how long the steps of the end take at most.
+type Ending struct {
+	// Notice: readiness fails until it returns, then the listener closes.
+	Notice func(context.Context)
+	// Answer is for requests in flight.
+	Answer time.Duration
+	// Empty is for what is in the queue, if that ends with the process.
+	Empty time.Duration
 }
 
-var orderly = ending{
-	notice: func(ctx context.Context) { wait(ctx, time.Second) },
-	answer: 10 * time.Second,
-	empty:  10 * time.Second,
+// Orderly is how a service ends.
+var Orderly = Ending{
+	Notice: func(ctx context.Context) { wait(ctx, time.Second) },
+	Answer: 10 * time.Second,
+	Empty:  10 * time.Second,
 }
 
 // service is the webhook and the worker in one process.
@@ -46,13 +50,14 @@ type service struct {
 	log    *slog.Logger
 	db     database.DB
 	app    *app.App
-	queue  *queue.Memory
+	queue  queue.Queue
+	memory *queue.Memory // the queue, if it ends with this process
 	server *http.Server
 	ready  atomic.Bool
-	ending ending
+	ending Ending
 }
 
-func (p program) serve(ctx context.Context, cfg config.Config, f flags) error {
+func (p Program) serve(ctx context.Context, cfg config.Config, f flags) error {
 	seeds, err := loadSeeds(f.seeds)
 	if err != nil {
 		return err
@@ -71,18 +76,26 @@ func (p program) serve(ctx context.Context, cfg config.Config, f flags) error {
 	return s.run(ctx, listener)
 }
 
-func (p program) newService(ctx context.Context, cfg config.Config, log *slog.Logger) (*service, error) {
+func (p Program) newService(ctx context.Context, cfg config.Config, log *slog.Logger) (*service, error) {
 	db, err := database.Open(ctx, cfg, time.Now)
 	if err != nil {
 		return nil, err
 	}
-	var sender telegram.Sender = &telegram.Client{BaseURL: p.Telegram, Token: cfg.TelegramToken}
+	var sender telegram.Sender = &telegram.Client{BaseURL: cfg.TelegramAPI, Token: cfg.TelegramToken}
 	if cfg.TelegramToken == "" {
 		sender = &telegram.Console{W: p.Out}
 		log.Warn("TELEGRAM_BOT_TOKEN is not set: replies go to standard output")
 	}
-	s := &service{log: log, db: db, queue: queue.NewMemory(queue.Config{Log: log}), ending: p.Ending}
-	s.app, err = app.New(app.Options{Config: cfg, DB: db.Client, Now: time.Now, Queue: s.queue, Sender: sender, Log: log})
+	s := &service{log: log, db: db, ending: p.Ending}
+	if s.ending.Notice == nil {
+		s.ending = Orderly
+	}
+	if err := s.openQueue(ctx, p, cfg); err != nil {
+		return nil, err
+	}
+	s.app, err = app.New(app.Options{
+		Config: cfg, DB: db.Client, Now: time.Now, Queue: s.queue, Classifier: p.Classifier, Sender: sender, Log: log,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +109,16 @@ func (p program) newService(ctx context.Context, cfg config.Config, log *slog.Lo
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	return s, nil
+}
+
+func (s *service) openQueue(ctx context.Context, p Program, cfg config.Config) (err error) {
+	if cfg.QueueURL == "" {
+		s.memory = queue.NewMemory(queue.Config{Log: s.log})
+		s.queue = s.memory
+		return nil
+	}
+	s.queue, err = p.Queue(ctx, cfg, s.log)
+	return err
 }
 
 func (s *service) routes(webhook http.Handler) http.Handler {
@@ -117,8 +140,10 @@ func (s *service) routes(webhook http.Handler) http.Handler {
 func (s *service) setUp(ctx context.Context, seeds app.Seeds) error {
 	ctx, cancel := context.WithTimeout(ctx, toSetUp)
 	defer cancel()
-	if err := s.app.CreateTables(ctx, true); err != nil {
-		return fmt.Errorf("creating tables on %s: %w", s.db.Where, err)
+	if s.memory != nil { // where the queue is deployed, so are the tables
+		if err := s.app.CreateTables(ctx, true); err != nil {
+			return fmt.Errorf("creating tables on %s: %w", s.db.Where, err)
+		}
 	}
 	if err := s.app.Seed(ctx, seeds); err != nil {
 		return fmt.Errorf("seeding phrases: %w", err)
@@ -169,10 +194,13 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// lose writes to the log what ends with the queue, which is in memory, and
-// returns how much that is.
+// lose writes to the log what ends with a queue in memory, and returns how much
+// that is.
 func (s *service) lose() error {
-	left, dead := s.queue.Left(), s.queue.Dead()
+	if s.memory == nil {
+		return nil
+	}
+	left, dead := s.memory.Left(), s.memory.Dead()
 	for _, m := range left {
 		s.write("an item is lost with the queue", m)
 	}
@@ -186,15 +214,15 @@ func (s *service) lose() error {
 }
 
 func (s *service) write(what string, m queue.Message) {
-	body := m.Body[:min(len(m.Body), logged)]
-	s.log.Error(what, append(m.LogValues(), "body", strings.ToValidUTF8(body, ""))...)
+	body, _ := m.Content()
+	m.Log(s.log).Error(what, "reason", m.Why(), "body", strings.ToValidUTF8(string(body[:min(len(body), logged)]), ""))
 }
 
 // close stops taking requests, and says so before it does.
 func (s *service) close(ctx context.Context) error {
 	s.ready.Store(false)
-	s.ending.notice(ctx)
-	ctx, cancel := context.WithTimeout(ctx, s.ending.answer)
+	s.ending.Notice(ctx)
+	ctx, cancel := context.WithTimeout(ctx, s.ending.Answer)
 	defer cancel()
 	if err := s.server.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.server.Close())
@@ -204,11 +232,14 @@ func (s *service) close(ctx context.Context) error {
 }
 
 // empty gives the worker time for what is acknowledged to Telegram and waits
-// in the queue, which is in memory. On SQS it could simply stay there.
+// in a queue in memory. On SQS it simply stays there.
 func (s *service) empty(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, s.ending.empty)
+	if s.memory == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.ending.Empty)
 	defer cancel()
-	for s.queue.Len() > 0 && ctx.Err() == nil {
+	for s.memory.Len() > 0 && ctx.Err() == nil {
 		wait(ctx, 10*time.Millisecond)
 	}
 }

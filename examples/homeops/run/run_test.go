@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"bytes"
@@ -23,10 +23,10 @@ type process struct {
 func run(t *testing.T, env map[string]string, in string, args ...string) process {
 	t.Helper()
 	var out, err bytes.Buffer
-	exit := program{
+	exit := Program{
 		Args: args, In: strings.NewReader(in), Out: &out, Err: &err,
 		Env: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
-	}.run(t.Context())
+	}.Run(t.Context())
 	return process{exit, out.String(), err.String()}
 }
 
@@ -113,6 +113,7 @@ func TestRefusesToStart(t *testing.T) {
 		"wrong variables":       {map[string]string{"DYNAMO_TTL_DAYS": "0", "HOMEOPS_TABLE_NAME": "x"}, nil, exitUsage, []string{"DYNAMO_TTL_DAYS:", "HOMEOPS_TABLE_NAME:"}},
 		"no secret":             {nil, []string{"-serve", "127.0.0.1:0"}, exitUsage, []string{"TELEGRAM_SECRET_TOKEN:"}},
 		"half a key":            {map[string]string{"TELEGRAM_SECRET_TOKEN": "s", "AWS_SECRET_ACCESS_KEY": "x"}, []string{"-serve", "127.0.0.1:0"}, exitUsage, []string{"AWS_ACCESS_KEY_ID:"}},
+		"a queue elsewhere":     {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, nil, exitUsage, []string{"MESSAGES_QUEUE_URL:", "examples/homeops/aws run ./cmd/homeops"}},
 		"both modes":            {nil, []string{"-serve", ":0", "-updates", "x"}, exitUsage, []string{"-serve"}},
 		"an unknown flag":       {nil, []string{"-x"}, exitUsage, []string{"-x"}},
 		"an argument":           {nil, []string{"updates.jsonl"}, exitUsage, []string{`"updates.jsonl"`}},

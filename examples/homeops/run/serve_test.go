@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"bufio"
@@ -83,7 +83,7 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-func startServer(t *testing.T, p program) *server {
+func startServer(t *testing.T, p Program) *server {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	reading, writing := io.Pipe()
@@ -92,7 +92,7 @@ func startServer(t *testing.T, p program) *server {
 	p.Args, p.Out, p.Err = []string{"-serve", "127.0.0.1:0", "-log", "json"}, s.console, writing
 	go func() {
 		defer writing.Close()
-		exit <- p.run(ctx)
+		exit <- p.Run(ctx)
 	}()
 	address := make(chan string, 1)
 	go func() {
@@ -202,9 +202,9 @@ func TestServeEndsInOrder(t *testing.T) {
 	t.Parallel()
 	url, began, letGo := botAPI(t)
 	noticed := make(chan struct{})
-	s := startServer(t, program{
-		Env:      environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken, "TELEGRAM_BOT_TOKEN": "42:token"}),
-		Telegram: url, Ending: ending{notice: func(context.Context) { <-noticed }, answer: patience, empty: patience},
+	s := startServer(t, Program{
+		Env:    environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken, "TELEGRAM_BOT_TOKEN": "42:token", "TELEGRAM_API_URL": url}),
+		Ending: Ending{Notice: func(context.Context) { <-noticed }, Answer: patience, Empty: patience},
 	})
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/": 404, "/telegram": 405} {
 		if got := s.status(path); got != want {
@@ -249,9 +249,9 @@ func TestServeEndsInOrder(t *testing.T) {
 func TestServeFinishesWhatIsInHand(t *testing.T) {
 	t.Parallel()
 	url, began, letGo := botAPI(t)
-	s := startServer(t, program{
-		Env:      environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken, "TELEGRAM_BOT_TOKEN": "42:token"}),
-		Telegram: url, Ending: ending{notice: atOnce, answer: patience, empty: time.Millisecond},
+	s := startServer(t, Program{
+		Env:    environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken, "TELEGRAM_BOT_TOKEN": "42:token", "TELEGRAM_API_URL": url}),
+		Ending: Ending{Notice: atOnce, Answer: patience, Empty: time.Millisecond},
 	})
 	s.ask(1)
 	<-began
@@ -276,7 +276,7 @@ func TestServeSetsUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := program{Out: io.Discard}.newService(t.Context(), cfg, slog.New(slog.DiscardHandler))
+		s, err := Program{Out: io.Discard}.newService(t.Context(), cfg, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,9 +325,9 @@ func TestServeSaysWhatItLoses(t *testing.T) {
 		inner.ServeHTTP(w, r)
 	}))
 	defer dynamo.Close()
-	s := startServer(t, program{
+	s := startServer(t, Program{
 		Env:    environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken, "DYNAMO_ENDPOINT": dynamo.URL}),
-		Ending: ending{notice: atOnce, answer: patience, empty: 10 * time.Millisecond},
+		Ending: Ending{Notice: atOnce, Answer: patience, Empty: 10 * time.Millisecond},
 	})
 	s.ask(1)
 	s.console.until(t, "[-5] diskning: aldrig, vad jag vet\n")
@@ -345,9 +345,9 @@ func TestServeSaysWhatItLoses(t *testing.T) {
 // exit code says so.
 func TestServeWritesItsDeadLetters(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, program{
+	s := startServer(t, Program{
 		Env:    environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken}),
-		Ending: ending{notice: atOnce, answer: patience, empty: patience},
+		Ending: Ending{Notice: atOnce, Answer: patience, Empty: patience},
 	})
 	future := `{"update_id":3,"message":{"message_id":30,"date":3825000000,"from":{"id":7},"chat":{"id":-5,"type":"group"},"text":"hej"}}`
 	long := strings.Replace(future, "hej", "h"+strings.Repeat("å", 50_000), 1) // the 64 KiB end within one
@@ -362,7 +362,7 @@ func TestServeWritesItsDeadLetters(t *testing.T) {
 	}
 	s.log.until(t, `"msg":"dead letter","delivery":"m-1","chat_id":"","message_id":"","receives":0,"bytes":7,"reason":"telegram: no update`)
 	for _, body := range []string{future, long} {
-		s.log.until(t, `"chat_id":"-5","message_id":"30","receives":0,"bytes":`+fmt.Sprint(len(body))+`,"reason":"worker: date lies`)
+		s.log.until(t, `"chat_id":"-5","message_id":"30","receives":1,"bytes":`+fmt.Sprint(len(body))+`,"reason":"worker: date lies`)
 	}
 	s.stop()
 	s.end(exitFailed)

@@ -1,0 +1,63 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// TooLargeError says that a message is over the queue's limit.
+type TooLargeError struct{ Size, Limit int }
+
+// Error gives both sizes.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("queue: a message of %d bytes, the queue takes %d", e.Size, e.Limit)
+}
+
+// ErrInvalidContents says that a body holds what SQS refuses: most control
+// characters, U+FFFE and U+FFFF, or no characters at all.
+var ErrInvalidContents = errors.New("queue: the body is empty or holds characters that SQS refuses")
+
+// Check refuses what SQS would refuse: a message over the limit, attributes
+// included, or one whose body or attributes are not text. SQS counts names,
+// types and values of attributes.
+func Check(body string, attributes map[string]string, limit int) error {
+	if size := len(body) + sizeOf(attributes); size > limit {
+		return &TooLargeError{Size: size, Limit: limit}
+	}
+	if !isText(body) {
+		return ErrInvalidContents
+	}
+	for name, value := range attributes {
+		if !isText(value) {
+			return fmt.Errorf("attribute %s: %w", name, ErrInvalidContents)
+		}
+	}
+	return nil
+}
+
+func sizeOf(attributes map[string]string) (size int) {
+	for name, value := range attributes {
+		size += len(name) + len(DataType(name)) + len(value)
+	}
+	return size
+}
+
+func isText(text string) bool {
+	return text != "" && utf8.ValidString(text) && !strings.ContainsFunc(text, isRefused)
+}
+
+// isRefused reports whether SQS refuses the character.
+func isRefused(r rune) bool {
+	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF
+}
+
+// DataType is SQS's type of an attribute.
+func DataType(name string) string {
+	switch name {
+	case MessageID, FullSize:
+		return "Number"
+	}
+	return "String"
+}

@@ -1,0 +1,216 @@
+// Package run is the program homeops, but for its queue: what it is given on the
+// command line and in the environment, the replay and the service. Two commands
+// are made of it: examples/homeops, whose queue is in the process, and
+// examples/homeops/aws/cmd/homeops, whose queue is SQS.
+//
+//	run.go    the command line
+//	serve.go  the service: webhook and worker in one process
+package run
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/classify"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/demo/replay"
+	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+)
+
+// What the replay of no other file works on.
+var (
+	//go:embed testdata/conversation.jsonl
+	conversation []byte
+	//go:embed testdata/seeds.json
+	seeds []byte
+	// written is when: what the conversation dates later is meant to be refused,
+	// whatever the clock on the wall shows.
+	written = time.Date(2026, time.April, 9, 0, 0, 0, 0, time.UTC)
+)
+
+// Program is what a process is given.
+type Program struct {
+	Args     []string
+	Env      func(string) (string, bool)
+	In       io.Reader
+	Out, Err io.Writer
+
+	// Queue opens the queue of MESSAGES_QUEUE_URL. Without it that variable is
+	// refused, and the queue is in the process.
+	Queue func(context.Context, config.Config, *slog.Logger) (queue.Queue, error)
+	// Classifier understands what people write: [classify.Words] if it is nil.
+	Classifier classify.Classifier
+	// Ending is [Orderly] if it is zero.
+	Ending Ending
+}
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2 // wrong flags or variables: nothing was begun
+)
+
+// flags are the command line.
+type flags struct {
+	updates, serve, seeds, log string
+}
+
+const aboutUpdates = `
+The updates of -updates may come in any order and leave gaps: the clock shows the
+latest date so far and never goes back, so of updates that are not in the order
+of time the older ones are late. One dated more than an hour ahead of the present
+does not move the clock, and is refused. The bot in them is that of
+TELEGRAM_BOT_TOKEN, or without one user %d: what answers it has that id in
+reply_to_message.from.id.
+`
+
+func (p Program) flags() (flags, error) {
+	var f flags
+	set := flag.NewFlagSet("homeops", flag.ContinueOnError)
+	set.SetOutput(p.Err)
+	set.StringVar(&f.updates, "updates", "", "replay the updates of this `file`, one JSON object a line, instead of the bundled conversation; - is standard input")
+	set.StringVar(&f.serve, "serve", "", "be webhook and worker on this `address`, such as :8080")
+	set.StringVar(&f.seeds, "seeds", "", "a JSON `file` of phrases that chats start with: chat id → phrase → activity")
+	set.StringVar(&f.log, "log", "text", "the `form` of the log on standard error: text or json")
+	set.Usage = func() {
+		fmt.Fprintf(p.Err, "Usage of homeops:\n")
+		set.PrintDefaults()
+		fmt.Fprintf(p.Err, aboutUpdates, app.DefaultBotID)
+	}
+	if err := set.Parse(p.Args); err != nil {
+		return flags{}, err // which is written already
+	}
+	var wrong error
+	switch {
+	case set.NArg() > 0:
+		wrong = fmt.Errorf("unexpected argument %q", set.Arg(0))
+	case f.updates != "" && f.serve != "":
+		wrong = errors.New("-updates and -serve exclude each other")
+	case f.log != "text" && f.log != "json":
+		wrong = fmt.Errorf("-log must be text or json, is %q", f.log)
+	}
+	return f, p.complain(wrong)
+}
+
+// complain writes an error for people and returns it.
+func (p Program) complain(err error) error {
+	if err != nil {
+		fmt.Fprintf(p.Err, "homeops: %v\n", err)
+	}
+	return err
+}
+
+// Run runs the program until it is done or the context ends, and returns its
+// exit code: 0, 1 for a failure, 2 for wrong flags or variables.
+func (p Program) Run(ctx context.Context) (exit int) {
+	f, err := p.flags()
+	if errors.Is(err, flag.ErrHelp) {
+		return exitOK
+	}
+	if err != nil {
+		return exitUsage
+	}
+	cfg, err := config.Load(p.Env)
+	if err == nil {
+		err = p.queueable(cfg)
+	}
+	if err == nil && f.serve != "" {
+		err = cfg.ForService()
+	}
+	if p.complain(err) != nil {
+		return exitUsage
+	}
+	if f.serve != "" {
+		err = p.serve(ctx, cfg, f)
+	} else {
+		err = p.replay(ctx, cfg, f)
+	}
+	if p.complain(err) != nil {
+		return exitFailed
+	}
+	return exitOK
+}
+
+// queueable refuses a queue that this program cannot reach.
+func (p Program) queueable(cfg config.Config) error {
+	if cfg.QueueURL == "" || p.Queue != nil {
+		return nil
+	}
+	return errors.New("MESSAGES_QUEUE_URL: this command's queue is in its process: go -C examples/homeops/aws run ./cmd/homeops is the same with SQS")
+}
+
+func (p Program) replay(ctx context.Context, cfg config.Config, f flags) error {
+	o := replay.Options{Config: cfg, Log: p.logger(f, slog.LevelError), Progress: p.Err}
+	var err error
+	switch f.updates {
+	case "":
+		o.Updates, o.Present = bytes.NewReader(conversation), written
+		o.Config.TelegramToken = "" // the bot in it is another
+		if f.seeds == "" {
+			o.Seeds, err = readSeeds(seeds)
+		}
+	case "-":
+		o.Updates = p.In
+	default:
+		file, openErr := os.Open(f.updates)
+		if openErr != nil {
+			return openErr
+		}
+		defer file.Close()
+		o.Updates = file
+	}
+	if f.seeds != "" {
+		o.Seeds, err = loadSeeds(f.seeds)
+	}
+	if err != nil {
+		return err
+	}
+	facts, err := replay.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	return report.Write(p.Out, facts)
+}
+
+func (p Program) logger(f flags, level slog.Level) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if f.log == "json" {
+		return slog.New(slog.NewJSONHandler(p.Err, options))
+	}
+	return slog.New(slog.NewTextHandler(p.Err, options))
+}
+
+func loadSeeds(path string) (app.Seeds, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := readSeeds(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+func readSeeds(text []byte) (app.Seeds, error) {
+	var s app.Seeds
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("seeds are chat id → phrase → activity: %w", err)
+	}
+	return s, nil
+}
