@@ -12,7 +12,7 @@
 //
 //   - event: time and identity of what happened; the outcome of a write
 //   - tzclock: local dates, weeks and quiet hours in a time zone, across DST
-//   - schema: a table as one Go value, created idempotently
+//   - schema: a table as one Go value, created idempotently or by CloudFormation
 //   - ledger: idempotency: conditional put, claim, complete, replay
 //   - counter: counters and limits per local day
 //   - activity: a time-ordered log of who did what

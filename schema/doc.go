@@ -1,4 +1,5 @@
-// Package schema describes a table as one Go value and creates it.
+// Package schema describes a table as one Go value, creates it, and writes it for
+// CloudFormation.
 //
 // Every store of this library gives its own definition, from its own
 // settings, and [Create] makes the tables of a service in one call:
@@ -6,6 +7,9 @@
 //	seen, _ := ledger.New(db, "QuillIdempotencyLedger", nil)
 //	limits, _ := counter.New(db, "limits", tzclock.Stockholm, nil)
 //	err := schema.Create(ctx, db, seen.Table(), limits.Table())
+//
+// Where tables are made by a stack, [CloudFormation] writes the same definitions as
+// resources of its template.
 //
 // Stores may share a table: definitions of one name and one key are merged to
 // the union of their indexes, and contradictions are refused.

@@ -54,6 +54,7 @@ func (t *Table) absorb(other Table) error {
 	}
 	t.PointInTimeRecovery = t.PointInTimeRecovery || other.PointInTimeRecovery
 	t.DeletionProtection = t.DeletionProtection || other.DeletionProtection
+	t.Retain = t.Retain || other.Retain
 	return nil
 }
 

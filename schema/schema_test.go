@@ -298,7 +298,7 @@ func TestMergeUnitesSettings(t *testing.T) {
 	t.Parallel()
 	bare, full := table("messages"), table("messages")
 	bare.TTL, bare.Indexes = "", nil
-	full.PointInTimeRecovery, full.DeletionProtection, full.KMSKey = true, true, "alias/ours"
+	full.PointInTimeRecovery, full.DeletionProtection, full.Retain, full.KMSKey = true, true, true, "alias/ours"
 	for name, tables := range map[string][]schema.Table{"first": {full, bare}, "last": {bare, full}, "both": {full, full}} {
 		merged, err := schema.Merge(tables...)
 		if err != nil {

@@ -35,6 +35,10 @@ type Table struct {
 	// DeletionProtection refuses DeleteTable. It is set when the table is
 	// created; an existing table without it is a mismatch.
 	DeletionProtection bool
+	// Retain keeps the table, and what is in it, when its stack is deleted or puts
+	// another in its place. It is for [CloudFormation] alone: nothing of it shows in
+	// the table itself.
+	Retain bool
 	// KMSKey encrypts with the given KMS key, set when the table is created; an
 	// existing table with no KMS key is a mismatch. "alias/aws/dynamodb" is the key
 	// that AWS manages: it is asked for without its name, as DynamoDB wants it.
@@ -146,6 +150,14 @@ func (t Table) definitions() []types.AttributeDefinition {
 // validate refuses a table that DynamoDB would refuse for its names and keys.
 func (t Table) validate() error {
 	if err := check.Table(pkg, t.Name); err != nil {
+		return err
+	}
+	if t.TTL != "" {
+		if err := check.Attribute(pkg, t.Name+" TTL", t.TTL); err != nil {
+			return err
+		}
+	}
+	if err := check.Text(pkg, t.Name+" KMS key", t.KMSKey); err != nil {
 		return err
 	}
 	kinds := map[string]types.ScalarAttributeType{}
