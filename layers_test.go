@@ -41,13 +41,13 @@ var layers = []layer{
 	{"message", []string{"event", "internal/", "schema"}},
 	{"pattern", []string{"event", "internal/", "record", "schema", "tzclock"}},
 	// Questions to a record package, with no expression of their own.
-	{"memory", []string{"activity", "event", "tzclock"}},
+	{"memory", []string{"activity", "event", "schema", "tzclock"}},
 	// The server knows nothing of the library that is tested on it, and the
 	// library nothing of the server.
 	{"dynamotest/", []string{"dynamotest/"}},
 	// What tests share.
 	{"internal/golden", []string{"internal/ddb"}},
-	{"internal/pricetest", []string{"dynamotest", "internal/ddb"}},
+	{"internal/pricetest", []string{"dynamotest", "internal/ddb", "schema"}},
 	{"internal/recordtest", []string{"event", "internal/ddb", "schema"}},
 	// An application sees what a user sees, and its own packages. What homeops
 	// runs knows nothing of the demonstration of it.

@@ -252,3 +252,17 @@ func (s *Store) Table() schema.Table {
 	}
 	return table
 }
+
+// Actions returns what IAM must grant for the methods: see [schema.Policy].
+func (s *Store) Actions() schema.Actions {
+	query := []string{"Query"}
+	return schema.Actions{
+		Service: schema.Grants{
+			"":                          {"DeleteItem", "PutItem", "Query"},
+			s.cfg.ActorIndexName:        query,
+			s.cfg.NameIndexName:         query,
+			s.cfg.ActorAndNameIndexName: query,
+		},
+		Operators: schema.Grants{"": {"BatchWriteItem", "Query"}, s.cfg.ActorIndexName: query},
+	}
+}

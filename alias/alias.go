@@ -179,3 +179,14 @@ func (s *Store) Table() schema.Table {
 		}},
 	}
 }
+
+// Actions returns what IAM must grant for the methods: see [schema.Policy].
+func (s *Store) Actions() schema.Actions {
+	return schema.Actions{
+		Service: schema.Grants{
+			"":              {"DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"},
+			s.cfg.IndexName: {"Query"},
+		},
+		Operators: schema.Grants{"": {"BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query"}},
+	}
+}

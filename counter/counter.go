@@ -197,3 +197,11 @@ func (s *Store) Table() schema.Table {
 		TTL:  s.cfg.TTLAttr,
 	}
 }
+
+// Actions returns what IAM must grant for the methods: see [schema.Policy].
+func (s *Store) Actions() schema.Actions {
+	return schema.Actions{
+		Service:   schema.Grants{"": {"GetItem", "UpdateItem"}},
+		Operators: schema.Grants{"": {"BatchWriteItem", "Query"}},
+	}
+}

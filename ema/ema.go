@@ -158,3 +158,6 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 // Table returns the definition of the table, for [schema.Create]. Other records
 // may share it.
 func (s *Store) Table() schema.Table { return s.rows.Table() }
+
+// Actions returns what IAM must grant for the methods: see [schema.Policy].
+func (s *Store) Actions() schema.Actions { return s.rows.Actions() }

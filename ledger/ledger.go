@@ -202,6 +202,14 @@ func (s *Store) Table() schema.Table {
 	}
 }
 
+// Actions returns what IAM must grant for the methods: see [schema.Policy].
+func (s *Store) Actions() schema.Actions {
+	return schema.Actions{
+		Service:   schema.Grants{"": {"GetItem", "PutItem", "UpdateItem"}},
+		Operators: schema.Grants{"": {"DeleteItem", "GetItem", "Scan", "UpdateItem"}},
+	}
+}
+
 func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }
 
 // nonce returns what the `claim` attribute of a new row shall hold.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -32,6 +33,19 @@ func New(acts *activity.Store, zone tzclock.Zone) (*Memory, error) {
 		return nil, err
 	}
 	return &Memory{acts: acts, zone: zone}, nil
+}
+
+// Table returns the definition of the log's table.
+func (m *Memory) Table() schema.Table { return m.acts.Table() }
+
+// Actions returns what IAM must grant to a program that only asks: see
+// [schema.Policy].
+func (m *Memory) Actions() schema.Actions {
+	reads := schema.Grants{"": {"Query"}}
+	for _, index := range m.acts.Table().Indexes[1:] { // the first is ByActor's, across scopes
+		reads[index.Name] = []string{"Query"}
+	}
+	return schema.Actions{Service: reads}
 }
 
 // LastOf returns the latest activity of a name in a scope, whoever did it, and

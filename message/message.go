@@ -192,3 +192,16 @@ func (s *Store) Table() schema.Table {
 	}
 	return table
 }
+
+// Actions returns what IAM must grant for the methods: see [schema.Policy].
+func (s *Store) Actions() schema.Actions {
+	a := schema.Actions{
+		Service:   schema.Grants{"": {"GetItem", "PutItem", "Query"}},
+		Operators: schema.Grants{"": {"BatchWriteItem", "Query"}},
+	}
+	if s.cfg.ActorIndex {
+		a.Service[s.cfg.ActorIndexName] = []string{"Query"}
+		a.Operators[s.cfg.ActorIndexName] = []string{"Query"}
+	}
+	return a
+}

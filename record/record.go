@@ -135,6 +135,14 @@ func (r *Rows[T]) Table() schema.Table {
 	}
 }
 
+// Actions returns what IAM must grant for the methods: see [schema.Policy].
+func (r *Rows[T]) Actions() schema.Actions {
+	return schema.Actions{
+		Service:   schema.Grants{"": {"GetItem", "Query", "UpdateItem"}},
+		Operators: schema.Grants{"": {"BatchWriteItem", "Query"}},
+	}
+}
+
 func (r *Rows[T]) wrap(method string, err error) error {
 	return ddb.Wrap(r.kind.Package, method, r.table, err)
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
 )
 
 // Status of a private conversation.
@@ -33,8 +34,8 @@ const (
 // Store keeps the statuses.
 type Store struct{ rows *record.Rows[Status] }
 
-// New returns a Store on the table that holds the aliases and habits, whose
-// definition comes from theirs. A nil clock is time.Now.
+// New returns a Store on the table that holds the aliases and habits, too. A nil
+// clock is time.Now.
 func New(api record.API, table string, now func() time.Time) (*Store, error) {
 	rows, err := record.New(api, table,
 		record.Kind[Status]{Package: "dmstatus", Type: "DM", Decode: decode}, &record.Config{Now: now})
@@ -42,6 +43,14 @@ func New(api record.API, table string, now func() time.Time) (*Store, error) {
 		return nil, err
 	}
 	return &Store{rows}, nil
+}
+
+// Table returns the definition of the table.
+func (s *Store) Table() schema.Table { return s.rows.Table() }
+
+// Actions returns what IAM must grant for Set and Get.
+func (s *Store) Actions() schema.Actions {
+	return schema.Actions{Service: schema.Grants{"": {"GetItem", "UpdateItem"}}}
 }
 
 func decode(row record.Item) (Status, error) {
