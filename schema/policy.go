@@ -100,7 +100,7 @@ func policy(stores []Store, of func(Actions) Grants) (PolicyDocument, error) {
 			return PolicyDocument{}, err
 		}
 		for index, actions := range of(store.Actions()) {
-			resource := tables[i].resource(index)
+			resource := tables[i].arn(index)
 			on[resource] = append(on[resource], actions...)
 		}
 	}
@@ -117,8 +117,8 @@ func policy(stores []Store, of func(Actions) Grants) (PolicyDocument, error) {
 	return doc, nil
 }
 
-// resource is the ARN of the table or, if it has a name, of the index.
-func (t Table) resource(index string) string {
+// arn is that of the table or, if it has a name, of the index.
+func (t Table) arn(index string) string {
 	if index == "" {
 		return tableARN + t.Name
 	}
