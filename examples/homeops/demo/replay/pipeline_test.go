@@ -16,6 +16,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 )
 
 var (
@@ -116,9 +117,9 @@ func TestGoodUpdatesAreNotRefused(t *testing.T) {
 		if err := r.all(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		dead := r.queue.Dead()
-		if r.tally.Saved != tc.saved || len(dead) != tc.unbelieved || r.tally.Unbelieved != tc.unbelieved || r.tally.Late != tc.late || r.tally.CameBack != 0 {
-			t.Errorf("%s: %d saved, %d late, %d unbelieved, %d came back, dead %v", name, r.tally.Saved, r.tally.Late, r.tally.Unbelieved, r.tally.CameBack, dead)
+		letters := dead(t, r)
+		if r.tally.Saved != tc.saved || len(letters) != tc.unbelieved || r.tally.Unbelieved != tc.unbelieved || r.tally.Late != tc.late || r.tally.CameBack != 0 {
+			t.Errorf("%s: %d saved, %d late, %d unbelieved, %d came back, dead %v", name, r.tally.Saved, r.tally.Late, r.tally.Unbelieved, r.tally.CameBack, letters)
 		}
 	}
 }
@@ -185,11 +186,11 @@ func TestWhatFailsComesBack(t *testing.T) {
 			if err := r.all(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			dead := r.queue.Dead()
-			if r.tally.CameBack != want.cameBack || r.tally.Saved != want.saved || len(dead) != want.dead {
-				t.Errorf("%d lost: %d came back, %d saved, %d dead", lost, r.tally.CameBack, r.tally.Saved, len(dead))
+			letters := dead(t, r)
+			if r.tally.CameBack != want.cameBack || r.tally.Saved != want.saved || len(letters) != want.dead {
+				t.Errorf("%d lost: %d came back, %d saved, %d dead", lost, r.tally.CameBack, r.tally.Saved, len(letters))
 			}
-			for _, m := range dead {
+			for _, m := range letters {
 				if why := m.Why(); !strings.Contains(why, "worker: save: message: Save") {
 					t.Errorf("died of %q", why)
 				}
@@ -208,8 +209,8 @@ func TestSkippedStepsAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[string]int{"reply": 1}
-		if diff := cmp.Diff(want, r.tally.Skipped); diff != "" || r.tally.CameBack != 2 || r.tally.Sent != 0 || len(r.queue.Dead()) != 0 {
-			t.Errorf("%d came back, %d sent, dead %v\n%s", r.tally.CameBack, r.tally.Sent, r.queue.Dead(), diff)
+		if diff := cmp.Diff(want, r.tally.Skipped); diff != "" || r.tally.CameBack != 2 || r.tally.Sent != 0 || len(dead(t, r)) != 0 {
+			t.Errorf("%d came back, %d sent, dead %v\n%s", r.tally.CameBack, r.tally.Sent, dead(t, r), diff)
 		}
 	})
 }
@@ -235,4 +236,13 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%d saved", r.tally.Saved)
 		}
 	})
+}
+
+func dead(t *testing.T, r *run) []queue.Message {
+	t.Helper()
+	letters, err := r.dead(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return letters
 }

@@ -28,6 +28,10 @@ type Options struct {
 	Log      *slog.Logger
 	Progress io.Writer // a line now and then; nil for none
 
+	// Queue is one in the process, on the updates' clock, if it is nil. Another
+	// has its own clock: what fails comes back when that says so.
+	Queue queue.Queue
+
 	// Present is when the file was written, where that is known: dates more
 	// than an hour ahead of it are not believed. Zero is the wall clock's.
 	Present time.Time
@@ -37,6 +41,7 @@ type Options struct {
 const (
 	progressEvery = 3 * time.Second
 	madeUpSecret  = "replay"
+	longPoll      = 20 * time.Second
 )
 
 // wall is the clock on the wall: for progress, and for what dates lie ahead.
@@ -49,7 +54,9 @@ type run struct {
 	clock    *clock
 	db       database.DB
 	app      *app.App
-	queue    *queue.Memory
+	queue    queue.Queue
+	poll     time.Duration // how long to wait for the queue
+	pending  int           // acknowledged updates that are still in it
 	telegram telegram
 	tally    *report.Tally
 
@@ -73,7 +80,22 @@ func Run(ctx context.Context, o Options) (report.Facts, error) {
 	if err != nil {
 		return report.Facts{}, err
 	}
-	return report.Facts{Where: r.db.Where, Zone: app.Zone, Tally: r.tally, Stored: stored, Dead: r.queue.Dead()}, nil
+	dead, err := r.dead(ctx)
+	if err != nil {
+		return report.Facts{}, err
+	}
+	return report.Facts{Where: r.db.Where, Zone: app.Zone, Tally: r.tally, Stored: stored, Dead: dead}, nil
+}
+
+// dead returns the dead letters, which nobody else sees meanwhile.
+func (r *run) dead(ctx context.Context) (all []queue.Message, _ error) {
+	for {
+		letters, err := r.queue.DeadLetters().Receive(ctx, 10, time.Minute)
+		if err != nil || len(letters) == 0 {
+			return all, err
+		}
+		all = append(all, letters...)
+	}
 }
 
 // start wires the pipeline as a service does, but for the clock, and for the
@@ -86,7 +108,12 @@ func start(o Options) (*run, error) {
 	r := &run{Options: o, updates: newSource(o.Updates, present), tally: report.NewTally()}
 	r.clock = newClock(r.updates.at)
 	r.db = open(o.Config, r.clock.now)
-	r.queue = queue.NewMemory(queue.Config{Now: r.clock.now})
+	r.queue = o.Queue
+	if o.Queue == nil {
+		r.queue = queue.NewMemory(queue.Config{Now: r.clock.now})
+	} else {
+		r.poll = longPoll
+	}
 	var err error
 	r.app, err = app.New(app.Options{
 		Config: o.Config, DB: r.db.Client, Now: r.clock.now, Queue: r.queue, Sender: &tg.Console{}, Log: o.Log,
@@ -100,7 +127,12 @@ func start(o Options) (*run, error) {
 		secret: secret, clock: r.clock,
 		webhook: &ingest.Handler{
 			Secret: secret, Queue: r.queue, Log: o.Log,
-			Observe: func(result ingest.Result) { r.tally.Ingested(result, r.body) },
+			Observe: func(result ingest.Result) {
+				r.tally.Ingested(result, r.body)
+				if result.Disposition == ingest.Enqueued {
+					r.pending++
+				}
+			},
 		},
 	}
 	return r, nil
@@ -144,7 +176,7 @@ func (r *run) all(ctx context.Context) error {
 			fmt.Fprintf(r.Progress, "homeops: %d updates replayed, up to %s\n", r.tally.Updates, r.clock.now().Format(time.DateOnly))
 		}
 	}
-	for r.queue.Len() > 0 {
+	for r.pending > 0 {
 		r.clock.advance(queue.Visibility)
 		if err := r.drain(ctx); err != nil {
 			return err
@@ -167,10 +199,10 @@ func (r *run) one(ctx context.Context, update line) error {
 }
 
 // drain lets the worker have what is visible in the queue, and meters each
-// delivery.
+// delivery. What fails is left to come back.
 func (r *run) drain(ctx context.Context) error {
-	for {
-		batch, err := r.queue.Receive(ctx, 1, 0)
+	for r.pending > 0 {
+		batch, err := r.queue.Receive(ctx, 1, r.poll)
 		if err := cmp.Or(err, ctx.Err()); err != nil || len(batch) == 0 {
 			return err
 		}
@@ -181,5 +213,9 @@ func (r *run) drain(ctx context.Context) error {
 		cost := meter.Cost()
 		cost.Depth = count.Longest() // by the clock it would differ from run to run
 		r.tally.Delivered(r.last, cost)
+		if r.last.Err == nil || batch[0].Last() {
+			r.pending--
+		}
 	}
+	return ctx.Err()
 }
