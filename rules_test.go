@@ -234,6 +234,15 @@ func sources(t *testing.T) []source {
 	return all
 }
 
+// nested reports whether the folder is in a module of its own.
+func nested(folder string) bool {
+	if folder == "." {
+		return false
+	}
+	_, absent := os.Stat(folder + "/go.mod")
+	return absent == nil || nested(path.Dir(folder))
+}
+
 var parseAll = sync.OnceValues(func() ([]source, error) {
 	var all []source
 	fset := token.NewFileSet()
@@ -249,10 +258,8 @@ var parseAll = sync.OnceValues(func() ([]source, error) {
 			return nil
 		}
 		name = filepath.ToSlash(name)
-		folder, _, below := strings.Cut(name, "/")
-		_, absent := os.Stat(folder + "/go.mod")
 		file, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
-		all = append(all, source{name, strings.HasSuffix(base, "_test.go"), below && absent == nil, fset, file})
+		all = append(all, source{name, strings.HasSuffix(base, "_test.go"), nested(path.Dir(name)), fset, file})
 		return err
 	})
 	return all, err

@@ -30,11 +30,8 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// The household's.
-var (
-	Zone  = tzclock.Stockholm
-	Quiet = tzclock.Quiet{From: tzclock.TimeOfDay{Hour: 22}, To: tzclock.TimeOfDay{Hour: 7}}
-)
+// Zone is the household's.
+var Zone = tzclock.Stockholm
 
 // DefaultBotID stands for the bot where no token names it.
 const DefaultBotID = 6000000000
@@ -83,7 +80,7 @@ func New(o Options) (*App, error) {
 		Sender:     o.Sender,
 		BotID:      botID(c.TelegramToken),
 		Zone:       Zone,
-		Quiet:      Quiet,
+		Quiet:      c.Quiet,
 		Now:        o.Now,
 		Log:        o.Log,
 		Observe:    o.Observe,
@@ -129,6 +126,13 @@ func (a *App) Tables(ttl bool) []schema.Table {
 		}
 	}
 	return tables
+}
+
+// Stores returns the stores, for the policy of what runs with them.
+func (a *App) Stores() []schema.Store {
+	return []schema.Store{
+		a.Messages, a.Activities, a.Limits, a.Phrases, a.Names, a.Habits, a.Effort, a.Prefs, a.Seen, a.DM,
+	}
 }
 
 // CreateTables creates what does not stand of the tables.

@@ -3,6 +3,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -10,9 +11,11 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// Config is what a deployment decides. Zone and hours are the household's.
+// Config is what a deployment decides. The zone is the household's.
 type Config struct {
 	MessagesTable   string // MESSAGES_TABLE_NAME
 	ActivitiesTable string // ACTIVITIES_TABLE_NAME
@@ -32,6 +35,8 @@ type Config struct {
 	TelegramSecret string // TELEGRAM_SECRET_TOKEN, asked for by -serve
 	TelegramToken  string // TELEGRAM_BOT_TOKEN; "" writes replies to the console
 	TelegramAPI    string // TELEGRAM_API_URL
+
+	Quiet tzclock.Quiet // QUIET_HOURS, in which the bot says nothing
 }
 
 // Embedded reports whether the database is in this process, which keeps nothing.
@@ -87,6 +92,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		TelegramToken:   r.secret("TELEGRAM_BOT_TOKEN", botToken, "a bot token, digits:letters, as BotFather gives it"),
 		TelegramAPI:     r.url("TELEGRAM_API_URL", "https://api.telegram.org", "https://api.telegram.org"),
 	}
+	cfg.Quiet = r.quiet("QUIET_HOURS", "22:00-07:00")
 	cfg.AWS, cfg.AWSError = r.credentials()
 	r.distinct(cfg)
 	if len(r.errs) > 0 {
@@ -122,6 +128,19 @@ func (r *reader) secret(name string, form *regexp.Regexp, want string) string {
 		r.wrong(name, "must be %s", want)
 	}
 	return value
+}
+
+// quiet takes hours of the household's day, or "never".
+func (r *reader) quiet(name, otherwise string) tzclock.Quiet {
+	value := cmp.Or(r.value(name), otherwise)
+	if value == "never" {
+		return tzclock.Quiet{}
+	}
+	quiet, err := tzclock.ParseQuiet(value)
+	if err != nil {
+		r.wrong(name, "must be never, or hours such as %s, is %q", otherwise, value)
+	}
+	return quiet
 }
 
 // The least and the most days of DYNAMO_TTL_DAYS. A message that comes again

@@ -7,6 +7,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 func lookup(env map[string]string) func(string) (string, bool) {
@@ -21,6 +22,7 @@ func TestDefaults(t *testing.T) {
 		CountersTable: "homeops-response-counters", HomeopsTable: "homeops",
 		LedgerTable: "QuillIdempotencyLedger", LedgerRetention: 14 * 24 * time.Hour, Region: "eu-north-1",
 		TelegramAPI: "https://api.telegram.org",
+		Quiet:       tzclock.Quiet{From: tzclock.TimeOfDay{Hour: 22}, To: tzclock.TimeOfDay{Hour: 7}},
 	}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)
@@ -35,6 +37,7 @@ func TestEveryVariable(t *testing.T) {
 		"DYNAMO_ENDPOINT": "http://127.0.0.1:8000", "DYNAMO_REGION": "us-west-2",
 		"TELEGRAM_SECRET_TOKEN": "abc_DEF-1", "TELEGRAM_BOT_TOKEN": "123:abc",
 		"TELEGRAM_API_URL": "http://127.0.0.1:8081", "MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/000000000000/messages",
+		"QUIET_HOURS": "never",
 	}))
 	want := config.Config{
 		MessagesTable: "m-1", ActivitiesTable: "a-1", CountersTable: "c-1", HomeopsTable: "h-1", LedgerTable: "l-1",
@@ -53,6 +56,7 @@ func TestWrongValuesAreAllNamed(t *testing.T) {
 		"MESSAGES_TABLE_NAME": "m", "ACTIVITIES_TABLE_NAME": "å å å", "RESPONSE_COUNTERS_TABLE_NAME": "c/1",
 		"HOMEOPS_TABLE_NAME": "same", "DYNAMO_TABLE_NAME": "same", "DYNAMO_TTL_DAYS": "0",
 		"DYNAMO_ENDPOINT": "127.0.0.1:8000", "DYNAMO_REGION": "Stockholm",
+		"QUIET_HOURS":           "22:00-22:00",
 		"TELEGRAM_SECRET_TOKEN": "with space", "TELEGRAM_BOT_TOKEN": "hunter2",
 	}
 	_, err := config.Load(lookup(env))

@@ -1,0 +1,22 @@
+// Command homeops-stack writes the CloudFormation template of homeops to standard
+// output. The environment names the tables, as it does for the service.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/aws/stack"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+)
+
+func main() {
+	cfg, err := config.Load(os.LookupEnv)
+	if err == nil {
+		err = stack.Write(os.Stdout, cfg)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "homeops-stack: %v\n", err)
+		os.Exit(1)
+	}
+}

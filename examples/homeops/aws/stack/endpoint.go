@@ -1,0 +1,110 @@
+package stack
+
+import (
+	"maps"
+	"slices"
+)
+
+// webhookPath is where the webhook is, behind any endpoint.
+const webhookPath = "/telegram"
+
+// endpoint returns how Telegram reaches the webhook, by condition: a function URL
+// or an HTTP API. Both are open to anybody: the webhook's secret is what verifies.
+func endpoint() object {
+	resources := object{
+		"IngestUrl": object{
+			"Type": "AWS::Lambda::Url", "Condition": hasURL,
+			"Properties": object{"AuthType": "NONE", "TargetFunctionArn": att("IngestFunction", "Arn")},
+		},
+		// A URL made since October 2025 needs both.
+		"IngestUrlPermission": permission(hasURL, "IngestFunction", object{
+			"Action": "lambda:InvokeFunctionUrl", "Principal": "*", "FunctionUrlAuthType": "NONE",
+		}),
+		"IngestUrlInvokePermission": permission(hasURL, "IngestFunction", object{
+			"Action": "lambda:InvokeFunction", "Principal": "*", "InvokedViaFunctionUrl": true,
+		}),
+	}
+	maps.Copy(resources, httpAPI())
+	return resources
+}
+
+func httpAPI() object {
+	return object{
+		"HttpApi": object{
+			"Type": "AWS::ApiGatewayV2::Api", "Condition": hasAPI,
+			"Properties": object{"Name": "homeops", "ProtocolType": "HTTP"},
+		},
+		"HttpApiIntegration": object{
+			"Type": "AWS::ApiGatewayV2::Integration", "Condition": hasAPI,
+			"Properties": object{
+				"ApiId": ref("HttpApi"), "IntegrationType": "AWS_PROXY",
+				"IntegrationUri": att("IngestFunction", "Arn"), "PayloadFormatVersion": "2.0",
+			},
+		},
+		"HttpApiRoute": object{
+			"Type": "AWS::ApiGatewayV2::Route", "Condition": hasAPI,
+			"Properties": object{
+				"ApiId": ref("HttpApi"), "RouteKey": "POST " + webhookPath, "AuthorizationType": "NONE",
+				"Target": sub("integrations/${HttpApiIntegration}"),
+			},
+		},
+		"HttpApiStage": object{
+			"Type": "AWS::ApiGatewayV2::Stage", "Condition": hasAPI,
+			"Properties": object{"ApiId": ref("HttpApi"), "StageName": "$default", "AutoDeploy": true},
+		},
+		"HttpApiPermission": permission(hasAPI, "IngestFunction", object{
+			"Action": "lambda:InvokeFunction", "Principal": "apigateway.amazonaws.com",
+			"SourceArn": sub("arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${HttpApi}/*/POST" + webhookPath),
+		}),
+	}
+}
+
+func permission(condition, function string, properties object) object {
+	p := object{"Type": "AWS::Lambda::Permission", "Properties": with(properties, object{"FunctionName": att(function, "Arn")})}
+	if condition != "" {
+		p["Condition"] = condition
+	}
+	return p
+}
+
+// schedule returns what starts the worker: the queue, and the clock.
+func schedule() object {
+	return object{
+		"WorkerMapping": object{
+			"Type": "AWS::Lambda::EventSourceMapping",
+			"Properties": object{
+				"EventSourceArn":                 att("MessagesQueue", "Arn"),
+				"FunctionName":                   ref("WorkerFunction"),
+				"Enabled":                        ref(mappingEnabled),
+				"BatchSize":                      1,
+				"MaximumBatchingWindowInSeconds": 0,
+				"FunctionResponseTypes":          []any{"ReportBatchItemFailures"},
+				"ScalingConfig":                  object{"MaximumConcurrency": ref(concurrency)},
+			},
+		},
+		"JobsSchedule": object{
+			"Type": "AWS::Events::Rule",
+			"Properties": object{
+				"Name":               "homeops-jobs",
+				"Description":        "The household's jobs, once an hour.",
+				"ScheduleExpression": "rate(1 hour)",
+				"Targets": []any{object{
+					"Id": "worker", "Arn": att("WorkerFunction", "Arn"), "Input": `{"job":"hourly"}`,
+					"RetryPolicy": object{"MaximumRetryAttempts": 2, "MaximumEventAgeInSeconds": 3600},
+				}},
+			},
+		},
+		"JobsPermission": permission("", "WorkerFunction", object{
+			"Action": "lambda:InvokeFunction", "Principal": "events.amazonaws.com", "SourceArn": att("JobsSchedule", "Arn"),
+		}),
+	}
+}
+
+// named lists policies as a role takes them, sorted.
+func named(policies object) []any {
+	var list []any
+	for _, name := range slices.Sorted(maps.Keys(policies)) {
+		list = append(list, object{"PolicyName": name, "PolicyDocument": policies[name]})
+	}
+	return list
+}

@@ -1,0 +1,212 @@
+package stack_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/aws/stack"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+)
+
+var update = flag.Bool("update", false, "write testdata/template.json")
+
+func load(t testing.TB) config.Config {
+	t.Helper()
+	cfg, err := config.Load(func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func written(t testing.TB) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := stack.Write(&out, load(t)); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// parsed is the template as a deployment reads it.
+func parsed(t testing.TB) (template struct {
+	Parameters, Conditions, Outputs map[string]any
+	Resources                       map[string]struct {
+		Type, Condition string
+		Properties      map[string]any
+	}
+},
+) {
+	t.Helper()
+	if err := json.Unmarshal(written(t), &template); err != nil {
+		t.Fatal(err)
+	}
+	return template
+}
+
+// The template to the byte: alarm, URL and RedriveAllowPolicy, which no emulator
+// keeps, are held by this and by cfn-lint.
+func TestTemplate(t *testing.T) {
+	t.Parallel()
+	const golden = "testdata/template.json"
+	got := written(t)
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("the template changed (-update writes it anew):\n%s", diff)
+	}
+	for range 20 {
+		if !bytes.Equal(written(t), got) {
+			t.Fatal("it is another each time")
+		}
+	}
+}
+
+var inSub = regexp.MustCompile(`\$\{([^}]+)\}`)
+
+// Whatever the template refers to is in it, and every parameter and condition is used.
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	template := parsed(t)
+	used := map[string]bool{}
+	var walk func(any)
+	walk = func(value any) {
+		switch value := value.(type) {
+		case []any:
+			for _, v := range value {
+				walk(v)
+			}
+		case map[string]any:
+			for key, v := range value {
+				switch key {
+				case "Ref", "Condition":
+					used[fmt.Sprint(v)] = true
+				case "Fn::GetAtt":
+					used[fmt.Sprint(v.([]any)[0])] = true
+				case "Fn::If":
+					used[fmt.Sprint(v.([]any)[0])] = true
+				case "Fn::Sub":
+					for _, name := range inSub.FindAllStringSubmatch(v.(string), -1) {
+						used[name[1]] = true
+					}
+				}
+				walk(v)
+			}
+		}
+	}
+	walk(template.Conditions)
+	walk(template.Outputs)
+	for _, resource := range template.Resources {
+		walk(resource.Properties)
+		if resource.Condition != "" {
+			used[resource.Condition] = true
+		}
+	}
+	for name := range used {
+		_, parameter := template.Parameters[name]
+		_, condition := template.Conditions[name]
+		_, resource := template.Resources[name]
+		if !parameter && !condition && !resource && !strings.HasPrefix(name, "AWS::") {
+			t.Errorf("%s is not in the template", name)
+		}
+	}
+	for name := range maps.All(template.Parameters) {
+		if !used[name] {
+			t.Errorf("parameter %s is not used", name)
+		}
+	}
+	for name := range template.Conditions {
+		if !used[name] {
+			t.Errorf("condition %s is not used", name)
+		}
+	}
+}
+
+// A function may do what it must, on named resources: no action and no resource
+// of a policy has a star, and no policy grants an operator's call.
+func TestLeastPrivilege(t *testing.T) {
+	t.Parallel()
+	template := parsed(t)
+	granted := map[string][]string{}
+	for id, resource := range template.Resources {
+		if resource.Type != "AWS::IAM::Role" {
+			continue
+		}
+		text, err := json.Marshal(resource.Properties)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte("*")) {
+			t.Errorf("%s grants something on everything: %s", id, text)
+		}
+		for _, action := range regexp.MustCompile(`"([a-z]+:[A-Za-z]+)"`).FindAllSubmatch(text, -1) {
+			granted[id] = append(granted[id], string(action[1]))
+		}
+	}
+	ingest := granted["IngestRole"]
+	if len(ingest) == 0 || slices.ContainsFunc(ingest, func(a string) bool { return strings.HasPrefix(a, "dynamodb:") }) {
+		t.Errorf("the webhook needs no table: %v", ingest)
+	}
+	for _, action := range []string{"dynamodb:BatchWriteItem", "dynamodb:Scan", "dynamodb:CreateTable"} {
+		if slices.Contains(granted["WorkerRole"], action) {
+			t.Errorf("the worker may %s", action)
+		}
+	}
+	if !slices.Contains(granted["WorkerRole"], "dynamodb:UpdateItem") {
+		t.Errorf("the worker may only %v", granted["WorkerRole"])
+	}
+}
+
+// No secret is in the template or in a function's environment: only their names.
+func TestNamesOfSecrets(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{"IngestFunction": "TELEGRAM_SECRET_PARAMETER", "WorkerFunction": "TELEGRAM_TOKEN_PARAMETER"} {
+		variables := parsed(t).Resources[id].Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
+		if variables[want] == nil || variables["TELEGRAM_SECRET_TOKEN"] != nil || variables["TELEGRAM_BOT_TOKEN"] != nil {
+			t.Errorf("%s: %v", id, variables)
+		}
+	}
+	if bytes.Contains(written(t), []byte("{{resolve:")) {
+		t.Error("a dynamic reference would show the secret in the function's configuration")
+	}
+}
+
+// Tables of other names are those of the functions, too.
+func TestOtherTables(t *testing.T) {
+	t.Parallel()
+	cfg := load(t)
+	cfg.ActivitiesTable = "acts"
+	template, err := stack.Template(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte("homeops-activities")); n != 0 {
+		t.Errorf("homeops-activities is still there, %d times", n)
+	}
+	for _, want := range []string{`"TableName":"acts"`, `"ACTIVITIES_TABLE_NAME":"acts"`, `table/acts/index/`} {
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%s is not there", want)
+		}
+	}
+}
