@@ -213,7 +213,7 @@ func TestOneTTLAttribute(t *testing.T) {
 	if _, err := schema.Merge(s.limits.Table(), other.Table()); err == nil || !strings.Contains(err.Error(), "ttl and expires") {
 		t.Errorf("Merge: %v", err)
 	}
-	if err := schema.Create(t.Context(), db.Client(), other.Table()); err == nil || !strings.Contains(err.Error(), "its TTL attribute is ttl, not expires") {
+	if err := schema.Create(t.Context(), db.Client(), other.Table()); err == nil || !strings.Contains(err.Error(), "its TTL is ttl, not expires") {
 		t.Errorf("Create: %v", err)
 	}
 	s.fill(t)

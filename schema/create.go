@@ -15,13 +15,11 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// API is what the package calls of *dynamodb.Client.
+// API is what [Create] calls of *dynamodb.Client.
 type API interface {
+	Reader
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
-	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
-	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
 	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
-	DescribeContinuousBackups(context.Context, *dynamodb.DescribeContinuousBackupsInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeContinuousBackupsOutput, error)
 	UpdateContinuousBackups(context.Context, *dynamodb.UpdateContinuousBackupsInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateContinuousBackupsOutput, error)
 }
 
@@ -32,17 +30,6 @@ const (
 	firstPause = 50 * time.Millisecond
 	mostPause  = 2 * time.Second
 )
-
-// MismatchError says how an existing table differs from its definition.
-type MismatchError struct {
-	Table       string
-	Differences []string // one sentence each
-}
-
-// Error lists the differences.
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("schema: table %s stands and differs: %s", e.Table, strings.Join(e.Differences, "; "))
-}
 
 // Create creates those of the tables that do not exist, waits until each is
 // active, and switches on the TTL and the backups its definition names. It
@@ -68,8 +55,8 @@ func create(ctx context.Context, api API, table Table) error {
 	if err != nil {
 		return err
 	}
-	if diff := table.differences(stands); len(diff) > 0 {
-		return &MismatchError{Table: table.Name, Differences: diff}
+	if err := mismatch(table.compare(stands)); err != nil {
+		return err
 	}
 	if err := switchOnTTL(ctx, api, table); err != nil {
 		return err
@@ -101,7 +88,7 @@ func stand(ctx context.Context, api API, table Table) (*types.TableDescription, 
 		case active(out.Table):
 			return out.Table, nil
 		case !passing(out.Table.TableStatus):
-			return nil, &MismatchError{Table: table.Name, Differences: []string{"its status is " + string(out.Table.TableStatus)}}
+			return nil, mismatch(table.compare(out.Table)[:1]) // its status comes first
 		}
 		if err := wait(ctx, pause); err != nil {
 			return nil, failed(table, fmt.Errorf("it is not active yet: %w", err))
@@ -138,69 +125,11 @@ func active(table *types.TableDescription) bool {
 	})
 }
 
-// differences compares keys, indexes and what is settled when a table is
-// created. What the table has beyond the definition (another index, protection
-// from deletion, a key of its own) is no difference.
-func (t Table) differences(stands *types.TableDescription) []string {
-	kinds := map[string]types.ScalarAttributeType{}
-	for _, def := range stands.AttributeDefinitions {
-		kinds[aws.ToString(def.AttributeName)] = def.AttributeType
-	}
-	diff := t.settingsLacking(stands)
-	if got := keyOf(stands.KeySchema, kinds); got != t.Key {
-		diff = append(diff, fmt.Sprintf("its key is %s, not %s", got, t.Key))
-	}
-	for _, want := range t.Indexes {
-		at := slices.IndexFunc(stands.GlobalSecondaryIndexes, func(i types.GlobalSecondaryIndexDescription) bool {
-			return aws.ToString(i.IndexName) == want.Name
-		})
-		if at < 0 {
-			diff = append(diff, "it has no index "+want.Name)
-			continue
-		}
-		index := stands.GlobalSecondaryIndexes[at]
-		if got := keyOf(index.KeySchema, kinds); got != want.Key {
-			diff = append(diff, fmt.Sprintf("the key of index %s is %s, not %s", want.Name, got, want.Key))
-		}
-		if index.Projection != nil && index.Projection.ProjectionType != types.ProjectionTypeAll {
-			diff = append(diff, fmt.Sprintf("index %s projects %s, not ALL", want.Name, index.Projection.ProjectionType))
-		}
-	}
-	return diff
-}
-
-// settingsLacking names the settings that the definition asks for and the
-// table does not have.
-func (t Table) settingsLacking(stands *types.TableDescription) []string {
-	var lacking []string
-	if t.DeletionProtection && !aws.ToBool(stands.DeletionProtectionEnabled) {
-		lacking = append(lacking, "it is not protected from deletion")
-	}
-	// A key may be named by id, alias or ARN, so only its absence can be told.
-	if t.KMSKey != "" && (stands.SSEDescription == nil || stands.SSEDescription.SSEType != types.SSETypeKms) {
-		lacking = append(lacking, "it is not encrypted with a KMS key")
-	}
-	return lacking
-}
-
-func keyOf(elements []types.KeySchemaElement, kinds map[string]types.ScalarAttributeType) Key {
-	var key Key
-	for _, element := range elements {
-		a := Attribute{aws.ToString(element.AttributeName), kinds[aws.ToString(element.AttributeName)]}
-		if element.KeyType == types.KeyTypeHash {
-			key.Partition = a
-		} else {
-			key.Sort = a
-		}
-	}
-	return key
-}
-
 // String writes the key as "(chatId S, messageId N)".
 func (k Key) String() string {
 	var parts []string
 	for _, a := range k.attributes() {
-		parts = append(parts, a.Name+" "+string(a.Type))
+		parts = append(parts, a.text())
 	}
 	return "(" + strings.Join(parts, ", ") + ")"
 }
@@ -215,8 +144,8 @@ func switchOnTTL(ctx context.Context, api API, table Table) error {
 	if err != nil {
 		return failed(table, err)
 	}
-	if on, err := table.ttlStands(out.TimeToLiveDescription); on || err != nil {
-		return err
+	if lacks := table.compareTTL(out.TimeToLiveDescription); len(lacks) == 0 || lacks[0].Got != "" {
+		return mismatch(lacks)
 	}
 	_, err = api.UpdateTimeToLive(ctx, table.TTLInput())
 	if err == nil {
@@ -225,36 +154,21 @@ func switchOnTTL(ctx context.Context, api API, table Table) error {
 	// Another process may have switched it on between the two requests.
 	again, lookErr := api.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table.Name)})
 	if lookErr == nil {
-		if on, mismatch := table.ttlStands(again.TimeToLiveDescription); on || mismatch != nil {
-			return mismatch
+		if lacks := table.compareTTL(again.TimeToLiveDescription); len(lacks) == 0 || lacks[0].Got != "" {
+			return mismatch(lacks)
 		}
 	}
 	return failed(table, errors.Join(err, lookErr))
-}
-
-// ttlStands reports whether TTL is on or being switched on, and refuses
-// another attribute.
-func (t Table) ttlStands(ttl *types.TimeToLiveDescription) (bool, error) {
-	if ttl == nil || ttl.TimeToLiveStatus != types.TimeToLiveStatusEnabled && ttl.TimeToLiveStatus != types.TimeToLiveStatusEnabling {
-		return false, nil
-	}
-	if got := aws.ToString(ttl.AttributeName); got != t.TTL {
-		return false, &MismatchError{Table: t.Name, Differences: []string{fmt.Sprintf("its TTL attribute is %s, not %s", got, t.TTL)}}
-	}
-	return true, nil
 }
 
 func switchOnBackups(ctx context.Context, api API, table Table) error {
 	if !table.PointInTimeRecovery {
 		return nil
 	}
-	out, err := api.DescribeContinuousBackups(ctx, &dynamodb.DescribeContinuousBackupsInput{TableName: aws.String(table.Name)})
-	if err != nil {
+	// An endpoint that knows no backups is left as it is: it stands in for DynamoDB
+	// where nothing will be restored.
+	if recovery, err := recoveryOf(ctx, api, table.Name); err != nil || recovery == on || recovery == unanswered {
 		return failed(table, err)
-	}
-	if backups := out.ContinuousBackupsDescription; backups != nil && backups.PointInTimeRecoveryDescription != nil &&
-		backups.PointInTimeRecoveryDescription.PointInTimeRecoveryStatus == types.PointInTimeRecoveryStatusEnabled {
-		return nil
 	}
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
 		_, err := api.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{

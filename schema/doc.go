@@ -1,5 +1,5 @@
-// Package schema describes a table as one Go value, creates it, and writes it for
-// CloudFormation.
+// Package schema describes a table as one Go value, creates it, writes it for
+// CloudFormation, and compares it with what is deployed.
 //
 // Every store of this library gives its own definition, from its own
 // settings, and [Create] makes the tables of a service in one call:
@@ -14,21 +14,34 @@
 // Stores may share a table: definitions of one name and one key are merged to
 // the union of their indexes, and contradictions are refused.
 //
+// # What stands
+//
+// [Diff] compares definitions with what is deployed, by reads alone: it names every
+// difference, and whether and how the existing table can be changed. [Verify] is its
+// short form for a service's start: an error if the tables lack anything that the
+// definitions ask for. A service whose tables a stack makes calls Verify, and needs no
+// right to create any.
+//
 // # Guarantees
 //
 //   - [Create] is idempotent. Two processes may call it at once, and one that
 //     died half-way may be run again: what stands is compared, and TTL and
-//     point-in-time recovery are switched on where they are missing.
+//     point-in-time recovery are switched on where they are missing. An endpoint that
+//     knows no backups, such as DynamoDB Local, is left without: Verify names that.
 //   - It never changes a key, an index, the encryption or the protection of an
 //     existing table. Where one lacks what its definition asks for, the
-//     error is a [*MismatchError]. It switches nothing off: a table may have
-//     more indexes, a TTL or protection that the definition does not name.
+//     error is a [*MismatchError], of Create and of Verify. Neither minds what a table
+//     has beyond: more indexes, a TTL or protection that the definition does not name,
+//     or another billing mode. Create switches nothing off.
+//   - [Diff] and [Verify] change nothing.
+//   - [CloudFormation] writes the same definitions as the same bytes.
 //   - All contradictions are found before the first request is sent.
 //
 // # IAM actions
 //
-// dynamodb:CreateTable, dynamodb:DescribeTable, dynamodb:UpdateTimeToLive,
-// dynamodb:DescribeTimeToLive, dynamodb:UpdateContinuousBackups,
-// dynamodb:DescribeContinuousBackups. These calls
-// cost no capacity units.
+// Verify: dynamodb:DescribeTable; with TTL dynamodb:DescribeTimeToLive; with
+// point-in-time recovery dynamodb:DescribeContinuousBackups. Diff: all three.
+// Create: those of Verify and dynamodb:CreateTable; with TTL
+// dynamodb:UpdateTimeToLive; with point-in-time recovery
+// dynamodb:UpdateContinuousBackups. These calls cost no capacity units.
 package schema

@@ -148,8 +148,8 @@ func TestCreateRefusesAnotherTable(t *testing.T) {
 	for want, change := range map[string]func(*schema.Table){
 		"its key is (chatId S, messageId N), not (chatId S, messageId S)": func(t *schema.Table) { t.Key.Sort = schema.String("messageId") },
 		"it has no index by-day": func(t *schema.Table) { t.Indexes[0].Name = "by-day" },
-		"the key of index by-user is (userId N, timestamp N), not (userId N, at N)": func(t *schema.Table) { t.Indexes[0].Key.Sort.Name = "at" },
-		"its TTL attribute is ttl, not":                                             func(t *schema.Table) { t.TTL = "expiresAt" },
+		"its index by-user is (userId N, timestamp N), not (userId N, at N)": func(t *schema.Table) { t.Indexes[0].Key.Sort.Name = "at" },
+		"its TTL is ttl, not expiresAt":                                      func(t *schema.Table) { t.TTL = "expiresAt" },
 	} {
 		other := table(stands.Name)
 		change(&other)
@@ -180,15 +180,21 @@ func TestPrices(t *testing.T) {
 	db := dynamotest.Open(t)
 	with, without := table(db.Name("with")), table(db.Name("without"))
 	without.TTL = ""
-	pricetest.Run(t, db, []pricetest.Case{{
-		Func: "Create",
-		Call: func(ctx context.Context) error { return schema.Create(ctx, db.Client(), without) },
-	}})
+	pricetest.Run(t, db, []pricetest.Case{
+		{Func: "Create", Call: func(ctx context.Context) error { return schema.Create(ctx, db.Client(), without) }},
+		{Func: "Verify", Call: func(ctx context.Context) error { return schema.Verify(ctx, db.Client(), without) }},
+		{Func: "Diff", Call: func(ctx context.Context) error { _, err := schema.Diff(ctx, db.Client(), without); return err }},
+	})
 	db.Meter(func() {
 		if err := schema.Create(t.Context(), db.Client(), with); err != nil {
 			t.Error(err)
 		}
 	}).Want(t, dynamotest.Price{Requests: 4})
+	db.Meter(func() {
+		if err := schema.Verify(t.Context(), db.Client(), with, without); err != nil {
+			t.Error(err)
+		}
+	}).Want(t, dynamotest.Price{Requests: 3})
 }
 
 // Contradictions are found before the first request.

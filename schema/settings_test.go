@@ -58,7 +58,7 @@ func TestProtectionIsSetAndAskedFor(t *testing.T) {
 		t.Errorf("more protection than asked for: %v", err)
 	}
 	bare.DeletionProtection = true
-	wantMismatch(t, schema.Create(t.Context(), db.Client(), bare), "not protected from deletion")
+	wantMismatch(t, schema.Create(t.Context(), db.Client(), bare), "it has no deletion protection")
 }
 
 func TestAKMSKeyIsAskedFor(t *testing.T) {
@@ -69,7 +69,7 @@ func TestAKMSKeyIsAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	stands.KMSKey = "alias/aws/dynamodb"
-	wantMismatch(t, schema.Create(t.Context(), db.Client(), stands), "not encrypted with a KMS key")
+	wantMismatch(t, schema.Create(t.Context(), db.Client(), stands), "it has no KMS key")
 }
 
 func TestBackupsAreSwitchedOn(t *testing.T) {
@@ -104,7 +104,7 @@ func TestAnIndexThatProjectsLessIsAMismatch(t *testing.T) {
 	if _, err := db.Client().CreateTable(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	wantMismatch(t, schema.Create(t.Context(), db.Client(), want), "projects KEYS_ONLY")
+	wantMismatch(t, schema.Create(t.Context(), db.Client(), want), "its projection of index by-user is KEYS_ONLY, not ALL")
 }
 
 // slow plays what a server in this process does not: tables that take their

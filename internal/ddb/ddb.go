@@ -150,10 +150,21 @@ func Busy(err error) bool {
 	return Conflict(err) || Contended(err) || cancelled && Throttled(err)
 }
 
-// Missing reports whether the table or index does not exist.
+// Missing reports whether the table or index does not exist. Requests about backups
+// say so by an exception of their own.
 func Missing(err error) bool {
+	if _, ok := errors.AsType[*types.TableNotFoundException](err); ok {
+		return true
+	}
 	_, ok := errors.AsType[*types.ResourceNotFoundException](err)
 	return ok
+}
+
+// Unknown reports whether the endpoint does not know the operation: it is not
+// DynamoDB, which knows them all.
+func Unknown(err error) bool {
+	apiErr, ok := errors.AsType[smithy.APIError](err)
+	return ok && apiErr.ErrorCode() == "UnknownOperationException"
 }
 
 // InUse reports whether the table exists already or is being changed.

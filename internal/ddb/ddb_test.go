@@ -210,3 +210,24 @@ func TestRetryEndsWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatAnEndpointLacks(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		err              error
+		missing, unknown bool
+	}{
+		"a table":          {&types.ResourceNotFoundException{}, true, false},
+		"a table's backup": {&types.TableNotFoundException{}, true, false},
+		"an operation":     {&smithy.GenericAPIError{Code: "UnknownOperationException"}, false, true},
+		"patience":         {&smithy.GenericAPIError{Code: "ThrottlingException"}, false, false},
+		"a connection":     {errors.New("down"), false, false},
+	} {
+		if missing, unknown := ddb.Missing(wrapped(tc.err)), ddb.Unknown(wrapped(tc.err)); missing != tc.missing || unknown != tc.unknown {
+			t.Errorf("%s: missing %t, unknown %t", name, missing, unknown)
+		}
+	}
+	if ddb.Missing(nil) || ddb.Unknown(nil) {
+		t.Error("no error says that something is missing")
+	}
+}
