@@ -113,11 +113,13 @@ func botID(token string) int64 {
 	return DefaultBotID
 }
 
-// Tables returns the definitions of all tables. A replay of old updates on a
-// real endpoint needs them without TTL, which would delete what is old.
+// Tables returns the definitions of all tables. What people wrote and what they did
+// cannot be had again: those two tables have backups and outlive their stack. Counters
+// last a day. A replay of old updates on a real endpoint needs the tables without
+// TTL, which would delete what is old.
 func (a *App) Tables(ttl bool) []schema.Table {
 	tables := []schema.Table{
-		a.Messages.Table(), a.Activities.Table(), a.Limits.Table(), a.Phrases.Table(), a.Names.Table(),
+		kept(a.Messages.Table()), kept(a.Activities.Table()), a.Limits.Table(), a.Phrases.Table(), a.Names.Table(),
 		a.Habits.Table(), a.Effort.Table(), a.Prefs.Table(), a.Seen.Table(),
 	}
 	if !ttl {
@@ -133,6 +135,11 @@ func (a *App) Stores() []schema.Store {
 	return []schema.Store{
 		a.Messages, a.Activities, a.Limits, a.Phrases, a.Names, a.Habits, a.Effort, a.Prefs, a.Seen, a.DM,
 	}
+}
+
+func kept(table schema.Table) schema.Table {
+	table.PointInTimeRecovery, table.Retain = true, true
+	return table
 }
 
 // CreateTables creates what does not stand of the tables.
