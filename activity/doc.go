@@ -118,7 +118,13 @@
 //
 // # IAM actions
 //
-// dynamodb:PutItem, dynamodb:Query, dynamodb:DeleteItem on the table (a
-// transaction of puts is granted by PutItem, one of deletions by DeleteItem), and
-// dynamodb:Query on its indexes. To erase, dynamodb:BatchWriteItem on the table.
+// For [schema.Policy], as [Store.Actions] has them:
+//
+//   - The service, on the table: DeleteItem, PutItem, Query
+//   - The service, on indexes userId-timestamp-index, chatId-activity-index,
+//     chatUser-activity-index: Query
+//   - Operators (Erase, EraseActor), on the table: BatchWriteItem, Query
+//   - Operators (Erase, EraseActor), on index userId-timestamp-index: Query
+//
+// A transaction of puts is granted by PutItem, one of deletions by DeleteItem.
 package activity

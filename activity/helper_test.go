@@ -16,6 +16,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -32,7 +33,7 @@ var monday = time.Date(2026, 3, 23, 8, 0, 0, 0, time.UTC)
 // open returns a store on a table of its own.
 func open(t testing.TB, cfg *activity.Config) (*dynamotest.DB, *activity.Store) {
 	t.Helper()
-	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond), pricetest.Watch)
 	acts, err := activity.New(db.Client(), db.Name("homeops-activities"), cfg)
 	if err != nil {
 		t.Fatal(err)

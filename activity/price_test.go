@@ -106,7 +106,14 @@ func TestPrices(t *testing.T) {
 		{Func: "Store.ByActorAndNamePage", Call: page(func(ctx context.Context) (activity.Page, error) {
 			return acts.ByActorAndNamePage(ctx, home, martin, "diskning", all)
 		})},
-	})
+		{Func: "Store.RecordAll", Beyond: "puts together", Call: func(ctx context.Context) error {
+			_, err := acts.RecordAll(ctx, setOf(t, 40, 2))
+			return err
+		}},
+		{Func: "Store.DeleteEvent", Beyond: "deletes together", Call: func(ctx context.Context) error {
+			return acts.DeleteEvent(ctx, home, setOf(t, 40, 1)[0].Event)
+		}},
+	}, acts)
 }
 
 // The formula beyond: by KB of the row when it is written, by 4 KB of the page

@@ -131,8 +131,13 @@
 //
 // # IAM actions
 //
-// dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem, dynamodb:Query,
-// dynamodb:DeleteItem (Adopt, and what adopts: a transaction of a put and a
-// deletion is granted by these), dynamodb:BatchWriteItem (Erase) on the table, and
-// dynamodb:Query on its index.
+// For [schema.Policy], as [Store.Actions] has them:
+//
+//   - The service, on the table: DeleteItem, GetItem, PutItem, Query, UpdateItem
+//   - The service, on index GSI1: Query
+//   - Operators (Adopt, Erase), on the table: BatchWriteItem, DeleteItem, GetItem,
+//     PutItem, Query
+//
+// DeleteItem is for older spellings: a transaction of a put and a deletion moves one
+// to its normal form.
 package alias

@@ -20,6 +20,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
@@ -44,7 +45,7 @@ type fixture struct {
 
 func open(t testing.TB) fixture {
 	t.Helper()
-	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond), pricetest.Watch)
 	f := fixture{db: db, table: db.Name("homeops")}
 	f.Store = f.another(t, nil)
 	recordtest.Create(t, db.Client(), f.Table())

@@ -24,6 +24,7 @@ func TestPrices(t *testing.T) {
 	}
 	spell("adopt")
 	spell("erase")
+	spell("confirm")
 	ev := eventAt(t, 50)
 	cold := func() *alias.Store { return f.another(t, nil) }
 	pricetest.Run(t, f.db, []pricetest.Case{
@@ -67,7 +68,11 @@ func TestPrices(t *testing.T) {
 			Local: local(1, 0, 0), Why: "it reports nothing of a query that finds nothing",
 		},
 		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := f.Erase(ctx, "erase"); return err }},
-	})
+		{Func: "Store.Confirm", Beyond: "moves an older spelling", Call: func(ctx context.Context) error {
+			_, err := cold().Confirm(ctx, alias.Confirm{Scope: "confirm", Phrase: "pant", Name: "pantning", Event: ev})
+			return err
+		}},
+	}, f.Store)
 }
 
 // What the prices say beyond their first sentence.

@@ -124,7 +124,11 @@
 //
 // # IAM actions
 //
-// dynamodb:UpdateItem, dynamodb:GetItem; for Erase dynamodb:Query and
-// dynamodb:BatchWriteItem. A transaction with a TakeItem, an AdjustItem or a RefundItem needs
-// dynamodb:UpdateItem on the table.
+// For [schema.Policy], as [Store.Actions] has them:
+//
+//   - The service, on the table: GetItem, UpdateItem
+//   - Operators (Erase), on the table: BatchWriteItem, Query
+//
+// A transaction with a TakeItem, an AdjustItem or a RefundItem is granted by
+// UpdateItem.
 package counter

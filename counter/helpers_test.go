@@ -13,6 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -33,7 +34,7 @@ type env struct {
 
 func open(t testing.TB, cfg counter.Config) *env {
 	t.Helper()
-	e := &env{db: dynamotest.Open(t), now: noon}
+	e := &env{db: dynamotest.Open(t, pricetest.Watch), now: noon}
 	e.table = e.db.Name("limits")
 	if cfg.Now == nil {
 		cfg.Now = func() time.Time { return e.now }

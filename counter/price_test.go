@@ -75,7 +75,7 @@ func TestPrices(t *testing.T) {
 			_, err := e.Erase(ctx, "bought")
 			return err
 		}},
-	})
+	}, e.Store)
 }
 
 // Beyond the first KB, with its 22 events, the row costs 1 WCU more for each

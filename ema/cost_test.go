@@ -37,7 +37,7 @@ func TestPrices(t *testing.T) {
 		{Func: "Store.Get", Call: func(ctx context.Context) error { _, _, err := store.Get(ctx, full.Subject, full.Metric); return err }},
 		{Func: "Store.All", Call: func(ctx context.Context) error { _, err := store.All(ctx, full.Subject); return err }},
 		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := store.Erase(ctx, full.Subject); return err }},
-	})
+	}, store)
 }
 
 // What the Price lines say beyond their first sentence.

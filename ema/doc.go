@@ -77,6 +77,8 @@
 //
 // # IAM actions
 //
-// dynamodb:GetItem, dynamodb:UpdateItem, dynamodb:Query, dynamodb:BatchWriteItem on
-// the table; the last is for Erase.
+// For [schema.Policy], as [Store.Actions] has them:
+//
+//   - The service, on the table: GetItem, Query, UpdateItem
+//   - Operators (Erase), on the table: BatchWriteItem, Query
 package ema

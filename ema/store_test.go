@@ -15,6 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
@@ -26,7 +27,7 @@ var clock = time.Date(2026, 3, 29, 18, 0, 0, 0, time.UTC)
 // which each value moves an average half of the way.
 func open(t *testing.T) (*dynamotest.DB, *ema.Store) {
 	t.Helper()
-	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond), pricetest.Watch)
 	table := db.Name("homeops")
 	store := storeOf(t, db, table, ema.Effort)
 	recordtest.Create(t, db.Client(), store.Table())

@@ -148,9 +148,13 @@
 //
 // # IAM actions
 //
-// dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem. Operators:
-// dynamodb:Scan for List, dynamodb:DeleteItem for Forget. A transaction is
-// granted by the actions in it: [Claim.CompleteItem] is UpdateItem,
-// [Store.MarkItem] is PutItem, and [DoTx] needs UpdateItem and what the work's
-// own actions need.
+// For [schema.Policy], as [Store.Actions] has them:
+//
+//   - The service, on the table: GetItem, PutItem, UpdateItem
+//   - Operators (Erase, Forget, List, ListPage, Reopen; also Get), on the table:
+//     DeleteItem, GetItem, Scan, UpdateItem
+//
+// A transaction is granted by the actions in it: [Claim.CompleteItem] is
+// UpdateItem, [Store.MarkItem] is PutItem, and [DoTx] needs UpdateItem and what the
+// work's own actions need.
 package ledger

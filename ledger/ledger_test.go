@@ -15,6 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/schema"
@@ -50,7 +51,7 @@ type bench struct {
 // and not the server's, and an expired row must stay.
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond), pricetest.Watch)
 	b := &bench{
 		db:     db,
 		client: db.Client(),

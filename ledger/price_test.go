@@ -105,7 +105,7 @@ func TestPrices(t *testing.T) {
 			res, err := ledger.Do(ctx, store, again, w.do)
 			return errors.Join(err, unless(res.Replayed, "not replayed"))
 		}},
-	})
+	}, store)
 }
 
 func unless(ok bool, what string) error {

@@ -40,5 +40,8 @@
 //
 // # IAM actions
 //
-// dynamodb:Query on the activities' table and its indexes.
+// For [schema.Policy], as [Memory.Actions] has them, of the log that it reads:
+//
+//   - The service, on the table: Query
+//   - The service, on indexes chatId-activity-index, chatUser-activity-index: Query
 package memory

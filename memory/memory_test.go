@@ -37,7 +37,7 @@ var monday = time.Date(2026, 3, 23, 8, 0, 0, 0, time.UTC)
 
 func open(t testing.TB) (*dynamotest.DB, *activity.Store, *memory.Memory) {
 	t.Helper()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, pricetest.Watch)
 	acts, err := activity.New(db.Client(), db.Name("homeops-activities"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -469,5 +469,5 @@ func TestPrices(t *testing.T) {
 			_, err := mem.TallyWeek(ctx, memory.TallyWeek{Scope: home, Of: monday})
 			return err
 		}},
-	})
+	}, mem)
 }

@@ -72,6 +72,11 @@
 //
 // # IAM actions
 //
-// dynamodb:PutItem, dynamodb:GetItem, dynamodb:Query; with an ActorIndex
-// dynamodb:Query on it. To erase, dynamodb:BatchWriteItem.
+// For [schema.Policy], as [Store.Actions] has them:
+//
+//   - The service, on the table: GetItem, PutItem, Query
+//   - The service, on index userId-timestamp-index (with Config.ActorIndex): Query
+//   - Operators (Erase, EraseActor), on the table: BatchWriteItem, Query
+//   - Operators (Erase, EraseActor), on index userId-timestamp-index (with
+//     Config.ActorIndex): Query
 package message

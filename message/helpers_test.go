@@ -8,6 +8,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
 )
@@ -31,7 +32,7 @@ type env struct {
 
 func open(t testing.TB, cfg message.Config) *env {
 	t.Helper()
-	e := &env{db: dynamotest.Open(t), now: noon}
+	e := &env{db: dynamotest.Open(t, pricetest.Watch), now: noon}
 	e.table = e.db.Name("messages")
 	if cfg.Now == nil {
 		cfg.Now = func() time.Time { return e.now }

@@ -76,7 +76,7 @@ func TestPrices(t *testing.T) {
 			_, err := e.FastConversation(ctx, message.FastConversation{Scope: chat, Seq: 21, Actor: anna, At: noon})
 			return err
 		}},
-	})
+	}, e.Store, indexed)
 }
 
 // The pace of a busy chat of rows of nearly 1 KB each: the first page is four

@@ -43,7 +43,7 @@ func stored(t *testing.T, db *dynamotest.DB, table, pk, sk string) ddb.Item {
 
 func TestPrices(t *testing.T) {
 	t.Parallel()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, pricetest.Watch)
 	store, err := pattern.New(db.Client(), db.Name("homeops"), tzclock.Stockholm, &pattern.Config{Now: recordtest.Clock(clock)})
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestPrices(t *testing.T) {
 		}},
 		{Func: "Store.All", Call: func(ctx context.Context) error { _, err := store.All(ctx, full.Scope, full.Actor); return err }},
 		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := store.Erase(ctx, full.Scope, full.Actor); return err }},
-	})
+	}, store)
 }
 
 // What the Price lines say beyond their first sentence.

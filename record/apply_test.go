@@ -18,6 +18,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
@@ -84,7 +85,7 @@ func plus(x int64) record.Next {
 // open returns a kind of row on a table of its own, behind a spy.
 func open(t *testing.T) (*dynamotest.DB, *spy, *record.Rows[int64]) {
 	t.Helper()
-	return openOn(t, dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond)))
+	return openOn(t, dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond), pricetest.Watch))
 }
 
 func openOn(t *testing.T, db *dynamotest.DB) (*dynamotest.DB, *spy, *record.Rows[int64]) {

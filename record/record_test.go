@@ -45,7 +45,7 @@ func TestPrices(t *testing.T) {
 		{Func: "Rows.Get", Call: func(ctx context.Context) error { _, _, err := eager.Get(ctx, "p", "s"); return err }},
 		{Func: "Rows.All", Call: func(ctx context.Context) error { _, err := eager.All(ctx, "p"); return err }},
 		{Func: "Rows.Erase", Call: func(ctx context.Context) error { _, err := rows.Erase(ctx, "p"); return err }},
-	})
+	}, rows)
 	nothing := dynamotest.Price{Requests: 1}
 	if db.InProcess() { // DynamoDB Local reports nothing of a query that finds nothing
 		nothing.RCU = 1

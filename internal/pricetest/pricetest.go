@@ -16,18 +16,16 @@
 // price of that action in the transaction, and no requests of its own:
 //
 //	Price: 0 requests, 2 WCU.
+//
+// It also holds a store's Actions, and the list of IAM actions in the package's doc
+// comment, to what these calls send.
 package pricetest
 
 import (
 	"context"
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
 	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -36,6 +34,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/schema"
 )
 
 // Case measures one exported function or method, "Store.Take" or "Do".
@@ -51,6 +50,8 @@ type Case struct {
 	// is to do in one table. Its price is that of a transaction with them less one
 	// without.
 	Actions func() []types.TransactWriteItem
+	// Beyond says what a call sends that no priced one does. It is not priced itself.
+	Beyond string
 	// Local is what DynamoDB Local is known to report instead, and Why.
 	Local *dynamotest.Price
 	Why   string
@@ -59,10 +60,24 @@ type Case struct {
 // Run parses the package in the current folder and fails for every exported
 // function that takes a context and has no Price line or no Case, for every
 // Case without a line, and for every call that costs something else.
-func Run(t *testing.T, db *dynamotest.DB, cases []Case) {
+//
+// The stores are those that the calls are of. All that the calls send is what the
+// stores' Actions grant, and what the package's doc comment lists; for that the
+// database must be one that is opened with [Watch].
+func Run(t *testing.T, db *dynamotest.DB, cases []Case, stores ...schema.Store) {
 	t.Helper()
 	published := parse(t)
+	sent := map[string]*record{}
 	for _, c := range cases {
+		if sent[c.Func] == nil {
+			sent[c.Func] = newRecord()
+		}
+		if c.Beyond != "" {
+			if err := c.Call(context.WithValue(t.Context(), recordKey{}, sent[c.Func])); err != nil {
+				t.Errorf("%s: %s: %v", c.Func, c.Beyond, err)
+			}
+			continue
+		}
 		want, ok := published[c.name()]
 		if !ok {
 			t.Errorf("%s: has a case and no Price line", c.name())
@@ -71,11 +86,15 @@ func Run(t *testing.T, db *dynamotest.DB, cases []Case) {
 		delete(published, c.name())
 		t.Run(c.name(), func(t *testing.T) {
 			call, beside := c.Call, dynamotest.Price{}
+			ctx := context.WithValue(t.Context(), recordKey{}, sent[c.Func])
 			if c.Actions != nil {
-				call, beside = transaction(t, db, c.Actions())
+				actions := c.Actions()
+				sent[c.Func].add("", rightsOfActions(actions))
+				call, beside = transaction(t, db, actions)
+				ctx = t.Context()
 			}
 			var err error
-			cost := db.Meter(func() { err = call(t.Context()) })
+			cost := db.Meter(func() { err = call(ctx) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,6 +114,7 @@ func Run(t *testing.T, db *dynamotest.DB, cases []Case) {
 	for name := range published {
 		t.Errorf("%s: has a Price line and no case", name)
 	}
+	wantActions(t, sent, stores)
 }
 
 func (c Case) name() string {
@@ -131,18 +151,7 @@ func transaction(t *testing.T, db *dynamotest.DB, actions []types.TransactWriteI
 func parse(t *testing.T) map[string]dynamotest.Price {
 	t.Helper()
 	published := map[string]dynamotest.Price{}
-	files, err := fs.Glob(os.DirFS("."), "*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, file := range sources(t, ".") {
 		for _, decl := range file.Decls {
 			fn, ok := decl.(*ast.FuncDecl)
 			if !ok || !public(fn) {

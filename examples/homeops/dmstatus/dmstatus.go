@@ -8,7 +8,9 @@
 // A later event wins and an earlier one is a no-op, whatever the order of
 // arrival; a repetition is a Duplicate.
 //
-// Price: 1 request each; a Set 1 WCU, a Get 0.5 RCU.
+// # IAM actions
+//
+//   - The service, on the table: GetItem, UpdateItem
 package dmstatus
 
 import (
@@ -68,6 +70,8 @@ type Change struct {
 
 // Set records the change. Created says it stands, Duplicate that this very
 // event had been recorded or a later one stands.
+//
+// Price: 1 request, 1 WCU.
 func (s *Store) Set(ctx context.Context, c Change) (event.Outcome, error) {
 	if c.Status != Started && c.Status != Stopped {
 		return 0, event.BadInput("dmstatus", "Status", fmt.Sprintf("must be started or stopped, is %q", c.Status))
@@ -83,6 +87,8 @@ func (s *Store) Set(ctx context.Context, c Change) (event.Outcome, error) {
 }
 
 // Get returns the status; ok is false when the person never wrote in private.
+//
+// Price: 1 request, 0.5 RCU.
 func (s *Store) Get(ctx context.Context, user string) (_ Status, ok bool, _ error) {
 	status, ok, err := s.rows.Get(ctx, record.Key("DM", user), "STATUS")
 	return status, ok && status != "", err

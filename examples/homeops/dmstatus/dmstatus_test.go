@@ -14,6 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
 	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -23,15 +24,13 @@ func clock() time.Time { return noon }
 
 func open(t *testing.T) (*dynamotest.DB, *dmstatus.Store, string) {
 	t.Helper()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, pricetest.Watch)
 	table := db.Name("homeops")
-	err := schema.Create(t.Context(), db.Client(), schema.Table{
-		Name: table, Key: schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")},
-	})
-	if err != nil {
+	s := store(t, db, table)
+	if err := schema.Create(t.Context(), db.Client(), s.Table()); err != nil {
 		t.Fatal(err)
 	}
-	return db, store(t, db, table), table
+	return db, s, table
 }
 
 func store(t *testing.T, db *dynamotest.DB, table string) *dmstatus.Store {
@@ -104,12 +103,10 @@ func TestALostReplyCostsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := dynamotest.New(t, nil)
-		if err := schema.Create(t.Context(), db.Client(), schema.Table{
-			Name: "homeops", Key: schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")},
-		}); err != nil {
+		s := store(t, db, "homeops")
+		if err := schema.Create(t.Context(), db.Client(), s.Table()); err != nil {
 			t.Fatal(err)
 		}
-		s := store(t, db, "homeops")
 		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
 		set(t, s, dmstatus.Started, at(t, noon, "1"), event.Duplicate) // the state is equal
 		wantStatus(t, s, dmstatus.Started)
@@ -148,9 +145,13 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	db, s, _ := open(t)
-	c := dmstatus.Change{User: "5001", Chat: "5001", Status: dmstatus.Started, Event: at(t, noon, "1")}
-	db.Meter(func() { _, _ = s.Set(t.Context(), c) }).Want(t, dynamotest.Price{Requests: 1, WCU: 1})
-	db.Meter(func() { _, _, _ = s.Get(t.Context(), "5001") }).Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+	pricetest.Run(t, db, []pricetest.Case{
+		{Func: "Store.Set", Call: func(ctx context.Context) error {
+			_, err := s.Set(ctx, dmstatus.Change{User: "5001", Chat: "5001", Status: dmstatus.Started, Event: at(t, noon, "1")})
+			return err
+		}},
+		{Func: "Store.Get", Call: func(ctx context.Context) error { _, _, err := s.Get(ctx, "5001"); return err }},
+	}, s)
 }
 
 func TestErrorsNameMethodAndTable(t *testing.T) {

@@ -1,0 +1,138 @@
+package pricetest
+
+import (
+	"go/ast"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/homeops/ddbpatterns/"
+
+// operations are those that rightsOf knows.
+var operations = []string{
+	"BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "TransactWriteItems", "UpdateItem",
+}
+
+// calls are what functions name: other functions, and operations. Methods go by
+// their names alone, whatever they are of, so that none is missed.
+type calls map[string][]string
+
+// reachable returns the operations that each exported function of the package in the
+// current folder can send, as its source says: by its calls, and theirs, in this
+// package and in those it imports that have an API of their own.
+func reachable(t *testing.T) map[string][]string {
+	t.Helper()
+	graph, loaded := calls{}, map[string]bool{}
+	graph.load(t, ".", loaded)
+	reach := map[string][]string{}
+	for _, file := range sources(t, ".") {
+		for _, decl := range file.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok && public(fn) {
+				seen := map[string]bool{}
+				graph.follow(node(file.Name.Name, fn), seen)
+				reach[nameOf(fn)] = slices.DeleteFunc(slices.Sorted(maps.Keys(seen)), func(name string) bool {
+					return !slices.Contains(operations, name)
+				})
+			}
+		}
+	}
+	return reach
+}
+
+// node is "pkg.Func", or ".method".
+func node(pkg string, fn *ast.FuncDecl) string {
+	if fn.Recv != nil {
+		return "." + fn.Name.Name
+	}
+	return pkg + "." + fn.Name.Name
+}
+
+func (c calls) follow(name string, seen map[string]bool) {
+	for _, next := range c[name] {
+		if !seen[next] {
+			seen[next] = true
+			c.follow(next, seen)
+		}
+	}
+}
+
+func (c calls) load(t *testing.T, folder string, loaded map[string]bool) {
+	t.Helper()
+	for _, file := range sources(t, folder) {
+		packages := map[string]bool{}
+		for _, spec := range file.Imports {
+			name, _ := strconv.Unquote(spec.Path.Value)
+			below, ours := strings.CutPrefix(name, module)
+			packages[path.Base(name)] = true
+			if from := path.Join(root(t), below); ours && !loaded[below] && sends(t, from) {
+				loaded[below] = true
+				c.load(t, from, loaded)
+			}
+		}
+		for _, decl := range file.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Body != nil {
+				c.add(file.Name.Name, fn, packages)
+			}
+		}
+	}
+}
+
+// add adds what a function names.
+func (c calls) add(pkg string, fn *ast.FuncDecl, packages map[string]bool) {
+	from := node(pkg, fn)
+	var visit func(ast.Node) bool
+	visit = func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			c[from] = append(c[from], pkg+"."+n.Name)
+		case *ast.SelectorExpr:
+			of, ok := n.X.(*ast.Ident)
+			switch {
+			case ok && packages[of.Name]:
+				c[from] = append(c[from], of.Name+"."+n.Sel.Name)
+			case slices.Contains(operations, n.Sel.Name):
+				c[from] = append(c[from], n.Sel.Name)
+			default:
+				c[from] = append(c[from], "."+n.Sel.Name)
+			}
+			ast.Inspect(n.X, visit)
+			return false
+		}
+		return true
+	}
+	ast.Inspect(fn.Body, visit)
+}
+
+// sends reports whether a package has an API of its own.
+func sends(t *testing.T, folder string) bool {
+	t.Helper()
+	return slices.ContainsFunc(sources(t, folder), func(file *ast.File) bool {
+		return slices.ContainsFunc(file.Decls, func(decl ast.Decl) bool {
+			of, ok := decl.(*ast.GenDecl)
+			return ok && len(of.Specs) == 1 && isAPI(of.Specs[0])
+		})
+	})
+}
+
+func isAPI(spec ast.Spec) bool {
+	of, ok := spec.(*ast.TypeSpec)
+	return ok && of.Name.Name == "API"
+}
+
+// root is the folder of the module.
+func root(t *testing.T) string {
+	t.Helper()
+	for up := "."; ; up = path.Join("..", up) {
+		if _, err := os.Stat(path.Join(up, "go.mod")); err == nil {
+			return up
+		}
+		if strings.Count(up, "..") > 9 {
+			t.Fatal("no go.mod above the package")
+		}
+	}
+}
