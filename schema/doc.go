@@ -37,6 +37,12 @@
 //   - [CloudFormation] writes the same definitions as the same bytes.
 //   - All contradictions are found before the first request is sent.
 //
+// # Least privilege
+//
+// Every store also names the IAM actions of its methods, those of the service apart
+// from those that operators run by hand. [Policy] and [OperatorPolicy] make the
+// policies of a service's stores, for a CloudFormation template or with plain ARNs.
+//
 // # IAM actions
 //
 // Verify: dynamodb:DescribeTable; with TTL dynamodb:DescribeTimeToLive; with

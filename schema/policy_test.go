@@ -4,7 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
+	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -65,4 +69,152 @@ func ExamplePolicy() {
 	//     }
 	//   ]
 	// }
+}
+
+func ExamplePolicyDocument_In() {
+	doc, err := schema.OperatorPolicy(orders{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	doc, err = doc.In(schema.Account{Region: "eu-north-1", ID: "123456789012"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := json.Marshal(doc.Statement)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(text))
+	// Output:
+	// [{"Effect":"Allow","Action":["dynamodb:Scan"],"Resource":["arn:aws:dynamodb:eu-north-1:123456789012:table/orders"]}]
+}
+
+// other is a store whose table and actions the test gives.
+type other struct {
+	table   schema.Table
+	actions schema.Actions
+}
+
+func (o other) Table() schema.Table     { return o.table }
+func (o other) Actions() schema.Actions { return o.actions }
+
+// on is a store of the table messages, which has the index by-user.
+func on(name string, service, operators schema.Grants) other {
+	return other{table(name), schema.Actions{Service: service, Operators: operators}}
+}
+
+const plain = "arn:aws:dynamodb:eu-north-1:123456789012:table/"
+
+// wantStatements compares a policy with plain ARNs behind "table/".
+func wantStatements(t *testing.T, doc schema.PolicyDocument, err error, want ...schema.Statement) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err = doc.In(schema.Account{Region: "eu-north-1", ID: "123456789012"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		want[i].Effect = "Allow"
+		for j, name := range want[i].Resource {
+			want[i].Resource[j] = plain + name
+		}
+	}
+	if diff := cmp.Diff(schema.PolicyDocument{Version: "2012-10-17", Statement: want}, doc); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// Stores that share a table share a statement, and their order changes nothing.
+func TestPolicyOfASharedTable(t *testing.T) {
+	t.Parallel()
+	stores := []schema.Store{
+		on("shop", schema.Grants{"": {"UpdateItem", "GetItem"}}, schema.Grants{"": {"BatchWriteItem"}}),
+		on("log", schema.Grants{"": {"PutItem"}}, nil),
+		on("shop", schema.Grants{"": {"Query", "GetItem"}, "by-user": {"Query"}}, schema.Grants{"": {"Scan"}}),
+	}
+	for range 2 {
+		doc, err := schema.Policy(stores...)
+		wantStatements(
+			t, doc, err,
+			schema.Statement{Action: []string{"dynamodb:PutItem"}, Resource: []schema.ARN{"log"}},
+			schema.Statement{Action: []string{"dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"}, Resource: []schema.ARN{"shop"}},
+			schema.Statement{Action: []string{"dynamodb:Query"}, Resource: []schema.ARN{"shop/index/by-user"}},
+		)
+		doc, err = schema.OperatorPolicy(stores...)
+		wantStatements(t, doc, err, schema.Statement{Action: []string{"dynamodb:BatchWriteItem", "dynamodb:Scan"}, Resource: []schema.ARN{"shop"}})
+		stores[0], stores[2] = stores[2], stores[0]
+	}
+}
+
+// What is granted alike is one statement, but only of one table.
+func TestPolicyOfReads(t *testing.T) {
+	t.Parallel()
+	reads := schema.Grants{"": {"Query"}, "by-user": {"Query"}}
+	doc, err := schema.Policy(on("log", reads, nil), on("shop", reads, nil))
+	wantStatements(
+		t, doc, err,
+		schema.Statement{Action: []string{"dynamodb:Query"}, Resource: []schema.ARN{"log", "log/index/by-user"}},
+		schema.Statement{Action: []string{"dynamodb:Query"}, Resource: []schema.ARN{"shop", "shop/index/by-user"}},
+	)
+}
+
+func TestPolicyRefuses(t *testing.T) {
+	t.Parallel()
+	reads := schema.Grants{"": {"Query"}}
+	another := on("shop", reads, nil)
+	another.table.Key.Sort = schema.String("sk")
+	unnamed := on("a b", reads, nil)
+	for field, stores := range map[string][]schema.Store{
+		"stores":                {on("shop", schema.Grants{"": nil}, reads)},
+		"table":                 {unnamed},
+		"table shop":            {on("shop", reads, nil), another},
+		"Actions of table shop": {on("shop", schema.Grants{"": {"TransactWriteItems"}}, nil)},
+		"Actions of table logs": {on("logs", reads, schema.Grants{"": {"Querry"}})}, // nobody asks for these
+		"Actions of table byte": {on("byte", schema.Grants{"by-usr": {"Query"}}, nil)},
+		"Actions of table byre": {on("byre", schema.Grants{"by-user": {"GetItem"}}, nil)},
+	} {
+		doc, err := schema.Policy(stores...)
+		recordtest.WantBad(t, err, "schema", field)
+		if len(doc.Statement) > 0 {
+			t.Errorf("%s: got %v", field, doc)
+		}
+	}
+	if _, err := schema.Policy(); err == nil {
+		t.Error("a policy of nothing")
+	}
+}
+
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	doc, err := schema.Policy(on("log", schema.Grants{"": {"PutItem"}}, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, account := range map[schema.ARN]schema.Account{
+		"arn:aws:dynamodb:*:123456789012:table/log":                    {Region: "*", ID: "123456789012"},
+		"arn:aws-us-gov:dynamodb:us-gov-west-1:123456789012:table/log": {Partition: "aws-us-gov", Region: "us-gov-west-1", ID: "123456789012"},
+		"arn:aws-cn:dynamodb:cn-northwest-1:123456789012:table/log":    {Partition: "aws-cn", Region: "cn-northwest-1", ID: "123456789012"},
+		"arn:aws:dynamodb:ap-southeast-2:000000000000:table/log":       {Partition: "aws", Region: "ap-southeast-2", ID: "000000000000"},
+	} {
+		got, err := doc.In(account)
+		if err != nil || got.Statement[0].Resource[0] != want {
+			t.Errorf("got %v, %v, want %s", got, err, want)
+		}
+	}
+	good := schema.Account{Region: "eu-north-1", ID: "123456789012"}
+	for field, change := range map[string]func(*schema.Account){
+		"Account.Partition": func(a *schema.Account) { a.Partition = "aws:" },
+		"Account.Region":    func(a *schema.Account) { a.Region = "" },
+		"Account.ID":        func(a *schema.Account) { a.ID = "1234" },
+	} {
+		account := good
+		change(&account)
+		_, err := doc.In(account)
+		recordtest.WantBad(t, err, "schema", field)
+	}
+	if text, err := json.Marshal(doc.Statement[0].Resource); err != nil || string(text) != `[{"Fn::Sub":"arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/log"}]` {
+		t.Errorf("In changed the policy it is of: %s, %v", text, err)
+	}
 }

@@ -1,6 +1,10 @@
 // Package rating is a record of a service's own on package record: what customers
 // think of a courier, each delivery's stars counted once. docs/own-record.md walks
 // through it.
+//
+// # IAM actions
+//
+//   - The service, on the table: GetItem, UpdateItem
 package rating
 
 import (
@@ -37,6 +41,11 @@ func New(api record.API, table string) (Store, error) {
 
 // Table returns the definition of the table, for schema.Create.
 func (s Store) Table() schema.Table { return s.rows.Table() }
+
+// Actions returns what IAM must grant for Rate and Of, for schema.Policy.
+func (s Store) Actions() schema.Actions {
+	return schema.Actions{Service: schema.Grants{"": {"GetItem", "UpdateItem"}}}
+}
 
 // Rate counts a delivery's stars, once for its event.
 //

@@ -1,0 +1,29 @@
+package ddbpatterns_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
+	"github.com/homeops/ddbpatterns/examples/rating"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+var _, _ schema.Store = (*dmstatus.Store)(nil), rating.Store{}
+
+// Whatever has a table can be given to schema.Policy. That its Actions are what its
+// methods send is held by its prices' test.
+func TestWhatHasATableHasActions(t *testing.T) {
+	t.Parallel()
+	golden := read(t, apiFile)
+	tables := regexp.MustCompile(`(?m)^(\w+: method \(\*\w+\) )Table\(\) schema.Table$`).FindAllStringSubmatch(golden, -1)
+	if len(tables) < 9 {
+		t.Errorf("%d stores", len(tables))
+	}
+	for _, m := range tables {
+		if !strings.Contains(golden, "\n"+m[1]+"Actions() schema.Actions\n") {
+			t.Errorf("%shas a table and no Actions", m[1])
+		}
+	}
+}
