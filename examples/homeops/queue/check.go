@@ -3,6 +3,7 @@ package queue
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"unicode/utf8"
 )
@@ -35,6 +36,14 @@ func Check(body string, attributes map[string]string, limit int) error {
 		}
 	}
 	return nil
+}
+
+// NonEmpty returns a copy of the attributes without those that are empty, which
+// SQS refuses.
+func NonEmpty(attributes map[string]string) map[string]string {
+	attributes = maps.Clone(attributes)
+	maps.DeleteFunc(attributes, func(_, value string) bool { return value == "" })
+	return attributes
 }
 
 func sizeOf(attributes map[string]string) (size int) {

@@ -27,6 +27,9 @@ const (
 
 const isBase64 = "base64"
 
+// nothing is base64 of no bytes, as a body: a message has at least one character.
+const nothing = "\n"
+
 // mostReason bounds a reason, in bytes.
 const mostReason = 1000
 
@@ -38,12 +41,13 @@ func Refusal(body []byte, attributes map[string]string, reason string, limit int
 	if base64.StdEncoding.EncodedLen(len(body))+sizeOf(attributes) > limit {
 		sum := sha256.Sum256(body)
 		attributes[FullSize], attributes[FullHash] = strconv.Itoa(len(body)), hex.EncodeToString(sum[:])
-		body = body[:max(0, min(len(body), base64.StdEncoding.DecodedLen(limit-sizeOf(attributes))-2))]
+		body = body[:max(0, min(len(body), base64.StdEncoding.DecodedLen(limit-sizeOf(attributes))))]
 	}
-	if len(body) == 0 {
-		body = []byte(" ") // a message has at least one character
+	text := base64.StdEncoding.EncodeToString(body)
+	if text == "" {
+		text = nothing
 	}
-	return base64.StdEncoding.EncodeToString(body), attributes
+	return text, attributes
 }
 
 // WithReason returns a copy of the attributes with the reason, bounded and as

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -68,6 +67,7 @@ func (q *Memory) Send(ctx context.Context, body string, attributes map[string]st
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
+	attributes = NonEmpty(attributes)
 	if err := Check(body, attributes, q.cfg.MaxBytes); err != nil {
 		return "", err
 	}
@@ -75,7 +75,7 @@ func (q *Memory) Send(ctx context.Context, body string, attributes map[string]st
 	defer q.mu.Unlock()
 	q.sent++
 	e := &entry{Message: Message{
-		ID: fmt.Sprintf("m-%d", q.sent), Body: body, Attributes: maps.Clone(attributes), MaxReceives: q.cfg.MaxReceives, SentAt: q.cfg.Now(),
+		ID: fmt.Sprintf("m-%d", q.sent), Body: body, Attributes: attributes, MaxReceives: q.cfg.MaxReceives, SentAt: q.cfg.Now(),
 	}}
 	q.entries = append(q.entries, e)
 	q.wake()
@@ -93,6 +93,9 @@ func (q *Memory) Receive(ctx context.Context, max int, wait time.Duration) ([]Me
 	timeout := time.NewTimer(wait)
 	defer timeout.Stop()
 	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		batch, changed, next := q.take(max)
 		if len(batch) > 0 || wait <= 0 {
 			return batch, nil
@@ -165,7 +168,7 @@ func (q *Memory) Refuse(ctx context.Context, body []byte, attributes map[string]
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.sent++
-	text, attributes := Refusal(body, attributes, reason, q.cfg.MaxBytes)
+	text, attributes := Refusal(body, NonEmpty(attributes), reason, q.cfg.MaxBytes)
 	q.bury(Message{ID: fmt.Sprintf("m-%d", q.sent), Body: text, Attributes: attributes, SentAt: q.cfg.Now()})
 	return nil
 }
@@ -179,13 +182,14 @@ func (q *Memory) Bury(ctx context.Context, m Message, reason string) error {
 	defer q.mu.Unlock()
 	q.entries = slices.DeleteFunc(q.entries, func(e *entry) bool { return e.Receipt == m.Receipt })
 	m.Attributes = WithReason(m.Attributes, reason)
+	m.Attributes[Delivery] = m.ID
 	q.bury(m)
 	return nil
 }
 
 // bury puts a message among the dead letters; the lock is held.
 func (q *Memory) bury(m Message) {
-	m.Receipt = ""
+	m.Receipt, m.MaxReceives = "", 0
 	q.dead = append(q.dead, &entry{Message: m})
 	m.Log(q.cfg.Log).Warn("dead letter", "reason", m.Why())
 }
