@@ -1,0 +1,39 @@
+package sqsqueue_test
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/aws/internal/backend"
+	"github.com/homeops/ddbpatterns/examples/homeops/aws/sqsqueue"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue/queuetest"
+)
+
+// differences are where a server is not as SQS: each is known, and no other is.
+var differences = map[string][]queuetest.Difference{
+	backend.ElasticMQ: nil,
+	backend.Moto: {
+		{Test: "StaleDelete", Says: "the stale receipt deleted the message", Reason: "moto deletes by any receipt that a message ever had"},
+	},
+}
+
+func TestSuite(t *testing.T) {
+	t.Parallel()
+	for variable, known := range differences {
+		t.Run(variable, func(t *testing.T) {
+			t.Parallel()
+			server := backend.Open(t, variable)
+			queuetest.Run(t, queuetest.Backend{Differences: known, New: func(t *testing.T, s queuetest.Settings) queue.Queue {
+				t.Helper()
+				made := server.NewQueue(t, s.Visibility, s.MaxReceives)
+				q, err := sqsqueue.Open(t.Context(), sqs.NewFromConfig(server.Config()), made.URL, &sqsqueue.Config{MaxBytes: s.MaxBytes})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return q
+			}})
+		})
+	}
+}
