@@ -16,14 +16,14 @@ const memoryMB = 256
 func functions(cfg config.Config, rights schema.PolicyDocument) object {
 	resources := object{}
 	maps.Copy(resources, function("Ingest", "homeops-ingest", secretParameter,
-		object{"TELEGRAM_SECRET_PARAMETER": ref(secretParameter)},
+		object{"TELEGRAM_SECRET_TOKEN_PARAMETER": ref(secretParameter)},
 		object{
 			"homeops-queue": policy(
 				allow([]string{"sqs:SendMessage", "sqs:GetQueueAttributes"}, att("MessagesQueue", "Arn")),
 				allow([]string{"sqs:SendMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"}, att("MessagesDeadLetters", "Arn"))),
 		}))
 	maps.Copy(resources, function("Worker", "homeops-worker", tokenParameter,
-		with(variables(cfg), object{"TELEGRAM_TOKEN_PARAMETER": ref(tokenParameter)}),
+		with(variables(cfg), object{"TELEGRAM_BOT_TOKEN_PARAMETER": ref(tokenParameter)}),
 		object{
 			"homeops-tables": object{"Version": rights.Version, "Statement": rights.Statement},
 			"homeops-queue": policy(

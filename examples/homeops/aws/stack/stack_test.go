@@ -177,7 +177,7 @@ func TestLeastPrivilege(t *testing.T) {
 // No secret is in the template or in a function's environment: only their names.
 func TestNamesOfSecrets(t *testing.T) {
 	t.Parallel()
-	for id, want := range map[string]string{"IngestFunction": "TELEGRAM_SECRET_PARAMETER", "WorkerFunction": "TELEGRAM_TOKEN_PARAMETER"} {
+	for id, want := range map[string]string{"IngestFunction": "TELEGRAM_SECRET_TOKEN_PARAMETER", "WorkerFunction": "TELEGRAM_BOT_TOKEN_PARAMETER"} {
 		variables := parsed(t).Resources[id].Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
 		if variables[want] == nil || variables["TELEGRAM_SECRET_TOKEN"] != nil || variables["TELEGRAM_BOT_TOKEN"] != nil {
 			t.Errorf("%s: %v", id, variables)
