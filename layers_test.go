@@ -55,6 +55,7 @@ var layers = []layer{
 	{"examples/homeops/classify", []string{"examples/homeops/words"}},
 	{"examples/homeops/dialog", []string{"examples/homeops/words"}},
 	{"examples/homeops/demo/", slices.Concat(application, homeops, []string{"examples/homeops/demo/"})},
+	{"examples/homeops/queue/queuetest", []string{"examples/homeops/queue"}},
 	{"examples/homeops/run", slices.Concat(application, homeops, []string{"examples/homeops/demo/"})},
 	{"examples/homeops", []string{"examples/homeops/run"}},
 	{"examples/homeops/", slices.Concat(application, homeops)},
