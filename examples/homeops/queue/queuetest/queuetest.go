@@ -74,11 +74,10 @@ func Tests() []Test {
 // is in the list must fail.
 func Run(t *testing.T, b Backend) {
 	t.Helper()
-	tests := Tests()
-	if err := b.check(tests); err != nil {
+	if err := b.Check(); err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range tests {
+	for _, test := range Tests() {
 		t.Run(test.Name, func(t *testing.T) {
 			t.Parallel()
 			if err := b.Judge(t, test); err != nil {
@@ -88,16 +87,15 @@ func Run(t *testing.T, b Backend) {
 	}
 }
 
-// check refuses differences of tests that are not in the suite, or without a
-// reason.
-func (b Backend) check(tests []Test) error {
+// Check refuses differences that name no test of the suite, or give no reason.
+func (b Backend) Check() error {
 	names := map[string]bool{}
-	for _, test := range tests {
+	for _, test := range Tests() {
 		names[test.Name] = true
 	}
 	for _, d := range b.Differences {
 		if !names[d.Test] {
-			return fmt.Errorf("a difference is listed for the test %q, which is not in the suite, or is listed twice", d.Test)
+			return fmt.Errorf("a difference is listed for the test %q, which is not in the suite or has one already", d.Test)
 		}
 		if d.Says == "" || d.Reason == "" {
 			return fmt.Errorf("the difference of the test %q lacks what the test says, or the reason", d.Test)
