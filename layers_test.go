@@ -56,6 +56,7 @@ var layers = []layer{
 	{"examples/homeops/dialog", []string{"examples/homeops/words"}},
 	{"examples/homeops/demo/", slices.Concat(application, homeops, []string{"examples/homeops/demo/"})},
 	{"examples/homeops/queue/queuetest", []string{"examples/homeops/queue"}},
+	{"examples/homeops/queue", []string{"examples/homeops/queue/queuetest"}},
 	{"examples/homeops/run", slices.Concat(application, homeops, []string{"examples/homeops/demo/"})},
 	{"examples/homeops", []string{"examples/homeops/run"}},
 	{"examples/homeops/", slices.Concat(application, homeops)},
@@ -73,7 +74,7 @@ var homeops = []string{
 }
 
 // forTests are imported by tests alone.
-var forTests = []string{"internal/golden", "internal/pricetest", "internal/recordtest"}
+var forTests = []string{"examples/homeops/queue/queuetest", "internal/golden", "internal/pricetest", "internal/recordtest"}
 
 // inTests are what the tests of any package may import: they make tables on a server.
 // A user's go.sum knows what they import.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue/queuetest"
 )
 
 func receive(t *testing.T, q queue.Queue) queue.Message {
@@ -29,111 +30,11 @@ func send(t *testing.T, q queue.Queue, body string) {
 	}
 }
 
-func TestThreeReceivesThenDead(t *testing.T) {
+func TestSuite(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		q := queue.NewMemory(queue.Config{})
-		send(t, q, "hej")
-		for n := 1; n <= queue.MaxReceives; n++ {
-			m := receive(t, q)
-			if m.Receives != n || m.Last() != (n == queue.MaxReceives) || m.Attributes[queue.ChatID] != "-1" {
-				t.Errorf("receive %d: %+v", n, m)
-			}
-			if again, _ := q.Receive(t.Context(), 1, queue.Visibility-time.Second); len(again) != 0 {
-				t.Errorf("visible again before its time: %+v", again)
-			}
-			time.Sleep(time.Second) // in the bubble
-		}
-		if batch, _ := q.Receive(t.Context(), 1, 0); len(batch) != 0 {
-			t.Errorf("received a fourth time: %+v", batch)
-		}
-		if dead := q.Dead(); len(dead) != 1 || dead[0].Body != "hej" || q.Len() != 0 {
-			t.Errorf("dead letters: %+v", dead)
-		}
-	})
-}
-
-func TestDeleteAcknowledges(t *testing.T) {
-	t.Parallel()
-	q := queue.NewMemory(queue.Config{})
-	send(t, q, "hej")
-	if err := q.Delete(t.Context(), receive(t, q).Receipt); err != nil || q.Len() != 0 {
-		t.Errorf("Delete: %v, %d left", err, q.Len())
-	}
-}
-
-func TestAStaleReceiptDoesNothing(t *testing.T) {
-	t.Parallel()
-	q := queue.NewMemory(queue.Config{})
-	send(t, q, "hej")
-	stale := receive(t, q)
-	if err := q.Release(t.Context(), stale.Receipt, 0); err != nil {
-		t.Fatal(err)
-	}
-	fresh := receive(t, q)
-	if err := q.Delete(t.Context(), stale.Receipt); err != nil || q.Len() != 1 {
-		t.Errorf("the stale receipt deleted: %v, %d left", err, q.Len())
-	}
-	if err := q.Delete(t.Context(), fresh.Receipt); err != nil || q.Len() != 0 {
-		t.Errorf("the fresh receipt: %v, %d left", err, q.Len())
-	}
-}
-
-func TestReceiveWakesForASend(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		q := queue.NewMemory(queue.Config{})
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			batch, err := q.Receive(t.Context(), 10, 20*time.Second)
-			if err != nil || len(batch) != 1 {
-				t.Errorf("Receive = %v, %v", batch, err)
-			}
-		})
-		synctest.Wait()
-		send(t, q, "hej")
-		wg.Wait()
-	})
-}
-
-func TestReceiveEndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := queue.NewMemory(queue.Config{}).Receive(ctx, 1, time.Hour); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestSendRefusesWhatSQSWould(t *testing.T) {
-	t.Parallel()
-	q := queue.NewMemory(queue.Config{MaxBytes: 100})
-	_, err := q.Send(t.Context(), strings.Repeat("x", 90), map[string]string{"chatId": "-1"})
-	if large, ok := errors.AsType[*queue.TooLargeError](err); !ok || large.Size != 104 || large.Limit != 100 {
-		t.Errorf("attributes are not counted: %v", err)
-	}
-	if _, err := q.Send(t.Context(), strings.Repeat("x", 86), map[string]string{"chatId": "-1"}); err != nil {
-		t.Errorf("a message of just the limit: %v", err)
-	}
-	for _, body := range []string{"", "\x00", "\x0b", "\x1f", "hej \uFFFE", "\uFFFF", "\xff"} {
-		if _, err := q.Send(t.Context(), body, nil); !errors.Is(err, queue.ErrInvalidContents) {
-			t.Errorf("Send(%q) = %v", body, err)
-		}
-	}
-	if _, err := q.Send(t.Context(), "a\tb\r\n👋", nil); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestRefuseKeepsTheReason(t *testing.T) {
-	t.Parallel()
-	q := queue.NewMemory(queue.Config{})
-	if err := q.Refuse(t.Context(), []byte("{"), nil, "no JSON"); err != nil {
-		t.Fatal(err)
-	}
-	if dead := q.Dead(); len(dead) != 1 || dead[0].Attributes[queue.Reason] != "no JSON" {
-		t.Errorf("dead letters: %+v", dead)
-	}
+	queuetest.Run(t, queuetest.Backend{Bubble: true, New: func(_ *testing.T, s queuetest.Settings) queue.Queue {
+		return queue.NewMemory(queue.Config{Visibility: s.Visibility, MaxReceives: s.MaxReceives, MaxBytes: s.MaxBytes})
+	}})
 }
 
 // What dies is logged, whichever way: who wrote it and why, not what.
@@ -223,40 +124,6 @@ func TestReceiveWaitsForARelease(t *testing.T) {
 			t.Errorf("woke after %v", time.Since(began))
 		}
 	})
-}
-
-// What the caller does to its map later is not in the queue.
-func TestAttributesAreCopied(t *testing.T) {
-	t.Parallel()
-	q := queue.NewMemory(queue.Config{})
-	mine := map[string]string{queue.ChatID: "-1"}
-	if _, err := q.Send(t.Context(), "hej", mine); err != nil {
-		t.Fatal(err)
-	}
-	if err := q.Refuse(t.Context(), []byte("hej"), mine, "why"); err != nil {
-		t.Fatal(err)
-	}
-	if _, mixed := mine[queue.Reason]; mixed {
-		t.Error("the reason is in the caller's map")
-	}
-	mine[queue.ChatID] = "-2"
-	if sent, dead := receive(t, q), q.Dead()[0]; sent.Attributes[queue.ChatID] != "-1" || dead.Attributes[queue.ChatID] != "-1" {
-		t.Errorf("changed to %v, %v", sent.Attributes, dead.Attributes)
-	}
-}
-
-// With its context ended nothing is taken, so that nobody acknowledges it.
-func TestAnEndedContextTakesNothing(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	q := queue.NewMemory(queue.Config{})
-	if _, err := q.Send(ctx, "hej", nil); !errors.Is(err, context.Canceled) || q.Len() != 0 {
-		t.Errorf("Send: %v, %d", err, q.Len())
-	}
-	if err := q.Refuse(ctx, []byte("hej"), nil, "why"); !errors.Is(err, context.Canceled) || len(q.Dead()) != 0 {
-		t.Errorf("Refuse: %v, %d", err, len(q.Dead()))
-	}
 }
 
 func TestProcessNamesOnlyTheFailed(t *testing.T) {

@@ -20,11 +20,6 @@ func newMemory(s queuetest.Settings) *queue.Memory {
 	return queue.NewMemory(queue.Config{Visibility: s.Visibility, MaxReceives: s.MaxReceives, MaxBytes: s.MaxBytes})
 }
 
-func TestMemory(t *testing.T) {
-	t.Parallel()
-	queuetest.Run(t, inProcess)
-}
-
 // broken is a queue whose methods some function may replace.
 type broken struct {
 	*queue.Memory
