@@ -224,10 +224,12 @@ func wait(ctx context.Context, d time.Duration) bool {
 
 // Console is a Sender that writes to a terminal or a report.
 type Console struct {
-	W io.Writer // nil writes nothing
+	W    io.Writer // nil writes nothing
+	Keep bool      // keeps what is sent, for Sent
 
-	mu   sync.Mutex
-	sent []Outgoing
+	mu    sync.Mutex
+	count int64
+	sent  []Outgoing
 }
 
 var _ Sender = (*Console)(nil)
@@ -243,14 +245,17 @@ func (c *Console) Send(ctx context.Context, out Outgoing) (int64, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.sent = append(c.sent, out)
+	c.count++
+	if c.Keep {
+		c.sent = append(c.sent, out)
+	}
 	if c.W != nil {
 		fmt.Fprintf(c.W, "[%d] %s\n", out.Chat, out.Text)
 	}
-	return consoleIDs + int64(len(c.sent)), nil
+	return consoleIDs + c.count, nil
 }
 
-// Sent returns what was sent, oldest first.
+// Sent returns what was kept, oldest first.
 func (c *Console) Sent() []Outgoing {
 	c.mu.Lock()
 	defer c.mu.Unlock()

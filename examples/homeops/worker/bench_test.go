@@ -61,7 +61,7 @@ func (s *sender) Send(ctx context.Context, out telegram.Outgoing) (int64, error)
 
 func newBench(t *testing.T, latency time.Duration) *bench {
 	t.Helper()
-	b := &bench{t: t, now: noon, sender: &sender{}, nextID: 100}
+	b := &bench{t: t, now: noon, sender: &sender{Console: telegram.Console{Keep: true}}, nextID: 100}
 	b.db = dynamotest.New(t, &dynamotest.Config{Now: b.clock, Latency: latency, MaxBackoff: time.Millisecond})
 	cfg, err := config.Load(func(string) (string, bool) { return "", false })
 	if err != nil {
