@@ -5,7 +5,8 @@
 // what is not answered with 2xx for a day. So everything that is verified is
 // answered 200, but never before it is safe: enqueued, or refused among the
 // dead letters with its reason, or of a kind that nobody wants. An answer of
-// 5xx is for trouble of our own, where a repetition helps.
+// 5xx is for trouble of our own, where a repetition helps: 503 with Retry-After,
+// which Telegram keeps to for up to an hour, while the queue takes nothing.
 package ingest
 
 import (
@@ -16,9 +17,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
@@ -41,6 +44,7 @@ const (
 	Refused  Disposition = "refused" // acknowledged, kept among the dead letters
 	Denied   Disposition = "denied"  // not Telegram
 	Failed   Disposition = "failed"  // trouble of our own: Telegram shall repeat it
+	Busy     Disposition = "busy"    // not now: Telegram repeats it later
 )
 
 // Result says what became of a request and why.
@@ -77,7 +81,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func levelOf(r Result) slog.Level {
 	switch r.Disposition {
-	case Refused, Denied:
+	case Refused, Denied, Busy:
 		return slog.LevelWarn
 	case Failed:
 		return slog.LevelError
@@ -90,7 +94,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (Result, int) {
 		w.Header().Set("Allow", http.MethodPost)
 		return Result{Disposition: Denied, Reason: "method " + r.Method}, http.StatusMethodNotAllowed
 	}
-	if !h.verified(r) {
+	if !Verified(r, h.Secret) {
 		return Result{Disposition: Denied, Reason: "wrong or missing " + SecretHeader}, http.StatusUnauthorized
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -113,14 +117,19 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (Result, int) {
 		result.Disposition, result.Reason = Ignored, "an edit: the first text stands"
 		return result, http.StatusOK
 	}
-	return h.enqueue(r.Context(), result, body)
+	result, status, after := h.enqueue(r.Context(), result, body)
+	if after > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(after.Seconds()))))
+	}
+	return result, status
 }
 
-// verified compares hashes, so that neither content nor length shows in the
+// Verified reports whether the request carries the secret; an empty one is
+// nobody's. It compares hashes, so that neither content nor length shows in the
 // time it takes.
-func (h *Handler) verified(r *http.Request) bool {
-	got, want := sha256.Sum256([]byte(r.Header.Get(SecretHeader))), sha256.Sum256([]byte(h.Secret))
-	return h.Secret != "" && subtle.ConstantTimeCompare(got[:], want[:]) == 1
+func Verified(r *http.Request, secret string) bool {
+	got, want := sha256.Sum256([]byte(r.Header.Get(SecretHeader))), sha256.Sum256([]byte(secret))
+	return secret != "" && subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }
 
 func describe(u telegram.Update) Result {
@@ -136,19 +145,26 @@ func describe(u telegram.Update) Result {
 	return result
 }
 
-func (h *Handler) enqueue(ctx context.Context, result Result, body []byte) (Result, int) {
+// enqueue also returns when Telegram should repeat the update, 0 if that is
+// left to it.
+func (h *Handler) enqueue(ctx context.Context, result Result, body []byte) (_ Result, status int, after time.Duration) {
 	text := sendable(body)
 	_, err := h.Queue.Send(ctx, text, attributes(result))
-	_, large := errors.AsType[*queue.TooLargeError](err)
-	switch {
-	case err == nil:
+	if err == nil {
 		result.Disposition = Enqueued
-		return result, http.StatusOK
-	case large, errors.Is(err, queue.ErrInvalidContents):
-		return h.refuse(ctx, result, body, err.Error())
+		return result, http.StatusOK, 0
 	}
-	result.Disposition, result.Reason = Failed, err.Error()
-	return result, http.StatusInternalServerError
+	if _, large := errors.AsType[*queue.TooLargeError](err); large || errors.Is(err, queue.ErrInvalidContents) {
+		result, status = h.refuse(ctx, result, body, err.Error())
+		return result, status, 0
+	}
+	result.Reason = err.Error()
+	if busy, ok := errors.AsType[*queue.BusyError](err); ok {
+		result.Disposition = Busy
+		return result, http.StatusServiceUnavailable, busy.After
+	}
+	result.Disposition = Failed
+	return result, http.StatusInternalServerError, 0
 }
 
 func (h *Handler) refuse(ctx context.Context, result Result, body []byte, reason string) (Result, int) {

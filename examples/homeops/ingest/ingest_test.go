@@ -227,6 +227,36 @@ func TestTroubleOfOurOwnIsForTelegramToRepeat(t *testing.T) {
 	}
 }
 
+// busy is a queue that takes nothing for a while.
+type busy struct {
+	queue.Queue
+	after time.Duration
+}
+
+func (q busy) Send(context.Context, string, map[string]string) (string, error) {
+	return "", fmt.Errorf("gate: %w", &queue.BusyError{Reason: "the database", After: q.after})
+}
+
+// What the queue does not take now is Telegram's to keep, and to repeat when the
+// queue says, in whole seconds and not before.
+func TestABusyQueueIsForTelegramToWaitFor(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[time.Duration]string{15 * time.Second: "15", 1200 * time.Millisecond: "2", time.Millisecond: "1", 0: ""} {
+		var log strings.Builder
+		h := &ingest.Handler{Secret: secret, Queue: busy{after: after}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		r := httptest.NewRequest("POST", "/telegram", strings.NewReader(hello))
+		r.Header.Set(ingest.SecretHeader, secret)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if got := w.Header().Get("Retry-After"); w.Code != http.StatusServiceUnavailable || got != want {
+			t.Errorf("busy for %v: %d, Retry-After %q, want %q", after, w.Code, got, want)
+		}
+		if !strings.Contains(log.String(), `level=WARN msg=update disposition=busy kind=message update_id=101`) || !strings.Contains(log.String(), "queue: busy: the database") {
+			t.Errorf("logged %s", &log)
+		}
+	}
+}
+
 func TestASenderThatGoesAwayIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	q := queue.NewMemory(queue.Config{})

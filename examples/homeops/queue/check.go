@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -15,6 +16,15 @@ type TooLargeError struct{ Size, Limit int }
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("queue: a message of %d bytes, the queue takes %d", e.Size, e.Limit)
 }
+
+// BusyError says that nothing was taken, and that the same may be sent again.
+type BusyError struct {
+	Reason string
+	After  time.Duration // when to send it again
+}
+
+// Error gives the reason.
+func (e *BusyError) Error() string { return "queue: busy: " + e.Reason }
 
 // ErrInvalidContents says that a body holds what SQS refuses: most control
 // characters, U+FFFE and U+FFFF, or no characters at all.
