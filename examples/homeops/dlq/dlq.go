@@ -1,0 +1,215 @@
+// Package dlq is what operators do with dead letters: list them, look at one,
+// send it once more. It is the same for every queue, from a command on the queue
+// itself or over HTTP from the process that holds it.
+//
+//	dlq.go      the three operations
+//	print.go    what they write
+//	http.go     the same over HTTP: a handler and its client
+package dlq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+)
+
+// Names of the operations.
+const (
+	List    = "list"
+	Show    = "show"
+	Redrive = "redrive"
+)
+
+// How letters are received.
+const (
+	batch = 10
+	// hidden is for how long nobody else receives what was received here: a
+	// command may follow another, so it is short.
+	hidden = 3 * time.Second
+	// between is the pause after a poll that brought nothing.
+	between = 250 * time.Millisecond
+	// quiet is how many such polls end a walk: by then whatever another command
+	// had received is back.
+	quiet = int(hidden/between) + 1
+)
+
+// Errors of an operation. What they are about is in what it wrote.
+var (
+	ErrNotFound = errors.New("not all are among the dead letters")
+	ErrNotSent  = errors.New("not all were sent")
+)
+
+// Command is one operation.
+type Command struct {
+	Name string   // List, Show or Redrive
+	IDs  []string // Show takes one, Redrive at least one or All
+	All  bool
+}
+
+// Check refuses a command that nobody can carry out.
+func (c Command) Check() error {
+	switch {
+	case !slices.Contains([]string{List, Show, Redrive}, c.Name):
+		return fmt.Errorf("dlq: %q is not list, show or redrive", c.Name)
+	case c.All && c.Name != Redrive:
+		return fmt.Errorf("dlq %s: -all goes with redrive", c.Name)
+	case c.Name == List && len(c.IDs) > 0:
+		return errors.New("dlq list: takes no ids")
+	case c.Name == Show && len(c.IDs) != 1:
+		return errors.New("dlq show: takes one id")
+	case c.Name == Redrive && c.All == (len(c.IDs) > 0):
+		return errors.New("dlq redrive: takes ids, or -all")
+	case slices.Contains(c.IDs, ""):
+		return fmt.Errorf("dlq %s: an id must not be empty", c.Name)
+	}
+	return nil
+}
+
+// Run carries the command out and writes what came of it, for people. It ends
+// when it has all letters that were named, or when none came for three seconds:
+// for so long those are hidden that another command has received.
+func (c Command) Run(ctx context.Context, q queue.Queue, w io.Writer) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	o := &operation{Command: c, queue: q, letters: q.DeadLetters(), w: w, done: map[string]bool{}, sent: map[string]bool{}}
+	switch c.Name {
+	case List:
+		return o.list(ctx)
+	case Show:
+		return o.walk(ctx, o.show)
+	}
+	return o.redriveAll(ctx)
+}
+
+// operation is a command under way.
+type operation struct {
+	Command
+	queue   queue.Queue
+	letters queue.DeadLetters
+	w       io.Writer
+
+	done map[string]bool // letters that were looked at
+	sent map[string]bool // ids of what was sent again
+
+	unsent int
+}
+
+// walk calls f, once, for each letter that the command is about.
+func (o *operation) walk(ctx context.Context, f func(context.Context, queue.Message) error) error {
+	for empty := 0; empty < quiet && !o.found(); {
+		received, err := o.letters.Receive(ctx, batch, hidden)
+		if err != nil {
+			return fmt.Errorf("dlq: receive: %w", err)
+		}
+		empty++
+		for _, m := range received {
+			if o.done[m.ID] {
+				continue // it took so long that it is visible again
+			}
+			o.done[m.ID], empty = true, 0
+			if len(o.IDs) > 0 && !slices.Contains(o.IDs, m.ID) {
+				continue
+			}
+			if err := f(ctx, m); err != nil {
+				return err
+			}
+		}
+		if empty > 0 {
+			pause(ctx, between)
+		}
+	}
+	return o.missing()
+}
+
+// found reports whether the command has all that it was asked for by name.
+func (o *operation) found() bool {
+	return len(o.IDs) > 0 && !slices.ContainsFunc(o.IDs, func(id string) bool { return !o.done[id] })
+}
+
+// missing names the letters that were asked for in vain.
+func (o *operation) missing() (err error) {
+	for _, id := range o.IDs {
+		if !o.done[id] {
+			o.printf("%s  is not among the dead letters that the queue shows\n", printable(id))
+			err = ErrNotFound
+		}
+	}
+	return err
+}
+
+func (o *operation) list(ctx context.Context) error {
+	var all []queue.Message
+	err := o.walk(ctx, func(_ context.Context, m queue.Message) error {
+		all = append(all, m)
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b queue.Message) int { return a.SentAt.Compare(b.SentAt) })
+	return errors.Join(err, o.table(all)) // what came before an error, too
+}
+
+// redriveAll sends the letters again, and says of each what became of it.
+func (o *operation) redriveAll(ctx context.Context) error {
+	err := o.walk(ctx, o.redrive)
+	o.printf("%d sent again, %d not\n", len(o.sent), o.unsent)
+	if err == nil && o.unsent > 0 && !o.All {
+		err = ErrNotSent
+	}
+	return err
+}
+
+// redrive sends the letter as it was before it was dead, and then deletes it: a
+// crash in between leaves it in both places, never in neither, and an update
+// that is processed twice counts once.
+func (o *operation) redrive(ctx context.Context, m queue.Message) error {
+	if o.sent[m.ID] || o.sent[m.Attributes[queue.Delivery]] {
+		return o.not(m, "was sent again, and is dead again: "+m.Why())
+	}
+	body, whole := m.Content()
+	if !whole {
+		return o.not(m, "cannot be sent: "+broken(m))
+	}
+	id, err := o.queue.Send(ctx, string(body), queue.WithoutReason(m.Attributes))
+	if _, large := errors.AsType[*queue.TooLargeError](err); large || errors.Is(err, queue.ErrInvalidContents) {
+		return o.not(m, "cannot be sent: "+err.Error())
+	}
+	if err != nil {
+		return fmt.Errorf("dlq: sending %s: %w", m.ID, err)
+	}
+	o.sent[id] = true
+	if err := o.letters.Delete(ctx, m.Receipt); err != nil {
+		return fmt.Errorf("dlq: %s is sent again as %s, and still among the dead letters: %w", m.ID, id, err)
+	}
+	o.printf("%s  is sent again as %s\n", m.ID, id)
+	return nil
+}
+
+// not says why a letter stays where it is.
+func (o *operation) not(m queue.Message, why string) error {
+	o.unsent++
+	o.printf("%s  %s\n", m.ID, printable(why))
+	return nil
+}
+
+// broken says what is wrong with a letter that is not whole.
+func broken(m queue.Message) string {
+	body, _ := m.Content()
+	if size := m.Attributes[queue.FullSize]; size != "" {
+		return fmt.Sprintf("only %d bytes of %s are kept", len(body), size)
+	}
+	return fmt.Sprintf("its encoding is %q, and it does not decode", m.Attributes[queue.Encoding])
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
