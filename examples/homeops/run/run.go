@@ -65,6 +65,7 @@ const (
 // flags are the command line.
 type flags struct {
 	updates, serve, seeds, log string
+	pollers                    int
 }
 
 const aboutUpdates = `
@@ -82,6 +83,7 @@ func (p Program) flags() (flags, error) {
 	set.SetOutput(p.Err)
 	set.StringVar(&f.updates, "updates", "", "replay the updates of this `file`, one JSON object a line, instead of the bundled conversation; - is standard input")
 	set.StringVar(&f.serve, "serve", "", "be webhook and worker on this `address`, such as :8080")
+	set.IntVar(&f.pollers, "pollers", 2, "how many deliveries -serve works on at once; `n` is 0 for a webhook alone, where others work on the queue")
 	set.StringVar(&f.seeds, "seeds", "", "a JSON `file` of phrases that chats start with: chat id → phrase → activity")
 	set.StringVar(&f.log, "log", "text", "the `form` of the log on standard error: text or json")
 	set.Usage = func() {
@@ -98,6 +100,8 @@ func (p Program) flags() (flags, error) {
 		wrong = fmt.Errorf("unexpected argument %q", set.Arg(0))
 	case f.updates != "" && f.serve != "":
 		wrong = errors.New("-updates and -serve exclude each other")
+	case f.pollers < 0:
+		wrong = fmt.Errorf("-pollers must not be negative, is %d", f.pollers)
 	case f.log != "text" && f.log != "json":
 		wrong = fmt.Errorf("-log must be text or json, is %q", f.log)
 	}

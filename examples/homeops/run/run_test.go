@@ -116,6 +116,8 @@ func TestRefusesToStart(t *testing.T) {
 		"a queue elsewhere":     {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, nil, exitUsage, []string{"MESSAGES_QUEUE_URL:", "examples/homeops/aws run ./cmd/homeops"}},
 		"both modes":            {nil, []string{"-serve", ":0", "-updates", "x"}, exitUsage, []string{"-serve"}},
 		"an unknown flag":       {nil, []string{"-x"}, exitUsage, []string{"-x"}},
+		"nobody to work":        {map[string]string{"TELEGRAM_SECRET_TOKEN": "s"}, []string{"-serve", "127.0.0.1:0", "-pollers", "0"}, exitFailed, []string{"-pollers 0"}},
+		"less than nobody":      {nil, []string{"-pollers", "-1"}, exitUsage, []string{"-pollers"}},
 		"an argument":           {nil, []string{"updates.jsonl"}, exitUsage, []string{`"updates.jsonl"`}},
 		"an unknown log":        {nil, []string{"-log", "xml"}, exitUsage, []string{"-log"}},
 		"help":                  {nil, []string{"-h"}, exitOK, []string{"-updates", "user 6000000000", "never goes back"}},

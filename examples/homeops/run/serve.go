@@ -22,7 +22,6 @@ import (
 
 // How the service starts and ends.
 const (
-	pollers = 2
 	toSetUp = 2 * time.Minute
 	sweep   = time.Minute // of expired rows, where the database is inside this process
 	logged  = 64 << 10    // bytes of a body that ends with the process
@@ -47,14 +46,15 @@ var Orderly = Ending{
 
 // service is the webhook and the worker in one process.
 type service struct {
-	log    *slog.Logger
-	db     database.DB
-	app    *app.App
-	queue  queue.Queue
-	memory *queue.Memory // the queue, if it ends with this process
-	server *http.Server
-	ready  atomic.Bool
-	ending Ending
+	log     *slog.Logger
+	db      database.DB
+	app     *app.App
+	queue   queue.Queue
+	memory  *queue.Memory // the queue, if it ends with this process
+	server  *http.Server
+	ready   atomic.Bool
+	pollers int
+	ending  Ending
 }
 
 func (p Program) serve(ctx context.Context, cfg config.Config, f flags) error {
@@ -65,6 +65,9 @@ func (p Program) serve(ctx context.Context, cfg config.Config, f flags) error {
 	s, err := p.newService(ctx, cfg, p.logger(f, slog.LevelInfo))
 	if err != nil {
 		return err
+	}
+	if s.pollers = f.pollers; s.pollers == 0 && s.memory != nil {
+		return errors.New("-pollers 0 goes with MESSAGES_QUEUE_URL: nobody else works on a queue in this process")
 	}
 	if err := s.setUp(ctx, seeds); err != nil {
 		return err
@@ -168,7 +171,7 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	worked := make(chan struct{})
 	go func() {
 		defer close(worked)
-		s.app.Worker.Run(working, pollers)
+		s.app.Worker.Run(working, s.pollers)
 	}()
 	if s.db.Embedded != nil {
 		go s.expire(working)
