@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -98,4 +99,15 @@ func isStale(err error) bool {
 	code := answer.ErrorCode()
 	return strings.HasSuffix(code, "ReceiptHandleIsInvalid") || strings.HasSuffix(code, "MessageNotInflight") ||
 		strings.HasSuffix(code, "InvalidParameterValue") && strings.Contains(answer.ErrorMessage(), "ReceiptHandle")
+}
+
+// inRegion are the hosts of queues' URLs.
+var inRegion = regexp.MustCompile(`^https://sqs\.([a-z]{2}(?:-[a-z]+)+-[0-9]+)\.amazonaws\.com`)
+
+// Region returns the region that a queue's URL names, "" if it names none.
+func Region(url string) string {
+	if found := inRegion.FindStringSubmatch(url); found != nil {
+		return found[1]
+	}
+	return ""
 }

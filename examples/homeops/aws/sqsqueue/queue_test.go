@@ -427,3 +427,19 @@ func TestBurySendsThenDeletes(t *testing.T) {
 		}
 	}
 }
+
+func TestRegion(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		ownURL: "eu-north-1",
+		"https://sqs.us-gov-west-1.amazonaws.com/1/q":      "us-gov-west-1",
+		"https://sqs.cn-north-1.amazonaws.com.cn/1/q":      "cn-north-1",
+		"http://127.0.0.1:9324/000000000000/q":             "",
+		"https://queue.amazonaws.com/1/q":                  "",
+		"https://vpce-1.sqs.eu-north-1.vpce.amazonaws.com": "",
+	} {
+		if got := sqsqueue.Region(url); got != want {
+			t.Errorf("%s is in %q, want %q", url, got, want)
+		}
+	}
+}

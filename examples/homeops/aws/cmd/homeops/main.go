@@ -1,5 +1,11 @@
-// Command homeops is examples/homeops with SQS as its queue, whose URL is
-// MESSAGES_QUEUE_URL.
+// Command homeops is examples/homeops with its queue on SQS: a household's
+// Telegram bot whose webhook and worker survive a restart.
+//
+//	go run ./cmd/homeops -serve ADDR    is the webhook and the worker
+//
+// MESSAGES_QUEUE_URL names the queue. Everything else is as in
+// examples/homeops, and README.md there says it. Credentials come from where
+// the AWS SDK finds them, and AWS_ENDPOINT_URL_SQS leads to another server.
 package main
 
 import (
@@ -23,13 +29,19 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second signal ends the process at once
-	os.Exit(run.Program{Args: os.Args[1:], Env: os.LookupEnv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Queue: open}.Run(ctx))
+	os.Exit(run.Program{
+		Args: os.Args[1:], Env: os.LookupEnv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Queue: openQueue,
+	}.Run(ctx))
 }
 
-func open(ctx context.Context, cfg config.Config, _ *slog.Logger) (queue.Queue, error) {
+func openQueue(ctx context.Context, cfg config.Config, log *slog.Logger) (queue.Queue, error) {
 	loaded, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRegion(cfg.Region))
 	if err != nil {
 		return nil, fmt.Errorf("AWS credentials: %w", err)
 	}
-	return sqsqueue.Open(ctx, sqs.NewFromConfig(loaded), cfg.QueueURL, nil)
+	// The queue may be in another region than the tables.
+	if region := sqsqueue.Region(cfg.QueueURL); region != "" {
+		loaded.Region = region
+	}
+	return sqsqueue.Open(ctx, sqs.NewFromConfig(loaded), cfg.QueueURL, &sqsqueue.Config{Log: log})
 }

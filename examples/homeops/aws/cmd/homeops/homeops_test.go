@@ -1,0 +1,262 @@
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/aws/internal/backend"
+	"github.com/homeops/ddbpatterns/examples/homeops/aws/sqsqueue"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+)
+
+const (
+	secret   = "s3cret"
+	patience = 60 * time.Second
+)
+
+// binary is the command, built once.
+var binary = sync.OnceValues(func() (string, error) {
+	file := filepath.Join(folder, "homeops")
+	out, err := exec.Command("go", "build", "-o", file, ".").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, out)
+	}
+	return file, err
+})
+
+var folder string
+
+func TestMain(m *testing.M) {
+	var err error
+	if folder, err = os.MkdirTemp("", "homeops"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// buffer is what a process wrote, for several goroutines.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// process is the command with -serve.
+type process struct {
+	t            *testing.T
+	command      *exec.Cmd
+	url          string
+	console, log buffer
+}
+
+func start(t *testing.T, env map[string]string) *process {
+	t.Helper()
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, command: exec.Command(file, "-serve", "127.0.0.1:0", "-log", "json")}
+	for name, value := range env {
+		p.command.Env = append(p.command.Env, name+"="+value)
+	}
+	p.command.Stdout = &p.console
+	reading, writing := io.Pipe()
+	p.command.Stderr = writing
+	if err := p.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.command.Process.Kill()
+		_ = writing.Close()
+	})
+	address := make(chan string, 1)
+	go func() {
+		for lines := bufio.NewScanner(reading); lines.Scan(); {
+			fmt.Fprintln(&p.log, lines.Text())
+			var line struct{ Msg, Address string }
+			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
+				address <- line.Address
+			}
+		}
+	}()
+	select {
+	case at := <-address:
+		p.url = "http://" + at
+	case <-time.After(patience):
+		t.Fatalf("does not start: %s", &p.log)
+	}
+	return p
+}
+
+func (p *process) post(body string, want int) {
+	p.t.Helper()
+	request, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.url+"/telegram", strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	request.Header.Set(ingest.SecretHeader, secret)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != want {
+		p.t.Errorf("%.40s is answered %d, want %d\n%s", body, response.StatusCode, want, &p.log)
+	}
+}
+
+func (p *process) until(what string, so func() bool) {
+	p.t.Helper()
+	for deadline := time.After(patience); !so(); {
+		select {
+		case <-deadline:
+			p.t.Fatalf("never: %s\n%s\n%s", what, &p.console, &p.log)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func (p *process) says(text string) {
+	p.t.Helper()
+	p.until(text, func() bool { return strings.Contains(p.console.String(), text) })
+}
+
+func update(id int, text string) string {
+	return fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%[1]d,"date":%d,"from":{"id":7,"is_bot":false,"first_name":"Eva"},`+
+		`"chat":{"id":-5,"type":"group"},"text":%q}}`, id, time.Now().Unix(), text)
+}
+
+// tables serves a DynamoDB with the tables of homeops, where environment leads
+// the process.
+func tables(t *testing.T, environment map[string]string) {
+	t.Helper()
+	server := dynamotest.NewServer(nil)
+	listening := httptest.NewServer(server.Handler())
+	t.Cleanup(listening.Close)
+	environment["DYNAMO_ENDPOINT"] = listening.URL
+	cfg, err := config.Load(func(name string) (string, bool) { value, ok := environment[name]; return value, ok })
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := app.New(app.Options{Config: cfg, DB: server.Client(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		err = a.CreateTables(t.Context(), true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Updates that are posted come back out of SQS and are worked on; what is
+// poison is a dead letter; and nothing is lost with the process.
+func TestServeOnSQS(t *testing.T) {
+	t.Parallel()
+	backend.OnEachSQS(t, func(t *testing.T, s backend.Server) {
+		// moto gives a message to a receiver that has ended, if its long poll had
+		// begun: such a one comes again after the visibility.
+		made := s.NewQueue(t, 5*time.Second, 10)
+		env := s.Environment()
+		env["MESSAGES_QUEUE_URL"], env["TELEGRAM_SECRET_TOKEN"] = made.URL, secret
+		tables(t, env)
+		client := sqs.NewFromConfig(s.Config())
+		q, err := sqsqueue.Open(t.Context(), client, made.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		p := start(t, env)
+		p.post(update(1, "Vem diskade senast?"), http.StatusOK)
+		p.says("[-5] diskning: aldrig, vad jag vet\n")
+		p.post("{poison", http.StatusOK)
+		letter := theLetter(t, p, q)
+		if body, whole := letter.Content(); string(body) != "{poison" || !whole || !strings.Contains(letter.Why(), "telegram: no update") {
+			t.Errorf("%s is dead for %s", body, letter.Why())
+		}
+		p.until("the queue is empty", func() bool {
+			depth, err := q.Depth(t.Context())
+			return err == nil && depth == queue.Depth{Dead: 1}
+		})
+		p.end()
+
+		// What comes while no worker runs waits.
+		if _, err := q.Send(t.Context(), update(2, "Vem diskade senast?"), map[string]string{queue.ChatID: "-5", queue.MessageID: "2"}); err != nil {
+			t.Fatal(err)
+		}
+		p = start(t, env)
+		p.says("[-5] diskning: aldrig, vad jag vet\n")
+
+		// What cannot be enqueued is not acknowledged: Telegram repeats it.
+		if _, err := client.DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: aws.String(made.URL)}); err != nil {
+			t.Fatal(err)
+		}
+		p.post(update(3, "Vem diskade senast?"), http.StatusInternalServerError)
+		p.end()
+	})
+}
+
+func theLetter(t *testing.T, p *process, q queue.Queue) (letter queue.Message) {
+	t.Helper()
+	p.until("a dead letter", func() bool {
+		batch, err := q.DeadLetters().Receive(t.Context(), 1, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(batch) == 1 {
+			letter = batch[0]
+		}
+		return len(batch) == 1
+	})
+	return letter
+}
+
+// end asks the process to end, which takes no longer than it says.
+func (p *process) end() {
+	p.t.Helper()
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- p.command.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			p.t.Errorf("ended with %v: %s", err, &p.log)
+		}
+	case <-time.After(patience):
+		p.t.Fatalf("does not end: %s", &p.log)
+	}
+}
