@@ -23,6 +23,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/demo/prices"
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/replay"
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
@@ -64,8 +65,8 @@ const (
 
 // flags are the command line.
 type flags struct {
-	updates, serve, seeds, log string
-	pollers                    int
+	updates, serve, seeds, prices, log string
+	pollers                            int
 }
 
 const aboutUpdates = `
@@ -85,6 +86,7 @@ func (p Program) flags() (flags, error) {
 	set.StringVar(&f.serve, "serve", "", "be webhook and worker on this `address`, such as :8080")
 	set.IntVar(&f.pollers, "pollers", 2, "how many deliveries -serve works on at once; `n` is 0 for a webhook alone, where others work on the queue")
 	set.StringVar(&f.seeds, "seeds", "", "a JSON `file` of phrases that chats start with: chat id → phrase → activity")
+	set.StringVar(&f.prices, "prices", "", "a JSON `file` of prices for the report of a replay, instead of the one in demo/prices")
 	set.StringVar(&f.log, "log", "text", "the `form` of the log on standard error: text or json")
 	set.Usage = func() {
 		fmt.Fprintf(p.Err, "Usage of homeops:\n")
@@ -102,6 +104,8 @@ func (p Program) flags() (flags, error) {
 		wrong = errors.New("-updates and -serve exclude each other")
 	case f.pollers < 0:
 		wrong = fmt.Errorf("-pollers must not be negative, is %d", f.pollers)
+	case f.prices != "" && f.serve != "":
+		wrong = errors.New("-prices is for the report of a replay: -serve writes none")
 	case f.log != "text" && f.log != "json":
 		wrong = fmt.Errorf("-log must be text or json, is %q", f.log)
 	}
@@ -181,10 +185,15 @@ func (p Program) replay(ctx context.Context, cfg config.Config, f flags) error {
 	if err != nil {
 		return err
 	}
+	priced, err := prices.Load(f.prices)
+	if err != nil {
+		return err
+	}
 	facts, err := replay.Run(ctx, o)
 	if err != nil {
 		return err
 	}
+	facts.Prices = &priced
 	return report.Write(p.Out, facts)
 }
 

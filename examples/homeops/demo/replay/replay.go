@@ -84,7 +84,7 @@ func Run(ctx context.Context, o Options) (report.Facts, error) {
 	if err != nil {
 		return report.Facts{}, err
 	}
-	return report.Facts{Where: r.db.Where, Zone: app.Zone, Tally: r.tally, Stored: stored, Dead: dead}, nil
+	return report.Facts{Where: r.db.Where, Region: r.Config.Region, Zone: app.Zone, Tally: r.tally, Stored: stored, Dead: dead}, nil
 }
 
 // dead returns the dead letters, which nobody else sees meanwhile.

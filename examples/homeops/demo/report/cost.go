@@ -24,6 +24,7 @@ type TableCost struct {
 // KindCost is what deliveries of a kind cost: all together, and the dearest.
 type KindCost struct {
 	Deliveries int
+	Classified bool // messages that the classifier was asked about
 	All, Most  dynamotest.Price
 	Trips      int // the most round trips of a delivery
 }
@@ -51,10 +52,16 @@ func kindOf(r worker.Report) string {
 	return kind + ", silent"
 }
 
-func (c *Costs) add(kind string, cost dynamotest.Cost) {
+// classified reports whether the classifier was asked, on a first delivery. What
+// comes again is mostly not, nor are questions and lessons.
+func classified(r worker.Report) bool {
+	return r.Err == nil && !r.Duplicate && (r.Kind == worker.KindActivity || r.Kind == worker.KindNone || r.Kind == worker.KindGuess)
+}
+
+func (c *Costs) add(kind string, classified bool, cost dynamotest.Cost) {
 	k := c.ByKind[kind]
 	if k == nil {
-		k = new(KindCost)
+		k = &KindCost{Classified: classified}
 		c.ByKind[kind] = k
 	}
 	k.add(cost)

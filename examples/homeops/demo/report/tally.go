@@ -2,6 +2,7 @@
 //
 //	tally.go   adds up what the webhook and the worker report
 //	cost.go    adds up what deliveries cost
+//	money.go   what that is in dollars
 //	stored.go  reads what stands in the tables
 //	write.go   writes the report; chart.go its charts
 package report
@@ -35,6 +36,7 @@ type Tally struct {
 	Saved      int // messages, on their first delivery
 	Again      int // messages saved before
 	CameBack   int // deliveries that failed
+	Buried     int // of these, the last of their item: it is among the dead letters
 	Skipped    map[string]int
 	Silent     map[string]int
 	Sent       int
@@ -153,12 +155,15 @@ func (t *Tally) Ingested(r ingest.Result, body []byte) {
 // Delivered notes what became of a delivery and what it cost.
 func (t *Tally) Delivered(r worker.Report, cost dynamotest.Cost) {
 	t.Deliveries++
-	t.Costs.add(kindOf(r), cost)
+	t.Costs.add(kindOf(r), classified(r), cost)
 	for _, step := range r.Skipped {
 		t.Skipped[step]++
 	}
 	if r.Err != nil {
 		t.CameBack++
+		if r.Delivery.Last() {
+			t.Buried++
+		}
 		return
 	}
 	if r.Kind == worker.KindPoison {

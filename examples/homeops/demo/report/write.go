@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/homeops/ddbpatterns/examples/homeops/demo/prices"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/tzclock"
@@ -17,7 +18,9 @@ import (
 
 // Facts are what a report is written from.
 type Facts struct {
-	Where  string // which DynamoDB
+	Where  string       // which DynamoDB
+	Region string       // which prices
+	Prices *prices.File // nil for a report without money
 	Zone   tzclock.Zone
 	Tally  *Tally
 	Stored Stored
@@ -79,6 +82,7 @@ func Write(w io.Writer, f Facts) error {
 	p.silent(f.Tally)
 	p.habit(f.Stored)
 	p.costs(f.Tally.Costs)
+	p.money(f)
 	return p.err
 }
 

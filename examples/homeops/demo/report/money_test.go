@@ -1,0 +1,175 @@
+package report_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/demo/prices"
+	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
+	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+)
+
+// priced are round prices, and what a service costs in region "here".
+func priced(t *testing.T, services map[string]string) *prices.File {
+	t.Helper()
+	const source = `"source": "a page", "date": "2026-01-02"`
+	here := map[string]json.RawMessage{}
+	for name, figures := range services {
+		here[name] = json.RawMessage("{" + figures + ", " + source + "}")
+	}
+	text, err := json.Marshal(here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := prices.Parse(fmt.Appendf(nil, `{"regions": {"here": %s}, "polling": {"connections": 5, "seconds": 20, %s},
+		"functions": {"architecture": "arm64", "memoryMB": 512, "ingestMilliseconds": 1.5, "workerMilliseconds": 20, %[2]s}}`, text, source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &f
+}
+
+// money is that part of a report, with one space between the cells of a row.
+func money(t *testing.T, f report.Facts) string {
+	t.Helper()
+	_, text, _ := strings.Cut(write(t, f), "What it would cost in money")
+	var squeezed strings.Builder
+	for line := range strings.Lines(text) {
+		fmt.Fprintln(&squeezed, strings.Join(strings.Fields(line), " "))
+	}
+	return squeezed.String()
+}
+
+var roundPrices = map[string]string{
+	"dynamodb": `"readUnitsPerMillion": 1, "writeUnitsPerMillion": 10`,
+	"sqs":      `"requestsPerMillion": 2, "fairRequestsPerMillion": 0.5`,
+	"lambda":   `"requestsPerMillion": 4, "gigabyteSecond": {"arm64": 0.00002, "x86_64": 7}`,
+}
+
+func cost(rcu, wcu float64) dynamotest.Cost {
+	return dynamotest.Cost{
+		Requests: 1, Units: dynamotest.Units{RCU: rcu, WCU: wcu},
+		ByTable: map[string]dynamotest.Units{"homeops": {RCU: rcu, WCU: wcu}}, RequestsByTable: map[string]int{"homeops": 1},
+	}
+}
+
+// tally is of five updates, of which one is refused and one comes back.
+func tally() *report.Tally {
+	t := report.NewTally()
+	began := time.Unix(1773140000, 0)
+	for i := range 5 {
+		t.Update(began.Add(time.Duration(i) * 15 * time.Second)) // a minute in all
+		t.Posted(1, true)
+	}
+	for range 4 {
+		t.Ingested(ingest.Result{Disposition: ingest.Enqueued}, nil)
+	}
+	t.Ingested(ingest.Result{Disposition: ingest.Refused, Reason: "no JSON"}, nil)
+	t.Delivered(worker.Report{Kind: worker.KindActivity, Recorded: []activity.Activity{{Name: "diskning"}}}, cost(3, 8))
+	t.Delivered(worker.Report{Kind: worker.KindNone}, cost(0.5, 1))
+	t.Delivered(worker.Report{Kind: worker.KindNone}, cost(0, 1))
+	t.Delivered(worker.Report{Kind: worker.KindNone, Err: errors.New("lost"), Delivery: queue.Message{Receives: 1, MaxReceives: 3}}, cost(0.5, 0))
+	t.Delivered(worker.Report{Kind: worker.KindNone, Duplicate: true}, cost(2, 1))
+	return t
+}
+
+func TestMoney(t *testing.T) {
+	t.Parallel()
+	wants(t, money(t, report.Facts{Tally: tally(), Region: "here", Prices: priced(t, roundPrices)}),
+		", in here\n",
+		"\nDynamoDB read units 6 $1 $0.00000600\n",
+		"\nDynamoDB write units 11 $10 $0.000110\n",
+		// 4 and 1 sent, 5 received, 4 deleted
+		"\nSQS requests 14 $2 $0.0000280\n", "\nSQS fair queueing 14 $0.5 $0.00000700\n",
+		"\nSQS empty polls 15 $2 $0.0000300\n", // three times in a minute, on five connections
+		"\nLambda requests 10 $4 $0.0000400\n",
+		"\nLambda GB-seconds 0.054 $20 $0.00000108\n", // (5 * 1.5 ms + 5 * 20 ms) * 0.5 GB
+		"\nDynamoDB $0.000116\n", "\nSQS $0.0000650\n", "\nLambda $0.0000411\n",
+		"\nall $0.000222\n",
+		"of 5 connections, one each in 20 s.", "a month of 30 days has 648000, $1.30.\n",
+		"activity, silent 1 $83.00 $7.50 $8.22 $98.72\n",
+		"\nnone 2 $10.25 $7.50 $8.22 $25.97\n",
+		"\nclassified 3 $34.50 $7.50 $8.22 $50.22\n",
+		"The dearest kind: activity, silent, $98.72 a million.\n",
+		"List prices, first tier: DynamoDB of 2026-01-02, SQS of 2026-01-02, Lambda of 2026-01-02.\n",
+		"Lambda: 512 MB on arm64, 1.5 ms a request to the webhook and 20 ms a delivery. Measured on 2026-01-02: a page.\n",
+		"Left out: the free tier, storage, backups, logs, data transfer, ")
+}
+
+// What is dead took a send and a delete besides.
+func TestQueueRequestsOfDeadLetters(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		r    worker.Report
+		want string
+	}{
+		"done":         {worker.Report{Kind: worker.KindNone}, "2 "}, // received, deleted
+		"comes back":   {worker.Report{Err: errors.New("lost"), Delivery: queue.Message{Receives: 2, MaxReceives: 3}}, "1 "},
+		"for the last": {worker.Report{Err: errors.New("lost"), Delivery: queue.Message{Receives: 3, MaxReceives: 3}}, "3 "},
+		"poison":       {worker.Report{Kind: worker.KindPoison, Refused: "too old"}, "3 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tally := report.NewTally()
+			tally.Delivered(tc.r, dynamotest.Cost{})
+			wants(t, money(t, report.Facts{Tally: tally, Region: "here", Prices: priced(t, roundPrices)}), "SQS requests "+tc.want)
+		})
+	}
+}
+
+// What the file does not have is not priced, and said so.
+func TestWithoutPrices(t *testing.T) {
+	t.Parallel()
+	f := priced(t, map[string]string{"dynamodb": roundPrices["dynamodb"]})
+	text := money(t, report.Facts{Tally: tally(), Region: "here", Prices: f})
+	wants(t, text, "SQS requests 14 - -\n", "GB-seconds 0.054 - -\n", "\nSQS -\n",
+		"all $0.000116\n", "a month of 30 days has 648000.\n", "\nclassified 3 $34.50 - - $34.50\n",
+		"List prices, first tier: DynamoDB of 2026-01-02.\n", "Not priced, and in no sum: SQS, Lambda. The file of prices has none for here.\n")
+
+	text = money(t, report.Facts{Tally: tally(), Region: "there", Prices: f})
+	wants(t, text, ", in there\n", "\nNot priced: the file of prices has no region there. It has here.\n")
+	if strings.Contains(text, "$") {
+		t.Errorf("guessed:\n%s", text)
+	}
+	text = money(t, report.Facts{Tally: tally(), Region: "here", Prices: priced(t, nil)})
+	wants(t, text, "List prices, first tier: none.\n", "in no sum: DynamoDB, SQS, Lambda.")
+	if money(t, report.Facts{Tally: tally(), Region: "here"}) != "" {
+		t.Error("money without prices")
+	}
+}
+
+// Nothing classified is no reason to divide by it, and what was not told is told.
+func TestMoneyOfNothing(t *testing.T) {
+	t.Parallel()
+	tally := report.NewTally()
+	tally.Delivered(worker.Report{Kind: worker.KindAsk}, dynamotest.Cost{Requests: 3, Unpriced: 2})
+	text := money(t, report.Facts{Tally: tally, Region: "here", Prices: priced(t, roundPrices)})
+	wants(t, text, "classified 0 $0 $0 $0 $0\n", "DynamoDB's part lacks 2 requests whose cost this endpoint did not tell.\n",
+		"SQS empty polls 0 $2 $0\n")
+	if strings.Contains(text, "dearest") {
+		t.Errorf("the dearest of none:\n%s", text)
+	}
+}
+
+// A million units cost what the file says, rounded for people.
+func TestDollars(t *testing.T) {
+	t.Parallel()
+	for price, want := range map[string]string{
+		"0": "$0", "12": "$12.00", "12.345": "$12.35", "1": "$1.00", "0.9996": "$1.000", "0.999": "$0.999", "0.1": "$0.100",
+		"0.0412": "$0.0412", "0.00041249": "$0.000412", "0.000001": "$0.00000100", "123456789.987": "$123456789.99",
+	} {
+		tally := report.NewTally()
+		tally.Delivered(worker.Report{Kind: worker.KindNone}, cost(1_000_000, 0))
+		f := priced(t, map[string]string{"dynamodb": `"readUnitsPerMillion": ` + price + `, "writeUnitsPerMillion": 0`})
+		text := money(t, report.Facts{Tally: tally, Region: "here", Prices: f})
+		wants(t, text, "\nDynamoDB read units 1000000 $"+price+" "+want+"\n")
+	}
+}
