@@ -124,6 +124,25 @@ func sums(list []meter) (by map[string]*big.Rat, all *big.Rat) {
 	return by, all
 }
 
+// allOf names the sum of what has prices.
+func allOf(by map[string]*big.Rat) string {
+	missing := unpriced(by)
+	if len(missing) == 0 {
+		return "all"
+	}
+	return "all but " + strings.Join(missing, ", ")
+}
+
+// unpriced are the services in no sum.
+func unpriced(by map[string]*big.Rat) (missing []string) {
+	for _, service := range services {
+		if by[service] == nil {
+			missing = append(missing, service)
+		}
+	}
+	return missing
+}
+
 // times multiplies; what has no price costs nil.
 func times(price, count *big.Rat) *big.Rat {
 	if price == nil {
@@ -161,7 +180,7 @@ func (p *printer) run(f Facts, region prices.Region) {
 		for _, service := range services {
 			fmt.Fprintf(w, "%s\t\t\t%s\t\n", service, dollars(by[service]))
 		}
-		fmt.Fprintf(w, "all\t\t\t%s\t\n", dollars(all))
+		fmt.Fprintf(w, "%s\t\t\t%s\t\n", allOf(by), dollars(all))
 	})
 	polling := f.Prices.Polling
 	month := emptyPolls(30*24*time.Hour, polling)
@@ -170,7 +189,7 @@ func (p *printer) run(f Facts, region prices.Region) {
 	if region.SQS != nil {
 		p.printf(", %s", dollars(times(one(region.SQS.Requests), month)))
 	}
-	p.printf(".\nFair queueing: SQS takes that besides for messages in groups, which are the chats; it is counted on every request.\n")
+	p.printf(".\nFair queueing: SQS takes that besides for messages in groups, here chats. It is counted on every request.\n")
 	if n := f.Tally.Costs.Unpriced; n > 0 {
 		p.printf("DynamoDB's part lacks %d requests whose cost this endpoint did not tell.\n", n)
 	}
@@ -184,7 +203,8 @@ func (p *printer) millions(f Facts, region prices.Region) {
 	most := new(big.Rat)
 	p.printf("\n")
 	p.table(true, func(w io.Writer) {
-		fmt.Fprintf(w, "a million\tin this run\t%s\tall\t\n", strings.Join(services, "\t"))
+		by, _ := sums(meters(used{}, *f.Prices, region))
+		fmt.Fprintf(w, "a million\tin this run\t%s\t%s\t\n", strings.Join(services, "\t"), allOf(by))
 		for _, kind := range slices.Sorted(maps.Keys(c.ByKind)) {
 			k := c.ByKind[kind]
 			if !k.Classified {
@@ -230,16 +250,15 @@ func (p *printer) basis(f Facts, region prices.Region) {
 	if s := region.Lambda; s != nil {
 		dates[lambda] = s.Date
 	}
-	var dated, missing []string
+	var dated []string
 	for _, service := range services {
 		if date, ok := dates[service]; ok {
 			dated = append(dated, service+" of "+date)
-		} else {
-			missing = append(missing, service)
 		}
 	}
 	p.printf("\nList prices, first tier: %s.\n", cmp.Or(strings.Join(dated, ", "), "none"))
-	if len(missing) > 0 {
+	by, _ := sums(meters(used{}, *f.Prices, region))
+	if missing := unpriced(by); len(missing) > 0 {
 		p.printf("Not priced, and in no sum: %s. The file of prices has none for %s.\n", strings.Join(missing, ", "), f.Region)
 	}
 	fn := f.Prices.Functions

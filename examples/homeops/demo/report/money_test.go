@@ -131,7 +131,7 @@ func TestWithoutPrices(t *testing.T) {
 	f := priced(t, map[string]string{"dynamodb": roundPrices["dynamodb"]})
 	text := money(t, report.Facts{Tally: tally(), Region: "here", Prices: f})
 	wants(t, text, "SQS requests 14 - -\n", "GB-seconds 0.054 - -\n", "\nSQS -\n",
-		"all $0.000116\n", "a month of 30 days has 648000.\n", "\nclassified 3 $34.50 - - $34.50\n",
+		"\nall but SQS, Lambda $0.000116\n", " SQS Lambda all but SQS, Lambda\n", "a month of 30 days has 648000.\n", "\nclassified 3 $34.50 - - $34.50\n",
 		"List prices, first tier: DynamoDB of 2026-01-02.\n", "Not priced, and in no sum: SQS, Lambda. The file of prices has none for here.\n")
 
 	text = money(t, report.Facts{Tally: tally(), Region: "there", Prices: f})
