@@ -224,7 +224,7 @@ func TestFormatNamesEveryAttribute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goldens = append(goldens, "examples/homeops/dmstatus/testdata/status.json")
+	goldens = append(goldens, "examples/homeops/dmstatus/testdata/status.json", "examples/homeops/moved/testdata/moved.json")
 	if len(goldens) < 15 {
 		t.Fatalf("%d golden items", len(goldens))
 	}

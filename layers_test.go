@@ -69,7 +69,8 @@ var application = slices.Concat(recordPackages, []string{"dynamotest", "event", 
 // homeops is what the service of that example is made of.
 var homeops = []string{
 	"examples/homeops/app", "examples/homeops/classify", "examples/homeops/config", "examples/homeops/database",
-	"examples/homeops/dialog", "examples/homeops/dlq", "examples/homeops/dmstatus", "examples/homeops/ingest", "examples/homeops/queue",
+	"examples/homeops/dialog", "examples/homeops/dlq", "examples/homeops/dmstatus", "examples/homeops/ingest",
+	"examples/homeops/moved", "examples/homeops/queue",
 	"examples/homeops/telegram", "examples/homeops/trips", "examples/homeops/words", "examples/homeops/worker",
 }
 

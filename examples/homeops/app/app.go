@@ -19,6 +19,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
+	"github.com/homeops/ddbpatterns/examples/homeops/moved"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
@@ -72,8 +73,9 @@ func New(o Options) (*App, error) {
 		Habits:     keep(pattern.New(o.DB, c.HomeopsTable, Zone, &pattern.Config{Now: o.Now}))(&errs),
 		Effort:     keep(ema.New(o.DB, c.HomeopsTable, &ema.Config{Now: o.Now, Record: ema.Effort}))(&errs),
 		Prefs:      keep(ema.New(o.DB, c.HomeopsTable, &ema.Config{Now: o.Now, Record: ema.Preference}))(&errs),
-		Seen:       keep(ledger.New(o.DB, c.LedgerTable, &ledger.Config{Now: o.Now, Retention: c.LedgerRetention}))(&errs),
+		Seen:       keep(ledger.New(o.DB, c.LedgerTable, &ledger.Config{Now: o.Now, Retention: c.LedgerRetention, MaxAttempts: 1}))(&errs),
 		DM:         keep(dmstatus.New(o.DB, c.HomeopsTable, o.Now))(&errs),
+		Moves:      keep(moved.New(o.DB, c.HomeopsTable, o.Now))(&errs),
 		Memory:     keep(memory.New(acts, Zone))(&errs),
 		Queue:      o.Queue,
 		Classifier: o.Classifier,
@@ -153,7 +155,11 @@ type Seeds map[string]map[string]string
 // Seed writes them as far as the chats lack them.
 func (a *App) Seed(ctx context.Context, seeds Seeds) error {
 	for chat, phrases := range seeds {
-		if _, err := a.Phrases.Seed(ctx, chat, phrases); err != nil {
+		scope, err := a.Moves.Scope(ctx, chat)
+		if err != nil {
+			return err
+		}
+		if _, err := a.Phrases.Seed(ctx, scope, phrases); err != nil {
 			return err
 		}
 	}

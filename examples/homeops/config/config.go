@@ -20,7 +20,7 @@ type Config struct {
 	MessagesTable   string // MESSAGES_TABLE_NAME
 	ActivitiesTable string // ACTIVITIES_TABLE_NAME
 	CountersTable   string // RESPONSE_COUNTERS_TABLE_NAME
-	HomeopsTable    string // HOMEOPS_TABLE_NAME: aliases, habits, effort, preferences, DM status
+	HomeopsTable    string // HOMEOPS_TABLE_NAME: aliases, habits, effort, preferences, DM status, moved chats
 
 	LedgerTable     string        // DYNAMO_TABLE_NAME
 	LedgerRetention time.Duration // DYNAMO_TTL_DAYS

@@ -26,6 +26,9 @@ const (
 	MaxReceives = 3
 	// MaxBytes is what older SQS queues take, attributes included.
 	MaxBytes = 262_144
+	// LongestDelay is what [Queue.Release] takes: SQS hides a message for 12
+	// hours at most, from when it was received.
+	LongestDelay = 11 * time.Hour
 )
 
 // Attributes of a message.
@@ -45,7 +48,8 @@ type Queue interface {
 	// Delete acknowledges. A receipt that is stale does nothing: the message
 	// was received again meanwhile and that receiver answers for it.
 	Delete(ctx context.Context, receipt string) error
-	// Release makes the message visible again after the given time.
+	// Release makes the message visible again after the given time, which is at
+	// most LongestDelay.
 	Release(ctx context.Context, receipt string, after time.Duration) error
 
 	// Refuse puts a body that can never be processed among the dead letters,
@@ -115,6 +119,19 @@ func (m Message) size() int {
 
 // Log returns a logger that names the message.
 func (m Message) Log(log *slog.Logger) *slog.Logger { return log.With(m.LogValues()...) }
+
+// LaterError is a handler's: it makes no sense to deliver the message again
+// before the time is over. The handler itself releases the message so.
+type LaterError struct {
+	After time.Duration
+	Err   error // why
+}
+
+// Error is why.
+func (e *LaterError) Error() string { return e.Err.Error() }
+
+// Unwrap returns why.
+func (e *LaterError) Unwrap() error { return e.Err }
 
 // Handler processes one message. What it returns nil for is deleted.
 type Handler func(context.Context, Message) error

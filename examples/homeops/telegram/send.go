@@ -26,7 +26,7 @@ type Outgoing struct {
 // never repeats a request whose reply was lost, and so does not its caller.
 type Sender interface {
 	// Send returns the id of the message sent. A *RefusedError says that it
-	// was not; after any other error it may have been.
+	// was not, and may say when it can be; after any other error it may have been.
 	Send(context.Context, Outgoing) (messageID int64, err error)
 }
 
@@ -34,6 +34,10 @@ type Sender interface {
 type RefusedError struct {
 	Code        int // Telegram's, 0 where it was not even asked
 	Description string
+	// RetryAfter is how long Telegram asks to wait, 0 where that would not help.
+	RetryAfter time.Duration
+	// MovedTo is the supergroup that the chat has become, 0 where it has not.
+	MovedTo int64
 }
 
 // Error gives the code and the words.
@@ -68,6 +72,7 @@ type reply struct {
 	} `json:"result"`
 	Parameters struct {
 		RetryAfter int64 `json:"retry_after"`
+		MovedTo    int64 `json:"migrate_to_chat_id"`
 	} `json:"parameters"`
 }
 
@@ -85,15 +90,17 @@ func (a answer) sent() bool { return a.OK != nil && *a.OK && a.status/100 == 2 }
 // the message was sent: a request that timed out there, an error inside
 // Telegram, a redirect, words that are not Telegram's.
 func (a answer) refusal() *RefusedError {
-	refused := &RefusedError{Code: a.Code, Description: a.Description}
+	refused := &RefusedError{Code: a.Code, Description: a.Description, MovedTo: a.Parameters.MovedTo}
 	switch {
 	case a.OK != nil && *a.OK:
 		return nil
 	case a.status == http.StatusTooManyRequests: // whoever counts, it went no further
 		refused.Code = a.status
-		return refused
 	case a.OK == nil, !definite(a.Code), a.status/100 != 2 && !definite(a.status):
 		return nil
+	}
+	if refused.Code == http.StatusTooManyRequests {
+		refused.RetryAfter = a.retryAfter()
 	}
 	return refused
 }
@@ -114,7 +121,12 @@ func (a answer) retryAfter() time.Duration {
 	return time.Duration(min(max(seconds, 1), int64(longestWait/time.Second))) * time.Second
 }
 
-// Send calls sendMessage. It waits out a 429 as long as the context allows.
+// Patience is how long a Send waits out 429s, all of its waits together. What
+// waits longer would keep other chats waiting, too.
+const Patience = 2 * time.Second
+
+// Send calls sendMessage. A 429 that asks for no more than Patience is waited
+// out, if the context allows it; one that asks for more is returned.
 func (c *Client) Send(ctx context.Context, out Outgoing) (int64, error) {
 	if c.Token == "" {
 		return 0, &RefusedError{Description: "the Client has no Token"}
@@ -123,7 +135,7 @@ func (c *Client) Send(ctx context.Context, out Outgoing) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("telegram: %w", err)
 	}
-	for {
+	for left := Patience; ; {
 		answer, err := c.post(ctx, body)
 		if err != nil {
 			return 0, err
@@ -135,9 +147,11 @@ func (c *Client) Send(ctx context.Context, out Outgoing) (int64, error) {
 		if refused == nil {
 			return 0, fmt.Errorf("telegram: status %d, error %d: unclear whether the message was sent", answer.status, answer.Code)
 		}
-		if refused.Code != http.StatusTooManyRequests || !wait(ctx, answer.retryAfter()) {
+		after := refused.RetryAfter
+		if after == 0 || after > left || !wait(ctx, after) {
 			return 0, refused
 		}
+		left -= after
 	}
 }
 

@@ -1,9 +1,11 @@
 package telegram_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -108,37 +110,75 @@ func TestSendAsksForWhatTelegramTakes(t *testing.T) {
 	}
 }
 
-func TestSendWaitsOutA429(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		calls := 0
-		c := client(func(*http.Request) (int, string) {
-			if calls++; calls == 1 {
-				return 429, `{"ok":false,"error_code":429,"description":"Too Many Requests","parameters":{"retry_after":7}}`
-			}
+// tooMany answers 429 to each call with its wait, and takes the next.
+func tooMany(calls *int, waits ...int) roundTrip {
+	return func(*http.Request) (int, string) {
+		if *calls++; *calls > len(waits) {
 			return 200, `{"ok":true,"result":{"message_id":77}}`
-		})
-		began := time.Now()
-		id, err := c.Send(t.Context(), telegram.Outgoing{Chat: 4, Text: "hej"})
-		if err != nil || id != 77 || calls != 2 || time.Since(began) != 7*time.Second {
-			t.Errorf("Send = %d, %v after %v and %d calls", id, err, time.Since(began), calls)
 		}
-	})
+		return 429, fmt.Sprintf(`{"ok":false,"error_code":429,"description":"Too Many Requests","parameters":{"retry_after":%d}}`, waits[*calls-1])
+	}
 }
 
-func TestSendDoesNotWaitPastItsDeadline(t *testing.T) {
+// A short wait is waited out; what makes it long in all is returned, at once
+// and with its wait.
+func TestSendWaitsForAShortTime(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		c := client(func(*http.Request) (int, string) {
-			return 429, `{"ok":false,"error_code":429,"parameters":{"retry_after":7}}`
+	for _, tc := range []struct {
+		waits          []int
+		within         time.Duration
+		calls          int
+		waited, refuse time.Duration
+	}{
+		{waits: []int{2}, calls: 2, waited: 2 * time.Second},
+		{waits: []int{1, 1}, calls: 3, waited: 2 * time.Second},
+		{waits: []int{3}, calls: 1, refuse: 3 * time.Second},
+		{waits: []int{1, 2}, calls: 2, waited: time.Second, refuse: 2 * time.Second},
+		{waits: []int{1, 1, 1}, calls: 3, waited: 2 * time.Second, refuse: time.Second},
+		{waits: []int{2}, within: 1500 * time.Millisecond, calls: 1, refuse: 2 * time.Second},
+		{waits: []int{40}, calls: 1, refuse: 40 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(tc.within, time.Hour))
+			defer cancel()
+			began, calls := time.Now(), 0
+			id, err := client(tooMany(&calls, tc.waits...)).Send(ctx, telegram.Outgoing{Chat: 4, Text: "hej"})
+			var refuse time.Duration
+			if refused, ok := errors.AsType[*telegram.RefusedError](err); ok && refused.Code == 429 {
+				refuse = refused.RetryAfter
+			}
+			if calls != tc.calls || time.Since(began) != tc.waited || refuse != tc.refuse || (id == 77) != (err == nil) || (err == nil) != (tc.refuse == 0) {
+				t.Errorf("%v: %d, %v after %v and %d calls", tc.waits, id, err, time.Since(began), calls)
+			}
 		})
-		_, err := c.Send(ctx, telegram.Outgoing{Chat: 4, Text: "hej"})
-		if refused, ok := errors.AsType[*telegram.RefusedError](err); !ok || refused.Code != 429 {
-			t.Errorf("got %v, want the definite 429", err)
+	}
+}
+
+// A group that became a supergroup says so.
+func TestAMoveIsInTheRefusal(t *testing.T) {
+	t.Parallel()
+	_, err := client(func(*http.Request) (int, string) {
+		return 400, `{"ok":false,"error_code":400,"description":"Bad Request: group chat was upgraded to a supergroup chat","parameters":{"migrate_to_chat_id":-1002123456789}}`
+	}).Send(t.Context(), telegram.Outgoing{Chat: -4, Text: "hej"})
+	if refused, ok := errors.AsType[*telegram.RefusedError](err); !ok || refused.MovedTo != -1002123456789 || refused.RetryAfter != 0 {
+		t.Errorf("got %+v", err)
+	}
+}
+
+func TestMoved(t *testing.T) {
+	t.Parallel()
+	group, super := telegram.Chat{ID: -4}, telegram.Chat{ID: -100, Type: "supergroup"}
+	for _, m := range []telegram.Message{{Chat: group, MigrateTo: super.ID}, {Chat: super, MigrateFrom: group.ID}} {
+		if from, to, ok := m.Moved(); !ok || from.ID != group.ID || to.ID != super.ID {
+			t.Errorf("%+v: %v, %v, %v", m, from, to, ok)
 		}
-	})
+	}
+	if _, _, ok := (telegram.Message{Chat: super}).Moved(); ok {
+		t.Error("any message is a move")
+	}
+	if group.Supergroup() || !super.Supergroup() {
+		t.Error("a group is not told from a supergroup")
+	}
 }
 
 // Only Telegram's own no is definite: what something on the way says, or what
@@ -196,27 +236,18 @@ func TestA429OfAProxy(t *testing.T) {
 		"by its code":         {200, "", `{"ok":false,"error_code":429,"parameters":{"retry_after":7}}`, 7 * time.Second},
 		"for ever":            {429, "9223372036854775807", `{}`, 24 * time.Hour},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			began, calls := time.Now(), 0
-			proxy := transport(func(r *http.Request) (*http.Response, error) {
-				if calls++; calls == 1 {
-					return response(r, tc.status, http.Header{"Retry-After": {tc.header}}, tc.body), nil
-				}
-				return response(r, 200, nil, `{"ok":true,"result":{"message_id":77}}`), nil
-			})
-			c := &telegram.Client{Token: "123:secret", HTTP: &http.Client{Transport: proxy}}
-			id, err := c.Send(t.Context(), telegram.Outgoing{Chat: 4, Text: "hej"})
-			if err != nil || id != 77 || calls != 2 || time.Since(began) != tc.after {
-				t.Errorf("%s: %d, %v after %v and %d calls", name, id, err, time.Since(began), calls)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-			defer cancel()
-			calls = 0
-			_, err = c.Send(ctx, telegram.Outgoing{Chat: 4, Text: "hej"})
-			if refused, ok := errors.AsType[*telegram.RefusedError](err); !ok || refused.Code != 429 {
-				t.Errorf("%s: got %v, want the definite 429", name, err)
-			}
+		calls := 0
+		proxy := transport(func(r *http.Request) (*http.Response, error) {
+			calls++
+			return response(r, tc.status, http.Header{"Retry-After": {tc.header}}, tc.body), nil
 		})
+		c := &telegram.Client{Token: "123:secret", HTTP: &http.Client{Transport: proxy}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2) // no time to wait
+		_, err := c.Send(ctx, telegram.Outgoing{Chat: 4, Text: "hej"})
+		cancel()
+		if refused, ok := errors.AsType[*telegram.RefusedError](err); !ok || refused.Code != 429 || refused.RetryAfter != tc.after || calls != 1 {
+			t.Errorf("%s: got %+v after %d calls, want the definite 429 with %v", name, err, calls, tc.after)
+		}
 	}
 }
 

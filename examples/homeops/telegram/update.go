@@ -58,6 +58,11 @@ type Message struct {
 	Text    string   `json:"text"`
 	Caption string   `json:"caption"`
 	ReplyTo *Message `json:"reply_to_message"`
+
+	// A group that becomes a supergroup says so on both sides, each of which is
+	// a chat of its own.
+	MigrateTo   int64 `json:"migrate_to_chat_id"`
+	MigrateFrom int64 `json:"migrate_from_chat_id"`
 }
 
 // Chat is where a message stands.
@@ -72,6 +77,9 @@ func (c Chat) Key() string { return strconv.FormatInt(c.ID, 10) }
 
 // Private reports whether the chat is one person's with the bot.
 func (c Chat) Private() bool { return c.Type == "private" }
+
+// Supergroup reports whether the chat may have been a group before.
+func (c Chat) Supergroup() bool { return c.Type == "supergroup" }
 
 // User is a person or a bot.
 type User struct {
@@ -106,6 +114,18 @@ func (m Message) Words() string {
 		return m.Text
 	}
 	return m.Caption
+}
+
+// Moved returns which group became which supergroup; ok is false for a message
+// that says nothing of the kind.
+func (m Message) Moved() (from, to Chat, ok bool) {
+	switch {
+	case m.MigrateTo != 0:
+		return m.Chat, Chat{ID: m.MigrateTo}, true
+	case m.MigrateFrom != 0:
+		return Chat{ID: m.MigrateFrom}, m.Chat, true
+	}
+	return Chat{}, Chat{}, false
 }
 
 // Author is the person who wrote the message. There is none for what a chat

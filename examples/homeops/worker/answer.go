@@ -19,14 +19,14 @@ func (w *Worker) who(ctx context.Context, d delivery, m msg, q dialog.Who) error
 }
 
 func (w *Worker) whoText(ctx context.Context, m msg, q dialog.Who) (string, error) {
-	name, _, err := w.activityIn(ctx, m.chat, words.Of(q.What))
+	name, _, err := w.activityIn(ctx, m.scope, words.Of(q.What))
 	if err != nil {
 		return "", err
 	}
 	if name == "" {
 		return dialog.NoSuchActivity(q.Lang), nil
 	}
-	return w.lastOf(ctx, m.chat, name, q.Lang)
+	return w.lastOf(ctx, m.scope, name, q.Lang)
 }
 
 // when answers "when did U last do X?", with a line for each U.
@@ -45,10 +45,10 @@ func (w *Worker) whenText(ctx context.Context, m msg, q dialog.When) (string, er
 	case about.stranger || about.nobody() && !about.everybody:
 		return dialog.NoSuchPerson(q.Lang), nil
 	case about.nobody():
-		return w.lastOf(ctx, m.chat, about.activity, q.Lang)
+		return w.lastOf(ctx, m.scope, about.activity, q.Lang)
 	}
 	return about.each(func(p person) (string, error) {
-		last, ok, err := w.Memory.LastBy(ctx, m.chat, p.id, about.activity)
+		last, ok, err := w.Memory.LastBy(ctx, m.scope, p.id, about.activity)
 		if err != nil {
 			return "", err
 		}
@@ -79,7 +79,7 @@ func (w *Worker) oftenText(ctx context.Context, m msg, q dialog.Often) (string, 
 		about.people = []person{{}} // whose name is "": anybody
 	}
 	return about.each(func(p person) (string, error) {
-		n, err := w.Memory.ThisWeek(ctx, memory.ThisWeek{Scope: m.chat, Actor: p.id, Name: about.activity, Of: m.Time()})
+		n, err := w.Memory.ThisWeek(ctx, memory.ThisWeek{Scope: m.scope, Actor: p.id, Name: about.activity, Of: m.Time()})
 		return dialog.Times(q.Lang, p.said, about.activity, n), err
 	})
 }

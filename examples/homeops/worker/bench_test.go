@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"regexp"
@@ -46,13 +47,24 @@ type bench struct {
 	nextID int64
 }
 
-// sender records what is sent, and fails when told to.
+// sender records what is sent, and fails when told to: first as often as there
+// are errors in first.
 type sender struct {
 	telegram.Console
-	err error
+	first []error
+	err   error
 }
 
 func (s *sender) Send(ctx context.Context, out telegram.Outgoing) (int64, error) {
+	if len(s.first) > 0 {
+		err := s.first[0]
+		s.first = s.first[1:]
+		if !errors.Is(err, errLost) {
+			return 0, err
+		}
+		_, _ = s.Console.Send(ctx, out)
+		return 0, err
+	}
 	if s.err != nil {
 		return 0, s.err
 	}

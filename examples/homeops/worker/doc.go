@@ -4,7 +4,7 @@
 //
 // A message passes these steps; a column is what happens side by side:
 //
-//	message.go  save the message          ∥ load the chat's phrases
+//	message.go  save the message          ∥ load the chat's phrases ∥ was it a group?
 //	            a duplicate: what did this event record ∥ has the bot answered it?
 //	classify    what does it say?           (no requests)
 //	record.go   record the activities     ∥ respond.go: is the chat moving fast?
@@ -19,7 +19,7 @@
 //
 // Instead of being classified, a message may want something of the bot:
 // talk.go tells which, answer.go answers questions (topic.go finds what they are
-// about), teach.go learns phrases.
+// about), teach.go learns phrases. Whatever the bot says goes out by send.go.
 //
 // # Failures
 //
@@ -30,4 +30,26 @@
 //
 // What can never succeed (bad input, such as a date far ahead) goes straight
 // to the dead letters with its reason.
+//
+// # Sending
+//
+// sendMessage has no idempotency parameter, so each thing is said once at most,
+// and only with leave that the tables give once. For praise that is the fresh
+// grant of the day's limit; for the rest a claim in the ledger, too.
+//
+// When Telegram asks to wait for long, the leave is released, and the delivery
+// goes back to the queue for that long, or to the dead letters if it was the
+// last. The next delivery takes the leave and sends. Waiting costs praise two
+// requests (claim, release) and an answer one, and what the next delivery does;
+// what is sent at once costs nothing more.
+//
+// # Chats
+//
+// A message, its event and its answers are of the chat's own id. What the
+// household keeps (activities, phrases, names, habits, limits) is of its scope:
+// the id of the group that a supergroup was before, see package moved. That is
+// read beside the phrases, unless the process remembers it.
+//
+// A person who has blocked the bot (package dmstatus) is not written to in
+// private until the bot is started again: a private message is one more read.
 package worker

@@ -17,7 +17,8 @@ import (
 type msg struct {
 	telegram.Message
 	raw    string
-	chat   string // as tables hold it
+	chat   string // as tables hold it: what the message and its event are of
+	scope  string // what the household's records are kept under: chat, or what that was before
 	person telegram.User
 	signed bool // it has a sender who can be learned from
 	event  event.Event
@@ -34,7 +35,7 @@ func (w *Worker) read(m telegram.Message, raw string) (msg, error) {
 		return msg{}, err
 	}
 	person, signed := m.Author()
-	return msg{Message: m, raw: raw, chat: chat, person: person, signed: signed && !person.IsBot, event: ev}, nil
+	return msg{Message: m, raw: raw, chat: chat, scope: chat, person: person, signed: signed && !person.IsBot, event: ev}, nil
 }
 
 // name is how people know the sender.
@@ -49,56 +50,111 @@ func (m msg) name() string {
 func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	var saved event.Outcome
 	var known []alias.Match
+	scope, stopped := m.scope, false
+	from, to, moved := m.Moved()
 	g := trips.SideBySide(ctx)
 	g.Go(func(ctx context.Context) (err error) {
 		saved, err = w.save(ctx, m)
 		return critical("save", err)
 	})
-	if m.signed {
+	switch {
+	case moved:
+		d.report.Kind = KindMoved
+		g.Go(func(ctx context.Context) error { return critical("move", w.moved(ctx, m, from, to)) })
+	case m.signed:
 		g.Go(func(ctx context.Context) (err error) {
-			known, err = w.Phrases.Match(ctx, m.chat, m.Words())
-			return w.bestEffort(ctx, d, "phrases", err)
+			scope, known, err = w.household(ctx, d, m)
+			return err
 		})
+		if m.Chat.Private() {
+			g.Go(func(ctx context.Context) (err error) {
+				stopped, err = w.stopped(ctx, d, m)
+				return err
+			})
+		}
+	default:
+		d.report.Kind = KindAnonym
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
 	d.report.Duplicate = saved == event.Duplicate
-	if !m.signed {
-		d.report.Kind = KindAnonym
+	if moved || !m.signed {
 		return nil
 	}
+	m.scope, d.stopped = scope, stopped
 	before, err := w.earlier(ctx, d, m)
 	if err != nil {
 		return err
 	}
+	m.scope, d.heldBack = before.scope, before.heldBack
 	g = trips.SideBySide(ctx)
 	g.Go(func(ctx context.Context) error { return w.learnTiming(ctx, d, m) })
 	g.Go(func(ctx context.Context) error { return w.meaning(ctx, d, m, known, before) })
 	return g.Wait()
 }
 
+// household returns what the chat's records are kept under, and the phrases
+// there that are in the message. Where it must be asked for, the chat's own
+// phrases are read beside it: hardly any chat was another before.
+func (w *Worker) household(ctx context.Context, d delivery, m msg) (scope string, known []alias.Match, _ error) {
+	scope, certain := w.Moves.Known(m.chat)
+	first := scope
+	g := trips.SideBySide(ctx)
+	g.Go(func(ctx context.Context) (err error) {
+		known, err = w.Phrases.Match(ctx, first, m.Words())
+		return w.bestEffort(ctx, d, "phrases", err)
+	})
+	if m.Chat.Supergroup() && !certain {
+		g.Go(func(ctx context.Context) (err error) {
+			scope, err = w.Moves.Scope(ctx, m.chat)
+			return critical("scope", err)
+		})
+	}
+	if err := g.Wait(); err != nil || scope == first {
+		return scope, known, err
+	}
+	known, err := w.Phrases.Match(ctx, scope, m.Words())
+	return scope, known, w.bestEffort(ctx, d, "phrases", err)
+}
+
 // earlier is what deliveries before this one have done.
 type earlier struct {
 	recorded []activity.Activity
-	said     bool // the bot has asked or answered
+	scope    string // where that is kept
+	said     bool   // the bot has asked or answered
+	heldBack bool   // it would have, and was asked to wait
 }
 
-// earlier asks for it. The first delivery of a message need not.
+// earlier asks for it. The first delivery of a message need not. One that came
+// before the chat's move was known recorded under the chat's own id, and there
+// it stays.
 func (w *Worker) earlier(ctx context.Context, d delivery, m msg) (before earlier, _ error) {
+	before.scope = m.scope
 	if !d.report.Duplicate {
-		return earlier{}, nil
+		return before, nil
+	}
+	var own []activity.Activity
+	recorded := func(scope string, found *[]activity.Activity) func(context.Context) error {
+		return func(ctx context.Context) (err error) {
+			*found, err = w.Activities.OfEvent(ctx, scope, m.event)
+			return critical("stored", err)
+		}
 	}
 	g := trips.SideBySide(ctx)
+	g.Go(recorded(m.scope, &before.recorded))
+	if m.scope != m.chat {
+		g.Go(recorded(m.chat, &own))
+	}
 	g.Go(func(ctx context.Context) (err error) {
-		before.recorded, err = w.Activities.OfEvent(ctx, m.chat, m.event)
-		return critical("stored", err)
-	})
-	g.Go(func(ctx context.Context) (err error) {
-		before.said, err = w.said(ctx, m)
+		before.said, before.heldBack, err = w.said(ctx, m)
 		return w.bestEffort(ctx, d, "said", err)
 	})
-	return before, g.Wait()
+	err := g.Wait()
+	if len(own) > 0 {
+		before.recorded, before.scope = own, m.chat
+	}
+	return before, err
 }
 
 // meaning finds what the message is for. What earlier deliveries made of it

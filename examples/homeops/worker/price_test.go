@@ -33,9 +33,9 @@ func TestPriceOfAMessage(t *testing.T) {
 		depth int
 	}{
 		"an activity with a reply, warm": {"Jag har diskat", false, worker.KindActivity, dynamotest.Price{Requests: 8, RCU: 2.5, WCU: 8}, 4},
-		"an activity with a reply, cold": {"Jag har diskat", true, worker.KindActivity, dynamotest.Price{Requests: 9, RCU: 5, WCU: 8}, 4},
+		"an activity with a reply, cold": {"Jag har diskat", true, worker.KindActivity, dynamotest.Price{Requests: 10, RCU: 5.5, WCU: 8}, 4},
 		"nothing of interest, warm":      {"God morgon", false, worker.KindNone, dynamotest.Price{Requests: 1, WCU: 1}, 1},
-		"nothing of interest, cold":      {"God morgon", true, worker.KindNone, dynamotest.Price{Requests: 2, RCU: 2.5, WCU: 1}, 1},
+		"nothing of interest, cold":      {"God morgon", true, worker.KindNone, dynamotest.Price{Requests: 3, RCU: 3, WCU: 1}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,6 +63,40 @@ func TestPriceOfAMessage(t *testing.T) {
 	}
 }
 
+// Waiting costs two requests of praise and one of an answer. What is sent at
+// once pays nothing for that.
+func TestPriceOfWaiting(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][3]int{ // at once; a delivery that waits; the next
+		"diskat":              {8, 10, 8},
+		"Vem diskade senast?": {4, 5, 6},
+	} {
+		var got [3]int
+		for i, first := range [][]error{nil, {wait40}} {
+			b := newBench(t, 0)
+			b.say(bo, "Hej") // the phrases are in memory
+			b.now = b.now.Add(2 * time.Minute)
+			b.sender.first = first
+			m := b.message(anna, text)
+			for n := range 1 + i {
+				got[i+n] = b.db.Meter(func() { _ = b.Worker.Handle(t.Context(), delivery(t, m, n+1)) }).Requests
+			}
+			wantSent(t, b.last, said[text])
+		}
+		if got != want {
+			t.Errorf("%q: %v requests, want %v", text, got, want)
+		}
+	}
+}
+
+// In private it is asked whether the person has blocked the bot, beside the rest.
+func TestPriceOfAPrivateMessage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.sayIn(private, 1, anna, "Hej")
+	b.db.Meter(func() { b.sayIn(private, 2, anna, "God morgon") }).Want(t, dynamotest.Price{Requests: 2, RCU: 0.5, WCU: 1})
+}
+
 // The round trips that are counted without a clock are those that a clock
 // shows where each request takes a while.
 func TestTripsAreThoseOfTheClock(t *testing.T) {
@@ -84,20 +118,20 @@ func TestTripsAreThoseOfTheClock(t *testing.T) {
 	})
 }
 
-// What the message's table refuses is poison, and has read the phrases beside
-// it: whoever is first, the price is one.
+// What the message's table refuses is poison, and has read the household's scope
+// and phrases beside it: whoever is first, the price is one.
 func TestPriceOfPoison(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
 	for range 20 {
-		b.restart() // the phrases are not in memory
+		b.restart() // neither the phrases nor that the chat was no other is in memory
 		ahead := b.message(anna, "Jag har diskat")
 		ahead.Date = b.now.AddDate(1, 0, 0).Unix() // which the worker sees before it asks anything
 		b.db.Meter(func() { b.handle(ahead) }).Want(t, dynamotest.Price{})
 		old := b.message(anna, "Jag har diskat")
 		old.Date = 1_000_000 // in 1970
 		cost := b.db.Meter(func() { b.handle(old) })
-		cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+		cost.Want(t, dynamotest.Price{Requests: 2, RCU: 1})
 		if b.last.Kind != worker.KindPoison || cost.Unpriced != 0 {
 			t.Errorf("%s\n%v", b.last.Kind, cost)
 		}

@@ -40,7 +40,7 @@ func (w *Worker) record(ctx context.Context, d delivery, m msg, done []classify.
 			return nil, err
 		}
 		all = append(all, activity.Activity{
-			Scope: m.chat, Actor: m.person.Key(), ActorName: m.name(), Event: ev,
+			Scope: m.scope, Actor: m.person.Key(), ActorName: m.name(), Event: ev,
 			Name: what.Name, Kind: what.Kind, Seq: m.ID, Effort: what.Effort, Confidence: what.Confidence,
 		})
 	}

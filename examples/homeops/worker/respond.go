@@ -9,8 +9,6 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
-	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
-	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/message"
 )
 
@@ -20,6 +18,8 @@ const (
 	silentFast  = "fast conversation"
 	silentCap   = "cap reached"
 	silentAgain = "said before"
+	silentWait  = "asked to wait"
+	silentStop  = "blocked"
 	silentStep  = "a step was skipped"
 	silentOld   = "too old to answer"
 )
@@ -41,7 +41,10 @@ func (w *Worker) quiet(m msg) bool {
 // silence says why a reply would disturb, "" when it would not. It comes
 // before the cap, so that a suppressed reply takes nothing of it.
 func (w *Worker) silence(ctx context.Context, d delivery, m msg) (string, error) {
-	if w.quiet(m) {
+	switch {
+	case d.stopped:
+		return silentStop, nil
+	case w.quiet(m):
 		return silentQuiet, nil
 	}
 	pace, err := w.Messages.FastConversation(ctx, message.FastConversation{Scope: m.chat, Seq: m.ID, Actor: m.person.Key(), At: m.Time()})
@@ -54,46 +57,30 @@ func (w *Worker) silence(ctx context.Context, d delivery, m msg) (string, error)
 	return "", nil
 }
 
-// praise takes one of the day's replies and uses it. Only a fresh grant is
-// used: whoever took it on an earlier delivery has sent, or died trying.
+// praise takes one of the day's replies and uses it. A fresh grant is leave to
+// send, for no other delivery has it; whoever took it earlier has sent, or died
+// trying, or holds the reply back.
 func (w *Worker) praise(ctx context.Context, d delivery, m msg, recorded []activity.Activity) error {
-	grant, err := w.Limits.Take(ctx, counter.Take{Key: m.chat, Event: m.event, Cap: RepliesADay})
+	take := counter.Take{Key: m.scope, Event: m.event, Cap: RepliesADay}
+	grant, err := w.Limits.Take(ctx, take)
 	if err != nil {
 		d.report.Silent = silentFor(err)
 		return w.bestEffort(ctx, d, "reply", err)
-	}
-	if !grant.OK || grant.Outcome != event.Created {
-		d.report.Silent = silentAgain
-		if grant.Outcome != event.Duplicate {
-			d.report.Silent = silentCap
-		}
-		return nil
 	}
 	names := make([]string, len(recorded))
 	for i, a := range recorded {
 		names[i] = a.Name
 	}
 	text := dialog.Praise(langOf(m.Words()), m.name(), names, grant.Remaining)
-	return w.send(ctx, d, m, text, counter.Refund{Key: m.chat, Event: m.event})
-}
-
-// send sends once. A definite refusal gives the grant back; when it is unclear
-// whether the message was sent, the grant is spent.
-func (w *Worker) send(ctx context.Context, d delivery, m msg, text string, grant counter.Refund) error {
-	_, err := w.Sender.Send(ctx, telegram.Outgoing{Chat: m.Chat.ID, Text: text, ReplyTo: m.ID})
-	if err == nil {
-		d.report.Sent = text
-		return nil
-	}
-	d.report.Silent = err.Error()
-	w.Log.WarnContext(ctx, "not sent", "delivery", d.ID, "error", err)
-	if _, refused := errors.AsType[*telegram.RefusedError](err); !refused {
-		return nil
-	}
-	if _, err := w.Limits.Refund(ctx, grant); err != nil {
-		// The reply will not be tried again, so there is nothing to go back for.
-		w.Log.ErrorContext(ctx, "step skipped", "step", "refund", "delivery", d.ID, "error", err)
-		d.report.skip("refund")
+	switch {
+	case grant.First():
+		return w.send(ctx, d, m, speech{text: text, grant: take})
+	case grant.OK && d.heldBack:
+		return w.sayOnce(ctx, d, m, speech{text: text, grant: take})
+	case grant.Outcome == event.Duplicate:
+		d.report.Silent = silentAgain
+	default:
+		d.report.Silent = silentCap
 	}
 	return nil
 }
@@ -102,8 +89,12 @@ func (w *Worker) send(ctx context.Context, d delivery, m msg, text string, grant
 // however the chat's phrases change between two deliveries, and at most fifty
 // times a day.
 func (w *Worker) answer(ctx context.Context, d delivery, m msg, text string) error {
-	cap := counter.Take{Key: m.chat + "#answers", Event: m.event, Cap: AnswersADay}
-	grant, err := w.Limits.Take(ctx, cap)
+	if d.stopped {
+		d.report.Silent = silentStop
+		return nil
+	}
+	take := counter.Take{Key: m.scope + "#answers", Event: m.event, Cap: AnswersADay}
+	grant, err := w.Limits.Take(ctx, take)
 	if err != nil {
 		d.report.Silent = silentFor(err)
 		return w.bestEffort(ctx, d, "answer", err)
@@ -112,34 +103,7 @@ func (w *Worker) answer(ctx context.Context, d delivery, m msg, text string) err
 		d.report.Silent = silentCap
 		return nil
 	}
-	key, err := m.saidKey()
-	if err != nil {
-		return err
-	}
-	first, err := w.Seen.MarkSeen(ctx, key)
-	if err != nil {
-		d.report.Silent = silentFor(err)
-		return w.bestEffort(ctx, d, "answer", err)
-	}
-	if first != event.Created {
-		d.report.Silent = silentAgain
-		return nil
-	}
-	return w.send(ctx, d, m, text, counter.Refund{Key: cap.Key, Event: cap.Event})
-}
-
-// saidKey is the ledger's key of what the bot says to the message, praise
-// apart. It is marked last, when all that the message teaches stands.
-func (m msg) saidKey() (string, error) { return ledger.Key("TELEGRAM", m.chat, m.idText(), "said") }
-
-// said reports whether the bot has asked or answered.
-func (w *Worker) said(ctx context.Context, m msg) (bool, error) {
-	key, err := m.saidKey()
-	if err != nil {
-		return false, err
-	}
-	_, ok, err := w.Seen.Get(ctx, key)
-	return ok, err
+	return w.sayOnce(ctx, d, m, speech{text: text, grant: take})
 }
 
 // ask asks what somebody meant. The bot does not speak up in quiet hours.

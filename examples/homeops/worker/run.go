@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -15,9 +16,9 @@ const (
 	// PerItem is how long one delivery may take; the queue's visibility is six
 	// times that.
 	PerItem = 30 * time.Second
-	// toBury is how long a dead letter may take. A Lambda function stops work
-	// two seconds before its own limit.
-	toBury = 1500 * time.Millisecond
+	// toSettle is how long it may take to bury or release a delivery. A Lambda
+	// function stops work two seconds before its own limit.
+	toSettle = 1500 * time.Millisecond
 	// afterTrouble is how long to wait when the queue cannot be reached.
 	afterTrouble = time.Second
 )
@@ -51,17 +52,19 @@ func (w *Worker) poll(ctx context.Context) {
 }
 
 // Work handles a batch and settles each item: done is deleted, failed is left
-// to become visible again, at once when the process is about to end.
+// to become visible again, at once when the process is about to end, but for
+// what Handle has released for later.
 func (w *Worker) Work(ctx context.Context, messages []queue.Message) {
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), PerItem)
 	defer cancel()
 	failed := queue.Process(own, messages, w.Handle)
 	for _, m := range messages {
 		err, bad := failed[m.ID]
+		_, later := errors.AsType[*queue.LaterError](err)
 		switch {
 		case !bad:
 			err = w.Queue.Delete(context.WithoutCancel(ctx), m.Receipt)
-		case ctx.Err() != nil:
+		case ctx.Err() != nil && !later:
 			w.Log.WarnContext(ctx, "goes back", "delivery", m.ID, "error", err)
 			err = w.Queue.Release(context.WithoutCancel(ctx), m.Receipt, 0)
 		default:

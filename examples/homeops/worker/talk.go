@@ -7,6 +7,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
+	"github.com/homeops/ddbpatterns/examples/homeops/moved"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 )
 
@@ -55,6 +56,18 @@ func (w *Worker) started(ctx context.Context, d delivery, m msg) error {
 		return nil
 	}
 	return w.setDM(ctx, d, dmstatus.Change{User: m.person.Key(), Chat: m.chat, Status: dmstatus.Started, Event: m.event})
+}
+
+// moved notes that a group became a supergroup.
+func (w *Worker) moved(ctx context.Context, m msg, from, to telegram.Chat) error {
+	_, err := w.Moves.Record(ctx, moved.Move{From: from.Key(), To: to.Key(), Event: m.event})
+	return err
+}
+
+// stopped reports whether the person has blocked the bot, as far as is known.
+func (w *Worker) stopped(ctx context.Context, d delivery, m msg) (bool, error) {
+	status, _, err := w.DM.Get(ctx, m.person.Key())
+	return status == dmstatus.Stopped, w.bestEffort(ctx, d, "dm status", err)
 }
 
 // member notes that a person blocked the bot, or let it in again.

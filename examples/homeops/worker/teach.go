@@ -12,7 +12,7 @@ import (
 // teach learns a phrase, or corrects one. What is no teaching after all, for
 // it names no activity, is left to be classified.
 func (w *Worker) teach(ctx context.Context, d delivery, m msg, t dialog.Teach) (handled bool, _ error) {
-	name, known, err := w.nameOf(ctx, m.chat, t.Name)
+	name, known, err := w.nameOf(ctx, m.scope, t.Name)
 	if err != nil {
 		return true, w.bestEffort(ctx, d, "teach", err)
 	}
@@ -22,7 +22,7 @@ func (w *Worker) teach(ctx context.Context, d delivery, m msg, t dialog.Teach) (
 	if t.Correct {
 		return true, w.correct(ctx, d, m, t.Lang, t.Phrase, name)
 	}
-	_, err = w.Phrases.Put(ctx, alias.Put{Scope: m.chat, Phrase: t.Phrase, Name: name, Event: m.event, Actor: m.person.Key()})
+	_, err = w.Phrases.Put(ctx, alias.Put{Scope: m.scope, Phrase: t.Phrase, Name: name, Event: m.event, Actor: m.person.Key()})
 	if taken, ok := errors.AsType[*alias.TakenError](err); ok {
 		return true, w.answer(ctx, d, m, dialog.Taken(t.Lang, t.Phrase, taken.Owner, name))
 	}
@@ -33,7 +33,7 @@ func (w *Worker) teach(ctx context.Context, d delivery, m msg, t dialog.Teach) (
 }
 
 func (w *Worker) correct(ctx context.Context, d delivery, m msg, lang dialog.Lang, phrase, name string) error {
-	_, err := w.Phrases.Correct(ctx, alias.Correct{Scope: m.chat, Phrase: phrase, Name: name, Event: m.event, Actor: m.person.Key()})
+	_, err := w.Phrases.Correct(ctx, alias.Correct{Scope: m.scope, Phrase: phrase, Name: name, Event: m.event, Actor: m.person.Key()})
 	if taken, ok := errors.AsType[*alias.TakenError](err); ok {
 		name, err = taken.Owner, nil // an earlier delivery meant another: the first stands
 	}
@@ -45,7 +45,7 @@ func (w *Worker) correct(ctx context.Context, d delivery, m msg, lang dialog.Lan
 
 // named learns what the sender is called.
 func (w *Worker) named(ctx context.Context, d delivery, m msg, n dialog.Named) error {
-	_, err := w.Names.Put(ctx, alias.Put{Scope: m.chat, Phrase: n.Name, Name: m.person.Key(), Event: m.event, Actor: m.person.Key()})
+	_, err := w.Names.Put(ctx, alias.Put{Scope: m.scope, Phrase: n.Name, Name: m.person.Key(), Event: m.event, Actor: m.person.Key()})
 	if _, taken := errors.AsType[*alias.TakenError](err); taken {
 		return w.answer(ctx, d, m, dialog.NameTaken(n.Lang, n.Name))
 	}
@@ -80,7 +80,7 @@ func (w *Worker) meant(ctx context.Context, m msg, reply dialog.Reply, before ea
 	if len(before.recorded) > 0 {
 		return before.recorded[0].Name, nil
 	}
-	name, _, err := w.nameOf(ctx, m.chat, reply.Name)
+	name, _, err := w.nameOf(ctx, m.scope, reply.Name)
 	return name, err
 }
 
@@ -90,9 +90,9 @@ func (w *Worker) confirmed(ctx context.Context, d delivery, m msg, q dialog.Ques
 	if err := w.recordReply(ctx, d, m, q.Name, before); err != nil {
 		return err
 	}
-	_, err := w.Phrases.Put(ctx, alias.Put{Scope: m.chat, Phrase: q.Phrase, Name: q.Name, Event: m.event, Actor: m.person.Key()})
+	_, err := w.Phrases.Put(ctx, alias.Put{Scope: m.scope, Phrase: q.Phrase, Name: q.Name, Event: m.event, Actor: m.person.Key()})
 	if err == nil {
-		_, err = w.Phrases.Confirm(ctx, alias.Confirm{Scope: m.chat, Phrase: q.Phrase, Name: q.Name, Event: m.event})
+		_, err = w.Phrases.Confirm(ctx, alias.Confirm{Scope: m.scope, Phrase: q.Phrase, Name: q.Name, Event: m.event})
 	}
 	if taken, ok := errors.AsType[*alias.TakenError](err); ok {
 		return w.answer(ctx, d, m, dialog.Taken(q.Lang, q.Phrase, taken.Owner, q.Name))

@@ -51,7 +51,7 @@ func (t token) known() bool { return t.who.id != "" || t.all }
 
 // topicOf takes a question apart.
 func (w *Worker) topicOf(ctx context.Context, m msg, text string, lang dialog.Lang) (topic, error) {
-	found, err := w.Names.Match(ctx, m.chat, text)
+	found, err := w.Names.Match(ctx, m.scope, text)
 	if err != nil {
 		return topic{}, err
 	}
@@ -63,7 +63,7 @@ func (w *Worker) topicOf(ctx context.Context, m msg, text string, lang dialog.La
 		at = f.End
 	}
 	t, rest := part(append(tokens, wordsOf(m, text[at:], lang)...))
-	t.activity, t.known, err = w.activityIn(ctx, m.chat, rest)
+	t.activity, t.known, err = w.activityIn(ctx, m.scope, rest)
 	t.words = len(trim(rest))
 	return t, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
+	"github.com/homeops/ddbpatterns/examples/homeops/moved"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/ledger"
@@ -40,11 +41,12 @@ type Deps struct {
 	Habits     *pattern.Store
 	Effort     *ema.Store
 	Prefs      *ema.Store
-	Seen       *ledger.Store
+	Seen       *ledger.Store // what was said, in one attempt: see send.go
 	Memory     *memory.Memory
 	DM         *dmstatus.Store
+	Moves      *moved.Store
 
-	Queue      queue.Queue // takes what is refused
+	Queue      queue.Queue // takes what is refused, and what comes later
 	Classifier classify.Classifier
 	Sender     telegram.Sender
 	BotID      int64
@@ -76,6 +78,7 @@ const (
 	KindTeach    Kind = "teaching"
 	KindAnonym   Kind = "no sender"
 	KindMember   Kind = "membership"
+	KindMoved    Kind = "chat moved" // a group became a supergroup
 	KindPoison   Kind = "poison"
 	KindOther    Kind = "other"       // of a kind that ingest keeps out
 	KindSaid     Kind = "said before" // asked or answered on an earlier delivery
@@ -106,19 +109,30 @@ func (r *Report) skip(step string) {
 type delivery struct {
 	queue.Message
 	report *Report
+
+	heldBack bool // an earlier delivery would have said it, and was asked to wait
+	stopped  bool // a private chat whose person has blocked the bot
 }
 
 // Handle processes one delivery; it is a queue.Handler. An error returns the
-// item to the queue.
+// item to the queue: at its own time when the visibility ends, or, of a
+// *queue.LaterError, when that is over, for which Handle has released it. What
+// failed on its last delivery is among the dead letters, and no error.
+//
+// To delete what is done is the caller's.
 func (w *Worker) Handle(ctx context.Context, m queue.Message) error {
 	report := &Report{Delivery: m, mu: new(sync.Mutex)}
-	err := w.handle(ctx, delivery{m, report})
+	err := w.handle(ctx, delivery{Message: m, report: report})
 	if bad, ok := errors.AsType[*event.InputError](err); ok {
 		err = w.refuse(ctx, m, report, bad.Error())
 	}
 	report.Err = err
-	if err != nil && m.Last() {
+	later, asked := errors.AsType[*queue.LaterError](err)
+	switch {
+	case err != nil && m.Last():
 		err = w.bury(ctx, m, err)
+	case asked:
+		w.release(ctx, m, later.After)
 	}
 	if w.Observe != nil {
 		w.Observe(ctx, *report)
@@ -159,13 +173,23 @@ func (w *Worker) refuse(ctx context.Context, m queue.Message, report *Report, re
 // with the reason, which the queue itself would not keep. The time for the
 // delivery may be over, and that be the reason: this has time of its own.
 func (w *Worker) bury(ctx context.Context, m queue.Message, why error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toBury)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toSettle)
 	defer cancel()
 	if err := w.Queue.Bury(ctx, m, why.Error()); err != nil {
 		w.Log.ErrorContext(ctx, "the reason is lost", "delivery", m.ID, "error", err)
 		return why
 	}
 	return nil
+}
+
+// release has a delivery come again after the given time. If that fails it
+// comes when its visibility ends.
+func (w *Worker) release(ctx context.Context, m queue.Message, after time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toSettle)
+	defer cancel()
+	if err := w.Queue.Release(ctx, m.Receipt, min(after, queue.LongestDelay)); err != nil {
+		w.Log.ErrorContext(ctx, "release", "delivery", m.ID, "error", err)
+	}
 }
 
 // bestEffort decides what becomes of a step that is not critical. It returns

@@ -1,0 +1,139 @@
+// Package moved owns one record type of the application's own: which group a
+// supergroup was before. Telegram gives a group that becomes a supergroup
+// another id, where the ids of messages begin anew; a household's activities
+// and words stay under the id that it began with, its scope.
+//
+//	pk CHAT#<supergroup>   sk MOVED   type MOVED   scope <group>   event   updatedAt
+//
+// Both sides tell of the move, in any order and more than once: every [Store.Record]
+// of it writes the same scope.
+//
+// Price: 1 request each; a Record 1 WCU, a Scope 0.5 RCU unless it is known.
+package moved
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/record"
+)
+
+const (
+	// remembered is how long a process believes that a chat was no other
+	// before. Telegram tells of a move before anything else of the new chat, so
+	// only what overtakes that finds out late.
+	remembered = 5 * time.Minute
+	// mostChats bounds what a process remembers.
+	mostChats = 1000
+)
+
+// Store keeps the moves. It is safe for concurrent use.
+type Store struct {
+	rows *record.Rows[string]
+	now  func() time.Time
+
+	mu    sync.Mutex
+	chats map[string]answer // guarded by mu
+}
+
+// answer is what is known of a chat.
+type answer struct {
+	scope string
+	since time.Time
+}
+
+// New returns a Store on the table that holds the aliases and habits, whose
+// definition comes from theirs. A nil clock is time.Now.
+func New(api record.API, table string, now func() time.Time) (*Store, error) {
+	if now == nil {
+		now = time.Now
+	}
+	rows, err := record.New(api, table,
+		record.Kind[string]{Package: "moved", Type: "MOVED", Decode: decode}, &record.Config{Now: now})
+	if err != nil {
+		return nil, err
+	}
+	return &Store{rows: rows, now: now, chats: map[string]answer{}}, nil
+}
+
+func decode(row record.Item) (string, error) {
+	f := record.Read(row)
+	return f.Text("scope"), f.Err()
+}
+
+// Move is a group that became a supergroup, and the event that told of it.
+type Move struct {
+	From  string
+	To    string
+	Event event.Event
+}
+
+// Record notes the move. Created says that this event did, Duplicate that it
+// or a later one had.
+func (s *Store) Record(ctx context.Context, m Move) (event.Outcome, error) {
+	if m.From == "" || m.From == m.To {
+		return 0, event.BadInput("moved", "From", "must be a chat other than To")
+	}
+	out, err := s.rows.Set(ctx, record.Set{
+		Partition: record.Key("CHAT", m.To), Sort: "MOVED", Event: m.Event,
+		Values: record.Item{"scope": record.Text(m.From)},
+	})
+	if errors.Is(err, event.ErrTooOld) {
+		out, err = event.Duplicate, nil
+	}
+	if err == nil {
+		s.remember(m.To, m.From)
+	}
+	return out, err
+}
+
+// Scope returns what the chat's records are kept under: the id of the group
+// that it was, or its own. It is asked of the table unless it is [Store.Known].
+// A group that became a supergroup is not asked about in turn: a group was
+// never anything else.
+func (s *Store) Scope(ctx context.Context, chat string) (string, error) {
+	if scope, known := s.Known(chat); known {
+		return scope, nil
+	}
+	scope, ok, err := s.rows.Get(ctx, record.Key("CHAT", chat), "MOVED")
+	if err != nil {
+		return "", err
+	}
+	if !ok || scope == "" {
+		scope = chat
+	}
+	return s.remember(chat, scope), nil
+}
+
+// Known returns the scope as far as this process remembers it, the chat's own
+// id otherwise: a move for good, and that there was none for five minutes.
+func (s *Store) Known(chat string) (scope string, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.chats[chat]
+	switch {
+	case !ok:
+		return chat, false
+	case a.scope != chat:
+		return a.scope, true
+	}
+	return chat, s.now().Sub(a.since).Abs() < remembered
+}
+
+// remember keeps and returns the scope, but for a move that is known already:
+// a read that began before it was recorded does not undo it.
+func (s *Store) remember(chat, scope string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a, ok := s.chats[chat]; ok && a.scope != chat && scope == chat {
+		return a.scope
+	}
+	if len(s.chats) >= mostChats {
+		clear(s.chats)
+	}
+	s.chats[chat] = answer{scope, s.now()}
+	return scope
+}

@@ -1,0 +1,225 @@
+package moved_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/moved"
+	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+const (
+	group = "-4123456789"
+	super = "-1002123456789"
+)
+
+var noon = time.Date(2026, 2, 18, 11, 0, 0, 0, time.UTC)
+
+func open(t *testing.T) (*dynamotest.DB, string) {
+	t.Helper()
+	db := dynamotest.Open(t)
+	table := db.Name("homeops")
+	err := schema.Create(t.Context(), db.Client(), schema.Table{
+		Name: table, Key: schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, table
+}
+
+// process returns a Store that remembers nothing yet.
+func process(t *testing.T, db *dynamotest.DB, table string, now func() time.Time) *moved.Store {
+	t.Helper()
+	s, err := moved.New(db.Client(), table, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func clock() time.Time { return noon }
+
+func at(t *testing.T, chat, id string) event.Event {
+	t.Helper()
+	ev, err := event.New(noon, "telegram", chat, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+func wantScope(t *testing.T, s *moved.Store, chat, want string) {
+	t.Helper()
+	if got, err := s.Scope(t.Context(), chat); err != nil || got != want {
+		t.Errorf("Scope(%s) = %q, %v, want %q", chat, got, err, want)
+	}
+}
+
+// Both sides tell of the move, in any order and more than once.
+func TestEitherSideTellsOfTheMove(t *testing.T) {
+	t.Parallel()
+	old, young := at(t, group, "72"), at(t, super, "1")
+	for _, order := range [][]event.Event{{old, young}, {young, old}, {old}, {young}, {young, old, old, young}} {
+		db, table := open(t)
+		s := process(t, db, table, clock)
+		for _, ev := range order {
+			if _, err := s.Record(t.Context(), moved.Move{From: group, To: super, Event: ev}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, s := range []*moved.Store{s, process(t, db, table, clock)} {
+			wantScope(t, s, super, group)
+			wantScope(t, s, group, group)
+		}
+	}
+}
+
+func TestTheItem(t *testing.T) {
+	t.Parallel()
+	db, table := open(t)
+	out, err := process(t, db, table, clock).Record(t.Context(), moved.Move{From: group, To: super, Event: at(t, super, "1")})
+	if err != nil || out != event.Created {
+		t.Errorf("%v, %v", out, err)
+	}
+	golden.Want(t, db.Client(), table, "testdata/moved.json", "pk", "sk")
+}
+
+// A move is remembered for good, that there was none for five minutes.
+func TestWhatAProcessRemembers(t *testing.T) {
+	t.Parallel()
+	db, table := open(t)
+	now := noon
+	s := process(t, db, table, func() time.Time { return now })
+	ask := func(after time.Duration, want string, requests int) {
+		t.Helper()
+		now = now.Add(after)
+		scope, known := s.Known(super)
+		if known != (requests == 0) || known && scope != want || !known && scope != super {
+			t.Errorf("after %v: Known = %q, %v", after, scope, known)
+		}
+		price := dynamotest.Price{Requests: requests, RCU: float64(requests) / 2}
+		db.Meter(func() { wantScope(t, s, super, want) }).Want(t, price)
+	}
+	ask(0, super, 1)
+	ask(5*time.Minute-1, super, 0)
+	ask(1, super, 1)
+	ask(-6*time.Minute, super, 1) // a clock that was set back makes nothing immortal
+	elsewhere := process(t, db, table, clock)
+	db.Meter(func() {
+		if _, err := elsewhere.Record(t.Context(), moved.Move{From: group, To: super, Event: at(t, super, "1")}); err != nil {
+			t.Error(err)
+		}
+	}).Want(t, dynamotest.Price{Requests: 1, WCU: 1})
+	ask(0, super, 0)
+	ask(5*time.Minute, group, 1)
+	ask(1000*time.Hour, group, 0)
+	db.Meter(func() { wantScope(t, elsewhere, super, group) }).Want(t, dynamotest.Price{}) // its own
+}
+
+// meanwhile is a client during whose reads something else happens.
+type meanwhile struct {
+	*dynamodb.Client
+	do func()
+}
+
+func (m meanwhile) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	out, err := m.Client.GetItem(ctx, in, options...)
+	m.do()
+	return out, err
+}
+
+// A read that began before the move was recorded does not undo it.
+func TestAMoveMeetsARead(t *testing.T) {
+	t.Parallel()
+	db, table := open(t)
+	var s *moved.Store
+	s, err := moved.New(meanwhile{db.Client(), func() {
+		if _, err := s.Record(t.Context(), moved.Move{From: group, To: super, Event: at(t, super, "1")}); err != nil {
+			t.Error(err)
+		}
+	}}, table, clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantScope(t, s, super, group)
+	db.Meter(func() { wantScope(t, s, super, group) }).Want(t, dynamotest.Price{})
+}
+
+// Many chats do not fill the memory, and each has its own answer.
+func TestManyChats(t *testing.T) {
+	t.Parallel()
+	db, table := open(t)
+	s := process(t, db, table, clock)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for j := range 260 {
+				chat := fmt.Sprintf("-100%d", 4*j+i)
+				if _, err := s.Record(t.Context(), moved.Move{From: "-" + chat[4:], To: chat, Event: at(t, chat, "1")}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	known := 0
+	for j := range 4 * 260 {
+		chat := fmt.Sprintf("-100%d", j)
+		scope, ok := s.Known(chat)
+		if ok {
+			known++
+		}
+		if ok && scope != "-"+chat[4:] {
+			t.Errorf("%s is %s", chat, scope)
+		}
+	}
+	if known != 40 {
+		t.Errorf("%d are remembered", known)
+	}
+}
+
+func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	t.Parallel()
+	db, table := open(t)
+	s := process(t, db, table, clock)
+	for field, move := range map[string]moved.Move{
+		"From":      {From: super, To: super, Event: at(t, super, "1")},
+		"Partition": {From: group, Event: at(t, super, "1")},
+		"Event":     {From: group, To: super},
+	} {
+		db.Meter(func() {
+			_, err := s.Record(t.Context(), move)
+			if bad, ok := errors.AsType[*event.InputError](err); !ok || bad.Field != field {
+				t.Errorf("got %v, want an InputError of %s", err, field)
+			}
+		}).Want(t, dynamotest.Price{})
+	}
+	if _, err := s.Record(t.Context(), moved.Move{To: super, Event: at(t, super, "1")}); err == nil {
+		t.Error("a move from nowhere")
+	}
+	if _, known := s.Known(super); known {
+		t.Error("what was refused is remembered")
+	}
+}
+
+func TestTroubleIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	s := process(t, dynamotest.New(t, nil), "nowhere", clock)
+	if _, err := s.Scope(t.Context(), super); err == nil || !strings.HasPrefix(err.Error(), "moved: Get on table nowhere: ") {
+		t.Errorf("Scope: %v", err)
+	}
+	if _, known := s.Known(super); known {
+		t.Error("trouble is an answer")
+	}
+}

@@ -1,0 +1,239 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// errLost is a message that was sent though the reply was lost.
+var errLost = errors.New("connection reset")
+
+// wait40 is how Telegram asks to wait.
+var wait40 = &telegram.RefusedError{Code: 429, Description: "Too Many Requests: retry after 40", RetryAfter: 40 * time.Second}
+
+// enqueue puts the message on the bench's queue.
+func (b *bench) enqueue(m telegram.Message) {
+	b.t.Helper()
+	if _, err := b.queue.Send(b.t.Context(), delivery(b.t, m, 1).Body, nil); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// work handles what is visible on the bench's queue.
+func (b *bench) work(ctx context.Context) int {
+	b.t.Helper()
+	batch, err := b.queue.Receive(b.t.Context(), 10, 0)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.Worker.Work(ctx, batch)
+	return len(batch)
+}
+
+// said are the messages whose answers are held back: each is said in its own way.
+var said = map[string]string{
+	"diskat":              "Tack Anna! diskning ✔",
+	"Vem diskade senast?": "diskning: aldrig, vad jag vet",
+	"diksat nu":           "Menade du «diskning» med «diksat»? Svara ja, eller: nej, jag menade …",
+	"pant betyder disk":   "Jag har lärt mig: «pant» är diskning ✔",
+}
+
+// What Telegram asks to wait for waits in the queue, no longer and no shorter,
+// and is said then.
+func TestALongWaitIsInTheQueue(t *testing.T) {
+	t.Parallel()
+	for text, want := range said {
+		b := newBench(t, 0)
+		b.sender.first = []error{wait40}
+		b.enqueue(b.message(anna, text))
+		b.work(t.Context())
+		if b.last.Silent != "asked to wait" || b.last.Err == nil || b.queue.Len() != 1 {
+			t.Errorf("%q: %+v", text, b.last)
+		}
+		b.now = b.now.Add(40*time.Second - 1)
+		if n := b.work(t.Context()); n != 0 {
+			t.Errorf("%q: it came back before the time was over", text)
+		}
+		b.now = b.now.Add(1)
+		b.restart() // whichever process has it next
+		if n := b.work(t.Context()); n != 1 || b.queue.Len() != 0 {
+			t.Errorf("%q: %d came back, %d left", text, n, b.queue.Len())
+		}
+		wantSent(t, b.last, want)
+		if r := wantUnchanged(t, b, b.again(text)); len(b.sender.Sent()) != 1 {
+			t.Errorf("%q: sent %v, %+v", text, b.sender.Sent(), r)
+		}
+		day := tzclock.Stockholm.Date(b.now)
+		replies, err := b.Limits.Get(t.Context(), chatKey, day)
+		answers, err2 := b.Limits.Get(t.Context(), chatKey+"#answers", day)
+		if err != nil || err2 != nil || replies.Used+answers.Used != 1 {
+			t.Errorf("%q: %d replies and %d answers of the day are used, %v, %v", text, replies.Used, answers.Used, err, err2)
+		}
+	}
+}
+
+// again is the bench's last message, of that text.
+func (b *bench) again(text string) telegram.Message {
+	b.nextID--
+	m := b.message(anna, text)
+	m.Date = noon.Unix()
+	return m
+}
+
+// One chat's wait keeps no other waiting.
+func TestAWaitStopsNoOtherChat(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.sender.first = []error{wait40}
+	b.enqueue(b.message(anna, "diskat"))
+	other := b.message(bo, "diskat")
+	other.Chat.ID--
+	b.enqueue(other)
+	b.work(t.Context())
+	wantSent(t, b.last, "Tack Bo! diskning ✔")
+}
+
+// On its last delivery it goes to the dead letters with its reason; redriven it
+// is said.
+func TestALastWaitIsADeadLetter(t *testing.T) {
+	t.Parallel()
+	for text, want := range said {
+		b := newBench(t, 0)
+		b.sender.first = []error{wait40, wait40, wait40}
+		b.enqueue(b.message(anna, text))
+		for range queue.MaxReceives {
+			b.work(t.Context())
+			b.now = b.now.Add(40 * time.Second)
+		}
+		dead := b.queue.Dead()
+		if len(dead) != 1 || b.queue.Len() != 0 || !strings.HasPrefix(dead[0].Why(), "Telegram asks to wait 40 s: ") {
+			t.Fatalf("%q: %d left, dead %+v", text, b.queue.Len(), dead)
+		}
+		if _, err := b.queue.Send(t.Context(), dead[0].Body, queue.WithoutReason(dead[0].Attributes)); err != nil {
+			t.Fatal(err)
+		}
+		b.work(t.Context())
+		wantSent(t, b.last, want)
+	}
+}
+
+// A shutdown does not make it come earlier.
+func TestAShutdownKeepsTheWait(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	b.sender.first = []error{wait40}
+	b.enqueue(b.message(anna, "diskat"))
+	b.work(ctx)
+	if n := b.work(t.Context()); n != 0 {
+		t.Error("it came back before the time was over")
+	}
+	b.now = b.now.Add(40 * time.Second)
+	b.work(t.Context())
+	wantSent(t, b.last, "Tack Anna! diskning ✔")
+}
+
+// SQS hides a message for hours, not for days.
+func TestTheLongestWait(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.sender.first = []error{&telegram.RefusedError{Code: 429, RetryAfter: 24 * time.Hour}}
+	b.enqueue(b.message(anna, "diskat"))
+	b.work(t.Context())
+	b.now = b.now.Add(queue.LongestDelay - 1)
+	if n := b.work(t.Context()); n != 0 {
+		t.Error("it came back early")
+	}
+	b.now = b.now.Add(1)
+	if n := b.work(t.Context()); n != 1 {
+		t.Error("it did not come back")
+	}
+}
+
+// disturbances are what happens at one request of many.
+var disturbances = []struct {
+	do    dynamotest.Effect
+	fatal bool // the process dies of it, with this request; else the SDK tries again
+}{{dynamotest.LoseReply, false}, {dynamotest.LoseRequest, true}, {dynamotest.LoseReply, true}}
+
+// However a message is disturbed, it is answered once at most for its grant,
+// and exactly once where nobody died and Telegram was clear.
+func TestDisturbedWaitsSendOnce(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"diskat", "Vem diskade senast?"} {
+		for name, first := range map[string][]error{
+			"one wait": {wait40}, "two waits": {wait40, wait40}, "a wait, then lost": {wait40, errLost},
+		} {
+			t.Run(text+", "+name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					b := newBench(t, 0)
+					requests := b.db.Meter(func() { b.untilDone(text, first, nil) }).Requests
+					for k := 1; k <= requests; k++ {
+						for _, what := range disturbances {
+							fault := dynamotest.Fault{Do: what.do, Nth: k, Times: 1}
+							if what.fatal {
+								fault.Times = -1
+							}
+							disturbed(t, text, first, fault)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+func disturbed(t *testing.T, text string, first []error, fault dynamotest.Fault) {
+	t.Helper()
+	b := newBench(t, 0)
+	b.db.Inject(fault)
+	m := b.untilDone(text, first, b.db.Heal)
+	sent := len(b.sender.Sent())
+	if sent > 1 || sent < 1 && fault.Times == 1 {
+		t.Errorf("%+v: sent %d times", fault, sent)
+	}
+	b.restart()
+	if r := b.handle(m); r.Sent != "" { // and so it stays
+		t.Errorf("%+v: sent %d times, and then %q", fault, sent, r.Sent)
+	}
+}
+
+// untilDone delivers a message until it is done, each time when it is due. After
+// a delivery that failed but by Telegram's wait another process takes over, on
+// a database that heals.
+func (b *bench) untilDone(text string, first []error, heal func()) telegram.Message {
+	b.t.Helper()
+	b.sender.first = first
+	m := b.message(anna, text)
+	for n := 1; n < 20; n++ {
+		d := delivery(b.t, m, n)
+		d.MaxReceives = 20
+		err := b.Worker.Handle(b.t.Context(), d)
+		later, waits := errors.AsType[*queue.LaterError](err)
+		if heal != nil && (!waits || len(b.last.Skipped) > 0) {
+			heal()
+			b.restart()
+		}
+		switch {
+		case err == nil:
+			return m
+		case waits:
+			b.now = b.now.Add(later.After)
+		default:
+			b.now = b.now.Add(queue.Visibility)
+		}
+	}
+	b.t.Fatalf("%q is never done: %v", text, b.last.Err)
+	return m
+}
