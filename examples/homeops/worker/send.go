@@ -88,7 +88,7 @@ func (w *Worker) send(ctx context.Context, d delivery, m msg, s speech) error {
 		d.report.Silent = silentWait
 		w.settle(ctx, d, "hold back", w.holdBack(ctx, m, s.leave))
 		seconds := (refused.RetryAfter + time.Second - 1) / time.Second
-		return &queue.LaterError{After: refused.RetryAfter, Err: fmt.Errorf("Telegram asks to wait %d s: %w", seconds, refused)}
+		return &queue.LaterError{After: refused.RetryAfter, Err: fmt.Errorf("worker: Telegram asks to wait %d s: %w", seconds, refused)}
 	case refused.MovedTo != 0:
 		w.settle(ctx, d, "move", w.moved(ctx, m, m.Chat, telegram.Chat{ID: refused.MovedTo}))
 	case refused.Code == http.StatusForbidden && m.Chat.Private():

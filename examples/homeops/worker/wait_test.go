@@ -115,7 +115,7 @@ func TestALastWaitIsADeadLetter(t *testing.T) {
 			b.now = b.now.Add(40 * time.Second)
 		}
 		dead := b.queue.Dead()
-		if len(dead) != 1 || b.queue.Len() != 0 || !strings.HasPrefix(dead[0].Why(), "Telegram asks to wait 40 s: ") {
+		if len(dead) != 1 || b.queue.Len() != 0 || !strings.HasPrefix(dead[0].Why(), "worker: Telegram asks to wait 40 s: ") {
 			t.Fatalf("%q: %d left, dead %+v", text, b.queue.Len(), dead)
 		}
 		if _, err := b.queue.Send(t.Context(), dead[0].Body, queue.WithoutReason(dead[0].Attributes)); err != nil {
