@@ -98,12 +98,6 @@ func (r *response) Write(p []byte) (int, error) {
 	if r.status == http.StatusNoContent || r.status == http.StatusNotModified {
 		return 0, http.ErrBodyNotAllowed
 	}
-	if _, named := r.sent["Content-Type"]; !named && len(p) > 0 && r.sent.Get("Content-Encoding") == "" {
-		r.sent.Set("Content-Type", http.DetectContentType(p))
-	}
-	if r.head {
-		return len(p), nil
-	}
 	return r.body.Write(p)
 }
 
@@ -111,6 +105,12 @@ func (r *response) Write(p []byte) (int, error) {
 // each header, and cookies apart.
 func (r *response) event() events.APIGatewayV2HTTPResponse {
 	r.WriteHeader(http.StatusOK)
+	if _, named := r.sent["Content-Type"]; !named && r.body.Len() > 0 && r.sent.Get("Content-Encoding") == "" {
+		r.sent.Set("Content-Type", http.DetectContentType(r.body.Bytes()))
+	}
+	if r.head {
+		r.body.Reset()
+	}
 	out := events.APIGatewayV2HTTPResponse{StatusCode: r.status, Headers: map[string]string{}, Body: r.body.String()}
 	for name, values := range r.sent {
 		if name == "Set-Cookie" {
