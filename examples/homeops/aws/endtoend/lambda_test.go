@@ -49,7 +49,7 @@ const (
 // lambda plays Lambda for one process of a function: it starts it, and is its
 // Runtime API and its Extensions API.
 type lambda struct {
-	t       *testing.T
+	t       testing.TB
 	command *exec.Cmd
 	log     *buffer
 	exited  chan struct{} // closed when the process has ended
@@ -78,7 +78,7 @@ type result struct {
 }
 
 // start starts the binary in an environment of its own.
-func start(t *testing.T, binary string, environment map[string]string) *lambda {
+func start(t testing.TB, binary string, environment map[string]string) *lambda {
 	t.Helper()
 	l := &lambda{
 		t: t, log: new(buffer), exited: make(chan struct{}), idle: make(chan struct{}, 1), next: make(chan invocation),

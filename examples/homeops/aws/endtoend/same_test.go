@@ -62,7 +62,7 @@ func TestTheFunctionsDoWhatServeDoes(t *testing.T) {
 func letters(dead []queue.Message) (all []string) {
 	for _, m := range dead {
 		body, _ := m.Content()
-		all = append(all, fmt.Sprintf("%s: %s", m.Why(), body))
+		all = append(all, fmt.Sprintf("%s/%s: %s: %s", m.Attributes[queue.ChatID], m.Attributes[queue.MessageID], m.Why(), body))
 	}
 	return all
 }

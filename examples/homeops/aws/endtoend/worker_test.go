@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/homeops/ddbpatterns/examples/homeops/aws/function"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 )
 
@@ -119,9 +121,9 @@ func TestWorkerAnswersInTime(t *testing.T) {
 	l.waitLog("not begun")
 }
 
-// A process is killed at its deadline, in the middle of a delivery: wherever that
-// is, the next delivery, to a new process, completes what the first began.
-func TestWorkerKilledAtItsDeadline(t *testing.T) {
+// A process is killed in the middle of a delivery: wherever that is, the next
+// delivery, to a new process, completes what the first began.
+func TestWorkerKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"a question": question, "an activity": "Jag har diskat"} {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +141,7 @@ func TestWorkerKilledAtItsDeadline(t *testing.T) {
 			for kill := range 2 * requests.Load() {
 				w := newWorld(t)
 				w.send(update)
-				w.killAt(kill/2+1, kill%2 == 1)
+				w.killAt(place{request: kill/2 + 1, done: kill%2 == 1})
 				w.deliver(start(t, workerBinary, w.env), 1)
 				if diff := cmp.Diff(want, w.tables()); diff != "" {
 					t.Errorf("killed at %d of %d:\n%s", kill, 2*requests.Load(), diff)
@@ -152,38 +154,79 @@ func TestWorkerKilledAtItsDeadline(t *testing.T) {
 	}
 }
 
-// killAt begins a delivery and kills the process at its request of the given
-// number to DynamoDB: before that has an effect, or when it has had it.
-func (w *world) killAt(number int32, done bool) {
+// A process that gets no time to say what failed is killed at its deadline.
+func TestWorkerKilledAtItsDeadline(t *testing.T) {
+	t.Parallel()
+	update := says(1, question)
+	undisturbed := newWorld(t)
+	undisturbed.send(update)
+	undisturbed.deliver(start(t, workerBinary, undisturbed.env), 1)
+	w := newWorld(t)
+	w.send(update)
+	w.killAt(place{request: 2, stopped: function.Margin + 500*time.Millisecond})
+	w.deliver(start(t, workerBinary, w.env), 1)
+	if diff := cmp.Diff(undisturbed.tables(), w.tables()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{answer}, w.bot.all()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// place is where a process is killed: at its request of that number to DynamoDB,
+// before it has an effect or when it has had it. With a time in stopped it stands
+// still there, and is killed when the invocation's time is over, which is that.
+type place struct {
+	request int32
+	done    bool
+	stopped time.Duration
+}
+
+// limit is the time of the invocation.
+func (p place) limit() time.Duration {
+	if p.stopped > 0 {
+		return p.stopped
+	}
+	return timeout
+}
+
+// killAt begins a delivery and kills the process in it.
+func (w *world) killAt(p place) {
 	w.t.Helper()
 	var count atomic.Int32
 	there, over := make(chan struct{}), make(chan struct{})
-	reached := func() {
-		if count.Add(1) == number {
+	reached := func() (kept bool) {
+		n := count.Add(1)
+		if n == p.request {
 			close(there)
 		}
-		if count.Load() >= number {
+		if n >= p.request {
 			<-over // the process is dead
 		}
+		return n >= p.request
 	}
-	if done {
-		w.onRequest(nil, reached)
+	if p.done {
+		w.onRequest(nil, func() { reached() })
 	} else {
 		w.onRequest(func(*http.Request, []byte) {
-			reached()
-			if count.Load() >= number {
+			if reached() {
 				panic(refused{}) // it never got this far
 			}
 		}, nil)
 	}
 	l := start(w.t, workerBinary, w.env)
 	batch, event := w.receive(1)
-	ended := l.begin(event, timeout)
+	ended := l.begin(event, p.limit())
+	deadline := time.After(p.stopped)
 	select {
 	case <-there:
 	case <-time.After(patience):
-		w.t.Fatalf("request %d never comes", number)
+		w.t.Fatalf("request %d never comes", p.request)
 	}
+	if p.stopped > 0 {
+		l.signal(syscall.SIGSTOP)
+	}
+	<-deadline
 	l.kill()
 	close(over)
 	if r := <-ended; r.fault == "" {

@@ -31,7 +31,7 @@ const (
 
 // world is all that the functions talk to.
 type world struct {
-	t    *testing.T
+	t    testing.TB
 	env  map[string]string
 	db   *dynamotest.Server
 	bot  *bot
@@ -45,7 +45,7 @@ type world struct {
 	sqsHold    <-chan struct{}                    // SQS answers when it is closed
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{
 		t: t, db: dynamotest.NewServer(nil), bot: new(bot),
