@@ -123,8 +123,8 @@ func (g granted) grant(whose, index string, actions ...string) {
 	g[key] = slices.Compact(slices.Sorted(slices.Values(append(g[key], actions...))))
 }
 
-// wantActions holds what the stores' Actions say to what the functions sent, and the
-// list in the package's doc comment to the stores'.
+// wantActions holds the stores' Actions, and the list in the package's doc comment, to
+// what the functions sent, and that to what their source can send.
 func wantActions(t *testing.T, sent map[string]*record, stores []schema.Store) {
 	t.Helper()
 	reach := reachable(t)
@@ -259,6 +259,7 @@ func actionsLines(t *testing.T) []string {
 	return nil
 }
 
+// sources are the files of a package but its tests.
 func sources(t *testing.T, folder string) []*ast.File {
 	t.Helper()
 	names, err := fs.Glob(os.DirFS(folder), "*.go")
