@@ -93,7 +93,7 @@ func OperatorPolicy(stores ...Store) (PolicyDocument, error) {
 
 func policy(stores []Store, of func(Actions) Grants) (PolicyDocument, error) {
 	tables := make([]Table, len(stores))
-	on := map[string][]string{} // the actions, by resource
+	on := map[ARN][]string{} // the actions, by resource
 	for i, store := range stores {
 		tables[i] = store.Table()
 		if err := store.Actions().validate(tables[i]); err != nil {
@@ -108,8 +108,8 @@ func policy(stores []Store, of func(Actions) Grants) (PolicyDocument, error) {
 		return PolicyDocument{}, err
 	}
 	doc := PolicyDocument{Version: "2012-10-17"}
-	for _, resource := range slices.Sorted(maps.Keys(on)) {
-		doc.allow(ARN(resource), on[resource])
+	for _, resource := range slices.SortedFunc(maps.Keys(on), indexesBehindTheirTable) {
+		doc.allow(resource, on[resource])
 	}
 	if len(doc.Statement) == 0 {
 		return PolicyDocument{}, event.BadInput(pkg, "stores", "need no actions, and IAM takes no empty policy")
@@ -118,11 +118,15 @@ func policy(stores []Store, of func(Actions) Grants) (PolicyDocument, error) {
 }
 
 // arn is that of the table or, if it has a name, of the index.
-func (t Table) arn(index string) string {
+func (t Table) arn(index string) ARN {
 	if index == "" {
-		return tableARN + t.Name
+		return ARN(tableARN + t.Name)
 	}
-	return tableARN + t.Name + "/index/" + index
+	return ARN(tableARN + t.Name + "/index/" + index)
+}
+
+func indexesBehindTheirTable(a, b ARN) int {
+	return cmp.Or(cmp.Compare(a.table(), b.table()), cmp.Compare(a, b))
 }
 
 // allow adds a statement, or the resource to that of the same table and actions.

@@ -131,16 +131,16 @@ func TestPolicyOfASharedTable(t *testing.T) {
 	t.Parallel()
 	stores := []schema.Store{
 		on("shop", schema.Grants{"": {"UpdateItem", "GetItem"}}, schema.Grants{"": {"BatchWriteItem"}}),
-		on("log", schema.Grants{"": {"PutItem"}}, nil),
+		on("shop-log", schema.Grants{"": {"PutItem"}}, nil),
 		on("shop", schema.Grants{"": {"Query", "GetItem"}, "by-user": {"Query"}}, schema.Grants{"": {"Scan"}}),
 	}
 	for range 2 {
 		doc, err := schema.Policy(stores...)
 		wantStatements(
 			t, doc, err,
-			schema.Statement{Action: []string{"dynamodb:PutItem"}, Resource: []schema.ARN{"log"}},
 			schema.Statement{Action: []string{"dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"}, Resource: []schema.ARN{"shop"}},
 			schema.Statement{Action: []string{"dynamodb:Query"}, Resource: []schema.ARN{"shop/index/by-user"}},
+			schema.Statement{Action: []string{"dynamodb:PutItem"}, Resource: []schema.ARN{"shop-log"}},
 		)
 		doc, err = schema.OperatorPolicy(stores...)
 		wantStatements(t, doc, err, schema.Statement{Action: []string{"dynamodb:BatchWriteItem", "dynamodb:Scan"}, Resource: []schema.ARN{"shop"}})
