@@ -49,6 +49,7 @@ var layers = []layer{
 	{"internal/golden", []string{"internal/ddb"}},
 	{"internal/pricetest", []string{"dynamotest", "internal/ddb", "schema"}},
 	{"internal/recordtest", []string{"event", "internal/ddb", "schema"}},
+	{"internal/stacktest", []string{"dynamotest", "schema"}},
 	// An application sees what a user sees, and its own packages. What homeops
 	// runs knows nothing of the demonstration of it.
 	{"examples/homeops/words", nil},
@@ -75,7 +76,7 @@ var homeops = []string{
 }
 
 // forTests are imported by tests alone.
-var forTests = []string{"examples/homeops/queue/queuetest", "internal/golden", "internal/pricetest", "internal/recordtest"}
+var forTests = []string{"examples/homeops/queue/queuetest", "internal/golden", "internal/pricetest", "internal/recordtest", "internal/stacktest"}
 
 // inTests are what the tests of any package may import: they make tables on a server.
 // A user's go.sum knows what they import.

@@ -207,7 +207,7 @@ func sameKMSKey(named, described string) bool {
 	switch {
 	case named == described:
 		return true
-	case named == "" || !isKey:
+	case !isKey:
 		return false
 	case strings.HasPrefix(named, "alias/"), strings.Contains(named, ":alias/"):
 		return true

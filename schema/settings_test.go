@@ -3,6 +3,7 @@ package schema_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -105,6 +107,36 @@ func TestAnIndexThatProjectsLessIsAMismatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantMismatch(t, schema.Create(t.Context(), db.Client(), want), "its projection of index by-user is KEYS_ONLY, not ALL")
+}
+
+// What is on, or cannot be, is not switched on.
+func TestCreateSwitchesOnWhatIsOff(t *testing.T) {
+	t.Parallel()
+	s := &slow{API: dynamotest.New(t, nil).Client()}
+	want := table("messages")
+	want.PointInTimeRecovery = true
+	for range 2 {
+		if err := schema.Create(t.Context(), s, want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := schema.Create(t.Context(), noBackups{s}, want); err != nil {
+		t.Errorf("an endpoint that knows no backups: %v", err)
+	}
+	want.TTL = "expiresAt"
+	wantMismatch(t, schema.Create(t.Context(), s, want), "its TTL is ttl, not expiresAt")
+	first := []string{"create", "describe", "switch TTL on", "backups"}
+	look := []string{"create", "describe"}
+	if diff := cmp.Diff(slices.Concat(first, look, look, look), s.calls); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// noBackups answers as DynamoDB Local does.
+type noBackups struct{ schema.API }
+
+func (noBackups) DescribeContinuousBackups(context.Context, *dynamodb.DescribeContinuousBackupsInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeContinuousBackupsOutput, error) {
+	return nil, &smithy.GenericAPIError{Code: "UnknownOperationException"}
 }
 
 // slow plays what a server in this process does not: tables that take their
