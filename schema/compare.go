@@ -77,17 +77,20 @@ func (t Table) compareIndexes(stands *types.TableDescription, kinds map[string]t
 		at := slices.IndexFunc(stands.GlobalSecondaryIndexes, func(i types.GlobalSecondaryIndexDescription) bool {
 			return aws.ToString(i.IndexName) == want.Name
 		})
-		can, how := changeable(want, stands, kinds)
+		can, byOne, byTwo := changeable(want, stands, kinds), byIndex, byNewIndex
+		if !can {
+			byOne, byTwo = byMoving, byMoving
+		}
 		if at < 0 {
-			add(Difference{What: name, Want: want.Key.String(), InPlace: can, How: how(byIndex)})
+			add(Difference{What: name, Want: want.Key.String(), InPlace: can, How: byOne})
 			continue
 		}
 		index := stands.GlobalSecondaryIndexes[at]
 		if got := partsOf(index.KeySchema, kinds); !slices.Equal(got, want.Key.parts()) {
-			add(Difference{What: name, Want: want.Key.String(), Got: textOf(got), InPlace: can, How: how(byNewIndex)})
+			add(Difference{What: name, Want: want.Key.String(), Got: textOf(got), InPlace: can, How: byTwo})
 		}
 		if got := projectionOf(index.Projection); got != "" && got != string(types.ProjectionTypeAll) {
-			add(Difference{What: "projection of " + name, Want: string(types.ProjectionTypeAll), Got: got, InPlace: can, How: how(byNewIndex)})
+			add(Difference{What: "projection of " + name, Want: string(types.ProjectionTypeAll), Got: got, InPlace: can, How: byTwo})
 		}
 		// Some endpoints have indexes without a status.
 		if status := index.IndexStatus; status != "" && status != types.IndexStatusActive {
@@ -117,10 +120,10 @@ func (t Table) compareIndexes(stands *types.TableDescription, kinds map[string]t
 	}
 }
 
-// changeable reports whether the index can be had in the existing table, and what to
-// say of how. It cannot when the table's own key, or a local index, gives one of its
-// attributes another type: an attribute has one type in a table.
-func changeable(want Index, stands *types.TableDescription, kinds map[string]types.ScalarAttributeType) (bool, func(string) string) {
+// changeable reports whether the existing table can have the index. It cannot when the
+// table's own key, or a local index, gives one of its attributes another type: an
+// attribute has one type in a table.
+func changeable(want Index, stands *types.TableDescription, kinds map[string]types.ScalarAttributeType) bool {
 	fixed := stands.KeySchema
 	for _, local := range stands.LocalSecondaryIndexes {
 		fixed = slices.Concat(fixed, local.KeySchema)
@@ -128,10 +131,10 @@ func changeable(want Index, stands *types.TableDescription, kinds map[string]typ
 	for _, a := range want.Key.attributes() {
 		held := func(e types.KeySchemaElement) bool { return aws.ToString(e.AttributeName) == a.Name }
 		if slices.ContainsFunc(fixed, held) && kinds[a.Name] != a.Type {
-			return false, func(string) string { return byMoving }
+			return false
 		}
 	}
-	return true, func(how string) string { return how }
+	return true
 }
 
 // compareSettings compares what DescribeTable tells beside keys and indexes.
@@ -245,6 +248,7 @@ func partsOf(elements []types.KeySchemaElement, kinds map[string]types.ScalarAtt
 		name := aws.ToString(element.AttributeName)
 		parts = append(parts, part{Attribute{name, kinds[name]}, element.KeyType})
 	}
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.role, b.role) }) // HASH before RANGE
 	return parts
 }
 

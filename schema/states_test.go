@@ -48,7 +48,7 @@ func TestStatuses(t *testing.T) {
 	}}, want)
 }
 
-// An index may have several attributes in either role, in this order or that.
+// An index may have several attributes in either role.
 func TestAnIndexOfSeveralAttributes(t *testing.T) {
 	t.Parallel()
 	want := table("messages")
@@ -61,6 +61,15 @@ func TestAnIndexOfSeveralAttributes(t *testing.T) {
 		differs(t, got, fake{Reader: db, table: func(d *types.TableDescription) { d.GlobalSecondaryIndexes[0].KeySchema = key }}, want,
 			schema.Difference{What: "index by-user", Want: "(userId N, timestamp N)", Got: got, InPlace: true})
 	}
+}
+
+// An endpoint may describe a key with its sort key first.
+func TestTheSortKeyFirst(t *testing.T) {
+	t.Parallel()
+	want := table("messages")
+	differs(t, "sort key first", fake{Reader: standing(t, want), table: func(d *types.TableDescription) {
+		d.KeySchema = []types.KeySchemaElement{element("messageId", "RANGE"), element("chatId", "HASH")}
+	}}, want)
 }
 
 func element(name string, role types.KeyType) types.KeySchemaElement {

@@ -39,8 +39,10 @@ type Table struct {
 	// another in its place. It is for [CloudFormation] alone: nothing of it shows in
 	// the table itself.
 	Retain bool
-	// KMSKey encrypts with the given KMS key, set when the table is created; an
-	// existing table with no KMS key is a mismatch. "alias/aws/dynamodb" is the key
+	// KMSKey encrypts with the given KMS key, set when the table is created: its id,
+	// ARN, alias or alias's ARN. An existing table with no KMS key is a mismatch, and
+	// one with another key where this one is not named by an alias, for DynamoDB
+	// describes keys by their ids. "alias/aws/dynamodb" is the key
 	// that AWS manages: it is asked for without its name, as DynamoDB wants it.
 	// "" leaves DynamoDB's own key, which costs nothing.
 	KMSKey string
