@@ -135,7 +135,7 @@ func (a *App) Tables(ttl bool) []schema.Table {
 // Stores returns the stores, for the policy of what runs with them.
 func (a *App) Stores() []schema.Store {
 	return []schema.Store{
-		a.Messages, a.Activities, a.Limits, a.Phrases, a.Names, a.Habits, a.Effort, a.Prefs, a.Seen, a.DM,
+		a.Messages, a.Activities, a.Limits, a.Phrases, a.Names, a.Habits, a.Effort, a.Prefs, a.Seen, a.DM, a.Moves,
 	}
 }
 

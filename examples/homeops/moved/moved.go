@@ -8,7 +8,9 @@
 // Both sides tell of the move, in any order and more than once: every [Store.Record]
 // of it writes the same scope.
 //
-// Price: 1 request each; a Record 1 WCU, a Scope 0.5 RCU unless it is known.
+// # IAM actions
+//
+//   - The service, on the table: GetItem, UpdateItem
 package moved
 
 import (
@@ -19,6 +21,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
 )
 
 const (
@@ -45,8 +48,8 @@ type answer struct {
 	since time.Time
 }
 
-// New returns a Store on the table that holds the aliases and habits, whose
-// definition comes from theirs. A nil clock is time.Now.
+// New returns a Store on the table that holds the aliases and habits, too. A nil
+// clock is time.Now.
 func New(api record.API, table string, now func() time.Time) (*Store, error) {
 	if now == nil {
 		now = time.Now
@@ -57,6 +60,14 @@ func New(api record.API, table string, now func() time.Time) (*Store, error) {
 		return nil, err
 	}
 	return &Store{rows: rows, now: now, chats: map[string]answer{}}, nil
+}
+
+// Table returns the definition of the table.
+func (s *Store) Table() schema.Table { return s.rows.Table() }
+
+// Actions returns what IAM must grant for Record and Scope.
+func (s *Store) Actions() schema.Actions {
+	return schema.Actions{Service: schema.Grants{"": {"GetItem", "UpdateItem"}}}
 }
 
 func decode(row record.Item) (string, error) {
@@ -73,6 +84,8 @@ type Move struct {
 
 // Record notes the move. Created says that this event did, Duplicate that it
 // or a later one had.
+//
+// Price: 1 request, 1 WCU.
 func (s *Store) Record(ctx context.Context, m Move) (event.Outcome, error) {
 	if m.From == "" || m.From == m.To {
 		return 0, event.BadInput("moved", "From", "must be a chat other than To")
@@ -94,6 +107,8 @@ func (s *Store) Record(ctx context.Context, m Move) (event.Outcome, error) {
 // that it was, or its own. It is asked of the table unless it is [Store.Known].
 // A group that became a supergroup is not asked about in turn: a group was
 // never anything else.
+//
+// Price: 1 request, 0.5 RCU. Nothing if it is known.
 func (s *Store) Scope(ctx context.Context, chat string) (string, error) {
 	if scope, known := s.Known(chat); known {
 		return scope, nil

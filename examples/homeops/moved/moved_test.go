@@ -15,6 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/moved"
 	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -27,12 +28,9 @@ var noon = time.Date(2026, 2, 18, 11, 0, 0, 0, time.UTC)
 
 func open(t *testing.T) (*dynamotest.DB, string) {
 	t.Helper()
-	db := dynamotest.Open(t)
+	db := dynamotest.Open(t, pricetest.Watch)
 	table := db.Name("homeops")
-	err := schema.Create(t.Context(), db.Client(), schema.Table{
-		Name: table, Key: schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")},
-	})
-	if err != nil {
+	if err := schema.Create(t.Context(), db.Client(), process(t, db, table, clock).Table()); err != nil {
 		t.Fatal(err)
 	}
 	return db, table
@@ -154,6 +152,19 @@ func TestAMoveMeetsARead(t *testing.T) {
 	}
 	wantScope(t, s, super, group)
 	db.Meter(func() { wantScope(t, s, super, group) }).Want(t, dynamotest.Price{})
+}
+
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	db, table := open(t)
+	s := process(t, db, table, clock)
+	pricetest.Run(t, db, []pricetest.Case{
+		{Func: "Store.Scope", Call: func(ctx context.Context) error { _, err := s.Scope(ctx, super); return err }},
+		{Func: "Store.Record", Call: func(ctx context.Context) error {
+			_, err := s.Record(ctx, moved.Move{From: group, To: super, Event: at(t, super, "1")})
+			return err
+		}},
+	}, s)
 }
 
 // Many chats do not fill the memory, and each has its own answer.

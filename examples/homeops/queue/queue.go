@@ -26,9 +26,6 @@ const (
 	MaxReceives = 3
 	// MaxBytes is what older SQS queues take, attributes included.
 	MaxBytes = 262_144
-	// LongestDelay is what [Queue.Release] takes: SQS hides a message for 12
-	// hours at most, from when it was received.
-	LongestDelay = 11 * time.Hour
 )
 
 // Attributes of a message.
@@ -48,8 +45,8 @@ type Queue interface {
 	// Delete acknowledges. A receipt that is stale does nothing: the message
 	// was received again meanwhile and that receiver answers for it.
 	Delete(ctx context.Context, receipt string) error
-	// Release makes the message visible again after the given time, which is at
-	// most LongestDelay.
+	// Release makes the message visible again after the given time, or sooner
+	// where a queue hides no message for so long: SQS for 12 hours in all.
 	Release(ctx context.Context, receipt string, after time.Duration) error
 
 	// Refuse puts a body that can never be processed among the dead letters,

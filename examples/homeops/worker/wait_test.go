@@ -143,23 +143,6 @@ func TestAShutdownKeepsTheWait(t *testing.T) {
 	wantSent(t, b.last, "Tack Anna! diskning ✔")
 }
 
-// SQS hides a message for hours, not for days.
-func TestTheLongestWait(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
-	b.sender.first = []error{&telegram.RefusedError{Code: 429, RetryAfter: 24 * time.Hour}}
-	b.enqueue(b.message(anna, "diskat"))
-	b.work(t.Context())
-	b.now = b.now.Add(queue.LongestDelay - 1)
-	if n := b.work(t.Context()); n != 0 {
-		t.Error("it came back early")
-	}
-	b.now = b.now.Add(1)
-	if n := b.work(t.Context()); n != 1 {
-		t.Error("it did not come back")
-	}
-}
-
 // disturbances are what happens at one request of many.
 var disturbances = []struct {
 	do    dynamotest.Effect

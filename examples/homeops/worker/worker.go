@@ -187,7 +187,7 @@ func (w *Worker) bury(ctx context.Context, m queue.Message, why error) error {
 func (w *Worker) release(ctx context.Context, m queue.Message, after time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toSettle)
 	defer cancel()
-	if err := w.Queue.Release(ctx, m.Receipt, min(after, queue.LongestDelay)); err != nil {
+	if err := w.Queue.Release(ctx, m.Receipt, after); err != nil {
 		w.Log.ErrorContext(ctx, "release", "delivery", m.ID, "error", err)
 	}
 }
