@@ -5,6 +5,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -115,13 +116,13 @@ func botID(token string) int64 {
 	return DefaultBotID
 }
 
-// Tables returns the definitions of all tables. What people wrote and what they did
-// cannot be had again: those two tables have backups and outlive their stack. Counters
-// last a day. A replay of old updates on a real endpoint needs the tables without
+// Tables returns the definitions of all tables. What people wrote, did and taught
+// cannot be had again: those three tables have backups and outlive their stack.
+// Counters last a day, and the ledger some. A replay of old updates on a real endpoint needs the tables without
 // TTL, which would delete what is old.
 func (a *App) Tables(ttl bool) []schema.Table {
 	tables := []schema.Table{
-		kept(a.Messages.Table()), kept(a.Activities.Table()), a.Limits.Table(), a.Phrases.Table(), a.Names.Table(),
+		kept(a.Messages.Table()), kept(a.Activities.Table()), a.Limits.Table(), kept(a.Phrases.Table()), a.Names.Table(),
 		a.Habits.Table(), a.Effort.Table(), a.Prefs.Table(), a.Seen.Table(),
 	}
 	if !ttl {
@@ -142,6 +143,27 @@ func (a *App) Stores() []schema.Store {
 func kept(table schema.Table) schema.Table {
 	table.PointInTimeRecovery, table.Retain = true, true
 	return table
+}
+
+// HourlyJob is what the schedule asks for.
+const HourlyJob = "hourly"
+
+// Job does one of the schedule's jobs. Hourly is the depth of the queue, for the
+// log: what nobody else says where no process stays.
+func (a *App) Job(ctx context.Context, name string) error {
+	if name != HourlyJob {
+		return fmt.Errorf("app: there is no job %q", name)
+	}
+	depth, err := a.Queue.Depth(ctx)
+	if err != nil {
+		return fmt.Errorf("app: %s: %w", name, err)
+	}
+	level := slog.LevelInfo
+	if depth.Dead > 0 {
+		level = slog.LevelWarn
+	}
+	a.Log.Log(ctx, level, "depth", "waiting", depth.Waiting, "in_flight", depth.InFlight, "dead", depth.Dead)
+	return nil
 }
 
 // CreateTables creates what does not stand of the tables.

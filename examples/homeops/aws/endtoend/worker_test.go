@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/function"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 )
@@ -266,5 +267,22 @@ func TestWorkerKilledWhileItSends(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{answer}, w.bot.all()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The schedule's job logs how deep the queue is; one that nobody knows fails.
+func TestJobs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	l := start(t, workerBinary, w.env)
+	w.send(says(1, question), says(2, question))
+	if _, err := w.dead.Send(t.Context(), "poison", nil); err != nil {
+		t.Fatal(err)
+	}
+	var nothing any
+	l.invoke(map[string]string{"job": app.HourlyJob}, &nothing)
+	l.waitLog(`"waiting":2,"in_flight":0,"dead":1`)
+	if r := <-l.begin(map[string]string{"job": "guessed"}, timeout); !strings.Contains(r.fault, "guessed") {
+		t.Errorf("a job that nobody knows is done: %+v", r)
 	}
 }

@@ -191,7 +191,11 @@ func (w *world) serveSQS(out http.ResponseWriter, r *http.Request) {
 	case "GetQueueUrl":
 		reply(out, map[string]any{"QueueUrl": strings.Replace(queueURL, "homeops-messages", asked.QueueName, 1)})
 	case "GetQueueAttributes":
-		attributes := map[string]string{"MaximumMessageSize": strconv.Itoa(queue.MaxBytes)}
+		depth, _ := q.Depth(r.Context())
+		attributes := map[string]string{
+			"MaximumMessageSize": strconv.Itoa(queue.MaxBytes), "ApproximateNumberOfMessages": strconv.Itoa(depth.Waiting),
+			"ApproximateNumberOfMessagesNotVisible": strconv.Itoa(depth.InFlight), "ApproximateNumberOfMessagesDelayed": "0",
+		}
 		if q == w.main {
 			attributes["RedrivePolicy"] = fmt.Sprintf(`{"deadLetterTargetArn":"arn:aws:sqs:eu-north-1:123456789012:homeops-messages-dlq","maxReceiveCount":%d}`, queue.MaxReceives)
 		}

@@ -28,6 +28,7 @@ func inTime(ctx context.Context) (context.Context, context.CancelFunc) {
 // Lambda needs the process no more, ends it: all that is acknowledged is in the
 // queue or in tables by then.
 func Start(handler any, log *slog.Logger) {
+	slog.SetDefault(log) // the runtime writes errors by package log
 	lambda.StartWithOptions(handler, lambda.WithEnableSIGTERM(func() {
 		log.Info("ended", "cause", "SIGTERM")
 		os.Exit(0)

@@ -73,6 +73,7 @@ var dropped = []string{
 	"homeops-messages: it has no point-in-time recovery",
 	"homeops-activities: it has no point-in-time recovery",
 	"homeops-response-counters: it has no TTL",
+	"homeops: it has no point-in-time recovery",
 	"QuillIdempotencyLedger: it has no TTL",
 }
 

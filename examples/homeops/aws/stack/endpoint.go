@@ -3,6 +3,8 @@ package stack
 import (
 	"maps"
 	"slices"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
 )
 
 // webhookPath is where the webhook is, behind any endpoint.
@@ -89,7 +91,7 @@ func schedule() object {
 				"Description":        "The household's jobs, once an hour.",
 				"ScheduleExpression": "rate(1 hour)",
 				"Targets": []any{object{
-					"Id": "worker", "Arn": att("WorkerFunction", "Arn"), "Input": `{"job":"hourly"}`,
+					"Id": "worker", "Arn": att("WorkerFunction", "Arn"), "Input": `{"job":"` + app.HourlyJob + `"}`,
 					"RetryPolicy": object{"MaximumRetryAttempts": 2, "MaximumEventAgeInSeconds": 3600},
 				}},
 			},
