@@ -4,6 +4,7 @@
 //	go run ./examples/homeops                   replays a conversation and reports
 //	go run ./examples/homeops -updates FILE     replays your own, "-" is standard input
 //	go run ./examples/homeops -serve ADDR       is the webhook and the worker
+//	go run ./examples/homeops dlq list          shows what could not be worked on
 //
 // The way of an update: ingest → queue → worker → the library's packages. See
 // README.md.

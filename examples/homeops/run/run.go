@@ -3,8 +3,11 @@
 // are made of it: examples/homeops, whose queue is in the process, and
 // examples/homeops/aws/cmd/homeops, whose queue is SQS.
 //
-//	run.go    the command line
-//	serve.go  the service: webhook and worker in one process
+//	run.go       the command line
+//	dlq.go       the command line of what operators do with dead letters
+//	serve.go     the service: webhook and worker in one process
+//	health.go    whether it takes updates, and how many are where
+//	pressure.go  what it takes on, and when it stops to
 package run
 
 import (
@@ -92,6 +95,7 @@ func (p Program) flags() (flags, error) {
 		fmt.Fprintf(p.Err, "Usage of homeops:\n")
 		set.PrintDefaults()
 		fmt.Fprintf(p.Err, aboutUpdates, app.DefaultBotID)
+		fmt.Fprint(p.Err, aboutLetters)
 	}
 	if err := set.Parse(p.Args); err != nil {
 		return flags{}, err // which is written already
@@ -123,6 +127,9 @@ func (p Program) complain(err error) error {
 // Run runs the program until it is done or the context ends, and returns its
 // exit code: 0, 1 for a failure, 2 for wrong flags or variables.
 func (p Program) Run(ctx context.Context) (exit int) {
+	if len(p.Args) > 0 && p.Args[0] == "dlq" {
+		return p.dlq(ctx)
+	}
 	f, err := p.flags()
 	if errors.Is(err, flag.ErrHelp) {
 		return exitOK

@@ -46,15 +46,16 @@ var Orderly = Ending{
 
 // service is the webhook and the worker in one process.
 type service struct {
-	log     *slog.Logger
-	db      database.DB
-	app     *app.App
-	queue   queue.Queue
-	memory  *queue.Memory // the queue, if it ends with this process
-	server  *http.Server
-	ready   atomic.Bool
-	pollers int
-	ending  Ending
+	log      *slog.Logger
+	db       database.DB
+	app      *app.App
+	queue    queue.Queue
+	memory   *queue.Memory // the queue, if it ends with this process
+	pressure *pressure     // the queue, as webhook and worker use it
+	server   *http.Server
+	ready    atomic.Bool
+	pollers  int
+	ending   Ending
 }
 
 func (p Program) serve(ctx context.Context, cfg config.Config, f flags) error {
@@ -69,6 +70,7 @@ func (p Program) serve(ctx context.Context, cfg config.Config, f flags) error {
 	if s.pollers = f.pollers; s.pollers == 0 && s.memory != nil {
 		return errors.New("-pollers 0 goes with MESSAGES_QUEUE_URL: nobody else works on a queue in this process")
 	}
+	s.pressure.pollers = s.pollers
 	if err := s.setUp(ctx, seeds); err != nil {
 		return err
 	}
@@ -96,14 +98,16 @@ func (p Program) newService(ctx context.Context, cfg config.Config, log *slog.Lo
 	if err := s.openQueue(ctx, p, cfg); err != nil {
 		return nil, err
 	}
+	s.pressure = newPressure(s.queue, s.memory, s.ending.Empty, log, s.probe)
 	s.app, err = app.New(app.Options{
-		Config: cfg, DB: db.Client, Now: time.Now, Queue: s.queue, Classifier: p.Classifier, Sender: sender, Log: log,
+		Config: cfg, DB: db.Client, Now: time.Now, Queue: s.pressure, Classifier: p.Classifier, Sender: sender, Log: log,
+		Observe: s.pressure.observe,
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.server = &http.Server{
-		Handler:           s.routes(&ingest.Handler{Secret: cfg.TelegramSecret, Queue: s.queue, Log: log}),
+		Handler:           s.routes(&ingest.Handler{Secret: cfg.TelegramSecret, Queue: s.pressure, Log: log}, cfg.TelegramSecret),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      15 * time.Second,
@@ -124,30 +128,17 @@ func (s *service) openQueue(ctx context.Context, p Program, cfg config.Config) (
 	return err
 }
 
-func (s *service) routes(webhook http.Handler) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/telegram", webhook)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintln(w, "alive") // of this process only: restarting it does not mend a database
-	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !s.ready.Load() {
-			http.Error(w, "not ready", http.StatusServiceUnavailable)
-			return
-		}
-		fmt.Fprintln(w, "ready")
-	})
-	return mux
-}
-
 func (s *service) setUp(ctx context.Context, seeds app.Seeds) error {
 	ctx, cancel := context.WithTimeout(ctx, toSetUp)
 	defer cancel()
-	if s.memory != nil { // where the queue is deployed, so are the tables
-		if err := s.app.CreateTables(ctx, true); err != nil {
-			return fmt.Errorf("creating tables on %s: %w", s.db.Where, err)
-		}
+	if err := s.tables(ctx); err != nil {
+		return err
 	}
+	began := time.Now()
+	if err := s.read(ctx); err != nil {
+		return fmt.Errorf("reading from %s: %w", s.db.Where, err)
+	}
+	s.pressure.begin(time.Since(began))
 	if err := s.app.Seed(ctx, seeds); err != nil {
 		return fmt.Errorf("seeding phrases: %w", err)
 	}
@@ -158,6 +149,21 @@ func (s *service) setUp(ctx context.Context, seeds app.Seeds) error {
 	s.log.Info("tables stand", "on", s.db.Where, "tables", len(tables))
 	if s.db.Embedded != nil {
 		s.log.Warn("neither DYNAMO_ENDPOINT nor AWS credentials are set: what is stored ends with this process")
+	}
+	return nil
+}
+
+// tables creates what does not stand. Where the queue is deployed, so are the
+// tables, and they are only compared with what is expected.
+func (s *service) tables(ctx context.Context) error {
+	if s.memory == nil {
+		if err := schema.Verify(ctx, s.db.Client, s.app.Tables(true)...); err != nil {
+			return fmt.Errorf("tables on %s, which a queue goes with: %w", s.db.Where, err)
+		}
+		return nil
+	}
+	if err := s.app.CreateTables(ctx, true); err != nil {
+		return fmt.Errorf("creating tables on %s: %w", s.db.Where, err)
 	}
 	return nil
 }
@@ -173,6 +179,8 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 		defer close(worked)
 		s.app.Worker.Run(working, s.pollers)
 	}()
+	go s.pressure.watch(working)
+	go s.tellDepth(working)
 	if s.db.Embedded != nil {
 		go s.expire(working)
 	}
@@ -192,6 +200,7 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	s.empty(context.WithoutCancel(ctx))
 	stopWorking()
 	<-worked // each item in hand has a time limit of its own
+	s.logDepth(context.WithoutCancel(ctx), queue.Depth{Waiting: -1})
 	err = errors.Join(err, s.lose())
 	s.log.Info("ended")
 	return err
@@ -235,13 +244,15 @@ func (s *service) close(ctx context.Context) error {
 }
 
 // empty gives the worker time for what is acknowledged to Telegram and waits
-// in a queue in memory. On SQS it simply stays there.
+// in a queue in memory, where no more than that is taken. On SQS it simply stays
+// there.
 func (s *service) empty(ctx context.Context) {
 	if s.memory == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.ending.Empty)
 	defer cancel()
+	s.pressure.handBack(ctx)
 	for s.memory.Len() > 0 && ctx.Err() == nil {
 		wait(ctx, 10*time.Millisecond)
 	}

@@ -1,0 +1,118 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/dlq"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/trips"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// How the depth of the queue is told.
+const (
+	depthEvery = time.Minute
+	toCount    = time.Second
+)
+
+// routes is what the service answers over HTTP. Dead letters that are in this
+// process can be had here only; those in SQS are reached without it.
+func (s *service) routes(webhook http.Handler, secret string) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/telegram", webhook)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "alive") // of this process only: restarting it does not mend a database
+	})
+	mux.HandleFunc("GET /readyz", s.readyz)
+	if s.memory != nil {
+		letters := dlq.Handler(s.memory, secret, s.log)
+		mux.Handle("/dlq", letters)
+		mux.Handle("/dlq/", letters)
+	}
+	return mux
+}
+
+// readyz says whether updates are taken, and how many are where. With the
+// database down a queue that lasts goes on taking them.
+func (s *service) readyz(w http.ResponseWriter, r *http.Request) {
+	state, status := "ready", http.StatusOK
+	switch down := s.pressure.isDown(); {
+	case !s.ready.Load():
+		state, status = "not ready", http.StatusServiceUnavailable
+	case down && s.memory != nil:
+		state, status = "database", http.StatusServiceUnavailable
+	case down:
+		state = "ready\ndatabase"
+	}
+	figures := "depth unknown"
+	if depth, err := s.depth(r.Context()); err == nil {
+		figures = fmt.Sprintf("waiting %d\nin flight %d\ndead %d", depth.Waiting, depth.InFlight, depth.Dead)
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "%s\n%s\n", state, figures)
+}
+
+func (s *service) depth(ctx context.Context) (queue.Depth, error) {
+	ctx, cancel := context.WithTimeout(ctx, toCount)
+	defer cancel()
+	return s.queue.Depth(ctx)
+}
+
+// tellDepth writes the depth to the log, now and then, when it has changed.
+func (s *service) tellDepth(ctx context.Context) {
+	last := s.logDepth(ctx, queue.Depth{Waiting: -1})
+	for {
+		if wait(ctx, depthEvery); ctx.Err() != nil {
+			return
+		}
+		last = s.logDepth(ctx, last)
+	}
+}
+
+// logDepth writes the depth to the log unless it is the last one, and returns
+// it.
+func (s *service) logDepth(ctx context.Context, last queue.Depth) queue.Depth {
+	depth, err := s.depth(ctx)
+	switch {
+	case err != nil:
+		s.log.Warn("depth of the queue", "error", err)
+		return last
+	case depth != last:
+		s.log.Info("depth of the queue", "waiting", depth.Waiting, "in_flight", depth.InFlight, "dead", depth.Dead)
+	}
+	return depth
+}
+
+// probed is what no chat has.
+const probed = "PROBE"
+
+// read asks for what no message has recorded.
+func (s *service) read(ctx context.Context) error {
+	ev, err := event.New(time.UnixMilli(0), probed)
+	if err != nil {
+		return err
+	}
+	_, err = s.app.Activities.OfEvent(ctx, probed, ev)
+	return err
+}
+
+// probe reads and writes, for either may fail alone: what it writes is one row
+// of the ledger.
+func (s *service) probe(ctx context.Context) error {
+	g := trips.SideBySide(ctx)
+	g.Go(s.read)
+	g.Go(func(ctx context.Context) error {
+		key, err := ledger.Key(probed)
+		if err != nil {
+			return err
+		}
+		_, err = s.app.Seen.MarkSeen(ctx, key)
+		return err
+	})
+	return g.Wait()
+}

@@ -1,0 +1,148 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+)
+
+// live is a service in a bubble, where minutes pass at once: on a database inside
+// the process that the test disturbs, and without sockets.
+type live struct {
+	*service
+	t       *testing.T
+	log     *buffer
+	stop    context.CancelFunc
+	err     error // of run
+	done    chan struct{}
+	updates int64
+	lasting *queue.Memory // stands for a queue that does not end with the process
+}
+
+// nowhere is a listener that nobody connects to.
+type nowhere struct {
+	closed chan struct{}
+	once   *sync.Once
+}
+
+func (l nowhere) Accept() (net.Conn, error) {
+	<-l.closed
+	return nil, net.ErrClosed
+}
+func (l nowhere) Close() error   { l.once.Do(func() { close(l.closed) }); return nil }
+func (l nowhere) Addr() net.Addr { return &net.TCPAddr{} }
+
+// inBubble starts a service on a database that is disturbed from the start, or
+// not. Its queue ends with it, or is a deployed one.
+func inBubble(t *testing.T, deployed bool, faults []dynamotest.Fault, f func(*testing.T, *live)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		cfg, err := config.Load(environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Program{Out: io.Discard, Ending: Ending{Notice: atOnce, Answer: 10 * time.Second, Empty: 10 * time.Second}}
+		l := &live{t: t, log: newBuffer(), done: make(chan struct{}), lasting: queue.NewMemory(queue.Config{})}
+		if deployed {
+			cfg.QueueURL = "http://127.0.0.1:9324/1/q"
+			p.Queue = func(context.Context, config.Config, *slog.Logger) (queue.Queue, error) { return l.lasting, nil }
+		}
+		if l.service, err = p.newService(t.Context(), cfg, slog.New(slog.NewTextHandler(l.log, nil))); err != nil {
+			t.Fatal(err)
+		}
+		l.pollers, l.pressure.pollers = 2, 2
+		if deployed { // as the tables then are
+			if err := l.app.CreateTables(t.Context(), true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.disturb(faults...)
+		if err := l.setUp(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		l.stop = stop
+		go func() {
+			defer close(l.done)
+			l.err = l.run(ctx, nowhere{make(chan struct{}), new(sync.Once)})
+		}()
+		synctest.Wait()
+		f(t, l)
+		l.end()
+	})
+}
+
+// end stops the service, and returns what run does.
+func (l *live) end() error {
+	l.stop()
+	<-l.done
+	return l.err
+}
+
+func (l *live) disturb(faults ...dynamotest.Fault) {
+	for _, f := range faults {
+		l.db.Embedded.Tap().Inject(f)
+	}
+}
+
+func (l *live) heal() { l.db.Embedded.Tap().Heal() }
+
+func (l *live) do(method, path, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set(ingest.SecretHeader, secretToken)
+	w := httptest.NewRecorder()
+	l.server.Handler.ServeHTTP(w, r)
+	return w
+}
+
+// update is the next update, of a chat of its own.
+func (l *live) update() string {
+	l.updates++
+	return fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%[1]d,"date":%d,"from":{"id":7,"is_bot":false,"first_name":"Eva"},`+
+		`"chat":{"id":-%[1]d,"type":"group"},"text":"Jag har diskat"}}`, l.updates, time.Now().Unix())
+}
+
+// post posts the next update and reports whether it was acknowledged.
+func (l *live) post() bool {
+	return l.do(http.MethodPost, "/telegram", l.update()).Code == http.StatusOK
+}
+
+func (l *live) readiness() string {
+	w := l.do(http.MethodGet, "/readyz", "")
+	return fmt.Sprintf("%d %s", w.Code, w.Body)
+}
+
+// stored is how many messages and activities the tables hold.
+func (l *live) stored() (messages, activities int) {
+	l.t.Helper()
+	counts := map[string]int{}
+	for _, table := range []string{"homeops-messages", "homeops-activities"} {
+		pages := dynamodb.NewScanPaginator(l.db.Client, &dynamodb.ScanInput{TableName: &table})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(l.t.Context())
+			if err != nil {
+				l.t.Fatal(err)
+			}
+			counts[table] += int(page.Count)
+		}
+	}
+	return counts["homeops-messages"], counts["homeops-activities"]
+}
+
+var discard = slog.New(slog.DiscardHandler)
