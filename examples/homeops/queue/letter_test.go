@@ -3,7 +3,9 @@ package queue_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -41,6 +43,12 @@ func judge(body []byte, attributes map[string]string, reason string, limit int) 
 	got, whole := letter.Content()
 	if !bytes.HasPrefix(body, got) || whole != (len(got) == len(body)) {
 		return fmt.Errorf("holds %d bytes, whole: %t", len(got), whole)
+	}
+	uncut := maps.Clone(made)
+	delete(uncut, queue.FullSize)
+	delete(uncut, queue.FullHash)
+	if fits := size(base64.StdEncoding.EncodeToString(body), uncut) <= limit; fits && !whole {
+		return errors.New("is cut, and would have fit")
 	}
 	sum := sha256.Sum256(body)
 	switch left := limit - size(text, made); {
