@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/sqsqueue"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
@@ -34,7 +35,7 @@ type api struct {
 	attributes map[string]map[string]string // by URL
 	messages   []types.Message
 	fails      map[string]error // by operation
-	blocks     bool             // until the context ends
+	blocks     string           // the operation that ends with its context, or all
 
 	sent     []*sqs.SendMessageInput
 	received []*sqs.ReceiveMessageInput
@@ -58,7 +59,7 @@ func newAPI() *api {
 
 func (a *api) answer(ctx context.Context, operation string) error {
 	a.asked++
-	if a.blocks {
+	if a.blocks == operation || a.blocks == "all" {
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -314,6 +315,13 @@ func TestStaleReceipts(t *testing.T) {
 				t.Errorf("%s, %v: %v", operation, c.err, err)
 			}
 		}
+		urls := map[string]bool{}
+		for _, in := range a.deleted {
+			urls[*in.QueueUrl] = true
+		}
+		if len(urls) != 2 {
+			t.Errorf("deleted on %v", urls)
+		}
 	}
 }
 
@@ -343,6 +351,33 @@ func TestErrorsNameOperationAndQueue(t *testing.T) {
 	}
 }
 
+func TestReceived(t *testing.T) {
+	t.Parallel()
+	a := newAPI()
+	a.messages = []types.Message{{
+		MessageId: aws.String("id-1"), Body: aws.String("hej"), ReceiptHandle: aws.String("receipt"),
+		Attributes: map[string]string{"ApproximateReceiveCount": "2", "SentTimestamp": "1775000000123", "MessageGroupId": "-5"},
+		MessageAttributes: map[string]types.MessageAttributeValue{
+			queue.ChatID: {DataType: aws.String("String"), StringValue: aws.String("-5")},
+			"thumbnail":  {DataType: aws.String("Binary"), BinaryValue: []byte{1}}, // somebody else's
+		},
+	}}
+	want := queue.Message{
+		ID: "id-1", Body: "hej", Receipt: "receipt", Receives: 2, MaxReceives: 3,
+		Attributes: map[string]string{queue.ChatID: "-5"}, SentAt: time.Date(2026, time.March, 31, 23, 33, 20, 123e6, time.UTC),
+	}
+	q := open(t, a, nil)
+	got, err := q.Receive(t.Context(), 1, 0)
+	if diff := cmp.Diff([]queue.Message{want}, got); err != nil || diff != "" {
+		t.Errorf("%v, (-want +got):\n%s", err, diff)
+	}
+	want.MaxReceives = 0 // there is no queue behind the letters
+	letters, err := q.DeadLetters().Receive(t.Context(), 1, time.Minute)
+	if diff := cmp.Diff([]queue.Message{want}, letters); err != nil || diff != "" {
+		t.Errorf("%v, (-want +got):\n%s", err, diff)
+	}
+}
+
 // A message that lacks what was asked for is trouble, not one that was never
 // received.
 func TestReceiveWantsWhatItAskedFor(t *testing.T) {
@@ -362,7 +397,7 @@ func TestRequestsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAPI()
 		q := open(t, a, nil)
-		a.blocks = true
+		a.blocks = "all"
 		ctx := context.WithoutCancel(t.Context())
 		for operation, c := range map[string]struct {
 			do   func() error
@@ -383,6 +418,10 @@ func TestRequestsEnd(t *testing.T) {
 			if err := c.do(); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != c.want {
 				t.Errorf("%s ends after %v with %v", operation, time.Since(began), err)
 			}
+		}
+		a.blocks = "GetQueueUrl"
+		if _, err := sqsqueue.Open(ctx, a, ownURL, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Open ends with %v", err)
 		}
 	})
 }
@@ -415,6 +454,10 @@ func TestBurySendsThenDeletes(t *testing.T) {
 	if err := q.Bury(t.Context(), m, "why"); err != nil || *a.deleted[1].ReceiptHandle != "receipt" || *a.deleted[1].QueueUrl != ownURL {
 		t.Errorf("%v, deleted %+v", err, a.deleted)
 	}
+	if got := a.sent[len(a.sent)-1].MessageAttributes[queue.Delivery]; aws.ToString(got.StringValue) != "d-1" {
+		t.Errorf("the letter is of the delivery %v", got)
+	}
+	m.Attributes["empty"] = ""
 	if err := q.Refuse(t.Context(), []byte("{private"), m.Attributes, "no JSON"); err != nil {
 		t.Fatal(err)
 	}
