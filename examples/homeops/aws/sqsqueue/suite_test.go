@@ -2,6 +2,7 @@ package sqsqueue_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -27,8 +28,12 @@ func TestSuite(t *testing.T) {
 			server := backend.Open(t, variable)
 			queuetest.Run(t, queuetest.Backend{Differences: known, New: func(t *testing.T, s queuetest.Settings) queue.Queue {
 				t.Helper()
+				config := sqsqueue.Config{MaxBytes: s.MaxBytes}
+				if variable == backend.Moto { // there the visibility is asked for, elsewhere it is the queue's
+					config.Visibility, s.Visibility = s.Visibility, time.Hour
+				}
 				made := server.NewQueue(t, s.Visibility, s.MaxReceives)
-				q, err := sqsqueue.Open(t.Context(), sqs.NewFromConfig(server.Config()), made.URL, &sqsqueue.Config{MaxBytes: s.MaxBytes})
+				q, err := sqsqueue.Open(t.Context(), sqs.NewFromConfig(server.Config()), made.URL, &config)
 				if err != nil {
 					t.Fatal(err)
 				}
