@@ -17,6 +17,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	// What the binaries are made of, for the same reason as in start.
+	_ "github.com/homeops/ddbpatterns/examples/homeops/app"
+	_ "github.com/homeops/ddbpatterns/examples/homeops/aws/coldstart"
+	_ "github.com/homeops/ddbpatterns/examples/homeops/aws/function"
+	_ "github.com/homeops/ddbpatterns/examples/homeops/database"
+	_ "github.com/homeops/ddbpatterns/examples/homeops/ingest"
 )
 
 // The binaries of the functions.
@@ -80,6 +87,11 @@ type result struct {
 // start starts the binary in an environment of its own.
 func start(t testing.TB, binary string, environment map[string]string) *lambda {
 	t.Helper()
+	// A result is cached for as long as the files that the test looks at are the
+	// same: of a binary that it builds Go does not know them.
+	if _, err := os.Stat(filepath.Join("../cmd", filepath.Base(binary), "main.go")); err != nil {
+		t.Fatal(err)
+	}
 	l := &lambda{
 		t: t, log: new(buffer), exited: make(chan struct{}), idle: make(chan struct{}, 1), next: make(chan invocation),
 		extension: make(chan struct{}), over: make(chan struct{}), running: map[string]chan result{},

@@ -178,8 +178,10 @@ func (w *world) serveSQS(out http.ResponseWriter, r *http.Request) {
 		select {
 		case <-hold:
 		case <-r.Context().Done():
-			return
 		}
+	}
+	if r.Context().Err() != nil {
+		return // the process has given up
 	}
 	q := map[string]*queue.Memory{queueURL: w.main, deadURL: w.dead}[asked.QueueURL]
 	operation := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), "AmazonSQS.")
