@@ -118,8 +118,8 @@ func start(t testing.TB, binary string, environment map[string]string) *lambda {
 		close(l.exited)
 	}()
 	t.Cleanup(func() {
-		close(l.over)
 		l.kill()
+		close(l.over)
 		server.Close()
 		l.checkLog()
 	})
