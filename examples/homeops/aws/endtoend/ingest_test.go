@@ -151,7 +151,9 @@ func TestNoSecret(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
+			w.mu.Lock()
 			break_(w)
+			w.mu.Unlock()
 			for _, binary := range []string{ingestBinary, workerBinary} {
 				l := start(t, binary, w.env)
 				if exit := l.waitEnd(); exit != 1 || !strings.Contains(l.log.String(), name) {

@@ -13,8 +13,8 @@ import (
 // attempt: they differ from one run to another.
 var ofWriting = []string{
 	"createdAt", "updatedAt", "seenAt", // when
-	"expiresAt", // of the ledger: that, and its retention
-	"claim",     // of the ledger: the attempt
+	"expiresAt",               // of the ledger: that, and its retention
+	"claim", "fence", "lease", // of the ledger: the attempt
 }
 
 // tables returns all tables and rows, one a line, but for what is of their

@@ -38,7 +38,7 @@ func (w *world) deliver(l *lambda, most int) (failed []string) {
 }
 
 const (
-	question = "Vem diskade senast?" // which is answered at any hour
+	question = "Vem diskade senast?"
 	answer   = "[-5] diskning: aldrig, vad jag vet"
 )
 
@@ -85,6 +85,24 @@ func TestWorkerBatch(t *testing.T) {
 	letter := w.dead.Left()[0]
 	if !strings.Contains(letter.Why(), "refused by the test") || letter.Attributes[queue.Delivery] != "m-2" {
 		t.Errorf("dead: %v", letter.Attributes)
+	}
+}
+
+// What Telegram asks to wait for is hidden for that long, and sent then.
+func TestWorkerWaitsOnTheQueue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.bot.set(nil, 600)
+	l := start(t, workerBinary, w.env)
+	w.send(says(1, question))
+	if failed := w.deliver(l, 1); !cmp.Equal(failed, []string{"m-1"}) || !cmp.Equal(w.hidden(), []int{600}) {
+		t.Errorf("%v stay, hidden for %v s", failed, w.hidden())
+	}
+	if failed := w.deliver(l, 1); len(failed) > 0 {
+		t.Errorf("%v stay", failed)
+	}
+	if diff := cmp.Diff([]string{answer}, w.bot.all()); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -244,8 +262,9 @@ func (w *world) killAt(p place) {
 func TestWorkerKilledWhileItSends(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.bot.hold = make(chan struct{})
-	defer close(w.bot.hold)
+	over := make(chan struct{})
+	defer close(over)
+	w.bot.set(over, 0)
 	w.send(says(1, question))
 	l := start(t, workerBinary, w.env)
 	batch, event := w.receive(1)

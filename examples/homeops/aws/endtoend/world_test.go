@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,6 +44,7 @@ type world struct {
 	before     func(r *http.Request, body []byte) // a request to DynamoDB
 	after      func()                             // before its reply
 	sqsHold    <-chan struct{}                    // SQS answers when it is closed
+	released   []int                              // seconds, of the function's own wish
 }
 
 func newWorld(t testing.TB) *world {
@@ -60,6 +62,7 @@ func newWorld(t testing.TB) *world {
 		"TELEGRAM_API_URL":                w.serve(w.bot.serve),
 		"TELEGRAM_SECRET_TOKEN_PARAMETER": "/homeops/secret",
 		"TELEGRAM_BOT_TOKEN_PARAMETER":    "/homeops/token",
+		"QUIET_HOURS":                     "never", // whatever the time of the test
 		"MESSAGES_QUEUE_URL":              queueURL,
 		"AWS_EC2_METADATA_DISABLED":       "true",
 		"AWS_LAMBDA_FUNCTION_NAME":        "homeops",
@@ -220,12 +223,22 @@ func (w *world) serveSQS(out http.ResponseWriter, r *http.Request) {
 		_ = q.Delete(r.Context(), asked.ReceiptHandle) // which never fails
 		reply(out, map[string]any{})
 	case "ChangeMessageVisibility":
+		w.mu.Lock()
+		w.released = append(w.released, asked.VisibilityTimeout)
+		w.mu.Unlock()
 		_ = q.Release(r.Context(), asked.ReceiptHandle, time.Duration(asked.VisibilityTimeout)*time.Second)
 		reply(out, map[string]any{})
 	default:
 		w.t.Errorf("SQS: %s is not played", operation)
 		fail(out, "UnsupportedOperation")
 	}
+}
+
+// hidden returns for how many seconds the functions have hidden messages.
+func (w *world) hidden() []int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.released)
 }
 
 func reply(out http.ResponseWriter, body any) {
@@ -243,7 +256,8 @@ func fail(out http.ResponseWriter, code string) {
 type bot struct {
 	mu   sync.Mutex // guards what follows
 	sent []string
-	hold chan struct{} // replies wait until it is closed
+	hold <-chan struct{} // replies wait until it is closed
+	busy int             // the next call is to come again after so many seconds
 }
 
 func (b *bot) serve(out http.ResponseWriter, r *http.Request) {
@@ -256,6 +270,13 @@ func (b *bot) serve(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b.mu.Lock()
+	if seconds := b.busy; seconds > 0 {
+		b.busy = 0
+		b.mu.Unlock()
+		out.WriteHeader(http.StatusTooManyRequests)
+		fmt.Fprintf(out, `{"ok":false,"error_code":429,"description":"Too Many Requests","parameters":{"retry_after":%d}}`, seconds)
+		return
+	}
 	b.sent = append(b.sent, fmt.Sprintf("[%d] %s", asked.Chat, asked.Text))
 	id, hold := len(b.sent), b.hold
 	b.mu.Unlock()
@@ -268,10 +289,16 @@ func (b *bot) serve(out http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(out, `{"ok":true,"result":{"message_id":%d}}`, 1_000_000+id)
 }
 
+func (b *bot) set(hold <-chan struct{}, busy int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.hold, b.busy = hold, busy
+}
+
 func (b *bot) all() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]string(nil), b.sent...)
+	return slices.Clone(b.sent)
 }
 
 // receive plays the event source mapping: at most so many messages of the queue.
@@ -307,7 +334,7 @@ func (w *world) settle(batch []queue.Message, out events.SQSEventResponse) (fail
 	}
 	for _, m := range batch {
 		err := w.main.Release(w.t.Context(), m.Receipt, 0)
-		if !contains(failed, m.ID) {
+		if !slices.Contains(failed, m.ID) {
 			err = w.main.Delete(w.t.Context(), m.Receipt)
 		}
 		if err != nil {
@@ -315,13 +342,4 @@ func (w *world) settle(batch []queue.Message, out events.SQSEventResponse) (fail
 		}
 	}
 	return failed
-}
-
-func contains(all []string, one string) bool {
-	for _, s := range all {
-		if s == one {
-			return true
-		}
-	}
-	return false
 }
