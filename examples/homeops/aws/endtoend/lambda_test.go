@@ -161,6 +161,13 @@ func (l *lambda) waitIdle() {
 	}
 }
 
+// warm waits until the process is ready for an invocation.
+func (l *lambda) warm() {
+	l.t.Helper()
+	l.waitIdle()
+	l.idle <- struct{}{} // for begin
+}
+
 // begin begins an invocation and returns where its result will be.
 func (l *lambda) begin(event any, timeout time.Duration) <-chan result {
 	l.t.Helper()

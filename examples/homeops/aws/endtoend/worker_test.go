@@ -123,9 +123,8 @@ func TestWorkerAnswersInTime(t *testing.T) {
 	}, nil)
 	l := start(t, workerBinary, w.env)
 	w.send(says(1, question), strings.Replace(says(2, question), "-5", "-6", 1), says(3, question))
-	l.waitIdle()
-	l.idle <- struct{}{} // as it was
-	const limit = 3500 * time.Millisecond
+	l.warm()
+	const limit = function.Margin + 3*time.Second
 	batch, event := w.receive(3)
 	var out events.SQSEventResponse
 	if took := l.take(l.begin(event, limit), &out); took < time.Second || took >= limit {
@@ -182,7 +181,7 @@ func TestWorkerKilledAtItsDeadline(t *testing.T) {
 	undisturbed.deliver(start(t, workerBinary, undisturbed.env), 1)
 	w := newWorld(t)
 	w.send(update)
-	w.killAt(place{request: 2, stopped: function.Margin + 500*time.Millisecond})
+	w.killAt(place{request: 2, stopped: function.Margin + 2*time.Second})
 	w.deliver(start(t, workerBinary, w.env), 1)
 	if diff := cmp.Diff(undisturbed.tables(), w.tables()); diff != "" {
 		t.Error(diff)
@@ -235,6 +234,7 @@ func (w *world) killAt(p place) {
 	}
 	l := start(w.t, workerBinary, w.env)
 	batch, event := w.receive(1)
+	l.warm()
 	ended := l.begin(event, p.limit())
 	deadline := time.After(p.stopped)
 	select {

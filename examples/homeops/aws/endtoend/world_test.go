@@ -302,12 +302,17 @@ func (b *bot) all() []string {
 }
 
 // receive plays the event source mapping: at most so many messages of the queue.
-func (w *world) receive(most int) (batch []queue.Message, event events.SQSEvent) {
+func (w *world) receive(most int) ([]queue.Message, events.SQSEvent) {
 	w.t.Helper()
 	batch, err := w.main.Receive(w.t.Context(), most, 0)
 	if err != nil || len(batch) == 0 {
 		w.t.Fatalf("received %v, %v", batch, err)
 	}
+	return batch, eventOf(batch)
+}
+
+// eventOf is the batch as Lambda hands it over.
+func eventOf(batch []queue.Message) (event events.SQSEvent) {
 	for _, m := range batch {
 		record := events.SQSMessage{
 			MessageId: m.ID, ReceiptHandle: m.Receipt, Body: m.Body, EventSource: "aws:sqs",
@@ -323,7 +328,7 @@ func (w *world) receive(most int) (batch []queue.Message, event events.SQSEvent)
 		}
 		event.Records = append(event.Records, record)
 	}
-	return batch, event
+	return event
 }
 
 // settle deletes what did not fail, and makes the rest visible.
