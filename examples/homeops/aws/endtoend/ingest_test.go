@@ -32,10 +32,12 @@ func post(update string) events.APIGatewayV2HTTPRequest {
 	return in
 }
 
-// says is an update: Eva writes to the group.
-func says(id int64, text string) string {
+// says is an update: Eva writes to the group, a minute ago.
+func says(id int64, text string) string { return saysAt(time.Now().Add(-time.Minute), id, text) }
+
+func saysAt(at time.Time, id int64, text string) string {
 	return fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%[1]d,"date":%d,"from":{"id":7,"is_bot":false,"first_name":"Eva"},`+
-		`"chat":{"id":-5,"type":"group"},"text":%q}}`, id, time.Now().Add(-time.Minute).Unix(), text)
+		`"chat":{"id":-5,"type":"group"},"text":%q}}`, id, at.Unix(), text)
 }
 
 func (w *world) ingest(l *lambda, in events.APIGatewayV2HTTPRequest) int {
