@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 )
 
 // Names of the operations.
@@ -173,6 +174,11 @@ func (o *operation) redrive(ctx context.Context, m queue.Message) error {
 	body, whole := m.Content()
 	if !whole {
 		return o.not(m, "cannot be sent: "+broken(m))
+	}
+	if o.All && m.Attributes[queue.Encoding] != "" {
+		if _, err := telegram.Parse(body); err != nil {
+			return o.not(m, "would be refused again unless the program changed, so redrive it by its id: "+m.Why())
+		}
 	}
 	id, err := o.queue.Send(ctx, string(body), queue.WithoutReason(m.Attributes))
 	if _, large := errors.AsType[*queue.TooLargeError](err); large || errors.Is(err, queue.ErrInvalidContents) {

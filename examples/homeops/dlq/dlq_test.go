@@ -166,13 +166,14 @@ func TestWhatCannotBeSent(t *testing.T) {
 		kept, _ := q.Dead()[0].Content()
 		cut := fmt.Sprintf("m-1  cannot be sent: only %d bytes of 2000 are kept\n", len(kept))
 		const control = "m-2  cannot be sent: queue: the body is empty or holds characters that SQS refuses\n"
+		const again = "m-2  would be refused again unless the program changed, so redrive it by its id: no JSON\n"
 		for _, tc := range []struct {
 			command dlq.Command
 			want    string
 			err     error
 		}{
-			{dlq.Command{Name: dlq.Redrive, All: true}, cut + control + "m-3  is sent again as m-4\n1 sent again, 2 not\n", nil},
-			{dlq.Command{Name: dlq.Redrive, All: true}, cut + control + "0 sent again, 2 not\n", nil},
+			{dlq.Command{Name: dlq.Redrive, All: true}, cut + again + "m-3  is sent again as m-4\n1 sent again, 2 not\n", nil},
+			{dlq.Command{Name: dlq.Redrive, All: true}, cut + again + "0 sent again, 2 not\n", nil},
 			{dlq.Command{Name: dlq.Redrive, IDs: []string{"m-1"}}, cut + "0 sent again, 1 not\n", dlq.ErrNotSent},
 			{dlq.Command{Name: dlq.Redrive, IDs: []string{"m-2"}}, control + "0 sent again, 1 not\n", dlq.ErrNotSent},
 			{dlq.Command{Name: dlq.Redrive, IDs: []string{"m-3"}}, "m-3  is not among the dead letters that the queue shows\n0 sent again, 0 not\n", dlq.ErrNotFound},
@@ -274,29 +275,61 @@ func TestNothingIsLostInTrouble(t *testing.T) {
 type dying struct {
 	*queue.Memory
 	t      *testing.T
-	rename bool
+	rename string // what letters' ids begin with, as SQS gives them ids of their own
 }
 
 func (q dying) Send(ctx context.Context, body string, attributes map[string]string) (string, error) {
 	id, err := q.Memory.Send(ctx, body, attributes)
 	received, _ := q.Memory.Receive(ctx, 1, 0)
-	if q.rename {
-		received[0].ID, received[0].Attributes[queue.Delivery] = "renamed-"+id, id
-	}
 	if err := q.Memory.Bury(ctx, received[0], "again"); err != nil {
 		q.t.Error(err)
 	}
 	return id, err
 }
 
+func (q dying) DeadLetters() queue.DeadLetters { return renamed{q.Memory.DeadLetters(), q.rename} }
+
+type renamed struct {
+	queue.DeadLetters
+	as string
+}
+
+func (q renamed) Receive(ctx context.Context, max int, hidden time.Duration) ([]queue.Message, error) {
+	letters, err := q.DeadLetters.Receive(ctx, max, hidden)
+	for i := range letters {
+		letters[i].ID = q.as + letters[i].ID
+	}
+	return letters, err
+}
+
+// update is one that telegram.Parse takes.
+const update = `{"update_id":1,"message":{"message_id":1,"date":3,"chat":{"id":-4}}}`
+
+// What is no update would be refused again: all leaves it, by name it is sent.
+func TestWhatIsNoUpdateIsSentByName(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, q *queue.Memory) {
+		refused(t, q, "{", "no JSON")
+		refused(t, q, update, "a rule of old")
+		got, err := run(t, q, dlq.Command{Name: dlq.Redrive, All: true})
+		if err != nil || !strings.Contains(got, "m-1  would be refused again") || q.Len() != 1 || len(q.Dead()) != 1 {
+			t.Errorf("%s%v, %d sent, %d dead", got, err, q.Len(), len(q.Dead()))
+		}
+		got, err = run(t, q, dlq.Command{Name: dlq.Redrive, IDs: []string{"m-1"}})
+		if err != nil || q.Len() != 2 || len(q.Dead()) != 0 {
+			t.Errorf("%s%v, %d sent, %d dead", got, err, q.Len(), len(q.Dead()))
+		}
+	})
+}
+
 // What dies while it is sent is not sent for ever.
 func TestAllIsOnce(t *testing.T) {
 	t.Parallel()
-	for rename, again := range map[bool]string{false: "m-2", true: "renamed-m-2"} {
+	for _, as := range []string{"", "renamed-"} {
 		inBubble(t, func(t *testing.T, q *queue.Memory) {
 			fails(t, q, "poison", "why")
-			got, err := run(t, dying{q, t, rename}, dlq.Command{Name: dlq.Redrive, All: true})
-			if want := "m-1  is sent again as m-2\n" + again + "  was sent again, and is dead again: again\n1 sent again, 1 not\n"; got != want || err != nil {
+			got, err := run(t, dying{q, t, as}, dlq.Command{Name: dlq.Redrive, All: true})
+			if want := as + "m-1  is sent again as m-2\n" + as + "m-2  was sent again, and is dead again: again\n1 sent again, 1 not\n"; got != want || err != nil {
 				t.Errorf("%q, %v", got, err)
 			}
 		})
@@ -326,7 +359,7 @@ func TestManyLetters(t *testing.T) {
 	for poll, n := range map[time.Duration]int{100 * time.Millisecond: 95, 2 * time.Second: 15} {
 		inBubble(t, func(t *testing.T, q *queue.Memory) {
 			for range n {
-				refused(t, q, "{", "why")
+				refused(t, q, update, "why")
 			}
 			slow := slowQueue{q, poll}
 			got, err := run(t, slow, dlq.Command{Name: dlq.List})
