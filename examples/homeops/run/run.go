@@ -95,7 +95,7 @@ func (p Program) flags() (flags, error) {
 		fmt.Fprintf(p.Err, "Usage of homeops:\n")
 		set.PrintDefaults()
 		fmt.Fprintf(p.Err, aboutUpdates, app.DefaultBotID)
-		fmt.Fprint(p.Err, aboutLetters)
+		fmt.Fprint(p.Err, aboutSetUp, aboutLetters)
 	}
 	if err := set.Parse(p.Args); err != nil {
 		return flags{}, err // which is written already
@@ -127,8 +127,15 @@ func (p Program) complain(err error) error {
 // Run runs the program until it is done or the context ends, and returns its
 // exit code: 0, 1 for a failure, 2 for wrong flags or variables.
 func (p Program) Run(ctx context.Context) (exit int) {
-	if len(p.Args) > 0 && p.Args[0] == "dlq" {
-		return p.dlq(ctx)
+	if len(p.Args) > 0 {
+		switch p.Args[0] {
+		case "dlq":
+			return p.dlq(ctx)
+		case "webhook":
+			return p.once(ctx, p.webhook)
+		case "seed":
+			return p.once(ctx, p.seed)
+		}
 	}
 	f, err := p.flags()
 	if errors.Is(err, flag.ErrHelp) {

@@ -177,26 +177,35 @@ func clip(text string) string {
 // post sends one request. An error leaves open whether it took effect; its
 // text never holds the URL, whose path is the token.
 func (c *Client) post(ctx context.Context, body []byte) (answer, error) {
-	base := strings.TrimSuffix(cmp.Or(c.BaseURL, "https://api.telegram.org"), "/")
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/bot"+c.Token+"/sendMessage", bytes.NewReader(body))
+	response, text, err := c.call(ctx, "sendMessage", body)
 	if err != nil {
-		return answer{}, c.hide(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := c.client().Do(request)
-	if err != nil {
-		return answer{}, c.hide(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	if err != nil {
-		return answer{}, c.hide(err)
+		return answer{}, err
 	}
 	a := answer{status: response.StatusCode, header: response.Header}
 	if json.Unmarshal(text, &a.reply) != nil {
 		a.reply = reply{} // half of one says nothing
 	}
 	return a, nil
+}
+
+// call calls a method of the Bot API and returns what it answered, read to its end.
+func (c *Client) call(ctx context.Context, method string, body []byte) (*http.Response, []byte, error) {
+	base := strings.TrimSuffix(cmp.Or(c.BaseURL, "https://api.telegram.org"), "/")
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/bot"+c.Token+"/"+method, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, c.hide(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := c.client().Do(request)
+	if err != nil {
+		return nil, nil, c.hide(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err != nil {
+		return nil, nil, c.hide(err)
+	}
+	return response, text, nil
 }
 
 // client follows no redirects: that would send the message, and the token,

@@ -1,0 +1,97 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/database"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+)
+
+// aboutSetUp is the usage of the commands that are run once.
+const aboutSetUp = `
+Once, for a service:
+
+  homeops webhook URL    tells Telegram where the service is, and its secret
+  homeops seed FILE      writes the phrases that chats start with, as -seeds does
+`
+
+const webhookPath = "/telegram"
+
+// once runs one of the commands that set a service up.
+func (p Program) once(ctx context.Context, do func(context.Context, config.Config, string) error) int {
+	cfg, err := config.Load(p.Env)
+	if err == nil && len(p.Args) != 2 {
+		err = fmt.Errorf("%s takes one argument:%s", p.Args[0], aboutSetUp)
+	}
+	if p.complain(err) != nil {
+		return exitUsage
+	}
+	ctx, cancel := context.WithTimeout(ctx, toSetUp)
+	defer cancel()
+	if p.complain(do(ctx, cfg, p.Args[1])) != nil {
+		return exitFailed
+	}
+	return exitOK
+}
+
+// webhook calls setWebhook, and warns of what would keep the bot deaf.
+func (p Program) webhook(ctx context.Context, cfg config.Config, address string) error {
+	at, err := url.Parse(address)
+	switch {
+	case err != nil || at.Scheme != "https" || at.Host == "":
+		return fmt.Errorf("webhook: must be a URL with https, as Telegram asks for, is %q", address)
+	case cfg.TelegramToken == "" || cfg.TelegramSecret == "":
+		return errors.New("webhook: TELEGRAM_BOT_TOKEN and TELEGRAM_SECRET_TOKEN must be set")
+	}
+	if at.Path == "" || at.Path == "/" {
+		at.Path = webhookPath
+	}
+	client := &telegram.Client{BaseURL: cfg.TelegramAPI, Token: cfg.TelegramToken}
+	if err := client.SetWebhook(ctx, at.String(), cfg.TelegramSecret); err != nil {
+		return err
+	}
+	me, err := client.Me(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.Out, "@%s gets its updates at %s\n", me.Username, at)
+	if !me.ReadsGroups {
+		fmt.Fprintln(p.Out, "Privacy mode is on: in groups the bot sees commands and replies to it alone. Switch it off with BotFather's /setprivacy, then add the bot to its groups anew.")
+	}
+	return nil
+}
+
+// seed writes phrases where the service has its tables.
+func (p Program) seed(ctx context.Context, cfg config.Config, path string) error {
+	seeds, err := loadSeeds(path)
+	if err != nil {
+		return err
+	}
+	if cfg.Embedded() {
+		return errors.New("seed: the database would end with this command: set DYNAMO_ENDPOINT or AWS credentials")
+	}
+	db, err := database.Open(ctx, cfg, time.Now)
+	if err != nil {
+		return err
+	}
+	a, err := app.New(app.Options{
+		Config: cfg, DB: db.Client, Now: time.Now, Queue: queue.NewMemory(queue.Config{}),
+		Sender: &telegram.Console{}, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.Seed(ctx, seeds); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.Out, "%d chats have their phrases, on %s\n", len(seeds), db.Where)
+	return nil
+}
