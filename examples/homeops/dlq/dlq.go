@@ -34,9 +34,11 @@ const (
 	hidden = 3 * time.Second
 	// between is the pause after a poll that brought nothing.
 	between = 250 * time.Millisecond
-	// quiet is how many such polls end a walk: by then whatever another command
-	// had received is back.
-	quiet = int(hidden/between) + 1
+	// quiet is how long nothing new may come before a walk ends, and polls how
+	// often it asks in that time at least: by then whatever another command had
+	// received is back.
+	quiet = hidden + between
+	polls = 2
 )
 
 // Errors of an operation. What they are about is in what it wrote.
@@ -103,7 +105,9 @@ type operation struct {
 
 // walk calls f, once, for each letter that the command is about.
 func (o *operation) walk(ctx context.Context, f func(context.Context, queue.Message) error) error {
-	for empty := 0; empty < quiet && !o.found(); {
+	waiting := time.NewTimer(quiet)
+	defer waiting.Stop()
+	for empty, over := 0, false; (!over || empty < polls) && !o.found(); {
 		received, err := o.letters.Receive(ctx, batch, hidden)
 		if err != nil {
 			return fmt.Errorf("dlq: receive: %w", err)
@@ -113,7 +117,8 @@ func (o *operation) walk(ctx context.Context, f func(context.Context, queue.Mess
 			if o.done[m.ID] {
 				continue // it took so long that it is visible again
 			}
-			o.done[m.ID], empty = true, 0
+			o.done[m.ID], empty, over = true, 0, false
+			waiting.Reset(quiet)
 			if len(o.IDs) > 0 && !slices.Contains(o.IDs, m.ID) {
 				continue
 			}
@@ -123,6 +128,7 @@ func (o *operation) walk(ctx context.Context, f func(context.Context, queue.Mess
 		}
 		if empty > 0 {
 			pause(ctx, between)
+			over = over || passed(waiting)
 		}
 	}
 	return o.missing()
@@ -209,6 +215,16 @@ func broken(m queue.Message) string {
 		return fmt.Sprintf("only %d bytes of %s are kept", len(body), size)
 	}
 	return fmt.Sprintf("its encoding is %q, and it does not decode", m.Attributes[queue.Encoding])
+}
+
+// passed reports whether the timer has fired.
+func passed(timer *time.Timer) bool {
+	select {
+	case <-timer.C:
+		return true
+	default:
+		return false
+	}
 }
 
 func pause(ctx context.Context, d time.Duration) {

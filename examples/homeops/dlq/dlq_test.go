@@ -297,7 +297,9 @@ type renamed struct {
 func (q renamed) Receive(ctx context.Context, max int, hidden time.Duration) ([]queue.Message, error) {
 	letters, err := q.DeadLetters.Receive(ctx, max, hidden)
 	for i := range letters {
-		letters[i].ID = q.as + letters[i].ID
+		if letters[i].ID = q.as + letters[i].ID; q.as == "" {
+			delete(letters[i].Attributes, queue.Delivery) // as of what SQS moved by itself
+		}
 	}
 	return letters, err
 }
