@@ -36,8 +36,8 @@ const (
 	between = 250 * time.Millisecond
 	// quiet is how long nothing new may come before a walk ends, and polls how
 	// often it asks in that time at least: by then whatever another command had
-	// received is back.
-	quiet = hidden + between
+	// received is back, though it was received again just before that ended.
+	quiet = 2*hidden + between
 	polls = 2
 )
 

@@ -49,8 +49,12 @@ func TestOperatorsAtWork(t *testing.T) {
 		if shown := operate(dlq.Command{Name: dlq.Show, IDs: cut[1:]}); !regexp.MustCompile(`(?m)^bytes +5000$`).MatchString(shown) {
 			t.Errorf("shown as\n%s", shown)
 		}
-		if sent := operate(dlq.Command{Name: dlq.Redrive, All: true}); !strings.Contains(sent, "\n2 sent again, 1 not\n") {
+		if sent := operate(dlq.Command{Name: dlq.Redrive, All: true}); !strings.Contains(sent, "\n1 sent again, 2 not\n") {
 			t.Errorf("sent again:\n%s", sent)
+		}
+		poison := regexp.MustCompile(`(?m)^(\S+) .*no JSON$`).FindStringSubmatch(listed)
+		if sent := operate(dlq.Command{Name: dlq.Redrive, IDs: poison[1:]}); !strings.Contains(sent, "\n1 sent again, 0 not\n") {
+			t.Errorf("sent again by its id:\n%s", sent)
 		}
 
 		var got []string
