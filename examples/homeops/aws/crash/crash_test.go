@@ -3,7 +3,6 @@ package crash_test
 import (
 	"context"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/internal/backend"
+	"github.com/homeops/ddbpatterns/examples/homeops/aws/internal/process"
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/sqsqueue"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 )
@@ -52,7 +52,7 @@ func TestKilledWorkers(t *testing.T) {
 		killing.Go(func() { kills[i] = w.killAgainAndAgain(working, i) })
 	}
 	if err := w.deliverAll(ctx, s); err != nil {
-		t.Fatalf("%v\n%s", err, w.webhook.tail())
+		t.Fatalf("%v\n%s", err, tail(w.webhook))
 	}
 	w.settle(ctx, q)
 	stop()
@@ -61,7 +61,7 @@ func TestKilledWorkers(t *testing.T) {
 		t.Errorf("%d kills: the run was undisturbed", sum)
 	}
 	t.Logf("%v kills", kills)
-	compare(t, want, read(ctx, t, w.dynamo.address), w.bot, s)
+	compare(t, want, read(ctx, t, w.dynamo.URL), w.bot, s)
 	checkDead(ctx, t, q, s)
 }
 
@@ -74,7 +74,7 @@ func (w *world) deliverAll(ctx context.Context, s stream) error {
 				if -p.chat%senders != int64(i) {
 					continue
 				}
-				if err := deliver(ctx, w.webhook.address, p); err != nil {
+				if err := deliver(ctx, w.webhook.URL, p); err != nil {
 					return err
 				}
 			}
@@ -88,14 +88,14 @@ func (w *world) deliverAll(ctx context.Context, s stream) error {
 // ends, and returns how often. The other worker is killed at other times.
 func (w *world) killAgainAndAgain(ctx context.Context, i int) (kills int) {
 	wait := betweenKill/2 + time.Duration(i)*betweenKill/2
-	for n := 0; ; n++ {
-		p := w.start(fmt.Sprintf("worker-%d-%d", i, n))
+	for {
+		p := w.start()
 		select {
 		case <-ctx.Done():
-			p.kill()
+			p.Kill()
 			return kills
 		case <-time.After(wait):
-			p.kill()
+			p.Kill()
 			kills++
 		}
 		wait = betweenKill
@@ -115,8 +115,14 @@ func (w *world) settle(ctx context.Context, q queue.Queue) {
 		}
 		select {
 		case <-ctx.Done():
-			w.t.Fatalf("the queue is never empty: %+v\n%s", depth, w.webhook.tail())
+			w.t.Fatalf("the queue is never empty: %+v\n%s", depth, tail(w.webhook))
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
+}
+
+// tail is the end of what a process logged.
+func tail(p *process.Process) string {
+	text := p.Log.String()
+	return text[max(0, len(text)-4000):]
 }

@@ -1,7 +1,6 @@
 package endtoend
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -24,6 +23,8 @@ import (
 	_ "github.com/homeops/ddbpatterns/examples/homeops/aws/function"
 	_ "github.com/homeops/ddbpatterns/examples/homeops/database"
 	_ "github.com/homeops/ddbpatterns/examples/homeops/ingest"
+
+	"github.com/homeops/ddbpatterns/examples/homeops/aws/internal/process"
 )
 
 // The binaries of the functions.
@@ -58,7 +59,7 @@ const (
 type lambda struct {
 	t       testing.TB
 	command *exec.Cmd
-	log     *buffer
+	log     *process.Buffer
 	exited  chan struct{} // closed when the process has ended
 
 	started    time.Time
@@ -93,7 +94,7 @@ func start(t testing.TB, binary string, environment map[string]string) *lambda {
 		t.Fatal(err)
 	}
 	l := &lambda{
-		t: t, log: new(buffer), exited: make(chan struct{}), idle: make(chan struct{}, 1), next: make(chan invocation),
+		t: t, log: new(process.Buffer), exited: make(chan struct{}), idle: make(chan struct{}, 1), next: make(chan invocation),
 		extension: make(chan struct{}), over: make(chan struct{}), running: map[string]chan result{},
 	}
 	api := http.NewServeMux()
@@ -314,22 +315,4 @@ func (l *lambda) waitLog(text string) {
 			l.t.Fatalf("never logged: %s", text)
 		}
 	}
-}
-
-// buffer is a bytes.Buffer for several goroutines.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

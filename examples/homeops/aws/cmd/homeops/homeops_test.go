@@ -1,20 +1,11 @@
 package main_test
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,107 +15,29 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/internal/backend"
+	"github.com/homeops/ddbpatterns/examples/homeops/aws/internal/process"
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/sqsqueue"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 )
 
-const (
-	secret   = "s3cret"
-	patience = 60 * time.Second
-)
+const secret = "s3cret"
 
-// binary is the command, built once.
-var binary = sync.OnceValues(func() (string, error) {
-	file := filepath.Join(folder, "homeops")
-	out, err := exec.Command("go", "build", "-o", file, ".").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w: %s", err, out)
-	}
-	return file, err
-})
-
-var folder string
-
-func TestMain(m *testing.M) {
-	var err error
-	if folder, err = os.MkdirTemp("", "homeops"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(folder)
-	os.Exit(code)
+// service is the command with -serve.
+type service struct {
+	*process.Process
+	t *testing.T
 }
 
-// buffer is what a process wrote, for several goroutines.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
-// process is the command with -serve.
-type process struct {
-	t            *testing.T
-	command      *exec.Cmd
-	url          string
-	console, log buffer
-}
-
-func start(t *testing.T, env map[string]string) *process {
+func start(t *testing.T, file string, env map[string]string) service {
 	t.Helper()
-	file, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{t: t, command: exec.Command(file, "-serve", "127.0.0.1:0", "-log", "json")}
-	for name, value := range env {
-		p.command.Env = append(p.command.Env, name+"="+value)
-	}
-	p.command.Stdout = &p.console
-	reading, writing := io.Pipe()
-	p.command.Stderr = writing
-	if err := p.command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = p.command.Process.Kill()
-		_ = writing.Close()
-	})
-	address := make(chan string, 1)
-	go func() {
-		for lines := bufio.NewScanner(reading); lines.Scan(); {
-			fmt.Fprintln(&p.log, lines.Text())
-			var line struct{ Msg, Address string }
-			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
-				address <- line.Address
-			}
-		}
-	}()
-	select {
-	case at := <-address:
-		p.url = "http://" + at
-	case <-time.After(patience):
-		t.Fatalf("does not start: %s", &p.log)
-	}
-	return p
+	return service{process.Start(t, file, env, "-serve", "127.0.0.1:0", "-log", "json"), t}
 }
 
-func (p *process) post(body string, want int) {
+func (p service) post(body string, want int) {
 	p.t.Helper()
-	request, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.url+"/telegram", strings.NewReader(body))
+	request, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.URL+"/telegram", strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -135,24 +48,24 @@ func (p *process) post(body string, want int) {
 	}
 	_ = response.Body.Close()
 	if response.StatusCode != want {
-		p.t.Errorf("%.40s is answered %d, want %d\n%s", body, response.StatusCode, want, &p.log)
+		p.t.Errorf("%.40s is answered %d, want %d\n%s", body, response.StatusCode, want, &p.Log)
 	}
 }
 
-func (p *process) until(what string, so func() bool) {
+func (p service) until(what string, so func() bool) {
 	p.t.Helper()
-	for deadline := time.After(patience); !so(); {
+	for deadline := time.After(process.Patience); !so(); {
 		select {
 		case <-deadline:
-			p.t.Fatalf("never: %s\n%s\n%s", what, &p.console, &p.log)
+			p.t.Fatalf("never: %s\n%s\n%s", what, &p.Console, &p.Log)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
 
-func (p *process) says(text string) {
+func (p service) says(text string) {
 	p.t.Helper()
-	p.until(text, func() bool { return strings.Contains(p.console.String(), text) })
+	p.until(text, func() bool { return strings.Contains(p.Console.String(), text) })
 }
 
 func update(id int, text string) string {
@@ -198,7 +111,8 @@ func TestServeOnSQS(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		p := start(t, env)
+		file := process.Build(t, ".")
+		p := start(t, file, env)
 		p.post(update(1, "Vem diskade senast?"), http.StatusOK)
 		p.says("[-5] diskning: aldrig, vad jag vet\n")
 		p.post("{poison", http.StatusOK)
@@ -210,13 +124,13 @@ func TestServeOnSQS(t *testing.T) {
 			depth, err := q.Depth(t.Context())
 			return err == nil && depth == queue.Depth{Dead: 1}
 		})
-		p.end()
+		p.End()
 
 		// What comes while no worker runs waits.
 		if _, err := q.Send(t.Context(), update(2, "Vem diskade senast?"), map[string]string{queue.ChatID: "-5", queue.MessageID: "2"}); err != nil {
 			t.Fatal(err)
 		}
-		p = start(t, env)
+		p = start(t, file, env)
 		p.says("[-5] diskning: aldrig, vad jag vet\n")
 
 		// What cannot be enqueued is not acknowledged: Telegram repeats it.
@@ -224,11 +138,11 @@ func TestServeOnSQS(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.post(update(3, "Vem diskade senast?"), http.StatusInternalServerError)
-		p.end()
+		p.End()
 	})
 }
 
-func theLetter(t *testing.T, p *process, q queue.Queue) (letter queue.Message) {
+func theLetter(t *testing.T, p service, q queue.Queue) (letter queue.Message) {
 	t.Helper()
 	p.until("a dead letter", func() bool {
 		batch, err := q.DeadLetters().Receive(t.Context(), 1, time.Minute)
@@ -241,22 +155,4 @@ func theLetter(t *testing.T, p *process, q queue.Queue) (letter queue.Message) {
 		return len(batch) == 1
 	})
 	return letter
-}
-
-// end asks the process to end, which takes no longer than it says.
-func (p *process) end() {
-	p.t.Helper()
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
-		p.t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- p.command.Wait() }()
-	select {
-	case err := <-ended:
-		if err != nil {
-			p.t.Errorf("ended with %v: %s", err, &p.log)
-		}
-	case <-time.After(patience):
-		p.t.Fatalf("does not end: %s", &p.log)
-	}
 }
