@@ -33,7 +33,8 @@ func functions(cfg config.Config, rights schema.PolicyDocument) object {
 	return resources
 }
 
-// variables name the tables.
+// variables are what the configuration decides for the worker: the tables, and how the
+// bot behaves. The secrets, the region and the credentials come from elsewhere.
 func variables(cfg config.Config) object {
 	return object{
 		"MESSAGES_TABLE_NAME":          cfg.MessagesTable,
@@ -42,6 +43,8 @@ func variables(cfg config.Config) object {
 		"HOMEOPS_TABLE_NAME":           cfg.HomeopsTable,
 		"DYNAMO_TABLE_NAME":            cfg.LedgerTable,
 		"DYNAMO_TTL_DAYS":              strconv.Itoa(int(cfg.LedgerRetention / (24 * time.Hour))),
+		"QUIET_HOURS":                  cfg.Quiet.String(),
+		"TELEGRAM_API_URL":             cfg.TelegramAPI,
 	}
 }
 

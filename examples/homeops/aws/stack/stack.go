@@ -13,6 +13,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -85,8 +86,8 @@ func Tables(cfg config.Config) ([]schema.Table, error) {
 	return schema.Merge(tablesOf(a)...)
 }
 
-// tablesOf adds what only an account has: what people wrote is encrypted with the
-// account's own key, whose uses CloudTrail shows.
+// tablesOf adds what only an account has: what people wrote is encrypted with the key
+// that AWS manages for the account, whose uses CloudTrail shows.
 func tablesOf(a *app.App) []schema.Table {
 	tables := a.Tables(true)
 	for i := range tables {
@@ -165,13 +166,13 @@ func outputs() object {
 	return object{
 		"FunctionUrl": object{
 			"Condition":   hasURL,
-			"Description": "What setWebhook is given, with " + webhookPath + " behind it.",
-			"Value":       att("IngestUrl", "FunctionUrl"),
+			"Description": "What homeops webhook is given, and setWebhook.",
+			"Value":       sub("${IngestUrl.FunctionUrl}" + strings.TrimPrefix(webhookPath, "/")), // which ends in a slash
 		},
 		"HttpApi": object{
 			"Condition":   hasAPI,
-			"Description": "What setWebhook is given, with " + webhookPath + " behind it.",
-			"Value":       att("HttpApi", "ApiEndpoint"),
+			"Description": "What homeops webhook is given, and setWebhook.",
+			"Value":       sub("${HttpApi.ApiEndpoint}" + webhookPath), // which does not
 		},
 		"QueueUrl": object{
 			"Description": "MESSAGES_QUEUE_URL of homeops dlq.",

@@ -20,9 +20,11 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/template.json")
 
-func load(t testing.TB) config.Config {
+func load(t testing.TB) config.Config { return loadFrom(t, nil) }
+
+func loadFrom(t testing.TB, env map[string]string) config.Config {
 	t.Helper()
-	cfg, err := config.Load(func(string) (string, bool) { return "", false })
+	cfg, err := config.Load(func(name string) (string, bool) { value, ok := env[name]; return value, ok })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,8 @@ func TestReferences(t *testing.T) {
 					used[fmt.Sprint(v.([]any)[0])] = true
 				case "Fn::Sub":
 					for _, name := range inSub.FindAllStringSubmatch(v.(string), -1) {
-						used[name[1]] = true
+						id, _, _ := strings.Cut(name[1], ".") // an attribute follows it
+						used[id] = true
 					}
 				}
 				walk(v)
@@ -207,6 +210,62 @@ func TestOtherTables(t *testing.T) {
 	for _, want := range []string{`"TableName":"acts"`, `"ACTIVITIES_TABLE_NAME":"acts"`, `table/acts/index/`} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%s is not there", want)
+		}
+	}
+}
+
+// What the configuration decides, and no secret, reaches the worker: it loads the
+// same configuration.
+func TestTheWorkerIsConfiguredAsTheStackWas(t *testing.T) {
+	t.Parallel()
+	decided := map[string]string{
+		"MESSAGES_TABLE_NAME": "m-1", "ACTIVITIES_TABLE_NAME": "a-1", "RESPONSE_COUNTERS_TABLE_NAME": "c-1",
+		"HOMEOPS_TABLE_NAME": "h-1", "DYNAMO_TABLE_NAME": "l-1", "DYNAMO_TTL_DAYS": "30",
+		"TELEGRAM_API_URL": "https://bots.example.org",
+	}
+	for _, quiet := range []string{"23:30-06:00", "never"} {
+		decided["QUIET_HOURS"] = quiet
+		want := loadFrom(t, decided)
+		template, err := stack.Template(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(template["Resources"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var resources map[string]struct {
+			Properties struct {
+				Environment struct{ Variables map[string]any }
+			}
+		}
+		if err := json.Unmarshal(text, &resources); err != nil {
+			t.Fatal(err)
+		}
+		set := map[string]string{}
+		for name, value := range resources["WorkerFunction"].Properties.Environment.Variables {
+			if text, ok := value.(string); ok { // others are known when it is deployed
+				set[name] = text
+			}
+		}
+		if diff := cmp.Diff(want, loadFrom(t, set)); diff != "" {
+			t.Errorf("the stack's configuration (-), and the worker's (+):\n%s", diff)
+		}
+	}
+}
+
+// A function's URL ends in a slash, an API's does not: the webhook's path follows
+// either once, for Telegram follows no redirect from "//telegram".
+func TestTheWebhooksAddress(t *testing.T) {
+	t.Parallel()
+	outputs := parsed(t).Outputs
+	for name, tc := range map[string]struct{ refers, is, want string }{
+		"FunctionUrl": {"${IngestUrl.FunctionUrl}", "https://abc.lambda-url.eu-north-1.on.aws/", "https://abc.lambda-url.eu-north-1.on.aws/telegram"},
+		"HttpApi":     {"${HttpApi.ApiEndpoint}", "https://abc.execute-api.eu-north-1.amazonaws.com", "https://abc.execute-api.eu-north-1.amazonaws.com/telegram"},
+	} {
+		text, _ := outputs[name].(map[string]any)["Value"].(map[string]any)["Fn::Sub"].(string)
+		if got := strings.Replace(text, tc.refers, tc.is, 1); got != tc.want {
+			t.Errorf("%s is %q, and so %s", name, text, got)
 		}
 	}
 }

@@ -1,5 +1,6 @@
 // Command homeops-stack writes the CloudFormation template of homeops to standard
-// output. The environment names the tables, as it does for the service.
+// output. The environment is the service's: the names of the tables, DYNAMO_TTL_DAYS,
+// QUIET_HOURS and TELEGRAM_API_URL go into it, and nothing else does.
 package main
 
 import (
