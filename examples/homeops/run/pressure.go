@@ -49,6 +49,7 @@ type pressure struct {
 	takes  time.Duration        // a delivery, lately
 	doubt  bool                 // a delivery failed, and the database has not answered since
 	down   bool                 // it was asked, and does not answer
+	ending bool                 // the process: what fails in memory comes again at once
 	turned chan struct{}        // closed, and replaced, when doubt changes
 }
 
@@ -152,7 +153,7 @@ func (p *pressure) pass(ctx context.Context) (turned <-chan struct{}, err error)
 }
 
 // observe is told what became of every delivery.
-func (p *pressure) observe(_ context.Context, r worker.Report) {
+func (p *pressure) observe(ctx context.Context, r worker.Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	since, timed := p.inHand[r.Delivery.Receipt]
@@ -160,12 +161,17 @@ func (p *pressure) observe(_ context.Context, r worker.Report) {
 	later, asked := errors.AsType[*queue.LaterError](r.Err)
 	switch {
 	case asked && !r.Delivery.Last(): // which is not the database's trouble
-		p.later[r.Delivery.Receipt] = p.now().Add(later.After)
+		if p.memory != nil {
+			p.later[r.Delivery.Receipt] = p.now().Add(later.After)
+		}
 	case r.Err != nil: // its time says nothing, for the next may go well
 		p.turn(true)
 		select {
 		case p.trouble <- struct{}{}:
 		default:
+		}
+		if p.ending {
+			_ = p.memory.Release(ctx, r.Delivery.Receipt, 0) // which never fails
 		}
 	case timed:
 		p.takes += (p.now().Sub(since) - p.takes) / 4
@@ -236,9 +242,12 @@ func (p *pressure) isDown() bool {
 	return p.down
 }
 
-// handBack makes what failed and would come again later visible at once: the
-// process ends, and its memory with it.
+// handBack makes what failed and would come again later visible at once, and
+// from now on what fails: the process ends, and its memory with it.
 func (p *pressure) handBack(ctx context.Context) {
+	p.mu.Lock()
+	p.ending = true
+	p.mu.Unlock()
 	for _, m := range p.memory.Left() {
 		p.mu.Lock()
 		_, inHand := p.inHand[m.Receipt]

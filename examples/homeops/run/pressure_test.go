@@ -223,6 +223,26 @@ func TestTheEndTriesOnceMore(t *testing.T) {
 	})
 }
 
+// So is what fails while the process ends, and there is time left.
+func TestWhatFailsAtTheEndIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, false, []dynamotest.Fault{{Do: dynamotest.Delay(200 * time.Millisecond), Times: -1}}, func(t *testing.T, l *live) {
+		for range 6 {
+			l.post()
+		}
+		l.disturb(dynamotest.Fault{
+			Do: dynamotest.LoseRequest, Op: "PutItem", Table: "homeops-messages", Times: 3, // for which the SDK gives up
+			Key: map[string]types.AttributeValue{"chatId": &types.AttributeValueMemberS{Value: "-5"}},
+		})
+		if err := l.end(); err != nil {
+			t.Error(err)
+		}
+		if messages, _ := l.stored(); messages != 6 || !strings.Contains(l.log.String(), `msg="goes back" delivery=m-5 `) {
+			t.Errorf("%d stored: %s", messages, l.log)
+		}
+	})
+}
+
 // A queue that lasts goes on taking updates, but the worker takes none from it.
 func TestAQueueThatLastsTakesUpdatesInAnOutage(t *testing.T) {
 	t.Parallel()
@@ -439,6 +459,16 @@ func TestWhatIsHeldBackTakesNoRoom(t *testing.T) {
 			t.Error("what has waited takes no room")
 		}
 	})
+}
+
+// Where the queue lasts nobody asks what is held back, and none of it is kept.
+func TestAQueueThatLastsHoldsBackItself(t *testing.T) {
+	t.Parallel()
+	p := newPressure(brokenQueue{}, nil, 0, discard, nil)
+	p.observe(t.Context(), worker.Report{Delivery: queue.Message{Receipt: "r"}, Err: &queue.LaterError{After: time.Hour, Err: errTrouble}})
+	if len(p.later) > 0 || p.doubt {
+		t.Errorf("kept %v, in doubt %v", p.later, p.doubt)
+	}
 }
 
 // Trouble with the queue itself is told, not taken for the database's.
