@@ -49,7 +49,7 @@ func (c Config) ForService() error {
 	if c.TelegramSecret == "" {
 		errs = append(errs, errors.New("TELEGRAM_SECRET_TOKEN: must be set, to what setWebhook was given: without it anybody could post updates"))
 	}
-	if c.Endpoint == "" && c.AWSError != nil {
+	if (c.Endpoint == "" || c.QueueURL != "") && c.AWSError != nil {
 		errs = append(errs, c.AWSError)
 	}
 	if c.QueueURL != "" && c.Embedded() {

@@ -133,7 +133,10 @@ func TestHalfAKey(t *testing.T) {
 		"a secret":               {map[string]string{"AWS_SECRET_ACCESS_KEY": "x"}, true},
 		"an id beside a profile": {map[string]string{"AWS_ACCESS_KEY_ID": "AKIA", "AWS_PROFILE": "default"}, true},
 		"an id and an endpoint":  {map[string]string{"AWS_ACCESS_KEY_ID": "AKIA", "DYNAMO_ENDPOINT": "http://127.0.0.1:8000"}, false},
-		"a whole key":            {map[string]string{"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "x"}, false},
+		"an id and a queue": {map[string]string{
+			"AWS_ACCESS_KEY_ID": "AKIA", "DYNAMO_ENDPOINT": "http://127.0.0.1:8000", "MESSAGES_QUEUE_URL": "https://sqs.eu-north-1.amazonaws.com/1/q",
+		}, true},
+		"a whole key": {map[string]string{"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "x"}, false},
 	} {
 		tc.env["TELEGRAM_SECRET_TOKEN"] = "s"
 		got, err := config.Load(lookup(tc.env))

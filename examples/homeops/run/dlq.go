@@ -97,6 +97,8 @@ func (p Program) reachable(cfg config.Config, l letters) error {
 		return errors.New("TELEGRAM_SECRET_TOKEN: must be set, to what the service has: without it nobody sees dead letters")
 	case cfg.QueueURL != "" && l.at != "":
 		return errors.New("-at and MESSAGES_QUEUE_URL exclude each other: a service holds the queue, or SQS")
+	case cfg.QueueURL != "" && cfg.AWSError != nil:
+		return cfg.AWSError
 	}
 	return p.queueable(cfg)
 }

@@ -75,7 +75,10 @@ func (p Program) seed(ctx context.Context, cfg config.Config, path string) error
 	if err != nil {
 		return err
 	}
-	if cfg.Embedded() {
+	switch {
+	case cfg.Endpoint == "" && cfg.AWSError != nil:
+		return cfg.AWSError
+	case cfg.Embedded():
 		return errors.New("seed: the database would end with this command: set DYNAMO_ENDPOINT or AWS credentials")
 	}
 	db, err := database.Open(ctx, cfg, time.Now)

@@ -78,6 +78,9 @@ func TestSeed(t *testing.T) {
 	if got := run(t, nil, "", "seed", "testdata/seeds.json"); got.exit != exitFailed || !strings.Contains(got.err, "would end with this command") {
 		t.Errorf("%+v", got)
 	}
+	if got := run(t, map[string]string{"AWS_ACCESS_KEY_ID": "AKIA"}, "", "seed", "testdata/seeds.json"); got.exit != exitFailed || !strings.Contains(got.err, "AWS_ACCESS_KEY_ID: goes with") {
+		t.Errorf("half a key: %+v", got)
+	}
 	server := dynamotest.NewServer(nil)
 	endpoint := httptest.NewServer(server.Handler())
 	defer endpoint.Close()
