@@ -51,7 +51,7 @@ func TestWebhook(t *testing.T) {
 		}
 		want := map[string]any{
 			"url": "https://bot.example/telegram", "secret_token": "s3cret",
-			"allowed_updates": []any{"message", "edited_message", "my_chat_member"},
+			"allowed_updates": []any{"message", "channel_post", "my_chat_member"},
 		}
 		if diff := cmp.Diff(want, told); diff != "" {
 			t.Error(diff)

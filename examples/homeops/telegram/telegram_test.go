@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,6 +32,11 @@ func TestParseKinds(t *testing.T) {
 		u, err := telegram.Parse([]byte(body))
 		if err != nil || u.Kind() != want {
 			t.Errorf("Parse(%s) = %v, %v", body, u.Kind(), err)
+		}
+		// Telegram is asked for what is read, and for nothing else.
+		read := want == telegram.KindMessage || want == telegram.KindMember
+		if asked := slices.ContainsFunc(telegram.Updates, func(name string) bool { return strings.Contains(body, `"update_id":1,"`+name+`"`) }); asked != read {
+			t.Errorf("%s: asked for %v, read %v", body, asked, read)
 		}
 	}
 }

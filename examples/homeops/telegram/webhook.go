@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// Updates are the kinds that the bot reads, as setWebhook takes them: others are
-// not sent at all.
-var Updates = []string{"message", "edited_message", "my_chat_member"}
+// Updates are the kinds that the bot reads, as setWebhook takes them. Others, such
+// as edits, are not sent at all.
+var Updates = []string{"message", "channel_post", "my_chat_member"}
 
 // SetWebhook tells Telegram where updates go, and the secret that comes with them.
 // It may be repeated.
