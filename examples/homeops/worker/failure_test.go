@@ -215,7 +215,7 @@ func TestWorkReleasesWhatAShutdownCutsOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Worker.Work(ctx, batch) // in flight when the stop came: finished
+	b.on(remote{Memory: b.queue}).Work(ctx, batch) // in flight when the stop came: finished
 	if b.queue.Len() != 0 || len(b.last.Recorded) != 1 {
 		t.Errorf("%d left, %+v", b.queue.Len(), b.last)
 	}
@@ -253,7 +253,7 @@ func TestWorkGivesBackAtShutdown(t *testing.T) {
 		batch, _ := b.queue.Receive(t.Context(), 1, 0)
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
-		b.Worker.Work(ctx, batch)
+		b.on(remote{Memory: b.queue}).Work(ctx, batch)
 		again, err := b.queue.Receive(t.Context(), 1, 0)
 		if err != nil || len(again) != 1 || again[0].Receives != 2 {
 			t.Errorf("received again: %+v, %v", again, err)
