@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -47,6 +48,27 @@ func (l nowhere) Accept() (net.Conn, error) {
 }
 func (l nowhere) Close() error   { l.once.Do(func() { close(l.closed) }); return nil }
 func (l nowhere) Addr() net.Addr { return &net.TCPAddr{} }
+
+// broken is a listener that breaks.
+type broken struct{ nowhere }
+
+func (broken) Accept() (net.Conn, error) { return nil, errTrouble }
+
+// A listener that breaks ends the service in the same order, and is its error.
+func TestABrokenListenerEndsTheService(t *testing.T) {
+	t.Parallel()
+	inBubble(t, false, nil, func(t *testing.T, l *live) {
+		if err := l.end(); err != nil {
+			t.Fatal(err)
+		}
+		l.server = &http.Server{Handler: l.server.Handler} // the first has ended
+		l.post()                                           // as from a connection that was there
+		err := l.run(t.Context(), broken{nowhere{make(chan struct{}), new(sync.Once)}})
+		if !errors.Is(err, errTrouble) || l.memory.Len() > 0 || l.ready.Load() || strings.Count(l.log.String(), "takes no more requests") != 2 {
+			t.Errorf("ended with %v, %d left, ready %v: %s", err, l.memory.Len(), l.ready.Load(), l.log)
+		}
+	})
+}
 
 // inBubble starts a service on a database that is disturbed from the start, or
 // not. Its queue ends with it, or is a deployed one.

@@ -193,10 +193,9 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	select {
 	case <-ctx.Done():
 		s.log.Info("ending", "cause", context.Cause(ctx))
-		err = s.close(context.WithoutCancel(ctx))
-	case err = <-served: // the listener broke
-		s.ready.Store(false)
+	case err = <-served: // the listener broke: who is connected is served still
 	}
+	err = errors.Join(err, s.close(context.WithoutCancel(ctx)))
 	s.empty(context.WithoutCancel(ctx))
 	stopWorking()
 	<-worked // each item in hand has a time limit of its own
