@@ -53,7 +53,8 @@ type DynamoDB struct {
 // SQS is a standard queue. A request counts once for each 64 KB of its payload.
 type SQS struct {
 	Requests Amount `json:"requestsPerMillion"`
-	// Fair is paid besides for messages with a MessageGroupId.
+	// Fair is paid besides for messages with a MessageGroupId. It may be missing: then
+	// that alone is not priced.
 	Fair Amount `json:"fairRequestsPerMillion"`
 	Source
 }
@@ -92,6 +93,9 @@ func (a *Amount) UnmarshalJSON(text []byte) error {
 	a.text = string(text)
 	return nil
 }
+
+// Known reports whether the file has the number.
+func (a Amount) Known() bool { return a.text != "" }
 
 // Rat returns the number, 0 for one that is not in the file.
 func (a Amount) Rat() *big.Rat {
@@ -168,7 +172,9 @@ func (c *checker) region(field string, r Region, architecture string) {
 	}
 	if s := r.SQS; s != nil {
 		c.number(field+".sqs.requestsPerMillion", s.Requests)
-		c.number(field+".sqs.fairRequestsPerMillion", s.Fair)
+		if s.Fair.Known() {
+			c.number(field+".sqs.fairRequestsPerMillion", s.Fair)
+		}
 		c.source(field+".sqs", s.Source)
 	}
 	if l := r.Lambda; l != nil {
@@ -188,7 +194,7 @@ var plain = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,12})?$`)
 
 func (c *checker) number(field string, a Amount) {
 	switch {
-	case a.text == "":
+	case !a.Known():
 		c.wrong(field, "is missing")
 	case !plain.MatchString(a.text):
 		c.wrong(field, "must be a number such as 0.67, not negative and without an exponent, is %s", a.text)

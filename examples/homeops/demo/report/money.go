@@ -78,7 +78,10 @@ func meters(u used, f prices.File, region prices.Region) []meter {
 		reads, writes = one(p.Reads), one(p.Writes)
 	}
 	if p := region.SQS; p != nil {
-		requests, fair = one(p.Requests), one(p.Fair)
+		requests = one(p.Requests)
+		if p.Fair.Known() {
+			fair = one(p.Fair)
+		}
 	}
 	if p := region.Lambda; p != nil {
 		invocations, seconds = one(p.Requests), p.GigabyteSeconds[f.Functions.Architecture].Rat()
@@ -125,20 +128,30 @@ func sums(list []meter) (by map[string]*big.Rat, all *big.Rat) {
 }
 
 // allOf names the sum of what has prices.
-func allOf(by map[string]*big.Rat) string {
-	missing := unpriced(by)
+func allOf(list []meter) string {
+	missing := unpriced(list)
 	if len(missing) == 0 {
 		return "all"
 	}
 	return "all but " + strings.Join(missing, ", ")
 }
 
-// unpriced are the services in no sum.
-func unpriced(by map[string]*big.Rat) (missing []string) {
+// unpriced names what is in no sum: a service, or a part of one that has other prices.
+func unpriced(list []meter) (missing []string) {
 	for _, service := range services {
-		if by[service] == nil {
-			missing = append(missing, service)
+		var all, without []string
+		for _, m := range list {
+			if m.service == service {
+				all = append(all, service+" "+m.what)
+				if m.price == nil {
+					without = append(without, service+" "+m.what)
+				}
+			}
 		}
+		if len(without) == len(all) {
+			without = []string{service}
+		}
+		missing = append(missing, without...)
 	}
 	return missing
 }
@@ -180,7 +193,7 @@ func (p *printer) run(f Facts, region prices.Region) {
 		for _, service := range services {
 			fmt.Fprintf(w, "%s\t\t\t%s\t\n", service, dollars(by[service]))
 		}
-		fmt.Fprintf(w, "%s\t\t\t%s\t\n", allOf(by), dollars(all))
+		fmt.Fprintf(w, "%s\t\t\t%s\t\n", allOf(list), dollars(all))
 	})
 	polling := f.Prices.Polling
 	month := emptyPolls(30*24*time.Hour, polling)
@@ -203,8 +216,7 @@ func (p *printer) millions(f Facts, region prices.Region) {
 	most := new(big.Rat)
 	p.printf("\n")
 	p.table(true, func(w io.Writer) {
-		by, _ := sums(meters(used{}, *f.Prices, region))
-		fmt.Fprintf(w, "a million\tin this run\t%s\t%s\t\n", strings.Join(services, "\t"), allOf(by))
+		fmt.Fprintf(w, "a million\tin this run\t%s\t%s\t\n", strings.Join(services, "\t"), allOf(meters(used{}, *f.Prices, region)))
 		for _, kind := range slices.Sorted(maps.Keys(c.ByKind)) {
 			k := c.ByKind[kind]
 			if !k.Classified {
@@ -218,7 +230,7 @@ func (p *printer) millions(f Facts, region prices.Region) {
 		perMillion(w, "classified", *f.Prices, region, classified...)
 	})
 	p.printf("\nClassified: the classifier was asked about the message, on its first delivery, and nothing failed. The last row is the mix of this run.\n")
-	p.printf("Each is a request to the webhook, a delivery, and three requests to the queue: send, receive, delete. Empty polls come on top.\n")
+	p.printf("Each is a request to the webhook, a delivery, and three requests to the queue: send, receive, delete. One of over 64 KB would count as several, here it is one. Empty polls come on top.\n")
 	if dearest != "" {
 		p.printf("The dearest kind: %s, %s a million.\n", dearest, dollars(most))
 	}
@@ -240,31 +252,34 @@ func perMillion(w io.Writer, name string, f prices.File, region prices.Region, k
 
 // basis writes what the figures rest on and what they leave out.
 func (p *printer) basis(f Facts, region prices.Region) {
-	dates := map[string]string{}
+	sources := map[string]prices.Source{}
 	if s := region.DynamoDB; s != nil {
-		dates[dynamo] = s.Date
+		sources[dynamo] = s.Source
 	}
 	if s := region.SQS; s != nil {
-		dates[queues] = s.Date
+		sources[queues] = s.Source
 	}
 	if s := region.Lambda; s != nil {
-		dates[lambda] = s.Date
+		sources[lambda] = s.Source
 	}
 	var dated []string
 	for _, service := range services {
-		if date, ok := dates[service]; ok {
-			dated = append(dated, service+" of "+date)
+		s, ok := sources[service]
+		switch {
+		case ok && strings.HasPrefix(s.Source, "https://"):
+			dated = append(dated, service+" of "+s.Date)
+		case ok: // of no page: whoever reads the figure should know
+			dated = append(dated, fmt.Sprintf("%s of %s (%s)", service, s.Date, s.Source))
 		}
 	}
-	p.printf("\nList prices, first tier: %s.\n", cmp.Or(strings.Join(dated, ", "), "none"))
-	by, _ := sums(meters(used{}, *f.Prices, region))
-	if missing := unpriced(by); len(missing) > 0 {
+	p.printf("\nPrices, first tier: %s.\n", cmp.Or(strings.Join(dated, ", "), "none"))
+	if missing := unpriced(meters(used{}, *f.Prices, region)); len(missing) > 0 {
 		p.printf("Not priced, and in no sum: %s. The file of prices has none for %s.\n", strings.Join(missing, ", "), f.Region)
 	}
 	fn := f.Prices.Functions
 	p.printf("Lambda: %s MB on %s, %s ms a request to the webhook and %s ms a delivery. Measured on %s: %s.\n",
 		decimal(fn.MemoryMB.Rat(), 0), fn.Architecture, decimal(fn.Ingest.Rat(), 3), decimal(fn.Worker.Rat(), 3), fn.Date, fn.Source.Source)
-	p.printf("Left out: the free tier, storage, backups, logs, data transfer, cold starts, and a model if the classifier asks one.\n")
+	p.printf("Left out: the free tier, storage, backups, logs, data transfer, KMS, the alarm, an HTTP API in place of the function's URL, cold starts, and a model if the classifier asks one.\n")
 }
 
 // dollars rounds to cents, or to as many places as three digits take: $12.35,

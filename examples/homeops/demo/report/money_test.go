@@ -20,10 +20,13 @@ import (
 // priced are round prices, and what a service costs in region "here".
 func priced(t *testing.T, services map[string]string) *prices.File {
 	t.Helper()
-	const source = `"source": "a page", "date": "2026-01-02"`
+	const source = `"source": "https://a.page", "date": "2026-01-02"`
 	here := map[string]json.RawMessage{}
 	for name, figures := range services {
 		here[name] = json.RawMessage("{" + figures + ", " + source + "}")
+		if name == "sqs" {
+			here[name] = json.RawMessage("{" + figures + `, "source": "a colleague", "date": "2026-01-02"}`)
+		}
 	}
 	text, err := json.Marshal(here)
 	if err != nil {
@@ -99,9 +102,9 @@ func TestMoney(t *testing.T) {
 		"\nnone 2 $10.25 $7.50 $8.22 $25.97\n",
 		"\nclassified 3 $34.50 $7.50 $8.22 $50.22\n",
 		"The dearest kind: activity, silent, $98.72 a million.\n",
-		"List prices, first tier: DynamoDB of 2026-01-02, SQS of 2026-01-02, Lambda of 2026-01-02.\n",
-		"Lambda: 512 MB on arm64, 1.5 ms a request to the webhook and 20 ms a delivery. Measured on 2026-01-02: a page.\n",
-		"Left out: the free tier, storage, backups, logs, data transfer, ")
+		"Prices, first tier: DynamoDB of 2026-01-02, SQS of 2026-01-02 (a colleague), Lambda of 2026-01-02.\n",
+		"Lambda: 512 MB on arm64, 1.5 ms a request to the webhook and 20 ms a delivery. Measured on 2026-01-02: https://a.page.\n",
+		"Left out: the free tier, storage, backups, logs, data transfer, KMS, the alarm, an HTTP API ")
 }
 
 // What is dead took a send and a delete besides.
@@ -132,7 +135,7 @@ func TestWithoutPrices(t *testing.T) {
 	text := money(t, report.Facts{Tally: tally(), Region: "here", Prices: f})
 	wants(t, text, "SQS requests 14 - -\n", "GB-seconds 0.054 - -\n", "\nSQS -\n",
 		"\nall but SQS, Lambda $0.000116\n", " SQS Lambda all but SQS, Lambda\n", "a month of 30 days has 648000.\n", "\nclassified 3 $34.50 - - $34.50\n",
-		"List prices, first tier: DynamoDB of 2026-01-02.\n", "Not priced, and in no sum: SQS, Lambda. The file of prices has none for here.\n")
+		"Prices, first tier: DynamoDB of 2026-01-02.\n", "Not priced, and in no sum: SQS, Lambda. The file of prices has none for here.\n")
 
 	text = money(t, report.Facts{Tally: tally(), Region: "there", Prices: f})
 	wants(t, text, ", in there\n", "\nNot priced: the file of prices has no region there. It has here.\n")
@@ -140,10 +143,21 @@ func TestWithoutPrices(t *testing.T) {
 		t.Errorf("guessed:\n%s", text)
 	}
 	text = money(t, report.Facts{Tally: tally(), Region: "here", Prices: priced(t, nil)})
-	wants(t, text, "List prices, first tier: none.\n", "in no sum: DynamoDB, SQS, Lambda.")
+	wants(t, text, "Prices, first tier: none.\n", "in no sum: DynamoDB, SQS, Lambda.")
 	if money(t, report.Facts{Tally: tally(), Region: "here"}) != "" {
 		t.Error("money without prices")
 	}
+}
+
+// A part that has no price is in no sum, and the rest of its service is.
+func TestWithoutThePriceOfFairQueues(t *testing.T) {
+	t.Parallel()
+	wants(t, money(t, report.Facts{Tally: tally(), Region: "here", Prices: priced(t, map[string]string{
+		"dynamodb": roundPrices["dynamodb"], "lambda": roundPrices["lambda"], "sqs": `"requestsPerMillion": 2`,
+	})}),
+		"SQS requests 14 $2 $0.0000280\n", "SQS fair queueing 14 - -\n", "\nSQS $0.0000580\n", "\nall but SQS fair queueing $0.000215\n",
+		" SQS Lambda all but SQS fair queueing\n", "\nclassified 3 $34.50 $6.00 $8.22 $48.72\n",
+		"SQS of 2026-01-02", "Not priced, and in no sum: SQS fair queueing. The file of prices has none for here.\n")
 }
 
 // Nothing classified is no reason to divide by it, and what was not told is told.
