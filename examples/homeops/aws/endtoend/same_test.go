@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
@@ -25,12 +26,12 @@ import (
 
 // The same updates, one at a time, through the functions and through -serve: the
 // same rows in the tables but for what is of their writing, the same messages sent,
-// the same dead letters.
+// the same dead letters. The template's roles allow all that the functions ask for.
 func TestTheFunctionsDoWhatServeDoes(t *testing.T) {
 	t.Parallel()
 	served, lambdas := newWorld(t), newWorld(t)
 	url := served.serveHomeops()
-	webhook, worker := start(t, ingestBinary, lambdas.env), start(t, workerBinary, lambdas.env)
+	webhook, worker := start(t, ingestBinary, lambdas.as("IngestRole")), start(t, workerBinary, lambdas.as("WorkerRole"))
 	for _, update := range stream(time.Now()) {
 		want := served.post(url, update)
 		if got := lambdas.ingest(webhook, post(update)); got != want {
@@ -57,6 +58,12 @@ func TestTheFunctionsDoWhatServeDoes(t *testing.T) {
 	if len(rows) < updates || len(lambdas.bot.all()) < 10 || len(dead) < 2 {
 		t.Errorf("%d rows, %d sent, %d dead: that shows little", len(rows), len(lambdas.bot.all()), len(dead))
 	}
+
+	lambdas.bot.set(nil, 600) // for which time the worker hides the message
+	lambdas.send(says(1_000, question))
+	lambdas.deliver(worker, 1)
+	worker.invoke(map[string]string{"job": app.HourlyJob}, new(any))
+	lambdas.checkRights(t)
 }
 
 func letters(dead []queue.Message) (all []string) {

@@ -45,6 +45,7 @@ type world struct {
 	after      func()                             // before its reply
 	sqsHold    <-chan struct{}                    // SQS answers when it is closed
 	released   []int                              // seconds, of the function's own wish
+	asked      rights                             // of IAM
 }
 
 func newWorld(t testing.TB) *world {
@@ -110,6 +111,7 @@ func (w *world) serveDynamo(inner http.Handler) http.HandlerFunc {
 			return // the process was killed
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
+		w.asksDynamo(r, body)
 		w.mu.Lock()
 		before, after := w.before, w.after
 		w.mu.Unlock()
@@ -146,6 +148,7 @@ func (w *world) serveSSM(out http.ResponseWriter, r *http.Request) {
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || r.Header.Get("X-Amz-Target") != "AmazonSSM.GetParameter" || !asked.WithDecryption {
 		w.t.Errorf("SSM: %s: %+v, %v", r.Header.Get("X-Amz-Target"), asked, err)
 	}
+	w.asks(r, "ssm:GetParameter", "parameter"+parameterOf[asked.Name])
 	w.mu.Lock()
 	value, ok := w.parameters[asked.Name]
 	w.mu.Unlock()
@@ -191,6 +194,9 @@ func (w *world) serveSQS(out http.ResponseWriter, r *http.Request) {
 	if q == nil && operation != "GetQueueUrl" {
 		fail(out, "QueueDoesNotExist")
 		return
+	}
+	if of := map[string]string{queueURL: "MessagesQueue", deadURL: "MessagesDeadLetters", "": "MessagesDeadLetters"}[asked.QueueURL]; of != "" {
+		w.asks(r, "sqs:"+operation, of) // GetQueueUrl has a name, which is that of the dead letters
 	}
 	switch operation {
 	case "GetQueueUrl":
