@@ -118,8 +118,8 @@ func botID(token string) int64 {
 
 // Tables returns the definitions of all tables. What people wrote, did and taught
 // cannot be had again: those three tables have backups and outlive their stack.
-// Counters last a day, and the ledger some. A replay of old updates on a real endpoint needs the tables without
-// TTL, which would delete what is old.
+// Counters last a day, and the ledger's rows its retention. A replay of old updates on
+// a real endpoint needs the tables without TTL, which would delete what is old.
 func (a *App) Tables(ttl bool) []schema.Table {
 	tables := []schema.Table{
 		kept(a.Messages.Table()), kept(a.Activities.Table()), a.Limits.Table(), kept(a.Phrases.Table()), a.Names.Table(),

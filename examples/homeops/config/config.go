@@ -63,7 +63,7 @@ var (
 	tableName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
 	secret    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 	botToken  = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`)
-	region    = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
+	region    = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`)
 )
 
 // reader takes variables and collects what is wrong with them.

@@ -164,8 +164,9 @@ func TestHalfAKey(t *testing.T) {
 func TestRegion(t *testing.T) {
 	t.Parallel()
 	for want, env := range map[string]map[string]string{
-		"us-east-1": {"AWS_REGION": "us-east-1"},
-		"us-west-2": {"AWS_REGION": "us-east-1", "DYNAMO_REGION": "us-west-2"},
+		"us-east-1":      {"AWS_REGION": "us-east-1"},
+		"eusc-de-east-1": {"AWS_REGION": "eusc-de-east-1"}, // set by Lambda in the sovereign cloud
+		"us-west-2":      {"AWS_REGION": "us-east-1", "DYNAMO_REGION": "us-west-2"},
 	} {
 		if got, err := config.Load(lookup(env)); err != nil || got.Region != want {
 			t.Errorf("%v: %q, %v", env, got.Region, err)
