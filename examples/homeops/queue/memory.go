@@ -182,9 +182,7 @@ func (q *Memory) Bury(ctx context.Context, m Message, reason string) error {
 	defer q.mu.Unlock()
 	q.entries = slices.DeleteFunc(q.entries, func(e *entry) bool { return e.Receipt == m.Receipt })
 	m.Attributes = WithReason(m.Attributes, reason)
-	if m.Attributes[Delivery] == "" {
-		m.Attributes[Delivery] = m.ID
-	}
+	m.Attributes[Delivery] = m.ID
 	q.bury(m)
 	return nil
 }
