@@ -57,6 +57,8 @@ type Command struct {
 // Check refuses a command that nobody can carry out.
 func (c Command) Check() error {
 	switch {
+	case c.Name == "":
+		return errors.New("dlq: say what to do: list, show or redrive")
 	case !slices.Contains([]string{List, Show, Redrive}, c.Name):
 		return fmt.Errorf("dlq: %q is not list, show or redrive", c.Name)
 	case c.All && c.Name != Redrive:

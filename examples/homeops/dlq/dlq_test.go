@@ -401,7 +401,8 @@ func TestCheck(t *testing.T) {
 		command dlq.Command
 		want    string
 	}{
-		{dlq.Command{}, `"" is not list, show or redrive`},
+		{dlq.Command{}, "dlq: say what to do: list, show or redrive"},
+		{dlq.Command{Name: "lst"}, `"lst" is not list, show or redrive`},
 		{dlq.Command{Name: "purge"}, `"purge" is not`},
 		{dlq.Command{Name: dlq.List, IDs: []string{"x"}}, "takes no ids"},
 		{dlq.Command{Name: dlq.List, All: true}, "-all goes with redrive"},

@@ -98,7 +98,7 @@ func (r Remote) Run(ctx context.Context, c Command, w io.Writer) error {
 	client := &http.Client{Transport: r.HTTP, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // nobody else gets the secret
 	response, err := client.Do(request)
 	if err != nil {
-		return fmt.Errorf("dlq: %w", err)
+		return fmt.Errorf("dlq: no answer from the service at %s: %w", r.At, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode == http.StatusOK {

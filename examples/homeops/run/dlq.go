@@ -94,7 +94,7 @@ func (p Program) dlq(ctx context.Context) (exit int) {
 func (p Program) reachable(cfg config.Config, l letters) error {
 	switch {
 	case cfg.QueueURL == "" && cfg.TelegramSecret == "":
-		return errors.New("TELEGRAM_SECRET_TOKEN: must be set, to what the service has: without it nobody sees dead letters")
+		return errors.New("TELEGRAM_SECRET_TOKEN: must be set, to what the service has: without it nobody sees dead letters. Of a queue on SQS set MESSAGES_QUEUE_URL")
 	case cfg.QueueURL != "" && l.at != "":
 		return errors.New("-at and MESSAGES_QUEUE_URL exclude each other: a service holds the queue, or SQS")
 	case cfg.QueueURL != "" && cfg.AWSError != nil:

@@ -180,12 +180,12 @@ func TestDeadLettersRefused(t *testing.T) {
 		exit int
 		want string
 	}{
-		"no secret":         {nil, []string{"list"}, exitUsage, "TELEGRAM_SECRET_TOKEN: must be set"},
+		"no secret":         {nil, []string{"list"}, exitUsage, "Of a queue on SQS set MESSAGES_QUEUE_URL"},
 		"a queue elsewhere": {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, []string{"list"}, exitUsage, "examples/homeops/aws run ./cmd/homeops"},
 		"two places":        {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, []string{"list", "-at", "http://x"}, exitUsage, "exclude each other"},
 		"half a key":        {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q", "AWS_ACCESS_KEY_ID": "AKIA"}, []string{"list"}, exitUsage, "AWS_ACCESS_KEY_ID: goes with"},
 		"wrong variables":   {map[string]string{"DYNAMO_TTL_DAYS": "0"}, []string{"list"}, exitUsage, "DYNAMO_TTL_DAYS:"},
-		"no command":        {letterEnv, nil, exitUsage, `"" is not list, show or redrive`},
+		"no command":        {letterEnv, nil, exitUsage, "say what to do: list, show or redrive"},
 		"another command":   {letterEnv, []string{"purge"}, exitUsage, `"purge" is not`},
 		"no id":             {letterEnv, []string{"redrive"}, exitUsage, "takes ids, or -all"},
 		"ids and all":       {letterEnv, []string{"redrive", "x", "-all"}, exitUsage, "takes ids, or -all"},

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/database"
@@ -92,7 +94,11 @@ func (p Program) seed(ctx context.Context, cfg config.Config, path string) error
 	if err != nil {
 		return err
 	}
-	if err := a.Seed(ctx, seeds); err != nil {
+	err = a.Seed(ctx, seeds)
+	if _, missing := errors.AsType[*types.ResourceNotFoundException](err); missing {
+		return fmt.Errorf("seed: table %s does not exist on %s: deploy the stack, or start the service, first", cfg.HomeopsTable, db.Where)
+	}
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(p.Out, "%d chats have their phrases, on %s\n", len(seeds), db.Where)

@@ -85,7 +85,7 @@ func TestSeed(t *testing.T) {
 	endpoint := httptest.NewServer(server.Handler())
 	defer endpoint.Close()
 	env := map[string]string{"DYNAMO_ENDPOINT": endpoint.URL}
-	if got := run(t, env, "", "seed", "testdata/seeds.json"); got.exit != exitFailed || !strings.Contains(got.err, "homeops") {
+	if got := run(t, env, "", "seed", "testdata/seeds.json"); got.exit != exitFailed || !strings.Contains(got.err, "table homeops does not exist on DynamoDB at "+endpoint.URL+": deploy") {
 		t.Errorf("without tables: %+v", got)
 	}
 	createTables(t, server)
