@@ -30,7 +30,8 @@ const createWithin = time.Minute
 // one key: the stores that share a table each bring theirs in one call. A table that
 // exists already fails the test, also if it is the same: it would bring the items of
 // before. To create what may exist, as a service does when it starts, use
-// schema.Create of this module.
+// schema.Create of this module. That also switches on point-in-time recovery, which
+// Create here does not: schema.Diff then names it where the definition asks for it.
 //
 //	db.Create(limits.Table(), habits.Table(), efforts.Table())
 //

@@ -42,6 +42,17 @@
 // Every store also names the IAM actions of its methods, those of the service apart
 // from those that operators run by hand. [Policy] and [OperatorPolicy] make the
 // policies of a service's stores, for a CloudFormation template or with plain ARNs.
+// A program that only writes these needs no region and no credentials: it gives the
+// stores dynamodb.New(dynamodb.Options{}), of which nothing is called.
+//
+// A service that calls Verify at its start must also be allowed to describe its
+// tables, which Policy does not grant. Append a statement:
+//
+//	doc.Statement = append(doc.Statement, schema.Statement{
+//		Effect:   "Allow",
+//		Action:   []string{"dynamodb:DescribeTable", "dynamodb:DescribeTimeToLive", "dynamodb:DescribeContinuousBackups"},
+//		Resource: []schema.ARN{"arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/orders"},
+//	})
 //
 // # IAM actions
 //
