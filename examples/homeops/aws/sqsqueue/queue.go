@@ -5,10 +5,11 @@
 //	letters.go  its dead letters
 //	message.go  a message in SQS's terms
 //
-// IAM: webhook and worker need sqs:GetQueueAttributes, sqs:GetQueueUrl and
-// sqs:SendMessage on both queues; the worker sqs:ReceiveMessage,
-// sqs:DeleteMessage and sqs:ChangeMessageVisibility on the queue; operators all
-// of these on both.
+// IAM: whoever opens it needs sqs:GetQueueAttributes on both queues, and
+// sqs:GetQueueUrl and sqs:SendMessage on the dead-letter queue; the webhook
+// sqs:SendMessage on the queue; the worker sqs:ReceiveMessage, sqs:DeleteMessage
+// and sqs:ChangeMessageVisibility on it; operators the webhook's rights, and
+// sqs:ReceiveMessage and sqs:DeleteMessage on the dead-letter queue.
 package sqsqueue
 
 import (
