@@ -182,7 +182,7 @@ func (a *App) Seed(ctx context.Context, seeds Seeds) error {
 			return err
 		}
 		if _, err := a.Phrases.Seed(ctx, scope, phrases); err != nil {
-			return err
+			return fmt.Errorf("seeds of chat %s: %w", chat, err)
 		}
 	}
 	return nil

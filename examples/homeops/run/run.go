@@ -5,6 +5,7 @@
 //
 //	run.go       the command line
 //	dlq.go       the command line of what operators do with dead letters
+//	setup.go     the commands that are run once, for a service
 //	serve.go     the service: webhook and worker in one process
 //	health.go    whether it takes updates, and how many are where
 //	pressure.go  what it takes on, and when it stops to
@@ -21,6 +22,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
@@ -238,6 +240,11 @@ func readSeeds(text []byte) (app.Seeds, error) {
 	var s app.Seeds
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, fmt.Errorf("seeds are chat id → phrase → activity: %w", err)
+	}
+	for chat := range s {
+		if _, err := strconv.ParseInt(chat, 10, 64); err != nil {
+			return nil, fmt.Errorf("seeds are chat id → phrase → activity: a chat's id is a whole number, not %q", chat)
+		}
 	}
 	return s, nil
 }

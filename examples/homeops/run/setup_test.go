@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +94,19 @@ func TestSeed(t *testing.T) {
 	for range 2 { // again changes nothing
 		if got := run(t, env, "", "seed", "testdata/seeds.json"); got.exit != exitOK || !strings.Contains(got.out, "1 chats have their phrases") {
 			t.Errorf("%+v", got)
+		}
+	}
+	bad := filepath.Join(t.TempDir(), "bad.json")
+	for text, want := range map[string]string{
+		`{"x": {"fixat": "diskning"}}`: `a chat's id is a whole number, not "x"`,
+		`{"": {"fixat": "diskning"}}`:  `a chat's id is a whole number, not ""`,
+		`{"-5": {"": "diskning"}}`:     "seeds of chat -5: alias: Phrase",
+	} {
+		if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := run(t, env, "", "seed", bad); got.exit != exitFailed || !strings.Contains(got.err, want) {
+			t.Errorf("%s: %+v", text, got)
 		}
 	}
 }
