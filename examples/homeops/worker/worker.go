@@ -176,7 +176,7 @@ func (w *Worker) bury(ctx context.Context, m queue.Message, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toSettle)
 	defer cancel()
 	if err := w.Queue.Bury(ctx, m, why.Error()); err != nil {
-		w.Log.ErrorContext(ctx, "the reason is lost", "delivery", m.ID, "error", err)
+		w.Log.ErrorContext(ctx, "not buried, or not wholly", "delivery", m.ID, "error", err)
 		return why
 	}
 	return nil

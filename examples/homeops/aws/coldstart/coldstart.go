@@ -73,6 +73,9 @@ func open(ctx context.Context, at aws.Config, cfg config.Config, env lookup, nam
 	if cfg, err = config.Load(with(env, name, value)); err != nil {
 		return nil, err
 	}
+	if region := sqsqueue.Region(cfg.QueueURL); region != "" {
+		at.Region = region // which may be another than that of the tables
+	}
 	queue, err := sqsqueue.Open(ctx, sqs.NewFromConfig(at), cfg.QueueURL, &sqsqueue.Config{Log: log})
 	if err != nil {
 		return nil, err

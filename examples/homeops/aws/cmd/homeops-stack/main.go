@@ -13,6 +13,9 @@ import (
 
 func main() {
 	cfg, err := config.Load(os.LookupEnv)
+	if len(os.Args) > 1 {
+		err = fmt.Errorf("takes no arguments, was given %q: the template's own are parameters of the stack", os.Args[1:])
+	}
 	if err == nil {
 		err = stack.Write(os.Stdout, cfg)
 	}
