@@ -46,13 +46,7 @@
 // stores dynamodb.New(dynamodb.Options{}), of which nothing is called.
 //
 // A service that calls Verify at its start must also be allowed to describe its
-// tables, which Policy does not grant. Append a statement:
-//
-//	doc.Statement = append(doc.Statement, schema.Statement{
-//		Effect:   "Allow",
-//		Action:   []string{"dynamodb:DescribeTable", "dynamodb:DescribeTimeToLive", "dynamodb:DescribeContinuousBackups"},
-//		Resource: []schema.ARN{"arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/orders"},
-//	})
+// tables, which [DescribePolicy] grants and Policy does not.
 //
 // # IAM actions
 //

@@ -67,6 +67,8 @@ func (a ARN) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(a))
 }
 
+const version = "2012-10-17" // of IAM's language
+
 const tableARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/"
 
 // Policy returns what a service needs that calls any method of the stores but the
@@ -91,6 +93,27 @@ func OperatorPolicy(stores ...Store) (PolicyDocument, error) {
 	return policy(stores, func(a Actions) Grants { return a.Operators })
 }
 
+// describing is what [Diff] asks of a table, and [Verify] in part.
+var describing = []string{"DescribeContinuousBackups", "DescribeTable", "DescribeTimeToLive"}
+
+// DescribePolicy returns what [Verify] and [Diff] of the tables need. A service
+// that verifies its tables at its start needs it beside [Policy], whose statements it
+// may be appended to.
+func DescribePolicy(tables ...Table) (PolicyDocument, error) {
+	merged, err := Merge(tables...)
+	if err != nil {
+		return PolicyDocument{}, err
+	}
+	if len(merged) == 0 {
+		return PolicyDocument{}, event.BadInput(pkg, "tables", "must not be empty: IAM takes no empty policy")
+	}
+	doc := PolicyDocument{Version: version}
+	for _, table := range merged {
+		doc.allow(ARN(table.arn("")), describing)
+	}
+	return doc, nil
+}
+
 func policy(stores []Store, of func(Actions) Grants) (PolicyDocument, error) {
 	tables := make([]Table, len(stores))
 	on := map[ARN][]string{} // the actions, by resource
@@ -107,7 +130,7 @@ func policy(stores []Store, of func(Actions) Grants) (PolicyDocument, error) {
 	if _, err := Merge(tables...); err != nil {
 		return PolicyDocument{}, err
 	}
-	doc := PolicyDocument{Version: "2012-10-17"}
+	doc := PolicyDocument{Version: version}
 	for _, resource := range slices.SortedFunc(maps.Keys(on), indexesBehindTheirTable) {
 		doc.allow(resource, on[resource])
 	}

@@ -2,12 +2,15 @@ package schema_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -87,6 +90,41 @@ func ExamplePolicyDocument_In() {
 	fmt.Println(string(text))
 	// Output:
 	// [{"Effect":"Allow","Action":["dynamodb:Scan"],"Resource":["arn:aws:dynamodb:eu-north-1:123456789012:table/orders"]}]
+}
+
+// The rights are those that Diff uses, on the tables alone, and Merge's errors its own.
+func TestDescribePolicy(t *testing.T) {
+	t.Parallel()
+	key := schema.Key{Partition: schema.String("id")}
+	doc, err := schema.DescribePolicy(schema.Table{Name: "orders", Key: key}, schema.Table{Name: "carts", Key: key}, schema.Table{Name: "orders", Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := reflect.TypeFor[schema.Reader]() // sorted by name
+	var actions []string
+	for i := range reader.NumMethod() {
+		actions = append(actions, "dynamodb:"+reader.Method(i).Name)
+	}
+	var want []schema.Statement
+	for _, table := range []schema.ARN{"orders", "carts"} {
+		want = append(want, schema.Statement{
+			Effect:   "Allow",
+			Action:   actions,
+			Resource: []schema.ARN{"arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/" + table},
+		})
+	}
+	if diff := cmp.Diff(want, doc.Statement); diff != "" {
+		t.Error(diff)
+	}
+	for field, tables := range map[string][]schema.Table{
+		"tables":       nil,
+		"table orders": {{Name: "orders", Key: key}, {Name: "orders", Key: schema.Key{Partition: schema.Number("id")}}},
+	} {
+		_, err := schema.DescribePolicy(tables...)
+		if bad, ok := errors.AsType[*event.InputError](err); !ok || bad.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
 }
 
 // other is a store whose table and actions the test gives.

@@ -80,9 +80,10 @@ func (p *pressure) Send(ctx context.Context, body string, attributes map[string]
 }
 
 // room is how many messages may be in the queue: those in hand, which are
-// finished whatever it takes, and those for which there is time at the end.
+// finished whatever it takes, and those that each poller begins after them in the
+// time at the end.
 func (p *pressure) room(takes time.Duration) int {
-	return p.pollers + int(time.Duration(p.pollers)*p.empty/takes)
+	return p.pollers + p.pollers*int(p.empty/takes)
 }
 
 // heldBack is how many messages wait for Telegram alone. All is done with them
@@ -160,8 +161,8 @@ func (p *pressure) observe(ctx context.Context, r worker.Report) {
 	delete(p.inHand, r.Delivery.Receipt)
 	later, asked := errors.AsType[*queue.LaterError](r.Err)
 	switch {
-	case asked && !r.Delivery.Last(): // which is not the database's trouble
-		if p.memory != nil {
+	case asked: // which is not the database's trouble
+		if p.memory != nil && !r.Delivery.Last() {
 			p.later[r.Delivery.Receipt] = p.now().Add(later.After)
 		}
 	case r.Err != nil: // its time says nothing, for the next may go well

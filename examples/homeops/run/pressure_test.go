@@ -294,7 +294,8 @@ func TestRoom(t *testing.T) {
 	}{
 		{0, time.Second, 2, time.Second},
 		{10 * time.Second, 10 * time.Second, 4, 5 * time.Second},
-		{10 * time.Second, 4 * time.Second, 7, 2 * time.Second},
+		{10 * time.Second, 4 * time.Second, 6, 2 * time.Second},
+		{10 * time.Second, 16 * time.Second, 2, 8 * time.Second},
 		{10 * time.Second, 100 * time.Millisecond, 202, time.Second},
 		{time.Second, 10 * time.Minute, 2, time.Minute},
 		{10 * time.Millisecond, 0, 22, time.Second},

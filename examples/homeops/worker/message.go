@@ -230,12 +230,12 @@ func (w *Worker) carryOn(ctx context.Context, d delivery, m msg, stored []activi
 func (w *Worker) follow(ctx context.Context, d delivery, m msg, recorded []activity.Activity, silent string) error {
 	d.report.Kind, d.report.Recorded, d.report.Silent = KindActivity, recorded, silent
 	g := trips.SideBySide(ctx)
+	if silent == "" { // the first, for when to come again is its to say
+		g.Go(func(ctx context.Context) error { return w.praise(ctx, d, m, recorded) })
+	}
 	for _, a := range recorded {
 		g.Go(func(ctx context.Context) error { return w.learnEffort(ctx, d, a) })
 		g.Go(func(ctx context.Context) error { return w.learnHabit(ctx, d, a) })
-	}
-	if silent == "" {
-		g.Go(func(ctx context.Context) error { return w.praise(ctx, d, m, recorded) })
 	}
 	return g.Wait()
 }

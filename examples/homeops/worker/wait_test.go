@@ -220,3 +220,19 @@ func (b *bench) untilDone(text string, first []error, heal func()) telegram.Mess
 	b.t.Fatalf("%q is never done: %v", text, b.last.Err)
 	return m
 }
+
+// Trouble beside the wait does not bring the message back at another time.
+func TestAWaitComesBeforeOtherTrouble(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 0)
+		b.sender.first = []error{wait40}
+		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops", Times: -1})
+		b.enqueue(b.message(anna, "diskat"))
+		b.work(t.Context())
+		if later, ok := errors.AsType[*queue.LaterError](b.last.Err); !ok || later.After != 40*time.Second {
+			t.Errorf("%+v", b.last)
+		}
+		b.db.Heal()
+	})
+}
