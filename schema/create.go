@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -126,13 +125,7 @@ func active(table *types.TableDescription) bool {
 }
 
 // String writes the key as "(chatId S, messageId N)".
-func (k Key) String() string {
-	var parts []string
-	for _, a := range k.attributes() {
-		parts = append(parts, a.text())
-	}
-	return "(" + strings.Join(parts, ", ") + ")"
-}
+func (k Key) String() string { return textOf(k.parts()) }
 
 // switchOnTTL looks first: DynamoDB refuses to switch on a TTL that is on, and
 // takes one change an hour.

@@ -107,7 +107,7 @@ func Diff(ctx context.Context, api Reader, tables ...Table) ([]Difference, error
 }
 
 // Verify returns a [*MismatchError] that names all that the tables lack of what their
-// definitions ask for. What they have beyond is no error, as for [Create]. It only
+// definitions ask for. What they have beyond that is not an error, as for [Create]. It only
 // reads: a service that may not create tables calls it at its start.
 //
 // Price: 1 request. That is for each table; TTL adds 1, point-in-time recovery 1. None
