@@ -162,7 +162,7 @@ func (a *App) Job(ctx context.Context, name string) error {
 	if depth.Dead > 0 {
 		level = slog.LevelWarn
 	}
-	a.Log.Log(ctx, level, "depth", "waiting", depth.Waiting, "in_flight", depth.InFlight, "dead", depth.Dead)
+	a.Log.Log(ctx, level, "depth", depth.LogValues()...)
 	return nil
 }
 

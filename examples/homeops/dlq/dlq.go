@@ -76,8 +76,8 @@ func (c Command) Check() error {
 }
 
 // Run carries the command out and writes what came of it, for people. It ends
-// when it has all letters that were named, or when none came for three seconds:
-// for so long those are hidden that another command has received.
+// when it has all letters that were named, or when nothing new has come for long
+// enough that what another command has received is back.
 func (c Command) Run(ctx context.Context, q queue.Queue, w io.Writer) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -107,9 +107,7 @@ type operation struct {
 
 // walk calls f, once, for each letter that the command is about.
 func (o *operation) walk(ctx context.Context, f func(context.Context, queue.Message) error) error {
-	waiting := time.NewTimer(quiet)
-	defer waiting.Stop()
-	for empty, over := 0, false; (!over || empty < polls) && !o.found(); {
+	for empty, last := 0, time.Now(); (time.Since(last) < quiet || empty < polls) && !o.found(); {
 		received, err := o.letters.Receive(ctx, batch, hidden)
 		if err != nil {
 			return fmt.Errorf("dlq: receive: %w", err)
@@ -119,8 +117,7 @@ func (o *operation) walk(ctx context.Context, f func(context.Context, queue.Mess
 			if o.done[m.ID] {
 				continue // it took so long that it is visible again
 			}
-			o.done[m.ID], empty, over = true, 0, false
-			waiting.Reset(quiet)
+			o.done[m.ID], empty, last = true, 0, time.Now()
 			if len(o.IDs) > 0 && !slices.Contains(o.IDs, m.ID) {
 				continue
 			}
@@ -130,7 +127,6 @@ func (o *operation) walk(ctx context.Context, f func(context.Context, queue.Mess
 		}
 		if empty > 0 {
 			pause(ctx, between)
-			over = over || passed(waiting)
 		}
 	}
 	return o.missing()
@@ -217,16 +213,6 @@ func broken(m queue.Message) string {
 		return fmt.Sprintf("only %d bytes of %s are kept", len(body), size)
 	}
 	return fmt.Sprintf("its encoding is %q, and it does not decode", m.Attributes[queue.Encoding])
-}
-
-// passed reports whether the timer has fired.
-func passed(timer *time.Timer) bool {
-	select {
-	case <-timer.C:
-		return true
-	default:
-		return false
-	}
 }
 
 func pause(ctx context.Context, d time.Duration) {

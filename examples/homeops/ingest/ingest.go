@@ -28,6 +28,9 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 )
 
+// Path is where the webhook is, behind any address.
+const Path = "/telegram"
+
 // SecretHeader carries the secret_token that setWebhook was given.
 const SecretHeader = "X-Telegram-Bot-Api-Secret-Token"
 

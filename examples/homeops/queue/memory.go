@@ -40,6 +40,14 @@ type entry struct {
 	visible time.Time
 }
 
+// receive hides the entry until the given time, and returns the delivery.
+func (e *entry) receive(until time.Time) Message {
+	e.Receives++
+	e.Receipt = fmt.Sprintf("%s/%d", e.ID, e.Receives)
+	e.visible = until
+	return e.Message
+}
+
 var _ Queue = (*Memory)(nil)
 
 // NewMemory returns an empty queue.
@@ -129,10 +137,7 @@ func (q *Memory) take(max int) (batch []Message, changed <-chan struct{}, next t
 			q.bury(e.Message)
 			return true
 		case len(batch) < max:
-			e.Receives++
-			e.Receipt = fmt.Sprintf("%s/%d", e.ID, e.Receives)
-			e.visible = now.Add(q.cfg.Visibility)
-			batch = append(batch, e.Message)
+			batch = append(batch, e.receive(now.Add(q.cfg.Visibility)))
 		}
 		return false
 	})
@@ -226,10 +231,7 @@ func (q deadLetters) Receive(ctx context.Context, max int, hidden time.Duration)
 	now := q.cfg.Now()
 	for _, e := range q.dead {
 		if len(batch) < max && !now.Before(e.visible) {
-			e.Receives++
-			e.Receipt = fmt.Sprintf("%s/%d", e.ID, e.Receives)
-			e.visible = now.Add(hidden)
-			batch = append(batch, e.Message)
+			batch = append(batch, e.receive(now.Add(hidden)))
 		}
 	}
 	return batch, nil

@@ -80,6 +80,11 @@ type Depth struct {
 	Dead     int
 }
 
+// LogValues are what a log tells of it.
+func (d Depth) LogValues() []any {
+	return []any{"waiting", d.Waiting, "in_flight", d.InFlight, "dead", d.Dead}
+}
+
 // Message is one delivery.
 type Message struct {
 	ID         string

@@ -81,13 +81,7 @@ func (p Program) dlq(ctx context.Context) (exit int) {
 	if err == nil {
 		err = p.reachable(cfg, l)
 	}
-	if p.complain(err) != nil {
-		return exitUsage
-	}
-	if p.complain(p.carryOut(ctx, cfg, l)) != nil {
-		return exitFailed
-	}
-	return exitOK
+	return p.exit(err, func() error { return p.carryOut(ctx, cfg, l) })
 }
 
 // reachable refuses dead letters that are nowhere, or in two places.

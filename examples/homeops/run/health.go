@@ -8,6 +8,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/dlq"
+	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/ledger"
@@ -23,7 +24,7 @@ const (
 // process can be had here only; those in SQS are reached without it.
 func (s *service) routes(webhook http.Handler, secret string) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/telegram", webhook)
+	mux.Handle(ingest.Path, webhook)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "alive") // of this process only: restarting it does not mend a database
 	})
@@ -83,7 +84,7 @@ func (s *service) logDepth(ctx context.Context, last queue.Depth) queue.Depth {
 		s.log.Warn("depth of the queue", "error", err)
 		return last
 	case depth != last:
-		s.log.Info("depth of the queue", "waiting", depth.Waiting, "in_flight", depth.InFlight, "dead", depth.Dead)
+		s.log.Info("depth of the queue", depth.LogValues()...)
 	}
 	return depth
 }

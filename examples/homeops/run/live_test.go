@@ -88,7 +88,7 @@ func inBubble(t *testing.T, deployed bool, faults []dynamotest.Fault, f func(*te
 		if l.service, err = p.newService(t.Context(), cfg, slog.New(slog.NewTextHandler(l.log, nil))); err != nil {
 			t.Fatal(err)
 		}
-		l.pollers, l.pressure.pollers = 2, 2
+		l.pressure.pollers = 2
 		if deployed { // as the tables then are
 			if err := l.app.CreateTables(t.Context(), true); err != nil {
 				t.Fatal(err)

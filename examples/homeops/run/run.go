@@ -153,15 +153,21 @@ func (p Program) Run(ctx context.Context) (exit int) {
 	if err == nil && f.serve != "" {
 		err = cfg.ForService()
 	}
-	if p.complain(err) != nil {
+	return p.exit(err, func() error {
+		if f.serve != "" {
+			return p.serve(ctx, cfg, f)
+		}
+		return p.replay(ctx, cfg, f)
+	})
+}
+
+// exit does what a command is for, unless its flags or variables are wrong, and
+// returns the exit code.
+func (p Program) exit(wrong error, do func() error) int {
+	if p.complain(wrong) != nil {
 		return exitUsage
 	}
-	if f.serve != "" {
-		err = p.serve(ctx, cfg, f)
-	} else {
-		err = p.replay(ctx, cfg, f)
-	}
-	if p.complain(err) != nil {
+	if p.complain(do()) != nil {
 		return exitFailed
 	}
 	return exitOK

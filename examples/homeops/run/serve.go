@@ -54,7 +54,6 @@ type service struct {
 	pressure *pressure     // the queue, as webhook and worker use it
 	server   *http.Server
 	ready    atomic.Bool
-	pollers  int
 	ending   Ending
 }
 
@@ -67,10 +66,9 @@ func (p Program) serve(ctx context.Context, cfg config.Config, f flags) error {
 	if err != nil {
 		return err
 	}
-	if s.pollers = f.pollers; s.pollers == 0 && s.memory != nil {
+	if s.pressure.pollers = f.pollers; f.pollers == 0 && s.memory != nil {
 		return errors.New("-pollers 0 goes with MESSAGES_QUEUE_URL: nobody else works on a queue in this process")
 	}
-	s.pressure.pollers = s.pollers
 	if err := s.setUp(ctx, seeds); err != nil {
 		return err
 	}
@@ -177,7 +175,7 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	worked := make(chan struct{})
 	go func() {
 		defer close(worked)
-		s.app.Worker.Run(working, s.pollers)
+		s.app.Worker.Run(working, s.pressure.pollers)
 	}()
 	go s.pressure.watch(working)
 	go s.tellDepth(working)

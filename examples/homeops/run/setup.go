@@ -13,6 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/database"
+	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 )
@@ -25,23 +26,15 @@ Once, for a service:
   homeops seed FILE      writes the phrases that chats start with, as -seeds does
 `
 
-const webhookPath = "/telegram"
-
 // once runs one of the commands that set a service up.
 func (p Program) once(ctx context.Context, do func(context.Context, config.Config, string) error) int {
 	cfg, err := config.Load(p.Env)
 	if err == nil && len(p.Args) != 2 {
 		err = fmt.Errorf("%s takes one argument:%s", p.Args[0], aboutSetUp)
 	}
-	if p.complain(err) != nil {
-		return exitUsage
-	}
 	ctx, cancel := context.WithTimeout(ctx, toSetUp)
 	defer cancel()
-	if p.complain(do(ctx, cfg, p.Args[1])) != nil {
-		return exitFailed
-	}
-	return exitOK
+	return p.exit(err, func() error { return do(ctx, cfg, p.Args[1]) })
 }
 
 // webhook calls setWebhook, and warns of what would keep the bot deaf.
@@ -54,7 +47,7 @@ func (p Program) webhook(ctx context.Context, cfg config.Config, address string)
 		return errors.New("webhook: TELEGRAM_BOT_TOKEN and TELEGRAM_SECRET_TOKEN must be set")
 	}
 	if at.Path == "" || at.Path == "/" {
-		at.Path = webhookPath
+		at.Path = ingest.Path
 	}
 	client := &telegram.Client{BaseURL: cfg.TelegramAPI, Token: cfg.TelegramToken}
 	if err := client.SetWebhook(ctx, at.String(), cfg.TelegramSecret); err != nil {

@@ -5,10 +5,8 @@ import (
 	"slices"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 )
-
-// webhookPath is where the webhook is, behind any endpoint.
-const webhookPath = "/telegram"
 
 // endpoint returns how Telegram reaches the webhook, by condition: a function URL
 // or an HTTP API. Both are open to anybody: the webhook's secret is what verifies.
@@ -46,7 +44,7 @@ func httpAPI() object {
 		"HttpApiRoute": object{
 			"Type": "AWS::ApiGatewayV2::Route", "Condition": hasAPI,
 			"Properties": object{
-				"ApiId": ref("HttpApi"), "RouteKey": "POST " + webhookPath, "AuthorizationType": "NONE",
+				"ApiId": ref("HttpApi"), "RouteKey": "POST " + ingest.Path, "AuthorizationType": "NONE",
 				"Target": sub("integrations/${HttpApiIntegration}"),
 			},
 		},
@@ -56,7 +54,7 @@ func httpAPI() object {
 		},
 		"HttpApiPermission": permission(hasAPI, "IngestFunction", object{
 			"Action": "lambda:InvokeFunction", "Principal": "apigateway.amazonaws.com",
-			"SourceArn": sub("arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${HttpApi}/*/POST" + webhookPath),
+			"SourceArn": sub("arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${HttpApi}/*/POST" + ingest.Path),
 		}),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/homeops/ddbpatterns/examples/homeops/aws/coldstart"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 	"github.com/homeops/ddbpatterns/schema"
@@ -16,14 +17,14 @@ const memoryMB = 256
 func functions(cfg config.Config, rights schema.PolicyDocument) object {
 	resources := object{}
 	maps.Copy(resources, function("Ingest", "homeops-ingest", secretParameter,
-		object{"TELEGRAM_SECRET_TOKEN_PARAMETER": ref(secretParameter)},
+		object{coldstart.SecretToken + coldstart.Parameter: ref(secretParameter)},
 		object{
 			"homeops-queue": policy(
 				allow([]string{"sqs:SendMessage", "sqs:GetQueueAttributes"}, att("MessagesQueue", "Arn")),
 				allow([]string{"sqs:SendMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"}, att("MessagesDeadLetters", "Arn"))),
 		}))
 	maps.Copy(resources, function("Worker", "homeops-worker", tokenParameter,
-		with(variables(cfg), object{"TELEGRAM_BOT_TOKEN_PARAMETER": ref(tokenParameter)}),
+		with(variables(cfg), object{coldstart.BotToken + coldstart.Parameter: ref(tokenParameter)}),
 		object{
 			"homeops-tables": object{"Version": rights.Version, "Statement": rights.Statement},
 			"homeops-queue": policy(

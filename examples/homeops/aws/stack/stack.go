@@ -20,6 +20,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/schema"
@@ -167,12 +168,12 @@ func outputs() object {
 		"FunctionUrl": object{
 			"Condition":   hasURL,
 			"Description": "What homeops webhook is given, and setWebhook.",
-			"Value":       sub("${IngestUrl.FunctionUrl}" + strings.TrimPrefix(webhookPath, "/")), // which ends in a slash
+			"Value":       sub("${IngestUrl.FunctionUrl}" + strings.TrimPrefix(ingest.Path, "/")), // which ends in a slash
 		},
 		"HttpApi": object{
 			"Condition":   hasAPI,
 			"Description": "What homeops webhook is given, and setWebhook.",
-			"Value":       sub("${HttpApi.ApiEndpoint}" + webhookPath), // which does not
+			"Value":       sub("${HttpApi.ApiEndpoint}" + ingest.Path), // which does not
 		},
 		"QueueUrl": object{
 			"Description": "MESSAGES_QUEUE_URL of homeops dlq.",

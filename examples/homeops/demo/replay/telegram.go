@@ -11,10 +11,9 @@ import (
 
 // How Telegram repeats what is not acknowledged.
 const (
-	firstDelay  = 2 * time.Second
-	longest     = 60 * time.Second
-	givesUp     = 24 * time.Hour
-	webhookPath = "/telegram"
+	firstDelay = 2 * time.Second
+	longest    = 60 * time.Second
+	givesUp    = 24 * time.Hour
 )
 
 // telegram delivers updates to a webhook as Telegram does: one at a time, and
@@ -46,7 +45,7 @@ func (t telegram) deliver(ctx context.Context, body []byte) (posts int, acknowle
 }
 
 func (t telegram) post(ctx context.Context, body []byte) (status int, _ error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, webhookPath, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, ingest.Path, bytes.NewReader(body))
 	if err != nil {
 		return 0, err
 	}

@@ -175,7 +175,7 @@ func staleDelete(t *T) {
 	t.depth(queue.Depth{})
 }
 
-// A receipt of what is gone does nothing, which is no error.
+// The receipt of a message that was deleted does nothing, and is not an error.
 func goneReceipts(t *T) {
 	t.send("hej", nil)
 	m := t.receive()

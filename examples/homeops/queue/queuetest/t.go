@@ -79,12 +79,17 @@ func (t *T) send(body string, attributes map[string]string) (id string) {
 }
 
 // receive returns the next message, which must come.
-func (t *T) receive() (m queue.Message) {
-	t.until("a message is received", func() bool {
-		batch, err := t.Queue.Receive(t.ctx, 1, time.Second)
-		t.must("Receive", err)
+func (t *T) receive() queue.Message {
+	return t.one("a message", func() ([]queue.Message, error) { return t.Queue.Receive(t.ctx, 1, time.Second) })
+}
+
+// one asks for one message until it comes.
+func (t *T) one(what string, receive func() ([]queue.Message, error)) (m queue.Message) {
+	t.until(what+" is received", func() bool {
+		batch, err := receive()
+		t.must("receiving "+what, err)
 		if len(batch) > 1 {
-			t.fatalf("received %d messages, asked for one", len(batch))
+			t.fatalf("received %d of %s, asked for one", len(batch), what)
 		}
 		if len(batch) == 1 {
 			m = batch[0]
@@ -105,19 +110,8 @@ func (t *T) none(when string) bool {
 }
 
 // letter returns the next dead letter, which must come.
-func (t *T) letter(hidden time.Duration) (m queue.Message) {
-	t.until("a dead letter is received", func() bool {
-		batch, err := t.letters.Receive(t.ctx, 1, hidden)
-		t.must("DeadLetters.Receive", err)
-		if len(batch) > 1 {
-			t.fatalf("received %d dead letters, asked for one", len(batch))
-		}
-		if len(batch) == 1 {
-			m = batch[0]
-		}
-		return len(batch) == 1
-	})
-	return m
+func (t *T) letter(hidden time.Duration) queue.Message {
+	return t.one("a dead letter", func() ([]queue.Message, error) { return t.letters.Receive(t.ctx, 1, hidden) })
 }
 
 // noLetter says so if a dead letter is visible.

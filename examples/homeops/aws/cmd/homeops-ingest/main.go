@@ -32,7 +32,7 @@ func open(log *slog.Logger) (http.Handler, error) {
 		return nil, err
 	}
 	routes := http.NewServeMux()
-	routes.HandleFunc("/telegram", func(w http.ResponseWriter, r *http.Request) {
+	routes.HandleFunc(ingest.Path, func(w http.ResponseWriter, r *http.Request) {
 		webhook := ingest.Handler{Secret: f.Secret.Value(r.Context()), Queue: f.Queue, Log: log}
 		webhook.ServeHTTP(w, r)
 	})

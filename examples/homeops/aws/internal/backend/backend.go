@@ -70,7 +70,7 @@ func (s Server) Config() aws.Config {
 	}
 }
 
-// Environment is for a process that shall use the server for its queues.
+// Environment is that of a process whose queues are on the server.
 func (s Server) Environment() map[string]string {
 	return map[string]string{
 		"AWS_ENDPOINT_URL_SQS": s.Endpoint, "AWS_REGION": Region,
