@@ -7,6 +7,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/internal/database"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -20,7 +21,7 @@ func TestDefaults(t *testing.T) {
 	want := config.Config{
 		MessagesTable: "homeops-messages", ActivitiesTable: "homeops-activities",
 		CountersTable: "homeops-response-counters", HomeopsTable: "homeops",
-		LedgerTable: "QuillIdempotencyLedger", LedgerRetention: 14 * 24 * time.Hour, Region: "eu-north-1",
+		LedgerTable: "QuillIdempotencyLedger", LedgerRetention: 14 * 24 * time.Hour, Settings: database.Settings{Region: "eu-north-1"},
 		TelegramAPI: "https://api.telegram.org",
 		Quiet:       tzclock.Quiet{From: tzclock.TimeOfDay{Hour: 22}, To: tzclock.TimeOfDay{Hour: 7}},
 	}
@@ -41,7 +42,7 @@ func TestEveryVariable(t *testing.T) {
 	}))
 	want := config.Config{
 		MessagesTable: "m-1", ActivitiesTable: "a-1", CountersTable: "c-1", HomeopsTable: "h-1", LedgerTable: "l-1",
-		LedgerRetention: 30 * 24 * time.Hour, Endpoint: "http://127.0.0.1:8000", Region: "us-west-2",
+		LedgerRetention: 30 * 24 * time.Hour, Settings: database.Settings{Endpoint: "http://127.0.0.1:8000", Region: "us-west-2"},
 		TelegramSecret: "abc_DEF-1", TelegramToken: "123:abc",
 		TelegramAPI: "http://127.0.0.1:8081", QueueURL: "http://127.0.0.1:9324/000000000000/messages",
 	}
@@ -103,25 +104,6 @@ func TestWrongValuesAreAllNamed(t *testing.T) {
 	}
 }
 
-func TestCredentials(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		env  map[string]string
-		want bool
-	}{
-		"none":      {nil, false},
-		"empty":     {map[string]string{"AWS_PROFILE": ""}, false},
-		"a key":     {map[string]string{"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "x"}, true},
-		"a profile": {map[string]string{"AWS_PROFILE": "default"}, true},
-		"a pod":     {map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "/token"}, true},
-		"a task":    {map[string]string{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/v2"}, true},
-	} {
-		if got, err := config.Load(lookup(tc.env)); err != nil || got.AWS != tc.want {
-			t.Errorf("%s: %v, %v", name, got.AWS, err)
-		}
-	}
-}
-
 // Half a key stops a service that would use it, and nothing else.
 func TestHalfAKey(t *testing.T) {
 	t.Parallel()
@@ -156,20 +138,6 @@ func TestHalfAKey(t *testing.T) {
 	for _, want := range []string{"TELEGRAM_SECRET_TOKEN:", "AWS_ACCESS_KEY_ID:"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is not named: %v", want, err)
-		}
-	}
-}
-
-// The SDK's own variable counts where the example's is not set.
-func TestRegion(t *testing.T) {
-	t.Parallel()
-	for want, env := range map[string]map[string]string{
-		"us-east-1":      {"AWS_REGION": "us-east-1"},
-		"eusc-de-east-1": {"AWS_REGION": "eusc-de-east-1"}, // set by Lambda in the sovereign cloud
-		"us-west-2":      {"AWS_REGION": "us-east-1", "DYNAMO_REGION": "us-west-2"},
-	} {
-		if got, err := config.Load(lookup(env)); err != nil || got.Region != want {
-			t.Errorf("%v: %q, %v", env, got.Region, err)
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
-	"github.com/homeops/ddbpatterns/examples/homeops/database"
 	"github.com/homeops/ddbpatterns/examples/homeops/dlq"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/internal/database"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -233,7 +233,7 @@ func TestServeVerifiesDeployedTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := database.Endpoint(cfg).Client
+	db := database.Endpoint(cfg.Settings).Client
 	if got := start(); !strings.Contains(got, "homeops: tables on DynamoDB at "+dynamo.URL+", which a queue goes with: schema: table homeops-messages") ||
 		!strings.Contains(got, "table QuillIdempotencyLedger") {
 		t.Errorf("missing tables: %s", got)

@@ -28,10 +28,10 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
-	"github.com/homeops/ddbpatterns/examples/homeops/demo/prices"
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/replay"
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/internal/prices"
 )
 
 // What the replay of no other file works on.
@@ -91,7 +91,7 @@ func (p Program) flags() (flags, error) {
 	set.StringVar(&f.serve, "serve", "", "be webhook and worker on this `address`, such as :8080")
 	set.IntVar(&f.pollers, "pollers", 2, "how many deliveries -serve works on at once; `n` is 0 for a webhook alone, where others work on the queue")
 	set.StringVar(&f.seeds, "seeds", "", "a JSON `file` of phrases that chats start with: chat id → phrase → activity")
-	set.StringVar(&f.prices, "prices", "", "a JSON `file` of prices for the report of a replay, instead of the one in demo/prices")
+	set.StringVar(&f.prices, "prices", "", "a JSON `file` of prices for the report of a replay, instead of the one in examples/internal/prices")
 	set.StringVar(&f.log, "log", "text", "the `form` of the log on standard error: text or json")
 	set.Usage = func() {
 		fmt.Fprintf(p.Err, "Usage of homeops:\n")

@@ -13,10 +13,10 @@ import (
 
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
-	"github.com/homeops/ddbpatterns/examples/homeops/database"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/internal/database"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -80,7 +80,7 @@ func (p Program) serve(ctx context.Context, cfg config.Config, f flags) error {
 }
 
 func (p Program) newService(ctx context.Context, cfg config.Config, log *slog.Logger) (*service, error) {
-	db, err := database.Open(ctx, cfg, time.Now)
+	db, err := database.Open(ctx, cfg.Settings, time.Now)
 	if err != nil {
 		return nil, err
 	}

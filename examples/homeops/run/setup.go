@@ -12,10 +12,10 @@ import (
 
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
-	"github.com/homeops/ddbpatterns/examples/homeops/database"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/internal/database"
 )
 
 // aboutSetUp is the usage of the commands that are run once.
@@ -76,7 +76,7 @@ func (p Program) seed(ctx context.Context, cfg config.Config, path string) error
 	case cfg.Embedded():
 		return errors.New("seed: the database would end with this command: set DYNAMO_ENDPOINT or AWS credentials")
 	}
-	db, err := database.Open(ctx, cfg, time.Now)
+	db, err := database.Open(ctx, cfg.Settings, time.Now)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ import (
 	_ "github.com/homeops/ddbpatterns/examples/homeops/app"
 	_ "github.com/homeops/ddbpatterns/examples/homeops/aws/coldstart"
 	_ "github.com/homeops/ddbpatterns/examples/homeops/aws/function"
-	_ "github.com/homeops/ddbpatterns/examples/homeops/database"
 	_ "github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	_ "github.com/homeops/ddbpatterns/examples/internal/database"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/internal/process"
 )

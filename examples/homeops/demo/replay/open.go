@@ -13,8 +13,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
-	"github.com/homeops/ddbpatterns/examples/homeops/database"
 	"github.com/homeops/ddbpatterns/examples/homeops/trips"
+	"github.com/homeops/ddbpatterns/examples/internal/database"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -23,7 +23,7 @@ import (
 // not write to somebody's account.
 func open(cfg config.Config, now func() time.Time) database.DB {
 	if cfg.Endpoint != "" {
-		return database.Endpoint(cfg, trips.Attach, dynamotest.NewTap().Attach)
+		return database.Endpoint(cfg.Settings, trips.Attach, dynamotest.NewTap().Attach)
 	}
 	return database.Embedded(now, trips.Attach)
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
-	"github.com/homeops/ddbpatterns/examples/homeops/database"
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	tg "github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+	"github.com/homeops/ddbpatterns/examples/internal/database"
 )
 
 // Options of a replay.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/homeops/ddbpatterns/examples/homeops/demo/prices"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/internal/prices"
 )
 
 // The services that are paid for.

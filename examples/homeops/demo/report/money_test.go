@@ -10,11 +10,11 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/examples/homeops/demo/prices"
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+	"github.com/homeops/ddbpatterns/examples/internal/prices"
 )
 
 // priced are round prices, and what a service costs in region "here".

@@ -10,9 +10,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/homeops/ddbpatterns/examples/homeops/demo/prices"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/internal/prices"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/coldstart"
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/function"
-	"github.com/homeops/ddbpatterns/examples/homeops/database"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/internal/database"
 )
 
 func main() {
@@ -33,7 +33,7 @@ func open(log *slog.Logger) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := database.Open(ctx, f.Config, time.Now)
+	db, err := database.Open(ctx, f.Config.Settings, time.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-// Package database decides which DynamoDB the example works on.
+// Package database decides which DynamoDB an example works on.
 package database
 
 import (
@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/examples/homeops/config"
 )
 
 // DB is a DynamoDB.
@@ -24,25 +23,25 @@ type DB struct {
 // Open returns the DynamoDB of DYNAMO_ENDPOINT, which must be one that asks
 // for no account; without it AWS's where the environment names credentials;
 // else one inside this process on the given clock, which keeps nothing.
-func Open(ctx context.Context, cfg config.Config, now func() time.Time, options ...func(*dynamodb.Options)) (DB, error) {
+func Open(ctx context.Context, s Settings, now func() time.Time, options ...func(*dynamodb.Options)) (DB, error) {
 	switch {
-	case cfg.Endpoint != "":
-		return Endpoint(cfg, options...), nil
-	case cfg.AWS:
-		loaded, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRegion(cfg.Region))
+	case s.Endpoint != "":
+		return Endpoint(s, options...), nil
+	case s.AWS:
+		loaded, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRegion(s.Region))
 		if err != nil {
 			return DB{}, fmt.Errorf("AWS credentials: %w", err)
 		}
-		return DB{Client: dynamodb.NewFromConfig(loaded, options...), Where: "DynamoDB in " + cfg.Region}, nil
+		return DB{Client: dynamodb.NewFromConfig(loaded, options...), Where: "DynamoDB in " + s.Region}, nil
 	}
 	return Embedded(now, options...), nil
 }
 
 // Endpoint connects to DYNAMO_ENDPOINT.
-func Endpoint(cfg config.Config, options ...func(*dynamodb.Options)) DB {
-	region := func(o *dynamodb.Options) { o.Region = cfg.Region }
+func Endpoint(s Settings, options ...func(*dynamodb.Options)) DB {
+	region := func(o *dynamodb.Options) { o.Region = s.Region }
 	options = append([]func(*dynamodb.Options){region}, options...)
-	return DB{Client: dynamotest.Connect(cfg.Endpoint, options...), Where: "DynamoDB at " + cfg.Endpoint}
+	return DB{Client: dynamotest.Connect(s.Endpoint, options...), Where: "DynamoDB at " + s.Endpoint}
 }
 
 // Embedded starts a DynamoDB inside this process.

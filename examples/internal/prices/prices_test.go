@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/homeops/ddbpatterns/examples/homeops/demo/prices"
+	"github.com/homeops/ddbpatterns/examples/internal/prices"
 )
 
 const file = `{

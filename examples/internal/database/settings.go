@@ -1,0 +1,43 @@
+package database
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/homeops/ddbpatterns/examples/internal/env"
+)
+
+// Settings say which DynamoDB it is.
+type Settings struct {
+	Endpoint string // DYNAMO_ENDPOINT; "" is AWS where there are credentials, else embedded
+	Region   string // DYNAMO_REGION, else AWS_REGION
+	AWS      bool   // the SDK's own variables name credentials, which it reads itself
+	AWSError error  // what is wrong with those, for whoever uses them
+}
+
+// Embedded reports whether the database is in this process, which keeps nothing.
+func (s Settings) Embedded() bool { return s.Endpoint == "" && !s.AWS }
+
+// FromEnv takes the settings. The region is what it is unless a variable says so.
+func FromEnv(r *env.Reader, region string) Settings {
+	s := Settings{
+		Endpoint: r.URL("DYNAMO_ENDPOINT", "", "http://127.0.0.1:8000"),
+		Region:   r.Text("DYNAMO_REGION", r.Text("AWS_REGION", region, env.Region), env.Region),
+	}
+	s.AWS, s.AWSError = credentials(r)
+	return s
+}
+
+// credentials reports whether the environment names AWS credentials, and what
+// is wrong with them: a replay, which never uses them, does not mind. A profile
+// or a role that only files or the machine know of is not looked for: name it
+// with AWS_PROFILE.
+func credentials(r *env.Reader) (named bool, wrong error) {
+	if (r.Value("AWS_ACCESS_KEY_ID") == "") != (r.Value("AWS_SECRET_ACCESS_KEY") == "") {
+		return true, errors.New("AWS_ACCESS_KEY_ID: goes with AWS_SECRET_ACCESS_KEY: set both or none")
+	}
+	return slices.ContainsFunc([]string{
+		"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE",
+		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+	}, func(name string) bool { return r.Value(name) != "" }), nil
+}

@@ -1,0 +1,112 @@
+// Package env takes a program's settings from the environment, and collects what is
+// wrong with them, so that a start names all of it at once.
+package env
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// Reader takes variables. A variable that is set but empty counts as not set, as in a
+// compose file.
+type Reader struct {
+	lookup func(string) (string, bool)
+	errs   []error
+}
+
+// NewReader reads through lookup, which is os.LookupEnv.
+func NewReader(lookup func(string) (string, bool)) *Reader { return &Reader{lookup: lookup} }
+
+// Err names every variable whose value is wrong; it is nil if none is.
+func (r *Reader) Err() error { return errors.Join(r.errs...) }
+
+// Value is what the variable is set to.
+func (r *Reader) Value(name string) string {
+	value, _ := r.lookup(name)
+	return value
+}
+
+// Wrong says what is wrong with a variable.
+func (r *Reader) Wrong(name, format string, args ...any) {
+	r.errs = append(r.errs, fmt.Errorf("%s: "+format, append([]any{name}, args...)...))
+}
+
+// Form is what a value looks like.
+type Form struct {
+	Pattern *regexp.Regexp
+	Want    string // follows "must be"
+}
+
+// Forms that AWS prescribes.
+var (
+	TableName = Form{regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`), "a table name: 3 to 255 letters, digits, '_', '-', '.'"}
+	Region    = Form{regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`), "a region such as eu-north-1"}
+)
+
+// Text takes a value of the form.
+func (r *Reader) Text(name, otherwise string, form Form) string {
+	value := r.Value(name)
+	if value == "" {
+		return otherwise
+	}
+	if !form.Pattern.MatchString(value) {
+		r.Wrong(name, "must be %s, is %q", form.Want, value)
+	}
+	return value
+}
+
+// Secret takes a value of the form, and never shows it.
+func (r *Reader) Secret(name string, form Form) string {
+	value := r.Value(name)
+	if value != "" && !form.Pattern.MatchString(value) {
+		r.Wrong(name, "must be %s", form.Want)
+	}
+	return value
+}
+
+// Days takes whole days. Why says what is wrong with fewer or more.
+func (r *Reader) Days(name string, otherwise, least, most int, why string) time.Duration {
+	days, value := otherwise, r.Value(name)
+	if value != "" {
+		var err error
+		if days, err = strconv.Atoi(value); err != nil || days < least || days > most {
+			r.Wrong(name, "must be a whole number of days from %d to %d, is %q: %s", least, most, value, why)
+		}
+	}
+	return time.Duration(days) * 24 * time.Hour
+}
+
+// URL takes the address of a service. A query or a fragment would be dropped on the
+// way to it.
+func (r *Reader) URL(name, otherwise, such string) string {
+	value := r.Value(name)
+	if value == "" {
+		return otherwise
+	}
+	u, err := url.Parse(value)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		r.Wrong(name, "must be a URL such as %s, is %q", such, value)
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.User != nil:
+		r.Wrong(name, "must be a URL without user, query or fragment, such as %s", such)
+	}
+	return value
+}
+
+// Table is the variable that a table's name is from, and the name.
+type Table struct{ Variable, Name string }
+
+// Distinct refuses one table for two purposes: their keys differ.
+func (r *Reader) Distinct(tables ...Table) {
+	seen := map[string]string{}
+	for _, table := range tables {
+		if first, ok := seen[table.Name]; ok {
+			r.Wrong(table.Variable, "names the table of %s: %q", first, table.Name)
+		}
+		seen[table.Name] = table.Variable
+	}
+}
