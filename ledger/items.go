@@ -95,7 +95,10 @@ type MarkItem struct {
 //
 // Make it once for each transaction, and send it again unchanged after an
 // unknown outcome: by its nonce [MarkItem.Outcome] tells an own lost reply from
-// another delivery. A key that was seen cancels the whole transaction.
+// another delivery, also when DynamoDB has forgotten the ClientRequestToken, which it
+// does after ten minutes. The SDK does not send again what was cancelled: do so where
+// a reason's code is TransactionConflict, ThrottlingError or
+// ProvisionedThroughputExceeded. A key that was seen cancels the whole transaction.
 //
 // Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB.
 func (s *Store) MarkItem(key string) (*MarkItem, error) {

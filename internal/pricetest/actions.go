@@ -44,6 +44,12 @@ func rightsOf(input any) []right {
 		return []right{{aws.ToString(in.TableName), aws.ToString(in.IndexName), "Query"}}
 	case *dynamodb.ScanInput:
 		return []right{{aws.ToString(in.TableName), aws.ToString(in.IndexName), "Scan"}}
+	case *dynamodb.BatchGetItemInput:
+		var all []right
+		for table := range in.RequestItems {
+			all = append(all, right{table, "", "BatchGetItem"})
+		}
+		return all
 	case *dynamodb.BatchWriteItemInput:
 		var all []right
 		for table := range in.RequestItems {

@@ -15,7 +15,7 @@ const module = "github.com/homeops/ddbpatterns/"
 
 // operations are those that rightsOf knows.
 var operations = []string{
-	"BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "TransactWriteItems", "UpdateItem",
+	"BatchGetItem", "BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "TransactWriteItems", "UpdateItem",
 }
 
 // calls are what functions name: other functions, and operations. Methods go by
