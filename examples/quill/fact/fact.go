@@ -1,0 +1,68 @@
+// Package fact says what quill makes of a webhook: events, of which some are facts,
+// rows that a report counts, and what they disclose of contacts and deals.
+package fact
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Sources of webhooks: the first part of every key.
+const (
+	Aloware = "ALOWARE"
+	HubSpot = "HUBSPOT"
+)
+
+// Event is one event of a webhook's request, read and keyed.
+type Event struct {
+	Source string
+	Raw    json.RawMessage // as it came
+
+	// Err says why the event is refused, an *event.InputError. Nothing below is
+	// set then.
+	Err error
+
+	// Delivery is the ledger's key: the same when the sender sends the event again.
+	Delivery string
+	// At is when it happened, by the sender's clock.
+	At time.Time
+	// Old are the keys under which the pipeline before quill may have marked it.
+	Old []string
+
+	// Fact is nil for an event that is not one: a call that still rings. Then
+	// Waiting says what for.
+	Fact    *Fact
+	Waiting string
+}
+
+// Fact is a row that a report counts.
+type Fact struct {
+	// Key says which one it is. It is written once, whatever other events follow.
+	Key   string
+	Table string // Communications or Changes
+	At    time.Time
+	// Row has the columns of the table but for those that are added when it is
+	// posted: key, batch, at and receivedAt.
+	Row Row
+	// Dimension is what the event disclosed of a contact or a deal; nil for nothing.
+	Dimension *Dimension
+}
+
+// Dimension is what an event disclosed of the contact or the deal that its fact is
+// about. It happened when the fact did.
+type Dimension struct {
+	Key   string // such as ALOWARE:CONTACT:44500
+	Table string // Contacts or Deals
+	// Row has the columns that the event named: all others stay as they are. What
+	// the event emptied is "".
+	Row Row
+}
+
+// Row is the columns of a row: text is a string, numbers are a json.Number, so that
+// money keeps its digits, and times are text in the form of Time. An absent column
+// is blank.
+type Row map[string]any
+
+// Time is a time in a column: RFC 3339 in UTC with three decimals, so that text
+// sorts as time does.
+func Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
