@@ -1,0 +1,192 @@
+// Package aloware reads Aloware's webhooks: who may send them, what they say, and
+// which of them is a fact.
+//
+// A call comes under one id, again and again: while it rings and when it has ended.
+// Each of these is a delivery of its own,
+//
+//	ALOWARE:<event>:<id>:<current_status>:<disposition_status, or ->
+//
+// and all are one fact, ALOWARE:CALL:<id>, which the first status that ends the call
+// makes. A call is known by its type, not by the name of its event: calls have come
+// under the name of a text message's. A text message is a fact of its own,
+// ALOWARE:SMS:<id>, in the same way.
+package aloware
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/examples/quill/fields"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+const pkg = "aloware"
+
+// Reader reads bodies. The zero Reader knows the usual statuses.
+type Reader struct {
+	// Terminal are further statuses that end a call. They come before those that
+	// quill knows.
+	Terminal []string
+}
+
+// Statuses, as plain writes them. That of a text message may stop at "sent": not
+// every carrier reports more.
+var (
+	ends = []string{
+		"abandoned", "busy", "canceled", "cancelled", "completed", "deadend", "failed", "missed", "noanswer", "voicemail",
+		"delivered", "received", "sent", "undelivered",
+	}
+	goesOn = []string{
+		"answered", "connecting", "dialing", "hold", "initiated", "inprogress", "onhold", "queued", "ringing",
+		"transferring", "wrapup", "accepted", "receiving", "scheduled", "sending",
+	}
+)
+
+var separators = strings.NewReplacer("-", "", "_", "", " ", "")
+
+// plain takes out what does not matter when statuses are compared.
+func plain(status string) string { return strings.ToLower(separators.Replace(status)) }
+
+// Events returns the one event of a body. It is refused with the name of the field
+// that is wrong; so is one with a status of which nobody has said whether it ends
+// the call, for it must be neither lost nor counted wrong.
+//
+// A field that is null or empty is as one that is absent, in keys too. Times are
+// UTC, as 2006-01-02 15:04:05, or RFC 3339.
+func (r Reader) Events(body []byte) []fact.Event {
+	e := fact.Event{Source: fact.Aloware, Raw: body}
+	top := fields.Open(pkg, "", body)
+	name := top.MustName("event")
+	call := top.Object("body")
+	id := call.MustDigits("id")
+	status, disposition := call.MustName("current_status"), call.Name("disposition_status")
+	at := created(call)
+	f := factOf(call, name, id, at)
+	ended := r.ended(call, status)
+	delivery, err := ledger.Key(fact.Aloware, name, id, status, fields.Part(disposition))
+	if err != nil {
+		call.Refuse("", "makes a key that is too long")
+	}
+	if e.Err = top.Err(); e.Err != nil {
+		return []fact.Event{e}
+	}
+	e.Delivery, e.At, e.Old = delivery, at, []string{fact.Aloware + ":" + id}
+	if ended {
+		e.Fact = f
+		f.Row["status"] = status
+		if disposition != "" {
+			f.Row["disposition"] = disposition
+		}
+	} else {
+		e.Waiting = status
+	}
+	return []fact.Event{e}
+}
+
+// ended reports whether the status ends the call.
+func (r Reader) ended(call *fields.Object, status string) bool {
+	is := plain(status)
+	if slices.Contains(ends, is) || slices.ContainsFunc(r.Terminal, func(other string) bool { return plain(other) == is }) {
+		return true
+	}
+	if !slices.Contains(goesOn, is) {
+		call.Refuse("current_status", fmt.Sprintf("is %.40q, which quill does not know: if it ends a call, add it to ALOWARE_TERMINAL_STATUSES", status))
+	}
+	return false
+}
+
+func created(call *fields.Object) time.Time {
+	const name = "created_at"
+	text := call.Text(name)
+	at, err := time.Parse(time.DateTime, text)
+	if err != nil {
+		at, err = time.Parse(time.RFC3339, text)
+	}
+	at = at.UTC()
+	if err != nil || at.Year() < 1970 || at.Year() > 9999 {
+		call.Refuse(name, "must be a time such as 2026-11-21 06:00:00 in UTC, or RFC 3339")
+	}
+	return at
+}
+
+// factOf returns the fact that the call makes when it ends.
+func factOf(call *fields.Object, name, id string, at time.Time) *fact.Fact {
+	kind := oneOf(call, "type", "CALL", "SMS")
+	if kind == "" {
+		call.Refuse("type", "must be 1, a call, or 2, a text message")
+	}
+	row := fact.Row{"kind": kind, "id": id, "event": name}
+	if direction := oneOf(call, "direction", "in", "out"); direction != "" {
+		row["direction"] = direction
+	}
+	for column, field := range map[string]string{"seconds": "duration", "talkSeconds": "talk_time"} {
+		if n, ok := call.Whole(field); ok {
+			row[column] = n
+		}
+	}
+	for column, field := range map[string]string{"campaign": "campaign_id", "user": "user_id"} {
+		if id := call.Digits(field); id != "" {
+			row[column] = id
+		}
+	}
+	contact, disclosed := contactOf(call)
+	if contact != "" {
+		row["contact"] = contact
+	}
+	return &fact.Fact{
+		Key:   fact.Aloware + ":" + kind + ":" + id, // words and digits: nothing to escape
+		Table: fact.Communications, At: at, Row: row, Dimension: disclosed,
+	}
+}
+
+// oneOf returns what 1 and 2 stand for.
+func oneOf(call *fields.Object, name, one, two string) string {
+	switch call.Digits(name) {
+	case "":
+		return ""
+	case "1":
+		return one
+	case "2":
+		return two
+	}
+	call.Refuse(name, "must be 1 or 2")
+	return ""
+}
+
+// contactOf returns the key of the contact, and what the call disclosed of it. Null
+// in a contact empties the column. The lead's number is the phone of a contact
+// of which no other is named.
+func contactOf(call *fields.Object) (string, *fact.Dimension) {
+	id := call.Digits("contact_id")
+	row := fact.Row{}
+	if call.Has("contact") {
+		contact := call.Object("contact")
+		inner := contact.Digits("id")
+		if id != "" && inner != "" && id != inner {
+			contact.Refuse("id", "must be the call's contact_id")
+		}
+		id = cmp.Or(id, inner)
+		for column, field := range map[string]string{"firstName": "first_name", "lastName": "last_name", "phone": "phone_number"} {
+			if contact.Named(field) {
+				row[column] = contact.Text(field)
+			}
+		}
+	}
+	lead := call.Text("lead_number")
+	if _, named := row["phone"]; !named && lead != "" {
+		row["phone"] = lead
+	}
+	switch {
+	case id == "":
+		return "", nil
+	case len(row) == 0:
+		return contactKey(id), nil
+	}
+	return contactKey(id), &fact.Dimension{Key: contactKey(id), Table: fact.Contacts, Row: row}
+}
+
+func contactKey(id string) string { return fact.Aloware + ":CONTACT:" + id }

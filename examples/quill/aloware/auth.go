@@ -1,0 +1,40 @@
+package aloware
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+)
+
+// Auth is who may send: Aloware signs nothing, and sends what was entered there.
+// Either may be set, and both: then either will do. The zero Auth accepts nothing.
+type Auth struct {
+	User, Password string // Basic
+	Token          string // Bearer
+}
+
+// Check reports whether the request carries what is configured, in one Authorization
+// header. How long it takes says nothing of what was expected.
+func (a Auth) Check(r *http.Request) bool {
+	headers := r.Header.Values("Authorization")
+	if len(headers) != 1 {
+		return false
+	}
+	scheme, token, _ := strings.Cut(headers[0], " ")
+	switch strings.ToLower(scheme) {
+	case "basic":
+		user, password, ok := r.BasicAuth()
+		return ok && (a.User != "" || a.Password != "") && same(user, a.User)&same(password, a.Password) == 1
+	case "bearer":
+		return a.Token != "" && same(token, a.Token) == 1
+	}
+	return false
+}
+
+// same compares hashes: they have one length, so that the time does not show that of
+// what is expected.
+func same(got, want string) int {
+	g, w := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
+	return subtle.ConstantTimeCompare(g[:], w[:])
+}

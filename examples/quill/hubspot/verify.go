@@ -1,0 +1,164 @@
+package hubspot
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Tolerance is how far a request's time may be off, either way: HubSpot names it for
+// old requests, and a clock may be ahead as well as behind.
+const Tolerance = 5 * time.Minute
+
+// Verifier knows HubSpot's signatures: v3, and the older ones on request.
+type Verifier struct {
+	Secret string // the app's client secret
+
+	// PublicURL is what HubSpot's URL of this service has before the path that
+	// arrives here, such as https://hooks.example.com. It has a path of its own where
+	// a proxy takes one away: HubSpot calls https://example.com/quill/hubspot, what
+	// arrives is /hubspot, and PublicURL is https://example.com/quill. What a proxy
+	// makes of Host and X-Forwarded- headers does not matter.
+	PublicURL string
+
+	// Versions are what is accepted of requests without a v3 signature: v1, v2 or
+	// both. v3 always is. The older ones do not sign the time, and v1 not even the
+	// URI: whoever has seen such a request can send it again at any time.
+	Versions []string
+
+	Now func() time.Time // defaults to time.Now
+}
+
+// Headers of HubSpot's.
+const (
+	signatureV3 = "X-HubSpot-Signature-v3"
+	timestamp   = "X-HubSpot-Request-Timestamp"
+	signature   = "X-HubSpot-Signature"
+	version     = "X-HubSpot-Signature-Version"
+)
+
+// Verify returns why the request is not HubSpot's, and nil if it is. Body is all of
+// its body, for that of r is read. A v3 signature decides alone: next to a wrong one,
+// an older one that is right does not count.
+func (v Verifier) Verify(r *http.Request, body []byte) error {
+	if v.Secret == "" || v.PublicURL == "" {
+		return errors.New("hubspot: the Verifier must have a Secret and a PublicURL")
+	}
+	if len(r.Header.Values(signatureV3)) > 0 {
+		return v.verifyV3(r, body)
+	}
+	sent, err := one(r, signature)
+	if err != nil {
+		return err
+	}
+	which, err := one(r, version)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(v.Versions, which) {
+		return fmt.Errorf("hubspot: signatures of version %.10q are not accepted", which)
+	}
+	hash := sha256.New()
+	switch which {
+	case "v1":
+		hash.Write([]byte(v.Secret))
+	case "v2":
+		hash.Write([]byte(v.Secret + r.Method + v.uri(r)))
+	default:
+		return fmt.Errorf("hubspot: signatures of version %.10q are unknown", which)
+	}
+	hash.Write(body)
+	return compare(sent, hex.EncodeToString(hash.Sum(nil)))
+}
+
+func (v Verifier) verifyV3(r *http.Request, body []byte) error {
+	sent, err := one(r, signatureV3)
+	if err != nil {
+		return err
+	}
+	stamp, err := one(r, timestamp)
+	if err != nil {
+		return err
+	}
+	ms, err := strconv.ParseInt(stamp, 10, 64)
+	if err != nil {
+		return errors.New("hubspot: " + timestamp + " must be milliseconds")
+	}
+	mac := hmac.New(sha256.New, []byte(v.Secret))
+	mac.Write([]byte(r.Method + decode(v.uri(r))))
+	mac.Write(body)
+	mac.Write([]byte(stamp))
+	if err := compare(sent, base64.StdEncoding.EncodeToString(mac.Sum(nil))); err != nil {
+		return err
+	}
+	if off := v.now().Sub(time.UnixMilli(ms)); off.Abs() > Tolerance {
+		return fmt.Errorf("hubspot: the request's time is %s off: at most %s are accepted", off.Abs().Round(time.Second), Tolerance)
+	}
+	return nil
+}
+
+func (v Verifier) now() time.Time {
+	if v.Now != nil {
+		return v.Now()
+	}
+	return time.Now()
+}
+
+// one returns the value of a header that must stand once: of two, another reader may
+// take the other.
+func one(r *http.Request, name string) (string, error) {
+	values := r.Header.Values(name)
+	if len(values) != 1 {
+		return "", fmt.Errorf("hubspot: %s must be sent once, not %d times", name, len(values))
+	}
+	return values[0], nil
+}
+
+// compare takes as long for any wrong signature of the right length.
+func compare(sent, want string) error {
+	if !hmac.Equal([]byte(sent), []byte(want)) {
+		return errors.New("hubspot: the signature is wrong")
+	}
+	return nil
+}
+
+// uri is the address that HubSpot called, from what it sent, byte by byte: parsing
+// may write it in another way.
+func (v Verifier) uri(r *http.Request) string {
+	target := r.RequestURI
+	if !strings.HasPrefix(target, "/") { // made by hand, or for a proxy
+		target = r.URL.RequestURI()
+	}
+	target, _, _ = strings.Cut(target, "#")
+	return strings.TrimSuffix(v.PublicURL, "/") + target
+}
+
+// decoded are the characters of a query that HubSpot signs as they are, however they
+// were sent.
+var decoded = func() *strings.Replacer {
+	var pairs []string
+	for _, c := range ":/?@!$'()*,;" {
+		upper := fmt.Sprintf("%%%02X", c)
+		pairs = append(pairs, upper, string(c))
+		if lower := strings.ToLower(upper); lower != upper {
+			pairs = append(pairs, lower, string(c))
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}()
+
+func decode(uri string) string {
+	path, query, found := strings.Cut(uri, "?")
+	if !found {
+		return uri
+	}
+	return path + "?" + decoded.Replace(query)
+}
