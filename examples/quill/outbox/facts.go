@@ -1,0 +1,242 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/record"
+)
+
+const (
+	typeFact = "FACT"
+	maxBatch = 256 // bytes of a batch's name
+	// spare is kept free in the row of a pending fact for batch and postedAt.
+	spare = 512
+
+	markers = 32 // MarkPosted's requests side by side
+)
+
+// Stored is a fact as it is kept, its times in UTC and to the millisecond.
+type Stored struct {
+	fact.Fact
+	ReceivedAt time.Time
+	Batch      string    // that it was posted in; "" while it is pending
+	PostedAt   time.Time // zero while it is pending
+}
+
+// PutItem is the write of a pending fact as an action of a transaction. It is made
+// once for each logical write and sent again unchanged when the reply was lost: it
+// knows its own row by a nonce.
+type PutItem struct {
+	Item types.TransactWriteItem
+
+	store *Store
+	key   string
+	nonce string
+}
+
+// PutItem returns the write of a fact that is not there yet. Nothing is sent. Bad
+// input is an *event.InputError that names the field, of a column as Row.amount; a
+// fact whose row would have over 400 KB is one, of Row. Its table must be one of
+// fact.FactTables, for no other is read, and its dimension's one of
+// fact.DimensionTables.
+//
+// Numbers keep their value, not their form: 1.50 is read as 1.5.
+//
+// Price: 0 requests, 3 WCU. In a transaction each action costs 2 WCU for each KB, also
+// when it is cancelled; the index 1 for each.
+func (s *Store) PutItem(f fact.Fact) (*PutItem, error) {
+	it, err := encodeFact(f)
+	if err != nil {
+		return nil, err
+	}
+	i := &PutItem{store: s, key: f.Key, nonce: rand.Text()}
+	it["nonce"] = record.Text(i.nonce)
+	it[attrReceived] = record.Time(s.cfg.Now())
+	if err := checkSize("Row", it, spare); err != nil {
+		return nil, err
+	}
+	i.Item.Put = &types.Put{
+		TableName:                           aws.String(s.table),
+		Item:                                it,
+		ConditionExpression:                 aws.String("attribute_not_exists(pk)"),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	return i, nil
+}
+
+// Outcome says how the action fared in a cancelled transaction, by the reason in its
+// place of types.TransactionCanceledException.CancellationReasons:
+//
+//   - The zero Outcome: it was not at fault.
+//   - event.Duplicate and the fact that stands under the key. Of a row that cannot
+//     be read only the Key is set: it stands all the same.
+//   - event.Created and the fact: this very PutItem had written it, and the reply was
+//     lost.
+//   - Any other reason, such as a conflict, is an error that wraps a smithy.APIError
+//     with its code. The same PutItem may be sent again.
+func (i *PutItem) Outcome(reason types.CancellationReason) (event.Outcome, Stored, error) {
+	switch code := aws.ToString(reason.Code); code {
+	case "", "None":
+		return 0, Stored{}, nil
+	case "ConditionalCheckFailed":
+		stored, err := decodeFact(reason.Item)
+		if err != nil {
+			i.store.cfg.Unreadable(i.key, err)
+			stored = Stored{Fact: fact.Fact{Key: i.key}}
+		}
+		if record.Read(reason.Item).Text("nonce") == i.nonce {
+			return event.Created, stored, nil
+		}
+		return event.Duplicate, stored, nil
+	default:
+		return 0, Stored{}, i.store.wrap("PutItem", &smithy.GenericAPIError{Code: code, Message: aws.ToString(reason.Message)})
+	}
+}
+
+// checkFactKey refuses a key under which another kind of row stands.
+func checkFactKey(field, key string) error {
+	if key == posterKey || strings.HasPrefix(key, knownPrefix) || strings.HasPrefix(key, refusedPrefix) {
+		return event.BadInput(pkg, field, "must not be the key of another kind of row")
+	}
+	return checkKey(field, "", key)
+}
+
+func encodeFact(f fact.Fact) (record.Item, error) {
+	err := cmp.Or(checkFactKey("Key", f.Key), checkTable("Table", f.Table, fact.FactTables), checkTime("At", f.At))
+	if err != nil {
+		return nil, err
+	}
+	it := record.Item{
+		attrKey: record.Text(f.Key), "type": record.Text(typeFact), "table": record.Text(f.Table),
+		"at": record.Time(f.At), attrOutbox: record.Text(pending + f.Table),
+	}
+	if f.Row != nil {
+		if it["row"], err = encodeRow("Row", f.Row); err != nil {
+			return nil, err
+		}
+	}
+	if d := f.Dimension; d != nil {
+		if err := cmp.Or(checkKey("Dimension.Key", knownPrefix, d.Key), checkTable("Dimension.Table", d.Table, fact.DimensionTables)); err != nil {
+			return nil, err
+		}
+		dimension := record.Item{"key": record.Text(d.Key), "table": record.Text(d.Table)}
+		if d.Row != nil {
+			if dimension["row"], err = encodeRow("Dimension.Row", d.Row); err != nil {
+				return nil, err
+			}
+		}
+		it["dimension"] = mapOf(dimension)
+	}
+	return it, nil
+}
+
+func decodeFact(it record.Item) (Stored, error) {
+	if err := wantType(it, typeFact); err != nil {
+		return Stored{}, err
+	}
+	row, err := decodeRow(it, "row")
+	if err != nil {
+		return Stored{}, err
+	}
+	f := record.Read(it)
+	stored := Stored{
+		Fact:       fact.Fact{Key: f.Text(attrKey), Table: f.Text("table"), At: f.Time("at"), Row: row},
+		ReceivedAt: f.Time(attrReceived),
+		Batch:      f.Text("batch"),
+		PostedAt:   f.Time("postedAt"),
+	}
+	dimension, err := decodeMap(it, "dimension")
+	if err == nil && dimension != nil {
+		of := record.Read(dimension)
+		stored.Dimension = &fact.Dimension{Key: of.Text("key"), Table: of.Text("table")}
+		stored.Dimension.Row, err = decodeRow(dimension, "row")
+		if stored.Dimension.Key == "" || stored.Dimension.Table == "" {
+			err = cmp.Or(err, errors.New("attribute dimension has not both key and table"))
+		}
+	}
+	if err := cmp.Or(err, f.Err()); err != nil {
+		return Stored{}, err
+	}
+	if stored.Table == "" || stored.At.IsZero() {
+		return Stored{}, errors.New("attributes table and at are not both there")
+	}
+	return stored, nil
+}
+
+// Get returns a fact, posted or not, and false if it is not there.
+//
+// Price: 1 request, 1 RCU. 1 RCU for each 4 KB.
+func (s *Store) Get(ctx context.Context, key string) (Stored, bool, error) {
+	if err := checkFactKey("key", key); err != nil {
+		return Stored{}, false, err
+	}
+	it, err := s.one(ctx, key)
+	if err != nil || it == nil {
+		return Stored{}, false, s.wrap("Get", err)
+	}
+	stored, err := decodeFact(it)
+	return stored, err == nil, s.wrap("Get", err)
+}
+
+// MarkPosted marks facts as posted in the batch. One that is marked stays as it is,
+// and one that is not there is left out. After an error all others are marked that
+// could be: safe to repeat.
+//
+// Price: 1 request, 2 WCU. That is for each fact up to 1 KB, one of the two for the
+// index. 32 requests are under way at a time.
+//
+// Price (Again): 1 request, 1 WCU. That is for each fact that is marked.
+func (s *Store) MarkPosted(ctx context.Context, batch string, keys []string) error {
+	if err := checkText("batch", batch); err != nil {
+		return err
+	}
+	if len(batch) > maxBatch {
+		return event.BadInput(pkg, "batch", fmt.Sprintf("has %d bytes, of at most %d", len(batch), maxBatch))
+	}
+	for _, key := range keys {
+		if err := checkFactKey("keys", key); err != nil {
+			return err
+		}
+	}
+	now := s.cfg.Now()
+	var group errgroup.Group // without a context: what was posted is marked as far as it can be
+	group.SetLimit(markers)
+	for _, key := range keys {
+		group.Go(func() error { return s.mark(ctx, batch, key, now) })
+	}
+	return s.wrap("MarkPosted", group.Wait())
+}
+
+func (s *Store) mark(ctx context.Context, batch, pk string, now time.Time) error {
+	err := retry(ctx, func() error {
+		_, err := s.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName:                aws.String(s.table),
+			Key:                      key(pk),
+			ConditionExpression:      aws.String("attribute_exists(pk) AND attribute_exists(#outbox)"),
+			UpdateExpression:         aws.String("SET #batch = :batch, #postedAt = :now REMOVE #outbox"),
+			ExpressionAttributeNames: map[string]string{"#outbox": attrOutbox, "#batch": "batch", "#postedAt": "postedAt"},
+			ExpressionAttributeValues: record.Item{
+				":batch": record.Text(batch), ":now": record.Time(now),
+			},
+		})
+		return err
+	})
+	if _, marked := errors.AsType[*types.ConditionalCheckFailedException](err); marked {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/record"
+)
+
+const (
+	typeKnown   = "KNOWN"
+	knownPrefix = "KNOWN#"
+)
+
+// Known is what is known of a contact or a deal.
+type Known struct {
+	Key, Table string
+	Row        fact.Row
+	At         map[string]time.Time // of each column's last change, to the millisecond
+}
+
+// Known returns what is known, by key, of those that are known. A row that cannot be
+// read is left out, see Config.Unreadable: what is learned next replaces it.
+//
+// Price: 1 request, 1 RCU. 1 RCU for each key and 4 KB, 1 request for each 100 keys.
+func (s *Store) Known(ctx context.Context, keys []string) (map[string]Known, error) {
+	pks := make([]string, len(keys))
+	for i, key := range keys {
+		if err := checkKey("keys", knownPrefix, key); err != nil {
+			return nil, err
+		}
+		pks[i] = knownPrefix + key
+	}
+	rows, err := s.many(ctx, pks)
+	if err != nil {
+		return nil, s.wrap("Known", err)
+	}
+	known := make(map[string]Known, len(rows))
+	for pk, row := range rows {
+		k, err := decodeKnown(row)
+		if err != nil {
+			s.cfg.Unreadable(pk, err)
+			continue
+		}
+		known[k.Key] = k
+	}
+	return known, nil
+}
+
+// Learn writes what is known, in place of what was, if no poster with a higher fence
+// has written it, and returns ErrFenced otherwise. Safe to repeat, so a lost reply does
+// no harm.
+//
+// Price: 1 request, 1 WCU. 1 WCU for each KB.
+func (s *Store) Learn(ctx context.Context, fence int64, k Known) error {
+	it, err := encodeKnown(k)
+	if err := cmp.Or(err, checkFence("fence", fence)); err != nil {
+		return err
+	}
+	it["fence"] = record.Int(fence)
+	if err := checkSize("Row", it, 0); err != nil {
+		return err
+	}
+	return s.wrap("Learn", s.fenced(ctx, it))
+}
+
+func encodeKnown(k Known) (record.Item, error) {
+	if err := cmp.Or(checkKey("Key", knownPrefix, k.Key), checkText("Table", k.Table)); err != nil {
+		return nil, err
+	}
+	it := key(knownPrefix + k.Key)
+	it["type"] = record.Text(typeKnown)
+	it["table"] = record.Text(k.Table)
+	if k.Row != nil {
+		row, err := encodeRow("Row", k.Row)
+		if err != nil {
+			return nil, err
+		}
+		it["row"] = row
+	}
+	changed := make(record.Item, len(k.At))
+	for column, at := range k.At {
+		if column == "" || !utf8.ValidString(column) {
+			return nil, event.BadInput(pkg, "At", "must have columns with a name, in valid UTF-8")
+		}
+		if err := checkTime("At."+column, at); err != nil {
+			return nil, err
+		}
+		changed[column] = record.Time(at)
+	}
+	if len(changed) > 0 {
+		it["changed"] = mapOf(changed)
+	}
+	return it, nil
+}
+
+func decodeKnown(it record.Item) (Known, error) {
+	if err := wantType(it, typeKnown); err != nil {
+		return Known{}, err
+	}
+	f := record.Read(it)
+	k := Known{Key: strings.TrimPrefix(f.Text(attrKey), knownPrefix), Table: f.Text("table")}
+	row, err1 := decodeRow(it, "row")
+	changed, err2 := decodeMap(it, "changed")
+	k.Row = row
+	if len(changed) > 0 {
+		k.At = make(map[string]time.Time, len(changed))
+	}
+	at := record.Read(changed)
+	for column := range changed {
+		k.At[column] = at.Time(column)
+	}
+	return k, cmp.Or(err1, err2, f.Err(), at.Err())
+}

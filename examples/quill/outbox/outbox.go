@@ -1,0 +1,170 @@
+// Package outbox keeps facts, from the moment that a webhook is answered: each once,
+// by its key, and in a sparse index for as long as it is not posted. Beside them
+// stand what is known of contacts and deals, what was refused, and how far the
+// poster is: records of quill's own, in one table.
+//
+// # Items
+//
+// The key is pk alone. Times are text in the form of fact.Time.
+//
+//	a fact                       pk: its key, such as ALOWARE:CALL:985097163
+//	  type        S  FACT
+//	  table       S  of the report
+//	  at          S  when it happened, by the sender's clock
+//	  receivedAt  S  when it was written, by the server's
+//	  row         M  its columns
+//	  dimension   M  key, table and row of what it disclosed; absent for nothing
+//	  nonce       S  of the action that wrote it
+//	  outbox      S  PENDING#<table>; removed when it is posted
+//	  batch       S  that it was posted in
+//	  postedAt    S
+//
+//	what is known                pk: KNOWN#<key of the contact or the deal>
+//	  type        S  KNOWN
+//	  table       S
+//	  row         M  its columns
+//	  changed     M  of each column, when it last changed
+//	  fence       N  of the poster that wrote it
+//	  written     N  which of its writes this is
+//
+//	a refusal                    pk: REFUSED#<SHA-256 of the source and the body>
+//	  type        S  REFUSED
+//	  source      S
+//	  reason      S
+//	  body        S  cut to 300 KB
+//	  receivedAt  S
+//	  outbox      S  REFUSED
+//	  ttl         N  Unix seconds, 90 days later
+//
+//	the poster                   pk: POSTER
+//	  type        S  POSTER
+//	  fence       N
+//	  written     N  which write under that fence this is
+//	  batch       S  absent when none is open; and its table S and rows N
+//	  postAt      S  absent before the first post
+//	  hour        M  of each Unix minute a map of its rows and posts
+//	  total       M  of each table the rows ever posted
+//
+// Index pending-index (outbox S, receivedAt S) has the facts that are not posted,
+// and the refusals. The pending facts of each of the report's tables are one partition
+// of it, which takes 1,000 writes a second, whatever the table takes; marking one is a
+// write, too. A fact is kept for ever, so that it is once for ever, also when the ledger
+// has forgotten it.
+//
+// # IAM actions
+//
+//   - The service, on the table: BatchGetItem, GetItem, PutItem, UpdateItem
+//   - The service, on index pending-index: Query
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+const pkg = "outbox"
+
+// Attributes that expressions name, and values of them.
+const (
+	attrKey      = "pk"
+	attrOutbox   = "outbox"
+	attrReceived = "receivedAt"
+	attrTTL      = "ttl"
+
+	pending = "PENDING#" // and the report's table
+	refused = "REFUSED"
+
+	pendingIndex = "pending-index"
+)
+
+// API is what the package calls of *dynamodb.Client.
+type API interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+}
+
+// Config of a Store. The zero Config works.
+type Config struct {
+	Now func() time.Time // defaults to time.Now
+
+	// Unreadable is told of each row that Pending, Refusals or Known leaves out
+	// because it cannot be read, somebody else having written it: one such row holds
+	// nobody else up. It stays as it is, and Waiting counts it. The key is for
+	// the person who mends the row. Calls may come side by side. Defaults to an
+	// error in slog.Default.
+	Unreadable func(key string, err error)
+}
+
+// Store keeps the table. It is safe for concurrent use.
+type Store struct {
+	api   API
+	table string
+	cfg   Config
+
+	written atomic.Int64 // writes under a fence so far
+}
+
+// New returns the outbox in a table. A nil Config works.
+func New(api API, table string, cfg *Config) (*Store, error) {
+	s := &Store{api: api, table: table}
+	if cfg != nil {
+		s.cfg = *cfg
+	}
+	if s.cfg.Now == nil {
+		s.cfg.Now = time.Now
+	}
+	if s.cfg.Unreadable == nil {
+		s.cfg.Unreadable = func(key string, err error) {
+			slog.Error("a row of the outbox cannot be read", "table", table, "key", key, "error", err)
+		}
+	}
+	if api == nil {
+		return nil, event.BadInput(pkg, "api", "must not be nil")
+	}
+	if table == "" {
+		return nil, event.BadInput(pkg, "table", "must not be empty")
+	}
+	return s, nil
+}
+
+// Table returns the definition of the table, for schema.Create.
+func (s *Store) Table() schema.Table {
+	return schema.Table{
+		Name: s.table,
+		Key:  schema.Key{Partition: schema.String(attrKey)},
+		Indexes: []schema.Index{{
+			Name: pendingIndex,
+			Key:  schema.Key{Partition: schema.String(attrOutbox), Sort: schema.String(attrReceived)},
+		}},
+		TTL:                 attrTTL,
+		PointInTimeRecovery: true,
+		Retain:              true,
+	}
+}
+
+// Actions returns what IAM must grant.
+func (s *Store) Actions() schema.Actions {
+	return schema.Actions{Service: schema.Grants{
+		"":           {"BatchGetItem", "GetItem", "PutItem", "UpdateItem"},
+		pendingIndex: {"Query"},
+	}}
+}
+
+// wrap names the operation and the table. Keys may be personal data: it names none.
+func (s *Store) wrap(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %s on table %s: %w", pkg, op, s.table, err)
+}

@@ -1,0 +1,127 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/homeops/ddbpatterns/record"
+)
+
+const (
+	mostKeys    = 100 // of a BatchGetItem
+	sideBySide  = 4   // BatchGetItems
+	mostTries   = 8   // of a request that DynamoDB did not perform
+	firstPause  = 25 * time.Millisecond
+	longestWait = time.Second
+)
+
+// retry calls do again while it meets a transaction under way on its item: the SDK
+// does not. Nothing was written then.
+func retry(ctx context.Context, do func() error) error {
+	for try := 1; ; try++ {
+		err := do()
+		if !conflict(err) || try == mostTries {
+			return err
+		}
+		if wait := pause(ctx, try); wait != nil {
+			return errors.Join(err, wait)
+		}
+	}
+}
+
+func conflict(err error) bool {
+	failed, ok := errors.AsType[smithy.APIError](err)
+	return ok && slices.Contains([]string{"TransactionConflictException", "ReplicatedWriteConflictException"}, failed.ErrorCode())
+}
+
+// pause waits before the next try, twice as long after each: 2.6 seconds in all.
+func pause(ctx context.Context, try int) error {
+	timer := time.NewTimer(min(firstPause<<(try-1), longestWait))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func key(pk string) record.Item { return record.Item{attrKey: record.Text(pk)} }
+
+// one reads an item consistently; nil if it is not there.
+func (s *Store) one(ctx context.Context, pk string) (record.Item, error) {
+	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(s.table), Key: key(pk), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.Item, nil
+}
+
+// many reads items consistently, by key, of those that are there. A key may be given twice.
+func (s *Store) many(ctx context.Context, keys []string) (map[string]record.Item, error) {
+	distinct := slices.Compact(slices.Sorted(slices.Values(keys)))
+	parts := slices.Collect(slices.Chunk(distinct, mostKeys))
+	found := make([]map[string]record.Item, len(parts))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(sideBySide)
+	for i, part := range parts {
+		group.Go(func() (err error) {
+			found[i], err = s.batch(ctx, part)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	all := make(map[string]record.Item, len(distinct))
+	for _, part := range found {
+		maps.Copy(all, part)
+	}
+	return all, nil
+}
+
+// batch reads up to 100 items. What DynamoDB leaves out, for its size or for want of
+// capacity, is asked for again: at once when there was anything, else after a pause.
+func (s *Store) batch(ctx context.Context, keys []string) (map[string]record.Item, error) {
+	ask := make([]map[string]types.AttributeValue, len(keys))
+	for i, pk := range keys {
+		ask[i] = key(pk)
+	}
+	found := make(map[string]record.Item, len(keys))
+	for idle := 0; len(ask) > 0; {
+		out, err := s.api.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{s.table: {Keys: ask, ConsistentRead: aws.Bool(true)}},
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range out.Responses[s.table] {
+			found[keyOf(it)] = it
+		}
+		left := out.UnprocessedKeys[s.table].Keys
+		if idle++; len(left) < len(ask) {
+			idle = 0
+		}
+		if idle == mostTries {
+			return nil, fmt.Errorf("%d keys were left unprocessed %d times", len(left), idle)
+		}
+		if ask = left; idle > 0 {
+			if err := pause(ctx, idle); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,208 @@
+package outbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/record"
+)
+
+// DynamoDB's limits.
+const (
+	maxKey    = 2048       // bytes of a partition key
+	maxItem   = 400 * 1024 // bytes of an item
+	maxDigits = 38         // significant ones of a number
+	maxPower  = 125        // of ten, of a number's first digit
+	minPower  = -130
+)
+
+func mapOf(m record.Item) types.AttributeValue { return &types.AttributeValueMemberM{Value: m} }
+
+// encodeRow returns the columns as attributes. Field names the row in errors.
+func encodeRow(field string, row fact.Row) (types.AttributeValue, error) {
+	columns := make(record.Item, len(row))
+	for name, value := range row {
+		if name == "" || !utf8.ValidString(name) {
+			return nil, event.BadInput(pkg, field, "must have columns with a name, in valid UTF-8")
+		}
+		column, err := encodeColumn(field+"."+name, value)
+		if err != nil {
+			return nil, err
+		}
+		columns[name] = column
+	}
+	return mapOf(columns), nil
+}
+
+func encodeColumn(field string, value any) (types.AttributeValue, error) {
+	switch v := value.(type) {
+	case string:
+		if !utf8.ValidString(v) {
+			return nil, event.BadInput(pkg, field, "must be valid UTF-8")
+		}
+		return record.Text(v), nil
+	case json.Number:
+		n, err := encodeNumber(field, string(v))
+		if err != nil {
+			return nil, err
+		}
+		return &types.AttributeValueMemberN{Value: n}, nil
+	case bool:
+		return &types.AttributeValueMemberBOOL{Value: v}, nil
+	}
+	return nil, event.BadInput(pkg, field, fmt.Sprintf("must be a string, a json.Number or a bool, is a %T", value))
+}
+
+var number = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$`)
+
+// encodeNumber returns the number with its significant digits alone, such as 15E-1
+// for 1.50. It refuses what is not a number of JSON, and what DynamoDB cannot keep as
+// it is: it has 38 of these digits, from 1E-130 to 9.99E+125.
+func encodeNumber(field, text string) (string, error) {
+	part := number.FindStringSubmatch(text)
+	if part == nil {
+		return "", event.BadInput(pkg, field, "is not a number of JSON")
+	}
+	sign, fraction, exponent := part[1], part[3], part[4]
+	digits := strings.TrimLeft(part[2]+fraction, "0")
+	if digits == "" {
+		return "0", nil
+	}
+	power := -len(fraction) // of ten, of the last digit
+	if exponent != "" {
+		shift, err := strconv.Atoi(exponent)
+		if err != nil {
+			return "", event.BadInput(pkg, field, "is outside the magnitude of DynamoDB's numbers, 1E-130 to 9.99E+125")
+		}
+		power += shift // where the sum overflows it is out of range all the same
+	}
+	significant := strings.TrimRight(digits, "0")
+	power += len(digits) - len(significant)
+	if first := power + len(significant) - 1; first > maxPower || first < minPower {
+		return "", event.BadInput(pkg, field, "is outside the magnitude of DynamoDB's numbers, 1E-130 to 9.99E+125")
+	}
+	if n := len(significant); n > maxDigits {
+		return "", event.BadInput(pkg, field, fmt.Sprintf("has %d significant digits, DynamoDB keeps %d", n, maxDigits))
+	}
+	return fmt.Sprintf("%s%sE%d", sign, significant, power), nil
+}
+
+// decodeRow reads the columns of an attribute; an absent one is a nil row.
+func decodeRow(it record.Item, attribute string) (fact.Row, error) {
+	columns, err := decodeMap(it, attribute)
+	if columns == nil {
+		return nil, err
+	}
+	row := make(fact.Row, len(columns))
+	for name, value := range columns {
+		switch v := value.(type) {
+		case *types.AttributeValueMemberS:
+			row[name] = v.Value
+		case *types.AttributeValueMemberN:
+			row[name] = json.Number(v.Value)
+		case *types.AttributeValueMemberBOOL:
+			row[name] = v.Value
+		default:
+			return nil, fmt.Errorf("column %s of attribute %s is not text, a number or a bool", name, attribute)
+		}
+	}
+	return row, nil
+}
+
+func decodeMap(it record.Item, attribute string) (record.Item, error) {
+	switch v := it[attribute].(type) {
+	case nil:
+		return nil, nil
+	case *types.AttributeValueMemberM:
+		return v.Value, nil
+	}
+	return nil, fmt.Errorf("attribute %s is not a map", attribute)
+}
+
+// wantType refuses a row of another kind, which somebody else wrote under the key.
+func wantType(it record.Item, want string) error {
+	if got := record.Read(it).Text("type"); got != want {
+		return fmt.Errorf("attribute type is %q, not %s", got, want)
+	}
+	return nil
+}
+
+func keyOf(it record.Item) string { return record.Read(it).Text(attrKey) }
+
+// checkKey refuses a key that DynamoDB does not take with the prefix before it.
+func checkKey(field, prefix, key string) error {
+	switch {
+	case key == "":
+		return event.BadInput(pkg, field, "must not be empty")
+	case !utf8.ValidString(key):
+		return event.BadInput(pkg, field, "must be valid UTF-8")
+	case len(prefix)+len(key) > maxKey:
+		return event.BadInput(pkg, field, fmt.Sprintf("makes a key of %d bytes, DynamoDB takes %d", len(prefix)+len(key), maxKey))
+	}
+	return nil
+}
+
+func checkText(field, text string) error {
+	if text == "" {
+		return event.BadInput(pkg, field, "must not be empty")
+	}
+	if !utf8.ValidString(text) {
+		return event.BadInput(pkg, field, "must be valid UTF-8")
+	}
+	return nil
+}
+
+// checkTable refuses a table that is not one of those.
+func checkTable(field, table string, tables []string) error {
+	if !slices.Contains(tables, table) {
+		return event.BadInput(pkg, field, "must be one of "+strings.Join(tables, ", "))
+	}
+	return nil
+}
+
+// checkTime refuses a time whose text would not sort, or not be read again.
+func checkTime(field string, t time.Time) error {
+	if year := t.UTC().Year(); t.IsZero() || year < 1 || year > 9999 {
+		return event.BadInput(pkg, field, "must be a time of the years 1 to 9999")
+	}
+	return nil
+}
+
+// checkSize refuses an item that DynamoDB would. Field names what makes it so large.
+func checkSize(field string, it record.Item, spare int) error {
+	if size := sizeOfMap(it); size+spare > maxItem {
+		return event.BadInput(pkg, field, fmt.Sprintf("makes an item of %d bytes, of at most %d", size, maxItem-spare))
+	}
+	return nil
+}
+
+// sizeOfMap is the size by DynamoDB's rules: names and values as UTF-8, and 3 bytes
+// for a map with 1 for each element. A number is counted by its text, which is longer
+// than what DynamoDB counts.
+func sizeOfMap(it record.Item) int {
+	size := 0
+	for name, value := range it {
+		size += len(name)
+		switch v := value.(type) {
+		case *types.AttributeValueMemberS:
+			size += len(v.Value)
+		case *types.AttributeValueMemberN:
+			size += len(v.Value)
+		case *types.AttributeValueMemberM:
+			size += 3 + len(v.Value) + sizeOfMap(v.Value)
+		default: // a bool
+			size++
+		}
+	}
+	return size
+}
