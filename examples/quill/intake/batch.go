@@ -1,0 +1,99 @@
+package intake
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/examples/quill/outbox"
+)
+
+// Ahead is how far ahead of the server's clock an event may be dated. A later one is
+// refused: of a contact or a deal the latest change stands, and nothing would come after
+// this one until then. A day is room for times that are of another zone than they are
+// taken for.
+const Ahead = 24 * time.Hour
+
+var errAhead = event.BadInput("intake", "At", "is more than a day ahead of the server's clock")
+
+// Settle settles events, as those of one request: copies are dropped, and all others
+// stored or kept side by side, each on its own, so that one that fails keeps no other
+// from being stored. What is not settled when the context ends is Unstored. The Tally
+// does not change: events that were refused, and are settled again when that was
+// mended, were received before.
+func (h *Handler) Settle(ctx context.Context, events []fact.Event) (counts Counts) {
+	verdicts := make([]verdict, len(events))
+	failures := make([]error, len(events))
+	first := distinct(events, verdicts)
+	old, unread := h.oldMarks(ctx, first, events)
+	h.sideBySide(len(first), func(n int) {
+		i := first[n]
+		e := events[i]
+		switch {
+		case e.Err != nil:
+			verdicts[i], failures[i] = h.keep(ctx, e, e.Err)
+		case e.At.After(h.now().Add(Ahead)):
+			verdicts[i], failures[i] = h.keep(ctx, e, errAhead)
+		case unread != nil && h.mayBeOld(e):
+			failures[i] = unread // whether it is new is not known
+		default:
+			verdicts[i], failures[i] = h.store(ctx, e, old.mark(e))
+		}
+	})
+	var failure error
+	for i, v := range verdicts {
+		counts.count(v)
+		if failure == nil {
+			failure = failures[i]
+		}
+	}
+	if failure != nil {
+		h.log().LogAttrs(ctx, slog.LevelError, "events not stored",
+			slog.Int("events", counts.Unstored), slog.String("first", failure.Error()))
+	}
+	return counts
+}
+
+// distinct returns the places of the events to be settled, in their order. Of events with
+// the same key that is the first; the others are duplicates, whatever becomes of it.
+func distinct(events []fact.Event, verdicts []verdict) (first []int) {
+	seen := map[string]bool{}
+	for i, e := range events {
+		if e.Err == nil {
+			if seen[e.Delivery] {
+				verdicts[i] = isDuplicate
+				continue
+			}
+			seen[e.Delivery] = true
+		}
+		first = append(first, i)
+	}
+	return first
+}
+
+// keep keeps an event that is refused: its sender will not send it again.
+func (h *Handler) keep(ctx context.Context, e fact.Event, why error) (verdict, error) {
+	refusal := outbox.Refusal{Source: e.Source, Reason: why.Error(), Body: string(e.Raw), At: h.now()}
+	if err := send(ctx, func(ctx context.Context) error { return h.Outbox.Refuse(ctx, refusal) }); err != nil {
+		return unstored, err
+	}
+	h.log().LogAttrs(ctx, slog.LevelWarn, "event refused", slog.String("source", e.Source), slog.String("reason", why.Error()))
+	return isRefused, nil
+}
+
+// sideBySide calls f with 0 to n-1, for some at a time.
+func (h *Handler) sideBySide(n int, f func(int)) {
+	var group errgroup.Group
+	group.SetLimit(or(h.SideBySide, SideBySide))
+	for i := range n {
+		group.Go(func() error {
+			f(i)
+			return nil
+		})
+	}
+	_ = group.Wait() // f fails for itself
+}

@@ -1,0 +1,217 @@
+package intake_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/quill/hubspot"
+	"github.com/homeops/ddbpatterns/examples/quill/intake"
+)
+
+func keyOf(key string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: key}}
+}
+
+// old writes a mark as the pipeline before did. It expires after the given time, and
+// never after 0.
+func (b *bench) old(key string, life time.Duration) {
+	b.t.Helper()
+	row := keyOf(key)
+	row["seenAt"] = &types.AttributeValueMemberS{Value: "2026-11-05T17:30:00Z"}
+	row["source"] = &types.AttributeValueMemberS{Value: "ALOWARE"}
+	if life != 0 {
+		row["expiresAt"] = &types.AttributeValueMemberN{Value: strconv.FormatInt(b.clock().Add(life).Unix(), 10)}
+	}
+	_, err := b.db.Client().PutItem(b.t.Context(), &dynamodb.PutItemInput{TableName: aws.String(marks), Item: row})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+const day = 24 * time.Hour
+
+// The event is of 2026-11-21 06:01, or 06:00:00.123 of HubSpot's; the clock stands at
+// 06:05, and the cutover is after the event unless the case says otherwise.
+func TestCutover(t *testing.T) {
+	t.Parallel()
+	said := time.Date(2026, 11, 21, 6, 1, 0, 0, time.UTC)
+	cutover := time.Date(2026, 11, 21, 6, 4, 0, 0, time.UTC)
+	occurred := time.UnixMilli(1795240800123)
+	for name, tc := range map[string]struct {
+		body    string        // HubSpot's if it is empty
+		old     string        // a mark
+		life    time.Duration // of the mark
+		cutover time.Time
+		clock   time.Time
+		want    intake.Counts
+		reads   int
+	}{
+		"no cutover":                       {body: call("completed"), old: "ALOWARE:985097163", life: day, want: isNew},
+		"an old mark":                      {body: call("completed"), old: "ALOWARE:985097163", life: day, cutover: cutover, want: isOld, reads: 1},
+		"of a call that rings":             {body: call("ringing"), old: "ALOWARE:985097163", life: day, cutover: cutover, want: isOld, reads: 1},
+		"no old mark":                      {body: call("completed"), cutover: cutover, want: isNew, reads: 1},
+		"another's mark":                   {body: call("completed"), old: "ALOWARE:985097164", life: day, cutover: cutover, want: isNew, reads: 1},
+		"a mark for ever":                  {body: call("completed"), old: "ALOWARE:985097163", cutover: cutover, want: isOld, reads: 1},
+		"a mark that lasts a second":       {body: call("completed"), old: "ALOWARE:985097163", life: time.Second, cutover: cutover, want: isOld, reads: 1},
+		"a mark that ends now":             {body: call("completed"), old: "ALOWARE:985097163", life: time.Nanosecond, cutover: cutover, want: isNew, reads: 1},
+		"a mark that has ended":            {body: call("completed"), old: "ALOWARE:985097163", life: -time.Minute, cutover: cutover, want: isNew, reads: 1},
+		"an event at the cutover":          {body: call("completed"), old: "ALOWARE:985097163", life: day, cutover: said, want: isNew},
+		"an event just before":             {body: call("completed"), old: "ALOWARE:985097163", life: day, cutover: said.Add(time.Millisecond), want: isOld, reads: 1},
+		"the last moment of the retention": {body: call("completed"), old: "ALOWARE:985097163", cutover: cutover, clock: cutover.Add(14*day - 1), want: isOld, reads: 1},
+		"the retention is over":            {body: call("completed"), old: "ALOWARE:985097163", cutover: cutover, clock: cutover.Add(14 * day), want: isNew},
+		"the clock is before the cutover":  {body: call("completed"), old: "ALOWARE:985097163", life: day, cutover: cutover, clock: said.Add(time.Second), want: isOld, reads: 1},
+		"HubSpot, without occurredAt":      {old: "HUBSPOT:0-1:124:contact.propertyChange", life: day, cutover: cutover, want: isOld, reads: 1},
+		"HubSpot, with it":                 {old: "HUBSPOT:0-1:124:contact.propertyChange:1795240800123", life: day, cutover: cutover, want: isOld, reads: 1},
+		"HubSpot, another time":            {old: "HUBSPOT:0-1:124:contact.propertyChange:1795240800124", life: day, cutover: cutover, want: isNew, reads: 1},
+		"HubSpot, another object":          {old: "HUBSPOT:0-1:125:contact.propertyChange", life: day, cutover: cutover, want: isNew, reads: 1},
+		"HubSpot, an event at the cutover": {old: "HUBSPOT:0-1:124:contact.propertyChange", life: day, cutover: occurred, want: isNew},
+		"HubSpot, a mark that has ended":   {old: "HUBSPOT:0-1:124:contact.propertyChange", life: -1, cutover: cutover, want: isNew, reads: 1},
+		"a row of the ledger's own":        {body: call("completed"), old: "claim ALOWARE:985097163", life: day, cutover: cutover, want: isNew, reads: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.Cutover = tc.cutover
+			if !tc.clock.IsZero() {
+				b.set(tc.clock)
+			}
+			if key, ours := strings.CutPrefix(tc.old, "claim "); ours {
+				if _, err := b.Ledger.MarkSeen(t.Context(), key); err != nil {
+					t.Fatal(err)
+				}
+			} else if tc.old != "" {
+				b.old(tc.old, tc.life)
+			}
+			path, body := intake.AlowarePath, tc.body
+			if body == "" {
+				path, body = intake.HubSpotPath, batch(change(1))
+			}
+			cost := b.db.Meter(func() { b.send(path, body, 200, tc.want) })
+			if got := cost.ByOp["BatchGetItem"]; got != tc.reads || cost.Requests != tc.reads+1 {
+				t.Errorf("%d reads, want %d: %v", got, tc.reads, cost)
+			}
+			b.wants(tc.want.New)
+			// what was old is a duplicate from now on, without the old mark, too
+			b.Cutover = time.Time{}
+			b.send(path, body, 200, isDuplicate)
+			b.wants(tc.want.New)
+		})
+	}
+}
+
+// The retention of the old marks can be another.
+func TestRetentionOfOldMarks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Cutover, b.Retention = b.clock(), day
+	b.old("ALOWARE:985097163", 0)
+	b.set(b.clock().Add(day))
+	if cost := b.db.Meter(func() { b.send(intake.AlowarePath, call("completed"), 200, isNew) }); cost.ByOp["BatchGetItem"] != 0 {
+		t.Error(cost)
+	}
+	b.set(b.clock().Add(-time.Second))
+	b.send(intake.AlowarePath, call("missed"), 200, isOld)
+}
+
+// 100 keys a request, each key once, and no read for events after the cutover. What
+// DynamoDB leaves out is asked for again, and so is what it cannot answer.
+func TestManyOldMarks(t *testing.T) {
+	t.Parallel()
+	for _, do := range []dynamotest.Effect{
+		nil, dynamotest.Unprocessed.Last(60), dynamotest.Unprocessed, dynamotest.Throttle, dynamotest.LoseReply, dynamotest.Unavailable,
+	} {
+		t.Run(fmt.Sprint(do), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.Cutover = b.clock()
+				var events []string
+				for n := range 120 { // 240 keys
+					events = append(events, change(n))
+					if n%3 == 0 {
+						b.old(fmt.Sprintf("HUBSPOT:0-1:%d:contact.propertyChange", 123+n), day)
+					}
+				}
+				// the same object again: the shorter of its keys comes twice
+				events = append(events, strings.Replace(change(1), "1795240800123", "1795240800124", 1))
+				// after the cutover
+				events = append(events, strings.Replace(change(1), "1795240800123", "1795250800124", 1), "7")
+				requests := 3
+				if do != nil {
+					b.db.Inject(dynamotest.Fault{Do: do, Op: "BatchGetItem", Times: 2})
+					requests += 2
+				}
+				cost := b.db.Meter(func() {
+					b.send(intake.HubSpotPath, batch(events...), 200, intake.Counts{Received: 123, New: 82, Duplicate: 40, Old: 40, Refused: 1})
+				})
+				if got := cost.ByOp["BatchGetItem"]; got != requests {
+					t.Errorf("%d reads, want %d", got, requests)
+				}
+			})
+		})
+	}
+}
+
+// Whether an event is old cannot be found out: it is not stored, and those after the
+// cutover are.
+func TestOldMarksThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, do := range []dynamotest.Effect{dynamotest.Unprocessed, dynamotest.Throttle, dynamotest.LoseReply, dynamotest.LoseRequest} {
+		t.Run(fmt.Sprint(do), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.Cutover = b.clock()
+				b.StoreWithin = 4 * time.Second
+				b.old("ALOWARE:985097163", day)
+				b.db.Inject(dynamotest.Fault{Do: do, Op: "BatchGetItem", Times: -1})
+				b.send(intake.AlowarePath, call("completed"), 503, isUnstored)
+				b.db.Heal()
+				b.send(intake.AlowarePath, call("completed"), 200, isOld)
+				b.wants(0)
+			})
+		})
+	}
+}
+
+// A table that may not be read is told at once, and what is after the cutover is stored.
+func TestOldMarksThatMayNotBeRead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Cutover = b.clock()
+	b.DB = denied{b.DB}
+	late := strings.Replace(change(2), "1795240800123", "1795250800124", 1)
+	b.send(intake.HubSpotPath, batch(change(1), late, "7"), 503, intake.Counts{Received: 3, New: 1, Refused: 1, Waiting: 1, Unstored: 1})
+	if !strings.Contains(b.logged(), "events=1 first=\"intake: BatchGetItem on table QuillIdempotencyLedger: ") {
+		t.Errorf("logged\n%s", b.logged())
+	}
+}
+
+// A mark of this very moment counts: reads are consistent. A key that no table can
+// hold marks nothing, and holds up no other.
+func TestOldKeys(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Cutover = b.clock()
+	release, err := b.db.Server().HoldReads(marks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	b.old("HUBSPOT:0-1:124:contact.propertyChange", day)
+	events := hubspot.Events([]byte(batch(change(1), change(2), change(3))))
+	events[1].Old = []string{strings.Repeat("x", 2049), ""}
+	events[2].Old = []string{strings.Repeat("x", 2048)}
+	if got, want := b.Settle(t.Context(), events), (intake.Counts{Received: 3, New: 2, Duplicate: 1, Old: 1}); got != want {
+		t.Errorf("%+v, want %+v\n%s", got, want, b.logged())
+	}
+}

@@ -1,0 +1,123 @@
+package intake
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/examples/quill/outbox"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// notes are what rows that mark deliveries have in the table that was there before.
+const notes = "initial insert"
+
+// store marks an event and writes its fact: an old one, and one that waits for another,
+// is marked alone.
+func (h *Handler) store(ctx context.Context, e fact.Event, old bool) (verdict, error) {
+	write := e.Fact
+	if old {
+		write = nil
+	}
+	outcome, stands, err := h.commit(ctx, e.Delivery, write)
+	if _, bad := errors.AsType[*event.InputError](err); bad { // it cannot be stored, ever
+		return h.keep(ctx, e, err)
+	}
+	if err == nil && stands != nil { // the fact, by another delivery
+		outcome, _, err = h.commit(ctx, e.Delivery, nil)
+	}
+	switch {
+	case err != nil:
+		return unstored, err
+	case outcome == event.Duplicate:
+		return isDuplicate, nil
+	case old:
+		return isOld, nil
+	case e.Fact == nil:
+		return isWaiting, nil
+	case stands == nil:
+		return isNew, nil
+	case !later(stands.Row, e.Fact.Row):
+		return isDuplicate, nil
+	}
+	h.log().LogAttrs(ctx, slog.LevelInfo, "a later status is not counted", slog.String("fact", e.Fact.Key),
+		slog.String("counted", state(stands.Row)), slog.String("later", state(e.Fact.Row)))
+	return isLater, nil
+}
+
+// later reports whether a fact of the same call says otherwise how it ended. Of one that
+// cannot be read nobody knows.
+func later(stands, comes fact.Row) bool { return stands != nil && state(stands) != state(comes) }
+
+// state is how a call ended; of a fact that is not a call it is always the same.
+func state(row fact.Row) string {
+	status, _ := row["status"].(string)
+	disposition, _ := row["disposition"].(string)
+	return status + "/" + disposition
+}
+
+// commit marks the delivery and, unless it is nil, writes the fact: both or nothing, by
+// one transaction that is sent until it is decided. It returns event.Created when
+// it took effect, whichever reply told so, event.Duplicate when the delivery is marked
+// already, and the fact that stands under the key when only that is in the way. Then
+// nothing was written.
+func (h *Handler) commit(ctx context.Context, delivery string, f *fact.Fact) (event.Outcome, *outbox.Stored, error) {
+	mark, err := h.Ledger.MarkItem(delivery)
+	if err != nil {
+		return 0, nil, err
+	}
+	mark.Item.Put.Item["notes"] = &types.AttributeValueMemberS{Value: notes}
+	in := &dynamodb.TransactWriteItemsInput{
+		ClientRequestToken: aws.String(rand.Text()), // the same each time it is sent
+		TransactItems:      []types.TransactWriteItem{mark.Item},
+	}
+	var put *outbox.PutItem
+	if f != nil {
+		if put, err = h.Outbox.PutItem(*f); err != nil {
+			return 0, nil, err
+		}
+		in.TransactItems = append(in.TransactItems, put.Item)
+	}
+	err = send(ctx, func(ctx context.Context) error {
+		_, err := h.DB.TransactWriteItems(ctx, in, once)
+		return err
+	})
+	if err == nil {
+		return event.Created, nil, nil
+	}
+	outcome, stands, judgeErr := judge(err, mark, put)
+	if judgeErr != nil {
+		return 0, nil, fmt.Errorf("intake: TransactWriteItems on table %s and the outbox: %w", h.Ledger.Table().Name, judgeErr)
+	}
+	return outcome, stands, nil
+}
+
+// judge asks the items of a cancelled transaction which of them was refused. Without one
+// that was it returns the transaction's error.
+func judge(err error, mark *ledger.MarkItem, put *outbox.PutItem) (event.Outcome, *outbox.Stored, error) {
+	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok || len(cancelled.CancellationReasons) == 0 {
+		return 0, nil, err
+	}
+	reasons := cancelled.CancellationReasons
+	outcome, markErr := mark.Outcome(reasons[0])
+	if markErr != nil || outcome != 0 {
+		return outcome, nil, markErr
+	}
+	if put == nil || len(reasons) < 2 {
+		return 0, nil, err
+	}
+	outcome, stands, putErr := put.Outcome(reasons[1])
+	if putErr != nil || outcome != event.Duplicate {
+		return 0, nil, errors.Join(err, putErr)
+	}
+	return 0, &stands, nil
+}

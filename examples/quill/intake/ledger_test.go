@@ -1,0 +1,391 @@
+package intake_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/quill/aloware"
+	"github.com/homeops/ddbpatterns/examples/quill/intake"
+)
+
+// counting counts the transactions that are under way, and keeps their tokens.
+type counting struct {
+	intake.DB
+	mu        sync.Mutex
+	now, most int
+	tokens    []string
+}
+
+func (c *counting) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	c.mu.Lock()
+	c.tokens = append(c.tokens, aws.ToString(in.ClientRequestToken))
+	c.now++
+	c.most = max(c.most, c.now)
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		c.now--
+		c.mu.Unlock()
+	}()
+	return c.DB.TransactWriteItems(ctx, in, options...)
+}
+
+// A call rings, ends, and ends in another way: one fact, of the first that ended it.
+func TestACall(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.send(intake.AlowarePath, call("ringing"), 200, isWaiting)
+	b.wants(0)
+	b.send(intake.AlowarePath, call("completed"), 200, isNew)
+	b.send(intake.AlowarePath, call("ringing"), 200, isDuplicate)
+	b.send(intake.AlowarePath, call("completed"), 200, isDuplicate)
+	b.send(intake.AlowarePath, call("voicemail"), 200, isLater)
+	b.send(intake.AlowarePath, call("voicemail"), 200, isDuplicate) // it was reported
+	b.send(intake.AlowarePath, call("in-progress"), 200, isWaiting)
+	b.wants(1)
+	if got := b.get(callKey).Row["status"]; got != "completed" {
+		t.Errorf("the fact's status is %v", got)
+	}
+	if want := `level=INFO msg="a later status is not counted" fact=` + callKey + ` counted=completed/completed later=voicemail/voicemail`; strings.Count(b.logged(), want) != 1 {
+		t.Errorf("%s is not once in\n%s", want, b.logged())
+	}
+}
+
+// meddling is a database in which something happens before the second transaction.
+type meddling struct {
+	intake.DB
+	calls int
+	do    func()
+}
+
+func (m *meddling) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if m.calls++; m.calls == 2 {
+		m.do()
+	}
+	return m.DB.TransactWriteItems(ctx, in, options...)
+}
+
+// The same later status twice at once: it is reported by one of the two.
+func TestALaterStatusTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.send(intake.AlowarePath, call("completed"), 200, isNew)
+	other := *b.Handler
+	b.DB = &meddling{DB: b.DB, do: func() {
+		if got := other.Settle(t.Context(), aloware.Reader{}.Events([]byte(call("voicemail")))); got != isLater {
+			t.Errorf("the other: %+v", got)
+		}
+	}}
+	b.send(intake.AlowarePath, call("voicemail"), 200, isDuplicate)
+	b.wants(1)
+}
+
+// It rings only after it has ended: that is no fact either.
+func TestACallThatRingsLate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.send(intake.AlowarePath, call("completed"), 200, isNew)
+	b.send(intake.AlowarePath, call("ringing"), 200, isWaiting)
+	b.wants(1)
+}
+
+// The same end under the name of another event is another delivery of the same fact,
+// and no later status.
+func TestACallUnderAnotherName(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.send(intake.AlowarePath, call("completed"), 200, isNew)
+	other := strings.Replace(call("completed"), "OutboundPhoneCall-DispositionCompleted", "OutboundSMS-DispositionCompleted", 1)
+	b.send(intake.AlowarePath, other, 200, isDuplicate)
+	b.send(intake.AlowarePath, other, 200, isDuplicate)
+	if marked := len(b.db.Items(marks)); marked != 2 {
+		t.Errorf("%d deliveries are marked", marked)
+	}
+	b.wants(1)
+}
+
+// The fact outlives its mark: a delivery that comes when the ledger has forgotten is
+// known by the fact.
+func TestAfterTheRetention(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.send(intake.AlowarePath, call("completed"), 200, isNew)
+	b.send(intake.HubSpotPath, batch(change(1)), 200, isNew)
+	b.set(b.clock().Add(20 * 24 * time.Hour))
+	b.send(intake.AlowarePath, call("completed"), 200, isDuplicate)
+	b.send(intake.HubSpotPath, batch(change(1)), 200, isDuplicate)
+	b.wants(2)
+}
+
+// A database that fails, before or after the effect, once at each request of the path:
+// the event is stored within the time, new exactly once.
+func TestOneFault(t *testing.T) {
+	t.Parallel()
+	for _, do := range []dynamotest.Effect{
+		dynamotest.LoseReply, dynamotest.LoseRequest, dynamotest.Throttle, dynamotest.Conflict,
+		dynamotest.InternalError, dynamotest.Unavailable, dynamotest.Unavailable.After(), dynamotest.InternalError.After(),
+		dynamotest.Delay(2 * time.Second), dynamotest.DelayReply(2 * time.Second),
+	} {
+		for _, times := range []int{1, 2} {
+			t.Run(fmt.Sprintf("%v %d", do, times), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					b := newBench(t)
+					counting := &counting{DB: b.DB}
+					b.DB = counting
+					steps := []struct {
+						body string
+						want intake.Counts
+					}{
+						{call("ringing"), isWaiting},
+						{call("completed"), isNew},
+						{call("voicemail"), isLater}, // two transactions: the fault meets the first
+						{call("completed"), isDuplicate},
+					}
+					for _, step := range steps {
+						b.db.Inject(dynamotest.Fault{Do: do, Op: "TransactWriteItems", Times: times})
+						counting.tokens = nil
+						b.send(intake.AlowarePath, step.body, 200, step.want)
+						if len(counting.tokens) <= times {
+							t.Errorf("%v: %d calls: the SDK has tried again", step.want, len(counting.tokens))
+						}
+						if tokens := slices.Compact(counting.tokens[:min(times+1, len(counting.tokens))]); len(tokens) != 1 || tokens[0] == "" {
+							t.Errorf("sent again under another token: %q", tokens)
+						}
+						b.db.Heal()
+					}
+					b.db.Inject(dynamotest.Fault{Do: do, Op: "TransactWriteItems", Nth: 2, Times: times}) // the second
+					b.send(intake.AlowarePath, call("missed"), 200, isLater)
+					b.db.Heal()
+					b.wants(1)
+				})
+			})
+		}
+	}
+}
+
+// forgetful is a database that does not know a transaction again by its token, as after
+// ten minutes.
+type forgetful struct{ intake.DB }
+
+func (f forgetful) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	other := *in
+	other.ClientRequestToken = nil
+	return f.DB.TransactWriteItems(ctx, &other, options...)
+}
+
+// An own lost reply is told from another delivery by what stands in the ledger, too.
+func TestOwnLostReply(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.DB = forgetful{b.DB}
+		for _, step := range []struct {
+			body string
+			nth  int
+			want intake.Counts
+		}{
+			{call("ringing"), 1, isWaiting},
+			{call("completed"), 1, isNew},
+			{call("voicemail"), 2, isLater}, // of the mark alone
+			{call("completed"), 1, isDuplicate},
+		} {
+			b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems", Nth: step.nth})
+			b.send(intake.AlowarePath, step.body, 200, step.want)
+			b.db.Heal()
+		}
+		b.wants(1)
+	})
+}
+
+// A database that fails for as long as storing may take: the sender sends it again, and
+// then the fact stands once. Which of the two deliveries counts as new depends on
+// whether the first took effect: nobody has heard of it.
+func TestFaultsToTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		do   dynamotest.Effect
+		then intake.Counts
+	}{
+		{dynamotest.LoseRequest, isNew},
+		{dynamotest.Throttle, isNew},
+		{dynamotest.Conflict, isNew},
+		{dynamotest.Unavailable, isNew},
+		{dynamotest.LoseReply, isDuplicate},
+		{dynamotest.DelayReply(time.Minute), isDuplicate},
+	} {
+		t.Run(fmt.Sprint(tc.do), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.db.Inject(dynamotest.Fault{Do: tc.do, Op: "TransactWriteItems", Times: -1})
+				b.send(intake.AlowarePath, call("completed"), 503, isUnstored)
+				b.db.Heal()
+				b.send(intake.AlowarePath, call("completed"), 200, tc.then)
+				b.send(intake.AlowarePath, call("completed"), 200, isDuplicate)
+				// and at the second transaction, which marks a later status alone
+				b.db.Inject(dynamotest.Fault{Do: tc.do, Op: "TransactWriteItems", Nth: 2, Times: -1})
+				b.send(intake.AlowarePath, call("voicemail"), 503, isUnstored)
+				b.db.Heal()
+				if tc.then == isNew {
+					tc.then = isLater
+				}
+				b.send(intake.AlowarePath, call("voicemail"), 200, tc.then)
+				b.wants(1)
+			})
+		})
+	}
+}
+
+// said is an error as the SDK has it of a reply.
+func said(status int, err error) error {
+	return &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "Any", Err: &smithyhttp.ResponseError{
+		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}}, Err: err,
+	}}
+}
+
+// failing is a database whose first transactions fail.
+type failing struct {
+	intake.DB
+	errs []error
+}
+
+func (f *failing) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if len(f.errs) > 0 {
+		err := f.errs[0]
+		f.errs = f.errs[1:]
+		return nil, err
+	}
+	return f.DB.TransactWriteItems(ctx, in, options...)
+}
+
+// What may pass is tried again, and nothing else: its sender is told at once.
+func TestWhatPasses(t *testing.T) {
+	t.Parallel()
+	code := func(status int, code string) error {
+		return said(status, &smithy.GenericAPIError{Code: code, Message: "no"})
+	}
+	cancelled := func(codes ...string) error {
+		err := &types.TransactionCanceledException{}
+		for _, code := range codes {
+			err.CancellationReasons = append(err.CancellationReasons, types.CancellationReason{Code: aws.String(code)})
+		}
+		return said(400, err)
+	}
+	for name, tc := range map[string]struct {
+		err  error
+		pass bool
+	}{
+		"no reply":                      {io.ErrUnexpectedEOF, true},
+		"a reply that cannot be read":   {said(200, &smithy.DeserializationError{Err: io.ErrUnexpectedEOF}), true},
+		"500":                           {code(500, "InternalServerError"), true},
+		"503":                           {code(503, "ServiceUnavailable"), true},
+		"throttled":                     {code(400, "ThrottlingException"), true},
+		"no capacity":                   {code(400, "ProvisionedThroughputExceededException"), true},
+		"the same one under way":        {code(400, "TransactionInProgressException"), true},
+		"another one under way":         {cancelled("None", "TransactionConflict"), true},
+		"the mark's capacity":           {cancelled("ProvisionedThroughputExceeded", "None"), true},
+		"the fact's capacity":           {cancelled("None", "ThrottlingError"), true},
+		"invalid":                       {code(400, "ValidationException"), false},
+		"denied":                        {code(403, "AccessDeniedException"), false},
+		"no table":                      {code(400, "ResourceNotFoundException"), false},
+		"another transaction's token":   {code(400, "IdempotentParameterMismatchException"), false},
+		"cancelled, without a reason":   {cancelled(), false},
+		"cancelled, nobody is at fault": {cancelled("None", "None"), false},
+		"the mark is invalid":           {cancelled("ValidationError", "None"), false},
+		"the fact is invalid":           {cancelled("None", "ValidationError"), false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			failing := &failing{DB: b.DB, errs: []error{tc.err, tc.err, tc.err}}
+			b.DB = failing
+			if tc.pass {
+				b.send(intake.AlowarePath, sms, 200, isNew)
+				return
+			}
+			b.send(intake.AlowarePath, sms, 503, isUnstored)
+			b.send(intake.AlowarePath, call("ringing"), 503, isUnstored) // a mark alone
+			if len(failing.errs) != 1 {
+				t.Errorf("%s: it was tried again", name)
+			}
+			if !strings.Contains(b.logged(), "first=\"intake: TransactWriteItems on table QuillIdempotencyLedger and the outbox: ") {
+				t.Errorf("%s: logged\n%s", name, b.logged())
+			}
+		})
+	}
+}
+
+// Under the fact's key stands what cannot be read: it stands, and nobody knows its status.
+func TestAFactThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if _, err := b.db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(facts), Item: keyOf(callKey)}); err != nil {
+		t.Fatal(err)
+	}
+	b.send(intake.AlowarePath, call("completed"), 200, isDuplicate)
+	b.send(intake.AlowarePath, call("completed"), 200, isDuplicate)
+	if row := b.db.Items(facts); len(row) != 1 || len(row[0]) != 1 {
+		t.Errorf("the outbox has %v", row)
+	}
+}
+
+// One event that cannot be stored holds up no other of its batch.
+func TestOneOfABatchFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		key := "HUBSPOT:62515:25:contact.propertyChange:125:lifecyclestage:1795240800123:4108526301"
+		b.db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Table: facts, Key: keyOf(key), Times: -1})
+		body := batch(change(0), change(1), change(2), change(3), change(2))
+		b.send(intake.HubSpotPath, body, 503, intake.Counts{Received: 5, New: 3, Duplicate: 1, Waiting: 1, Unstored: 1})
+		b.db.Heal()
+		b.send(intake.HubSpotPath, body, 200, intake.Counts{Received: 5, New: 1, Duplicate: 4})
+		b.wants(4)
+	})
+}
+
+// What an event costs, as the Handler says.
+func TestPrice(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, step := range []struct {
+		name, path, body string
+		counts           intake.Counts
+		price            dynamotest.Price
+	}{
+		{"ringing", intake.AlowarePath, call("ringing"), isWaiting, dynamotest.Price{Requests: 1, WCU: 2}},
+		{"new", intake.AlowarePath, call("completed"), isNew, dynamotest.Price{Requests: 1, WCU: 5}},
+		{"duplicate", intake.AlowarePath, call("completed"), isDuplicate, dynamotest.Price{Requests: 1, WCU: 4}},
+		{"ringing, a duplicate", intake.AlowarePath, call("ringing"), isDuplicate, dynamotest.Price{Requests: 1, WCU: 2}},
+		{"later", intake.AlowarePath, call("missed"), isLater, dynamotest.Price{Requests: 2, WCU: 6}},
+		{"refused", intake.AlowarePath, "{", isRefused, dynamotest.Price{Requests: 1, WCU: 2}},
+		{"HubSpot's", intake.HubSpotPath, batch(change(1)), isNew, dynamotest.Price{Requests: 1, WCU: 5}},
+	} {
+		t.Log(step.name)
+		b.db.Meter(func() { b.send(step.path, step.body, 200, step.counts) }).Want(t, step.price)
+	}
+	b.Cutover = b.clock()
+	b.db.Meter(func() { b.send(intake.AlowarePath, sms, 200, isNew) }).Want(t, dynamotest.Price{Requests: 2, RCU: 1, WCU: 5})
+}
+
+// denied is a database that may be written to, but not read.
+type denied struct{ intake.DB }
+
+func (denied) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return nil, said(http.StatusBadRequest, &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"})
+}

@@ -1,0 +1,79 @@
+package intake
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+const (
+	// oneTry is how long a reply is waited for before the request is sent again. One
+	// that is lost without a word must not take all the time there is.
+	oneTry = 1500 * time.Millisecond
+
+	shortestPause, longestPause = 25 * time.Millisecond, 400 * time.Millisecond
+)
+
+var errUnprocessed = errors.New("keys were left unprocessed")
+
+// once leaves it to send to try again: the SDK's own pauses are up to seconds long.
+func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
+
+// send sends a request until it is answered for good, or the context ends. It must be
+// safe to repeat.
+func send(ctx context.Context, request func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
+		one, cancel := context.WithTimeout(ctx, oneTry)
+		err := request(one)
+		cancel()
+		if err == nil || !passes(err) || !wait(ctx, pause) {
+			return err
+		}
+	}
+}
+
+// passes reports whether the same request may do better a moment later: nobody answered,
+// or somebody who is not DynamoDB, or it has no capacity, or met another transaction.
+func passes(err error) bool {
+	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
+		return slices.ContainsFunc(cancelled.CancellationReasons, func(reason types.CancellationReason) bool {
+			return slices.Contains([]string{"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}, aws.ToString(reason.Code))
+		})
+	}
+	if said, ok := errors.AsType[smithy.APIError](err); ok {
+		if _, throttled := retry.DefaultThrottleErrorCodes[said.ErrorCode()]; throttled {
+			return true
+		}
+	}
+	reply, ok := errors.AsType[*smithyhttp.ResponseError](err)
+	return !ok || reply.HTTPStatusCode()/100 != http.StatusBadRequest/100
+}
+
+// wait waits for a random part of the longest pause, which spreads competitors best, and
+// reports whether the context goes on.
+func wait(ctx context.Context, longest time.Duration) bool {
+	var random [2]byte
+	_, _ = rand.Read(random[:]) // never fails
+	timer := time.NewTimer(longest * time.Duration(binary.BigEndian.Uint16(random[:])) >> 16)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return ctx.Err() == nil
+	}
+}

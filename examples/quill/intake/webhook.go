@@ -1,0 +1,222 @@
+// Package intake takes webhooks in: it verifies who sent a request, splits it into
+// events, drops copies, and writes each event's mark and fact in one transaction.
+//
+//	webhook.go  the HTTP handler: who may send, and what is answered
+//	batch.go    the events of one request: copies, and all others side by side
+//	cutover.go  what the pipeline before has marked; of no use when its marks have expired
+//	ledger.go   one transaction for each event
+//	send.go     a request to DynamoDB, again and again until it is answered
+//	tally.go    what became of them
+//
+// The answer is 200 only when every event is settled: stored, known already, waiting
+// for another, or kept as refused. It is 503 when one could not be stored within
+// Handler.StoreWithin: the sender sends all of them again, and those that are stored
+// are duplicates then. A sender that hangs up does not stop what it has begun.
+//
+// IAM must grant what the ledger and the outbox need, and BatchGetItem on the ledger's
+// table for as long as old marks are read.
+package intake
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/examples/quill/aloware"
+	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/examples/quill/hubspot"
+	"github.com/homeops/ddbpatterns/examples/quill/outbox"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// Where the webhooks are, behind any address.
+const (
+	AlowarePath = "/aloware"
+	HubSpotPath = "/hubspot"
+)
+
+// Defaults of a Handler.
+const (
+	MaxBody     = 1 << 20
+	StoreWithin = 4 * time.Second // HubSpot waits 5 s
+	SideBySide  = 16
+	Retention   = 14 * 24 * time.Hour
+)
+
+// retryAfter is what a sender is told that must send again, in seconds.
+const retryAfter = "10"
+
+// DB is what the package calls of *dynamodb.Client itself.
+type DB interface {
+	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+// Handler takes the webhooks of both sources. It is safe for concurrent use, and must
+// not be changed while it serves.
+//
+// Price: 1 request, 5 WCU. For each event that is new: 2 WCU for its mark, 2 for its fact
+// and 1 for the index. A duplicate of it is 1 request and 4 WCU, an event that waits 1
+// request and 2 WCU, a later status 2 requests and 6 WCU, a refused event 1 request and
+// 2 WCU. Of items up to 1 KB: a larger one costs that for each KB. A copy in the same
+// request costs nothing.
+// Price (before the cutover): 2 requests, 1 RCU, 5 WCU. Also until the old marks have
+// expired, for requests with events from before it: 1 request for each 100 old keys
+// together and 1 RCU for each, and what follows as above.
+type Handler struct {
+	// Aloware is who may send its webhooks. Of the zero Auth its path is not found.
+	Aloware       aloware.Auth
+	AlowareReader aloware.Reader
+	// HubSpot knows its signatures. Without a secret its path is not found.
+	HubSpot hubspot.Verifier
+
+	DB     DB
+	Ledger *ledger.Store
+	Outbox *outbox.Store
+
+	// Cutover is when quill took over from the pipeline that marked other keys in the
+	// same table. For events dated before it, and until it and the Retention of those
+	// marks are over, such a mark decides. Zero when there was no such pipeline.
+	Cutover   time.Time
+	Retention time.Duration // defaults to 14 days
+
+	Tally *Tally           // may be nil
+	Log   *slog.Logger     // defaults to none
+	Now   func() time.Time // defaults to time.Now
+
+	MaxBody     int64         // in bytes; defaults to 1 MB
+	StoreWithin time.Duration // defaults to 4 s
+	SideBySide  int           // transactions of one request; defaults to 16
+}
+
+// now is the handler's clock.
+func (h *Handler) now() time.Time {
+	if h.Now == nil {
+		return time.Now()
+	}
+	return h.Now()
+}
+
+// log is the handler's log.
+func (h *Handler) log() *slog.Logger {
+	if h.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return h.Log
+}
+
+// or is the value, and the default for one that is not set.
+func or[T int | int64 | time.Duration](value, otherwise T) T {
+	if value <= 0 {
+		return otherwise
+	}
+	return value
+}
+
+// ServeHTTP answers when every event of the request is settled, or StoreWithin is over.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := h.now()
+	source := h.source(r.URL.Path)
+	if source == "" {
+		refuse(w, http.StatusNotFound, "not found")
+		return
+	}
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		refuse(w, http.StatusMethodNotAllowed, "only POST is allowed")
+		return
+	}
+	events, no := h.read(w, r, source)
+	if no != nil {
+		h.Tally.add(no.counts())
+		h.log().LogAttrs(r.Context(), slog.LevelWarn, "webhook refused",
+			slog.String("source", source), slog.Int("status", no.status), slog.String("reason", no.reason))
+		refuse(w, no.status, no.answer)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), or(h.StoreWithin, StoreWithin))
+	defer cancel()
+	counts := h.Settle(ctx, events)
+	h.Tally.add(counts)
+	h.log().LogAttrs(ctx, levelOf(counts), "webhook", slog.String("source", source),
+		slog.Any("events", counts), slog.Int64("ms", h.now().Sub(began).Milliseconds()))
+	status := http.StatusOK
+	if counts.Unstored > 0 {
+		w.Header().Set("Retry-After", retryAfter)
+		status = http.StatusServiceUnavailable
+	}
+	answer(w, status, counts)
+}
+
+// source is whose webhook is at the path, "" for nobody's that is configured.
+func (h *Handler) source(path string) string {
+	switch {
+	case path == AlowarePath && h.Aloware != (aloware.Auth{}):
+		return fact.Aloware
+	case path == HubSpotPath && h.HubSpot.Secret != "":
+		return fact.HubSpot
+	}
+	return ""
+}
+
+// refusal is why a request is not read.
+type refusal struct {
+	status int
+	answer string // for the sender
+	reason string // for the log
+}
+
+func (r refusal) counts() Counts {
+	if r.status == http.StatusUnauthorized {
+		return Counts{Forged: 1}
+	}
+	return Counts{Unread: 1}
+}
+
+// read returns the events of a request that the source has sent.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request, source string) ([]fact.Event, *refusal) {
+	forged := func(why string) *refusal { return &refusal{http.StatusUnauthorized, "not authenticated", why} }
+	if source == fact.Aloware && !h.Aloware.Check(r) {
+		return nil, forged("other credentials than those that are configured")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, or(h.MaxBody, MaxBody)))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, &refusal{http.StatusRequestEntityTooLarge, "the body is too large", err.Error()}
+	}
+	if err != nil { // the sender went away, or is too slow; the error may name its address
+		return nil, &refusal{http.StatusBadRequest, "the body ended early", "the body ended early"}
+	}
+	if source == fact.Aloware {
+		return h.AlowareReader.Events(body), nil
+	}
+	if err := h.HubSpot.Verify(r, body); err != nil {
+		return nil, forged(err.Error())
+	}
+	return hubspot.Events(body), nil
+}
+
+func levelOf(c Counts) slog.Level {
+	if c.Unstored > 0 {
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}
+
+// refuse answers a request that is not read.
+func refuse(w http.ResponseWriter, status int, why string) {
+	answer(w, status, struct {
+		Error string `json:"error"`
+	}{why})
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // a sender that went away asks no more
+}
