@@ -1,0 +1,100 @@
+package powerbi
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// answer is what a server said.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+	torn   error  // why the body is not whole
+	hidden string // must not appear in an error
+}
+
+// definite reports whether the status says that nothing was done. Of a request that
+// timed out there it does not.
+func (a answer) definite() bool {
+	return 400 <= a.status && a.status < 500 && a.status != http.StatusRequestTimeout
+}
+
+// longestWait bounds what is read as a time to wait.
+const longestWait = 24 * time.Hour
+
+// retryAfter is how long the server asks to wait, in seconds or until a date; 0 where
+// it does not say.
+func (a answer) retryAfter(now time.Time) time.Duration {
+	value := a.header.Get("Retry-After")
+	var after time.Duration
+	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
+		after = time.Duration(min(seconds, int64(longestWait/time.Second))) * time.Second
+	} else if at, err := http.ParseTime(value); err == nil {
+		after = at.Sub(now)
+	}
+	return min(max(after, 0), longestWait)
+}
+
+// failure is how Power BI words an error. Message is often absent; then the details
+// of pbi.error have the words, which is how public reports show it.
+type failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Inner   struct {
+		Details []struct {
+			Code   string `json:"code"`
+			Detail struct {
+				Value any `json:"value"`
+			} `json:"detail"`
+		} `json:"details"`
+	} `json:"pbi.error"`
+}
+
+// refusal is the answer as an error.
+func (a answer) refusal() *RefusedError {
+	var reply struct {
+		Error json.RawMessage `json:"error"`
+	}
+	_ = json.Unmarshal(a.text(), &reply) // what is not Power BI's has no code
+	var f failure
+	_ = json.Unmarshal(reply.Error, &f)
+	return f.refusal(a)
+}
+
+func (f failure) refusal(a answer) *RefusedError {
+	words := []string{f.Message}
+	for _, d := range f.Inner.Details {
+		if text, ok := d.Detail.Value.(string); ok {
+			words = append(words, d.Code+" "+text)
+		}
+	}
+	return &RefusedError{
+		Status:  a.status,
+		Code:    a.clean(f.Code, 100),
+		Message: a.clean(strings.Join(words, " "), 500),
+	}
+}
+
+// text is the body without the byte order mark that executeQueries puts before it.
+func (a answer) text() []byte { return bytes.TrimPrefix(a.body, []byte("\ufeff")) }
+
+// clean makes a server's words fit to log: one line, cut, without what is secret.
+func (a answer) clean(text string, most int) string {
+	if a.hidden != "" {
+		text = strings.ReplaceAll(text, a.hidden, "<hidden>")
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
+}
