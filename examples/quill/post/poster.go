@@ -1,0 +1,340 @@
+// Package post brings facts from the outbox to the sink, each once, by one poster at
+// a time.
+//
+// # A post
+//
+// The poster that holds the lease reads what is pending and posts first what it
+// discloses of contacts and deals, then the facts. For each post it
+//
+//  1. waits until the sink's limits allow it;
+//  2. writes into the poster's row which batch it is about to post, under the fence of
+//     its lease: one whose successor has written before is refused here;
+//  3. renews the lease;
+//  4. posts;
+//  5. marks the facts as posted.
+//
+// Whoever takes over after a crash finds the batch in the poster's row and asks the
+// sink which of its rows are there. Those are marked, the others are posted again. The
+// same is done when the reply to a post is lost.
+//
+// # What this promises
+//
+// A fact that is in the outbox reaches the sink. It is there twice, with one key, in
+// these cases only, and the report's measures count it once:
+//
+//   - A reply was lost, or the poster crashed, and the sink cannot be asked
+//     (sink.ErrCannotAsk). Counts.Again has the facts that were posted again.
+//   - The sink does not show what it was sent before, within AskAfter.
+//   - A poster was stopped between 3 and 4 for longer than its lease, and posts when
+//     its successor has already asked and posted. It is refused at its next post.
+//
+// Rows of contacts and deals know no batch: they are posted again after a lost reply or
+// a crash. The last row of each is right all the same, for before rows are posted the
+// last of their times is written down, and those of a successor come after it.
+//
+// # Trouble
+//
+// What the sink may take later is waited for, with the lease held. What it refuses is
+// halved until the fact at fault is alone: this one is left aside. It stays pending, is
+// logged with its key and the reason, and is tried again, alone, after a minute, and
+// after four times as long each time, up to an hour; when ten are refused again, the
+// others wait for the next turn. A table of which nothing gets through, or that is full,
+// is left aside in the same way: until it is tried again its facts are not even read, and
+// those of other tables go on. Facts that disclose something for a table of contacts or
+// deals that is left aside wait for it, and a window of them holds up the others of their
+// table. What is left aside is known to this process alone: another tries it at once.
+// Facts of a table that is not one of fact.FactTables are never read: outbox.PutItem
+// takes none.
+//
+// # Words
+//
+//	turn    one holding of the lease, until nothing is pending (turn.go)
+//	pass    a window of facts of each table in turn (facts.go)
+//	round   the facts of one window: all together, those left aside before alone
+//	group   facts that go together, and before them what they disclose (dimensions.go)
+//	pieces  the rows of a group in posts, halved when one is refused (pieces.go)
+package post
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/examples/quill/outbox"
+	"github.com/homeops/ddbpatterns/examples/quill/sink"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+const (
+	leaseFor = 2 * time.Minute // how long all waits after a crash, but for the ledger's MaxSkew
+	renewAt  = leaseFor / 3
+	grace    = 10 * time.Second // for what is under way when the context ends
+
+	// window is how many facts are read at a time when the sink does not limit the
+	// rows of a post, and how many are left aside at most.
+	window = 10_000
+)
+
+// Clock is the poster's time.
+type Clock interface {
+	Now() time.Time
+	// Sleep returns an error when the context ends first. It is called before each post,
+	// if only for 0: an error of it ends the turn there.
+	Sleep(ctx context.Context, d time.Duration) error
+}
+
+// NewLease returns the store of the poster's lease, in the ledger's own table. The
+// lease is never completed, and a crash must never lock it: of a Store of its own no
+// number of attempts is too many. All else is as the ledger's Config says; its
+// Retention must be longer than the lease of two minutes.
+func NewLease(db ledger.API, table string, cfg *ledger.Config) (*ledger.Store, error) {
+	var c ledger.Config
+	if cfg != nil {
+		c = *cfg
+	}
+	c.Lease, c.MaxAttempts = leaseFor, math.MaxInt32
+	return ledger.New(db, table, &c)
+}
+
+// Poster posts. Lease, Outbox and Sink must be set. It is for one goroutine; Tally
+// and LastError are safe to read from others.
+type Poster struct {
+	Lease  *ledger.Store // from NewLease
+	Key    string        // of the lease; defaults to QUILL:POSTER
+	Outbox *outbox.Store
+	Sink   sink.Sink
+	Clock  Clock        // defaults to the wall clock
+	Log    *slog.Logger // defaults to none
+	Tally  *Tally       // defaults to one of its own
+	// AskAfter is how long after a post the sink is asked for it. Defaults to 15 s.
+	AskAfter time.Duration
+	// Idle is how long Run waits when nothing is pending, or another holds the lease.
+	// Defaults to 5 s.
+	Idle time.Duration
+
+	once  sync.Once
+	bad   error
+	facts asides         // by the fact's key
+	shut  asides         // by table
+	size  map[string]int // of the next post to a table, after a refusal
+	spent *budget        // of the last turn that saved it
+
+	mu   sync.Mutex
+	last error
+}
+
+func (p *Poster) fill() error {
+	p.once.Do(func() {
+		switch {
+		case p.Lease == nil:
+			p.bad = event.BadInput("post", "Lease", "must not be nil")
+		case p.Outbox == nil:
+			p.bad = event.BadInput("post", "Outbox", "must not be nil")
+		case p.Sink == nil:
+			p.bad = event.BadInput("post", "Sink", "must not be nil")
+		}
+		if p.Key == "" {
+			p.Key = "QUILL:POSTER"
+		}
+		if p.Clock == nil {
+			p.Clock = wall{}
+		}
+		if p.Log == nil {
+			p.Log = slog.New(slog.DiscardHandler)
+		}
+		if p.Tally == nil {
+			p.Tally = &Tally{}
+		}
+		if p.AskAfter == 0 {
+			p.AskAfter = 15 * time.Second
+		}
+		if p.Idle == 0 {
+			p.Idle = 5 * time.Second
+		}
+		p.facts, p.shut, p.size = asides{}, asides{}, map[string]int{}
+	})
+	return p.bad
+}
+
+// LastError returns what keeps the poster from posting all that is pending: nil
+// after a turn that did, and while nothing has gone wrong. A wait for the sink shows here
+// as long as it lasts.
+func (p *Poster) LastError() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}
+
+func (p *Poster) setLast(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = err
+}
+
+// Run posts what is pending until the context or the clock ends, and returns nil then. While
+// another poster holds the lease it waits. After an error it tries anew: after a
+// second, and twice as long each time, up to a minute.
+func (p *Poster) Run(ctx context.Context) error {
+	if err := p.fill(); err != nil {
+		return err
+	}
+	for troubles := 0; ; {
+		wait := p.Idle
+		var left *LeftError
+		err := p.drainPending(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil, isBusy(err):
+			troubles = 0
+		case errors.As(err, &left): // logged; the more there are the more it costs to read them
+			wait = max(wait, min(time.Duration(left.Facts)*10*time.Millisecond, time.Minute))
+			troubles = 0
+		case errors.Is(err, ledger.ErrLeaseLost), errors.Is(err, outbox.ErrFenced):
+			p.Log.Info("another poster has taken over", "error", err)
+		default:
+			if end := p.Clock.Sleep(ctx, 0); end != nil && errors.Is(err, end) {
+				return nil
+			}
+			wait = backOff(troubles)
+			troubles++
+			p.Log.Error("posting", "error", err, "again", wait)
+		}
+		if p.Clock.Sleep(ctx, wait) != nil {
+			return nil
+		}
+	}
+}
+
+// drainPending is a Drain that takes the lease only when something is pending.
+func (p *Poster) drainPending(ctx context.Context) error {
+	left := &LeftError{}
+	for _, table := range fact.FactTables {
+		if p.isShut(table, p.Clock.Now(), left) {
+			continue
+		}
+		facts, err := p.Outbox.Pending(ctx, table, 1)
+		if err != nil {
+			p.setLast(err)
+			return err
+		}
+		if len(facts) > 0 {
+			return p.Drain(ctx)
+		}
+	}
+	p.setLast(left.orNil())
+	return left.orNil()
+}
+
+// Drain takes the lease, posts all that is pending and gives the lease back. While
+// another poster holds it, the error is a *ledger.InProgressError, at once: whoever
+// holds it posts the same facts. It is a *LeftError when facts were left aside and all
+// others posted.
+//
+// When the context ends, a post that is under way has ten seconds to be answered and
+// its facts as many to be marked. What is not is asked for by the next turn.
+//
+// Price: 5 requests without a fact: claim, three reads, release. Each post adds a write
+// of the poster's row (1 or 2 WCU) and a renewal (1 WCU) to what the outbox's Pending,
+// Known, Learn and MarkPosted cost for its facts.
+func (p *Poster) Drain(ctx context.Context) error {
+	if err := p.fill(); err != nil {
+		return err
+	}
+	err := p.turn(ctx)
+	if !isBusy(err) && ctx.Err() == nil {
+		p.setLast(err)
+	}
+	return err
+}
+
+// turn is one holding of the lease.
+func (p *Poster) turn(ctx context.Context) error {
+	claim, err := p.Lease.Claim(ctx, ledger.Request{Key: p.Key, Lease: leaseFor})
+	if err != nil {
+		return err
+	}
+	t := &turn{Poster: p, claim: claim, renewed: p.Clock.Now(), alone: map[string]int{}}
+	defer t.release(ctx)
+	used, err := p.Outbox.LoadPoster(ctx)
+	if err != nil {
+		return err
+	}
+	t.budget = newBudget(p.Sink.Limits(), used, p.Clock.Now())
+	if p.spent != nil && p.spent.used.Fence == used.Fence { // nobody else has posted since
+		t.budget.recent, t.budget.since = p.spent.recent, p.spent.since
+	}
+	t.saved, t.budget.used.Fence = used.Batch, claim.Fence
+	if err := t.takeOver(ctx); err != nil {
+		return err
+	}
+	for {
+		left, over, err := t.pass(ctx)
+		if err != nil {
+			return err
+		}
+		if over {
+			return cmp.Or(t.close(ctx), left.orNil())
+		}
+	}
+}
+
+func isBusy(err error) bool {
+	_, ok := errors.AsType[*ledger.InProgressError](err)
+	return ok
+}
+
+// LeftError says that facts or tables were left aside. What is pending stays so.
+type LeftError struct {
+	Facts  int      // of those that were looked at
+	Tables []string // of which none was looked at
+	Err    error    // why, of one of them
+}
+
+// Error says how many, which tables, and why one of them was.
+func (e *LeftError) Error() string {
+	what := fmt.Sprintf("%d pending facts", e.Facts)
+	if len(e.Tables) > 0 {
+		what += " and all of " + strings.Join(e.Tables, ", ")
+	}
+	return fmt.Sprintf("post: %s are left aside: %v", what, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *LeftError) Unwrap() error { return e.Err }
+
+func (e *LeftError) orNil() error {
+	if e.Err == nil {
+		return nil
+	}
+	return e
+}
+
+// backOff is how long to wait after so many troubles before.
+func backOff(troubles int) time.Duration {
+	return min(time.Second<<min(troubles, 10), time.Minute)
+}
+
+// wall is the wall clock.
+type wall struct{}
+
+func (wall) Now() time.Time { return time.Now() }
+
+func (wall) Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
