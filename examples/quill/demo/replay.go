@@ -1,0 +1,357 @@
+// Package demo runs quill on made-up webhooks: they are sent over HTTP, DynamoDB and
+// Power BI are played, and a report says what came of it, beside what is right.
+//
+//	stream/       makes the webhooks, and knows what is right
+//	bundled.go    are those that are part of the program
+//	sender.go     sends them as Aloware and HubSpot do
+//	service.go    is quill as it is deployed, but for the clock
+//	life.go       ends a process at a request
+//	replay.go     sends, posts, and has things go wrong
+//	stored.go     reads what stands in the end, heap.go how much memory that took
+//	check.go      compares with what is right, knowledge.go contacts and deals
+//	write.go      writes the report
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/internal/database"
+	"github.com/homeops/ddbpatterns/examples/internal/prices"
+	"github.com/homeops/ddbpatterns/examples/quill/demo/stream"
+	"github.com/homeops/ddbpatterns/examples/quill/powerbi/powerbitest"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// Options of a replay.
+type Options struct {
+	Requests iter.Seq[stream.Request]
+
+	// Endpoint is a DynamoDB without an account, such as dynamotest's, in which
+	// neither table is. "" is one inside this process.
+	Endpoint string
+	Region   string // for prices and for Endpoint; defaults to us-west-2
+	Prices   prices.File
+
+	// Senders send side by side. With one alone requests come in their order, each
+	// answer is checked, and things go wrong: replies are lost, and a poster ends
+	// between two requests. Defaults to 1.
+	Senders int
+	// Between is how many events come between two turns of the poster. Defaults to 150,
+	// of several senders to 5,000.
+	Between int
+
+	Log      *slog.Logger // defaults to none
+	Progress io.Writer    // a line now and then; nil for none
+}
+
+// wall is the clock on the wall: for what was done in a second.
+var wall = time.Now
+
+// replay is one under way.
+type replay struct {
+	Options
+	clock   *Clock
+	db      database.DB      // for what is not quill's
+	metered *dynamodb.Client // quill's
+	tap     *dynamotest.Tap
+	powerBI *powerbitest.Server
+	place   Place
+	service *Service
+	sender  Sender
+	report  *Report
+
+	mu     sync.Mutex // guards report while several send
+	shown  time.Time
+	closer []func()
+}
+
+// Run replays the requests and returns what came of it. Its error is of the machinery:
+// whether all adds up is in the report.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	r, err := start(ctx, o)
+	if r != nil {
+		defer r.close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	heap := watchHeap()
+	err = r.all(ctx)
+	r.report.PeakHeap = heap()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.read(ctx); err != nil {
+		return nil, err
+	}
+	r.check()
+	r.weigh()
+	return r.report, nil
+}
+
+func start(ctx context.Context, o Options) (*replay, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Region == "" {
+		o.Region = "us-west-2"
+	}
+	if o.Senders < 1 {
+		o.Senders = 1
+	}
+	if o.Between < 1 {
+		o.Between = 150
+		if o.Senders > 1 {
+			o.Between = 5000
+		}
+	}
+	r := &replay{Options: o, clock: NewClock(stream.Start), report: newReport(o), shown: wall()}
+	r.powerBI = powerbitest.New(powerbitest.Config{Now: r.clock.Now, VisibleAfter: 3 * time.Second, KeysOnly: o.Senders > 1})
+	r.open()
+	r.place = Place{Clock: r.clock, Client: r.metered, PowerBI: r.powerBI, URL: "https://powerbi.test", Log: o.Log}
+	var err error
+	if r.service, err = NewService(r.place, r.report.in, r.report.out); err != nil {
+		return r, err
+	}
+	if err := r.refuseTables(ctx); err != nil {
+		return r, err
+	}
+	if err := r.service.Create(ctx, r.db.Client, r.db.Embedded != nil); err != nil {
+		return r, fmt.Errorf("creating tables: %w", err)
+	}
+	if o.Senders == 1 {
+		r.service.Handler.SideBySide = 1 // so that all runs have the same requests
+		r.disturb()
+	}
+	return r, r.listen()
+}
+
+// open connects to DynamoDB.
+func (r *replay) open() {
+	short := dynamotest.MaxBackoff(time.Millisecond)
+	if r.tap = dynamotest.NewTap(); r.Endpoint == "" {
+		r.db = database.Embedded(r.clock.Now, short)
+		r.metered = r.db.Embedded.Client(short, r.tap.Attach)
+	} else {
+		settings := database.Settings{Endpoint: r.Endpoint, Region: r.Region}
+		r.db = database.Endpoint(settings, short)
+		r.metered = database.Endpoint(settings, short, r.tap.Attach).Client
+	}
+	r.report.Where = r.db.Where
+}
+
+// refuseTables refuses a DynamoDB that has the tables: what stands in them would be
+// taken for this replay's.
+func (r *replay) refuseTables(ctx context.Context) error {
+	for _, name := range []string{LedgerTable, FactsTable} {
+		_, err := r.db.Client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(name)})
+		if _, absent := errors.AsType[*types.ResourceNotFoundException](err); absent {
+			continue
+		}
+		if err == nil {
+			err = errors.New("it exists, and a replay counts what stands in it")
+		}
+		return fmt.Errorf("table %s: %w", name, err)
+	}
+	return nil
+}
+
+// listen serves the webhooks on this machine.
+func (r *replay) listen() error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: r.service.Handler, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	transport := &http.Transport{MaxIdleConnsPerHost: r.Senders}
+	r.sender = Sender{
+		Secrets: Made, URL: "http://" + listener.Addr().String(), HTTP: &http.Client{Transport: transport},
+		Now: r.clock.Now, Sleep: r.clock.Sleep,
+	}
+	r.closer = append(r.closer, func() {
+		transport.CloseIdleConnections()
+		_ = server.Close()
+		<-done
+	})
+	return nil
+}
+
+func (r *replay) close() {
+	for _, f := range r.closer {
+		f()
+	}
+	r.closer = nil
+}
+
+// all sends some, lets the poster post them, and so on. What it keeps does not grow with
+// the requests.
+func (r *replay) all(ctx context.Context) error {
+	next, stop := iter.Pull(r.Requests)
+	defer stop()
+	for more := true; more; {
+		var err error
+		began := wall()
+		r.report.Intake.add(r.tap.Meter(func() { more, err = r.some(ctx, next) }))
+		r.report.Sending += wall().Sub(began)
+		if err != nil {
+			return err
+		}
+		began = wall()
+		r.report.Posting.add(r.tap.Meter(func() { err = r.turn(ctx) }))
+		r.report.Draining += wall().Sub(began)
+		if err != nil {
+			return fmt.Errorf("posting: %w", err)
+		}
+		r.progress()
+	}
+	return nil
+}
+
+func (r *replay) progress() {
+	if r.Progress != nil && wall().Sub(r.shown) > 3*time.Second {
+		r.shown = wall()
+		fmt.Fprintf(r.Progress, "quill: %d events sent, %d facts posted\n", r.report.Want.Received, r.report.out.Counts().Posted)
+	}
+}
+
+// some sends requests of as many events as come between two turns, and reports whether
+// there may be more.
+func (r *replay) some(ctx context.Context, next func() (stream.Request, bool)) (more bool, err error) {
+	requests := make(chan stream.Request)
+	var senders sync.WaitGroup
+	var failure error
+	for range r.Senders {
+		senders.Go(func() {
+			for request := range requests {
+				answer, tries, err := r.sender.Send(ctx, request)
+				r.mu.Lock()
+				failure = errors.Join(failure, err)
+				r.report.sent(request, answer, tries, r.Senders == 1)
+				r.mu.Unlock()
+			}
+		})
+	}
+	for events := 0; events < r.Between && err == nil && ctx.Err() == nil; {
+		var request stream.Request
+		if request, more = next(); !more {
+			break
+		}
+		events += request.Want.Received
+		r.clock.Until(request.At)
+		if err = r.older(ctx, request); err == nil {
+			requests <- request
+		}
+	}
+	close(requests)
+	senders.Wait()
+	return more, errors.Join(err, failure, ctx.Err())
+}
+
+// older writes the rows of the pipeline before quill, as that wrote them.
+func (r *replay) older(ctx context.Context, request stream.Request) error {
+	for _, old := range request.Old {
+		r.report.OldRows++
+		if err := WriteOld(ctx, r.db.Client, old, request.At); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteOld writes a row of the pipeline before quill.
+func WriteOld(ctx context.Context, db *dynamodb.Client, old stream.OldRow, at time.Time) error {
+	expires := stream.Cutover.AddDate(0, 0, 13)
+	if old.Expired {
+		expires = at.Add(-time.Minute)
+	}
+	_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: aws.String(LedgerTable),
+		Item: map[string]types.AttributeValue{
+			"pk":        &types.AttributeValueMemberS{Value: old.Key},
+			"seenAt":    &types.AttributeValueMemberS{Value: stream.Cutover.Add(-time.Hour).Format(time.RFC3339)},
+			"expiresAt": &types.AttributeValueMemberN{Value: strconv.FormatInt(expires.Unix(), 10)},
+			"source":    &types.AttributeValueMemberS{Value: "pipeline"},
+		},
+	})
+	return err
+}
+
+// turn lets the poster post all that is pending. One that ends on the way is replaced,
+// and the other waits for the lease.
+func (r *replay) turn(ctx context.Context) error {
+	life := NewLife(ctx, 0, false)
+	poster := r.service.Poster
+	r.report.Turns++
+	if r.Senders == 1 && r.report.Turns == crashTurn {
+		life = NewLife(ctx, crashAt, true)
+		place := r.place
+		place.PowerBI = Transport{life, Direct{r.powerBI}}
+		dying, err := NewService(place, nil, r.report.out)
+		if err != nil {
+			return err
+		}
+		poster = dying.Poster
+	}
+	for {
+		err := poster.Drain(life.Context())
+		if life.Over() && ctx.Err() == nil {
+			r.report.Ended++
+			life, poster = NewLife(ctx, 0, false), r.service.Poster
+			continue
+		}
+		busy, held := errors.AsType[*ledger.InProgressError](err)
+		if !held {
+			return err
+		}
+		if err := r.clock.Sleep(ctx, max(busy.Wait, time.Second)); err != nil {
+			return err
+		}
+	}
+}
+
+// What goes wrong where requests come in order: a poster ends in its second turn,
+// after the post of the facts and before its answer.
+const (
+	crashTurn = 2
+	crashAt   = 7 // after the login, the posts of calls, contacts and deals, and a question
+)
+
+// disturb loses and refuses some requests.
+func (r *replay) disturb() {
+	r.powerBI.OnPost(5, powerbitest.LoseReply) // of facts
+	r.powerBI.OnPost(7, powerbitest.Unavailable)
+	r.powerBI.OnPost(15, powerbitest.UnavailableAfter)
+	r.powerBI.OnPost(17, powerbitest.LoseRequest)
+	r.powerBI.Unauthorized(1)
+	for _, f := range []dynamotest.Fault{
+		{Do: dynamotest.LoseReply, Op: "TransactWriteItems", Nth: 20},
+		{Do: dynamotest.LoseRequest, Op: "TransactWriteItems", Nth: 40},
+		{Do: dynamotest.Throttle, Op: "TransactWriteItems", Nth: 60},
+		{Do: dynamotest.Conflict, Op: "TransactWriteItems", Nth: 80},
+		{Do: dynamotest.LoseReply, Op: "UpdateItem", Table: FactsTable, Nth: 30},
+		{Do: dynamotest.LoseReply, Op: "PutItem", Table: FactsTable, Nth: 3},
+	} {
+		if r.db.Embedded != nil {
+			r.db.Embedded.Inject(f)
+		} else if f.Do == dynamotest.LoseReply || f.Do == dynamotest.LoseRequest { // others are for DynamoDB to say
+			r.tap.Inject(f)
+		}
+	}
+}
