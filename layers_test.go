@@ -52,6 +52,8 @@ var layers = []layer{
 	{"internal/stacktest", []string{"dynamotest", "schema"}},
 	// An application sees what a user sees, and its own packages. What homeops
 	// runs knows nothing of the demonstration of it.
+	{"examples/internal/database", slices.Concat(application, []string{"examples/internal/env"})},
+	{"examples/internal/", application},
 	{"examples/homeops/words", nil},
 	{"examples/homeops/classify", []string{"examples/homeops/words"}},
 	{"examples/homeops/dialog", []string{"examples/homeops/words"}},
@@ -61,6 +63,11 @@ var layers = []layer{
 	{"examples/homeops/run", slices.Concat(application, homeops, []string{"examples/homeops/demo/"})},
 	{"examples/homeops", []string{"examples/homeops/run"}},
 	{"examples/homeops/", slices.Concat(application, homeops)},
+	{"examples/quill/fact", nil},
+	{"examples/quill/demo/", slices.Concat(application, quill, []string{"examples/quill/demo/"})},
+	{"examples/quill/run", slices.Concat(application, quill, []string{"examples/quill/demo/"})},
+	{"examples/quill", []string{"examples/quill/run"}},
+	{"examples/quill/", slices.Concat(application, quill)},
 	{"examples/", application},
 }
 
@@ -69,10 +76,19 @@ var application = slices.Concat(recordPackages, []string{"dynamotest", "event", 
 
 // homeops is what the service of that example is made of.
 var homeops = []string{
-	"examples/homeops/app", "examples/homeops/classify", "examples/homeops/config", "examples/homeops/database",
+	"examples/homeops/app", "examples/homeops/classify", "examples/homeops/config",
 	"examples/homeops/dialog", "examples/homeops/dlq", "examples/homeops/dmstatus", "examples/homeops/ingest",
 	"examples/homeops/moved", "examples/homeops/queue",
 	"examples/homeops/telegram", "examples/homeops/trips", "examples/homeops/words", "examples/homeops/worker",
+	"examples/internal/",
+}
+
+// quill is what the service of that example is made of.
+var quill = []string{
+	"examples/internal/",
+	"examples/quill/aloware", "examples/quill/config", "examples/quill/fact", "examples/quill/fields",
+	"examples/quill/hubspot", "examples/quill/intake", "examples/quill/outbox", "examples/quill/post",
+	"examples/quill/powerbi", "examples/quill/powerbi/powerbitest", "examples/quill/sink",
 }
 
 // forTests are imported by tests alone.

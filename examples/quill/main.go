@@ -1,0 +1,28 @@
+// Command quill takes webhooks of Aloware and HubSpot, and reports each call and each
+// change once.
+//
+//	go run ./examples/quill                 replays bundled webhooks and reports
+//	go run ./examples/quill -serve ADDR     is the webhook and the poster
+//	go run ./examples/quill facts KEY…      prints facts, as they are kept
+//	go run ./examples/quill refused         prints what could not be read
+//	go run ./examples/quill create-dataset  makes the push dataset of Power BI
+//	go run ./examples/quill template        prints the tables for CloudFormation
+//
+// The way of an event: aloware, hubspot → intake → outbox → post → sink. See
+// README.md.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/homeops/ddbpatterns/examples/quill/run"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the second signal ends the process at once
+	os.Exit(run.Program{Args: os.Args[1:], Env: os.LookupEnv, Out: os.Stdout, Err: os.Stderr}.Run(ctx))
+}

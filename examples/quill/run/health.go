@@ -1,0 +1,132 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/examples/quill/intake"
+)
+
+// How the figures are told.
+const (
+	countEvery = time.Minute
+	toCount    = 2 * time.Second // also bounds what counting costs
+	toProbe    = time.Second
+	probeEvery = time.Second
+)
+
+// routes is what the service answers over HTTP.
+func (s *service) routes(webhooks http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(intake.AlowarePath, webhooks)
+	mux.Handle(intake.HubSpotPath, webhooks)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "alive") // of this process only: restarting it does not mend a database
+	})
+	mux.HandleFunc("GET /readyz", s.readyz)
+	return mux
+}
+
+// readyz says whether webhooks are taken, and how many events and facts are where. A
+// sink that takes nothing does not stop them: facts wait.
+func (s *service) readyz(w http.ResponseWriter, r *http.Request) {
+	state, status := "ready", http.StatusOK
+	switch {
+	case !s.ready.Load():
+		state, status = "not ready", http.StatusServiceUnavailable
+	case s.probe.err(r.Context()) != nil:
+		state, status = "database", http.StatusServiceUnavailable
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "%s\n%s", state, s.figures())
+}
+
+// figures are a line each.
+func (s *service) figures() string {
+	in, out := s.tally.Snapshot(), s.poster.Tally.Counts()
+	var text strings.Builder
+	for _, figure := range []struct {
+		name string
+		n    int
+	}{
+		{"received", in.Received},
+		{"new", in.New},
+		{"duplicate", in.Duplicate},
+		{"refused", in.Refused},
+		{"waiting", in.Waiting},
+		{"old", in.Old},
+		{"later", in.Later},
+		{"unstored", in.Unstored},
+		{"forged", in.Forged},
+		{"unread", in.Unread},
+		{"posted", out.Posted},
+		{"recovered", out.Recovered},
+		{"posted again", out.Again},
+	} {
+		fmt.Fprintf(&text, "%s %d\n", figure.name, figure.n)
+	}
+	pending := "unknown"
+	if counted := s.pending.Load(); counted != nil {
+		pending = *counted
+	}
+	fmt.Fprintf(&text, "pending %s\n", pending)
+	if err := s.poster.LastError(); err != nil && !errors.Is(err, errEnding) {
+		fmt.Fprintf(&text, "poster %s\n", strings.ReplaceAll(err.Error(), "\n", " "))
+	}
+	return text.String()
+}
+
+// count counts now and then what is pending: each request for readiness would cost as
+// much.
+func (s *service) count(ctx context.Context) {
+	for last := ""; ctx.Err() == nil; wait(ctx, countEvery) {
+		counted := s.counted(ctx)
+		s.pending.Store(&counted)
+		if counted != last {
+			s.log.Info("pending facts", "facts", counted)
+		}
+		last = counted
+	}
+}
+
+func (s *service) counted(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, toCount)
+	defer cancel()
+	n, err := s.stores.facts.Waiting(ctx, fact.FactTables...)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("more than are counted in %s", toCount)
+	case err != nil:
+		return "unknown"
+	}
+	return fmt.Sprint(n)
+}
+
+// probe asks whether the database answers, once a second at most, whoever wants to know.
+type probe struct {
+	ask func(context.Context) error
+
+	mu    sync.Mutex
+	asked time.Time
+	last  error
+}
+
+func (p *probe) err(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.asked) < probeEvery {
+		return p.last
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toProbe)
+	defer cancel()
+	p.last = p.ask(ctx)
+	p.asked = time.Now()
+	return p.last
+}

@@ -1,0 +1,241 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/homeops/ddbpatterns/examples/internal/database"
+	"github.com/homeops/ddbpatterns/examples/quill/aloware"
+	"github.com/homeops/ddbpatterns/examples/quill/config"
+	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/examples/quill/hubspot"
+	"github.com/homeops/ddbpatterns/examples/quill/intake"
+	"github.com/homeops/ddbpatterns/examples/quill/post"
+	"github.com/homeops/ddbpatterns/examples/quill/sink"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// How the service starts.
+const (
+	toSetUp = 2 * time.Minute
+	sweep   = time.Minute // of expired rows, where the database is inside this process
+)
+
+// Ending says how long the steps of the end take at most.
+type Ending struct {
+	// Notice: readiness fails until it returns, then the listener closes.
+	Notice func(context.Context)
+	// Answer is for requests in flight.
+	Answer time.Duration
+	// Post is for the post in hand; and for what is pending, if that ends with the
+	// process.
+	Post time.Duration
+}
+
+// Orderly is how a service ends.
+var Orderly = Ending{
+	Notice: func(ctx context.Context) { wait(ctx, time.Second) },
+	Answer: 10 * time.Second,
+	Post:   10 * time.Second,
+}
+
+// service is webhooks and poster in one process.
+type service struct {
+	log    *slog.Logger
+	cfg    config.Config
+	db     database.DB
+	stores stores
+	tally  *intake.Tally
+	poster *post.Poster
+	clock  *clock // the poster's
+	server *http.Server
+	ending Ending
+
+	ready   atomic.Bool
+	pending atomic.Pointer[string] // how many facts are, for people
+	probe   probe
+}
+
+func (p Program) serve(ctx context.Context, cfg config.Config, c command) error {
+	to, err := p.openSink(cfg)
+	if err != nil {
+		return err
+	}
+	if file, ok := to.(io.Closer); ok {
+		defer file.Close() // each post is on the disk already
+	}
+	s, err := p.newService(ctx, cfg, to, p.logger(c, slog.LevelInfo))
+	if err != nil {
+		return err
+	}
+	if err := s.setUp(ctx); err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.serve)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, listener)
+}
+
+// openSink opens where rows go.
+func (p Program) openSink(cfg config.Config) (sink.Sink, error) {
+	switch {
+	case cfg.PowerBI.On():
+		return p.client(cfg.PowerBI), nil
+	case cfg.Sink != "":
+		return sink.OpenFile(cfg.Sink)
+	}
+	return sink.NewWriter(p.Out), nil
+}
+
+func (p Program) newService(ctx context.Context, cfg config.Config, to sink.Sink, log *slog.Logger) (*service, error) {
+	db, stores, err := open(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	lease, err := post.NewLease(db.Client, cfg.LedgerTable, &ledger.Config{Retention: cfg.Retention})
+	if err != nil {
+		return nil, err
+	}
+	waits := newClock()
+	s := &service{
+		log: log, cfg: cfg, db: db, stores: stores, tally: &intake.Tally{}, clock: waits, ending: p.Ending,
+		poster: &post.Poster{Lease: lease, Outbox: stores.facts, Sink: to, Clock: waits, Idle: p.Idle, Log: log, Tally: &post.Tally{}},
+		probe:  probe{ask: func(ctx context.Context) error { _, err := stores.facts.LoadPoster(ctx); return err }},
+	}
+	if s.ending.Notice == nil {
+		s.ending = Orderly
+	}
+	s.server = &http.Server{
+		Handler:           s.routes(webhooks(cfg, db, stores, s.tally, log)),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      20 * time.Second,
+		IdleTimeout:       75 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	return s, nil
+}
+
+// webhooks takes those of the sources that are configured.
+func webhooks(cfg config.Config, db database.DB, s stores, tally *intake.Tally, log *slog.Logger) *intake.Handler {
+	a, h := cfg.Aloware, cfg.HubSpot
+	return &intake.Handler{
+		Aloware:       aloware.Auth{User: a.User, Password: a.Password, Token: a.Token},
+		AlowareReader: aloware.Reader{Terminal: a.Terminal},
+		HubSpot:       hubspot.Verifier{Secret: h.Secret, PublicURL: cfg.PublicURL, Versions: h.Signatures, Now: time.Now},
+		DB:            db.Client, Ledger: s.marks, Outbox: s.facts,
+		Cutover: cfg.Cutover, Retention: cfg.Retention,
+		Tally: tally, Log: log, Now: time.Now,
+	}
+}
+
+func (s *service) setUp(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, toSetUp)
+	defer cancel()
+	if err := s.stores.stand(ctx, s.cfg, s.db); err != nil {
+		return err
+	}
+	if err := s.probe.ask(ctx); err != nil {
+		return fmt.Errorf("reading from %s: %w", s.db.Where, err)
+	}
+	s.log.Info("tables stand", "on", s.db.Where, "ledger", s.cfg.LedgerTable, "facts", s.cfg.FactsTable)
+	if s.db.Embedded != nil {
+		s.log.Warn("neither DYNAMO_ENDPOINT nor AWS credentials are set: what is stored ends with this process")
+	}
+	return nil
+}
+
+// run serves until the context ends, then ends in order: readiness fails, requests in
+// flight are answered, and the poster finishes the post in hand and gives its lease
+// back.
+func (s *service) run(ctx context.Context, listener net.Listener) error {
+	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWorking()
+	posted := make(chan error, 1)
+	go func() { posted <- s.poster.Run(working) }()
+	go s.count(working)
+	if s.db.Embedded != nil {
+		go s.expire(working)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.server.Serve(listener) }()
+	s.ready.Store(true)
+	s.log.Info("serving", "address", listener.Addr().String())
+
+	var err error
+	select {
+	case <-ctx.Done():
+		s.log.Info("ending", "cause", context.Cause(ctx))
+	case err = <-served: // the listener broke: who is connected is served still
+	case err = <-posted: // which Run does not do of itself
+		posted <- nil
+	}
+	err = errors.Join(err, s.close(context.WithoutCancel(ctx)))
+	s.clock.end()
+	inHand := time.AfterFunc(s.ending.Post, stopWorking) // asked for by the next poster
+	err = errors.Join(err, <-posted)
+	inHand.Stop()
+	err = errors.Join(err, s.empty(context.WithoutCancel(ctx)))
+	s.log.Info("ended", "events", s.tally.Snapshot(), "posted", s.poster.Tally.Counts().Posted)
+	return err
+}
+
+// close stops taking requests, and says so before it does.
+func (s *service) close(ctx context.Context) error {
+	s.ready.Store(false)
+	s.ending.Notice(ctx)
+	ctx, cancel := context.WithTimeout(ctx, s.ending.Answer)
+	defer cancel()
+	if err := s.server.Shutdown(ctx); err != nil {
+		return errors.Join(err, s.server.Close())
+	}
+	s.log.Info("takes no more requests")
+	return nil
+}
+
+// empty posts what would end with the process. In a database that lasts it simply
+// stays pending.
+func (s *service) empty(ctx context.Context) error {
+	if s.db.Embedded == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.ending.Post)
+	defer cancel()
+	s.clock.resume()
+	err := s.poster.Drain(ctx)
+	if err == nil {
+		return nil
+	}
+	n, counted := s.stores.facts.Waiting(ctx, fact.FactTables...)
+	if counted != nil {
+		return fmt.Errorf("facts are lost with the database: %w", err)
+	}
+	return fmt.Errorf("%d facts are lost with the database: %w", n, err)
+}
+
+// expire plays DynamoDB's part: it deletes expired rows at some time.
+func (s *service) expire(ctx context.Context) {
+	for ctx.Err() == nil {
+		wait(ctx, sweep)
+		s.db.Embedded.ExpireTTL()
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
