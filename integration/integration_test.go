@@ -10,7 +10,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -91,23 +93,43 @@ func engine(ctx context.Context) error {
 	return provider.Health(ctx)
 }
 
-// packages lists the root module's packages. What is inside dynamotest has
-// nothing to ask another server.
+// packages lists the root module's packages whose tests open the endpoint that they are
+// given. All others would do once more what they do without one.
 func packages(t *testing.T) []string {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", "list", "./...")
+	list := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}\t{{.ImportPath}}", "./...")
 	list.Dir, list.Stderr = root, t.Output()
 	out, err := list.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
 	var all []string
-	for name := range strings.Lines(string(out)) {
-		if !strings.Contains(name, "/dynamotest/internal") {
-			all = append(all, strings.TrimSpace(name))
+	for line := range strings.Lines(string(out)) {
+		dir, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if opensEndpoint(t, dir) {
+			all = append(all, name)
 		}
 	}
+	if len(all) == 0 {
+		t.Fatal("no package opens an endpoint")
+	}
 	return all
+}
+
+// opensEndpoint reports whether a test of the package calls dynamotest.Open.
+func opensEndpoint(t *testing.T, dir string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Contains(text, []byte("dynamotest.Open("))
+	})
 }
 
 // suites runs the packages' tests against the endpoint. What they print goes
