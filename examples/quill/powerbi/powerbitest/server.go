@@ -180,7 +180,7 @@ func (s *Server) Counts() Counts {
 }
 
 // Violations returns what a client without fault does not send: limits broken, unknown
-// columns, wrong types, requests of another form. A token that has expired is none.
+// columns, wrong types, requests of another form. An expired token is not among them.
 func (s *Server) Violations() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
