@@ -154,12 +154,13 @@ func (t *turn) reserve(ctx context.Context, all []*learned) error {
 
 func (t *turn) postDimension(ctx context.Context, table string, all []*learned, suspect bool, refused map[string]error) error {
 	var entries []entry
+	columns := columnsOf(table)
 	for _, l := range all {
 		if l.known.Table != table {
 			continue
 		}
 		for _, row := range l.rows {
-			entries = append(entries, entry{key: l.known.Key, row: row, cut: fit(row, table, t.budget.limits)})
+			entries = append(entries, entry{key: l.known.Key, row: row, cut: fit(row, columns, t.budget.limits)})
 		}
 	}
 	return t.postAll(ctx, pieces{

@@ -112,7 +112,7 @@ func (t *turn) group(ctx context.Context, table string, facts []outbox.Stored, s
 	}
 	now := t.Clock.Now()
 	var entries []entry
-	limits := t.budget.limits
+	columns, limits := columnsOf(table), t.budget.limits
 	for _, f := range facts {
 		if t.why(f, now) != nil { // its contact or deal was refused
 			continue
@@ -122,7 +122,7 @@ func (t *turn) group(ctx context.Context, table string, facts []outbox.Stored, s
 			row = fact.Row{}
 		}
 		row["key"], row["at"], row["receivedAt"] = f.Key, fact.Time(f.At), fact.Time(f.ReceivedAt)
-		entries = append(entries, entry{key: f.Key, row: row, cut: fit(row, table, limits)})
+		entries = append(entries, entry{key: f.Key, row: row, cut: fit(row, columns, limits)})
 	}
 	return t.postAll(ctx, pieces{
 		table: table, entries: entries, suspect: suspect,
@@ -161,8 +161,7 @@ func (t *turn) mark(ctx context.Context, batch string, keys []string) error {
 // fit makes a row one that the sink takes, and returns how many texts it cut: the
 // outbox has the whole of them. What an event emptied is blank in a column that is not
 // text.
-func fit(row fact.Row, table string, limits sink.Limits) int {
-	columns := columnsOf(table)
+func fit(row fact.Row, columns map[string]string, limits sink.Limits) int {
 	cuts := 0
 	for column, value := range row {
 		text, ok := value.(string)
@@ -178,6 +177,19 @@ func fit(row fact.Row, table string, limits sink.Limits) int {
 		}
 	}
 	return cuts
+}
+
+// columnsOf returns the types of a table's columns, by name.
+func columnsOf(table string) map[string]string {
+	columns := map[string]string{}
+	for _, t := range fact.Tables {
+		if t.Name == table {
+			for _, c := range t.Columns {
+				columns[c.Name] = c.Type
+			}
+		}
+	}
+	return columns
 }
 
 // cut returns the text in so many units of UTF-16, with an ellipsis for what is

@@ -85,16 +85,3 @@ func (t *turn) again(ctx context.Context, open outbox.Poster) (int, error) {
 
 // holdsFacts reports whether the table's rows know their batch.
 func holdsFacts(table string) bool { return slices.Contains(fact.FactTables, table) }
-
-// columnsOf returns the types of a table's columns, by name.
-func columnsOf(table string) map[string]string {
-	columns := map[string]string{}
-	for _, t := range fact.Tables {
-		if t.Name == table {
-			for _, c := range t.Columns {
-				columns[c.Name] = c.Type
-			}
-		}
-	}
-	return columns
-}
