@@ -118,7 +118,7 @@ type happening struct {
 	sent  bool
 }
 
-// fact is what must be counted once. Several events may be it.
+// fact is what must be counted once, though several events may report it.
 type fact struct {
 	key  string
 	made bool

@@ -2,7 +2,7 @@ package powerbitest
 
 import "net/http"
 
-// Fault is what befalls a request.
+// Fault is what goes wrong with a request.
 type Fault int
 
 // The faults.
