@@ -53,6 +53,7 @@ var layers = []layer{
 	// An application sees what a user sees, and its own packages. What homeops
 	// runs knows nothing of the demonstration of it.
 	{"examples/internal/database", slices.Concat(application, []string{"examples/internal/env"})},
+	{"examples/internal/serving", slices.Concat(application, []string{"examples/internal/sleep"})},
 	{"examples/internal/", application},
 	{"examples/homeops/words", nil},
 	{"examples/homeops/classify", []string{"examples/homeops/words"}},
@@ -92,7 +93,7 @@ var quill = []string{
 }
 
 // forTests are imported by tests alone.
-var forTests = []string{"examples/homeops/queue/queuetest", "internal/golden", "internal/pricetest", "internal/recordtest", "internal/stacktest"}
+var forTests = []string{"examples/homeops/queue/queuetest", "examples/internal/serving/servingtest", "internal/golden", "internal/pricetest", "internal/recordtest", "internal/stacktest"}
 
 // inTests are what the tests of any package may import: they make tables on a server.
 // A user's go.sum knows what they import.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 )
 
 // Names of the operations.
@@ -126,7 +127,7 @@ func (o *operation) walk(ctx context.Context, f func(context.Context, queue.Mess
 			}
 		}
 		if empty > 0 {
-			pause(ctx, between)
+			_ = sleep.For(ctx, between)
 		}
 	}
 	return o.missing()
@@ -213,13 +214,4 @@ func broken(m queue.Message) string {
 		return fmt.Sprintf("only %d bytes of %s are kept", len(body), size)
 	}
 	return fmt.Sprintf("its encoding is %q, and it does not decode", m.Attributes[queue.Encoding])
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

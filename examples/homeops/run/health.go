@@ -11,6 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/trips"
+	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -68,7 +69,7 @@ func (s *service) depth(ctx context.Context) (queue.Depth, error) {
 func (s *service) tellDepth(ctx context.Context) {
 	last := s.logDepth(ctx, queue.Depth{Waiting: -1})
 	for {
-		if wait(ctx, depthEvery); ctx.Err() != nil {
+		if sleep.For(ctx, depthEvery) != nil {
 			return
 		}
 		last = s.logDepth(ctx, last)

@@ -41,7 +41,7 @@ func TestReadyzHasFigures(t *testing.T) {
 		if got, want := l.readiness(), "503 not ready\ndepth unknown\n"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		l.log.until(t, `level=WARN msg="depth of the queue" error=trouble`)
+		l.log.Until(t, `level=WARN msg="depth of the queue" error=trouble`)
 	})
 }
 
@@ -118,22 +118,22 @@ func TestDeadLettersOfAService(t *testing.T) {
 	if status := s.do(http.MethodPost, "/telegram", secretToken, "{poison"); status != http.StatusOK {
 		t.Errorf("answered %d", status)
 	}
-	got := run(t, letterEnv, "", "dlq", "-at", s.url, "redrive", "m-1")
+	got := run(t, letterEnv, "", "dlq", "-at", s.URL, "redrive", "m-1")
 	if want := (process{out: "m-1  is sent again as m-2\n1 sent again, 0 not\n"}); got != want {
 		t.Errorf("redrive: %+v", got)
 	}
-	s.log.until(t, `"msg":"dead letter","delivery":"m-2"`) // for the worker does not take it either
-	got = run(t, letterEnv, "", "dlq", "show", "m-2", "-at", s.url)
+	s.Log.Until(t, `"msg":"dead letter","delivery":"m-2"`) // for the worker does not take it either
+	got = run(t, letterEnv, "", "dlq", "show", "m-2", "-at", s.URL)
 	if got.exit != exitOK || got.err != "" || !strings.HasSuffix(got.out, "\n\n{poison\n") {
 		t.Errorf("show: %+v", got)
 	}
-	got = run(t, map[string]string{"TELEGRAM_SECRET_TOKEN": "another"}, "", "dlq", "show", "m-2", "-at", s.url)
-	if got.exit != exitFailed || got.out != "" || !strings.Contains(got.err, "homeops: "+s.url+" answers 401 Unauthorized: ") || strings.Contains(got.err, "another") {
+	got = run(t, map[string]string{"TELEGRAM_SECRET_TOKEN": "another"}, "", "dlq", "show", "m-2", "-at", s.URL)
+	if got.exit != exitFailed || got.out != "" || !strings.Contains(got.err, "homeops: "+s.URL+" answers 401 Unauthorized: ") || strings.Contains(got.err, "another") {
 		t.Errorf("another secret: %+v", got)
 	}
-	s.stop()
+	s.Stop()
 	s.end(exitFailed)
-	got = run(t, letterEnv, "", "dlq", "list", "-at", s.url)
+	got = run(t, letterEnv, "", "dlq", "list", "-at", s.URL)
 	if got.exit != exitFailed || !strings.Contains(got.err, "connection refused") {
 		t.Errorf("nobody there: %+v", got)
 	}
@@ -262,7 +262,7 @@ func TestServeVerifiesDeployedTables(t *testing.T) {
 	}
 	running := startServer(t, Program{Env: environment(env), Queue: q, Ending: Ending{Notice: atOnce, Answer: patience, Empty: patience}})
 	running.ask(1)
-	running.console.until(t, "aldrig, vad jag vet")
-	running.stop()
+	running.Console.Until(t, "aldrig, vad jag vet")
+	running.Stop()
 	running.end(exitOK)
 }

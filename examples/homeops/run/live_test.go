@@ -21,6 +21,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/internal/serving/servingtest"
 )
 
 // live is a service in a bubble, where minutes pass at once: on a database inside
@@ -28,7 +29,7 @@ import (
 type live struct {
 	*service
 	t       *testing.T
-	log     *buffer
+	log     *servingtest.Buffer
 	stop    context.CancelFunc
 	err     error // of run
 	done    chan struct{}
@@ -80,7 +81,7 @@ func inBubble(t *testing.T, deployed bool, faults []dynamotest.Fault, f func(*te
 			t.Fatal(err)
 		}
 		p := Program{Out: io.Discard, Ending: Ending{Notice: atOnce, Answer: 10 * time.Second, Empty: 10 * time.Second}}
-		l := &live{t: t, log: newBuffer(), done: make(chan struct{}), lasting: queue.NewMemory(queue.Config{})}
+		l := &live{t: t, log: servingtest.NewBuffer(), done: make(chan struct{}), lasting: queue.NewMemory(queue.Config{})}
 		if deployed {
 			cfg.QueueURL = "http://127.0.0.1:9324/1/q"
 			p.Queue = func(context.Context, config.Config, *slog.Logger) (queue.Queue, error) { return l.lasting, nil }

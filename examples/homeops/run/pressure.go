@@ -10,6 +10,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 )
 
 const (
@@ -199,7 +200,7 @@ func (p *pressure) watch(ctx context.Context) {
 			return
 		}
 		for !p.answers(ctx) && ctx.Err() == nil {
-			wait(ctx, probeEvery)
+			_ = sleep.For(ctx, probeEvery)
 		}
 	}
 }

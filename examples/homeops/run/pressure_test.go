@@ -92,8 +92,8 @@ func TestNothingDiesInAnOutage(t *testing.T) {
 				if n := int(l.updates); len(telegram.waiting) > 0 || messages != n || activities != n || len(l.memory.Dead()) > 0 || l.memory.Len() > 0 {
 					t.Errorf("of %d, %d messages and %d activities are stored, %d dead, %d waiting, %d never taken", n, messages, activities, len(l.memory.Dead()), l.memory.Len(), len(telegram.waiting))
 				}
-				l.log.until(t, `level=WARN msg="the database does not answer: nothing is worked on" error="`)
-				l.log.until(t, `msg="the database answers again"`)
+				l.log.Until(t, `level=WARN msg="the database does not answer: nothing is worked on" error="`)
+				l.log.Until(t, `msg="the database answers again"`)
 				if n := strings.Count(l.log.String(), "the database does not answer: nothing"); n != 1 {
 					t.Errorf("said %d times", n)
 				}

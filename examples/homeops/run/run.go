@@ -32,6 +32,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/internal/prices"
+	"github.com/homeops/ddbpatterns/examples/internal/serving"
 )
 
 // What the replay of no other file works on.
@@ -220,11 +221,7 @@ func (p Program) replay(ctx context.Context, cfg config.Config, f flags) error {
 }
 
 func (p Program) logger(f flags, level slog.Level) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
-	if f.log == "json" {
-		return slog.New(slog.NewJSONHandler(p.Err, options))
-	}
-	return slog.New(slog.NewTextHandler(p.Err, options))
+	return serving.Log(p.Err, f.log, level)
 }
 
 func loadSeeds(path string) (app.Seeds, error) {

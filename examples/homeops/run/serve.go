@@ -17,14 +17,15 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/internal/database"
+	"github.com/homeops/ddbpatterns/examples/internal/serving"
+	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
 // How the service starts and ends.
 const (
 	toSetUp = 2 * time.Minute
-	sweep   = time.Minute // of expired rows, where the database is inside this process
-	logged  = 64 << 10    // bytes of a body that ends with the process
+	logged  = 64 << 10 // bytes of a body that ends with the process
 )
 
 // Ending says how long the steps of the end take at most.
@@ -39,7 +40,7 @@ type Ending struct {
 
 // Orderly is how a service ends.
 var Orderly = Ending{
-	Notice: func(ctx context.Context) { wait(ctx, time.Second) },
+	Notice: func(ctx context.Context) { _ = sleep.For(ctx, time.Second) },
 	Answer: 10 * time.Second,
 	Empty:  10 * time.Second,
 }
@@ -104,15 +105,7 @@ func (p Program) newService(ctx context.Context, cfg config.Config, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	s.server = &http.Server{
-		Handler:           s.routes(&ingest.Handler{Secret: cfg.TelegramSecret, Queue: s.pressure, Log: log}, cfg.TelegramSecret),
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       15 * time.Second,
-		WriteTimeout:      15 * time.Second,
-		IdleTimeout:       75 * time.Second, // Telegram keeps connections for 60
-		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}
+	s.server = serving.Server(s.routes(&ingest.Handler{Secret: cfg.TelegramSecret, Queue: s.pressure, Log: log}, cfg.TelegramSecret), 15*time.Second, log)
 	return s, nil
 }
 
@@ -180,7 +173,7 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	go s.pressure.watch(working)
 	go s.tellDepth(working)
 	if s.db.Embedded != nil {
-		go s.expire(working)
+		go serving.Expire(working, s.db.Embedded)
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.server.Serve(listener) }()
@@ -231,10 +224,8 @@ func (s *service) write(what string, m queue.Message) {
 func (s *service) close(ctx context.Context) error {
 	s.ready.Store(false)
 	s.ending.Notice(ctx)
-	ctx, cancel := context.WithTimeout(ctx, s.ending.Answer)
-	defer cancel()
-	if err := s.server.Shutdown(ctx); err != nil {
-		return errors.Join(err, s.server.Close())
+	if err := serving.Close(ctx, s.server, s.ending.Answer); err != nil {
+		return err
 	}
 	s.log.Info("takes no more requests")
 	return nil
@@ -251,23 +242,6 @@ func (s *service) empty(ctx context.Context) {
 	defer cancel()
 	s.pressure.handBack(ctx)
 	for s.memory.Len() > 0 && ctx.Err() == nil {
-		wait(ctx, 10*time.Millisecond)
-	}
-}
-
-// expire plays DynamoDB's part: it deletes expired rows at some time.
-func (s *service) expire(ctx context.Context) {
-	for ctx.Err() == nil {
-		wait(ctx, sweep)
-		s.db.Embedded.ExpireTTL()
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
+		_ = sleep.For(ctx, 10*time.Millisecond)
 	}
 }

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,99 +22,28 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/internal/serving"
+	"github.com/homeops/ddbpatterns/examples/internal/serving/servingtest"
+	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 )
 
 const (
 	secretToken = "s3cret"
-	patience    = 30 * time.Second
+	patience    = servingtest.Patience
 )
 
 // server is the program with -serve, on a port of its own.
 type server struct {
-	t       *testing.T
-	url     string
-	stop    context.CancelFunc
-	exit    <-chan int
-	console *buffer
-	log     *buffer
-}
-
-// buffer is a strings.Builder for several goroutines, which can wait for what
-// is written.
-type buffer struct {
-	mu      sync.Mutex
-	text    strings.Builder
-	written chan struct{} // closed, and replaced, by Write
-}
-
-func newBuffer() *buffer { return &buffer{written: make(chan struct{})} }
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	close(b.written)
-	b.written = make(chan struct{})
-	return b.text.Write(p)
-}
-
-// until waits until the text is part of what was written.
-func (b *buffer) until(t *testing.T, text string) {
-	t.Helper()
-	deadline := time.After(patience)
-	for {
-		b.mu.Lock()
-		found, written := strings.Contains(b.text.String(), text), b.written
-		b.mu.Unlock()
-		if found {
-			return
-		}
-		select {
-		case <-written:
-		case <-deadline:
-			t.Fatalf("never written: %s\n%s", text, b)
-		}
-	}
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
+	*servingtest.Running
+	t *testing.T
 }
 
 func startServer(t *testing.T, p Program) *server {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	reading, writing := io.Pipe()
-	exit := make(chan int, 1)
-	s := &server{t: t, stop: stop, exit: exit, console: newBuffer(), log: newBuffer()}
-	p.Args, p.Out, p.Err = []string{"-serve", "127.0.0.1:0", "-log", "json"}, s.console, writing
-	go func() {
-		defer writing.Close()
-		exit <- p.Run(ctx)
-	}()
-	address := make(chan string, 1)
-	go func() {
-		lines := bufio.NewScanner(reading)
-		lines.Buffer(nil, 1<<20) // the bodies of dead letters are in them
-		for lines.Scan() {
-			fmt.Fprintln(s.log, lines.Text())
-			var line struct{ Msg, Address string }
-			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
-				address <- line.Address
-			}
-		}
-	}()
-	select {
-	case at := <-address:
-		s.url = "http://" + at
-	case code := <-exit:
-		t.Fatalf("ended with %d: %s", code, s.log)
-	case <-time.After(patience):
-		t.Fatal("does not start")
-	}
-	t.Cleanup(stop)
-	return s
+	return &server{t: t, Running: servingtest.Start(t, func(ctx context.Context, out, err io.Writer) int {
+		p.Args, p.Out, p.Err = []string{"-serve", "127.0.0.1:0", "-log", "json"}, out, err
+		return p.Run(ctx)
+	})}
 }
 
 func (s *server) status(path string) int {
@@ -125,7 +53,7 @@ func (s *server) status(path string) int {
 
 func (s *server) do(method, path, secret, body string) int {
 	s.t.Helper()
-	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.URL+path, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -152,14 +80,7 @@ func (s *server) ask(id int64) {
 
 func (s *server) end(want int) {
 	s.t.Helper()
-	select {
-	case got := <-s.exit:
-		if got != want {
-			s.t.Errorf("exit %d, want %d\n%s", got, want, s.log)
-		}
-	case <-time.After(patience):
-		s.t.Fatalf("does not end\n%s", s.log)
-	}
+	s.End(s.t, want)
 }
 
 func environment(env map[string]string) func(string) (string, bool) {
@@ -219,8 +140,8 @@ func TestServeEndsInOrder(t *testing.T) {
 	if got, want := <-began, "diskning: aldrig, vad jag vet"; got != want {
 		t.Errorf("said %q", got)
 	}
-	s.stop()
-	s.log.until(t, `"msg":"ending"`)
+	s.Stop()
+	s.Log.Until(t, `"msg":"ending"`)
 	for s.status("/readyz") != http.StatusServiceUnavailable { // and fails when the listener closes
 		runtime.Gosched()
 	}
@@ -232,17 +153,17 @@ func TestServeEndsInOrder(t *testing.T) {
 	s.ask(3) // for which there is no poller left
 	close(noticed)
 	select {
-	case code := <-s.exit:
+	case code := <-s.Exit:
 		t.Fatalf("ended with %d and two items in hand", code)
 	default:
 	}
-	s.log.until(t, `"msg":"takes no more requests"`)
+	s.Log.Until(t, `"msg":"takes no more requests"`)
 	letGo <- true
 	letGo <- true
 	<-began
 	letGo <- true
 	s.end(exitOK)
-	s.log.until(t, "what is stored ends with this process")
+	s.Log.Until(t, "what is stored ends with this process")
 }
 
 // What is in hand has its own time: that for the rest of the queue may be over.
@@ -255,9 +176,9 @@ func TestServeFinishesWhatIsInHand(t *testing.T) {
 	})
 	s.ask(1)
 	<-began
-	s.stop()
+	s.Stop()
 	select {
-	case code := <-s.exit:
+	case code := <-s.Exit:
 		t.Errorf("ended with %d and an item in hand", code)
 	case <-time.After(200 * time.Millisecond):
 	}
@@ -298,8 +219,8 @@ func TestServeSetsUp(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var expiring sync.WaitGroup
-		expiring.Go(func() { s.expire(ctx) })
-		wait(t.Context(), cfg.LedgerRetention+3*24*time.Hour) // in the bubble
+		expiring.Go(func() { serving.Expire(ctx, s.db.Embedded) })
+		_ = sleep.For(t.Context(), cfg.LedgerRetention+3*24*time.Hour) // in the bubble
 		if marked := rows(cfg.LedgerTable); marked != 0 {
 			t.Error("what has expired is never deleted")
 		}
@@ -330,15 +251,15 @@ func TestServeSaysWhatItLoses(t *testing.T) {
 		Ending: Ending{Notice: atOnce, Answer: patience, Empty: 10 * time.Millisecond},
 	})
 	s.ask(1)
-	s.console.until(t, "[-5] diskning: aldrig, vad jag vet\n")
+	s.Console.Until(t, "[-5] diskning: aldrig, vad jag vet\n")
 	broken.Store(true)
 	s.ask(2)
-	s.log.until(t, `"goes back"`)
-	s.stop()
+	s.Log.Until(t, `"goes back"`)
+	s.Stop()
 	s.end(exitFailed)
-	s.log.until(t, "1 items and 0 dead letters are lost with the queue: they are in the log")
-	s.log.until(t, `"msg":"an item is lost with the queue","delivery":"m-2","chat_id":"-5","message_id":"2","receives":1,`)
-	s.log.until(t, `"body":"{\"update_id\":2,`)
+	s.Log.Until(t, "1 items and 0 dead letters are lost with the queue: they are in the log")
+	s.Log.Until(t, `"msg":"an item is lost with the queue","delivery":"m-2","chat_id":"-5","message_id":"2","receives":1,`)
+	s.Log.Until(t, `"body":"{\"update_id\":2,`)
 }
 
 // The queue's dead letters end with the process: the log keeps them, and the
@@ -360,14 +281,14 @@ func TestServeWritesItsDeadLetters(t *testing.T) {
 			t.Errorf("%.20s is answered %d", body, status)
 		}
 	}
-	s.log.until(t, `"msg":"dead letter","delivery":"m-1","chat_id":"","message_id":"","receives":0,"bytes":7,"reason":"telegram: no update`)
+	s.Log.Until(t, `"msg":"dead letter","delivery":"m-1","chat_id":"","message_id":"","receives":0,"bytes":7,"reason":"telegram: no update`)
 	for _, body := range []string{future, long} {
-		s.log.until(t, `"chat_id":"-5","message_id":"30","receives":1,"bytes":`+fmt.Sprint(len(body))+`,"reason":"worker: date lies`)
+		s.Log.Until(t, `"chat_id":"-5","message_id":"30","receives":1,"bytes":`+fmt.Sprint(len(body))+`,"reason":"worker: date lies`)
 	}
-	s.stop()
+	s.Stop()
 	s.end(exitFailed)
-	s.log.until(t, "0 items and 3 dead letters are lost with the queue: they are in the log")
+	s.Log.Until(t, "0 items and 3 dead letters are lost with the queue: they are in the log")
 	for _, want := range []string{`"body":"{poison"`, `"body":"{\"update_id\":3,`, strings.Repeat("å", (64<<10-len(text))/2) + `"}`} {
-		s.log.until(t, want)
+		s.Log.Until(t, want)
 	}
 }

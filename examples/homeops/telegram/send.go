@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf16"
+
+	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 )
 
 // Outgoing is a message to send.
@@ -235,14 +237,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
 		return false
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return sleep.For(ctx, d) == nil
 }
 
 // Console is a Sender that writes to a terminal or a report.

@@ -15,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 )
 
 const (
@@ -68,12 +70,5 @@ func passes(err error) bool {
 func wait(ctx context.Context, longest time.Duration) bool {
 	var random [2]byte
 	_, _ = rand.Read(random[:]) // never fails
-	timer := time.NewTimer(longest * time.Duration(binary.BigEndian.Uint16(random[:])) >> 16)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return ctx.Err() == nil
-	}
+	return sleep.For(ctx, longest*time.Duration(binary.BigEndian.Uint16(random[:]))>>16) == nil
 }

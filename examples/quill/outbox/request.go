@@ -14,6 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 	"github.com/homeops/ddbpatterns/record"
 )
 
@@ -46,14 +47,7 @@ func conflict(err error) bool {
 
 // pause waits before the next try, twice as long after each: 2.6 seconds in all.
 func pause(ctx context.Context, try int) error {
-	timer := time.NewTimer(min(firstPause<<(try-1), longestWait))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return sleep.For(ctx, min(firstPause<<(try-1), longestWait))
 }
 
 func key(pk string) record.Item { return record.Item{attrKey: record.Text(pk)} }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/homeops/ddbpatterns/examples/internal/serving"
+	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 	"github.com/homeops/ddbpatterns/examples/quill/config"
 	"github.com/homeops/ddbpatterns/examples/quill/powerbi/powerbitest"
 )
@@ -91,14 +93,14 @@ func TestServeKeepsHouse(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var house sync.WaitGroup
 		house.Go(func() { s.count(ctx) })
-		house.Go(func() { s.expire(ctx) })
+		house.Go(func() { serving.Expire(ctx, s.db.Embedded) })
 		synctest.Wait()
 		if !strings.Contains(s.figures(), "\npending 0\n") {
 			t.Errorf("at the start:\n%s", s.figures())
 		}
 		s.post(call(1, "completed"))
 		s.post("{")
-		wait(ctx, countEvery+time.Second)
+		_ = sleep.For(ctx, countEvery+time.Second)
 		if !strings.Contains(s.figures(), "\npending 1\n") {
 			t.Errorf("a minute later:\n%s", s.figures())
 		}
@@ -106,7 +108,7 @@ func TestServeKeepsHouse(t *testing.T) {
 			time  time.Duration
 			marks int32
 		}{{29 * 24 * time.Hour, 1}, {4 * 24 * time.Hour, 0}} {
-			wait(ctx, after.time)
+			_ = sleep.For(ctx, after.time)
 			out, err := s.db.Client.Scan(ctx, &dynamodb.ScanInput{TableName: &s.cfg.LedgerTable})
 			if err != nil || out.Count != after.marks {
 				t.Errorf("%s later: %d marks, want %d, %v", after.time, out.Count, after.marks, err)

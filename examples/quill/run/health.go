@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 	"github.com/homeops/ddbpatterns/examples/quill/intake"
 )
@@ -86,7 +87,7 @@ func (s *service) figures() string {
 // count counts now and then what is pending: each request for readiness would cost as
 // much.
 func (s *service) count(ctx context.Context) {
-	for last := ""; ctx.Err() == nil; wait(ctx, countEvery) {
+	for last := ""; ctx.Err() == nil; _ = sleep.For(ctx, countEvery) {
 		counted := s.counted(ctx)
 		s.pending.Store(&counted)
 		if counted != last {

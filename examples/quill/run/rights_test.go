@@ -71,7 +71,7 @@ func TestTemplateGrantsWhatIsSent(t *testing.T) {
 	s.aloware(call(1, "missed"), `{"received":1,"new":0,"duplicate":1,"refused":0,"waiting":0}`)
 	s.aloware("{", `{"received":1,"new":0,"duplicate":0,"refused":1,"waiting":0}`)
 	s.ready("posted 1\n")
-	s.stop()
+	s.Stop()
 	s.end(exitOK)
 	for _, args := range [][]string{{"facts", "ALOWARE:CALL:1"}, {"refused"}} {
 		if exit, _, said := called(t, Program{Env: env}, args...); exit != exitOK {

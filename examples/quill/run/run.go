@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/homeops/ddbpatterns/examples/internal/serving"
 	"github.com/homeops/ddbpatterns/examples/quill/config"
 	"github.com/homeops/ddbpatterns/examples/quill/powerbi"
 )
@@ -206,9 +207,5 @@ func (p Program) do(ctx context.Context, c command, cfg config.Config) error {
 }
 
 func (p Program) logger(c command, level slog.Level) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
-	if c.log == "json" {
-		return slog.New(slog.NewJSONHandler(p.Err, options))
-	}
-	return slog.New(slog.NewTextHandler(p.Err, options))
+	return serving.Log(p.Err, c.log, level)
 }

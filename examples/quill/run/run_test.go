@@ -137,7 +137,7 @@ func TestLookUp(t *testing.T) {
 	s.aloware(call(2, "ringing"), `{"received":1,"new":0,"duplicate":0,"refused":0,"waiting":1}`)
 	s.aloware(`{"event":`, `{"received":1,"new":0,"duplicate":0,"refused":1,"waiting":0}`)
 	s.aloware(call(3, "parked"), `{"received":1,"new":0,"duplicate":0,"refused":1,"waiting":0}`)
-	s.stop()
+	s.Stop()
 	s.end(exitOK)
 
 	exit, out, said := called(t, Program{Env: environment(env)}, "facts", "ALOWARE:CALL:1", "ALOWARE:CALL:2")

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/examples/internal/database"
+	"github.com/homeops/ddbpatterns/examples/internal/serving"
+	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 	"github.com/homeops/ddbpatterns/examples/quill/aloware"
 	"github.com/homeops/ddbpatterns/examples/quill/config"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
@@ -25,7 +27,6 @@ import (
 // How the service starts.
 const (
 	toSetUp = 2 * time.Minute
-	sweep   = time.Minute // of expired rows, where the database is inside this process
 )
 
 // Ending says how long the steps of the end take at most.
@@ -41,7 +42,7 @@ type Ending struct {
 
 // Orderly is how a service ends.
 var Orderly = Ending{
-	Notice: func(ctx context.Context) { wait(ctx, time.Second) },
+	Notice: func(ctx context.Context) { _ = sleep.For(ctx, time.Second) },
 	Answer: 10 * time.Second,
 	Post:   10 * time.Second,
 }
@@ -114,15 +115,7 @@ func (p Program) newService(ctx context.Context, cfg config.Config, to sink.Sink
 	if s.ending.Notice == nil {
 		s.ending = Orderly
 	}
-	s.server = &http.Server{
-		Handler:           s.routes(webhooks(cfg, db, stores, s.tally, log)),
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       15 * time.Second,
-		WriteTimeout:      20 * time.Second,
-		IdleTimeout:       75 * time.Second,
-		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}
+	s.server = serving.Server(s.routes(webhooks(cfg, db, stores, s.tally, log)), 20*time.Second, log)
 	return s, nil
 }
 
@@ -165,7 +158,7 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	go func() { posted <- s.poster.Run(working) }()
 	go s.count(working)
 	if s.db.Embedded != nil {
-		go s.expire(working)
+		go serving.Expire(working, s.db.Embedded)
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.server.Serve(listener) }()
@@ -194,10 +187,8 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 func (s *service) close(ctx context.Context) error {
 	s.ready.Store(false)
 	s.ending.Notice(ctx)
-	ctx, cancel := context.WithTimeout(ctx, s.ending.Answer)
-	defer cancel()
-	if err := s.server.Shutdown(ctx); err != nil {
-		return errors.Join(err, s.server.Close())
+	if err := serving.Close(ctx, s.server, s.ending.Answer); err != nil {
+		return err
 	}
 	s.log.Info("takes no more requests")
 	return nil
@@ -221,21 +212,4 @@ func (s *service) empty(ctx context.Context) error {
 		return fmt.Errorf("facts are lost with the database: %w", err)
 	}
 	return fmt.Errorf("%d facts are lost with the database: %w", n, err)
-}
-
-// expire plays DynamoDB's part: it deletes expired rows at some time.
-func (s *service) expire(ctx context.Context) {
-	for ctx.Err() == nil {
-		wait(ctx, sweep)
-		s.db.Embedded.ExpireTTL()
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

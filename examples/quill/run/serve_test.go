@@ -1,12 +1,10 @@
 package run
 
 import (
-	"bufio"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,17 +14,17 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/internal/serving/servingtest"
 	"github.com/homeops/ddbpatterns/examples/quill/powerbi/powerbitest"
 )
 
 const (
-	patience  = 30 * time.Second
+	patience  = servingtest.Patience
 	publicURL = "https://hooks.example.com"
 )
 
@@ -35,105 +33,26 @@ var atOnce = Ending{Notice: func(context.Context) {}, Answer: patience, Post: pa
 
 // server is the program with -serve, on a port of its own.
 type server struct {
-	t       *testing.T
-	url     string
-	stop    context.CancelFunc
-	exit    <-chan int
-	console *buffer
-	log     *buffer
-}
-
-// buffer is a strings.Builder for several goroutines, which can wait for what is
-// written.
-type buffer struct {
-	mu      sync.Mutex
-	text    strings.Builder
-	written chan struct{} // closed, and replaced, by Write
-}
-
-func newBuffer() *buffer { return &buffer{written: make(chan struct{})} }
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	close(b.written)
-	b.written = make(chan struct{})
-	return b.text.Write(p)
-}
-
-// until waits until the text is part of what was written.
-func (b *buffer) until(t *testing.T, text string) {
-	t.Helper()
-	deadline := time.After(patience)
-	for {
-		b.mu.Lock()
-		found, written := strings.Contains(b.text.String(), text), b.written
-		b.mu.Unlock()
-		if found {
-			return
-		}
-		select {
-		case <-written:
-		case <-deadline:
-			t.Fatalf("never written: %s\n%s", text, b)
-		}
-	}
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
+	*servingtest.Running
+	t *testing.T
 }
 
 func startServer(t *testing.T, p Program, args ...string) *server {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	reading, writing := io.Pipe()
-	exit := make(chan int, 1)
-	s := &server{t: t, stop: stop, exit: exit, console: newBuffer(), log: newBuffer()}
-	p.Args, p.Out, p.Err = append([]string{"-serve", "127.0.0.1:0", "-log", "json"}, args...), s.console, writing
-	go func() {
-		defer writing.Close()
-		exit <- p.Run(ctx)
-	}()
-	address := make(chan string, 1)
-	go func() {
-		for lines := bufio.NewScanner(reading); lines.Scan(); {
-			fmt.Fprintln(s.log, lines.Text())
-			var line struct{ Msg, Address string }
-			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
-				address <- line.Address
-			}
-		}
-	}()
-	select {
-	case at := <-address:
-		s.url = "http://" + at
-	case code := <-exit:
-		t.Fatalf("ended with %d: %s", code, s.log)
-	case <-time.After(patience):
-		t.Fatal("does not start")
-	}
-	t.Cleanup(stop)
-	return s
+	return &server{t: t, Running: servingtest.Start(t, func(ctx context.Context, out, err io.Writer) int {
+		p.Args, p.Out, p.Err = append([]string{"-serve", "127.0.0.1:0", "-log", "json"}, args...), out, err
+		return p.Run(ctx)
+	})}
 }
 
 func (s *server) end(want int) {
 	s.t.Helper()
-	select {
-	case got := <-s.exit:
-		if got != want {
-			s.t.Errorf("exit %d, want %d\n%s", got, want, s.log)
-		}
-	case <-time.After(patience):
-		s.t.Fatalf("does not end\n%s", s.log)
-	}
+	s.End(s.t, want)
 }
 
 func (s *server) do(method, path, body string, header http.Header) (status int, answer string) {
 	s.t.Helper()
-	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.URL+path, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -164,7 +83,7 @@ func (s *server) ready(line string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			s.t.Fatalf("never %s:\n%s\n%s", line, text, s.log)
+			s.t.Fatalf("never %s:\n%s\n%s", line, text, s.Log)
 		}
 	}
 }
@@ -228,8 +147,8 @@ func TestServeEndsInOrder(t *testing.T) {
 	}
 	s.ready("ready\nreceived 4\nnew 1\nduplicate 3\nrefused 0\nwaiting 0\nold 0\nlater 0\nunstored 0\nforged 1\nunread 0\nposted ")
 
-	s.stop()
-	s.log.until(t, `"msg":"ending"`)
+	s.Stop()
+	s.Log.Until(t, `"msg":"ending"`)
 	s.ready("not ready\n") // as soon as it says so, and until the listener closes
 	if got, _ := s.get("/healthz"); got != http.StatusOK {
 		t.Errorf("alive no more: %d", got)
@@ -241,12 +160,12 @@ func TestServeEndsInOrder(t *testing.T) {
 	close(noticed)
 	s.end(exitOK)
 	for key, want := range map[string]int{changeKey: 1, strings.Replace(changeKey, "4108526299", "4108526300", 1): 1} {
-		if got := strings.Count(s.console.String(), `"key":"`+key+`"`); got != want {
-			t.Errorf("%s is posted %d times:\n%s", key, got, s.console)
+		if got := strings.Count(s.Console.String(), `"key":"`+key+`"`); got != want {
+			t.Errorf("%s is posted %d times:\n%s", key, got, s.Console)
 		}
 	}
-	s.log.until(t, "what is stored ends with this process")
-	s.log.until(t, `"msg":"ended"`)
+	s.Log.Until(t, "what is stored ends with this process")
+	s.Log.Until(t, `"msg":"ended"`)
 }
 
 func TestServeWithPowerBI(t *testing.T) {
@@ -260,7 +179,7 @@ func TestServeWithPowerBI(t *testing.T) {
 	s.aloware(call(1, "completed"), `{"received":1,"new":1,"duplicate":0,"refused":0,"waiting":0}`)
 	s.ready("posted 1\n")
 	s.aloware(call(1, "completed"), `{"received":1,"new":0,"duplicate":1,"refused":0,"waiting":0}`)
-	s.stop()
+	s.Stop()
 	s.end(exitOK)
 	if keys := played.Keys("Communications"); len(keys) != 1 || keys["ALOWARE:CALL:1"] != 1 {
 		t.Errorf("posted %v", keys)
@@ -285,7 +204,7 @@ func TestServeWhosePosterIsRefused(t *testing.T) {
 	if status, text := s.get("/readyz"); status != http.StatusOK || !strings.HasPrefix(text, "ready\n") {
 		t.Errorf("%d %s", status, text)
 	}
-	s.stop()
+	s.Stop()
 	s.end(exitOK)
 	if rows := played.Counts().Rows; rows != 0 {
 		t.Errorf("%d rows under another secret", rows)
@@ -303,10 +222,10 @@ func TestServeToAFile(t *testing.T) {
 	for range 2 {
 		s := startServer(t, Program{Env: environment(map[string]string{"ALOWARE_TOKEN": "t"}), Ending: atOnce}, "-sink", file)
 		s.aloware(call(1, "completed"), `{"received":1,"new":1,"duplicate":0,"refused":0,"waiting":0}`)
-		s.stop()
+		s.Stop()
 		s.end(exitOK)
-		if s.console.String() != "" {
-			t.Errorf("on standard output: %s", s.console)
+		if s.Console.String() != "" {
+			t.Errorf("on standard output: %s", s.Console)
 		}
 	}
 	rows, err := os.ReadFile(file)
@@ -324,9 +243,9 @@ func TestServeSaysWhatItLoses(t *testing.T) {
 	ending.Post = 100 * time.Millisecond
 	s := startServer(t, Program{Env: environment(env), PowerBI: playedBy(powerbitest.New(powerbitest.Config{})), Ending: ending})
 	s.aloware(call(1, "completed"), `{"received":1,"new":1,"duplicate":0,"refused":0,"waiting":0}`)
-	s.stop()
+	s.Stop()
 	s.end(exitFailed)
-	s.log.until(t, "facts are lost with the database")
+	s.Log.Until(t, "facts are lost with the database")
 }
 
 // A database that does not answer takes no webhook, and readiness says so.
@@ -357,7 +276,7 @@ func TestServeWithoutItsDatabase(t *testing.T) {
 	broken.Store(false)
 	s.ready("ready\n")
 	s.aloware(call(1, "completed"), `{"received":1,"new":1,"duplicate":0,"refused":0,"waiting":0}`)
-	s.stop()
+	s.Stop()
 	s.end(exitOK)
 
 	broken.Store(true)
