@@ -116,7 +116,9 @@ func (s *Server) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient { return s.t
 
 // Client returns a client of the server: the SDK's own, over a transport that
 // answers on the caller's goroutine, with the server's Tap attached. It looks for
-// no endpoint and signs nothing: that is for networks. Options follow the defaults.
+// no endpoint and signs nothing: that is for networks. Options follow the defaults
+// and come before the Tap, so an HTTPClient that one of them wraps sees no fault:
+// wrap [Server.HTTPClient] for that, in a client of its own.
 func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
 	defaults := func(o *dynamodb.Options) {
 		stayInProcess(o, s.Transport())

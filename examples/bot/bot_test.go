@@ -88,6 +88,7 @@ type life struct {
 	sends    int
 	sent     []Reply // what reached the chat
 	deaths   int
+	killed   bool // in one of them the process ended
 }
 
 // begin makes the tables and the first worker, in a bubble of synctest.
@@ -113,12 +114,11 @@ func begin(t *testing.T, k kill) *life {
 // each request once.
 func (l *life) start(t *testing.T) {
 	t.Helper()
-	db := l.db.Server().Client(func(o *dynamodb.Options) {
-		o.Retryer = aws.NopRetryer{}
-		o.HTTPClient = mortal{o.HTTPClient, l}
-	})
+	o := l.db.Client().Options()
+	o.Retryer = aws.NopRetryer{}
+	o.HTTPClient = mortal{l.db.HTTPClient(), l} // around the faults, which come as errors
 	var err error
-	if l.worker, err = NewWorker(db, l.now, l.queue, l.send); err != nil {
+	if l.worker, err = NewWorker(dynamodb.New(o), l.now, l.queue, l.send); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -162,7 +162,11 @@ func (l *life) send(_ context.Context, r Reply) error {
 func (l *life) next(t *testing.T) (done bool) {
 	t.Helper()
 	defer func() {
-		if cause := recover(); cause != nil && cause != (death{}) {
+		switch cause := recover(); cause {
+		case nil:
+		case death{}:
+			l.killed = true
+		default:
 			panic(cause)
 		}
 	}()
@@ -270,8 +274,8 @@ func TestKilledAtEveryRequest(t *testing.T) {
 				if diff := cmp.Diff(want, l.rows(t)); diff != "" {
 					t.Errorf("other tables:\n%s", diff)
 				}
-				if l.deaths != 1 {
-					t.Errorf("%d deaths", l.deaths)
+				if l.deaths != 1 || l.killed != k.dead {
+					t.Errorf("%d deaths, killed %t", l.deaths, l.killed)
 				}
 				l.checkSent(t, calm)
 			})
