@@ -50,6 +50,11 @@ type Alias struct {
 	Source        Source
 	LearnedFrom   string // who taught it; "" when nobody is known
 
+	// NamedBy is the event that decided the name: the phrase stood for
+	// something else before, or for nothing. Zero in seeds, and in rows of older
+	// systems, which count as earlier than every event.
+	NamedBy event.Event
+
 	CreatedAt time.Time // zero in rows of older systems that lack it
 	UpdatedAt time.Time
 }

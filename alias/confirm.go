@@ -148,7 +148,7 @@ func (c Confirm) refusedBy(s *Store, r row) (event.Outcome, error) {
 	switch {
 	case r.confirmedBy == c.Event, slices.Contains(r.confirmers, c.Event):
 		return event.Duplicate, nil
-	case r.confirmedBy.Compare(c.Event) > 0, r.namedBy.Compare(c.Event) > 0:
+	case r.confirmedBy.Compare(c.Event) > 0, r.NamedBy.Compare(c.Event) > 0:
 		return 0, s.tooOld("Confirm")
 	case !r.named():
 		return 0, ErrNotFound

@@ -108,7 +108,7 @@ func (s *Store) insisting(p place, c Correct) ddb.Item {
 // refusedBy reads from the row that stands whether the event is over; neither
 // an outcome nor an error says that the other update is due.
 func (c Correct) refusedBy(s *Store, r row) (event.Outcome, error) {
-	switch r.namedBy.Compare(c.Event) {
+	switch r.NamedBy.Compare(c.Event) {
 	case +1:
 		return 0, s.tooOld("Correct")
 	case -1:

@@ -67,7 +67,7 @@ func (s *Store) Forget(ctx context.Context, f Forget) (event.Outcome, error) {
 		return event.Created, nil
 	case !got.refused:
 		return 0, ErrNotFound
-	case got.by.namedBy == f.Event && !got.by.named():
+	case got.by.NamedBy == f.Event && !got.by.named():
 		return event.Duplicate, nil
 	}
 	return 0, s.tooOld("Forget")

@@ -100,7 +100,6 @@ func (p place) newItem(name string, source Source, now time.Time) ddb.Item {
 // row is a stored item. One without a name was forgotten, or is none at all.
 type row struct {
 	Alias
-	namedBy     event.Event   // the last that decided the name; zero in seeds
 	confirmedBy event.Event   // the last that confirmed it in format 1; earlier ones may have
 	confirmers  []event.Event // the greatest that confirmed it, in order
 	unreadable  bool          // what could not be read is left out
@@ -127,7 +126,7 @@ func decode(scope string, it ddb.Item) (row, error) {
 	r.Confirmations, err[0] = item.Int(it, attrConfirmations)
 	r.CreatedAt, err[1] = timeOf(it, attrCreatedAt)
 	r.UpdatedAt, err[2] = timeOf(it, attrUpdatedAt)
-	r.namedBy, err[3] = eventOf(it, attrNamedBy)
+	r.NamedBy, err[3] = eventOf(it, attrNamedBy)
 	r.confirmedBy, err[4] = eventOf(it, attrConfirmedBy)
 	r.confirmers, err[5] = eventsOf(it, attrConfirmers)
 	if err := cmp.Or(err[:]...); err != nil {

@@ -56,12 +56,12 @@ func (s *Store) merge(op string, p place, old, normal ddb.Item) (ddb.Item, error
 // outlives reports whether the row under an older spelling says what the phrase
 // stands for, and not the one in normal form, which has no other name.
 func (r row) outlives(normal row) bool {
-	order := r.namedBy.Compare(normal.namedBy)
+	order := r.NamedBy.Compare(normal.NamedBy)
 	switch {
 	case r.named() && normal.named():
 		return order > 0 || order == 0 && normal.Source == FromSeed
 	case r.named():
-		return order > 0 || normal.namedBy == event.Event{} // nobody forgot it
+		return order > 0 || normal.NamedBy == event.Event{} // nobody forgot it
 	}
 	return false
 }
@@ -79,7 +79,7 @@ func overlay(it, beside ddb.Item) ddb.Item {
 // keepBoth notes in the item the later of the events that decided, and what
 // either row counted for the name that both have.
 func keepBoth(it ddb.Item, o, n row) {
-	if last := later(o.namedBy, n.namedBy); last != (event.Event{}) {
+	if last := later(o.NamedBy, n.NamedBy); last != (event.Event{}) {
 		it[attrNamedBy] = item.S(last.String())
 	}
 	if !o.named() || !n.named() {

@@ -95,6 +95,30 @@ func TestPutRefusesToHijack(t *testing.T) {
 	means(t, w.f, "diskning", 0)
 }
 
+// What named a phrase is known, so that earlier messages can be read without it.
+func TestNamedBy(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	namedBy := func(want event.Event) {
+		t.Helper()
+		if got, ok, err := w.f.Resolve(t.Context(), chat, "ta disken"); err != nil || !ok || got.NamedBy != want {
+			t.Errorf("named by %v, want %v: %v, %v", got.NamedBy, want, ok, err)
+		}
+	}
+	if _, err := w.f.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"}); err != nil {
+		t.Fatal(err)
+	}
+	namedBy(event.Event{})
+	do(t, event.Created)(w.confirm("diskning", 60))
+	namedBy(event.Event{})
+	do(t, event.Created)(w.correct("städning", 50))
+	do(t, event.Created)(w.confirm("städning", 40))
+	namedBy(eventAt(t, 50))
+	do(t, event.Created)(w.forget(30))
+	do(t, event.Created)(w.put("diskning", 20))
+	namedBy(eventAt(t, 20))
+}
+
 func TestPutKeepsWhatWasConfirmed(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -528,7 +552,8 @@ func TestLargestInput(t *testing.T) {
 	do(t, event.Created)(f.Put(t.Context(), put))
 	got, err := f.PhrasesOf(t.Context(), put.Scope, put.Name)
 	want := []alias.Alias{{
-		Scope: put.Scope, Phrase: put.Phrase, Name: put.Name, Source: alias.Learned, LearnedFrom: put.Actor, CreatedAt: monday, UpdatedAt: monday,
+		Scope: put.Scope, Phrase: put.Phrase, Name: put.Name, Source: alias.Learned, LearnedFrom: put.Actor,
+		NamedBy: put.Event, CreatedAt: monday, UpdatedAt: monday,
 	}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
