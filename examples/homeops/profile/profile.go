@@ -1,0 +1,264 @@
+// Package profile owns who people are and where they live: records of the
+// application's own, in the table of the aliases and habits.
+//
+//	pk USER#<user>      sk PROFILE  type USER       telegramId   displayName   householdId   language   zone
+//	                                                nameEvent   householdEvent   languageEvent   zoneEvent
+//	                                                spoken   createdAt   updatedAt
+//	pk MEMBERS#<scope>  sk <user>   type MEMBER     status joined   event   updatedAt
+//	pk HOUSEHOLDS       sk <scope>  type HOUSEHOLD  chatId   event   updatedAt
+//
+// Of each row, and of each part of a profile that has an event, the later event
+// wins, whatever the order of arrival. Parts without one, as an older system wrote
+// them, give way to any. Where somebody lives is in their profile: in a household's
+// list they stay when they live elsewhere.
+//
+// One partition lists all households: it takes 1,000 first contacts a second,
+// and [Store.Households] is a request for each MB, some 7,000 of them.
+//
+// # IAM actions
+//
+//   - The service, on the table: GetItem, Query, UpdateItem
+package profile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// Profile is who somebody is.
+type Profile struct {
+	User           string
+	Name           string
+	Household      string       // the scope of the chat they live in; "" until they wrote in a group
+	HouseholdEvent event.Event  // what set it; zero: an older system, which kept no members
+	Language       string       // "sv" or "en"; "" where nobody said
+	Zone           tzclock.Zone // zero: the household's
+	CreatedAt      time.Time
+	Spoken         event.Event // on which the bot last wrote to them, a message of theirs or a job; zero: none, or judged
+}
+
+// Change is what an event says of somebody: one part at least, and what is empty
+// stays as it is.
+type Change struct {
+	User      string // the digits of Telegram's id
+	Event     event.Event
+	Name      string
+	Household string
+	Chat      string // the household's, as it is now
+	Language  string
+	Zone      tzclock.Zone // by name
+}
+
+// Household is one in the list of all.
+type Household struct {
+	Scope string
+	Chat  string // where it is written to
+}
+
+// Store keeps them. It is safe for concurrent use.
+type Store struct {
+	api        record.API
+	table      string
+	now        func() time.Time
+	people     *record.Rows[Profile]
+	members    *record.Rows[string]
+	households *record.Rows[Household]
+}
+
+// New returns a Store on the table of the aliases and habits.
+func New(api record.API, table string, now func() time.Time) (*Store, error) {
+	cfg := &record.Config{Now: now}
+	people, err := record.New(api, table, record.Kind[Profile]{Package: "profile", Type: "USER", Decode: Decode}, cfg)
+	members, _ := record.New(api, table, record.Kind[string]{Package: "profile", Type: "MEMBER", Decode: member}, cfg)
+	households, _ := record.New(api, table, record.Kind[Household]{Package: "profile", Type: "HOUSEHOLD", Decode: household}, cfg)
+	return &Store{api, table, now, people, members, households}, err
+}
+
+// Table returns the definition of the table.
+func (s *Store) Table() schema.Table { return s.people.Table() }
+
+// Actions returns what IAM must grant.
+func (s *Store) Actions() schema.Actions {
+	return schema.Actions{Service: schema.Grants{"": {"GetItem", "Query", "UpdateItem"}}}
+}
+
+// Decode reads a row of type USER.
+func Decode(row record.Item) (p Profile, err error) {
+	f := record.Read(row)
+	p = Profile{
+		User: strings.TrimPrefix(f.Text("pk"), "USER#"), Name: f.Text("displayName"), Household: f.Text("householdId"),
+		Language: f.Text("language"), CreatedAt: f.Time("createdAt"),
+	}
+	if zone := f.Text("zone"); zone != "" {
+		p.Zone, err = tzclock.Load(zone)
+	}
+	for attribute, ev := range map[string]*event.Event{"householdEvent": &p.HouseholdEvent, "spoken": &p.Spoken} {
+		if text := f.Text(attribute); text != "" {
+			err = errors.Join(err, ev.UnmarshalText([]byte(text)))
+		}
+	}
+	return p, errors.Join(err, f.Err())
+}
+
+// Get returns the profile; ok is false when there is none.
+//
+// Price: 1 request, 0.5 RCU.
+func (s *Store) Get(ctx context.Context, user string) (_ Profile, ok bool, _ error) {
+	return s.people.Get(ctx, record.Key("USER", user), "PROFILE")
+}
+
+// Change changes the profile in part, and makes it on first contact. A part that a
+// later event has set stays. Who lives in a household is in its list of members, and
+// it in the list of all, before the profile says so.
+//
+// Price: 1 request, 1 WCU. As much for each part; with a household 2 requests and 2
+// WCU more.
+func (s *Store) Change(ctx context.Context, c Change) error {
+	if c.Household != "" {
+		err := s.Moved(ctx, c.Household, c.Chat, c.Event)
+		if err == nil {
+			err = unlessLater(s.members.Set(ctx, record.Set{
+				Partition: record.Key("MEMBERS", c.Household), Sort: c.User, Event: c.Event,
+				Values: record.Item{"status": record.Text("joined")},
+			}))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	zone, err := c.Zone.MarshalText()
+	if err != nil {
+		return err
+	}
+	for _, part := range []struct{ attribute, event, value string }{
+		{"displayName", "nameEvent", c.Name},
+		{"language", "languageEvent", c.Language},
+		{"zone", "zoneEvent", string(zone)},
+		{"householdId", "householdEvent", c.Household}, // last: it says that the rest is done
+	} {
+		if part.value == "" {
+			continue
+		}
+		id, created := expression.Name("telegramId"), expression.Name("createdAt")
+		up := expression.Set(expression.Name("type"), expression.Value("USER")).
+			Set(id, expression.IfNotExists(id, expression.Value(&types.AttributeValueMemberN{Value: c.User}))).
+			Set(created, expression.IfNotExists(created, expression.Value(record.Time(c.Event.Time())))).
+			Set(expression.Name(part.attribute), expression.Value(part.value)).
+			Set(expression.Name(part.event), expression.Value(c.Event.String()))
+		if err := s.update(ctx, c.User, up, ifBefore(part.event, c.Event)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ifBefore is the condition that an attribute is absent or an event before this one.
+func ifBefore(attribute string, ev event.Event) expression.ConditionBuilder {
+	name := expression.Name(attribute)
+	return name.AttributeNotExists().Or(name.LessThan(expression.Value(ev.String())))
+}
+
+// Spoke notes the event on which the bot wrote to somebody, a message of theirs or a
+// job, unless it has on a later one. Nothing is noted of somebody without a profile.
+//
+// Price: 1 request, 1 WCU.
+func (s *Store) Spoke(ctx context.Context, user string, ev event.Event) error {
+	up := expression.Set(expression.Name("spoken"), expression.Value(ev.String()))
+	return s.update(ctx, user, up, expression.Name("pk").AttributeExists().And(ifBefore("spoken", ev)))
+}
+
+// Judged notes that it has been judged whether that was answered.
+//
+// Price: 1 request, 1 WCU.
+func (s *Store) Judged(ctx context.Context, user string, ev event.Event) error {
+	spoken := expression.Name("spoken")
+	return s.update(ctx, user, expression.Remove(spoken), spoken.Equal(expression.Value(ev.String())))
+}
+
+// update changes a profile, unless the condition refuses.
+func (s *Store) update(ctx context.Context, user string, up expression.UpdateBuilder, may expression.ConditionBuilder) error {
+	up = up.Set(expression.Name("updatedAt"), expression.Value(record.Time(s.now())))
+	expr, err := expression.NewBuilder().WithUpdate(up).WithCondition(may).Build()
+	if err != nil {
+		return err
+	}
+	_, err = s.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:        aws.String(s.table),
+		Key:              record.Item{"pk": record.Text(record.Key("USER", user)), "sk": record.Text("PROFILE")},
+		UpdateExpression: expr.Update(), ConditionExpression: expr.Condition(),
+		ExpressionAttributeNames: expr.Names(), ExpressionAttributeValues: expr.Values(),
+	})
+	if _, refused := errors.AsType[*types.ConditionalCheckFailedException](err); refused || err == nil {
+		return nil
+	}
+	return fmt.Errorf("profile: UpdateItem on table %s: %w", s.table, err)
+}
+
+// Moved notes where a household is written to.
+//
+// Price: 1 request, 1 WCU.
+func (s *Store) Moved(ctx context.Context, scope, chat string, ev event.Event) error {
+	return unlessLater(s.households.Set(ctx, record.Set{
+		Partition: "HOUSEHOLDS", Sort: scope, Event: ev, Values: record.Item{"chatId": record.Text(chat)},
+	}))
+}
+
+// unlessLater is the error, unless a later event has set the row.
+func unlessLater(_ event.Outcome, err error) error {
+	if errors.Is(err, event.ErrTooOld) {
+		return nil
+	}
+	return err
+}
+
+// Members returns those who live in the household, by id as a number.
+//
+// Price: 2 requests, 1 RCU. 1 request and 0.5 RCU for each who does or did, and
+// 0.5 RCU for each 28 of them.
+func (s *Store) Members(ctx context.Context, household string) (all []Profile, _ error) {
+	users, err := s.members.All(ctx, record.Key("MEMBERS", household))
+	for _, user := range users {
+		p, _, bad := s.Get(ctx, user)
+		err = cmp.Or(err, bad)
+		if p.Household == household {
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, func(a, b Profile) int {
+		return cmp.Or(cmp.Compare(len(a.User), len(b.User)), cmp.Compare(a.User, b.User))
+	})
+	return all, err
+}
+
+func member(row record.Item) (user string, _ error) {
+	f := record.Read(row)
+	return f.Text("sk"), f.Err()
+}
+
+// Households returns all, by scope.
+//
+// Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB, some 28 households, and 1
+// request for each MB.
+func (s *Store) Households(ctx context.Context) ([]Household, error) {
+	return s.households.All(ctx, "HOUSEHOLDS")
+}
+
+func household(row record.Item) (Household, error) {
+	f := record.Read(row)
+	return Household{Scope: f.Text("sk"), Chat: f.Text("chatId")}, f.Err()
+}

@@ -1,0 +1,304 @@
+package profile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	_ "time/tzdata"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/profile"
+	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+const home = "-1002123456789"
+
+var noon = time.Date(2026, 2, 18, 11, 0, 0, 0, time.UTC)
+
+func clock() time.Time { return noon }
+
+func open(t *testing.T) (*dynamotest.DB, *profile.Store, string) {
+	t.Helper()
+	return openOn(t, dynamotest.Open(t, pricetest.Watch))
+}
+
+func openOn(t *testing.T, db *dynamotest.DB) (*dynamotest.DB, *profile.Store, string) {
+	t.Helper()
+	table := db.Name("homeops")
+	s := store(t, db, table)
+	if err := schema.Create(t.Context(), db.Client(), s.Table()); err != nil {
+		t.Fatal(err)
+	}
+	return db, s, table
+}
+
+func store(t *testing.T, db *dynamotest.DB, table string) *profile.Store {
+	t.Helper()
+	s, err := profile.New(db.Client(), table, clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// at is the event of a number of minutes after noon, or before.
+func at(t testing.TB, minutes int) event.Event {
+	t.Helper()
+	ev, err := event.New(noon.Add(time.Duration(minutes)*time.Minute), "telegram", home, fmt.Sprint(minutes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+func change(t *testing.T, s *profile.Store, c profile.Change) {
+	t.Helper()
+	if err := s.Change(t.Context(), c); err != nil {
+		t.Errorf("Change(%+v): %v", c, err)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func wantProfile(t *testing.T, s *profile.Store, want profile.Profile) {
+	t.Helper()
+	got, ok, err := s.Get(t.Context(), want.User)
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b tzclock.Zone) bool { return a == b })); err != nil || !ok || diff != "" {
+		t.Errorf("%v, %v (-want +got):\n%s", ok, err, diff)
+	}
+}
+
+func wantMembers(t *testing.T, s *profile.Store, want ...string) {
+	t.Helper()
+	all, err := s.Members(t.Context(), home)
+	var got []string
+	for _, p := range all {
+		got = append(got, p.User)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func wantHouseholds(t *testing.T, s *profile.Store, want ...profile.Household) {
+	t.Helper()
+	got, err := s.Households(t.Context())
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestTheItems(t *testing.T) {
+	t.Parallel()
+	db, s, table := open(t)
+	if p, ok, err := s.Get(t.Context(), "5001"); ok || err != nil {
+		t.Errorf("before anything: %+v, %v", p, err)
+	}
+	wantMembers(t, s)
+	wantHouseholds(t, s)
+	change(t, s, profile.Change{User: "5001", Event: at(t, -2), Name: "Anna", Household: home, Chat: home, Language: "sv"})
+	change(t, s, profile.Change{User: "5001", Event: at(t, -1), Zone: tzclock.Stockholm})
+	must(t, s.Spoke(t.Context(), "5001", at(t, -1)))
+	change(t, s, profile.Change{User: "5001", Event: at(t, -2), Name: "Anna", Household: home, Chat: home, Language: "sv"})
+	golden.Want(t, db.Client(), table, "testdata/profile.json", "pk", "sk")
+	golden.Want(t, db.Client(), table, "testdata/member.json", "pk", "sk")
+	golden.Want(t, db.Client(), table, "testdata/household.json", "pk", "sk")
+}
+
+// A row of the older system has no events: any event sets its parts, and what no
+// event names stays.
+func TestRowsOfTheOlderSystem(t *testing.T) {
+	t.Parallel()
+	db, s, table := open(t)
+	golden.Put(t, db.Client(), table, "testdata/typescript.json")
+	want := profile.Profile{User: "42", Name: "Mats", Household: "h1", CreatedAt: time.Date(2026, 2, 17, 9, 0, 0, 0, time.UTC)}
+	wantProfile(t, s, want)
+	change(t, s, profile.Change{User: "42", Event: at(t, 0), Household: home, Chat: home})
+	want.Household, want.HouseholdEvent = home, at(t, 0)
+	wantProfile(t, s, want)
+}
+
+// What was said before it was answered is not said to be answered again.
+func TestSpoken(t *testing.T) {
+	t.Parallel()
+	db, s, _ := open(t)
+	must(t, s.Spoke(t.Context(), "5001", at(t, 1)))
+	must(t, s.Judged(t.Context(), "5001", at(t, 1)))
+	if _, ok, err := s.Get(t.Context(), "5001"); ok || err != nil {
+		t.Errorf("a profile of nothing but that: %v", err)
+	}
+	change(t, s, profile.Change{User: "5001", Event: at(t, 0), Name: "Anna"})
+	want := profile.Profile{User: "5001", Name: "Anna", CreatedAt: noon}
+	for _, step := range []struct {
+		do   func(context.Context, string, event.Event) error
+		ev   event.Event
+		want event.Event
+	}{
+		{s.Spoke, at(t, 2), at(t, 2)},
+		{s.Spoke, at(t, 1), at(t, 2)}, // late
+		{s.Spoke, at(t, 3), at(t, 3)},
+		{s.Judged, at(t, 2), at(t, 3)}, // of what has been said since, nothing is judged
+		{s.Judged, at(t, 3), event.Event{}},
+		{s.Judged, at(t, 3), event.Event{}},
+		{s.Spoke, at(t, 4), at(t, 4)},
+	} {
+		if err := step.do(t.Context(), "5001", step.ev); err != nil {
+			t.Error(err)
+		}
+		want.Spoken = step.want
+		wantProfile(t, s, want)
+	}
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
+	must(t, s.Judged(t.Context(), "5001", at(t, 4)))
+	want.Spoken = event.Event{}
+	wantProfile(t, s, want)
+}
+
+// Two messages of one person are their first at once.
+func TestTwoFirstContactsAtOnce(t *testing.T) {
+	t.Parallel()
+	_, s, _ := open(t)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			chat := fmt.Sprint(home, i)
+			change(t, s, profile.Change{User: "5001", Event: at(t, i), Name: fmt.Sprint(i), Household: home, Chat: chat})
+		})
+	}
+	wg.Wait()
+	wantMembers(t, s, "5001")
+	wantHouseholds(t, s, profile.Household{Scope: home, Chat: home + "7"})
+	if p, _, err := s.Get(t.Context(), "5001"); err != nil || p.Name != "7" || p.HouseholdEvent != at(t, 7) {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// Members are read to the last page. Who lives elsewhere now is none.
+func TestMembersOfALargeHousehold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := dynamotest.New(t, &dynamotest.Config{Now: clock})
+		s := store(t, db, "homeops")
+		must(t, schema.Create(t.Context(), db.Client(), s.Table()))
+		var want []string
+		long := strings.Repeat("x", 300_000) // of another writer: a page holds three such rows
+		for i := range 12 {
+			user := fmt.Sprint(95 + i)
+			change(t, s, profile.Change{Household: home, Chat: home, User: user, Event: at(t, 0)})
+			item := golden.Item(t, "testdata/member.json")
+			item["sk"], item["note"] = text(user), text(long)
+			put(t, db, item)
+			want = append(want, user)
+		}
+		change(t, s, profile.Change{Household: "-7", Chat: "-7", User: "100", Event: at(t, 1)})
+		want = append(want[:5], want[6:]...)
+		if cost := db.Meter(func() { wantMembers(t, s, want...) }); cost.Requests < 12+3 {
+			t.Errorf("%d pages", cost.Requests)
+		}
+	})
+}
+
+// A household needs a scope and a chat, and whoever lives there an id, on which
+// their order hangs; and nobody tells of a time to come.
+func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	t.Parallel()
+	db, s, _ := open(t)
+	own, err := tzclock.In(time.FixedZone("own", 3600))
+	must(t, err)
+	ctx := t.Context()
+	for name, tc := range map[string]struct {
+		field string
+		err   func() error
+	}{
+		"a location": {"zone", func() error { return s.Change(ctx, profile.Change{User: "5001", Event: at(t, 0), Zone: own}) }},
+		"ahead": {"Event", func() error {
+			return s.Change(ctx, profile.Change{User: "5001", Event: at(t, 62), Household: home, Chat: home})
+		}},
+		"moved from": {"Sort", func() error { return s.Moved(ctx, "", home, at(t, 0)) }},
+		"members":    {"partition", func() error { _, err := s.Members(ctx, ""); return err }},
+		"of nobody":  {"partition", func() error { _, _, err := s.Get(ctx, ""); return err }},
+	} {
+		var err error
+		cost := db.Meter(func() { err = tc.err() })
+		if bad, ok := errors.AsType[*event.InputError](err); !ok || bad.Field != tc.field {
+			t.Errorf("%s: got %v, want an InputError of %s", name, err, tc.field)
+		}
+		cost.Want(t, dynamotest.Price{})
+	}
+}
+
+func TestRowsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for attribute, value := range map[string]string{"zone": "Europe/Nowhere", "spoken": "yesterday", "householdEvent": "1", "createdAt": "once"} {
+		db, s, table := open(t)
+		item := golden.Item(t, "testdata/profile.json")
+		item[attribute] = text(value)
+		putIn(t, db, table, item)
+		if p, ok, err := s.Get(t.Context(), "5001"); err == nil || ok || !strings.HasPrefix(err.Error(), "profile: Get on table "+table+": ") {
+			t.Errorf("%s %q: %+v, %v, %v", attribute, value, p, ok, err)
+		}
+	}
+}
+
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	db, s, _ := open(t)
+	change(t, s, profile.Change{User: "5001", Event: at(t, 0), Household: home, Chat: home})
+	pricetest.Run(t, db, []pricetest.Case{
+		{Func: "Store.Change", Call: func(ctx context.Context) error {
+			return s.Change(ctx, profile.Change{User: "5001", Event: at(t, 0), Name: "Anna"})
+		}},
+		{Func: "Store.Get", Call: func(ctx context.Context) error { _, _, err := s.Get(ctx, "5001"); return err }},
+		{Func: "Store.Spoke", Call: func(ctx context.Context) error { return s.Spoke(ctx, "5001", at(t, 0)) }},
+		{Func: "Store.Judged", Call: func(ctx context.Context) error { return s.Judged(ctx, "5001", at(t, 0)) }},
+		{Func: "Store.Moved", Call: func(ctx context.Context) error { return s.Moved(ctx, home, "-5", at(t, 1)) }},
+		{Func: "Store.Members", Call: func(ctx context.Context) error { _, err := s.Members(ctx, home); return err }},
+		{Func: "Store.Households", Call: func(ctx context.Context) error { _, err := s.Households(ctx); return err }},
+	}, s)
+}
+
+// Each part has its price, whether it is set or a later event's stands.
+func TestPriceOfAChangeInPart(t *testing.T) {
+	t.Parallel()
+	db, s, _ := openOn(t, dynamotest.New(t, nil)) // no other server says what a refused condition costs
+	change(t, s, profile.Change{User: "5001", Event: at(t, 1), Name: "Anna"})
+	both := profile.Change{User: "5001", Event: at(t, 0), Name: "Ann", Language: "en"}
+	for range 2 {
+		db.Meter(func() { change(t, s, both) }).Want(t, dynamotest.Price{Requests: 2, WCU: 2})
+		wantProfile(t, s, profile.Profile{User: "5001", Name: "Anna", Language: "en", CreatedAt: noon.Add(time.Minute)})
+	}
+	all := profile.Change{User: "5001", Event: at(t, 2), Name: "Ann", Language: "en", Zone: tzclock.Stockholm, Household: home, Chat: home}
+	db.Meter(func() { change(t, s, all) }).Want(t, dynamotest.Price{Requests: 6, WCU: 6})
+}
+
+func TestErrorsNameTheTable(t *testing.T) {
+	t.Parallel()
+	s := store(t, dynamotest.New(t, nil), "nowhere")
+	_, _, get := s.Get(t.Context(), "5001")
+	_, households := s.Households(t.Context())
+	for method, err := range map[string]error{
+		"Get": get, "All": households, "Set": s.Moved(t.Context(), home, home, at(t, 0)),
+		"UpdateItem": s.Change(t.Context(), profile.Change{User: "5001", Event: at(t, 0), Name: "Anna"}),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), "profile: "+method+" on table nowhere: ") {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
