@@ -1,0 +1,250 @@
+package promise_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/promise"
+	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/record"
+)
+
+const older = "2026-02-17T10:30:00Z#prm_abc123"
+
+// late lets something happen between the read and the write.
+type late struct {
+	record.API
+	before func()
+}
+
+func (l *late) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if before := l.before; before != nil {
+		l.before = nil
+		before()
+	}
+	return l.API.UpdateItem(ctx, in, o...)
+}
+
+func rows(db *dynamotest.DB) (all []string) {
+	for _, row := range db.Items("homeops") {
+		all = append(all, golden.Format(row))
+	}
+	return all
+}
+
+func key(p promise.Promise) record.Item {
+	return record.Item{"pk": record.Text("USER#" + p.User), "sk": record.Text("PROMISE#" + p.ID)}
+}
+
+// A worker dies before or after each request of Keep, and the deed is delivered again.
+// Between its read and its write another deed takes the promise that is due first.
+func TestKeepDiesAtEachRequest(t *testing.T) {
+	t.Parallel()
+	keepOnce := func(t *testing.T, fault func(first, second promise.Promise) dynamotest.Fault) []string {
+		t.Helper()
+		db := dynamotest.New(t, nil)
+		s := store(t, db.Client(), "homeops")
+		db.Create(s.Table())
+		second := make1(t, s, dishes(at(t, noon, "1"), tonight.Add(time.Hour)), event.Created)
+		first := make1(t, s, dishes(at(t, noon, "2"), tonight), event.Created)
+		make1(t, s, dishes(at(t, noon, "3"), tonight.Add(2*time.Hour)), event.Created)
+		worker := store(t, &late{API: once(db), before: func() {
+			keep(t, s, done(at(t, noon.Add(time.Hour), "4")), first.ID)
+		}}, "homeops")
+		deed := done(at(t, noon.Add(2*time.Hour), "5"))
+		if fault != nil {
+			db.Inject(fault(first, second))
+			if _, _, err := worker.Keep(t.Context(), deed); err == nil {
+				t.Error("Keep survived it")
+			}
+		}
+		keep(t, worker, deed, second.ID)
+		keep(t, s, deed, second.ID)
+		return rows(db)
+	}
+	want := keepOnce(t, nil)
+	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
+		for request, fault := range map[string]func(_, _ promise.Promise) dynamotest.Fault{
+			"the read": func(_, _ promise.Promise) dynamotest.Fault { return dynamotest.Fault{Do: do, Op: "Query"} },
+			"the write that loses": func(first, _ promise.Promise) dynamotest.Fault {
+				return dynamotest.Fault{Do: do, Op: "UpdateItem", Key: key(first), Nth: 2}
+			},
+			"the write": func(_, second promise.Promise) dynamotest.Fault {
+				return dynamotest.Fault{Do: do, Op: "UpdateItem", Key: key(second)}
+			},
+		} {
+			if diff := cmp.Diff(want, keepOnce(t, fault)); diff != "" {
+				t.Errorf("%v of %s (-want +got):\n%s", do, request, diff)
+			}
+		}
+	}
+}
+
+// A lost race costs a request and a unit.
+func TestALostRace(t *testing.T) {
+	t.Parallel()
+	db, s, table := open(t)
+	first := make1(t, s, dishes(at(t, noon, "1"), tonight), event.Created)
+	second := make1(t, s, dishes(at(t, noon, "2"), tonight), event.Created)
+	if first.ID > second.ID { // of those due at once, the one made first
+		first, second = second, first
+	}
+	ended := at(t, noon.Add(time.Hour), "3")
+	worker := store(t, &late{API: db.Client(), before: func() {
+		if out, err := s.Expire(t.Context(), promise.Promise{User: "42", ID: first.ID}, ended); out != event.Created || err != nil {
+			t.Errorf("Expire = %v, %v", out, err)
+		}
+	}}, table)
+	cost := db.Meter(func() { keep(t, worker, done(at(t, noon.Add(time.Hour), "4")), second.ID) })
+	if db.InProcess() {
+		cost.Want(t, dynamotest.Price{Requests: 4, RCU: 1, WCU: 5}) // the other's request and its two units among them
+	}
+	if p, _, err := s.Get(t.Context(), "42", first.ID); p.Status != promise.Expired || p.Settled != ended || err != nil {
+		t.Errorf("%+v, %v", p, err)
+	}
+
+	third := make1(t, s, dishes(at(t, noon, "5"), tonight), event.Created)
+	worker = store(t, &late{API: db.Client(), before: func() { recordtest.Delete(t, db.Client(), table, key(third)) }}, table)
+	keep(t, worker, done(at(t, noon.Add(time.Hour), "6")), "")
+}
+
+// Two workers on one deed at once: the second finds the promise kept by its own deed.
+func TestTwoWorkersOnOneDeed(t *testing.T) {
+	t.Parallel()
+	db, s, table := open(t)
+	first := make1(t, s, dishes(at(t, noon, "1"), tonight), event.Created)
+	second := make1(t, s, dishes(at(t, noon, "2"), tonight.Add(time.Hour)), event.Created)
+	deed := done(at(t, noon.Add(time.Hour), "3"))
+	worker := store(t, &late{API: db.Client(), before: func() { keep(t, s, deed, first.ID) }}, table)
+	keep(t, worker, deed, first.ID)
+	if got, _, err := s.Get(t.Context(), "42", second.ID); got != second || err != nil {
+		t.Errorf("the other is %+v, %v", got, err)
+	}
+}
+
+// Rows of an older system, with and without decimals, are read, found overdue and settled.
+func TestOlderRows(t *testing.T) {
+	t.Parallel()
+	db, s, table := open(t)
+	golden.Put(t, db.Client(), table, "testdata/older.json")
+	midnight := time.Date(2026, 2, 18, 0, 0, 0, 0, time.UTC)
+	want := promise.Promise{
+		User: "42", ID: older, Description: "diska", Household: home, Chat: home, Source: 456,
+		MadeAt: time.Date(2026, 2, 17, 10, 30, 0, 0, time.UTC), Deadline: midnight, Status: promise.Active,
+	}
+	m := dishes(at(t, want.MadeAt.Add(300*time.Millisecond), "1"), midnight.Add(300*time.Millisecond))
+	young := make1(t, s, m, event.Created)
+	for since, ids := range map[time.Duration][]string{
+		0: {young.ID, older}, 300 * time.Millisecond: {young.ID, older},
+		301 * time.Millisecond: {older}, time.Second: nil, // without decimals, it is known to the second
+	} {
+		all, err := s.Of(t.Context(), "42", want.MadeAt.Add(since))
+		var got []string
+		for _, p := range all {
+			got = append(got, p.ID)
+		}
+		if diff := cmp.Diff(ids, got); diff != "" || err != nil {
+			t.Errorf("Of since %v: %v (-want +got):\n%s", since, err, diff)
+		}
+	}
+	wantOverdue(t, s, midnight.Add(-time.Millisecond))
+	wantOverdue(t, s, midnight, "42/"+young.ID, "42/"+older) // to the second
+	keep(t, s, done(at(t, want.MadeAt.Add(time.Hour), "2")), young.ID)
+	keep(t, s, done(at(t, want.MadeAt.Add(time.Hour), "3")), "") // nobody knows what the older one is about
+	if got, ok, err := s.Get(t.Context(), "42", older); got != want || !ok || err != nil {
+		t.Errorf("Get = %+v, %v, %v, want %+v", got, ok, err, want)
+	}
+
+	if out, err := s.Expire(t.Context(), want, at(t, midnight.Add(24*time.Hour), "4")); out != event.Created || err != nil {
+		t.Errorf("Expire = %v, %v", out, err)
+	}
+	golden.Want(t, db.Client(), table, "testdata/expired.json", "pk", "sk")
+	wantOverdue(t, s, midnight.Add(time.Hour))
+}
+
+// An older row that names its activity is kept by deeds after its time.
+func TestOlderRowsAreKept(t *testing.T) {
+	t.Parallel()
+	db, s, table := open(t)
+	row := golden.Item(t, "testdata/older.json")
+	row["activity"] = record.Text("diskning")
+	recordtest.Put(t, db.Client(), table, row)
+	made := time.Date(2026, 2, 17, 10, 30, 0, 0, time.UTC)
+	keep(t, s, done(at(t, made, "1")), "")
+	keep(t, s, done(at(t, made.Add(time.Second), "2")), older)
+}
+
+// What a deed keeps, to the millisecond.
+func TestKeepBounds(t *testing.T) {
+	t.Parallel()
+	_, s, _ := open(t)
+	m := dishes(at(t, noon, "1"), noon.Add(promise.MaxAhead))
+	p := make1(t, s, m, event.Created)
+	second, err := m.Event.Nth(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := at(t, m.Deadline.Add(promise.Grace), "2")
+	other := func(change func(*promise.Deed)) promise.Deed {
+		d := done(last)
+		change(&d)
+		return d
+	}
+	for name, d := range map[string]promise.Deed{
+		"before it":              done(at(t, noon.Add(-time.Millisecond), "2")),
+		"in its message":         done(second),
+		"too late":               done(at(t, m.Deadline.Add(promise.Grace+time.Millisecond), "2")),
+		"in another household":   other(func(d *promise.Deed) { d.Household = "-99" }),
+		"of another activity":    other(func(d *promise.Deed) { d.Activity = "tvätt" }),
+		"of an activity like it": other(func(d *promise.Deed) { d.Activity = "disk" }),
+		"by another person":      other(func(d *promise.Deed) { d.User = "4" }),
+	} {
+		if _, ok, err := s.Keep(t.Context(), d); ok || err != nil {
+			t.Errorf("%s: %v, %v", name, ok, err)
+		}
+	}
+	keep(t, s, done(last), p.ID)
+	keep(t, s, done(last), p.ID)
+}
+
+// What was settled stays so, whoever comes later.
+func TestSettledOnce(t *testing.T) {
+	t.Parallel()
+	_, s, _ := open(t)
+	p := make1(t, s, dishes(at(t, noon, "1"), tonight), event.Created)
+	to := at(t, tonight, "2")
+	other := at(t, noon.Add(time.Hour), "3") // earlier, and delivered later
+	for i, call := range []func() (event.Outcome, error){
+		func() (event.Outcome, error) { return s.Expire(t.Context(), p, to) },
+		func() (event.Outcome, error) { return s.Expire(t.Context(), p, to) },
+		func() (event.Outcome, error) { return s.Expire(t.Context(), p, other) },
+	} {
+		want := event.Duplicate
+		if i == 0 {
+			want = event.Created
+		}
+		if out, err := call(); out != want || err != nil {
+			t.Errorf("call %d: %v, %v, want %v", i, out, err, want)
+		}
+	}
+	keep(t, s, done(other), "")
+	keep(t, s, done(to), "") // which let it expire, and kept nothing
+	p.Status, p.Settled = promise.Expired, to
+	if got, ok, err := s.Get(t.Context(), "42", p.ID); got != p || !ok || err != nil {
+		t.Errorf("Get = %+v, %v, %v", got, ok, err)
+	}
+	p.ID = "2026-02-18T11:00:00.000Z#nobody"
+	if out, err := s.Expire(t.Context(), p, to); out != event.Duplicate || err != nil {
+		t.Errorf("Expire of nothing: %v, %v", out, err)
+	}
+	if _, ok, err := s.Get(t.Context(), "42", p.ID); ok || err != nil {
+		t.Errorf("Get of nothing: %v, %v", ok, err)
+	}
+}
