@@ -1,0 +1,253 @@
+package week_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/week"
+	"github.com/homeops/ddbpatterns/record"
+)
+
+// Writers and recomputers at once, with lost requests and replies, throttling,
+// conflicts and delays. Those that begin when the writers have ended succeed at
+// last, beside others that began before, and their week stands.
+func TestHistories(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(12) {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { history(t, rand.New(rand.NewPCG(seed, 4)), seed) })
+		})
+	}
+}
+
+func history(t *testing.T, r *rand.Rand, seed uint64) {
+	f := on(t, dynamotest.New(t, &dynamotest.Config{Latency: 3 * time.Millisecond}))
+	people := []string{"9", "10", "42", "7"}
+	members := people[:1+r.IntN(3)]
+	all := random(t, r, 12, people...)
+	taken := map[int]bool{3: true, 7: true}
+	for i, do := range []dynamotest.Effect{
+		dynamotest.LoseReply, dynamotest.LoseRequest, dynamotest.Throttle, dynamotest.Conflict,
+		dynamotest.Delay(40 * time.Millisecond), dynamotest.DelayReply(300 * time.Millisecond),
+	} {
+		f.db.Server().Inject(dynamotest.Fault{Do: do, Chance: 0.08, Seed: seed*10 + uint64(i)})
+	}
+	recompute := func() {
+		for {
+			_, err := f.Recompute(t.Context(), week.Recompute{Household: home, Members: members, Of: wednesday})
+			if err == nil {
+				return
+			}
+		}
+	}
+	var writers, recomputers sync.WaitGroup
+	for range 3 {
+		wait := time.Duration(r.IntN(60)) * time.Millisecond
+		recomputers.Go(func() {
+			for range 4 {
+				time.Sleep(wait)
+				recompute()
+			}
+		})
+	}
+	for i, a := range all {
+		wait, pause := time.Duration(r.IntN(150))*time.Millisecond, time.Duration(r.IntN(30))*time.Millisecond
+		writers.Go(func() {
+			time.Sleep(wait)
+			persist(func() error { _, err := f.acts.Record(t.Context(), a); return err })
+			if taken[i] {
+				time.Sleep(pause)
+				persist(func() error {
+					_, err := f.acts.Retract(t.Context(), activity.Retract{Scope: home, Event: a.Event})
+					if errors.Is(err, activity.ErrNotFound) { // its own, whose reply was lost
+						return nil
+					}
+					return err
+				})
+			}
+		})
+	}
+	writers.Wait()
+	recomputers.Go(recompute)
+	recomputers.Wait()
+	f.db.Server().Heal()
+	var stand []activity.Activity
+	for i, a := range all {
+		if !taken[i] {
+			stand = append(stand, a)
+		}
+	}
+	f.wantTable(t, model(t, stand, wednesday, members...))
+}
+
+// persist does what is safe to repeat until it succeeds.
+func persist(do func() error) {
+	for do() != nil {
+	}
+}
+
+// wantTable holds the rows that stand to a week.
+func (f flat) wantTable(t testing.TB, want aWeeks) {
+	t.Helper()
+	got := aWeeks{Period: want.Period}
+	for _, s := range want.Summaries {
+		got.Summaries = append(got.Summaries, f.summary(t, s.User, want.Period))
+	}
+	var err error
+	if got.Balances, err = f.Balances(t.Context(), home); err != nil {
+		t.Error(err)
+	}
+	wantWeek(t, got, want)
+}
+
+var errDied = errors.New("the process died")
+
+// mortal dies at a request: before it is sent, or before its reply is heard.
+type mortal struct {
+	*dynamodb.Client
+	left   *int
+	before bool
+}
+
+func live[I, O any](m mortal, ctx context.Context, in I, o []func(*dynamodb.Options), do func(context.Context, I, ...func(*dynamodb.Options)) (O, error)) (out O, _ error) {
+	if *m.left--; *m.left < 0 || *m.left == 0 && m.before {
+		return out, errDied
+	}
+	got, err := do(ctx, in, o...)
+	if *m.left == 0 {
+		return out, errDied
+	}
+	return got, err
+}
+
+func (m mortal) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	return live(m, ctx, in, o, m.Client.GetItem)
+}
+
+func (m mortal) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	return live(m, ctx, in, o, m.Client.Query)
+}
+
+func (m mortal) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	return live(m, ctx, in, o, m.Client.UpdateItem)
+}
+
+// oneAtATime makes the requests of a group come one after the other.
+type oneAtATime struct {
+	mortal
+	mu *sync.Mutex
+}
+
+func (m oneAtATime) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.mortal.GetItem(ctx, in, o...)
+}
+
+func (m oneAtATime) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.mortal.UpdateItem(ctx, in, o...)
+}
+
+// Wherever a process dies, each row is what it was or what it becomes, and the
+// next one brings all of them up to date.
+func TestCrashAtEachRequest(t *testing.T) {
+	t.Parallel()
+	f := on(t, dynamotest.New(t, nil))
+	all := aWeek(t)
+	f.record(t, all[:4]...)
+	f.recompute(t, wednesday, "42", "99")
+	f.record(t, all[4:]...)
+	want := model(t, all, wednesday, "42", "99")
+	seeded := f.db.Server().Snapshot()
+	for _, before := range []bool{true, false} {
+		for request := 1; request <= 7; request++ {
+			f.db.Server().Restore(seeded)
+			left := request
+			dying := through(t, f.db, oneAtATime{mortal{f.db.Client(), &left, before}, new(sync.Mutex)})
+			got, err := dying.Recompute(t.Context(), week.Recompute{Household: home, Members: []string{"42", "99"}, Of: wednesday})
+			if !errors.Is(err, errDied) || got != nil {
+				t.Errorf("request %d: %+v, %v", request, got, err)
+			}
+			wantWeek(t, f.recompute(t, wednesday, "42", "99"), want)
+			f.wantTable(t, want)
+		}
+	}
+}
+
+// A reply that is lost costs a round: the row that stands is one's own.
+func TestALostReply(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := on(t, dynamotest.New(t, nil))
+		f.record(t, aWeek(t)...)
+		f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: 2})
+		cost := f.db.Meter(func() { f.bring(t, wednesday, "42", "99") })
+		if cost.ByOp["Query"] != 2 || cost.ByOp["UpdateItem"] != 7 || cost.ByOp["GetItem"] != 3 {
+			t.Errorf("%v", cost)
+		}
+		f.wantTable(t, model(t, aWeek(t), wednesday, "42", "99"))
+	})
+}
+
+// always is a client before whose writes somebody else writes.
+type always struct {
+	*dynamodb.Client
+	first func()
+}
+
+func (c always) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	c.first()
+	return c.Client.UpdateItem(ctx, in, o...)
+}
+
+// Who never wins gives up after 16 attempts, and within seconds; one whose
+// context ends gives up before.
+func TestContended(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := on(t, dynamotest.New(t, nil))
+		tries := 0
+		loser := through(t, f.db, always{f.db.Client(), func() { tries++; f.recompute(t, wednesday, "42") }})
+		ask := week.Recompute{Household: home, Members: []string{"42"}, Of: wednesday}
+		began := time.Now()
+		if _, err := loser.Recompute(t.Context(), ask); !errors.Is(err, record.ErrContended) || tries != 16 {
+			t.Errorf("%v after %d", err, tries)
+		}
+		if d := time.Since(began); d == 0 || d > 7*time.Second {
+			t.Errorf("gave up after %v", d)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		loser = through(t, f.db, always{f.db.Client(), func() { f.recompute(t, wednesday, "42"); cancel() }})
+		if _, err := loser.Recompute(ctx, ask); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}
+
+// A row that lost is computed anew with all others: the week that is returned is
+// that of one listing.
+func TestTheWeekIsOneListing(t *testing.T) {
+	t.Parallel()
+	f := on(t, dynamotest.New(t, nil))
+	all := aWeek(t)
+	f.record(t, all[:3]...)
+	once := sync.OnceFunc(func() {
+		f.recompute(t, wednesday, "42") // takes one of the three rows
+		f.record(t, all[3:]...)
+	})
+	got := through(t, f.db, always{f.db.Client(), once}).recompute(t, wednesday, "42", "99")
+	wantWeek(t, got, model(t, all, wednesday, "42", "99"))
+	f.wantTable(t, got)
+}
