@@ -21,8 +21,12 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
 	"github.com/homeops/ddbpatterns/examples/homeops/moved"
+	"github.com/homeops/ddbpatterns/examples/homeops/planner"
+	"github.com/homeops/ddbpatterns/examples/homeops/profile"
+	"github.com/homeops/ddbpatterns/examples/homeops/promise"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/week"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/memory"
@@ -65,18 +69,24 @@ func New(o Options) (*App, error) {
 	c := o.Config
 	var errs []error
 	acts := keep(activity.New(o.DB, c.ActivitiesTable, &activity.Config{Now: o.Now}))(&errs)
+	habits := keep(pattern.New(o.DB, c.HomeopsTable, Zone, &pattern.Config{Now: o.Now}))(&errs)
+	weeks := keep(week.New(o.DB, c.HomeopsTable, acts, Zone, o.Now))(&errs)
 	deps := worker.Deps{
 		Activities: acts,
 		Messages:   keep(message.New(o.DB, c.MessagesTable, &message.Config{Now: o.Now}))(&errs),
 		Limits:     keep(counter.New(o.DB, c.CountersTable, Zone, &counter.Config{Now: o.Now}))(&errs),
 		Phrases:    keep(alias.New(o.DB, c.HomeopsTable, &alias.Config{Now: o.Now}))(&errs),
 		Names:      keep(alias.New(o.DB, c.HomeopsTable, &alias.Config{Now: o.Now, Prefix: "NAME"}))(&errs),
-		Habits:     keep(pattern.New(o.DB, c.HomeopsTable, Zone, &pattern.Config{Now: o.Now}))(&errs),
+		Habits:     habits,
 		Effort:     keep(ema.New(o.DB, c.HomeopsTable, &ema.Config{Now: o.Now, Record: ema.Effort}))(&errs),
 		Prefs:      keep(ema.New(o.DB, c.HomeopsTable, &ema.Config{Now: o.Now, Record: ema.Preference}))(&errs),
 		Seen:       keep(ledger.New(o.DB, c.LedgerTable, &ledger.Config{Now: o.Now, Retention: c.LedgerRetention, MaxAttempts: 1}))(&errs),
 		DM:         keep(dmstatus.New(o.DB, c.HomeopsTable, o.Now))(&errs),
 		Moves:      keep(moved.New(o.DB, c.HomeopsTable, o.Now))(&errs),
+		Profiles:   keep(profile.New(o.DB, c.HomeopsTable, o.Now))(&errs),
+		Promises:   keep(promise.New(o.DB, c.HomeopsTable, o.Now))(&errs),
+		Weeks:      weeks,
+		Planner:    keep(planner.New(o.DB, c.HomeopsTable, weeks, habits))(&errs),
 		Memory:     keep(memory.New(acts, Zone))(&errs),
 		Queue:      o.Queue,
 		Classifier: o.Classifier,
@@ -124,6 +134,7 @@ func (a *App) Tables(ttl bool) []schema.Table {
 	tables := []schema.Table{
 		kept(a.Messages.Table()), kept(a.Activities.Table()), a.Limits.Table(), kept(a.Phrases.Table()), a.Names.Table(),
 		a.Habits.Table(), a.Effort.Table(), a.Prefs.Table(), a.Seen.Table(),
+		kept(a.Profiles.Table()), kept(a.Promises.Table()), kept(a.Weeks.Table()),
 	}
 	if !ttl {
 		for i := range tables {
@@ -137,33 +148,13 @@ func (a *App) Tables(ttl bool) []schema.Table {
 func (a *App) Stores() []schema.Store {
 	return []schema.Store{
 		a.Messages, a.Activities, a.Limits, a.Phrases, a.Names, a.Habits, a.Effort, a.Prefs, a.Seen, a.DM, a.Moves,
+		a.Profiles, a.Promises, a.Weeks,
 	}
 }
 
 func kept(table schema.Table) schema.Table {
 	table.PointInTimeRecovery, table.Retain = true, true
 	return table
-}
-
-// HourlyJob is what the schedule asks for.
-const HourlyJob = "hourly"
-
-// Job does one of the schedule's jobs. Hourly is the depth of the queue, for the
-// log: what nobody else says where no process stays.
-func (a *App) Job(ctx context.Context, name string) error {
-	if name != HourlyJob {
-		return fmt.Errorf("app: there is no job %q", name)
-	}
-	depth, err := a.Queue.Depth(ctx)
-	if err != nil {
-		return fmt.Errorf("app: %s: %w", name, err)
-	}
-	level := slog.LevelInfo
-	if depth.Dead > 0 {
-		level = slog.LevelWarn
-	}
-	a.Log.Log(ctx, level, "depth", depth.LogValues()...)
-	return nil
 }
 
 // CreateTables creates what does not stand of the tables.

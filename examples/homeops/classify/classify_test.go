@@ -129,3 +129,25 @@ func TestNameOf(t *testing.T) {
 		t.Errorf("NameOf(segling) = %q", got)
 	}
 }
+
+// What is suggested has a verb in both languages, and none says that it was done.
+func TestVerbs(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][2]string{
+		"diskning": {"diska", "does the dishes"}, "träning": {"träna", "works out"}, "hundvakt": {}, "": {},
+	} {
+		if got := [2]string{classify.VerbOf(name, false), classify.VerbOf(name, true)}; got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	for _, name := range []string{
+		"diskning", "tvätt", "städning", "dammsugning", "matlagning", "handling", "sopor", "pantning", "gräsklippning", "blommor", "promenad", "träning", "vila",
+	} {
+		for _, english := range []bool{false, true} {
+			verb := classify.VerbOf(name, english)
+			if got, err := (classify.Words{}).Classify(t.Context(), "Anna "+verb, nil); verb == "" || err != nil || len(got.Done) > 0 {
+				t.Errorf("%s: %q is %+v, %v", name, verb, got, err)
+			}
+		}
+	}
+}

@@ -11,44 +11,45 @@ type chore struct {
 	name    string
 	kind    string
 	effort  float64
+	verbs   [2]string // to do it, in Swedish; does it, in English
 	phrases []string
 }
 
 // Phrases of a verb stand in pairs: "har hängt tvätten", "hängde tvätten".
 var vocabulary = []chore{
-	{"diskning", Chore, 1, []string{
+	{"diskning", Chore, 1, [2]string{"diska", "does the dishes"}, []string{
 		"diskat", "diskade", "disken är klar", "disken klar",
 		"tömt diskmaskinen", "tömde diskmaskinen", "tömt ur diskmaskinen", "tömde ur diskmaskinen",
 		"plockat ur diskmaskinen", "plockade ur diskmaskinen", "kört diskmaskinen", "körde diskmaskinen",
 		"done the dishes", "did the dishes", "washed the dishes", "washed up", "dishes done",
 		"emptied the dishwasher", "loaded the dishwasher",
 	}},
-	{"tvätt", Chore, 1, []string{
+	{"tvätt", Chore, 1, [2]string{"tvätta", "does the laundry"}, []string{
 		"tvättat", "tvättade", "tvätten är klar", "tvätten klar",
 		"hängt tvätten", "hängde tvätten", "hängt upp tvätten", "hängde upp tvätten", "vikt tvätten", "vek tvätten",
 		"done the laundry", "did the laundry", "laundry done", "hung the laundry", "hung up the laundry", "folded the laundry",
 	}},
-	{"städning", Chore, 2, []string{"städat", "städade", "cleaned", "tidied up"}},
-	{"dammsugning", Chore, 1.5, []string{"dammsugit", "dammsög", "vacuumed", "hoovered"}},
-	{"matlagning", Chore, 1.5, []string{
+	{"städning", Chore, 2, [2]string{"städa", "cleans"}, []string{"städat", "städade", "cleaned", "tidied up"}},
+	{"dammsugning", Chore, 1.5, [2]string{"dammsuga", "vacuums"}, []string{"dammsugit", "dammsög", "vacuumed", "hoovered"}},
+	{"matlagning", Chore, 1.5, [2]string{"laga mat", "cooks"}, []string{
 		"lagat mat", "lagade mat", "lagat maten", "lagade maten", "lagat middag", "lagade middag", "cooked", "made dinner",
 	}},
-	{"handling", Chore, 1.5, []string{
+	{"handling", Chore, 1.5, [2]string{"handla", "does the shopping"}, []string{
 		"handlat", "handlade", "done the shopping", "did the shopping", "bought groceries",
 	}},
-	{"sopor", Chore, 0.5, []string{
+	{"sopor", Chore, 0.5, [2]string{"gå ut med soporna", "takes out the trash"}, []string{
 		"slängt soporna", "slängde soporna", "tagit ut soporna", "tog ut soporna",
 		"gått ut med soporna", "gick ut med soporna", "soporna är slängda",
 		"taken out the trash", "took out the trash", "taken the bins out", "took the bins out",
 	}},
-	{"pantning", Chore, 1, []string{"pantat", "pantade", "returned the bottles"}},
-	{"gräsklippning", Chore, 2, []string{"klippt gräset", "klippte gräset", "mown the lawn", "mowed the lawn"}},
-	{"blommor", Chore, 0.5, []string{"vattnat blommorna", "vattnade blommorna", "watered the plants"}},
-	{"promenad", Recovery, 1, []string{
+	{"pantning", Chore, 1, [2]string{"panta", "returns the bottles"}, []string{"pantat", "pantade", "returned the bottles"}},
+	{"gräsklippning", Chore, 2, [2]string{"klippa gräset", "mows the lawn"}, []string{"klippt gräset", "klippte gräset", "mown the lawn", "mowed the lawn"}},
+	{"blommor", Chore, 0.5, [2]string{"vattna blommorna", "waters the plants"}, []string{"vattnat blommorna", "vattnade blommorna", "watered the plants"}},
+	{"promenad", Recovery, 1, [2]string{"ta en promenad", "goes for a walk"}, []string{
 		"promenerat", "promenerade", "tagit en promenad", "tog en promenad", "gone for a walk", "went for a walk",
 	}},
-	{"träning", Recovery, 1, []string{"tränat", "tränade", "worked out", "been to the gym", "went to the gym"}},
-	{"vila", Recovery, 1, []string{"vilat", "vilade", "tagit en tupplur", "tog en tupplur", "taken a nap", "took a nap"}},
+	{"träning", Recovery, 1, [2]string{"träna", "works out"}, []string{"tränat", "tränade", "worked out", "been to the gym", "went to the gym"}},
+	{"vila", Recovery, 1, [2]string{"vila", "rests"}, []string{"vilat", "vilade", "tagit en tupplur", "tog en tupplur", "taken a nap", "took a nap"}},
 }
 
 // phrases is the vocabulary by phrase; singles are its phrases of one word, in
@@ -81,6 +82,19 @@ func KindOf(name string) (kind string, effort float64) {
 		return vocabulary[i].kind, vocabulary[i].effort
 	}
 	return Chore, 1
+}
+
+// VerbOf returns the verb by which an activity of the vocabulary is suggested, "" of
+// another.
+func VerbOf(name string, english bool) string {
+	i := slices.IndexFunc(vocabulary, func(c chore) bool { return c.name == name })
+	switch {
+	case i < 0:
+		return ""
+	case english:
+		return vocabulary[i].verbs[1]
+	}
+	return vocabulary[i].verbs[0]
 }
 
 // bare are the words by which people ask for an activity or name it, beside

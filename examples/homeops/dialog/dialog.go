@@ -27,6 +27,40 @@ type Intent struct {
 	When  *When
 	Often *Often
 	Start *Start
+
+	Promise  *Promise  // I promise to …
+	Promises *Promises // what has … promised?
+	Week     *Week     // how was the week, how do we stand?
+	About    *About    // what the sender says of themselves
+}
+
+// Promise: the sender promises to do something, today or until By.
+type Promise struct {
+	What string // the activity, as they said it
+	Said string // all of what they promised, for people
+	By   string // "tomorrow" or a day of the week, as they said it
+	Lang Lang
+}
+
+// Promises asks for the active promises of those named in Rest.
+type Promises struct {
+	Rest string
+	Lang Lang
+}
+
+// Week asks for the summary of this week, of the one before, or for this week's
+// balance.
+type Week struct {
+	Before, Balance bool
+	Lang            Lang
+}
+
+// About is what the sender says of themselves: one of the three.
+type About struct {
+	Home     bool   // they live here
+	Language Lang   // they want to be written to in it
+	Zone     string // an IANA name
+	Lang     Lang
 }
 
 // Teach says that a phrase stands for a name.
@@ -115,11 +149,16 @@ func Understand(text string) (_ Intent, ok bool) {
 		return Intent{Start: &Start{}}, true
 	}
 	said := strings.TrimRight(text, " ?.!")
-	if intent, ok := question(said); ok {
-		return intent, true
+	for _, find := range []func(string) (Intent, bool){question, asksOfHousehold} {
+		if intent, ok := find(said); ok {
+			return intent, true
+		}
 	}
 	if strings.HasSuffix(text, "?") {
 		return Intent{}, false // any other question is none of the bot's
+	}
+	if intent, ok := tellsOfHousehold(said); ok {
+		return intent, true
 	}
 	if m, lang := first(correct, said); m != nil {
 		return lesson(m, lang, true)

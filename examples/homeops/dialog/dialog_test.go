@@ -113,19 +113,25 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// Law: a question carries its phrase and name back.
+// Law: a question carries its phrase and name back, and who is asked unless the
+// name has guillemets.
 func FuzzQuestion(f *testing.F) {
-	f.Add("diksat", "diskning", false)
-	f.Add("a»b", "c", true)
-	f.Add("rad\nbyte", "med «", true)
-	f.Fuzz(func(t *testing.T, phrase, name string, english bool) {
-		q := dialog.Question{Phrase: phrase, Name: name, Lang: dialog.Swedish}
+	f.Add("Anna", "diksat", "diskning", false)
+	f.Add("", "a»b", "c", true)
+	f.Add("Menade du", "rad\nbyte", "med «", true)
+	f.Add("Bo, menade du", "a", "b", true)
+	f.Add("«x» med «y»?", "a", "b", false)
+	f.Fuzz(func(t *testing.T, person, phrase, name string, english bool) {
+		q := dialog.Question{Person: person, Phrase: phrase, Name: name, Lang: dialog.Swedish}
 		if english {
 			q.Lang = dialog.English
 		}
 		text, ok := dialog.Ask(q)
 		if !ok {
 			return
+		}
+		if strings.ContainsAny(person, "«»") {
+			q.Person = ""
 		}
 		if got, ok := dialog.Asked(text); !ok || got != q {
 			t.Errorf("%q came back as %+v, %v", text, got, ok)
@@ -135,7 +141,7 @@ func FuzzQuestion(f *testing.F) {
 
 func TestAskedReadsOnlyQuestions(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "Tack Anna! diskning ✔", "Menade du diskning med diksat?", "Då vet jag: «a» är b ✔"} {
+	for _, text := range []string{"", "Tack Anna! diskning ✔", "Menade du diskning med diksat?", "Hej! «x», menade du «a» med «b»?", "Då vet jag: «a» är b ✔"} {
 		if got, ok := dialog.Asked(text); ok {
 			t.Errorf("Asked(%q) = %+v", text, got)
 		}
@@ -152,9 +158,9 @@ func TestTextsInBothLanguages(t *testing.T) {
 			dialog.Praise(lang, "Anna", []string{"diskning", "tvätt"}, 2), dialog.Praise(lang, "Anna", []string{"diskning"}, 0),
 			dialog.Confirmed(q), dialog.Corrected(lang, "pant", "städning"), dialog.Meant(q), dialog.Taught(lang, "pant", "pantning"),
 			dialog.Taken(lang, "pant", "pantning", "städning"), dialog.Hello(lang, "Bo"), dialog.NameTaken(lang, "Bo"),
-			dialog.LastDone(lang, "Anna", "diskning", at), dialog.NeverDone(lang, "segling"),
+			dialog.LastDone(lang, "Anna", "diskning", at), dialog.NeverDone(lang, "", "segling"),
 			dialog.Times(lang, "", "diskning", 3), dialog.Times(lang, "Anna", "diskning", 3), dialog.NoSuchPerson(lang),
-			dialog.NoSuchActivity(lang), dialog.NeverDoneBy(lang, "Anna", "segling"),
+			dialog.NoSuchActivity(lang), dialog.NeverDone(lang, "Anna", "segling"),
 		}
 	}
 	want := []string{

@@ -13,23 +13,28 @@ import (
 // Question asks whether a phrase stands for a name. Phrase and name stand in
 // the text, so that a reply to it carries them back and nothing is stored.
 type Question struct {
+	Person       string // who is asked; "" for anybody
 	Phrase, Name string
 	Lang         Lang
 }
 
-// The guillemets mark phrase and name: neither may hold one.
-var asked = regexp.MustCompile(`(?s)^(Menade du|Did you mean) «([^«»]+)» (?:med|by) «([^«»]+)»\?`)
+// The guillemets mark phrase and name: nothing else in a question has one.
+var asked = regexp.MustCompile(`(?s)^(?:([^«»]+), )?([Mm]enade du|[Dd]id you mean) «([^«»]+)» (?:med|by) «([^«»]+)»\?`)
 
 // Ask writes the question; ok is false when phrase or name cannot be asked
-// about.
+// about. Nobody is asked whose name has guillemets.
 func Ask(q Question) (text string, ok bool) {
 	if strings.ContainsAny(q.Phrase+q.Name, "«»") || q.Phrase == "" || q.Name == "" {
 		return "", false
 	}
-	if q.Lang == English {
-		return fmt.Sprintf("Did you mean «%s» by «%s»? Reply yes, or: no, I meant …", q.Name, q.Phrase), true
+	if q.Person == "" || strings.ContainsAny(q.Person, "«»") {
+		return say(q.Lang, "Menade du %s", "Did you mean %s", q.rest()), true
 	}
-	return fmt.Sprintf("Menade du «%s» med «%s»? Svara ja, eller: nej, jag menade …", q.Name, q.Phrase), true
+	return say(q.Lang, "%s, menade du %s", "%s, did you mean %s", q.Person, q.rest()), true
+}
+
+func (q Question) rest() string {
+	return say(q.Lang, "«%s» med «%s»? Svara ja, eller: nej, jag menade …", "«%s» by «%s»? Reply yes, or: no, I meant …", q.Name, q.Phrase)
 }
 
 // Asked reads a question back from its text.
@@ -39,10 +44,10 @@ func Asked(text string) (_ Question, ok bool) {
 		return Question{}, false
 	}
 	lang := Swedish
-	if m[1] == "Did you mean" {
+	if strings.EqualFold(m[2], "did you mean") {
 		lang = English
 	}
-	return Question{Phrase: m[3], Name: m[2], Lang: lang}, true
+	return Question{Person: m[1], Phrase: m[4], Name: m[3], Lang: lang}, true
 }
 
 // say picks the language's text.
@@ -101,14 +106,9 @@ func LastDone(lang Lang, person, name string, at time.Time) string {
 	return say(lang, "%s: %s, %s", "%s: %s, %s", name, person, at.Format("2006-01-02 15:04"))
 }
 
-// NeverDone answers who or when with nobody and never.
-func NeverDone(lang Lang, name string) string {
-	return say(lang, "%s: aldrig, vad jag vet", "%s: never, as far as I know", name)
-}
-
-// NeverDoneBy answers when, of one person among several, with never.
-func NeverDoneBy(lang Lang, person, name string) string {
-	return say(lang, "%s: %s aldrig, vad jag vet", "%s: %s never, as far as I know", name, person)
+// NeverDone answers who or when with never; person is "" for nobody at all.
+func NeverDone(lang Lang, person, name string) string {
+	return say(lang, "%s aldrig, vad jag vet", "%s never, as far as I know", strings.TrimSpace(name+": "+person))
 }
 
 // Times answers how often; person is "" for all.

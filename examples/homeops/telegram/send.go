@@ -22,6 +22,19 @@ type Outgoing struct {
 	Chat    int64
 	Text    string
 	ReplyTo int64 // a message id, 0 for none
+	Mention User  // whose name in the text becomes a mention; the zero User for nobody
+}
+
+// Entities are what Telegram is told of the text: where it has the name of whom it
+// mentions first.
+func (out Outgoing) Entities() []Entity {
+	name := out.Mention.Name()
+	before, _, found := strings.Cut(out.Text, name)
+	if name == "" || !found {
+		return nil
+	}
+	units := func(text string) int { return len(utf16.Encode([]rune(text))) }
+	return []Entity{{Type: "text_mention", Offset: units(before), Length: units(name), User: &out.Mention}}
 }
 
 // Sender sends messages. sendMessage has no idempotency parameter: a Sender
@@ -161,6 +174,9 @@ func requestOf(out Outgoing) map[string]any {
 	request := map[string]any{"chat_id": out.Chat, "text": clip(out.Text)}
 	if out.ReplyTo != 0 {
 		request["reply_parameters"] = map[string]any{"message_id": out.ReplyTo, "allow_sending_without_reply": true}
+	}
+	if entities := out.Entities(); entities != nil {
+		request["entities"] = entities
 	}
 	return request
 }

@@ -59,10 +59,30 @@ type Message struct {
 	Caption string   `json:"caption"`
 	ReplyTo *Message `json:"reply_to_message"`
 
+	Entities []Entity `json:"entities"` // of the text
+
 	// A group that becomes a supergroup says so on both sides, each of which is
 	// a chat of its own.
 	MigrateTo   int64 `json:"migrate_to_chat_id"`
 	MigrateFrom int64 `json:"migrate_from_chat_id"`
+}
+
+// Entity is a part of a text that is more than words: here, somebody mentioned.
+type Entity struct {
+	Type   string `json:"type"`
+	Offset int    `json:"offset"` // in UTF-16 units, as the length is
+	Length int    `json:"length"`
+	User   *User  `json:"user,omitempty"`
+}
+
+// Mentions returns the id of whom the text mentions first, 0 where it mentions nobody.
+func (m Message) Mentions() int64 {
+	for _, e := range m.Entities {
+		if e.Type == "text_mention" && e.User != nil {
+			return e.User.ID
+		}
+	}
+	return 0
 }
 
 // Chat is where a message stands.
@@ -87,7 +107,12 @@ type User struct {
 	IsBot     bool   `json:"is_bot"`
 	FirstName string `json:"first_name"`
 	Username  string `json:"username"`
+	// LanguageCode is that of the person's Telegram, "sv" or "pt-br"; may be "".
+	LanguageCode string `json:"language_code"`
 }
+
+// Name is how people know the user.
+func (u User) Name() string { return cmp.Or(u.FirstName, u.Username) }
 
 // Key is the user's id as the tables hold it.
 func (u User) Key() string { return strconv.FormatInt(u.ID, 10) }

@@ -48,6 +48,25 @@ func TestAnUnsureMessageStaysUnsure(t *testing.T) {
 	}
 }
 
+// A message that came to nothing stays nothing, though what it says was taught
+// since.
+func TestWhatIsTaughtLaterIsNoActivity(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	pant := b.message(anna, "tog en pant")
+	if r := b.handle(pant); r.Kind != worker.KindNone {
+		t.Fatalf("%+v", r)
+	}
+	b.say(bo, "pant betyder pantning")
+	if r := wantUnchanged(t, b, pant); r.Kind != worker.KindNone || len(r.Recorded) != 0 {
+		t.Errorf("%+v", r)
+	}
+	b.now = b.now.Add(2 * time.Minute)
+	if r := b.handle(b.message(anna, "tog en pant")); len(r.Recorded) != 1 || r.Recorded[0].Name != "pantning" {
+		t.Errorf("%+v", r)
+	}
+}
+
 // What was recorded stays an activity, though its words have since become a
 // teaching.
 func TestARecordedMessageDoesNotTeach(t *testing.T) {

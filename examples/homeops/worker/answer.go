@@ -13,12 +13,7 @@ import (
 )
 
 // who answers "who did X last?".
-func (w *Worker) who(ctx context.Context, d delivery, m msg, q dialog.Who) error {
-	text, err := w.whoText(ctx, m, q)
-	return w.tell(ctx, d, m, text, err)
-}
-
-func (w *Worker) whoText(ctx context.Context, m msg, q dialog.Who) (string, error) {
+func (w *Worker) who(ctx context.Context, m msg, q dialog.Who) (string, error) {
 	name, _, err := w.activityIn(ctx, m.scope, words.Of(q.What))
 	if err != nil {
 		return "", err
@@ -30,12 +25,7 @@ func (w *Worker) whoText(ctx context.Context, m msg, q dialog.Who) (string, erro
 }
 
 // when answers "when did U last do X?", with a line for each U.
-func (w *Worker) when(ctx context.Context, d delivery, m msg, q dialog.When) error {
-	text, err := w.whenText(ctx, m, q)
-	return w.tell(ctx, d, m, text, err)
-}
-
-func (w *Worker) whenText(ctx context.Context, m msg, q dialog.When) (string, error) {
+func (w *Worker) when(ctx context.Context, m msg, q dialog.When) (string, error) {
 	about, err := w.topicOf(ctx, m, q.Rest, q.Lang)
 	switch {
 	case err != nil:
@@ -49,24 +39,13 @@ func (w *Worker) whenText(ctx context.Context, m msg, q dialog.When) (string, er
 	}
 	return about.each(func(p person) (string, error) {
 		last, ok, err := w.Memory.LastBy(ctx, m.scope, p.id, about.activity)
-		if err != nil {
-			return "", err
-		}
-		if !ok && len(about.people) > 1 {
-			return dialog.NeverDoneBy(q.Lang, p.said, about.activity), nil
-		}
-		return w.lastDone(last, ok, p.said, about.activity, q.Lang), nil
+		return w.lastDone(last, ok, p.said, about.activity, q.Lang), err
 	})
 }
 
 // often answers "how often this week?", of everybody or with a line for each
 // person named.
-func (w *Worker) often(ctx context.Context, d delivery, m msg, q dialog.Often) error {
-	text, err := w.oftenText(ctx, m, q)
-	return w.tell(ctx, d, m, text, err)
-}
-
-func (w *Worker) oftenText(ctx context.Context, m msg, q dialog.Often) (string, error) {
+func (w *Worker) often(ctx context.Context, m msg, q dialog.Often) (string, error) {
 	about, err := w.topicOf(ctx, m, q.Rest, q.Lang)
 	switch {
 	case err != nil:
@@ -84,14 +63,6 @@ func (w *Worker) oftenText(ctx context.Context, m msg, q dialog.Often) (string, 
 	})
 }
 
-// tell sends what was found out, unless finding it failed.
-func (w *Worker) tell(ctx context.Context, d delivery, m msg, text string, err error) error {
-	if err != nil {
-		return w.bestEffort(ctx, d, "answer", err)
-	}
-	return w.answer(ctx, d, m, text)
-}
-
 // lastOf says when an activity was done last, and by whom.
 func (w *Worker) lastOf(ctx context.Context, chat, name string, lang dialog.Lang) (string, error) {
 	last, ok, err := w.Memory.LastOf(ctx, chat, name)
@@ -100,7 +71,7 @@ func (w *Worker) lastOf(ctx context.Context, chat, name string, lang dialog.Lang
 
 func (w *Worker) lastDone(last activity.Activity, ok bool, by, name string, lang dialog.Lang) string {
 	if !ok {
-		return dialog.NeverDone(lang, name)
+		return dialog.NeverDone(lang, by, name)
 	}
 	return dialog.LastDone(lang, by, name, last.At.In(w.Zone.Location()))
 }

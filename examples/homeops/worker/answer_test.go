@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
@@ -45,17 +47,18 @@ func TestATaughtActivityCanBeAskedFor(t *testing.T) {
 func TestSentencesTeachNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
+	stranger := telegram.User{ID: 5003, Username: "ann"} // whose own name is learned
 	for _, text := range []string{"Jag heter Anna och jag har diskat", "jag har diskat, och det betyder disken"} {
-		if r := b.say(anna, text); r.Kind != worker.KindActivity || len(r.Recorded) != 1 || r.Recorded[0].Name != "diskning" {
+		if r := b.say(stranger, text); r.Kind != worker.KindActivity || len(r.Recorded) != 1 || r.Recorded[0].Name != "diskning" {
 			t.Errorf("%q: %s %+v", text, r.Kind, r.Recorded)
 		}
 	}
-	if r := b.say(anna, "det betyder disken"); r.Kind != worker.KindNone || r.Sent != "" {
+	if r := b.say(stranger, "det betyder disken"); r.Kind != worker.KindNone || r.Sent != "" {
 		t.Errorf("%s, sent %q", r.Kind, r.Sent)
 	}
 	phrases, err := b.Phrases.All(t.Context(), chatKey)
 	names, nameErr := b.Names.All(t.Context(), chatKey)
-	if err != nil || nameErr != nil || len(phrases)+len(names) > 0 {
+	if err != nil || nameErr != nil || len(phrases) > 0 || len(names) != 1 || names[0].Phrase != "ann" {
 		t.Errorf("learned %v %v, %v, %v", phrases, names, err, nameErr)
 	}
 }

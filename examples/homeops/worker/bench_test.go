@@ -111,6 +111,13 @@ func (b *bench) restart() {
 	}
 }
 
+// meet has Anna and Bo known to the bot: the first contact with them is over.
+func (b *bench) meet() {
+	b.t.Helper()
+	b.say(anna, "Hej")
+	b.say(bo, "Hej")
+}
+
 func (b *bench) clock() time.Time { return b.now }
 
 // message makes the next message of the chat, sent now.
@@ -129,7 +136,7 @@ func (b *bench) reply(from telegram.User, text string) telegram.Message {
 		b.t.Fatal("the bot said nothing to reply to")
 	}
 	m := b.message(from, text)
-	m.ReplyTo = &telegram.Message{ID: 1_000_001, Date: b.now.Unix() - 30, Chat: m.Chat, From: &bot, Text: sent[len(sent)-1].Text}
+	m.ReplyTo = &telegram.Message{ID: 1_000_001, Date: b.now.Unix() - 30, Chat: m.Chat, From: &bot, Text: sent[len(sent)-1].Text, Entities: sent[len(sent)-1].Entities()}
 	return m
 }
 

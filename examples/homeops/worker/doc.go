@@ -4,13 +4,18 @@
 //
 // A message passes these steps; a column is what happens side by side:
 //
-//	message.go  save the message          ∥ load the chat's phrases ∥ was it a group?
+//	message.go  save the message          ∥ load the chat's phrases ∥ was it a group? ∥ who is it?
 //	            a duplicate: what did this event record ∥ has the bot answered it?
 //	classify    what does it say?           (no requests)
 //	record.go   record the activities     ∥ respond.go: is the chat moving fast?
-//	learn.go    effort, habit             ∥ respond.go: take one of the day's replies, send
+//	learn.go    effort, habit, promise    ∥ respond.go: take one of the day's replies, send
+//	person.go   what was said to the person is noted
 //
-// which is at most four dependent round trips when the phrases are cached.
+// which is at most five dependent round trips when the phrases are cached; the
+// reply is sent after the third. Beside that, person.go learns whether the person
+// answered what the bot said to them before. After all else it notes, on first
+// contact, who they are and where they live.
+//
 // Learning waits for the record: of two deliveries at once that classified
 // differently, what was recorded first decides, and only that is learned.
 //
@@ -19,7 +24,19 @@
 //
 // Instead of being classified, a message may want something of the bot:
 // talk.go tells which, answer.go answers questions (topic.go finds what they are
-// about), teach.go learns phrases. Whatever the bot says goes out by send.go.
+// about), teach.go learns phrases, household.go is about promises, weeks, and what
+// people say of themselves. Whatever the bot says goes out by send.go.
+//
+// A phrase counts in messages later than the event that taught it: what a message says is
+// judged by what was known when it was sent. What the bot asks it asks the sender, by
+// a mention, which comes back in the reply: only their answer says what they did, and
+// it follows from the question, so that two answers credit once. Anybody's teaches.
+//
+// # Jobs
+//
+// What the clock asks for (package job) comes through the queue, too: jobs.go. An hour's
+// job sends a message for each thing that is due; each of those says what it has to
+// say by the way of an answer, once for the job and not in quiet hours.
 //
 // # Failures
 //

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/homeops/ddbpatterns/activity"
@@ -9,6 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
+	"github.com/homeops/ddbpatterns/examples/homeops/profile"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 )
@@ -22,6 +24,15 @@ type msg struct {
 	person telegram.User
 	signed bool // it has a sender who can be learned from
 	event  event.Event
+	asked  *asked // the question that it replies to
+}
+
+// deed is the event that what the message says was done follows from.
+func (m msg) deed() event.Event {
+	if m.asked != nil {
+		return m.asked.event
+	}
+	return m.event
 }
 
 // read names the event by what Telegram repeats on a redelivery.
@@ -35,21 +46,19 @@ func (w *Worker) read(m telegram.Message, raw string) (msg, error) {
 		return msg{}, err
 	}
 	person, signed := m.Author()
-	return msg{Message: m, raw: raw, chat: chat, scope: chat, person: person, signed: signed && !person.IsBot, event: ev}, nil
+	read := msg{Message: m, raw: raw, chat: chat, scope: chat, person: person, signed: signed && !person.IsBot, event: ev}
+	read.asked = w.answered(read)
+	return read, nil
 }
 
 // name is how people know the sender.
-func (m msg) name() string {
-	if m.person.FirstName != "" {
-		return m.person.FirstName
-	}
-	return m.person.Username
-}
+func (m msg) name() string { return m.person.Name() }
 
 // message is the way of every message.
 func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	var saved event.Outcome
 	var known []alias.Match
+	var who *profile.Profile // nil where it could not be read
 	scope, stopped := m.scope, false
 	from, to, moved := m.Moved()
 	g := trips.SideBySide(ctx)
@@ -64,6 +73,10 @@ func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	case m.signed:
 		g.Go(func(ctx context.Context) (err error) {
 			scope, known, err = w.household(ctx, d, m)
+			return err
+		})
+		g.Go(func(ctx context.Context) (err error) {
+			who, err = w.profile(ctx, d, m)
 			return err
 		})
 		if m.Chat.Private() {
@@ -89,9 +102,15 @@ func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	}
 	m.scope, d.heldBack = before.scope, before.heldBack
 	g = trips.SideBySide(ctx)
+	g.Go(func(ctx context.Context) error { return w.meaning(ctx, d, m, known, before) }) // the first: see follow
+	g.Go(func(ctx context.Context) error { return w.judge(ctx, d, m, who) })
+	g.Go(func(ctx context.Context) error { return w.learnToBot(ctx, d, m) })
 	g.Go(func(ctx context.Context) error { return w.learnTiming(ctx, d, m) })
-	g.Go(func(ctx context.Context) error { return w.meaning(ctx, d, m, known, before) })
-	return g.Wait()
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	m.scope = scope // wherever an earlier delivery recorded
+	return w.note(ctx, d, m, who)
 }
 
 // household returns what the chat's records are kept under, and the phrases
@@ -102,8 +121,8 @@ func (w *Worker) household(ctx context.Context, d delivery, m msg) (scope string
 	first := scope
 	g := trips.SideBySide(ctx)
 	g.Go(func(ctx context.Context) (err error) {
-		known, err = w.Phrases.Match(ctx, first, m.Words())
-		return w.bestEffort(ctx, d, "phrases", err)
+		known, err = w.phrases(ctx, d, m, first)
+		return err
 	})
 	if m.Chat.Supergroup() && !certain {
 		g.Go(func(ctx context.Context) (err error) {
@@ -114,8 +133,16 @@ func (w *Worker) household(ctx context.Context, d delivery, m msg) (scope string
 	if err := g.Wait(); err != nil || scope == first {
 		return scope, known, err
 	}
+	known, err := w.phrases(ctx, d, m, scope)
+	return scope, known, err
+}
+
+// phrases returns those in the message, as they were known when it was sent: what
+// was taught later must not make a redelivery say something else.
+func (w *Worker) phrases(ctx context.Context, d delivery, m msg, scope string) ([]alias.Match, error) {
 	known, err := w.Phrases.Match(ctx, scope, m.Words())
-	return scope, known, w.bestEffort(ctx, d, "phrases", err)
+	known = slices.DeleteFunc(known, func(a alias.Match) bool { return a.NamedBy.Compare(m.event) > 0 })
+	return known, w.bestEffort(ctx, d, "phrases", err)
 }
 
 // earlier is what deliveries before this one have done.
@@ -137,7 +164,7 @@ func (w *Worker) earlier(ctx context.Context, d delivery, m msg) (before earlier
 	var own []activity.Activity
 	recorded := func(scope string, found *[]activity.Activity) func(context.Context) error {
 		return func(ctx context.Context) (err error) {
-			*found, err = w.Activities.OfEvent(ctx, scope, m.event)
+			*found, err = w.Activities.OfEvent(ctx, scope, m.deed())
 			return critical("stored", err)
 		}
 	}
@@ -160,14 +187,13 @@ func (w *Worker) earlier(ctx context.Context, d delivery, m msg) (before earlier
 // meaning finds what the message is for. What earlier deliveries made of it
 // decides: phrases that were learned since must not make it something else.
 func (w *Worker) meaning(ctx context.Context, d delivery, m msg, known []alias.Match, before earlier) error {
-	question, reply, replied := w.answered(m)
 	switch {
 	case before.said && len(before.recorded) == 0:
-		d.report.Kind, d.report.Silent = KindSaid, silentAgain
+		d.report.Kind, d.report.Silent, d.report.spoke = KindSaid, silentAgain, true
 		return nil
-	case replied:
+	case m.asked != nil:
 		d.report.Kind = KindTeach
-		return w.replied(ctx, d, m, question, reply, before)
+		return w.replied(ctx, d, m, *m.asked, before)
 	case len(before.recorded) > 0:
 		return w.carryOn(ctx, d, m, before.recorded)
 	}
@@ -236,6 +262,7 @@ func (w *Worker) follow(ctx context.Context, d delivery, m msg, recorded []activ
 	for _, a := range recorded {
 		g.Go(func(ctx context.Context) error { return w.learnEffort(ctx, d, a) })
 		g.Go(func(ctx context.Context) error { return w.learnHabit(ctx, d, a) })
+		g.Go(func(ctx context.Context) error { return w.keep(ctx, d, a) })
 	}
 	return g.Wait()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
+	"github.com/homeops/ddbpatterns/examples/homeops/profile"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
@@ -110,6 +111,7 @@ func TestAMessageThatOvertookTheMove(t *testing.T) {
 	if r := b.say(anna, "tvättat"); len(r.Recorded) != 1 || r.Recorded[0].Scope != groupKey {
 		t.Errorf("the next: %+v", r)
 	}
+	wantHousehold(t, b, groupKey, []string{anna.Key()}, profile.Household{Scope: groupKey, Chat: chatKey})
 }
 
 // A group that moved while an answer was on its way says so.
@@ -131,7 +133,7 @@ func TestTheHouseholdMustBeKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, 0)
-		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "GetItem", Table: "homeops", Times: 3})
+		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "GetItem", Table: "homeops", Times: 6}) // and the profile
 		m := b.message(anna, "diskat")
 		if err := b.Worker.Handle(t.Context(), delivery(t, m, queue.MaxReceives)); err != nil {
 			t.Error(err)

@@ -28,14 +28,17 @@ func TestPriceOfAMessage(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text  string
 		cold  bool
+		after time.Duration // since the bot said something to the person, 0: never
 		kind  worker.Kind
 		price dynamotest.Price
 		depth int
 	}{
-		"an activity with a reply, warm": {"Jag har diskat", false, worker.KindActivity, dynamotest.Price{Requests: 8, RCU: 2.5, WCU: 8}, 4},
-		"an activity with a reply, cold": {"Jag har diskat", true, worker.KindActivity, dynamotest.Price{Requests: 10, RCU: 5.5, WCU: 8}, 4},
-		"nothing of interest, warm":      {"God morgon", false, worker.KindNone, dynamotest.Price{Requests: 1, WCU: 1}, 1},
-		"nothing of interest, cold":      {"God morgon", true, worker.KindNone, dynamotest.Price{Requests: 3, RCU: 3, WCU: 1}, 1},
+		"an activity with a reply, warm":   {"Jag har diskat", false, 0, worker.KindActivity, dynamotest.Price{Requests: 11, RCU: 4, WCU: 9}, 5},
+		"an activity with a reply, cold":   {"Jag har diskat", true, 0, worker.KindActivity, dynamotest.Price{Requests: 13, RCU: 7, WCU: 9}, 5},
+		"nothing of interest, warm":        {"God morgon", false, 0, worker.KindNone, dynamotest.Price{Requests: 2, RCU: 0.5, WCU: 1}, 1},
+		"nothing of interest, cold":        {"God morgon", true, 0, worker.KindNone, dynamotest.Price{Requests: 4, RCU: 3.5, WCU: 1}, 1},
+		"nothing, at once after an answer": {"God morgon", false, time.Hour, worker.KindNone, dynamotest.Price{Requests: 2, RCU: 0.5, WCU: 1}, 1},
+		"nothing, an hour after an answer": {"God morgon", false, time.Hour + time.Second, worker.KindNone, dynamotest.Price{Requests: 5, RCU: 1.5, WCU: 3}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,14 +47,19 @@ func TestPriceOfAMessage(t *testing.T) {
 				if err := b.Seed(t.Context(), map[string]map[string]string{"-1002123456789": seeds()}); err != nil {
 					t.Fatal(err)
 				}
+				b.meet()
+				if tc.after > 0 {
+					b.say(anna, "Vem tvättade senast?")
+				}
+				at := b.now.Add(max(tc.after, 4*time.Minute))
+				b.now = at.Add(-4 * time.Minute)
+				b.say(bo, "Hej") // has the phrases in memory
 				if tc.cold {
 					b.restart()
-				} else {
-					b.say(bo, "Hej")
 				}
 				began := time.Now()
 				var report worker.Report
-				b.now = b.now.Add(2 * time.Minute)
+				b.now = at
 				m := b.message(anna, tc.text)
 				cost := b.db.Meter(func() { report = b.handle(m) })
 				cost.Want(t, tc.price)
@@ -68,13 +76,13 @@ func TestPriceOfAMessage(t *testing.T) {
 func TestPriceOfWaiting(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][3]int{ // at once; a delivery that waits; the next
-		"diskat":              {8, 10, 8},
-		"Vem diskade senast?": {4, 5, 6},
+		"diskat":              {11, 12, 11},
+		"Vem diskade senast?": {7, 7, 9},
 	} {
 		var got [3]int
 		for i, first := range [][]error{nil, {wait40}} {
 			b := newBench(t, 0)
-			b.say(bo, "Hej") // the phrases are in memory
+			b.meet() // the phrases are in memory
 			b.now = b.now.Add(2 * time.Minute)
 			b.sender.first = first
 			m := b.message(anna, text)
@@ -89,12 +97,13 @@ func TestPriceOfWaiting(t *testing.T) {
 	}
 }
 
-// In private it is asked whether the person has blocked the bot, beside the rest.
+// In private it is asked whether the person has blocked the bot, and counted that
+// they wrote to it, beside the rest.
 func TestPriceOfAPrivateMessage(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
 	b.sayIn(private, 1, anna, "Hej")
-	b.db.Meter(func() { b.sayIn(private, 2, anna, "God morgon") }).Want(t, dynamotest.Price{Requests: 2, RCU: 0.5, WCU: 1})
+	b.db.Meter(func() { b.sayIn(private, 2, anna, "God morgon") }).Want(t, dynamotest.Price{Requests: 4, RCU: 1, WCU: 2})
 }
 
 // The round trips that are counted without a clock are those that a clock
@@ -119,7 +128,7 @@ func TestTripsAreThoseOfTheClock(t *testing.T) {
 }
 
 // What the message's table refuses is poison, and has read the household's scope
-// and phrases beside it: whoever is first, the price is one.
+// and phrases and the profile beside it: whoever is first, the price is one.
 func TestPriceOfPoison(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -131,7 +140,7 @@ func TestPriceOfPoison(t *testing.T) {
 		old := b.message(anna, "Jag har diskat")
 		old.Date = 1_000_000 // in 1970
 		cost := b.db.Meter(func() { b.handle(old) })
-		cost.Want(t, dynamotest.Price{Requests: 2, RCU: 1})
+		cost.Want(t, dynamotest.Price{Requests: 3, RCU: 1.5})
 		if b.last.Kind != worker.KindPoison || cost.Unpriced != 0 {
 			t.Errorf("%s\n%v", b.last.Kind, cost)
 		}

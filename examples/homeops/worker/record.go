@@ -35,7 +35,7 @@ func (w *Worker) record(ctx context.Context, d delivery, m msg, done []classify.
 	}
 	all := make([]activity.Activity, 0, len(done))
 	for i, what := range done {
-		ev, err := m.event.Nth(i + 1)
+		ev, err := m.deed().Nth(i + 1)
 		if err != nil {
 			return nil, err
 		}

@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/counter"
@@ -39,7 +41,8 @@ func (w *Worker) quiet(m msg) bool {
 }
 
 // silence says why a reply would disturb, "" when it would not. It comes
-// before the cap, so that a suppressed reply takes nothing of it.
+// before the cap, so that a suppressed reply takes nothing of it. What has no number
+// comes after all that was said.
 func (w *Worker) silence(ctx context.Context, d delivery, m msg) (string, error) {
 	switch {
 	case d.stopped:
@@ -47,7 +50,7 @@ func (w *Worker) silence(ctx context.Context, d delivery, m msg) (string, error)
 	case w.quiet(m):
 		return silentQuiet, nil
 	}
-	pace, err := w.Messages.FastConversation(ctx, message.FastConversation{Scope: m.chat, Seq: m.ID, Actor: m.person.Key(), At: m.Time()})
+	pace, err := w.Messages.FastConversation(ctx, message.FastConversation{Scope: m.chat, Seq: cmp.Or(m.ID, math.MaxInt64), Actor: m.person.Key(), At: m.Time()})
 	if err != nil {
 		return silentFor(err), w.bestEffort(ctx, d, "fast conversation", err)
 	}
@@ -78,7 +81,7 @@ func (w *Worker) praise(ctx context.Context, d delivery, m msg, recorded []activ
 	case grant.OK && d.heldBack:
 		return w.sayOnce(ctx, d, m, speech{text: text, grant: take})
 	case grant.Outcome == event.Duplicate:
-		d.report.Silent = silentAgain
+		d.report.Silent, d.report.spoke = silentAgain, grant.OK
 	default:
 		d.report.Silent = silentCap
 	}
@@ -89,12 +92,21 @@ func (w *Worker) praise(ctx context.Context, d delivery, m msg, recorded []activ
 // however the chat's phrases change between two deliveries, and at most fifty
 // times a day.
 func (w *Worker) answer(ctx context.Context, d delivery, m msg, text string) error {
+	return w.answerWith(ctx, d, m, speech{text: text})
+}
+
+func (w *Worker) answerWith(ctx context.Context, d delivery, m msg, s speech) error {
+	s.grant = counter.Take{Key: m.scope + "#answers", Event: m.event, Cap: AnswersADay}
+	return w.say(ctx, d, m, s)
+}
+
+// say says something once, and takes that of the day.
+func (w *Worker) say(ctx context.Context, d delivery, m msg, s speech) error {
 	if d.stopped {
 		d.report.Silent = silentStop
 		return nil
 	}
-	take := counter.Take{Key: m.scope + "#answers", Event: m.event, Cap: AnswersADay}
-	grant, err := w.Limits.Take(ctx, take)
+	grant, err := w.Limits.Take(ctx, s.grant)
 	if err != nil {
 		d.report.Silent = silentFor(err)
 		return w.bestEffort(ctx, d, "answer", err)
@@ -103,18 +115,18 @@ func (w *Worker) answer(ctx context.Context, d delivery, m msg, text string) err
 		d.report.Silent = silentCap
 		return nil
 	}
-	return w.sayOnce(ctx, d, m, speech{text: text, grant: take})
+	return w.sayOnce(ctx, d, m, s)
 }
 
-// ask asks what somebody meant. The bot does not speak up in quiet hours.
+// ask asks the sender what they meant, and mentions them. The bot does not speak up in quiet hours.
 func (w *Worker) ask(ctx context.Context, d delivery, m msg, guess classify.Guess) error {
 	if w.quiet(m) {
 		d.report.Silent = silentQuiet
 		return nil
 	}
-	text, ok := dialog.Ask(dialog.Question{Phrase: guess.Phrase, Name: guess.Name, Lang: langOf(m.Words())})
+	text, ok := dialog.Ask(dialog.Question{Person: m.name(), Phrase: guess.Phrase, Name: guess.Name, Lang: langOf(m.Words())})
 	if !ok {
 		return nil
 	}
-	return w.answer(ctx, d, m, text)
+	return w.answerWith(ctx, d, m, speech{text: text, mention: m.person})
 }

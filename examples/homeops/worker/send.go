@@ -16,18 +16,20 @@ import (
 
 // speech is something that the bot says to a message.
 type speech struct {
-	text  string
-	grant counter.Take  // what it takes of the day
-	leave *ledger.Claim // to send it; nil where a fresh grant is leave enough
+	text    string
+	mention telegram.User // whom it asks
+	grant   counter.Take  // what it takes of the day
+	leave   *ledger.Claim // to send it; nil where a fresh grant is leave enough
 }
 
-// sayOnce sends what no delivery has sent. Leave to send is the only claim that
-// the message's key in the ledger has, and it is never completed: whoever has
-// it has sent, or died trying, until it is released.
+// sayOnce sends what no delivery has sent. Leave to send is a claim of the message's
+// key in the ledger. It is never completed, and nobody else gets one when its lease
+// lapses, for the ledger has MaxAttempts 1: its holder has sent, or died trying. Only
+// a release lets another delivery claim it.
 func (w *Worker) sayOnce(ctx context.Context, d delivery, m msg, s speech) error {
 	leave, err := w.leave(ctx, m)
 	if isTaken(err) {
-		d.report.Silent = silentAgain
+		d.report.Silent, d.report.spoke = silentAgain, true
 		return nil
 	}
 	if err != nil {
@@ -54,8 +56,13 @@ func isTaken(err error) bool {
 	return now || marked || errors.Is(err, ledger.ErrTooManyAttempts)
 }
 
-// saidKey is the ledger's key of what the bot says to the message.
-func (m msg) saidKey() (string, error) { return ledger.Key("TELEGRAM", m.chat, m.idText(), "said") }
+// saidKey is the ledger's key of what the bot says to the message, or unasked.
+func (m msg) saidKey() (string, error) {
+	if m.ID == 0 {
+		return ledger.Key("JOB", m.event.String())
+	}
+	return ledger.Key("TELEGRAM", m.chat, m.idText(), "said")
+}
 
 // said reports whether the bot has asked or answered, or holds back what it
 // would say. Praise that was sent at once is not known here.
@@ -73,9 +80,9 @@ func (w *Worker) said(ctx context.Context, m msg) (said, heldBack bool, _ error)
 // is spent. A definite refusal gives it back, or is a *queue.LaterError: then a
 // later delivery has the leave to send.
 func (w *Worker) send(ctx context.Context, d delivery, m msg, s speech) error {
-	_, err := w.Sender.Send(ctx, telegram.Outgoing{Chat: m.Chat.ID, Text: s.text, ReplyTo: m.ID})
+	_, err := w.Sender.Send(ctx, telegram.Outgoing{Chat: m.Chat.ID, Text: s.text, ReplyTo: m.ID, Mention: s.mention})
 	if err == nil {
-		d.report.Sent = s.text
+		d.report.Sent, d.report.spoke = s.text, true
 		return nil
 	}
 	d.report.Silent = err.Error()
@@ -83,6 +90,7 @@ func (w *Worker) send(ctx context.Context, d delivery, m msg, s speech) error {
 	refused, definite := errors.AsType[*telegram.RefusedError](err)
 	switch {
 	case !definite:
+		d.report.spoke = true
 		return nil
 	case refused.RetryAfter > 0:
 		d.report.Silent = silentWait

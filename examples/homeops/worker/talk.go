@@ -13,16 +13,32 @@ import (
 
 func (m msg) idText() string { return strconv.FormatInt(m.ID, 10) }
 
-// answered reads a reply to a question of the bot's.
-func (w *Worker) answered(m msg) (q dialog.Question, reply dialog.Reply, ok bool) {
+// asked is a question of the bot's, and what a message replies to it.
+type asked struct {
+	dialog.Question
+	reply dialog.Reply
+	whom  int64       // 0: anybody may say what they did
+	event event.Event // what was done follows from the question: two yeses credit once
+}
+
+// answered reads a reply to a question of the bot's, nil where the message is none.
+func (w *Worker) answered(m msg) *asked {
 	if !w.toBot(m) {
-		return q, reply, false
+		return nil
 	}
-	if q, ok = dialog.Asked(m.ReplyTo.Text); !ok {
-		return q, reply, false
+	question, ok := dialog.Asked(m.ReplyTo.Text)
+	if !ok {
+		return nil
 	}
-	reply, ok = dialog.Answer(m.Words())
-	return q, reply, ok
+	reply, ok := dialog.Answer(m.Words())
+	if !ok {
+		return nil
+	}
+	ev, err := event.New(m.ReplyTo.Time(), "telegram", m.chat, strconv.FormatInt(m.ReplyTo.ID, 10))
+	if err != nil || m.ReplyTo.Date <= 0 || m.Date < m.ReplyTo.Date { // no time of a question
+		ev = m.event
+	}
+	return &asked{Question: question, reply: reply, whom: m.ReplyTo.Mentions(), event: ev}
 }
 
 // talk handles a message that wants something of the bot.
@@ -31,22 +47,39 @@ func (w *Worker) talk(ctx context.Context, d delivery, m msg) (handled bool, _ e
 	if !ok {
 		return false, nil
 	}
-	d.report.Kind = KindAsk
+	d.report.Kind = kindOf(intent)
+	var text string
+	var err error
 	switch {
 	case intent.Start != nil:
 		return true, w.started(ctx, d, m)
-	case intent.Who != nil:
-		return true, w.who(ctx, d, m, *intent.Who)
-	case intent.When != nil:
-		return true, w.when(ctx, d, m, *intent.When)
-	case intent.Often != nil:
-		return true, w.often(ctx, d, m, *intent.Often)
+	case intent.Teach != nil:
+		return w.teach(ctx, d, m, *intent.Teach)
 	case intent.Named != nil:
-		d.report.Kind = KindTeach
 		return true, w.named(ctx, d, m, *intent.Named)
+	case intent.Who != nil:
+		text, err = w.who(ctx, m, *intent.Who)
+	case intent.When != nil:
+		text, err = w.when(ctx, m, *intent.When)
+	case intent.Often != nil:
+		text, err = w.often(ctx, m, *intent.Often)
+	default:
+		text, err = w.ofHousehold(ctx, m, intent)
 	}
-	d.report.Kind = KindTeach
-	return w.teach(ctx, d, m, *intent.Teach)
+	if err != nil {
+		return true, w.bestEffort(ctx, d, "answer", err)
+	}
+	return true, w.answer(ctx, d, m, text)
+}
+
+func kindOf(intent dialog.Intent) Kind {
+	switch {
+	case intent.Teach != nil, intent.Named != nil, intent.About != nil:
+		return KindTeach
+	case intent.Promise != nil:
+		return KindPromise
+	}
+	return KindAsk
 }
 
 // started notes that the person may be written to in private.
@@ -58,10 +91,12 @@ func (w *Worker) started(ctx context.Context, d delivery, m msg) error {
 	return w.setDM(ctx, d, dmstatus.Change{User: m.person.Key(), Chat: m.chat, Status: dmstatus.Started, Event: m.event})
 }
 
-// moved notes that a group became a supergroup.
+// moved notes that a group became a supergroup, where it is written to.
 func (w *Worker) moved(ctx context.Context, m msg, from, to telegram.Chat) error {
-	_, err := w.Moves.Record(ctx, moved.Move{From: from.Key(), To: to.Key(), Event: m.event})
-	return err
+	if _, err := w.Moves.Record(ctx, moved.Move{From: from.Key(), To: to.Key(), Event: m.event}); err != nil {
+		return err
+	}
+	return w.Profiles.Moved(ctx, from.Key(), to.Key(), m.event)
 }
 
 // stopped reports whether the person has blocked the bot, as far as is known.

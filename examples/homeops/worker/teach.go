@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
@@ -55,21 +56,27 @@ func (w *Worker) named(ctx context.Context, d delivery, m msg, n dialog.Named) e
 	return w.answer(ctx, d, m, dialog.Hello(n.Lang, n.Name))
 }
 
-// replied handles the reply to a question of the bot's: what was asked stands
-// in the question, and what was done is recorded as of the reply.
-func (w *Worker) replied(ctx context.Context, d delivery, m msg, q dialog.Question, reply dialog.Reply, before earlier) error {
-	if reply.Yes {
-		return w.confirmed(ctx, d, m, q, before)
+// replied handles the reply to a question of the bot's: what was asked stands in
+// the question. Whoever replies teaches; what was done is recorded of whom the bot
+// asked, once, as of the question.
+func (w *Worker) replied(ctx context.Context, d delivery, m msg, q asked, before earlier) error {
+	name := q.Name
+	switch {
+	case !q.reply.Yes && q.reply.Name == "":
+		return w.answer(ctx, d, m, dialog.Meant(q.Question))
+	case !q.reply.Yes:
+		var err error
+		if name, err = w.meant(ctx, m, q.reply, before); err != nil {
+			return w.bestEffort(ctx, d, "correct", err)
+		}
 	}
-	if reply.Name == "" {
-		return w.answer(ctx, d, m, dialog.Meant(q))
+	if q.whom == 0 || q.whom == m.person.ID {
+		if err := w.recordReply(ctx, d, m, name, before); err != nil {
+			return err
+		}
 	}
-	name, err := w.meant(ctx, m, reply, before)
-	if err != nil {
-		return w.bestEffort(ctx, d, "correct", err)
-	}
-	if err := w.recordReply(ctx, d, m, name, before); err != nil {
-		return err
+	if q.reply.Yes {
+		return w.confirmed(ctx, d, m, q.Question)
 	}
 	return w.correct(ctx, d, m, q.Lang, q.Phrase, name)
 }
@@ -77,19 +84,22 @@ func (w *Worker) replied(ctx context.Context, d delivery, m msg, q dialog.Questi
 // meant is the activity that a no names: what an earlier delivery took it for,
 // whatever the word has come to mean since.
 func (w *Worker) meant(ctx context.Context, m msg, reply dialog.Reply, before earlier) (string, error) {
-	if len(before.recorded) > 0 {
+	if recordedBy(m, before.recorded) {
 		return before.recorded[0].Name, nil
 	}
 	name, _, err := w.nameOf(ctx, m.scope, reply.Name)
 	return name, err
 }
 
+// recordedBy reports whether it was this message that recorded what follows from
+// the question, and not another reply.
+func recordedBy(m msg, recorded []activity.Activity) bool {
+	return len(recorded) > 0 && recorded[0].Seq == m.ID
+}
+
 // confirmed counts the yes for the phrase, which is taught by it the first
 // time.
-func (w *Worker) confirmed(ctx context.Context, d delivery, m msg, q dialog.Question, before earlier) error {
-	if err := w.recordReply(ctx, d, m, q.Name, before); err != nil {
-		return err
-	}
+func (w *Worker) confirmed(ctx context.Context, d delivery, m msg, q dialog.Question) error {
 	_, err := w.Phrases.Put(ctx, alias.Put{Scope: m.scope, Phrase: q.Phrase, Name: q.Name, Event: m.event, Actor: m.person.Key()})
 	if err == nil {
 		_, err = w.Phrases.Confirm(ctx, alias.Confirm{Scope: m.scope, Phrase: q.Phrase, Name: q.Name, Event: m.event})
@@ -103,8 +113,8 @@ func (w *Worker) confirmed(ctx context.Context, d delivery, m msg, q dialog.Ques
 	return w.answer(ctx, d, m, dialog.Confirmed(q))
 }
 
-// recordReply records and learns what a reply says was done; the answer to it
-// takes the place of praise.
+// recordReply records and learns what a reply says was done, unless another did;
+// the answer to it takes the place of praise.
 func (w *Worker) recordReply(ctx context.Context, d delivery, m msg, name string, before earlier) error {
 	recorded := before.recorded
 	if len(recorded) == 0 {
@@ -114,6 +124,9 @@ func (w *Worker) recordReply(ctx context.Context, d delivery, m msg, name string
 		if err != nil {
 			return critical("record", err)
 		}
+	}
+	if !recordedBy(m, recorded) {
+		return nil
 	}
 	err := w.follow(ctx, d, m, recorded, silentAnswer)
 	d.report.Kind, d.report.Silent = KindTeach, ""

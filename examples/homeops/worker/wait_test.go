@@ -43,7 +43,7 @@ func (b *bench) work(ctx context.Context) int {
 var said = map[string]string{
 	"diskat":              "Tack Anna! diskning ✔",
 	"Vem diskade senast?": "diskning: aldrig, vad jag vet",
-	"diksat nu":           "Menade du «diskning» med «diksat»? Svara ja, eller: nej, jag menade …",
+	"diksat nu":           "Anna, menade du «diskning» med «diksat»? Svara ja, eller: nej, jag menade …",
 	"pant betyder disk":   "Jag har lärt mig: «pant» är diskning ✔",
 }
 

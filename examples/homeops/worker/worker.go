@@ -15,9 +15,14 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
 	"github.com/homeops/ddbpatterns/examples/homeops/moved"
+	"github.com/homeops/ddbpatterns/examples/homeops/planner"
+	"github.com/homeops/ddbpatterns/examples/homeops/profile"
+	"github.com/homeops/ddbpatterns/examples/homeops/promise"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/week"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/memory"
 	"github.com/homeops/ddbpatterns/message"
@@ -41,10 +46,14 @@ type Deps struct {
 	Habits     *pattern.Store
 	Effort     *ema.Store
 	Prefs      *ema.Store
-	Seen       *ledger.Store // what was said, in one attempt: see send.go
+	Seen       *ledger.Store // what was said; with MaxAttempts 1, see sayOnce
 	Memory     *memory.Memory
 	DM         *dmstatus.Store
 	Moves      *moved.Store
+	Profiles   *profile.Store
+	Promises   *promise.Store
+	Weeks      *week.Store
+	Planner    *planner.Planner
 
 	Queue      queue.Queue // takes what is refused, and what comes later
 	Classifier classify.Classifier
@@ -79,6 +88,8 @@ const (
 	KindAnonym   Kind = "no sender"
 	KindMember   Kind = "membership"
 	KindMoved    Kind = "chat moved" // a group became a supergroup
+	KindPromise  Kind = "promise"
+	KindJob      Kind = "job"
 	KindPoison   Kind = "poison"
 	KindOther    Kind = "other"       // of a kind that ingest keeps out
 	KindSaid     Kind = "said before" // asked or answered on an earlier delivery
@@ -95,6 +106,8 @@ type Report struct {
 	Skipped   []string // steps given up on the last delivery
 	Refused   string   // why it can never be processed
 	Err       error    // the item goes back to the queue, or is dead after its last delivery
+
+	spoke bool // the bot has answered the person: in this delivery or, as far as is known, an earlier one
 
 	mu *sync.Mutex // guards Skipped: steps run side by side
 }
@@ -141,6 +154,11 @@ func (w *Worker) Handle(ctx context.Context, m queue.Message) error {
 }
 
 func (w *Worker) handle(ctx context.Context, d delivery) error {
+	if j, ok, err := job.Parse(d.Body); err != nil {
+		return w.refuse(ctx, d.Message, d.report, err.Error())
+	} else if ok {
+		return w.job(ctx, d, j)
+	}
 	update, err := telegram.Parse([]byte(d.Body))
 	if err != nil {
 		return w.refuse(ctx, d.Message, d.report, err.Error())

@@ -16,10 +16,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/run"
 )
@@ -62,7 +62,14 @@ func TestTheFunctionsDoWhatServeDoes(t *testing.T) {
 	lambdas.bot.set(nil, 600) // for which time the worker hides the message
 	lambdas.send(says(1_000, question))
 	lambdas.deliver(worker, 1)
-	worker.invoke(map[string]string{"job": app.HourlyJob}, new(any))
+	if _, err := lambdas.main.Send(t.Context(), job.Job{Name: job.Hourly, Due: time.Now()}.Body(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for lambdas.main.Len() > 0 {
+		if failed := lambdas.deliver(worker, 1); len(failed) > 0 {
+			t.Fatalf("a job failed: %v", failed)
+		}
+	}
 	lambdas.checkRights(t)
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/function"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 )
@@ -289,19 +288,26 @@ func TestWorkerKilledWhileItSends(t *testing.T) {
 	}
 }
 
-// The schedule's job logs how deep the queue is; one that nobody knows fails.
+// What the schedule sends logs how deep the queue is; a job that nobody knows is dead
+// at once.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	l := start(t, workerBinary, w.env)
-	w.send(says(1, question), says(2, question))
 	if _, err := w.dead.Send(t.Context(), "poison", nil); err != nil {
 		t.Fatal(err)
 	}
-	var nothing any
-	l.invoke(map[string]string{"job": app.HourlyJob}, &nothing)
-	l.waitLog(`"waiting":2,"in_flight":0,"dead":1`)
-	if r := <-l.begin(map[string]string{"job": "guessed"}, timeout); !strings.Contains(r.fault, "guessed") {
-		t.Errorf("a job that nobody knows is done: %+v", r)
+	w.send(`{"job":"hourly","due":"2026-03-29T17:00:07Z"}`, says(1, question), says(2, question))
+	if failed := w.deliver(l, 1); len(failed) > 0 {
+		t.Errorf("failed: %v", failed)
+	}
+	l.waitLog(`"waiting":2,"in_flight":1,"dead":1`)
+	w.deliver(l, 2)
+	w.send(`{"job":"guessed","due":"2026-03-29T17:00:07Z","chat":"-5"}`)
+	if failed := w.deliver(l, 1); len(failed) > 0 {
+		t.Errorf("failed: %v", failed)
+	}
+	if dead := letters(w.dead.Left()); len(dead) != 2 || !strings.Contains(dead[1], `job must be one of package job`) {
+		t.Errorf("dead letters: %q", dead)
 	}
 }

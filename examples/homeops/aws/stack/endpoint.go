@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
 )
 
 // endpoint returns how Telegram reaches the webhook, by condition: a function URL
@@ -60,14 +60,13 @@ func httpAPI() object {
 }
 
 func permission(condition, function string, properties object) object {
-	p := object{"Type": "AWS::Lambda::Permission", "Properties": with(properties, object{"FunctionName": att(function, "Arn")})}
-	if condition != "" {
-		p["Condition"] = condition
+	return object{
+		"Type": "AWS::Lambda::Permission", "Condition": condition,
+		"Properties": with(properties, object{"FunctionName": att(function, "Arn")}),
 	}
-	return p
 }
 
-// schedule returns what starts the worker: the queue, and the clock.
+// schedule returns what starts the worker: the queue, which the clock sends to, too.
 func schedule() object {
 	return object{
 		"WorkerMapping": object{
@@ -86,17 +85,28 @@ func schedule() object {
 			"Type": "AWS::Events::Rule",
 			"Properties": object{
 				"Name":               "homeops-jobs",
-				"Description":        "The household's jobs, once an hour.",
-				"ScheduleExpression": "rate(1 hour)",
+				"Description":        "What is due, at every full hour.",
+				"ScheduleExpression": "cron(0 * * * ? *)",
 				"Targets": []any{object{
-					"Id": "worker", "Arn": att("WorkerFunction", "Arn"), "Input": `{"job":"` + app.HourlyJob + `"}`,
+					"Id": "queue", "Arn": att("MessagesQueue", "Arn"),
+					"InputTransformer": object{ // which puts the time in quotes
+						"InputPathsMap": object{"due": "$.time"},
+						"InputTemplate": `{"job":"` + job.Hourly + `","due":<due>}`,
+					},
 					"RetryPolicy": object{"MaximumRetryAttempts": 2, "MaximumEventAgeInSeconds": 3600},
 				}},
 			},
 		},
-		"JobsPermission": permission("", "WorkerFunction", object{
-			"Action": "lambda:InvokeFunction", "Principal": "events.amazonaws.com", "SourceArn": att("JobsSchedule", "Arn"),
-		}),
+		"JobsQueuePolicy": object{
+			"Type": "AWS::SQS::QueuePolicy",
+			"Properties": object{
+				"Queues": []any{ref("MessagesQueue")},
+				"PolicyDocument": policy(with(allow([]string{"sqs:SendMessage"}, att("MessagesQueue", "Arn")), object{
+					"Principal": object{"Service": "events.amazonaws.com"},
+					"Condition": object{"ArnEquals": object{"aws:SourceArn": att("JobsSchedule", "Arn")}},
+				})),
+			},
+		},
 	}
 }
 

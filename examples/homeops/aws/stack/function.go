@@ -28,7 +28,7 @@ func functions(cfg config.Config, rights schema.PolicyDocument) object {
 		object{
 			"homeops-tables": object{"Version": rights.Version, "Statement": rights.Statement},
 			"homeops-queue": policy(
-				allow([]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"}, att("MessagesQueue", "Arn")),
+				allow([]string{"sqs:SendMessage", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"}, att("MessagesQueue", "Arn")),
 				allow([]string{"sqs:SendMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"}, att("MessagesDeadLetters", "Arn"))),
 		}))
 	return resources

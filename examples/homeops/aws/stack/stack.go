@@ -5,7 +5,7 @@
 //	stack.go      the template, its parameters and outputs
 //	queue.go      the queue, its dead letters and the alarm
 //	function.go   the two functions and what they may do
-//	endpoint.go   how Telegram reaches the first, what starts the second
+//	endpoint.go   how Telegram reaches the first, what starts the second, and the clock
 package stack
 
 import (

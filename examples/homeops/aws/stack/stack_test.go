@@ -11,11 +11,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/stack"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
 )
 
 var update = flag.Bool("update", false, "write testdata/template.json")
@@ -98,8 +100,10 @@ func TestReferences(t *testing.T) {
 		case map[string]any:
 			for key, v := range value {
 				switch key {
-				case "Ref", "Condition":
-					used[fmt.Sprint(v)] = true
+				case "Ref", "Condition": // a policy's is no name
+					if name, ok := v.(string); ok {
+						used[name] = true
+					}
 				case "Fn::GetAtt":
 					used[fmt.Sprint(v.([]any)[0])] = true
 				case "Fn::If":
@@ -267,5 +271,42 @@ func TestTheWebhooksAddress(t *testing.T) {
 		if got := strings.Replace(text, tc.refers, tc.is, 1); got != tc.want {
 			t.Errorf("%s is %q, and so %s", name, text, got)
 		}
+	}
+}
+
+// What the schedule makes of an event is the hour's job, and the queue takes it from
+// this rule alone.
+func TestTheClockSendsJobs(t *testing.T) {
+	t.Parallel()
+	resources := parsed(t).Resources
+	rule := resources["JobsSchedule"].Properties
+	target := rule["Targets"].([]any)[0].(map[string]any)
+	transformer := target["InputTransformer"].(map[string]any)
+	want := map[string]any{"due": "$.time"}
+	if diff := cmp.Diff(want, transformer["InputPathsMap"]); diff != "" {
+		t.Error(diff)
+	}
+	body := strings.ReplaceAll(transformer["InputTemplate"].(string), "<due>", `"2026-03-29T17:00:07Z"`)
+	due := time.Date(2026, 3, 29, 17, 0, 0, 0, time.UTC)
+	if j, ok, err := job.Parse(body); !ok || err != nil || j != (job.Job{Name: job.Hourly, Due: due}) {
+		t.Errorf("%s is %+v, %v, %v", body, j, ok, err)
+	}
+	text, err := json.Marshal(resources["JobsQueuePolicy"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		`"Type":"AWS::SQS::QueuePolicy"`, `"Queues":[{"Ref":"MessagesQueue"}]`, `"Service":"events.amazonaws.com"`,
+		`"Resource":{"Fn::GetAtt":["MessagesQueue","Arn"]}`, `"ArnEquals":{"aws:SourceArn":{"Fn::GetAtt":["JobsSchedule","Arn"]}}`,
+	} {
+		if !bytes.Contains(text, []byte(part)) {
+			t.Errorf("%s is not in %s", part, text)
+		}
+	}
+	if _, ok := resources["JobsPermission"]; ok {
+		t.Error("stands in deployed stacks, as a permission of Lambda: no update may change a resource's type")
+	}
+	if arn := fmt.Sprint(target["Arn"]); arn != "map[Fn::GetAtt:[MessagesQueue Arn]]" {
+		t.Errorf("the target is %s", arn)
 	}
 }

@@ -1,5 +1,5 @@
 // Command homeops-worker is the worker as a Lambda function, behind an event source
-// mapping of the queue with ReportBatchItemFailures, and behind a schedule.
+// mapping of the queue with ReportBatchItemFailures.
 package main
 
 import (
@@ -43,7 +43,7 @@ func open(log *slog.Logger) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return function.Worker(function.Batch(f.Queue.MaxReceives(), a.Worker.Handle, log), a.Job), nil
+	return function.Batch(f.Queue.MaxReceives(), a.Worker.Handle, log), nil
 }
 
 // bot sends with the token as it is now.

@@ -1,0 +1,148 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
+	"github.com/homeops/ddbpatterns/examples/homeops/profile"
+	"github.com/homeops/ddbpatterns/examples/homeops/promise"
+	"github.com/homeops/ddbpatterns/examples/homeops/week"
+	"github.com/homeops/ddbpatterns/examples/homeops/words"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// ofHousehold returns the answer to what is about those who live together. In
+// private that is the household that the sender lives in.
+func (w *Worker) ofHousehold(ctx context.Context, m msg, intent dialog.Intent) (string, error) {
+	who, _, err := w.Profiles.Get(ctx, m.person.Key())
+	zone := cmp.Or(who.Zone, w.Zone)
+	if m.Chat.Private() {
+		m.scope = cmp.Or(who.Household, m.scope)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case intent.Promise != nil:
+		return w.promised(ctx, m, zone, *intent.Promise)
+	case intent.Promises != nil:
+		return w.promises(ctx, m, zone, *intent.Promises)
+	case intent.About != nil:
+		return w.about(ctx, m, *intent.About)
+	}
+	q := *intent.Week
+	of, _ := w.Zone.Week(m.Time())
+	if q.Before {
+		of = of.Add(-1)
+	}
+	period, shares, err := w.shares(ctx, m.scope, of)
+	text := dialog.Summary(q.Lang, period, shares)
+	if q.Balance {
+		text = dialog.Standing(q.Lang, shares)
+	}
+	return cmp.Or(text, dialog.NoHousehold(q.Lang)), err
+}
+
+// promised stores a promise, due when its last day ends where its maker is.
+func (w *Worker) promised(ctx context.Context, m msg, zone tzclock.Zone, p dialog.Promise) (string, error) {
+	name, known, err := w.activityIn(ctx, m.scope, words.Of(p.What))
+	if err != nil || !known {
+		return dialog.NoSuchPromise(p.Lang, p.What), err
+	}
+	day := zone.Date(m.Time())
+	made, _, err := w.Promises.Make(ctx, promise.Make{
+		Event: m.event, User: m.person.Key(), Description: p.Said, Activity: name,
+		Household: m.scope, Chat: m.chat, Source: m.ID, Deadline: zone.End(day.AddDays(p.Ahead(day.Weekday()))),
+	})
+	return dialog.Noted(p.Lang, promiseLine(p.Lang, m.name(), made, zone)), err
+}
+
+// promiseLine shows the day that ends with the deadline.
+func promiseLine(lang dialog.Lang, person string, p promise.Promise, zone tzclock.Zone) string {
+	return dialog.PromiseOf(lang, person, p.Description, zone.Date(p.Deadline.Add(-1)).String())
+}
+
+// promises lists what those asked about have still to do, by the days of who asks.
+func (w *Worker) promises(ctx context.Context, m msg, zone tzclock.Zone, q dialog.Promises) (string, error) {
+	about, err := w.topicOf(ctx, m, q.Rest, q.Lang)
+	if err != nil || about.stranger || about.words > 0 {
+		return dialog.NoSuchPerson(q.Lang), err
+	}
+	if about.nobody() {
+		about.people, err = w.members(ctx, m.scope)
+	}
+	if err != nil || about.nobody() {
+		return dialog.NoHousehold(q.Lang), err
+	}
+	return about.each(func(of person) (lines string, _ error) {
+		all, err := w.Promises.Of(ctx, of.id, m.Time().Add(-promise.MaxAhead-promise.Grace))
+		slices.SortStableFunc(all, func(a, b promise.Promise) int { return a.Deadline.Compare(b.Deadline) })
+		for _, p := range all {
+			if p.Status == promise.Active && p.Household == m.scope {
+				lines += promiseLine(q.Lang, of.said, p, zone) + "\n"
+			}
+		}
+		return strings.TrimSpace(cmp.Or(lines, dialog.NoPromises(q.Lang, of.said))), err
+	})
+}
+
+// keep notes that an activity keeps a promise of who did it.
+func (w *Worker) keep(ctx context.Context, d delivery, a activity.Activity) error {
+	_, _, err := w.Promises.Keep(ctx, promise.Deed{User: a.Actor, Household: a.Scope, Activity: a.Name, Event: a.Event})
+	return w.bestEffort(ctx, d, "promise", err)
+}
+
+// members are those who live in a household, as they are called, with their id where
+// that is nothing or another's name, too.
+func (w *Worker) members(ctx context.Context, scope string) (all []person, _ error) {
+	found, err := w.Profiles.Members(ctx, scope)
+	for _, p := range found {
+		who := person{id: p.User, said: p.Name}
+		if p.Name == "" || slices.ContainsFunc(found, func(o profile.Profile) bool { return o.Name == p.Name && o.User != p.User }) {
+			who.said = strings.TrimSpace(p.Name + " " + p.User)
+		}
+		all = append(all, who)
+	}
+	return all, err
+}
+
+// shares brings the rows of a week up to date and says what it came to for each
+// member of the household.
+func (w *Worker) shares(ctx context.Context, scope string, of time.Time) (period string, all []dialog.Share, _ error) {
+	people, err := w.members(ctx, scope)
+	if err != nil || len(people) == 0 {
+		return "", nil, err
+	}
+	r := week.Recompute{Household: scope, Of: of}
+	for _, p := range people {
+		r.Members = append(r.Members, p.id)
+	}
+	found, err := w.Weeks.Recompute(ctx, r)
+	for i, s := range found {
+		period = s.Period
+		all = append(all, dialog.Share{
+			Person: people[i].said, Chores: s.Chores, Recovery: s.Recovery, Net: s.Net, Fairness: s.Fairness, Highlights: s.Highlights,
+		})
+	}
+	return period, all, err
+}
+
+// about notes what people say of themselves.
+func (w *Worker) about(ctx context.Context, m msg, q dialog.About) (_ string, err error) {
+	change := profile.Change{User: m.person.Key(), Event: m.event, Language: string(q.Language)}
+	switch {
+	case q.Home && m.Chat.Private():
+		return dialog.NoHousehold(q.Lang), nil
+	case q.Home:
+		change.Household, change.Chat = m.scope, m.chat
+	case q.Zone != "":
+		if change.Zone, err = tzclock.Load(q.Zone); err != nil {
+			return dialog.NoSuchZone(q.Lang, q.Zone), nil
+		}
+	}
+	return dialog.Noted(cmp.Or(q.Language, q.Lang), m.Words()), w.Profiles.Change(ctx, change)
+}

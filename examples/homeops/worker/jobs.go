@@ -1,0 +1,255 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/ema"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/classify"
+	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
+	"github.com/homeops/ddbpatterns/examples/homeops/planner"
+	"github.com/homeops/ddbpatterns/examples/homeops/promise"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+)
+
+// When jobs are due, in the household's hours.
+const (
+	summaryHour = 18 // on Sundays
+	dayHour     = 4
+)
+
+// Who ignores more than this share of what the bot says, of so many times at least,
+// is left in peace.
+const (
+	ignoresMost    = 0.8
+	ignoresSamples = 5
+)
+
+// job does what the clock asks for. Like a message's, each of its steps is safe to
+// repeat. What it says goes the way of an answer to a message that stands for it:
+// nobody's, with no number, in the chat that is written to.
+func (w *Worker) job(ctx context.Context, d delivery, j job.Job) error {
+	d.report.Kind = KindJob
+	ev, err := j.Event()
+	if err == nil {
+		err = ev.Check("worker", "due", w.Now())
+	}
+	if err != nil {
+		return err
+	}
+	if j.Name == job.Hourly {
+		return w.hourly(ctx, j.Due)
+	}
+	chat, err := strconv.ParseInt(j.Chat, 10, 64)
+	if err != nil {
+		return event.BadInput("worker", "chat", "must be the number of a chat")
+	}
+	m := msg{Message: telegram.Message{Date: j.Due.Unix(), Chat: telegram.Chat{ID: chat}}, chat: j.Chat, scope: j.Household, event: ev}
+	switch j.Name {
+	case job.Week:
+		return w.week(ctx, d, m)
+	case job.Day:
+		return w.day(ctx, d, m)
+	case job.Suggest:
+		return w.suggest(ctx, d, m)
+	case job.Promise:
+		return w.promise(ctx, d, m, j)
+	}
+	return event.BadInput("worker", "job", "must be one of package job")
+}
+
+// hourly logs how deep the queue is and sends what is due: one message for each job
+// of each household and for each overdue promise. Sent again, they are the same jobs.
+func (w *Worker) hourly(ctx context.Context, due time.Time) error {
+	depth, err := w.Queue.Depth(ctx)
+	if err != nil || depth.Dead > 0 {
+		w.Log.WarnContext(ctx, "depth", append(depth.LogValues(), "error", err)...)
+	} else {
+		w.Log.InfoContext(ctx, "depth", depth.LogValues()...)
+	}
+	households, err := w.Profiles.Households(ctx)
+	if err != nil {
+		return critical("households", err)
+	}
+	var jobs []job.Job
+	chats := map[string]string{} // where households are written to
+	for _, h := range households {
+		chats[h.Scope] = h.Chat
+		for _, name := range w.dueAt(due) {
+			jobs = append(jobs, job.Job{Name: name, Due: due, Household: h.Scope, Chat: h.Chat})
+		}
+	}
+	overdue, err := w.Promises.Overdue(ctx, due)
+	if err != nil {
+		return critical("overdue", err)
+	}
+	for _, p := range overdue {
+		j := job.Job{Name: job.Promise, Due: due, Household: p.Household, Chat: p.Chat, User: p.User, Promise: p.ID}
+		if p.Chat != p.User { // the group may have another id than it had then
+			j.Chat = cmp.Or(chats[p.Household], p.Chat)
+		}
+		jobs = append(jobs, j)
+	}
+	for _, j := range jobs {
+		if _, err := w.Queue.Send(ctx, j.Body(), map[string]string{queue.ChatID: j.Chat}); err != nil {
+			return critical("send", err)
+		}
+	}
+	return nil
+}
+
+// dueAt lists the jobs of every household that are due at a full hour.
+func (w *Worker) dueAt(at time.Time) (names []string) {
+	hour := w.Zone.Hour(at)
+	if hour == summaryHour && w.Zone.Weekday(at) == time.Sunday {
+		names = append(names, job.Week)
+	}
+	if hour == dayHour {
+		names = append(names, job.Day)
+	}
+	if !w.Quiet.Contains(w.Zone, at) {
+		names = append(names, job.Suggest)
+	}
+	return names
+}
+
+// week brings the week's rows up to date and tells the chat what they say, if anybody
+// did anything.
+func (w *Worker) week(ctx context.Context, d delivery, m msg) error {
+	period, shares, err := w.shares(ctx, m.scope, m.Time())
+	active := slices.ContainsFunc(shares, func(s dialog.Share) bool { return s.Chores+s.Recovery > 0 })
+	if err != nil || !active {
+		return critical("week", err)
+	}
+	return w.unasked(ctx, d, m, dialog.Summary(dialog.Swedish, period, shares))
+}
+
+// unasked says something, but not in quiet hours.
+func (w *Worker) unasked(ctx context.Context, d delivery, m msg, text string) error {
+	if w.quiet(m) {
+		d.report.Silent = silentQuiet
+		return nil
+	}
+	return w.answer(ctx, d, m, text)
+}
+
+// day learns how often each member wrote to the bot on the day that is over, none
+// included, and brings its week up to date: with what was done on Sunday after the
+// summary, and for who carries most.
+func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
+	day := w.Zone.Date(m.Time()).AddDays(-1)
+	members, err := w.Profiles.Members(ctx, m.scope)
+	if err != nil {
+		return critical("members", err)
+	}
+	for _, p := range members {
+		ev, err := event.New(w.Zone.Start(day), "interactions", p.User, day.String())
+		if err != nil {
+			return err
+		}
+		count, err := w.Limits.Get(ctx, toBotKey(p.User), day)
+		if err == nil {
+			_, err = w.Prefs.Observe(ctx, ema.Observe{Subject: p.User, Metric: ema.InteractionFrequency, Event: ev, Value: float64(count.Used)})
+		}
+		if err := w.bestEffort(ctx, d, "interactions", err); err != nil {
+			return err
+		}
+	}
+	_, _, err = w.shares(ctx, m.scope, w.Zone.Start(day))
+	return critical("week", err)
+}
+
+// suggest says what somebody usually does now, unless they ignore the bot, or it would
+// disturb, as praise would: it is one of the day's replies, too.
+func (w *Worker) suggest(ctx context.Context, d delivery, m msg) error {
+	if w.Now().Sub(m.Time()) > time.Hour {
+		d.report.Silent = silentOld
+		return nil
+	}
+	s, ok, err := w.idea(ctx, m)
+	if err != nil || !ok {
+		return critical("suggest", err)
+	}
+	of := s.View.Profile
+	rate, _, err := w.Prefs.Get(ctx, of.User, ema.IgnoreRate)
+	if err != nil || rate.Samples >= ignoresSamples && rate.Value > ignoresMost {
+		return critical("ignore rate", err)
+	}
+	if d.report.Silent, err = w.silence(ctx, d, m); err != nil || d.report.Silent != "" {
+		return err
+	}
+	lang := dialog.Lang(of.Language)
+	text := dialog.Suggestion(lang, of.Name, classify.VerbOf(s.Activity, lang == dialog.English), s.Activity)
+	err = w.say(ctx, d, m, speech{text: text, grant: counter.Take{Key: m.scope, Event: m.event, Cap: RepliesADay}})
+	return cmp.Or(err, w.spoke(ctx, d, of.User, m.event))
+}
+
+// idea is the best suggestion. Habits alone mostly say that there is none: what else is
+// known only rules some out, and is read where there may be one.
+func (w *Worker) idea(ctx context.Context, m msg) (s planner.Suggestion, ok bool, _ error) {
+	members, err := w.Profiles.Members(ctx, m.scope)
+	habits := func(ctx context.Context, household, user string) (planner.View, error) {
+		all, err := w.Habits.All(ctx, household, user)
+		return planner.View{Habits: all}, err
+	}
+	for _, read := range []func(ctx context.Context, household, user string) (planner.View, error){habits, w.Planner.Read} {
+		var views []planner.View
+		for _, p := range members {
+			v, bad := read(ctx, m.scope, p.User)
+			views, err = append(views, v), cmp.Or(err, bad)
+		}
+		if s, ok = planner.Suggest(views, w.Zone, m.Time()); err != nil || !ok {
+			return s, false, err
+		}
+	}
+	return s, true, nil
+}
+
+// promise looks after a promise whose deadline is over: a day later it expires, until
+// then the person is reminded of it, unless they have kept it and nobody noted that when
+// it was done: the message was handled before the promise's, or gave the step up. Each hour's job says the same thing, as of the
+// first that may: said once, it is not said again.
+func (w *Worker) promise(ctx context.Context, d delivery, m msg, j job.Job) error {
+	p, ok, err := w.Promises.Get(ctx, j.User, j.Promise)
+	if err != nil || !ok || p.Status != promise.Active {
+		return critical("promise", err)
+	}
+	var kept promise.Promise
+	last, done, err := w.Memory.LastBy(ctx, p.Household, p.User, cmp.Or(p.Activity, p.Description))
+	if done {
+		kept, _, err = w.Promises.Keep(ctx, promise.Deed{User: p.User, Household: p.Household, Activity: last.Name, Event: last.Event})
+	}
+	if err != nil || kept.ID == p.ID {
+		return critical("keep", err)
+	}
+	if !j.Due.Before(p.Deadline.Add(promise.Grace)) {
+		_, err = w.Promises.Expire(ctx, p, m.event)
+		return critical("expire", err)
+	}
+	at := p.Deadline.Add(time.Hour - 1).Truncate(time.Hour)
+	for at.Before(j.Due) && w.Quiet.Contains(w.Zone, at) {
+		at = at.Add(time.Hour)
+	}
+	if m.event, err = event.New(at, "job", job.Promise, p.User, p.ID); err != nil {
+		return err
+	}
+	of, _, err := w.Profiles.Get(ctx, p.User)
+	if err != nil {
+		return critical("profile", err)
+	}
+	if j.Chat == j.User {
+		m.Chat.Type, m.person.ID = "private", m.Chat.ID
+		if d.stopped, err = w.stopped(ctx, d, m); err != nil {
+			return err
+		}
+	}
+	err = w.unasked(ctx, d, m, dialog.Reminder(dialog.Lang(of.Language), cmp.Or(of.Name, p.User), p.Description))
+	return cmp.Or(err, w.spoke(ctx, d, p.User, m.event))
+}

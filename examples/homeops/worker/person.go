@@ -1,0 +1,116 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/ema"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
+	"github.com/homeops/ddbpatterns/examples/homeops/profile"
+)
+
+// timeToAnswer is how long somebody may take to reply to the bot before they have
+// ignored it.
+const timeToAnswer = 60 * time.Minute
+
+// profile returns the sender's, nil where it could not be read: who cannot be
+// asked for is no stranger.
+func (w *Worker) profile(ctx context.Context, d delivery, m msg) (*profile.Profile, error) {
+	p, _, err := w.Profiles.Get(ctx, m.person.Key())
+	if err != nil {
+		return nil, w.bestEffort(ctx, d, "profile", err)
+	}
+	return &p, nil
+}
+
+// note notes, after all else, who the sender is, and that they were answered.
+func (w *Worker) note(ctx context.Context, d delivery, m msg, p *profile.Profile) error {
+	if p != nil {
+		if err := w.meet(ctx, d, m, *p); err != nil {
+			return err
+		}
+	}
+	return w.spoke(ctx, d, m.person.Key(), m.event)
+}
+
+// spoke notes to whom the bot has spoken, if it has.
+func (w *Worker) spoke(ctx context.Context, d delivery, user string, ev event.Event) error {
+	if !d.report.spoke {
+		return nil
+	}
+	return w.bestEffort(ctx, d, "spoken", w.Profiles.Spoke(ctx, user, ev))
+}
+
+// meet notes who the sender is, where the profile does not say so: on first contact,
+// and when they are called something else. The household's questions then understand
+// what Telegram calls them, unless that means somebody else. It comes last, so that a
+// message means the same on a redelivery, and writes the profile last, so that the
+// next delivery takes up one that broke off.
+func (w *Worker) meet(ctx context.Context, d delivery, m msg, p profile.Profile) error {
+	same := profile.Change{User: m.person.Key(), Event: m.event, Chat: m.chat}
+	change := same
+	if p.Language == "" {
+		change.Language = string(dialog.English)
+		if code := m.person.LanguageCode; code == "" || strings.HasPrefix(code, "sv") { // the household is Swedish
+			change.Language = string(dialog.Swedish)
+		}
+	}
+	if m.name() != p.Name {
+		change.Name = m.name()
+	}
+	// Whose message overtook the chat's move lives in what it was before, too.
+	if !m.Chat.Private() && (p.HouseholdEvent.IsZero() || p.Household == m.chat && m.scope != m.chat) {
+		change.Household = m.scope
+	}
+	if change == same {
+		return nil
+	}
+	if !m.Chat.Private() {
+		_, err := w.Names.Put(ctx, alias.Put{Scope: m.scope, Phrase: m.name(), Name: change.User, Event: m.event, Actor: change.User})
+		if _, taken := errors.AsType[*alias.TakenError](err); taken {
+			err = nil
+		}
+		if err := w.bestEffort(ctx, d, "display name", err); err != nil {
+			return err
+		}
+	}
+	return w.bestEffort(ctx, d, "first contact", w.Profiles.Change(ctx, change))
+}
+
+// judge learns whether the person answered what the bot said to them last, as
+// soon as that is certain: by a reply within the hour, or by the end of it.
+func (w *Worker) judge(ctx context.Context, d delivery, m msg, p *profile.Profile) error {
+	if p == nil || p.Spoken.IsZero() || p.Spoken.Compare(m.event) >= 0 {
+		return nil
+	}
+	late := m.event.Time().Sub(p.Spoken.Time()) > timeToAnswer
+	if !late && !w.toBot(m) {
+		return nil
+	}
+	observe := ema.Observe{Subject: m.person.Key(), Metric: ema.IgnoreRate, Event: p.Spoken}
+	if late {
+		observe.Value = 1
+	}
+	_, err := w.Prefs.Observe(ctx, observe)
+	if err == nil || errors.Is(err, event.ErrTooOld) {
+		err = w.Profiles.Judged(ctx, m.person.Key(), p.Spoken)
+	}
+	return w.bestEffort(ctx, d, "ignore rate", err)
+}
+
+func toBotKey(user string) string { return "USER#" + user + "#toBot" }
+
+// learnToBot counts a message that is meant for the bot: in private, a reply to
+// it, or phrased so.
+func (w *Worker) learnToBot(ctx context.Context, d delivery, m msg) error {
+	if _, asked := dialog.Understand(m.Words()); !asked && !m.Chat.Private() && !w.toBot(m) {
+		return nil
+	}
+	_, err := w.Limits.Add(ctx, counter.Add{Key: toBotKey(m.person.Key()), Event: m.event})
+	return w.bestEffort(ctx, d, "to bot", err)
+}

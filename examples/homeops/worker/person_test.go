@@ -1,0 +1,342 @@
+package worker_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/ema"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
+	"github.com/homeops/ddbpatterns/examples/homeops/profile"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// eventOf is the event of a message.
+func eventOf(t *testing.T, m telegram.Message) event.Event {
+	t.Helper()
+	ev, err := event.New(m.Time(), "telegram", m.Chat.Key(), fmt.Sprint(m.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+func (b *bench) profileOf(u telegram.User) profile.Profile {
+	b.t.Helper()
+	p, _, err := b.Profiles.Get(b.t.Context(), u.Key())
+	if err != nil {
+		b.t.Error(err)
+	}
+	return p
+}
+
+func wantHousehold(t *testing.T, b *bench, scope string, members []string, want ...profile.Household) {
+	t.Helper()
+	all, err := b.Profiles.Members(t.Context(), scope)
+	var got []string
+	for _, p := range all {
+		got = append(got, p.User)
+	}
+	if diff := cmp.Diff(members, got); err != nil || diff != "" {
+		t.Errorf("members: %v\n%s", err, diff)
+	}
+	households, err := b.Profiles.Households(t.Context())
+	if diff := cmp.Diff(want, households); err != nil || diff != "" {
+		t.Errorf("households: %v\n%s", err, diff)
+	}
+}
+
+// Who writes for the first time is known by name from then on, and lives where
+// they write. In private nobody lives anywhere.
+func TestFirstContact(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	swede := telegram.User{ID: anna.ID, FirstName: "Anna", LanguageCode: "sv"}
+	b.sayIn(private, 1, swede, "Hej")
+	p := b.profileOf(anna)
+	want := profile.Profile{User: anna.Key(), Name: "Anna", Language: "sv", CreatedAt: b.now}
+	if diff := cmp.Diff(want, p, sameZone); diff != "" {
+		t.Error(diff)
+	}
+	m := b.message(swede, "Jag har diskat")
+	b.handle(m)
+	want.Household, want.HouseholdEvent, want.Spoken = chatKey, eventOf(t, m), eventOf(t, m)
+	if diff := cmp.Diff(want, b.profileOf(anna), sameZone); diff != "" {
+		t.Error(diff)
+	}
+	wantSent(t, b.say(bo, "När diskade Anna senast?"), "diskning: Anna, 2026-02-18 12:02")
+	if p := b.profileOf(bo); p.Language != "sv" || p.Household != chatKey {
+		t.Errorf("%+v", p)
+	}
+	wantHousehold(t, b, chatKey, []string{anna.Key(), bo.Key()}, profile.Household{Scope: chatKey, Chat: chatKey})
+
+	namesake := telegram.User{ID: 5009, FirstName: "Anna", LanguageCode: "sv"}
+	b.say(namesake, "Hej")
+	wantSent(t, b.say(bo, "När diskade Anna senast?"), "diskning: Anna, 2026-02-18 12:02")
+	swede.FirstName, swede.LanguageCode = "Annika", "de"
+	b.say(swede, "Hej")
+	if p := b.profileOf(anna); p.Name != "Annika" || p.Language != "sv" || p.HouseholdEvent != eventOf(t, m) {
+		t.Errorf("renamed: %+v", p)
+	}
+	wantSent(t, b.say(bo, "När diskade Annika senast?"), "diskning: Annika, 2026-02-18 12:02")
+	elsewhere := telegram.Chat{ID: -7, Type: "group"}
+	b.sayIn(elsewhere, 1, swede, "Hej")
+	if p := b.profileOf(anna); p.Household != chatKey {
+		t.Errorf("moved by writing elsewhere: %+v", p)
+	}
+}
+
+var sameZone = cmp.Comparer(func(a, b tzclock.Zone) bool { return a == b })
+
+// A row of the older system names a household, which kept no members.
+func TestFirstContactOfTheOlderSystem(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	s := func(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
+	if _, err := b.db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("homeops"), Item: map[string]types.AttributeValue{
+		"pk": s("USER#5001"), "sk": s("PROFILE"), "type": s("USER"), "displayName": s("Anna"), "householdId": s("h1"), "createdAt": s("2026-01-17T09:00:00Z"),
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	m := b.message(anna, "Hej")
+	b.handle(m)
+	want := profile.Profile{
+		User: anna.Key(), Name: "Anna", Household: chatKey, HouseholdEvent: eventOf(t, m), Language: "sv",
+		CreatedAt: time.Date(2026, 1, 17, 9, 0, 0, 0, time.UTC),
+	}
+	if diff := cmp.Diff(want, b.profileOf(anna), sameZone); diff != "" {
+		t.Error(diff)
+	}
+	wantHousehold(t, b, chatKey, []string{anna.Key()}, profile.Household{Scope: chatKey, Chat: chatKey})
+}
+
+// Who cannot be asked for is no stranger: nobody moves for that.
+func TestAProfileThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 0)
+		b.meet()
+		before := b.profileOf(anna)
+		m := b.message(telegram.User{ID: anna.ID, FirstName: "Annika"}, "Hej")
+		m.Chat = group
+		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "GetItem", Table: "homeops", Times: 3})
+		r := b.handleNth(m, queue.MaxReceives)
+		if diff := cmp.Diff([]string{"profile"}, r.Skipped); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(before, b.profileOf(anna), sameZone); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A household is written to where it is now.
+func TestAMovedHousehold(t *testing.T) {
+	t.Parallel()
+	for _, told := range [][]int{{0}, {1}, {1, 0, 1}} {
+		b := newBench(t, 0)
+		b.sayIn(group, 101, anna, "Hej")
+		late := b.message(bo, "Hej")
+		late.Chat, late.ID = group, 102
+		b.now = b.now.Add(time.Minute)
+		old, young := b.moves()
+		for _, side := range told {
+			b.handle([]telegram.Message{old, young}[side])
+		}
+		b.handle(late)
+		wantHousehold(t, b, groupKey, []string{anna.Key(), bo.Key()}, profile.Household{Scope: groupKey, Chat: chatKey})
+	}
+}
+
+// personal is a conversation that tells of the people in it.
+func personal(b *bench) []telegram.Message {
+	at := func(after time.Duration, from telegram.User, text string) telegram.Message {
+		b.now = b.now.Add(after)
+		return b.message(from, text)
+	}
+	first := at(0, anna, "Jag har diskat")
+	reply := at(20*time.Minute, anna, "varsågod")
+	reply.ReplyTo = &telegram.Message{ID: 9, Date: first.Date, Chat: reply.Chat, From: &bot, Text: "Tack Anna! diskning ✔"}
+	asks := at(10*time.Minute, anna, "Vem diskade senast?")
+	renamed := at(61*time.Minute, telegram.User{ID: anna.ID, FirstName: "Annika"}, "Jag har tvättat")
+	alone := at(2*time.Hour, bo, "Hej")
+	alone.Chat = telegram.Chat{ID: bo.ID, Type: "private"}
+	return []telegram.Message{first, reply, asks, renamed, alone, at(time.Minute, bo, "diksat nu")}
+}
+
+// Whichever request is the last of a process, the next delivery leaves the same
+// tables.
+func TestWhatIsLearnedOfPeopleConverges(t *testing.T) {
+	t.Parallel()
+	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
+		t.Run(do.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				undisturbed := newBench(t, 0)
+				messages := personal(undisturbed)
+				for i, m := range messages {
+					cost := undisturbed.db.Meter(func() { undisturbed.handle(m) })
+					for k := 1; k <= cost.Requests; k++ {
+						crashAt(t, do, messages[:i+1], k, undisturbed)
+					}
+				}
+				wantRate(t, undisturbed, anna, 2, 0.3) // 0, then 1
+				wantUsed(t, undisturbed, anna, 2)
+				wantUsed(t, undisturbed, bo, 1)
+			})
+		})
+	}
+}
+
+func wantRate(t *testing.T, b *bench, u telegram.User, samples int64, value float64) {
+	t.Helper()
+	rate, ok, err := b.Prefs.Get(t.Context(), u.Key(), ema.IgnoreRate)
+	if err != nil || ok != (samples > 0) || int64(rate.Samples) != samples || rate.Value < value-1e-9 || rate.Value > value+1e-9 {
+		t.Errorf("ignore rate of %s: %+v, %v, want %v of %d", u.FirstName, rate, err, value, samples)
+	}
+}
+
+// wantUsed holds today's count of messages to the bot.
+func wantUsed(t *testing.T, b *bench, u telegram.User, want int64) {
+	t.Helper()
+	count, err := b.Limits.Get(t.Context(), "USER#"+u.Key()+"#toBot", tzclock.Stockholm.Date(b.now))
+	if err != nil || count.Used != want {
+		t.Errorf("%s wrote to the bot %d times, %v, want %d", u.FirstName, count.Used, err, want)
+	}
+}
+
+// Who replies within the hour has not ignored the bot; who has not when it is
+// over has. Until then nothing is known of who says something else.
+func TestIgnoreRate(t *testing.T) {
+	t.Parallel()
+	const undecided = -1
+	for _, tc := range []struct {
+		after time.Duration
+		reply bool
+		want  float64
+	}{
+		{59*time.Minute + 59*time.Second, true, 0},
+		{60 * time.Minute, true, 0},
+		{60*time.Minute + time.Second, true, 1},
+		{59*time.Minute + 59*time.Second, false, undecided},
+		{60 * time.Minute, false, undecided},
+		{60*time.Minute + time.Second, false, 1},
+	} {
+		t.Run(fmt.Sprint(tc.after, tc.reply), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, 0)
+			b.handle(b.message(anna, "Jag har diskat"))
+			spoken := b.profileOf(anna).Spoken
+			b.now = b.now.Add(tc.after)
+			b.handle(b.message(bo, "Hej")) // whose message judges nothing of Anna's
+			m := b.message(anna, "Hej")
+			if tc.reply {
+				m = b.reply(anna, "Hej")
+			}
+			for n := range 3 {
+				b.handleNth(m, n+1)
+				if tc.want == undecided {
+					wantRate(t, b, anna, 0, 0)
+				} else {
+					wantRate(t, b, anna, 1, tc.want)
+					spoken = event.Event{}
+				}
+				if got := b.profileOf(anna).Spoken; got != spoken {
+					t.Errorf("spoken is %v, want %v", got, spoken)
+				}
+			}
+			if tc.want == undecided { // the hour ends
+				b.now = b.now.Add(2 * time.Second)
+				b.say(anna, "Hej")
+				wantRate(t, b, anna, 1, 1)
+			}
+		})
+	}
+}
+
+// What was not said is not ignored; what may have been said is.
+func TestWhatCountsAsSaid(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		err  error
+		text string
+		said bool
+	}{
+		"sent":               {nil, "diskat", true},
+		"it is unknown":      {errLost, "diskat", true},
+		"an answer, unknown": {errLost, "Vem diskade senast?", true},
+		"refused":            {&telegram.RefusedError{Code: 400}, "diskat", false},
+		"nothing to say":     {nil, "Hej", false},
+	} {
+		b := newBench(t, 0)
+		b.meet()
+		if tc.err != nil {
+			b.sender.first = []error{tc.err}
+		}
+		m := b.message(anna, tc.text)
+		for n := range 2 {
+			b.handleNth(m, n+1)
+			if got := b.profileOf(anna).Spoken; got.IsZero() == tc.said {
+				t.Errorf("%s, delivery %d: spoken %v", name, n+1, got)
+			}
+		}
+	}
+}
+
+// Messages to the bot of a local day are learned of once, none included.
+func TestInteractionFrequency(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.say(anna, "Hej")
+	b.say(bo, "Vem diskade senast?")
+	b.handle(b.reply(bo, "tack"))
+	m := b.message(bo, "Jag heter Bosse")
+	b.handle(m)
+	b.handleNth(m, 2)
+	b.say(bo, "Jag har diskat")
+	wantUsed(t, b, anna, 0)
+	wantUsed(t, b, bo, 3)
+	b.now = time.Date(2026, 2, 19, 4, 0, 0, 0, tzclock.Stockholm.Location())
+	for range 2 {
+		b.do(job.Job{Name: job.Day, Due: b.now, Household: chatKey, Chat: chatKey})
+		for u, want := range map[telegram.User]float64{anna: 0, bo: 3} {
+			average, ok, err := b.Prefs.Get(t.Context(), u.Key(), ema.InteractionFrequency)
+			if err != nil || !ok || average.Samples != 1 || average.Value != want {
+				t.Errorf("%s: %+v, %v, want %v", u.FirstName, average, err, want)
+			}
+		}
+	}
+	for i := range 40 { // so late that it cannot be told whether it was counted
+		b.do(job.Job{Name: job.Day, Due: b.now.AddDate(0, 0, -i), Household: chatKey, Chat: chatKey})
+	}
+}
+
+// Who is met in a supergroup before it is known what group it was lives in that
+// household all the same.
+func TestFirstContactOvertakesTheMove(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	super := telegram.Chat{ID: -10055, Type: "supergroup"}
+	b.sayIn(telegram.Chat{ID: -55, Type: "group"}, 1, anna, "Hej")
+	b.now = b.now.Add(time.Minute)
+	move := telegram.Message{ID: 2, Date: b.now.Unix(), Chat: super, MigrateFrom: -55}
+	b.now = b.now.Add(time.Minute)
+	b.sayIn(super, 3, bo, "Hej")
+	b.handle(move)
+	b.now = b.now.Add(10 * time.Minute)
+	b.sayIn(super, 4, bo, "Hej")
+	members, err := b.Profiles.Members(t.Context(), "-55")
+	if err != nil || len(members) != 2 || members[1].User != bo.Key() {
+		t.Errorf("%+v, %v", members, err)
+	}
+}
