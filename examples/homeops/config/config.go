@@ -31,6 +31,8 @@ type Config struct {
 	TelegramToken  string // TELEGRAM_BOT_TOKEN; "" writes replies to the console
 	TelegramAPI    string // TELEGRAM_API_URL
 
+	StatusToken string // STATUS_TOKEN, of the status page; "" is no page
+
 	Quiet tzclock.Quiet // QUIET_HOURS, in which the bot says nothing
 }
 
@@ -53,6 +55,7 @@ func (c Config) ForService() error {
 // Telegram's own rules, from the Bot API and the form of its tokens.
 var (
 	secret   = env.Form{Pattern: regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`), Want: "1 to 256 letters, digits, '_' and '-', as setWebhook takes it"}
+	status   = env.Form{Pattern: regexp.MustCompile(`^[!-~]{16,256}$`), Want: "16 to 256 letters, digits and signs of ASCII, without spaces: of chance, such as openssl rand -hex 16 writes"}
 	botToken = env.Form{Pattern: regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`), Want: "a bot token, digits:letters, as BotFather gives it"}
 )
 
@@ -83,6 +86,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		TelegramSecret:  r.Secret("TELEGRAM_SECRET_TOKEN", secret),
 		TelegramToken:   r.Secret("TELEGRAM_BOT_TOKEN", botToken),
 		TelegramAPI:     r.URL("TELEGRAM_API_URL", "https://api.telegram.org", "https://api.telegram.org"),
+		StatusToken:     r.Secret("STATUS_TOKEN", status),
 		Quiet:           quiet(r, "QUIET_HOURS", "22:00-07:00"),
 	}
 	r.Distinct(

@@ -38,10 +38,10 @@ func TestEveryVariable(t *testing.T) {
 		"DYNAMO_ENDPOINT": "http://127.0.0.1:8000", "DYNAMO_REGION": "us-west-2",
 		"TELEGRAM_SECRET_TOKEN": "abc_DEF-1", "TELEGRAM_BOT_TOKEN": "123:abc",
 		"TELEGRAM_API_URL": "http://127.0.0.1:8081", "MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/000000000000/messages",
-		"QUIET_HOURS": "never",
+		"QUIET_HOURS": "never", "STATUS_TOKEN": "0123456789abcde!",
 	}))
 	want := config.Config{
-		MessagesTable: "m-1", ActivitiesTable: "a-1", CountersTable: "c-1", HomeopsTable: "h-1", LedgerTable: "l-1",
+		StatusToken: "0123456789abcde!", MessagesTable: "m-1", ActivitiesTable: "a-1", CountersTable: "c-1", HomeopsTable: "h-1", LedgerTable: "l-1",
 		LedgerRetention: 30 * 24 * time.Hour, Settings: database.Settings{Endpoint: "http://127.0.0.1:8000", Region: "us-west-2"},
 		TelegramSecret: "abc_DEF-1", TelegramToken: "123:abc",
 		TelegramAPI: "http://127.0.0.1:8081", QueueURL: "http://127.0.0.1:9324/000000000000/messages",
@@ -59,6 +59,7 @@ func TestWrongValuesAreAllNamed(t *testing.T) {
 		"DYNAMO_ENDPOINT": "127.0.0.1:8000", "DYNAMO_REGION": "Stockholm",
 		"QUIET_HOURS":           "22:00-22:00",
 		"TELEGRAM_SECRET_TOKEN": "with space", "TELEGRAM_BOT_TOKEN": "hunter2",
+		"STATUS_TOKEN": "fifteen-of-them",
 	}
 	_, err := config.Load(lookup(env))
 	if err == nil {
@@ -72,7 +73,7 @@ func TestWrongValuesAreAllNamed(t *testing.T) {
 	if !strings.Contains(err.Error(), "DYNAMO_TABLE_NAME: names the table of HOMEOPS_TABLE_NAME") {
 		t.Error("one table for two purposes is not named")
 	}
-	for _, value := range []string{"with space", "hunter2"} {
+	for _, value := range []string{"with space", "hunter2", "fifteen-of-them"} {
 		if strings.Contains(err.Error(), value) {
 			t.Errorf("the error shows a secret: %v", err)
 		}

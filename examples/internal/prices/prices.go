@@ -106,6 +106,34 @@ func (a Amount) Rat() *big.Rat {
 	return r
 }
 
+// Each is the price of one where the file has that of a million.
+func (a Amount) Each() *big.Rat { return new(big.Rat).Quo(a.Rat(), big.NewRat(1_000_000, 1)) }
+
+// Of is what so many units cost, nil in a region without a price.
+func (d *DynamoDB) Of(reads, writes float64) *big.Rat {
+	if d == nil {
+		return nil
+	}
+	r, w := new(big.Rat).SetFloat64(reads), new(big.Rat).SetFloat64(writes)
+	return r.Add(r.Mul(r, d.Reads.Each()), w.Mul(w, d.Writes.Each()))
+}
+
+// Dollars rounds to cents, or to as many places as three digits take: $12.35,
+// $0.0412, $0.000412. What has no price is "-".
+func Dollars(r *big.Rat) string {
+	switch {
+	case r == nil:
+		return "-"
+	case r.Sign() == 0:
+		return "$0"
+	}
+	places, least := 2, big.NewRat(1, 1)
+	for ; places < 12 && r.Cmp(least) < 0; places++ {
+		least.Quo(least, big.NewRat(10, 1))
+	}
+	return "$" + r.FloatString(places)
+}
+
 // Load reads a file, or the one that is part of the program if path is empty.
 func Load(path string) (File, error) {
 	if path == "" {

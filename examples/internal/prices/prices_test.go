@@ -143,3 +143,27 @@ func TestWrongFiles(t *testing.T) {
 		t.Errorf("nothing at all: %v", err)
 	}
 }
+
+// Sums are rounded for people.
+func TestDollars(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"0": "$0", "12": "$12.00", "12.345": "$12.35", "1": "$1.00", "0.9996": "$1.000", "0.999": "$0.999", "0.1": "$0.100",
+		"0.0412": "$0.0412", "0.00041249": "$0.000412", "0.000001": "$0.00000100", "123456789.987": "$123456789.99",
+	} {
+		sum, _ := new(big.Rat).SetString(text)
+		if got := prices.Dollars(sum); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	f, err := prices.Parse([]byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := prices.Dollars(f.Regions["eu-west-9"].DynamoDB.Of(20e6, 4.5e6)); got != "$4.25" {
+		t.Errorf("20 million reads and 4.5 million writes: %s", got)
+	}
+	if got := prices.Dollars(f.Regions["elsewhere"].DynamoDB.Of(1, 1)); got != "-" {
+		t.Errorf("without a price: %s", got)
+	}
+}

@@ -1,0 +1,109 @@
+package run
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/page"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/internal/prices"
+)
+
+const (
+	statusPath    = "/status"
+	statusEvery   = 30 * time.Second // how often it is loaded anew, unless it is asked for with ?still
+	statusLongest = 10 * time.Second // that making it may take
+)
+
+// status answers with the status page, to whoever gives the token as the password of
+// any user.
+func (s *service) status(cfg config.Config) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		if _, given, _ := r.BasicAuth(); !ingest.Same(given, cfg.StatusToken) {
+			s.log.WarnContext(r.Context(), "status page", "denied", r.RemoteAddr)
+			w.Header().Set("WWW-Authenticate", `Basic realm="homeops", charset="UTF-8"`)
+			http.Error(w, "wrong or missing token", http.StatusUnauthorized)
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), statusLongest)
+		defer cancel()
+		reload := statusEvery
+		if r.URL.Query().Has("still") {
+			reload = 0
+		}
+		html, err := s.page(ctx, cfg.Region, reload)
+		if err != nil {
+			s.log.ErrorContext(ctx, "status page", "error", err)
+			w.Header().Set("Refresh", "30")
+			http.Error(w, "the tables cannot be read: the log says why", http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(html) // whoever asked may be gone
+	}
+}
+
+func (s *service) page(ctx context.Context, region string, reload time.Duration) ([]byte, error) {
+	priced, err := prices.Load("")
+	if err != nil {
+		return nil, err
+	}
+	depth, err := s.depth(ctx)
+	if err != nil {
+		depth = queue.Depth{Waiting: -1}
+	}
+	return page.Make(ctx, s.app, page.Facts{
+		At: time.Now(), Where: s.db.Where, Depth: depth, Since: s.spent.since, Cost: s.spent.cost(), Region: region, Prices: priced, Reload: reload,
+	})
+}
+
+// spent adds up what requests cost, in memory that does not grow with them: a
+// [dynamotest.Meter] keeps the time of each.
+type spent struct {
+	since time.Time
+	mu    sync.Mutex
+	sum   dynamotest.Cost
+}
+
+func (s *spent) cost() (sum dynamotest.Cost) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	page.Add(&sum, s.sum)
+	return sum
+}
+
+// options are those of a client whose calls are added up, for the status page. The
+// server inside the process has a Tap already.
+func (s *spent) options(cfg config.Config) []func(*dynamodb.Options) {
+	if cfg.StatusToken == "" {
+		return nil
+	}
+	add := middleware.InitializeMiddlewareFunc("Spent", func(
+		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+	) (middleware.InitializeOutput, middleware.Metadata, error) {
+		ctx, meter := dynamotest.WithMeter(ctx)
+		defer func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			page.Add(&s.sum, meter.Cost())
+		}()
+		return next.HandleInitialize(ctx, in)
+	})
+	options := []func(*dynamodb.Options){func(o *dynamodb.Options) {
+		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error { return stack.Initialize.Add(add, middleware.Before) })
+	}}
+	if !cfg.Embedded() {
+		options = append(options, dynamotest.NewTap().Attach)
+	}
+	return options
+}
