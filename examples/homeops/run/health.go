@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/dlq"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
@@ -23,15 +24,18 @@ const (
 
 // routes is what the service answers over HTTP. Dead letters that are in this
 // process can be had here only; those in SQS are reached without it.
-func (s *service) routes(webhook http.Handler, secret string) http.Handler {
+func (s *service) routes(webhook http.Handler, cfg config.Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(ingest.Path, webhook)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "alive") // of this process only: restarting it does not mend a database
 	})
 	mux.HandleFunc("GET /readyz", s.readyz)
+	if cfg.StatusToken != "" {
+		mux.HandleFunc("GET "+statusPath, s.status(cfg))
+	}
 	if s.memory != nil {
-		letters := dlq.Handler(s.memory, secret, s.log)
+		letters := dlq.Handler(s.memory, cfg.TelegramSecret, s.log)
 		mux.Handle("/dlq", letters)
 		mux.Handle("/dlq/", letters)
 	}
@@ -65,9 +69,9 @@ func (s *service) depth(ctx context.Context) (queue.Depth, error) {
 	return s.queue.Depth(ctx)
 }
 
-// tellDepth writes the depth to the log, now and then, when it has changed.
-func (s *service) tellDepth(ctx context.Context) {
-	last := s.logDepth(ctx, queue.Depth{Waiting: -1})
+// tellDepth writes the depth to the log, now and then, when it is no longer the last
+// one.
+func (s *service) tellDepth(ctx context.Context, last queue.Depth) {
 	for {
 		if sleep.For(ctx, depthEvery) != nil {
 			return

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -24,7 +25,7 @@ import (
 func TestReadyzHasFigures(t *testing.T) {
 	t.Parallel()
 	inBubble(t, false, []dynamotest.Fault{{Do: dynamotest.Delay(100 * time.Millisecond), Times: -1}}, func(t *testing.T, l *live) {
-		for range 5 {
+		for range 4 { // and the hour's job
 			l.post()
 		}
 		l.do(http.MethodPost, "/telegram", "{poison")
@@ -93,7 +94,8 @@ func TestDeadLettersAreServed(t *testing.T) {
 		inBubble(t, deployed, nil, func(t *testing.T, l *live) {
 			l.do(http.MethodPost, "/telegram", "{poison")
 			want := map[bool]int{false: http.StatusOK, true: http.StatusNotFound}[deployed]
-			for _, target := range []string{"GET /dlq", "GET /dlq/m-1", "POST /dlq/redrive?all=true"} {
+			// m-1 is the job of the hour.
+			for _, target := range []string{"GET /dlq", "GET /dlq/m-2", "POST /dlq/redrive?all=true"} {
 				method, path, _ := strings.Cut(target, " ")
 				if w := l.do(method, path, ""); w.Code != want {
 					t.Errorf("deployed %v, %s: %d %s", deployed, target, w.Code, w.Body)
@@ -118,16 +120,19 @@ func TestDeadLettersOfAService(t *testing.T) {
 	if status := s.do(http.MethodPost, "/telegram", secretToken, "{poison"); status != http.StatusOK {
 		t.Errorf("answered %d", status)
 	}
-	got := run(t, letterEnv, "", "dlq", "-at", s.URL, "redrive", "m-1")
-	if want := (process{out: "m-1  is sent again as m-2\n1 sent again, 0 not\n"}); got != want {
+	s.Log.Until(t, `"msg":"depth"`) // the hour's job is done: no other message is sent
+	s.Log.Until(t, `"msg":"dead letter"`)
+	id := regexp.MustCompile(`"msg":"dead letter","delivery":"(m-\d)"`).FindStringSubmatch(s.Log.String())[1]
+	got := run(t, letterEnv, "", "dlq", "-at", s.URL, "redrive", id)
+	if want := (process{out: id + "  is sent again as m-3\n1 sent again, 0 not\n"}); got != want {
 		t.Errorf("redrive: %+v", got)
 	}
-	s.Log.Until(t, `"msg":"dead letter","delivery":"m-2"`) // for the worker does not take it either
-	got = run(t, letterEnv, "", "dlq", "show", "m-2", "-at", s.URL)
+	s.Log.Until(t, `"msg":"dead letter","delivery":"m-3"`) // for the worker does not take it either
+	got = run(t, letterEnv, "", "dlq", "show", "m-3", "-at", s.URL)
 	if got.exit != exitOK || got.err != "" || !strings.HasSuffix(got.out, "\n\n{poison\n") {
 		t.Errorf("show: %+v", got)
 	}
-	got = run(t, map[string]string{"TELEGRAM_SECRET_TOKEN": "another"}, "", "dlq", "show", "m-2", "-at", s.URL)
+	got = run(t, map[string]string{"TELEGRAM_SECRET_TOKEN": "another"}, "", "dlq", "show", "m-3", "-at", s.URL)
 	if got.exit != exitFailed || got.out != "" || !strings.Contains(got.err, "homeops: "+s.URL+" answers 401 Unauthorized: ") || strings.Contains(got.err, "another") {
 		t.Errorf("another secret: %+v", got)
 	}

@@ -17,9 +17,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/internal/serving/servingtest"
 )
@@ -34,7 +37,7 @@ type live struct {
 	err     error // of run
 	done    chan struct{}
 	updates int64
-	lasting *queue.Memory // stands for a queue that does not end with the process
+	lasting *lasting // stands for a queue that does not end with the process
 }
 
 // nowhere is a listener that nobody connects to.
@@ -81,7 +84,7 @@ func inBubble(t *testing.T, deployed bool, faults []dynamotest.Fault, f func(*te
 			t.Fatal(err)
 		}
 		p := Program{Out: io.Discard, Ending: Ending{Notice: atOnce, Answer: 10 * time.Second, Empty: 10 * time.Second}}
-		l := &live{t: t, log: servingtest.NewBuffer(), done: make(chan struct{}), lasting: queue.NewMemory(queue.Config{})}
+		l := &live{t: t, log: servingtest.NewBuffer(), done: make(chan struct{}), lasting: &lasting{Memory: queue.NewMemory(queue.Config{})}}
 		if deployed {
 			cfg.QueueURL = "http://127.0.0.1:9324/1/q"
 			p.Queue = func(context.Context, config.Config, *slog.Logger) (queue.Queue, error) { return l.lasting, nil }
@@ -169,3 +172,49 @@ func (l *live) stored() (messages, activities int) {
 }
 
 var discard = slog.New(slog.DiscardHandler)
+
+// At every full hour, and at the start for the one that has begun, the hour's job is
+// asked for; one that the queue refuses is asked for again within the hour, and none
+// when the service ends.
+func TestTheClockAsksForJobs(t *testing.T) {
+	t.Parallel()
+	inBubble(t, true, nil, func(t *testing.T, l *live) {
+		began := time.Now().Truncate(time.Hour)
+		time.Sleep(90 * time.Minute)
+		time.Sleep(time.Until(began.Add(5*time.Hour + time.Second)))
+		l.end()
+		time.Sleep(2 * time.Hour)
+		var got []string
+		for _, body := range l.lasting.sent { // whose senders have ended
+			j, ok, err := job.Parse(body)
+			if !ok || err != nil || j.Name != job.Hourly {
+				t.Errorf("%s: %v, %v", body, ok, err)
+			}
+			got = append(got, j.Due.Sub(began).String())
+		}
+		want := []string{"0s", "1h0m0s", "2h0m0s", "2h0m0s", "2h0m0s", "3h0m0s", "4h0m0s", "5h0m0s"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if n := strings.Count(l.log.String(), "what is due is not asked for yet"); n != 2 {
+			t.Errorf("%d complaints: %s", n, l.log)
+		}
+	})
+}
+
+// lasting refuses what it is sent in the first two minutes of the third hour.
+type lasting struct {
+	*queue.Memory
+	mu   sync.Mutex
+	sent []string // guarded by mu
+}
+
+func (q *lasting) Send(ctx context.Context, body string, attributes map[string]string) (string, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.sent = append(q.sent, body)
+	if now := time.Now(); now.Hour() == 2 && now.Minute() < 2 {
+		return "", errTrouble
+	}
+	return q.Memory.Send(ctx, body, attributes)
+}

@@ -58,6 +58,13 @@ func TestMoneyOfTheReport(t *testing.T) {
 	rcu, wcu := figure(byTable, `all +\d+ +([\d.]+)`), figure(byTable, `all +\d+ +[\d.]+ +([\d.]+)`)
 	updates, deliveries := int64(figure(before, `(\d+) updates, `)), int64(figure(before, `(\d+)  deliveries\n`))
 	queued := int64(figure(before, `(\d+)  enqueued\n`)+figure(before, `(\d+)  refused\n`)+figure(before, `(\d+)  refused for good\n`)) + 2*deliveries
+	for _, name := range []string{"hourly", "week", "day", "suggest", "promise"} {
+		queued += int64(figure(before, `(\d+)  job `+name+`\n`))
+	}
+	queued += 2 * int64(figure(before, `(\d+)  job hourly\n`)) // how deep the queue and its dead letters are
+	if got := int64(figure(money, `SQS requests +(\d+) `)); got != queued {
+		t.Errorf("%d requests to the queue, want %d", got, queued)
+	}
 	dynamo := int64(2*rcu)*readUnit/2 + int64(2*wcu)*writeUnit/2
 	polls := int64(figure(money, `SQS empty polls +(\d+) `))
 	sqs := queued*(sqsRequest+fair) + polls*sqsRequest
@@ -67,8 +74,8 @@ func TestMoneyOfTheReport(t *testing.T) {
 	} {
 		same(t, part, figure(money, part+` +\$([\d.]+)\n`), float64(want)/1e12)
 	}
-	// The conversation lasts from the 9th of March to the 8th of April: thirty days and some.
-	if polls < 30*21600 || polls > 31*21600 {
+	// The conversation lasts from the 9th of March to the 22nd of April: 44 days and some.
+	if polls < 44*21600 || polls > 45*21600 {
 		t.Errorf("%d empty polls", polls)
 	}
 

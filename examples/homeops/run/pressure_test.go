@@ -147,7 +147,7 @@ func TestOneMessagesTroubleStopsNothing(t *testing.T) {
 }
 
 // What is acknowledged when the process ends is worked on, however slow the
-// database is: no more is acknowledged.
+// database is: no more is acknowledged. The hour's job takes a place, too.
 func TestASlowDatabaseMakesTheQueueShort(t *testing.T) {
 	t.Parallel()
 	for _, slow := range []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second} {
@@ -161,7 +161,7 @@ func TestASlowDatabaseMakesTheQueueShort(t *testing.T) {
 			err := l.end()
 			l.heal()
 			messages, activities := l.stored()
-			if err != nil || messages != acknowledged || activities != acknowledged || acknowledged < 2 || slow > 100*time.Millisecond && acknowledged == 300 {
+			if err != nil || messages != acknowledged || activities != acknowledged || acknowledged < 1 || slow > 100*time.Millisecond && acknowledged == 300 {
 				t.Errorf("%v a request: %v: of %d acknowledged %d and %d are stored", slow, err, acknowledged, messages, activities)
 			}
 			t.Logf("%v a request: %d acknowledged, %d stored", slow, acknowledged, messages)
@@ -237,7 +237,7 @@ func TestWhatFailsAtTheEndIsTriedAgain(t *testing.T) {
 		if err := l.end(); err != nil {
 			t.Error(err)
 		}
-		if messages, _ := l.stored(); messages != 6 || !strings.Contains(l.log.String(), `msg="goes back" delivery=m-5 `) {
+		if messages, _ := l.stored(); messages != 6 || !strings.Contains(l.log.String(), `msg="goes back" delivery=m-6 `) {
 			t.Errorf("%d stored: %s", messages, l.log)
 		}
 	})

@@ -8,6 +8,7 @@
 //	setup.go     the commands that are run once, for a service
 //	serve.go     the service: webhook and worker in one process
 //	health.go    whether it takes updates, and how many are where
+//	status.go    the status page
 //	pressure.go  what it takes on, and when it stops to
 package run
 
@@ -43,7 +44,7 @@ var (
 	seeds []byte
 	// written is when: what the conversation dates later is meant to be refused,
 	// whatever the clock on the wall shows.
-	written = time.Date(2026, time.April, 9, 0, 0, 0, 0, time.UTC)
+	written = time.Date(2026, time.April, 23, 0, 0, 0, 0, time.UTC)
 )
 
 // Program is what a process is given.
@@ -71,8 +72,8 @@ const (
 
 // flags are the command line.
 type flags struct {
-	updates, serve, seeds, prices, log string
-	pollers                            int
+	updates, serve, seeds, prices, log, page string
+	pollers                                  int
 }
 
 const aboutUpdates = `
@@ -93,6 +94,7 @@ func (p Program) flags() (flags, error) {
 	set.IntVar(&f.pollers, "pollers", 2, "how many deliveries -serve works on at once; `n` is 0 for a webhook alone, where others work on the queue")
 	set.StringVar(&f.seeds, "seeds", "", "a JSON `file` of phrases that chats start with: chat id → phrase → activity")
 	set.StringVar(&f.prices, "prices", "", "a JSON `file` of prices for the report of a replay, instead of the one in examples/internal/prices")
+	set.StringVar(&f.page, "page", "", "write the status page at the end of a replay to this `file`; -serve has it at "+statusPath)
 	set.StringVar(&f.log, "log", "text", "the `form` of the log on standard error: text or json")
 	set.Usage = func() {
 		fmt.Fprintf(p.Err, "Usage of homeops:\n")
@@ -113,6 +115,8 @@ func (p Program) flags() (flags, error) {
 		wrong = fmt.Errorf("-pollers must not be negative, is %d", f.pollers)
 	case f.prices != "" && f.serve != "":
 		wrong = errors.New("-prices is for the report of a replay: -serve writes none")
+	case f.page != "" && f.serve != "":
+		wrong = errors.New("-page is for a replay: -serve has the page at " + statusPath + ", with STATUS_TOKEN")
 	case f.log != "text" && f.log != "json":
 		wrong = fmt.Errorf("-log must be text or json, is %q", f.log)
 	}
@@ -183,7 +187,7 @@ func (p Program) queueable(cfg config.Config) error {
 }
 
 func (p Program) replay(ctx context.Context, cfg config.Config, f flags) error {
-	o := replay.Options{Config: cfg, Log: p.logger(f, slog.LevelError), Progress: p.Err}
+	o := replay.Options{Page: f.page, Config: cfg, Log: p.logger(f, slog.LevelError), Progress: p.Err}
 	var err error
 	switch f.updates {
 	case "":
@@ -212,11 +216,11 @@ func (p Program) replay(ctx context.Context, cfg config.Config, f flags) error {
 	if err != nil {
 		return err
 	}
+	o.Prices = &priced
 	facts, err := replay.Run(ctx, o)
 	if err != nil {
 		return err
 	}
-	facts.Prices = &priced
 	return report.Write(p.Out, facts)
 }
 

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -120,6 +121,7 @@ func TestRefusesToStart(t *testing.T) {
 		"less than nobody":      {nil, []string{"-pollers", "-1"}, exitUsage, []string{"-pollers"}},
 		"an argument":           {nil, []string{"updates.jsonl"}, exitUsage, []string{`"updates.jsonl"`}},
 		"prices of a service":   {map[string]string{"TELEGRAM_SECRET_TOKEN": "s"}, []string{"-serve", ":0", "-prices", "x"}, exitUsage, []string{"-prices"}},
+		"a page of a service":   {map[string]string{"TELEGRAM_SECRET_TOKEN": "s"}, []string{"-serve", ":0", "-page", "x"}, exitUsage, []string{"-page", "STATUS_TOKEN"}},
 		"no such prices":        {nil, []string{"-prices", "testdata/none"}, exitFailed, []string{"testdata/none"}},
 		"wrong prices":          {nil, []string{"-prices", "testdata/seeds.json"}, exitFailed, []string{"testdata/seeds.json", "unknown field"}},
 		"an unknown log":        {nil, []string{"-log", "xml"}, exitUsage, []string{"-log"}},
@@ -144,5 +146,43 @@ func TestRefusesToStart(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What the weeks come to is what was done: everything that people did is in one of
+// their weeks, for somebody asks about the last one when it is all done.
+func TestTheReportAddsUp(t *testing.T) {
+	t.Parallel()
+	text := run(t, nil, "").out
+	part := func(title string) [][]string {
+		_, after, ok := strings.Cut(text, "\n"+title+"\n")
+		if !ok {
+			t.Fatalf("no %s in\n%s", title, text)
+		}
+		before, _, _ := strings.Cut(after, "\n\n")
+		var rows [][]string
+		for line := range strings.Lines(before) {
+			rows = append(rows, strings.Fields(line))
+		}
+		return rows[1:]
+	}
+	count := func(text string) (n int) {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	weeks, all := map[string]int{}, map[string]int{}
+	for _, row := range part("How the weeks went")[1:] {
+		weeks[row[1]] += count(row[2]) + count(row[3])
+	}
+	done := part("Who did what")
+	people, sums := done[0], done[len(done)-1][1:]
+	for i, person := range people[:len(people)-1] {
+		all[person] = count(sums[i])
+	}
+	if diff := cmp.Diff(all, weeks); diff != "" || len(all) != 4 {
+		t.Errorf("who did what, and the weeks:\n%s", diff)
 	}
 }

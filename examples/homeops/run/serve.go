@@ -11,9 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/internal/database"
@@ -24,8 +26,9 @@ import (
 
 // How the service starts and ends.
 const (
-	toSetUp = 2 * time.Minute
-	logged  = 64 << 10 // bytes of a body that ends with the process
+	toSetUp  = 2 * time.Minute
+	logged   = 64 << 10    // bytes of a body that ends with the process
+	askAgain = time.Minute // after a job that the queue refused
 )
 
 // Ending says how long the steps of the end take at most.
@@ -56,6 +59,7 @@ type service struct {
 	server   *http.Server
 	ready    atomic.Bool
 	ending   Ending
+	spent    spent
 }
 
 func (p Program) serve(ctx context.Context, cfg config.Config, f flags) error {
@@ -81,7 +85,8 @@ func (p Program) serve(ctx context.Context, cfg config.Config, f flags) error {
 }
 
 func (p Program) newService(ctx context.Context, cfg config.Config, log *slog.Logger) (*service, error) {
-	db, err := database.Open(ctx, cfg.Settings, time.Now)
+	s := &service{log: log, ending: p.Ending}
+	db, err := database.Open(ctx, cfg.Settings, time.Now, s.spent.options(cfg)...)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +95,7 @@ func (p Program) newService(ctx context.Context, cfg config.Config, log *slog.Lo
 		sender = &telegram.Console{W: p.Out}
 		log.Warn("TELEGRAM_BOT_TOKEN is not set: replies go to standard output")
 	}
-	s := &service{log: log, db: db, ending: p.Ending}
+	s.db = db
 	if s.ending.Notice == nil {
 		s.ending = Orderly
 	}
@@ -105,7 +110,7 @@ func (p Program) newService(ctx context.Context, cfg config.Config, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	s.server = serving.Server(s.routes(&ingest.Handler{Secret: cfg.TelegramSecret, Queue: s.pressure, Log: log}, cfg.TelegramSecret), 15*time.Second, log)
+	s.server = serving.Server(s.routes(&ingest.Handler{Secret: cfg.TelegramSecret, Queue: s.pressure, Log: log}, cfg), 15*time.Second, log)
 	return s, nil
 }
 
@@ -133,6 +138,7 @@ func (s *service) setUp(ctx context.Context, seeds app.Seeds) error {
 	if err := s.app.Seed(ctx, seeds); err != nil {
 		return fmt.Errorf("seeding phrases: %w", err)
 	}
+	s.spent.since, s.spent.sum = time.Now(), dynamotest.Cost{} // without what it has asked about the tables, which is free
 	tables, err := schema.Merge(s.app.Tables(true)...)
 	if err != nil {
 		return err
@@ -171,7 +177,8 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 		s.app.Worker.Run(working, s.pressure.pollers)
 	}()
 	go s.pressure.watch(working)
-	go s.tellDepth(working)
+	go s.tellDepth(working, s.logDepth(working, queue.Depth{Waiting: -1}))
+	go s.tellTime(ctx)
 	if s.db.Embedded != nil {
 		go serving.Expire(working, s.db.Embedded)
 	}
@@ -194,6 +201,22 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	err = errors.Join(err, s.lose())
 	s.log.Info("ended")
 	return err
+}
+
+// tellTime asks for what is due at every full hour, and at once for the present one,
+// which may have begun while no process ran. The queue that refuses it is asked again
+// while the hour lasts. Several processes ask for the same job.
+func (s *service) tellTime(ctx context.Context) {
+	for ctx.Err() == nil {
+		now := time.Now()
+		hourly := job.Job{Name: job.Hourly, Due: now.UTC().Truncate(time.Hour)}
+		wait := hourly.Due.Add(time.Hour).Sub(now)
+		if _, err := s.pressure.Send(ctx, hourly.Body(), nil); err != nil && ctx.Err() == nil {
+			s.log.Warn("what is due is not asked for yet", "due", hourly.Due, "error", err)
+			wait = min(wait, askAgain)
+		}
+		_ = sleep.For(ctx, wait)
+	}
 }
 
 // lose writes to the log what ends with a queue in memory, and returns how much

@@ -1,11 +1,13 @@
-// Package household writes the bundled conversation: a family's month with the
-// bot, across the night of 2026-03-29, when clocks in Stockholm went forward.
+// Package household writes the bundled conversation: six weeks of a family with
+// the bot, across the night of 2026-03-29, when clocks in Stockholm went forward.
 // Most of it is routine.go, the same every week; this file is what happened
-// besides.
+// besides, and diary.txt what was said.
 package household
 
 import (
+	_ "embed"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
@@ -17,16 +19,28 @@ import (
 func Write(out io.Writer) error {
 	s := &script{zone: app.Zone.Location()}
 	s.beginning()
-	s.weeks(time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC), time.Date(2026, 4, 8, 0, 0, 0, 0, time.UTC))
-	s.names()
-	s.teaching()
+	s.weeks(time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC), time.Date(2026, 4, 22, 0, 0, 0, 0, time.UTC))
+	s.said()
 	s.unsure()
-	s.questions()
 	s.repetitions()
 	s.disturbances()
-	s.summerTime()
 	s.privately()
+	s.april()
 	return s.play(out)
+}
+
+//go:embed diary.txt
+var diary string
+
+// said is what the diary has, a line each: day, clock, who, and what they wrote.
+func (s *script) said() {
+	people := map[string]user{"anna": anna, "bo": bo, "cleo": cleo, "ulla": ulla}
+	for line := range strings.Lines(diary) {
+		if line = strings.TrimSpace(line); line[0] != '#' {
+			l := strings.SplitN(line, " ", 4)
+			s.on("2026-"+l[0]).say(l[1], people[l[2]], l[3])
+		}
+	}
 }
 
 // beginning: the group becomes a supergroup, which changes its id and starts
@@ -47,81 +61,29 @@ func (s *script) beginning() {
 	s.say("19:12", anna, "Jag har diskat")
 }
 
-func (s *script) names() {
-	s.on("2026-03-09")
-	s.say("19:30", anna, "Jag heter Anna")
-	s.say("19:31", bo, "Jag heter Bo")
-	s.say("19:38", cleo, "jag heter Anna") // which is taken
-	s.say("19:39", cleo, "My name is Cleo")
-}
-
-func (s *script) teaching() {
-	s.on("2026-03-11").say("16:20", cleo, "pant betyder pantning")
-	s.on("2026-03-12").say("16:28", cleo, "tog en pant ♻️")
-	s.on("2026-03-13").say("17:31", cleo, "bins means sopor")
-	s.on("2026-03-13").say("17:33", cleo, "emptied the bins")
-	s.on("2026-03-14").say("12:10", bo, "pant betyder städning") // taken, so:
-	s.on("2026-03-14").say("12:12", bo, "Nej, pant betyder handling")
-	s.on("2026-03-16").say("16:45", cleo, "pant igen 💰")
-	s.on("2026-03-16").say("16:52", cleo, "Nej, pant betyder pantning")
-	s.on("2026-03-21").say("16:31", cleo, "pant, 42 kr!")
-	s.on("2026-04-04").say("09:31", bo, "Fido betyder ”hundvakt”") // a chore that the bot never heard of
-	s.on("2026-04-05").say("09:10", bo, "Fido hela förmiddagen 🐶")
-}
-
 // unsure: the bot asks, and people reply to the question, whose text carries
 // what it was about.
 func (s *script) unsure() {
-	ask := func(clock string, q dialog.Question) {
-		text, ok := dialog.Ask(q)
-		if !ok {
-			panic("household: no question")
-		}
-		s.bot(clock, text)
-	}
 	s.on("2026-03-17")
 	s.say("16:20", cleo, "diksat nu")
-	ask("16:20:01", dialog.Question{Phrase: "diksat", Name: "diskning", Lang: dialog.Swedish})
+	s.ask("16:20:01", cleo, dialog.Question{Phrase: "diksat", Name: "diskning", Lang: dialog.Swedish})
 	s.reply("16:21:10", cleo, "bot", "ja")
 	s.on("2026-03-19")
 	s.say("20:31", cleo, "diksat igen") // known by now
 	s.on("2026-03-22")
 	s.say("15:02", anna, "Vikat alla kläder 👕")
-	ask("15:02:02", dialog.Question{Phrase: "vikat", Name: "vila", Lang: dialog.Swedish})
+	s.ask("15:02:02", anna, dialog.Question{Phrase: "vikat", Name: "vila", Lang: dialog.Swedish})
 	s.reply("15:03:30", anna, "bot", "Nej, jag menade tvätt")
 	s.on("2026-03-26")
 	s.say("20:52", anna, "Vikat lakanen")
 	s.on("2026-04-02")
 	s.say("16:40", cleo, "vacuumd my room and the stairs")
-	ask("16:40:01", dialog.Question{Phrase: "vacuumd", Name: "dammsugning", Lang: dialog.English})
+	s.ask("16:40:01", cleo, dialog.Question{Phrase: "vacuumd", Name: "dammsugning", Lang: dialog.English})
 	s.reply("16:42", cleo, "bot", "Yes!")
 	s.on("2026-04-06")
 	s.say("14:10", bo, "Städar hela förmiddagen")
-	ask("14:10:01", dialog.Question{Phrase: "städar", Name: "städning", Lang: dialog.Swedish})
+	s.ask("14:10:01", bo, dialog.Question{Phrase: "städar", Name: "städning", Lang: dialog.Swedish})
 	s.reply("14:11:20", bo, "bot", "nej")
-}
-
-func (s *script) questions() {
-	s.on("2026-03-15")
-	s.say("20:01", bo, "Vem diskade senast?")
-	s.say("20:02", bo, "När diskade Cleo senast?")
-	s.say("20:03", anna, "Hur ofta har Anna diskat den här veckan?")
-	s.on("2026-03-20")
-	s.say("17:20", cleo, "Who took out the trash last?")
-	s.say("17:21", cleo, "When did Bo last do the vacuuming?")
-	s.say("17:22", cleo, "How often did Anna do the dishes this week?")
-	s.on("2026-03-24")
-	s.say("12:30", anna, "Vem klippte gräset senast?") // nobody: it is March
-	s.say("12:31", anna, "När dammsög Doris senast?")  // nobody knows a Doris
-	s.on("2026-03-29")
-	s.sayAs("weekly", "20:30", anna, "Hur många gånger lagade vi mat den här veckan?") // a week of 167 hours
-	s.on("2026-03-30")
-	s.say("12:31", bo, "När tvättade jag senast?")
-	s.say("12:32", bo, "Hur ofta har jag lagat mat den här veckan?") // it is a new one
-	s.on("2026-04-05")
-	s.say("20:01", anna, "Vem pantade senast?")
-	s.say("20:02", anna, "When did I last do the laundry?")
-	s.say("20:03", anna, "How many times did we do the dishes this week?")
 }
 
 // repetitions: updates that come twice, at once or days later, and texts that
@@ -147,6 +109,8 @@ func (s *script) repetitions() {
 	s.again("18:33:01", "waffles")
 	s.again("18:33:03", "waffles")
 	s.edit("18:35", "waffles", "inte lagat mat, bara våfflor")
+	s.on("2026-03-29")
+	s.sayAs("weekly", "20:30", anna, "Hur många gånger lagade vi mat den här veckan?") // a week of 167 hours
 	s.on("2026-04-01")
 	s.again("08:10", "weekly") // a question is not answered twice
 }
@@ -192,14 +156,6 @@ func (s *script) disturbances() {
 	})
 }
 
-// summerTime: at 02:00 on Sunday the clocks go to 03:00.
-func (s *script) summerTime() {
-	s.on("2026-03-28").say("23:34", bo, "Tömt diskmaskinen")
-	s.on("2026-03-29").say("01:59:20", bo, "Slängde soporna på väg hem 🌙")
-	s.on("2026-03-29").say("03:00:10", anna, "Hängt tvätten, ni väckte mig")
-	s.on("2026-03-30").say("07:05:30", anna, "Vattnat blommorna före jobbet")
-}
-
 // privately: people let the bot write to them, and change their mind.
 func (s *script) privately() {
 	start := func(clock string, who user) {
@@ -222,6 +178,33 @@ func (s *script) privately() {
 	start("10:05", cleo)
 	member("10:20", cleo, "member", "kicked")
 	member("10:41", cleo, "kicked", "member")
+}
+
+// april: a guest comes, and what else is no plain talk.
+func (s *script) april() {
+	s.on("2026-04-18")
+	s.at("12:30", func(w *writer, at time.Time) {
+		w.send(update{Message: &message{ID: w.id(home), From: &anna, Chat: home, Date: at.Unix(), NewMembers: []user{ulla}}})
+	})
+	// A yes from somebody else, and a word that comes again when it has been taught.
+	s.on("2026-04-14")
+	s.say("16:32", cleo, "stdat mitt rum")
+	s.ask("16:32:01", cleo, dialog.Question{Phrase: "stdat", Name: "städning", Lang: dialog.Swedish})
+	s.reply("16:33:10", anna, "bot", "Ja, det såg jag!")
+	s.reply("16:34:20", cleo, "bot", "ja")
+	s.on("2026-04-18").sayAs("weeds", "11:02", anna, "Rensat ogräs i en timme 🌿")
+	s.on("2026-04-19").say("11:05", anna, "Rensat betyder ”trädgård”")
+	s.on("2026-04-19").again("11:15:30", "weeds")
+	s.on("2026-04-19").say("14:12", anna, "Rensat resten")
+	// Answers to the bot: after more than an hour, and soon.
+	s.on("2026-04-13").say("17:20", cleo, "watered the plants 🌷")
+	s.bot("17:20:01", dialog.Praise(dialog.English, "Cleo", []string{"blommor"}, 2))
+	s.reply("18:58:40", cleo, "bot", "you're welcome, robot")
+	s.on("2026-04-14").bot("07:00:01", dialog.Reminder(dialog.Swedish, "Bo", "handla i morgon"))
+	s.reply("07:24", bo, "bot", "Oj! Det glömde jag helt 🙈")
+	s.on("2026-04-20").say("17:12", anna, "Handlat till middagen")
+	s.bot("17:12:01", dialog.Praise(dialog.Swedish, "Anna", []string{"handling"}, 1))
+	s.reply("17:30:05", anna, "bot", "Tack själv 😊")
 }
 
 func status(text string) member {

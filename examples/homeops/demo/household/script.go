@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 )
 
 // Who and where.
@@ -13,6 +14,7 @@ var (
 	anna = user{ID: 5000000001, FirstName: "Anna", Username: "anna_h", Language: "sv"}
 	bo   = user{ID: 5000000002, FirstName: "Bo", Language: "sv"}
 	cleo = user{ID: 5000000003, FirstName: "Cleo", Language: "en"}
+	ulla = user{ID: 5000000004, Username: "mormor_ulla", Language: "sv"} // a guest, who has no other name
 	doer = user{ID: app.DefaultBotID, IsBot: true, FirstName: "Hemkoll", Username: "hemkoll_bot"}
 	// other is a bot that somebody added, and anonymous the placeholder for
 	// administrators who write as the chat.
@@ -74,10 +76,21 @@ func (s *script) sayAs(name, clock string, who user, text string) {
 
 // bot lets the bot say something to the named message; it becomes the name
 // "bot". Telegram sends no update of it, but it takes a message id.
-func (s *script) bot(clock, text string) {
+func (s *script) bot(clock, text string, of ...entity) {
 	s.at(clock, func(w *writer, at time.Time) {
 		w.sent["bot"] = update{Message: w.text(home, doer, at, text)}
+		w.sent["bot"].Message.Entities = of
 	})
+}
+
+// ask lets the bot ask somebody what they meant, whom it mentions.
+func (s *script) ask(clock string, who user, q dialog.Question) {
+	q.Person = who.FirstName
+	text, ok := dialog.Ask(q)
+	if !ok {
+		panic("household: no question")
+	}
+	s.bot(clock, text, entity{Type: "text_mention", Length: len(q.Person), User: &who})
 }
 
 // reply answers the named message.

@@ -54,6 +54,7 @@ type (
 		Type   string `json:"type"`
 		Offset int    `json:"offset"` // in UTF-16 units
 		Length int    `json:"length"`
+		User   *user  `json:"user,omitempty"`
 	}
 	photo struct {
 		FileID   string `json:"file_id"`

@@ -8,6 +8,9 @@
 // it stands, as something late. A date more than an hour ahead of the present
 // does not move the clock, so the worker refuses its update.
 //
+// At every full hour that passes between two updates the hour's job is done, of a
+// longer gap in its first 14 days: a file of years takes no longer for its silence.
+//
 //	clock.go     what time it is
 //	source.go    reads updates and tells when each came in
 //	telegram.go  posts an update to the webhook, and again until it is acknowledged

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,7 +17,9 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 )
 
 var (
@@ -245,4 +248,54 @@ func dead(t *testing.T, r *run) []queue.Message {
 		t.Fatal(err)
 	}
 	return letters
+}
+
+// At each full hour between two updates the hour's job is done, at that hour, and of a
+// gap of more than 14 days in the first 14; none before the first update nor after the
+// last, and none for one that is late or not believed.
+func TestJobsOfTheClock(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		minutes []int
+		want    int
+	}{
+		"one update":       {[]int{30}, 0},
+		"within an hour":   {[]int{1, 59}, 0},
+		"at a full hour":   {[]int{1, 60}, 1},
+		"from a full hour": {[]int{60, 61}, 0},
+		"over it":          {[]int{59, 61}, 1},
+		"a day":            {[]int{30, 30 + 24*60}, 24},
+		"late ones":        {[]int{30, 24*60 + 30, 30, 90, 24*60 + 31}, 24},
+		"one ahead":        {[]int{30, 1 << 25, 90}, 1},
+		"14 days":          {[]int{30, 30 + 14*24*60}, 336},
+		"years, twice":     {[]int{30, 30 + 1000*24*60, 30 + 2000*24*60}, 672},
+	} {
+		var lines strings.Builder
+		for i, minute := range tc.minutes {
+			fmt.Fprintln(&lines, update(i+1, noon.Add(time.Duration(minute)*time.Minute)))
+		}
+		r := started(t, lines.String())
+		due := noon
+		r.app.Worker.Observe = func(_ context.Context, report worker.Report) {
+			r.last = report
+			j, ok, err := job.Parse(report.Delivery.Body)
+			if !ok || err != nil || j.Name != job.Hourly {
+				return
+			}
+			if !j.Due.Equal(r.clock.now()) || !j.Due.After(due) || j.Due.Truncate(time.Hour) != j.Due {
+				t.Errorf("%s: due at %v, after %v, done at %v", name, j.Due, due, r.clock.now())
+			}
+			due = j.Due
+		}
+		if err := r.all(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		if jobs := r.tally.Costs.ByKind["job hourly"]; jobs != nil {
+			got = jobs.Deliveries
+		}
+		if got != tc.want {
+			t.Errorf("%s: %d jobs, want %d", name, got, tc.want)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -13,11 +14,14 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
+	"github.com/homeops/ddbpatterns/examples/homeops/page"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	tg "github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 	"github.com/homeops/ddbpatterns/examples/internal/database"
+	"github.com/homeops/ddbpatterns/examples/internal/prices"
 )
 
 // Options of a replay.
@@ -27,6 +31,8 @@ type Options struct {
 	Seeds    app.Seeds
 	Log      *slog.Logger
 	Progress io.Writer // a line now and then; nil for none
+	Page     string    // the file that gets the status page at the end; "" for none
+	Prices   *prices.File
 
 	// Queue is one in the process, on the updates' clock, if it is nil. Another
 	// has its own clock: what fails comes back when that says so.
@@ -42,6 +48,7 @@ const (
 	progressEvery = 3 * time.Second
 	madeUpSecret  = "replay"
 	longPoll      = 20 * time.Second
+	mostHours     = 14 * 24 // of a gap in which jobs are done
 )
 
 // wall is the clock on the wall: for progress, and for what dates lie ahead.
@@ -56,7 +63,7 @@ type run struct {
 	app      *app.App
 	queue    queue.Queue
 	poll     time.Duration // how long to wait for the queue
-	pending  int           // acknowledged updates that are still in it
+	pending  int           // what was sent to it and is not done
 	telegram telegram
 	tally    *report.Tally
 
@@ -84,7 +91,24 @@ func Run(ctx context.Context, o Options) (report.Facts, error) {
 	if err != nil {
 		return report.Facts{}, err
 	}
-	return report.Facts{Where: r.db.Where, Region: r.Config.Region, Zone: app.Zone, Tally: r.tally, Stored: stored, Dead: dead}, nil
+	if r.Page != "" {
+		if err := r.page(ctx, len(dead)); err != nil {
+			return report.Facts{}, fmt.Errorf("-page: %w", err)
+		}
+	}
+	return report.Facts{Where: r.db.Where, Region: r.Config.Region, Prices: o.Prices, Zone: app.Zone, Tally: r.tally, Stored: stored, Dead: dead}, nil
+}
+
+// page writes the status page as of the updates' last time.
+func (r *run) page(ctx context.Context, dead int) error {
+	html, err := page.Make(ctx, r.app, page.Facts{
+		At: r.clock.now(), Where: r.db.Where, Depth: queue.Depth{Dead: dead}, Since: r.tally.First,
+		Cost: r.tally.Costs.All, Region: r.Config.Region, Prices: *r.Prices,
+	})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(r.Page, html, 0o600) // people's names are in it
 }
 
 // dead returns the dead letters, which nobody else sees meanwhile.
@@ -114,6 +138,7 @@ func start(o Options) (*run, error) {
 	} else {
 		r.poll = longPoll
 	}
+	r.queue = counting{r.queue, &r.pending}
 	var err error
 	r.app, err = app.New(app.Options{
 		Config: o.Config, DB: r.db.Client, Now: r.clock.now, Queue: r.queue, Sender: &tg.Console{}, Log: o.Log,
@@ -127,12 +152,7 @@ func start(o Options) (*run, error) {
 		secret: secret, clock: r.clock,
 		webhook: &ingest.Handler{
 			Secret: secret, Queue: r.queue, Log: o.Log,
-			Observe: func(result ingest.Result) {
-				r.tally.Ingested(result, r.body)
-				if result.Disposition == ingest.Enqueued {
-					r.pending++
-				}
-			},
+			Observe: func(result ingest.Result) { r.tally.Ingested(result, r.body) },
 		},
 	}
 	return r, nil
@@ -186,6 +206,9 @@ func (r *run) all(ctx context.Context) error {
 }
 
 func (r *run) one(ctx context.Context, update line) error {
+	if err := r.jobs(ctx, update.at); err != nil {
+		return err
+	}
 	r.clock.until(update.at)
 	r.tally.Update(r.clock.now())
 	r.tally.Dated(!update.believed, !update.at.IsZero() && r.updates.at.Sub(update.at) > late)
@@ -196,6 +219,40 @@ func (r *run) one(ctx context.Context, update line) error {
 		return err
 	}
 	return r.drain(ctx)
+}
+
+// jobs asks for what is due at each full hour between now and the given time, and has
+// it done at that hour.
+func (r *run) jobs(ctx context.Context, until time.Time) error {
+	due := r.clock.now().Truncate(time.Hour)
+	for range mostHours {
+		if due = due.Add(time.Hour); due.After(until) {
+			return nil
+		}
+		r.clock.until(due)
+		if _, err := r.queue.Send(ctx, job.Job{Name: job.Hourly, Due: due}.Body(), nil); err != nil {
+			return fmt.Errorf("sending a job: %w", err)
+		}
+		if err := r.drain(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counting counts what is sent to the queue, by whomever.
+type counting struct {
+	queue.Queue
+	sent *int
+}
+
+// Send implements queue.Queue.
+func (c counting) Send(ctx context.Context, body string, attributes map[string]string) (string, error) {
+	id, err := c.Queue.Send(ctx, body, attributes)
+	if err == nil {
+		*c.sent++
+	}
+	return id, err
 }
 
 // drain lets the worker have what is visible in the queue, and meters each

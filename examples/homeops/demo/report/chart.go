@@ -1,8 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,7 +18,8 @@ func (p *printer) habit(s Stored) {
 		return
 	}
 	h := s.Habit
-	p.printf("%s and %s: %d times, last %s\n\n", cmp.Or(s.People[h.Actor], h.Actor), h.Name, h.Total, p.time(h.LastSeen))
+	p.in(h.Scope, len(s.Activities) > 1)
+	p.printf("%s and %s: %s, last %s\n\n", p.name(h.Actor), h.Name, number(int(h.Total), "time"), p.time(h.LastSeen))
 	var most int64
 	for _, n := range h.ByDay {
 		most = max(most, n)
@@ -41,10 +42,27 @@ func (p *printer) habit(s Stored) {
 	for hour := first; hour <= last; hour++ {
 		p.bar(fmt.Sprintf("%02dh", hour), h.ByHour[hour], most)
 	}
-	if day, ok := h.PeakDay(); ok {
-		hour, _ := h.PeakHour()
-		p.printf("\nMost often on a %s (%.0f %%), and at %d o'clock (%.0f %%).\n", day, 100*h.DayShare(day), hour, 100*h.HourShare(hour))
+	if h.Total > 0 {
+		p.printf("\nMost often on %s, and at %s.\n",
+			peaks(h.ByDay[:], func(day int) string { return "a " + time.Weekday(day).String() }),
+			peaks(h.ByHour[:], func(hour int) string { return fmt.Sprint(hour, " o'clock") }))
 	}
+}
+
+// peaks names what has most, with its share: all of them, where several have.
+func peaks(counts []int64, name func(int) string) string {
+	var all int64
+	var names []string
+	for i, n := range counts {
+		if all += n; n == slices.Max(counts) {
+			names = append(names, name(i))
+		}
+	}
+	share := fmt.Sprintf("%.0f %%", 100*float64(slices.Max(counts))/float64(max(all, 1)))
+	if len(names) > 1 {
+		share += " each"
+	}
+	return strings.Join(names, " or ") + " (" + share + ")"
 }
 
 func (p *printer) bar(label string, n, most int64) {

@@ -5,20 +5,14 @@ import (
 	"fmt"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/page"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 )
 
 // Costs adds up what deliveries cost.
 type Costs struct {
-	ByKind   map[string]*KindCost
-	ByTable  map[string]TableCost
-	Unpriced int // requests whose backend did not say what they cost
-}
-
-// TableCost is what was spent on a table.
-type TableCost struct {
-	Requests int
-	dynamotest.Units
+	ByKind map[string]*KindCost
+	All    dynamotest.Cost
 }
 
 // KindCost is what deliveries of a kind cost: all together, and the dearest.
@@ -30,7 +24,7 @@ type KindCost struct {
 }
 
 func newCosts() Costs {
-	return Costs{ByKind: map[string]*KindCost{}, ByTable: map[string]TableCost{}}
+	return Costs{ByKind: map[string]*KindCost{}}
 }
 
 // kindOf splits the worker's kinds where the price differs. What the worker
@@ -42,6 +36,8 @@ func kindOf(r worker.Report) string {
 		return "failed, comes back"
 	case r.Duplicate:
 		return kind + ", again"
+	case r.Kind == worker.KindJob:
+		return kind + " " + jobOf(r).Name
 	case r.Kind != worker.KindActivity:
 		return kind
 	case len(r.Recorded) > 1:
@@ -65,13 +61,7 @@ func (c *Costs) add(kind string, classified bool, cost dynamotest.Cost) {
 		c.ByKind[kind] = k
 	}
 	k.add(cost)
-	for table, units := range cost.ByTable {
-		t := c.ByTable[table]
-		t.Requests += cost.RequestsByTable[table]
-		t.RCU, t.WCU = t.RCU+units.RCU, t.WCU+units.WCU
-		c.ByTable[table] = t
-	}
-	c.Unpriced += cost.Unpriced
+	page.Add(&c.All, cost)
 }
 
 func (k *KindCost) add(cost dynamotest.Cost) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
 	"github.com/homeops/ddbpatterns/examples/internal/prices"
 )
 
@@ -35,22 +36,18 @@ type used struct {
 
 // usedBy is what a replay would have used.
 func usedBy(t *Tally) used {
-	u := used{queued: t.queueRequests(), idle: t.Last.Sub(t.First), ingests: t.Posts, worker: t.Deliveries}
-	for _, table := range t.Costs.ByTable {
-		u.reads, u.writes = u.reads+table.RCU, u.writes+table.WCU
+	return used{
+		reads: t.Costs.All.RCU, writes: t.Costs.All.WCU,
+		queued: t.queueRequests(), idle: t.Last.Sub(t.First), ingests: t.Posts, worker: t.Deliveries,
 	}
-	return u
 }
 
-// queueRequests are a send for what came in and for each dead letter, a receive
-// for each delivery, and a delete for each that does not come back.
+// queueRequests are a send for what came in, for each job and for each dead letter,
+// a receive for each delivery, a delete for each that does not come back, and two for
+// the depth at every full hour.
 func (t *Tally) queueRequests() int {
-	buried := t.Buried
-	for _, n := range t.Poison {
-		buried += n
-	}
-	sends := t.Dispositions[ingest.Enqueued] + t.Dispositions[ingest.Refused] + buried
-	return sends + t.Deliveries + (t.Deliveries - t.CameBack + t.Buried)
+	sends := t.Dispositions[ingest.Enqueued] + t.Dispositions[ingest.Refused] + t.Jobs + sum(t.Poison) + t.Buried
+	return sends + t.Deliveries + (t.Deliveries - t.CameBack + t.Buried) + 2*t.Became["job "+job.Hourly]
 }
 
 // usedByMessages is what messages of the given kinds used: each was posted once,
@@ -75,16 +72,16 @@ type meter struct {
 func meters(u used, f prices.File, region prices.Region) []meter {
 	var reads, writes, requests, fair, invocations, seconds *big.Rat
 	if p := region.DynamoDB; p != nil {
-		reads, writes = one(p.Reads), one(p.Writes)
+		reads, writes = p.Reads.Each(), p.Writes.Each()
 	}
 	if p := region.SQS; p != nil {
-		requests = one(p.Requests)
+		requests = p.Requests.Each()
 		if p.Fair.Known() {
-			fair = one(p.Fair)
+			fair = p.Fair.Each()
 		}
 	}
 	if p := region.Lambda; p != nil {
-		invocations, seconds = one(p.Requests), p.GigabyteSeconds[f.Functions.Architecture].Rat()
+		invocations, seconds = p.Requests.Each(), p.GigabyteSeconds[f.Functions.Architecture].Rat()
 	}
 	return []meter{
 		{dynamo, "read units", new(big.Rat).SetFloat64(u.reads), reads},
@@ -98,9 +95,6 @@ func meters(u used, f prices.File, region prices.Region) []meter {
 }
 
 func whole(n int) *big.Rat { return new(big.Rat).SetInt64(int64(n)) }
-
-// one is the price of one where the file has that of a million.
-func one(perMillion prices.Amount) *big.Rat { return new(big.Rat).Quo(perMillion.Rat(), million) }
 
 // emptyPolls are at most so many: those of a queue in which there never is anything.
 func emptyPolls(idle time.Duration, p prices.Polling) *big.Rat {
@@ -188,22 +182,22 @@ func (p *printer) run(f Facts, region prices.Region) {
 	p.table(true, func(w io.Writer) {
 		fmt.Fprintf(w, "this run\tused\ta million\tcost\t\n")
 		for _, m := range list {
-			fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t\n", m.service, m.what, decimal(m.count, 3), listed(m.price), dollars(times(m.price, m.count)))
+			fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t\n", m.service, m.what, decimal(m.count, 3), listed(m.price), prices.Dollars(times(m.price, m.count)))
 		}
 		for _, service := range services {
-			fmt.Fprintf(w, "%s\t\t\t%s\t\n", service, dollars(by[service]))
+			fmt.Fprintf(w, "%s\t\t\t%s\t\n", service, prices.Dollars(by[service]))
 		}
-		fmt.Fprintf(w, "%s\t\t\t%s\t\n", allOf(list), dollars(all))
+		fmt.Fprintf(w, "%s\t\t\t%s\t\n", allOf(list), prices.Dollars(all))
 	})
 	polling := f.Prices.Polling
 	month := emptyPolls(30*24*time.Hour, polling)
 	p.printf("\nEmpty polls come whatever is sent: of %s connections, one each in %s s. They are those of the updates' time; a month of 30 days has %s",
 		decimal(polling.Connections.Rat(), 0), decimal(polling.Seconds.Rat(), 0), decimal(month, 0))
 	if region.SQS != nil {
-		p.printf(", %s", dollars(times(one(region.SQS.Requests), month)))
+		p.printf(", %s", prices.Dollars(times(region.SQS.Requests.Each(), month)))
 	}
 	p.printf(".\nFair queueing: SQS takes that besides for messages in groups, here chats. It is counted on every request.\n")
-	if n := f.Tally.Costs.Unpriced; n > 0 {
+	if n := f.Tally.Costs.All.Unpriced; n > 0 {
 		p.printf("DynamoDB's part lacks %d requests whose cost this endpoint did not tell.\n", n)
 	}
 }
@@ -232,7 +226,7 @@ func (p *printer) millions(f Facts, region prices.Region) {
 	p.printf("\nClassified: the classifier was asked about the message, on its first delivery, and nothing failed. The last row is the mix of this run.\n")
 	p.printf("Each is a request to the webhook, a delivery, and three requests to the queue: send, receive, delete. One of over 64 KB would count as several, here it is one. Empty polls come on top.\n")
 	if dearest != "" {
-		p.printf("The dearest kind: %s, %s a million.\n", dearest, dollars(most))
+		p.printf("The dearest kind: %s, %s a million.\n", dearest, prices.Dollars(most))
 	}
 }
 
@@ -243,10 +237,10 @@ func perMillion(w io.Writer, name string, f prices.File, region prices.Region, k
 	scale := new(big.Rat).Quo(million, whole(max(messages, 1)))
 	fmt.Fprintf(w, "%s\t%d\t", name, messages)
 	for _, service := range services {
-		fmt.Fprintf(w, "%s\t", dollars(times(by[service], scale)))
+		fmt.Fprintf(w, "%s\t", prices.Dollars(times(by[service], scale)))
 	}
 	sum := times(all, scale)
-	fmt.Fprintf(w, "%s\t\n", dollars(sum))
+	fmt.Fprintf(w, "%s\t\n", prices.Dollars(sum))
 	return sum
 }
 
@@ -280,22 +274,6 @@ func (p *printer) basis(f Facts, region prices.Region) {
 	p.printf("Lambda: %s MB on %s, %s ms a request to the webhook and %s ms a delivery. Measured on %s: %s.\n",
 		decimal(fn.MemoryMB.Rat(), 0), fn.Architecture, decimal(fn.Ingest.Rat(), 3), decimal(fn.Worker.Rat(), 3), fn.Date, fn.Source.Source)
 	p.printf("Left out: the free tier, storage, backups, logs, data transfer, KMS, the alarm, an HTTP API in place of the function's URL, cold starts, and a model if the classifier asks one.\n")
-}
-
-// dollars rounds to cents, or to as many places as three digits take: $12.35,
-// $0.0412, $0.000412. What has no price is "-".
-func dollars(r *big.Rat) string {
-	switch {
-	case r == nil:
-		return "-"
-	case r.Sign() == 0:
-		return "$0"
-	}
-	places, least := 2, big.NewRat(1, 1)
-	for ; places < 12 && r.Cmp(least) < 0; places++ {
-		least.Quo(least, big.NewRat(10, 1))
-	}
-	return "$" + r.FloatString(places)
 }
 
 // listed is the price of a million, as the list has it.

@@ -12,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 	"github.com/homeops/ddbpatterns/examples/internal/prices"
@@ -117,6 +118,8 @@ func TestQueueRequestsOfDeadLetters(t *testing.T) {
 		"done":         {worker.Report{Kind: worker.KindNone}, "2 "}, // received, deleted
 		"comes back":   {worker.Report{Err: errors.New("lost"), Delivery: queue.Message{Receives: 2, MaxReceives: 3}}, "1 "},
 		"for the last": {worker.Report{Err: errors.New("lost"), Delivery: queue.Message{Receives: 3, MaxReceives: 3}}, "3 "},
+		"a job":        {worker.Report{Kind: worker.KindJob, Delivery: asked(job.Week, time.Unix(1773140000, 0))}, "3 "},
+		"an hour":      {worker.Report{Kind: worker.KindJob, Delivery: asked(job.Hourly, time.Unix(1773140000, 0))}, "5 "}, // the depth of two queues
 		"poison":       {worker.Report{Kind: worker.KindPoison, Refused: "too old"}, "3 "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -170,20 +173,5 @@ func TestMoneyOfNothing(t *testing.T) {
 		"SQS empty polls 0 $2 $0\n")
 	if strings.Contains(text, "dearest") {
 		t.Errorf("the dearest of none:\n%s", text)
-	}
-}
-
-// A million units cost what the file says, rounded for people.
-func TestDollars(t *testing.T) {
-	t.Parallel()
-	for price, want := range map[string]string{
-		"0": "$0", "12": "$12.00", "12.345": "$12.35", "1": "$1.00", "0.9996": "$1.000", "0.999": "$0.999", "0.1": "$0.100",
-		"0.0412": "$0.0412", "0.00041249": "$0.000412", "0.000001": "$0.00000100", "123456789.987": "$123456789.99",
-	} {
-		tally := report.NewTally()
-		tally.Delivered(worker.Report{Kind: worker.KindNone}, cost(1_000_000, 0))
-		f := priced(t, map[string]string{"dynamodb": `"readUnitsPerMillion": ` + price + `, "writeUnitsPerMillion": 0`})
-		text := money(t, report.Facts{Tally: tally, Region: "here", Prices: f})
-		wants(t, text, "\nDynamoDB read units 1000000 $"+price+" "+want+"\n")
 	}
 }

@@ -58,7 +58,7 @@ func TestListsAreCut(t *testing.T) {
 	if n := strings.Count(text, "and 975 more\n"); n != 3 || strings.Count(text, "\n") > 250 {
 		t.Errorf("%d lists are cut, %d lines", n, strings.Count(text, "\n"))
 	}
-	wants(t, text, " 1000  an edit\n", " 1000  messages sent\n")
+	wants(t, text, " 1000  an edit\n", " 1000  sent\n")
 }
 
 // A kind's round trips are those of the delivery that had most.

@@ -15,6 +15,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/promise"
+	"github.com/homeops/ddbpatterns/examples/homeops/week"
 	"github.com/homeops/ddbpatterns/pattern"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -22,9 +24,12 @@ import (
 // Stored is what stands in the tables.
 type Stored struct {
 	Tables     []Table
-	Activities map[Done]int
-	People     map[string]string // actor → what they are called, as of their latest activity
-	Habit      *pattern.Habit    // of the person who did most, what they did most
+	Activities map[string]map[Done]int // by what their chat's are kept under
+	People     map[string]string       // actor → what they are called, as of their latest activity
+	Habit      *pattern.Habit          // of the person who did most, what they did most
+	Summaries  []week.Summary          // by week
+	Balances   []week.Balance          // by week
+	Promises   []promise.Promise       // by deadline
 }
 
 // Table is what stands in one table.
@@ -44,7 +49,7 @@ func Read(ctx context.Context, a *app.App, db *dynamodb.Client, t *Tally, now ti
 	if err != nil {
 		return Stored{}, err
 	}
-	s := Stored{Activities: map[Done]int{}, People: map[string]string{}}
+	s := Stored{Activities: map[string]map[Done]int{}, People: map[string]string{}}
 	for _, definition := range definitions {
 		table, err := readTable(ctx, db, definition, now)
 		if err != nil {
@@ -58,12 +63,46 @@ func Read(ctx context.Context, a *app.App, db *dynamodb.Client, t *Tally, now ti
 			if err != nil {
 				return Stored{}, err
 			}
-			s.Activities[Done{done.Actor, done.Name}]++
+			if s.Activities[chat] == nil {
+				s.Activities[chat] = map[Done]int{}
+			}
+			s.Activities[chat][Done{done.Actor, done.Name}]++
 			s.People[done.Actor] = done.ActorName
 			mine[pattern.Observe{Scope: chat, Actor: done.Actor, Name: done.Name}]++
 		}
 	}
+	if err := s.readHouseholds(ctx, a); err != nil {
+		return Stored{}, err
+	}
 	return s, s.readHabit(ctx, a, mine)
+}
+
+// readHouseholds reads what is known of the members of each.
+func (s *Stored) readHouseholds(ctx context.Context, a *app.App) error {
+	households, err := a.Profiles.Households(ctx)
+	if err != nil {
+		return err
+	}
+	for _, h := range households {
+		members, err := a.Profiles.Members(ctx, h.Scope)
+		if err != nil {
+			return err
+		}
+		var balances []week.Balance // each member's view has all
+		for _, p := range members {
+			view, err := a.Planner.Read(ctx, h.Scope, p.User)
+			if err != nil {
+				return err
+			}
+			s.People[p.User] = cmp.Or(s.People[p.User], p.Name)
+			s.Summaries, s.Promises, balances = append(s.Summaries, view.Summaries...), append(s.Promises, view.Promises...), view.Balances
+		}
+		s.Balances = append(s.Balances, balances...)
+	}
+	slices.SortStableFunc(s.Summaries, func(x, y week.Summary) int { return cmp.Compare(x.Period, y.Period) })
+	slices.SortStableFunc(s.Balances, func(x, y week.Balance) int { return cmp.Compare(x.Period, y.Period) })
+	slices.SortStableFunc(s.Promises, func(x, y promise.Promise) int { return x.Deadline.Compare(y.Deadline) })
+	return nil
 }
 
 func readTable(ctx context.Context, db *dynamodb.Client, definition schema.Table, now time.Time) (Table, error) {

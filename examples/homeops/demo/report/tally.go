@@ -4,15 +4,17 @@
 //	cost.go    adds up what deliveries cost
 //	money.go   what that is in dollars
 //	stored.go  reads what stands in the tables
-//	write.go   writes the report; chart.go its charts
+//	write.go   writes the report; chart.go its charts, weeks.go what weeks and promises came to
 package report
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
@@ -33,19 +35,21 @@ type Tally struct {
 	Edits        Some[Edit]
 
 	Deliveries int
-	Saved      int // messages, on their first delivery
-	Again      int // messages saved before
-	CameBack   int // deliveries that failed
-	Buried     int // of these, the last of their item: it is among the dead letters
+	Became     map[string]int // of the deliveries: each is counted once
+	Saved      int            // messages, on their first delivery
+	CameBack   int            // deliveries that failed
+	Buried     int            // of these, the last of their item: it is among the dead letters
+	Jobs       int            // as messages of the queue
+	Poison     map[string]int // why, of what the worker refused
 	Skipped    map[string]int
 	Silent     map[string]int
 	Sent       int
+	Exchanges  map[string]Some[Exchange] // by topic
+	Costs      Costs
 
-	Questions map[Topic]*Some[Exchange]
-	Poison    map[string]int // refused by the worker
-	Costs     Costs
-
-	chats map[string]bool
+	chats  map[string]string // id → title
+	people map[string]string // id → name, of who had an exchange with the bot
+	talked map[string]bool   // ids of the chats in which it had any
 }
 
 // Reason is why an update was not enqueued.
@@ -62,23 +66,40 @@ type Edit struct {
 	Text    string
 }
 
-// Topic is what an exchange with the bot is about.
-type Topic int
+// about is what tells of what an exchange is.
+type about struct {
+	dialog.Intent
+	kind worker.Kind
+	job  string
+}
 
-// The topics, in the order of the report.
-const (
-	AskedWho Topic = iota
-	AskedWhen
-	AskedOften
-	Taught
-	Unsure
-	topics
-)
+// topics are what exchanges are about, in the order of the report: of several that
+// fit it is the first.
+var topics = []struct {
+	title string
+	is    func(about) bool
+}{
+	{"Who did it last?", func(a about) bool { return a.Who != nil }},
+	{"When did somebody last do it?", func(a about) bool { return a.When != nil }},
+	{"How often this week?", func(a about) bool { return a.Often != nil }},
+	{"How do we stand?", func(a about) bool { return a.Week != nil && a.Week.Balance }},
+	{"How was the week?", func(a about) bool { return a.Week != nil && !a.Week.Balance }},
+	{"What has been promised?", func(a about) bool { return a.Promises != nil }},
+	{"What people promised", func(a about) bool { return a.Promise != nil }},
+	{"What people said of themselves", func(a about) bool { return a.About != nil }},
+	{"Words and names that people taught", func(a about) bool { return a.kind == worker.KindTeach }},
+	{"What the bot was unsure about", func(a about) bool { return a.kind == worker.KindGuess }},
+	{"Said unasked: what somebody usually does now", func(a about) bool { return a.job == job.Suggest }},
+	{"Said unasked: how the week was", func(a about) bool { return a.job == job.Week }},
+	{"Said unasked: promises that are overdue", func(a about) bool { return a.job == job.Promise }},
+}
 
-// Exchange is what somebody said to the bot and what it answered.
+// Exchange is what somebody said to the bot and what it answered. What it said
+// unasked has neither person nor question.
 type Exchange struct {
 	At     time.Time
-	Person string
+	Chat   string // its id
+	Person string // their id
 	Said   string
 	Answer string
 }
@@ -100,15 +121,11 @@ func (s *Some[T]) add(one T) {
 
 // NewTally returns an empty Tally.
 func NewTally() *Tally {
-	t := &Tally{
+	return &Tally{
 		Dispositions: map[ingest.Disposition]int{}, Reasons: map[Reason]int{}, Skipped: map[string]int{},
-		Silent: map[string]int{}, Questions: map[Topic]*Some[Exchange]{}, Poison: map[string]int{},
-		Costs: newCosts(), chats: map[string]bool{},
+		Silent: map[string]int{}, Exchanges: map[string]Some[Exchange]{}, Poison: map[string]int{}, Became: map[string]int{},
+		Costs: newCosts(), chats: map[string]string{}, people: map[string]string{}, talked: map[string]bool{},
 	}
-	for topic := range topics {
-		t.Questions[topic] = new(Some[Exchange])
-	}
-	return t
 }
 
 // Update notes an update that came in at the given time.
@@ -159,73 +176,79 @@ func (t *Tally) Delivered(r worker.Report, cost dynamotest.Cost) {
 	for _, step := range r.Skipped {
 		t.Skipped[step]++
 	}
-	if r.Err != nil {
-		t.CameBack++
-		if r.Delivery.Last() {
-			t.Buried++
-		}
+	t.Became[t.became(r)]++
+	if r.Err != nil || r.Kind == worker.KindPoison {
 		return
 	}
-	if r.Kind == worker.KindPoison {
-		t.Poison[r.Refused]++
-		return
+	update, _ := telegram.Parse([]byte(r.Delivery.Body)) // a job's body is none
+	if m := update.Message; m != nil {
+		t.chats[m.Chat.Key()] = m.Chat.Title
 	}
-	if r.Delivery.Attributes[queue.MessageID] != "" {
-		t.saved(r)
+	for _, a := range r.Recorded {
+		t.chats[a.Scope] += "" // which may be an earlier id of the chat
 	}
-	if chat := r.Delivery.Attributes[queue.ChatID]; chat != "" {
-		t.chats[chat] = true
-	}
-	if r.Silent != "" {
-		t.Silent[r.Silent]++
-	}
-	if r.Sent != "" {
+	switch {
+	case r.Sent != "":
 		t.Sent++
-		t.exchange(r)
+		t.exchange(r, update.Message)
+	case r.Silent == "":
+	case r.Duplicate && r.Delivery.Receives <= 1 && r.Silent != string(worker.KindSaid):
+		t.Silent["came again"]++ // the first time it was counted for its reason
+	default:
+		t.Silent[r.Silent]++
 	}
 }
 
-func (t *Tally) saved(r worker.Report) {
-	if r.Duplicate {
-		t.Again++
-	} else {
+// became names what a delivery became.
+func (t *Tally) became(r worker.Report) string {
+	switch {
+	case r.Err != nil && r.Delivery.Last():
+		t.CameBack++
+		t.Buried++
+		return "failed for the last time"
+	case r.Err != nil:
+		t.CameBack++
+		return "failed and came back"
+	case r.Kind == worker.KindPoison:
+		t.Poison[r.Refused]++
+		return "refused for good"
+	case r.Kind == worker.KindJob:
+		t.Jobs++
+		return "job " + jobOf(r).Name
+	case r.Delivery.Attributes[queue.MessageID] != "" && r.Duplicate:
+		return "message saved before"
+	case r.Delivery.Attributes[queue.MessageID] != "":
 		t.Saved++
+		return "message saved"
 	}
+	return cmp.Or(string(r.Kind), "of another kind") + ", no message"
+}
+
+// jobOf is the job that a delivery asks for.
+func jobOf(r worker.Report) job.Job {
+	j, _, _ := job.Parse(r.Delivery.Body) // the worker has read it
+	return j
 }
 
 // exchange keeps what was asked and answered, as it was said and sent.
-func (t *Tally) exchange(r worker.Report) {
-	update, err := telegram.Parse([]byte(r.Delivery.Body))
-	if err != nil || update.Message == nil {
-		return
-	}
-	topic, ok := topicOf(r.Kind, update.Message.Words())
-	if !ok {
-		return
-	}
-	one := Exchange{At: update.Message.Time(), Said: update.Message.Words(), Answer: r.Sent}
-	if from, ok := update.Message.Author(); ok {
-		one.Person = from.FirstName
-	}
-	t.Questions[topic].add(one)
-}
-
-func topicOf(kind worker.Kind, said string) (Topic, bool) {
-	switch kind {
-	case worker.KindTeach:
-		return Taught, true
-	case worker.KindGuess:
-		return Unsure, true
-	case worker.KindAsk:
-		intent, _ := dialog.Understand(said)
-		switch {
-		case intent.Who != nil:
-			return AskedWho, true
-		case intent.When != nil:
-			return AskedWhen, true
-		case intent.Often != nil:
-			return AskedOften, true
+func (t *Tally) exchange(r worker.Report, m *telegram.Message) {
+	j := jobOf(r)
+	one, a := Exchange{At: j.Due, Chat: j.Chat, Answer: r.Sent}, about{kind: r.Kind, job: j.Name}
+	if m != nil {
+		one = Exchange{At: m.Time(), Chat: m.Chat.Key(), Said: m.Words(), Answer: r.Sent}
+		a.Intent, _ = dialog.Understand(m.Words())
+		if from, ok := m.Author(); ok {
+			one.Person = from.Key()
+			t.people[one.Person] = from.Name()
 		}
 	}
-	return 0, false
+	for _, topic := range topics {
+		if r.Kind != worker.KindActivity && topic.is(a) {
+			t.talked[one.Chat] = true
+			some := t.Exchanges[topic.title]
+			some.add(one)
+			t.Exchanges[topic.title] = some
+			return
+		}
+	}
 }

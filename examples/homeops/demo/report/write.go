@@ -29,9 +29,39 @@ type Facts struct {
 
 // printer writes lines and remembers the first error.
 type printer struct {
-	w    io.Writer
-	zone tzclock.Zone
-	err  error
+	w     io.Writer
+	zone  tzclock.Zone
+	names map[string]string // of people and chats, by id: no two are the same
+	err   error
+}
+
+// told puts names together such that each tells who is meant.
+func told(names ...map[string]string) map[string]string {
+	all, bearers := map[string]string{}, map[string]int{}
+	for _, some := range names {
+		for id, name := range some {
+			all[id] = cmp.Or(name, all[id], id)
+		}
+	}
+	for _, name := range all {
+		bearers[name]++
+	}
+	for id, name := range all {
+		if bearers[name] > 1 {
+			all[id] = fmt.Sprintf("%s (%s)", name, id)
+		}
+	}
+	return all
+}
+
+// name is what somebody or a chat is called; a private chat is called as its person.
+func (p *printer) name(id string) string { return cmp.Or(p.names[id], id) }
+
+// in writes which of several chats the following is about.
+func (p *printer) in(chat string, several bool) {
+	if several {
+		p.printf("In the chat %s\n", p.name(chat))
+	}
 }
 
 func (p *printer) printf(format string, args ...any) {
@@ -66,18 +96,20 @@ func (p *printer) table(numbers bool, lines func(w io.Writer)) {
 
 // Write writes the report. The same facts give the same bytes.
 func Write(w io.Writer, f Facts) error {
-	p := &printer{w: w, zone: f.Zone}
+	p := &printer{w: w, zone: f.Zone, names: told(f.Tally.chats, f.Tally.people, f.Stored.People)}
 	if f.Tally.Updates == 0 {
 		p.printf("No updates.\n")
 		return p.err
 	}
-	p.printf("%d updates, %s to %s, on %s\n", f.Tally.Updates, p.time(f.Tally.First), p.time(f.Tally.Last), f.Where)
+	p.printf("%s, %s to %s, on %s\n", number(f.Tally.Updates, "update"), p.time(f.Tally.First), p.time(f.Tally.Last), f.Where)
 	p.printf("The clock goes by their dates, and never back: over an hour late %d, dated ahead of the present %d.\n", f.Tally.Late, f.Tally.Unbelieved)
 	p.updates(f.Tally)
 	p.edits(f.Tally.Edits)
 	p.worker(f.Tally)
 	p.dead(f)
 	p.stored(f.Stored)
+	p.weeks(f.Stored)
+	p.promises(f.Stored.Promises)
 	p.exchanges(f.Tally)
 	p.silent(f.Tally)
 	p.habit(f.Stored)
@@ -123,21 +155,29 @@ func (p *printer) more(all, listed int) {
 
 func (p *printer) worker(t *Tally) {
 	p.title("What the worker did with the queue")
-	p.printf("%5d  deliveries\n", t.Deliveries)
-	p.printf("%5d  messages saved\n", t.Saved)
-	p.printf("%5d  messages that were saved already\n", t.Again)
-	p.printf("%5d  deliveries that failed and came back\n", t.CameBack)
-	p.counts("steps skipped on a last delivery", t.Skipped)
-	p.counts("refused for good", t.Poison)
+	p.counts("deliveries", t.Became)
+	p.counts("refused for good, and why", t.Poison)
+	p.counts("skipped on a last delivery", t.Skipped)
+}
+
+// number writes how many there are.
+func number(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
+}
+
+func sum(of map[string]int) (n int) {
+	for _, one := range of {
+		n += one
+	}
+	return n
 }
 
 // counts writes a sum and, below it, what it consists of.
 func (p *printer) counts(title string, of map[string]int) {
-	sum := 0
-	for _, n := range of {
-		sum += n
-	}
-	p.printf("%5d  %s\n", sum, title)
+	p.printf("%5d  %s\n", sum(of), title)
 	for _, what := range slices.Sorted(maps.Keys(of)) {
 		p.printf("       %5d  %s\n", of[what], oneLine(what, 90))
 	}
@@ -168,69 +208,70 @@ func (p *printer) stored(s Stored) {
 				of = append(of, fmt.Sprintf("%d %s", t.Types[kind], kind))
 			}
 			if t.Expired > 0 {
-				of = append(of, fmt.Sprintf("%d have expired by now: DynamoDB deletes them within days", t.Expired))
+				of = append(of, fmt.Sprintf("%d past their time, which DynamoDB deletes within days", t.Expired))
 			}
-			fmt.Fprintf(w, "%s\t%d rows\t%s\n", t.Name, t.Rows, strings.Join(of, ", "))
+			fmt.Fprintf(w, "%s\t%s\t%s\n", t.Name, number(t.Rows, "row"), strings.Join(of, ", "))
 		}
 	})
 	p.title("Who did what")
 	if len(s.Activities) == 0 {
 		p.printf("nobody did anything\n")
-		return
 	}
-	p.activities(s)
+	for _, chat := range slices.Sorted(maps.Keys(s.Activities)) {
+		p.in(chat, len(s.Activities) > 1)
+		p.activities(s.Activities[chat])
+	}
 }
 
 // activities writes a column for each person and a row for each activity.
-func (p *printer) activities(s Stored) {
-	people := slices.SortedFunc(maps.Keys(s.People), func(a, b string) int {
-		return cmp.Or(cmp.Compare(s.People[a], s.People[b]), cmp.Compare(a, b))
-	})
-	names, total := map[string]int{}, map[string]int{}
-	for done, n := range s.Activities {
+func (p *printer) activities(of map[Done]int) {
+	names, total, all := map[string]int{}, map[string]int{}, 0
+	for done, n := range of {
 		names[done.Name] += n
 		total[done.Actor] += n
+		all += n
 	}
+	people := slices.SortedFunc(maps.Keys(total), func(a, b string) int {
+		return cmp.Or(cmp.Compare(p.name(a), p.name(b)), cmp.Compare(a, b))
+	})
 	p.table(true, func(w io.Writer) {
 		fmt.Fprintf(w, "\t")
 		for _, person := range people {
-			fmt.Fprintf(w, "%s\t", s.People[person])
+			fmt.Fprintf(w, "%s\t", p.name(person))
 		}
 		fmt.Fprintf(w, "all\t\n")
-		sum := 0
 		for _, name := range slices.Sorted(maps.Keys(names)) {
 			fmt.Fprintf(w, "%s\t", name)
 			for _, person := range people {
-				fmt.Fprintf(w, "%d\t", s.Activities[Done{person, name}])
+				fmt.Fprintf(w, "%d\t", of[Done{person, name}])
 			}
 			fmt.Fprintf(w, "%d\t\n", names[name])
-			sum += names[name]
 		}
 		fmt.Fprintf(w, "all\t")
 		for _, person := range people {
 			fmt.Fprintf(w, "%d\t", total[person])
 		}
-		fmt.Fprintf(w, "%d\t\n", sum)
+		fmt.Fprintf(w, "%d\t\n", all)
 	})
 }
 
-var topicTitles = [topics]string{
-	AskedWho:   "Who did it last?",
-	AskedWhen:  "When did somebody last do it?",
-	AskedOften: "How often this week?",
-	Taught:     "Words and names that people taught",
-	Unsure:     "What the bot was unsure about",
-}
-
 func (p *printer) exchanges(t *Tally) {
-	for topic := range topics {
-		some := t.Questions[topic]
-		p.title(topicTitles[topic])
+	for _, topic := range topics {
+		some := t.Exchanges[topic.title]
 		if some.All == 0 {
-			p.printf("nothing yet\n")
+			continue
 		}
-		for _, e := range some.List {
-			p.printf("%s  %s: %s\n                      → %s\n", p.time(e.At), e.Person, oneLine(e.Said, 70), e.Answer)
+		p.title(topic.title)
+		slices.SortStableFunc(some.List, func(a, b Exchange) int { return cmp.Compare(a.Chat, b.Chat) })
+		for i, e := range some.List {
+			if i == 0 || e.Chat != some.List[i-1].Chat {
+				p.in(e.Chat, len(t.talked) > 1)
+			}
+			said := ""
+			if e.Person != "" {
+				said = p.name(e.Person) + ": " + oneLine(e.Said, 70) + "\n                      "
+			}
+			p.printf("%s  %s→ %s\n", p.time(e.At), said, strings.ReplaceAll(e.Answer, "\n", "\n                        "))
 		}
 		p.more(some.All, len(some.List))
 	}
@@ -238,24 +279,21 @@ func (p *printer) exchanges(t *Tally) {
 
 func (p *printer) silent(t *Tally) {
 	p.title("What the bot said, and why not")
-	p.printf("%5d  messages sent\n", t.Sent)
-	p.counts("times it kept silent", t.Silent)
+	p.printf("%5d  sent\n", t.Sent)
+	p.counts("not sent", t.Silent)
 }
 
 func (p *printer) costs(c Costs) {
 	p.title("What it cost: by table")
 	p.table(true, func(w io.Writer) {
 		fmt.Fprintf(w, "\trequests\tRCU\tWCU\t\n")
-		var all TableCost
-		for _, name := range slices.Sorted(maps.Keys(c.ByTable)) {
-			t := c.ByTable[name]
-			fmt.Fprintf(w, "%s\t%d\t%g\t%g\t\n", name, t.Requests, t.RCU, t.WCU)
-			all.Requests, all.RCU, all.WCU = all.Requests+t.Requests, all.RCU+t.RCU, all.WCU+t.WCU
+		for _, name := range slices.Sorted(maps.Keys(c.All.ByTable)) {
+			fmt.Fprintf(w, "%s\t%d\t%g\t%g\t\n", name, c.All.RequestsByTable[name], c.All.ByTable[name].RCU, c.All.ByTable[name].WCU)
 		}
-		fmt.Fprintf(w, "all\t%d\t%g\t%g\t\n", all.Requests, all.RCU, all.WCU)
+		fmt.Fprintf(w, "all\t%d\t%g\t%g\t\n", c.All.Requests, c.All.RCU, c.All.WCU)
 	})
-	if c.Unpriced > 0 {
-		p.printf("and %d requests whose cost this endpoint did not tell\n", c.Unpriced)
+	if c.All.Unpriced > 0 {
+		p.printf("and %d requests whose cost this endpoint did not tell\n", c.All.Unpriced)
 	}
 	p.title("What it cost: by kind of message, for one delivery")
 	p.table(true, func(w io.Writer) {

@@ -1,0 +1,259 @@
+package report_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
+	"github.com/homeops/ddbpatterns/examples/homeops/job"
+	"github.com/homeops/ddbpatterns/examples/homeops/promise"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/week"
+	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+	"github.com/homeops/ddbpatterns/pattern"
+)
+
+// said is the delivery of a message that somebody wrote in a chat.
+func said(chat int, title, from, text string) queue.Message {
+	return queue.Message{
+		Receives: 1, MaxReceives: 3, Attributes: map[string]string{queue.ChatID: strconv.Itoa(chat), queue.MessageID: "9"},
+		Body: fmt.Sprintf(`{"update_id":1,"message":{"message_id":9,"date":1773140000,"chat":{"id":%d,"title":%q},"from":{%s},"text":%q}}`, chat, title, from, text),
+	}
+}
+
+func asked(name string, due time.Time) queue.Message {
+	return queue.Message{Receives: 1, Body: job.Job{Name: name, Due: due, Household: "-5", Chat: "-5", User: "7", Promise: "p"}.Body()}
+}
+
+// part is what the report has under a title.
+func part(t *testing.T, text, title string) string {
+	t.Helper()
+	_, after, ok := strings.Cut(text, "\n"+title+"\n")
+	if !ok {
+		t.Fatalf("no %s in\n%s", title, text)
+	}
+	_, after, _ = strings.Cut(after, "\n")
+	before, _, _ := strings.Cut(after, "\n\n")
+	return before + "\n"
+}
+
+// addsUp checks that every line is the sum of those that stand below it, further in.
+func addsUp(t *testing.T, text string) {
+	t.Helper()
+	var sum, below, lines int
+	check := func() {
+		if lines > 0 && sum != below {
+			t.Errorf("%d is not %d:\n%s", sum, below, text)
+		}
+	}
+	for line := range strings.Lines(text) {
+		m := regexp.MustCompile(`^( *)(\d+)  \S`).FindStringSubmatch(line)
+		if m == nil {
+			t.Fatalf("%q is no count", line)
+		}
+		n, _ := strconv.Atoi(m[2])
+		if len(m[1])+len(m[2]) > 5 {
+			below, lines = below+n, lines+1
+			continue
+		}
+		check()
+		sum, below, lines = n, 0, 0
+	}
+	check()
+}
+
+// Whatever is delivered, every delivery is in one line of the report.
+func TestDeliveriesAddUp(t *testing.T) {
+	t.Parallel()
+	kinds := []worker.Kind{
+		worker.KindActivity, worker.KindNone, worker.KindGuess, worker.KindAsk, worker.KindTeach, worker.KindAnonym, worker.KindMember, worker.KindMoved,
+		worker.KindPromise, worker.KindJob, worker.KindPoison, worker.KindOther, worker.KindSaid, "of another world", "",
+	}
+	jobs := []string{job.Hourly, job.Week, job.Suggest, job.Day, job.Promise}
+	for seed := range uint64(50) {
+		random := rand.New(rand.NewPCG(seed, 13))
+		tally := report.NewTally()
+		want, failed := random.IntN(60), 0
+		for range want {
+			r := worker.Report{Kind: kinds[random.IntN(len(kinds))], Duplicate: random.IntN(3) == 0, Delivery: said(-5, "Hemma", `"id":7`, "hej")}
+			r.Delivery.Receives += random.IntN(3)
+			switch {
+			case r.Kind == worker.KindJob:
+				r.Delivery.Body, r.Delivery.Attributes = asked(jobs[random.IntN(len(jobs))], time.Unix(1773140000, 0)).Body, nil
+			case r.Kind == worker.KindPoison:
+				r.Refused = []string{"too old", "no JSON"}[random.IntN(2)]
+			case random.IntN(4) == 0:
+				r.Delivery.Attributes = nil
+			}
+			if random.IntN(9) == 0 {
+				r.Err = errors.New("lost")
+				failed++
+			}
+			if random.IntN(3) == 0 {
+				r.Silent, r.Skipped = "quiet hours", []string{"reply", "habit"}
+			}
+			tally.Delivered(r, dynamotest.Cost{})
+		}
+		text := write(t, report.Facts{Tally: tally})
+		worked := part(t, text, "What the worker did with the queue")
+		addsUp(t, worked)
+		addsUp(t, part(t, text, "What the bot said, and why not"))
+		if !strings.HasPrefix(worked, fmt.Sprintf("%5d  deliveries\n", want)) || tally.CameBack != failed {
+			t.Errorf("%d deliveries, of which %d failed, are\n%s", want, failed, worked)
+		}
+	}
+}
+
+// A message that comes again has reached the cap before. One whose first delivery
+// failed has not.
+func TestWhatComesAgainIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	tally := report.NewTally()
+	for _, r := range []worker.Report{
+		{Silent: "cap reached"},
+		{Silent: "cap reached", Duplicate: true},
+		{Silent: "said before", Duplicate: true},
+		{Silent: "cap reached", Duplicate: true, Delivery: queue.Message{Receives: 2}},
+	} {
+		tally.Delivered(r, dynamotest.Cost{})
+	}
+	wants(t, write(t, report.Facts{Tally: tally}), "    4  not sent\n           1  came again\n           2  cap reached\n           1  said before\n")
+}
+
+// A tie is told as one.
+func TestPeaks(t *testing.T) {
+	t.Parallel()
+	for want, h := range map[string]pattern.Habit{
+		"Most often on a Monday or a Saturday (40 % each), and at 3 o'clock (60 %).\n":               {ByDay: [7]int64{1: 2, 3: 1, 6: 2}, ByHour: [24]int64{3: 3, 4: 2}},
+		"Most often on a Sunday (100 %), and at 0 o'clock or 9 o'clock or 23 o'clock (33 % each).\n": {ByDay: [7]int64{3}, ByHour: [24]int64{0: 1, 9: 1, 23: 1}},
+	} {
+		h.Total = 5
+		wants(t, write(t, report.Facts{Tally: report.NewTally(), Stored: report.Stored{Habit: &h}}), want)
+	}
+	none := write(t, report.Facts{Tally: report.NewTally(), Stored: report.Stored{Habit: new(pattern.Habit)}})
+	if strings.Contains(none, "Most often") {
+		t.Errorf("most often of none:\n%s", none)
+	}
+}
+
+func TestOneIsOne(t *testing.T) {
+	t.Parallel()
+	h := pattern.Habit{Actor: "7", Name: "diskning", Total: 1}
+	f := report.Facts{Tally: report.NewTally(), Stored: report.Stored{Habit: &h, Tables: []report.Table{{Name: "homeops", Rows: 1}, {Name: "other", Rows: 2}}}}
+	wants(t, write(t, f), "1 update, ", "homeops  1 row\n", "other    2 rows\n", "diskning: 1 time, last")
+	f.Tally.Update(time.Unix(1773140000, 0))
+	wants(t, write(t, f), "2 updates, ")
+}
+
+// With several chats it is said which is meant; people and chats of one name are
+// told apart, and who has no name but a username is called by that.
+func TestSeveralChats(t *testing.T) {
+	t.Parallel()
+	const kim, other, maja = `"id":7,"first_name":"Kim"`, `"id":8,"first_name":"Kim"`, `"id":9,"first_name":"","username":"maja_l"`
+	tally := report.NewTally()
+	answer := func(chat int, title, from string) {
+		tally.Delivered(worker.Report{Kind: worker.KindAsk, Sent: "Kim", Delivery: said(chat, title, from, "Vem diskade senast?")}, dynamotest.Cost{})
+	}
+	answer(-5, "Hemma", kim)
+	answer(-5, "Hemma", maja)
+	one := write(t, report.Facts{Tally: tally})
+	wants(t, one, "  Kim: Vem diskade senast?\n", "  maja_l: Vem ")
+	if strings.Contains(one, "In the chat") {
+		t.Errorf("of several chats:\n%s", one)
+	}
+	answer(-6, "Hemma", other)
+	answer(-5, "Hemma", kim)
+	answer(8, "", other)
+	h := pattern.Habit{Scope: "-6", Actor: "8", Name: "tvätt", Total: 3}
+	text := write(t, report.Facts{Tally: tally, Stored: report.Stored{
+		Habit: &h, People: map[string]string{"7": "Kim", "8": "Kim", "9": "maja_l"},
+		Activities: map[string]map[report.Done]int{"-5": {{"7", "diskning"}: 2, {"9", "tvätt"}: 1}, "-6": {{"8", "tvätt"}: 3}},
+	}})
+	wants(t, text, "In the chat Hemma (-6)\nKim (8) and tvätt: 3 times, ",
+		"In the chat Hemma (-5)\n            Kim (7)  maja_l  all\n  diskning        2       0    2\n     tvätt        0       1    1\n       all        2       1    3\n"+
+			"In the chat Hemma (-6)\n         Kim (8)  all\n  tvätt        3    3\n    all        3    3\n")
+	asked := part(t, text, "Who did it last?")
+	var order []string
+	for line := range strings.Lines(asked) {
+		if name, in := strings.CutPrefix(line, "In the chat "); in {
+			order = append(order, "|"+strings.TrimSpace(name))
+		} else if _, said, ok := strings.Cut(line, ":53  "); ok {
+			name, _, _ := strings.Cut(said, ":")
+			order = append(order, name)
+		}
+	}
+	if got := strings.Join(order, ", "); got != "|Hemma (-5), Kim (7), maja_l, Kim (7), |Hemma (-6), Kim (8), |Kim (8), Kim (8)" {
+		t.Errorf("%s:\n%s", got, asked)
+	}
+}
+
+// What the bot says unasked stands by its job, and every exchange under what it is
+// about.
+func TestExchanges(t *testing.T) {
+	t.Parallel()
+	tally := report.NewTally()
+	due := time.Date(2026, 4, 12, 16, 0, 0, 0, time.UTC)
+	for _, name := range []string{job.Suggest, job.Week, job.Promise} {
+		tally.Delivered(worker.Report{Kind: worker.KindJob, Sent: "about " + name + "\nmore", Delivery: asked(name, due)}, dynamotest.Cost{Requests: 3})
+	}
+	tally.Delivered(worker.Report{Kind: worker.KindJob, Delivery: asked(job.Hourly, due)}, dynamotest.Cost{Requests: 1})
+	tally.Delivered(worker.Report{Kind: worker.KindJob, Delivery: asked(job.Hourly, due)}, dynamotest.Cost{Requests: 2})
+	tally.Delivered(worker.Report{Kind: worker.KindTeach, Sent: "Learned", Delivery: said(-5, "Hemma", `"id":7`, "ja")}, dynamotest.Cost{})
+	tally.Delivered(worker.Report{Kind: worker.KindGuess, Sent: "Menade du", Delivery: said(-5, "Hemma", `"id":7`, "diksat")}, dynamotest.Cost{})
+	tally.Delivered(worker.Report{Kind: worker.KindActivity, Sent: "Tack", Recorded: []activity.Activity{{Scope: "-5"}}, Delivery: said(-5, "", `"id":7`, "Vem diskade senast?")}, dynamotest.Cost{})
+	text := write(t, report.Facts{Tally: tally})
+	for title, want := range map[string]string{
+		"Said unasked: what somebody usually does now": "about suggest",
+		"Said unasked: how the week was":               "about week",
+		"Said unasked: promises that are overdue":      "about promise",
+	} {
+		if got := part(t, text, title); got != "Sun 2026-04-12 18:00  → "+want+"\n                        more\n" {
+			t.Errorf("%s:\n%s", title, got)
+		}
+	}
+	wants(t, part(t, text, "Words and names that people taught"), "7: ja\n", "→ Learned\n")
+	wants(t, part(t, text, "What the bot was unsure about"), "7: diksat\n")
+	wants(t, text, " job hourly           2         1.5 ", "    8  deliveries\n           2  job hourly\n           1  job promise\n")
+	if strings.Contains(text, "Who did it last?") || tally.Jobs != 5 {
+		t.Errorf("%d jobs; praise is an answer:\n%s", tally.Jobs, text)
+	}
+}
+
+func TestWeeksAndPromises(t *testing.T) {
+	t.Parallel()
+	due := time.Date(2026, 4, 11, 22, 0, 0, 0, time.UTC)
+	settled := func(after time.Duration) event.Event {
+		ev, err := event.New(due.Add(after), "telegram", "-5", "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ev
+	}
+	text := write(t, report.Facts{Tally: report.NewTally(), Stored: report.Stored{
+		People:    map[string]string{"7": "Eva", "8": "Ola"},
+		Summaries: []week.Summary{{User: "7", Period: "2026-W15", Chores: 12, Recovery: 2, Net: 12.5, Fairness: 0.9}, {User: "8", Period: "2026-W15", Chores: 9, Net: 9, Fairness: 1}},
+		Balances: []week.Balance{
+			{A: "7", B: "8", Period: "2026-W15", NetA: 12.5, NetB: 9}, {A: "7", B: "8", Period: "2026-W16", NetA: 1, NetB: 2}, {A: "7", B: "9", Period: "2026-W16"},
+		},
+		Promises: []promise.Promise{
+			{User: "7", Description: "klippa gräset", Deadline: due, Status: promise.Fulfilled, Settled: settled(0)},
+			{User: "8", Description: "vacuum", Deadline: due, Status: promise.Fulfilled, Settled: settled(time.Second)},
+			{User: "8", Description: "handla", Deadline: due, Status: promise.Expired, Settled: settled(24 * time.Hour)},
+			{User: "7", Description: "städa", Deadline: due, Status: promise.Active},
+		},
+	}})
+	wants(t, text, "                 chores  recovery  net load  fairness\n  2026-W15  Eva      12         2      12.5      0.90\n  2026-W15  Ola       9         0         9      1.00\n\nWho carried how much more than whom:\n2026-W15  Eva–Ola +3.5\n2026-W16  Eva–Ola -1  Eva–9 +0\n",
+		"    4  made\n           1  expired\n           1  kept\n           1  kept late\n           1  open\n",
+		"Eva  klippa gräset  by Sat 2026-04-11 23:59  kept       Sun 2026-04-12 00:00\n", "vacuum         by Sat 2026-04-11 23:59  kept late  Sun",
+		"expired    Mon 2026-04-13 00:00\n", "städa          by Sat 2026-04-11 23:59  open\n")
+	addsUp(t, strings.Join(strings.SplitAfter(part(t, text, "Promises"), "\n")[:5], ""))
+}
