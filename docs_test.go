@@ -224,7 +224,9 @@ func TestFormatNamesEveryAttribute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goldens = append(goldens, "examples/homeops/dmstatus/testdata/status.json", "examples/homeops/moved/testdata/moved.json")
+	goldens = append(goldens, "examples/homeops/dmstatus/testdata/status.json", "examples/homeops/moved/testdata/moved.json",
+		"examples/homeops/promise/testdata/active.json", "examples/homeops/promise/testdata/fulfilled.json",
+		"examples/homeops/week/testdata/balance.json", "examples/homeops/week/testdata/summary.json")
 	if len(goldens) < 15 {
 		t.Fatalf("%d golden items", len(goldens))
 	}

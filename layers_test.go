@@ -79,8 +79,9 @@ var application = slices.Concat(recordPackages, []string{"dynamotest", "event", 
 var homeops = []string{
 	"examples/homeops/app", "examples/homeops/classify", "examples/homeops/config",
 	"examples/homeops/dialog", "examples/homeops/dlq", "examples/homeops/dmstatus", "examples/homeops/ingest",
-	"examples/homeops/moved", "examples/homeops/queue",
-	"examples/homeops/telegram", "examples/homeops/trips", "examples/homeops/words", "examples/homeops/worker",
+	"examples/homeops/job", "examples/homeops/moved", "examples/homeops/page", "examples/homeops/planner",
+	"examples/homeops/profile", "examples/homeops/promise", "examples/homeops/queue",
+	"examples/homeops/telegram", "examples/homeops/trips", "examples/homeops/week", "examples/homeops/words", "examples/homeops/worker",
 	"examples/internal/",
 }
 

@@ -7,11 +7,12 @@ import (
 
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
 	"github.com/homeops/ddbpatterns/examples/homeops/moved"
+	"github.com/homeops/ddbpatterns/examples/homeops/promise"
 	"github.com/homeops/ddbpatterns/examples/rating"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-var _, _, _ schema.Store = (*dmstatus.Store)(nil), (*moved.Store)(nil), rating.Store{}
+var _, _, _, _ schema.Store = (*dmstatus.Store)(nil), (*moved.Store)(nil), (*promise.Store)(nil), rating.Store{}
 
 // Whatever has a table can be given to schema.Policy. That its Actions are what its
 // methods send is held by its prices' test.
