@@ -150,7 +150,7 @@ func read(ctx context.Context, a *app.App, of profile.Household, today tzclock.D
 		all = append(all, done)
 		people[done.Actor] = done.ActorName
 	}
-	TellApart(people)
+	tellApart(people)
 	names := slices.Sorted(maps.Values(people))
 	h := household{
 		Household: of, Names: names,
@@ -181,9 +181,9 @@ func read(ctx context.Context, a *app.App, of profile.Household, today tzclock.D
 	return h, nil
 }
 
-// TellApart adds the id to a name that is missing, that several have, or whose digits
+// tellApart adds the id to a name that is missing, that several have, or whose digits
 // may look like an id that was added.
-func TellApart(people map[string]string) {
+func tellApart(people map[string]string) {
 	bearers := map[string]int{"": 2}
 	for _, name := range people {
 		bearers[name]++
