@@ -19,14 +19,18 @@ import (
 // ofHousehold returns the answer to what is about those who live together. In
 // private that is the household that the sender lives in.
 func (w *Worker) ofHousehold(ctx context.Context, m msg, intent dialog.Intent) (string, error) {
-	who, _, err := w.Profiles.Get(ctx, m.person.Key())
-	zone := cmp.Or(who.Zone, w.Zone)
+	if m.who == nil { // it could not be read a moment ago
+		who, _, err := w.Profiles.Get(ctx, m.person.Key())
+		if err != nil {
+			return "", err
+		}
+		m.who = &who
+	}
+	zone := cmp.Or(m.who.Zone, w.Zone)
 	if m.Chat.Private() {
-		m.scope = cmp.Or(who.Household, m.scope)
+		m.scope = cmp.Or(m.who.Household, m.scope)
 	}
 	switch {
-	case err != nil:
-		return "", err
 	case intent.Promise != nil:
 		return w.promised(ctx, m, zone, *intent.Promise)
 	case intent.Promises != nil:

@@ -17,6 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/promise"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/week"
 )
 
 // When jobs are due, in the household's hours.
@@ -149,7 +150,9 @@ func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 	if err != nil {
 		return critical("members", err)
 	}
+	over := week.Recompute{Household: m.scope, Of: w.Zone.Start(day)}
 	for _, p := range members {
+		over.Members = append(over.Members, p.User)
 		ev, err := event.New(w.Zone.Start(day), "interactions", p.User, day.String())
 		if err != nil {
 			return err
@@ -162,7 +165,7 @@ func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 			return err
 		}
 	}
-	_, _, err = w.shares(ctx, m.scope, w.Zone.Start(day))
+	_, err = w.Weeks.Recompute(ctx, over)
 	return critical("week", err)
 }
 
@@ -212,10 +215,11 @@ func (w *Worker) idea(ctx context.Context, m msg) (s planner.Suggestion, ok bool
 	return s, true, nil
 }
 
-// promise looks after a promise whose deadline is over: a day later it expires, until
-// then the person is reminded of it, unless they have kept it and nobody noted that when
-// it was done: the message was handled before the promise's, or gave the step up. Each hour's job says the same thing, as of the
-// first that may: said once, it is not said again.
+// promise looks after a promise whose deadline is over. Somebody may have kept it, and
+// nobody noted that when it was done: the deed's message was handled before the
+// promise's, or gave the step up. If not, they are reminded, until it expires a day
+// later. Each hour's job says the same thing, as of the first that may: said once, it is
+// not said again.
 func (w *Worker) promise(ctx context.Context, d delivery, m msg, j job.Job) error {
 	p, ok, err := w.Promises.Get(ctx, j.User, j.Promise)
 	if err != nil || !ok || p.Status != promise.Active {

@@ -24,7 +24,9 @@ type msg struct {
 	person telegram.User
 	signed bool // it has a sender who can be learned from
 	event  event.Event
-	asked  *asked // the question that it replies to
+	asked  *asked           // the question that it replies to
+	intent *dialog.Intent   // what it wants of the bot; nil for nothing
+	who    *profile.Profile // the sender's; nil where it could not be read
 }
 
 // deed is the event that what the message says was done follows from.
@@ -48,6 +50,9 @@ func (w *Worker) read(m telegram.Message, raw string) (msg, error) {
 	person, signed := m.Author()
 	read := msg{Message: m, raw: raw, chat: chat, scope: chat, person: person, signed: signed && !person.IsBot, event: ev}
 	read.asked = w.answered(read)
+	if intent, ok := dialog.Understand(m.Words()); ok && read.signed {
+		read.intent = &intent
+	}
 	return read, nil
 }
 
@@ -58,7 +63,7 @@ func (m msg) name() string { return m.person.Name() }
 func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	var saved event.Outcome
 	var known []alias.Match
-	var who *profile.Profile // nil where it could not be read
+	var who *profile.Profile
 	scope, stopped := m.scope, false
 	from, to, moved := m.Moved()
 	g := trips.SideBySide(ctx)
@@ -95,7 +100,7 @@ func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	if moved || !m.signed {
 		return nil
 	}
-	m.scope, d.stopped = scope, stopped
+	m.scope, m.who, d.stopped = scope, who, stopped
 	before, err := w.earlier(ctx, d, m)
 	if err != nil {
 		return err
@@ -103,14 +108,14 @@ func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	m.scope, d.heldBack = before.scope, before.heldBack
 	g = trips.SideBySide(ctx)
 	g.Go(func(ctx context.Context) error { return w.meaning(ctx, d, m, known, before) }) // the first: see follow
-	g.Go(func(ctx context.Context) error { return w.judge(ctx, d, m, who) })
+	g.Go(func(ctx context.Context) error { return w.judge(ctx, d, m) })
 	g.Go(func(ctx context.Context) error { return w.learnToBot(ctx, d, m) })
 	g.Go(func(ctx context.Context) error { return w.learnTiming(ctx, d, m) })
 	if err := g.Wait(); err != nil {
 		return err
 	}
 	m.scope = scope // wherever an earlier delivery recorded
-	return w.note(ctx, d, m, who)
+	return w.note(ctx, d, m)
 }
 
 // household returns what the chat's records are kept under, and the phrases

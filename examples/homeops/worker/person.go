@@ -29,9 +29,9 @@ func (w *Worker) profile(ctx context.Context, d delivery, m msg) (*profile.Profi
 }
 
 // note notes, after all else, who the sender is, and that they were answered.
-func (w *Worker) note(ctx context.Context, d delivery, m msg, p *profile.Profile) error {
-	if p != nil {
-		if err := w.meet(ctx, d, m, *p); err != nil {
+func (w *Worker) note(ctx context.Context, d delivery, m msg) error {
+	if m.who != nil {
+		if err := w.meet(ctx, d, m, *m.who); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,8 @@ func (w *Worker) meet(ctx context.Context, d delivery, m msg, p profile.Profile)
 
 // judge learns whether the person answered what the bot said to them last, as
 // soon as that is certain: by a reply within the hour, or by the end of it.
-func (w *Worker) judge(ctx context.Context, d delivery, m msg, p *profile.Profile) error {
+func (w *Worker) judge(ctx context.Context, d delivery, m msg) error {
+	p := m.who
 	if p == nil || p.Spoken.IsZero() || p.Spoken.Compare(m.event) >= 0 {
 		return nil
 	}
@@ -108,7 +109,7 @@ func toBotKey(user string) string { return "USER#" + user + "#toBot" }
 // learnToBot counts a message that is meant for the bot: in private, a reply to
 // it, or phrased so.
 func (w *Worker) learnToBot(ctx context.Context, d delivery, m msg) error {
-	if _, asked := dialog.Understand(m.Words()); !asked && !m.Chat.Private() && !w.toBot(m) {
+	if m.intent == nil && !m.Chat.Private() && !w.toBot(m) {
 		return nil
 	}
 	_, err := w.Limits.Add(ctx, counter.Add{Key: toBotKey(m.person.Key()), Event: m.event})

@@ -43,10 +43,10 @@ func (w *Worker) answered(m msg) *asked {
 
 // talk handles a message that wants something of the bot.
 func (w *Worker) talk(ctx context.Context, d delivery, m msg) (handled bool, _ error) {
-	intent, ok := dialog.Understand(m.Words())
-	if !ok {
+	if m.intent == nil {
 		return false, nil
 	}
+	intent := *m.intent
 	d.report.Kind = kindOf(intent)
 	var text string
 	var err error
