@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -129,6 +130,12 @@ var ofOrder = map[any][]string{
 	"PREF":      {"ema", "value", "recent"},
 }
 
+// byTheClock reports whether a row is what an hour's job makes, as of the Sunday or the
+// day that is over: which hour it is, the processes ask the machine.
+func byTheClock(key string, r row) bool {
+	return r["type"] == "BALANCE" || r["type"] == "SUMMARY" || r["sk"] == "interactionFrequency" || strings.Contains(key, "#answers ")
+}
+
 // compare compares what stands: messages, activities and habits to the last
 // attribute, of averages, which depend on the order of arrival, how many samples
 // they have, of people all but which message told of them, of counters how much is
@@ -149,6 +156,9 @@ func compare(t *testing.T, want, got tables, bot *botAPI, s stream) {
 func plain(rows map[string]row) map[string]row {
 	all := map[string]row{}
 	for key, r := range rows {
+		if byTheClock(key, r) {
+			continue
+		}
 		kept := row{}
 		for name, value := range r {
 			if !slices.Contains(ofWriting, name) && !slices.Contains(ofOrder[r["type"]], name) {
@@ -168,13 +178,17 @@ func checkGrants(t *testing.T, want, got map[string]row, bot *botAPI) {
 	defer bot.mu.Unlock()
 	sent := map[string]int{} // by chat
 	for message, n := range bot.sent {
-		chat, _, _ := strings.Cut(message, "/")
+		chat, answered, _ := strings.Cut(message, "/")
+		if answered == "0" { // said unasked, by an hour's job
+			continue
+		}
 		sent[chat] += n
 		if n > 1 {
 			t.Errorf("message %s was answered %d times", message, n)
 		}
 	}
 	granted, grants := 0, map[string]int{} // by chat: the hour may lie in two days
+	maps.DeleteFunc(got, byTheClock)
 	for key, r := range got {
 		used, _ := r["count"].(float64)
 		if w, _ := want[key]["count"].(float64); w != used {

@@ -335,6 +335,13 @@ func TestDifferences(t *testing.T) {
 	if err := listed(inProcess, known).Judge(t, of("EmptyQueue")); err == nil || !strings.Contains(err.Error(), "has vanished") {
 		t.Errorf("a difference that has vanished: %v", err)
 	}
+	known.Sometimes = true
+	for _, b := range []queuetest.Backend{noWait, inProcess} {
+		if err := listed(b, known).Judge(t, of("EmptyQueue")); err != nil {
+			t.Errorf("a difference of sometimes: %v", err)
+		}
+	}
+	known.Sometimes = false
 	if err := listed(noWait, known).Judge(t, of("WakesForASend")); err == nil {
 		t.Error("a difference covers another test")
 	}
