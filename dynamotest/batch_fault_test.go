@@ -43,7 +43,7 @@ func readBatch(t *testing.T, db *dynamotest.DB, table string, customers ...strin
 
 // reasonOf is the first reason of throttling, or the error's code.
 func reasonOf(err error) string {
-	var throttled *types.ProvisionedThroughputExceededException
+	var throttled *types.ThrottlingException
 	if errors.As(err, &throttled) {
 		return fmt.Sprintf("%s ×%d", *throttled.ThrottlingReasons[0].Reason, len(throttled.ThrottlingReasons))
 	}

@@ -40,7 +40,7 @@ func (c *control) decide(ctx context.Context, call *engine.Call) engine.Decision
 		}
 		late = err
 	}
-	return engine.Decision{Refuse: refusals(met.Refuse), After: func(refused *api.Error) *api.Error {
+	return engine.Decision{Refuse: c.refusals(met.Refuse, call), After: func(refused *api.Error) *api.Error {
 		if met.Refused != nil && refused != nil {
 			met.Refused(refused.Code)
 		}
@@ -62,17 +62,17 @@ func (c *control) answer(effect *fault.Effect, call *engine.Call, hit []bool) *a
 }
 
 func throttling(effect *fault.Effect) engine.Throttling {
-	return engine.Throttling{OnDemand: effect.Code == api.Throttling, Reason: effect.Reason, Index: effect.ByIndex}
+	return engine.Throttling{Code: effect.Code, Reason: effect.Reason, Index: effect.ByIndex}
 }
 
 // refusals are what the entries of a batch meet.
-func refusals(effects []*fault.Effect) []*api.Error {
+func (c *control) refusals(effects []*fault.Effect, call *engine.Call) []*api.Error {
 	errs := make([]*api.Error, len(effects))
 	for i, effect := range effects {
 		switch {
 		case effect == nil:
 		case effect.Kind == fault.Throttle:
-			errs[i] = throttling(effect).OfStatement()
+			errs[i] = c.engine.ThrottledTarget(call.Targets[i], throttling(effect))
 		case effect.Kind == fault.Conflict:
 			errs[i] = engine.ErrConflict
 		default:

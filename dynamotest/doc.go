@@ -55,7 +55,7 @@
 //	LoseRequest                any backend   connection reset; nothing happened
 //	LoseReply                  any backend   connection reset; it happened
 //	Delay(d), DelayReply(d)    any backend   a slow call, or its context's end
-//	Throttle                   this server   ProvisionedThroughputExceededException
+//	Throttle                   this server   ThrottlingException, or as the billing mode has it
 //	InternalError, Unavailable this server   500, 503; with After() it happened
 //	Conflict                   this server   TransactionConflictException, or a cancelled transaction
 //	Unprocessed                this server   entries of a batch come back
@@ -80,9 +80,9 @@
 // them instant. [Config].MaxBackoff and, with Open, [MaxBackoff] make them short.
 // In a bubble use the context of the bubble's own T.
 //
-// Throttling has that name here whatever the table's billing mode. AWS may call it
-// ThrottlingException where a table is on demand, and [Throttling.As] chooses so:
-// code that tells throttling from trouble should know both.
+// A table on demand is throttled with ThrottlingException, a provisioned one with
+// ProvisionedThroughputExceededException, as AWS's documents mostly have it;
+// [Throttling.As] chooses: code that tells throttling from trouble should know both.
 //
 // # Streams
 //
@@ -139,6 +139,9 @@
 //	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock.Now, PartitionLimits: dynamotest.Limits})
 //	…
 //	fmt.Print(srv.Heat()) // the hottest partitions, each with a bar, its worst second and its limit
+//
+// With [Config].ProvisionedLimits a provisioned table, and each global index, gets no
+// further than its throughput and what it has saved for bursts.
 //
 // # Strictness
 //

@@ -76,25 +76,27 @@ func (d delay) effect() fault.Effect { return fault.Effect{Kind: d.kind, Wait: d
 func (d delay) String() string { return d.kind.String() }
 
 // Throttling is the effect [Throttle]: a request is refused for want of capacity,
-// with ThrottlingReasons. The error is the same for tables on demand, unless
-// [Throttling.As] says otherwise. Some operations are throttled in ways of their
-// own:
+// with ThrottlingReasons. A provisioned table answers
+// ProvisionedThroughputExceededException, one on demand ThrottlingException, unless
+// [Throttling.As] or [Throttling.Because] says otherwise. Some operations are
+// throttled in ways of their own:
 //
 //   - BatchGetItem and BatchWriteItem get through when only some of their
 //     entries match: those come back unprocessed. When nothing gets through,
-//     the answer is the error.
+//     the answer is the error, of several tables that of the first entry's.
 //   - In BatchExecuteStatement each statement that matches has an Error with
-//     the code ProvisionedThroughputExceeded. The others are performed.
-//   - A transaction, PartiQL's too, is cancelled, with that code among the
+//     the code ProvisionedThroughputExceeded, or ThrottlingError where the table is
+//     on demand. The others are performed.
+//   - A transaction, PartiQL's too, is cancelled, with such a code among the
 //     reasons. The SDK does not send it again.
 //   - An operation that consumes no capacity, such as CreateTable, gets a
 //     ThrottlingException without reasons.
 type Throttling struct{ code, reason, index string }
 
-// As sets the code of the error: "ProvisionedThroughputExceededException", which is
-// the default, or "ThrottlingException", as AWS may call it of a table on demand.
-// Among the reasons of a cancelled transaction, and of a statement in a batch, the
-// latter is "ThrottlingError".
+// As sets the code of the error, whatever the table's billing mode:
+// "ProvisionedThroughputExceededException" or "ThrottlingException". Among the
+// reasons of a cancelled transaction, and of a statement in a batch, the latter is
+// "ThrottlingError".
 func (t Throttling) As(code string) Throttling {
 	t.code = code
 	return t
@@ -105,7 +107,9 @@ func (t Throttling) As(code string) Throttling {
 // indexes. Any text will do, so that code can be shown a reason that AWS has not
 // thought of yet. Those of today are Table or Index, Read or Write, and one of
 // ProvisionedThroughputExceeded, AccountLimitExceeded, KeyRangeThroughputExceeded
-// and MaxOnDemandThroughputExceeded, in one word.
+// and MaxOnDemandThroughputExceeded, in one word. The first sets the code
+// "ProvisionedThroughputExceededException", the second and the last, which are of
+// tables on demand, "ThrottlingException", unless [Throttling.As] does.
 func (t Throttling) Because(reason string) Throttling {
 	t.reason = reason
 	return t

@@ -29,7 +29,7 @@ func ExampleFault_index() {
 		log.Fatal(err)
 	}
 	srv.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "PutItem"})
-	var throttled *types.ProvisionedThroughputExceededException
+	var throttled *types.ThrottlingException
 	if errors.As(put(ctx, db, "orders", order("ann", 1)), &throttled) {
 		why := throttled.ThrottlingReasons[0]
 		fmt.Println(*why.Reason)
@@ -147,7 +147,7 @@ func TestReadsOfAnIndexMeetItsFaults(t *testing.T) {
 			if ofTable != nil || ofIndex == nil {
 				t.Errorf("%v: a %s of the table: %v; of the index: %v", &f, op, ofTable, ofIndex)
 			}
-			var throttled *types.ProvisionedThroughputExceededException
+			var throttled *types.ThrottlingException
 			if f.Do != dynamotest.Throttle {
 				continue
 			}
@@ -200,11 +200,11 @@ func TestAnIndexHoldsWritesBack(t *testing.T) {
 			t.Errorf("%s: a table without the index: %v", op, err)
 		}
 		err := write(t.Context(), client, "orders")
-		var throttled *types.ProvisionedThroughputExceededException
+		var throttled *types.ThrottlingException
 		var cancelled *types.TransactionCanceledException
 		switch {
 		case errors.As(err, &cancelled):
-			if why := cancelled.CancellationReasons[0]; *why.Code != "ProvisionedThroughputExceeded" || !strings.Contains(*why.Message, "global secondary indexes") {
+			if why := cancelled.CancellationReasons[0]; *why.Code != "ThrottlingError" || !strings.Contains(*why.Message, "global secondary indexes") {
 				t.Errorf("%s: %s, %s", op, *why.Code, *why.Message)
 			}
 		case errors.As(err, &throttled):

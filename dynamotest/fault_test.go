@@ -56,7 +56,7 @@ func ExampleFault_throttle() {
 		Key: map[string]types.AttributeValue{"customer": &types.AttributeValueMemberS{Value: "ann"}},
 	})
 	fmt.Println("bo:", put(ctx, db, "orders", order("bo", 1)))
-	var throttled *types.ProvisionedThroughputExceededException
+	var throttled *types.ThrottlingException
 	if errors.As(put(ctx, db, "orders", order("ann", 1)), &throttled) {
 		fmt.Println("ann:", *throttled.ThrottlingReasons[0].Reason)
 	}
@@ -94,7 +94,7 @@ func TestServerFaultsAnswerInPlace(t *testing.T) {
 		code  string
 		rows  int
 	}{
-		{"throttle", dynamotest.Fault{Do: dynamotest.Throttle}, "ProvisionedThroughputExceededException", 0},
+		{"throttle", dynamotest.Fault{Do: dynamotest.Throttle}, "ThrottlingException", 0},
 		{"internal error", dynamotest.Fault{Do: dynamotest.InternalError}, "InternalServerError", 0},
 		{"internal error after", dynamotest.Fault{Do: dynamotest.InternalError.After()}, "InternalServerError", 1},
 		{"unavailable", dynamotest.Fault{Do: dynamotest.Unavailable}, "ServiceUnavailable", 0},
@@ -102,7 +102,7 @@ func TestServerFaultsAnswerInPlace(t *testing.T) {
 		{"conflict", dynamotest.Fault{Do: dynamotest.Conflict}, "TransactionConflictException", 0},
 		{"another table", dynamotest.Fault{Do: dynamotest.Throttle, Table: "another"}, "<nil>", 1},
 		{"another key", dynamotest.Fault{Do: dynamotest.Throttle, Key: orderKey("bo", 1)}, "<nil>", 1},
-		{"the key", dynamotest.Fault{Do: dynamotest.Throttle, Key: orderKey("ann", 1)}, "ProvisionedThroughputExceededException", 0},
+		{"the key", dynamotest.Fault{Do: dynamotest.Throttle, Key: orderKey("ann", 1)}, "ThrottlingException", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -160,7 +160,7 @@ func TestThrottlingNamesTheResource(t *testing.T) {
 
 func TestATransactionMeetsAConflict(t *testing.T) {
 	t.Parallel()
-	for do, code := range map[dynamotest.Effect]string{dynamotest.Conflict: "TransactionConflict", dynamotest.Throttle: "ProvisionedThroughputExceeded"} {
+	for do, code := range map[dynamotest.Effect]string{dynamotest.Conflict: "TransactionConflict", dynamotest.Throttle: "ThrottlingError"} {
 		db := dynamotest.New(t, nil)
 		table := create(t, db)
 		db.Inject(dynamotest.Fault{Do: do, Key: orderKey("ann", 2)})
@@ -393,13 +393,13 @@ func TestFaultsCompose(t *testing.T) {
 		first, second string
 		idle          int
 	}{
-		{"the first that answers", []dynamotest.Fault{throttle, lateError}, "ProvisionedThroughputExceededException, 0 rows", "ServiceUnavailable, 2 rows", 0},
+		{"the first that answers", []dynamotest.Fault{throttle, lateError}, "ThrottlingException, 0 rows", "ServiceUnavailable, 2 rows", 0},
 		{"the first that loses", []dynamotest.Fault{loseReply, loseRequest}, "lost, 2 rows", "lost, 2 rows", 0},
-		{"lost before it is answered", []dynamotest.Fault{throttle, loseRequest}, "lost, 0 rows", "ProvisionedThroughputExceededException, 0 rows", 0},
+		{"lost before it is answered", []dynamotest.Fault{throttle, loseRequest}, "lost, 0 rows", "ThrottlingException, 0 rows", 0},
 		{"answered and then lost", []dynamotest.Fault{throttle, loseReply}, "lost, 0 rows", "0 left, 2 rows", 0},
 		{"in part and then lost", []dynamotest.Fault{one, loseReply}, "lost, 1 rows", "0 left, 2 rows", 0},
 		{"in part and then an error", []dynamotest.Fault{lateError, one}, "ServiceUnavailable, 1 rows", "0 left, 2 rows", 0},
-		{"refused before its parts", []dynamotest.Fault{one, throttle}, "ProvisionedThroughputExceededException, 0 rows", "1 left, 1 rows", 0},
+		{"refused before its parts", []dynamotest.Fault{one, throttle}, "ThrottlingException, 0 rows", "1 left, 1 rows", 0},
 		{"parts add up", []dynamotest.Fault{one, one}, "2 left, 0 rows", "0 left, 2 rows", 0},
 		{"no part is left", []dynamotest.Fault{{Do: dynamotest.Unprocessed}, one}, "2 left, 0 rows", "1 left, 1 rows", 0},
 		{"no reply to delay", []dynamotest.Fault{delayReply, {Do: dynamotest.LoseRequest, Times: 2}}, "lost, 0 rows", "lost, 0 rows", 1},
@@ -492,7 +492,7 @@ func TestAReasonIsGivenOnce(t *testing.T) {
 	_, err := once(db.Client()).BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
 		table: {Keys: []map[string]types.AttributeValue{orderKey("ann", 1), orderKey("bo", 1)}},
 	}})
-	var throttled *types.ProvisionedThroughputExceededException
+	var throttled *types.ThrottlingException
 	if !errors.As(err, &throttled) || len(throttled.ThrottlingReasons) != 1 {
 		t.Errorf("got %v", err)
 	}
@@ -570,7 +570,7 @@ func TestThrottlingOfIndexes(t *testing.T) {
 	for index, want := range map[string]string{"local": "TableReadKeyRangeThroughputExceeded table/orders", "global": "IndexReadKeyRangeThroughputExceeded table/orders/index/global"} {
 		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "Scan"})
 		_, err := once(db.Client()).Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("orders"), IndexName: &index})
-		var throttled *types.ProvisionedThroughputExceededException
+		var throttled *types.ThrottlingException
 		if !errors.As(err, &throttled) {
 			t.Fatalf("%s: %v", index, err)
 		}

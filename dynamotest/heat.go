@@ -33,7 +33,8 @@ type HeatMap []Heat
 // What was deleted stays in the map, so that a test can look back on it, until
 // another table or index is made under its name: that one begins cold, and its
 // partitions have all that they can take. The map is empty without
-// [Config].PartitionLimits.
+// [Config].PartitionLimits and ProvisionedLimits; what the latter refuses is not
+// counted in it.
 func (s *Server) Heat() HeatMap {
 	var out HeatMap
 	for _, load := range s.engine.Loads() {

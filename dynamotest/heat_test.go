@@ -36,7 +36,7 @@ func ExampleServer_Heat() {
 			TableName: aws.String("sold"), Key: map[string]types.AttributeValue{"article": &types.AttributeValueMemberS{Value: key}},
 			UpdateExpression: aws.String("ADD n :1"), ExpressionAttributeValues: map[string]types.AttributeValue{":1": &types.AttributeValueMemberN{Value: "1"}},
 		})
-		var throttled *types.ProvisionedThroughputExceededException
+		var throttled *types.ThrottlingException
 		if err != nil && !errors.As(err, &throttled) {
 			log.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestAHotIndexHoldsItsTableBack(t *testing.T) {
 	t.Parallel()
 	db, table, turn := limited(t, dynamotest.Units{RCU: 30, WCU: 10})
 	client := once(db.Client())
-	var throttled *types.ProvisionedThroughputExceededException
+	var throttled *types.ThrottlingException
 	write := func(from, n int) (done int) {
 		for i := range n {
 			err := put(t.Context(), client, table, order(fmt.Sprint("c", from+i), 1)) // all on one day
@@ -115,7 +115,7 @@ func TestReadsAreHeldToTheLimitToo(t *testing.T) {
 		TableName: &table, KeyConditionExpression: aws.String("customer = :c"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":c": &types.AttributeValueMemberS{Value: "ann"}},
 	})
-	if code := errorCode(err); code != "ProvisionedThroughputExceededException" {
+	if code := errorCode(err); code != "ThrottlingException" {
 		t.Errorf("query: %s", code)
 	}
 	read, err := client.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
@@ -128,7 +128,7 @@ func TestReadsAreHeldToTheLimitToo(t *testing.T) {
 		{Get: &types.Get{TableName: &table, Key: orderKey("cy", 1)}}, {Get: &types.Get{TableName: &table, Key: orderKey("ann", 1)}},
 	}})
 	var cancelled *types.TransactionCanceledException
-	if !errors.As(err, &cancelled) || *cancelled.CancellationReasons[0].Code != "None" || *cancelled.CancellationReasons[1].Code != "ProvisionedThroughputExceeded" {
+	if !errors.As(err, &cancelled) || *cancelled.CancellationReasons[0].Code != "None" || *cancelled.CancellationReasons[1].Code != "ThrottlingError" {
 		t.Errorf("transaction: %v", err)
 	}
 }
@@ -154,7 +154,7 @@ func TestABatchGoesAsFarAsThePartitionsDo(t *testing.T) {
 		t.Errorf("%v: %v", err, out)
 	}
 	_, err = client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: out.UnprocessedItems})
-	if code := errorCode(err); code != "ProvisionedThroughputExceededException" {
+	if code := errorCode(err); code != "ThrottlingException" {
 		t.Errorf("nothing of it: %s", code)
 	}
 	_, err = client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
@@ -188,10 +188,10 @@ func TestStatementsAreHeldToTheLimit(t *testing.T) {
 		}
 	}
 	_, err := execute(t, client, updateAnn1)
-	if code := errorCode(err); code != "ProvisionedThroughputExceededException" {
+	if code := errorCode(err); code != "ThrottlingException" {
 		t.Errorf("update: %s", code)
 	}
-	if codes, _ := executeBatch(t, client, deleteAnn1, insertBo1); codes[0] != "ProvisionedThroughputExceeded" || codes[1] != "ProvisionedThroughputExceeded" {
+	if codes, _ := executeBatch(t, client, deleteAnn1, insertBo1); codes[0] != "ThrottlingError" || codes[1] != "ThrottlingError" {
 		t.Errorf("batch of writes: %q: by-day is full for both", codes)
 	}
 	turn(time.Second)
@@ -206,16 +206,16 @@ func TestStatementsAreHeldToTheLimit(t *testing.T) {
 			t.Errorf("batch of reads: %q, %v", codes, found)
 		}
 	}
-	if codes, _ := executeBatch(t, client, selectAnn1, selectBo1); codes[0] != "ProvisionedThroughputExceeded" || codes[1] != "" {
+	if codes, _ := executeBatch(t, client, selectAnn1, selectBo1); codes[0] != "ThrottlingError" || codes[1] != "" {
 		t.Errorf("batch of reads: %q", codes)
 	}
 	for _, statement := range []string{selectAll, selectOfAnn, selectAnn1} {
-		if _, err := execute(t, client, statement); errorCode(err) != "ProvisionedThroughputExceededException" {
+		if _, err := execute(t, client, statement); errorCode(err) != "ThrottlingException" {
 			t.Errorf("%s: %v", statement, err)
 		}
 	}
 	var cancelled *types.TransactionCanceledException
-	if err := executeTogether(t, client, selectBo1, selectAnn1); !errors.As(err, &cancelled) || *cancelled.CancellationReasons[1].Code != "ProvisionedThroughputExceeded" {
+	if err := executeTogether(t, client, selectBo1, selectAnn1); !errors.As(err, &cancelled) || *cancelled.CancellationReasons[1].Code != "ThrottlingError" {
 		t.Errorf("transaction: %v", err)
 	}
 	for _, h := range db.Server().Heat() {
@@ -267,7 +267,7 @@ func TestAScanCountsInThePartitionsItReads(t *testing.T) {
 	}
 	// ann has none left now, or next to none: read it empty.
 	_ = scan(nil)
-	if err := scan(nil); errorCode(err) != "ProvisionedThroughputExceededException" {
+	if err := scan(nil); errorCode(err) != "ThrottlingException" {
 		t.Errorf("got %v", err)
 	}
 	turn(time.Second)
@@ -320,7 +320,7 @@ func TestALimitOfWritesAlone(t *testing.T) {
 	if n := count(t, client, table); n != 1 {
 		t.Errorf("%d rows", n)
 	}
-	if err := put(t.Context(), client, table, order("ann", 2)); errorCode(err) != "ProvisionedThroughputExceededException" {
+	if err := put(t.Context(), client, table, order("ann", 2)); errorCode(err) != "ThrottlingException" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -347,7 +347,7 @@ func TestARefusedRequestCountsOnceInAPartition(t *testing.T) {
 	if err := errors.Join(move("a", "1"), move("b", "2")); err != nil {
 		t.Fatal(err)
 	}
-	if err := move("a", "3"); errorCode(err) != "ProvisionedThroughputExceededException" {
+	if err := move("a", "3"); errorCode(err) != "ThrottlingException" {
 		t.Errorf("got %v", err)
 	}
 	if hottest := db.Server().Heat()[0]; hottest.Index != "by-place" || hottest.Throttled != 1 {
@@ -563,7 +563,7 @@ func TestHowMuchAPartitionTakesAtOnce(t *testing.T) {
 		for n := 0; ; n++ {
 			_, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: orderKey("ann", 1), ConsistentRead: aws.Bool(true)})
 			if err != nil {
-				if code := errorCode(err); code != "ProvisionedThroughputExceededException" { // of a table on demand
+				if code := errorCode(err); code != "ThrottlingException" { // of a table on demand
 					t.Fatal(err)
 				}
 				return n

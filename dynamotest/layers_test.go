@@ -48,6 +48,9 @@ var layers = map[string]string{
 	// what tests use
 	".":              "api attr capacity engine fault target wire",
 	"cmd/dynamotest": ".",
+	// what DynamoDB was seen to answer
+	"internal/facts": "",
+	"cmd/facts":      "facts",
 }
 
 // sources returns the files of dynamotest without its tests, by folder.

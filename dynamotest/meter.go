@@ -19,8 +19,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
-// capacityHeader carries the price of every reply of this server, refusals
-// included, in the form of ConsumedCapacity.
+// capacityHeader carries the price of a reply of this server, refusals included,
+// in the form of ConsumedCapacity, if the request has the header too.
 const capacityHeader = "X-Dynamotest-Capacity"
 
 // now is the wall clock of the process; inside a synctest bubble it is the
@@ -190,6 +190,15 @@ type metered struct {
 	op      string
 	reads   bool // what it consumes is read units
 	started time.Time
+}
+
+// priced returns the request with the header that asks this server for the price.
+// It is not signed: others do not look at it.
+func priced(r *http.Request) *http.Request {
+	own := r.WithContext(r.Context())
+	own.Header = maps.Clone(r.Header)
+	own.Header[capacityHeader] = []string{"1"}
+	return own
 }
 
 // lost records a request without a reply.

@@ -44,7 +44,7 @@ func ExampleFault_statement() {
 		}
 	}
 	// Output:
-	// ProvisionedThroughputExceeded orders
+	// ThrottlingError orders
 	// done
 }
 
@@ -60,19 +60,19 @@ func TestAStatementMeetsFaults(t *testing.T) {
 		want      string // of the error, and of its reason
 		rows      int
 	}{
-		{"throttled read", dynamotest.Fault{Do: dynamotest.Throttle}, selectAnn1, "ProvisionedThroughputExceededException TableReadKeyRangeThroughputExceeded table/orders", 0},
-		{"throttled write", dynamotest.Fault{Do: dynamotest.Throttle}, insertAnn1, "ProvisionedThroughputExceededException TableWriteKeyRangeThroughputExceeded table/orders", 0},
-		{"throttled update", dynamotest.Fault{Do: dynamotest.Throttle}, updateAnn1, "ProvisionedThroughputExceededException TableWriteKeyRangeThroughputExceeded table/orders", 0},
-		{"throttled index", dynamotest.Fault{Do: dynamotest.Throttle}, byDay, "ProvisionedThroughputExceededException IndexReadKeyRangeThroughputExceeded table/orders/index/by-day", 0},
-		{"an index read", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day", Table: "orders"}, byDay, "ProvisionedThroughputExceededException IndexReadKeyRangeThroughputExceeded table/orders/index/by-day", 0},
+		{"throttled read", dynamotest.Fault{Do: dynamotest.Throttle}, selectAnn1, "ThrottlingException TableReadKeyRangeThroughputExceeded table/orders", 0},
+		{"throttled write", dynamotest.Fault{Do: dynamotest.Throttle}, insertAnn1, "ThrottlingException TableWriteKeyRangeThroughputExceeded table/orders", 0},
+		{"throttled update", dynamotest.Fault{Do: dynamotest.Throttle}, updateAnn1, "ThrottlingException TableWriteKeyRangeThroughputExceeded table/orders", 0},
+		{"throttled index", dynamotest.Fault{Do: dynamotest.Throttle}, byDay, "ThrottlingException IndexReadKeyRangeThroughputExceeded table/orders/index/by-day", 0},
+		{"an index read", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day", Table: "orders"}, byDay, "ThrottlingException IndexReadKeyRangeThroughputExceeded table/orders/index/by-day", 0},
 		{"an index not read", dynamotest.Fault{Do: dynamotest.Throttle, Index: "by-day"}, selectAnn1, "<nil>", 0},
-		{"an insert held back", dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Table: "orders"}, insertAnn1, "ProvisionedThroughputExceededException IndexWriteKeyRangeThroughputExceeded table/orders/index/by-day", 0},
-		{"an update held back", dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Key: ann}, updateAnn1, "ProvisionedThroughputExceededException IndexWriteKeyRangeThroughputExceeded table/orders/index/by-day", 0},
-		{"a delete held back", dynamotest.Fault{Do: dynamotest.Throttle.Because("MadeUp").ByIndex("by-day")}, deleteAnn1, "ProvisionedThroughputExceededException MadeUp table/orders/index/by-day", 0},
+		{"an insert held back", dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Table: "orders"}, insertAnn1, "ThrottlingException IndexWriteKeyRangeThroughputExceeded table/orders/index/by-day", 0},
+		{"an update held back", dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Key: ann}, updateAnn1, "ThrottlingException IndexWriteKeyRangeThroughputExceeded table/orders/index/by-day", 0},
+		{"a delete held back", dynamotest.Fault{Do: dynamotest.Throttle.Because("MadeUp").ByIndex("by-day")}, deleteAnn1, "ThrottlingException MadeUp table/orders/index/by-day", 0},
 		{"no such index", dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-week")}, insertAnn1, "<nil>", 1},
 		{"a read held back", dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day")}, byDay, "<nil>", 0},
 		{"held back elsewhere", dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Key: bo}, insertAnn1, "<nil>", 1},
-		{"for a reason", dynamotest.Fault{Do: dynamotest.Throttle.Because("MadeUp")}, byDay, "ProvisionedThroughputExceededException MadeUp table/orders/index/by-day", 0},
+		{"for a reason", dynamotest.Fault{Do: dynamotest.Throttle.Because("MadeUp")}, byDay, "ThrottlingException MadeUp table/orders/index/by-day", 0},
 		{"conflict", dynamotest.Fault{Do: dynamotest.Conflict}, insertAnn1, "TransactionConflictException", 0},
 		{"conflict of an update", dynamotest.Fault{Do: dynamotest.Conflict}, updateAnn1, "TransactionConflictException", 0},
 		{"conflict of a read", dynamotest.Fault{Do: dynamotest.Conflict}, selectAnn1, "<nil>", 0},
@@ -100,7 +100,7 @@ func TestAStatementMeetsFaults(t *testing.T) {
 			db.Inject(tt.fault)
 			_, err := execute(t, once(db.Client()), tt.statement)
 			got := errorCode(err)
-			var throttled *types.ProvisionedThroughputExceededException
+			var throttled *types.ThrottlingException
 			if errors.As(err, &throttled) {
 				why := throttled.ThrottlingReasons[0]
 				_, resource, _ := strings.Cut(*why.Resource, "123456789012:")
@@ -130,18 +130,18 @@ func TestStatementsOfABatchMeetFaultsEach(t *testing.T) {
 		want       []string
 		idle       int
 	}{
-		{"both throttled", []dynamotest.Fault{{Do: dynamotest.Throttle}}, selects, []string{"ProvisionedThroughputExceeded", "ProvisionedThroughputExceeded"}, 0},
-		{"one throttled", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: bo}}, selects, []string{"", "ProvisionedThroughputExceeded"}, 0},
+		{"both throttled", []dynamotest.Fault{{Do: dynamotest.Throttle}}, selects, []string{"ThrottlingError", "ThrottlingError"}, 0},
+		{"one throttled", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: bo}}, selects, []string{"", "ThrottlingError"}, 0},
 		{"conflict", []dynamotest.Fault{{Do: dynamotest.Conflict, Key: ann}}, inserts, []string{"TransactionConflict", ""}, 0},
 		{"conflict of reads", []dynamotest.Fault{{Do: dynamotest.Conflict}}, selects, []string{"", ""}, 1},
 		{"unprocessed", []dynamotest.Fault{{Do: dynamotest.Unprocessed.Last(1)}}, inserts, []string{"", "InternalServerError"}, 0},
-		{"held back by an index", []dynamotest.Fault{{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "BatchExecuteStatement", Key: bo}}, inserts, []string{"", "ProvisionedThroughputExceeded"}, 0},
+		{"held back by an index", []dynamotest.Fault{{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "BatchExecuteStatement", Key: bo}}, inserts, []string{"", "ThrottlingError"}, 0},
 		{"no write to hold back", []dynamotest.Fault{{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "BatchExecuteStatement"}}, selects, []string{"", ""}, 1},
-		{"two at once", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: ann}, {Do: dynamotest.Conflict, Key: bo}}, inserts, []string{"ProvisionedThroughputExceeded", "TransactionConflict"}, 0},
-		{"two of one statement", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: ann}, {Do: dynamotest.Conflict, Key: ann}}, inserts, []string{"ProvisionedThroughputExceeded", ""}, 1},
+		{"two at once", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: ann}, {Do: dynamotest.Conflict, Key: bo}}, inserts, []string{"ThrottlingError", "TransactionConflict"}, 0},
+		{"two of one statement", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: ann}, {Do: dynamotest.Conflict, Key: ann}}, inserts, []string{"ThrottlingError", ""}, 1},
 		{"they add up", []dynamotest.Fault{{Do: dynamotest.Unprocessed.Last(1)}, {Do: dynamotest.Unprocessed.Last(1)}}, inserts, []string{"InternalServerError", "InternalServerError"}, 0},
 		{"no statement", []dynamotest.Fault{{Do: dynamotest.Throttle}}, []string{"nonsense"}, []string{"ProvisionedThroughputExceeded"}, 0},
-		{"no statement besides", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: ann}}, []string{"nonsense", insertAnn1}, []string{"ValidationError", "ProvisionedThroughputExceeded"}, 0},
+		{"no statement besides", []dynamotest.Fault{{Do: dynamotest.Throttle, Key: ann}}, []string{"nonsense", insertAnn1}, []string{"ValidationError", "ThrottlingError"}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -184,7 +184,7 @@ func TestABatchOfStatementsIsRefusedAsAWhole(t *testing.T) {
 		if errorCode(err) != code {
 			t.Errorf("%v: %v", do, err)
 		}
-		if codes, _ := executeBatch(t, db.Client(), insertAnn1, insertBo1); codes[0] != "ProvisionedThroughputExceeded" || codes[1] != "" {
+		if codes, _ := executeBatch(t, db.Client(), insertAnn1, insertBo1); codes[0] != "ThrottlingError" || codes[1] != "" {
 			t.Errorf("%v: and then %q", do, codes)
 		}
 	}
@@ -192,7 +192,7 @@ func TestABatchOfStatementsIsRefusedAsAWhole(t *testing.T) {
 
 func TestATransactionOfStatementsIsCancelled(t *testing.T) {
 	t.Parallel()
-	for do, code := range map[dynamotest.Effect]string{dynamotest.Conflict: "TransactionConflict", dynamotest.Throttle: "ProvisionedThroughputExceeded"} {
+	for do, code := range map[dynamotest.Effect]string{dynamotest.Conflict: "TransactionConflict", dynamotest.Throttle: "ThrottlingError"} {
 		for _, statements := range [][]string{{insertAnn1, insertBo1}, {selectAnn1, selectBo1}} {
 			db := dynamotest.New(t, nil)
 			table := create(t, db)
@@ -227,7 +227,7 @@ func TestStatementsTogetherAreHeldBackByAnIndex(t *testing.T) {
 	if err := executeTogether(t, db.Client(), insertAnn1, insertBo1); !errors.As(err, &cancelled) {
 		t.Fatal(err)
 	}
-	if why := cancelled.CancellationReasons; *why[0].Code != "None" || *why[1].Code != "ProvisionedThroughputExceeded" || !strings.Contains(*why[1].Message, ofIndex) {
+	if why := cancelled.CancellationReasons; *why[0].Code != "None" || *why[1].Code != "ThrottlingError" || !strings.Contains(*why[1].Message, ofIndex) {
 		t.Errorf("transaction: %v", cancelled)
 	}
 	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "BatchExecuteStatement", Table: table})

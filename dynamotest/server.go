@@ -39,15 +39,31 @@ type Config struct {
 	// the next one waits for the debt. What AWS lends beyond that, for up to five
 	// minutes, is not promised there and left out.
 	//
-	// What is refused is refused with ProvisionedThroughputExceededException,
-	// whatever the table's billing mode. In a batch it is left unprocessed, or the
-	// batch is refused with that error when nothing gets through, and a transaction
-	// is cancelled.
+	// What is refused is refused with ProvisionedThroughputExceededException, or
+	// with ThrottlingException where the table is on demand. In a batch it is left
+	// unprocessed, or the batch is refused with that error when nothing gets
+	// through, and a transaction is cancelled.
 	//
 	// DynamoDB's limits are [Limits]; infinite ones throttle nothing and draw the
 	// heat map all the same. With one of the two alone, the other is not limited.
 	// Defaults to no limits.
 	PartitionLimits Units
+
+	// ProvisionedLimits holds tables in provisioned mode to their
+	// ProvisionedThroughput, on the server's clock. A global index has throughput of
+	// its own: a write that it has nothing left for is refused, and the reasons name
+	// the index; a local one takes from its table's. What is not used is kept for
+	// bursts, up to 300 seconds' worth, as AWS says of its own; a new table begins
+	// with a second's. What a request may take, and how it is refused, are as with
+	// PartitionLimits, which hold besides if they are set. UpdateTable takes effect at
+	// once: what was kept stays, as far as the new figures hold it, and goes when the
+	// table goes on demand.
+	//
+	// There is no adaptive capacity to need, for a table's partitions share all that
+	// it has; nor auto scaling; nor is burst capacity ever spent on maintenance, as on
+	// AWS, which promises none. OnDemandThroughput, warm throughput and the quotas of
+	// an account limit nothing. Defaults to false.
+	ProvisionedLimits bool
 
 	// IndexLag is how far global indexes are behind their tables, and ReadLag
 	// how far eventually consistent reads of a table and of its local indexes
@@ -82,7 +98,8 @@ func NewServer(cfg *Config) *Server {
 	eng := engine.New(engine.Options{
 		Now:      cfg.Now,
 		IndexLag: cfg.IndexLag, ReadLag: cfg.ReadLag, TTLDelay: cfg.TTLDelay,
-		Partition: capacity.Units{Read: cfg.PartitionLimits.RCU, Write: cfg.PartitionLimits.WCU},
+		Partition:   capacity.Units{Read: cfg.PartitionLimits.RCU, Write: cfg.PartitionLimits.WCU},
+		Provisioned: cfg.ProvisionedLimits,
 	})
 	faults := fault.NewSet(eng)
 	control := &control{faults: faults, engine: eng, latency: cfg.Latency}

@@ -87,7 +87,11 @@ func (c tapped) Do(r *http.Request) (*http.Response, error) {
 		metered.lost()
 		return nil, connectionReset("write")
 	}
-	reply, err := c.next.Do(r)
+	sent := r
+	if len(meters) > 0 {
+		sent = priced(r)
+	}
+	reply, err := c.next.Do(sent)
 	switch {
 	case err != nil: // sent, and perhaps in effect
 		metered.lost()

@@ -62,6 +62,9 @@ func TestEveryChangedPropertyIsNamed(t *testing.T) {
 	seen := map[string]map[stacktest.Outcome]int{}
 	for seed := range uint64(5) {
 		table := randomTable(rand.New(rand.NewPCG(seed, 2)))
+		if table.KMSKey == "alias/ours" { // DynamoDB shows a key's id, so that of an alias may be any
+			table.KMSKey = "1234abcd-12ab"
+		}
 		for where, outcomes := range stacktest.Check(t, table, properties(t, table)) {
 			if seen[where] == nil {
 				seen[where] = map[stacktest.Outcome]int{}

@@ -161,6 +161,10 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 	return opt, err
 }
 
+// maxHeader is what net/http is told, which adds 4 KB to it: a request's header has
+// 16 KB at most, as DynamoDB's.
+const maxHeader = 12 << 10
+
 // serve answers until the context ends, then finishes what is under way.
 func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 	db := dynamotest.NewServer(nil)
@@ -176,6 +180,7 @@ func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 	}
 	server := &http.Server{
 		Handler:           db.Handler(),
+		MaxHeaderBytes:    maxHeader,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		WriteTimeout:      time.Minute,

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +31,13 @@ func TestServe(t *testing.T) {
 	go func() {
 		done <- serve(ctx, options{addr: "127.0.0.1:0"}, func(address net.Addr) { ready <- address.String() })
 	}()
-	db := dynamotest.Connect("http://" + <-ready)
+	endpoint := "http://" + <-ready
+	for bytes, want := range map[int]int{8 << 10: http.StatusNotFound, 17 << 10: http.StatusRequestHeaderFieldsTooLarge} {
+		if got := heading(t, endpoint, strings.Repeat("x", bytes)); got != want {
+			t.Errorf("a header of %d bytes: %d, want %d", bytes, got, want)
+		}
+	}
+	db := dynamotest.Connect(endpoint)
 	table := schema.Table{Name: "orders", Key: schema.Key{Partition: schema.String("pk")}, TTL: "expiresAt"}
 	if err := schema.Create(t.Context(), db, table); err != nil {
 		t.Error(err)
@@ -39,6 +46,22 @@ func TestServe(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Errorf("serve: %v", err)
 	}
+}
+
+// heading is the status of a request with a header.
+func heading(t *testing.T, endpoint, header string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, endpoint, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Long", header)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	return res.StatusCode
 }
 
 // command returns the command itself, not yet started.

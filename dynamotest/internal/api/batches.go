@@ -1,13 +1,12 @@
 package api
 
 import (
-	"crypto/sha256"
-	"fmt"
-	"maps"
+	"bytes"
+	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
@@ -23,6 +22,8 @@ type BatchGetItem struct {
 	Tables         []KeysOfTable // in the order of the request
 	Set            bool
 	ReturnCapacity Opt[string]
+
+	sent []byte // RequestItems as it came
 }
 
 // KeysOfTable are the keys that a batch reads from one table.
@@ -39,6 +40,7 @@ func (b *BatchGetItem) field(r *jsonx.Reader, member string) {
 	switch member {
 	case "RequestItems":
 		b.Set = true
+		start := r.Pos()
 		mapped(r, func(r *jsonx.Reader, table string, null bool) {
 			entry := KeysOfTable{Table: table}
 			if !null {
@@ -48,6 +50,7 @@ func (b *BatchGetItem) field(r *jsonx.Reader, member string) {
 				b.Tables = append(b.Tables, entry)
 			}
 		})
+		b.sent = r.From(start)
 	case "ReturnConsumedCapacity":
 		b.ReturnCapacity = name(r)
 	default:
@@ -73,14 +76,14 @@ func (k *KeysOfTable) field(r *jsonx.Reader, member string) {
 }
 
 func (b *BatchGetItem) check(c *checker) {
-	if len(b.Tables) == 0 {
-		c.fail(Invalid("The requestItems parameter is required for BatchGetItem"))
-		return
+	if b.Set && len(b.Tables) == 0 {
+		c.list("Value at 'RequestItems' failed to satisfy constraint: Member must have length greater than or equal to 1")
 	}
-	c.returnConsumedCapacity(b.ReturnCapacity)
+	if slices.ContainsFunc(b.Tables, func(t KeysOfTable) bool { return !isTableName(t.Table) }) {
+		c.mapKeys(b.shown())
+	}
 	total := 0
 	for _, t := range b.Tables {
-		c.tableName("tableName", Some(t.Table))
 		c.require("requestItems."+t.Table+".member.keys", t.KeysSet)
 		at := "'RequestItems." + t.Table + ".member.Keys'"
 		switch {
@@ -92,14 +95,23 @@ func (b *BatchGetItem) check(c *checker) {
 		c.attributesToGet("requestItems."+t.Table+".member.attributesToGet", t.Legacy)
 		total += len(t.Keys)
 	}
-	if total > MaxBatchGet && c.err() == nil {
+	c.returnConsumedCapacity(b.ReturnCapacity)
+	if c.require("requestItems", b.Set); total > MaxBatchGet && c.ok() {
 		c.fail(Invalid("Too many items requested for the BatchGetItem call"))
 	}
+}
+
+// shown is RequestItems as a message has it.
+func (b *BatchGetItem) shown() string {
+	var compact bytes.Buffer
+	_ = json.Compact(&compact, b.sent) // it has been read, so it is JSON
+	return compact.String()
 }
 
 // BatchWriteItem puts and deletes items of any tables, each for itself.
 type BatchWriteItem struct {
 	Tables              []WritesOfTable // in the order of the request
+	Set                 bool
 	ReturnCapacity      Opt[string]
 	ReturnItemSizeRange Opt[string]
 }
@@ -118,6 +130,7 @@ type BatchWrite struct {
 func (b *BatchWriteItem) field(r *jsonx.Reader, member string) {
 	switch member {
 	case "RequestItems":
+		b.Set = true
 		mapped(r, func(r *jsonx.Reader, table string, null bool) {
 			entry := WritesOfTable{Table: table}
 			if !null {
@@ -148,29 +161,36 @@ func batchWrite(r *jsonx.Reader) BatchWrite {
 			r.Skip()
 			return
 		}
-		*into = new(Write)
-		object(r, (*into).field)
+		write := new(Write)
+		object(r, write.field)
+		write.Item.Err, write.Key.Err = attr.AsOlder(write.Item.Err), attr.AsOlder(write.Key.Err)
+		*into = write
 	})
 	return w
 }
 
 func (b *BatchWriteItem) check(c *checker) {
+	c.returnConsumedCapacity(b.ReturnCapacity)
+	c.returnItemCollectionMetrics(b.ReturnItemSizeRange)
+	if c.require("requestItems", b.Set); !c.ok() {
+		return // the enums are told before anything is said of the tables
+	}
 	if len(b.Tables) == 0 {
 		c.fail(Invalid("The requestItems parameter is required for BatchWriteItem"))
 		return
 	}
-	c.returnConsumedCapacity(b.ReturnCapacity)
-	c.returnItemCollectionMetrics(b.ReturnItemSizeRange)
+	if slices.ContainsFunc(b.Tables, func(t WritesOfTable) bool { return !isTableName(t.Table) }) {
+		c.mapKeys(b.shown())
+	}
 	total := 0
 	for _, t := range b.Tables {
-		c.tableName("tableName", Some(t.Table))
 		if n := len(t.Writes); n == 0 || n > MaxBatchWrite {
 			c.list("Value '{%s=%s}' at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: "+
 				"[Member must have length less than or equal to %d, Member must have length greater than or equal to 1]", t.Table, sketch("WriteRequest", n), MaxBatchWrite)
 		}
 		total += len(t.Writes)
 	}
-	if c.err() != nil {
+	if !c.ok() {
 		return
 	}
 	if total > MaxBatchWrite {
@@ -181,6 +201,43 @@ func (b *BatchWriteItem) check(c *checker) {
 			w.check(c)
 		}
 	}
+}
+
+// shown is RequestItems as a message has it: as Java shows maps, lists and objects.
+func (b *BatchWriteItem) shown() string {
+	var s strings.Builder
+	for i, t := range b.Tables {
+		if i > 0 {
+			s.WriteString(", ")
+		}
+		s.WriteString(t.Table + "=[")
+		for j, w := range t.Writes {
+			if j > 0 {
+				s.WriteString(", ")
+			}
+			s.WriteString(w.shown())
+		}
+		s.WriteString("]")
+	}
+	return "{" + s.String() + "}"
+}
+
+func (w *BatchWrite) shown() string {
+	switch {
+	case w.Put != nil:
+		return "WriteRequest(putRequest=PutRequest(item=" + shownItem(w.Put.Item) + "))"
+	case w.Delete != nil:
+		return "WriteRequest(deleteRequest=DeleteRequest(key=" + shownItem(w.Delete.Key) + "))"
+	}
+	return "WriteRequest()"
+}
+
+func shownItem(item Item) string {
+	fields := make([]string, len(item.Map))
+	for i, f := range item.Map {
+		fields[i] = f.Name + "=AttributeValue(" + string(f.Value.AppendJSON(nil)) + ")"
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
 }
 
 func (w *BatchWrite) check(c *checker) {
@@ -200,184 +257,4 @@ func (w *BatchWrite) check(c *checker) {
 // about a list of the wrong length, whose form has changed over the years.
 func sketch(element string, n int) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(element+"(), ", n), ", ") + "]"
-}
-
-// ActionKind is what an action of a transaction does.
-type ActionKind uint8
-
-// The kinds of action.
-const (
-	ConditionCheck ActionKind = iota + 1
-	Put
-	Update
-	Delete
-)
-
-// An Action is one write, or one check, of a transaction.
-type Action struct {
-	Kind  ActionKind
-	Count int // how many kinds the request named; one is right
-	Write
-}
-
-// TransactWriteItems writes up to 100 items together or not at all.
-type TransactWriteItems struct {
-	Actions             []Action
-	Set                 bool
-	Token               Opt[string]
-	ReturnCapacity      Opt[string]
-	ReturnItemSizeRange Opt[string]
-}
-
-func (t *TransactWriteItems) field(r *jsonx.Reader, member string) {
-	switch member {
-	case "TransactItems":
-		t.Set = true
-		t.Actions = list(r, MaxTransact, action)
-	case "ClientRequestToken":
-		t.Token = text(r)
-	case "ReturnConsumedCapacity":
-		t.ReturnCapacity = name(r)
-	case "ReturnItemCollectionMetrics":
-		t.ReturnItemSizeRange = name(r)
-	default:
-		r.Skip()
-	}
-}
-
-// A Fingerprint tells one payload from another.
-type Fingerprint [sha256.Size]byte
-
-// Fingerprint is the same for two transactions that ask for the same, in
-// whatever order their JSON has its members.
-func (t *TransactWriteItems) Fingerprint() Fingerprint {
-	var b []byte
-	add := func(o Opt[string]) { b = strconv.AppendQuote(strconv.AppendBool(b, o.Set), o.Value) }
-	for i := range t.Actions {
-		a := &t.Actions[i]
-		b = append(b, byte(a.Kind))
-		for _, o := range []Opt[string]{a.TableName, a.Update, a.Condition, a.ReturnOnFailure} {
-			add(o)
-		}
-		for _, name := range slices.Sorted(maps.Keys(a.Names.Value)) {
-			add(Some(name))
-			add(Some(a.Names.Value[name]))
-		}
-		for _, m := range []Item{a.Key, a.Item, a.Values} {
-			b = m.AppendJSON(b)
-		}
-	}
-	return sha256.Sum256(b)
-}
-
-func action(r *jsonx.Reader) Action {
-	var a Action
-	object(r, func(r *jsonx.Reader, member string) {
-		kind := ActionKind(0)
-		switch member {
-		case "ConditionCheck":
-			kind = ConditionCheck
-		case "Put":
-			kind = Put
-		case "Update":
-			kind = Update
-		case "Delete":
-			kind = Delete
-		default:
-			r.Skip()
-			return
-		}
-		a.Kind, a.Count = kind, a.Count+1
-		object(r, a.Write.field)
-	})
-	return a
-}
-
-const maxTokenLength = 36
-
-func (t *TransactWriteItems) check(c *checker) {
-	if t.Token.Set {
-		c.length("clientRequestToken", t.Token.Value, len(t.Token.Value), 1, maxTokenLength)
-	}
-	c.returnConsumedCapacity(t.ReturnCapacity)
-	c.returnItemCollectionMetrics(t.ReturnItemSizeRange)
-	if c.transactItems(t.Set, "TransactWriteItem", len(t.Actions)); c.err() != nil {
-		return
-	}
-	for i := range t.Actions {
-		t.Actions[i].check(c, fmt.Sprintf("transactItems.%d.member.", i+1))
-	}
-}
-
-func (c *checker) transactItems(set bool, element string, n int) {
-	if c.require("transactItems", set); set {
-		c.count("transactItems", element, n, MaxTransact)
-	}
-}
-
-func (a *Action) check(c *checker, at string) {
-	if a.Count != 1 {
-		c.fail(Invalid("TransactItems can only contain one of Check, Put, Update or Delete"))
-		return
-	}
-	kind, key, keyMember := "", a.Key, "key"
-	switch a.Kind {
-	case ConditionCheck:
-		kind = "conditionCheck"
-		c.require(at+kind+".conditionExpression", a.Condition.Set)
-	case Put:
-		kind, key, keyMember = "put", a.Item, "item"
-	case Update:
-		kind = "update"
-		c.require(at+kind+".updateExpression", a.Update.Set)
-	case Delete:
-		kind = "delete"
-	}
-	c.tableName(at+kind+".tableName", a.TableName)
-	c.require(at+kind+"."+keyMember, key.Set)
-	c.returnValuesOnFailure(at+kind+".returnValuesOnConditionCheckFailure", a.ReturnOnFailure)
-}
-
-// TransactGetItems reads up to 100 items at one moment.
-type TransactGetItems struct {
-	Gets           []*Get // nil where an element had no Get
-	Set            bool
-	ReturnCapacity Opt[string]
-}
-
-func (t *TransactGetItems) field(r *jsonx.Reader, member string) {
-	switch member {
-	case "TransactItems":
-		t.Set = true
-		t.Gets = list(r, MaxTransact, func(r *jsonx.Reader) *Get {
-			var g *Get
-			object(r, func(r *jsonx.Reader, member string) {
-				if member != "Get" {
-					r.Skip()
-					return
-				}
-				g = new(Get)
-				object(r, g.field)
-			})
-			return g
-		})
-	case "ReturnConsumedCapacity":
-		t.ReturnCapacity = name(r)
-	default:
-		r.Skip()
-	}
-}
-
-func (t *TransactGetItems) check(c *checker) {
-	c.returnConsumedCapacity(t.ReturnCapacity)
-	if c.transactItems(t.Set, "TransactGetItem", len(t.Gets)); c.err() != nil {
-		return
-	}
-	for i, g := range t.Gets {
-		at := fmt.Sprintf("transactItems.%d.member.get", i+1)
-		if c.require(at, g != nil); g != nil {
-			c.tableName(at+".tableName", g.TableName)
-			c.require(at+".key", g.Key.Set)
-		}
-	}
 }

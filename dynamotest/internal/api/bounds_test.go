@@ -48,7 +48,7 @@ func TestListsThatAreTooLong(t *testing.T) {
 			func(r api.Request) int { return len(r.(*api.BatchGetItem).Tables[0].Keys) },
 		},
 		"BatchGetItem, tables": {
-			new(api.BatchGetItem), `{"RequestItems":{%s}}`, `"t%d":{"Keys":[{}]}`, "Too many items requested for the BatchGetItem call",
+			new(api.BatchGetItem), `{"RequestItems":{%s}}`, `"tab%d":{"Keys":[{}]}`, "Too many items requested for the BatchGetItem call",
 			func(r api.Request) int { return len(r.(*api.BatchGetItem).Tables) },
 		},
 		"BatchWriteItem": {
@@ -56,7 +56,7 @@ func TestListsThatAreTooLong(t *testing.T) {
 			func(r api.Request) int { return len(r.(*api.BatchWriteItem).Tables[0].Writes) },
 		},
 		"BatchWriteItem, tables": {
-			new(api.BatchWriteItem), `{"RequestItems":{%s}}`, `"t%d":[{}]`, "Too many items requested for the BatchWriteItem call",
+			new(api.BatchWriteItem), `{"RequestItems":{%s}}`, `"tab%d":[{}]`, "Too many items requested for the BatchWriteItem call",
 			func(r api.Request) int { return len(r.(*api.BatchWriteItem).Tables) },
 		},
 		"BatchExecuteStatement": {
@@ -80,15 +80,15 @@ func TestListsThatAreTooLong(t *testing.T) {
 			func(r api.Request) int { return len(r.(*api.CreateTable).Attributes) },
 		},
 		"Tags": {
-			new(api.CreateTable), `{"TableName":"abc","KeySchema":[],"AttributeDefinitions":[],"Tags":[%s]}`, `{}`, "10 validation errors detected: ",
+			new(api.CreateTable), `{"TableName":"abc","KeySchema":[],"AttributeDefinitions":[],"Tags":[%s]}`, `{}`, "Value '[]' at 'keySchema'",
 			func(r api.Request) int { return len(r.(*api.CreateTable).Tags) },
 		},
 		"TagResource": {
-			new(api.TagResource), `{"ResourceArn":"a","Tags":[%s]}`, `{}`, "10 validation errors detected: ",
+			new(api.TagResource), `{"ResourceArn":"a","Tags":[%s]}`, `{}`, "The Tag Key provided is invalid, Key: null",
 			func(r api.Request) int { return len(r.(*api.TagResource).Tags) },
 		},
 		"UntagResource": {
-			new(api.UntagResource), `{"ResourceArn":"a","TagKeys":[%s]}`, `""`, "10 validation errors detected: ",
+			new(api.UntagResource), `{"ResourceArn":"a","TagKeys":[%s]}`, `""`, "The Tag Key provided is invalid, Key: ",
 			func(r api.Request) int { return len(r.(*api.UntagResource).Keys) },
 		},
 		"indexes": {

@@ -27,8 +27,16 @@ func (c *checker) err() *Error {
 	if len(c.found) == 1 {
 		plural = ""
 	}
-	return Invalid("%d validation error%s detected: %s", len(c.found), plural, strings.Join(c.found, "; "))
+	err := Invalid("%d validation error%s detected: %s", len(c.found), plural, strings.Join(c.found, "; "))
+	err.Layer = OfModel
+	if !slices.ContainsFunc(c.found, isMissing) {
+		err.First = c.found[0]
+	}
+	return err
 }
+
+// ok reports whether nothing has been found so far.
+func (c *checker) ok() bool { return c.alone == nil && len(c.found) == 0 }
 
 func (c *checker) fail(err *Error) {
 	if c.alone == nil {
@@ -53,6 +61,9 @@ func (c *checker) require(member string, present bool) {
 		c.violated("null", member, "not be null")
 	}
 }
+
+// isMissing reports whether a violation is that of require.
+func isMissing(violation string) bool { return strings.HasPrefix(violation, "Value null at ") }
 
 // enum checks a member that may be absent.
 func (c *checker) enum(member string, value Opt[string], allowed ...string) {
@@ -90,6 +101,9 @@ func (c *checker) count(member, element string, n, most int) {
 	}
 }
 
+// shownList is a list of names as a message has it.
+func shownList(names []string) string { return "[" + strings.Join(names, ", ") + "]" }
+
 const namePattern = "[a-zA-Z0-9_.-]+"
 
 func matchesName(s string) bool {
@@ -103,7 +117,10 @@ func matchesName(s string) bool {
 	return s != ""
 }
 
-const maxNameLength = 255
+const (
+	minNameLength = 3
+	maxNameLength = 255
+)
 
 // name checks the name of a table or an index.
 func (c *checker) name(member, value string, least int) {
@@ -114,15 +131,24 @@ func (c *checker) name(member, value string, least int) {
 }
 
 // tableName checks a table's name where an operation works on existing tables.
-// What is wrong with it is reported alone.
 func (c *checker) tableName(member string, value Opt[string]) {
-	inner := checker{}
-	if inner.require(member, value.Set); value.Set {
-		inner.name(member, TableNameOf(value.Value), 1)
+	if c.require(member, value.Set); value.Set {
+		c.name(member, TableNameOf(value.Value), 1)
 	}
-	if err := inner.err(); err != nil {
-		c.fail(err)
-	}
+}
+
+// isTableName reports whether s is a table's name or its ARN.
+func isTableName(s string) bool {
+	s = TableNameOf(s)
+	return minNameLength <= len(s) && len(s) <= maxNameLength && matchesName(s)
+}
+
+// mapKeys reports a name in requestItems, which is shown as the message has it,
+// that is not a table's.
+func (c *checker) mapKeys(shown string) {
+	c.list("Value '%s' at 'requestItems' failed to satisfy constraint: Map keys must satisfy constraint: "+
+		"[Member must have length less than or equal to %d, Member must have length greater than or equal to %d, Member must satisfy regular expression pattern: %s]",
+		shown, maxNameLength, minNameLength, namePattern)
 }
 
 // indexName checks the name of an index that may be absent.

@@ -169,7 +169,7 @@ func (e *Expressions) names(r *jsonx.Reader) map[string]string {
 // maxSubstituted is the most bytes of the names and values of expressions.
 const maxSubstituted = 2 << 20
 
-var errSubstituted = Invalid("ExpressionAttributeNames and ExpressionAttributeValues together exceed the maximum of %d bytes", maxSubstituted)
+var errSubstituted = ByRequest(Invalid("ExpressionAttributeNames and ExpressionAttributeValues together exceed the maximum of %d bytes", maxSubstituted))
 
 // substitute counts bytes of names or values. The request is read no further than
 // there are too many.

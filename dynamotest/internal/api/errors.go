@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
@@ -43,6 +44,12 @@ type Error struct {
 
 	// Throttled says why a request was throttled.
 	Throttled []ThrottlingReason
+
+	// Layer is that which has found it, and what follows is for operations that
+	// tell it otherwise: see Told.
+	Layer Layer
+	First string // of OfModel: the first violation, when no member is missing
+	Older string // of an attribute value: the older code's text, if that is another
 }
 
 // A Reason tells what one action of a cancelled transaction met.
@@ -67,7 +74,14 @@ func Invalid(format string, args ...any) *Error {
 
 // Wrong returns the ValidationException of an error of package expr, partiql or
 // attr, whose texts are DynamoDB's.
-func Wrong(err error) *Error { return &Error{Code: ValidationException, Message: err.Error()} }
+func Wrong(err error) *Error {
+	wrong := &Error{Code: ValidationException, Message: err.Error()}
+	var value *attr.Error
+	if errors.As(err, &value) {
+		wrong.Older = value.Older
+	}
+	return wrong
+}
 
 // OfWhole marks an error that refuses a transaction as a whole.
 func OfWhole(err *Error) *Error {

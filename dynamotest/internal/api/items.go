@@ -42,20 +42,23 @@ func (w *Write) field(r *jsonx.Reader, member string) {
 	}
 }
 
-func (w *Write) checkCommon(c *checker, keyMember string, key Item) {
-	c.tableName("tableName", w.TableName)
-	c.require(keyMember, key.Set)
-	c.enum("returnValues", w.ReturnValues, "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
-	c.returnConsumedCapacity(w.ReturnCapacity)
+// checkEnums checks what the operations of one item have in common but the table's
+// name, which each has at another place of its list.
+func (w *Write) checkEnums(c *checker) {
 	c.returnItemCollectionMetrics(w.ReturnItemSizeRange)
+	c.enum("returnValues", w.ReturnValues, "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
 	c.returnValuesOnFailure("returnValuesOnConditionCheckFailure", w.ReturnOnFailure)
 	c.legacy(w.Legacy, "")
 }
 
-// onlyOldValues refuses what Put and Delete cannot return.
-func (w *Write) onlyOldValues(c *checker) {
-	if c.alone == nil && len(c.found) == 0 && w.ReturnValues.Set && w.ReturnValues.Value != "ALL_OLD" && w.ReturnValues.Value != "NONE" {
-		c.fail(Invalid("ReturnValues can only be ALL_OLD or NONE"))
+// checkOld checks what Put and Delete have in common, which return no new values.
+func (w *Write) checkOld(c *checker, keyMember string, key Item) {
+	c.returnConsumedCapacity(w.ReturnCapacity)
+	w.checkEnums(c)
+	c.tableName("tableName", w.TableName)
+	c.require(keyMember, key.Set)
+	if c.ok() && w.ReturnValues.Set && w.ReturnValues.Value != "ALL_OLD" && w.ReturnValues.Value != "NONE" {
+		c.fail(ByRequest(Invalid("ReturnValues can only be ALL_OLD or NONE")))
 	}
 }
 
@@ -74,10 +77,7 @@ func (w *conditional) field(r *jsonx.Reader, member string) {
 // PutItem writes a whole item.
 type PutItem struct{ conditional }
 
-func (p *PutItem) check(c *checker) {
-	p.checkCommon(c, "item", p.Item)
-	p.onlyOldValues(c)
-}
+func (p *PutItem) check(c *checker) { p.checkOld(c, "item", p.Item) }
 
 // UpdateItem changes an item or creates it.
 type UpdateItem struct{ conditional }
@@ -90,15 +90,17 @@ func (u *UpdateItem) field(r *jsonx.Reader, member string) {
 	u.conditional.field(r, member)
 }
 
-func (u *UpdateItem) check(c *checker) { u.checkCommon(c, "key", u.Key) }
+func (u *UpdateItem) check(c *checker) {
+	c.returnConsumedCapacity(u.ReturnCapacity)
+	c.tableName("tableName", u.TableName)
+	u.checkEnums(c)
+	c.require("key", u.Key.Set)
+}
 
 // DeleteItem deletes an item.
 type DeleteItem struct{ conditional }
 
-func (d *DeleteItem) check(c *checker) {
-	d.checkCommon(c, "key", d.Key)
-	d.onlyOldValues(c)
-}
+func (d *DeleteItem) check(c *checker) { d.checkOld(c, "key", d.Key) }
 
 // A Get is what GetItem and an action of TransactGetItems have in common.
 type Get struct {
@@ -141,8 +143,8 @@ func (g *GetItem) field(r *jsonx.Reader, member string) {
 }
 
 func (g *GetItem) check(c *checker) {
-	c.tableName("tableName", g.TableName)
-	c.require("key", g.Key.Set)
 	c.returnConsumedCapacity(g.ReturnCapacity)
 	c.legacy(g.Legacy, "")
+	c.tableName("tableName", g.TableName)
+	c.require("key", g.Key.Set)
 }

@@ -137,8 +137,10 @@ func (c *checker) legacy(l *Legacy, filter string) {
 	c.comparisons("expected", l.Expected, false)
 	c.comparisons(filter, l.Filter, true)
 	c.comparisons("keyConditions", l.Keys, true)
-	c.enum("conditionalOperator", l.Operator, "OR", "AND")
+	c.enum("conditionalOperator", l.Operator, conditionalOperators...)
 }
+
+var conditionalOperators = []string{"OR", "AND"}
 
 func (c *checker) comparisons(member string, comparisons Opt[[]Comparison], operator bool) {
 	for _, x := range comparisons.Value {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
@@ -48,10 +50,13 @@ func (p *Page) field(r *jsonx.Reader, member string) {
 // checkCommon checks what Query and Scan have in common; filter is what they
 // called a filter before there were expressions.
 func (p *Page) checkCommon(c *checker, filter string) {
-	c.tableName("tableName", p.TableName)
-	c.indexName(p.IndexName)
+	if l := p.Legacy; l != nil && l.Operator.Set && !slices.Contains(conditionalOperators, l.Operator.Value) {
+		c.fail(Invalid("Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]")) // AND is meant
+	}
 	c.enum("select", p.Select, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
+	c.indexName(p.IndexName)
 	c.returnConsumedCapacity(p.ReturnCapacity)
+	c.tableName("tableName", p.TableName)
 	c.legacy(p.Legacy, filter)
 }
 
@@ -112,7 +117,7 @@ func (s *Scan) check(c *checker) {
 	c.atMost("segment", s.Segment, maxSegments-1)
 	c.atLeast("totalSegments", s.TotalSegments, 1)
 	c.atMost("totalSegments", s.TotalSegments, maxSegments)
-	if c.alone == nil && len(c.found) == 0 {
+	if c.ok() {
 		s.checkSegments(c)
 	}
 }

@@ -40,7 +40,7 @@ func (s *Statement) field(r *jsonx.Reader, member string) {
 		s.Parameters = list(r, maxParameters, func(r *jsonx.Reader) attr.Value {
 			v, err := attr.Decode(r)
 			if s.ParametersErr == nil {
-				s.ParametersErr = err
+				s.ParametersErr = attr.AsOlder(err)
 			}
 			return v
 		})

@@ -1,6 +1,10 @@
 package api
 
-import "github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
+import (
+	"strings"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
+)
 
 // The errors that only streams have.
 const (
@@ -47,6 +51,7 @@ func (l *ListStreams) check(c *checker) {
 	if l.Limit.Value > maxStreams && c.err() == nil {
 		c.fail(InvalidParameter("Limit cannot be greater than the maximum allowed size: %d", maxStreams))
 	}
+	c.wellFormed(l.Start)
 }
 
 // DescribeStream describes a stream and its shards.
@@ -54,7 +59,9 @@ type DescribeStream struct {
 	Stream     Opt[string]
 	StartShard Opt[string]
 	Limit      Opt[int64]
-	// ChildrenOf is set when the shards asked for are the children of another.
+	// Filtered is set when the shards asked for are the children of another.
+	Filtered   bool
+	FilterType Opt[string]
 	ChildrenOf Opt[string]
 }
 
@@ -67,12 +74,16 @@ func (d *DescribeStream) field(r *jsonx.Reader, member string) {
 	case "Limit":
 		d.Limit = integer(r)
 	case "ShardFilter":
+		d.Filtered = true
 		object(r, func(r *jsonx.Reader, member string) {
-			if member != "ShardId" {
+			switch member {
+			case "Type":
+				d.FilterType = name(r)
+			case "ShardId":
+				d.ChildrenOf = text(r)
+			default:
 				r.Skip()
-				return
 			}
-			d.ChildrenOf = text(r)
 		})
 	default:
 		r.Skip()
@@ -83,11 +94,17 @@ func (d *DescribeStream) check(c *checker) {
 	c.require("streamArn", d.Stream.Set)
 	c.streamARN("streamArn", d.Stream)
 	c.shardID("exclusiveStartShardId", d.StartShard)
-	c.shardID("shardFilter.shardId", d.ChildrenOf)
+	if d.Filtered {
+		c.require("shardFilter.type", d.FilterType.Set)
+		c.enum("shardFilter.type", d.FilterType, "CHILD_SHARDS")
+		c.require("shardFilter.shardId", d.ChildrenOf.Set)
+		c.shardID("shardFilter.shardId", d.ChildrenOf)
+	}
 	c.atLeast("limit", d.Limit, 1)
 	if d.Limit.Value > maxStreams && c.err() == nil {
 		c.fail(InvalidParameter("Limit cannot be greater than the maximum allowed size: %d", maxStreams))
 	}
+	c.wellFormed(d.Stream)
 }
 
 // The places where an iterator may begin.
@@ -138,7 +155,7 @@ func (g *GetShardIterator) check(c *checker) {
 	if g.Sequence.Set {
 		c.length("sequenceNumber", g.Sequence.Value, len(g.Sequence.Value), minSequence, maxSequence)
 	}
-	if c.err() != nil {
+	if c.wellFormed(g.Stream); c.err() != nil {
 		return
 	}
 	switch needed := g.Type.Value == AtSequence || g.Type.Value == AfterSequence; {
@@ -152,6 +169,17 @@ func (g *GetShardIterator) check(c *checker) {
 func (c *checker) streamARN(member string, arn Opt[string]) {
 	if arn.Set {
 		c.length(member, arn.Value, len(arn.Value), minARN, maxARN)
+	}
+}
+
+// wellFormed refuses what is not the ARN of a stream, whether there is one or not.
+func (c *checker) wellFormed(arn Opt[string]) {
+	if !arn.Set || c.err() != nil {
+		return
+	}
+	parts := strings.SplitN(arn.Value, ":", 6)
+	if len(parts) < 6 || parts[0] != "arn" || parts[2] != "dynamodb" || !strings.HasPrefix(parts[5], "table/") || !strings.Contains(parts[5], "/stream/") {
+		c.fail(Invalid("Invalid StreamArn"))
 	}
 }
 

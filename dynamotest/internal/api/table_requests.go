@@ -38,8 +38,8 @@ func (t *CreateTable) check(c *checker) {
 		c.key("keySchema", t.Key, maxTableKey)
 	}
 	t.checkSettings(c)
-	c.indexes("localSecondaryIndexes", t.Local, maxTableKey)
 	c.indexes("globalSecondaryIndexes", t.Global, maxIndexKey)
+	c.indexes("localSecondaryIndexes", t.Local, maxTableKey)
 	c.tags(t.Tags)
 }
 
@@ -256,8 +256,8 @@ func (t *TagResource) check(c *checker) {
 func (t *UntagResource) check(c *checker) {
 	t.TagRequest.check(c)
 	c.require("tagKeys", t.KeysSet)
-	for i, key := range t.Keys {
-		c.tagKey(fmt.Sprintf("tagKeys.%d.member", i+1), key)
+	for _, key := range t.Keys {
+		c.tagKey(key, false)
 	}
 }
 

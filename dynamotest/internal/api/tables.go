@@ -2,7 +2,9 @@ package api
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
@@ -59,8 +61,12 @@ type Encryption struct {
 	KeyID   Opt[string]
 }
 
-// A Tag is a label of a table.
-type Tag struct{ Key, Value string }
+// A Tag is a label of a table. A request may leave out either part, which is
+// refused.
+type Tag struct {
+	Key, Value     string
+	NoKey, NoValue bool
+}
 
 // MaxTags is the most tags of a table, and of a request.
 const MaxTags = 50
@@ -235,12 +241,13 @@ func (p *Projection) field(r *jsonx.Reader, member string) {
 }
 
 func tag(r *jsonx.Reader) (t Tag) {
+	t.NoKey, t.NoValue = true, true
 	object(r, func(r *jsonx.Reader, member string) {
 		switch member {
 		case "Key":
-			t.Key = r.String()
+			t.Key, t.NoKey = r.String(), false
 		case "Value":
-			t.Value = r.String()
+			t.Value, t.NoValue = r.String(), false
 		default:
 			r.Skip()
 		}
@@ -270,16 +277,44 @@ func (c *checker) throughput(member string, t Opt[Throughput]) {
 	c.atLeast(member+".writeCapacityUnits", t.Value.Write, 1)
 }
 
+// tags checks what tags say. The model of requests says nothing of it, so this comes
+// after all that does.
 func (c *checker) tags(tags []Tag) {
-	for i, t := range tags {
-		at := fmt.Sprintf("tags.%d.member.", i+1)
-		c.tagKey(at+"key", t.Key)
-		c.length(at+"value", t.Value, utf8.RuneCountInString(t.Value), 0, maxTagValue)
+	for _, t := range tags {
+		c.tagKey(t.Key, t.NoKey)
+		if t.NoValue || utf8.RuneCountInString(t.Value) > maxTagValue || !taggable(t.Value) {
+			c.invalidTag("Value", t.Value, t.NoValue)
+		}
 	}
 }
 
-func (c *checker) tagKey(member, key string) {
-	c.length(member, key, utf8.RuneCountInString(key), 1, maxTagKey)
+func (c *checker) tagKey(key string, missing bool) {
+	if n := utf8.RuneCountInString(key); n < 1 || n > maxTagKey || !taggable(key) {
+		c.invalidTag("Key", key, missing)
+	}
+	if strings.HasPrefix(key, "aws:") && c.err() == nil {
+		c.fail(Invalid("Tag Key cannot be prefixed with aws:, Key: %s", key))
+	}
+}
+
+func (c *checker) invalidTag(part, text string, missing bool) {
+	if missing {
+		text = "null"
+	}
+	if c.err() == nil {
+		c.fail(Invalid("The Tag %[1]s provided is invalid, %[1]s: %[2]s", part, text))
+	}
+}
+
+// taggable reports whether a text has only what AWS's tags may have: letters and
+// digits of any script, spaces and some signs.
+func taggable(text string) bool {
+	for _, r := range text {
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.M, r) && !strings.ContainsRune("+-=._:/@", r) {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *checker) attributeName(member, name string) {
@@ -337,7 +372,11 @@ func (c *checker) index(at string, x *Index, mostKeys int) {
 	c.key(at+"keySchema", x.Key, mostKeys)
 	c.enum(at+"projection.projectionType", x.Projection.Type, "ALL", "INCLUDE", "KEYS_ONLY")
 	if x.Projection.IncludeAt {
-		c.length(at+"projection.nonKeyAttributes", fmt.Sprint(x.Projection.Include), len(x.Projection.Include), 1, maxNonKey)
+		c.length(at+"projection.nonKeyAttributes", shownList(x.Projection.Include), len(x.Projection.Include), 1, maxNonKey)
+		if slices.ContainsFunc(x.Projection.Include, func(name string) bool { return len(name) < 1 || len(name) > maxNameLength }) {
+			c.violated("'"+shownList(x.Projection.Include)+"'", at+"projection.nonKeyAttributes",
+				fmt.Sprintf("satisfy constraint: [Member must have length less than or equal to %d, Member must have length greater than or equal to 1]", maxNameLength))
+		}
 	}
 	c.throughput(at+"provisionedThroughput", x.Throughput)
 }

@@ -25,8 +25,9 @@ func Decode(r *jsonx.Reader) (Value, error) {
 
 // A decoder remembers the first value that is not allowed.
 type decoder struct {
-	key string // the top-level attribute being read
-	err *Error
+	key      string // the top-level attribute being read
+	err      *Error
+	strength strength // of err
 }
 
 func (d *decoder) result(r *jsonx.Reader) error {
@@ -37,9 +38,17 @@ func (d *decoder) result(r *jsonx.Reader) error {
 }
 
 func (d *decoder) refuse(err *Error) {
-	if d.err == nil {
+	s := ofValue
+	if err.Taken {
+		s = ofTaken
+	}
+	d.refuseAs(s, err)
+}
+
+func (d *decoder) refuseAs(s strength, err *Error) {
+	if s > d.strength {
 		err.Key = d.key
-		d.err = err
+		d.err, d.strength = err, s
 	}
 }
 
@@ -59,7 +68,14 @@ func (d *decoder) fields(r *jsonx.Reader, depth int) Map {
 			d.key = name
 		}
 		if name == "" {
-			d.refuse(&Error{Message: msgEmptyName})
+			s := ofInnerName
+			if depth == 0 {
+				s = ofName
+			}
+			d.refuseAs(s, &Error{Message: msgEmptyName})
+		}
+		if len(name) > MaxName {
+			d.refuse(&Error{Message: MsgLongName})
 		}
 		if len(m) == 0 {
 			m = make(Map, 0, 4)
@@ -117,7 +133,7 @@ func (d *decoder) member(r *jsonx.Reader, kind Kind, depth int) Value {
 	case BOOL:
 		return Bool(r.Bool())
 	case NULL:
-		if !r.Bool() {
+		if !isTrue(r) {
 			d.refuse(&Error{Message: msgNullNotTrue})
 		}
 		return Null()
@@ -131,6 +147,14 @@ func (d *decoder) member(r *jsonx.Reader, kind Kind, depth int) Value {
 		d.refuseIf(err)
 	}
 	return v
+}
+
+// isTrue reads what a NULL says of itself: there a text is taken for a Boolean.
+func isTrue(r *jsonx.Reader) bool {
+	if r.Peek() == jsonx.String {
+		return r.String() == "true"
+	}
+	return r.Bool()
 }
 
 func (d *decoder) list(r *jsonx.Reader, depth int) []Value {
@@ -156,13 +180,14 @@ func (d *decoder) elements(r *jsonx.Reader, kind Kind) []string {
 		elem := element(r, kind)
 		if refused == nil {
 			elems = append(elems, elem)
-		} else if kind == NS && refused.Error() == msgNSDuplicates {
+		} else if kind == NS && refused.(*Error).InOlder() == msgNSDuplicates {
 			_, err := Canonical(elem) // what is not a number comes before duplicates
 			d.refuseIf(err)
 		}
 		if len(elems) == look {
 			look *= 4
 			_, refused = newSet(kind, elems)
+			refused = AsOlder(refused) // the others say it when all is read
 		}
 	}
 	return elems

@@ -2,6 +2,8 @@ package attr
 
 import (
 	"encoding/base64"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -12,15 +14,49 @@ type Error struct {
 	// value was decoded as part of a map.
 	Key     string
 	Message string
+
+	// Older is what operations say whose values are still read by DynamoDB's
+	// older code. Empty when that is Message, too.
+	Older string
+
+	// Taken tells that the older code takes the value: a zero, of whatever
+	// exponent. What came with the error is then valid.
+	Taken bool
 }
 
 func (e *Error) Error() string { return e.Message }
 
+// AsOlder returns what the older code says of a value: nothing of one that it takes.
+func AsOlder(err error) error {
+	if isTaken(err) {
+		return nil
+	}
+	return err
+}
+
+func isTaken(err error) bool {
+	wrong, ok := err.(*Error)
+	return ok && wrong.Taken
+}
+
+// TooDeep reports whether a value was refused for its depth alone.
+func (e *Error) TooDeep() bool { return e.Message == msgNesting }
+
+// InOlder is the text that the older code has for e.
+func (e *Error) InOlder() string {
+	if e.Older != "" {
+		return e.Older
+	}
+	return e.Message
+}
+
 // The texts, in DynamoDB's words.
 const (
-	msgEmptyValue   = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
-	msgManyTypes    = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
-	msgEmptyName    = "Empty attribute name"
+	msgEmptyValue = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+	msgManyTypes  = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
+	msgEmptyName  = "Empty attribute name"
+	// MsgLongName says that a name has more than MaxName bytes.
+	MsgLongName     = "Attribute name is too large, must be less than 65536 bytes"
 	msgNotNumeric   = "The parameter cannot be converted to a numeric value"
 	msgPrecision    = "Attempting to store more than 38 significant digits in a Number"
 	msgOverflow     = "Number overflow. Attempting to store a number with magnitude larger than supported range"
@@ -29,6 +65,18 @@ const (
 	msgNullNotTrue  = msgInvalid + "Null attribute value types must have the value of true"
 	msgInvalid      = "One or more parameter values were invalid: "
 	msgNSDuplicates = "Input collection contains duplicates"
+)
+
+// strength says which of several errors of a map is told: that of the name of one
+// of its own attributes, then the first of a value, then that of a name further in,
+// and last what not all refuse.
+type strength uint8
+
+const (
+	ofTaken strength = iota + 1
+	ofInnerName
+	ofValue
+	ofName
 )
 
 func emptySet(kind Kind) string {
@@ -41,23 +89,52 @@ func emptySet(kind Kind) string {
 	return msgInvalid + "Binary sets should not be empty"
 }
 
-func duplicates(kind Kind, elems []string) string {
-	switch kind {
-	case NS:
-		return msgNSDuplicates
-	case SS:
-		return msgInvalid + "Input collection [" + strings.Join(elems, ", ") + "] contains duplicates."
+// duplicates is the error of a set with an element twice. The newer code has put
+// the elements in order as far as it came, which is up to the first repeated one;
+// the older one shows them as they were sent.
+func duplicates(kind Kind, elems []string) *Error {
+	if kind == NS {
+		return &Error{Message: msgInvalid + msgNSDuplicates + ".", Older: msgNSDuplicates}
 	}
-	encoded := make([]string, len(elems))
+	between, end := ", ", "] contains duplicates."
+	sent, ordered := elems, orderedToRepeat(elems)
+	if kind == BS {
+		between, end = ",", "]of type BS contains duplicates."
+		sent, ordered = encoded(sent), encoded(ordered)
+	}
+	for i, e := range ordered {
+		ordered[i] = strconv.Quote(e)
+	}
+	return &Error{
+		Message: msgInvalid + "Input collection [" + strings.Join(ordered, between) + end,
+		Older:   msgInvalid + "Input collection [" + strings.Join(sent, ", ") + end,
+	}
+}
+
+func orderedToRepeat(elems []string) []string {
+	seen := make(map[string]bool, len(elems))
+	repeat := slices.IndexFunc(elems, func(e string) bool {
+		twice := seen[e]
+		seen[e] = true
+		return twice
+	})
+	ordered := slices.Clone(elems)
+	slices.Sort(ordered[:repeat])
+	return ordered
+}
+
+func encoded(elems []string) []string {
+	out := make([]string, len(elems))
 	for i, e := range elems {
-		encoded[i] = base64.StdEncoding.EncodeToString([]byte(e))
+		out[i] = base64.StdEncoding.EncodeToString([]byte(e))
 	}
-	return msgInvalid + "Input collection [" + strings.Join(encoded, ", ") + "]of type BS contains duplicates."
+	return out
 }
 
 func notNumeric(text string) *Error {
+	e := &Error{Message: msgNotNumeric + ": " + text}
 	if text == "" {
-		return &Error{Message: msgNotNumeric}
+		e.Older = msgNotNumeric
 	}
-	return &Error{Message: msgNotNumeric + ": " + text}
+	return e
 }

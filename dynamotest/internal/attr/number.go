@@ -21,16 +21,17 @@ type decimal struct {
 }
 
 // Canonical returns the text that DynamoDB returns for a number: plain decimal,
-// no needless zeros. Equal numbers have equal canonical texts.
+// no needless zeros. Equal numbers have equal canonical texts. There is none beside
+// an error, unless that is Taken.
 func Canonical(text string) (string, error) {
 	if isCanonicalInt(text) {
 		return text, nil
 	}
 	d, err := parseDecimal(text)
-	if err != nil {
+	if AsOlder(err) != nil {
 		return "", err
 	}
-	return d.String(), nil
+	return d.String(), err
 }
 
 // isCanonicalInt recognises at a glance what most numbers are: a short integer
@@ -77,7 +78,36 @@ func parseDecimal(text string) (decimal, error) {
 		return decimal{}, notNumeric(text)
 	}
 	d.set(whole, fraction, shift)
-	return d, d.check()
+	judged, zero := d, d.digits == ""
+	if zero { // the newer code looks at its exponent, too
+		judged = decimal{digits: "0", exp: shift - len(fraction) + 1}
+	}
+	if wrong := judged.check(); wrong != nil {
+		wrong.Older = olderRange(text, judged.exp, shift, len(fraction))
+		wrong.Taken = zero && readByOlder(shift, len(fraction))
+		return decimal{}, wrong // of a zero that is what it is
+	}
+	return d, nil
+}
+
+// readByOlder reports whether the older code can read an exponent, and what is left
+// of it when the digits after the point are taken off: 32 bits must hold them.
+func readByOlder(shift, fraction int) bool {
+	return shift == int(int32(shift)) && fraction-shift == int(int32(fraction-shift))
+}
+
+// olderRange is what the older code says of a number that is out of range. Where 32
+// bits do not hold the number's magnitude, that wraps around.
+func olderRange(text string, exp, shift, fraction int) string {
+	switch wrapped := int(int32(exp)); {
+	case !readByOlder(shift, fraction):
+		return notNumeric(text).Message
+	case wrapped > maxExp:
+		return msgOverflow
+	case wrapped < minExp:
+		return msgUnderflow
+	}
+	return ""
 }
 
 // parseExponent reads what follows a number's digits. Exponents far out of
@@ -132,10 +162,8 @@ func (d *decimal) set(whole, fraction string, shift int) {
 }
 
 // check applies the limits of numbers.
-func (d decimal) check() error {
+func (d decimal) check() *Error {
 	switch {
-	case d.digits == "":
-		return nil
 	case len(d.digits) > maxDigits:
 		return &Error{Message: msgPrecision}
 	case d.exp > maxExp:

@@ -18,7 +18,7 @@ var digits38 = strings.Repeat("1234567890", 4)[:38]
 func TestNumber(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
-		"0": "0", "-0": "0", "+0": "0", "0.0": "0", "0e99999999999999999999": "0", "-0e-500": "0",
+		"0": "0", "-0": "0", "+0": "0", "0.0": "0", "0e125": "0", "-0.0e-129": "0",
 		"1": "1", "00042": "42", "+7": "7", "-7": "-7", "1.0": "1", "-1.50": "-1.5",
 		".5": "0.5", "+.5": "0.5", "5.": "5", "1e+2": "100", "1E2": "100", "1.5e1": "15", "1.5e-1": "0.15",
 		"120e-1": "12", "0.00012e4": "1.2", "100": "100", "1000e-3": "1", "-12.340e1": "-123.4",
@@ -88,11 +88,11 @@ func TestSums(t *testing.T) {
 func TestSumsRefuse(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ a, b, want string }{
-		{digits38, "0.1", "38 significant"},
-		{"1E125", "1", "38 significant"},
-		{"1E125", "1E-130", "38 significant"},
+		{digits38, "0.1", "Number overflow"},
+		{"1E125", "1", "Number overflow"},
+		{"1E125", "1E-130", "Number overflow"},
 		{"9E125", "1E125", "overflow"},
-		{strings.Repeat("9", 38), "0.1", "38 significant"},
+		{strings.Repeat("9", 38), "0.1", "Number overflow"},
 	}
 	for _, tt := range tests {
 		got, err := attr.Add(number(t, tt.a), number(t, tt.b))

@@ -4,6 +4,9 @@ package attr
 // Depth of every value in it is below MaxNesting.
 const MaxNesting = 32
 
+// MaxName is the most bytes of an attribute's name.
+const MaxName = 1<<16 - 1
+
 // Size returns how many bytes v counts in DynamoDB's accounting, its name not
 // included.
 func (v Value) Size() int {

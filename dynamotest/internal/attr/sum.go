@@ -33,6 +33,9 @@ func sum(a, b string, minus bool) (Value, error) {
 	d := decimal{neg: neg}
 	d.set(digits, "", low)
 	if err := d.check(); err != nil {
+		if err.Error() == msgPrecision {
+			err = &Error{Message: msgOverflow} // so DynamoDB calls a sum of too many digits
+		}
 		return Value{}, err
 	}
 	return Value{kind: N, text: d.String()}, nil

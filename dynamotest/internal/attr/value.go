@@ -75,13 +75,13 @@ func String(s string) Value { return Value{kind: S, text: s} }
 func Bytes(b string) Value { return Value{kind: B, text: b} }
 
 // Number returns a value of kind N, or an *Error when text is not a number that
-// DynamoDB takes.
+// DynamoDB takes, beside a value if the error is Taken.
 func Number(text string) (Value, error) {
 	canonical, err := Canonical(text)
-	if err != nil {
+	if AsOlder(err) != nil {
 		return Value{}, err
 	}
-	return Value{kind: N, text: canonical}, nil
+	return Value{kind: N, text: canonical}, err
 }
 
 // Int returns a value of kind N.
@@ -114,10 +114,13 @@ func newSet(kind Kind, elems []string) (Value, error) {
 		return Value{}, &Error{Message: emptySet(kind)}
 	}
 	set := slices.Clone(elems)
+	var taken error // beside the set
 	if kind == NS {
 		for i, text := range set {
 			canonical, err := Canonical(text)
-			if err != nil {
+			if isTaken(err) {
+				taken = err
+			} else if err != nil {
 				return Value{}, err
 			}
 			set[i] = canonical
@@ -126,10 +129,10 @@ func newSet(kind Kind, elems []string) (Value, error) {
 	slices.SortFunc(set, elementOrder(kind))
 	for i := 1; i < len(set); i++ {
 		if set[i] == set[i-1] {
-			return Value{}, &Error{Message: duplicates(kind, elems)}
+			return Value{}, duplicates(kind, elems)
 		}
 	}
-	return Value{kind: kind, many: &container{set: set}}, nil
+	return Value{kind: kind, many: &container{set: set}}, taken
 }
 
 // elementOrder returns the order in which sets of kind keep their elements.

@@ -63,27 +63,40 @@ func nested(n int) string {
 	return strings.Repeat(`{"L":[`, n) + `{"S":"x"}` + strings.Repeat(`]}`, n)
 }
 
+const (
+	overflow  = "Number overflow. Attempting to store a number with magnitude larger than supported range"
+	underflow = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+)
+
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct{ value, want string }{
-		"nothing":          {`{}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
-		"unknown type":     {`{"X":"x"}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
-		"null":             {`{"S":null}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
-		"two types":        {`{"S":"x","N":"1"}`, "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"},
-		"no number":        {`{"N":"x"}`, "The parameter cannot be converted to a numeric value: x"},
-		"empty number":     {`{"N":""}`, "The parameter cannot be converted to a numeric value"},
-		"null not true":    {`{"NULL":false}`, "One or more parameter values were invalid: Null attribute value types must have the value of true"},
-		"empty SS":         {`{"SS":[]}`, "One or more parameter values were invalid: An string set  may not be empty"},
-		"empty NS":         {`{"NS":[]}`, "One or more parameter values were invalid: An number set  may not be empty"},
-		"empty BS":         {`{"BS":[]}`, "One or more parameter values were invalid: Binary sets should not be empty"},
-		"duplicate SS":     {`{"SS":["b","a","b"]}`, "One or more parameter values were invalid: Input collection [b, a, b] contains duplicates."},
-		"duplicate NS":     {`{"NS":["1","1.0"]}`, "Input collection contains duplicates"},
-		"duplicate BS":     {`{"BS":["AA==","AA=="]}`, "One or more parameter values were invalid: Input collection [AA==, AA==]of type BS contains duplicates."},
-		"bad NS":           {`{"NS":["1","x"]}`, "The parameter cannot be converted to a numeric value: x"},
-		"inside a list":    {`{"L":[{"S":"x"},{"N":"x"}]}`, "The parameter cannot be converted to a numeric value: x"},
-		"inside a map":     {`{"M":{"a":{"SS":[]}}}`, "One or more parameter values were invalid: An string set  may not be empty"},
-		"33 levels":        {nested(32), "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"},
-		"the first of two": {`{"L":[{},{"N":"x"}]}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
+	tests := map[string]struct{ value, want, older string }{
+		"nothing":                {`{}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes", ""},
+		"unknown type":           {`{"X":"x"}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes", ""},
+		"null":                   {`{"S":null}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes", ""},
+		"two types":              {`{"S":"x","N":"1"}`, "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes", ""},
+		"no number":              {`{"N":"x"}`, "The parameter cannot be converted to a numeric value: x", ""},
+		"empty number":           {`{"N":""}`, "The parameter cannot be converted to a numeric value: ", "The parameter cannot be converted to a numeric value"},
+		"null a text":            {`{"NULL":"no"}`, "One or more parameter values were invalid: Null attribute value types must have the value of true", ""},
+		"null not true":          {`{"NULL":false}`, "One or more parameter values were invalid: Null attribute value types must have the value of true", ""},
+		"empty SS":               {`{"SS":[]}`, "One or more parameter values were invalid: An string set  may not be empty", ""},
+		"empty NS":               {`{"NS":[]}`, "One or more parameter values were invalid: An number set  may not be empty", ""},
+		"empty BS":               {`{"BS":[]}`, "One or more parameter values were invalid: Binary sets should not be empty", ""},
+		"duplicate SS":           {`{"SS":["b","a","b"]}`, `One or more parameter values were invalid: Input collection ["a", "b", "b"] contains duplicates.`, "One or more parameter values were invalid: Input collection [b, a, b] contains duplicates."},
+		"duplicate NS":           {`{"NS":["1","1.0"]}`, "One or more parameter values were invalid: Input collection contains duplicates.", "Input collection contains duplicates"},
+		"duplicate BS":           {`{"BS":["/w==","AA==","AA=="]}`, `One or more parameter values were invalid: Input collection ["AA==","/w==","AA=="]of type BS contains duplicates.`, "One or more parameter values were invalid: Input collection [/w==, AA==, AA==]of type BS contains duplicates."},
+		"bad NS":                 {`{"NS":["1","x"]}`, "The parameter cannot be converted to a numeric value: x", ""},
+		"inside a list":          {`{"L":[{"S":"x"},{"N":"x"}]}`, "The parameter cannot be converted to a numeric value: x", ""},
+		"inside a map":           {`{"M":{"a":{"SS":[]}}}`, "One or more parameter values were invalid: An string set  may not be empty", ""},
+		"33 levels":              {nested(32), "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit", ""},
+		"as deep as can be":      {nested(400), "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit", ""},
+		"depth before a name":    {`{"L":[{"M":{"":{"S":"x"}}},` + nested(40) + `]}`, "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit", ""},
+		"a number before depth":  {`{"L":[{"N":"x"},` + nested(40) + `]}`, "The parameter cannot be converted to a numeric value: x", ""},
+		"an exponent of 33 bits": {`{"N":"1e2147483648"}`, overflow, "The parameter cannot be converted to a numeric value: 1e2147483648"},
+		"a negative one":         {`{"N":"-1.5e-2147483647"}`, underflow, "The parameter cannot be converted to a numeric value: -1.5e-2147483647"},
+		"an exponent that wraps": {`{"N":"1e2147483647"}`, overflow, underflow},
+		"one that does not":      {`{"N":"0.1e2147483647"}`, overflow, overflow},
+		"the first of two":       {`{"L":[{},{"N":"x"}]}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes", ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +110,7 @@ func TestDecodeRefuses(t *testing.T) {
 			if !errors.As(err, &bad) {
 				t.Fatalf("error is %v, want an *Error", err)
 			}
-			if diff := cmp.Diff(&attr.Error{Key: "wrong", Message: tt.want}, bad); diff != "" {
+			if diff := cmp.Diff(&attr.Error{Key: "wrong", Message: tt.want, Older: tt.older}, bad); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
 		})
@@ -443,6 +456,33 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
+// A zero is a zero to the older code, if it can read the exponent.
+func TestDecodeTakesZeros(t *testing.T) {
+	t.Parallel()
+	for text, taken := range map[string]bool{
+		`{"N":"0e-131"}`: true, `{"N":"-0.00e2147483647"}`: true, `{"N":"0e2147483648"}`: false, `{"NS":["1","0e-500"]}`: true,
+		`{"L":[{"N":"0e126"},{"N":"x"}]}`: false, `{"N":"1e126"}`: false,
+	} {
+		m, err := attr.DecodeMap(jsonx.NewReader([]byte(`{"a":` + text + `}`)))
+		if err == nil || (attr.AsOlder(err) == nil) != taken {
+			t.Errorf("%s: %v, %v", text, err, attr.AsOlder(err))
+		}
+		if v, _ := m.Get("a"); taken && v.Kind() == attr.N && v.Str() != "0" {
+			t.Errorf("%s is read as %s", text, v.Str())
+		}
+	}
+}
+
+// An attribute without a name is told before all that is wrong with values.
+func TestDecodeRefusesNames(t *testing.T) {
+	t.Parallel()
+	for _, doc := range []string{`{"a":` + nested(40) + `,"":{"S":"x"}}`, `{"":{"S":"x"},"a":{"N":"x"}}`, `{"a":{"M":{"":{"S":"x"}}}}`} {
+		if _, err := attr.DecodeMap(jsonx.NewReader([]byte(doc))); err == nil || err.Error() != "Empty attribute name" {
+			t.Errorf("%.40s: %v", doc, err)
+		}
+	}
+}
+
 // A set is refused for what it repeats, however many there are, in a message that
 // can be read; what is no number at all comes first, wherever it stands.
 func TestLongSets(t *testing.T) {
@@ -452,11 +492,11 @@ func TestLongSets(t *testing.T) {
 		return `{"a":{"` + kind + `":[` + strings.Repeat(elems+",", n) + last + `]}}`
 	}
 	for name, tt := range map[string]struct{ doc, want string }{
-		"numbers":          {set("NS", `"7","8"`, many, `"9"`), "Input collection contains duplicates"},
+		"numbers":          {set("NS", `"7","8"`, many, `"9"`), "One or more parameter values were invalid: Input collection contains duplicates"},
 		"no number":        {set("NS", `"7"`, many, `"x"`), "The parameter cannot be converted to a numeric value: x"},
 		"no number before": {`{"a":{"NS":["y",` + strings.Repeat(`"7",`, many) + `"x"]}}`, "The parameter cannot be converted to a numeric value: y"},
-		"strings":          {set("SS", `"p","q"`, many, `"r"`), "One or more parameter values were invalid: Input collection [p, q, p, q,"},
-		"bytes":            {set("BS", `"AA==",""`, many, `"AQ=="`), "One or more parameter values were invalid: Input collection [AA==, , AA==,"},
+		"strings":          {set("SS", `"p","q"`, many, `"r"`), `One or more parameter values were invalid: Input collection ["p", "q", "p", "q",`},
+		"bytes":            {set("BS", `"AA==",""`, many, `"AQ=="`), `One or more parameter values were invalid: Input collection ["","AA==","AA==","",`},
 	} {
 		_, err := attr.DecodeMap(jsonx.NewReader([]byte(tt.doc)))
 		if err == nil || !strings.HasPrefix(err.Error(), tt.want) || len(err.Error()) > many {

@@ -37,14 +37,20 @@ func item(t *testing.T, text string) attr.Map {
 func update(t *testing.T, members string) (Bound, *api.Error) {
 	t.Helper()
 	req := decode(t, `{"TableName":"plain","Key":{"id":{"S":"x"}},`+members+`}`, new(api.UpdateItem))
-	src := Sources{Condition: req.Condition, Update: req.Update, Allowed: ": none are here"}
+	src := Sources{Condition: req.Condition, Update: req.Update, Valued: "none is here"}
+	if err := src.Check(&req.Expressions); err != nil {
+		return Bound{}, err
+	}
 	return src.Bind(&req.Expressions)
 }
 
 func query(t *testing.T, members string) (Bound, *api.Error) {
 	t.Helper()
 	req := decode(t, `{"TableName":"plain",`+members+`}`, new(api.Query))
-	src := Sources{Filter: req.Filter, Projection: req.Projection, Keys: req.KeyCondition, Query: true}
+	src := Sources{Filter: req.Filter, Projection: req.Projection, Keys: req.KeyCondition, Query: true, Valued: "none is there"}
+	if err := src.Check(&req.Expressions); err != nil {
+		return Bound{}, err
+	}
 	return src.Bind(&req.Expressions)
 }
 
@@ -227,13 +233,14 @@ func TestRefusals(t *testing.T) {
 		members, want string
 	}{
 		{update, `"ReturnValues":"NONE"`, ""},
-		{update, names, "ExpressionAttributeNames can only be specified when using expressions: none are here"},
-		{update, values, "ExpressionAttributeValues can only be specified when using expressions: none are here"},
+		{update, names, "ExpressionAttributeNames can only be specified when using expressions"},
+		{update, values, "ExpressionAttributeValues can only be specified when using expressions: none is here"},
 		{update, `"UpdateExpression":"REMOVE a","ExpressionAttributeNames":{}`, "ExpressionAttributeNames must not be empty"},
 		{update, `"UpdateExpression":"REMOVE a","ExpressionAttributeValues":{}`, "ExpressionAttributeValues must not be empty"},
-		{update, `"UpdateExpression":"REMOVE","ExpressionAttributeValues":{":v":{"N":"x"}}`, "ExpressionAttributeValues contains invalid value: The parameter cannot be converted to a numeric value: x for key :v"},
+		{update, `"UpdateExpression":"REMOVE","ExpressionAttributeValues":{":v":{"N":"x"}}`, "The parameter cannot be converted to a numeric value: x"},
 		{update, `"UpdateExpression":"REMOVE a","ExpressionAttributeValues":{"":{"N":"1"}}`, "contains an empty key"},
 		{update, `"UpdateExpression":"REMOVE a",` + values, "unused in expressions: keys: {:v}"},
+		{query, `"KeyConditions":{},"ProjectionExpression":"a",` + values, "ExpressionAttributeValues can only be specified when using expressions: none is there"},
 		{update, `"UpdateExpression":"REMOVE #x","ConditionExpression":"a ="`, `Invalid ConditionExpression: Syntax error`},
 		{update, `"UpdateExpression":"REMOVE #x","ConditionExpression":"a = :y"`, "Invalid UpdateExpression: An expression attribute name used in the document path is not defined; attribute name: #x"},
 		{query, `"FilterExpression":"a = :y","KeyConditionExpression":"#x = :y"`, "Invalid FilterExpression"},
@@ -268,11 +275,11 @@ func TestStatement(t *testing.T) {
 		{`"Statement":"INSERT INTO plain VALUE {'id': ?}","Parameters":[{"S":"x"}]`, "", `{"id":{"S":"x"}}`},
 		{`"Statement":"INSERT INTO plain VALUE {'id': ?}","Parameters":[{"S":"y"}]`, "", `{"id":{"S":"y"}}`},
 		{`"Statement":"INSERT INTO plain VALUE {'id': ?}"`, "Number of parameters in request and statement don't match", ""},
-		{`"Statement":"NONSENSE"`, "Statement wasn't well formed", ""},
+		{`"Statement":"NONSENSE"`, "Unsupported operation", ""},
 		{`"Statement":"NONSENSE","Parameters":[{"N":"x"}]`, "The parameter cannot be converted to a numeric value", ""},
 	} {
 		req := decode(t, `{`+tt.members+`}`, new(api.ExecuteStatement))
-		b, err := Statement(&req.Statement)
+		b, err := Statement(&req.Statement, nil)
 		switch {
 		case (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Message, tt.want):
 			t.Errorf("%s: %v, want %s", tt.members, err, tt.want)

@@ -67,28 +67,47 @@ type Bound struct {
 // Sources are the expressions of one request as they came.
 type Sources struct {
 	Condition, Filter, Update, Projection, Keys api.Opt[string]
-	// allowed names the expressions that the operation takes, for the text of
-	// an error.
-	Allowed string
-	Query   bool // the operation is Query
+	// Valued says which expressions of the operation may have values, and that
+	// they are null.
+	Valued string
+	Query  bool // the operation is Query
 }
 
-func (s *Sources) any() bool {
-	return s.Condition.Set || s.Filter.Set || s.Update.Set || s.Projection.Set || s.Keys.Set
+func (s *Sources) any() bool { return s.valued() || s.Projection.Set }
+
+// valued reports whether there is an expression that may have values.
+func (s *Sources) valued() bool {
+	return s.Condition.Set || s.Filter.Set || s.Update.Set || s.Keys.Set
 }
 
-// Bind parses the expressions and resolves their placeholders.
+// Check refuses what DynamoDB refuses before it looks at any value: members that
+// exclude each other, placeholders of no expression, and expressions that are too
+// long.
+func (s *Sources) Check(e *api.Expressions) *api.Error {
+	if e.Legacy != nil {
+		if err := s.refuseMixed(e.Legacy); err != nil {
+			return err
+		}
+	}
+	switch {
+	case e.Names.Set && !s.any():
+		return api.Invalid("ExpressionAttributeNames can only be specified when using expressions")
+	case e.Values.Set && !s.valued():
+		return api.Invalid("ExpressionAttributeValues can only be specified when using expressions: %s", s.Valued)
+	}
+	return s.checkSizes()
+}
+
+// Bind parses the expressions and resolves their placeholders. Check has found
+// nothing.
 func (s *Sources) Bind(e *api.Expressions) (Bound, *api.Error) {
 	var b Bound
 	if e.Legacy != nil {
-		if err := s.refuseMixed(e.Legacy); err != nil {
-			return b, err
-		}
 		if err := b.addLegacy(e.Legacy); err != nil {
 			return b, err
 		}
 	}
-	if err := s.checkPlaceholders(e); err != nil {
+	if err := checkPlaceholders(e); err != nil {
 		return b, err
 	}
 	if !s.any() {
@@ -109,18 +128,13 @@ func (s *Sources) Bind(e *api.Expressions) (Bound, *api.Error) {
 	if err := params.Unused(); err != nil {
 		return b, api.Wrong(err)
 	}
+	if p.last != nil {
+		return b, api.Wrong(p.last)
+	}
 	return b, nil
 }
 
-func (s *Sources) checkPlaceholders(e *api.Expressions) *api.Error {
-	if !s.any() {
-		switch {
-		case e.Names.Set:
-			return api.Invalid("ExpressionAttributeNames can only be specified when using expressions%s", s.Allowed)
-		case e.Values.Set:
-			return api.Invalid("ExpressionAttributeValues can only be specified when using expressions%s", s.Allowed)
-		}
-	}
+func checkPlaceholders(e *api.Expressions) *api.Error {
 	switch {
 	case e.Names.Set && len(e.Names.Value) == 0:
 		return api.Invalid("ExpressionAttributeNames must not be empty")
@@ -129,12 +143,29 @@ func (s *Sources) checkPlaceholders(e *api.Expressions) *api.Error {
 	}
 	if err := e.Values.Err; err != nil {
 		var wrong *attr.Error
-		if errors.As(err, &wrong) {
-			if wrong.Key == "" {
-				return api.Invalid("ExpressionAttributeValues contains invalid key: The expression attribute map contains an empty key;")
-			}
-			return api.Invalid("ExpressionAttributeValues contains invalid value: %s for key %s", wrong.Message, wrong.Key)
+		if errors.As(err, &wrong) && wrong.Key == "" {
+			return api.Invalid("ExpressionAttributeValues contains invalid key: The expression attribute map contains an empty key;")
 		}
+		return api.Wrong(err)
+	}
+	return nil
+}
+
+func (s *Sources) checkSizes() *api.Error {
+	err := expr.TooLong(expr.FilterExpression, s.Filter.Value)
+	if err == nil {
+		err = expr.TooLong(expr.UpdateExpression, s.Update.Value)
+	}
+	if err == nil {
+		err = expr.TooLong(expr.ConditionExpression, s.Condition.Value)
+	}
+	if err == nil {
+		err = expr.TooLong(expr.KeyConditionExpression, s.Keys.Value)
+	}
+	if err == nil {
+		err = expr.TooLong(expr.ProjectionExpression, s.Projection.Value)
+	}
+	if err != nil {
 		return api.Wrong(err)
 	}
 	return nil
@@ -170,6 +201,8 @@ type parsedSources struct {
 	update            *expr.Update
 	projection        *expr.Projection
 	keys              *expr.KeyCondition
+
+	last *expr.Error // of what Error.Last says
 }
 
 func (s *Sources) parse() (p parsedSources, err error) {
@@ -222,7 +255,11 @@ func (p *parsedSources) bind(params *expr.Params, b *Bound) (err error) {
 		}
 	}
 	if p.keys != nil {
-		if b.Keys, err = p.keys.Bind(params); err != nil {
+		b.Keys, err = p.keys.Bind(params)
+		if wrong, ok := err.(*expr.Error); ok && wrong.Last {
+			p.last, err = wrong, nil
+		}
+		if err != nil {
 			return err
 		}
 	}

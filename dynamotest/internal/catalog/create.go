@@ -69,6 +69,9 @@ func checkCreate(req *api.CreateTable) *api.Error {
 	if err := checkKey(req.Key, req.Attributes, false); err != nil {
 		return err
 	}
+	if err := checkLists(req); err != nil {
+		return err
+	}
 	if err := checkLocal(req); err != nil {
 		return err
 	}
@@ -104,30 +107,72 @@ func checkAttributes(attributes []api.AttributeDefinition) *api.Error {
 	for i, a := range attributes {
 		for _, b := range attributes[:i] {
 			if a.Name == b.Name {
-				return api.InvalidParameter("Duplicate AttributeName in AttributeDefinitions: %s", a.Name)
+				return api.Invalid("Attribute Name is duplicated: %s", a.Name)
 			}
 		}
 	}
 	return nil
 }
 
-// checkKey checks the order and the definitions of a key's elements. Only the
-// key of a global index may have several of a type.
+// checkLists refuses indexes that are there and none.
+func checkLists(req *api.CreateTable) *api.Error {
+	for _, list := range []struct {
+		name string
+		of   []api.Index
+	}{{"LocalSecondaryIndexes", req.Local}, {"GlobalSecondaryIndexes", req.Global}} {
+		if list.of != nil && len(list.of) == 0 {
+			return api.InvalidParameter("List of %s is empty", list.name)
+		}
+	}
+	return nil
+}
+
+// checkKey checks the definitions and the order of a key's elements. Only the key
+// of a global index may have several of a type. The texts are those that AWS was
+// seen to answer with, the last ones in October 2026.
 func checkKey(key []api.KeyElement, attributes []api.AttributeDefinition, global bool) *api.Error {
-	seen := map[string]bool{}
+	if !global && len(attributes) < len(key) {
+		return api.Invalid("Invalid KeySchema: Some index key attribute have no definition")
+	}
+	if !allDefined(key, attributes) {
+		return api.InvalidParameter("Some index key attributes are not defined in AttributeDefinitions. Keys: %s, AttributeDefinitions: %s", keyNames(key), definedNames(attributes))
+	}
+	if err := checkTwice(key, global); err != nil {
+		return err
+	}
 	for i, el := range key {
-		defined := slices.ContainsFunc(attributes, func(a api.AttributeDefinition) bool { return a.Name == el.Name })
 		switch {
-		case !defined:
-			return api.InvalidParameter("Some index key attributes are not defined in AttributeDefinitions. Keys: %s, AttributeDefinitions: %s", keyNames(key), definedNames(attributes))
 		case i == 0 && el.Type != api.Hash:
 			return api.Invalid("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
-		case seen[el.Name]:
-			return api.Invalid("Invalid KeySchema: Some index key attribute have no definition")
-		case i > 0 && el.Type == api.Hash && (!global || key[i-1].Type == api.Range):
+		case i > 0 && el.Type == api.Hash && !global:
 			return api.Invalid("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")
+		case i > 0 && el.Type == api.Hash && key[i-1].Type == api.Range:
+			return api.InvalidParameter("All HASH key attributes must precede RANGE key attributes in the KeySchema")
 		}
-		seen[el.Name] = true
+	}
+	return nil
+}
+
+// allDefined reports whether each element of a key has a definition.
+func allDefined(key []api.KeyElement, attributes []api.AttributeDefinition) bool {
+	for _, el := range key {
+		if !slices.ContainsFunc(attributes, func(a api.AttributeDefinition) bool { return a.Name == el.Name }) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkTwice refuses a key that has one attribute twice.
+func checkTwice(key []api.KeyElement, global bool) *api.Error {
+	for i, el := range key {
+		if !slices.ContainsFunc(key[:i], func(k api.KeyElement) bool { return k.Name == el.Name }) {
+			continue
+		}
+		if len(key) == 2 && (!global || el.Type == api.Range) {
+			return api.Invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+		}
+		return api.Invalid("The KeySchema contains multiple key attributes with the same name")
 	}
 	return nil
 }
@@ -183,15 +228,19 @@ func checkGlobal(x *api.Index, attributes []api.AttributeDefinition, provisioned
 		return err
 	}
 	k := keyOf(x.Key, attributes)
-	if len(k.Hash) > maxParts || len(k.Range) > maxParts {
-		return api.InvalidParameter("Number of HASH or RANGE key elements exceeds the limit of %d for index: %s", maxParts, x.Name)
+	const tooMany = "The KeySchema exceeds the maximum allowed number of %s key attributes"
+	switch {
+	case len(k.Hash) > maxParts:
+		return api.InvalidParameter(tooMany, api.Hash)
+	case len(k.Range) > maxParts:
+		return api.InvalidParameter(tooMany, api.Range)
 	}
 	if err := checkProjection(x); err != nil {
 		return err
 	}
 	switch {
 	case provisioned && !x.Throughput.Set:
-		return api.InvalidParameter("ReadCapacityUnits and WriteCapacityUnits must both be specified for index: %s", x.Name)
+		return api.InvalidParameter("ProvisionedThroughput is not specified for index: %s", x.Name)
 	case !provisioned && x.Throughput.Set:
 		return api.InvalidParameter("ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", x.Name)
 	}
@@ -210,7 +259,7 @@ func checkProjection(x *api.Index) *api.Error {
 	}
 	for i, name := range p.Include {
 		if slices.Contains(p.Include[:i], name) {
-			return api.InvalidParameter("Duplicate AttributeName in NonKeyAttributes: %s", name)
+			return api.InvalidParameter("Duplicate element in NonKeyAttributes: %s", name)
 		}
 	}
 	return nil

@@ -32,15 +32,39 @@ func TestWhatCannotBeCreated(t *testing.T) {
 		local  = `{"IndexName":"local#",` + both + `,` + all + `}`
 		demand = `"BillingMode":"PAY_PER_REQUEST"`
 	)
+	// global is a table with an index whose key has elements of the types that letters
+	// stand for.
+	global := func(types string) string {
+		key, attributes := many(0, ""), []string{`{"AttributeName":"id","AttributeType":"S"}`}
+		for i, letter := range types {
+			kind := map[rune]string{'H': "HASH", 'R': "RANGE"}[letter]
+			key = strings.Replace(key, "]", fmt.Sprintf(`{"AttributeName":"a%d","KeyType":"%s"},]`, i, kind), 1)
+			attributes = append(attributes, fmt.Sprintf(`{"AttributeName":"a%d","AttributeType":"S"}`, i))
+		}
+		return demand + "," + id + `,"AttributeDefinitions":[` + strings.Join(attributes, ",") + `],"GlobalSecondaryIndexes":[{"IndexName":"many",` + all +
+			`,"KeySchema":` + strings.Replace(key, ",]", "]", 1) + `}]`
+	}
 	for name, tt := range map[string]struct{ members, want string }{
 		"as it should be":          {demand + "," + both + "," + defs, ""},
 		"provisioned without":      {both + "," + defs, "must both be specified when BillingMode is PROVISIONED"},
 		"on demand with":           {demand + `,"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1},` + both + "," + defs, "can be specified when BillingMode is PAY_PER_REQUEST"},
-		"an attribute twice":       {demand + "," + id + `,"AttributeDefinitions":` + many(2, `{"AttributeName":"id","AttributeType":"S"}`), "Duplicate AttributeName in AttributeDefinitions: id"},
+		"an attribute twice":       {demand + "," + id + `,"AttributeDefinitions":` + many(2, `{"AttributeName":"id","AttributeType":"S"}`), "Attribute Name is duplicated: id"},
 		"an unknown attribute":     {demand + `,"KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],` + defs, "not defined in AttributeDefinitions. Keys: [x], AttributeDefinitions: [id, n]"},
 		"a range first":            {demand + `,"KeySchema":[{"AttributeName":"id","KeyType":"RANGE"}],` + defs, "The first KeySchemaElement is not a HASH key type"},
 		"two hashes":               {demand + `,"KeySchema":[{"AttributeName":"id","KeyType":"HASH"},{"AttributeName":"n","KeyType":"HASH"}],` + defs, "The second KeySchemaElement is not a RANGE key type"},
-		"a part twice":             {demand + `,"KeySchema":[{"AttributeName":"id","KeyType":"HASH"},{"AttributeName":"id","KeyType":"RANGE"}],` + defs, "Some index key attribute have no definition"},
+		"a part twice":             {demand + `,"KeySchema":[{"AttributeName":"id","KeyType":"HASH"},{"AttributeName":"id","KeyType":"RANGE"}],` + defs, "Both the Hash Key and the Range Key element in the KeySchema have the same name"},
+		"fewer definitions":        {demand + "," + both + `,"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}]`, "Invalid KeySchema: Some index key attribute have no definition"},
+		"a hash twice":             {demand + `,"KeySchema":[{"AttributeName":"id","KeyType":"HASH"},{"AttributeName":"id","KeyType":"HASH"}],` + defs, "Both the Hash Key and the Range Key element"},
+		"no local ones":            {demand + "," + both + "," + defs + `,"LocalSecondaryIndexes":[]`, "List of LocalSecondaryIndexes is empty"},
+		"no global ones":           {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[]`, "List of GlobalSecondaryIndexes is empty"},
+		"five hashes":              {global("HHHHH"), "The KeySchema exceeds the maximum allowed number of HASH key attributes"},
+		"five ranges":              {global("HRRRRR"), "The KeySchema exceeds the maximum allowed number of RANGE key attributes"},
+		"four of each":             {global("HHHHRRRR"), ""},
+		"a hash after a range":     {global("HRH"), "All HASH key attributes must precede RANGE key attributes in the KeySchema"},
+		"ranges alone":             {global("RR"), "The first KeySchemaElement is not a HASH key type"},
+		"many, one twice":          {strings.Replace(global("HHR"), `"a1","KeyType"`, `"a0","KeyType"`, 1), "The KeySchema contains multiple key attributes with the same name"},
+		"two hashes, one twice":    {strings.Replace(global("HH"), `"a1","KeyType"`, `"a0","KeyType"`, 1), "The KeySchema contains multiple key attributes with the same name"},
+		"hash and range of one":    {strings.Replace(global("HR"), `"a1","KeyType"`, `"a0","KeyType"`, 1), "Both the Hash Key and the Range Key element"},
 		"an unused attribute":      {demand + "," + id + "," + defs, "does not exactly match number of attributes defined"},
 		"unused beside an index":   {demand + "," + id + `,"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"},{"AttributeName":"n","AttributeType":"N"},{"AttributeName":"x","AttributeType":"N"}],"GlobalSecondaryIndexes":[` + byN + `}]`, "AttributeDefinitions: [id, n, x], keys used: [id, n]"},
 		"a local one, no range":    {demand + "," + id + "," + defs + `,"LocalSecondaryIndexes":` + many(1, local), "does not have a range key, which is required"},
@@ -50,11 +74,11 @@ func TestWhatCannotBeCreated(t *testing.T) {
 		"no projection":            {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[{"IndexName":"by-n",` + id + `}]`, "Unknown ProjectionType: null"},
 		"nothing included":         {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[{"IndexName":"by-n",` + id + `,"Projection":{"ProjectionType":"INCLUDE"}}]`, "NonKeyAttributes is not specified"},
 		"something included":       {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[{"IndexName":"by-n",` + id + `,"Projection":{"ProjectionType":"ALL","NonKeyAttributes":["x"]}}]`, "ProjectionType is ALL, but NonKeyAttributes is specified"},
-		"included twice":           {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[{"IndexName":"by-n",` + id + `,"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x","x"]}}]`, "Duplicate AttributeName in NonKeyAttributes: x"},
+		"included twice":           {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[{"IndexName":"by-n",` + id + `,"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x","x"]}}]`, "Duplicate element in NonKeyAttributes: x"},
 		"an index's throughput":    {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[` + byN + `,"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1}}]`, "should not be specified for index: by-n"},
-		"an index without":         {`"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1},` + both + "," + defs + `,"GlobalSecondaryIndexes":[` + byN + `}]`, "must both be specified for index: by-n"},
+		"an index without":         {`"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1},` + both + "," + defs + `,"GlobalSecondaryIndexes":[` + byN + `}]`, "ProvisionedThroughput is not specified for index: by-n"},
 		"two indexes of one name":  {demand + "," + both + "," + defs + `,"GlobalSecondaryIndexes":[` + byN + `},` + byN + `}]`, "Duplicate index name: by-n"},
-		"two tags under one key":   {demand + "," + both + "," + defs + `,"Tags":[{"Key":"a","Value":"1"},{"Key":"a","Value":"2"}]`, "Duplicate tag key in Tags: a"},
+		"two tags under one key":   {demand + "," + both + "," + defs + `,"Tags":[{"Key":"a","Value":"1"},{"Key":"a","Value":"2"}]`, "Duplicate Tag Keys provided as input: Duplicate Tag Key found a"},
 		"billing before attribute": {id + `,"AttributeDefinitions":` + many(2, `{"AttributeName":"id","AttributeType":"S"}`), "must both be specified when BillingMode is PROVISIONED"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,19 +102,54 @@ func TestDescribe(t *testing.T) {
 		`"KeySchema":[{"AttributeName":"customer","KeyType":"HASH"},{"AttributeName":"number","KeyType":"RANGE"}],`+
 		`"AttributeDefinitions":[{"AttributeName":"customer","AttributeType":"S"},{"AttributeName":"number","AttributeType":"N"},{"AttributeName":"day","AttributeType":"S"},{"AttributeName":"city","AttributeType":"S"}],`+
 		`"ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":5,"WriteCapacityUnits":6},"DeletionProtectionEnabled":true,`+
-		`"TableClassSummary":{"TableClass":"STANDARD_INFREQUENT_ACCESS"},"SSEDescription":{"Status":"ENABLED","SSEType":"KMS","KMSMasterKeyArn":"alias/orders"},`+
-		`"OnDemandThroughput":{"MaxReadRequestUnits":100,"MaxWriteRequestUnits":200},`+stream+`"LatestStreamLabel":"label","LatestStreamArn":"ARN/stream/label",`+
+		`"TableClassSummary":{"TableClass":"STANDARD_INFREQUENT_ACCESS"},"SSEDescription":{"Status":"ENABLED","SSEType":"KMS","KMSMasterKeyArn":"arn:aws:kms:us-east-1:123456789012:key/KEY"},`+
+		`"OnDemandThroughput":{"MaxReadRequestUnits":100,"MaxWriteRequestUnits":200},"WarmThroughput":{"ReadUnitsPerSecond":5,"WriteUnitsPerSecond":6,"Status":"ACTIVE"},`+stream+`"LatestStreamLabel":"label","LatestStreamArn":"ARN/stream/label",`+
 		`"LocalSecondaryIndexes":[{"IndexName":"by-day","IndexArn":"ARN/index/by-day","KeySchema":[{"AttributeName":"customer","KeyType":"HASH"},{"AttributeName":"day","KeyType":"RANGE"}],`+
 		`"Projection":{"ProjectionType":"ALL"},"ItemCount":2,"IndexSizeBytes":80}],`+
 		`"GlobalSecondaryIndexes":[{"IndexName":"by-city","IndexArn":"ARN/index/by-city","KeySchema":[{"AttributeName":"city","KeyType":"HASH"}],`+
 		`"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["total","note"]},"ItemCount":1,"IndexSizeBytes":40,"IndexStatus":"ACTIVE",`+
-		`"ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":1,"WriteCapacityUnits":2},"WarmThroughput":{"ReadUnitsPerSecond":12000,"Status":"ACTIVE"}}]}`, "ARN", arn)
+		`"ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":1,"WriteCapacityUnits":2},"WarmThroughput":{"ReadUnitsPerSecond":12000,"WriteUnitsPerSecond":2,"Status":"ACTIVE"}}]}`, "ARN", arn)
+	want = strings.Replace(want, "KEY", "87b708e6-bfbe-ead4-6ba1-86503e4a05db", 1)
 	if diff := cmp.Diff(want, object(func(w *api.Writer) { table.Describe(w, now) })); diff != "" {
 		t.Error(diff)
 	}
 	now.Stream.Open = false
 	if diff := cmp.Diff(strings.Replace(want, stream, "", 1), object(func(w *api.Writer) { table.Describe(w, now) })); diff != "" {
 		t.Errorf("with a closed stream: %s", diff)
+	}
+}
+
+// Of a table that is being deleted, its keys and indexes are not described.
+func TestDescribeDeleting(t *testing.T) {
+	t.Parallel()
+	table := create(t, orders)
+	got := object(func(w *api.Writer) { table.Describe(w, &catalog.State{Status: catalog.Deleting}) })
+	for _, member := range []string{"CreationDateTime", "KeySchema", "AttributeDefinitions", "LocalSecondaryIndexes", "GlobalSecondaryIndexes"} {
+		if strings.Contains(got, member) {
+			t.Errorf("%s is in %s", member, got)
+		}
+	}
+	for _, member := range []string{"TableArn", "ItemCount", "ProvisionedThroughput", "DeletionProtectionEnabled"} {
+		if !strings.Contains(got, member) {
+			t.Errorf("%s is not in %s", member, got)
+		}
+	}
+}
+
+// A key of KMS is described by its ARN, however it was named.
+func TestDescribeEncryption(t *testing.T) {
+	t.Parallel()
+	for specification, want := range map[string]string{
+		`{"Enabled":true}`: `"KMSMasterKeyArn":"arn:aws:kms:us-east-1:123456789012:key/`,
+		`{"Enabled":true,"KMSMasterKeyId":"1234abcd-12ab"}`:                 `"KMSMasterKeyArn":"arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab"`,
+		`{"Enabled":true,"KMSMasterKeyId":"arn:aws:kms:eu-west-1:1:key/x"}`: `"KMSMasterKeyArn":"arn:aws:kms:eu-west-1:1:key/x"`,
+		`{"Enabled":true,"KMSMasterKeyId":"alias/orders","SSEType":"KMS"}`:  `"SSEType":"KMS","KMSMasterKeyArn":"arn:aws:kms:us-east-1:123456789012:key/`,
+		`{"Enabled":false}`: `"DeletionProtectionEnabled":false,"WarmThroughput"`,
+	} {
+		table := create(t, strings.Replace(plain, `"KeySchema"`, `"SSESpecification":`+specification+`,"KeySchema"`, 1))
+		if got := described(&table); !strings.Contains(got, want) {
+			t.Errorf("%s is described as %s", specification, got)
+		}
 	}
 }
 
@@ -101,7 +160,8 @@ func TestDescribePlain(t *testing.T) {
 	const want = `{"TableName":"plain","TableArn":"` + arn + `","TableId":"0001","TableStatus":"ACTIVE","CreationDateTime":1774785600.000,"ItemCount":0,"TableSizeBytes":0,` +
 		`"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],` +
 		`"ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":0,"WriteCapacityUnits":0},` +
-		`"BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST","LastUpdateToPayPerRequestDateTime":1774785600.000},"DeletionProtectionEnabled":false}`
+		`"BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST","LastUpdateToPayPerRequestDateTime":1774785600.000},"DeletionProtectionEnabled":false,` +
+		`"WarmThroughput":{"ReadUnitsPerSecond":12000,"WriteUnitsPerSecond":4000,"Status":"ACTIVE"}}`
 	if diff := cmp.Diff(want, described(&table)); diff != "" {
 		t.Error(diff)
 	}

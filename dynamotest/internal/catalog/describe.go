@@ -1,6 +1,10 @@
 package catalog
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
@@ -24,16 +28,25 @@ type Stream struct {
 	View, Label, ARN string
 }
 
+// Deleting is the status of a table that is being deleted: there is less to say
+// of it.
+const Deleting = "DELETING"
+
 // Describe writes the members of a table's description.
 func (t *Table) Describe(w *api.Writer, now *State) {
+	whole := now.Status != Deleting
 	w.Text("TableName", t.Name)
 	w.Text("TableArn", t.ARN)
 	w.Text("TableId", t.ID)
 	w.Text("TableStatus", now.Status)
-	w.Time("CreationDateTime", t.Created)
+	if whole {
+		w.Time("CreationDateTime", t.Created)
+	}
 	w.Int("ItemCount", int64(now.Held.Items))
 	w.Int("TableSizeBytes", now.Held.Bytes)
-	t.writeKey(w)
+	if whole {
+		t.writeKey(w)
+	}
 	describeThroughput(w, t.Throughput)
 	t.describeBilling(w)
 	w.Bool("DeletionProtectionEnabled", t.Protected)
@@ -42,8 +55,11 @@ func (t *Table) Describe(w *api.Writer, now *State) {
 	}
 	t.describeEncryption(w)
 	describeMaximum(w, t.Maximum)
-	describeWarm(w, t.Warm)
+	t.describeWarm(w, t.Warm, t.Throughput)
 	now.Stream.describe(w)
+	if !whole {
+		return
+	}
 	t.describeIndexes(w, "LocalSecondaryIndexes", true, now.Indexes)
 	t.describeIndexes(w, "GlobalSecondaryIndexes", false, now.Indexes)
 }
@@ -79,11 +95,27 @@ func (t *Table) describeEncryption(w *api.Writer) {
 	}
 	w.Object("SSEDescription", func() {
 		w.Text("Status", "ENABLED")
-		w.Text("SSEType", t.Encryption.Value.Type.Or("KMS"))
-		if key := t.Encryption.Value.KeyID; key.Set {
-			w.Text("KMSMasterKeyArn", key.Value)
+		kind := t.Encryption.Value.Type.Or("KMS")
+		w.Text("SSEType", kind)
+		if kind == "KMS" {
+			w.Text("KMSMasterKeyArn", t.keyARN(t.Encryption.Value.KeyID.Or("alias/aws/dynamodb")))
 		}
 	})
+}
+
+// keyARN is the ARN of the key that an id, an alias or an ARN names. An alias stands
+// for a key whose id follows from it: there is no KMS to ask.
+func (t *Table) keyARN(name string) string {
+	if strings.HasPrefix(name, "arn:") {
+		return name
+	}
+	if strings.HasPrefix(name, "alias/") {
+		sum := sha256.Sum256([]byte(name))
+		name = fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+	}
+	// The table's own ARN has the region and the account.
+	parts := strings.SplitN(t.ARN, ":", 6)
+	return "arn:aws:kms:" + parts[3] + ":" + parts[4] + ":key/" + name
 }
 
 func (s *Stream) describe(w *api.Writer) {
@@ -118,7 +150,7 @@ func (t *Table) describeIndexes(w *api.Writer, member string, local bool, held [
 		w.Text("IndexStatus", "ACTIVE")
 		describeThroughput(w, x.Throughput)
 		describeMaximum(w, x.Maximum)
-		describeWarm(w, x.Warm)
+		t.describeWarm(w, x.Warm, x.Throughput)
 	})
 }
 
@@ -172,13 +204,25 @@ func describeMaximum(w *api.Writer, o api.Opt[api.OnDemand]) {
 	}
 }
 
-func describeWarm(w *api.Writer, o api.Opt[api.Warm]) {
-	if o.Set {
-		w.Object("WarmThroughput", func() {
-			writeUnits(w, "ReadUnitsPerSecond", o.Value.Read, "WriteUnitsPerSecond", o.Value.Write)
-			w.Text("Status", "ACTIVE")
-		})
+// What a table or an index on demand can take at once when it is new, in units a
+// second.
+const (
+	warmReads  = 12000
+	warmWrites = 4000
+)
+
+// describeWarm writes what a table or an index can take at once: what was asked for,
+// or what it is provisioned with, or what any on demand can.
+func (t *Table) describeWarm(w *api.Writer, asked api.Opt[api.Warm], provisioned api.Throughput) {
+	read, write := provisioned.Read.Value, provisioned.Write.Value
+	if t.OnDemand {
+		read, write = warmReads, warmWrites
 	}
+	w.Object("WarmThroughput", func() {
+		w.Int("ReadUnitsPerSecond", asked.Value.Read.Or(read))
+		w.Int("WriteUnitsPerSecond", asked.Value.Write.Or(write))
+		w.Text("Status", "ACTIVE")
+	})
 }
 
 // writeUnits writes the units that are set.

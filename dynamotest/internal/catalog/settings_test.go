@@ -95,7 +95,7 @@ func TestTags(t *testing.T) {
 		fifty = append(fifty, api.Tag{Key: strings.Repeat("x", i+1)})
 	}
 	_, err = table.Tagged(fifty)
-	refused(t, err, "Too many tags")
+	refused(t, err, "Number of Tags exceed the current limit")
 	_, err = table.Tagged(nil)
 	refused(t, err, "Atleast one Tag needs")
 	_, err = table.Untagged(nil)

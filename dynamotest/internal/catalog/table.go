@@ -124,9 +124,30 @@ func (x *Index) CheckItem(item attr.Map) *api.Error {
 		case v.Kind() != p.Kind:
 			return api.InvalidParameter("Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", p.Name, p.Kind, v.Kind(), x.Name)
 		case p.Kind != attr.N && v.Str() == "":
-			return api.Invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
-				"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s", keys.KindName(p.Kind), x.Name, p.Name)
+			return api.OfWhole(api.Invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
+				"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s", keys.KindName(p.Kind), x.Name, p.Name))
 		}
 	}
 	return keys.CheckBytes(keys.Bytes(x.Key.Hash, item), keys.Bytes(x.Key.Range, item))
+}
+
+// CheckUpdated is CheckItem of what an update expression has made, which DynamoDB
+// refuses in other words.
+func (x *Index) CheckUpdated(item attr.Map) *api.Error {
+	if x.CheckItem(item) == nil {
+		return nil
+	}
+	const updated = "The update expression attempted to update "
+	for _, p := range x.Key.Parts() {
+		v, ok := item.Get(p.Name)
+		switch {
+		case !ok:
+		case v.Kind() != p.Kind:
+			return api.Invalid(updated + "the secondary index key to unsupported type")
+		case p.Kind != attr.N && v.Str() == "":
+			return api.OfWhole(api.Invalid("One or more parameter values are not valid. "+updated+"a secondary index key to a value that is not supported. "+
+				"The AttributeValue for a key attribute cannot contain an empty %s value.", keys.KindName(p.Kind)))
+		}
+	}
+	return api.Invalid(updated + "the secondary index key beyond allowed size limits")
 }

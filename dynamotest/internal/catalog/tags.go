@@ -9,7 +9,7 @@ import (
 // CheckTags refuses more tags, or keys of tags, than a table can have.
 func CheckTags(n int) *api.Error {
 	if n > api.MaxTags {
-		return api.InvalidParameter("Too many tags: at most %d are allowed", api.MaxTags)
+		return api.Invalid("Number of Tags exceed the current limit for the provided ResourceArn")
 	}
 	return nil
 }
@@ -19,10 +19,14 @@ func checkNewTags(tags []api.Tag) *api.Error {
 	if err := CheckTags(len(tags)); err != nil {
 		return err
 	}
+	return checkKeys(tags)
+}
+
+func checkKeys(tags []api.Tag) *api.Error {
 	seen := map[string]bool{}
 	for _, tag := range tags {
 		if seen[tag.Key] {
-			return api.InvalidParameter("Duplicate tag key in Tags: %s", tag.Key)
+			return api.Invalid("Duplicate Tag Keys provided as input: Duplicate Tag Key found %s", tag.Key)
 		}
 		seen[tag.Key] = true
 	}
@@ -33,6 +37,9 @@ func checkNewTags(tags []api.Tag) *api.Error {
 func (t Table) Tagged(more []api.Tag) (Table, *api.Error) {
 	if len(more) == 0 {
 		return t, api.Invalid("Atleast one Tag needs to be provided as Input.")
+	}
+	if err := checkKeys(more); err != nil {
+		return t, err
 	}
 	tags := slices.Clone(t.Tags)
 	for _, tag := range more {

@@ -56,6 +56,9 @@ func (t Table) Updated(req *api.UpdateTable, streaming bool) (Table, *api.Error)
 	if err != nil {
 		return t, err
 	}
+	if err := t.checkRedefined(req); err != nil {
+		return t, err
+	}
 	if out.Indexes, err = t.changedIndexes(req, out.OnDemand); err != nil {
 		return t, err
 	}
@@ -131,20 +134,16 @@ func (t Table) changedSettings(req *api.UpdateTable) (Table, *api.Error) {
 	return out, err
 }
 
-// changedAttributes adds the definitions that a new index needs. Those of the
-// existing keys may be repeated, not changed.
+// changedAttributes adds the definitions that a new index needs. One of what is
+// defined already says nothing: DynamoDB keeps the type that there is.
 func (t *Table) changedAttributes(req *api.UpdateTable) ([]api.AttributeDefinition, *api.Error) {
 	out := slices.Clone(t.Attributes)
 	if err := checkAttributes(req.Attributes); err != nil {
 		return nil, err
 	}
 	for _, a := range req.Attributes {
-		i := slices.IndexFunc(out, func(b api.AttributeDefinition) bool { return a.Name == b.Name })
-		switch {
-		case i < 0:
+		if !slices.ContainsFunc(out, func(b api.AttributeDefinition) bool { return a.Name == b.Name }) {
 			out = append(out, a)
-		case out[i].Type != a.Type:
-			return nil, api.InvalidParameter("Attribute %s is already defined with type %s", a.Name, out[i].Type)
 		}
 	}
 	// What no key uses any more is not described any more.

@@ -2,8 +2,10 @@ package catalog
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
 // changedIndexes returns what the indexes will be.
@@ -12,7 +14,7 @@ func (t *Table) changedIndexes(req *api.UpdateTable, onDemand bool) ([]Index, *a
 	for _, u := range req.Indexes {
 		switch {
 		case u.Create != nil:
-			x, err := t.addedIndex(u.Create, req.Attributes, onDemand)
+			x, err := t.addedIndex(u.Create, t.typed(req.Attributes), onDemand)
 			if err != nil {
 				return nil, err
 			}
@@ -39,6 +41,17 @@ func (t *Table) changedIndexes(req *api.UpdateTable, onDemand bool) ([]Index, *a
 	return billed(indexes, onDemand)
 }
 
+// typed returns definitions with the types that attributes have already.
+func (t *Table) typed(attributes []api.AttributeDefinition) []api.AttributeDefinition {
+	out := slices.Clone(attributes)
+	for i, a := range out {
+		if j := slices.IndexFunc(t.Attributes, func(b api.AttributeDefinition) bool { return a.Name == b.Name }); j >= 0 {
+			out[i] = t.Attributes[j]
+		}
+	}
+	return out
+}
+
 // global returns where a global index stands.
 func (t *Table) global(indexes []Index, name string) (int, *api.Error) {
 	i := slices.IndexFunc(indexes, func(x Index) bool { return x.Name == name && !x.Local })
@@ -51,7 +64,7 @@ func (t *Table) global(indexes []Index, name string) (int, *api.Error) {
 // addedIndex returns a new index of t.
 func (t *Table) addedIndex(def *api.Index, attributes []api.AttributeDefinition, onDemand bool) (Index, *api.Error) {
 	if t.Index(def.Name) != nil {
-		return Index{}, api.InvalidParameter("Duplicate index name: %s", def.Name)
+		return Index{}, api.Invalid("Attempting to create an index which already exists")
 	}
 	if err := checkGlobal(def, attributes, !onDemand); err != nil {
 		return Index{}, err
@@ -66,6 +79,48 @@ func (t *Table) addedIndex(def *api.Index, attributes []api.AttributeDefinition,
 		return Index{}, &api.Error{Code: api.LimitExceeded, Message: "GlobalSecondaryIndex count exceeds the per-table limit of 20"}
 	}
 	return t.newIndex(def, attributes, false), nil
+}
+
+// checkRedefined refuses a new index whose key gives an attribute of another key
+// another type. Definitions that the new key has no use for say nothing.
+func (t *Table) checkRedefined(req *api.UpdateTable) *api.Error {
+	def := Created(req)
+	if def == nil || !allDefined(def.Key, req.Attributes) {
+		return nil
+	}
+	for _, a := range req.Attributes {
+		used := slices.ContainsFunc(def.Key, func(k api.KeyElement) bool { return k.Name == a.Name })
+		if had, ok := t.keyWith(a.Name); used && ok && !slices.Contains(t.Attributes, a) {
+			return api.InvalidParameter("Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. "+
+				"Existing schema: %s New schema: %s", schemaOf(had), schemaOf(keyOf(def.Key, req.Attributes)))
+		}
+	}
+	return nil
+}
+
+// keyWith returns the first key that has an attribute, the table's before those
+// of indexes.
+func (t *Table) keyWith(name string) (keys.Schema, bool) {
+	if t.Key.Has(name) {
+		return t.Key, true
+	}
+	i := slices.IndexFunc(t.Indexes, func(x Index) bool { return x.Key.Has(name) })
+	if i < 0 {
+		return keys.Schema{}, false
+	}
+	return t.Indexes[i].Key, true
+}
+
+// schemaOf is a key as messages show it.
+func schemaOf(k keys.Schema) string {
+	var elements []string
+	for _, p := range k.Hash {
+		elements = append(elements, "key{"+p.Name+":"+p.Kind.String()+":"+api.Hash+"}")
+	}
+	for _, p := range k.Range {
+		elements = append(elements, "key{"+p.Name+":"+p.Kind.String()+":"+api.Range+"}")
+	}
+	return "Schema:[SchemaElement: " + strings.Join(elements, ", ") + "]"
 }
 
 // changed returns the index with other settings.

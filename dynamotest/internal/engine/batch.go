@@ -74,24 +74,34 @@ func prepareBatch(req *api.BatchGetItem) ([][]*read, *api.Error) {
 	return reads, nil
 }
 
-// readBatch checks every key before it reads the first.
-func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) ([]itemsOf, capacity.Cost, *api.Error) {
+// checkBatch checks every key before the first is read.
+func (e *Engine) checkBatch(reads [][]*read) *api.Error {
 	for i := range reads {
 		seen := map[string]bool{}
 		for _, r := range reads[i] {
 			t, _, err := e.get(r)
+			if t == nil && repeats(reads) {
+				return errDuplicates // which comes before tables that are not there
+			}
 			if err != nil {
-				return nil, nil, err
+				return err
 			}
 			key, _ := t.key.Key(r.key.Map)
 			if seen[string(key)] {
-				return nil, nil, errDuplicates
+				return errDuplicates
 			}
 			seen[string(key)] = true
 		}
 	}
+	return nil
+}
+
+func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) ([]itemsOf, capacity.Cost, *api.Error) {
+	if err := e.checkBatch(reads); err != nil {
+		return nil, nil, err
+	}
 	var cost capacity.Cost
-	var throttled *api.Error
+	var throttled []*api.Error
 	out := make([]itemsOf, len(reads))
 	bytes, nth := 0, 0
 	for i := range reads {
@@ -102,8 +112,8 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 			refused := call.refusal(nth) != nil
 			nth++
 			if e.throughput != nil && !refused {
-				if _, err := e.admit([][]demand{{r.demand(t, at.Cost(sizeOf(rec)))}}, true); err != nil {
-					refused, throttled = true, err
+				if err := e.admitOne([]demand{r.demand(t, at.Cost(sizeOf(rec)))}); err != nil {
+					refused, throttled = true, append(throttled, err)
 				}
 			}
 			if bytes += sizeOf(rec); bytes > maxReply || refused {
@@ -116,10 +126,22 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 			}
 		}
 	}
-	if throttled != nil && len(cost) == 0 { // nothing at all was read
-		return nil, nil, throttled
+	if err := joined(throttled); err != nil && len(cost) == 0 { // nothing at all was read
+		return nil, nil, err
 	}
 	return out, cost, nil
+}
+
+// repeats reports whether one key stands twice among the reads of a table.
+func repeats(reads [][]*read) bool {
+	for _, of := range reads {
+		for i, r := range of {
+			if slices.ContainsFunc(of[:i], func(s *read) bool { return s.key.Equal(r.key.Map) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // writeUnread repeats the parts of the request that were not read.
@@ -173,6 +195,7 @@ func (e *Engine) batchWriteItem(call *Call, req *api.BatchWriteItem) (reply, *ap
 			if err != nil {
 				return nil, err
 			}
+			prepared.entry = true
 			writes = append(writes, prepared)
 		}
 	}

@@ -56,7 +56,7 @@ func (e *Engine) deleteTable(call *Call, req *api.DeleteTable) (reply, *api.Erro
 	now := e.at(call)
 	t.stream.close(now)
 	e.logRequest(call, now)
-	return e.description("TableDescription", t, "DELETING"), nil
+	return e.description("TableDescription", t, catalog.Deleting), nil
 }
 
 func (e *Engine) describeTable(call *Call, req *api.DescribeTable) (reply, *api.Error) {

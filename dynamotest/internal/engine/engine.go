@@ -37,8 +37,9 @@ type Options struct {
 	IndexLag, ReadLag, TTLDelay time.Duration
 
 	// Partition is what one partition can take in a second. What is 0 defaults
-	// to anything.
-	Partition capacity.Units
+	// to anything. Provisioned holds tables and indexes to their throughput, too.
+	Partition   capacity.Units
+	Provisioned bool
 
 	// Where data files are, and how much they grow at least before they are
 	// compacted. Tests set them.
@@ -84,8 +85,8 @@ type Engine struct {
 // New returns an empty Engine.
 func New(opt Options) *Engine {
 	e := &Engine{opt: opt.withDefaults(), state: state{tables: map[string]*table{}, streams: map[string]*stream{}}}
-	if opt.Partition != (capacity.Units{}) {
-		e.throughput = newThroughput(opt.Partition)
+	if opt.Partition != (capacity.Units{}) || opt.Provisioned {
+		e.throughput = newThroughput(opt.Partition, opt.Provisioned)
 	}
 	e.SetHook(opt.Hook)
 	return e
@@ -112,7 +113,12 @@ type Result struct {
 type reply interface{ writeTo(w *api.Writer) }
 
 // Do performs the operation called name on a JSON request. It never panics.
-func (e *Engine) Do(ctx context.Context, name string, body []byte) (res Result) {
+func (e *Engine) Do(ctx context.Context, name string, body []byte) Result {
+	return e.DoInto(ctx, name, body, nil)
+}
+
+// DoInto is Do, and writes the reply into the room of a buffer, if that has any.
+func (e *Engine) DoInto(ctx context.Context, name string, body, buffer []byte) (res Result) {
 	call := &Call{Operation: name}
 	defer func() {
 		if p := recover(); p != nil {
@@ -126,12 +132,15 @@ func (e *Engine) Do(ctx context.Context, name string, body []byte) (res Result) 
 	}
 	rep, err := e.perform(ctx, op, call, body)
 	if err != nil {
-		return Result{Err: err, Cost: call.Cost}
+		return Result{Err: op.Told(err), Cost: call.Cost}
 	}
 	if rep == nil {
 		return Result{Cost: call.Cost}
 	}
-	w := api.Writer{Buf: make([]byte, 0, 256)}
+	if cap(buffer) == 0 {
+		buffer = make([]byte, 0, 256)
+	}
+	w := api.Writer{Buf: buffer[:0]}
 	w.Open('{')
 	rep.writeTo(&w)
 	w.Close('}')

@@ -17,6 +17,10 @@ type read struct {
 
 // prepareReads prepares to read several items of a table in the same way.
 func prepareReads(table string, keys []api.Item, projection api.Opt[string], e *api.Expressions) ([]*read, *api.Error) {
+	src := bind.Sources{Projection: projection}
+	if err := src.Check(e); err != nil {
+		return nil, err
+	}
 	reads := make([]*read, len(keys))
 	for i, key := range keys {
 		if err := key.Wrong(); err != nil {
@@ -24,7 +28,6 @@ func prepareReads(table string, keys []api.Item, projection api.Opt[string], e *
 		}
 		reads[i] = &read{table: table, key: key}
 	}
-	src := bind.Sources{Projection: projection, Allowed: ": ProjectionExpression is null"}
 	b, err := src.Bind(e)
 	if err != nil {
 		return nil, err

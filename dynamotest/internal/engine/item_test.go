@@ -93,8 +93,11 @@ func TestUpdateCreatesWhatIsNotThere(t *testing.T) {
 	}{
 		{"a", "", nil, "id=a"},
 		{"b", "SET v = :v", item(":v", "x"), "id=b v=x"},
-		{"c", "REMOVE v", nil, "id=c"},
+		{"c", "REMOVE v", nil, ""},
 		{"d", "ADD v :v", item(":v", 3), "id=d v=3"},
+		{"e", "DELETE v :v", item(":v", []string{"x"}), ""},
+		{"f", "REMOVE v, m.x", nil, ""},
+		{"g", "REMOVE v SET w = :v", item(":v", "x"), "id=g w=x"},
 	} {
 		in := &dynamodb.UpdateItemInput{TableName: plain, Key: item("id", tt.id), ExpressionAttributeValues: tt.values, ReturnValues: "ALL_NEW"}
 		if tt.update != "" {
@@ -108,6 +111,31 @@ func TestUpdateCreatesWhatIsNotThere(t *testing.T) {
 			t.Errorf("%q makes %q, want %q", tt.update, got, tt.want)
 		}
 	}
+	if n := len(scanAll(t.Context(), t, db, dynamodb.ScanInput{TableName: plain})); n != 4 {
+		t.Errorf("%d items are there, want 4", n)
+	}
+}
+
+// Whatever asks for it, taking away from what is not there makes nothing and is
+// no failure, and its condition is judged.
+func TestAnUpdateThatOnlyTakesAwayMakesNothing(t *testing.T) {
+	t.Parallel()
+	eng := newEngine(t, engine.Options{})
+	for op, body := range map[string]string{
+		"UpdateItem":         `{"TableName":"music","Key":{"artist":{"S":"a"},"song":{"N":"1"}},"AttributeUpdates":{"year":{"Action":"DELETE"},"x":{"Action":"DELETE","Value":{"SS":["y"]}}},"ReturnValues":"ALL_NEW","ReturnItemCollectionMetrics":"SIZE"}`,
+		"TransactWriteItems": `{"TransactItems":[{"Update":{"TableName":"music","Key":{"artist":{"S":"a"},"song":{"N":"1"}},"UpdateExpression":"REMOVE #y","ExpressionAttributeNames":{"#y":"year"},"ConditionExpression":"attribute_not_exists(artist)"}}]}`,
+	} {
+		if out := do(t, eng, op, body); len(out) != 0 {
+			t.Errorf("%s replies %v", op, out)
+		}
+	}
+	if n := do(t, eng, "Scan", `{"TableName":"music"}`)["Count"]; n != 0.0 {
+		t.Errorf("%v items are there", n)
+	}
+	testRefusals(t, eng, []refusal{
+		{"a condition", "UpdateItem", `{"TableName":"plain","Key":{"id":{"S":"a"}},"UpdateExpression":"REMOVE v","ConditionExpression":"attribute_exists(id)"}`, "ConditionalCheckFailed", "failed"},
+		{"the key", "UpdateItem", `{"TableName":"plain","Key":{"id":{"S":"a"}},"UpdateExpression":"REMOVE id"}`, "Validation", "part of the key"},
+	})
 }
 
 func TestAFailedConditionChangesNothingAndShowsTheItem(t *testing.T) {
@@ -202,7 +230,14 @@ func TestRefusedItems(t *testing.T) {
 		{"more than a key", "GetItem", get(`"artist":{"S":"a"},"song":{"N":"1"},"x":{"S":"y"}`), "Validation", "The provided key element does not match the schema"},
 		{"other key", "DeleteItem", get(`"artist":{"S":"a"},"title":{"N":"1"}`), "Validation", "The provided key element does not match the schema"},
 		{"key update", "UpdateItem", update("SET song = :v", `":v":{"N":"2"}`), "Validation", "Cannot update attribute song. This attribute is part of the key"},
-		{"index key update of another type", "UpdateItem", update("SET genre = :v", `":v":{"N":"2"}`), "Validation", "Type mismatch for Index Key genre"},
+		{"update inside a key", "UpdateItem", update("SET song.x = :v", `":v":{"N":"2"}`), "Validation", "Cannot update attribute song. This attribute is part of the key"},
+		{"update inside a key in a transaction", "TransactWriteItems", `{"TransactItems":[{"Update":` + update("SET song[0] = :v", `":v":{"N":"2"}`) + `}]}`, "TransactionCanceled", "[ValidationError]"},
+		{"index key update of another type", "UpdateItem", update("SET genre = :v", `":v":{"N":"2"}`), "Validation", "The update expression attempted to update the secondary index key to unsupported type"},
+		{"empty index key update", "UpdateItem", update("SET genre = :v", `":v":{"S":""}`), "Validation", "The update expression attempted to update a secondary index key to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty string value."},
+		{"long index key update", "UpdateItem", update("SET genre = :v", `":v":{"S":"`+strings.Repeat("x", 2049)+`"}`), "Validation", "The update expression attempted to update the secondary index key beyond allowed size limits"},
+		{"index key of another type in older words", "UpdateItem", `{"TableName":"music","Key":{"artist":{"S":"a"},"song":{"N":"1"}},"AttributeUpdates":{"genre":{"Value":{"N":"2"}}}}`, "Validation", "Type mismatch for Index Key genre"},
+		{"empty index key in a transaction", "TransactWriteItems", `{"TransactItems":[{"Put":` + song(`"artist":{"S":"b"},"song":{"N":"1"},"genre":{"S":""}`) + `}]}`, "Validation", "IndexName: genre-year, IndexKey: genre"},
+		{"index key update of another type in a transaction", "TransactWriteItems", `{"TransactItems":[{"Update":` + update("SET genre = :v", `":v":{"N":"2"}`) + `}]}`, "TransactionCanceled", "[ValidationError]"},
 		{"update to something too large", "UpdateItem", update("SET v = :v", `":v":{"S":"`+strings.Repeat("x", 409_590)+`"}`), "Validation", "Item size to update has exceeded"},
 		{"overlapping paths", "UpdateItem", update("SET m = :v, m.x = :v", `":v":{"S":"x"}`), "Validation", "Two document paths overlap"},
 		{"unused value", "UpdateItem", update("SET v = :v", `":v":{"S":"x"},":w":{"S":"x"}`), "Validation", "Value provided in ExpressionAttributeValues unused in expressions: keys: {:w}"},
@@ -212,9 +247,9 @@ func TestRefusedItems(t *testing.T) {
 		{"path into an index key", "GetItem", `{"TableName":"music","Key":{"artist":{"S":"a"},"song":{"N":"1"}},"ProjectionExpression":"genre.x"}`, "Validation", "IndexKey: genre"},
 		{"names without an expression", "GetItem", `{"TableName":"plain","Key":{"id":{"S":"a"}},"ExpressionAttributeNames":{"#x":"y"}}`, "Validation", "can only be specified when using expressions"},
 		{"no names", "GetItem", `{"TableName":"plain","Key":{"id":{"S":"a"}},"ProjectionExpression":"x","ExpressionAttributeNames":{}}`, "Validation", "ExpressionAttributeNames must not be empty"},
-		{"a bad value", "UpdateItem", update("SET v = :v", `":v":{"N":"x"}`), "Validation", "ExpressionAttributeValues contains invalid value: The parameter cannot be converted to a numeric value"},
+		{"a bad value", "UpdateItem", update("SET v = :v", `":v":{"N":"x"}`), "Validation", "1 validation error detected: The parameter cannot be converted to a numeric value: x"},
 		{"a value without a key", "UpdateItem", update("SET v = :v", `":v":{"N":"1"},"":{"N":"1"}`), "Validation", "ExpressionAttributeValues contains invalid key: The expression attribute map contains an empty key;"},
-		{"no name in a value", "UpdateItem", update("SET v = :v", `":v":{"M":{"":{"N":"1"}}}`), "Validation", "ExpressionAttributeValues contains invalid value: Empty attribute name for key :v"},
+		{"no name in a value", "UpdateItem", update("SET v = :v", `":v":{"M":{"":{"N":"1"}}}`), "Validation", "1 validation error detected: Empty attribute name"},
 		{"no name", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"},"":{"N":"1"}}}`, "Validation", "Empty attribute name"},
 		{"no name inside", "PutItem", `{"TableName":"nowhere","Item":{"id":{"S":"x"},"l":{"L":[{"M":{"":{"N":"1"}}}]}}}`, "Validation", "Empty attribute name"},
 		{"returns of a put", "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}},"ReturnValues":"ALL_NEW"}`, "Validation", "ReturnValues can only be ALL_OLD or NONE"},

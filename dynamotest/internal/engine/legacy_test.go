@@ -33,6 +33,38 @@ func values(reply map[string]any, name string) string {
 
 const ofArtist = `"artist":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"a"}]}`
 
+// KeyConditions know keys of several attributes too.
+func TestLegacyKeyOfManyAttributes(t *testing.T) {
+	t.Parallel()
+	eng := engine.New(engine.Options{})
+	do(t, eng, "CreateTable", `{"TableName":"tab","BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
+		"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"},{"AttributeName":"a","AttributeType":"S"},{"AttributeName":"b","AttributeType":"S"},
+			{"AttributeName":"c","AttributeType":"N"},{"AttributeName":"d","AttributeType":"N"}],
+		"GlobalSecondaryIndexes":[{"IndexName":"many","Projection":{"ProjectionType":"ALL"},"KeySchema":[{"AttributeName":"a","KeyType":"HASH"},
+			{"AttributeName":"b","KeyType":"HASH"},{"AttributeName":"c","KeyType":"RANGE"},{"AttributeName":"d","KeyType":"RANGE"}]}]}`)
+	for i := range 4 {
+		do(t, eng, "PutItem", fmt.Sprintf(`{"TableName":"tab","Item":{"id":{"S":"%d"},"a":{"S":"x"},"b":{"S":"y"},"c":{"N":"%d"},"d":{"N":"%d"}}}`, i, i/2, i))
+	}
+	const hash = `"a":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"x"}]},"b":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"y"}]}`
+	query := func(conditions string) string {
+		return `{"TableName":"tab","IndexName":"many","KeyConditions":{` + conditions + `}}`
+	}
+	for conditions, want := range map[string]string{
+		hash: "0 1 2 3",
+		hash + `,"c":{"ComparisonOperator":"GE","AttributeValueList":[{"N":"1"}]}`:                                                                                 "2 3",
+		hash + `,"c":{"ComparisonOperator":"EQ","AttributeValueList":[{"N":"1"}]},"d":{"ComparisonOperator":"BETWEEN","AttributeValueList":[{"N":"3"},{"N":"9"}]}`: "3",
+	} {
+		if got := values(do(t, eng, "Query", query(conditions)), "id"); got != want {
+			t.Errorf("%s: %s, want %s", conditions, got, want)
+		}
+	}
+	testRefusals(t, eng, []refusal{
+		{"half a partition key", "Query", query(`"a":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"x"}]}`), "Validation", "HASH key attributes b must have equality"},
+		{"a gap", "Query", query(hash + `,"d":{"ComparisonOperator":"EQ","AttributeValueList":[{"N":"1"}]}`), "Validation", "RANGE key attributes c must have equality conditions specified in the query because a condition is present on key attribute d"},
+		{"no condition", "Query", query(""), "Validation", "Conditions can be of length 1 or 2 only"},
+	})
+}
+
 func TestLegacyReads(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})

@@ -33,7 +33,7 @@ func TestLimitsOfReadsAndWrites(t *testing.T) {
 				switch res := eng.Do(t.Context(), op, []byte(body)); {
 				case res.Err == nil:
 					done++
-				case res.Err.Code != api.ThroughputExceeded:
+				case res.Err.Code != api.Throttling:
 					t.Error(res.Err)
 				}
 			}

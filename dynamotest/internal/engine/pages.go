@@ -54,16 +54,28 @@ type page struct {
 	cost    capacity.Consumed
 }
 
+// bind binds the expressions of the request. Of its values and its expressions
+// the start key is looked at last.
+func (p *pager) bind(src *bind.Sources) (err *api.Error) {
+	if err = src.Check(&p.req.Expressions); err == nil {
+		p.Bound, err = src.Bind(&p.req.Expressions)
+	}
+	if err == nil {
+		err = p.req.StartKey.Wrong()
+	}
+	return err
+}
+
 // checkSelect checks what can be said of Select without a table.
 func (p *pager) checkSelect() *api.Error {
 	mode := p.req.Select.Value
 	switch {
-	case mode == selectProjected && !p.req.IndexName.Set:
-		return api.InvalidParameter("Select type ALL_PROJECTED_ATTRIBUTES is not supported for a table; it can be used only with an IndexName")
 	case mode == selectSpecific && p.Selection == nil:
 		return api.Invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
 	case mode != "" && mode != selectSpecific && p.Selection != nil:
 		return api.Invalid("Cannot specify the %s when choosing to get %s", p.projectionName(), selectText(mode))
+	case mode == selectProjected && !p.req.IndexName.Set: // a scan is told the same
+		return api.Invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
 	}
 	return nil
 }
@@ -177,9 +189,6 @@ func (p *pager) start() (string, *api.Error) {
 	given := p.req.StartKey
 	if !given.Set {
 		return "", nil
-	}
-	if err := given.Wrong(); err != nil {
-		return "", err
 	}
 	if len(given.Map) != len(p.keyNames()) {
 		return "", errStartKey

@@ -26,8 +26,28 @@ func (e *Engine) primaryKey(table string) ([]string, *api.Error) {
 	return keys.Names(t.key.Parts()), nil
 }
 
+var errManyAttributes = api.Invalid("PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute RANGE keys.")
+
+// refuses refuses to read an index whose key has several attributes for its
+// partitions or for their order.
+func (e *Engine) refuses(stmt *partiql.Statement) *api.Error {
+	if stmt.Index == "" {
+		return nil
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	t, err := e.tableNamed(stmt.Table)
+	if err != nil {
+		return nil // what else is wrong with the statement, is told first
+	}
+	if x := t.index(stmt.Index); x != nil && (len(x.Key.Hash) > 1 || len(x.Key.Range) > 1) {
+		return errManyAttributes
+	}
+	return nil
+}
+
 func (e *Engine) executeStatement(call *Call, req *api.ExecuteStatement) (reply, *api.Error) {
-	b, err := bind.Statement(&req.Statement)
+	b, err := bind.Statement(&req.Statement, e.refuses)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +113,7 @@ func (e *Engine) statementWrite(b *partiql.Bound, onFailure api.Opt[string]) (*w
 // insert makes w the put of an item that is not there yet.
 func (w *write) insert(b *partiql.Bound, hash string) error {
 	w.kind, w.req.Item = api.Put, api.Item{Map: b.Item(), Set: true}
+	w.size = w.req.Item.Size()
 	var err error
 	w.Condition, err = absent(hash).Predicate()
 	return err

@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
@@ -36,6 +39,15 @@ func checkParameters(list []api.Statement) *api.Error {
 	return nil
 }
 
+// checkReadable is checkParameters for a batch, where a value that can be read and
+// is only too deep spoils its own statement.
+func checkReadable(list []api.Statement) *api.Error {
+	return checkParameters(slices.DeleteFunc(slices.Clone(list), func(s api.Statement) bool {
+		var value *attr.Error
+		return errors.As(s.ParametersErr, &value) && value.TooDeep()
+	}))
+}
+
 // An answer is what one statement of a batch led to.
 type answer struct {
 	table string // of a statement that got as far as its table
@@ -45,13 +57,13 @@ type answer struct {
 }
 
 func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatement) (reply, *api.Error) {
-	if err := checkParameters(req.Statements); err != nil {
+	if err := checkReadable(req.Statements); err != nil {
 		return nil, err
 	}
 	list := make([]*partiql.Bound, len(req.Statements))
 	answers := make([]answer, len(req.Statements))
 	for i := range req.Statements {
-		list[i], answers[i].err = bind.Statement(&req.Statements[i])
+		list[i], answers[i].err = bind.Statement(&req.Statements[i], e.refuses)
 		if err := call.refusal(i); err != nil {
 			answers[i].err = err
 			answers[i].table = call.Targets[i].Table
@@ -201,7 +213,7 @@ func (e *Engine) executeTransaction(call *Call, req *api.ExecuteTransaction) (re
 	list := make([]*partiql.Bound, len(req.Statements))
 	for i := range req.Statements {
 		var err *api.Error
-		if list[i], err = bind.Statement(&req.Statements[i]); err != nil {
+		if list[i], err = bind.Statement(&req.Statements[i], e.refuses); err != nil {
 			return nil, inTransaction(i, err)
 		}
 	}

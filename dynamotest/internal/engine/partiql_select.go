@@ -129,12 +129,20 @@ func (s *selector) openIndex(e *Engine) *api.Error {
 // arrange finds the spans to read, in the order in which to read them.
 func (s *selector) arrange() *api.Error {
 	schema := s.schema()
-	hash, sort := keys.Names(schema.Hash), keys.Names(schema.Range)
+	// An index with more than one of either is not read by statements.
+	hash, sort := schema.Hash[0].Name, ""
+	if len(schema.Range) > 0 {
+		sort = schema.Range[0].Name
+	}
 	listed := s.stmt.Where.Listed(hash)
 	if listed > maxListed {
 		return api.Invalid("The IN operator is provided with too many operands; number of operands: %d", listed)
 	}
-	parts, exact := s.stmt.Where.Partitions(hash, sort)
+	found, err := s.stmt.Where.Partitions(hash, sort)
+	if err != nil {
+		return api.Wrong(err)
+	}
+	parts := found.List
 	s.listed = listed > 1 && parts != nil
 	order, err := s.stmt.Order(hash, sort, len(parts))
 	if err != nil {
@@ -145,10 +153,11 @@ func (s *selector) arrange() *api.Error {
 		s.spans = []span{{}}
 		return nil
 	}
-	if exact {
+	if found.Exact {
 		s.Filter = nil
 	}
-	if err := s.checkProjects(schema); err != nil {
+	// An OR is not looked into: what an index does not hold, it does not find.
+	if err := s.checkProjects(schema); err != nil && !found.ByOr {
 		return err
 	}
 	if order.ByHash {
@@ -161,7 +170,7 @@ func (s *selector) arrange() *api.Error {
 		})
 	}
 	for _, terms := range parts {
-		query, err := terms.Resolve(hash, sort)
+		query, err := terms.Resolve(keys.Names(schema.Hash), keys.Names(schema.Range))
 		if err != nil {
 			return api.Wrong(err)
 		}

@@ -49,7 +49,7 @@ func TestStatementsThatWrite(t *testing.T) {
 		{`UPDATE plain SET s = set_add(s, ?)` + where, `[{"SS":["z"]}]`, nothing, with(`["a","b"]`, `["a","b","z"]`)},
 		{
 			`UPDATE plain SET s = set_add(s, ?)` + where, `[{"S":"z"}]`,
-			invalid + "Incorrect operand type for operator or function; operator: ADD, operand type: STRING, typeSet: ALLOWED_FOR_ADD_OPERAND", before,
+			invalid + "The second argument to SET_ADD must be a value with type SET at 1:30:1", before,
 		},
 		{`UPDATE plain SET s = set_add(s, <<1>>)` + where, "", invalid + "An operand in the update expression has an incorrect data type", before},
 		{
@@ -91,7 +91,7 @@ func TestStatementsThatWrite(t *testing.T) {
 		},
 		{`UPDATE plain SET l[9] = 'y'` + where + ` RETURNING MODIFIED NEW *`, "", nothing, with(`{"S":"c"}]`, `{"S":"c"},{"S":"y"}]`)},
 		{`UPDATE plain REMOVE n` + where + ` RETURNING MODIFIED NEW *`, "", nothing, without(`"n":{"N":"5"},`)},
-		{`UPDATE plain SET new = 1` + where + ` RETURNING MODIFIED OLD *`, "", nothing, with(`,"s":`, `,"new":{"N":"1"},"s":`)},
+		{`UPDATE plain SET "new" = 1` + where + ` RETURNING MODIFIED OLD *`, "", nothing, with(`,"s":`, `,"new":{"N":"1"},"s":`)},
 
 		{`EXISTS(SELECT * FROM plain WHERE id = 'x' AND n = 5)`, "", invalid + "EXISTS can only be used in ExecuteTransaction write requests.", before},
 		{`DELETE FROM none` + where, "", "ResourceNotFoundException: Requested resource not found", before},

@@ -13,9 +13,11 @@ import (
 
 func (e *Engine) query(call *Call, req *api.Query) (reply, *api.Error) {
 	p := pager{req: &req.Page}
-	src := bind.Sources{Keys: req.KeyCondition, Filter: req.Filter, Projection: req.Projection, Query: true}
-	var err *api.Error
-	if p.Bound, err = src.Bind(&req.Expressions); err != nil {
+	src := bind.Sources{
+		Keys: req.KeyCondition, Filter: req.Filter, Projection: req.Projection, Query: true,
+		Valued: "FilterExpression and KeyConditionExpression are null",
+	}
+	if err := p.bind(&src); err != nil {
 		return nil, err
 	}
 	if p.Keys == nil {
@@ -46,6 +48,9 @@ func (e *Engine) queryPage(p *pager, forward bool) (page, *api.Error) {
 	if err != nil {
 		return page{}, err
 	}
+	if start != "" && p.single() {
+		return page{}, errRestarted(p.req.StartKey.Map)
+	}
 	if start != "" && (start < from || start >= to) {
 		return page{}, api.Invalid("The provided starting key is outside query boundaries based on provided conditions")
 	}
@@ -53,7 +58,20 @@ func (e *Engine) queryPage(p *pager, forward bool) (page, *api.Error) {
 		p.tally.hash = query.Hash
 	}
 	pg := p.read(p.within(from, to, start, forward))
+	if p.single() {
+		pg.last = nil
+	}
 	return pg, e.admitPage(p)
+}
+
+// single reports whether a partition is one item: there is nothing after it, and no
+// query to go on with.
+func (p *pager) single() bool { return p.index == nil && len(p.table.key.Range) == 0 }
+
+// errRestarted refuses the start key of a query of one item.
+func errRestarted(key attr.Map) *api.Error {
+	return api.Invalid("The provided exclusive start key is invalid: ExclusiveStartKey: {%s=AttributeValue: {%s:%s}}",
+		key[0].Name, key[0].Value.Kind(), key[0].Value.Str())
 }
 
 // resolve fits the key condition to the key of the table or index.

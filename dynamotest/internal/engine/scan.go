@@ -10,9 +10,8 @@ import (
 
 func (e *Engine) scan(call *Call, req *api.Scan) (reply, *api.Error) {
 	p := pager{req: &req.Page}
-	src := bind.Sources{Filter: req.Filter, Projection: req.Projection, Allowed: ": FilterExpression and ProjectionExpression are null"}
-	var err *api.Error
-	if p.Bound, err = src.Bind(&req.Expressions); err != nil {
+	src := bind.Sources{Filter: req.Filter, Projection: req.Projection, Valued: "FilterExpression is null"}
+	if err := p.bind(&src); err != nil {
 		return nil, err
 	}
 	if err := p.checkSelect(); err != nil {

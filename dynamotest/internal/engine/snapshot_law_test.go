@@ -123,7 +123,7 @@ func (m tableMaker) create() string {
 		body += `,"GlobalSecondaryIndexes":[` + strings.Join(global, ",") + `]`
 	}
 	return body + m.limits() + m.maybe(`,"DeletionProtectionEnabled":true`) + m.maybe(`,"TableClass":"STANDARD_INFREQUENT_ACCESS"`) +
-		m.maybe(`,"SSESpecification":{"Enabled":true,"SSEType":"KMS","KMSMasterKeyId":"alias/key"}`) + m.maybe(`,"Tags":[{"Key":"k","Value":"å\n\""}]`) +
+		m.maybe(`,"SSESpecification":{"Enabled":true,"SSEType":"KMS","KMSMasterKeyId":"alias/key"}`) + m.maybe(`,"Tags":[{"Key":"k","Value":"å\t+"}]`) +
 		m.maybe(`,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"%s"}`, m.one("KEYS_ONLY", "NEW_AND_OLD_IMAGES")) + "}"
 }
 

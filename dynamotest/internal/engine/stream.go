@@ -122,7 +122,7 @@ func sequence(number uint64) string { return fmt.Sprintf("%s%020d", sequenceBase
 
 // numberOf returns the number of a change, false when no change can have the
 // sequence number.
-func (s *stream) numberOf(sequenceNumber string) (uint64, bool) {
+func numberOf(sequenceNumber string) (uint64, bool) {
 	var n uint64
 	if len(sequenceNumber) != len(sequence(0)) {
 		return 0, false
@@ -130,7 +130,7 @@ func (s *stream) numberOf(sequenceNumber string) (uint64, bool) {
 	if _, err := fmt.Sscanf(sequenceNumber, sequenceBase+"%020d", &n); err != nil || sequence(n) != sequenceNumber {
 		return 0, false
 	}
-	return n, n >= 1 && n <= s.last
+	return n, n >= 1
 }
 
 // write writes a change as one of the stream's records.

@@ -86,7 +86,8 @@ func TestStreamTellsEveryChange(t *testing.T) {
 		{"PutItem", `{"TableName":"tab","Item":` + put("a", 1) + `}`}, // identical
 		{"UpdateItem", `{"TableName":"tab","Key":{"id":{"S":"a"}},"UpdateExpression":"SET n = n"}`},
 		{"UpdateItem", `{"TableName":"tab","Key":{"id":{"S":"a"}},"UpdateExpression":"ADD n :n","ExpressionAttributeValues":{":n":{"N":"1"}}}`},
-		{"UpdateItem", `{"TableName":"tab","Key":{"id":{"S":"b"}},"UpdateExpression":"REMOVE q"}`},
+		{"UpdateItem", `{"TableName":"tab","Key":{"id":{"S":"b"}},"UpdateExpression":"REMOVE q"}`}, // nothing to take away from
+		{"UpdateItem", `{"TableName":"tab","Key":{"id":{"S":"b"}}}`},
 		{"DeleteItem", `{"TableName":"tab","Key":{"id":{"S":"b"}}}`},
 		{"DeleteItem", `{"TableName":"tab","Key":{"id":{"S":"b"}}}`}, // nothing there
 		{"BatchWriteItem", `{"RequestItems":{"tab":[{"PutRequest":{"Item":` + put("c", 3) + `}},{"DeleteRequest":{"Key":{"id":{"S":"a"}}}}]}}`},
@@ -282,6 +283,25 @@ func TestStreamsOpenAndClose(t *testing.T) {
 	}
 }
 
+// A shard that has no records yet can be read from where it says that it begins.
+func TestAnEmptyShardIsReadFromItsBeginning(t *testing.T) {
+	t.Parallel()
+	eng := newEngine(t, engine.Options{Now: newClock().Now})
+	arn := streaming(t, eng, "tab", "KEYS_ONLY")
+	shards := do(t, eng, "DescribeStream", `{"StreamArn":"`+arn+`"}`)["StreamDescription"].(map[string]any)["Shards"].([]any)
+	begin := shards[0].(map[string]any)["SequenceNumberRange"].(map[string]any)["StartingSequenceNumber"].(string)
+	var iterators []string
+	for _, kind := range []string{"AT", "AFTER"} {
+		iterators = append(iterators, iteratorAt(t, eng, arn, `"`+kind+`_SEQUENCE_NUMBER","SequenceNumber":"`+begin+`"`))
+	}
+	do(t, eng, "PutItem", `{"TableName":"tab","Item":{"id":{"S":"a"}}}`)
+	for _, iterator := range iterators {
+		if recs, _ := records(t, eng, iterator, ""); len(recs) != 1 {
+			t.Errorf("%v", told(recs))
+		}
+	}
+}
+
 // listStreams reads pages of one until there are no more.
 func listStreams(t *testing.T, eng *engine.Engine, rest string) (arns []string) {
 	t.Helper()
@@ -304,7 +324,9 @@ func TestStreamRefusals(t *testing.T) {
 	arn := streaming(t, eng, "tab", "KEYS_ONLY")
 	shard := shardOf(t, eng, arn)
 	iterator := func(rest string) string { return `{"StreamArn":"` + arn + `","ShardId":"` + shard + `",` + rest + `}` }
-	none := strings.Replace(arn, "tab", "bat", 1)
+	none := strings.Replace(arn, "/tab/", "/bat/", 1)
+	filter := func(rest string) string { return `{"StreamArn":"` + arn + `","ShardFilter":{` + rest + `}}` }
+	long := strings.Repeat("x", 40)
 	create := func(spec string) string {
 		return strings.Replace(plainTable, `"plain"`, `"new","StreamSpecification":`+spec, 1)
 	}
@@ -321,6 +343,12 @@ func TestStreamRefusals(t *testing.T) {
 		{"short ARN", "DescribeStream", `{"StreamArn":"x"}`, "Validation", "length greater than or equal to 37"},
 		{"no such stream", "DescribeStream", `{"StreamArn":"` + none + `"}`, "ResourceNotFound", none},
 		{"no such stream to read", "GetShardIterator", `{"StreamArn":"` + none + `","ShardId":"` + shard + `","ShardIteratorType":"LATEST"}`, "ResourceNotFound", none},
+		{"no ARN at all", "DescribeStream", `{"StreamArn":"` + long + `"}`, "Validation", "Invalid StreamArn"},
+		{"the ARN of a table", "GetShardIterator", `{"StreamArn":"arn:aws:dynamodb:us-east-1:123456789012:table/tab","ShardId":"` + shard + `","ShardIteratorType":"LATEST"}`, "Validation", "Invalid StreamArn"},
+		{"a start that is no ARN", "ListStreams", `{"ExclusiveStartStreamArn":"` + long + `"}`, "Validation", "Invalid StreamArn"},
+		{"children of no shard", "DescribeStream", filter(`"Type":"CHILD_SHARDS"`), "Validation", "'shardFilter.shardId' failed to satisfy constraint: Member must not be null"},
+		{"a filter of no type", "DescribeStream", filter(`"ShardId":"` + shard + `"`), "Validation", "'shardFilter.type' failed to satisfy constraint: Member must not be null"},
+		{"a filter of another type", "DescribeStream", filter(`"ShardId":"` + shard + `","Type":"X"`), "Validation", "Member must satisfy enum value set: [CHILD_SHARDS]"},
 		{"no such shard", "GetShardIterator", `{"StreamArn":"` + arn + `","ShardId":"` + strings.Repeat("x", 30) + `","ShardIteratorType":"LATEST"}`, "ResourceNotFound", "Shard"},
 		{"no type", "GetShardIterator", iterator(`"x":1`), "Validation", "'shardIteratorType' failed to satisfy constraint: Member must not be null"},
 		{"unknown type", "GetShardIterator", iterator(`"ShardIteratorType":"X"`), "Validation", "satisfy enum value set"},

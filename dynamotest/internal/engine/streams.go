@@ -160,14 +160,17 @@ func (s *stream) place(req *api.GetShardIterator, now time.Time) (uint64, *api.E
 	case api.Latest:
 		return s.last + 1, nil
 	}
-	n, ok := s.numberOf(req.Sequence.Value)
-	if !ok {
+	n, ok := numberOf(req.Sequence.Value)
+	oldest := s.oldest(now)
+	switch {
+	case ok && n == oldest && n > s.last:
+		return n, nil // a shard without records begins where the first will stand
+	case !ok || n > s.last:
 		return 0, api.InvalidParameter("Invalid SequenceNumber: %s", req.Sequence.Value)
-	}
-	if req.Type.Value == api.AfterSequence {
+	case req.Type.Value == api.AfterSequence:
 		n++
 	}
-	if n < s.oldest(now) {
+	if n < oldest {
 		return 0, errTrimmed
 	}
 	return n, nil

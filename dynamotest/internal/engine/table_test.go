@@ -117,10 +117,11 @@ func TestRefusedTables(t *testing.T) {
 		{"local index of another partition key", "CreateTable", local(el("b", "HASH")+","+el("c", "RANGE"), all), "Validation", "same leading hash key"},
 		{"no projection", "CreateTable", global(el("b", "HASH"), ``), "Validation", "Unknown ProjectionType: null"},
 		{"include of nothing", "CreateTable", global(el("b", "HASH"), `"ProjectionType":"INCLUDE"`), "Validation", "NonKeyAttributes is not specified"},
-		{"include of one twice", "CreateTable", global(el("b", "HASH"), `"ProjectionType":"INCLUDE","NonKeyAttributes":["x","y","x"]`), "Validation", "Duplicate AttributeName in NonKeyAttributes: x"},
+		{"include of a long name", "CreateTable", global(el("b", "HASH"), `"ProjectionType":"INCLUDE","NonKeyAttributes":["x","`+strings.Repeat("y", 256)+`"]`), "Validation", "at 'globalSecondaryIndexes.1.member.projection.nonKeyAttributes' failed to satisfy constraint: Member must satisfy constraint: [Member must have length less than or equal to 255, "},
+		{"include of one twice", "CreateTable", global(el("b", "HASH"), `"ProjectionType":"INCLUDE","NonKeyAttributes":["x","y","x"]`), "Validation", "Duplicate element in NonKeyAttributes: x"},
 		{"include with all", "CreateTable", global(el("b", "HASH"), all+`,"NonKeyAttributes":["x"]`), "Validation", "NonKeyAttributes is specified"},
 		{"five hash parts", "CreateTable", table(onDemand + attrs("a b c d e") + hash + `,"GlobalSecondaryIndexes":[{"IndexName":"index","KeySchema":[` +
-			el("a", "HASH") + `,` + el("b", "HASH") + `,` + el("c", "HASH") + `,` + el("d", "HASH") + `,` + el("e", "HASH") + `],"Projection":{` + all + `}}]`), "Validation", "exceeds the limit of 4"},
+			el("a", "HASH") + `,` + el("b", "HASH") + `,` + el("c", "HASH") + `,` + el("d", "HASH") + `,` + el("e", "HASH") + `],"Projection":{` + all + `}}]`), "Validation", "The KeySchema exceeds the maximum allowed number of HASH key attributes"},
 		{"describe nothing", "DescribeTable", `{"TableName":"nowhere"}`, "ResourceNotFound", "Table: nowhere not found"},
 		{"delete nothing", "DeleteTable", `{"TableName":"nowhere"}`, "ResourceNotFound", "Table: nowhere not found"},
 		{"change nothing", "UpdateTable", `{"TableName":"plain"}`, "Validation", "At least one of"},
@@ -131,7 +132,11 @@ func TestRefusedTables(t *testing.T) {
 		{"TTL on nothing", "UpdateTimeToLive", `{"TableName":"plain"}`, "Validation", "timeToLiveSpecification"},
 		{"TTL off twice", "UpdateTimeToLive", `{"TableName":"plain","TimeToLiveSpecification":{"AttributeName":"x","Enabled":false}}`, "Validation", "TimeToLive is already disabled"},
 		{"backups of nothing", "DescribeContinuousBackups", `{"TableName":"nowhere"}`, "TableNotFound", "Table not found: nowhere"},
-		{"tags of no ARN", "ListTagsOfResource", `{"ResourceArn":"plain"}`, "Validation", "Invalid ResourceArn"},
+		{"tags of no ARN", "ListTagsOfResource", `{"ResourceArn":"plain"}`, "Validation", "ARNs must start with 'arn:': plain"},
+		{"tags of another service", "ListTagsOfResource", `{"ResourceArn":"arn:aws:sqs:us-east-1:123456789012:table/plain"}`, "Validation", "Provided Arn is not a DynamoDB resource arn: arn"},
+		{"tags of half an ARN", "ListTagsOfResource", `{"ResourceArn":"arn:aws:dynamodb"}`, "Validation", "Provided Arn is not a DynamoDB resource arn: arn"},
+		{"tags of an index", "TagResource", `{"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/music/index/by-year","Tags":[{"Key":"a","Value":"b"}]}`, "Validation", "only table or stream is accepted"},
+		{"tags of another region", "ListTagsOfResource", `{"ResourceArn":"arn:aws:dynamodb:eu-west-1:123456789012:table/plain"}`, "Validation", "Invalid ResourceArn provided as input arn"},
 		{"tags of another account", "ListTagsOfResource", `{"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/plain"}`, "AccessDenied", "not authorized"},
 		{"tags of no table", "ListTagsOfResource", `{"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/nowhere"}`, "ResourceNotFound", "not found"},
 	})
@@ -406,15 +411,21 @@ func TestHowManyTags(t *testing.T) {
 	do(t, eng, "UntagResource", `{`+arn+`,"TagKeys":[`+repeated(50, `"k7"`)+`]}`)
 	do(t, eng, "TagResource", `{`+arn+`,`+tag(128, 256)+`}`)
 	testRefusals(t, eng, []refusal{
-		{"51 new ones", "CreateTable", tagged(tags(0, 51)), "Validation", "Too many tags: at most 50 are allowed"},
-		{"a key twice", "CreateTable", tagged(`"Tags":[{"Key":"a","Value":"1"},{"Key":"b","Value":"1"},{"Key":"a","Value":"2"}]`), "Validation", "Duplicate tag key in Tags: a"},
-		{"a new key of 129", "CreateTable", tagged(tag(129, 1)), "Validation", "at 'tags.1.member.key' failed to satisfy constraint: Member must have length less than or equal to 128"},
-		{"51 at once", "TagResource", `{` + arn + `,` + tags(0, 51) + `}`, "Validation", "Too many tags"},
-		{"one too many", "TagResource", `{` + arn + `,` + tags(50, 51) + `}`, "Validation", "Too many tags"},
-		{"no key", "TagResource", `{` + arn + `,` + tag(0, 1) + `}`, "Validation", "at 'tags.1.member.key' failed to satisfy constraint: Member must have length greater than or equal to 1"},
-		{"a value of 257", "TagResource", `{` + arn + `,` + tag(1, 257) + `}`, "Validation", "at 'tags.1.member.value' failed to satisfy constraint: Member must have length less than or equal to 256"},
-		{"51 keys", "UntagResource", `{` + arn + `,"TagKeys":[` + repeated(51, `"k"`) + `]}`, "Validation", "Too many tags"},
-		{"a key of 129", "UntagResource", `{` + arn + `,"TagKeys":["` + strings.Repeat("å", 129) + `"]}`, "Validation", "at 'tagKeys.1.member' failed to satisfy constraint: Member must have length less than or equal to 128"},
+		{"51 new ones", "CreateTable", tagged(tags(0, 51)), "Validation", "Number of Tags exceed the current limit for the provided ResourceArn"},
+		{"a key twice", "CreateTable", tagged(`"Tags":[{"Key":"a","Value":"1"},{"Key":"b","Value":"1"},{"Key":"a","Value":"2"}]`), "Validation", "Duplicate Tag Keys provided as input: Duplicate Tag Key found a"},
+		{"a new key of 129", "CreateTable", tagged(tag(129, 1)), "Validation", "The Tag Key provided is invalid, Key: å"},
+		{"51 at once", "TagResource", `{` + arn + `,` + tags(0, 51) + `}`, "Validation", "Number of Tags exceed the current limit for the provided ResourceArn"},
+		{"one too many", "TagResource", `{` + arn + `,` + tags(50, 51) + `}`, "Validation", "Number of Tags exceed the current limit for the provided ResourceArn"},
+		{"no key", "TagResource", `{` + arn + `,` + tag(0, 1) + `}`, "Validation", "The Tag Key provided is invalid, Key: "},
+		{"no key at all", "TagResource", `{` + arn + `,"Tags":[{"Value":"x"}]}`, "Validation", "The Tag Key provided is invalid, Key: null"},
+		{"no value", "TagResource", `{` + arn + `,"Tags":[{"Key":"x"}]}`, "Validation", "The Tag Value provided is invalid, Value: null"},
+		{"a sign in a value", "TagResource", `{` + arn + `,"Tags":[{"Key":"x","Value":"50%"}]}`, "Validation", "The Tag Value provided is invalid, Value: 50%"},
+		{"a sign in a new key", "CreateTable", tagged(`"Tags":[{"Key":"x!","Value":"1"}]`), "Validation", "The Tag Key provided is invalid, Key: x!"},
+		{"AWS's own", "TagResource", `{` + arn + `,"Tags":[{"Key":"aws:x","Value":"1"}]}`, "Validation", "Tag Key cannot be prefixed with aws:, Key: aws:x"},
+		{"a key twice at once", "TagResource", `{` + arn + `,"Tags":[{"Key":"x","Value":"1"},{"Key":"x","Value":"2"}]}`, "Validation", "Duplicate Tag Key found x"},
+		{"a value of 257", "TagResource", `{` + arn + `,` + tag(1, 257) + `}`, "Validation", "The Tag Value provided is invalid, Value: ö"},
+		{"51 keys", "UntagResource", `{` + arn + `,"TagKeys":[` + repeated(51, `"k"`) + `]}`, "Validation", "Number of Tags exceed the current limit for the provided ResourceArn"},
+		{"a key of 129", "UntagResource", `{` + arn + `,"TagKeys":["` + strings.Repeat("å", 129) + `"]}`, "Validation", "The Tag Key provided is invalid, Key: å"},
 	})
 }
 
@@ -441,7 +452,7 @@ func TestThroughputIsDescribed(t *testing.T) {
 	want := []any{
 		map[string]any{"ReadUnitsPerSecond": 15000.0, "WriteUnitsPerSecond": 5000.0, "Status": "ACTIVE"},
 		map[string]any{"MaxReadRequestUnits": 70.0, "MaxWriteRequestUnits": 50.0},
-		map[string]any{"ReadUnitsPerSecond": 13000.0, "Status": "ACTIVE"},
+		map[string]any{"ReadUnitsPerSecond": 13000.0, "WriteUnitsPerSecond": 4000.0, "Status": "ACTIVE"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -10,7 +10,14 @@ import (
 // tagged returns the table that an ARN names.
 func (e *Engine) tagged(arn string) (*table, *api.Error) {
 	parts := strings.SplitN(arn, ":", 6)
-	if len(parts) != 6 || parts[0] != "arn" || !strings.HasPrefix(parts[5], "table/") {
+	switch {
+	case parts[0] != "arn":
+		return nil, api.InvalidParameter("ARNs must start with 'arn:': %s", arn)
+	case len(parts) != 6 || parts[2] != "dynamodb":
+		return nil, api.InvalidParameter("Provided Arn is not a DynamoDB resource arn: %s", arn)
+	case !strings.HasPrefix(parts[5], "table/") || strings.Contains(parts[5], "/index/"):
+		return nil, api.InvalidParameter("Invalid resource arn provided, only table or stream is accepted. Provided resource arn: %s", arn)
+	case parts[3] != e.opt.Region:
 		return nil, api.Invalid("Invalid TableArn: Invalid ResourceArn provided as input %s", arn)
 	}
 	if parts[4] != e.opt.Account {

@@ -10,7 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
 
-// maxTransaction is the most bytes of the items of a transaction.
+// maxTransaction is the most bytes that a transaction says or reads.
 const maxTransaction = 4 << 20
 
 // tokenLife is how long a client request token stands for its transaction.
@@ -83,6 +83,9 @@ var errAggregate = api.Invalid("Collection size exceeded: the aggregate size of 
 // applyTogether commits all writes or none. A transaction whose token was spent
 // changes nothing and succeeds.
 func (e *Engine) applyTogether(call *Call, req tokened, writes []*write) ([]change, *api.Error) {
+	if said(writes) > maxTransaction {
+		return nil, errAggregate
+	}
 	tk := token{Opt: req.ClientToken()}
 	if tk.Set {
 		tk.payload = req.Fingerprint()
@@ -99,9 +102,7 @@ func (e *Engine) tryTogether(call *Call, tk token, writes []*write) (changes []c
 	p := e.locateAll(writes, errTwice)
 	if err = p.refused(); err == nil {
 		defer p.hold(e)()
-		if err = p.tooLarge(); err == nil {
-			p.evaluate()
-		}
+		p.evaluate()
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -114,6 +115,9 @@ func (e *Engine) tryTogether(call *Call, tk token, writes []*write) (changes []c
 		return nil, true, err
 	case !e.current(p.located()...):
 		return nil, false, nil
+	}
+	if err := p.refused(); err != nil { // what an action would leave
+		return nil, true, err
 	}
 	if err := e.admitPlan(call, p); err != nil {
 		return nil, true, err
@@ -158,21 +162,14 @@ func (p *plan) refused() *api.Error {
 	return nil
 }
 
-// tooLarge refuses a transaction for the items that are known before any
-// condition is judged: a larger one has more to be judged.
-func (p *plan) tooLarge() *api.Error {
+// said is how many bytes the items, keys and values of a request are. What is
+// stored does not count: 50 items of 100 KB are deleted together.
+func said(writes []*write) int {
 	bytes := 0
-	for i, w := range p.writes {
-		put := 0
-		if w.kind == api.Put {
-			put = w.req.Item.Map.Size()
-		}
-		bytes += max(sizeOf(p.changes[i].old), put)
+	for _, w := range writes {
+		bytes += w.size + w.req.Key.Size() + w.req.Values.Size()
 	}
-	if bytes > maxTransaction {
-		return errAggregate
-	}
-	return nil
+	return bytes
 }
 
 // admitPlan prices a transaction whose plan stands, and refuses it if any of its
@@ -181,10 +178,9 @@ func (e *Engine) admitPlan(call *Call, p *plan) *api.Error {
 	if throttled := e.admitWrites(p.writes, p.changes); throttled != nil {
 		return throttled
 	}
-	cancelled, bytes := false, 0
+	cancelled := false
 	for i := range p.changes {
 		cancelled = cancelled || p.errs[i] != nil
-		bytes += max(sizeOf(p.changes[i].old), sizeOf(p.changes[i].new))
 	}
 	for i := range p.changes {
 		if cost := p.changes[i].cost; cost.Table != "" {
@@ -195,22 +191,33 @@ func (e *Engine) admitPlan(call *Call, p *plan) *api.Error {
 			call.Cost.Add(cost)
 		}
 	}
-	switch {
-	case cancelled:
+	if cancelled {
 		return api.Canceled(reasonsOf(p.errs))
-	case bytes > maxTransaction:
-		return errAggregate
 	}
 	return nil
 }
 
+// reasonsOf makes of the errors of actions the reasons of a cancellation. Of the
+// actions that are invalid it tells the first alone, of the conditions that failed
+// every one.
 func reasonsOf(errs []*api.Error) []api.Reason {
 	out := make([]api.Reason, len(errs))
+	invalid := false
 	for i, err := range errs {
 		out[i] = reasonOf(err)
+		if out[i].Code != invalidReason {
+			continue
+		}
+		if invalid {
+			out[i] = api.Reason{Code: api.NoReason}
+		}
+		invalid = true
 	}
 	return out
 }
+
+// invalidReason is the code of an action that no item could be written by.
+const invalidReason = "ValidationError"
 
 // reasonOf is what an error of one action becomes in the list of reasons.
 func reasonOf(err *api.Error) api.Reason {
@@ -220,7 +227,7 @@ func reasonOf(err *api.Error) api.Reason {
 	case err.Code == api.ConditionalCheckFailed:
 		return api.Reason{Code: "ConditionalCheckFailed", Message: err.Message, Item: err.Item}
 	}
-	return api.Reason{Code: "ValidationError", Message: err.Message}
+	return api.Reason{Code: invalidReason, Message: err.Message}
 }
 
 // replay prices a transaction that has taken effect already: DynamoDB reads the
@@ -271,7 +278,7 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 	defer e.mu.RUnlock()
 	items := make([]*record, len(reads))
 	groups := make([][]demand, len(reads))
-	reasons := make([]api.Reason, len(reads))
+	errs := make([]*api.Error, len(reads))
 	seen := make(map[latch.ID]bool, len(reads))
 	cancelled, bytes := false, 0
 	for i, r := range reads {
@@ -279,7 +286,7 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 		if err != nil && err.WholeRequest {
 			return nil, err
 		}
-		items[i], reasons[i] = rec, reasonOf(err)
+		items[i], errs[i] = rec, err
 		if err != nil {
 			cancelled = true
 			continue
@@ -303,7 +310,7 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 	}
 	switch {
 	case cancelled:
-		return nil, api.Canceled(reasons)
+		return nil, api.Canceled(reasonsOf(errs))
 	case bytes > maxTransaction:
 		return nil, errAggregate
 	}

@@ -168,16 +168,24 @@ func TestRefusedTransactionsAndBatches(t *testing.T) {
 		{"path into a key", "TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"plain","Key":{"id":{"S":"x"}},"ProjectionExpression":"id.x"}}]}`, "Validation", "not allowed: Key: id"},
 		{"syntax error", "TransactWriteItems", `{"TransactItems":[{"Delete":{"TableName":"plain","Key":{"id":{"S":"x"}},"ConditionExpression":"a ="}}]}`, "Validation", "Syntax error"},
 		{"over 4 MB", "TransactWriteItems", `{"TransactItems":[` + repeat(11, large) + `]}`, "Validation", "4 MB"},
-		{"long token", "TransactWriteItems", `{"ClientRequestToken":"` + strings.Repeat("x", 37) + `","TransactItems":[` + putX + `]}`, "Validation", "clientRequestToken"},
+		{"over 4 MB of no table", "TransactWriteItems", `{"TransactItems":[` + strings.ReplaceAll(repeat(11, large), `"plain"`, `"nowhere"`) + `]}`, "Validation", "4 MB"},
+		{"an empty key to put", "TransactWriteItems", `{"TransactItems":[` + putX + `,{"Put":{"TableName":"plain","Item":{"id":{"S":""}}}}]}`, "Validation", "empty string value. Key: id"},
+		{"an empty key to check", "TransactWriteItems", `{"TransactItems":[{"ConditionCheck":{"TableName":"plain","Key":{"id":{"S":""}},"ConditionExpression":"attribute_exists(id)"}}]}`, "Validation", "empty string value. Key: id"},
+		{"an empty key to get", "TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"plain","Key":{"id":{"S":""}}}}]}`, "Validation", "empty string value. Key: id"},
+		{"two invalid actions", "TransactWriteItems", `{"TransactItems":[` + putX + `,{"Delete":{"TableName":"plain","Key":{"no":{"S":"x"}}}},{"Delete":{"TableName":"plain","Key":{"no":{"S":"y"}}}}]}`, "TransactionCanceled", "[None, ValidationError, None]"},
+		{"two invalid gets", "TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"plain","Key":{"no":{"S":"x"}}}},{"Get":{"TableName":"plain","Key":{"no":{"S":"y"}}}}]}`, "TransactionCanceled", "[ValidationError, None]"},
+		{"two conditions", "TransactWriteItems", `{"TransactItems":[` + repeat(2, `{"Delete":{"TableName":"plain","Key":{"id":{"S":"%d"}},"ConditionExpression":"attribute_exists(id)"}}`) + `]}`, "TransactionCanceled", "[ConditionalCheckFailed, ConditionalCheckFailed]"},
+		{"long token", "TransactWriteItems", `{"ClientRequestToken":"` + strings.Repeat("x", 37) + `","TransactItems":[` + putX + `]}`, "Validation", "'ClientRequestToken'"},
 		{"101 gets", "TransactGetItems", `{"TransactItems":[` + repeat(101, getN) + `]}`, "Validation", "Member must have length less than or equal to 100"},
 		{"an element without a get", "TransactGetItems", `{"TransactItems":[{}]}`, "Validation", "Member must not be null"},
 		{"one item twice", "TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"plain","Key":{"id":{"S":"x"}}}},{"Get":{"TableName":"plain","Key":{"id":{"S":"x"}}}}]}`, "Validation", "multiple operations on one item"},
 
-		{"empty batch", "BatchGetItem", `{"RequestItems":{}}`, "Validation", "The requestItems parameter is required for BatchGetItem"},
+		{"empty batch", "BatchGetItem", `{"RequestItems":{}}`, "Validation", "Value at 'RequestItems'"},
 		{"a table that is null", "BatchGetItem", `{"RequestItems":{"plain":{"Keys":[{"id":{"S":"x"}}]},"music":null}}`, "Validation", "Value null at 'requestItems.music.member.keys'"},
 		{"writes that are null", "BatchWriteItem", `{"RequestItems":{"plain":[{"DeleteRequest":{"Key":{"id":{"S":"x"}}}}],"music":null}}`, "Validation", "Member must have length greater than or equal to 1"},
 		{"101 keys", "BatchGetItem", `{"RequestItems":{"plain":{"Keys":[` + repeat(101, `{"id":{"S":"%d"}}`) + `]}}}`, "Validation", "less than or equal to 100"},
 		{"a key twice", "BatchGetItem", `{"RequestItems":{"plain":{"Keys":[{"id":{"S":"x"}},{"id":{"S":"x"}}]}}}`, "Validation", "Provided list of item keys contains duplicates"},
+		{"a key twice of no table", "BatchGetItem", `{"RequestItems":{"nowhere":{"Keys":[{"id":{"S":"x"}},{"id":{"S":"y"}},{"id":{"S":"x"}}]}}}`, "Validation", "Provided list of item keys contains duplicates"},
 		{"no such table", "BatchGetItem", `{"RequestItems":{"nowhere":{"Keys":[{"id":{"S":"x"}}]}}}`, "ResourceNotFound", "Requested resource not found"},
 		{"26 writes", "BatchWriteItem", `{"RequestItems":{"plain":[` + repeat(26, `{"PutRequest":{"Item":{"id":{"S":"%d"}}}}`) + `]}}`, "Validation", "less than or equal to 25"},
 		{"26 writes to two tables", "BatchWriteItem", `{"RequestItems":{"plain":[` + repeat(20, `{"PutRequest":{"Item":{"id":{"S":"%d"}}}}`) + `],
@@ -191,6 +199,23 @@ func TestRefusedTransactionsAndBatches(t *testing.T) {
 			t.Errorf("refused requests have written %v items", n)
 		}
 	})
+}
+
+// What is stored does not count when a transaction is measured.
+func TestATransactionMayDeleteMoreThanItMaySay(t *testing.T) {
+	t.Parallel()
+	eng := newEngine(t, engine.Options{})
+	var puts, updates, deletes []string
+	for i := range 12 {
+		key := fmt.Sprintf(`"TableName":"plain","Key":{"id":{"S":"%d"}}`, i)
+		do(t, eng, "PutItem", fmt.Sprintf(`{"TableName":"plain","Item":{"id":{"S":"%d"},"v":{"S":"%s"}}}`, i, strings.Repeat("x", 390<<10)))
+		updates = append(updates, `{"Update":{`+key+`,"UpdateExpression":"SET n = :n","ExpressionAttributeValues":{":n":{"N":"1"}}}}`)
+		puts = append(puts, `{"Update":{`+key+`,"UpdateExpression":"SET v = :v","ExpressionAttributeValues":{":v":{"S":"`+strings.Repeat("x", 390<<10)+`"}}}}`)
+		deletes = append(deletes, `{"Delete":{`+key+`}}`)
+	}
+	do(t, eng, "TransactWriteItems", `{"TransactItems":[`+strings.Join(updates, ",")+`]}`)
+	testRefusals(t, eng, []refusal{{"values", "TransactWriteItems", `{"TransactItems":[` + strings.Join(puts, ",") + `]}`, "Validation", "4 MB"}})
+	do(t, eng, "TransactWriteItems", `{"TransactItems":[`+strings.Join(deletes, ",")+`]}`)
 }
 
 func TestBatches(t *testing.T) {

@@ -28,6 +28,7 @@ func (e *Engine) finishUpdate(call *Call, req *api.UpdateTable, b *build) (reply
 		return nil, err
 	}
 	now := e.at(call)
+	e.throughput.settle(t, t.def.Created, now)
 	t.define(def.Billed(&t.def, now))
 	if made := catalog.Created(req); made != nil {
 		if b == nil || b.table != t { // the table is not the one that it was
@@ -37,6 +38,7 @@ func (e *Engine) finishUpdate(call *Call, req *api.UpdateTable, b *build) (reply
 		t.index(made.Name).items = b.finish()
 		e.throughput.forgetIndex(t.name, made.Name)
 	}
+	e.throughput.settle(t, now, now)
 	e.changeStream(t, req.Stream, now)
 	e.logRequest(call, now)
 	return e.description("TableDescription", t, "ACTIVE"), nil

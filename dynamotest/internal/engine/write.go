@@ -10,36 +10,42 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
 )
 
-// maxItem is the most bytes of an item.
-const maxItem = 400 * 1024
-
 // A write is one item's part of a request, with its expressions bound.
 type write struct {
 	kind  api.ActionKind
 	req   *api.Write
 	table string
+	size  int  // of a put's item
+	entry bool // of a batch
 	bind.Bound
 }
 
 // prepare does what needs no table.
 func prepare(kind api.ActionKind, req *api.Write, table string) (*write, *api.Error) {
-	src := bind.Sources{Condition: req.Condition, Allowed: ": ConditionExpression is null"}
-	named := req.Key
-	switch kind {
-	case api.Put:
-		named = req.Item
-	case api.Update:
-		src.Update = req.Update
-		src.Allowed = ": UpdateExpression and ConditionExpression are null"
+	w := &write{kind: kind, req: req, table: table}
+	src := bind.Sources{Condition: req.Condition, Valued: "ConditionExpression is null"}
+	if kind == api.Update {
+		src.Update, src.Valued = req.Update, "UpdateExpression and ConditionExpression are null"
 	}
-	if err := named.Wrong(); err != nil {
-		return nil, err
+	err := src.Check(&req.Expressions)
+	if err == nil {
+		err = w.named().Wrong()
 	}
-	b, err := src.Bind(&req.Expressions)
+	if err == nil {
+		w.Bound, err = src.Bind(&req.Expressions)
+	}
 	if err != nil {
-		return nil, err
+		return nil, api.ByRequest(err)
 	}
-	return &write{kind: kind, req: req, table: table, Bound: b}, nil
+	return w, w.tooLarge()
+}
+
+// named is what names the item: its key, or all of one that is put.
+func (w *write) named() *api.Item {
+	if w.kind == api.Put {
+		return &w.req.Item
+	}
+	return &w.req.Key
 }
 
 // A change is what a write does to a table. Evaluating the write makes it, commit
@@ -74,19 +80,37 @@ func (e *Engine) locate(w *write) (change, *api.Error) {
 		return change{}, err
 	}
 	c := change{table: t, journalled: e.journal != nil}
-	named := w.req.Key.Map
-	if w.kind == api.Put {
-		named = w.req.Item.Map
-		err = t.key.CheckItem(named)
-	} else {
+	named := w.named().Map
+	switch {
+	case w.kind != api.Put:
 		err = t.key.CheckKey(named)
+	case w.entry:
+		err = t.key.CheckEntry(named)
+	default:
+		err = t.key.CheckItem(named)
 	}
 	if err != nil {
 		return c, err
 	}
 	key, _ := t.key.Key(named)
 	c.key = string(key)
-	return c, t.def.CheckScalars(w.Nested())
+	if err = t.def.CheckScalars(w.Nested()); err != nil && w.changesKey(t) != nil {
+		err = nil // that is told instead, once the condition holds
+	}
+	return c, err
+}
+
+// changesKey is the error of an update that would change an attribute of the key.
+func (w *write) changesKey(t *table) *api.Error {
+	if w.Change == nil {
+		return nil
+	}
+	for _, name := range w.Change.Heads() {
+		if t.key.Has(name) {
+			return api.InvalidParameter("Cannot update attribute %s. This attribute is part of the key", name)
+		}
+	}
+	return nil
 }
 
 func (c *change) id() latch.ID { return latch.ID{Table: c.table.name, Key: c.key} }
@@ -100,7 +124,7 @@ func (c *change) evaluate(w *write) *api.Error {
 	if err == nil && after != nil {
 		c.new = c.old
 		if w.kind != api.ConditionCheck {
-			c.new = newRecord(after)
+			c.new = w.record(after)
 			err = w.checkImage(c)
 		}
 	}
@@ -145,15 +169,16 @@ func (w *write) image(t *table, before attr.Map) (attr.Map, *api.Error) {
 		}
 		return before, nil
 	}
-	for _, name := range w.Change.Heads() {
-		if t.key.Has(name) {
-			return nil, api.InvalidParameter("Cannot update attribute %s. This attribute is part of the key", name)
-		}
+	if err := w.changesKey(t); err != nil {
+		return nil, err
 	}
 	var after attr.Map
 	var err error
 	if before == nil {
 		after, err = w.Change.Create(w.req.Key.Map)
+		if w.Change.Clears() {
+			after = nil // there is nothing to take away from
+		}
 	} else {
 		after, err = w.Change.Apply(before)
 	}
@@ -165,21 +190,22 @@ func (w *write) image(t *table, before attr.Map) (attr.Map, *api.Error) {
 
 // checkImage checks what a write would leave.
 func (w *write) checkImage(c *change) *api.Error {
-	if w.kind == api.Put {
-		if c.new.size > maxItem {
-			return api.Invalid("Item size has exceeded the maximum allowed size")
+	if c.new.size > maxItem {
+		if w.kind == api.Put { // only of a statement: other puts are refused before
+			return errItemSize
 		}
-		return checkIndexes(c.indexes, c.new.item)
+		return errUpdateSize
 	}
-	size := c.new.size
-	if w.Change != nil {
-		// DynamoDB judges an update by what it would send to storage.
-		size = max(size, size-c.table.key.Pick(c.new.item).Size()+w.Change.Overhead())
+	err := checkIndexes(c.indexes, c.new.item)
+	if older := w.req.Legacy; err == nil || w.kind != api.Update || older != nil && older.Updates.Set {
+		return err
 	}
-	if size > maxItem {
-		return api.Invalid("Item size to update has exceeded the maximum allowed size")
+	for _, x := range c.indexes {
+		if told := x.CheckUpdated(c.new.item); told != nil {
+			return told
+		}
 	}
-	return checkIndexes(c.indexes, c.new.item)
+	return err
 }
 
 // failed is the error of a condition that did not hold.

@@ -130,9 +130,12 @@ func (c *composer) needConditions(n *node) {
 		switch arg := &n.args[i]; {
 		case n.op.logical():
 			c.needConditions(arg)
+		case n.op == opExists || n.op == opNotExists: // check says that it needs a path
+		case arg.op == opIfNotExists || arg.op == opListAppend:
+			c.fail(msgNotInCondition(arg.op.String()))
 		case arg.op.condition() || arg.op > opSize:
 			c.fail(msgMisused(arg.op.String()))
-		case arg.op == opSize && (len(arg.args) != 1 || arg.args[0].op > opValue):
+		case arg.op == opSize && len(arg.args) == 1 && arg.args[0].op > opValue:
 			c.fail(msgMisused(arg.op.String()))
 		}
 	}

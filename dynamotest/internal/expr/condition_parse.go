@@ -128,7 +128,11 @@ func (p *parser) group() node {
 	if p.syntax != nil {
 		return node{}
 	}
-	inner := p.or()
+	return p.closed(p.or())
+}
+
+// closed consumes the parenthesis after what stands in a pair of them.
+func (p *parser) closed(inner node) node {
 	p.expect(")")
 	if inner.parens {
 		p.note(rankParens, msgParens)

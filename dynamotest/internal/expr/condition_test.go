@@ -90,7 +90,7 @@ func TestConditionErrors(t *testing.T) {
 	const operand = "Incorrect operand type for operator or function; operator or function: "
 	tests := map[string]string{
 		"":                  "The expression can not be empty;",
-		" \t\n":             "The expression can not be empty;",
+		" \t\n":             "Syntax error; token: \"<EOF>\", near: \" \t\n\"",
 		"a":                 `Syntax error; token: "<EOF>", near: "a"`,
 		"a =":               `Syntax error; token: "<EOF>", near: "="`,
 		"= :s":              `Syntax error; token: "=", near: "= :s"`,

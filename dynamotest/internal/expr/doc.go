@@ -16,7 +16,7 @@
 //	set, err := upd.Bind(params)
 //	after, err := set.Apply(before)                     // a new map, before is untouched
 //	old, new := set.Old(before), set.New(after)         // UPDATED_OLD, UPDATED_NEW
-//	heads, cost := set.Heads(), set.Overhead()          // key attributes? size of the request
+//	heads, size := set.Heads(), set.Charge()            // key attributes? too large?
 //
 //	proj, err := expr.ParseProjection(src)
 //	pick, err := proj.Bind(params)

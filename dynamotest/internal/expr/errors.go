@@ -20,6 +20,10 @@ const (
 type Error struct {
 	Clause string // the expression that is invalid, or empty
 	Reason string
+
+	// Last says that DynamoDB tells it after what is wrong with the request's other
+	// expressions and placeholders.
+	Last bool
 }
 
 func (e *Error) Error() string {
@@ -32,6 +36,7 @@ func (e *Error) Error() string {
 // The texts of errors that say nothing of their surroundings, in DynamoDB's
 // words.
 const (
+	msgTooLong       = "Expression size has exceeded the maximum allowed size;"
 	msgEmpty         = "The expression can not be empty;"
 	msgParens        = "The expression has redundant parentheses;"
 	msgTooDeep       = "The expression is nested too deeply"
@@ -59,10 +64,6 @@ const (
 // Texts with blanks.
 func msgSyntax(token, near string) string {
 	return fmt.Sprintf(`Syntax error; token: "%s", near: "%s"`, token, near)
-}
-
-func msgSize(n int) string {
-	return fmt.Sprintf("Expression size has exceeded the maximum allowed size; expression size: %d", n)
 }
 
 func msgOperators(n int) string {
@@ -99,6 +100,12 @@ func msgNotInUpdate(name string) string {
 
 func msgMisused(name string) string {
 	return "The function is not allowed to be used this way in an expression; function: " + name
+}
+
+// OperandCount is the text of an operator or function with n operands, which is
+// not how many it takes.
+func OperandCount(name string, n int) string {
+	return msgOperandCount(name, n)
 }
 
 func msgOperandCount(name string, n int) string {
@@ -161,8 +168,23 @@ func msgKeyFirstOperand(name string) string {
 	return "Invalid condition in KeyConditionExpression: " + name + " operator must have the key attribute as its first operand"
 }
 
+func msgKeyExceeded(conditions, attributes int) string {
+	return fmt.Sprintf("The number of query conditions (%d) exceeds the number of key attributes defined in the schema (%d)", conditions, attributes)
+}
+
 func msgKeyMissed(name string) string {
 	return "Query condition missed key schema element: " + name
+}
+
+// The texts about the key of a global index of several attributes, which tests of
+// others saw on AWS in 2026.
+func msgHashUnequal(names []string) string {
+	return "HASH key attributes " + strings.Join(names, ", ") + " must have equality conditions specified in the query"
+}
+
+func msgRangeUnequal(names []string, last string) string {
+	return "RANGE key attributes " + strings.Join(names, ", ") +
+		" must have equality conditions specified in the query because a condition is present on key attribute " + last
 }
 
 func msgComparisonCount(operator string) string {
@@ -192,8 +214,8 @@ func msgPlaceholder(field, key string) string {
 	return fmt.Sprintf(`%s contains invalid key: Syntax error; key: "%s"`, field, key)
 }
 
-func msgEmptyName(key string) string {
-	return "ExpressionAttributeNames contains invalid value: " + msgNoName + " for key " + key
+func msgWrongName(reason, key string) string {
+	return "ExpressionAttributeNames contains invalid value: " + reason + " for key " + key
 }
 
 // describe is a scalar as DynamoDB's messages show it.

@@ -11,6 +11,7 @@ import (
 type KeyCondition struct {
 	condition *Condition
 	terms     []*node
+	unfit     string // why it is none, told after what is wrong with any condition
 }
 
 // ParseKeyCondition parses a KeyConditionExpression.
@@ -20,9 +21,7 @@ func ParseKeyCondition(src string) (*KeyCondition, error) {
 		return nil, err
 	}
 	k := &KeyCondition{condition: c}
-	if reason := k.collect(&c.root); reason != "" {
-		return nil, &Error{Clause: KeyConditionExpression, Reason: reason}
-	}
+	k.unfit = k.collect(&c.root)
 	return k, nil
 }
 
@@ -99,14 +98,17 @@ func (k *KeyCondition) Bind(params *Params) (KeyTerms, error) {
 	c := k.condition
 	b := bind(c.clause, params, c.names, c.values)
 	b.check(&c.root)
-	if b.err != nil {
+	switch {
+	case b.err != nil:
 		return nil, b.err
+	case k.unfit != "":
+		return nil, &Error{Reason: k.unfit, Last: true}
 	}
 	terms := make(KeyTerms, len(k.terms))
 	for i, n := range k.terms {
 		terms[i] = b.keyTerm(n)
 		if slices.ContainsFunc(terms[:i], func(t KeyTerm) bool { return t.Name == terms[i].Name }) {
-			return nil, &Error{Clause: c.clause, Reason: msgKeyTwice}
+			return nil, &Error{Reason: msgKeyTwice, Last: true}
 		}
 	}
 	return terms, nil
@@ -145,6 +147,9 @@ type KeyQuery struct {
 // Resolve fits the terms to the key of a table or index, whose attributes are
 // named.
 func (ts KeyTerms) Resolve(hash, sort []string) (*KeyQuery, error) {
+	if err := ts.fit(hash, sort); err != nil {
+		return nil, err
+	}
 	q := &KeyQuery{}
 	used := 0
 	for _, name := range hash {
@@ -179,17 +184,49 @@ func (ts KeyTerms) Resolve(hash, sort []string) (*KeyQuery, error) {
 	return q, nil
 }
 
-// unfit says why terms are left over: an attribute of the sort key is missing
-// before them, or the key has no place for them.
+// unfit says why terms are left over: there are more than the key has attributes,
+// its sort key is missing, or the key has no place for them.
 func (ts KeyTerms) unfit(q *KeyQuery, hash, sort []string) error {
-	next := len(q.Equal)
 	switch {
-	case len(ts) > 2 && len(hash) == 1 && len(sort) <= 1:
-		return &Error{Reason: msgKeyTooMany}
-	case q.Range == nil && next < len(sort) && len(ts) <= len(hash)+len(sort):
-		return &Error{Reason: msgKeyMissed(sort[next])}
+	case len(ts) > len(hash)+len(sort):
+		return &Error{Reason: msgKeyExceeded(len(ts), len(hash)+len(sort))}
+	case q.Range == nil && len(q.Equal) < len(sort) && len(sort) == 1 && len(hash) == 1:
+		return &Error{Reason: msgKeyMissed(sort[0])}
 	}
 	return &Error{Reason: msgKeyMismatch}
+}
+
+// fit checks what is asked of a key that has several attributes of a type: equality
+// of each of the partition key's, and of each of the sort key's before the last
+// that is asked about.
+func (ts KeyTerms) fit(hash, sort []string) error {
+	if len(hash) == 1 && len(sort) <= 1 {
+		return nil
+	}
+	if unequal := ts.unequal(hash); len(unequal) > 0 {
+		return &Error{Reason: msgHashUnequal(unequal)}
+	}
+	last := len(sort) - 1
+	for last >= 0 && ts.find(sort[last]) == nil {
+		last--
+	}
+	if last < 1 {
+		return nil
+	}
+	if unequal := ts.unequal(sort[:last]); len(unequal) > 0 {
+		return &Error{Reason: msgRangeUnequal(unequal, sort[last])}
+	}
+	return nil
+}
+
+// unequal lists the attributes that no equality is asked of.
+func (ts KeyTerms) unequal(names []string) (out []string) {
+	for _, name := range names {
+		if t := ts.find(name); t == nil || t.Op != Equal {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 func (ts KeyTerms) find(name string) *KeyTerm {

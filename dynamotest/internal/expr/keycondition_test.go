@@ -91,24 +91,27 @@ func TestKeyConditionErrors(t *testing.T) {
 		"":                                      invalid + "The expression can not be empty;",
 		"pk":                                    invalid + `Syntax error; token: "<EOF>", near: "pk"`,
 		"((pk = :p))":                           invalid + "The expression has redundant parentheses;",
-		"pk = :p OR sk = :s":                    invalid + "Invalid operator used in KeyConditionExpression: OR",
-		"NOT pk = :p":                           invalid + "Invalid operator used in KeyConditionExpression: NOT",
-		"pk = :p AND sk IN (:s)":                invalid + "Invalid operator used in KeyConditionExpression: IN",
-		"pk <> :p":                              invalid + "Invalid operator used in KeyConditionExpression: <>",
-		"pk = :p AND attribute_exists(sk)":      invalid + "Invalid operator used in KeyConditionExpression: attribute_exists",
-		"pk = :p AND contains(sk, :s)":          invalid + "Invalid operator used in KeyConditionExpression: contains",
-		"pk = :p AND size(sk) > :n":             invalid + "KeyConditionExpressions cannot contain nested operations",
-		"pk = size(sk)":                         invalid + "KeyConditionExpressions cannot contain nested operations",
-		"pk = :p AND sk.x = :s":                 invalid + "KeyConditionExpressions cannot have conditions on nested attributes",
-		"pk = :p AND begins_with(sk[0], :s)":    invalid + "KeyConditionExpressions cannot have conditions on nested attributes",
-		"pk = sk":                               invalid + "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition",
-		"pk = :p AND sk BETWEEN :n AND tk":      invalid + "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition",
-		":p = :s":                               invalid + "Invalid condition in KeyConditionExpression: No key attribute specified",
-		"pk = :p AND begins_with(:s, sk)":       invalid + "Invalid condition in KeyConditionExpression: begins_with operator must have the key attribute as its first operand",
-		"pk = :p AND :n BETWEEN sk AND :m":      invalid + "Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as its first operand",
-		"pk = :p AND :n BETWEEN :n AND :m":      invalid + "Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as its first operand",
-		"pk = :p AND sk > :n AND sk < :m":       invalid + "KeyConditionExpressions must only contain one condition per key",
-		"pk = :p AND #pk = :p":                  invalid + "KeyConditionExpressions must only contain one condition per key",
+		"pk = :p OR sk = :s":                    "Invalid operator used in KeyConditionExpression: OR",
+		"NOT pk = :p":                           "Invalid operator used in KeyConditionExpression: NOT",
+		"pk = :p AND sk IN (:s)":                "Invalid operator used in KeyConditionExpression: IN",
+		"pk <> :p":                              "Invalid operator used in KeyConditionExpression: <>",
+		"pk = :p AND attribute_exists(sk)":      "Invalid operator used in KeyConditionExpression: attribute_exists",
+		"pk = :p AND contains(sk, :s)":          "Invalid operator used in KeyConditionExpression: contains",
+		"pk = :p AND size(sk) > :n":             "KeyConditionExpressions cannot contain nested operations",
+		"pk = size(sk)":                         "KeyConditionExpressions cannot contain nested operations",
+		"pk = :p AND sk.x = :s":                 "KeyConditionExpressions cannot have conditions on nested attributes",
+		"pk = :p AND begins_with(sk[0], :s)":    "KeyConditionExpressions cannot have conditions on nested attributes",
+		"pk = sk":                               "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition",
+		"pk = :p AND sk BETWEEN :n AND tk":      "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition",
+		":p = :s":                               "Invalid condition in KeyConditionExpression: No key attribute specified",
+		"pk = :p AND begins_with(:s, sk)":       "Invalid condition in KeyConditionExpression: begins_with operator must have the key attribute as its first operand",
+		"pk = :p AND :n BETWEEN sk AND :m":      "Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as its first operand",
+		"pk = :p AND :n BETWEEN :n AND :m":      "Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as its first operand",
+		"pk = :p AND sk > :n AND sk < :m":       "KeyConditionExpressions must only contain one condition per key",
+		"pk = :p AND #pk = :p":                  "KeyConditionExpressions must only contain one condition per key",
+		"pk = pk":                               invalid + "The first operand must be distinct from the remaining operands for this operator or function; operator: =, first operand: [pk]",
+		"begins_with(:n, pk) OR sk = :s":        invalid + "Incorrect operand type for operator or function; operator or function: begins_with, operand type: N",
+		"pk = :p OR sk = :x":                    invalid + "An expression attribute value used in expression is not defined; attribute value: :x",
 		"pk = :x":                               invalid + "An expression attribute value used in expression is not defined; attribute value: :x",
 		"pk = :p AND begins_with(sk, :n)":       invalid + "Incorrect operand type for operator or function; operator or function: begins_with, operand type: N",
 		"pk = :p AND sk BETWEEN :m AND :n":      invalid + "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound operand: AttributeValue: {N:2}, upper bound operand: AttributeValue: {N:1}",
@@ -117,9 +120,9 @@ func TestKeyConditionErrors(t *testing.T) {
 		"pk > :p":                               "Query key condition not supported",
 		"begins_with(pk, :p)":                   "Query key condition not supported",
 		"pk = :p AND extra = :s":                "Query condition missed key schema element: sk",
-		"pk = :p AND sk = :s AND extra = :s":    "Conditions can be of length 1 or 2 only",
-		"pk = :p AND sk > :s AND extra > :s":    "Conditions can be of length 1 or 2 only",
-		"pk = :p AND extra = :s AND some2 = :s": "Conditions can be of length 1 or 2 only",
+		"pk = :p AND sk = :s AND extra = :s":    "The number of query conditions (3) exceeds the number of key attributes defined in the schema (2)",
+		"pk = :p AND sk > :s AND extra > :s":    "The number of query conditions (3) exceeds the number of key attributes defined in the schema (2)",
+		"pk = :p AND extra = :s AND some2 = :s": "The number of query conditions (3) exceeds the number of key attributes defined in the schema (2)",
 	}
 	for src, want := range tests {
 		terms, err := bindKeys(t, src)
@@ -134,10 +137,19 @@ func TestKeyConditionErrors(t *testing.T) {
 // only the last may be extra than equal.
 func TestKeyConditionGaps(t *testing.T) {
 	t.Parallel()
+	ranges := func(names, last string) string {
+		return "RANGE key attributes " + names + " must have equality conditions specified in the query because a condition is present on key attribute " + last
+	}
 	tests := map[string]string{
-		"pk = :p AND tk = :s":                         "Query condition missed key schema element: sk",
-		"pk = :p AND sk > :s AND tk = :s":             "Query key condition not supported",
-		"pk = :p AND sk = :s AND tk > :s AND uk > :s": "Query key condition not supported",
+		"pk = :p AND tk = :s":                          ranges("sk", "tk"),
+		"pk = :p AND sk > :s AND tk = :s":              ranges("sk", "tk"),
+		"pk = :p AND begins_with(sk, :s) AND uk > :s":  ranges("sk, tk", "uk"),
+		"pk = :p AND sk = :s AND tk > :s AND uk > :s":  ranges("tk", "uk"),
+		"pk = :p AND tk BETWEEN :n AND :m AND uk = :s": ranges("sk, tk", "uk"),
+		"sk = :s":                            "HASH key attributes pk must have equality conditions specified in the query",
+		"pk > :p AND sk = :s":                "HASH key attributes pk must have equality conditions specified in the query",
+		"pk = :p AND sk = :s AND extra = :s": "Query key condition not supported",
+		"pk = :p AND extra = :s":             "Query key condition not supported",
 	}
 	for src, want := range tests {
 		terms, err := bindKeys(t, src)
@@ -146,12 +158,23 @@ func TestKeyConditionGaps(t *testing.T) {
 		}
 		wantError(t, src, err, want)
 	}
+	for src, want := range map[string]string{
+		"pk = :p":                          "HASH key attributes qk, rk must have equality conditions specified in the query",
+		"pk = :p AND qk > :n AND rk = :n":  "HASH key attributes qk must have equality conditions specified in the query",
+		"qk BETWEEN :n AND :m AND rk = :n": "HASH key attributes pk, qk must have equality conditions specified in the query",
+	} {
+		terms, err := bindKeys(t, src)
+		if err == nil {
+			_, err = terms.Resolve([]string{"pk", "qk", "rk"}, nil)
+		}
+		wantError(t, src, err, want)
+	}
 	terms, err := bindKeys(t, "pk = :p AND sk = :s")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = terms.Resolve([]string{"pk"}, nil)
-	wantError(t, "no sort key", err, "Query key condition not supported")
+	wantError(t, "no sort key", err, "The number of query conditions (2) exceeds the number of key attributes defined in the schema (1)")
 }
 
 func TestKeyTermMatch(t *testing.T) {

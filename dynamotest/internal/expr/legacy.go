@@ -55,8 +55,8 @@ func isText(k attr.Kind) bool    { return k == attr.S || k == attr.B }
 
 // check checks the operands.
 func (c *Comparison) check() error {
-	if c.Name == "" {
-		return &Error{Reason: msgNoName}
+	if err := wrongName(c.Name); err != nil {
+		return err
 	}
 	rule := comparators[c.Operator]
 	if n := len(c.Operands); n != rule.operands && (rule.operands != some || n == 0) {
@@ -128,7 +128,7 @@ func (b *binding) comparison(c Comparison) node {
 
 // CompareKeys returns the key condition that all comparisons hold.
 func CompareKeys(comparisons []Comparison) (KeyTerms, error) {
-	if n := len(comparisons); n < 1 || n > 2 {
+	if len(comparisons) == 0 {
 		return nil, &Error{Reason: msgKeyTooMany}
 	}
 	if err := checkComparisons(comparisons); err != nil {
@@ -155,10 +155,10 @@ func CompareKeys(comparisons []Comparison) (KeyTerms, error) {
 func SelectAttributes(names []string) (*Selection, error) {
 	sorted := slices.Sorted(slices.Values(names))
 	for i, name := range sorted {
-		switch {
-		case name == "":
-			return nil, &Error{Reason: msgNoName}
-		case i > 0 && name == sorted[i-1]:
+		if err := wrongName(name); err != nil {
+			return nil, err
+		}
+		if i > 0 && name == sorted[i-1] {
 			return nil, &Error{Reason: msgSelectedTwice(name)}
 		}
 	}
@@ -193,10 +193,11 @@ const (
 )
 
 func (u *AttributeUpdate) check() error {
+	if err := wrongName(u.Name); err != nil {
+		return err
+	}
 	k := u.Value.Kind()
 	switch {
-	case u.Name == "":
-		return &Error{Reason: msgNoName}
 	case !u.Valued && u.Action != actionDelete:
 		return &Error{Reason: msgActionNoValue}
 	case !u.Valued:

@@ -133,7 +133,7 @@ func TestCompareKeys(t *testing.T) {
 		want        string // the error's text, or what the sort key is asked
 	}{
 		{nil, "Conditions can be of length 1 or 2 only"},
-		{[]expr.Comparison{hash, hash, hash}, "Conditions can be of length 1 or 2 only"},
+		{[]expr.Comparison{hash, hash, hash}, "The number of query conditions (3) exceeds the number of key attributes"},
 		{[]expr.Comparison{hash}, "<nil>"},
 		{[]expr.Comparison{{"r", "LT", one}, hash}, "1"},
 		{[]expr.Comparison{hash, {"r", "BETWEEN", []attr.Value{attr.Int(1), attr.Int(2)}}}, "5"},

@@ -28,8 +28,8 @@ func NewParams(names map[string]string, values attr.Map) (*Params, error) {
 		switch {
 		case !isPlaceholder(key, '#'):
 			return nil, &Error{Reason: msgPlaceholder("ExpressionAttributeNames", key)}
-		case names[key] == "":
-			return nil, &Error{Reason: msgEmptyName(key)}
+		case wrongName(names[key]) != nil:
+			return nil, &Error{Reason: msgWrongName(wrongName(names[key]).Reason, key)}
 		}
 	}
 	for _, f := range values {
@@ -38,6 +38,17 @@ func NewParams(names map[string]string, values attr.Map) (*Params, error) {
 		}
 	}
 	return p, nil
+}
+
+// wrongName returns what is wrong with an attribute's name, nil for nothing.
+func wrongName(name string) *Error {
+	switch {
+	case name == "":
+		return &Error{Reason: msgNoName}
+	case len(name) > attr.MaxName:
+		return &Error{Reason: attr.MsgLongName}
+	}
+	return nil
 }
 
 func isPlaceholder(key string, sigil byte) bool {

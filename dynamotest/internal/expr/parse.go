@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,8 +53,8 @@ func newParser(clause, src string) *parser {
 	p := &parser{clause: clause, src: src}
 	switch {
 	case len(src) > maxSize:
-		p.syntax = p.error(msgSize(len(src)))
-	case strings.Trim(src, " \t\r\n") == "":
+		p.syntax = TooLong(clause, src).(*Error)
+	case src == "":
 		p.syntax = p.error(msgEmpty)
 	}
 	if p.syntax == nil {
@@ -62,6 +63,18 @@ func newParser(clause, src string) *parser {
 		p.tokens = []token{{tokEOF, 0, 0}}
 	}
 	return p
+}
+
+// TooLong returns the error of an expression that is longer than one may be, or nil.
+func TooLong(clause, src string) error {
+	if len(src) <= maxSize {
+		return nil
+	}
+	reason := msgTooLong
+	if clause != UpdateExpression {
+		reason += fmt.Sprintf(" expression size: %d", len(src))
+	}
+	return &Error{Clause: clause, Reason: reason}
 }
 
 func (p *parser) error(reason string) *Error { return &Error{Clause: p.clause, Reason: reason} }
@@ -130,7 +143,11 @@ func (p *parser) fail() {
 	if t.kind == tokEOF {
 		word = "<EOF>"
 	}
-	p.syntax = p.error(msgSyntax(word, strings.TrimRight(p.src[from:to], " \t\r\n")))
+	near := strings.TrimRight(p.src[from:to], " \t\r\n")
+	if len(p.tokens) == 1 {
+		near = p.src // blanks alone
+	}
+	p.syntax = p.error(msgSyntax(word, near))
 }
 
 // symbol consumes the symbol s and reports whether it was there.

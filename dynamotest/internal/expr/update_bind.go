@@ -52,14 +52,22 @@ func (u *Update) Bind(params *Params) (*Change, error) {
 func (b *binding) checkAction(a *action) {
 	switch a.verb {
 	case verbSet:
-		b.walkRule((*binding).checkCount, &a.value)
-		if b.err == nil {
-			b.walkRule((*binding).checkKinds, &a.value)
+		for _, rule := range []func(*binding, *node){(*binding).checkCount, (*binding).checkFallback, (*binding).checkKinds} {
+			if b.err == nil {
+				b.walkRule(rule, &a.value)
+			}
 		}
 	case verbAdd, verbDelete:
 		if k := b.kind(&a.value); !k.Set() && (a.verb == verbDelete || k != attr.N) && b.err == nil {
 			b.fail(msgActionOperand(a.verb.String(), k))
 		}
+	}
+}
+
+// checkFallback refuses an attribute that is to stand in for itself.
+func (b *binding) checkFallback(n *node) {
+	if n.op == opIfNotExists {
+		b.checkDistinct(n)
 	}
 }
 
@@ -113,21 +121,6 @@ func (c *Change) Heads() []string {
 		heads[i] = a.path[0].name
 	}
 	return distinct(heads)
-}
-
-// Overhead returns the bytes that DynamoDB adds to an item, its key left out,
-// when it judges whether an update makes the item too large.
-func (c *Change) Overhead() int {
-	const update, write, clear = 3, 19, 2
-	bytes := update
-	for _, a := range c.actions {
-		if a.verb == verbSet || a.verb == verbAdd {
-			bytes += write
-		} else {
-			bytes += clear
-		}
-	}
-	return bytes
 }
 
 // Old returns what the changed paths held in the item before, as UPDATED_OLD

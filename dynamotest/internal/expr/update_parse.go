@@ -47,6 +47,9 @@ func ParseUpdate(src string) (*Update, error) {
 			u.actions = append(u.actions, p.action(v))
 		}
 	}
+	if len(u.actions) == 0 {
+		p.fail()
+	}
 	if err := p.finish(); err != nil {
 		return nil, err
 	}
@@ -108,8 +111,7 @@ func (p *parser) updateOperand(sum bool) node {
 		} else {
 			inner = p.updateOperand(false)
 		}
-		p.expect(")")
-		return inner
+		return p.closed(inner)
 	}
 	return node{op: opPath, path: p.path(updateKeywords)}
 }

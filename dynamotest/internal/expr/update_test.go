@@ -121,7 +121,7 @@ func TestUpdateFailures(t *testing.T) {
 		{it, "DELETE ss :ns", operand},
 		{it, "DELETE n :ss", operand},
 		{it, "SET a = huge + :huge", "Number overflow. Attempting to store a number with magnitude larger than supported range"},
-		{it, "ADD huge :half", "Attempting to store more than 38 significant digits in a Number"},
+		{it, "ADD huge :half", "Number overflow. Attempting to store a number with magnitude larger than supported range"},
 	}
 	for _, tt := range tests {
 		c, err := bindUpdate(t, tt.update, params(t, "", updateValues))
@@ -188,6 +188,13 @@ func TestUpdateErrors(t *testing.T) {
 	}
 	tests := map[string]string{
 		"":                               "The expression can not be empty;",
+		"  ":                             `Syntax error; token: "<EOF>", near: "  "`,
+		"SET a = ((b))":                  "The expression has redundant parentheses;",
+		"SET a = ((b)) + c":              "The expression has redundant parentheses;",
+		"SET a = ((b + c))":              "The expression has redundant parentheses;",
+		"SET a = f(b, ((c)))":            "The expression has redundant parentheses;",
+		"SET a = if_not_exists(b, b)":    "The first operand must be distinct from the remaining operands for this operator or function; operator: if_not_exists, first operand: [b]",
+		"SET a = if_not_exists(b, (b))":  "The first operand must be distinct from the remaining operands for this operator or function; operator: if_not_exists, first operand: [b]",
 		"INVALID SYNTAX HERE":            `Syntax error; token: "INVALID", near: "INVALID SYNTAX"`,
 		"SET":                            `Syntax error; token: "<EOF>", near: "SET"`,
 		"SET a":                          `Syntax error; token: "<EOF>", near: "a"`,
@@ -259,17 +266,29 @@ func TestUpdateErrors(t *testing.T) {
 	}
 }
 
-func TestChangeHeadsAndOverhead(t *testing.T) {
+// What an update charges follows from what it says: see charge.go for where the
+// figures are from.
+func TestChangeHeadsAndCharge(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		heads    string
-		overhead int
+		heads  string
+		charge int
 	}{
-		"SET a = :n":                          {"a", 3 + 19},
-		"SET b = :n, c = :n":                  {"b c", 3 + 19 + 19},
-		"SET m.x = :n, m.y = :n REMOVE r":     {"m r", 3 + 19 + 19 + 2},
-		"SET b = :n DELETE s :ss":             {"b s", 3 + 19 + 2},
-		"SET b = :n ADD n :n REMOVE x, y, #a": {"b n x y a", 3 + 19 + 19 + 6},
+		"SET a = :n":                           {"a", 3 + 19 + 1 + 2},
+		"SET #a = :n":                          {"a", 3 + 19 + 1 + 2},
+		"SET b = :n, c = :n":                   {"b c", 3 + 2*(19+1+2)},
+		"SET m.xyz = :n, l[10] = :n REMOVE r":  {"m l r", 3 + (19 + 1 + 4 + 3 + 2) + (19 + 1 + 4 + 2 + 2) + (1 + 1)},
+		"SET b = :n DELETE s :ss":              {"b s", 3 + (19 + 1 + 2) + (1 + 1)},
+		"SET b = :n ADD n :n REMOVE xx, y, #a": {"b n xx y a", 3 + 2*(19+1+2) + (1 + 2) + (1 + 1) + (1 + 1)},
+		"ADD s :ss":                            {"s", 3 + 19 + 1 + 2},
+		"SET b = xyz":                          {"b", 3 + 19 + 1 + 1 + 14 + 3},
+		"SET b = #a.xyz[12]":                   {"b", 3 + 19 + 1 + 1 + (14 + 1) + (14 + 3) + (14 + 2)},
+		"SET n = n + :n":                       {"n", 3 + 19 + 1 + 34 + (1 + 14 + 1) + 2},
+		"SET n = :n - n":                       {"n", 3 + 19 + 1 + 37 + 2 + (1 + 14 + 1)},
+		"SET l = list_append(l, :l)":           {"l", 3 + 19 + 1 + 37 + (1 + 14 + 1) + (3 + 1 + 3)},
+		"SET n = if_not_exists(n, :n)":         {"n", 3 + 19 + 1 + 39 + (1 + 14 + 1) + 2},
+		"SET n = if_not_exists(n, :n) + :n":    {"n", 3 + 19 + 1 + 34 + (39 + (1 + 14 + 1) + 2) + 2},
+		"REMOVE m.x, l[3]":                     {"m l", 3 + (1 + 1 + 4 + 1) + (1 + 1 + 4 + 1)},
 	}
 	for src, tt := range tests {
 		c, err := bindUpdate(t, src, params(t, "#a=a", updateValues))
@@ -280,8 +299,11 @@ func TestChangeHeadsAndOverhead(t *testing.T) {
 		if got := c.Heads(); !slices.Equal(got, strings.Fields(tt.heads)) {
 			t.Errorf("%s changes %v, want %s", src, got, tt.heads)
 		}
-		if got := c.Overhead(); got != tt.overhead {
-			t.Errorf("%s costs %d bytes, want %d", src, got, tt.overhead)
+		if got := c.Charge(); got != tt.charge {
+			t.Errorf("%s charges %d bytes, want %d", src, got, tt.charge)
+		}
+		if want := !strings.Contains(src, "SET") && !strings.Contains(src, "ADD"); c.Clears() != want {
+			t.Errorf("%s only clears: %v, want %v", src, c.Clears(), want)
 		}
 	}
 }

@@ -48,7 +48,7 @@ type Effect struct {
 
 	Wait time.Duration // of Delay and DelayReply
 
-	Code    string // of Throttle; empty is api.ThroughputExceeded
+	Code    string // of Throttle; empty is what the reason and the table's billing mode say
 	Reason  string // of Throttle; empty is the target's own
 	ByIndex string // of Throttle: a global index that holds writes to its table back
 

@@ -64,7 +64,7 @@ func (s *Set) Server(op string, targets []target.Target) Reception {
 		r.Refused = func(code string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			unfire(r.parts, code == api.ThroughputExceeded)
+			unfire(r.parts, slices.Contains([]string{api.ThroughputExceeded, api.Throttling}, code))
 		}
 	}
 	return r.Reception

@@ -4,10 +4,10 @@ import (
 	"strconv"
 )
 
-// MaxDepth is how many containers may be open at once. An attribute value of
-// the deepest nesting DynamoDB takes (32) needs two for each level, the request
-// around it a few more.
-const MaxDepth = 128
+// MaxDepth is how many containers may be open at once. DynamoDB takes attribute
+// values of 32 levels, each of two containers, and reads far deeper ones, to
+// refuse them for their depth. How deep it reads is not known.
+const MaxDepth = 1000
 
 // A Token names the next value.
 type Token uint8
@@ -234,6 +234,9 @@ func (r *Reader) Int() int64 {
 	}
 	return int64(f)
 }
+
+// From returns what has been read since an offset, a part of the input.
+func (r *Reader) From(offset int) []byte { return r.data[offset:r.pos] }
 
 // Skip consumes the next value, whatever it is.
 func (r *Reader) Skip() {

@@ -132,16 +132,21 @@ var errKeySchema = api.Invalid("The provided key element does not match the sche
 
 // CheckKey checks a key that a request names an item by.
 func (k *Schema) CheckKey(key attr.Map) *api.Error {
-	parts := k.Parts()
-	if len(key) != len(parts) {
+	if len(key) != len(k.Hash)+len(k.Range) {
 		return errKeySchema
 	}
-	for _, p := range parts {
-		if v, ok := key.Get(p.Name); !ok || v.Kind() != p.Kind {
+	return k.CheckEntry(key)
+}
+
+// CheckEntry checks the key attributes of an item that a batch is to put, of which
+// is said what would be said of a key.
+func (k *Schema) CheckEntry(item attr.Map) *api.Error {
+	for _, p := range k.Parts() {
+		if v, ok := item.Get(p.Name); !ok || v.Kind() != p.Kind {
 			return errKeySchema
 		}
 	}
-	return k.checkValues(key)
+	return k.checkValues(item)
 }
 
 // CheckItem checks the key attributes of an item that is to be put.
@@ -158,11 +163,12 @@ func (k *Schema) CheckItem(item attr.Map) *api.Error {
 	return k.checkValues(item)
 }
 
-// checkValues checks that key attributes are neither empty nor too long.
+// checkValues checks that key attributes are neither empty nor too long. An empty
+// one refuses a transaction before it is opened.
 func (k *Schema) checkValues(m attr.Map) *api.Error {
 	for _, p := range k.Parts() {
 		if v, _ := m.Get(p.Name); p.Kind != attr.N && v.Str() == "" {
-			return api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", KindName(p.Kind), p.Name)
+			return api.OfWhole(api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", KindName(p.Kind), p.Name))
 		}
 	}
 	return CheckBytes(Bytes(k.Hash, m), Bytes(k.Range, m))

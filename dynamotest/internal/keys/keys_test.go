@@ -81,6 +81,23 @@ func TestTheOrderOfKeys(t *testing.T) {
 	if got, ok := schema.Key(of("h", "a")); ok {
 		t.Errorf("the key of an item without one: %q", got)
 	}
+	// As an entry of a batch, an item is judged by its key alone; and an empty key
+	// refuses a whole transaction.
+	for _, tt := range []struct {
+		item  attr.Map
+		want  string
+		whole bool
+	}{
+		{of("h", "a", "r", "b", "x", "y"), "", false},
+		{of("h", "a", "x", "y"), "The provided key element does not match the schema", false},
+		{of("h", "a", "r", "", "x", "y"), "cannot contain an empty string value. Key: r", true},
+	} {
+		switch err := schema.CheckEntry(tt.item); {
+		case err == nil && tt.want == "":
+		case err == nil || tt.want == "" || !strings.Contains(err.Message, tt.want) || err.WholeRequest != tt.whole:
+			t.Errorf("%v: %v, want %s", tt.item, err, tt.want)
+		}
+	}
 	if diff := cmp.Diff([]string{"h", "r"}, keys.Names(schema.Parts())); diff != "" {
 		t.Error(diff)
 	}

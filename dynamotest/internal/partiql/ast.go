@@ -36,7 +36,7 @@ var returningNames = [...]string{"", "ALL OLD", "ALL NEW", "MODIFIED OLD", "MODI
 
 func (r Returning) String() string { return returningNames[r] }
 
-// A Statement is what a source says. It never changes once parsed.
+// A Statement is what a source says, done or not. It never changes once parsed.
 type Statement struct {
 	Kind      Kind
 	Table     string
@@ -49,6 +49,7 @@ type Statement struct {
 	item       []member
 	actions    []action
 	parameters int
+	refused    *Error // of what DynamoDB does not do
 }
 
 // An Order is one attribute that a SELECT orders by.
@@ -68,6 +69,8 @@ type action struct {
 	verb  verb
 	path  expr.Path
 	value term
+
+	notASet *Error // of set_add and set_delete
 }
 
 type verb uint8

@@ -1,8 +1,6 @@
 package partiql
 
 import (
-	"slices"
-
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
@@ -14,14 +12,23 @@ type Bound struct {
 	parameters []attr.Value
 }
 
-// Bind fills in the parameters. More than the statement has are ignored.
+// Bind fills in the parameters. More than the statement has are ignored. The
+// error says, too, what DynamoDB does not do of what the statement says.
 func (s *Statement) Bind(parameters []attr.Value) (*Bound, error) {
+	if s.refused != nil {
+		return nil, s.refused
+	}
 	if len(parameters) < s.parameters {
 		return nil, invalid(textParameters)
 	}
 	b := &Bound{Statement: s, parameters: parameters}
 	if s.where != nil {
 		b.Where = &Where{root: s.where.bind(parameters)}
+	}
+	for _, a := range s.actions {
+		if v := a.value.bind(parameters); a.notASet != nil && !v.value.Kind().Set() {
+			return nil, a.notASet
+		}
 	}
 	return b, nil
 }
@@ -60,12 +67,6 @@ func (b *Bound) Selection() (*expr.Selection, error) {
 	if len(b.Columns) == 0 {
 		return nil, nil
 	}
-	for i, c := range b.Columns {
-		same := func(other expr.Path) bool { return other.Leaf() == c.Leaf() }
-		if slices.ContainsFunc(b.Columns[:i], same) {
-			return nil, invalid("Duplicate identifiers in select clause: %s", c.Leaf())
-		}
-	}
 	return expr.NewColumns(b.Columns...)
 }
 
@@ -78,7 +79,7 @@ type Ordering struct {
 
 // Order checks ORDER BY against the key that a SELECT reads along, and the
 // number of partitions that it reads.
-func (b *Bound) Order(hash, sort []string, partitions int) (Ordering, error) {
+func (b *Bound) Order(hash, sort string, partitions int) (Ordering, error) {
 	if len(b.OrderBy) == 0 {
 		return Ordering{}, nil
 	}
@@ -89,9 +90,9 @@ func (b *Bound) Order(hash, sort []string, partitions int) (Ordering, error) {
 	o := Ordering{SortDescending: true}
 	for _, by := range b.OrderBy {
 		switch {
-		case contains(hash, by.Name):
+		case by.Name == hash:
 			o.ByHash, o.HashDescending = true, by.Descending
-		case contains(sort, by.Name):
+		case by.Name == sort:
 			o.SortDescending = by.Descending
 		default:
 			return Ordering{}, invalid("Attribute %s in ORDER BY clause must be part of the primary key", by.Name)

@@ -85,7 +85,12 @@ func use(t *testing.T, src string) error {
 // one of the partitions.
 func checkPartitions(t *testing.T, src string, w *partiql.Where) {
 	t.Helper()
-	parts, _ := w.Partitions([]string{"h"}, []string{"s"})
+	found, err := w.Partitions("h", "s")
+	if err != nil {
+		checkError(t, src, err)
+		return
+	}
+	parts := found.List
 	for _, terms := range parts {
 		all := true
 		for i := range terms {

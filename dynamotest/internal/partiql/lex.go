@@ -1,31 +1,47 @@
 package partiql
 
 import (
+	"math"
+	"slices"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 type tokenKind uint8
 
 const (
-	tokEOF     tokenKind = iota
-	tokWord              // an identifier or a keyword
-	tokQuoted            // "an identifier"
-	tokString            // 'a string'
-	tokNumber            // 1.5e3
-	tokSymbol            // an operator, a bracket, ? or ;
-	tokIllegal           // what means nothing
+	tokEOF      tokenKind = iota
+	tokName               // an identifier
+	tokQuoted             // "an identifier"
+	tokString             // 'a string'
+	tokNumber             // 1.5e3
+	tokKeyword            // one of the keywords or phrases
+	tokOperator           // what stands between operands, or before one
+	tokSymbol             // a bracket, a comma, ? or ;
+	tokIllegal            // what means nothing
 )
 
-// A token is a span of the source.
+// A token is a span of the source: of a phrase, its first word.
 type token struct {
 	kind       tokenKind
 	start, end int
-	text       string // of a quoted one without its quotes, else as it is written
+	text       string // without its quotes; a keyword in lower case
 }
 
-// symbols are the signs of the language, the longer before the shorter.
-var symbols = []string{"<<", ">>", "<=", ">=", "<>", "!=", "=", "<", ">", "+", "-", "*", ",", ".", ":", ";", "?", "(", ")", "[", "]", "{", "}"}
+// is reports whether t is the keyword, the operator or the symbol s.
+func (t token) is(s string) bool { return t.kind >= tokKeyword && t.text == s }
+
+// isName reports whether t may be the name of something.
+func (t token) isName() bool { return t.kind == tokName || t.kind == tokQuoted }
+
+// signs are the operators and symbols, the longer before the shorter.
+var signs = []string{
+	"<<", ">>", "<=", ">=", "<>", "!=", "||", "=", "<", ">", "+", "-", "*", "/", "%", "@",
+	",", ".", ":", ";", "?", "(", ")", "[", "]", "{", "}",
+}
+
+// firstSymbol is where among the signs the symbols begin, but for << and >>.
+var firstSymbol = slices.Index(signs, ",")
 
 // lex cuts src into tokens. It does not fail: what it cannot read becomes an
 // illegal token, and the end.
@@ -40,11 +56,15 @@ func lex(src string) []token {
 			return append(tokens, token{kind: tokEOF, start: i, end: i})
 		}
 		t := scan(src, i)
+		i = t.end
+		if n := len(tokens); n > 0 && t.kind >= tokKeyword && tokens[n-1].kind >= tokKeyword && phrases[[2]string{tokens[n-1].text, t.text}] {
+			tokens[n-1].text += " " + t.text
+			continue
+		}
 		tokens = append(tokens, t)
 		if t.kind == tokIllegal {
 			return tokens
 		}
-		i = t.end
 	}
 }
 
@@ -82,22 +102,38 @@ func scan(src string, i int) token {
 	case c == '"':
 		return quoted(src, i, tokQuoted)
 	case isDigit(c) || c == '.' && i+1 < len(src) && isDigit(src[i+1]):
-		end := numberEnd(src, i)
-		return token{tokNumber, i, end, src[i:end]}
-	case isWord(c):
-		end := i
-		for end < len(src) && (isWord(src[end]) || isDigit(src[end])) {
-			end++
-		}
-		return token{tokWord, i, end, src[i:end]}
+		return number(src, i)
+	case isLetter(c):
+		return word(src, i)
 	}
-	for _, s := range symbols {
+	for n, s := range signs {
 		if strings.HasPrefix(src[i:], s) {
-			return token{tokSymbol, i, i + len(s), s}
+			t := token{tokOperator, i, i + len(s), s}
+			if n >= firstSymbol || s == "<<" || s == ">>" {
+				t.kind = tokSymbol
+			}
+			if s == "!=" {
+				t.text = "<>"
+			}
+			return t
 		}
 	}
-	_, size := utf8.DecodeRuneInString(src[i:])
-	return token{tokIllegal, i, i + size, src[i : i+size]}
+	return token{kind: tokIllegal, start: i, end: i + 1}
+}
+
+func word(src string, i int) token {
+	end := i
+	for end < len(src) && (isLetter(src[end]) || isDigit(src[end])) {
+		end++
+	}
+	t := token{tokName, i, end, src[i:end]}
+	switch lower := strings.ToLower(t.text); {
+	case slices.Contains(operatorWords, lower):
+		t.kind, t.text = tokOperator, lower
+	case keywords[lower]:
+		t.kind, t.text = tokKeyword, lower
+	}
+	return t
 }
 
 // quoted returns a token in quotes, of which two stand for one inside.
@@ -118,35 +154,54 @@ func quoted(src string, i int, kind tokenKind) token {
 	}
 }
 
-// numberEnd returns where the number ends that starts at i. Letters that follow
-// at once, other than an exponent, are the next token.
-func numberEnd(src string, i int) int {
-	digits := func() {
+// number returns the number that starts at i. Letters that follow at once, other
+// than an exponent, are the next token. Its scale must fit into 32 bits.
+func number(src string, i int) token {
+	start := i
+	digits := func() (any bool) {
 		for i < len(src) && isDigit(src[i]) {
-			i++
+			i, any = i+1, true
 		}
+		return any
 	}
 	digits()
 	if i < len(src) && src[i] == '.' {
 		i++
 		digits()
 	}
+	whole := true
 	if i < len(src) && (src[i] == 'e' || src[i] == 'E') {
-		exp := i + 1
-		if exp < len(src) && (src[exp] == '+' || src[exp] == '-') {
-			exp++
+		if i++; i < len(src) && (src[i] == '+' || src[i] == '-') {
+			i++
 		}
-		if exp < len(src) && isDigit(src[exp]) {
-			i = exp
-			digits()
-		}
+		whole = digits()
 	}
-	return i
+	t := token{tokNumber, start, i, src[start:i]}
+	if !whole || !fitsScale(t.text) {
+		t.kind = tokIllegal
+	}
+	return t
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isWord reports whether a word may begin with c. What is not ASCII is a letter.
-func isWord(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$' || c >= utf8.RuneSelf
+func isLetter(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$'
+}
+
+// fitsScale reports whether the exponent of a number, and the exponent less the
+// digits after the point, fit into 32 bits, as they must for DynamoDB to read
+// the number at all.
+func fitsScale(text string) bool {
+	mantissa, exponent, ok := strings.Cut(strings.ToLower(text), "e")
+	exp := int64(0)
+	if ok {
+		var err error
+		if exp, err = strconv.ParseInt(exponent, 10, 32); err != nil {
+			return false
+		}
+	}
+	_, fraction, _ := strings.Cut(mantissa, ".")
+	scale := int64(len(fraction)) - exp
+	return math.MinInt32 <= scale && scale <= math.MaxInt32
 }

@@ -1,23 +1,13 @@
 package partiql
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
-)
+import "strings"
 
 // maxDepth is how deep parentheses, NOTs, signs and literals may be nested. An
 // item has at most 32 levels.
 const maxDepth = 128
 
-// maxPath is how many steps a path may have: more than an item has levels.
-const maxPath = 32
-
-// A parser reads one statement by recursive descent. The first error of the
-// syntax ends the parsing. A value that is well-formed but not allowed is noted,
-// and reported if nothing worse turns up.
+// A parser reads one statement: a Pratt parser, whose first error ends the
+// parsing.
 type parser struct {
 	src        string
 	tokens     []token
@@ -25,51 +15,48 @@ type parser struct {
 	depth      int
 	parameters int
 	err        *Error
-	noted      *Error
 }
 
-// Parse parses a statement.
+// Parse parses a statement. What is well-formed but refused is a Statement, too:
+// Bind says so.
 func Parse(src string) (*Statement, error) {
 	p := &parser{src: src, tokens: lex(src)}
 	if p.tokens[len(p.tokens)-1].kind == tokIllegal {
 		return nil, malformed(noDetail)
 	}
-	s := p.statement()
-	p.symbol(";")
-	if p.peek().kind != tokEOF {
+	root := p.expression(lowest)
+	if !p.ended() {
+		if p.peek().is(";") {
+			p.fail(secondStatement)
+		}
 		p.fail(leftover)
 	}
-	switch {
-	case p.err != nil:
+	if p.err != nil {
 		return nil, p.err
-	case p.noted != nil:
-		return nil, p.noted
 	}
-	s.parameters = p.parameters
-	return s, nil
+	return translate(src, root, p.parameters)
 }
 
-// fail ends the parsing.
-func (p *parser) fail(detail string) { p.refuse(malformed(detail)) }
-
-func (p *parser) refuse(err *Error) {
+func (p *parser) fail(detail string) {
 	if p.err == nil {
-		p.err = err
+		p.err = malformed(detail)
 	}
 }
 
-func (p *parser) note(err *Error) {
-	if p.noted == nil {
-		p.noted = err
-	}
-}
-
-// peek returns the next token. After an error there is none.
+// peek returns the next token. After an error nothing follows.
 func (p *parser) peek() token {
 	if p.err != nil {
 		return token{kind: tokEOF}
 	}
 	return p.tokens[p.pos]
+}
+
+// after returns the token after the next.
+func (p *parser) after() token {
+	if p.err != nil || p.pos+1 == len(p.tokens) {
+		return token{kind: tokEOF}
+	}
+	return p.tokens[p.pos+1]
 }
 
 func (p *parser) next() token {
@@ -80,40 +67,33 @@ func (p *parser) next() token {
 	return t
 }
 
-// symbol consumes the symbol s and reports whether it was there.
-func (p *parser) symbol(s string) bool {
-	if t := p.peek(); t.kind != tokSymbol || t.text != s {
+// take consumes a keyword, an operator or a symbol and reports whether it was
+// there.
+func (p *parser) take(s string) bool {
+	if !p.peek().is(s) {
 		return false
 	}
 	p.pos++
 	return true
 }
 
-func (p *parser) expect(s string) {
-	if !p.symbol(s) {
-		p.fail("Expected " + s)
+// expect consumes s, or fails with detail.
+func (p *parser) expect(s, detail string) {
+	if !p.take(s) {
+		p.fail(detail)
 	}
 }
 
-// ahead reports whether a keyword comes next, in any case.
-func (p *parser) ahead(word string) bool {
-	t := p.peek()
-	return t.kind == tokWord && strings.EqualFold(t.text, word)
+// symbolNames are the symbols that close something, in DynamoDB's texts.
+var symbolNames = map[string]string{
+	")": "RIGHT_PAREN", "]": "RIGHT_BRACKET", "}": "RIGHT_CURLY", ">>": "RIGHT_DOUBLE_ANGLE_BRACKET", ":": "COLON", "(": "LEFT_PAREN",
 }
 
-// keyword consumes a keyword and reports whether it was there.
-func (p *parser) keyword(word string) bool {
-	if !p.ahead(word) {
-		return false
-	}
-	p.pos++
-	return true
-}
+func (p *parser) symbol(s string) { p.expect(s, "Expected "+symbolNames[s]) }
 
-func (p *parser) expectKeyword(word string) {
-	if !p.keyword(word) {
-		p.fail("Expected " + word)
-	}
+// ended reports whether the statement is over.
+func (p *parser) ended() bool {
+	return p.peek().kind == tokEOF || p.peek().is(";") && p.after().kind == tokEOF
 }
 
 // enter counts a level of nesting and reports whether it is allowed; leave must
@@ -127,180 +107,165 @@ func (p *parser) enter() bool {
 
 func (p *parser) leave() { p.depth-- }
 
-// keywords cannot be names unless they are quoted.
-var keywords = []string{
-	"AND", "AS", "ASC", "BETWEEN", "BY", "DELETE", "DESC", "EXISTS", "FALSE", "FROM", "IN", "INSERT", "INTO", "IS", "LIKE",
-	"MISSING", "NOT", "NULL", "OR", "ORDER", "REMOVE", "RETURNING", "SELECT", "SET", "TRUE", "UPDATE", "VALUE", "WHERE",
+// expression reads operands with operators between them that bind stronger than
+// the precedence above.
+func (p *parser) expression(above int) *node {
+	defer p.leave()
+	if !p.enter() {
+		return &node{}
+	}
+	left := p.unary()
+	for p.err == nil {
+		op := p.peek()
+		if op.kind != tokOperator || precedence[op.text] <= above {
+			break
+		}
+		left = p.infix(left, op)
+	}
+	return left
 }
 
-func isKeyword(word string) bool {
-	_, found := slices.BinarySearchFunc(keywords, word, func(k, word string) int {
-		return strings.Compare(k, strings.ToUpper(word))
-	})
-	return found
+// infix reads an operator and what follows it.
+func (p *parser) infix(left *node, op token) *node {
+	n := &node{kind: nodeOperator, token: op, text: op.text, args: []*node{left}}
+	if p.pos++; op.text == "is" || op.text == "is not" {
+		return p.is(left, op)
+	}
+	if (op.text == "in" || op.text == "not in") && p.peek().is("(") && !p.after().is("select") {
+		n.args = append(n.args, p.list("(", ")"))
+		return n
+	}
+	if p.peek().kind == tokEOF {
+		p.fail(noRightSide)
+	}
+	right := p.expression(precedence[op.text])
+	if op.text == "and" || op.text == "or" {
+		return n.join(left, right)
+	}
+	n.args = append(n.args, right)
+	if op.text == "between" || op.text == "not between" {
+		p.expect("and", "Expected AND keyword")
+		if p.ended() {
+			p.fail("Expected expression after AND")
+		}
+		n.args = append(n.args, p.expression(precedence[op.text]))
+	}
+	return n
 }
 
-// nameNext reports whether an identifier comes next.
-func (p *parser) nameNext() bool {
-	t := p.peek()
-	return t.kind == tokQuoted || t.kind == tokWord && !isKeyword(t.text)
+// join makes n, an AND or an OR, join two conditions. A long chain is not a deep
+// tree, parentheses or not.
+func (n *node) join(left, right *node) *node {
+	more := []*node{right}
+	if right.operator(n.text) {
+		more = right.args
+	}
+	if left.operator(n.text) {
+		left.args = append(left.args, more...)
+		return left
+	}
+	n.args = append(n.args, more...)
+	return n
 }
 
-func (p *parser) statement() *Statement {
-	s := &Statement{}
+// is reads the type after IS.
+func (p *parser) is(left *node, op token) *node {
+	t := p.next()
+	name := strings.ToLower(t.text)
+	if _, known := typeNames[name]; !known || t.kind != tokKeyword && t.kind != tokName {
+		p.fail(noTypeName)
+	}
+	if p.take("(") {
+		p.expression(lowest)
+		p.symbol(")")
+	}
+	n := &node{kind: nodeIs, token: op, text: name, args: []*node{left}}
+	if op.text == "is not" {
+		return &node{kind: nodeOperator, token: op, text: "not", args: []*node{n}}
+	}
+	return n
+}
+
+// unary reads an operand, with NOT or signs before it.
+func (p *parser) unary() *node {
+	op := p.peek()
+	if !op.is("not") && !op.is("+") && !op.is("-") && !op.is("@") {
+		return p.path(p.term())
+	}
+	defer p.leave()
+	if !p.enter() {
+		return &node{}
+	}
+	p.pos++
+	n := &node{kind: nodeOperator, token: op, text: op.text}
 	switch {
-	case p.ahead("SELECT"):
-		p.selection(s)
-	case p.keyword("INSERT"):
-		p.insert(s)
-	case p.keyword("UPDATE"):
-		p.update(s)
-	case p.ahead("FROM"):
-		p.updateFrom(s)
-	case p.keyword("DELETE"):
-		p.delete(s)
-	case p.keyword("EXISTS"):
-		p.expect("(")
-		p.selection(s)
-		p.expect(")")
-		s.Kind = Exists
-	default:
-		p.fail(notAStatement)
-	}
-	return s
-}
-
-func (p *parser) selection(s *Statement) {
-	s.Kind = Select
-	p.expectKeyword("SELECT")
-	if !p.symbol("*") {
-		s.Columns = append(s.Columns, p.column())
-		for p.symbol(",") {
-			s.Columns = append(s.Columns, p.column())
+	case op.is("not"):
+		n.args = []*node{p.expression(notPrecedence)}
+		return n
+	case op.is("@"): // a name, and nothing else
+		t := p.next()
+		if !t.isName() {
+			p.fail("Identifier must follow @-operator")
 		}
+		return p.path(&node{kind: nodeName, token: t, text: t.text})
 	}
-	p.expectKeyword("FROM")
-	p.table(s, unexpectedTerm)
-	p.where(s)
-	if !p.keyword("ORDER") {
-		return
-	}
-	p.expectKeyword("BY")
-	for more := true; more; more = p.symbol(",") {
-		o := Order{Name: p.name(unexpectedTerm)}
-		if o.Descending = p.keyword("DESC"); !o.Descending {
-			p.keyword("ASC")
-		}
-		s.OrderBy = append(s.OrderBy, o)
-	}
-}
-
-func (p *parser) column() expr.Path {
-	path := p.path()
-	if p.ahead("AS") || p.nameNext() {
-		p.refuse(invalid(textAlias))
-	}
-	return path
-}
-
-func (p *parser) insert(s *Statement) {
-	s.Kind = Insert
-	p.expectKeyword("INTO")
-	p.tableName(s, noIdentifier)
-	if s.Index != "" {
-		p.refuse(invalid(textOneTable))
-	}
-	if !p.keyword("VALUE") {
-		p.fail(leftover)
-	}
-	if !p.symbol("{") {
-		p.refuse(invalid(textNoItem))
-	}
-	if p.symbol("}") {
-		return
-	}
-	for more := true; more && p.err == nil; more = p.symbol(",") {
-		name := p.memberName()
-		if p.symbol("?") {
-			s.item = append(s.item, member{name, p.parameter()})
-			continue
-		}
-		v := p.literal("root")
-		if v.Depth() >= attr.MaxNesting {
-			p.note(invalid(textNesting))
-		}
-		s.item = append(s.item, member{name, literal(v)})
-	}
-	p.expect("}")
-}
-
-func (p *parser) update(s *Statement) {
-	s.Kind = Update
-	p.table(s, noIdentifier)
-	p.noIndex(s)
-	p.actions(s)
-	p.where(s)
-	p.returning(s)
-}
-
-// updateFrom reads the form of UPDATE that begins with FROM and has its WHERE
-// before what it sets.
-func (p *parser) updateFrom(s *Statement) {
-	s.Kind = Update
-	p.expectKeyword("FROM")
-	p.table(s, noIdentifier)
-	p.noIndex(s)
-	p.where(s)
-	p.actions(s)
-	p.returning(s)
-}
-
-func (p *parser) delete(s *Statement) {
-	s.Kind = Delete
-	p.expectKeyword("FROM")
-	p.table(s, noIdentifier)
-	p.noIndex(s)
-	p.where(s)
-	p.returning(s)
-	if s.Returning != ReturnNothing && s.Returning != AllOld {
-		p.refuse(invalid("Invalid returning clause: RETURNING %s *. Only RETURNING ALL OLD * is allowed in DELETE statements.", s.Returning))
-	}
-}
-
-func (p *parser) noIndex(s *Statement) {
-	if s.Index != "" {
-		p.refuse(invalid(textNoIndex))
-	}
-}
-
-func (p *parser) where(s *Statement) {
-	if p.keyword("WHERE") {
-		t := p.condition()
-		s.where = &t
-	}
-}
-
-func (p *parser) returning(s *Statement) {
-	if !p.keyword("RETURNING") {
-		return
-	}
-	modified := p.keyword("MODIFIED")
-	if !modified {
-		p.expectKeyword("ALL")
-	}
-	old := p.keyword("OLD")
-	if !old {
-		p.expectKeyword("NEW")
-	}
-	p.expect("*")
+	operand := p.unary()
 	switch {
-	case modified && old:
-		s.Returning = ModifiedOld
-	case modified:
-		s.Returning = ModifiedNew
-	case old:
-		s.Returning = AllOld
-	default:
-		s.Returning = AllNew
+	case operand.kind == nodeNumber && op.is("-"):
+		operand.text = negated(operand.text)
+		return operand
+	case operand.kind == nodeNumber:
+		return operand
 	}
+	n.args = []*node{operand}
+	return n
+}
+
+func negated(number string) string {
+	if number != "" && number[0] == '-' {
+		return number[1:]
+	}
+	return "-" + number
+}
+
+// path reads the steps that follow a term.
+func (p *parser) path(root *node) *node {
+	n := &node{kind: nodePath, token: root.token, args: []*node{root}}
+	for p.err == nil {
+		switch {
+		case p.take("."):
+			s := step{token: p.next()}
+			s.name, s.wildcard = s.token.text, s.token.is("*")
+			if !s.token.isName() && !s.wildcard {
+				p.fail(noPathComponent)
+			}
+			n.steps = append(n.steps, s)
+		case p.take("["):
+			s := step{token: p.peek(), wildcard: p.take("*"), bracket: true}
+			if !s.wildcard {
+				s.index = p.expression(lowest)
+				s.token = s.index.token
+			}
+			p.symbol("]")
+			n.steps = append(n.steps, s)
+		case len(n.steps) == 0:
+			return root
+		default:
+			return n
+		}
+	}
+	return root // after an error, whatever
+}
+
+// simplePath reads a path that begins with a name.
+func (p *parser) simplePath() *node {
+	t := p.next()
+	if !t.isName() {
+		p.fail(noIdentifier)
+	}
+	n := p.path(&node{kind: nodeName, token: t, text: t.text})
+	if n.kind == nodePath && n.steps[len(n.steps)-1].token.is("*") {
+		p.fail(noPathComponent + " for simple path")
+	}
+	return n
 }

@@ -99,43 +99,58 @@ func (w *Where) Key(names []string) (key attr.Map, rest []expr.Term, err error) 
 	return key, rest, nil
 }
 
-// Partitions returns key conditions, one for each partition that an item may
-// stand in for which the condition is true; none when it may stand in any. It
-// also returns whether they say all that the condition says.
-func (w *Where) Partitions(hash, sort []string) (parts []expr.KeyTerms, exact bool) {
+// Partitions are where an item may stand for which a condition is true.
+type Partitions struct {
+	List  []expr.KeyTerms // key conditions, one for each; none when it may stand in any
+	Exact bool            // they say all that the condition says
+	ByOr  bool            // they come from conditions joined by OR
+}
+
+// Partitions returns those that the condition pins. The sort key may be empty: of a
+// key that has none.
+func (w *Where) Partitions(hash, sort string) (Partitions, error) {
 	if w == nil {
-		return nil, false
+		return Partitions{}, nil
 	}
 	terms := conjuncts(&w.root)
 	if parts, used := pin(terms, hash, sort); parts != nil {
-		return parts, used == len(terms)
+		return Partitions{List: parts, Exact: used == len(terms)}, nil
 	}
 	for i := range terms {
 		if !terms[i].is("OR") {
 			continue
 		}
-		if parts := branches(terms[i].args, terms, hash, sort); parts != nil {
-			return parts, false
+		others := slices.Concat(terms[:i], terms[i+1:])
+		branches := branchesOf(terms[i].args, others, hash, sort)
+		if branches == nil {
+			continue
 		}
+		if overlapping(branches) {
+			return Partitions{}, invalid(textOverlap)
+		}
+		var all []expr.KeyTerms
+		for _, b := range branches {
+			for _, part := range b.parts {
+				all = addPartition(all, part)
+			}
+		}
+		return Partitions{List: all, ByOr: true}, nil
 	}
-	return nil, false
+	return Partitions{}, nil
 }
 
-// Listed returns how many values an IN lists at most for an attribute of a
-// partition key, or 0.
-func (w *Where) Listed(hash []string) int {
+// Listed returns how many values an IN lists at most for the partition key, or 0.
+func (w *Where) Listed(hash string) int {
 	if w == nil {
 		return 0
 	}
 	return listed(&w.root, hash)
 }
 
-func listed(t *term, hash []string) (most int) {
+func listed(t *term, hash string) (most int) {
 	switch {
 	case t.is("IN"):
-		for _, name := range hash {
-			most = max(most, len(t.equals(name)))
-		}
+		most = len(t.equals(hash))
 	case t.is("AND"), t.is("OR"):
 		for i := range t.args {
 			most = max(most, listed(&t.args[i], hash))
@@ -144,32 +159,12 @@ func listed(t *term, hash []string) (most int) {
 	return most
 }
 
-// branches returns the partitions of conditions joined by OR, each of which
-// stands beside the others, or none when one of them does not pin a partition.
-func branches(alternatives, others []term, hash, sort []string) []expr.KeyTerms {
-	var all []expr.KeyTerms
-	for i := range alternatives {
-		parts, _ := pin(slices.Concat(conjuncts(&alternatives[i]), others), hash, sort)
-		if parts == nil {
-			return nil
-		}
-		for _, part := range parts {
-			all = addPartition(all, part, len(hash))
-		}
-	}
-	return all
-}
-
 // addPartition adds a partition. When it is there already, the two are joined
 // into all of the partition.
-func addPartition(all []expr.KeyTerms, part expr.KeyTerms, hash int) []expr.KeyTerms {
+func addPartition(all []expr.KeyTerms, part expr.KeyTerms) []expr.KeyTerms {
 	for i, p := range all {
-		same := true
-		for j := range hash {
-			same = same && p[j].Value.Equal(part[j].Value)
-		}
-		if same {
-			all[i] = p[:hash]
+		if p[0].Value.Equal(part[0].Value) {
+			all[i] = p[:1]
 			return all
 		}
 	}
@@ -178,37 +173,31 @@ func addPartition(all []expr.KeyTerms, part expr.KeyTerms, hash int) []expr.KeyT
 
 // pin returns the partitions that terms, joined by AND, pin by equality, with
 // what they ask of the sort key, and how many of the terms that took.
-func pin(terms []term, hash, sort []string) (parts []expr.KeyTerms, used int) {
-	parts = []expr.KeyTerms{nil}
-	for _, name := range hash {
-		i := slices.IndexFunc(terms, func(t term) bool { return t.equals(name) != nil })
-		if i < 0 {
-			return nil, 0
-		}
-		values := terms[i].equals(name)
-		if len(values) > 1 && len(hash) > 1 {
-			return nil, 0
-		}
-		parts = times(parts, name, values)
-		used++
+func pin(terms []term, hash, sort string) (parts []expr.KeyTerms, used int) {
+	i := slices.IndexFunc(terms, func(t term) bool { return t.equals(hash) != nil })
+	if i < 0 {
+		return nil, 0
 	}
-	for _, name := range sort {
-		k, ok := sortTerm(terms, name)
-		if !ok {
-			break
+	var seen []attr.Value
+	of, sorted := sortTerm(terms, sort)
+	for _, v := range terms[i].equals(hash) {
+		if slices.ContainsFunc(seen, v.Equal) {
+			continue
 		}
-		for i := range parts {
-			parts[i] = append(slices.Clip(parts[i]), k)
+		seen = append(seen, v)
+		part := expr.KeyTerms{{Name: hash, Op: expr.Equal, Value: v}}
+		if sorted {
+			part = append(part, of)
 		}
-		if used++; k.Op != expr.Equal {
-			break
-		}
+		parts = append(parts, part)
 	}
-	return parts, used
+	if sorted {
+		return parts, 2
+	}
+	return parts, 1
 }
 
-// sortTerm returns a condition on a sort key attribute, an equality if there is
-// one.
+// sortTerm returns a condition on the sort key, an equality if there is one.
 func sortTerm(terms []term, name string) (expr.KeyTerm, bool) {
 	var found expr.KeyTerm
 	ok := false
@@ -219,20 +208,6 @@ func sortTerm(terms []term, name string) (expr.KeyTerm, bool) {
 		}
 	}
 	return found, ok
-}
-
-// times returns the parts with each of the values, which count once.
-func times(parts []expr.KeyTerms, name string, values []attr.Value) []expr.KeyTerms {
-	var out []expr.KeyTerms
-	for i, v := range values {
-		if slices.ContainsFunc(values[:i], v.Equal) {
-			continue
-		}
-		for _, p := range parts {
-			out = append(out, append(slices.Clip(p), expr.KeyTerm{Name: name, Op: expr.Equal, Value: v}))
-		}
-	}
-	return out
 }
 
 func contains(names []string, name string) bool { return slices.Contains(names, name) }

@@ -179,7 +179,7 @@ func (l *lister) item(table string, item attr.Map) {
 // statements name their items by what stands in WHERE, or in the new item.
 func (l *lister) statements(list ...api.Statement) {
 	for i := range list {
-		b, err := bind.Statement(&list[i])
+		b, err := bind.Statement(&list[i], nil)
 		if err != nil {
 			l.targets = append(l.targets, Target{})
 			continue

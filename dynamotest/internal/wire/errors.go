@@ -60,7 +60,7 @@ func failure(err *api.Error, cost capacity.Cost) Reply {
 		w.Array(member, func() { writeThrottling(&w, err.Throttled) })
 	}
 	w.Close('}')
-	return newReply(status, w.Buf, cost)
+	return Reply{Status: status, Body: w.Buf, Cost: cost}
 }
 
 func writeReasons(w *api.Writer, reasons []api.Reason) {

@@ -1,67 +1,129 @@
 package wire
 
 import (
-	"crypto/rand"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
+// serverName is what answers.
+var serverName = []string{"dynamotest"}
+
+// The types of bodies that requests may have. A reply has its request's.
+const amzJSON = "application/x-amz-json-1.0"
+
+var plainJSON = []string{"application/json"}
+
 // Handler answers HTTP requests.
 func Handler(eng *engine.Engine) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		reply, ok := serve(eng, w, r)
+		header := w.Header()
+		header["Server"] = serverName
+		allow(header, r)
+		buffer := buffers.Get().(*[]byte)
+		defer buffers.Put(buffer)
+		reply, ok := serve(eng, w, r, *buffer)
 		if !ok {
 			return
 		}
-		header := w.Header()
-		for name, values := range reply.Header {
-			header[name] = values
+		reply.encode(r.Header.Get("Accept-Encoding"))
+		reply.writeHeader(header, r.Header)
+		if bodyType(r) == plainJSON[0] {
+			header["Content-Type"] = plainJSON
 		}
 		w.WriteHeader(reply.Status)
 		_, _ = w.Write(reply.Body) // the client has gone; there is nobody to tell
+		if size := cap(reply.Body); size > 0 && size <= trusted {
+			*buffer = reply.Body
+		}
 	})
 }
 
-var errNoOperation = &api.Error{
-	Code:    api.UnknownOperation,
-	Message: "a request is a POST with an operation in X-Amz-Target, such as " + prefix + "GetItem",
+// buffers are for replies. What is written to a socket can be used again.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+func bodyType(r *http.Request) string {
+	kind := r.Header.Get("Content-Type")
+	if kind == amzJSON {
+		return kind
+	}
+	kind, _, _ = strings.Cut(kind, ";")
+	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// serve answers a request, unless there is nobody to answer.
-func serve(eng *engine.Engine, w http.ResponseWriter, r *http.Request) (Reply, bool) {
-	if r.Method == http.MethodGet && r.URL.Path == "/" {
+// Requests that are none of DynamoDB's.
+var (
+	errNoOperation = &api.Error{
+		Code:    api.UnknownOperation,
+		Message: "a request is a POST with an operation in X-Amz-Target, such as " + prefix + "GetItem",
+	}
+	errBodyType = &api.Error{Code: api.UnknownOperation, Message: "a request's Content-Type is " + amzJSON}
+	errTooLarge = &api.Error{Code: api.RequestTooLarge, Message: "Request body is too large"}
+)
+
+// hopeless is how long a body may say to be and still be read up to where it is too
+// long, so that a client that sends it all before it looks sees why it is refused.
+const hopeless = 4 * MaxBody
+
+// serve answers a request, in the room of a buffer, unless there is nobody to answer, or nothing to say.
+func serve(eng *engine.Engine, w http.ResponseWriter, r *http.Request, buffer []byte) (Reply, bool) {
+	switch {
+	case r.Method == http.MethodGet && r.URL.Path == "/":
 		// What DynamoDB says to a browser and to a health check.
 		_, _ = io.WriteString(w, "healthy: dynamotest")
 		return Reply{}, false
+	case r.Method == http.MethodOptions:
+		return Reply{}, false // allow has said it all
+	case r.Method != http.MethodPost:
+		return notFound(errNoOperation), true
 	}
 	target := r.Header.Get("X-Amz-Target")
-	if r.Method != http.MethodPost || !strings.Contains(target, ".") {
+	if !strings.Contains(target, ".") {
 		return failure(errNoOperation, nil), true
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
-	body, err := readBody(r)
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return failure(&api.Error{Code: api.RequestTooLarge, Message: "Request body is too large"}, nil), true
-	case err != nil:
-		return failure(&api.Error{Code: api.SerializationException, Message: "The request body could not be read"}, nil), true
+	if kind := bodyType(r); kind != "" && kind != amzJSON && kind != plainJSON[0] {
+		return notFound(errBodyType), true
 	}
-	return Do(r.Context(), eng, target, body), true
+	if r.ContentLength > hopeless {
+		return failure(errTooLarge, nil), true
+	}
+	if r.ContentLength < 0 || r.ContentLength > MaxBody {
+		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+	}
+	body, err := readBody(r)
+	if err != nil {
+		return unreadable(err), true
+	}
+	return perform(r, eng, target, body, buffer), true
 }
 
-// requestID returns 52 characters that tell one request from another.
-func requestID() string {
-	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345"
-	var id [52]byte
-	_, _ = rand.Read(id[:]) // it never fails
-	for i, b := range id {
-		id[i] = alphabet[b%byte(len(alphabet))]
+func unreadable(err error) Reply {
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return failure(errTooLarge, nil)
 	}
-	return string(id[:])
+	return failure(&api.Error{Code: api.SerializationException, Message: "The request body could not be read"}, nil)
+}
+
+// perform decodes the body of a request, and does what it asks for.
+func perform(r *http.Request, eng *engine.Engine, target string, body, buffer []byte) Reply {
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" {
+		var err error
+		if body, err = decoded(body, encoding); err != nil {
+			// Not the client's fault, says DynamoDB.
+			return failure(&api.Error{Code: api.InternalServerError, Message: "The request body could not be decoded: " + err.Error()}, nil)
+		}
+	}
+	return do(r.Context(), eng, target, body, buffer)
+}
+
+// notFound is the reply to what is no request to DynamoDB at all.
+func notFound(err *api.Error) Reply {
+	reply := failure(err, nil)
+	reply.Status = http.StatusNotFound
+	return reply
 }

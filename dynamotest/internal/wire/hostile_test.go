@@ -107,6 +107,17 @@ func TestTruncatedBodies(t *testing.T) {
 	stillAnswers(t, server)
 }
 
+// What says that it will be absurdly long is refused before any of it has come.
+func TestAbsurdlyLongBody(t *testing.T) {
+	t.Parallel()
+	server := serving(t)
+	head := "POST / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: DynamoDB_20120810.PutItem\r\nContent-Length: 10000000000\r\n\r\n"
+	if reply := raw(t, server, head); !strings.HasPrefix(reply, "HTTP/1.1 413 ") {
+		t.Errorf("%.100q", reply)
+	}
+	stillAnswers(t, server)
+}
+
 func TestEndlessBody(t *testing.T) {
 	t.Parallel()
 	server := serving(t)
@@ -138,7 +149,6 @@ func TestWrongHeaders(t *testing.T) {
 		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
 		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnot a length\r\n",
 		"POST / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: DynamoDB_20120810.PutItem\r\nTransfer-Encoding: chunked\r\n\r\nnot a length\r\n",
-		"PUT / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: DynamoDB_20120810.PutItem\r\nContent-Length: 2\r\n\r\n{}",
 		"\x16\x03\x01\x02\x00\x01", // a TLS handshake
 	} {
 		reply := raw(t, server, head)
@@ -208,7 +218,7 @@ func TestMillionsOfEntries(t *testing.T) {
 	t.Parallel()
 	server := serving(t)
 	for name, req := range map[string]struct{ op, open, each, end, want string }{
-		"tags":    {"TagResource", `{"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/plain","Tags":[`, `{"Key":"%d","Value":""}`, `]}`, "Too many tags"},
+		"tags":    {"TagResource", `{"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/plain","Tags":[`, `{"Key":"%d","Value":""}`, `]}`, "Number of Tags exceed"},
 		"actions": {"TransactWriteItems", `{"TransactItems":[`, `{"Put":{}}`, `]}`, "less than or equal to 100"},
 		"names":   {"GetItem", `{"TableName":"plain","Key":{"id":{"S":"x"}},"ExpressionAttributeNames":{`, `"#%d":"a"`, `}}`, "maximum of 2097152 bytes"},
 	} {

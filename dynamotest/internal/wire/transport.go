@@ -24,11 +24,11 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
-	reply := Do(r.Context(), t.Engine, r.Header.Get("X-Amz-Target"), body)
+	reply := perform(r, t.Engine, r.Header.Get("X-Amz-Target"), body, nil)
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
-	return reply.Response(r), nil
+	return reply.response(r), nil
 }
 
 // trusted is how much room a request gets for what it says that it will send.
@@ -38,24 +38,37 @@ func readBody(r *http.Request) ([]byte, error) {
 	if r.Body == nil {
 		return nil, nil
 	}
-	var buf bytes.Buffer
-	buf.Grow(int(max(0, min(r.ContentLength, trusted))) + bytes.MinRead)
-	_, err := buf.ReadFrom(io.LimitReader(r.Body, MaxBody+1))
+	body, err := readAll(r.Body, r.ContentLength)
 	if closing := r.Body.Close(); err == nil {
 		err = closing
 	}
+	return body, err
+}
+
+// readAll reads a body that says how long it is, or does not, which is -1.
+func readAll(from io.Reader, length int64) ([]byte, error) {
+	if 0 < length && length <= trusted {
+		body := make([]byte, length)
+		_, err := io.ReadFull(from, body)
+		return body, err
+	}
+	var buf bytes.Buffer
+	buf.Grow(int(max(0, min(length, trusted))) + bytes.MinRead)
+	_, err := buf.ReadFrom(io.LimitReader(from, MaxBody+1))
 	return buf.Bytes(), err
 }
 
-// Response returns the reply as the response to a request.
-func (r *Reply) Response(to *http.Request) *http.Response {
+// response returns the reply as the response to a request.
+func (r *Reply) response(to *http.Request) *http.Response {
+	header := make(http.Header, 5)
+	r.writeHeader(header, to.Header)
 	return &http.Response{
 		Status:        strconv.Itoa(r.Status) + " " + http.StatusText(r.Status),
 		StatusCode:    r.Status,
 		Proto:         "HTTP/1.1",
 		ProtoMajor:    1,
 		ProtoMinor:    1,
-		Header:        r.Header,
+		Header:        header,
 		Body:          io.NopCloser(bytes.NewReader(r.Body)),
 		ContentLength: int64(len(r.Body)),
 		Request:       to,

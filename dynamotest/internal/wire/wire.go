@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -36,20 +37,27 @@ func operationOf(target string) (name string, ok bool) {
 }
 
 // CapacityHeader carries what a request cost, refused ones included: a JSON
-// array in the form of ConsumedCapacity.
+// array in the form of ConsumedCapacity. A reply has it if the request has it,
+// whatever it says there.
 const CapacityHeader = "X-Dynamotest-Capacity"
 
 // A Reply is the answer to a request.
 type Reply struct {
 	Status int
-	Header http.Header
 	Body   []byte
 	Cost   capacity.Cost
+
+	encoding string // of the body, if it has one
 }
 
 // Do performs the operation that target names, "DynamoDB_20120810.PutItem" or
 // just "PutItem", on a JSON body.
 func Do(ctx context.Context, eng *engine.Engine, target string, body []byte) Reply {
+	return do(ctx, eng, target, body, nil)
+}
+
+// do writes the reply into the room of a buffer, if that has any.
+func do(ctx context.Context, eng *engine.Engine, target string, body, buffer []byte) Reply {
 	if len(body) > MaxBody {
 		return failure(&api.Error{Code: api.RequestTooLarge, Message: fmt.Sprintf("Request size exceeds the limit of %d bytes", MaxBody)}, nil)
 	}
@@ -57,32 +65,49 @@ func Do(ctx context.Context, eng *engine.Engine, target string, body []byte) Rep
 	if !ok {
 		return failure(api.Unknown(target), nil)
 	}
-	res := eng.Do(ctx, operation, body)
+	res := eng.DoInto(ctx, operation, body, buffer)
 	if res.Err != nil {
 		return failure(res.Err, res.Cost)
 	}
-	return newReply(http.StatusOK, res.Body, res.Cost)
+	return Reply{Status: http.StatusOK, Body: res.Body, Cost: res.Cost}
 }
 
-func newReply(status int, body []byte, cost capacity.Cost) Reply {
+// writeHeader adds the header of the reply to a request with the header asked.
+func (r *Reply) writeHeader(header, asked http.Header) {
+	// What is different each time is one string.
+	text := appendRequestID(make([]byte, 0, 80))
+	text = strconv.AppendInt(text, int64(len(r.Body)), 10)
+	length := len(text)
+	text = strconv.AppendUint(text, uint64(crc32.ChecksumIEEE(r.Body)), 10)
+	all := string(text)
 	// The names are in canonical form already, so they need not go through Set,
 	// and their values share one array.
-	values := [...]string{
-		"application/x-amz-json-1.0",
-		strconv.Itoa(len(body)),
-		requestID(),
-		strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10),
-		"",
+	values := [...]string{amzJSON, all[idLength:length], all[:idLength], all[length:]}
+	header["Content-Type"] = values[0:1:1]
+	header["Content-Length"] = values[1:2:2]
+	header["X-Amzn-Requestid"] = values[2:3:3]
+	header["X-Amz-Crc32"] = values[3:4:4]
+	if r.encoding != "" {
+		header["Content-Encoding"] = []string{r.encoding}
 	}
-	header := http.Header{
-		"Content-Type":     values[0:1:1],
-		"Content-Length":   values[1:2:2],
-		"X-Amzn-Requestid": values[2:3:3],
-		"X-Amz-Crc32":      values[3:4:4],
+	if _, wanted := asked[CapacityHeader]; wanted && len(r.Cost) > 0 {
+		header[CapacityHeader] = []string{string(r.Cost.AppendJSON(nil))}
 	}
-	if len(cost) > 0 {
-		values[4] = string(cost.AppendJSON(make([]byte, 0, 160)))
-		header[CapacityHeader] = values[4:5:5]
+}
+
+const idLength = 52
+
+// appendRequestID appends 52 characters that tell one request from another. Nobody
+// need be unable to guess them.
+func appendRequestID(dst []byte) []byte {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345"
+	var bits uint64
+	for i := range idLength {
+		if i%12 == 0 { // a draw is good for twelve characters of five bits
+			bits = rand.Uint64()
+		}
+		dst = append(dst, alphabet[bits%32])
+		bits /= 32
 	}
-	return Reply{Status: status, Header: header, Body: body, Cost: cost}
+	return dst
 }

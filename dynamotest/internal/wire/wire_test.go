@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -137,32 +138,68 @@ func TestErrorBodies(t *testing.T) {
 	}
 }
 
+// A reply says what it cost to who has asked, in memory and over a socket.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, nil)
-	first := wire.Do(t.Context(), eng, "PutItem", []byte(`{"TableName":"plain","Item":{"id":{"S":"x"}}}`))
-	second := wire.Do(t.Context(), eng, "PutItem", []byte(`{"TableName":"plain","Item":{"id":{"S":"x"}},"ConditionExpression":"attribute_not_exists(id)"}`))
-	for _, rep := range []wire.Reply{first, second} {
-		if got, want := rep.Header.Get("X-Amz-Crc32"), fmt.Sprint(crc32.ChecksumIEEE(rep.Body)); got != want {
-			t.Errorf("checksum %s, want %s", got, want)
-		}
-		if got := rep.Header.Get("Content-Type"); got != "application/x-amz-json-1.0" {
-			t.Errorf("Content-Type %q", got)
-		}
-		if id := rep.Header.Get("X-Amzn-RequestId"); len(id) != 52 {
-			t.Errorf("request id %q has %d characters", id, len(id))
-		}
-		want := `[{"TableName":"plain","CapacityUnits":1.0,"WriteCapacityUnits":1.0,"Table":{"CapacityUnits":1.0,"WriteCapacityUnits":1.0}}]`
-		if got := rep.Header.Get(wire.CapacityHeader); got != want {
-			t.Errorf("capacity %s, want %s", got, want)
+	server := httptest.NewServer(wire.Handler(eng))
+	t.Cleanup(server.Close)
+	ids := map[string]bool{}
+	for name, transport := range map[string]http.RoundTripper{"in memory": wire.Transport{Engine: eng}, "over a socket": server.Client().Transport} {
+		for _, body := range []string{
+			`{"TableName":"plain","Item":{"id":{"S":"x"}}}`,
+			`{"TableName":"plain","Item":{"id":{"S":"x"}},"ConditionExpression":"attribute_not_exists(id)"}`,
+		} {
+			for _, want := range []string{"", `[{"TableName":"plain","CapacityUnits":1.0,"WriteCapacityUnits":1.0,"Table":{"CapacityUnits":1.0,"WriteCapacityUnits":1.0}}]`} {
+				header, text := put(t, transport, server.URL, body, want != "")
+				if got := header.Get(wire.CapacityHeader); got != want {
+					t.Errorf("%s: capacity %s, want %s", name, got, want)
+				}
+				if got, want := header.Get("X-Amz-Crc32"), fmt.Sprint(crc32.ChecksumIEEE(text)); got != want {
+					t.Errorf("%s: checksum %s, want %s", name, got, want)
+				}
+				if got, want := header.Get("Content-Length"), fmt.Sprint(len(text)); got != want {
+					t.Errorf("%s: length %s, want %s", name, got, want)
+				}
+				if got := header.Get("Content-Type"); got != "application/x-amz-json-1.0" {
+					t.Errorf("%s: Content-Type %q", name, got)
+				}
+				ids[header.Get("X-Amzn-RequestId")] = true
+			}
 		}
 	}
-	if second.Status != http.StatusBadRequest {
-		t.Errorf("the second put: %d", second.Status)
+	for id := range ids {
+		if !regexp.MustCompile(`^[A-Z0-5]{52}$`).MatchString(id) {
+			t.Errorf("a request id is %q", id)
+		}
 	}
-	if first.Header.Get("X-Amzn-RequestId") == second.Header.Get("X-Amzn-RequestId") {
-		t.Error("two requests have one id")
+	if len(ids) != 8 {
+		t.Errorf("8 requests have %d ids", len(ids))
 	}
+}
+
+// put sends a PutItem, which may ask for its price, and returns the reply's header
+// and body.
+func put(t *testing.T, transport http.RoundTripper, endpoint, body string, priced bool) (http.Header, []byte) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810.PutItem")
+	if priced {
+		r.Header.Set(wire.CapacityHeader, "")
+	}
+	reply, err := transport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply.Header, text
 }
 
 // send posts a body to a handler as any HTTP client may.
@@ -241,8 +278,13 @@ func TestOtherMethodsAndTargets(t *testing.T) {
 	if w := send(t, h, http.MethodGet, "", http.NoBody); w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), "healthy") {
 		t.Errorf("GET: %d %s", w.Code, w.Body)
 	}
+	for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodPatch} {
+		w := send(t, h, method, "DynamoDB_20120810.ListTables", strings.NewReader("{}"))
+		if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "is a POST") {
+			t.Errorf("%s: %d %s", method, w.Code, w.Body)
+		}
+	}
 	for _, tt := range []struct{ method, target, text string }{
-		{http.MethodPut, "DynamoDB_20120810.ListTables", "is a POST"},
 		{http.MethodPost, "ListTables", "an operation in X-Amz-Target"},
 		{http.MethodPost, "", "an operation in X-Amz-Target"},
 		{http.MethodPost, "Other_20120810.ListTables", `does not have \"Other_20120810.ListTables\"`},

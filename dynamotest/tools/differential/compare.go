@@ -149,7 +149,16 @@ func (r *run) step(ctx context.Context, number uint64, i int, req request) (outc
 	return apart, nil
 }
 
+// both sends a request to both, and mends what it leaves.
 func (r *run) both(ctx context.Context, req request) (ours, theirs answer, err error) {
+	ours, theirs, err = r.answers(ctx, req)
+	if err == nil {
+		err = r.mend(ctx, req)
+	}
+	return
+}
+
+func (r *run) answers(ctx context.Context, req request) (ours, theirs answer, err error) {
 	if ours, err = r.ours.ask(ctx, req); err != nil {
 		return
 	}

@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
+)
+
+// A demand is what a request wants of one partition.
+type demand struct {
+	table *table
+	index *index       // nil for the table itself
+	hash  []attr.Value // nil for no partition
+	capacity.Units
+}
+
+func (d *demand) indexName() string {
+	if d.index == nil {
+		return ""
+	}
+	return d.index.Name
+}
+
+// refused is the error of a demand that exceeds a limit.
+func (d *demand) refused(exceeded string) *api.Error {
+	on := resource{arn: d.table.arn, onDemand: d.table.def.OnDemand, written: d.Write > 0}
+	if d.index != nil {
+		on.arn, on.index = d.index.ARN, true
+	}
+	return on.throttled(on.reason(exceeded), "")
+}
+
+// demands are what a planned write wants, its table's part times a factor.
+func (c *change) demands(w *write, factor float64) []demand {
+	if c.cost.Table == "" {
+		return nil // refused before it cost anything
+	}
+	named := w.req.Key.Map
+	if w.kind == api.Put {
+		named = w.req.Item.Map
+	}
+	own, _ := keys.Values(c.table.key.Hash, named)
+	out := []demand{{table: c.table, hash: own, Units: capacity.Units{Write: factor * c.cost.Base.Write}}}
+	for i := range c.entries {
+		out = append(out, c.entries[i].demands(c.table, own)...)
+	}
+	return out
+}
+
+// demands are what the change of an index entry wants: of the index's own
+// partitions or, when it is a local one, of the table's.
+func (en *entryChange) demands(t *table, own []attr.Value) []demand {
+	want := func(rec *record, u capacity.Units) demand {
+		if en.index.Local {
+			return demand{table: t, hash: own, Units: u}
+		}
+		hash, _ := keys.Values(en.index.Key.Hash, rec.item)
+		return demand{table: t, index: en.index, hash: hash, Units: u}
+	}
+	switch total := en.cost(); {
+	case total.Write == 0:
+		return nil
+	case en.old != nil && en.new != nil && en.oldKey != en.newKey:
+		return []demand{want(en.old, capacity.WriteCost(en.old.size)), want(en.new, capacity.WriteCost(en.new.size))}
+	case en.new != nil:
+		return []demand{want(en.new, total)}
+	default:
+		return []demand{want(en.old, total)}
+	}
+}
+
+// admitWrite admits a single write.
+func (e *Engine) admitWrite(w *write, c *change) *api.Error {
+	if e.throughput == nil {
+		return nil
+	}
+	return e.admitOne(c.demands(w, 1))
+}
+
+// admitOne admits a group of demands.
+func (e *Engine) admitOne(group []demand) *api.Error {
+	errs, _ := e.admit([][]demand{group}, true)
+	return errs[0]
+}
+
+// admitWrites admits the writes of a transaction. The error is a reason for each
+// action that is refused.
+func (e *Engine) admitWrites(writes []*write, changes []change) *api.Error {
+	if e.throughput == nil {
+		return nil
+	}
+	groups := make([][]demand, len(writes))
+	for i := range writes {
+		groups[i] = changes[i].demands(writes[i], 2)
+	}
+	return e.admitTogether(groups)
+}
+
+// admitEach admits the writes of a batch one by one, and returns the changes of
+// those that are let through and the writes that are not.
+func (e *Engine) admitEach(writes []*write, changes []change) (done []change, left []*write, err *api.Error) {
+	groups := make([][]demand, len(writes))
+	for i := range writes {
+		groups[i] = changes[i].demands(writes[i], 1)
+	}
+	errs, _ := e.admit(groups, false)
+	for i := range writes {
+		if errs[i] != nil {
+			left = append(left, writes[i])
+		} else {
+			done = append(done, changes[i])
+		}
+	}
+	return done, left, joined(errs)
+}
+
+func (e *Engine) admitTogether(groups [][]demand) *api.Error {
+	errs, refused := e.admit(groups, true)
+	if !refused {
+		return nil
+	}
+	return throttledActions(errs)
+}
+
+// demand is what reading an item wants.
+func (r *read) demand(t *table, u capacity.Units) demand {
+	hash, _ := keys.Values(t.key.Hash, r.key.Map)
+	return demand{table: t, hash: hash, Units: u}
+}
+
+// admitRead admits the read of one item. It locks the engine.
+func (e *Engine) admitRead(r *read, t *table, u capacity.Units) *api.Error {
+	if e.throughput == nil {
+		return nil
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.admitOne([]demand{r.demand(t, u)})
+}
+
+// A tally finds out what a page wants of which partitions.
+type tally struct {
+	hash    []attr.Value // of the partition that is read; nil when all of them are
+	shares  []share
+	demands []demand
+}
+
+// A share is the part of a page that was read of one partition.
+type share struct {
+	hash  []attr.Value
+	bytes int
+}
+
+// count adds a record of the next share. All of a partition stand together.
+func (y *tally) count(key *keys.Schema, rec *record) {
+	if y.hash != nil {
+		return
+	}
+	hash, _ := keys.Values(key.Hash, rec.item)
+	if n := len(y.shares); n == 0 || !slices.EqualFunc(y.shares[n-1].hash, hash, attr.Value.Equal) {
+		y.shares = append(y.shares, share{hash: hash})
+	}
+	y.shares[len(y.shares)-1].bytes += rec.size
+}
+
+// close turns what was counted into demands, which share the units by their
+// bytes. A query that found nothing has cost its partition something; a scan
+// that found nothing went to none, and has cost its table or index something.
+func (y *tally) close(p *pager, units capacity.Units) {
+	d := demand{table: p.table, hash: y.hash, Units: units}
+	if p.index != nil && !p.index.Local {
+		d.index = p.index
+	}
+	if y.hash != nil || len(y.shares) == 0 {
+		y.demands = append(y.demands, d)
+		return
+	}
+	bytes := 0
+	for _, s := range y.shares {
+		bytes += s.bytes
+	}
+	for _, s := range y.shares {
+		d.hash, d.Units = s.hash, capacity.Units{Read: units.Read * float64(s.bytes) / float64(bytes)}
+		y.demands = append(y.demands, d)
+	}
+}
+
+// admitPage admits what a pager has read.
+func (e *Engine) admitPage(p *pager) *api.Error {
+	if p.tally == nil {
+		return nil
+	}
+	return e.admitOne(p.tally.demands)
+}

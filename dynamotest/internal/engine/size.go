@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// maxItem is the most bytes of an item.
+const maxItem = 400 * 1024
+
+// Items, and updates, that are too large.
+var (
+	errItemSize   = api.OfWhole(api.Invalid("Item size has exceeded the maximum allowed size"))
+	errUpdateSize = api.Invalid("Item size to update has exceeded the maximum allowed size")
+	errUpdateSays = api.OfWhole(api.Invalid("%s", errUpdateSize.Message))
+)
+
+// tooLarge refuses what is too large whatever is stored: an item to put, and an
+// expression that says too much. A transaction is refused for it as a whole.
+func (w *write) tooLarge() *api.Error {
+	switch {
+	case w.kind == api.Put:
+		if w.size = w.req.Item.Size(); w.size > maxItem {
+			return errItemSize
+		}
+	case w.req.Update.Set && w.Change.Charge() > maxItem:
+		return errUpdateSays
+	}
+	return nil
+}
+
+// record returns what a write leaves as it is stored.
+func (w *write) record(after attr.Map) *record {
+	if w.kind == api.Put {
+		return &record{item: after, size: w.size}
+	}
+	return newRecord(after)
+}

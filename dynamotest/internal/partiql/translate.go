@@ -1,0 +1,288 @@
+package partiql
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+)
+
+// A translator makes of a tree what DynamoDB does with it, and keeps the first
+// thing that it cannot do.
+type translator struct {
+	src     string
+	refused *Error
+}
+
+func (t *translator) refuse(format string, args ...any) {
+	if t.refused == nil {
+		t.refused = invalid(format, args...)
+	}
+}
+
+// refuseAt is refuse for what stands at a token.
+func (t *translator) refuseAt(at token, format string, args ...any) {
+	t.refuse("%s %s", invalid(format, args...).Message, place(t.src, at))
+}
+
+// translate makes a statement of the tree of one. That it names no table is an
+// error at once; all else is told by Bind.
+func translate(src string, root *node, parameters int) (*Statement, error) {
+	t := &translator{src: src}
+	s := &Statement{parameters: parameters}
+	c := root.parts
+	if root.kind == nodeCall { // which function, is not looked at
+		s.Kind = Exists
+		if c = existing(root); c == nil {
+			return nil, invalid(textExists)
+		}
+	} else if s.Kind = kinds[root.kind]; s.Kind == 0 {
+		return nil, invalid("Unsupported operation: %s", root.class())
+	}
+	t.table(s, c)
+	if t.refused != nil {
+		return nil, t.refused
+	}
+	switch s.Kind {
+	case Select, Exists:
+		t.selection(s, c)
+	case Insert:
+		t.insert(s, c)
+	default:
+		t.change(s, c)
+	}
+	s.refused = t.refused
+	return s, nil
+}
+
+var kinds = map[nodeKind]Kind{nodeSelect: Select, nodeInsert: Insert, nodeUpdate: Update, nodeDelete: Delete}
+
+// existing returns the SELECT whose item must be there, nil when there is none.
+func existing(call *node) *clauses {
+	if call.text != "exists" || len(call.args) != 1 || call.args[0].kind != nodeSelect {
+		return nil
+	}
+	return call.args[0].parts
+}
+
+// table finds the table or the index that a statement is about.
+func (t *translator) table(s *Statement, c *clauses) {
+	if c.alias {
+		t.refuse(textAlias)
+	}
+	if c.sources > 1 || c.source == nil {
+		t.refuse(textOneSource)
+		return
+	}
+	names := t.names(c.source)
+	switch {
+	case slices.Contains(names, ""):
+		t.refuse(textEmptyName)
+	case len(names) == 2 && s.Kind == Insert:
+		t.refuse(textOneTable)
+	case len(names) == 2 && s.Kind != Select && s.Kind != Exists:
+		t.refuse(textNoIndex)
+	}
+	if t.refused == nil {
+		if s.Table = names[0]; len(names) == 2 {
+			s.Index = names[1]
+		}
+	}
+}
+
+// names returns those of a source: of a table, or of a table and an index.
+func (t *translator) names(source *node) []string {
+	if source.kind == nodeName {
+		return []string{source.text}
+	}
+	if source.kind != nodePath || source.args[0].kind != nodeName {
+		t.refuse(textNoSource)
+		return nil
+	}
+	names := []string{source.args[0].text}
+	for _, s := range source.steps {
+		names = append(names, s.name)
+	}
+	switch last := source.steps[len(source.steps)-1]; {
+	case len(names) > 2:
+		t.refuse(textLongPath)
+	case last.bracket:
+		t.refuse(textSourceList)
+	case last.wildcard:
+		t.refuse(textNoSource)
+	}
+	return names
+}
+
+func (t *translator) selection(s *Statement, c *clauses) {
+	if c.group {
+		t.refuse("Unsupported clause: GROUP BY")
+	}
+	if c.limit != nil {
+		t.refuseAt(c.limit.token, "Unsupported clause: LIMIT")
+	}
+	if c.value {
+		t.refuse(textNoValue)
+	}
+	if c.distinct {
+		t.refuse("Unsupported token in expression: DISTINCT")
+	}
+	t.columns(s, c)
+	t.where(s, c)
+	for _, o := range c.order {
+		if o.value.kind != nodeName {
+			t.refuse("Argument to ORDER BY must be of type VariableReference. Type: %s", o.value.label())
+		}
+		if o.value.text == "" {
+			t.refuse(textEmptyName)
+		}
+		s.OrderBy = append(s.OrderBy, Order{Name: o.value.text, Descending: o.descending})
+	}
+}
+
+func (t *translator) columns(s *Statement, c *clauses) {
+	for _, col := range c.columns {
+		if col.alias {
+			t.refuse(textAlias)
+		}
+	}
+	for _, col := range c.columns {
+		switch n := col.value; {
+		case n.kind == nodePath && n.steps[len(n.steps)-1].wildcard:
+			t.refuse(textHierarchy)
+		case n.kind != nodeName && n.kind != nodePath:
+			t.refuseAt(n.token, textColumn)
+		}
+		path := t.path(col.value)
+		for _, other := range s.Columns {
+			if t.refused == nil && other.Leaf() == path.Leaf() {
+				t.refuse("Duplicate identifiers in select clause: %s", path.Leaf())
+			}
+		}
+		s.Columns = append(s.Columns, path)
+	}
+}
+
+func (t *translator) where(s *Statement, c *clauses) {
+	if c.where == nil {
+		return
+	}
+	if !c.where.logical() {
+		t.refuse(textNoCondition)
+	}
+	w := t.condition(c.where)
+	s.where = &w
+}
+
+func (t *translator) change(s *Statement, c *clauses) {
+	t.where(s, c)
+	for _, a := range c.actions {
+		s.actions = append(s.actions, t.action(a))
+	}
+	for i, r := range c.returned {
+		switch {
+		case i > 0:
+			t.refuse(textReturnOne)
+		case !r.star:
+			t.refuse(textReturnStar)
+		}
+		s.Returning = r.returning
+	}
+	if s.Kind == Delete && s.Returning != ReturnNothing && s.Returning != AllOld {
+		t.refuse("Invalid returning clause: RETURNING %s *. Only RETURNING ALL OLD * is allowed in DELETE statements.", s.Returning)
+	}
+}
+
+// action makes one action of what UPDATE changes.
+func (t *translator) action(a assignment) action {
+	to := action{verb: verbRemove, path: t.path(a.path)}
+	if a.value == nil {
+		return to
+	}
+	if verb, ok := setVerbs[a.value.text]; ok && a.value.kind == nodeCall {
+		to.verb = verb
+		t.setFunction(&to, a.value)
+		return to
+	}
+	to.verb, to.value = verbSet, t.assigned(a.value)
+	return to
+}
+
+var setVerbs = map[string]verb{"set_add": verbAdd, "set_delete": verbDelete}
+
+// setFunction reads set_add and set_delete, which change a set in its place.
+func (t *translator) setFunction(to *action, call *node) {
+	name := strings.ToUpper(call.text)
+	if len(call.args) != 2 {
+		t.refuseAt(call.token, "%s must have exactly two arguments", name)
+		return
+	}
+	from, set := call.args[0], call.args[1]
+	if from.kind != nodeName && from.kind != nodePath || !t.path(from).Equal(to.path) {
+		t.refuseAt(call.token, "The first argument to %s must equal the assignment value", name)
+	}
+	// What the second argument is, is told at the place of the first.
+	to.notASet = invalid("The second argument to %s must be a value with type SET %s", name, place(t.src, from.token))
+	switch set.kind {
+	case nodeParameter, nodeBag:
+		to.value = t.operand(set)
+	default:
+		t.refuse("%s", to.notASet.Message)
+	}
+}
+
+// path makes a path of a name, or of a name and steps.
+func (t *translator) path(n *node) expr.Path {
+	root := n
+	if n.kind == nodePath {
+		root = n.args[0]
+	}
+	if root.kind != nodeName {
+		t.refuseAt(root.token, textColumn)
+		return expr.NewPath("")
+	}
+	if root.text == "" {
+		t.refuse(textEmptyName)
+	}
+	if steps := len(n.steps) + 1; steps > maxPath {
+		t.refuse("The document path has too many nesting elements; nesting levels: %d", steps)
+		return expr.NewPath("")
+	}
+	path := expr.NewPath(root.text)
+	for _, s := range n.steps {
+		path = t.step(path, s)
+	}
+	return path
+}
+
+// maxPath is how many steps a path may have: more than an item has levels.
+const maxPath = 32
+
+func (t *translator) step(path expr.Path, s step) expr.Path {
+	switch {
+	case s.wildcard && s.bracket:
+		t.refuseAt(s.token, "Wildcard path component like a[*].b are not supported")
+	case s.wildcard:
+		t.refuseAt(s.token, "Unpivot path component like a.*.b are not supported")
+	case s.index == nil:
+		return t.field(path, s.name)
+	case s.index.kind == nodeString, s.index.kind == nodeName:
+		return t.field(path, s.index.text)
+	case s.index.kind != nodeNumber || !wholeNumber(s.index.token.text):
+		t.refuseAt(s.token, textColumn)
+	default:
+		i, ok := listIndex(s.index.text)
+		if !ok {
+			t.refuseAt(s.token, "List index is not within the allowable range; index: [%s]", s.index.text)
+		}
+		return path.Index(i)
+	}
+	return path
+}
+
+func (t *translator) field(path expr.Path, name string) expr.Path {
+	if name == "" {
+		t.refuse(textEmptyName)
+	}
+	return path.Field(name)
+}
