@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/facts"
 )
 
 func TestPageIsWrittenFromItsSources(t *testing.T) {
 	t.Parallel()
-	kept, err := os.ReadFile("results.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := page(string(kept))
+	want, err := page(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,86 +27,52 @@ func TestPageIsWrittenFromItsSources(t *testing.T) {
 	}
 }
 
-func TestOperations(t *testing.T) {
+// What dynamotest does not have answers as an operation that DynamoDB does not know.
+func TestWhatIsMissingIsUnknown(t *testing.T) {
 	t.Parallel()
 	there, missing := operations()
-	for _, list := range [][]string{there, missing} {
-		if len(list) < 20 {
-			t.Errorf("only %q", list)
-		}
+	if names := strings.Join(there, " "); len(there) < 20 || !strings.Contains(names, "PutItem") {
+		t.Errorf("there are only %s", names)
 	}
-	if names := strings.Join(there, " "); !strings.Contains(names, "PutItem") || strings.Contains(names, "CreateBackup") {
-		t.Errorf("there are %s", names)
-	}
-}
-
-const sample = `{"testResults":[
-	{"name":"/tmp/x/tests/tier2/streams/basic.test.ts","assertionResults":[
-		{"fullName":"lists","status":"passed"},
-		{"fullName":"reads","status":"failed","failureMessages":["Error: none\n at x"]},
-		{"fullName":"describes","status":"skipped","failureMessages":[]}]},
-	{"name":"/tmp/x/tests/tier1/query/a.test.ts","assertionResults":[{"fullName":"one","status":"passed"}]},
-	{"name":"/tmp/x/tests/tier1/query/b.test.ts","assertionResults":[{"fullName":"two","status":"passed"}]}]}`
-
-func TestParseRun(t *testing.T) {
-	t.Parallel()
-	got, err := parseRun([]byte(sample))
+	runner, err := facts.NewRunner(facts.Over(dynamotest.NewServer(nil).Transport(), "http://dynamotest.invalid", nil), "inmemory")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := results{
-		{name: "tier1/query", passed: 2, total: 2},
-		{name: "tier2/streams", passed: 1, total: 3, failed: []string{"basic: describes: skipped", "basic: reads: Error: none"}},
+	if len(missing) < 20 {
+		t.Errorf("only %q are missing", missing)
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(group{})); diff != "" {
-		t.Error(diff)
-	}
-	kept, err := parseResults(got.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, kept, cmp.AllowUnexported(group{})); diff != "" {
-		t.Errorf("kept and read again: %s", diff)
-	}
-	const table = "| tests | passed | of |\n|---|--:|--:|\n| tier1/query | 2 | 2 |\n| **tier1** | **2** | **2** |\n" +
-		"| tier2/streams | 1 | 3 |\n| **tier2** | **1** | **3** |\n| **all** | **3** | **5** |\n"
-	if diff := cmp.Diff(table, got.table()); diff != "" {
-		t.Error(diff)
-	}
-	for _, bad := range []string{"", "{}", `{"testResults":[{"name":"elsewhere.ts"}]}`} {
-		if _, err := parseRun([]byte(bad)); err == nil {
-			t.Errorf("%q is a run", bad)
+	for _, name := range missing {
+		differs, err := runner.Run(t.Context(), facts.Fact{ID: name, Steps: []facts.Step{
+			{Op: name, Body: []byte(`{}`), Expect: []byte(`{"error": "UnknownOperationException", "match": "` + name + `"}`)},
+		}})
+		if differs != "" || err != nil {
+			t.Errorf("%s: %s, %v", name, differs, err)
 		}
 	}
 }
 
-func TestCompare(t *testing.T) {
+func TestByFeature(t *testing.T) {
 	t.Parallel()
-	const expected = "a 3/4\n\tx: fails: for one reason\nb 2/2\n"
-	for _, test := range []struct {
-		name, run     string
-		worse, better int
-	}{
-		{"the same", "a 3/4\n\tx: fails: for another\nb 2/2\n", 0, 0},
-		{"better", "a 4/4\nb 2/2\n", 0, 1},
-		{"worse", "a 2/4\nb 1/2\n", 2, 0},
-		{"both", "a 4/4\nb 1/2\n", 1, 1},
-		{"another failure", "a 3/4\n\tx: other: for one reason\nb 2/2\n", 1, 0},
-		{"a test gone", "a 3/3\nb 2/2\n", 1, 0},
-		{"a group gone", "a 3/4\n\tx: fails: for one reason\n", 1, 0},
-		{"a group more", "a 3/4\n\tx: fails: for one reason\nb 2/2\nc 1/1\n", 1, 0},
-	} {
-		want, err := parseResults(expected)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run, err := parseResults(test.run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		worse, better := want.compare(run)
-		if len(worse) != test.worse || len(better) != test.better {
-			t.Errorf("%s: worse %q, better %q", test.name, worse, better)
-		}
+	_, missing := operations()
+	all, err := byFeature(missing)
+	if err != nil || all[0] != (absence{"Vector search", "`SearchVectors`"}) {
+		t.Errorf("%v, %v", all, err)
+	}
+	if _, err := byFeature(append(missing, "MakeCoffee")); err == nil {
+		t.Error("an operation of no feature is not noticed")
+	}
+	if _, err := byFeature(missing[:1]); err == nil {
+		t.Error("a feature without operations is not noticed")
+	}
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	ours := facts.Counts{{Group: "a", Held: 3, Of: 3}, {Group: "b", Held: 1, Of: 2}}
+	others := []peer{{"X 1.0, today", facts.Counts{{Group: "a", Held: 2, Of: 3}, {Group: "b", Held: 0, Of: 1}}}, {"Y", facts.Counts{{Group: "b", Held: 2, Of: 2}}}}
+	const want = "| facts | of | dynamotest | X 1.0, today | Y |\n|---|--:|--:|--:|--:|\n" +
+		"| a | 3 | 3 | 2 |  |\n| b | 2 | 1 | 0 of 1 | 2 |\n| all | 5 | 4 | 2 of 4 | 2 of 2 |"
+	if diff := cmp.Diff(want, table(ours, others)); diff != "" {
+		t.Error(diff)
 	}
 }
