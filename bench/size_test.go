@@ -47,8 +47,8 @@ func BenchmarkMillion(b *testing.B) {
 		b.Run(call.name, func(b *testing.B) {
 			var ratios []float64
 			for b.Loop() {
-				base := measure(b, 1, func(i int) error { return call.do(b.Context(), few, i) })
-				ratios = append(ratios, measure(b, 1, func(i int) error { return call.do(b.Context(), many, spread(i)) })/base)
+				base := measure(b, 1, func(i int) error { return call.do(b.Context(), few, i) }).perSecond
+				ratios = append(ratios, measure(b, 1, func(i int) error { return call.do(b.Context(), many, spread(i)) }).perSecond/base)
 			}
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(float64(size)/1e6, "MB")
