@@ -200,6 +200,7 @@ func aliasCalls(s *alias.Store, ev event.Event) methods {
 		"Get":       func(ctx context.Context) error { return missing(s.Get(ctx, home, wash)) },
 		"PhrasesOf": func(ctx context.Context) error { return failure(s.PhrasesOf(ctx, home, wash)) },
 		"Adopt":     func(ctx context.Context) error { return failure(s.Adopt(ctx, home)) },
+		"Disown":    func(ctx context.Context) error { return failure(s.Disown(ctx, home, anna)) },
 		"Erase":     func(ctx context.Context) error { return failure(s.Erase(ctx, home)) },
 		"Seed":      func(ctx context.Context) error { return failure(s.Seed(ctx, home, map[string]string{"wash": wash})) },
 		"Put": func(ctx context.Context) error {
@@ -290,6 +291,7 @@ func messageCalls(s *message.Store) methods {
 		"Save": func(ctx context.Context) error {
 			return failure(s.Save(ctx, message.Message{Scope: home, Seq: 1, At: noon}))
 		},
+		"DropRaw":     func(ctx context.Context) error { return s.DropRaw(ctx, home, 7) },
 		"Erase":       func(ctx context.Context) error { return failure(s.Erase(ctx, home)) },
 		"EraseActor":  func(ctx context.Context) error { return failure(s.EraseActor(ctx, anna)) },
 		"ByActor":     func(ctx context.Context) error { return walked(s.ByActor(ctx, anna, message.TimeRange{})) },

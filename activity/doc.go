@@ -78,7 +78,7 @@
 //   - A walk yields each activity once, in order, ties too, and nothing outside
 //     its Range. It pays for what it yields and its page, never for the rest of
 //     the history. Rows that it must skip are paid for: those of an older
-//     system, and each walk says which they are; those that have expired and
+//     system, and each walk says which they are ([Store.Backfill] ends that); those that have expired and
 //     are not deleted yet; in InScope the tombstones.
 //   - A [Match] leaves out of a list what is something else, which is read and
 //     paid for: [Range].ReadAtMost bounds that.

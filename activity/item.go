@@ -67,16 +67,7 @@ func (s *Store) check(a Activity) error {
 	if ms := a.Event.UnixMilli(); ms < minMillis || ms > maxMillis {
 		return event.BadInput(pkg, "Event", "must lie between March 1973 and November 2286, is at "+a.Event.Time().Format(time.RFC3339))
 	}
-	if err := s.checkActor(a.Actor); err != nil {
-		return err
-	}
-	if err := check.ID(pkg, "Name", a.Name); err != nil {
-		return err
-	}
-	if err := check.PartitionKey(pkg, "Scope and Actor", scopeActor(a.Scope, a.Actor)); err != nil {
-		return err
-	}
-	if err := check.SortKey(pkg, "Name", nameTime(a.Name, a.Event.UnixMilli())); err != nil {
+	if err := s.checkIndexed(a); err != nil {
 		return err
 	}
 	if err := check.Text(pkg, "ActorName", a.ActorName); err != nil {
@@ -89,6 +80,21 @@ func (s *Store) check(a Activity) error {
 		return err
 	}
 	return check.Finite(pkg, "Confidence", a.Confidence)
+}
+
+// checkIndexed refuses what cannot be in the keys of the indexes. All times that can
+// be recorded have as many digits.
+func (s *Store) checkIndexed(a Activity) error {
+	if err := s.checkActor(a.Actor); err != nil {
+		return err
+	}
+	if err := check.ID(pkg, "Name", a.Name); err != nil {
+		return err
+	}
+	if err := check.PartitionKey(pkg, "Scope and Actor", scopeActor(a.Scope, a.Actor)); err != nil {
+		return err
+	}
+	return check.SortKey(pkg, "Name", nameTime(a.Name, maxMillis))
 }
 
 func (s *Store) checkActor(id string) error { return actor.CheckID(pkg, s.cfg.ActorType, id) }

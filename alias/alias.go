@@ -192,6 +192,6 @@ func (s *Store) Actions() schema.Actions {
 			"":              {"DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"},
 			s.cfg.IndexName: {"Query"},
 		},
-		Operators: schema.Grants{"": {"BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query"}},
+		Operators: schema.Grants{"": {"BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"}},
 	}
 }

@@ -135,8 +135,8 @@
 //
 //   - The service, on the table: DeleteItem, GetItem, PutItem, Query, UpdateItem
 //   - The service, on index GSI1: Query
-//   - Operators (Adopt, Erase), on the table: BatchWriteItem, DeleteItem, GetItem,
-//     PutItem, Query
+//   - Operators (Adopt, Disown, Erase), on the table: BatchWriteItem, DeleteItem,
+//     GetItem, PutItem, Query, UpdateItem
 //
 // DeleteItem is for older spellings: a transaction of a put and a deletion moves one
 // to its normal form.

@@ -19,6 +19,7 @@ func TestPrices(t *testing.T) {
 	for minutesAgo := 51; minutesAgo < 59; minutesAgo++ {
 		do(t, event.Created)(f.Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: "full", Name: "x", Event: eventAt(t, minutesAgo)}))
 	}
+	do(t, event.Created)(f.Put(t.Context(), alias.Put{Scope: "disown", Phrase: "x", Name: "x", Event: eventAt(t, 60), Actor: "42"}))
 	spell := func(scope string) {
 		f.write(t, with(golden(t, "older"), map[string]any{"pk": s("ALIAS#" + scope), "gsi1pk": s("ALIASES_BY_ACTIVITY#" + scope), "sk": s("PANT")}))
 	}
@@ -67,6 +68,7 @@ func TestPrices(t *testing.T) {
 			Func: "Store.Erase", In: "none", Call: func(ctx context.Context) error { _, err := f.Erase(ctx, "nobody"); return err },
 			Local: local(1, 0, 0), Why: "it reports nothing of a query that finds nothing",
 		},
+		{Func: "Store.Disown", Call: func(ctx context.Context) error { _, err := f.Disown(ctx, "disown", "42"); return err }},
 		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := f.Erase(ctx, "erase"); return err }},
 		{Func: "Store.Confirm", Beyond: "moves an older spelling", Call: func(ctx context.Context) error {
 			_, err := cold().Confirm(ctx, alias.Confirm{Scope: "confirm", Phrase: "pant", Name: "pantning", Event: ev})

@@ -43,7 +43,7 @@
 //
 // Rows of an older system have the first three attributes only, and an earlier
 // ttl. They are read and written as they are; the first write here gives them
-// the ttl of all others.
+// the ttl of all others, and [Store.Backfill] one to those that lack it.
 //
 // # Guarantees
 //

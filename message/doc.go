@@ -65,6 +65,7 @@
 //	ByActor, ByActorPage                   1 request, 0.5 RCU
 //	SaveItem                               2 WCU in the caller's transaction
 //	Erase                                  1 request, 1 RCU for each 4 KB, and 1 WCU for each row
+//	DropRaw                                1 request, 1 WCU
 //	EraseActor                             1 request, 0.5 RCU for each 4 KB, and 2 WCU for each row
 //
 // A write that meets a transaction on the row, or another Region's write, is sent
@@ -76,7 +77,8 @@
 //
 //   - The service, on the table: GetItem, PutItem, Query
 //   - The service, on index userId-timestamp-index (with Config.ActorIndex): Query
-//   - Operators (Erase, EraseActor), on the table: BatchWriteItem, Query
+//   - Operators (DropRaw, Erase, EraseActor), on the table: BatchWriteItem, Query,
+//     UpdateItem
 //   - Operators (Erase, EraseActor), on index userId-timestamp-index (with
 //     Config.ActorIndex): Query
 package message

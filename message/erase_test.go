@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -159,4 +160,36 @@ func TestErasedMessagesAreForgotten(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// Raw goes and all else stays, by whichever reply is heard; nothing comes back of what
+// was erased meanwhile.
+func TestDropRaw(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	m := said(1, bo, 1)
+	m.Raw, m.Data = `{"reply_to":42}`, map[string]any{"kept": true}
+	other := m
+	other.Seq = 2
+	e.save(t, m, other)
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
+	for _, seq := range []int64{1, 1, 3} {
+		if err := e.DropRaw(t.Context(), chat, seq); err != nil {
+			t.Error(err)
+		}
+	}
+	var got []message.Message
+	for one, err := range e.InScope(t.Context(), chat, message.Range{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		one.CreatedAt = time.Time{}
+		got = append(got, one)
+	}
+	m.Raw = ""
+	if diff := cmp.Diff([]message.Message{m, other}, got); diff != "" {
+		t.Error(diff)
+	}
+	recordtest.WantBad(t, e.DropRaw(t.Context(), "", 1), "message", "scope")
+	recordtest.WantBad(t, e.DropRaw(t.Context(), chat, 0), "message", "seq")
 }

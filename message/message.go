@@ -21,6 +21,7 @@ const pkg = "message"
 type API interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
@@ -197,7 +198,7 @@ func (s *Store) Table() schema.Table {
 func (s *Store) Actions() schema.Actions {
 	a := schema.Actions{
 		Service:   schema.Grants{"": {"GetItem", "PutItem", "Query"}},
-		Operators: schema.Grants{"": {"BatchWriteItem", "Query"}},
+		Operators: schema.Grants{"": {"BatchWriteItem", "Query", "UpdateItem"}},
 	}
 	if s.cfg.ActorIndex {
 		a.Service[s.cfg.ActorIndexName] = []string{"Query"}

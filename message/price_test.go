@@ -76,6 +76,7 @@ func TestPrices(t *testing.T) {
 			_, err := e.FastConversation(ctx, message.FastConversation{Scope: chat, Seq: 21, Actor: anna, At: noon})
 			return err
 		}},
+		{Func: "Store.DropRaw", Call: func(ctx context.Context) error { return e.DropRaw(ctx, chat, 20) }},
 	}, e.Store, indexed)
 }
 

@@ -223,3 +223,25 @@ func TestExpired(t *testing.T) {
 		}
 	}
 }
+
+func TestHasTTL(t *testing.T) {
+	for name, tc := range map[string]struct {
+		value types.AttributeValue
+		want  bool
+	}{
+		"a time":       {item.N(1000), true},
+		"the last":     {item.N(253_402_300_799), true},
+		"year 10000":   {item.N(253_402_300_800), false},
+		"milliseconds": {item.N(1_774_785_601_000), false},
+		"zero":         {item.N(0), false},
+		"text":         {item.S("999"), false},
+		"not whole":    {item.F(1.5), false},
+	} {
+		if got := item.HasTTL(ddb.Item{"ttl": tc.value}, "ttl"); got != tc.want {
+			t.Errorf("%s: HasTTL = %v", name, got)
+		}
+	}
+	if item.HasTTL(nil, "ttl") {
+		t.Error("no row has a TTL")
+	}
+}

@@ -1,0 +1,58 @@
+// Package backfill makes the update that gives a row of an older system what it
+// lacks.
+package backfill
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// Update returns the update that sets those of the wanted attributes that the row
+// lacks or has otherwise, and false if it has them all. It is refused unless these and
+// those in from, which the wanted ones were made from, are still as in row. At least
+// one of them must stand in it, or a row that is deleted meanwhile would come back. An
+// error: there is no room for them in the row.
+func Update(table string, row ddb.Item, key []string, want ddb.Item, from ...string) (*dynamodb.UpdateItemInput, bool, error) {
+	in := &dynamodb.UpdateItemInput{
+		TableName: aws.String(table), Key: ddb.Item{},
+		ExpressionAttributeNames: map[string]string{}, ExpressionAttributeValues: ddb.Item{},
+	}
+	var sets, holds []string
+	for i, name := range slices.Concat(slices.Sorted(maps.Keys(want)), from) {
+		in.ExpressionAttributeNames[fmt.Sprintf("#%d", i)] = name
+		stands, found := row[name]
+		if found {
+			holds = append(holds, fmt.Sprintf("#%d = :old%d", i, i))
+			in.ExpressionAttributeValues[fmt.Sprintf(":old%d", i)] = stands
+		} else {
+			holds = append(holds, fmt.Sprintf("attribute_not_exists(#%d)", i))
+		}
+		if value, wanted := want[name]; wanted && !reflect.DeepEqual(stands, value) {
+			sets = append(sets, fmt.Sprintf("#%d = :new%d", i, i))
+			in.ExpressionAttributeValues[fmt.Sprintf(":new%d", i)] = value
+		}
+	}
+	if sets == nil {
+		return nil, false, nil
+	}
+	whole := maps.Clone(row)
+	maps.Copy(whole, want)
+	if size := item.Size(whole); size > item.MaxSize {
+		return nil, false, fmt.Errorf("the row would have %d bytes, DynamoDB takes %d", size, item.MaxSize)
+	}
+	for _, name := range key {
+		in.Key[name] = row[name]
+	}
+	in.UpdateExpression = aws.String("SET " + strings.Join(sets, ", "))
+	in.ConditionExpression = aws.String(strings.Join(holds, " AND "))
+	return in, true, nil
+}

@@ -1,0 +1,75 @@
+package golden
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/internal/ddb"
+)
+
+// Backfill holds a store's Backfill to the attributes that it must set of a row, and
+// its update to being refused when the row is gone, or has one of those in from
+// otherwise. A row that it is done with lacks nothing; with none to set, neither does
+// this one.
+func Backfill(t *testing.T, db *dynamodb.Client, backfill func(map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error), row, want ddb.Item, from ...string) {
+	t.Helper()
+	in, lacks, err := backfill(row)
+	if err != nil || lacks != (len(want) > 0) {
+		t.Fatalf("Backfill: %v, %v, want %d attributes", lacks, err, len(want))
+	}
+	if !lacks {
+		return
+	}
+	send := func(what string, stands, want ddb.Item) {
+		t.Helper()
+		var err error
+		if _, err = db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: in.TableName, Key: in.Key}); err == nil && stands != nil {
+			_, err = db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: in.TableName, Item: stands})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = db.UpdateItem(t.Context(), in)
+		if _, refused := ddb.Refused(err); refused != (want == nil) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if want == nil {
+			want = stands
+		}
+		out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: in.TableName, Key: in.Key, ConsistentRead: aws.Bool(true)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(Format(want), Format(out.Item)); diff != "" {
+			t.Errorf("%s (-want +stored):\n%s", what, diff)
+		}
+	}
+	send("gone", nil, nil)
+	for _, name := range from {
+		changed := with(row, name, &types.AttributeValueMemberS{Value: "another writer's"})
+		if _, number := row[name].(*types.AttributeValueMemberN); number {
+			changed[name] = &types.AttributeValueMemberN{Value: "1771324299999"}
+		} else if _, stands := row[name]; !stands && want[name] != nil {
+			changed[name] = want[name]
+		}
+		send("another "+name, changed, nil)
+	}
+	done := maps.Clone(row)
+	maps.Copy(done, want)
+	beside := &types.AttributeValueMemberS{Value: "another writer's"}
+	send("something else changed", with(row, "beside", beside), with(done, "beside", beside))
+	if _, lacks, err := backfill(done); lacks || err != nil {
+		t.Errorf("a second time: %v, %v", lacks, err)
+	}
+}
+
+func with(row ddb.Item, name string, value types.AttributeValue) ddb.Item {
+	row = maps.Clone(row)
+	row[name] = value
+	return row
+}

@@ -1,0 +1,43 @@
+package ledger
+
+import (
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/internal/backfill"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// Backfill returns the update that gives a row of an older system, as a Scan of the
+// table returned it, the expiry that [Store.MarkSeen] would have given it: when it was
+// seen, and Config.Retention. As in all rows of an older system that is without the
+// grace. It is false for a row that has an expiry, unless DynamoDB's TTL would ignore
+// it, and for every row of this package.
+//
+// The update is refused, with a *types.ConditionalCheckFailedException, when the
+// expiry has changed, the key was claimed or marked anew, or the row is gone, so that it
+// is safe beside live writes, and to repeat. A key that was seen longer ago than the
+// Retention is forgotten by it.
+//
+// Errors: a row that does not say when it was seen, or that has no room for it.
+//
+// The update costs 1 WCU for each KB of the row.
+func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {
+	if item.Has(row, attrClaim) || item.HasTTL(row, s.cfg.TTLAttr) {
+		return nil, false, nil
+	}
+	seenAt, err := item.ParseTime(row, attrSeenAt)
+	if err == nil && seenAt.Unix() <= 0 {
+		err = errors.New("the row does not say when it was seen")
+	}
+	if err != nil {
+		return nil, false, s.wrap("Backfill", err)
+	}
+	expires := expiresAt(seenAt, s.cfg.Retention) - int64(Grace/time.Second)
+	in, ok, err := backfill.Update(s.table, row, []string{s.cfg.KeyAttr}, ddb.Item{s.cfg.TTLAttr: item.N(expires)}, attrSeenAt, attrClaim)
+	return in, ok, s.wrap("Backfill", err)
+}

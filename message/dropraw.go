@@ -1,0 +1,37 @@
+package message
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+)
+
+// DropRaw removes Raw from a message and leaves the rest: for messages of others
+// whose Raw names an actor who is being erased, in a quotation, say. It is safe to
+// repeat; a message without Raw, and one that does not stand, is left as it is.
+//
+// Price: 1 request, 1 WCU. A message above 1 KB costs 1 WCU for each; the index by
+// actor adds as much again.
+func (s *Store) DropRaw(ctx context.Context, scope string, seq int64) error {
+	if err := check.Positional(checkKey(scope, seq)); err != nil {
+		return err
+	}
+	err := ddb.Retry(ctx, func() error {
+		_, err := s.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName:                aws.String(s.table),
+			Key:                      s.key(scope, seq),
+			UpdateExpression:         aws.String("REMOVE #raw"),
+			ConditionExpression:      aws.String("attribute_exists(#raw)"),
+			ExpressionAttributeNames: map[string]string{"#raw": attrRaw},
+		})
+		return err
+	})
+	if _, refused := ddb.Refused(err); refused {
+		return nil
+	}
+	return s.wrap("DropRaw", err)
+}
