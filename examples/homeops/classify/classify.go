@@ -1,13 +1,27 @@
 // Package classify tells from a message what somebody did. A service may put a
-// language model here; the default looks words up.
+// language model here; the default goes by words.
+//
+// Words takes a text apart into sentences and clauses. vocabulary.txt says which words
+// mean that something was done, roles.txt what the words around them do. Then each
+// clause is read from left to right (sentence.go):
+//
+//	whose is it?       the nearest subject's: the sender, a name that the chat knows, or
+//	                   a stranger's, and then nobody's; the sender's, if there is none and
+//	                   every word before is known to change nothing
+//	was it done?       not in a question, nor beside a word that denies, plans, wishes or
+//	                   makes a habit of it; nowhere in a sentence of "if" and "he says"
+//	is that certain?   with "I think", or one slip of the finger: asked, not recorded
+//
+// A clause without a subject has that of the one before: "Bo har diskat och städat".
+// In doubt nothing is recorded. Irony, pronouns, and what follows from other messages
+// are not understood.
 package classify
 
 import (
 	"context"
 	"slices"
-	"strings"
 
-	"github.com/homeops/ddbpatterns/examples/homeops/words"
+	"github.com/homeops/ddbpatterns/event"
 )
 
 // Kinds of activities.
@@ -16,9 +30,10 @@ const (
 	Recovery = "recovery"
 )
 
-// Done is something a message says its sender did.
+// Done is something a message says was done.
 type Done struct {
-	Name       string // canonical, such as "diskning"
+	By         *Person // whom the message names for it; nil is the sender
+	Name       string  // canonical, such as "diskning"
 	Kind       string
 	Effort     float64 // 1 is a light chore
 	Confidence float64 // 0 to 1
@@ -34,6 +49,16 @@ type Guess struct {
 type Result struct {
 	Done  []Done
 	Guess *Guess
+	Usage Usage
+}
+
+// Usage is what it cost to find out: nothing by a vocabulary.
+type Usage struct {
+	Model    string // who is asked, "" for a vocabulary
+	Requests int    // to the model
+	In, Out  int64  // tokens
+	FellBack bool   // the model gave no answer: it is the vocabulary's
+	Replayed bool   // of an earlier delivery: nobody was asked
 }
 
 // Known is a phrase of the chat's own vocabulary that stands in the message,
@@ -43,10 +68,26 @@ type Known struct {
 	Start, End   int
 }
 
-// Classifier tells what a message says, given what the chat has taught: what
-// is known comes in the order of the text and does not overlap.
+// Person is somebody whom the chat knows and the message names, at
+// text[Start:End].
+type Person struct {
+	ID, Name   string
+	Start, End int
+}
+
+// Message is what a Classifier reads. What is known and who is named come in the
+// order of the text; neither overlaps its like.
+type Message struct {
+	Event  event.Event // the same on each delivery
+	Scope  string      // what the chat's phrases are kept under
+	Text   string
+	Known  []Known
+	People []Person
+}
+
+// Classifier tells what a message says, given what the chat has taught.
 type Classifier interface {
-	Classify(ctx context.Context, text string, known []Known) (Result, error)
+	Classify(ctx context.Context, m Message) (Result, error)
 }
 
 // Words is the default Classifier: the chat's phrases and, in what they leave
@@ -61,96 +102,43 @@ const (
 	listed = 0.9
 )
 
-// Classify names each thing done once, in the order of the text.
-func (Words) Classify(_ context.Context, text string, known []Known) (Result, error) {
-	if !states(text) {
-		return Result{}, nil
-	}
+// Classify names each thing done once for each who did it, in the order of the text.
+func (Words) Classify(_ context.Context, m Message) (Result, error) {
 	var result Result
-	add := func(name string, confidence float64) {
-		if slices.ContainsFunc(result.Done, func(d Done) bool { return d.Name == name }) {
-			return
-		}
-		kind, effort := KindOf(name)
-		result.Done = append(result.Done, Done{Name: name, Kind: kind, Effort: effort, Confidence: confidence})
+	r := reader{Result: &result}
+	found, asks := sentences(m.Text, tokens(m))
+	for i, s := range found {
+		r.sentence(s, asks[i])
 	}
-	at := 0
-	for _, k := range known {
-		listedIn(text[at:k.Start], add)
-		add(k.Name, taught)
-		at = k.End
-	}
-	listedIn(text[at:], add)
-	if len(result.Done) == 0 {
-		result.Guess = guess(split(text))
+	if len(result.Done) > 0 {
+		result.Guess = nil
 	}
 	return result, nil
 }
-
-// listedIn adds what a stretch of text says by the vocabulary.
-func listedIn(text string, add func(name string, confidence float64)) {
-	keys := split(text)
-	for len(keys) > 0 {
-		name, length := longest(keys)
-		if length > 0 {
-			add(name, listed)
-		}
-		keys = keys[max(length, 1):]
-	}
-}
-
-// states reports whether the text states something done: no question, no
-// plan, no denial.
-func states(text string) bool {
-	if strings.HasSuffix(strings.TrimSpace(text), "?") {
-		return false
-	}
-	return !slices.ContainsFunc(split(text), func(word string) bool { return notDone[word] })
-}
-
-var notDone = words.Set(`
-	inte ej aldrig ska skall kan måste borde orkar imorgon
-	not never no will should must can haven't didn't won't tomorrow`)
 
 // split returns the words of the text as the vocabulary has them: without
 // pictures, and in parts what a hyphen joins. "did 🧽 the dishes" and
 // "diskat-dammsugit" are of its phrases.
 func split(text string) []string {
 	var keys []string
-	for _, word := range words.Of(text) {
-		if !word.Picture {
-			keys = append(keys, strings.FieldsFunc(word.Key, func(r rune) bool { return r == '-' || r == '_' })...)
-		}
+	for _, t := range tokens(Message{Text: text}) {
+		keys = append(keys, t.key)
 	}
 	return keys
 }
 
-// longest returns the longest phrase of the vocabulary that the words begin
-// with.
-func longest(keys []string) (name string, length int) {
-	for length = min(longestPhrase, len(keys)); length > 0; length-- {
-		if name, ok := phrases[strings.Join(keys[:length], " ")]; ok {
-			return name, length
+// slipped returns the activity that a word is one slip of the finger from. Short words,
+// and words that name an activity without saying it was done, are meant as they are.
+func slipped(word string) string {
+	if _, named := bare[word]; named || len([]rune(word)) < 5 || roles[word] != other {
+		return ""
+	}
+	for _, phrase := range singles {
+		if slip([]rune(word), []rune(phrase)) {
+			return phrases[phrase]
 		}
 	}
-	return "", 0
-}
-
-// guess finds a word that is one slip of the finger from a word of the
-// vocabulary. Short words, and words that name an activity without saying it
-// was done, are meant as they are.
-func guess(keys []string) *Guess {
-	for _, word := range keys {
-		if _, named := NameOf(word); named || len([]rune(word)) < 5 {
-			continue
-		}
-		for _, phrase := range singles {
-			if slip([]rune(word), []rune(phrase)) {
-				return &Guess{Phrase: word, Name: phrases[phrase]}
-			}
-		}
-	}
-	return nil
+	return ""
 }
 
 // slip reports whether one letter too many, too few, wrong, or two swapped

@@ -1,135 +1,244 @@
 package classify
 
 import (
+	_ "embed" // the tables
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// chore is an entry of the vocabulary. Its phrases say that it was done:
-// "diskat" does, "diska" does not.
+// chore is an activity of the vocabulary, see vocabulary.txt.
 type chore struct {
-	name    string
-	kind    string
-	effort  float64
-	verbs   [2]string // to do it, in Swedish; does it, in English
-	phrases []string
+	name, kind          string
+	effort              float64
+	to                  [2]string
+	verbs, things, ends map[string]bool
 }
 
-// Phrases of a verb stand in pairs: "har hängt tvätten", "hängde tvätten".
-var vocabulary = []chore{
-	{"diskning", Chore, 1, [2]string{"diska", "does the dishes"}, []string{
-		"diskat", "diskade", "disken är klar", "disken klar",
-		"tömt diskmaskinen", "tömde diskmaskinen", "tömt ur diskmaskinen", "tömde ur diskmaskinen",
-		"plockat ur diskmaskinen", "plockade ur diskmaskinen", "kört diskmaskinen", "körde diskmaskinen",
-		"done the dishes", "did the dishes", "washed the dishes", "washed up", "dishes done",
-		"emptied the dishwasher", "loaded the dishwasher",
-	}},
-	{"tvätt", Chore, 1, [2]string{"tvätta", "does the laundry"}, []string{
-		"tvättat", "tvättade", "tvätten är klar", "tvätten klar",
-		"hängt tvätten", "hängde tvätten", "hängt upp tvätten", "hängde upp tvätten", "vikt tvätten", "vek tvätten",
-		"done the laundry", "did the laundry", "laundry done", "hung the laundry", "hung up the laundry", "folded the laundry",
-	}},
-	{"städning", Chore, 2, [2]string{"städa", "cleans"}, []string{"städat", "städade", "cleaned", "tidied up"}},
-	{"dammsugning", Chore, 1.5, [2]string{"dammsuga", "vacuums"}, []string{"dammsugit", "dammsög", "vacuumed", "hoovered"}},
-	{"matlagning", Chore, 1.5, [2]string{"laga mat", "cooks"}, []string{
-		"lagat mat", "lagade mat", "lagat maten", "lagade maten", "lagat middag", "lagade middag", "cooked", "made dinner",
-	}},
-	{"handling", Chore, 1.5, [2]string{"handla", "does the shopping"}, []string{
-		"handlat", "handlade", "done the shopping", "did the shopping", "bought groceries",
-	}},
-	{"sopor", Chore, 0.5, [2]string{"gå ut med soporna", "takes out the trash"}, []string{
-		"slängt soporna", "slängde soporna", "tagit ut soporna", "tog ut soporna",
-		"gått ut med soporna", "gick ut med soporna", "soporna är slängda",
-		"taken out the trash", "took out the trash", "taken the bins out", "took the bins out",
-	}},
-	{"pantning", Chore, 1, [2]string{"panta", "returns the bottles"}, []string{"pantat", "pantade", "returned the bottles"}},
-	{"gräsklippning", Chore, 2, [2]string{"klippa gräset", "mows the lawn"}, []string{"klippt gräset", "klippte gräset", "mown the lawn", "mowed the lawn"}},
-	{"blommor", Chore, 0.5, [2]string{"vattna blommorna", "waters the plants"}, []string{"vattnat blommorna", "vattnade blommorna", "watered the plants"}},
-	{"promenad", Recovery, 1, [2]string{"ta en promenad", "goes for a walk"}, []string{
-		"promenerat", "promenerade", "tagit en promenad", "tog en promenad", "gone for a walk", "went for a walk",
-	}},
-	{"träning", Recovery, 1, [2]string{"träna", "works out"}, []string{"tränat", "tränade", "worked out", "been to the gym", "went to the gym"}},
-	{"vila", Recovery, 1, [2]string{"vila", "rests"}, []string{"vilat", "vilade", "tagit en tupplur", "tog en tupplur", "taken a nap", "took a nap"}},
-}
-
-// phrases is the vocabulary by phrase; singles are its phrases of one word, in
-// the order of the vocabulary.
 var (
-	phrases       = map[string]string{}
-	singles       []string
+	//go:embed vocabulary.txt
+	vocabularyText string
+
+	vocabulary    []*chore
+	every         = &chore{verbs: map[string]bool{}, ends: map[string]bool{}}
+	phrases       = map[string]string{} // what was said, and of which activity
+	bare          = map[string]string{} // what is asked for
+	singles       []string              // the phrases of one word
 	longestPhrase int
 )
 
 func init() {
-	for _, c := range vocabulary {
-		for _, phrase := range append([]string{c.name}, c.phrases...) {
-			words := strings.Fields(phrase)
-			longestPhrase = max(longestPhrase, len(words))
-			if phrase != c.name { // the noun alone states nothing
-				phrases[phrase] = c.name
-				if len(words) == 1 {
-					singles = append(singles, phrase)
-				}
-			}
+	c := every
+	for line := range strings.Lines(vocabularyText) {
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 0 || f[0] == "#":
+		case line[0] != ' ' && c.add(f[0], f[1:]):
+		case line[0] != ' ':
+			effort, _ := strconv.ParseFloat(f[2], 64) // 0 fails TestWordsKnowsKindAndEffort
+			c = &chore{name: f[0], kind: f[1], effort: effort, verbs: map[string]bool{}, things: map[string]bool{}, ends: map[string]bool{}}
+			vocabulary = append(vocabulary, c)
+		default:
+			c.add(f[0], f[1:])
 		}
 	}
+}
+
+// add adds a line of the table to the activity; ok is false if it is no such line.
+func (of *chore) add(list string, keys []string) (ok bool) {
+	all := strings.Split(strings.Join(keys, " "), ", ")
+	switch list {
+	case "to":
+		of.to = [2]string(all)
+		return true
+	case "said", "asked":
+		for _, phrase := range all {
+			phrase = strings.TrimSuffix(phrase, ",") // at the end of a line
+			longestPhrase = max(longestPhrase, strings.Count(phrase, " ")+1)
+			switch {
+			case list == "asked":
+				bare[phrase] = of.name
+				continue
+			case !strings.Contains(phrase, " "):
+				singles = append(singles, phrase)
+			}
+			phrases[phrase] = of.name
+		}
+		return true
+	}
+	set, ok := map[string]map[string]bool{"verbs": of.verbs, "things": of.things, "ends": of.ends}[list]
+	for _, key := range keys {
+		if !ok {
+			break
+		}
+		set[key] = true
+		if list == "things" && roles[key] == other {
+			roles[key] = thing
+		}
+	}
+	return ok
+}
+
+// find marks what the words of a clause say was done.
+func find(c []token) {
+	for i := range c {
+		if c[i].deed != nil {
+			continue
+		}
+		name, length := longest(phrases, c[i:])
+		from, last, confidence := i, i+length-1, listed
+		if of, at := pair(c, i); at >= 0 && (name == "" || at > last) {
+			name, from, last = of.name, min(i, at), max(i, at)
+			c[at].role = thing
+		}
+		for j := i + 1; marked["manages"][c[i].key] && j < min(len(c), i+4) && name == ""; j++ {
+			name, length = longest(bare, c[j:])
+			last = j + length - 1
+		}
+		if name == "" {
+			name, last, confidence = slipped(c[i].key), i, 0
+		}
+		if name == "" {
+			continue
+		}
+		phrase := make([]string, 0, last-from+1)
+		for j := from; j <= last; j++ {
+			phrase = append(phrase, c[j].key)
+			if c[j].role == other {
+				c[j].role = thing
+			}
+		}
+		c[i].role, c[i].deed = did, &deed{name: name, phrase: strings.Join(phrase, " "), confidence: confidence}
+	}
+}
+
+// longest returns the longest phrase of a table that the words begin with.
+func longest(of map[string]string, c []token) (name string, length int) {
+	joined := ""
+	for i := 0; i < min(longestPhrase, len(c)) && c[i].deed == nil; i++ {
+		joined = strings.TrimSpace(joined + " " + c[i].key)
+		if found, ok := of[joined]; ok {
+			name, length = found, i+1
+		}
+	}
+	return name, length
+}
+
+// reach is how many words may stand between a verb and its thing.
+const reach = 6
+
+// pair finds, for the verb or end at c[i], the nearest thing that it is done to, at -1
+// for none.
+func pair(c []token, i int) (of *chore, at int) {
+	at = -1
+	key := c[i].key
+	for _, what := range vocabulary {
+		verb := what.verbs[key] || what.verbs["+"] && every.verbs[key]
+		end := what.ends[key] || what.ends["+"] && every.ends[key]
+		found := -1
+		if verb {
+			found = what.after(c, i)
+		}
+		if found < 0 && (end || verb && late(c, i)) {
+			found = what.before(c, i)
+		}
+		if found >= 0 && (at < 0 || max(found-i, i-found) < max(at-i, i-at)) {
+			of, at = what, found
+		}
+	}
+	return of, at
+}
+
+// late reports whether the verb may stand after its thing: "disken har jag tagit",
+// "soporna tog Bo", not "promenaden tog en timme".
+func late(c []token, i int) bool {
+	return i+1 < len(c) && c[i+1].person() || c[i].role != helper && slices.ContainsFunc(c[:i], func(t token) bool { return t.role == helper })
+}
+
+func (of *chore) after(c []token, i int) int {
+	for j := i + 1; j < len(c) && j <= i+reach && c[j].deed == nil; j++ {
+		switch {
+		case of.takes(c[i], c[j]):
+			return j
+		case c[j].key == "att", c[j].key == "of" && c[j-1].key == "out": // "det tog tid att", "ran out of"
+			return -1
+		}
+	}
+	return -1
+}
+
+func (of *chore) before(c []token, i int) int {
+	for j := i - 1; j >= max(0, i-reach) && c[j].deed == nil; j-- {
+		switch {
+		case of.takes(c[i], c[j]):
+			return j
+		case c[j].role == other, c[j].role == stranger:
+			return -1
+		}
+	}
+	return -1
+}
+
+// takes reports whether it is done to the thing. A machine is one that may be done
+// itself, or mended: "diskmaskinen är klar", "fixat diskmaskinen".
+func (of *chore) takes(verb, what token) bool {
+	if what.role == stranger && (every.verbs[verb.key] || every.ends[verb.key]) {
+		return false
+	}
+	known := of.things[what.key]
+	for i := range what.key {
+		known = known || of.things["*"+what.key[i:]]
+	}
+	return known
+}
+
+// Names returns the activities of the vocabulary.
+func Names() []string {
+	var names []string
+	for _, c := range vocabulary {
+		names = append(names, c.name)
+	}
+	return slices.Compact(names) // an activity may have several blocks
 }
 
 // KindOf returns the kind and the usual effort of an activity: what it is in
 // the vocabulary, and a light chore when the chat taught it.
 func KindOf(name string) (kind string, effort float64) {
-	if i := slices.IndexFunc(vocabulary, func(c chore) bool { return c.name == name }); i >= 0 {
+	if i := slices.IndexFunc(vocabulary, func(c *chore) bool { return c.name == name }); i >= 0 {
 		return vocabulary[i].kind, vocabulary[i].effort
 	}
 	return Chore, 1
 }
 
-// VerbOf returns the verb by which an activity of the vocabulary is suggested, "" of
+// VerbOf returns the words by which an activity of the vocabulary is suggested, "" of
 // another.
 func VerbOf(name string, english bool) string {
-	i := slices.IndexFunc(vocabulary, func(c chore) bool { return c.name == name })
+	i := slices.IndexFunc(vocabulary, func(c *chore) bool { return c.name == name })
 	switch {
 	case i < 0:
 		return ""
 	case english:
-		return vocabulary[i].verbs[1]
+		return vocabulary[i].to[1]
 	}
-	return vocabulary[i].verbs[0]
-}
-
-// bare are the words by which people ask for an activity or name it, beside
-// its phrases: nouns, infinitives and pasts.
-var bare = map[string]string{
-	"disk": "diskning", "disken": "diskning", "diska": "diskning", "diskningen": "diskning", "diskmaskinen": "diskning",
-	"tömma diskmaskinen": "diskning", "tömma ur diskmaskinen": "diskning", "plocka ur diskmaskinen": "diskning", "köra diskmaskinen": "diskning",
-	"dishes": "diskning", "the dishes": "diskning", "wash up": "diskning", "wash the dishes": "diskning",
-	"empty the dishwasher": "diskning", "load the dishwasher": "diskning",
-	"tvätta": "tvätt", "tvätten": "tvätt", "hänga tvätten": "tvätt", "hänga upp tvätten": "tvätt", "vika tvätten": "tvätt",
-	"laundry": "tvätt", "the laundry": "tvätt", "hang the laundry": "tvätt", "hang up the laundry": "tvätt", "fold the laundry": "tvätt",
-	"städa": "städning", "städningen": "städning", "clean": "städning", "tidy up": "städning", "the cleaning": "städning", "cleaning": "städning",
-	"dammsuga": "dammsugning", "dammsugningen": "dammsugning", "vacuum": "dammsugning", "hoover": "dammsugning", "the vacuuming": "dammsugning",
-	"laga mat": "matlagning", "laga maten": "matlagning", "laga middag": "matlagning", "maten": "matlagning",
-	"cook": "matlagning", "make dinner": "matlagning", "the cooking": "matlagning",
-	"handla": "handling", "handlingen": "handling", "shop": "handling", "the shopping": "handling", "buy groceries": "handling",
-	"soporna": "sopor", "slänga soporna": "sopor", "ta ut soporna": "sopor", "gå ut med soporna": "sopor",
-	"trash": "sopor", "the trash": "sopor", "take out the trash": "sopor", "take the bins out": "sopor",
-	"panta": "pantning", "panten": "pantning", "return the bottles": "pantning",
-	"klippa gräset": "gräsklippning", "gräset": "gräsklippning", "mow the lawn": "gräsklippning",
-	"vattna blommorna": "blommor", "blommorna": "blommor", "water the plants": "blommor",
-	"promenera": "promenad", "promenaden": "promenad", "ta en promenad": "promenad", "walk": "promenad", "go for a walk": "promenad",
-	"träna": "träning", "work out": "träning", "go to the gym": "träning",
-	"vila sig": "vila", "ta en tupplur": "vila", "rest": "vila", "take a nap": "vila",
+	return vocabulary[i].to[0]
 }
 
 // NameOf returns the activity that a word or phrase of a question means.
 func NameOf(phrase string) (name string, ok bool) {
 	phrase = strings.Join(split(phrase), " ")
-	if i := slices.IndexFunc(vocabulary, func(c chore) bool { return c.name == phrase }); i >= 0 {
+	if i := slices.IndexFunc(vocabulary, func(c *chore) bool { return c.name == phrase }); i >= 0 {
 		return phrase, true
 	}
-	if name, ok := phrases[phrase]; ok {
+	if name, ok = bare[phrase]; ok {
 		return name, true
 	}
-	name, ok = bare[phrase]
-	return name, ok
+	c := tokens(Message{Text: phrase})
+	if len(c) == 0 || slices.ContainsFunc(c[1:], func(t token) bool { return t.role == other }) {
+		return "", false
+	}
+	find(c)
+	if c[0].deed != nil && c[0].deed.phrase == phrase && c[0].deed.confidence > 0 {
+		return c[0].deed.name, true
+	}
+	return "", false
 }

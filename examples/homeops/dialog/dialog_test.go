@@ -155,7 +155,7 @@ func TestTextsInBothLanguages(t *testing.T) {
 	texts := func(lang dialog.Lang) []string {
 		q.Lang = lang
 		return []string{
-			dialog.Praise(lang, "Anna", []string{"diskning", "tvätt"}, 2), dialog.Praise(lang, "Anna", []string{"diskning"}, 0),
+			dialog.Praise(lang, []dialog.Deed{{Person: "Anna", Name: "diskning"}, {Person: "Anna", Name: "tvätt"}}, 2), dialog.Praise(lang, []dialog.Deed{{Person: "Anna", Name: "diskning"}}, 0),
 			dialog.Confirmed(q), dialog.Corrected(lang, "pant", "städning"), dialog.Meant(q), dialog.Taught(lang, "pant", "pantning"),
 			dialog.Taken(lang, "pant", "pantning", "städning"), dialog.Hello(lang, "Bo"), dialog.NameTaken(lang, "Bo"),
 			dialog.LastDone(lang, "Anna", "diskning", at), dialog.NeverDone(lang, "", "segling"),

@@ -39,8 +39,13 @@ func teachable(phrase string, quoted bool) bool {
 // sentence that begins with a name.
 func callable(name string) bool {
 	keys := words.Keys(name)
-	return short(name) && len(keys) <= 2 && !strings.ContainsAny(name, pauses) &&
-		!slices.ContainsFunc(keys, func(word string) bool { return unnamed[word] })
+	return short(name) && len(keys) <= 2 && !strings.ContainsAny(name, pauses) && Callable(name)
+}
+
+// Callable reports whether a name says who is meant: "Jag", which anybody may have
+// Telegram show, is each sender's word for themselves.
+func Callable(name string) bool {
+	return !slices.ContainsFunc(words.Keys(name), func(word string) bool { return unnamed[word] })
 }
 
 // pauses are what parts sentences and clauses.
@@ -59,6 +64,8 @@ var (
 	// leading words promise that the sentence goes on.
 	leading = words.Set("det den som att och eller men så it that this which and or but so")
 
-	// unnamed are words that no one is called, and that follow a name.
-	unnamed = words.Set("och eller men som jag har hade är ska inte när sen nu and or but who have has is am not when later now back")
+	// unnamed are words that no one is called: those that follow a name, and those that
+	// stand for anybody.
+	unnamed = words.Set(`och eller men som har hade är ska inte när sen nu and or but who have has is am not when later now back
+		jag vi du ni han hon hen de dom man någon nån ingen alla vem i we you he she it they someone somebody anyone anybody nobody everyone everybody`)
 )

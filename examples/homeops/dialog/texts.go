@@ -58,14 +58,27 @@ func say(lang Lang, swedish, english string, args ...any) string {
 	return fmt.Sprintf(swedish, args...)
 }
 
-// Praise answers a recorded activity; remaining is how many answers the day
-// has left.
-func Praise(lang Lang, person string, names []string, remaining int64) string {
-	done := strings.Join(names, ", ")
-	if remaining == 0 {
-		return say(lang, "Tack %s! %s ✔ (Nu är jag tyst till i morgon.)", "Thanks %s! %s ✔ (Quiet until tomorrow now.)", person, done)
+// Deed is what somebody did.
+type Deed struct{ Person, Name string }
+
+// Praise answers recorded activities, each person's together; remaining is how many
+// answers the day has left.
+func Praise(lang Lang, deeds []Deed, remaining int64) string {
+	var lines []string
+	for len(deeds) > 0 {
+		person, done := deeds[0].Person, ""
+		deeds = slices.DeleteFunc(slices.Clone(deeds), func(d Deed) bool {
+			if d.Person == person {
+				done += ", " + d.Name
+			}
+			return d.Person == person
+		})
+		lines = append(lines, say(lang, "Tack %s! %s ✔", "Thanks %s! %s ✔", person, done[2:]))
 	}
-	return say(lang, "Tack %s! %s ✔", "Thanks %s! %s ✔", person, done)
+	if remaining == 0 {
+		lines = append(lines, say(lang, "(Nu är jag tyst till i morgon.)", "(Quiet until tomorrow now.)"))
+	}
+	return strings.Join(lines, " ")
 }
 
 // Confirmed answers a yes.

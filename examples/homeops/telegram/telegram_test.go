@@ -325,3 +325,16 @@ func TestErrorsHideTheToken(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestForwarded(t *testing.T) {
+	t.Parallel()
+	for extra, want := range map[string]bool{
+		"": false, `,"forward_origin":{"type":"user","date":1,"sender_user":{"id":7}}`: true, `,"forward_date":1771412400`: true,
+		`,"forward_origin":null`: false, `,"reply_to_message":{"message_id":1,"date":1,"chat":{"id":1},"forward_date":1}`: false,
+	} {
+		u, err := telegram.Parse([]byte(`{"update_id":1,"message":{"message_id":2,"date":1771412400,"chat":{"id":1},"text":"Jag har diskat"` + extra + `}}`))
+		if err != nil || u.Message.Forwarded() != want {
+			t.Errorf("%s: %v, want %v", extra, err, want)
+		}
+	}
+}

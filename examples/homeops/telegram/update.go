@@ -61,6 +61,10 @@ type Message struct {
 
 	Entities []Entity `json:"entities"` // of the text
 
+	// Where a forwarded message comes from; older ones say only when it was sent there.
+	ForwardOrigin *json.RawMessage `json:"forward_origin,omitempty"`
+	ForwardDate   int64            `json:"forward_date,omitempty"`
+
 	// A group that becomes a supergroup says so on both sides, each of which is
 	// a chat of its own.
 	MigrateTo   int64 `json:"migrate_to_chat_id"`
@@ -140,6 +144,10 @@ func (m Message) Words() string {
 	}
 	return m.Caption
 }
+
+// Forwarded reports whether the text is another message's, sent on: not the sender's
+// own words.
+func (m Message) Forwarded() bool { return m.ForwardOrigin != nil || m.ForwardDate != 0 }
 
 // Moved returns which group became which supergroup; ok is false for a message
 // that says nothing of the kind.

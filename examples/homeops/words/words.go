@@ -25,6 +25,7 @@ type Word struct {
 	Text    string // as it stands there
 	Key     string
 	Picture bool
+	Start   int    // where it stands in the text, in bytes
 	glue    string // what parts it from the next: a space, if any white space does
 }
 
@@ -43,7 +44,7 @@ func Of(text string) []Word {
 			found[len(found)-1].glue = between
 		}
 		end = at + length
-		found = append(found, Word{Text: text[at:end], Key: fold(text[at:end]), Picture: picture, glue: " "})
+		found = append(found, Word{Text: text[at:end], Key: fold(text[at:end]), Picture: picture, Start: at, glue: " "})
 		at = end
 	}
 	return found

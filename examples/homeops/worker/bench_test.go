@@ -198,6 +198,6 @@ var nonces = regexp.MustCompile(`(?:~[\w+/=-]+|"claim": \{\s+"Value": "[^"]+")`)
 // failing is a classifier out of order.
 type failing struct{}
 
-func (failing) Classify(context.Context, string, []classify.Known) (classify.Result, error) {
+func (failing) Classify(context.Context, classify.Message) (classify.Result, error) {
 	return classify.Result{}, errNever
 }

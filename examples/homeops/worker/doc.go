@@ -4,23 +4,26 @@
 //
 // A message passes these steps; a column is what happens side by side:
 //
-//	message.go  save the message          ∥ load the chat's phrases ∥ was it a group? ∥ who is it?
+//	message.go  save the message ∥ load the chat's phrases ∥ and names ∥ was it a group? ∥ who is it?
 //	            a duplicate: what did this event record ∥ has the bot answered it?
-//	classify    what does it say?           (no requests)
+//	classify    what does it say?           (no requests; two, one after the other, for a model's answer)
 //	record.go   record the activities     ∥ respond.go: is the chat moving fast?
 //	learn.go    effort, habit, promise    ∥ respond.go: take one of the day's replies, send
 //	person.go   what was said to the person is noted
 //
-// which is at most five dependent round trips when the phrases are cached; the
-// reply is sent after the third. Beside that, person.go learns whether the person
-// answered what the bot said to them before. After all else it notes, on first
-// contact, who they are and where they live.
+// which is at most five dependent round trips when the phrases are cached, and one more
+// where somebody else did it, whose name is read; the reply is sent after the third.
+// Beside that, person.go learns whether the person answered what the bot said to them
+// before. After all else it notes, on first contact, who they are and where they live.
 //
 // Learning waits for the record: of two deliveries at once that classified
 // differently, what was recorded first decides, and only that is learned.
 //
 // Steps side by side run to their end, each whatever becomes of the other:
 // package trips has them, and counts the round trips.
+//
+// An activity is of whoever the message names for it, and so are effort, habit and promise.
+// A forwarded message is saved, and means nothing.
 //
 // Instead of being classified, a message may want something of the bot:
 // talk.go tells which, answer.go answers questions (topic.go finds what they are

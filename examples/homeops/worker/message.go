@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 	"github.com/homeops/ddbpatterns/examples/homeops/profile"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 )
@@ -50,7 +52,7 @@ func (w *Worker) read(m telegram.Message, raw string) (msg, error) {
 	person, signed := m.Author()
 	read := msg{Message: m, raw: raw, chat: chat, scope: chat, person: person, signed: signed && !person.IsBot, event: ev}
 	read.asked = w.answered(read)
-	if intent, ok := dialog.Understand(m.Words()); ok && read.signed {
+	if intent, ok := dialog.Understand(m.Words()); ok && read.signed && !m.Forwarded() {
 		read.intent = &intent
 	}
 	return read, nil
@@ -62,7 +64,7 @@ func (m msg) name() string { return m.person.Name() }
 // message is the way of every message.
 func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	var saved event.Outcome
-	var known []alias.Match
+	var known known
 	var who *profile.Profile
 	scope, stopped := m.scope, false
 	from, to, moved := m.Moved()
@@ -118,15 +120,18 @@ func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	return w.note(ctx, d, m)
 }
 
-// household returns what the chat's records are kept under, and the phrases
-// there that are in the message. Where it must be asked for, the chat's own
+// known is what the chat had taught of the words of a message when it was sent.
+type known struct{ phrases, names []alias.Match }
+
+// household returns what the chat's records are kept under, and the phrases and
+// names there that are in the message. Where it must be asked for, the chat's own
 // phrases are read beside it: hardly any chat was another before.
-func (w *Worker) household(ctx context.Context, d delivery, m msg) (scope string, known []alias.Match, _ error) {
+func (w *Worker) household(ctx context.Context, d delivery, m msg) (scope string, found known, _ error) {
 	scope, certain := w.Moves.Known(m.chat)
 	first := scope
 	g := trips.SideBySide(ctx)
 	g.Go(func(ctx context.Context) (err error) {
-		known, err = w.phrases(ctx, d, m, first)
+		found, err = w.known(ctx, d, m, first)
 		return err
 	})
 	if m.Chat.Supergroup() && !certain {
@@ -136,18 +141,26 @@ func (w *Worker) household(ctx context.Context, d delivery, m msg) (scope string
 		})
 	}
 	if err := g.Wait(); err != nil || scope == first {
-		return scope, known, err
+		return scope, found, err
 	}
-	known, err := w.phrases(ctx, d, m, scope)
-	return scope, known, err
+	found, err := w.known(ctx, d, m, scope)
+	return scope, found, err
 }
 
-// phrases returns those in the message, as they were known when it was sent: what
-// was taught later must not make a redelivery say something else.
-func (w *Worker) phrases(ctx context.Context, d delivery, m msg, scope string) ([]alias.Match, error) {
-	known, err := w.Phrases.Match(ctx, scope, m.Words())
-	known = slices.DeleteFunc(known, func(a alias.Match) bool { return a.NamedBy.Compare(m.event) > 0 })
-	return known, w.bestEffort(ctx, d, "phrases", err)
+// known finds phrases and names in the message, as they were known when it was sent:
+// what was taught later must not make a redelivery say something else.
+func (w *Worker) known(ctx context.Context, d delivery, m msg, scope string) (found known, _ error) {
+	match := func(step string, book *alias.Store, found *[]alias.Match) func(context.Context) error {
+		return func(ctx context.Context) error {
+			all, err := book.Match(ctx, scope, m.Words())
+			*found = slices.DeleteFunc(all, func(a alias.Match) bool { return a.NamedBy.Compare(m.event) > 0 })
+			return w.bestEffort(ctx, d, step, err)
+		}
+	}
+	g := trips.SideBySide(ctx)
+	g.Go(match("phrases", w.Phrases, &found.phrases))
+	g.Go(match("names", w.Names, &found.names))
+	return found, g.Wait()
 }
 
 // earlier is what deliveries before this one have done.
@@ -191,7 +204,7 @@ func (w *Worker) earlier(ctx context.Context, d delivery, m msg) (before earlier
 
 // meaning finds what the message is for. What earlier deliveries made of it
 // decides: phrases that were learned since must not make it something else.
-func (w *Worker) meaning(ctx context.Context, d delivery, m msg, known []alias.Match, before earlier) error {
+func (w *Worker) meaning(ctx context.Context, d delivery, m msg, known known, before earlier) error {
 	switch {
 	case before.said && len(before.recorded) == 0:
 		d.report.Kind, d.report.Silent, d.report.spoke = KindSaid, silentAgain, true
@@ -202,6 +215,10 @@ func (w *Worker) meaning(ctx context.Context, d delivery, m msg, known []alias.M
 	case len(before.recorded) > 0:
 		return w.carryOn(ctx, d, m, before.recorded)
 	}
+	if m.Forwarded() { // others' words
+		d.report.Kind = KindNone
+		return nil
+	}
 	if handled, err := w.talk(ctx, d, m); handled || err != nil {
 		return err
 	}
@@ -209,8 +226,14 @@ func (w *Worker) meaning(ctx context.Context, d delivery, m msg, known []alias.M
 }
 
 // activities is the way of a message that wants nothing of the bot.
-func (w *Worker) activities(ctx context.Context, d delivery, m msg, known []alias.Match) error {
-	said, err := w.Classifier.Classify(ctx, m.Words(), phrasesOf(known))
+func (w *Worker) activities(ctx context.Context, d delivery, m msg, known known) error {
+	said, err := w.Classifier.Classify(ctx, classify.Message{
+		Event: m.event, Scope: m.scope, Text: m.Words(), Known: phrasesOf(known.phrases), People: peopleOf(m.Words(), known.names),
+	})
+	d.report.Usage = said.Usage
+	if _, busy := errors.AsType[*queue.LaterError](err); busy {
+		return err // another delivery is at it: no reason to go on without, not even at the last
+	}
 	if err := w.bestEffort(ctx, d, "classify", err); err != nil {
 		return err
 	}
@@ -278,6 +301,15 @@ func phrasesOf(matches []alias.Match) []classify.Known {
 		known[i] = classify.Known{Phrase: match.Phrase, Name: match.Name, Start: match.Start, End: match.End}
 	}
 	return known
+}
+
+// peopleOf has them as the text writes them.
+func peopleOf(text string, matches []alias.Match) []classify.Person {
+	people := make([]classify.Person, len(matches))
+	for i, match := range matches {
+		people[i] = classify.Person{ID: match.Name, Name: text[match.Start:match.End], Start: match.Start, End: match.End}
+	}
+	return people
 }
 
 // langOf guesses the language of a message from its words; the household is

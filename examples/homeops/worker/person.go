@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ func (w *Worker) spoke(ctx context.Context, d delivery, user string, ev event.Ev
 
 // meet notes who the sender is, where the profile does not say so: on first contact,
 // and when they are called something else. The household's questions then understand
-// what Telegram calls them, unless that means somebody else. It comes last, so that a
+// what Telegram calls them, unless that means somebody else, or is no name. It comes last, so that a
 // message means the same on a redelivery, and writes the profile last, so that the
 // next delivery takes up one that broke off.
 func (w *Worker) meet(ctx context.Context, d delivery, m msg, p profile.Profile) error {
@@ -67,10 +68,15 @@ func (w *Worker) meet(ctx context.Context, d delivery, m msg, p profile.Profile)
 	if !m.Chat.Private() && (p.HouseholdEvent.IsZero() || p.Household == m.chat && m.scope != m.chat) {
 		change.Household = m.scope
 	}
+	if !m.Chat.Private() && !slices.Contains(p.Chats, m.chat) {
+		if err := w.bestEffort(ctx, d, "chat", w.Profiles.Wrote(ctx, change.User, m.chat)); err != nil {
+			return err
+		}
+	}
 	if change == same {
 		return nil
 	}
-	if !m.Chat.Private() {
+	if !m.Chat.Private() && dialog.Callable(m.name()) {
 		_, err := w.Names.Put(ctx, alias.Put{Scope: m.scope, Phrase: m.name(), Name: change.User, Event: m.event, Actor: change.User})
 		if _, taken := errors.AsType[*alias.TakenError](err); taken {
 			err = nil

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,7 +71,7 @@ func TestFirstContact(t *testing.T) {
 	}
 	m := b.message(swede, "Jag har diskat")
 	b.handle(m)
-	want.Household, want.HouseholdEvent, want.Spoken = chatKey, eventOf(t, m), eventOf(t, m)
+	want.Household, want.HouseholdEvent, want.Spoken, want.Chats = chatKey, eventOf(t, m), eventOf(t, m), []string{chatKey}
 	if diff := cmp.Diff(want, b.profileOf(anna), sameZone); diff != "" {
 		t.Error(diff)
 	}
@@ -91,7 +92,7 @@ func TestFirstContact(t *testing.T) {
 	wantSent(t, b.say(bo, "När diskade Annika senast?"), "diskning: Annika, 2026-02-18 12:02")
 	elsewhere := telegram.Chat{ID: -7, Type: "group"}
 	b.sayIn(elsewhere, 1, swede, "Hej")
-	if p := b.profileOf(anna); p.Household != chatKey {
+	if p := b.profileOf(anna); p.Household != chatKey || !slices.Equal(p.Chats, []string{chatKey, "-7"}) {
 		t.Errorf("moved by writing elsewhere: %+v", p)
 	}
 }
@@ -111,7 +112,7 @@ func TestFirstContactOfTheOlderSystem(t *testing.T) {
 	m := b.message(anna, "Hej")
 	b.handle(m)
 	want := profile.Profile{
-		User: anna.Key(), Name: "Anna", Household: chatKey, HouseholdEvent: eventOf(t, m), Language: "sv",
+		User: anna.Key(), Name: "Anna", Household: chatKey, HouseholdEvent: eventOf(t, m), Language: "sv", Chats: []string{chatKey},
 		CreatedAt: time.Date(2026, 1, 17, 9, 0, 0, 0, time.UTC),
 	}
 	if diff := cmp.Diff(want, b.profileOf(anna), sameZone); diff != "" {

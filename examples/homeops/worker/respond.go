@@ -70,11 +70,11 @@ func (w *Worker) praise(ctx context.Context, d delivery, m msg, recorded []activ
 		d.report.Silent = silentFor(err)
 		return w.bestEffort(ctx, d, "reply", err)
 	}
-	names := make([]string, len(recorded))
+	deeds := make([]dialog.Deed, len(recorded))
 	for i, a := range recorded {
-		names[i] = a.Name
+		deeds[i] = dialog.Deed{Person: a.ActorName, Name: a.Name}
 	}
-	text := dialog.Praise(langOf(m.Words()), m.name(), names, grant.Remaining)
+	text := dialog.Praise(langOf(m.Words()), deeds, grant.Remaining)
 	switch {
 	case grant.First():
 		return w.send(ctx, d, m, speech{text: text, grant: take})

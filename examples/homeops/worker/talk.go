@@ -23,7 +23,7 @@ type asked struct {
 
 // answered reads a reply to a question of the bot's, nil where the message is none.
 func (w *Worker) answered(m msg) *asked {
-	if !w.toBot(m) {
+	if !w.toBot(m) || m.Forwarded() {
 		return nil
 	}
 	question, ok := dialog.Asked(m.ReplyTo.Text)

@@ -101,11 +101,12 @@ type Report struct {
 	Delivery  queue.Message
 	Duplicate bool // the message had been saved before
 	Recorded  []activity.Activity
-	Sent      string   // what the bot said, "" for nothing
-	Silent    string   // why the bot said nothing: one of the reasons of respond.go, or Telegram's
-	Skipped   []string // steps given up on the last delivery
-	Refused   string   // why it can never be processed
-	Err       error    // the item goes back to the queue, or is dead after its last delivery
+	Usage     classify.Usage // of the classifier, also of a delivery that failed after it
+	Sent      string         // what the bot said, "" for nothing
+	Silent    string         // why the bot said nothing: one of the reasons of respond.go, or Telegram's
+	Skipped   []string       // steps given up on the last delivery
+	Refused   string         // why it can never be processed
+	Err       error          // the item goes back to the queue, or is dead after its last delivery
 
 	spoke bool // the bot has answered the person: in this delivery or, as far as is known, an earlier one
 
