@@ -2,7 +2,10 @@ module github.com/homeops/ddbpatterns/examples/homeops/aws
 
 go 1.26.0
 
-replace github.com/homeops/ddbpatterns => ../../../
+replace (
+	github.com/homeops/ddbpatterns => ../../../
+	github.com/homeops/ddbpatterns/examples/homeops/model => ../model
+)
 
 require (
 	github.com/aws/aws-lambda-go v1.55.1
@@ -17,6 +20,7 @@ require (
 	github.com/aws/smithy-go v1.28.8
 	github.com/google/go-cmp v0.7.0
 	github.com/homeops/ddbpatterns v0.0.0
+	github.com/homeops/ddbpatterns/examples/homeops/model v0.0.0
 	golang.org/x/sync v0.24.0
 )
 
@@ -35,5 +39,6 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/ssooidc v1.44.2 // indirect
 	github.com/aws/aws-sdk-go-v2/service/sts v1.51.7 // indirect
 	github.com/oklog/ulid/v2 v2.1.2 // indirect
+	github.com/sony/gobreaker/v2 v2.4.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 )

@@ -1,6 +1,6 @@
 // Package prices reads what AWS asks for: one file of list prices by region, each
-// with its source and the date it is of. What a file does not have is not priced;
-// nothing is guessed from another region.
+// with its source and the date it is of, and besides of language models by name.
+// What a file does not have is not priced; nothing is guessed from another region.
 package prices
 
 import (
@@ -25,6 +25,7 @@ var embedded []byte
 // the free one.
 type File struct {
 	Regions   map[string]Region `json:"regions"`
+	Models    map[string]Model  `json:"models"` // by the name that the API has; may be missing
 	Polling   Polling           `json:"polling"`
 	Functions Functions         `json:"functions"`
 }
@@ -63,6 +64,13 @@ type SQS struct {
 type Lambda struct {
 	Requests        Amount            `json:"requestsPerMillion"`
 	GigabyteSeconds map[string]Amount `json:"gigabyteSecond"`
+	Source
+}
+
+// Model is what a language model's tokens cost: a service of no region.
+type Model struct {
+	In  Amount `json:"inputTokensPerMillion"`
+	Out Amount `json:"outputTokensPerMillion"`
 	Source
 }
 
@@ -179,6 +187,11 @@ func (c *checker) file(f File) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Regions)) {
 		c.region("regions."+name, f.Regions[name], f.Functions.Architecture)
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Models)) {
+		c.number("models."+name+".inputTokensPerMillion", f.Models[name].In)
+		c.number("models."+name+".outputTokensPerMillion", f.Models[name].Out)
+		c.source("models."+name, f.Models[name].Source)
 	}
 	c.whole("polling.connections", f.Polling.Connections, 1, 1000)
 	c.whole("polling.seconds", f.Polling.Seconds, 1, 20)

@@ -50,6 +50,11 @@ func TestEmbedded(t *testing.T) {
 			t.Errorf("%s: a write unit costs more than a read unit", name)
 		}
 	}
+	for name, m := range f.Models {
+		if !strings.HasPrefix(m.Source.Source, "https://") || m.In.Rat().Sign() <= 0 || m.Out.Rat().Cmp(m.In.Rat()) < 0 {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
 	if _, ok := f.Regions["eu-north-1"]; !ok {
 		t.Error("the default region has no prices")
 	}
@@ -125,6 +130,8 @@ func TestWrongFiles(t *testing.T) {
 		"no milliseconds":   {`"ingestMilliseconds": 1.5, `, ``, "prices: functions.ingestMilliseconds: is missing"},
 		"time back":         {`"workerMilliseconds": 20`, `"workerMilliseconds": -1`, "prices: functions.workerMilliseconds: must"},
 		"unmeasured":        {`"a stopwatch"`, `""`, "prices: functions.source: is missing"},
+		"free tokens":       {`"regions": {`, `"models": {"m": {"outputTokensPerMillion": 1, "source": "a page", "date": "2026-01-02"}}, "regions": {`, "prices: models.m.inputTokensPerMillion: is missing"},
+		"a rumour":          {`"regions": {`, `"models": {"m": {"inputTokensPerMillion": 1, "outputTokensPerMillion": -1, "date": "2026-01-02"}}, "regions": {`, "prices: models.m.outputTokensPerMillion: must be a number such as 0.67, not negative and without an exponent, is -1\nprices: models.m.source: is missing"},
 		"no region":         {`"regions": {`, `"regions": {}, "x": {`, `unknown field "x"`},
 		"an unknown field":  {`"memoryMB"`, `"memory"`, `unknown field "memory"`},
 		"another kind":      {`"source": "a stopwatch"`, `"source": 5`, "source"},

@@ -102,6 +102,9 @@ func load(env lookup, secret string) (cfg config.Config, parameter string, _ err
 	if cfg.QueueURL == "" {
 		errs = append(errs, errors.New("MESSAGES_QUEUE_URL: must be set, to the queue between the functions"))
 	}
+	if cfg.Classifier != config.Words {
+		errs = append(errs, errors.New("CLASSIFIER: a function has the vocabulary alone; cmd/homeops has openai"))
+	}
 	if cfg.Embedded() {
 		errs = append(errs, errors.New("DYNAMO_ENDPOINT: must be set where there are no AWS credentials: a database inside the function would end with it"))
 	}

@@ -29,6 +29,10 @@ func TestOpenRefusesTheEnvironment(t *testing.T) {
 		"half a key": {map[string]string{
 			"AWS_ACCESS_KEY_ID": "AKIA", "MESSAGES_QUEUE_URL": url, "TELEGRAM_BOT_TOKEN_PARAMETER": "/token",
 		}, []string{"AWS_ACCESS_KEY_ID: goes with"}},
+		"a model": {map[string]string{
+			"AWS_PROFILE": "x", "MESSAGES_QUEUE_URL": url, "TELEGRAM_BOT_TOKEN_PARAMETER": "/token",
+			"CLASSIFIER": "openai", "OPENAI_MODEL": "m", "OPENAI_API_KEY": "s3cret",
+		}, []string{"CLASSIFIER: a function has the vocabulary alone"}},
 		"wrong for every program": {map[string]string{"DYNAMO_TTL_DAYS": "0"}, []string{"DYNAMO_TTL_DAYS: must be"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,7 @@ func functions(cfg config.Config, rights schema.PolicyDocument) object {
 // variables are what the configuration decides for the worker: the tables, and how the
 // bot behaves. The secrets, the region and the credentials come from elsewhere.
 func variables(cfg config.Config) object {
-	return object{
+	variables := object{
 		"MESSAGES_TABLE_NAME":          cfg.MessagesTable,
 		"ACTIVITIES_TABLE_NAME":        cfg.ActivitiesTable,
 		"RESPONSE_COUNTERS_TABLE_NAME": cfg.CountersTable,
@@ -47,6 +47,10 @@ func variables(cfg config.Config) object {
 		"QUIET_HOURS":                  cfg.Quiet.String(),
 		"TELEGRAM_API_URL":             cfg.TelegramAPI,
 	}
+	if cfg.MessagesRetention > 0 {
+		variables["MESSAGES_TTL_DAYS"] = strconv.Itoa(int(cfg.MessagesRetention / (24 * time.Hour)))
+	}
+	return variables
 }
 
 func with(a, b object) object {

@@ -224,7 +224,7 @@ func TestTheWorkerIsConfiguredAsTheStackWas(t *testing.T) {
 	t.Parallel()
 	decided := map[string]string{
 		"MESSAGES_TABLE_NAME": "m-1", "ACTIVITIES_TABLE_NAME": "a-1", "RESPONSE_COUNTERS_TABLE_NAME": "c-1",
-		"HOMEOPS_TABLE_NAME": "h-1", "DYNAMO_TABLE_NAME": "l-1", "DYNAMO_TTL_DAYS": "30",
+		"HOMEOPS_TABLE_NAME": "h-1", "DYNAMO_TABLE_NAME": "l-1", "DYNAMO_TTL_DAYS": "30", "MESSAGES_TTL_DAYS": "90",
 		"TELEGRAM_API_URL": "https://bots.example.org",
 	}
 	for _, quiet := range []string{"23:30-06:00", "never"} {

@@ -97,7 +97,7 @@ func (s *script) repetitions() {
 	s.again("00:00:30", "dishes") // after midnight, which grants nothing anew
 	s.on("2026-03-31")
 	s.say("16:58", bo, "Plockat ur och handlat")
-	s.bot("16:58:01", dialog.Praise(dialog.Swedish, "Bo", []string{"diskning", "handling"}, 2))
+	s.bot("16:58:01", dialog.Praise(dialog.Swedish, []dialog.Deed{{Person: "Bo", Name: "diskning"}, {Person: "Bo", Name: "handling"}}, 2))
 	s.reply("16:59:05", bo, "bot", "Varsågod 😄") // an answer to the bot, from which it learns how soon Bo answers
 	s.on("2026-03-22")
 	s.sayAs("hello", "09:10", bo, "Våffeldagen på onsdag 🧇")
@@ -170,7 +170,7 @@ func (s *script) privately() {
 	start("18:31", anna)
 	start("18:40", bo)
 	s.at("18:42", func(w *writer, at time.Time) {
-		w.send(update{Message: w.text(private(anna), anna, at, "Tränat på gymmet, berätta inte")})
+		w.send(update{Message: w.text(private(anna), anna, at, "Ska till gymmet, berätta inte")})
 	})
 	s.on("2026-03-31")
 	member("22:15", bo, "member", "kicked")
@@ -198,12 +198,12 @@ func (s *script) april() {
 	s.on("2026-04-19").say("14:12", anna, "Rensat resten")
 	// Answers to the bot: after more than an hour, and soon.
 	s.on("2026-04-13").say("17:20", cleo, "watered the plants 🌷")
-	s.bot("17:20:01", dialog.Praise(dialog.English, "Cleo", []string{"blommor"}, 2))
+	s.bot("17:20:01", dialog.Praise(dialog.English, []dialog.Deed{{Person: "Cleo", Name: "blommor"}}, 2))
 	s.reply("18:58:40", cleo, "bot", "you're welcome, robot")
 	s.on("2026-04-14").bot("07:00:01", dialog.Reminder(dialog.Swedish, "Bo", "handla i morgon"))
 	s.reply("07:24", bo, "bot", "Oj! Det glömde jag helt 🙈")
 	s.on("2026-04-20").say("17:12", anna, "Handlat till middagen")
-	s.bot("17:12:01", dialog.Praise(dialog.Swedish, "Anna", []string{"handling"}, 1))
+	s.bot("17:12:01", dialog.Praise(dialog.Swedish, []dialog.Deed{{Person: "Anna", Name: "handling"}}, 1))
 	s.reply("17:30:05", anna, "bot", "Tack själv 😊")
 }
 

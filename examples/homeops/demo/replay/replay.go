@@ -9,8 +9,10 @@ import (
 	"os"
 	"time"
 
+	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
+	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
@@ -33,6 +35,8 @@ type Options struct {
 	Progress io.Writer // a line now and then; nil for none
 	Page     string    // the file that gets the status page at the end; "" for none
 	Prices   *prices.File
+
+	Classifier func(*alias.Store) (classify.Classifier, error) // as app.Options has it
 
 	// Queue is one in the process, on the updates' clock, if it is nil. Another
 	// has its own clock: what fails comes back when that says so.
@@ -141,7 +145,7 @@ func start(o Options) (*run, error) {
 	r.queue = counting{r.queue, &r.pending}
 	var err error
 	r.app, err = app.New(app.Options{
-		Config: o.Config, DB: r.db.Client, Now: r.clock.now, Queue: r.queue, Sender: &tg.Console{}, Log: o.Log,
+		Config: o.Config, DB: r.db.Client, Now: r.clock.now, Queue: r.queue, Classifier: o.Classifier, Sender: &tg.Console{}, Log: o.Log,
 		Observe: func(_ context.Context, report worker.Report) { r.last = report },
 	})
 	if err != nil {

@@ -175,6 +175,31 @@ func (p *printer) money(f Facts) {
 	p.basis(f, region)
 }
 
+// models writes what models were asked, and what their tokens cost. That is in no other
+// sum: it is not AWS's.
+func (p *printer) models(f Facts) {
+	for _, name := range slices.Sorted(maps.Keys(f.Tally.Models)) {
+		m := f.Tally.Models[name]
+		p.title("What the model was asked: " + name)
+		p.printf("%5d  deliveries asked it, by %s\n%5d  got an earlier delivery's answer, without tokens\n%5d  fell back to the vocabulary\n",
+			m.Asked, number(m.Requests, "request"), m.Replayed, m.FellBack)
+		p.printf("Tokens: %d in, %d out. ", m.In, m.Out)
+		if f.Prices == nil {
+			p.printf("\n")
+			continue
+		}
+		price, priced := f.Prices.Models[name]
+		if !priced {
+			p.printf("The file of prices has no model of that name.\n")
+			continue
+		}
+		cost := new(big.Rat).Add(times(price.In.Each(), new(big.Rat).SetInt64(m.In)), times(price.Out.Each(), new(big.Rat).SetInt64(m.Out)))
+		p.printf("They cost %s, which is %s for a million questions; a million tokens cost $%s in and $%s out, as of %s (%s). It is in no sum below.\n",
+			prices.Dollars(cost), prices.Dollars(times(cost, new(big.Rat).Quo(million, whole(max(m.Asked, 1))))),
+			decimal(price.In.Rat(), 12), decimal(price.Out.Rat(), 12), price.Date, price.Source.Source)
+	}
+}
+
 // run writes what the replay used and what that costs.
 func (p *printer) run(f Facts, region prices.Region) {
 	list := meters(usedBy(f.Tally), *f.Prices, region)

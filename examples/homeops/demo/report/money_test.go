@@ -10,6 +10,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/job"
@@ -173,5 +174,35 @@ func TestMoneyOfNothing(t *testing.T) {
 		"SQS empty polls 0 $2 $0\n")
 	if strings.Contains(text, "dearest") {
 		t.Errorf("the dearest of none:\n%s", text)
+	}
+}
+
+// Tokens are counted of every delivery that asked, whatever became of it, and priced where
+// the file has the model; nobody who asked none is told of it.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	tally := report.NewTally()
+	for _, u := range []classify.Usage{
+		{Model: "big", Requests: 1, In: 1_000_000, Out: 300_000},
+		{Model: "big", Requests: 2, In: 500_000, Out: 100_000, FellBack: true},
+		{Model: "big", FellBack: true}, // the circuit was open
+		{Model: "big", Replayed: true},
+		{Model: "other", Requests: 1, In: 7, Out: 1},
+		{},
+	} {
+		tally.Delivered(worker.Report{Kind: worker.KindNone, Usage: u, Err: errors.New("lost afterwards")}, dynamotest.Cost{})
+	}
+	f := priced(t, roundPrices)
+	var models struct{ Models map[string]prices.Model }
+	if err := json.Unmarshal([]byte(`{"models": {"big": {"inputTokensPerMillion": 2, "outputTokensPerMillion": 10, "source": "https://a.page", "date": "2026-01-02"}}}`), &models); err != nil {
+		t.Fatal(err)
+	}
+	f.Models = models.Models
+	text := write(t, report.Facts{Tally: tally, Region: "here", Prices: f})
+	wants(t, part(t, text, "What the model was asked: big"), "    2  deliveries asked it, by 3 requests\n    1  got an earlier delivery's answer, without tokens\n    2  fell back to the vocabulary\n",
+		"Tokens: 1500000 in, 400000 out. They cost $7.00, which is $3500000.00 for a million questions; a million tokens cost $2 in and $10 out, as of 2026-01-02 (https://a.page). It is in no sum below.\n")
+	wants(t, part(t, text, "What the model was asked: other"), "    1  deliveries asked it, by 1 request\n", "Tokens: 7 in, 1 out. The file of prices has no model of that name.\n")
+	if text := write(t, report.Facts{Tally: report.NewTally()}); strings.Contains(text, "model") {
+		t.Errorf("nobody was asked:\n%s", text)
 	}
 }

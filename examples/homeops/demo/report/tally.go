@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/job"
@@ -46,10 +47,38 @@ type Tally struct {
 	Sent       int
 	Exchanges  map[string]Some[Exchange] // by topic
 	Costs      Costs
+	Models     map[string]*ModelUse // by name
 
 	chats  map[string]string // id → title
 	people map[string]string // id → name, of who had an exchange with the bot
 	talked map[string]bool   // ids of the chats in which it had any
+}
+
+// ModelUse is what a model was asked by deliveries, whatever became of them.
+type ModelUse struct {
+	Asked, Replayed, FellBack, Requests int
+	In, Out                             int64 // tokens
+}
+
+func (t *Tally) asked(u classify.Usage) {
+	if u.Model == "" {
+		return
+	}
+	m := t.Models[u.Model]
+	if m == nil {
+		m = new(ModelUse)
+		t.Models[u.Model] = m
+	}
+	m.Requests, m.In, m.Out = m.Requests+u.Requests, m.In+u.In, m.Out+u.Out
+	if u.Requests > 0 {
+		m.Asked++
+	}
+	if u.Replayed {
+		m.Replayed++
+	}
+	if u.FellBack {
+		m.FellBack++
+	}
 }
 
 // Reason is why an update was not enqueued.
@@ -124,7 +153,7 @@ func NewTally() *Tally {
 	return &Tally{
 		Dispositions: map[ingest.Disposition]int{}, Reasons: map[Reason]int{}, Skipped: map[string]int{},
 		Silent: map[string]int{}, Exchanges: map[string]Some[Exchange]{}, Poison: map[string]int{}, Became: map[string]int{},
-		Costs: newCosts(), chats: map[string]string{}, people: map[string]string{}, talked: map[string]bool{},
+		Costs: newCosts(), Models: map[string]*ModelUse{}, chats: map[string]string{}, people: map[string]string{}, talked: map[string]bool{},
 	}
 }
 
@@ -173,6 +202,7 @@ func (t *Tally) Ingested(r ingest.Result, body []byte) {
 func (t *Tally) Delivered(r worker.Report, cost dynamotest.Cost) {
 	t.Deliveries++
 	t.Costs.add(kindOf(r), classified(r), cost)
+	t.asked(r.Usage)
 	for _, step := range r.Skipped {
 		t.Skipped[step]++
 	}

@@ -114,6 +114,7 @@ func Write(w io.Writer, f Facts) error {
 	p.silent(f.Tally)
 	p.habit(f.Stored)
 	p.costs(f.Tally.Costs)
+	p.models(f)
 	p.money(f)
 	return p.err
 }

@@ -1,9 +1,11 @@
 // Command homeops is examples/homeops with its queue on SQS: a household's
-// Telegram bot whose webhook and worker survive a restart.
+// Telegram bot whose webhook and worker survive a restart. It may have a language
+// model understand what people write.
 //
 //	go run ./cmd/homeops -serve ADDR    is the webhook and the worker
 //
-// MESSAGES_QUEUE_URL names the queue. Everything else is as in
+// MESSAGES_QUEUE_URL names the queue, and CLASSIFIER=openai has OPENAI_MODEL asked: see
+// examples/homeops/model. Everything else is as in
 // examples/homeops, and README.md there says it. Credentials come from where
 // the AWS SDK finds them, and AWS_ENDPOINT_URL_SQS leads to another server.
 package main
@@ -20,8 +22,11 @@ import (
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/sqsqueue"
+	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
+	"github.com/homeops/ddbpatterns/examples/homeops/model"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/run"
 )
@@ -30,7 +35,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second signal ends the process at once
 	os.Exit(run.Program{
-		Args: os.Args[1:], Env: os.LookupEnv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Queue: openQueue,
+		Args: os.Args[1:], Env: os.LookupEnv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Queue: openQueue, Classifier: openModel,
 	}.Run(ctx))
 }
 
@@ -44,4 +49,8 @@ func openQueue(ctx context.Context, cfg config.Config, log *slog.Logger) (queue.
 		loaded.Region = region
 	}
 	return sqsqueue.Open(ctx, sqs.NewFromConfig(loaded), cfg.QueueURL, &sqsqueue.Config{Log: log})
+}
+
+func openModel(cfg config.Config, phrases *alias.Store, log *slog.Logger) (classify.Classifier, error) {
+	return model.New(model.Config{URL: cfg.OpenAIBaseURL, Key: cfg.OpenAIKey, Model: cfg.OpenAIModel, Phrases: phrases.All, Log: log})
 }

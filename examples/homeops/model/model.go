@@ -1,0 +1,184 @@
+// Package model classifies messages by a language model, behind any API with the
+// chat completions of OpenAI's. README.md says what is sent, believed and paid.
+//
+//	model.go   asks, tries once more, gives up for a while, falls back
+//	prompt.go  what the model is given, with instructions.txt and format.json
+//	answer.go  what of its answer is believed
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/classify"
+	"github.com/homeops/ddbpatterns/examples/internal/sleep"
+)
+
+// How a model is asked. Two requests and the wait between them take less than half of
+// a delivery's time.
+const (
+	timeout   = 6 * time.Second // of one
+	tries     = 2
+	firstWait = "0.5" // s
+	mostWait  = 2 * time.Second
+	mostReply = 64 << 10
+	failures  = 5 // in a row, before none is sent
+	rest      = 30 * time.Second
+)
+
+// Config of a Classifier. URL, Model, Phrases and Log are needed.
+type Config struct {
+	URL     string // such as https://api.openai.com/v1
+	Key     string // "" for a server that asks for none
+	Model   string
+	Phrases func(ctx context.Context, scope string) ([]alias.Alias, error) // of a chat
+	Log     *slog.Logger
+
+	Transport http.RoundTripper // http.DefaultTransport if it is nil
+}
+
+// Classifier is a [classify.Classifier] that asks a model. It is safe for concurrent
+// use.
+type Classifier struct {
+	Config
+	client  *http.Client
+	breaker *gobreaker.CircuitBreaker[string]
+}
+
+var _ classify.Classifier = (*Classifier)(nil)
+
+// New returns a Classifier.
+func New(cfg Config) (*Classifier, error) {
+	if cfg.URL == "" || cfg.Model == "" || cfg.Phrases == nil || cfg.Log == nil {
+		return nil, event.BadInput("model", "Config", "must have URL, Model, Phrases and Log")
+	}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the text is for nobody else
+	return &Classifier{cfg, &http.Client{Transport: cfg.Transport, CheckRedirect: stay}, gobreaker.NewCircuitBreaker[string](gobreaker.Settings{
+		Timeout:      rest,
+		ReadyToTrip:  func(n gobreaker.Counts) bool { return n.ConsecutiveFailures >= failures },
+		IsSuccessful: func(err error) bool { return err == nil || errors.Is(err, errAnswer) },
+		IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) }, // by the caller
+	})}, nil
+}
+
+// errAnswer is for an API that is well, and an answer that says nothing.
+var errAnswer = errors.New("no answer to go by")
+
+// passingError may not come again.
+type passingError struct {
+	error
+	wait time.Duration // before it makes sense to try
+}
+
+func (e *passingError) Unwrap() error { return e.error }
+
+// Classify asks the model, and the vocabulary if the model has no answer. Its errors
+// are those of Config.Phrases, and the context's when it has ended.
+//
+// Price: 0 requests. It asks the API at most twice, and costs what Config.Phrases does.
+func (c *Classifier) Classify(ctx context.Context, m classify.Message) (classify.Result, error) {
+	q, err := c.question(ctx, m)
+	if err != nil || len(q.words) == 0 {
+		return classify.Result{}, err
+	}
+	usage := classify.Usage{Model: c.Model}
+	deeds, err := c.ask(ctx, q, &usage)
+	result := q.believe(deeds)
+	if err != nil {
+		if ctx.Err() != nil {
+			return classify.Result{}, ctx.Err()
+		}
+		c.Log.WarnContext(ctx, "the vocabulary classifies", "model", c.Model, "error", err)
+		result, err = classify.Words{}.Classify(ctx, m)
+		usage.FellBack = true
+	}
+	result.Usage = usage
+	return result, err
+}
+
+// ask asks, and once more if that may help.
+func (c *Classifier) ask(ctx context.Context, q question, usage *classify.Usage) ([]deed, error) {
+	body, err := q.request(c.Model)
+	if err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		content, err := c.breaker.Execute(func() (string, error) { return c.post(ctx, body, usage) })
+		if err == nil {
+			return deedsOf(content)
+		}
+		passing, ok := errors.AsType[*passingError](err)
+		if !ok || try == tries || passing.wait > mostWait {
+			return nil, err
+		}
+		if err := sleep.For(ctx, passing.wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// post sends one request and returns what the model wrote.
+func (c *Classifier) post(ctx context.Context, body []byte, usage *classify.Usage) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.URL, "/")+"/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if c.Key != "" {
+		request.Header.Set("Authorization", "Bearer "+c.Key)
+	}
+	usage.Requests++
+	response, err := c.client.Do(request)
+	if err != nil {
+		return "", &passingError{discreet(err), retryAfter("")}
+	}
+	defer response.Body.Close()
+	if code := response.StatusCode; code != http.StatusOK {
+		err := fmt.Errorf("the API answered %d", code)
+		if code == http.StatusTooManyRequests || code >= http.StatusInternalServerError {
+			err = &passingError{err, retryAfter(response.Header.Get("Retry-After"))}
+		}
+		return "", err
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, mostReply+1))
+	if err != nil {
+		return "", &passingError{discreet(err), retryAfter("")}
+	}
+	return contentOf(text, usage)
+}
+
+// discreet is an error that may be logged. Those of net/http quote what the server wrote
+// where HTTP has its own, and it knows the text and the key.
+func discreet(err error) error {
+	_, network := errors.AsType[*net.OpError](err)
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	if network || certificate || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return errors.New("the API's reply is not HTTP, or is cut off")
+}
+
+// retryAfter reads seconds. A date is of a clock that need not be ours: too long.
+func retryAfter(header string) time.Duration {
+	wait, err := time.ParseDuration(cmp.Or(header, firstWait) + "s")
+	if err != nil || wait < 0 {
+		return mostWait + 1
+	}
+	return wait
+}
