@@ -5,6 +5,7 @@
 //	go run ./examples/homeops -updates FILE     replays your own, "-" is standard input
 //	go run ./examples/homeops -serve ADDR       is the webhook and the worker
 //	go run ./examples/homeops dlq list          shows what could not be worked on
+//	go run ./examples/homeops export person ID  shows what is stored of somebody; erase erases it
 //
 // The way of an update: ingest → queue → worker → the library's packages. See
 // README.md.

@@ -21,6 +21,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
 	"github.com/homeops/ddbpatterns/examples/homeops/moved"
+	"github.com/homeops/ddbpatterns/examples/homeops/once"
 	"github.com/homeops/ddbpatterns/examples/homeops/planner"
 	"github.com/homeops/ddbpatterns/examples/homeops/profile"
 	"github.com/homeops/ddbpatterns/examples/homeops/promise"
@@ -48,8 +49,9 @@ type Options struct {
 	DB     *dynamodb.Client
 	Now    func() time.Time
 	Queue  queue.Queue
-	// Classifier is classify.Words if it is nil.
-	Classifier classify.Classifier
+	// Classifier opens the classifier, which may read the chats' phrases. What it
+	// answers is stored: see package once. It is classify.Words if it is nil.
+	Classifier func(phrases *alias.Store) (classify.Classifier, error)
 	Sender     telegram.Sender
 	Log        *slog.Logger
 
@@ -73,7 +75,7 @@ func New(o Options) (*App, error) {
 	weeks := keep(week.New(o.DB, c.HomeopsTable, acts, Zone, o.Now))(&errs)
 	deps := worker.Deps{
 		Activities: acts,
-		Messages:   keep(message.New(o.DB, c.MessagesTable, &message.Config{Now: o.Now}))(&errs),
+		Messages:   keep(message.New(o.DB, c.MessagesTable, &message.Config{Now: o.Now, Retention: c.MessagesRetention}))(&errs),
 		Limits:     keep(counter.New(o.DB, c.CountersTable, Zone, &counter.Config{Now: o.Now}))(&errs),
 		Phrases:    keep(alias.New(o.DB, c.HomeopsTable, &alias.Config{Now: o.Now}))(&errs),
 		Names:      keep(alias.New(o.DB, c.HomeopsTable, &alias.Config{Now: o.Now, Prefix: "NAME"}))(&errs),
@@ -89,7 +91,6 @@ func New(o Options) (*App, error) {
 		Planner:    keep(planner.New(o.DB, c.HomeopsTable, weeks, habits))(&errs),
 		Memory:     keep(memory.New(acts, Zone))(&errs),
 		Queue:      o.Queue,
-		Classifier: o.Classifier,
 		Sender:     o.Sender,
 		BotID:      botID(c.TelegramToken),
 		Zone:       Zone,
@@ -101,8 +102,14 @@ func New(o Options) (*App, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	if deps.Classifier == nil {
-		deps.Classifier = classify.Words{}
+	if deps.Classifier = (classify.Words{}); o.Classifier != nil {
+		of, err := o.Classifier(deps.Phrases)
+		if err != nil {
+			return nil, err
+		}
+		if deps.Classifier, err = once.New(o.DB, c.LedgerTable, &ledger.Config{Now: o.Now, Retention: c.LedgerRetention}, of); err != nil {
+			return nil, err
+		}
 	}
 	return &App{Deps: deps, Worker: worker.New(deps), db: o.DB}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/homeops/ddbpatterns/examples/internal/database"
@@ -20,6 +21,8 @@ type Config struct {
 	CountersTable   string // RESPONSE_COUNTERS_TABLE_NAME
 	HomeopsTable    string // HOMEOPS_TABLE_NAME: aliases, habits, effort, preferences, DM status, moved chats
 
+	MessagesRetention time.Duration // MESSAGES_TTL_DAYS; 0 keeps them for ever
+
 	LedgerTable     string        // DYNAMO_TABLE_NAME
 	LedgerRetention time.Duration // DYNAMO_TTL_DAYS
 
@@ -30,6 +33,11 @@ type Config struct {
 	TelegramSecret string // TELEGRAM_SECRET_TOKEN, asked for by -serve
 	TelegramToken  string // TELEGRAM_BOT_TOKEN; "" writes replies to the console
 	TelegramAPI    string // TELEGRAM_API_URL
+
+	Classifier    string // CLASSIFIER: [Words] or [OpenAI]
+	OpenAIBaseURL string // OPENAI_BASE_URL
+	OpenAIKey     string // OPENAI_API_KEY
+	OpenAIModel   string // OPENAI_MODEL
 
 	StatusToken string // STATUS_TOKEN, of the status page; "" is no page
 
@@ -59,6 +67,20 @@ var (
 	botToken = env.Form{Pattern: regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`), Want: "a bot token, digits:letters, as BotFather gives it"}
 )
 
+// The classifiers: the vocabulary, and a model behind an API such as OpenAI's.
+const (
+	Words  = "words"
+	OpenAI = "openai"
+
+	openAI = "https://api.openai.com/v1"
+)
+
+var (
+	classifier = env.Form{Pattern: regexp.MustCompile(`^(` + Words + `|` + OpenAI + `)$`), Want: Words + " or " + OpenAI}
+	apiKey     = env.Form{Pattern: regexp.MustCompile(`^[!-~]{1,512}$`), Want: "1 to 512 letters, digits and signs of ASCII, without spaces"}
+	modelName  = env.Form{Pattern: regexp.MustCompile(`^[!-~]{1,128}$`), Want: "the name of a model: 1 to 128 letters, digits and signs of ASCII, without spaces"}
+)
+
 // The least and the most days of DYNAMO_TTL_DAYS. A message that comes again
 // is answered as long as the counter takes its event, which is for
 // counter.Retention, seven days, and a skew of clocks of less than one more:
@@ -69,25 +91,37 @@ const (
 	whyDays   = "a message counts for 7 days and the skew of clocks, and all that time its answer must be remembered as given"
 )
 
+// The least days of MESSAGES_TTL_DAYS. A message that is older than the retention is
+// not saved any more.
+const (
+	leastKept = 15
+	whyKept   = "dead letters wait for 14 days, and all that time they may be sent again"
+)
+
 // Load reads the environment through lookup, which is os.LookupEnv. The error
 // names every variable whose value is wrong. A variable that is set but empty
 // counts as not set, as in a compose file.
 func Load(lookup func(string) (string, bool)) (Config, error) {
 	r := env.NewReader(lookup)
 	cfg := Config{
-		MessagesTable:   r.Text("MESSAGES_TABLE_NAME", "homeops-messages", env.TableName),
-		ActivitiesTable: r.Text("ACTIVITIES_TABLE_NAME", "homeops-activities", env.TableName),
-		CountersTable:   r.Text("RESPONSE_COUNTERS_TABLE_NAME", "homeops-response-counters", env.TableName),
-		HomeopsTable:    r.Text("HOMEOPS_TABLE_NAME", "homeops", env.TableName),
-		LedgerTable:     r.Text("DYNAMO_TABLE_NAME", "QuillIdempotencyLedger", env.TableName),
-		LedgerRetention: r.Days("DYNAMO_TTL_DAYS", 14, leastDays, mostDays, whyDays),
-		Settings:        database.FromEnv(r, "eu-north-1"),
-		QueueURL:        r.URL("MESSAGES_QUEUE_URL", "", "https://sqs.eu-north-1.amazonaws.com/123456789012/homeops-messages"),
-		TelegramSecret:  r.Secret("TELEGRAM_SECRET_TOKEN", secret),
-		TelegramToken:   r.Secret("TELEGRAM_BOT_TOKEN", botToken),
-		TelegramAPI:     r.URL("TELEGRAM_API_URL", "https://api.telegram.org", "https://api.telegram.org"),
-		StatusToken:     r.Secret("STATUS_TOKEN", status),
-		Quiet:           quiet(r, "QUIET_HOURS", "22:00-07:00"),
+		MessagesTable:     r.Text("MESSAGES_TABLE_NAME", "homeops-messages", env.TableName),
+		ActivitiesTable:   r.Text("ACTIVITIES_TABLE_NAME", "homeops-activities", env.TableName),
+		CountersTable:     r.Text("RESPONSE_COUNTERS_TABLE_NAME", "homeops-response-counters", env.TableName),
+		HomeopsTable:      r.Text("HOMEOPS_TABLE_NAME", "homeops", env.TableName),
+		LedgerTable:       r.Text("DYNAMO_TABLE_NAME", "QuillIdempotencyLedger", env.TableName),
+		LedgerRetention:   r.Days("DYNAMO_TTL_DAYS", 14, leastDays, mostDays, whyDays),
+		MessagesRetention: r.Days("MESSAGES_TTL_DAYS", 0, leastKept, mostDays, whyKept),
+		Settings:          database.FromEnv(r, "eu-north-1"),
+		QueueURL:          r.URL("MESSAGES_QUEUE_URL", "", "https://sqs.eu-north-1.amazonaws.com/123456789012/homeops-messages"),
+		TelegramSecret:    r.Secret("TELEGRAM_SECRET_TOKEN", secret),
+		TelegramToken:     r.Secret("TELEGRAM_BOT_TOKEN", botToken),
+		TelegramAPI:       r.URL("TELEGRAM_API_URL", "https://api.telegram.org", "https://api.telegram.org"),
+		StatusToken:       r.Secret("STATUS_TOKEN", status),
+		Classifier:        r.Text("CLASSIFIER", Words, classifier),
+		OpenAIBaseURL:     r.URL("OPENAI_BASE_URL", openAI, openAI),
+		OpenAIKey:         r.Secret("OPENAI_API_KEY", apiKey),
+		OpenAIModel:       r.Text("OPENAI_MODEL", "", modelName),
+		Quiet:             quiet(r, "QUIET_HOURS", "22:00-07:00"),
 	}
 	r.Distinct(
 		env.Table{Variable: "MESSAGES_TABLE_NAME", Name: cfg.MessagesTable},
@@ -96,6 +130,12 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		env.Table{Variable: "HOMEOPS_TABLE_NAME", Name: cfg.HomeopsTable},
 		env.Table{Variable: "DYNAMO_TABLE_NAME", Name: cfg.LedgerTable},
 	)
+	if cfg.Classifier == OpenAI && cfg.OpenAIModel == "" {
+		r.Wrong("OPENAI_MODEL", "must be set with CLASSIFIER=openai: nothing is assumed")
+	}
+	if cfg.Classifier == OpenAI && strings.TrimRight(cfg.OpenAIBaseURL, "/") == openAI && r.Value("OPENAI_API_KEY") == "" {
+		r.Wrong("OPENAI_API_KEY", "must be set for %s; a server of your own may do without", openAI)
+	}
 	if err := r.Err(); err != nil {
 		return Config{}, err
 	}

@@ -23,7 +23,8 @@ func TestDefaults(t *testing.T) {
 		CountersTable: "homeops-response-counters", HomeopsTable: "homeops",
 		LedgerTable: "QuillIdempotencyLedger", LedgerRetention: 14 * 24 * time.Hour, Settings: database.Settings{Region: "eu-north-1"},
 		TelegramAPI: "https://api.telegram.org",
-		Quiet:       tzclock.Quiet{From: tzclock.TimeOfDay{Hour: 22}, To: tzclock.TimeOfDay{Hour: 7}},
+		Classifier:  "words", OpenAIBaseURL: "https://api.openai.com/v1",
+		Quiet: tzclock.Quiet{From: tzclock.TimeOfDay{Hour: 22}, To: tzclock.TimeOfDay{Hour: 7}},
 	}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)
@@ -38,9 +39,12 @@ func TestEveryVariable(t *testing.T) {
 		"DYNAMO_ENDPOINT": "http://127.0.0.1:8000", "DYNAMO_REGION": "us-west-2",
 		"TELEGRAM_SECRET_TOKEN": "abc_DEF-1", "TELEGRAM_BOT_TOKEN": "123:abc",
 		"TELEGRAM_API_URL": "http://127.0.0.1:8081", "MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/000000000000/messages",
-		"QUIET_HOURS": "never", "STATUS_TOKEN": "0123456789abcde!",
+		"QUIET_HOURS": "never", "MESSAGES_TTL_DAYS": "90", "STATUS_TOKEN": "0123456789abcde!",
+		"CLASSIFIER": "openai", "OPENAI_BASE_URL": "http://127.0.0.1:11434/v1", "OPENAI_API_KEY": "sk-1", "OPENAI_MODEL": "org/small:8b",
 	}))
 	want := config.Config{
+		MessagesRetention: 90 * 24 * time.Hour,
+		Classifier:        "openai", OpenAIBaseURL: "http://127.0.0.1:11434/v1", OpenAIKey: "sk-1", OpenAIModel: "org/small:8b",
 		StatusToken: "0123456789abcde!", MessagesTable: "m-1", ActivitiesTable: "a-1", CountersTable: "c-1", HomeopsTable: "h-1", LedgerTable: "l-1",
 		LedgerRetention: 30 * 24 * time.Hour, Settings: database.Settings{Endpoint: "http://127.0.0.1:8000", Region: "us-west-2"},
 		TelegramSecret: "abc_DEF-1", TelegramToken: "123:abc",
@@ -58,8 +62,10 @@ func TestWrongValuesAreAllNamed(t *testing.T) {
 		"HOMEOPS_TABLE_NAME": "same", "DYNAMO_TABLE_NAME": "same", "DYNAMO_TTL_DAYS": "0",
 		"DYNAMO_ENDPOINT": "127.0.0.1:8000", "DYNAMO_REGION": "Stockholm",
 		"QUIET_HOURS":           "22:00-22:00",
+		"MESSAGES_TTL_DAYS":     "14",
 		"TELEGRAM_SECRET_TOKEN": "with space", "TELEGRAM_BOT_TOKEN": "hunter2",
 		"STATUS_TOKEN": "fifteen-of-them",
+		"CLASSIFIER":   "guess", "OPENAI_BASE_URL": "api.openai.com", "OPENAI_API_KEY": "sk 17", "OPENAI_MODEL": "a model",
 	}
 	_, err := config.Load(lookup(env))
 	if err == nil {
@@ -73,13 +79,13 @@ func TestWrongValuesAreAllNamed(t *testing.T) {
 	if !strings.Contains(err.Error(), "DYNAMO_TABLE_NAME: names the table of HOMEOPS_TABLE_NAME") {
 		t.Error("one table for two purposes is not named")
 	}
-	for _, value := range []string{"with space", "hunter2", "fifteen-of-them"} {
+	for _, value := range []string{"with space", "hunter2", "fifteen-of-them", "sk 17"} {
 		if strings.Contains(err.Error(), value) {
 			t.Errorf("the error shows a secret: %v", err)
 		}
 	}
 	for _, url := range []string{"127.0.0.1:8000", "ftp://h", "http://h?x=1", "http://h?", "http://h#x", "http://u:p@h"} {
-		for _, name := range []string{"DYNAMO_ENDPOINT", "TELEGRAM_API_URL", "MESSAGES_QUEUE_URL"} {
+		for _, name := range []string{"DYNAMO_ENDPOINT", "TELEGRAM_API_URL", "MESSAGES_QUEUE_URL", "OPENAI_BASE_URL"} {
 			if _, err := config.Load(lookup(map[string]string{name: url})); err == nil || !strings.Contains(err.Error(), name+":") {
 				t.Errorf("%s=%s: %v", name, url, err)
 			}
@@ -139,6 +145,33 @@ func TestHalfAKey(t *testing.T) {
 	for _, want := range []string{"TELEGRAM_SECRET_TOKEN:", "AWS_ACCESS_KEY_ID:"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is not named: %v", want, err)
+		}
+	}
+}
+
+// A model is named, and OpenAI's own API has a key; a server of one's own may have none.
+func TestAModelIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		url, key, model string
+		wrong           []string
+	}{
+		{"", "", "", []string{"OPENAI_API_KEY:", "OPENAI_MODEL:"}},
+		{"", "sk-1", "", []string{"OPENAI_MODEL:"}},
+		{"", "", "m", []string{"OPENAI_API_KEY:"}},
+		{"https://api.openai.com/v1/", "", "m", []string{"OPENAI_API_KEY:"}},
+		{"", "sk-1", "m", nil},
+		{"http://127.0.0.1:11434/v1", "", "m", nil},
+	} {
+		env := map[string]string{"CLASSIFIER": "openai", "OPENAI_BASE_URL": tc.url, "OPENAI_API_KEY": tc.key, "OPENAI_MODEL": tc.model}
+		_, err := config.Load(lookup(env))
+		if (err != nil) != (tc.wrong != nil) {
+			t.Errorf("%v: %v", env, err)
+		}
+		for _, name := range tc.wrong {
+			if err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%v: %s is not named: %v", env, name, err)
+			}
 		}
 	}
 }

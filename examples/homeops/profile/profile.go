@@ -3,7 +3,7 @@
 //
 //	pk USER#<user>      sk PROFILE  type USER       telegramId   displayName   householdId   language   zone
 //	                                                nameEvent   householdEvent   languageEvent   zoneEvent
-//	                                                spoken   createdAt   updatedAt
+//	                                                spoken   chats   createdAt   updatedAt
 //	pk MEMBERS#<scope>  sk <user>   type MEMBER     status joined   event   updatedAt
 //	pk HOUSEHOLDS       sk <scope>  type HOUSEHOLD  chatId   event   updatedAt
 //
@@ -49,6 +49,7 @@ type Profile struct {
 	Language       string       // "sv" or "en"; "" where nobody said
 	Zone           tzclock.Zone // zero: the household's
 	CreatedAt      time.Time
+	Chats          []string    // the groups they wrote in; an older version kept none
 	Spoken         event.Event // on which the bot last wrote to them, a message of theirs or a job; zero: none, or judged
 }
 
@@ -103,6 +104,9 @@ func Decode(row record.Item) (p Profile, err error) {
 	p = Profile{
 		User: strings.TrimPrefix(f.Text("pk"), "USER#"), Name: f.Text("displayName"), Household: f.Text("householdId"),
 		Language: f.Text("language"), CreatedAt: f.Time("createdAt"),
+	}
+	if chats, ok := row["chats"].(*types.AttributeValueMemberSS); ok {
+		p.Chats = chats.Value
 	}
 	if zone := f.Text("zone"); zone != "" {
 		p.Zone, err = tzclock.Load(zone)
@@ -165,6 +169,30 @@ func (s *Store) Change(ctx context.Context, c Change) error {
 		}
 	}
 	return nil
+}
+
+// Wrote notes a group that somebody wrote in, for who wants to find it by the person.
+//
+// Price: 1 request, 1 WCU.
+func (s *Store) Wrote(ctx context.Context, user, chat string) error {
+	up := expression.Add(expression.Name("chats"), chatSet(chat)).Set(expression.Name("type"), expression.Value("USER"))
+	return s.update(ctx, user, up, expression.Not(expression.Name("chats").Contains(chat)))
+}
+
+// Left takes a group that is erased out of somebody's profile: they wrote nothing in it
+// and do not live there. Where there is no profile none is made.
+//
+// Price: 2 requests, 2 WCU.
+func (s *Store) Left(ctx context.Context, user, chat string) error {
+	home, set := expression.Name("householdId"), expression.Delete(expression.Name("chats"), chatSet(chat))
+	return cmp.Or(
+		s.update(ctx, user, expression.Remove(home).Remove(expression.Name("householdEvent")), home.Equal(expression.Value(chat))),
+		s.update(ctx, user, set, expression.Name("chats").Contains(chat)),
+	)
+}
+
+func chatSet(chat string) expression.ValueBuilder {
+	return expression.Value(&types.AttributeValueMemberSS{Value: []string{chat}})
 }
 
 // ifBefore is the condition that an attribute is absent or an event before this one.

@@ -268,10 +268,37 @@ func TestPrices(t *testing.T) {
 		{Func: "Store.Get", Call: func(ctx context.Context) error { _, _, err := s.Get(ctx, "5001"); return err }},
 		{Func: "Store.Spoke", Call: func(ctx context.Context) error { return s.Spoke(ctx, "5001", at(t, 0)) }},
 		{Func: "Store.Judged", Call: func(ctx context.Context) error { return s.Judged(ctx, "5001", at(t, 0)) }},
+		{Func: "Store.Wrote", Call: func(ctx context.Context) error { return s.Wrote(ctx, "5001", home) }},
+		{Func: "Store.Left", Call: func(ctx context.Context) error { return s.Left(ctx, "5001", home) }},
 		{Func: "Store.Moved", Call: func(ctx context.Context) error { return s.Moved(ctx, home, "-5", at(t, 1)) }},
 		{Func: "Store.Members", Call: func(ctx context.Context) error { _, err := s.Members(ctx, home); return err }},
 		{Func: "Store.Households", Call: func(ctx context.Context) error { _, err := s.Households(ctx); return err }},
 	}, s)
+}
+
+// Who leaves a group that is erased has not written there and does not live there;
+// what they have with another group stays.
+func TestWroteAndLeft(t *testing.T) {
+	t.Parallel()
+	_, s, _ := open(t)
+	for range 2 {
+		must(t, s.Wrote(t.Context(), "5001", home))
+		must(t, s.Wrote(t.Context(), "5001", "-7"))
+	}
+	change(t, s, profile.Change{User: "5001", Event: at(t, 0), Household: home, Chat: home})
+	want := profile.Profile{User: "5001", Household: home, HouseholdEvent: at(t, 0), CreatedAt: noon, Chats: []string{home, "-7"}}
+	wantProfile(t, s, want)
+	must(t, s.Left(t.Context(), "5001", "-7"))
+	want.Chats = []string{home}
+	wantProfile(t, s, want)
+	for range 2 {
+		must(t, s.Left(t.Context(), "5001", home))
+	}
+	wantProfile(t, s, profile.Profile{User: "5001", CreatedAt: noon})
+	must(t, s.Left(t.Context(), "5002", home))
+	if p, ok, err := s.Get(t.Context(), "5002"); ok || err != nil {
+		t.Errorf("a profile was made: %+v, %v", p, err)
+	}
 }
 
 // Each part has its price, whether it is set or a later event's stands.

@@ -5,6 +5,7 @@
 //
 //	run.go       the command line
 //	dlq.go       the command line of what operators do with dead letters
+//	personal.go  the command line of export and erasure
 //	setup.go     the commands that are run once, for a service
 //	serve.go     the service: webhook and worker in one process
 //	health.go    whether it takes updates, and how many are where
@@ -26,6 +27,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
@@ -57,8 +59,9 @@ type Program struct {
 	// Queue opens the queue of MESSAGES_QUEUE_URL. Without it that variable is
 	// refused, and the queue is in the process.
 	Queue func(context.Context, config.Config, *slog.Logger) (queue.Queue, error)
-	// Classifier understands what people write: [classify.Words] if it is nil.
-	Classifier classify.Classifier
+	// Classifier opens the classifier of CLASSIFIER=openai. Without it that is
+	// refused. What is not classified so is by [classify.Words].
+	Classifier func(config.Config, *alias.Store, *slog.Logger) (classify.Classifier, error)
 	// Ending is [Orderly] if it is zero.
 	Ending Ending
 }
@@ -100,7 +103,7 @@ func (p Program) flags() (flags, error) {
 		fmt.Fprintf(p.Err, "Usage of homeops:\n")
 		set.PrintDefaults()
 		fmt.Fprintf(p.Err, aboutUpdates, app.DefaultBotID)
-		fmt.Fprint(p.Err, aboutSetUp, aboutLetters)
+		fmt.Fprint(p.Err, aboutSetUp, aboutLetters, aboutPersonal)
 	}
 	if err := set.Parse(p.Args); err != nil {
 		return flags{}, err // which is written already
@@ -138,6 +141,8 @@ func (p Program) Run(ctx context.Context) (exit int) {
 		switch p.Args[0] {
 		case "dlq":
 			return p.dlq(ctx)
+		case "export", "erase":
+			return p.personal(ctx)
 		case "webhook":
 			return p.once(ctx, p.webhook)
 		case "seed":
@@ -153,7 +158,7 @@ func (p Program) Run(ctx context.Context) (exit int) {
 	}
 	cfg, err := config.Load(p.Env)
 	if err == nil {
-		err = p.queueable(cfg)
+		err = errors.Join(p.queueable(cfg), p.classifiable(cfg))
 	}
 	if err == nil && f.serve != "" {
 		err = cfg.ForService()
@@ -186,8 +191,25 @@ func (p Program) queueable(cfg config.Config) error {
 	return errors.New("MESSAGES_QUEUE_URL: this command's queue is in its process: go -C examples/homeops/aws run ./cmd/homeops is the same with SQS")
 }
 
+// classifiable refuses a classifier that this program does not have.
+func (p Program) classifiable(cfg config.Config) error {
+	if cfg.Classifier != config.OpenAI || p.Classifier != nil {
+		return nil
+	}
+	return errors.New("CLASSIFIER: this command has the vocabulary alone: go -C examples/homeops/aws run ./cmd/homeops is the same with openai")
+}
+
+// classifier is the app's option.
+func (p Program) classifier(cfg config.Config, log *slog.Logger) func(*alias.Store) (classify.Classifier, error) {
+	if cfg.Classifier != config.OpenAI {
+		return nil
+	}
+	return func(phrases *alias.Store) (classify.Classifier, error) { return p.Classifier(cfg, phrases, log) }
+}
+
 func (p Program) replay(ctx context.Context, cfg config.Config, f flags) error {
-	o := replay.Options{Page: f.page, Config: cfg, Log: p.logger(f, slog.LevelError), Progress: p.Err}
+	log := p.logger(f, slog.LevelError)
+	o := replay.Options{Page: f.page, Config: cfg, Log: log, Progress: p.Err, Classifier: p.classifier(cfg, log)}
 	var err error
 	switch f.updates {
 	case "":

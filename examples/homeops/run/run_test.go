@@ -114,6 +114,7 @@ func TestRefusesToStart(t *testing.T) {
 		"wrong variables":       {map[string]string{"DYNAMO_TTL_DAYS": "0", "HOMEOPS_TABLE_NAME": "x"}, nil, exitUsage, []string{"DYNAMO_TTL_DAYS:", "HOMEOPS_TABLE_NAME:"}},
 		"no secret":             {nil, []string{"-serve", "127.0.0.1:0"}, exitUsage, []string{"TELEGRAM_SECRET_TOKEN:"}},
 		"half a key":            {map[string]string{"TELEGRAM_SECRET_TOKEN": "s", "AWS_SECRET_ACCESS_KEY": "x"}, []string{"-serve", "127.0.0.1:0"}, exitUsage, []string{"AWS_ACCESS_KEY_ID:"}},
+		"a model elsewhere":     {map[string]string{"CLASSIFIER": "openai", "OPENAI_MODEL": "m", "OPENAI_API_KEY": "k"}, nil, exitUsage, []string{"CLASSIFIER:", "examples/homeops/aws run ./cmd/homeops"}},
 		"a queue elsewhere":     {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, nil, exitUsage, []string{"MESSAGES_QUEUE_URL:", "examples/homeops/aws run ./cmd/homeops"}},
 		"both modes":            {nil, []string{"-serve", ":0", "-updates", "x"}, exitUsage, []string{"-serve"}},
 		"an unknown flag":       {nil, []string{"-x"}, exitUsage, []string{"-x"}},

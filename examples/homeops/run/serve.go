@@ -104,7 +104,7 @@ func (p Program) newService(ctx context.Context, cfg config.Config, log *slog.Lo
 	}
 	s.pressure = newPressure(s.queue, s.memory, s.ending.Empty, log, s.probe)
 	s.app, err = app.New(app.Options{
-		Config: cfg, DB: db.Client, Now: time.Now, Queue: s.pressure, Classifier: p.Classifier, Sender: sender, Log: log,
+		Config: cfg, DB: db.Client, Now: time.Now, Queue: s.pressure, Classifier: p.classifier(cfg, log), Sender: sender, Log: log,
 		Observe: s.pressure.observe,
 	})
 	if err != nil {

@@ -70,20 +70,7 @@ func (p Program) seed(ctx context.Context, cfg config.Config, path string) error
 	if err != nil {
 		return err
 	}
-	switch {
-	case cfg.Endpoint == "" && cfg.AWSError != nil:
-		return cfg.AWSError
-	case cfg.Embedded():
-		return errors.New("seed: the database would end with this command: set DYNAMO_ENDPOINT or AWS credentials")
-	}
-	db, err := database.Open(ctx, cfg.Settings, time.Now)
-	if err != nil {
-		return err
-	}
-	a, err := app.New(app.Options{
-		Config: cfg, DB: db.Client, Now: time.Now, Queue: queue.NewMemory(queue.Config{}),
-		Sender: &telegram.Console{}, Log: slog.New(slog.DiscardHandler),
-	})
+	a, db, err := p.open(ctx, cfg, "seed")
 	if err != nil {
 		return err
 	}
@@ -96,4 +83,22 @@ func (p Program) seed(ctx context.Context, cfg config.Config, path string) error
 	}
 	fmt.Fprintf(p.Out, "%d chats have their phrases, on %s\n", len(seeds), db.Where)
 	return nil
+}
+
+// open opens tables that last, for a command that is named in errors.
+func (p Program) open(ctx context.Context, cfg config.Config, command string) (a *app.App, db database.DB, err error) {
+	switch {
+	case cfg.Endpoint == "" && cfg.AWSError != nil:
+		return nil, db, cfg.AWSError
+	case cfg.Embedded():
+		return nil, db, errors.New(command + ": the database would end with this command: set DYNAMO_ENDPOINT or AWS credentials")
+	}
+	if db, err = database.Open(ctx, cfg.Settings, time.Now); err != nil {
+		return nil, db, err
+	}
+	a, err = app.New(app.Options{
+		Config: cfg, DB: db.Client, Now: time.Now, Queue: queue.NewMemory(queue.Config{}),
+		Sender: &telegram.Console{}, Log: slog.New(slog.DiscardHandler),
+	})
+	return a, db, err
 }

@@ -1,0 +1,214 @@
+package personal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/homeops/personal"
+	"github.com/homeops/ddbpatterns/message"
+)
+
+// few is two people of whom one's number begins as the other's, in a group that moved,
+// in private, and in a group where they do not live.
+const few = `
+{"update_id":1,"message":{"message_id":1,"date":1776950000,"from":{"id":5042,"first_name":"Anna"},"chat":{"id":-4,"type":"group"},"text":"Jag har diskat"}}
+{"update_id":2,"message":{"message_id":2,"date":1776950060,"from":{"id":50420,"first_name":"Bo"},"chat":{"id":-4,"type":"group"},"text":"Jag har diskat"}}
+{"update_id":3,"message":{"message_id":3,"date":1776950120,"from":{"id":50420,"first_name":"Bo"},"chat":{"id":-4,"type":"group"},"migrate_to_chat_id":-1005042}}
+{"update_id":4,"message":{"message_id":1,"date":1776950180,"from":{"id":50420,"first_name":"Bo"},"chat":{"id":-1005042,"type":"supergroup"},"text":"Ja","reply_to_message":{"message_id":2,"date":1,"from":{"id":5042},"chat":{"id":-4},"text":"?"}}}
+{"update_id":5,"message":{"message_id":2,"date":1776950240,"from":{"id":5042,"first_name":"Anna"},"chat":{"id":-1005042,"type":"supergroup"},"text":"Fixat betyder diskning"}}
+{"update_id":6,"message":{"message_id":3,"date":1776950300,"from":{"id":5042,"first_name":"Anna"},"chat":{"id":-1005042,"type":"supergroup"},"text":"Jag lovar att diska i morgon"}}
+{"update_id":7,"message":{"message_id":4,"date":1776950360,"from":{"id":5042,"first_name":"Anna"},"chat":{"id":-1005042,"type":"supergroup"},"text":"Hur var veckan?"}}
+{"update_id":8,"message":{"message_id":1,"date":1776950420,"from":{"id":5042,"first_name":"Anna"},"chat":{"id":5042,"type":"private"},"text":"Jag har städat"}}
+{"update_id":9,"message":{"message_id":2,"date":1776950480,"from":{"id":50420,"first_name":"Bo"},"chat":{"id":-5042,"type":"group"},"text":"Hej"}}
+{"update_id":10,"message":{"message_id":3,"date":1776950540,"from":{"id":5042,"first_name":"Anna"},"chat":{"id":-5042,"type":"group"},"text":"Jag har dammsugit"}}
+`
+
+var errDied = errors.New("the process died")
+
+// mortal dies at a write, whose reply it does not hear.
+type mortal struct {
+	dynamodb.HTTPClient
+	left *int
+}
+
+func (m mortal) Do(r *http.Request) (*http.Response, error) {
+	op := r.Header.Get("X-Amz-Target")
+	write := strings.Contains(op, "Update") || strings.Contains(op, "Delete") || strings.Contains(op, "BatchWrite")
+	if write {
+		*m.left--
+	}
+	if *m.left < 0 {
+		return nil, errDied
+	}
+	reply, err := m.HTTPClient.Do(r)
+	if write && *m.left == 0 {
+		*m.left--
+		return nil, errDied
+	}
+	return reply, err
+}
+
+// Wherever it dies, begun anew it ends as if it had not.
+func TestKilledAtEachWrite(t *testing.T) {
+	t.Parallel()
+	for _, of := range []personal.Subject{{ID: "5042"}, {ID: "50420"}, {ID: "-1005042", Chat: true}, {ID: "-4", Chat: true}, {ID: "-1", Chat: true}} {
+		seeded := told(t, few)
+		if of.ID == "-1" { // which comes before what it became, where the other came after
+			seeded = told(t, strings.ReplaceAll(few, `"id":-4,`, `"id":-1,`))
+		}
+		db := dynamotest.New(t, &dynamotest.Config{From: seeded, Now: clock})
+		erase(t, on(t, db.Client(), clock), of)
+		want := rows(t, db)
+		if left := named(t, holding(want, of.ID)); len(left) > 0 {
+			t.Errorf("%s is in %q", of.ID, left)
+		}
+		for write := 1; ; write++ {
+			db.Server().Restore(seeded)
+			left := write
+			dying := dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) {
+				o.HTTPClient, o.Retryer = mortal{o.HTTPClient, &left}, aws.NopRetryer{}
+			})
+			_, err := on(t, dying, clock).Erase(t.Context(), of, map[string]int{})
+			if err == nil && left > 0 {
+				if write < 10 {
+					t.Errorf("%s: %d writes", of.ID, write-1)
+				}
+				break
+			}
+			if !errors.Is(err, errDied) {
+				t.Fatalf("%s, write %d: %v", of.ID, write, err)
+			}
+			erase(t, on(t, db.Client(), clock), of)
+			if diff := cmp.Diff(want, rows(t, db)); diff != "" {
+				t.Errorf("%s died at write %d: %s", of.ID, write, diff)
+			}
+		}
+	}
+}
+
+// meddler does something once, before the n-th request of an operation that names
+// something.
+type meddler struct {
+	dynamodb.HTTPClient
+	op, of string
+	n      *int
+	then   func()
+}
+
+func (m meddler) Do(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), m.op) && strings.Contains(string(body), m.of) {
+		if *m.n--; *m.n == 0 {
+			m.then()
+		}
+	}
+	return m.HTTPClient.Do(r)
+}
+
+// What is written while it runs goes in its next round, in whichever chat it knows; what
+// is another's by then stays.
+func TestLiveWrites(t *testing.T) {
+	t.Parallel()
+	seeded := told(t, few)
+	for at := 1; at <= 40; at += 3 {
+		n := at
+		db := dynamotest.New(t, &dynamotest.Config{From: seeded, Now: clock})
+		bot, now := on(t, db.Client(), clock), april.Add(-time.Hour)
+		meddling := dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) {
+			o.HTTPClient = meddler{o.HTTPClient, "Query", "", &n, func() {
+				for _, update := range []string{
+					`{"update_id":21,"message":{"message_id":9,"date":1777000000,"from":{"id":5042,"first_name":"Anna"},"chat":{"id":-1005042,"type":"supergroup"},"text":"Jag har diskat"}}`,
+					`{"update_id":22,"message":{"message_id":9,"date":1777000060,"from":{"id":50420,"first_name":"Bo"},"chat":{"id":-1005042,"type":"supergroup"},"text":"Jag har diskat"}}`,
+				} {
+					tell(t, bot, update, &now)
+				}
+			}}
+		})
+		erase(t, on(t, meddling, clock), personal.Subject{ID: "5042"})
+		if left := named(t, holding(rows(t, db), "5042")); len(left) > 0 {
+			t.Errorf("written before query %d, and left: %q", at, left)
+		}
+		if m, ok, err := bot.App.Messages.Get(context.Background(), "-1005042", 1); !ok || err != nil || m.Raw != "" || m.Text != "Ja" {
+			t.Errorf("%+v, %t, %v", m, ok, err)
+		}
+	}
+}
+
+// A name that was somebody's when it was found, and is another's when it would go.
+func TestWhatIsAnothersByThenStays(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, &dynamotest.Config{From: told(t, few), Now: clock})
+	bot := on(t, db.Client(), clock)
+	n := 1
+	meddling := dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) {
+		o.HTTPClient = meddler{o.HTTPClient, "DeleteItem", "NAME#-4", &n, func() {
+			ev, err := event.New(april, "telegram", "-4", "99")
+			if err == nil {
+				_, err = bot.App.Names.Correct(t.Context(), alias.Correct{Scope: "-4", Phrase: "anna", Name: "50420", Event: ev, Actor: "50420"})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}}
+	})
+	erase(t, on(t, meddling, clock), personal.Subject{ID: "5042"})
+	if name, ok, err := bot.App.Names.Get(t.Context(), "-4", "anna"); !ok || err != nil || name.Name != "50420" {
+		t.Errorf("%+v, %t, %v", name, ok, err)
+	}
+	if left := named(t, holding(rows(t, db), "5042")); len(left) > 0 {
+		t.Error(left)
+	}
+}
+
+// An erasure beside somebody who never stops ends, and says so.
+func TestSomebodyWritesOnAndOn(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.New(t, &dynamotest.Config{From: told(t, few), Now: clock})
+	bot, seq := on(t, db.Client(), clock), int64(100)
+	writing := dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) {
+		o.HTTPClient = always{o.HTTPClient, func() {
+			seq++
+			if _, err := bot.App.Messages.Save(context.Background(), message.Message{Scope: "-4", Seq: seq, Actor: "5042", At: april}); err != nil {
+				t.Error(err)
+			}
+		}}
+	})
+	chats, err := on(t, writing, clock).Erase(t.Context(), personal.Subject{ID: "5042"}, map[string]int{})
+	if err == nil || !strings.Contains(err.Error(), "new rows are written all the time") || len(chats) != 3 {
+		t.Errorf("%v, %v", chats, err)
+	}
+	erase(t, bot, personal.Subject{ID: "5042", Also: chats})
+	if left := named(t, holding(rows(t, db), "5042")); len(left) > 0 {
+		t.Error(left)
+	}
+}
+
+// always does something before each deletion.
+type always struct {
+	dynamodb.HTTPClient
+	do func()
+}
+
+func (a always) Do(r *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), "DeleteItem") {
+		a.do()
+	}
+	return a.HTTPClient.Do(r)
+}
