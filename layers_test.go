@@ -29,6 +29,7 @@ var layers = []layer{
 	{"schema", []string{"event", "internal/check", "internal/ddb"}},
 	// What some of the record packages write alike.
 	{"internal/payload", []string{"event", "internal/ddb", "internal/item"}},
+	{"internal/backfill", []string{"internal/ddb", "internal/item"}},
 	{"internal/actor", []string{"event", "internal/check", "internal/item", "schema"}},
 	// What makes a record of one's own safe to repeat.
 	{"record", []string{"event", "internal/check", "internal/cursor", "internal/ddb", "internal/erase", "internal/item", "internal/key", "schema"}},
@@ -56,7 +57,7 @@ var layers = []layer{
 	{"examples/internal/serving", slices.Concat(application, []string{"examples/internal/sleep"})},
 	{"examples/internal/", application},
 	{"examples/homeops/words", nil},
-	{"examples/homeops/classify", []string{"examples/homeops/words"}},
+	{"examples/homeops/classify", []string{"event", "examples/homeops/words"}},
 	{"examples/homeops/dialog", []string{"examples/homeops/words"}},
 	{"examples/homeops/demo/", slices.Concat(application, homeops, []string{"examples/homeops/demo/"})},
 	{"examples/homeops/queue/queuetest", []string{"examples/homeops/queue"}},
@@ -79,7 +80,7 @@ var application = slices.Concat(recordPackages, []string{"dynamotest", "event", 
 var homeops = []string{
 	"examples/homeops/app", "examples/homeops/classify", "examples/homeops/config",
 	"examples/homeops/dialog", "examples/homeops/dlq", "examples/homeops/dmstatus", "examples/homeops/ingest",
-	"examples/homeops/job", "examples/homeops/moved", "examples/homeops/page", "examples/homeops/planner",
+	"examples/homeops/job", "examples/homeops/moved", "examples/homeops/once", "examples/homeops/page", "examples/homeops/personal", "examples/homeops/planner",
 	"examples/homeops/profile", "examples/homeops/promise", "examples/homeops/queue",
 	"examples/homeops/telegram", "examples/homeops/trips", "examples/homeops/week", "examples/homeops/words", "examples/homeops/worker",
 	"examples/internal/",
