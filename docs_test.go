@@ -21,11 +21,15 @@ func TestSnippetsAreCode(t *testing.T) {
 	t.Parallel()
 	var found [][]string
 	for _, page := range pages(t) {
-		of := snippet.FindAllStringSubmatch(read(t, page), -1)
-		if len(of) < 2 {
-			t.Errorf("%s has %d snippets", page, len(of))
+		text := read(t, page)
+		of := snippet.FindAllStringSubmatch(text, -1)
+		if blocks := strings.Count(text, "```go\n"); len(of) != blocks {
+			t.Errorf("%s has %d snippets in %d blocks of Go", page, len(of), blocks)
 		}
 		found = append(found, of...)
+	}
+	if len(found) < 10 {
+		t.Fatalf("%d snippets", len(found))
 	}
 	for _, m := range found {
 		file, code := m[1], m[2]
@@ -42,14 +46,18 @@ func TestSnippetsAreCode(t *testing.T) {
 	}
 }
 
-// pages are the README and the pages that teach by code.
+// pages are the README, those of packages for everybody, and the pages in docs.
 func pages(t *testing.T) []string {
 	t.Helper()
-	found, err := filepath.Glob("docs/*.md")
-	if err != nil || len(found) == 0 {
-		t.Fatalf("%d pages in docs, %v", len(found), err)
+	found := []string{"README.md"}
+	for _, pattern := range []string{"docs/*.md", "*/README.md"} {
+		of, err := filepath.Glob(pattern)
+		if err != nil || len(of) == 0 {
+			t.Fatalf("%d pages as %s, %v", len(of), pattern, err)
+		}
+		found = append(found, of...)
 	}
-	return append(found, "README.md")
+	return found
 }
 
 // What a snippet calls is shown, or exported by a package that the reader can

@@ -160,7 +160,8 @@ func (w *Worker) known(ctx context.Context, d delivery, m msg, scope string) (fo
 	g := trips.SideBySide(ctx)
 	g.Go(match("phrases", w.Phrases, &found.phrases))
 	g.Go(match("names", w.Names, &found.names))
-	return found, g.Wait()
+	err := g.Wait()
+	return found, err
 }
 
 // earlier is what deliveries before this one have done.
