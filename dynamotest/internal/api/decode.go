@@ -46,7 +46,10 @@ func Decode(body []byte, req Request) *Error {
 		readers.Put(r)
 	}()
 	r.Reset(body)
-	object(r, req.field)
+	r.Object()
+	for name, ok := member(r); ok; name, ok = member(r) {
+		req.field(r, name)
+	}
 	r.End()
 	if err := r.Err(); err != nil {
 		return serialization(err)
@@ -68,15 +71,21 @@ func serialization(err error) *Error {
 	return &Error{Code: SerializationException}
 }
 
-// object reads an object whose members field reads. A null stands for a member
-// that is absent.
+// object reads an object whose members field reads.
 func object(r *jsonx.Reader, field func(r *jsonx.Reader, name string)) {
 	r.Object()
-	for name, ok := r.Key(); ok; name, ok = r.Key() {
-		if !r.Null() {
-			field(r, name)
-		}
+	for name, ok := member(r); ok; name, ok = member(r) {
+		field(r, name)
 	}
+}
+
+// member reads the name of an object's next member. A null stands for one that is
+// absent.
+func member(r *jsonx.Reader) (name string, ok bool) {
+	for name, ok = r.Key(); ok && r.Null(); {
+		name, ok = r.Key()
+	}
+	return name, ok
 }
 
 // mapped reads an object whose members are named by the caller. One that is null

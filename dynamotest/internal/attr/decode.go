@@ -2,6 +2,7 @@ package attr
 
 import (
 	"encoding/base64"
+	"sync"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
@@ -11,10 +12,17 @@ import (
 // the name of the attribute; the map is then not to be used. JSON of the wrong
 // shape is the reader's error.
 func DecodeMap(r *jsonx.Reader) (Map, error) {
-	var d decoder
+	open := opened.Get().(*[]Field)
+	d := decoder{open: (*open)[:0]}
 	m := d.fields(r, 0)
+	*open = d.open
+	opened.Put(open)
 	return m, d.result(r)
 }
+
+// opened is room for the fields of maps while these are read: nobody knows before
+// their end how many there are.
+var opened = sync.Pool{New: func() any { return new([]Field) }}
 
 // Decode reads one attribute value on the same terms.
 func Decode(r *jsonx.Reader) (Value, error) {
@@ -25,7 +33,8 @@ func Decode(r *jsonx.Reader) (Value, error) {
 
 // A decoder remembers the first value that is not allowed.
 type decoder struct {
-	key      string // the top-level attribute being read
+	key      string  // the top-level attribute being read
+	open     []Field // of the maps that are not at their end, one after the other
 	err      *Error
 	strength strength // of err
 }
@@ -61,7 +70,7 @@ func (d *decoder) refuseIf(err error) {
 // fields reads the attributes of an item or a map, each of which stands at the
 // given depth.
 func (d *decoder) fields(r *jsonx.Reader, depth int) Map {
-	m := Map{}
+	begin := len(d.open)
 	r.Object()
 	for name, ok := r.Key(); ok; name, ok = r.Key() {
 		if depth == 0 {
@@ -77,11 +86,13 @@ func (d *decoder) fields(r *jsonx.Reader, depth int) Map {
 		if len(name) > MaxName {
 			d.refuse(&Error{Message: MsgLongName})
 		}
-		if len(m) == 0 {
-			m = make(Map, 0, 4)
-		}
-		m = append(m, Field{name, d.value(r, depth)})
+		v := d.value(r, depth)
+		d.open = append(d.open, Field{name, v})
 	}
+	m := make(Map, len(d.open)-begin)
+	copy(m, d.open[begin:])
+	clear(d.open[begin:]) // the room is kept, the values may go
+	d.open = d.open[:begin]
 	return NewMap(m...)
 }
 

@@ -117,7 +117,7 @@ func (x *Index) Holds(name string) bool {
 // CheckItem checks that an item's attributes suit the key of the index. An item
 // may lack them; it may not have others in their place.
 func (x *Index) CheckItem(item attr.Map) *api.Error {
-	for _, p := range x.Key.Parts() {
+	for p := range x.Key.All() {
 		v, ok := item.Get(p.Name)
 		switch {
 		case !ok:
@@ -138,7 +138,7 @@ func (x *Index) CheckUpdated(item attr.Map) *api.Error {
 		return nil
 	}
 	const updated = "The update expression attempted to update "
-	for _, p := range x.Key.Parts() {
+	for p := range x.Key.All() {
 		v, ok := item.Get(p.Name)
 		switch {
 		case !ok:

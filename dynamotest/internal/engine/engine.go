@@ -140,9 +140,10 @@ func (e *Engine) DoInto(ctx context.Context, name string, body, buffer []byte) (
 	if cap(buffer) == 0 {
 		buffer = make([]byte, 0, 256)
 	}
-	w := api.Writer{Buf: buffer[:0]}
+	w := &call.writer
+	w.Buf = buffer[:0]
 	w.Open('{')
-	rep.writeTo(&w)
+	rep.writeTo(w)
 	w.Close('}')
 	return Result{Body: w.Buf, Cost: call.Cost}
 }

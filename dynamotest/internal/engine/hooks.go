@@ -39,9 +39,10 @@ type Call struct {
 	Cost      capacity.Cost   // what it has consumed so far
 
 	decision Decision
-	past     bool   // no Hook is to see it
-	body     []byte // the request
-	encoded  []byte // the request, as the journal tells of it; see encode
+	writer   api.Writer // of the reply
+	past     bool       // no Hook is to see it
+	body     []byte     // the request
+	encoded  []byte     // the request, as the journal tells of it; see encode
 }
 
 // refusal returns what the i-th target of a batch meets, or nil.

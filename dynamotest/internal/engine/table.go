@@ -96,7 +96,7 @@ func (x *index) entry(rec *record) (string, *record) {
 	if !ok {
 		return "", nil
 	}
-	for _, p := range x.Base.Parts() {
+	for p := range x.Base.All() {
 		v, _ := rec.item.Get(p.Name)
 		key = attr.AppendKey(key, v)
 	}

@@ -5,6 +5,7 @@ package keys
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"iter"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
@@ -29,14 +30,25 @@ type Schema struct{ Hash, Range []Part }
 // Parts returns all parts, those of the hash first.
 func (k *Schema) Parts() []Part { return append(k.Hash[:len(k.Hash):len(k.Hash)], k.Range...) }
 
-// Has reports whether an attribute is part of the key.
-func (k *Schema) Has(name string) bool {
-	for _, p := range k.Hash {
-		if p.Name == name {
-			return true
+// All yields all parts, those of the hash first.
+func (k *Schema) All() iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		for _, p := range k.Hash {
+			if !yield(p) {
+				return
+			}
+		}
+		for _, p := range k.Range {
+			if !yield(p) {
+				return
+			}
 		}
 	}
-	for _, p := range k.Range {
+}
+
+// Has reports whether an attribute is part of the key.
+func (k *Schema) Has(name string) bool {
+	for p := range k.All() {
 		if p.Name == name {
 			return true
 		}
@@ -52,14 +64,22 @@ const HashBytes = 4
 // Partition returns what the keys of one partition begin with: the hash of the
 // hash parts and the parts.
 func Partition(hash []attr.Value) []byte {
-	key := make([]byte, HashBytes, 64)
+	key := make([]byte, HashBytes, usualKey)
 	for _, v := range hash {
 		key = attr.AppendKey(key, v)
 	}
+	putHash(key)
+	return key
+}
+
+// usualKey is room for the bytes of most keys.
+const usualKey = 64
+
+// putHash puts the hash of what follows at the beginning of a key.
+func putHash(key []byte) {
 	h := fnv.New32a()
 	h.Write(key[HashBytes:])
 	binary.BigEndian.PutUint32(key, mix(h.Sum32()))
-	return key
 }
 
 // mix spreads what FNV leaves close together: short keys that differ in their
@@ -87,14 +107,22 @@ func Values(parts []Part, m attr.Map) ([]attr.Value, bool) {
 }
 
 // Key returns the key under which an item stands in a tree, unless m lacks a
-// part of it.
+// part of it. It is short enough that the room is the caller's, on the stack.
 func (k *Schema) Key(m attr.Map) (key []byte, ok bool) {
-	hash, ok := Values(k.Hash, m)
+	return k.putKey(make([]byte, HashBytes, usualKey), m)
+}
+
+func (k *Schema) putKey(key []byte, m attr.Map) ([]byte, bool) {
+	key, ok := appendParts(key, k.Hash, m)
 	if !ok {
 		return nil, false
 	}
-	key = Partition(hash)
-	for _, p := range k.Range {
+	putHash(key)
+	return appendParts(key, k.Range, m)
+}
+
+func appendParts(key []byte, parts []Part, m attr.Map) ([]byte, bool) {
+	for _, p := range parts {
 		v, ok := m.Get(p.Name)
 		if !ok || v.Kind() != p.Kind {
 			return nil, false
@@ -141,7 +169,7 @@ func (k *Schema) CheckKey(key attr.Map) *api.Error {
 // CheckEntry checks the key attributes of an item that a batch is to put, of which
 // is said what would be said of a key.
 func (k *Schema) CheckEntry(item attr.Map) *api.Error {
-	for _, p := range k.Parts() {
+	for p := range k.All() {
 		if v, ok := item.Get(p.Name); !ok || v.Kind() != p.Kind {
 			return errKeySchema
 		}
@@ -151,7 +179,7 @@ func (k *Schema) CheckEntry(item attr.Map) *api.Error {
 
 // CheckItem checks the key attributes of an item that is to be put.
 func (k *Schema) CheckItem(item attr.Map) *api.Error {
-	for _, p := range k.Parts() {
+	for p := range k.All() {
 		v, ok := item.Get(p.Name)
 		if !ok {
 			return api.InvalidParameter("Missing the key %s in the item", p.Name)
@@ -166,7 +194,7 @@ func (k *Schema) CheckItem(item attr.Map) *api.Error {
 // checkValues checks that key attributes are neither empty nor too long. An empty
 // one refuses a transaction before it is opened.
 func (k *Schema) checkValues(m attr.Map) *api.Error {
-	for _, p := range k.Parts() {
+	for p := range k.All() {
 		if v, _ := m.Get(p.Name); p.Kind != attr.N && v.Str() == "" {
 			return api.OfWhole(api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", KindName(p.Kind), p.Name))
 		}
