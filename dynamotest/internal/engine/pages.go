@@ -16,6 +16,9 @@ import (
 // pageBytes ends a page: the item that brings it there is still part of it.
 const pageBytes = 1 << 20
 
+// usualPage is room for the items of most pages.
+const usualPage = 32
+
 // wireBytes is about what the JSON of an item adds to its bytes: a guess, for
 // room to write to.
 const wireBytes = 80
@@ -39,15 +42,13 @@ type pager struct {
 	// whole tells that items are read from the table because the local index
 	// lacks some of what was asked for.
 	whole bool
-	// records are what was read and is still to be judged.
+	// records are what was read, and when it was judged what the filter lets through.
 	records []*record
 	tally   *tally // nil unless partitions are held to what they can take
 }
 
 // A page is what a pager has read.
 type page struct {
-	items   []attr.Map
-	count   int // items that the filter let through
 	scanned int
 	bytes   int      // of what was read
 	last    attr.Map // the key to go on from; nil at the end
@@ -242,7 +243,7 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 	var out page
 	limit := int(p.req.Limit.Or(0))
 	fetched := capacity.Units{}
-	at, plain := capacity.RateOf(p.req.ConsistentRead), p.plain()
+	at := capacity.RateOf(p.req.ConsistentRead)
 	for _, rec := range entries {
 		out.scanned++
 		out.bytes += rec.size
@@ -254,11 +255,10 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 			rec, _ = p.base.Get(string(key))
 			fetched.Add(at.Cost(rec.size))
 		}
-		if plain {
-			out.items = append(out.items, rec.item)
-		} else {
-			p.records = append(p.records, rec)
+		if p.records == nil {
+			p.records = make([]*record, 0, usualPage)
 		}
+		p.records = append(p.records, rec)
 		if out.scanned == limit || out.bytes >= pageBytes {
 			out.last = rec.item.Pick(p.keyNames()...)
 			break
@@ -271,34 +271,24 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 	return out
 }
 
-// plain reports whether every item is shown as it was read.
-func (p *pager) plain() bool {
-	return p.Filter == nil && p.Selection == nil && p.req.Select.Value != selectCount
+// judge leaves of the records what the filter lets through. No lock is held.
+func (p *pager) judge() {
+	if p.Filter != nil {
+		p.records = slices.DeleteFunc(p.records, func(rec *record) bool { return !p.Filter.Match(rec.item) })
+	}
 }
 
-// show returns a page with what the filter lets through of it. No lock is held.
-func (p *pager) show(pg page) page {
-	if p.plain() {
-		pg.count = len(pg.items)
-		return pg
-	}
-	for _, rec := range p.records {
-		if p.Filter != nil && !p.Filter.Match(rec.item) {
-			continue
+// writeItems writes what is to be shown of the records.
+func (p *pager) writeItems(w *api.Writer) {
+	w.Array("Items", func() {
+		for _, rec := range p.records {
+			item := rec.item
+			if p.Selection != nil {
+				item = p.Selection.Apply(item)
+			}
+			w.ItemElement(item)
 		}
-		pg.count++
-		if p.req.Select.Value != selectCount {
-			pg.items = append(pg.items, p.shown(rec.item))
-		}
-	}
-	return pg
-}
-
-func (p *pager) shown(item attr.Map) attr.Map {
-	if p.Selection == nil {
-		return item
-	}
-	return p.Selection.Apply(item)
+	})
 }
 
 // cost puts what was read where it was read from.
@@ -316,18 +306,15 @@ func (p *pager) cost(read, fetched capacity.Units) capacity.Consumed {
 func (p *pager) reply(call *Call, pg page) reply {
 	call.Cost = capacity.Cost{pg.cost}
 	report := capacity.ReportOf(p.req.ReturnCapacity, call.Cost)
+	p.judge()
 	return writeFunc(func(w *api.Writer) {
 		if p.req.Select.Value != selectCount {
-			if p.plain() {
-				w.Grow(pg.bytes + len(pg.items)*wireBytes)
+			if p.Filter == nil && p.Selection == nil {
+				w.Grow(pg.bytes + len(p.records)*wireBytes)
 			}
-			w.Array("Items", func() {
-				for _, item := range pg.items {
-					w.ItemElement(item)
-				}
-			})
+			p.writeItems(w)
 		}
-		w.Int("Count", int64(pg.count))
+		w.Int("Count", int64(len(p.records)))
 		w.Int("ScannedCount", int64(pg.scanned))
 		if pg.last != nil {
 			w.Item("LastEvaluatedKey", pg.last)

@@ -72,13 +72,10 @@ func (e *Engine) selectPage(call *Call, req *api.ExecuteStatement, b *partiql.Bo
 		return nil, refused
 	}
 	call.Cost = capacity.Cost{pg.cost}
-	items, report := s.show(pg).items, capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	s.judge()
 	return writeFunc(func(w *api.Writer) {
-		w.Array("Items", func() {
-			for _, item := range items {
-				w.ItemElement(item)
-			}
-		})
+		s.writeItems(w)
 		if next != nil {
 			w.Text("NextToken", writeToken(req, *next))
 		}
@@ -220,7 +217,6 @@ func (s *selector) readSpans(i int, after string) (page, *position) {
 			s.tally.hash = s.spans[i].hash
 		}
 		pg := s.read(s.within(s.spans[i].from, s.spans[i].to, after, s.forward))
-		out.items = append(out.items, pg.items...)
 		out.scanned += pg.scanned
 		cost.Add(pg.cost)
 		out.cost, out.last, after = cost[0], pg.last, ""

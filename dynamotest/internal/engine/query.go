@@ -30,7 +30,7 @@ func (e *Engine) query(call *Call, req *api.Query) (reply, *api.Error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.reply(call, p.show(pg)), nil
+	return p.reply(call, pg), nil
 }
 
 func (e *Engine) queryPage(p *pager, forward bool) (page, *api.Error) {

@@ -21,7 +21,7 @@ func (e *Engine) scan(call *Call, req *api.Scan) (reply, *api.Error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.reply(call, p.show(pg)), nil
+	return p.reply(call, pg), nil
 }
 
 func (e *Engine) scanPage(p *pager, req *api.Scan) (page, *api.Error) {

@@ -147,7 +147,7 @@ func (k *Schema) Pick(m attr.Map) attr.Map {
 // with prefix, which must hold a byte other than 0xFF: every key does, at the
 // end of its first part.
 func After(prefix []byte) string {
-	end := append([]byte(nil), prefix...)
+	end := append(make([]byte, 0, usualKey), prefix...)
 	i := len(end) - 1
 	for i > 0 && end[i] == 0xFF {
 		i--

@@ -25,9 +25,9 @@ func Handler(eng *engine.Engine) http.Handler {
 		header := w.Header()
 		header["Server"] = serverName
 		allow(header, r)
-		buffer := buffers.Get().(*[]byte)
-		defer buffers.Put(buffer)
-		reply, ok := serve(eng, w, r, *buffer)
+		room := rooms.Get().(*room)
+		defer rooms.Put(room)
+		reply, ok := serve(eng, w, r, room)
 		if !ok {
 			return
 		}
@@ -38,14 +38,22 @@ func Handler(eng *engine.Engine) http.Handler {
 		}
 		w.WriteHeader(reply.Status)
 		_, _ = w.Write(reply.Body) // the client has gone; there is nobody to tell
-		if size := cap(reply.Body); size > 0 && size <= trusted {
-			*buffer = reply.Body
-		}
+		keep(&room.reply, reply.Body)
 	})
 }
 
-// buffers are for replies. What is written to a socket can be used again.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
+// A room has the bodies of one request after the other. Nothing refers to a
+// request's when it is answered, nor to a reply's when it is on the socket.
+type room struct{ request, reply []byte }
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
+
+// keep keeps a body's room, unless it has none or too much.
+func keep(room *[]byte, body []byte) {
+	if size := cap(body); size > 0 && size <= trusted {
+		*room = body
+	}
+}
 
 func bodyType(r *http.Request) string {
 	kind := r.Header.Get("Content-Type")
@@ -71,7 +79,7 @@ var (
 const hopeless = 4 * MaxBody
 
 // serve answers a request, in the room of a buffer, unless there is nobody to answer, or nothing to say.
-func serve(eng *engine.Engine, w http.ResponseWriter, r *http.Request, buffer []byte) (Reply, bool) {
+func serve(eng *engine.Engine, w http.ResponseWriter, r *http.Request, room *room) (Reply, bool) {
 	switch {
 	case r.Method == http.MethodGet && r.URL.Path == "/":
 		// What DynamoDB says to a browser and to a health check.
@@ -95,11 +103,12 @@ func serve(eng *engine.Engine, w http.ResponseWriter, r *http.Request, buffer []
 	if r.ContentLength < 0 || r.ContentLength > MaxBody {
 		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
 	}
-	body, err := readBody(r)
+	body, err := readBody(r, room.request)
 	if err != nil {
 		return unreadable(err), true
 	}
-	return perform(r, eng, target, body, buffer), true
+	keep(&room.request, body)
+	return perform(r, eng, target, body, room.reply), true
 }
 
 func unreadable(err error) Reply {

@@ -17,7 +17,7 @@ type Transport struct{ Engine *engine.Engine }
 // request takes effect; one that ends meanwhile is an error too, as on a
 // socket: the caller has gone and cannot know.
 func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := readBody(r)
+	body, err := readBody(r, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -34,11 +34,12 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // trusted is how much room a request gets for what it says that it will send.
 const trusted = 64 << 10
 
-func readBody(r *http.Request) ([]byte, error) {
+// readBody reads a body into the room of a buffer, if that has enough.
+func readBody(r *http.Request, buffer []byte) ([]byte, error) {
 	if r.Body == nil {
 		return nil, nil
 	}
-	body, err := readAll(r.Body, r.ContentLength)
+	body, err := readAll(r.Body, r.ContentLength, buffer)
 	if closing := r.Body.Close(); err == nil {
 		err = closing
 	}
@@ -46,9 +47,12 @@ func readBody(r *http.Request) ([]byte, error) {
 }
 
 // readAll reads a body that says how long it is, or does not, which is -1.
-func readAll(from io.Reader, length int64) ([]byte, error) {
+func readAll(from io.Reader, length int64, buffer []byte) ([]byte, error) {
 	if 0 < length && length <= trusted {
-		body := make([]byte, length)
+		if int64(cap(buffer)) < length {
+			buffer = make([]byte, length)
+		}
+		body := buffer[:length]
 		_, err := io.ReadFull(from, body)
 		return body, err
 	}
