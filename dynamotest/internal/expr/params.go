@@ -1,8 +1,8 @@
 package expr
 
 import (
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
@@ -10,26 +10,34 @@ import (
 // Params are the placeholders of one request, shared by all its expressions. It
 // remembers which were used. One goroutine at a time may bind with it.
 type Params struct {
-	names      map[string]string
+	names      []namePlaceholder // sorted
 	values     attr.Map
-	usedNames  map[string]bool
 	usedValues []bool
+}
+
+type namePlaceholder struct {
+	key, name string
+	used      bool
 }
 
 // NewParams returns the placeholders of a request: ExpressionAttributeNames and
 // ExpressionAttributeValues, whose names begin with # and : . Either may be
 // empty.
 func NewParams(names map[string]string, values attr.Map) (*Params, error) {
-	p := &Params{names: names, values: values, usedValues: make([]bool, len(values))}
+	p := &Params{values: values, usedValues: make([]bool, len(values))}
 	if len(names) > 0 {
-		p.usedNames = make(map[string]bool, len(names))
+		p.names = make([]namePlaceholder, 0, len(names))
 	}
-	for _, key := range slices.Sorted(maps.Keys(names)) {
+	for key, name := range names {
+		p.names = append(p.names, namePlaceholder{key: key, name: name})
+	}
+	slices.SortFunc(p.names, func(a, b namePlaceholder) int { return strings.Compare(a.key, b.key) })
+	for _, n := range p.names {
 		switch {
-		case !isPlaceholder(key, '#'):
-			return nil, &Error{Reason: msgPlaceholder("ExpressionAttributeNames", key)}
-		case wrongName(names[key]) != nil:
-			return nil, &Error{Reason: msgWrongName(wrongName(names[key]).Reason, key)}
+		case !isPlaceholder(n.key, '#'):
+			return nil, &Error{Reason: msgPlaceholder("ExpressionAttributeNames", n.key)}
+		case wrongName(n.name) != nil:
+			return nil, &Error{Reason: msgWrongName(wrongName(n.name).Reason, n.key)}
 		}
 	}
 	for _, f := range values {
@@ -57,17 +65,15 @@ func isPlaceholder(key string, sigil byte) bool {
 
 // Unused returns an error that lists the placeholders no expression has used.
 func (p *Params) Unused() error {
-	if len(p.usedNames) < len(p.names) {
-		var keys []string
-		for key := range p.names {
-			if !p.usedNames[key] {
-				keys = append(keys, key)
-			}
+	var keys []string
+	for _, n := range p.names {
+		if !n.used {
+			keys = append(keys, n.key)
 		}
-		slices.Sort(keys)
+	}
+	if keys != nil {
 		return &Error{Reason: msgUnused("ExpressionAttributeNames", keys)}
 	}
-	var keys []string
 	for i, f := range p.values {
 		if !p.usedValues[i] {
 			keys = append(keys, f.Name)
@@ -80,11 +86,12 @@ func (p *Params) Unused() error {
 }
 
 func (p *Params) name(placeholder string) (string, bool) {
-	name, ok := p.names[placeholder]
-	if ok {
-		p.usedNames[placeholder] = true
+	i, ok := slices.BinarySearchFunc(p.names, placeholder, func(n namePlaceholder, key string) int { return strings.Compare(n.key, key) })
+	if !ok {
+		return "", false
 	}
-	return name, ok
+	p.names[i].used = true
+	return p.names[i].name, true
 }
 
 func (p *Params) value(placeholder string) (attr.Value, bool) {
