@@ -194,12 +194,27 @@ func (k *Schema) CheckItem(item attr.Map) *api.Error {
 // checkValues checks that key attributes are neither empty nor too long. An empty
 // one refuses a transaction before it is opened.
 func (k *Schema) checkValues(m attr.Map) *api.Error {
-	for p := range k.All() {
-		if v, _ := m.Get(p.Name); p.Kind != attr.N && v.Str() == "" {
-			return api.OfWhole(api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", KindName(p.Kind), p.Name))
-		}
+	hash, err := checkParts(k.Hash, m)
+	if err != nil {
+		return err
 	}
-	return CheckBytes(Bytes(k.Hash, m), Bytes(k.Range, m))
+	rng, err := checkParts(k.Range, m)
+	if err != nil {
+		return err
+	}
+	return CheckBytes(hash, rng)
+}
+
+// checkParts checks that no part is empty, and returns the size of all.
+func checkParts(parts []Part, m attr.Map) (bytes int, err *api.Error) {
+	for _, p := range parts {
+		v, _ := m.Get(p.Name)
+		if p.Kind != attr.N && v.Str() == "" {
+			return 0, api.OfWhole(api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", KindName(p.Kind), p.Name))
+		}
+		bytes += v.Size()
+	}
+	return bytes, nil
 }
 
 // CheckBytes checks how long the two parts of a key are.
