@@ -183,7 +183,7 @@ func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 		}
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	listener, err := net.Listen("tcp", opt.addr)
+	listener, err := listen(ctx, opt.addr)
 	if err != nil {
 		return fmt.Errorf("%w; -addr takes another address", err)
 	}
