@@ -162,9 +162,10 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 	return opt, err
 }
 
-// maxHeader is what net/http is told, which adds 4 KB to it: a request's header has
-// 16 KB at most, as DynamoDB's.
-const maxHeader = 12 << 10
+// maxHeader is the most bytes of a header that are read. The handler refuses one of
+// more than 16 KB as DynamoDB does, with 400; net/http answers 431 to one that is
+// longer than this, to which it adds 4 KB.
+const maxHeader = 60 << 10
 
 // spare is how many bytes the garbage collector is told of that nobody uses, and
 // for which the kernel therefore gives no memory. A small heap would be collected

@@ -32,7 +32,7 @@ func TestServe(t *testing.T) {
 		done <- serve(ctx, options{addr: "127.0.0.1:0"}, func(address net.Addr) { ready <- address.String() })
 	}()
 	endpoint := "http://" + <-ready
-	for bytes, want := range map[int]int{8 << 10: http.StatusNotFound, 17 << 10: http.StatusRequestHeaderFieldsTooLarge} {
+	for bytes, want := range map[int]int{8 << 10: http.StatusNotFound, 17 << 10: http.StatusBadRequest, 65 << 10: http.StatusRequestHeaderFieldsTooLarge} {
 		if got := heading(t, endpoint, strings.Repeat("x", bytes)); got != want {
 			t.Errorf("a header of %d bytes: %d, want %d", bytes, got, want)
 		}

@@ -76,6 +76,8 @@ type Engine struct {
 
 	throughput *throughput // nil without limits
 
+	writing sync.Mutex // held while a long reply is written
+
 	latches latch.Set // held before mu is taken
 
 	mu sync.RWMutex // guards what follows, and every table

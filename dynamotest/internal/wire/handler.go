@@ -21,6 +21,7 @@ var plainJSON = []string{"application/json"}
 
 // Handler answers HTTP requests.
 func Handler(eng *engine.Engine) http.Handler {
+	var unread held
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header["Server"] = serverName
@@ -32,6 +33,8 @@ func Handler(eng *engine.Engine) http.Handler {
 			return
 		}
 		reply.encode(r.Header.Get("Accept-Encoding"))
+		size := unread.hold(&reply)
+		defer unread.release(size)
 		reply.writeHeader(header, r.Header)
 		if bodyType(r) == plainJSON[0] {
 			header["Content-Type"] = plainJSON
@@ -64,6 +67,20 @@ func bodyType(r *http.Request) string {
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
+// maxHeader is the most bytes of a request's address and header.
+const maxHeader = 16 << 10
+
+// headerSize returns how many bytes the address and the header of a request have.
+func headerSize(r *http.Request) int {
+	size := len(r.RequestURI)
+	for name, values := range r.Header {
+		for _, value := range values {
+			size += len(name) + len(": ") + len(value) + len("\r\n")
+		}
+	}
+	return size
+}
+
 // Requests that are none of DynamoDB's.
 var (
 	errNoOperation = &api.Error{
@@ -81,6 +98,9 @@ const hopeless = 4 * MaxBody
 // serve answers a request, in the room of a buffer, unless there is nobody to answer, or nothing to say.
 func serve(eng *engine.Engine, w http.ResponseWriter, r *http.Request, room *room) (Reply, bool) {
 	switch {
+	case headerSize(r) > maxHeader:
+		http.Error(w, "The header is over 16 KB", http.StatusBadRequest)
+		return Reply{}, false
 	case r.Method == http.MethodGet && r.URL.Path == "/":
 		// What DynamoDB says to a browser and to a health check.
 		_, _ = io.WriteString(w, "healthy: dynamotest")

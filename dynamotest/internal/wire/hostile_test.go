@@ -180,6 +180,29 @@ func raw(t *testing.T, server *httptest.Server, bytes string) string {
 	return string(reply)
 }
 
+// Long replies that were read do not count as waiting: a client gets more bytes, one
+// reply after the other, than may wait.
+func TestLongRepliesThatAreRead(t *testing.T) {
+	t.Parallel()
+	server := serving(t)
+	server.Client().Transport.(*http.Transport).DisableCompression = true
+	const items = 40
+	keys := make([]string, items)
+	for i := range items {
+		keys[i] = fmt.Sprintf(`{"id":{"S":"%d"}}`, i)
+		item := fmt.Sprintf(`{"TableName":"plain","Item":{"id":{"S":"%d"},"v":{"S":"%s"}}}`, i, strings.Repeat("x", 400_000))
+		if status, body := post(t, server, "DynamoDB_20120810.PutItem", strings.NewReader(item)); status != http.StatusOK {
+			t.Fatalf("%d %.100s", status, body)
+		}
+	}
+	batch := `{"RequestItems":{"plain":{"Keys":[` + strings.Join(keys, ",") + `]}}}`
+	for range 256<<20/(items*400_000) + 1 {
+		if status, body := post(t, server, "DynamoDB_20120810.BatchGetItem", strings.NewReader(batch)); status != http.StatusOK {
+			t.Fatalf("%d %.100s", status, body)
+		}
+	}
+}
+
 // A client that goes away in the middle of its request has asked for nothing;
 // one that goes away before the reply may have been served.
 func TestClientGoesAway(t *testing.T) {
