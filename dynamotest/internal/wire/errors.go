@@ -34,18 +34,25 @@ func typeOf(code string) (string, int) {
 	return modelled + code, http.StatusBadRequest
 }
 
+// textMember returns the name of the member that has the text of an error. AWS's
+// model of the service spells it with a capital for some errors of transactions,
+// and AWS's HTTP layer does for some of its own.
+func textMember(code string) string {
+	switch code {
+	case api.TransactionCanceled, api.IdempotentMismatch,
+		api.SerializationException, api.AccessDenied:
+		return "Message"
+	}
+	return "message"
+}
+
 // failure renders an error.
 func failure(err *api.Error, cost capacity.Cost) Reply {
 	name, status := typeOf(err.Code)
 	w := api.Writer{}
 	w.Open('{')
 	w.Text("__type", name)
-	// Two errors spell the member with a capital. Some clients know one form
-	// only, so these have both.
-	if err.Code == api.SerializationException || err.Code == api.TransactionCanceled {
-		w.Text("Message", err.Message)
-	}
-	w.Text("message", err.Message)
+	w.Text(textMember(err.Code), err.Message)
 	if err.Item != nil {
 		w.Item("Item", err.Item)
 	}

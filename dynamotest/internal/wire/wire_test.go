@@ -127,7 +127,7 @@ func TestErrorBodies(t *testing.T) {
 	}{
 		{"PutItem", `{"TableName":"plain","Item":{}}`, 400, `{"__type":"com.amazon.coral.validate#ValidationException","message":"One or more parameter values were invalid: Missing the key id in the item"}`},
 		{"PutItem", `{"TableName":"nowhere","Item":{}}`, 400, `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"Requested resource not found"}`},
-		{"PutItem", `{"TableName":["plain"]}`, 400, `{"__type":"com.amazon.coral.service#SerializationException","Message":"Unrecognized collection type class java.lang.String","message":"Unrecognized collection type class java.lang.String"}`},
+		{"PutItem", `{"TableName":["plain"]}`, 400, `{"__type":"com.amazon.coral.service#SerializationException","Message":"Unrecognized collection type class java.lang.String"}`},
 		{"Fly", `{}`, 400, `{"__type":"com.amazon.coral.service#UnknownOperationException","message":"dynamotest does not have \"Fly\""}`},
 		{"PutItem", strings.Repeat(" ", wire.MaxBody+1), 413, `{"__type":"com.amazon.coral.service#RequestEntityTooLargeException","message":"Request size exceeds the limit of 16777216 bytes"}`},
 	} {
