@@ -220,7 +220,7 @@ func TestNested(t *testing.T) {
 }
 
 // What is wrong is found in DynamoDB's order: two languages, the older one,
-// placeholders as a whole, syntax, then each placeholder.
+// placeholders as a whole, then the syntax and the placeholders of each expression.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	const (
@@ -241,9 +241,12 @@ func TestRefusals(t *testing.T) {
 		{update, `"UpdateExpression":"REMOVE a","ExpressionAttributeValues":{"":{"N":"1"}}`, "contains an empty key"},
 		{update, `"UpdateExpression":"REMOVE a",` + values, "unused in expressions: keys: {:v}"},
 		{query, `"KeyConditions":{},"ProjectionExpression":"a",` + values, "ExpressionAttributeValues can only be specified when using expressions: none is there"},
-		{update, `"UpdateExpression":"REMOVE #x","ConditionExpression":"a ="`, `Invalid ConditionExpression: Syntax error`},
+		{update, `"UpdateExpression":"REMOVE #x","ConditionExpression":"a ="`, "Invalid UpdateExpression: An expression attribute name used in the document path is not defined; attribute name: #x"},
 		{update, `"UpdateExpression":"REMOVE #x","ConditionExpression":"a = :y"`, "Invalid UpdateExpression: An expression attribute name used in the document path is not defined; attribute name: #x"},
-		{query, `"FilterExpression":"a = :y","KeyConditionExpression":"#x = :y"`, "Invalid FilterExpression"},
+		{update, `"UpdateExpression":"REMOVE a,","ConditionExpression":""`, "Invalid UpdateExpression: Syntax error"},
+		{query, `"FilterExpression":"","KeyConditionExpression":"#x = :y"`, "Invalid KeyConditionExpression"},
+		{query, `"FilterExpression":"","KeyConditionExpression":"a > b"`, "Invalid FilterExpression"},
+		{query, `"FilterExpression":"#x = a","ProjectionExpression":""`, "Invalid FilterExpression"},
 		{query, `"ProjectionExpression":"#x","KeyConditionExpression":"id = :y"`, "Invalid KeyConditionExpression"},
 
 		{update, `"AttributeUpdates":{},"UpdateExpression":"REMOVE a"`, mixed + "Non-expression parameters: {AttributeUpdates} Expression parameters: {UpdateExpression}"},

@@ -113,23 +113,19 @@ func (s *Sources) Bind(e *api.Expressions) (Bound, *api.Error) {
 	if !s.any() {
 		return b, nil
 	}
-	// Syntax comes before placeholders: every expression is parsed before any is bound.
-	p, err := s.parse()
-	if err != nil {
-		return b, api.Wrong(err)
-	}
 	params, err := expr.NewParams(e.Names.Value, e.Values.Map)
 	if err != nil {
 		return b, api.Wrong(err)
 	}
-	if err = p.bind(params, &b); err != nil {
+	last, err := s.bind(params, &b)
+	if err != nil {
 		return b, api.Wrong(err)
 	}
 	if err := params.Unused(); err != nil {
 		return b, api.Wrong(err)
 	}
-	if p.last != nil {
-		return b, api.Wrong(p.last)
+	if last != nil {
+		return b, api.Wrong(last)
 	}
 	return b, nil
 }
@@ -195,76 +191,45 @@ func (b *Bound) Nested() []string {
 	return nested
 }
 
-// parsedSources are the expressions of one request before they are bound.
-type parsedSources struct {
-	condition, filter *expr.Condition
-	update            *expr.Update
-	projection        *expr.Projection
-	keys              *expr.KeyCondition
-
-	last *expr.Error // of what Error.Last says
-}
-
-func (s *Sources) parse() (p parsedSources, err error) {
-	parse := func(src api.Opt[string], run func(string) error) {
-		if src.Set && err == nil {
-			err = run(src.Value)
-		}
+// bind parses each expression and resolves its placeholders before it looks at the
+// next one. The order is that of DynamoDB. What expr.Error.Last is said of is
+// returned apart.
+func (s *Sources) bind(params *expr.Params, b *Bound) (last *expr.Error, err error) {
+	if s.Update.Set {
+		b.Change, err = bound(&updates, s.Update.Value, expr.ParseUpdate, (*expr.Update).Bind, params)
 	}
-	parse(s.Filter, func(src string) (err error) {
-		p.filter, err = filters.get(src, func(src string) (*expr.Condition, error) {
-			return expr.ParseCondition(expr.FilterExpression, src)
-		})
-		return err
-	})
-	parse(s.Update, func(src string) (err error) {
-		p.update, err = updates.get(src, expr.ParseUpdate)
-		return err
-	})
-	parse(s.Condition, func(src string) (err error) {
-		p.condition, err = conditions.get(src, func(src string) (*expr.Condition, error) {
-			return expr.ParseCondition(expr.ConditionExpression, src)
-		})
-		return err
-	})
-	parse(s.Keys, func(src string) (err error) {
-		p.keys, err = keyConditions.get(src, expr.ParseKeyCondition)
-		return err
-	})
-	parse(s.Projection, func(src string) (err error) {
-		p.projection, err = projections.get(src, expr.ParseProjection)
-		return err
-	})
-	return p, err
-}
-
-func (p *parsedSources) bind(params *expr.Params, b *Bound) (err error) {
-	if p.filter != nil {
-		if b.Filter, err = p.filter.Bind(params); err != nil {
-			return err
-		}
+	if s.Condition.Set && err == nil {
+		b.Condition, err = bound(&conditions, s.Condition.Value, parseCondition, (*expr.Condition).Bind, params)
 	}
-	if p.update != nil {
-		if b.Change, err = p.update.Bind(params); err != nil {
-			return err
-		}
-	}
-	if p.condition != nil {
-		if b.Condition, err = p.condition.Bind(params); err != nil {
-			return err
-		}
-	}
-	if p.keys != nil {
-		b.Keys, err = p.keys.Bind(params)
+	if s.Keys.Set && err == nil {
+		b.Keys, err = bound(&keyConditions, s.Keys.Value, expr.ParseKeyCondition, (*expr.KeyCondition).Bind, params)
 		if wrong, ok := err.(*expr.Error); ok && wrong.Last {
-			p.last, err = wrong, nil
-		}
-		if err != nil {
-			return err
+			last, err = wrong, nil
 		}
 	}
-	if p.projection != nil {
-		b.Selection, err = p.projection.Bind(params)
+	if s.Filter.Set && err == nil {
+		b.Filter, err = bound(&filters, s.Filter.Value, parseFilter, (*expr.Condition).Bind, params)
 	}
-	return err
+	if s.Projection.Set && err == nil {
+		b.Selection, err = bound(&projections, s.Projection.Value, expr.ParseProjection, (*expr.Projection).Bind, params)
+	}
+	return last, err
+}
+
+func parseCondition(src string) (*expr.Condition, error) {
+	return expr.ParseCondition(expr.ConditionExpression, src)
+}
+
+func parseFilter(src string) (*expr.Condition, error) {
+	return expr.ParseCondition(expr.FilterExpression, src)
+}
+
+// bound parses an expression, unless the cache has it, and resolves its placeholders.
+func bound[T, B any](c *cache[T], src string, parse func(string) (T, error), bind func(T, *expr.Params) (B, error), params *expr.Params) (B, error) {
+	parsed, err := c.get(src, parse)
+	if err != nil {
+		var none B
+		return none, err
+	}
+	return bind(parsed, params)
 }
