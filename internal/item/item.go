@@ -176,8 +176,8 @@ func Expired(it ddb.Item, ttl string, now time.Time) bool {
 	return err == nil && expires > 0 && expires <= now.Unix()
 }
 
-// HasTTL reports whether the row has a TTL that comes: one that is no whole number is
-// ignored by DynamoDB, and one in milliseconds is of a year beyond 9999.
+// HasTTL reports whether the row has a TTL of the format, a positive whole number,
+// that comes: one in milliseconds is of a year beyond 9999.
 func HasTTL(it ddb.Item, ttl string) bool {
 	expires, err := Int(it, ttl)
 	return err == nil && expires > 0 && time.Unix(expires, 0).UTC().Year() <= 9999

@@ -9,8 +9,9 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
 
-// tooOld is how far back an expiry may lie: DynamoDB takes an older one for a
-// mistake and keeps the item.
+// tooOld is how far back an expiry may lie: DynamoDB keeps an item with an older one,
+// as its developer guide says ("Using time to live"), which does not say how long
+// five years are to the day.
 const tooOld = 5 * 365 * 24 * time.Hour
 
 // sweptAtOnce is how many items a sweep deletes before it lets others have the
@@ -84,8 +85,9 @@ func (e *Engine) expire(s sweep, expired []change) int {
 	return len(changes)
 }
 
-// isExpired judges a time in seconds since 1970. Other kinds than numbers are
-// no times.
+// isExpired judges a time in seconds since 1970. Another kind than a number is not a
+// time. A number with decimals is one: the tests of ScyllaDB's Alternator, which run
+// on AWS too, have such an item expire (test_ttl.py, test_ttl_expiration).
 func isExpired(v attr.Value, now time.Time) bool {
 	if v.Kind() != attr.N {
 		return false

@@ -40,7 +40,7 @@ var knownTables = []knownDifference{
 	{
 		name: "an attribute that is defined and in no key",
 		rare: true,
-		reason: "a new table with one is refused by AWS, as the public conformance suite has recorded, and not by DynamoDB Local when it has indexes. " +
+		reason: "AWS refuses a new table with one, DynamoDB Local does not when the table has indexes (nubo-db/dynamodb-conformance 0ba43936, tests/tier1/createTable/basic.test.ts, May 2026). " +
 			"dynamotest does not describe one that comes with a new index; DynamoDB Local does. No document says what AWS does",
 		explains: func(d difference) bool {
 			created := d.op("CreateTable") && d.ours.says("Some AttributeDefinitions are not used") && d.theirs.ok()
@@ -74,7 +74,7 @@ var knownShown = []knownDifference{
 	{
 		name:   "what is changed inside an attribute",
 		rare:   true,
-		reason: "AWS shows what stands at the path, as the public conformance suite has recorded; DynamoDB Local shows the whole attribute",
+		reason: "AWS shows what stands at the path (paritysuite/dynamodb-conformance, tests/tier1/updateItem/basic.test.ts, October 2026); DynamoDB Local shows the whole attribute",
 		explains: func(d difference) bool {
 			mode, _ := d.asked["ReturnValues"].(string)
 			update := strings.HasPrefix(mode, "UPDATED_") && d.only("Attributes") && within(d.ours.body["Attributes"], d.theirs.body["Attributes"])
