@@ -47,11 +47,16 @@ func (l *ListStreams) check(c *checker) {
 		c.tableName("tableName", l.TableName)
 	}
 	c.streamARN("exclusiveStartStreamArn", l.Start)
-	c.atLeast("limit", l.Limit, 1)
-	if l.Limit.Value > maxStreams && c.err() == nil {
+	c.streamsLimit(l.Limit)
+	c.wellFormed(l.Start)
+}
+
+// streamsLimit checks how many streams, or shards of one, a page has at most.
+func (c *checker) streamsLimit(limit Opt[int64]) {
+	c.atLeast("limit", limit, 1)
+	if limit.Value > maxStreams && c.ok() {
 		c.fail(InvalidParameter("Limit cannot be greater than the maximum allowed size: %d", maxStreams))
 	}
-	c.wellFormed(l.Start)
 }
 
 // DescribeStream describes a stream and its shards.
@@ -100,10 +105,7 @@ func (d *DescribeStream) check(c *checker) {
 		c.require("shardFilter.shardId", d.ChildrenOf.Set)
 		c.shardID("shardFilter.shardId", d.ChildrenOf)
 	}
-	c.atLeast("limit", d.Limit, 1)
-	if d.Limit.Value > maxStreams && c.err() == nil {
-		c.fail(InvalidParameter("Limit cannot be greater than the maximum allowed size: %d", maxStreams))
-	}
+	c.streamsLimit(d.Limit)
 	c.wellFormed(d.Stream)
 }
 
@@ -155,7 +157,7 @@ func (g *GetShardIterator) check(c *checker) {
 	if g.Sequence.Set {
 		c.length("sequenceNumber", g.Sequence.Value, len(g.Sequence.Value), minSequence, maxSequence)
 	}
-	if c.wellFormed(g.Stream); c.err() != nil {
+	if c.wellFormed(g.Stream); !c.ok() {
 		return
 	}
 	switch needed := g.Type.Value == AtSequence || g.Type.Value == AfterSequence; {
@@ -174,7 +176,7 @@ func (c *checker) streamARN(member string, arn Opt[string]) {
 
 // wellFormed refuses what is not the ARN of a stream, whether there is one or not.
 func (c *checker) wellFormed(arn Opt[string]) {
-	if !arn.Set || c.err() != nil {
+	if !arn.Set || !c.ok() {
 		return
 	}
 	parts := strings.SplitN(arn.Value, ":", 6)
@@ -214,7 +216,7 @@ func (g *GetRecords) check(c *checker) {
 		c.length("shardIterator", g.Iterator.Value, len(g.Iterator.Value), 1, 2048)
 	}
 	c.atLeast("limit", g.Limit, 1)
-	if g.Limit.Value > MaxRecords && c.err() == nil {
+	if g.Limit.Value > MaxRecords && c.ok() {
 		c.fail(InvalidParameter("Limit should be less than or equal to %d", MaxRecords))
 	}
 }
@@ -226,7 +228,7 @@ func (c *checker) stream(s Opt[Stream]) {
 	}
 	c.require("streamSpecification.streamEnabled", s.Value.Enabled.Set)
 	c.enum("streamSpecification.streamViewType", s.Value.View, NewImage, OldImage, NewAndOldImages, KeysOnly)
-	if c.err() != nil {
+	if !c.ok() {
 		return
 	}
 	switch enabled := s.Value.Enabled.Value; {

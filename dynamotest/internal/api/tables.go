@@ -292,7 +292,7 @@ func (c *checker) tagKey(key string, missing bool) {
 	if n := utf8.RuneCountInString(key); n < 1 || n > maxTagKey || !taggable(key) {
 		c.invalidTag("Key", key, missing)
 	}
-	if strings.HasPrefix(key, "aws:") && c.err() == nil {
+	if strings.HasPrefix(key, "aws:") && c.ok() {
 		c.fail(Invalid("Tag Key cannot be prefixed with aws:, Key: %s", key))
 	}
 }
@@ -301,7 +301,7 @@ func (c *checker) invalidTag(part, text string, missing bool) {
 	if missing {
 		text = "null"
 	}
-	if c.err() == nil {
+	if c.ok() {
 		c.fail(Invalid("The Tag %[1]s provided is invalid, %[1]s: %[2]s", part, text))
 	}
 }

@@ -38,11 +38,7 @@ func (c *change) demands(w *write, factor float64) []demand {
 	if c.cost.Table == "" {
 		return nil // refused before it cost anything
 	}
-	named := w.req.Key.Map
-	if w.kind == api.Put {
-		named = w.req.Item.Map
-	}
-	own, _ := keys.Values(c.table.key.Hash, named)
+	own, _ := keys.Values(c.table.key.Hash, w.named().Map)
 	out := []demand{{table: c.table, hash: own, Units: capacity.Units{Write: factor * c.cost.Base.Write}}}
 	for i := range c.entries {
 		out = append(out, c.entries[i].demands(c.table, own)...)

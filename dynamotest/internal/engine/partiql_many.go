@@ -199,7 +199,7 @@ func (a *answer) writeTo(w *api.Writer) {
 func shortCode(code string) string {
 	switch code {
 	case api.ValidationException:
-		return "ValidationError"
+		return invalidReason
 	case api.Throttling:
 		return "ThrottlingError"
 	}

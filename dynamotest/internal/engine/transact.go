@@ -216,7 +216,8 @@ func reasonsOf(errs []*api.Error) []api.Reason {
 	return out
 }
 
-// invalidReason is the code of an action that no item could be written by.
+// invalidReason is the code of an invalid action of a transaction, or statement of a
+// batch.
 const invalidReason = "ValidationError"
 
 // reasonOf is what an error of one action becomes in the list of reasons.

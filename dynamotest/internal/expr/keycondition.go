@@ -82,6 +82,12 @@ const (
 	notIndexed // what a Comparison may ask, but not of a key
 )
 
+// Mirrored returns a comparison read from right to left. Not every operator is one.
+func (o Op) Mirrored() (Op, bool) {
+	m, ok := mirrored[o]
+	return m, ok
+}
+
 // A KeyTerm is a condition on one key attribute.
 type KeyTerm struct {
 	Name  string

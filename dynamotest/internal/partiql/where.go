@@ -21,9 +21,6 @@ func conjuncts(t *term) []term {
 // Predicate returns the whole condition.
 func (w *Where) Predicate() (*expr.Predicate, error) { return w.root.expr().Predicate() }
 
-// mirrored are the comparisons read from right to left.
-var mirrored = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
 // keyOps are the comparisons that a key condition knows.
 var keyOps = map[string]expr.Op{
 	"=": expr.Equal, "<": expr.Less, "<=": expr.LessOrEqual, ">": expr.Greater, ">=": expr.GreaterOrEqual,
@@ -38,9 +35,8 @@ func (t *term) keyTerm() (expr.KeyTerm, bool) {
 		return expr.KeyTerm{}, false
 	}
 	name, values := &t.args[0], t.args[1:]
-	if name.kind == termLiteral && mirrored[t.op] != "" {
-		op = keyOps[mirrored[t.op]]
-		name, values = &t.args[1], t.args[:1]
+	if mirrored, ok := op.Mirrored(); ok && name.kind == termLiteral {
+		op, name, values = mirrored, &t.args[1], t.args[:1]
 	}
 	literals := !slices.ContainsFunc(values, func(v term) bool { return v.kind != termLiteral })
 	if name.kind != termPath || !name.path.TopLevel() || !literals {
@@ -84,7 +80,7 @@ func (w *Where) Key(names []string) (key attr.Map, rest []expr.Term, err error) 
 	terms := conjuncts(&w.root)
 	for i := range terms {
 		k, ok := terms[i].keyTerm()
-		if !ok || k.Op != expr.Equal || !contains(names, k.Name) {
+		if !ok || k.Op != expr.Equal || !slices.Contains(names, k.Name) {
 			rest = append(rest, terms[i].expr())
 			continue
 		}
@@ -209,5 +205,3 @@ func sortTerm(terms []term, name string) (expr.KeyTerm, bool) {
 	}
 	return found, ok
 }
-
-func contains(names []string, name string) bool { return slices.Contains(names, name) }
