@@ -159,6 +159,19 @@ func TestWrongHeaders(t *testing.T) {
 	stillAnswers(t, server)
 }
 
+// A header, or an address, of more than 16 KB is refused.
+func TestLongHeaders(t *testing.T) {
+	t.Parallel()
+	server := serving(t)
+	for _, tt := range []struct{ address, header, want int }{{0, 15, 200}, {15, 0, 200}, {0, 16, 400}, {16, 0, 400}, {8, 8, 400}} {
+		head := fmt.Sprintf("GET /?%s HTTP/1.1\r\nHost: x\r\nX-Long: %s\r\n\r\n", strings.Repeat("a", tt.address<<10), strings.Repeat("h", tt.header<<10))
+		if reply := raw(t, server, head); !strings.HasPrefix(reply, fmt.Sprintf("HTTP/1.1 %d ", tt.want)) {
+			t.Errorf("an address of %d KB and a header of %d KB: %.100q, want %d", tt.address, tt.header, reply, tt.want)
+		}
+	}
+	stillAnswers(t, server)
+}
+
 // raw sends bytes, ends its side of the connection and returns what comes back.
 func raw(t *testing.T, server *httptest.Server, bytes string) string {
 	t.Helper()
