@@ -39,11 +39,6 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 	call.Cost = cost
 	report := capacity.ReportOf(req.ReturnCapacity, cost)
 	return writeFunc(func(w *api.Writer) {
-		if size := sizeOfAll(tables); size > longReply {
-			e.writing.Lock()
-			defer e.writing.Unlock()
-			w.Buf = slices.Grow(w.Buf, size)
-		}
 		w.Object("Responses", func() {
 			for _, t := range tables {
 				w.Array(t.request.Table, func() {
@@ -56,19 +51,6 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 		writeUnread(w, tables)
 		report.WriteAll(w)
 	}), nil
-}
-
-// longReply is from how many bytes of items on replies are written one at a time:
-// hundreds at once, of up to 16 MB each, would be gigabytes.
-const longReply = 2 << 20
-
-func sizeOfAll(tables []itemsOf) (size int) {
-	for _, t := range tables {
-		for _, rec := range t.records {
-			size += sizeOf(rec)
-		}
-	}
-	return size
 }
 
 func prepareBatch(req *api.BatchGetItem) ([][]*read, *api.Error) {

@@ -139,6 +139,10 @@ func (e *Engine) DoInto(ctx context.Context, name string, body, buffer []byte) (
 	if rep == nil {
 		return Result{Cost: call.Cost}
 	}
+	if isLong(call.Cost) {
+		e.writing.Lock()
+		defer e.writing.Unlock()
+	}
 	if cap(buffer) == 0 {
 		buffer = make([]byte, 0, 256)
 	}
@@ -148,6 +152,19 @@ func (e *Engine) DoInto(ctx context.Context, name string, body, buffer []byte) (
 	rep.writeTo(w)
 	w.Close('}')
 	return Result{Body: w.Buf, Cost: call.Cost}
+}
+
+// longReads is from how many read units on the replies are written one at a time:
+// hundreds at once, of up to 16 MB each, would be gigabytes. A page of 1 MB consumes
+// less.
+const longReads = 300
+
+func isLong(cost capacity.Cost) bool {
+	var units capacity.Units
+	for i := range cost {
+		units.Add(cost[i].Sum())
+	}
+	return units.Read > longReads
 }
 
 // An operation is a row of the table in package api and what carries it out.

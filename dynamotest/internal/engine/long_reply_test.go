@@ -14,7 +14,7 @@ func TestLongRepliesAreWrittenOneAtATime(t *testing.T) {
 		t.Fatal("the table is refused")
 	}
 	const items = 10
-	value := strings.Repeat("x", longReply/items)
+	value := strings.Repeat("x", 8*longReads<<10/items) // 8 KB for a unit
 	keys := make([]string, items)
 	for i := range items {
 		keys[i] = fmt.Sprintf(`{"id":{"N":"%d"}}`, i)
