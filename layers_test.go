@@ -95,7 +95,7 @@ var quill = []string{
 }
 
 // forTests are imported by tests alone.
-var forTests = []string{"examples/homeops/queue/queuetest", "examples/internal/serving/servingtest", "internal/golden", "internal/pricetest", "internal/recordtest", "internal/stacktest"}
+var forTests = []string{"examples/homeops/queue/queuetest", "examples/internal/serving/servingtest", "internal/golden", "internal/pricetest", "internal/recordtest", "internal/sequence", "internal/stacktest"}
 
 // inTests are what the tests of any package may import: they make tables on a server.
 // A user's go.sum knows what they import.
