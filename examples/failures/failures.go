@@ -33,7 +33,8 @@ func (w Worker) Deliver(ctx context.Context, order string) (Answer, error) {
 	res, err := ledger.Do(ctx, w.Seen, ledger.Request{Key: key}, func(ctx context.Context, c *ledger.Claim) (string, error) {
 		return w.Charge(ctx, order, c.Fence)
 	})
-	if busy, ok := errors.AsType[*ledger.InProgressError](err); ok {
+	var busy *ledger.InProgressError
+	if errors.As(err, &busy) {
 		return Answer{Wait: busy.Wait}, nil
 	}
 	return Answer{Receipt: res.Value}, err

@@ -23,10 +23,11 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/sequence"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-const provider, worker1, worker2, database = "provider", "worker 1", "worker 2", "DynamoDB"
+const provider, worker, worker1, worker2, database = "provider", "worker", "worker 1", "worker 2", "DynamoDB"
 
 // run is one failure: a database, clients whose requests are drawn, and a clock
 // that is moved by hand. It lives in a bubble of synctest.
@@ -37,26 +38,18 @@ type run struct {
 	began, start time.Time
 }
 
-func newRun(t *testing.T, title, about, layout string, lifelines ...string) *run {
+func newRun(t *testing.T, layout string, lifelines ...string) *run {
 	t.Helper()
 	start := time.Date(2026, 3, 10, 12, 0, 0, 0, tzclock.Stockholm.Location())
 	r := &run{T: t, began: time.Now(), start: start}
-	r.Diagram = sequence.Diagram{
-		Title: title, About: about, Lifelines: lifelines, Clock: func() string { return r.now().Format(layout) },
-	}
+	r.Diagram = sequence.Diagram{Lifelines: lifelines, Clock: func() string { return r.now().Format(layout) }}
 	r.db = dynamotest.New(t, &dynamotest.Config{Now: r.now, MaxBackoff: time.Millisecond})
-	seen, err := ledger.New(r.db.Client(), "seen", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.db.Create(seen.Table())
+	r.db.Create(r.ledger(worker1, 0).Table(), r.limits(worker1).Table(),
+		schema.Table{Name: "charges", Key: schema.Key{Partition: schema.String("order")}})
 	return r
 }
 
 func (r *run) now() time.Time { return r.start.Add(time.Since(r.began)) }
-
-// until waits for a time after the start.
-func (r *run) until(after time.Duration) { time.Sleep(time.Until(r.began.Add(after))) }
 
 // client returns one whose requests are drawn as the worker's.
 func (r *run) client(worker string) *dynamodb.Client {
@@ -106,7 +99,7 @@ func (c recorder) Do(r *http.Request) (*http.Response, error) {
 		}
 	}
 	if lost != nil {
-		c.Lost(database, c.worker, "the reply is lost")
+		c.Lost(database, c.worker, "reply lost")
 		return nil, lost
 	}
 	reply, err := io.ReadAll(response.Body)
@@ -121,8 +114,11 @@ var conditions = map[string]string{
 	"attribute_not_exists(#pk) OR (attribute_not_exists(#expiresAt) OR #expiresAt > :graced)" +
 		" AND #fingerprint = :fp AND #claim <> :me AND #attempts < :max" +
 		" AND (#state = :failed OR #state = :claimed AND #lease <= :lapsed)": "if free",
-	"#claim = :me AND #state = :claimed AND #fence = :fence": "if still held",
-	"attribute_not_exists(fence) OR fence <= :fence":         "if no later fence",
+	"attribute_exists(#claim) AND #expiresAt <= :graced OR #expiresAt <= :now": "if expired",
+	"#claim = :me AND #state = :claimed AND #fence = :fence":                   "if still held",
+	"attribute_not_exists(#entry) AND (attribute_not_exists(#recorded) OR #recorded < :most)" +
+		" AND (attribute_not_exists(#count) OR #count <= :room)": "if new, below cap",
+	"attribute_not_exists(fence) OR fence <= :fence": "if no later fence",
 }
 
 func (c recorder) condition(expression string) string {
@@ -156,13 +152,20 @@ func (c recorder) answer(in sent, reply []byte, status int) string {
 		}
 	}
 	why := row["state"]
+	expiry, _ := strconv.ParseInt(row["expiresAt"], 10, 64)
 	switch me := in.ExpressionAttributeValues[":me"]["S"]; {
 	case in.TableName == "charges":
 		why = "fence " + short(row["fence"]) + " stands"
+	case in.TableName == "limits":
+		why = "counted before"
+	case me == row["claim"]:
+		why += " by this worker"
+	case !c.now().Before(time.Unix(expiry, 0).Add(-ledger.Grace)):
+		why += ", expired"
 	case row["result"] != "":
 		why += ", " + row["result"]
-	case me == row["claim"]:
-		why += " by itself"
+	case row["lease"] != "":
+		why += " until " + c.clock(row["lease"])
 	}
 	return "refused: " + why
 }
@@ -172,12 +175,18 @@ func (r *run) describe(table string, row map[string]string) string {
 	switch {
 	case table == "charges":
 		return fmt.Sprintf("charges: %s under fence %s", row["receipt"], short(row["fence"]))
+	case table == "limits":
+		return fmt.Sprintf("%s on %s: %s used", row["chatId"], row["date"], row["count"])
 	case row["state"] == string(ledger.Claimed):
-		ms, _ := strconv.ParseInt(row["lease"], 10, 64)
-		lease := time.UnixMilli(ms).In(r.start.Location()).Format(time.TimeOnly)
-		return fmt.Sprintf("claimed until %s, fence %s, attempt %s", lease, short(row["fence"]), row["attempts"])
+		return fmt.Sprintf("claimed until %s, fence %s, attempt %s", r.clock(row["lease"]), short(row["fence"]), row["attempts"])
 	}
 	return fmt.Sprintf("%s: %s, fence %s", row["state"], row["result"], short(row["fence"]))
+}
+
+// clock is a time in milliseconds, as people read it.
+func (r *run) clock(millis string) string {
+	ms, _ := strconv.ParseInt(millis, 10, 64)
+	return time.UnixMilli(ms).In(r.start.Location()).Format(time.TimeOnly)
 }
 
 // short is the end of a fence, which is some time in milliseconds and a count.
@@ -202,8 +211,9 @@ func plain(row item) map[string]string {
 var update = flag.Bool("update", false, "write the pictures of docs/failures.md and their text")
 
 // check holds the drawing to the files of its name.
-func (r *run) check(name string) {
+func (r *run) check(name, title, about string) {
 	r.Helper()
+	r.Title, r.About = title, about
 	text, svg, err := r.Draw()
 	if err != nil {
 		r.Fatal(err)
@@ -215,9 +225,8 @@ func (r *run) check(name string) {
 				r.Error(err)
 			}
 		}
-		stands, err := os.ReadFile(file)
-		if diff := cmp.Diff(string(stands), drawn); diff != "" || err != nil {
-			r.Errorf("%s is not what happens now: look at it, and go test ./examples/failures -update (-stands +drawn):\n%s\n%v", file, diff, err)
+		if diff := cmp.Diff(read(r.T, file), drawn); diff != "" {
+			r.Errorf("%s is not what happens now: go test ./examples/failures -update, and look at it (-stands +drawn):\n%s", file, diff)
 		}
 	}
 }
