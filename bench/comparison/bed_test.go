@@ -132,7 +132,7 @@ func (b *bed) insist(o comparison.Order) string {
 	return b.insistAfter(func() string { return b.deliver(b.store, o, b.issue) }, o)
 }
 
-// insistAfter delivers the order again every ten seconds after the first delivery,
+// insistAfter delivers the order again every five seconds after the first delivery,
 // until there is an answer, for twenty minutes at most, and says what the shop saw.
 func (b *bed) insistAfter(first func() string, o comparison.Order) string {
 	var seen []string
@@ -146,7 +146,7 @@ func (b *bed) insistAfter(first func() string, o comparison.Order) string {
 			b.t.Fatalf("no answer, only %q", seen)
 		}
 		for !next.After(time.Now()) {
-			next = next.Add(10 * time.Second)
+			next = next.Add(5 * time.Second)
 		}
 		time.Sleep(time.Until(next))
 	}

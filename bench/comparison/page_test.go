@@ -26,7 +26,7 @@ func TestPageTellsWhatWasSeen(t *testing.T) {
 	mends, _ := mended(t)
 	want := string(text)
 	for name, lines := range map[string][]string{
-		"lengths": lengths(t), "mends": mends, "alike": alike(seen), "different": different(seen),
+		"lengths": lengths(t), "mends": mends, "alike": alike(seen), "different": different(seen), "facts": facts(t),
 	} {
 		want = replaced(t, want, name, lines)
 	}
@@ -93,3 +93,29 @@ func different(seen [][]string) []string {
 }
 
 func one(cells []string) bool { return len(slices.Compact(slices.Clone(cells))) == 1 }
+
+// facts are a few lines of the table of dynamotest's own page, turned round.
+func facts(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../dynamotest/EMULATION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := []string{"facts", "all", "transactions", "streams", "partiql"}
+	found := map[string][]string{}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		if len(cells) == 6 && found[cells[0]] == nil && slices.Contains(groups, cells[0]) {
+			found[cells[0]] = cells[1:]
+		}
+	}
+	rows := []string{"| server | facts held | of transactions | of streams | of PartiQL |", "|---|--:|--:|--:|--:|"}
+	for i := 1; i < 5; i++ {
+		row := "| " + found["facts"][i]
+		for _, group := range groups[1:] {
+			row += " | " + found[group][i] + " of " + found[group][0]
+		}
+		rows = append(rows, row+" |")
+	}
+	return rows
+}
