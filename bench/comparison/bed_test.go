@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 	_ "time/tzdata"
 
@@ -67,6 +68,23 @@ func stockholm(t *testing.T) *time.Location {
 		t.Fatal(err)
 	}
 	return zone
+}
+
+// outcomes runs every disturbance on every form, each in a bubble of its own.
+func outcomes(t *testing.T) [][]string {
+	t.Helper()
+	rows := make([][]string, len(disturbances))
+	for i, d := range disturbances {
+		rows[i] = make([]string, len(forms))
+		for j, f := range forms {
+			t.Run(d.name+"/"+f.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					rows[i][j] = d.seen(newBed(t, f))
+				})
+			})
+		}
+	}
+	return rows
 }
 
 // A bed is a form on a server of its own, and the shop that delivers orders.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"testing/synctest"
 	"time"
 
@@ -201,23 +200,6 @@ func (b *bed) refund(o comparison.Order) string {
 func (b *bed) price(f func()) string {
 	cost := b.Meter(f)
 	return fmt.Sprintf("%s, %g RCU, %g WCU", plural(cost.Requests, "request"), cost.RCU, cost.WCU)
-}
-
-// outcomes runs every disturbance on every form, each in a bubble of its own.
-func outcomes(t *testing.T) [][]string {
-	t.Helper()
-	rows := make([][]string, len(disturbances))
-	for i, d := range disturbances {
-		rows[i] = make([]string, len(forms))
-		for j, f := range forms {
-			t.Run(d.name+"/"+f.name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					rows[i][j] = d.seen(newBed(t, f))
-				})
-			})
-		}
-	}
-	return rows
 }
 
 func broken(context.Context) error { return errBroken }
