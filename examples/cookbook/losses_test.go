@@ -1,0 +1,44 @@
+package cookbook_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// eachLoss runs the test with each of a delivery's requests lost in turn, or its reply:
+// once, after which the SDK sends it again, and together with all that follow, which is
+// what a crash at that place leaves behind.
+func eachLoss(t *testing.T, requests int, test func(t *testing.T, loss dynamotest.Fault)) {
+	t.Helper()
+	for nth := 1; nth <= requests; nth++ {
+		for name, do := range map[string]dynamotest.Effect{"request": dynamotest.LoseRequest, "reply": dynamotest.LoseReply} {
+			for times, lost := range map[int]string{1: "is lost", -1: "is lost, and all that follow"} {
+				t.Run(fmt.Sprintf("%s %d %s", name, nth, lost), func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) {
+						test(t, dynamotest.Fault{Do: do, Nth: nth, Times: times})
+					})
+				})
+			}
+		}
+	}
+}
+
+// lapsed is longer than a lease and the skew budget.
+const lapsed = 2 * time.Minute
+
+// newLedger creates a ledger.
+func newLedger(t *testing.T, db *dynamotest.DB, table string) *ledger.Store {
+	t.Helper()
+	store, err := ledger.New(db.Client(), table, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Create(store.Table())
+	return store
+}

@@ -1,0 +1,175 @@
+package cookbook_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/examples/cookbook"
+	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// market is a shop, and a warehouse that acts once for each key.
+type market struct {
+	cookbook.Shop
+	db      *dynamotest.DB
+	parcels map[string]string
+	asked   int
+	closed  map[string]bool // keys that the warehouse refuses
+}
+
+func newMarket(t *testing.T) *market {
+	t.Helper()
+	m := &market{db: dynamotest.New(t, nil), parcels: map[string]string{}, closed: map[string]bool{}}
+	for _, table := range []string{"orders", "outbox"} {
+		m.db.Create(schema.Table{Name: table, Key: schema.Key{Partition: schema.String("pk")}})
+	}
+	m.Shop = cookbook.Shop{
+		DB: m.db.Client(), Orders: "orders", Outbox: "outbox", Seen: newLedger(t, m.db, "seen"),
+		Send: func(_ context.Context, key, body string) error {
+			m.asked++
+			if m.closed[key] {
+				return errors.New("closed")
+			}
+			m.parcels[key] = body
+			return nil
+		},
+	}
+	return m
+}
+
+// bodies are the rows of a table, with what they hold.
+func (m *market) bodies(table, attribute string) map[string]string {
+	rows := map[string]string{}
+	for _, row := range m.db.Items(table) {
+		f := record.Read(row)
+		rows[f.Text("pk")] = f.Text(attribute)
+	}
+	return rows
+}
+
+// want checks the orders, the messages that wait, and the parcels.
+func (m *market) want(t *testing.T, orders, waiting, parcels map[string]string) {
+	t.Helper()
+	got := []map[string]string{m.bodies("orders", "article"), m.bodies("outbox", "body"), m.parcels}
+	if diff := cmp.Diff([]map[string]string{orders, waiting, parcels}, got); diff != "" {
+		t.Errorf("orders, outbox, parcels (-want +got):\n%s", diff)
+	}
+}
+
+var (
+	none    = map[string]string{}
+	order   = map[string]string{"1001": "lamp"}
+	message = map[string]string{"ORDER:1001": "lamp"}
+)
+
+// Whatever is lost, and wherever the shop crashes: an order and its message, or
+// neither.
+func TestAnOrderAndItsMessage(t *testing.T) {
+	t.Parallel()
+	eachLoss(t, 2, func(t *testing.T, loss dynamotest.Fault) {
+		m := newMarket(t)
+		m.db.Inject(loss)
+		if err := m.Place(t.Context(), "1001", "lamp"); (err == nil) != (loss.Times == 1) {
+			t.Error(err)
+		}
+		m.db.Heal()
+		if len(m.bodies("orders", "article")) != len(m.bodies("outbox", "body")) {
+			t.Error("the order without its message, or the message without its order")
+		}
+		time.Sleep(lapsed)
+		for range 2 {
+			if err := m.Place(t.Context(), "1001", "lamp"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.want(t, order, message, none)
+	})
+}
+
+// Whatever is lost, and wherever the worker crashes: the warehouse hears of the order,
+// twice perhaps, and always by the same key.
+func TestAMessageIsSentUntilItIsGone(t *testing.T) {
+	t.Parallel()
+	eachLoss(t, 2, func(t *testing.T, loss dynamotest.Fault) {
+		m := newMarket(t)
+		if err := m.Place(t.Context(), "1001", "lamp"); err != nil {
+			t.Fatal(err)
+		}
+		m.db.Inject(loss)
+		if err := m.SendAll(t.Context()); (err == nil) != (loss.Times == 1) {
+			t.Error(err)
+		}
+		m.db.Heal()
+		if err := m.SendAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		m.want(t, order, none, message)
+		asked := m.asked
+		if err := m.SendAll(t.Context()); err != nil || m.asked != asked || asked > 2 {
+			t.Errorf("asked %d times, then %d; %v", asked, m.asked, err)
+		}
+	})
+}
+
+// A message that the warehouse refuses stays, and does not stop the others.
+func TestAMessageThatIsRefused(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	for _, id := range []string{"1", "2", "3"} {
+		if err := m.Place(t.Context(), id, "lamp"); err != nil {
+			t.Fatal(err)
+		}
+		m.closed["ORDER:"+id] = id == "2"
+	}
+	if err := m.SendAll(t.Context()); err == nil {
+		t.Error("no error")
+	}
+	m.want(t, map[string]string{"1": "lamp", "2": "lamp", "3": "lamp"},
+		map[string]string{"ORDER:2": "lamp"}, map[string]string{"ORDER:1": "lamp", "ORDER:3": "lamp"})
+}
+
+// An order that comes again when the ledger has forgotten its key is not told again.
+func TestAnOrderThatComesLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMarket(t)
+		for range 2 {
+			if err := m.Place(t.Context(), "1001", "lamp"); err != nil {
+				t.Fatal(err)
+			}
+			if err := m.SendAll(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(15 * 24 * time.Hour)
+		}
+		m.want(t, order, none, message)
+		if m.asked != 1 {
+			t.Errorf("told %d times", m.asked)
+		}
+	})
+}
+
+func TestAnOrderCostsWhatThePageSays(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	place := func() {
+		if err := m.Place(t.Context(), "1001", "lamp"); err != nil {
+			t.Error(err)
+		}
+	}
+	send := func() {
+		if err := m.SendAll(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	m.db.Meter(place).Want(t, dynamotest.Price{Requests: 2, WCU: 7})
+	m.db.Meter(send).Want(t, dynamotest.Price{Requests: 2, RCU: 1, WCU: 1})
+	m.db.Meter(place).Want(t, dynamotest.Price{Requests: 1, WCU: 1})
+}
