@@ -110,7 +110,7 @@ func TestARequestIsAnsweredOnce(t *testing.T) {
 			got = nil
 		}
 		d.db.Heal()
-		time.Sleep(lapsed)
+		time.Sleep(afterTheLease)
 		for range 2 {
 			got = append(got, d.want(t, request(t), http.StatusCreated, 1))
 		}

@@ -29,8 +29,8 @@ func eachLoss(t *testing.T, requests int, test func(t *testing.T, loss dynamotes
 	}
 }
 
-// lapsed is longer than a lease and the skew budget.
-const lapsed = 2 * time.Minute
+// afterTheLease is longer than a lease and the skew budget.
+const afterTheLease = 2 * time.Minute
 
 // newLedger creates a ledger.
 func newLedger(t *testing.T, db *dynamotest.DB, table string) *ledger.Store {

@@ -86,7 +86,7 @@ func TestFeesOnceADay(t *testing.T) {
 			t.Error(err)
 		}
 		n.db.Heal()
-		time.Sleep(lapsed)
+		time.Sleep(afterTheLease)
 		n.run(t, scheduled)
 		asked := len(n.asked)
 		n.run(t, scheduled)
@@ -143,7 +143,7 @@ func TestFeesGoOnAfterACrash(t *testing.T) {
 			defer func() { _ = recover() }()
 			n.run(t, scheduled)
 		}()
-		time.Sleep(lapsed)
+		time.Sleep(afterTheLease)
 		n.run(t, scheduled)
 		n.wantFees(t, 1)
 		if diff := cmp.Diff([]string{"", "c-2", "c-4", "c-4", "c-6"}, n.asked); diff != "" {
@@ -160,7 +160,7 @@ func TestFeesOfARunThatStoodStill(t *testing.T) {
 			n := newNight(t)
 			n.pause = func(page int) {
 				if page == at {
-					time.Sleep(lapsed)
+					time.Sleep(afterTheLease)
 					n.run(t, scheduled)
 				}
 			}

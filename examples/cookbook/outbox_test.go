@@ -64,9 +64,9 @@ func (m *market) want(t *testing.T, orders, waiting, parcels map[string]string) 
 }
 
 var (
-	none    = map[string]string{}
-	order   = map[string]string{"1001": "lamp"}
-	message = map[string]string{"ORDER:1001": "lamp"}
+	nothing    = map[string]string{}
+	oneOrder   = map[string]string{"1001": "lamp"}
+	oneMessage = map[string]string{"ORDER:1001": "lamp"}
 )
 
 // Whatever is lost, and wherever the shop crashes: an order and its message, or
@@ -83,13 +83,13 @@ func TestAnOrderAndItsMessage(t *testing.T) {
 		if len(m.bodies("orders", "article")) != len(m.bodies("outbox", "body")) {
 			t.Error("the order without its message, or the message without its order")
 		}
-		time.Sleep(lapsed)
+		time.Sleep(afterTheLease)
 		for range 2 {
 			if err := m.Place(t.Context(), "1001", "lamp"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		m.want(t, order, message, none)
+		m.want(t, oneOrder, oneMessage, nothing)
 	})
 }
 
@@ -110,7 +110,7 @@ func TestAMessageIsSentUntilItIsGone(t *testing.T) {
 		if err := m.SendAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		m.want(t, order, none, message)
+		m.want(t, oneOrder, nothing, oneMessage)
 		asked := m.asked
 		if err := m.SendAll(t.Context()); err != nil || m.asked != asked || asked > 2 {
 			t.Errorf("asked %d times, then %d; %v", asked, m.asked, err)
@@ -149,7 +149,7 @@ func TestAnOrderThatComesLate(t *testing.T) {
 			}
 			time.Sleep(15 * 24 * time.Hour)
 		}
-		m.want(t, order, none, message)
+		m.want(t, oneOrder, nothing, oneMessage)
 		if m.asked != 1 {
 			t.Errorf("told %d times", m.asked)
 		}

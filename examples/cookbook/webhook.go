@@ -13,8 +13,8 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// Charge is what the payment provider delivers when a charge has succeeded.
-type Charge struct {
+// ChargeSucceeded is what the payment provider delivers when a charge has succeeded.
+type ChargeSucceeded struct {
 	ID        string // of the event, the same in every delivery
 	Order     string
 	CreatedAt time.Time
@@ -58,7 +58,7 @@ func (h Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // handle is one delivery.
 func (h Webhook) handle(ctx context.Context, body []byte) error {
-	var charge Charge
+	var charge ChargeSucceeded
 	if err := json.Unmarshal(body, &charge); err != nil {
 		return ledger.Permanent(err)
 	}

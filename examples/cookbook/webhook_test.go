@@ -37,16 +37,17 @@ func (w *warehouse) ship(_ context.Context, key, order string) (string, error) {
 	return "parcel of " + order, nil
 }
 
-type shipping struct {
+// provider delivers charges to a shop.
+type provider struct {
 	*warehouse
 	db   *dynamotest.DB
 	seen *ledger.Store
 	hook cookbook.Webhook
 }
 
-func newShipping(t *testing.T) *shipping {
+func newProvider(t *testing.T) *provider {
 	t.Helper()
-	s := &shipping{warehouse: &warehouse{parcels: map[string]string{}}, db: dynamotest.New(t, nil)}
+	s := &provider{warehouse: &warehouse{parcels: map[string]string{}}, db: dynamotest.New(t, nil)}
 	s.seen = newLedger(t, s.db, "seen")
 	s.hook = cookbook.Webhook{
 		Seen: s.seen, Oldest: 13 * 24 * time.Hour, Ship: s.ship,
@@ -59,7 +60,7 @@ func newShipping(t *testing.T) *shipping {
 }
 
 // deliver posts the body, and checks the status and how many parcels were sent.
-func (s *shipping) deliver(t *testing.T, body string, status, parcels int) http.Header {
+func (s *provider) deliver(t *testing.T, body string, status, parcels int) http.Header {
 	t.Helper()
 	w := httptest.NewRecorder()
 	s.hook.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/charges", strings.NewReader(body)))
@@ -69,9 +70,9 @@ func (s *shipping) deliver(t *testing.T, body string, status, parcels int) http.
 	return w.Header()
 }
 
-func charge(t *testing.T, id string) string {
+func succeeded(t *testing.T, id string) string {
 	t.Helper()
-	body, err := json.Marshal(cookbook.Charge{ID: id, Order: "1001", CreatedAt: time.Now()})
+	body, err := json.Marshal(cookbook.ChargeSucceeded{ID: id, Order: "1001", CreatedAt: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +83,8 @@ func charge(t *testing.T, id string) string {
 func TestAChargeIsShippedOnce(t *testing.T) {
 	t.Parallel()
 	eachLoss(t, 2, func(t *testing.T, loss dynamotest.Fault) {
-		s := newShipping(t)
-		body := charge(t, "evt-1")
+		s := newProvider(t)
+		body := succeeded(t, "evt-1")
 		s.db.Inject(loss)
 		w := httptest.NewRecorder()
 		s.hook.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/charges", strings.NewReader(body)))
@@ -91,7 +92,7 @@ func TestAChargeIsShippedOnce(t *testing.T) {
 			t.Errorf("answered %d", w.Code)
 		}
 		s.db.Heal()
-		time.Sleep(lapsed)
+		time.Sleep(afterTheLease)
 		s.deliver(t, body, http.StatusOK, 1)
 		asked := s.asked
 		s.deliver(t, body, http.StatusOK, 1)
@@ -103,8 +104,8 @@ func TestAChargeIsShippedOnce(t *testing.T) {
 
 func TestAChargeCostsWhatThePageSays(t *testing.T) {
 	t.Parallel()
-	s := newShipping(t)
-	body := charge(t, "evt-1")
+	s := newProvider(t)
+	body := succeeded(t, "evt-1")
 	s.db.Meter(func() { s.deliver(t, body, http.StatusOK, 1) }).Want(t, dynamotest.Price{Requests: 2, WCU: 2})
 	s.db.Meter(func() { s.deliver(t, body, http.StatusOK, 1) }).Want(t, dynamotest.Price{Requests: 1, WCU: 1})
 }
@@ -113,8 +114,8 @@ func TestAChargeCostsWhatThePageSays(t *testing.T) {
 func TestAChargeInProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newShipping(t)
-		body := charge(t, "evt-1")
+		s := newProvider(t)
+		body := succeeded(t, "evt-1")
 		s.trouble = func() error {
 			s.trouble = nil
 			if again := s.deliver(t, body, http.StatusServiceUnavailable, 0).Get("Retry-After"); again != "71" {
@@ -127,7 +128,7 @@ func TestAChargeInProgress(t *testing.T) {
 			s.deliver(t, body, 0, 0)
 		}()
 		s.deliver(t, body, http.StatusServiceUnavailable, 0)
-		time.Sleep(lapsed)
+		time.Sleep(afterTheLease)
 		s.deliver(t, body, http.StatusOK, 1)
 	})
 }
@@ -135,7 +136,7 @@ func TestAChargeInProgress(t *testing.T) {
 // What no further delivery can help is kept for people, and not delivered again.
 func TestChargesThatNoDeliveryHelps(t *testing.T) {
 	t.Parallel()
-	s := newShipping(t)
+	s := newProvider(t)
 	for _, body := range []string{"{", "{}", `{"ID":""}`} {
 		s.deliver(t, body, http.StatusOK, 0)
 	}
@@ -143,7 +144,7 @@ func TestChargesThatNoDeliveryHelps(t *testing.T) {
 		t.Errorf("dead: %v", s.dead)
 	}
 
-	body := charge(t, "evt-1")
+	body := succeeded(t, "evt-1")
 	s.trouble = func() error { return errors.New("closed") }
 	for range 5 {
 		s.deliver(t, body, http.StatusServiceUnavailable, 0)
@@ -177,8 +178,8 @@ func TestChargesThatNoDeliveryHelps(t *testing.T) {
 func TestAChargeThatIsTooOld(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newShipping(t)
-		body := charge(t, "evt-1")
+		s := newProvider(t)
+		body := succeeded(t, "evt-1")
 		const day = 24 * time.Hour
 		time.Sleep(12 * day)
 		s.deliver(t, body, http.StatusOK, 1) // late, and the first
