@@ -172,7 +172,7 @@ func TestARequestInProgress(t *testing.T) {
 			hangUp()
 			return ctx.Err()
 		}
-		d.serve(request(t).WithContext(ctx))
+		d.want(t, request(t).WithContext(ctx), http.StatusCreated, 1)
 		d.want(t, request(t), http.StatusCreated, 1)
 	})
 }
