@@ -57,8 +57,8 @@ func (f Fees) Run(ctx context.Context, scheduled time.Time) error {
 	return errors.Join(err, claim.Fail(end, err))
 }
 
-// charge goes on from the bookmark. To take it is to shut out every earlier run, for
-// a page is written under the fence in the bookmark only.
+// charge puts the claim's fence into the bookmark, so that no earlier run can write a
+// page from now on, and charges the customers who follow the bookmark.
 func (f Fees) charge(ctx context.Context, claim *ledger.Claim, bookmark record.Item) error {
 	out, err := f.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &f.Table, Key: bookmark, ReturnValues: types.ReturnValueAllNew,

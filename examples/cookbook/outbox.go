@@ -58,12 +58,13 @@ func (s Shop) SendAll(ctx context.Context) error {
 		}
 		for _, row := range page.Items {
 			message := record.Read(row)
-			err := s.Send(ctx, message.Text("pk"), message.Text("body"))
+			key := message.Text("pk")
+			err := s.Send(ctx, key, message.Text("body"))
 			if err == nil {
 				_, err = s.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.Outbox, Key: record.Item{"pk": row["pk"]}})
 			}
 			if err != nil {
-				failed = append(failed, fmt.Errorf("message %s: %w", message.Text("pk"), err))
+				failed = append(failed, fmt.Errorf("message %s: %w", key, err))
 			}
 		}
 	}
