@@ -9,6 +9,7 @@ import (
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/cookbook"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -76,9 +77,19 @@ func TestAnExpiredDayDoesNotCount(t *testing.T) {
 			t.Errorf("%d rows, want %d", got, rows)
 		}
 		wantUsed(t, s, 0)
-		if _, err := s.Authorize(t.Context(), h); !errors.Is(err, event.ErrTooOld) {
+		wantTooOld(t, s, h)
+		db.Server().ExpireTTL()
+	}
+}
+
+// wantTooOld takes each step with a hold of a day that is forgotten.
+func wantTooOld(t *testing.T, s cookbook.Spending, h cookbook.Hold) {
+	t.Helper()
+	_, held := s.Authorize(t.Context(), h)
+	_, settled := s.Capture(t.Context(), h, 450)
+	for _, err := range []error{held, settled, s.Void(t.Context(), h)} {
+		if !errors.Is(err, event.ErrTooOld) {
 			t.Errorf("got %v", err)
 		}
-		db.Server().ExpireTTL()
 	}
 }

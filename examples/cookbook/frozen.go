@@ -7,12 +7,12 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// What is set together.
+// Settings that depend on each other.
 const (
-	Timeout    = 30 * time.Second // the function's
-	Visibility = 6 * Timeout      // its queue's
+	Timeout    = 30 * time.Second // of the function
+	Visibility = 6 * Timeout      // of its queue
 	Lease      = time.Minute      // Lease + MaxSkew is at most Visibility - Timeout
-	Margin     = 2 * time.Second  // is left of each invocation, to report what failed
+	Margin     = 2 * time.Second  // at the end of each invocation, to report a failure
 )
 
 // Shipping is a Lambda function. It is made once, before the first invocation.
@@ -24,7 +24,7 @@ type Shipping struct {
 }
 
 // Handle ships an order that the queue delivers. It returns when its work has
-// ended: what goes on after a handler has returned is frozen with the process.
+// ended: work that outlives its handler is frozen with the process.
 func (s Shipping) Handle(ctx context.Context, order string) (string, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc

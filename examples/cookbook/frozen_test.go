@@ -148,6 +148,28 @@ func TestOutOfTime(t *testing.T) {
 	})
 }
 
+// A connection that nobody answers on ends with the context, and the claim that was
+// made on it is given up: the next delivery finds the key free.
+func TestNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := dynamotest.New(t, nil)
+		s, parcels := function(t, db, nil)
+		db.Create(s.Seen.Table())
+		db.Inject(dynamotest.Fault{Do: dynamotest.DelayReply(time.Hour), Op: "UpdateItem"})
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), cookbook.Timeout)
+		defer cancel()
+		if _, err := s.Handle(ctx, "1001"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(began); took != cookbook.Timeout-cookbook.Margin {
+			t.Errorf("it took %v", took)
+		}
+		wantParcel(t, s, parcels)
+	})
+}
+
 // After a thaw the connections of the client are dead: what is sent on one fails,
 // and may have taken effect. The SDK sends it again on another.
 func TestDeadConnections(t *testing.T) {

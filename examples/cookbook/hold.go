@@ -9,22 +9,22 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// Purchase is an order of which the price is not final: it is so many cents for now.
+// Purchase is an order whose price is not final.
 type Purchase struct {
 	Order, Customer string
 	PlacedAt        time.Time
-	Cents           int64
+	Cents           int64 // so far
 }
 
-// Hold is kept beside the purchase, until it can no longer be settled or given back.
+// Hold is what the shop keeps with the purchase, to settle it or give it back.
 type Hold struct {
 	Customer string
 	Event    string // the text of the purchase's event
 	Cents    int64
 }
 
-// Hold returns the hold of a purchase. It follows from the purchase alone, so every
-// delivery makes the same one, and so does a refund that comes first.
+// Hold makes the hold of a purchase from the purchase alone. Every delivery makes the
+// same one, and so does a refund that comes first.
 func (p Purchase) Hold() (Hold, error) {
 	if p.Cents < 1 {
 		return Hold{}, event.BadInput("cookbook", "Cents", "must be at least 1")
@@ -33,7 +33,7 @@ func (p Purchase) Hold() (Hold, error) {
 	return Hold{Customer: p.Customer, Event: ev.String(), Cents: p.Cents}, err
 }
 
-// Spending limits what a customer buys a day.
+// Spending limits how many cents a customer may spend a day.
 type Spending struct {
 	Days *counter.Store
 	Cap  int64 // cents a day
@@ -58,8 +58,8 @@ func (s Spending) Capture(ctx context.Context, h Hold, cents int64) (counter.Gra
 	return s.Days.Adjust(ctx, counter.Adjust{Key: h.Customer, Event: ev, From: h.Cents, To: cents, Cap: s.Cap})
 }
 
-// Void gives back what the purchase holds, settled or not. If Void comes first, the
-// purchase holds nothing when it comes.
+// Void gives back what the purchase holds, settled or not. If the purchase has not
+// come yet, it will hold nothing.
 func (s Spending) Void(ctx context.Context, h Hold) error {
 	ev, err := event.Parse(h.Event)
 	if err != nil {

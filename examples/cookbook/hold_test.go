@@ -107,7 +107,18 @@ func TestNoRoomIsAnAnswer(t *testing.T) {
 	wantUsed(t, s, 1000)
 }
 
-// What comes after a refund that came first holds nothing, settled or not.
+// A delivery that overtakes the hold's comes again.
+func TestCapturedBeforeItIsHeld(t *testing.T) {
+	t.Parallel()
+	_, s := opened(t)
+	h := kept(t, "1001", 700)
+	if _, err := s.Capture(t.Context(), h, 450); !errors.Is(err, counter.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	wantUsed(t, s, 0)
+}
+
+// After a refund that came first the purchase holds nothing, and cannot be settled.
 func TestARefundMayComeFirst(t *testing.T) {
 	t.Parallel()
 	_, s := opened(t)

@@ -30,7 +30,7 @@ func NewCheckout(db *dynamodb.Client) (Checkout, error) {
 	return Checkout{seen, days}, err
 }
 
-// Tables are the stores' own definitions, and what a deployment adds to them.
+// Tables are the stores' own definitions, and what this deployment adds to them.
 func (c Checkout) Tables() []schema.Table {
 	seen := c.Seen.Table()
 	seen.PointInTimeRecovery, seen.DeletionProtection, seen.Retain = true, true, true
@@ -40,7 +40,7 @@ func (c Checkout) Tables() []schema.Table {
 // WriteTemplate writes a CloudFormation template: the tables, and the policy for
 // the service's role. It needs no region and no credentials.
 func WriteTemplate(w io.Writer) error {
-	c, err := NewCheckout(dynamodb.New(dynamodb.Options{})) // of which nothing is called
+	c, err := NewCheckout(dynamodb.New(dynamodb.Options{})) // it sends nothing
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func WriteTemplate(w io.Writer) error {
 	return out.Encode(map[string]any{"AWSTemplateFormatVersion": "2010-09-09", "Resources": resources})
 }
 
-// Start is what the service begins with: it refuses tables that lack anything.
+// Start begins the service. It refuses tables that lack a part of their definition.
 func Start(ctx context.Context, db *dynamodb.Client) (Checkout, error) {
 	c, err := NewCheckout(db)
 	if err != nil {
@@ -74,7 +74,7 @@ func Start(ctx context.Context, db *dynamodb.Client) (Checkout, error) {
 	return c, schema.Verify(ctx, db, c.Tables()...)
 }
 
-// Report tells an operator in what the tables differ, and what to do about it.
+// Report lists how the deployed tables differ from their definitions, and what to do.
 func (c Checkout) Report(ctx context.Context, db *dynamodb.Client, w io.Writer) error {
 	differences, err := schema.Diff(ctx, db, c.Tables()...)
 	for _, d := range differences {

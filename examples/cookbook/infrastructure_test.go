@@ -74,6 +74,7 @@ func TestStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	start("")
+	db.Meter(func() { start("") }).Want(t, dynamotest.Price{Requests: 5})
 	off := c.Days.Table().TTLInput()
 	off.TimeToLiveSpecification.Enabled = aws.Bool(false)
 	if _, err := db.Client().UpdateTimeToLive(t.Context(), off); err != nil {
