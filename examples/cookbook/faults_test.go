@@ -13,7 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// Whatever every request of a delivery meets, the next delivery holds once.
+// Whatever the requests of a delivery meet, the next delivery holds the cents once.
 func TestHoldsUnderFaults(t *testing.T) {
 	t.Parallel()
 	seeded, _ := opened(t)
