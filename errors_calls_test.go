@@ -121,9 +121,10 @@ func (c calls) refer(from string, node ast.Node, info *types.Info) {
 		if to := symbol(info.Uses[node]); to != "" && to != from {
 			c[from] = append(c[from], to)
 		}
-	case *ast.CompositeLit:
+	case *ast.CompositeLit: // whoever makes an error makes what it unwraps to
 		if named, ok := info.Types[node].Type.(*types.Named); ok {
-			c[from] = append(c[from], strings.TrimPrefix(types.TypeString(named.Origin(), nil), module+"/"))
+			made := inPackage(named.Obj().Pkg(), named.Obj().Name())
+			c[from] = append(c[from], made, made+".Unwrap")
 		}
 	}
 }
@@ -175,6 +176,10 @@ func inPackage(pkg *types.Package, name string) string {
 	return strings.TrimPrefix(pkg.Path(), module+"/") + "." + name
 }
 
+// replayed is the ledger's list of errors that a replay may have been. That a
+// PermanentError may hold them does not make them errors of every call of the ledger.
+const replayed = "ledger.ownErrors"
+
 // reach reports whether one symbol leads to another.
 func (c calls) reach(from, to string) bool {
 	seen := map[string]bool{}
@@ -184,7 +189,7 @@ func (c calls) reach(from, to string) bool {
 		if at == to {
 			return true
 		}
-		if !seen[at] {
+		if !seen[at] && at != replayed {
 			seen[at] = true
 			next = append(next, c[at]...)
 		}
