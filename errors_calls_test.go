@@ -121,7 +121,7 @@ func (c calls) refer(from string, node ast.Node, info *types.Info) {
 		if to := symbol(info.Uses[node]); to != "" && to != from {
 			c[from] = append(c[from], to)
 		}
-	case *ast.CompositeLit: // whoever makes an error makes what it unwraps to
+	case *ast.CompositeLit: // an error comes with what it unwraps to
 		if named, ok := info.Types[node].Type.(*types.Named); ok {
 			made := inPackage(named.Obj().Pkg(), named.Obj().Name())
 			c[from] = append(c[from], made, made+".Unwrap")
