@@ -28,8 +28,8 @@ var (
 	// done, and trying again cannot help: the message can go.
 	ErrNoResult = errors.New("ledger: done, and without a result")
 
-	// ErrLeaseLost is returned by [Claim.Complete], [Claim.Fail],
-	// [Claim.Renew] and [Do], and is the cause of the end of [Do]'s context:
+	// ErrLeaseLost is returned by [Claim.Complete], [Claim.Fail], [Claim.Renew],
+	// [Claim.Release], [Store.Resume], [CompleteItem.Outcome], [Do] and [DoTx], and is the cause of the end of [Do]'s context:
 	// the claim is not held any more, and another worker may be at it. It does
 	// not say that the call changed nothing: a Fail whose reply was lost may
 	// have given the key up before another worker claimed it.
@@ -56,8 +56,8 @@ var (
 // errGivenUp is the ErrLeaseLost of a claim that its own Fail or Release gave up.
 var errGivenUp = fmt.Errorf("%w: given up by its own holder", ErrLeaseLost)
 
-// InProgressError is returned by [Store.Claim] and [Do] while another worker
-// holds the key.
+// InProgressError is returned by [Store.Claim], [Do] and [DoTx] while another worker
+// holds the key, and to operators by [Store.Reopen] and [Store.Forget].
 type InProgressError struct {
 	// Wait is how long until the key can be claimed, should its holder have
 	// crashed. A holder that is well completes earlier or renews. So it is right
@@ -75,9 +75,10 @@ func (e *InProgressError) Error() string {
 	return fmt.Sprintf("ledger: in progress, to be claimed in %v unless renewed", e.Wait)
 }
 
-// DoneError is returned by [Store.Claim] for a key that is done, and by
-// [Claim.Complete], [Claim.Fail] and [Claim.Renew] when the claim's own
-// completion stands already with another result. [Do] replays what Claim finds.
+// DoneError is returned by [Store.Claim], [Store.Resume] and [Store.Reopen] for a key
+// that is done, and by [Claim.Complete], [Claim.Fail], [Claim.Renew], [Claim.Release]
+// and [CompleteItem.Outcome] when the claim's own completion stands already with
+// another result. [Do] and [DoTx] replay what Claim finds.
 type DoneError struct {
 	// Record holds the result, which is nil when there is none.
 	Record Record
@@ -131,7 +132,8 @@ func (e *ItemError) Error() string {
 func (e *ItemError) Unwrap() error { return e.cause }
 
 // PermanentError is returned by [Do] and [DoTx] when the work returned
-// [Permanent], and by them and [Store.Claim] whenever the key comes again.
+// [Permanent], and by them and [Store.Claim] whenever the key comes again. A claim
+// whose Fail was given one returns it from all later calls, and so does [Store.Resume].
 type PermanentError struct {
 	// Message is the text of the error, cut to 512 bytes by [Permanent], and
 	// when it is stored: the same when it is replayed.
