@@ -29,10 +29,11 @@ var (
 	ErrNoResult = errors.New("ledger: done, and without a result")
 
 	// ErrLeaseLost is returned by [Claim.Complete], [Claim.Fail], [Claim.Renew],
-	// [Claim.Release], [Store.Resume], [CompleteItem.Outcome], [Do] and [DoTx], and is the cause of the end of [Do]'s context:
-	// the claim is not held any more, and another worker may be at it. It does
-	// not say that the call changed nothing: a Fail whose reply was lost may
-	// have given the key up before another worker claimed it.
+	// [Claim.Release], [Store.Resume], [CompleteItem.Outcome], [Do] and [DoTx], and
+	// is the cause of the end of [Do]'s context: the claim is not held any more, and
+	// another worker may be at it. It does not say that the call changed nothing: a
+	// Fail whose reply was lost may have given the key up before another worker
+	// claimed it.
 	ErrLeaseLost = errors.New("ledger: lease lost")
 
 	// ErrResultDiffers is returned by [Do] and [DoTx]: the claim is completed,
