@@ -1,5 +1,5 @@
-// Package first is the README's first example: a webhook that hands out at
-// most three vouchers a day to each customer, and none twice for one order.
+// Package first is the README's first example: a webhook that approves card
+// charges up to a limit a day, and counts each charge once.
 package first
 
 import (
@@ -16,69 +16,69 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// Order is what the shop's webhook sends.
-type Order struct {
-	ID, Customer string
-	PlacedAt     time.Time
+// Limit is what a card may spend a day, in cents.
+const Limit = 500_00
+
+// Charge is what the webhook is asked to approve.
+type Charge struct {
+	ID, Card string
+	Cents    int64
+	At       time.Time
 }
 
-// Answer is what the shop is told: a voucher, or why there is none.
-type Answer struct{ Voucher, Why string }
+// Answer is what the webhook replies, the same at each delivery.
+type Answer string
 
-// Why there is no voucher.
+// The answers to a charge.
 const (
-	Invalid = "this is not a valid order"
-	TooOld  = "the order is too old"
-	UsedUp  = "the customer has had today's vouchers"
+	Approved  Answer = "approved"
+	OverLimit Answer = "over the card's daily limit"
+	TooOld    Answer = "too old to count"
+	Invalid   Answer = "not a valid charge"
 )
 
-// Vouchers is the webhook's state, in two tables.
-type Vouchers struct {
-	Seen   *ledger.Store
-	Limits *counter.Store
+// Cards is the webhook's state, in two tables.
+type Cards struct {
+	Seen  *ledger.Store
+	Spent *counter.Store
 }
 
-// New creates the tables unless they exist. A day is one in Stockholm.
-func New(ctx context.Context, db *dynamodb.Client, seenTable, limitsTable string) (Vouchers, error) {
+// New creates the tables unless they exist. A day is a day in Stockholm.
+func New(ctx context.Context, db *dynamodb.Client, seenTable, spentTable string) (Cards, error) {
 	seen, err := ledger.New(db, seenTable, nil)
 	if err != nil {
-		return Vouchers{}, err
+		return Cards{}, err
 	}
-	limits, err := counter.New(db, limitsTable, tzclock.Stockholm, nil)
+	spent, err := counter.New(db, spentTable, tzclock.Stockholm, nil)
 	if err != nil {
-		return Vouchers{}, err
+		return Cards{}, err
 	}
-	return Vouchers{seen, limits}, schema.Create(ctx, db, seen.Table(), limits.Table())
+	return Cards{seen, spent}, schema.Create(ctx, db, seen.Table(), spent.Table())
 }
 
-// OrderPlaced may be called again for the same order, after a lost reply, a
-// crash, or a redelivery: within the ledger's 14 days it gives the same answer
-// each time. An order that first comes more than a week late is too old to count.
-// An error is trouble, not an answer: let the shop deliver the order again. The
-// ledger lets five attempts fail.
-func (v Vouchers) OrderPlaced(ctx context.Context, o Order) (Answer, error) {
-	key, err := ledger.Key("SHOP", o.ID)
-	if err != nil {
-		return Answer{Why: Invalid}, nil
+// Approve counts a charge once and remembers the answer for 14 days, however often
+// the charge is delivered. An error is not an answer: reply 500, so that the charge
+// is delivered again.
+func (c Cards) Approve(ctx context.Context, charge Charge) (Answer, error) {
+	key, keyErr := ledger.Key("charge", charge.ID)
+	ev, err := event.New(charge.At, "charge", charge.ID)
+	if keyErr != nil || err != nil || charge.Cents <= 0 {
+		return Invalid, nil
 	}
-	placed, err := event.New(o.PlacedAt, "shop", o.ID)
-	if err != nil {
-		return Answer{Why: Invalid}, nil
-	}
-	told, err := ledger.Do(ctx, v.Seen, ledger.Request{Key: key}, func(ctx context.Context, _ *ledger.Claim) (Answer, error) {
-		grant, err := v.Limits.Take(ctx, counter.Take{Key: o.Customer, Event: placed, Cap: 3})
+	res, err := ledger.Do(ctx, c.Seen, ledger.Request{Key: key}, func(ctx context.Context, _ *ledger.Claim) (Answer, error) {
+		grant, err := c.Spent.Take(ctx, counter.Take{Key: charge.Card, Event: ev, Weight: charge.Cents, Cap: Limit})
 		var bad *event.InputError
 		switch {
 		case errors.As(err, &bad):
-			return Answer{Why: Invalid}, nil // an answer: it is stored, and told again
+			return Invalid, nil
 		case errors.Is(err, event.ErrTooOld):
-			return Answer{Why: TooOld}, nil
+			return TooOld, nil
 		case err != nil:
-			return Answer{}, err // trouble: no answer is stored, the next delivery tries again
+			return "", err // nothing is stored: the next delivery tries again
 		case !grant.OK:
-			return Answer{Why: UsedUp}, nil
+			return OverLimit, nil
 		}
-		return Answer{Voucher: "VOUCHER-" + o.ID}, nil
+		return Approved, nil
 	})
-	return told.Value, err
+	return res.Value, err
 }
