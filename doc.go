@@ -1,42 +1,59 @@
-// Package ddbpatterns is the tour of a library of DynamoDB access patterns:
-// small packages that each own one record type, for services that keep their
-// state in DynamoDB and are told everything twice.
+// Package ddbpatterns is the tour of a library for services that keep their state in
+// DynamoDB.
 //
-// # One idea
-//
-// Webhooks, queues and SDK retries deliver twice, and replies get lost. So
-// every write is keyed by the event that caused it, never by the moment
-// somebody processed it. Begin with package event.
-//
-// # The packages
-//
-//   - event: time and identity of what happened; the outcome of a write
-//   - tzclock: local dates, weeks and quiet hours in a time zone, across DST
-//   - schema: a table as one Go value, created idempotently or by CloudFormation
-//   - ledger: idempotency: conditional put, claim, complete, replay
-//   - counter: counters and limits per local day
-//   - activity: a time-ordered log of who did what
-//   - memory: who did X last, when did U last do X, how often this week
-//   - alias: what people say and the name it stands for, cached
-//   - pattern: habit histograms by weekday and hour
-//   - ema: learned averages
-//   - record: what makes a record of your own safe to repeat
-//   - message: raw messages by scope and rising sequence number, deduplicated;
-//     is a conversation moving fast?
-//   - dynamotest: a DynamoDB inside the test process
+// Webhooks, queues and SDK retries deliver the same event twice and lose replies: that
+// is how a customer is charged twice. Here is one table definition and one call for each
+// access pattern, and every write is safe to repeat.
 //
 // # Which one
 //
-//	I receive webhooks, and each shall take effect once   ledger.Do, or ledger.MarkSeen
-//	Its effect is a write, to be stored with its answer   ledger.DoTx
-//	At most N of something a day, however many ask        counter.Take
-//	Something happened; who, when, how often              activity, memory
-//	People call one thing by many names                   alias
-//	When does somebody usually do something               pattern
-//	What does something usually cost somebody             ema
-//	Something that none of these keeps                    record
-//	Keep what came in, as it came in                      message
-//	Test all that without Docker                          dynamotest
+//	handle each webhook, and give every redelivery the same answer  ledger.Do
+//	write to DynamoDB and store the answer in one transaction       ledger.DoTx
+//	handle each message at most once: better lost than twice        ledger.MarkSeen
+//	allow a customer so many, or so much money, a day               counter.Take
+//	hold an amount and settle it when the final one is known        counter.Adjust
+//	give back what a refunded charge has used of the limit          counter.Refund
+//	log who did what and when                                       activity.Record
+//	find who did something last, and how often this week            memory.LastOf
+//	keep each message as it came                                    message.Save
+//	keep a status, such as that of an order: the latest event wins  record.Set
+//	keep a record of my own that is computed from its last value    record.Apply
+//	find what a phrase stands for, such as a customer's nickname    alias.Resolve
+//	learn at which hour somebody usually does something             pattern.Observe
+//	learn what something usually takes, as a moving average         ema.Observe
+//	create the tables                                               schema.Create
+//	test all this without Docker, and lose replies on purpose       dynamotest.New
+//
+// # The packages
+//
+// foundation:
+//
+//   - event: when something happened and which one it was; the outcome of a write
+//   - tzclock: local days, weeks and quiet hours in a time zone, across DST
+//   - schema: tables as Go values: created, written for CloudFormation, compared;
+//     IAM policies
+//   - record: what makes a record of your own safe to repeat
+//
+// records:
+//
+//   - ledger: idempotency keys: claim, work, store the answer, replay it
+//   - counter: limits and sums for each key and local day
+//   - activity: a log of who did what, in order of time
+//   - message: raw messages by conversation and number; is a conversation moving fast?
+//   - alias: phrases and the name that each stands for, cached
+//   - pattern: habits by weekday and hour
+//   - ema: moving averages
+//
+// answers:
+//
+//   - memory: who did it last, when, and how often, from the log of activity
+//
+// tests:
+//
+//   - dynamotest: a DynamoDB inside the test process, with faults and prices
+//
+// Begin with package event: a write is keyed by the event that caused it, never by the
+// moment somebody processed it.
 //
 // # A pipeline
 //

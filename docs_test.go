@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 )
 
@@ -62,10 +64,10 @@ func pages(t *testing.T) []string {
 
 // What a snippet calls is shown, or exported by a package that the reader can
 // open: a helper of the test file's own would leave them guessing.
-func TestReadmeShowsItsHelpers(t *testing.T) {
+func TestReadmesShowTheirHelpers(t *testing.T) {
 	t.Parallel()
 	var all string
-	for _, m := range snippet.FindAllStringSubmatch(read(t, "README.md"), -1) {
+	for _, m := range snippet.FindAllStringSubmatch(read(t, "README.md")+read(t, "dynamotest/README.md"), -1) {
 		all += m[2]
 	}
 	declared := regexp.MustCompile(`(?:\bfunc (?:\([^)]*\) )?|, )(\w+)(?:\(| :=)`)
@@ -75,7 +77,7 @@ func TestReadmeShowsItsHelpers(t *testing.T) {
 	}
 	for _, m := range regexp.MustCompile(`(?m)(?:^|[^.\w])([a-z]\w*)\(`).FindAllStringSubmatch(all, -1) {
 		if !shown[m[1]] {
-			t.Errorf("README.md calls %s and does not show it", m[1])
+			t.Errorf("a README calls %s and does not show it", m[1])
 			shown[m[1]] = true // once will do
 		}
 	}
@@ -113,21 +115,64 @@ func TestExamplesMakeTheirKeysWithKey(t *testing.T) {
 // The README's prices are those of the doc comments, which are measured.
 func TestReadmePrices(t *testing.T) {
 	t.Parallel()
-	row := regexp.MustCompile("(?m)^\\| \\[(\\w+)\\] \\|[^|]*\\| `(\\w+)` ([^|]*?) \\|$")
-	rows := row.FindAllStringSubmatch(read(t, "README.md"), -1)
-	if len(rows) < 9 {
-		t.Fatalf("%d prices", len(rows))
+	type priced struct{ pkg, fn, price string }
+	var rows []priced
+	readme := read(t, "README.md")
+	for _, m := range regexp.MustCompile("(?m)^\\| \\[(\\w+)\\] \\|[^|]*\\| `(\\w+)` ([^|]*?) \\|$").FindAllStringSubmatch(readme, -1) {
+		rows = append(rows, priced{m[1], m[2], m[3]})
 	}
-	for _, m := range rows {
-		said, ok := pricetest.Parse("Price: " + price.FindString(m[3]) + ".")
+	packages := len(rows)
+	for _, m := range task.FindAllStringSubmatch(readme, -1) {
+		if pkg, fn, _ := strings.Cut(m[2], "."); m[3] != "–" {
+			rows = append(rows, priced{pkg, fn, m[3]})
+		}
+	}
+	if packages < 10 || len(rows)-packages < 15 {
+		t.Fatalf("%d prices, %d of them of packages", len(rows), packages)
+	}
+	for _, row := range rows {
+		said, ok := pricetest.Parse("Price: " + price.FindString(row.price) + ".")
 		if !ok {
-			t.Errorf("%s.%s: no price in %q", m[1], m[2], m[3])
+			t.Errorf("%s.%s: no price in %q", row.pkg, row.fn, row.price)
 			continue
 		}
-		doc := comment(t, m[1], m[2])
+		doc := comment(t, row.pkg, row.fn)
 		if want, ok := pricetest.Parse(doc); !ok || want != said {
-			t.Errorf("%s.%s: the README says %v, its doc comment %v", m[1], m[2], said, want)
+			t.Errorf("%s.%s: the README says %v, its doc comment %v", row.pkg, row.fn, said, want)
 		}
+	}
+}
+
+// task is a row of the README's first table: what one wants, the call, its price.
+var task = regexp.MustCompile("(?m)^\\| ([^|]+?) \\| `(\\w+\\.\\w+)` \\| ([^|]+?) \\|$")
+
+// The root's documentation names the same call for the same task as the README, and
+// both name the same packages.
+func TestDocAgreesWithReadme(t *testing.T) {
+	t.Parallel()
+	readme, doc := read(t, "README.md"), read(t, "doc.go")
+	var want, got []string
+	for _, m := range task.FindAllStringSubmatch(readme, -1) {
+		want = append(want, m[1]+" → "+m[2])
+	}
+	for _, m := range regexp.MustCompile(`(?m)^//\t(\S.*?) {2,}(\w+\.[A-Z]\w+)$`).FindAllStringSubmatch(doc, -1) {
+		got = append(got, m[1]+" → "+m[2])
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(want) < 15 {
+		t.Errorf("%d tasks, README.md -, doc.go +:\n%s", len(want), diff)
+	}
+	names := func(of, pattern string) []string {
+		var all []string
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(of, -1) {
+			all = append(all, m[1])
+		}
+		return all
+	}
+	if diff := cmp.Diff(names(readme, `(?m)^\| \[(\w+)\] \|`), names(doc, `(?m)^//   - (\w+): `)); diff != "" {
+		t.Errorf("packages, README.md -, doc.go +:\n%s", diff)
+	}
+	if diff := cmp.Diff(names(readme, `(?m)^\| \*\*(\w+)\*\* \|`), names(doc, `(?m)^// (\w+):$`)); diff != "" {
+		t.Errorf("groups, README.md -, doc.go +:\n%s", diff)
 	}
 }
 
@@ -140,7 +185,7 @@ func comment(t *testing.T, pkg, fn string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head := regexp.MustCompile(`(?m)((?:^//.*\n)+)^func (?:\(\w+ \*?\w+(?:\[\w+\])?\) )?` + fn + `\(ctx`)
+	head := regexp.MustCompile(`(?m)((?:^//.*\n)+)^func (?:\(\w+ \*?\w+(?:\[\w+\])?\) )?` + fn + `(?:\[T any\])?\(ctx`)
 	for _, file := range files {
 		if m := head.FindStringSubmatch(read(t, file)); m != nil {
 			return regexp.MustCompile(`(?m)^// ?`).ReplaceAllString(m[1], "")
@@ -150,25 +195,37 @@ func comment(t *testing.T, pkg, fn string) string {
 	return ""
 }
 
-// The README's count of facts is that of the page about them.
-func TestReadmeFacts(t *testing.T) {
+// Every page that says how many facts dynamotest is held to has the count of the page
+// about them.
+func TestPagesHaveTheCountOfFacts(t *testing.T) {
 	t.Parallel()
 	m := regexp.MustCompile(`(?m)^\| all \| (\d+)(\d{3}) \|`).FindStringSubmatch(read(t, "dynamotest/EMULATION.md"))
 	if m == nil {
 		t.Fatal("dynamotest/EMULATION.md has no line for all facts")
 	}
-	if claim := fmt.Sprintf("held to %s,%s facts", m[1], m[2]); !strings.Contains(read(t, "README.md"), claim) {
-		t.Errorf("the README does not say %q", claim)
+	var said []string
+	for _, page := range pages(t) {
+		for _, claim := range regexp.MustCompile(`held\s+to\s+([\d,]+)\s+facts`).FindAllStringSubmatch(read(t, page), -1) {
+			said = append(said, page)
+			if want := m[1] + "," + m[2]; claim[1] != want {
+				t.Errorf("%s says %q, not %s", page, claim[0], want)
+			}
+		}
+	}
+	for _, page := range []string{"README.md", "dynamotest/README.md"} {
+		if !slices.Contains(said, page) {
+			t.Errorf("%s does not say how many facts dynamotest is held to", page)
+		}
 	}
 }
 
-// Every relative link of the documents leads somewhere.
+// Every relative link of the documents leads somewhere, and so does every picture.
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
-	link := regexp.MustCompile(`\]\(([^):#]+)\)`)
+	link := regexp.MustCompile(`\]\(([^):#]+)[)#]|(?m:^\[\w+\]: ([^:#\s]+)$)|<img src="([^":]+)"`)
 	for _, doc := range append(pages(t), "CONTRIBUTING.md", "CHANGELOG.md", "FORMAT.md", "ARCHITECTURE.md") {
-		for _, m := range link.FindAllStringSubmatch(snippet.ReplaceAllString(read(t, doc), ""), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), m[1])); err != nil {
+		for _, m := range link.FindAllStringSubmatch(read(t, doc), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), m[1]+m[2]+m[3])); err != nil {
 				t.Errorf("%s: %v", doc, err)
 			}
 		}
