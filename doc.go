@@ -10,11 +10,11 @@
 //	handle each webhook, and give every redelivery the same answer  ledger.Do
 //	write to DynamoDB and store the answer in one transaction       ledger.DoTx
 //	handle each message at most once: better lost than twice        ledger.MarkSeen
-//	allow a customer so many, or so much money, a day               counter.Take
+//	limit a customer to N a day, or to an amount a day              counter.Take
 //	hold an amount and settle it when the final one is known        counter.Adjust
 //	give back what a refunded charge has used of the limit          counter.Refund
 //	log who did what and when                                       activity.Record
-//	find who did something last, and how often this week            memory.LastOf
+//	find who did something last, and when                           memory.LastOf
 //	keep each message as it came                                    message.Save
 //	keep a status, such as that of an order: the latest event wins  record.Set
 //	keep a record of my own that is computed from its last value    record.Apply

@@ -2,7 +2,6 @@ package ddbpatterns_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
