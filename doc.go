@@ -7,22 +7,22 @@
 //
 // # Which one
 //
-//	handle each webhook, and give every redelivery the same answer  ledger.Do
-//	write to DynamoDB and store the answer in one transaction       ledger.DoTx
-//	handle each message at most once: better lost than twice        ledger.MarkSeen
-//	limit a customer to N a day, or to an amount a day              counter.Take
-//	hold an amount and settle it when the final one is known        counter.Adjust
-//	give back what a refunded charge has used of the limit          counter.Refund
-//	log who did what and when                                       activity.Record
-//	find who did something last, and when                           memory.LastOf
-//	keep each message as it came                                    message.Save
-//	keep a status, such as that of an order: the latest event wins  record.Set
-//	keep a record of my own that is computed from its last value    record.Apply
-//	find what a phrase stands for, such as a customer's nickname    alias.Resolve
-//	learn at which hour somebody usually does something             pattern.Observe
-//	learn what something usually takes, as a moving average         ema.Observe
-//	create the tables                                               schema.Create
-//	test all this without Docker, and lose replies on purpose       dynamotest.New
+//	run work for a webhook or an Idempotency-Key, and replay its answer  ledger.Do
+//	write to DynamoDB and store the answer in one transaction            ledger.DoTx
+//	handle each message at most once: better lost than twice             ledger.MarkSeen
+//	limit a customer to N a day, or to an amount a day                   counter.Take
+//	hold an amount and settle it when the final one is known             counter.Adjust
+//	give back what a refunded charge has used of the limit               counter.Refund
+//	log who did what and when                                            activity.Record
+//	find who did something last, and when                                memory.LastOf
+//	store each raw message once                                          message.Save
+//	keep a status, such as that of an order: the latest event wins       record.Set
+//	keep a record of my own, computed from its last value                record.Apply
+//	find which customer or product a phrase stands for                   alias.Resolve
+//	count on which weekdays and at which hours somebody does something   pattern.Observe
+//	keep a moving average, such as how long a delivery takes             ema.Observe
+//	create the tables                                                    schema.Create
+//	test all this without Docker, and lose replies on purpose            dynamotest.New
 //
 // # The packages
 //
@@ -57,67 +57,61 @@
 //
 // # A pipeline
 //
-// A worker that does all of it goes in this order, so that it may die anywhere
-// and start over:
+// A worker that does all of it works in this order. It may die anywhere, and the next
+// one starts over:
 //
-//	message.Save            keep it as it came
-//	ledger.Do               what must happen, once it has; replays the answer
-//	  activity.RecordAll    the log; a ConflictError holds what stands: go on with it
+//	message.Save            store the message as it came
+//	ledger.Do               what must happen; a redelivery gets its answer
+//	  activity.RecordAll    the log; a ConflictError holds the stored set: go on with that
 //	  pattern, ema          learn; event.ErrTooOld is an answer: log it and go on
-//	  counter.Take          may we still speak today?
-//	  send                  whatever cannot be repeated comes last
+//	  counter.Take          is there still room today?
+//	  send                  what cannot be repeated comes last
 //
-// The ledger is for work whose result must be told again; where every step is
-// keyed by the event, as these are, a worker can do without, as
-// examples/homeops does.
+// The ledger is for work whose answer a redelivery must get again. Where the event keys
+// every step, as here, a worker can do without it: examples/homeops does.
 //
-// A grant decides about an effect that must not happen twice: act on OK and
-// event.Created, and a crash between the two loses it; act on OK alone, and a
-// redelivery repeats it. There is no third way without the receiver's help,
-// such as an idempotency key it takes.
+// A grant decides about an effect that must not happen twice. A worker that sends only if
+// counter.Grant.First reports true may crash in between, and then nothing is sent. A
+// worker that sends whenever OK is true sends again after a redelivery. Only the receiver
+// can help with that: if it takes an idempotency key, give it one.
 //
-// The counter's day is the event's. To limit by the day of sending, make the
-// event of the time of receipt.
+// The counter's day is the day of the event. To limit by the day of receipt, make the
+// event with the time of receipt, and keep that time with the message: a redelivery
+// must have the same.
 //
 // # Three promises
 //
-// Every write is safe to repeat: each event takes effect at most once while
-// its row exists, and one too old to judge is refused with event.ErrTooOld. A
-// ledger's key has no time of its own: its horizon is the retention, after
-// which the key is new.
-// What is outside the promise is said where it applies.
+// Every write is safe to repeat. An event takes effect at most once while its row exists.
+// If it is so old that its row may be gone, the answer is event.ErrTooOld. A ledger
+// remembers a key for its Config.Retention, and after that the key is new. Exceptions are
+// named where they apply.
 //
-// Every call has a published price: the Price line of its doc comment, in
-// round trips and capacity units, which tests hold to what calls cost.
+// Every call has a published price: the Price line of its doc comment, in requests and
+// capacity units. Tests measure it.
 //
-// Everything can be proved on a laptop: dynamotest loses replies, counts
-// units and expires items late; the same suites run on any endpoint in
-// DYNAMODB_ENDPOINT.
+// Everything can be proved on a laptop: dynamotest loses replies, counts units and
+// expires items late. The same tests run on any endpoint in DYNAMODB_ENDPOINT.
 //
 // # Bad input
 //
-// What is wrong with the input itself is an *event.InputError in every
-// package, raised before any request, so that a worker tells poison from
-// trouble with one errors.As. Trying again cannot help. Other errors that stay
-// are event.ErrTooOld, which is an answer, each package's ConflictError and
-// the like, and, behind ledger.Do, ledger.PermanentError,
-// ledger.ErrTooManyAttempts and ledger.ErrFingerprintMismatch. A PermanentError is
-// the same for errors.Is when it is replayed: event.ErrTooOld, bad input, and what
-// ledger.Config.Errors names.
+// Bad input is an *event.InputError in every package, raised before any request, so that
+// a worker tells it from trouble with one errors.As. Trying again cannot help. The same
+// holds for event.ErrTooOld, for each package's ConflictError, and for what ledger.Do
+// returns as ledger.PermanentError, ledger.ErrTooManyAttempts and
+// ledger.ErrFingerprintMismatch. A replayed PermanentError is for errors.Is what it was
+// the first time: event.ErrTooOld, bad input, or an error of ledger.Config.Errors.
 //
-// An error of a request names its package, operation and table already. One that
-// is an answer names at least its package, for the caller knows what it asked:
-// counter.ErrFull, the packages' ErrNotFound, alias.TakenError. Some say more,
-// as event.ErrTooOld of pattern and ema does, with operation and table.
+// An error of a request names its package, operation and table. An error that is an
+// answer, such as counter.ErrFull or alias.TakenError, names at least its package.
 //
 // # Zones
 //
-// Days, weeks and hours are those of the zone that a store is given. Give all
-// stores on a table the same zone: what must not mix is one key's rows, and to
-// stores of two zones one event may be of two days.
+// Days, weeks and hours are those of the zone that a store is given. Give all stores on a
+// table the same zone: stores of two zones may put one event on two days. Only the rows
+// of one key must not mix.
 //
-// Zones come from the machine's time zone database. A program that may run
-// without one imports time/tzdata in main.
+// Zones come from the machine's time zone database. A program that may run without one
+// imports time/tzdata in main.
 //
 // examples/first is the smallest service, examples/homeops the largest.
 package ddbpatterns

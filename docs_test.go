@@ -117,7 +117,7 @@ func TestReadmePrices(t *testing.T) {
 	type priced struct{ pkg, fn, price string }
 	var rows []priced
 	readme := read(t, "README.md")
-	for _, m := range regexp.MustCompile("(?m)^\\| \\[(\\w+)\\] \\|[^|]*\\| `(\\w+)` ([^|]*?) \\|$").FindAllStringSubmatch(readme, -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| \\[(\\w+)\\]\\(\\w+/doc\\.go\\) \\|[^|]*\\| `(\\w+)` ([^|]*?) \\|$").FindAllStringSubmatch(readme, -1) {
 		rows = append(rows, priced{m[1], m[2], m[3]})
 	}
 	packages := len(rows)
@@ -167,7 +167,7 @@ func TestDocAgreesWithReadme(t *testing.T) {
 		}
 		return all
 	}
-	if diff := cmp.Diff(names(readme, `(?m)^\| \[(\w+)\] \|`), names(doc, `(?m)^//   - (\w+): `)); diff != "" {
+	if diff := cmp.Diff(names(readme, `(?m)^\| \[(\w+)\]\(\w+/doc\.go\) \|`), names(doc, `(?m)^//   - (\w+): `)); diff != "" {
 		t.Errorf("packages, README.md -, doc.go +:\n%s", diff)
 	}
 	if diff := cmp.Diff(names(readme, `(?m)^\| \*\*(\w+)\*\* \|`), names(doc, `(?m)^// (\w+):$`)); diff != "" {
@@ -221,10 +221,10 @@ func TestPagesHaveTheCountOfFacts(t *testing.T) {
 // Every relative link of the documents leads somewhere, and so does every picture.
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
-	link := regexp.MustCompile(`\]\(([^):#]+)[)#]|(?m:^\[\w+\]: ([^:#\s]+)$)|<img src="([^":]+)"`)
+	link := regexp.MustCompile(`\]\(([^):#]+)[)#]|<img src="([^":]+)"`)
 	for _, doc := range append(pages(t), "CONTRIBUTING.md", "CHANGELOG.md", "FORMAT.md", "ARCHITECTURE.md") {
 		for _, m := range link.FindAllStringSubmatch(read(t, doc), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), m[1]+m[2]+m[3])); err != nil {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), m[1]+m[2])); err != nil {
 				t.Errorf("%s: %v", doc, err)
 			}
 		}
