@@ -142,6 +142,14 @@ func TestReadmePrices(t *testing.T) {
 	}
 }
 
+// The README's text of the crash is that of the run.
+func TestReadmeShowsTheCrash(t *testing.T) {
+	t.Parallel()
+	if run := read(t, "docs/failures/crash.txt"); !strings.Contains(read(t, "README.md"), "```\n"+run+"```\n") {
+		t.Errorf("the README's text below the picture is not docs/failures/crash.txt:\n%s", run)
+	}
+}
+
 // task is a row of the README's first table: what one wants, the call, its price.
 var task = regexp.MustCompile("(?m)^\\| ([^|]+?) \\| `(\\w+\\.\\w+)` \\| ([^|]+?) \\|$")
 
