@@ -92,7 +92,7 @@ func TestExamplesAreOfNoOneApplication(t *testing.T) {
 	}
 	private := regexp.MustCompile(`(?i)homeops["\-]|Quill|aloware|hubspot|telegram|household|-100123|disk[ane]|tvätt|städ`)
 	for _, file := range append(files, "docs/own-record.md", "docs/own-table.md", "docs/sharing-tables.md", "examples/first/first.go", "examples/moving/moving.go",
-		"examples/moving/names.go", "examples/moving/old.go", "examples/rating/rating.go", "examples/stock/stock.go") {
+		"examples/moving/names.go", "examples/moving/old.go", "examples/rating/rating.go", "examples/stock/stock.go", "dynamotest/README.md") {
 		if found := private.FindAllString(read(t, file), -1); len(found) > 0 {
 			slices.Sort(found)
 			t.Errorf("%s speaks of %q", file, slices.Compact(found))
