@@ -13,7 +13,8 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// writeBatch puts orders of customers and tells how many came back, or the error.
+// writeBatch puts orders of customers and returns how many came back, or the
+// error.
 func writeBatch(t *testing.T, db *dynamotest.DB, table string, customers ...string) string {
 	t.Helper()
 	var entries []types.WriteRequest
@@ -41,7 +42,7 @@ func readBatch(t *testing.T, db *dynamotest.DB, table string, customers ...strin
 	return fmt.Sprintf("%d of %d left", len(out.UnprocessedKeys[table].Keys), len(customers))
 }
 
-// reasonOf is the first reason of throttling, or the error's code.
+// reasonOf returns the first ThrottlingReason, or the error's code.
 func reasonOf(err error) string {
 	var throttled *types.ThrottlingException
 	if errors.As(err, &throttled) {
@@ -50,15 +51,15 @@ func reasonOf(err error) string {
 	return errorCode(err)
 }
 
-// ofCustomer is a fault of all that one customer has.
+// ofCustomer is a fault for all items of one customer.
 func ofCustomer(name string, do dynamotest.Effect) dynamotest.Fault {
 	key := orderKey(name, 1)
 	delete(key, "number")
 	return dynamotest.Fault{Do: do, Key: key}
 }
 
-// As on DynamoDB, a batch is refused for want of capacity when none of its
-// entries got through, and gives back those that did not when others did.
+// As on DynamoDB, a batch is throttled if all its entries are; otherwise it
+// returns the throttled entries.
 func TestThrottledEntriesComeBack(t *testing.T) {
 	t.Parallel()
 	of := ofCustomer
@@ -66,7 +67,7 @@ func TestThrottledEntriesComeBack(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		faults []dynamotest.Fault
-		write  string // what becomes of the orders of ann, bo and cy
+		write  string // the results for the orders of ann, bo and cy
 		read   string
 		rows   int // after the write
 		idle   int
@@ -122,8 +123,8 @@ func TestAnIndexHoldsEntriesBack(t *testing.T) {
 	}
 }
 
-// A batch that is refused as a whole sends nothing back: what would have is due
-// for the next one.
+// A batch that is refused as a whole sends nothing back: faults of its entries
+// stay due for the next batch.
 func TestARefusedBatchSpendsNoFault(t *testing.T) {
 	t.Parallel()
 	throttle, unprocessed := dynamotest.Throttle, dynamotest.Unprocessed
@@ -137,7 +138,7 @@ func TestARefusedBatchSpendsNoFault(t *testing.T) {
 		name   string
 		faults []dynamotest.Fault
 		send   func(*testing.T, *dynamotest.DB, string) string
-		want   string // of what is sent
+		want   string // of the batch
 		next   string // of a valid batch of ann and di
 	}{
 		{"throttled by a fault", []dynamotest.Fault{ofCustomer("ann", unprocessed), ofCustomer("cy", throttle)}, full, "TableWriteKeyRangeThroughputExceeded ×1", "1 of 2 left"},
@@ -163,7 +164,7 @@ func TestARefusedBatchSpendsNoFault(t *testing.T) {
 	}
 }
 
-// tired is a server with a table that takes no more writes of one customer.
+// tired is a server with a table that takes no more writes for one customer.
 func tired(t *testing.T, customer string) *dynamotest.DB {
 	t.Helper()
 	noon := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)

@@ -9,8 +9,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/fault"
 )
 
-// control stands between a server's engine and its faults. The engine asks it
-// only while there is something to ask for.
+// control connects a server's engine to its faults. The engine asks it only
+// while faults or a latency are set.
 type control struct {
 	faults  *fault.Set
 	engine  *engine.Engine
@@ -28,7 +28,7 @@ func (c *control) disarm() {
 // decide lets half of the latency pass before a request and half after it, and
 // commits the faults that are due.
 func (c *control) decide(ctx context.Context, call *engine.Call) engine.Decision {
-	if wait(ctx, c.latency/2) != nil { // given up on the way: it never arrives
+	if wait(ctx, c.latency/2) != nil { // the caller gave up: the request never arrives
 		return engine.Decision{Answer: &api.Error{Code: api.ServiceUnavailable, Message: "the caller gave up"}}
 	}
 	met := c.faults.Server(call.Operation, call.Targets)
@@ -44,7 +44,7 @@ func (c *control) decide(ctx context.Context, call *engine.Call) engine.Decision
 		if met.Refused != nil && refused != nil {
 			met.Refused(refused.Code)
 		}
-		_ = wait(ctx, c.latency/2) // it has taken effect, whether or not the caller hears
+		_ = wait(ctx, c.latency/2) // it has taken effect, even if the caller gave up
 		return late
 	}}
 }
@@ -65,7 +65,8 @@ func throttling(effect *fault.Effect) engine.Throttling {
 	return engine.Throttling{Code: effect.Code, Reason: effect.Reason, Index: effect.ByIndex}
 }
 
-// refusals are what the entries of a batch meet.
+// refusals returns the error that each entry of a batch gets, nil for those
+// that get none.
 func (c *control) refusals(effects []*fault.Effect, call *engine.Call) []*api.Error {
 	errs := make([]*api.Error, len(effects))
 	for i, effect := range effects {

@@ -5,41 +5,46 @@ import (
 	"fmt"
 )
 
-// OpenServer returns a server that keeps what it holds in a file, which is made
-// if it does not exist. No reply leaves before all that it tells of is on disk,
-// so nothing that was acknowledged is lost when the process is killed or the
-// power fails. Callers side by side share one fsync.
+// OpenServer returns a server that keeps its data in a file. It creates the
+// file if necessary. The server sends a reply only when everything that the
+// reply reports is on disk, so no acknowledged write is lost when the process
+// is killed or the power fails. Concurrent callers share one fsync.
 //
-// The file has everything: tables with all their settings, items, streams with
-// their records, the tokens of transactions. It grows with every write.
-// When more than half of it is obsolete, it is rewritten in the background, or at the
-// next start: a new file without that is written to FILE.compacting and renamed. A link to the file stays one. What has that name and
-// was not left there by a crash stays where it is, and OpenServer refuses to open the
-// file beside it.
+// The file holds the tables with all their settings, the items, the streams with
+// their records, and the tokens of transactions. It grows with every write. When
+// more than half of the file is obsolete, the server compacts it in the
+// background, or at the next start: the server writes a new file without the
+// obsolete part to FILE.compacting, and then renames the new file to FILE. A
+// symbolic link to the file stays a link. If FILE.compacting exists and was not
+// left by a crash, OpenServer returns an error and does not touch
+// FILE.compacting.
 //
-// Every write ends in a line with a checksum, and the next line is begun when that
-// is safe. So when the file is opened, what follows the last whole line is either
-// torn or damaged:
+// Every write ends in a line with a checksum, and the server begins the next
+// line only when this line is on disk. So when OpenServer finds bytes after the
+// last whole line, they are either torn or damaged:
 //
-//   - Torn is a last line without its end, as a killed process or a full disk leaves
-//     it, and one of which a whole sector of 512 bytes is zeros, as the power leaves
-//     it. Nobody was told that it was safe, and it is cut off. The log says how many
-//     bytes that were: when something else has cut the file short, or a disk has
-//     lost its last sectors, it looks the same. A last line that lacks only its
-//     newline, or has another byte there, is kept and mended.
-//   - Everything else is damaged, one wrong byte in the last line included. The file
-//     is refused and left as it is. The error names the line and the byte where it
-//     begins; cut off there, the file opens without that line and what follows it.
+//   - A last line is torn if it lacks its end: the process was killed, or the disk
+//     was full. It is also torn if a whole sector of 512 bytes in it is zeros: the
+//     power failed. A torn line was never acknowledged, so OpenServer cuts it off.
+//     OpenServer logs the number of bytes that it cut, because the file looks the
+//     same if another program truncated it, or if the disk lost its last sectors.
+//     If the last line lacks only its newline, or has another byte in place of the
+//     newline, OpenServer keeps the line and repairs it.
+//   - Everything else is damage, even one wrong byte in the last line. Then
+//     OpenServer returns an error and does not change the file. The error names
+//     the damaged line and the byte where the line begins. If you truncate the
+//     file at that byte, it opens without the damaged line and the lines after it.
 //
-// A file of a later version is refused too.
+// OpenServer also returns an error if the file has the format of a later
+// version.
 //
-// When the disk is full or fails, or the file no longer has its name, because it was
-// moved or removed, the write that met it and every request after it are answered
-// with InternalServerError, for memory then has what the file may lack. What was
-// acknowledged is there when the file is opened again.
+// If a write finds the disk full or failing, or the file moved or removed, the
+// server answers that write and every later request with InternalServerError,
+// because its memory may now hold writes that the file lacks. When the file is
+// opened again, all acknowledged writes are there.
 //
-// One server uses the file at a time, in whichever process; [Server.Close] ends
-// that.
+// Only one server at a time can use the file, in this process or in another.
+// [Server.Close] frees the file for the next server.
 func OpenServer(file string, cfg *Config) (*Server, error) {
 	if cfg != nil && cfg.From != nil {
 		return nil, errors.New("dynamotest: Config.From and a data file exclude one another")
@@ -52,9 +57,9 @@ func OpenServer(file string, cfg *Config) (*Server, error) {
 	return s, nil
 }
 
-// Close closes the data file of a server that has one, when the requests that are
-// under way are answered. Later ones are refused with the error ServerClosed, which
-// clients do not retry, and change nothing that [Server.Dump] or a snapshot shows.
+// Close closes the data file, if the server has one. The running requests are
+// answered first. Later requests get the error ServerClosed, which clients do not
+// retry. They change nothing that [Server.Dump] or a snapshot shows.
 func (s *Server) Close() error {
 	if err := s.engine.CloseJournal(); err != nil {
 		return fmt.Errorf("dynamotest: data file %s: %w", s.file, err)

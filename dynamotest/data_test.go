@@ -31,7 +31,7 @@ func ExampleOpenServer() {
 		log.Fatal(err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	for range 2 { // the second time, it is all there
+	for range 2 { // the second time, the table exists
 		srv, err := dynamotest.OpenServer(filepath.Join(folder, "orders.data"), nil)
 		if err != nil {
 			log.Fatal(err)
@@ -61,7 +61,7 @@ func open(t *testing.T, file string, cfg *dynamotest.Config) *dynamotest.Server 
 	return srv
 }
 
-// busy does one of everything that changes a server.
+// busy makes every kind of change to a server once.
 func busy(t *testing.T, srv *dynamotest.Server) {
 	t.Helper()
 	ctx, db := t.Context(), srv.Client()
@@ -99,7 +99,7 @@ func busy(t *testing.T, srv *dynamotest.Server) {
 	}))
 }
 
-// described is what DescribeTable says, creation time and id included.
+// described is the reply of DescribeTable, with creation time and id.
 func described(t *testing.T, srv *dynamotest.Server, table string) string {
 	t.Helper()
 	out, err := srv.Client().DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &table})
@@ -134,7 +134,7 @@ func TestAServerOpensAsItWasClosed(t *testing.T) {
 		if diff := cmp.Diff(orders+every, described(t, srv, "orders")+described(t, srv, "every")); diff != "" {
 			t.Error(diff)
 		}
-		// The token still stands for its transaction.
+		// The token still belongs to its transaction.
 		_, err := srv.Client().TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String("token"), TransactItems: []types.TransactWriteItem{
 			{Delete: &types.Delete{TableName: aws.String("orders"), Key: orderKey("cy", 1)}},
 		}})
@@ -215,7 +215,7 @@ func TestADamagedFileIsRefused(t *testing.T) {
 	}
 }
 
-// A file of the first format is read, and becomes one of the second.
+// A file of the first format is read, and converted to the second.
 func TestAFileOfTheFirstFormat(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "data")
@@ -240,7 +240,7 @@ func TestAFileOfTheFirstFormat(t *testing.T) {
 	}
 }
 
-// grow writes 5 MB to the file, of which nearly all is over.
+// grow writes 5 MB to the file; nearly all of it is obsolete at the end.
 func grow(t *testing.T, srv *dynamotest.Server) {
 	t.Helper()
 	large := order("ann", 1)
@@ -252,18 +252,18 @@ func grow(t *testing.T, srv *dynamotest.Server) {
 	}
 }
 
-// checkShrunk reports whether the file was compacted while it grew, which Close has
-// waited for. At least its first megabyte is gone then. How much of the rest is
-// there was the scheduler's choice: what is written meanwhile stays.
+// checkShrunk fails the test unless the file was compacted while it grew; Close has
+// waited for that. At least its first megabyte is gone then. The size of the rest
+// depends on the scheduler: writes during a compaction stay.
 func checkShrunk(t *testing.T, file string) {
 	t.Helper()
 	if size := fileSize(t, file); size > 4_500_000 {
-		t.Errorf("%d bytes after 5,000,000 that are over", size)
+		t.Errorf("%d bytes after 5,000,000 obsolete ones", size)
 	}
 }
 
-// What is over leaves the file, while it is used and when it is opened; the file
-// keeps its permissions, and a link to it stays one.
+// A compaction removes the obsolete part, while the file is used and when it is
+// opened. The file keeps its permissions, and a link to it stays a link.
 func TestTheFileIsCompacted(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -273,7 +273,7 @@ func TestTheFileIsCompacted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// More than the process's mask lets through.
+	// More than the process's umask allows.
 	if err := os.Chmod(file, 0o622); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestTheFileIsCompacted(t *testing.T) {
 	}
 }
 
-// Writers side by side share their flushes, and all of them are there.
+// Concurrent writers share their flushes, and no write is lost.
 func TestManyWritersOfOneFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "data")
@@ -350,7 +350,7 @@ func TestADataFileCannotGoBack(t *testing.T) {
 	srv.Restore(srv.Snapshot())
 }
 
-// What changes nothing leaves nothing to read back.
+// A write that changes nothing is not read back.
 func TestWritesThatChangeNothing(t *testing.T) {
 	t.Parallel()
 	ctx, file, name := t.Context(), filepath.Join(t.TempDir(), "data"), aws.String("orders")
@@ -392,7 +392,7 @@ func TestWritesThatChangeNothing(t *testing.T) {
 	}
 }
 
-// Who calls a server that is closed is told so at once, and not after retries.
+// A closed server answers with an error that the SDK does not retry.
 func TestAClosedServerIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
 	srv := open(t, filepath.Join(t.TempDir(), "data"), nil)
@@ -418,14 +418,14 @@ func TestAClosedServerIsNotAskedAgain(t *testing.T) {
 	}
 }
 
-// The file stays where it was made, whatever becomes of the working folder and of
-// the link that it was opened by.
+// The file stays where it was made, even if the working folder, or the link that
+// it was opened by, changes.
 func TestAFileBehindALinkIsMade(t *testing.T) {
-	folder := t.TempDir() // not in parallel, for the working folder is everybody's
+	folder := t.TempDir() // not in parallel, because the working folder is global
 	t.Chdir(folder)
 	elsewhere := t.TempDir()
 	file := filepath.Join(elsewhere, "file")
-	if err := os.Symlink(file, "link"); err != nil { // to nothing yet
+	if err := os.Symlink(file, "link"); err != nil { // its target does not exist yet
 		t.Fatal(err)
 	}
 	srv := open(t, "link", nil)
@@ -450,8 +450,8 @@ func TestAFileBehindALinkIsMade(t *testing.T) {
 	}
 }
 
-// What stands where a file is compacted to, and is not what a compaction left, is
-// somebody's: the server does not open then. When it comes later, the file is not
+// If FILE.compacting exists and is not left over from a compaction, it is
+// somebody's file: the server does not open. If it appears later, the file is not
 // compacted.
 func TestSomebodysFileInTheWayOfTheNext(t *testing.T) {
 	t.Parallel()
@@ -495,8 +495,8 @@ func TestSomebodysFileInTheWayOfTheNext(t *testing.T) {
 	}
 }
 
-// A server whose file is taken from under it says so, instead of writing to what
-// will not be found.
+// A server whose file was removed returns an error, instead of writing to a file
+// without a name.
 func TestAFileThatIsTakenAway(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "data")
@@ -512,7 +512,7 @@ func TestAFileThatIsTakenAway(t *testing.T) {
 		t.Errorf("a table is made: %v", err)
 	}
 	if err := srv.Close(); err == nil {
-		t.Error("closed as if nothing were")
+		t.Error("closed without an error")
 	}
 }
 

@@ -10,46 +10,49 @@
 //		cost.Want(t, dynamotest.Price{Requests: 1, WCU: 1})
 //	}
 //
-// The client is a real *dynamodb.Client; requests and replies go through the
-// SDK's own serialisation, middleware and retries, over a transport that calls
-// the server on the caller's goroutine. Nothing is signed, for nobody would
-// check. Nothing waits on a socket, so tests work inside testing/synctest
-// bubbles.
+// The client is a real *dynamodb.Client: requests and replies go through the
+// SDK's own serialisation, middleware and retries. Its transport calls the
+// server on the caller's goroutine. Requests are not signed, because the server
+// would not check the signature. Nothing waits on a socket, so tests work
+// inside testing/synctest bubbles.
 //
 // # Which constructor
 //
-//   - [Open] is for suites that shall also run on a real endpoint: with
-//     DYNAMODB_ENDPOINT set it connects there, and [DB.Name] gives each test
-//     tables of its own.
-//   - [New] is for tests that need the server's own powers, such as its clock
-//     and its TTL sweep: always in process.
-//   - [Use] is for tests on an existing server: a fork of a seeded
-//     one, or one with a data file. A fork with settings of its own, such as a
-//     clock, is a New with [Config].From.
-//   - [NewServer] needs no testing.T: examples, programs, other SDKs through
-//     [Server.Handler]. scripts/clients drives it with the AWS CLI, boto3, the
-//     JavaScript SDK and Java's.
+//   - [Open] is for suites that also run on a real endpoint. If
+//     DYNAMODB_ENDPOINT is set, Open connects to that endpoint, and [DB.Name]
+//     gives each test tables of its own.
+//   - [New] always makes a server in process. It is for tests that control this
+//     server, for example its clock and its TTL sweep.
+//   - [Use] is for tests on an existing server: a fork of a seeded server, or a
+//     server with a data file. For a fork with other settings, such as a clock,
+//     use New with [Config].From.
+//   - [NewServer] needs no testing.T. It is for examples, for programs, and for
+//     SDKs of other languages through [Server.Handler]. scripts/clients tests
+//     it with the AWS CLI, boto3, the JavaScript SDK and the Java SDK.
 //   - [NewTap] meters and disturbs any client of any endpoint.
 //
-// Over a socket, whoever listens there, the SDK for Go now and then finds its
-// connection closed while it reads a reply of more than 4 KB. Its retries hide
-// that; a client with a single attempt meets it, and stays better in process.
+// Over a socket, with any server, the SDK for Go now and then finds its
+// connection closed while it reads a reply of more than 4 KB. The SDK's retries
+// hide this error. A client with a single attempt returns the error, so such a
+// client should stay in process.
 //
 // # Meter
 //
 // [Tap.Meter] counts the requests of a span of calls and the capacity units
-// they consumed, by table, index and operation. It sits in the client's
+// they consumed, by table, index and operation. The meter sits in the client's
 // transport, so it works on every backend. DynamoDB reports no capacity for a
-// refused write; this server prices those too, from the size rules.
+// refused write. This server computes the price of a refused write from
+// DynamoDB's size rules.
 //
 // # Faults
 //
-// [Tap.Inject] disturbs requests that it finds by operation, table, index, key,
-// number or chance; chances follow from a seed, so that a run can be repeated,
-// whatever order concurrent callers come in. PartiQL statements are found by
-// what they name. Faults can be combined. A fault that never fired fails the test
-// of its [DB], when it is healed or at the end, for it proved nothing. A bare [Server] or [Tap] has no test to fail:
-// give the server to [Use], or look at what [Tap.Heal] returns.
+// [Tap.Inject] disturbs requests that it selects by operation, table, index, key,
+// number or chance. Chances follow from a seed, so a second run meets the same
+// faults, even if its concurrent callers come in another order. PartiQL statements
+// are selected by the table, index and key that they name. Faults can be combined.
+// A fault that never fired proved nothing, so it fails the test of its [DB], at
+// [DB.Heal] or at the end of the test. A [Server] or [Tap] without a DB has no
+// test to fail: give the server to [Use], or check the result of [Tap.Heal].
 //
 //	Do                         where         the caller sees
 //	LoseRequest                any backend   connection reset; nothing happened
@@ -60,35 +63,39 @@
 //	Conflict                   this server   TransactionConflictException, or a cancelled transaction
 //	Unprocessed                this server   entries of a batch come back
 //
-// An effect may be said more precisely:
+// Some effects have options:
 //
 //	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "PutItem"})
 //	db.Inject(dynamotest.Fault{Do: dynamotest.Unavailable.After(), Table: "orders", Nth: 2})
 //	db.Inject(dynamotest.Fault{Do: dynamotest.Unprocessed.Last(10), Op: "BatchWriteItem"})
 //
-// A batch of which some entries are throttled sends those back, too. In
-// BatchExecuteStatement the last two and Throttle affect statements, each of which
-// has an Error of its own in the reply.
+// If Throttle meets some entries of a batch, these entries also come back. In
+// BatchExecuteStatement, Throttle, Conflict and Unprocessed affect single
+// statements: each of these statements has an Error of its own in the reply.
 //
-// A fault that no request could meet is refused when it is injected. A table or a
-// key attribute may be misspelt and nobody knows yet: the message about a fault
-// that never fired lists the requests that passed, with their tables and indexes.
+// A fault that no request could meet is refused when it is injected. A misspelt
+// table or key attribute cannot be detected at that time. So the message about a
+// fault that never fired lists the requests that passed, with their tables and
+// indexes.
 //
-// Delays pass on the wall clock, or on that of a testing/synctest bubble; so do
-// the SDK's waits before it sends a request again: up to two seconds for one that
-// is lost once, and up to six in all for one that is lost twice. A bubble makes
-// them instant. [Config].MaxBackoff and, with Open, [MaxBackoff] make them short.
-// In a bubble use the context of the bubble's own T.
+// Delays pass on the wall clock, or on the clock of a testing/synctest bubble.
+// The SDK's waits before it sends a request again pass on the same clock: up to
+// two seconds if a request is lost once, and up to six seconds in all if it is
+// lost twice. In a bubble, delays and waits take no real time. Outside of a
+// bubble, shorten the waits with [Config].MaxBackoff or, with Open, by the
+// option [MaxBackoff]. In a bubble use the context of the bubble's own T.
 //
-// A table on demand is throttled with ThrottlingException, a provisioned one with
-// ProvisionedThroughputExceededException, as AWS's documents mostly have it;
-// [Throttling.As] chooses: code that tells throttling from trouble should know both.
+// A throttled table answers with ThrottlingException if it is on demand, and with
+// ProvisionedThroughputExceededException if it is provisioned. AWS's documents
+// mostly say the same. [Throttling.As] chooses the other error. Code that treats
+// throttling differently from other errors should know both errors.
 //
 // # Streams
 //
-// The server has DynamoDB Streams at the same address. [DB.HTTPClient] makes the
-// requests of a streams client metered and disturbed as all others are, in process
-// and on an endpoint; [Server.HTTPClient] and [Tap.Wrap] do it without a test:
+// The server has DynamoDB Streams at the same address. With [DB.HTTPClient] the
+// requests of a streams client are metered and disturbed like all others, in
+// process and on an endpoint. [Server.HTTPClient] and [Tap.Wrap] do the same
+// without a testing.T. An example with a DB:
 //
 //	o := db.Client().Options()
 //	streams := dynamodbstreams.New(dynamodbstreams.Options{
@@ -99,22 +106,24 @@
 //
 // # Lag
 //
-// Everything is seen at once unless the test says otherwise: [Server.HoldIndex]
-// freezes a global index and [Server.HoldReads] the eventually consistent reads
-// of a table; [Config].IndexLag and ReadLag let them follow the clock at a
-// distance and go back only when it does. Items expire when [Server.ExpireTTL] is
-// called, [Config].TTLDelay after their time.
+// Every read sees every earlier write, unless the test says otherwise.
+// [Server.HoldIndex] freezes a global index, and [Server.HoldReads] freezes the
+// eventually consistent reads of a table. With [Config].IndexLag of one second,
+// an index shows the table as it was a second ago; [Config].ReadLag does the
+// same for eventually consistent reads. Neither goes back to an older state
+// unless the clock goes back. [Server.ExpireTTL] deletes the items that expired
+// at least [Config].TTLDelay ago.
 //
 //	release, err := srv.HoldIndex("orders", "by-day") // what is written now, the index shows after release()
 //	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock.Now, IndexLag: time.Second})
 //
 // # State
 //
-// [Server.Snapshot], [Server.Restore] and [Server.Fork] cost microseconds,
-// however many items there are: seed one server and fork it for each test, or
-// begin a [DB] with [Config].From. [Server.Dump] and [Server.Load] are the same
-// as JSON lines; [Server.LoadItems] reads items in the line form of DynamoDB's
-// exports.
+// [Server.Snapshot], [Server.Restore] and [Server.Fork] cost microseconds, for
+// any number of items: seed one server and fork it for each test, or begin a
+// [DB] with [Config].From. [Server.Dump] writes the tables and items as JSON
+// lines, and [Server.Load] reads them. [Server.LoadItems] reads items in the
+// line form of DynamoDB's exports.
 //
 //	for _, c := range cases {
 //		t.Run(c.name, func(t *testing.T) {
@@ -124,29 +133,31 @@
 //		})
 //	}
 //
-// [OpenServer] keeps the state in a file, as the command's -data does: what was
-// acknowledged survives a kill.
+// [OpenServer] keeps the state in a file, like the flag -data of the command
+// dynamotest. Acknowledged writes survive if the process is killed.
 //
 //	srv, err := dynamotest.OpenServer("orders.data", nil)
 //
 // # Scale
 //
 // With [Config].PartitionLimits a hot partition is throttled as DynamoDB
-// throttles it, on the server's clock: writes sharded over ten keys get ten
-// times as far, and a global index on a status with three values holds its
-// table back. [Server.Heat] shows where the load went:
+// throttles it, on the server's clock. If the writes are sharded over ten keys,
+// ten times as many get through. If a table has a global index on a status with
+// three values, the three partitions of the index limit the writes to the
+// table. [Server.Heat] shows where the load went:
 //
 //	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock.Now, PartitionLimits: dynamotest.Limits})
 //	…
 //	fmt.Print(srv.Heat()) // the hottest partitions, each with a bar, its worst second and its limit
 //
-// With [Config].ProvisionedLimits a provisioned table, and each global index, gets no
-// further than its throughput and what it has saved for bursts.
+// With [Config].ProvisionedLimits a provisioned table, and each of its global
+// indexes, is throttled beyond its throughput and the burst capacity that it has
+// saved.
 //
 // # Strictness
 //
-// EMULATION.md beside this package lists the operations there are and where they
-// differ from DynamoDB's.
+// EMULATION.md, in the directory of this package, lists the operations of the
+// server, and how they differ from DynamoDB's operations.
 //
 // What DynamoDB rejects, the server rejects: overlapping paths, unused names,
 // reserved words, empty keys, wrong key types, numbers over 38 digits, items

@@ -93,7 +93,7 @@ func ExampleTap_Meter() {
 	}
 	cost := srv.Meter(func() {
 		_ = put(ctx, db, "orders", order("ann", 1))
-		_ = put(ctx, db, "orders", order("ann", 1)) // refused, and charged all the same
+		_ = put(ctx, db, "orders", order("ann", 1)) // refused, and charged
 	})
 	fmt.Println(cost)
 	// Output:
@@ -110,8 +110,8 @@ func ExampleTap_Inject() {
 	if err := schema.Create(ctx, db, orders("orders")); err != nil {
 		log.Fatal(err)
 	}
-	// The write takes effect and its reply is lost. The SDK sends it again,
-	// and a condition that holds only once is refused by its own first attempt.
+	// The write takes effect and its reply is lost. The SDK sends it again, and
+	// the condition fails because of the first attempt.
 	srv.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
 	err := put(ctx, db, "orders", order("ann", 1))
 	var refused *types.ConditionalCheckFailedException
@@ -185,7 +185,7 @@ func TestFaultsChooseTheirRequests(t *testing.T) {
 	}
 }
 
-// recorder stands for the testing.T of a test that fails.
+// recorder replaces the testing.T of a test that fails.
 type recorder struct {
 	testing.TB
 	errors   []string
@@ -234,7 +234,7 @@ func TestWantSaysWhatTheRequestsWere(t *testing.T) {
 	}
 }
 
-// Any endpoint is priced by what its replies say.
+// On any endpoint, the meter takes prices from the replies.
 func TestMeterOnAnotherBackend(t *testing.T) {
 	t.Parallel()
 	tap, client := otherBackend(t)
@@ -264,7 +264,8 @@ func withoutPrices(server http.Handler) http.Handler {
 	})
 }
 
-// Who calls an operation that is missing here is told so, and not after retries.
+// An operation that is missing here is answered with an error that the SDK does
+// not retry.
 func TestAnOperationThatThereIsNot(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
@@ -277,7 +278,7 @@ func TestAnOperationThatThereIsNot(t *testing.T) {
 	}
 }
 
-// As on DynamoDB, who did not ask for the capacity does not get it.
+// As on DynamoDB, callers that did not ask for the capacity do not get it.
 func TestRepliesAreTheCallers(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
@@ -435,7 +436,7 @@ func TestHealingAnIdleFaultFailsTheTest(t *testing.T) {
 	}
 }
 
-// Check says what Inject would panic with, and injects nothing.
+// Check returns the error with which Inject would panic, and injects nothing.
 func TestCheckOfAFault(t *testing.T) {
 	t.Parallel()
 	srv := dynamotest.NewServer(nil)
@@ -457,7 +458,7 @@ func TestCheckOfAFault(t *testing.T) {
 	}
 }
 
-// A fault is told with all that it looks for.
+// A fault's text has all its fields.
 func TestFaultAsText(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]dynamotest.Fault{

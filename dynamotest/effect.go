@@ -7,36 +7,37 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/fault"
 )
 
-// An Effect is what a [Fault] does to a request: [LoseReply], [LoseRequest],
-// [Delay] and [DelayReply] on every backend, [Throttle], [InternalError],
-// [Unavailable], [Conflict] and [Unprocessed] on a server of this process only.
-// The latter are the server's own answers, so clients of [Server.Handler] meet them
-// too. Effects can be compared with ==.
+// An Effect is what a [Fault] does to a request. [LoseReply], [LoseRequest],
+// [Delay] and [DelayReply] work on every backend. [Throttle], [InternalError],
+// [Unavailable], [Conflict] and [Unprocessed] work only on a server of this
+// process: the server itself gives these answers, so clients of [Server.Handler]
+// also get them. Effects can be compared with ==.
 type Effect interface {
 	fmt.Stringer
 	effect() fault.Effect
 }
 
-// Effects that need no more to be said.
+// Effects without options.
 var (
-	// LoseReply lets the request take effect and drops the reply: the caller
-	// sees a connection reset and cannot know.
+	// LoseReply lets the request take effect and drops the reply. The caller
+	// sees a connection reset and does not know that the request took effect.
 	LoseReply Effect = simple(fault.LoseReply)
 
-	// LoseRequest drops the request before it takes effect; to the caller it
-	// looks the same.
+	// LoseRequest drops the request before it takes effect. The caller sees a
+	// connection reset, as with LoseReply.
 	LoseRequest Effect = simple(fault.LoseRequest)
 
-	// Conflict is that of transactions on one item. It concerns PutItem,
-	// UpdateItem, DeleteItem, PartiQL statements that write, and transactions,
-	// which are cancelled. In BatchExecuteStatement it affects each statement
-	// that matches, whose Error has the code TransactionConflict.
+	// Conflict answers as if another transaction were using the same item. It
+	// can meet PutItem, UpdateItem, DeleteItem, PartiQL statements that write,
+	// and transactions. A transaction is cancelled. In BatchExecuteStatement
+	// each statement that matches has an Error with the code
+	// TransactionConflict.
 	Conflict Effect = simple(fault.Conflict)
 )
 
-// Effects that may be said more precisely.
+// Effects with options.
 var (
-	// Throttle refuses the request for want of capacity.
+	// Throttle refuses the request because capacity is exceeded.
 	Throttle Throttling
 
 	// InternalError answers 500.
@@ -45,17 +46,18 @@ var (
 	// Unavailable answers 503.
 	Unavailable = Failure{kind: fault.Unavailable}
 
-	// Unprocessed sends all entries of a batch back that match.
+	// Unprocessed sends all matching entries of a batch back.
 	Unprocessed Partial
 )
 
-// Delay holds the request back for a time on the wall clock, or on that of a
-// synctest bubble. A request whose context ends meanwhile is not sent.
+// Delay holds the request back for a time on the wall clock, or on the clock of
+// a synctest bubble. If the context ends during the delay, the request is not
+// sent.
 func Delay(d time.Duration) Effect { return delay{fault.Delay, d} }
 
-// DelayReply holds the reply back for a time on the wall clock, or on that of a
-// synctest bubble: the request has taken effect, whether or not its caller still
-// waits.
+// DelayReply holds the reply back for a time on the wall clock, or on the clock
+// of a synctest bubble. The request has taken effect before the delay, even if
+// its caller stops waiting.
 func DelayReply(d time.Duration) Effect { return delay{fault.DelayReply, d} }
 
 type simple fault.Kind
@@ -75,51 +77,58 @@ func (d delay) effect() fault.Effect { return fault.Effect{Kind: d.kind, Wait: d
 // String returns the name of the effect.
 func (d delay) String() string { return d.kind.String() }
 
-// Throttling is the effect [Throttle]: a request is refused for want of capacity,
-// with ThrottlingReasons. A provisioned table answers
-// ProvisionedThroughputExceededException, one on demand ThrottlingException, unless
-// [Throttling.As] or [Throttling.Because] says otherwise. Some operations are
-// throttled in ways of their own:
+// Throttling is the effect [Throttle]: a request is refused because capacity is
+// exceeded. The error has ThrottlingReasons. Its code is
+// ProvisionedThroughputExceededException for a provisioned table and
+// ThrottlingException for a table on demand, unless [Throttling.As] or
+// [Throttling.Because] sets it. Some operations are throttled in ways of their own:
 //
-//   - BatchGetItem and BatchWriteItem get through when only some of their
-//     entries match: those come back unprocessed. When nothing gets through,
-//     the answer is the error, of several tables that of the first entry's.
-//   - In BatchExecuteStatement each statement that matches has an Error with
-//     the code ProvisionedThroughputExceeded, or ThrottlingError where the table is
-//     on demand. The others are performed.
-//   - A transaction, PartiQL's too, is cancelled, with such a code among the
-//     reasons. The SDK does not send it again.
+//   - BatchGetItem and BatchWriteItem succeed if only some of their entries
+//     match: the matching entries come back unprocessed. If no entry gets
+//     through, the answer is an error. If the batch names several tables, the
+//     error is the one for the table of the first entry.
+//   - In BatchExecuteStatement each statement that matches has an Error with the
+//     code ProvisionedThroughputExceeded, or ThrottlingError if the table is on
+//     demand. The others are performed.
+//   - A transaction, including PartiQL's ExecuteTransaction, is cancelled. The
+//     cancellation reason of each matching action has the code
+//     ProvisionedThroughputExceeded or ThrottlingError. The SDK does not send
+//     the transaction again.
 //   - An operation that consumes no capacity, such as CreateTable, gets a
 //     ThrottlingException without reasons.
 type Throttling struct{ code, reason, index string }
 
-// As sets the code of the error, whatever the table's billing mode:
-// "ProvisionedThroughputExceededException" or "ThrottlingException". Among the
-// reasons of a cancelled transaction, and of a statement in a batch, the latter is
-// "ThrottlingError".
+// As sets the code of the error, for any billing mode of the table:
+// "ProvisionedThroughputExceededException" or "ThrottlingException". In the
+// reasons of a cancelled transaction, and for a statement in a batch,
+// "ThrottlingException" becomes "ThrottlingError".
 func (t Throttling) As(code string) Throttling {
 	t.code = code
 	return t
 }
 
-// Because sets the reason that stands in the ThrottlingReasons. The default is
-// "TableWriteKeyRangeThroughputExceeded" or its like for reads and for global
-// indexes. Any text will do, so that code can be shown a reason that AWS has not
-// thought of yet. Those of today are Table or Index, Read or Write, and one of
+// Because sets the reason in the ThrottlingReasons. The default for a write to a
+// table is "TableWriteKeyRangeThroughputExceeded"; for a read of a global index
+// it is "IndexReadKeyRangeThroughputExceeded". Any text is accepted, so that
+// tests can try a reason that AWS does not have yet. A reason of AWS today is one
+// word of three parts: first Table or Index, then Read or Write, then
 // ProvisionedThroughputExceeded, AccountLimitExceeded, KeyRangeThroughputExceeded
-// and MaxOnDemandThroughputExceeded, in one word. The first sets the code
-// "ProvisionedThroughputExceededException", the second and the last, which are of
-// tables on demand, "ThrottlingException", unless [Throttling.As] does.
+// or MaxOnDemandThroughputExceeded. The reason also decides the code of the
+// error, unless [Throttling.As] sets it. With ProvisionedThroughputExceeded the
+// code is "ProvisionedThroughputExceededException". With AccountLimitExceeded or
+// MaxOnDemandThroughputExceeded, which only tables on demand have, the code is
+// "ThrottlingException".
 func (t Throttling) Because(reason string) Throttling {
 	t.reason = reason
 	return t
 }
 
-// ByIndex throttles writes to the tables with a global index of the name, which
-// cannot keep up: the reasons name the index. Every write to such a table matches,
-// whether or not the index has the item; no read does. The operations that write
-// are PutItem, UpdateItem, DeleteItem, BatchWriteItem, TransactWriteItems and those
-// of PartiQL.
+// ByIndex throttles writes to the tables that have a global index of this name, as
+// if the index could not keep up. The reasons name the index. Every write to such a
+// table matches, even of an item that is not in the index. Reads do not match. The
+// operations that write are PutItem, UpdateItem, DeleteItem, BatchWriteItem,
+// TransactWriteItems, ExecuteStatement, BatchExecuteStatement and
+// ExecuteTransaction.
 func (t Throttling) ByIndex(name string) Throttling {
 	t.index = name
 	return t
@@ -132,15 +141,15 @@ func (t Throttling) effect() fault.Effect {
 // String returns the name of the effect.
 func (t Throttling) String() string { return fault.Throttle.String() }
 
-// Failure is the effect [InternalError] or [Unavailable]: the server answers that it
-// is in trouble.
+// Failure is the effect [InternalError] or [Unavailable]: the server answers with
+// an error of its own.
 type Failure struct {
 	kind  fault.Kind
 	after bool
 }
 
-// After lets the request take effect before the error takes the place of its
-// reply.
+// After lets the request take effect; then the caller gets the error instead of
+// the reply.
 func (f Failure) After() Failure {
 	f.after = true
 	return f
@@ -151,10 +160,10 @@ func (f Failure) effect() fault.Effect { return fault.Effect{Kind: f.kind, Late:
 // String returns the name of the effect.
 func (f Failure) String() string { return f.kind.String() }
 
-// Partial is the effect [Unprocessed]: entries of a batch come back without having
-// been looked at. BatchExecuteStatement sends nothing back: its entries have an
-// Error with the code InternalServerError instead, the reason besides throttling
-// for which a valid entry fails.
+// Partial is the effect [Unprocessed]: entries of a batch come back unprocessed.
+// BatchExecuteStatement has no unprocessed entries: each statement that matches
+// has an Error with the code InternalServerError. Apart from throttling, a valid
+// statement fails with this code.
 type Partial struct{ last int }
 
 // Last limits the effect to the last n of the entries that match. It must be
@@ -162,7 +171,7 @@ type Partial struct{ last int }
 func (p Partial) Last(n int) Partial {
 	p.last = n
 	if n == 0 {
-		p.last = -1 // as invalid as what is negative; zero is all
+		p.last = -1 // invalid like a negative number; 0 means all
 	}
 	return p
 }

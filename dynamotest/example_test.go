@@ -20,8 +20,8 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// A server on a port, for programs in other languages. They take any region and
-// any credentials.
+// A server on a port, for programs in other languages, with any region and any
+// credentials.
 func ExampleServer_Handler() {
 	ctx := context.Background()
 	srv := dynamotest.NewServer(nil)
@@ -69,7 +69,7 @@ func ExampleNewTap() {
 	//   index orders/by-day: 0 RCU, 1 WCU
 }
 
-// What has expired stays until it is swept: code must not take it for alive.
+// An expired item stays until the sweep: code must not treat it as existing.
 func ExampleServer_ExpireTTL() {
 	ctx := context.Background()
 	now := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
@@ -154,8 +154,8 @@ func ExampleConfig_indexLag() {
 	// 1
 }
 
-// What was acknowledged is in the file, whenever the process ends: what the file
-// holds while the server is open is what a killed process leaves.
+// Acknowledged writes are in the file, even if the process is killed: a copy of
+// the file of an open server is what a killed process leaves.
 func ExampleOpenServer_killed() {
 	ctx := context.Background()
 	folder, err := os.MkdirTemp("", "orders")

@@ -10,56 +10,60 @@ import (
 
 // Fault disturbs chosen requests.
 //
-// Op, Table, Index and Key say which requests match; those left empty match all.
-// One item, statement or page in the request must have all that Table, Index and
-// Key ask for. Of the requests that match, Nth, Times and Chance say which are
-// disturbed. Attempts are counted, not calls: what the SDK sends again is a request
-// of its own.
+// Op, Table, Index and Key say which requests match. An empty field matches all
+// requests. In a request with several items or statements, one of them must match
+// Table, Index and Key together. Nth, Times and Chance say which of the matching
+// requests are disturbed. Each attempt is a request of its own: a retry of the
+// SDK counts again.
 //
-// Several faults may wait at once. This is how those that are due share a request:
+// Several faults may be due for the same request. Then these rules decide which
+// of them take effect:
 //
 //   - Delays add up.
-//   - Of LoseRequest and LoseReply, the one injected first loses it.
-//   - A request that arrives is answered by the one injected first of Throttle,
-//     InternalError, Unavailable and Conflict. Its reply may still be lost.
-//   - Entries and statements of a batch are refused only when the batch itself
-//     gets through, each by one fault, the one injected first. A batch that is
-//     invalid, or throttled as a whole, sends none back.
-//   - A fault whose effect could not be observed does not fire, such as the delay of
-//     the reply to a request that is lost.
+//   - If both LoseRequest and LoseReply are due, the fault that was injected
+//     first takes effect.
+//   - If several of Throttle, InternalError, Unavailable and Conflict are due,
+//     the fault that was injected first answers the request. LoseReply may then
+//     drop that answer.
+//   - Faults refuse entries or statements of a batch only if the batch itself
+//     gets through. If several faults match an entry, the fault that was
+//     injected first refuses it. If the batch is invalid, or throttled as a
+//     whole, no entries come back.
+//   - A fault whose effect could not be observed does not fire. For example,
+//     DelayReply does not fire for a request that LoseRequest drops.
 //
-// A fault that did nothing for one of these reasons stays due: the next request
-// that matches meets it.
+// A fault that did nothing for one of these reasons stays due for the next
+// request that matches.
 type Fault struct {
 	// Do is what happens to the request.
 	Do Effect
 
-	// Op is the operation, such as "UpdateItem"; "" is any. One that a server of
-	// this process does not have is refused.
+	// Op is the operation, such as "UpdateItem"; "" is any. An operation that a
+	// server of this process does not have is refused.
 	Op string
 
-	// Table must be named by the request; "" is any. It may be the table's ARN. A
-	// request to an index names its table, and so does one about its tags or its
-	// stream.
+	// Table is a name or an ARN; "" is any. The request must name this table. A
+	// request to an index names the index's table. A request about the tags or
+	// the stream of a table also names the table.
 	Table string
 
 	// Index is the index that the request reads. Query, Scan and ExecuteStatement
-	// read indexes; "" is any, and none. What holds writes back is an effect, see
-	// [Throttling.ByIndex].
+	// read indexes; "" also matches requests that read no index. To throttle
+	// writes by an index, use the effect [Throttling.ByIndex].
 	Index string
 
 	// Key holds attributes that the key of an item in the request must have: a
-	// partition key alone is any item of the partition. A Query and a Scan name
+	// partition key alone matches any item of the partition. Query and Scan name
 	// no items. A PartiQL statement names the item that it inserts, or the key
-	// attributes that its WHERE holds to one value each; one that reads an index
-	// names none. Nil is any.
+	// attributes that its WHERE compares with one value each; a statement that
+	// reads an index names no item. Nil is any.
 	Key map[string]types.AttributeValue
 
-	// Nth is the first request disturbed, counting those that match from 1.
+	// Nth is the first matching request that is disturbed: 2 spares the first.
 	// Defaults to 1.
 	Nth int
-	// Times is how many are disturbed, from the Nth on. Defaults to 1, with a
-	// Chance to -1; -1 disturbs all that follow.
+	// Times is how many matching requests are disturbed, from the Nth on; -1
+	// means all. Defaults to 1, or to -1 with a Chance.
 	Times int
 
 	// Chance, unless 0, is the probability that a matching request from the Nth
@@ -67,15 +71,16 @@ type Fault struct {
 	// faults in every run.
 	//
 	// Each draw follows from Seed, the operation, the items that the request
-	// names, and how often the fault has met these before. Other requests do not
-	// matter. So callers side by side that name different items may come in any
-	// order. Of requests that name the same items, or none, as a Scan does, the
-	// first meets the first draw, and so on.
+	// names, and how often the fault has met these items before. Requests for
+	// other items do not change a draw, so concurrent callers that name
+	// different items may come in any order. Requests that name the same items
+	// take the draws in the order of their arrival. So do requests that name no
+	// items, such as Scan.
 	Chance float64
 	Seed   uint64
 }
 
-// String says what the fault is looking for.
+// String describes the effect and the requests that the fault matches.
 func (f *Fault) String() string {
 	rule, err := f.rule()
 	if err != nil {
@@ -103,17 +108,18 @@ func (f *Fault) rule() (fault.Fault, error) {
 	return rule, nil
 }
 
-// Inject adds a fault. On a [DB], one that never fired fails the test, which says
-// what requests passed instead. It panics if the fault is invalid, or if it needs a
-// server of this process and the Tap is that of another backend.
+// Inject adds a fault. If the Tap belongs to a [DB], a fault that never fired
+// fails the test; the message lists the requests that passed. Inject panics if
+// the fault is invalid. It also panics if the Tap belongs to another backend
+// and the fault needs a server of this process.
 func (t *Tap) Inject(f Fault) {
 	if err := t.inject(f); err != nil {
 		panic(err)
 	}
 }
 
-// Check returns why Inject would panic, nil if it would not: for programs that
-// take faults from their users.
+// Check returns the error with which Inject would panic, or nil if Inject would
+// accept the fault. It is for programs that take faults from their users.
 func (t *Tap) Check(f Fault) error {
 	rule, err := f.rule()
 	if err != nil {
@@ -138,8 +144,8 @@ func (t *Tap) inject(f Fault) error {
 	return nil
 }
 
-// Heal removes all faults, and returns a sentence for each that never fired, with
-// the requests that passed instead.
+// Heal removes all faults. For each fault that never fired it returns a sentence,
+// which lists the requests that passed.
 func (t *Tap) Heal() (idle []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

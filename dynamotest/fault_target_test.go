@@ -42,7 +42,8 @@ func ExampleFault_index() {
 
 const ordersARN = "arn:aws:dynamodb:us-east-1:123456789012:table/orders"
 
-// send sends a request without a client, as there is none of streams here.
+// send sends a request without a client, because this module has no client of
+// streams.
 func send(srv *dynamotest.Server, target, body string) (status int, reply map[string]any) {
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 	r.Header.Set("X-Amz-Target", target)
@@ -99,7 +100,7 @@ func TestAFaultFindsATableByItsARN(t *testing.T) {
 	}
 }
 
-// readIndexed reads the table, and then its index, in one of the ways there are.
+// readIndexed reads the table, and then its index, with one operation.
 func readIndexed(t *testing.T, client *dynamodb.Client, op string) (table, index error) {
 	t.Helper()
 	read := func(index *string) error {
@@ -194,8 +195,8 @@ func TestAnIndexHoldsWritesBack(t *testing.T) {
 		}
 		client := once(db.Client())
 		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("global"), Op: op})
-		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("local"), Op: op}) // is part of its table
-		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Index: "global"})         // of reads
+		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("local"), Op: op}) // a local index is a part of its table
+		db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Index: "global"})         // a fault of reads
 		if err := write(t.Context(), client, "others"); err != nil {
 			t.Errorf("%s: a table without the index: %v", op, err)
 		}
@@ -225,7 +226,8 @@ func TestAnIndexHoldsWritesBack(t *testing.T) {
 	}
 }
 
-// Without an operation, an index holds all writes back that it may, and no reads.
+// Without an operation, ByIndex throttles all writes to tables with the index,
+// and no reads.
 func TestAnIndexHoldsAnyWriteBack(t *testing.T) {
 	t.Parallel()
 	for op, write := range writers {
@@ -241,7 +243,7 @@ func TestAnIndexHoldsAnyWriteBack(t *testing.T) {
 	}
 }
 
-// Throttling of a table on demand may have another name.
+// Throttling.As sets the code ThrottlingException, which has texts of its own.
 func TestThrottlingByItsOtherName(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ index, reason, text string }{

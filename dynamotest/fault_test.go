@@ -24,7 +24,7 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// once returns a client that sends nothing again.
+// once returns a client that does not retry.
 func once(client *dynamodb.Client) *dynamodb.Client {
 	return dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
 }
@@ -339,7 +339,7 @@ func TestFaultsThatCannotBe(t *testing.T) {
 	}
 }
 
-// A server knows what it has; what another backend has, nobody knows here.
+// A server knows its operations; those of another backend are unknown here.
 func TestAnOperationThatIsMisspelt(t *testing.T) {
 	t.Parallel()
 	dynamotest.NewTap().Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "OfTomorrow"})
@@ -356,8 +356,8 @@ func TestAnOperationThatIsMisspelt(t *testing.T) {
 	}
 }
 
-// tried tells what some faults make of two attempts to write, and whether any of
-// them is left over.
+// tried returns the results of two attempts to write with some faults, and the
+// faults that did not fire.
 func tried(t *testing.T, faults ...dynamotest.Fault) (first, second string, idle []string) {
 	t.Helper()
 	db := dynamotest.New(t, nil)
@@ -412,8 +412,8 @@ func TestFaultsCompose(t *testing.T) {
 	}
 }
 
-// Concurrent callers, each busy with items of its own, meet the same faults in
-// every run, however they interleave: those of the server and those on the way.
+// Concurrent callers, each with items of its own, meet the same faults in every
+// run, however they interleave: faults of the server and of the transport.
 func TestASeedReplaysConcurrentCallers(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) []string {
@@ -430,7 +430,7 @@ func TestASeedReplaysConcurrentCallers(t *testing.T) {
 				name := fmt.Sprint("c", caller)
 				for i := range 20 {
 					item := order(name, i%4)
-					item["at"] = &types.AttributeValueMemberS{Value: time.Now().String()} // no part of the draw
+					item["at"] = &types.AttributeValueMemberS{Value: time.Now().String()} // not a part of the draw
 					_, lost := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item})
 					_, refused := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: orderKey(name, i%4)})
 					mu.Lock()
@@ -466,7 +466,8 @@ func TestASeedReplaysConcurrentCallers(t *testing.T) {
 	}
 }
 
-// A chance is drawn for each attempt anew: what failed once may pass.
+// A chance is drawn anew for each attempt: a request that failed may succeed
+// when it is sent again.
 func TestAChanceIsDrawnForEachAttempt(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
@@ -498,8 +499,8 @@ func TestAReasonIsGivenOnce(t *testing.T) {
 	}
 }
 
-// A call that met one disturbance is sent again after the SDK's own back-off,
-// which passes in the bubble, unless it was answered for good.
+// The SDK retries a disturbed call after its own back-off, which passes in the
+// bubble, unless the error is not retryable.
 func TestEveryDisturbanceInABubble(t *testing.T) {
 	t.Parallel()
 	type outcome struct {
@@ -552,7 +553,7 @@ func TestEveryDisturbanceInABubble(t *testing.T) {
 	}
 }
 
-// What a control-plane operation is throttled with is another error.
+// A throttled control-plane operation gets another error.
 func TestThrottlingOfTables(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
@@ -581,8 +582,9 @@ func TestThrottlingOfIndexes(t *testing.T) {
 	}
 }
 
-// On its way a request is understood as the server understands it: a table is
-// named where tables are named, and by its ARN too; a key belongs to its table.
+// The transport understands a request as the server does: only members that
+// name tables count as names, an ARN counts, too, and a key belongs to its
+// table.
 func TestARequestIsUnderstoodOnItsWay(t *testing.T) {
 	t.Parallel()
 	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.InternalError} {
@@ -594,7 +596,7 @@ func TestARequestIsUnderstoodOnItsWay(t *testing.T) {
 		}
 		db.Inject(dynamotest.Fault{Do: do, Table: table, Key: orderKey("ann", 1)})
 		if err := put(t.Context(), client, "others", order(table, 1)); err != nil {
-			t.Errorf("%v: a value is no table: %v", do, err)
+			t.Errorf("%v: a value is not a table: %v", do, err)
 		}
 		_, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
 			table:    {{PutRequest: &types.PutRequest{Item: order("bo", 1)}}},
@@ -613,8 +615,8 @@ func TestARequestIsUnderstoodOnItsWay(t *testing.T) {
 	}
 }
 
-// An endpoint answers for itself: what only a server of this process can do
-// ends the test at once, with the reason.
+// On an endpoint, a fault that only a server of this process has ends the test
+// at once, with the reason.
 func TestAnEndpointCommitsNoFaultOfAServer(t *testing.T) {
 	t.Setenv(dynamotest.EndpointVariable, "http://127.0.0.1:1") // nothing is sent
 	for _, do := range []dynamotest.Effect{
@@ -648,7 +650,8 @@ func TestAnEndpointCommitsNoFaultOfAServer(t *testing.T) {
 	}
 }
 
-// Attempts stay three, and retryable is what was: only the waits are cut.
+// The attempts stay three, and the same errors are retryable: only the waits
+// are shorter.
 func TestMaxBackoff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -673,14 +676,14 @@ func TestMaxBackoff(t *testing.T) {
 	})
 }
 
-// How long the SDK waits is said in several places, which shall be true of the
-// version that is required.
+// Several comments say how long the SDK waits. They must be true of the version
+// in go.mod.
 func TestTheSDKWaitsAsLongAsTheDocsSay(t *testing.T) {
-	t.Setenv("AWS_NEW_RETRIES_2026", "false") // what the SDK will do one day
+	t.Setenv("AWS_NEW_RETRIES_2026", "false") // not the SDK's future default
 	retryer := dynamotest.New(t, nil).Client().Options().Retryer
 	for attempt, most := range map[int]time.Duration{1: 2 * time.Second, 2: 4 * time.Second} {
 		var longest time.Duration
-		for range 200 { // drawn evenly from nothing to the most
+		for range 200 { // drawn evenly between 0 and the longest
 			d, err := retryer.RetryDelay(attempt, errors.New("lost"))
 			if err != nil {
 				t.Fatal(err)

@@ -8,33 +8,37 @@ import (
 	"unicode/utf8"
 )
 
-// Limits are those of a partition of DynamoDB, for [Config].PartitionLimits.
+// Limits is what one partition of DynamoDB can take in a second: a value for
+// [Config].PartitionLimits.
 var Limits = Units{RCU: 3000, WCU: 1000}
 
-// Heat is what one partition of a table or of a global index has met. A
-// partition is one value of the partition key: DynamoDB splits its partitions
-// until that is true where the load wants it, and no further in a table without
-// a sort key. A page of a Scan counts in every partition that it read, for the
-// share of its bytes, and is refused when one of them has nothing left.
+// Heat is the load on one partition of a table or of a global index. A
+// partition is one value of the partition key. Where the load requires it,
+// DynamoDB splits its partitions down to one value each. Without a sort key it
+// splits them no further. A page of a Scan counts in every partition that it
+// reads: each partition is charged for its share of the page's bytes. The page
+// is refused if one of these partitions has no units left.
 type Heat struct {
 	Table, Index string // Index is "" for the table itself
-	Partition    string // the key's value; several are joined by commas
-	Units               // consumed in all
-	Peak         Units  // the most in one second of the clock
-	Limit        Units  // those of [Config].PartitionLimits, which a Peak may exceed
+	Partition    string // the value of the key; a comma joins the values of several attributes
+	Units               // that the partition consumed in all
+	Peak         Units  // the most that it consumed in one second of the server's clock
+	Limit        Units  // [Config].PartitionLimits; a Peak may exceed it
 	Throttled    int    // requests, and entries of batches and transactions, that were refused
 }
 
-// HeatMap lists partitions, those that were throttled most first, then those
-// that consumed most.
+// HeatMap lists partitions. The partition that was throttled most comes first;
+// of partitions that were throttled equally, the one that consumed most comes
+// first.
 type HeatMap []Heat
 
-// Heat returns what partitions have met since their table was made or restored.
-// What was deleted stays in the map, so that a test can look back on it, until
-// another table or index is made under its name: that one begins cold, and its
-// partitions have all that they can take. The map is empty without
-// [Config].PartitionLimits and ProvisionedLimits; what the latter refuses is not
-// counted in it.
+// Heat returns the load on all partitions since their table was made or
+// restored. A deleted table stays in the map, so that a test can look back on
+// it, until a table of the same name is made. The new table begins without
+// load, and its partitions can take one second's worth at once. The same holds
+// for an index. The map is empty unless [Config].PartitionLimits or
+// ProvisionedLimits is set. The map does not count requests that
+// ProvisionedLimits refuses.
 func (s *Server) Heat() HeatMap {
 	var out HeatMap
 	for _, load := range s.engine.Loads() {
@@ -48,13 +52,13 @@ func (s *Server) Heat() HeatMap {
 	return out
 }
 
-// Top returns the first n partitions, or all of them when there are fewer.
+// Top returns the first n partitions, or all of them if the map has fewer.
 func (m HeatMap) Top(n int) HeatMap {
 	n = max(0, min(n, len(m)))
-	return m[:n:n] // what is appended to it is not written into the map
+	return m[:n:n] // an append to it does not write into the map
 }
 
-// A drawing fits a screen.
+// A drawing must fit on a screen.
 const (
 	barWidth = 20 // the longest bar
 	drawn    = 20 // bars
@@ -62,11 +66,12 @@ const (
 	keyWidth, keyHead = 60, 40
 )
 
-// String draws a bar for what each of the first 20 partitions consumed, and counts
-// the others; print them one by one to see them all. Those that were not throttled
-// and consumed less than a hundredth of a unit are counted apart: a write that is
-// refused elsewhere, by a full index say, has met its own partition without a
-// charge. Long keys are shortened, and those that cannot be printed are quoted.
+// String draws a bar for the units that each of the first 20 partitions consumed,
+// and says how many more partitions the map has. Print the partitions one by one
+// to see them all. String counts partitions without traffic apart: they were not
+// throttled and consumed less than a hundredth of a unit. For example, if a full
+// index refuses a write, the write's partition in the table is charged nothing.
+// Long keys are shortened, and unprintable ones are quoted.
 func (m HeatMap) String() string {
 	var busy HeatMap
 	var most float64
@@ -94,7 +99,7 @@ func (m HeatMap) String() string {
 	return b.String()
 }
 
-// String is the line of a drawing without its bar.
+// String returns the partition's line in a drawing, without the bar.
 func (h Heat) String() string { return h.name() + " " + h.load() }
 
 func (h Heat) name() string {
@@ -104,7 +109,7 @@ func (h Heat) name() string {
 	return h.Table + " " + printed(h.Partition)
 }
 
-// printed is a key as it fits in a line.
+// printed shortens a key to fit in a line.
 func printed(key string) string {
 	hidden := func(r rune) bool { return !strconv.IsPrint(r) }
 	if !utf8.ValidString(key) || strings.ContainsFunc(key, hidden) {
@@ -121,7 +126,7 @@ func (h Heat) load() string {
 		cents(h.RCU), peak(h.Peak.RCU, h.Limit.RCU), cents(h.WCU), peak(h.Peak.WCU, h.Limit.WCU), h.Throttled)
 }
 
-// peak says what a partition met in its worst second. Without units there was none.
+// peak writes the units of a partition's worst second, and "" if it consumed none.
 func peak(units, limit float64) string {
 	switch {
 	case cents(units) == 0:
@@ -132,7 +137,7 @@ func peak(units, limit float64) string {
 	return fmt.Sprintf(" (peak %g of %g)", cents(units), limit)
 }
 
-// idle reports whether there is nothing to print but zeros.
+// idle reports whether a line would have only zeros.
 func (h Heat) idle() bool { return h.Throttled == 0 && cents(h.RCU) == 0 && cents(h.WCU) == 0 }
 
 // cents rounds to hundredths: the shares of a Scan are not round numbers.

@@ -8,8 +8,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
 
-// A partition that was throttled is what a drawing is looked at for, though it
-// consumed nothing.
+// A drawing shows a partition that was throttled, even if it consumed nothing.
 func TestADrawingShowsWhatWasThrottled(t *testing.T) {
 	t.Parallel()
 	drawing := dynamotest.HeatMap{

@@ -20,9 +20,9 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// A thousand writes a second are what one key takes, whatever the table could. A
-// sale that counts on one item meets that limit; counters on ten items, whose sum
-// is the answer, do not.
+// One key takes a thousand writes a second, however much the table could take. A
+// sale that counts on one item reaches that limit; counters on ten items, whose
+// sum is the result, do not.
 func ExampleServer_Heat() {
 	ctx := context.Background()
 	now := time.Unix(1_800_000_000, 0)
@@ -52,7 +52,7 @@ func ExampleServer_Heat() {
 	// sold chair#1 |###| 0 RCU, 150 WCU (peak 150 of 1000), 0 throttled
 }
 
-// limited returns a database whose clock the test turns.
+// limited returns a database whose clock the test sets.
 func limited(t *testing.T, limits dynamotest.Units) (db *dynamotest.DB, table string, turn func(time.Duration)) {
 	t.Helper()
 	now := time.Unix(1_800_000_000, 0)
@@ -155,7 +155,7 @@ func TestABatchGoesAsFarAsThePartitionsDo(t *testing.T) {
 	}
 	_, err = client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: out.UnprocessedItems})
 	if code := errorCode(err); code != "ThrottlingException" {
-		t.Errorf("nothing of it: %s", code)
+		t.Errorf("no part of it: %s", code)
 	}
 	_, err = client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 		{Put: &types.Put{TableName: aws.String("plain"), Item: item("other", 1)}}, {Put: &types.Put{TableName: aws.String("plain"), Item: item("hot", 9)}},
@@ -237,8 +237,8 @@ func TestASelectOfManyPartitionsCountsInEach(t *testing.T) {
 	}
 }
 
-// A scan counts where it went: the parts of its price stand beside the
-// partitions, and one that has nothing left refuses the page.
+// A scan counts in each partition that it reads, by its share of the price. If
+// a partition has nothing left, the page is refused.
 func TestAScanCountsInThePartitionsItReads(t *testing.T) {
 	t.Parallel()
 	db, table, turn := limited(t, dynamotest.Units{RCU: 10})
@@ -265,7 +265,7 @@ func TestAScanCountsInThePartitionsItReads(t *testing.T) {
 	if total != 15 || math.Abs(heat["/ann"].RCU-10) > 0.1 || heat["by-day/2026-03-29"].RCU != 15 {
 		t.Errorf("%g RCU in all\n%v", total, heat)
 	}
-	// ann has none left now, or next to none: read it empty.
+	// ann has little or nothing left now: use it up.
 	_ = scan(nil)
 	if err := scan(nil); errorCode(err) != "ThrottlingException" {
 		t.Errorf("got %v", err)
@@ -276,7 +276,7 @@ func TestAScanCountsInThePartitionsItReads(t *testing.T) {
 	}
 }
 
-// Segments, and pages, are charged for what they read themselves.
+// Each segment and each page is charged only for its own reads.
 func TestPagesOfAScanCountOnce(t *testing.T) {
 	t.Parallel()
 	db, table, _ := limited(t, dynamotest.Limits)
@@ -309,7 +309,7 @@ func TestPagesOfAScanCountOnce(t *testing.T) {
 	}
 }
 
-// With one limit alone the other kind of unit is only counted.
+// With only one limit, units of the other kind are only counted.
 func TestALimitOfWritesAlone(t *testing.T) {
 	t.Parallel()
 	db, table, _ := limited(t, dynamotest.Units{WCU: 1})
@@ -325,8 +325,8 @@ func TestALimitOfWritesAlone(t *testing.T) {
 	}
 }
 
-// One request that meets a full partition twice, to move an entry inside it, was
-// refused once.
+// A request that meets a full partition twice, because it moves an entry inside
+// it, counts as refused once.
 func TestARefusedRequestCountsOnceInAPartition(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
@@ -355,7 +355,8 @@ func TestARefusedRequestCountsOnceInAPartition(t *testing.T) {
 	}
 }
 
-// A local index is a part of its table, whose partitions its readers use.
+// A local index is a part of its table: reads of it count in the table's
+// partitions.
 func TestALocalIndexUsesItsTablesPartitions(t *testing.T) {
 	t.Parallel()
 	db := lagging(t, &dynamotest.Config{PartitionLimits: dynamotest.Limits})
@@ -385,8 +386,8 @@ func TestALocalIndexUsesItsTablesPartitions(t *testing.T) {
 	}
 }
 
-// renewals put something new under an old name, in two steps: it is deleted and
-// made again. Restore is one step.
+// renewals put a new table or index under an old name, in two steps: it is
+// deleted and made again. Restore does both in its second step.
 func renewals() map[string][2]func(t *testing.T, srv *dynamotest.Server) {
 	remove := func(t *testing.T, srv *dynamotest.Server) {
 		if _, err := srv.Client().DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: aws.String("orders")}); err != nil {
@@ -415,8 +416,9 @@ func renewals() map[string][2]func(t *testing.T, srv *dynamotest.Server) {
 	}
 }
 
-// A table or an index under an old name is another one: it begins cold, with all
-// that its partitions can take. Until then what the old one met can be looked at.
+// A new table or index under an old name is another one: it begins without load,
+// and its partitions have a full second's worth. Until it is made, the load of
+// the old one can be read.
 func TestWhatIsNewUnderAnOldNameBeginsCold(t *testing.T) {
 	t.Parallel()
 	for name, steps := range renewals() {
@@ -462,7 +464,7 @@ func TestWhatIsNewUnderAnOldNameBeginsCold(t *testing.T) {
 	}
 }
 
-// A drawing has no rows of zeros: it counts them.
+// A drawing counts partitions without load instead of drawing them.
 func TestADrawingLeavesOutWhatHadNoTraffic(t *testing.T) {
 	t.Parallel()
 	db, table, _ := limited(t, dynamotest.Units{WCU: 1})
@@ -481,8 +483,8 @@ func TestADrawingLeavesOutWhatHadNoTraffic(t *testing.T) {
 	}
 }
 
-// A drawing fits a screen, however many keys there are, and says what a partition
-// met in its worst second, which makes it hot.
+// A drawing fits on a screen for any number of keys, and shows the worst second
+// of a partition, because that makes it hot.
 func TestADrawingShowsTheHottest(t *testing.T) {
 	t.Parallel()
 	db, table, turn := limited(t, dynamotest.Units{WCU: 100})
@@ -516,7 +518,7 @@ func TestADrawingShowsTheHottest(t *testing.T) {
 	}
 }
 
-// A line stays one, whatever the key.
+// A line stays one line with any key.
 func TestADrawingOfStrangeKeys(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]string{
@@ -535,7 +537,7 @@ func TestADrawingOfStrangeKeys(t *testing.T) {
 	}
 }
 
-// Without a limit a drawing names none.
+// Without limits a drawing shows none.
 func TestADrawingWithoutLimits(t *testing.T) {
 	t.Parallel()
 	for _, limits := range []dynamotest.Units{{WCU: 1}, {RCU: math.Inf(1), WCU: 1}} {
@@ -553,8 +555,8 @@ func TestADrawingWithoutLimits(t *testing.T) {
 	}
 }
 
-// At one instant a partition has one second's worth, however long it was idle,
-// and within a second what comes back besides.
+// At one instant a partition takes one second's worth, even after a long idle
+// time, and within a second also what it regains.
 func TestHowMuchAPartitionTakesAtOnce(t *testing.T) {
 	t.Parallel()
 	db, table, turn := limited(t, dynamotest.Units{RCU: 8})
@@ -563,7 +565,7 @@ func TestHowMuchAPartitionTakesAtOnce(t *testing.T) {
 		for n := 0; ; n++ {
 			_, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: orderKey("ann", 1), ConsistentRead: aws.Bool(true)})
 			if err != nil {
-				if code := errorCode(err); code != "ThrottlingException" { // of a table on demand
+				if code := errorCode(err); code != "ThrottlingException" { // the table is on demand
 					t.Fatal(err)
 				}
 				return n

@@ -15,9 +15,9 @@ import (
 // here is the endpoint of clients in process.
 var here = url.URL{Scheme: "http", Host: "dynamotest.invalid"}
 
-// stayInProcess makes a client's calls end in a transport, and leaves out what
-// only a network needs. Where options that follow give the client another
-// endpoint, nothing is left out.
+// stayInProcess sends a client's calls to a transport, and leaves out what only
+// a network needs. If later options give the client another endpoint, nothing
+// is left out.
 func stayInProcess(o *dynamodb.Options, transport http.RoundTripper) {
 	o.HTTPClient = direct{transport}
 	o.EndpointResolverV2 = resolver{dynamodb.NewDefaultEndpointResolverV2()}
@@ -31,7 +31,8 @@ type direct struct{ http.RoundTripper }
 
 func (d direct) Do(r *http.Request) (*http.Response, error) { return d.RoundTrip(r) }
 
-// A resolver asks the rules for regions and accounts only where they have a say.
+// A resolver asks the rules for regions and accounts only if the endpoint is not
+// in process.
 type resolver struct{ rules dynamodb.EndpointResolverV2 }
 
 func (r resolver) ResolveEndpoint(ctx context.Context, params dynamodb.EndpointParameters) (smithyendpoints.Endpoint, error) {
@@ -41,7 +42,8 @@ func (r resolver) ResolveEndpoint(ctx context.Context, params dynamodb.EndpointP
 	return r.rules.ResolveEndpoint(ctx, params)
 }
 
-// A signer leaves requests unsigned where nobody would check.
+// A signer leaves requests to the in-process endpoint unsigned, because the
+// server would not check.
 type signer struct{ dynamodb.HTTPSignerV4 }
 
 func (s signer) SignHTTP(

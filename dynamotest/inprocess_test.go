@@ -13,7 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
 
-// seeing is an HTTP client that shows the requests that go through it.
+// seeing is an HTTP client that shows its requests.
 type seeing struct {
 	next dynamodb.HTTPClient
 	see  func(*http.Request)
@@ -24,8 +24,8 @@ func (s seeing) Do(r *http.Request) (*http.Response, error) {
 	return s.next.Do(r)
 }
 
-// A client in process does without what a network needs, and keeps the rest of
-// what the SDK does.
+// A client in process leaves out what only a network needs, and keeps the rest
+// of the SDK.
 func TestInProcessClients(t *testing.T) {
 	t.Parallel()
 	var last *http.Request
@@ -46,7 +46,8 @@ func TestInProcessClients(t *testing.T) {
 	}
 }
 
-// What is made of a client's options for another endpoint has all that it needs.
+// A client that is made from an in-process client's options for another endpoint
+// resolves and signs again.
 func TestAClientThatLeavesTheProcess(t *testing.T) {
 	t.Parallel()
 	srv := dynamotest.NewServer(nil)
@@ -79,7 +80,7 @@ func TestAClientThatLeavesTheProcess(t *testing.T) {
 	}
 }
 
-// Credentials that cannot be had are an error, as on a network.
+// Credentials that cannot be retrieved are an error, as on a network.
 func TestCredentialsOfInProcessClients(t *testing.T) {
 	t.Parallel()
 	expired := errors.New("expired")

@@ -2,15 +2,18 @@ package dynamotest
 
 import "fmt"
 
-// HoldIndex freezes a global index: until release is called, its queries and
-// scans see it as they do now, whatever happens to the table. Consistency is not
-// promised of global indexes, and mostly seen; code that counts on it fails
-// here. Held again, it is frozen as of then; one release ends both.
+// HoldIndex freezes a global index: until release is called, queries and scans
+// of the index see its present state, even if the table changes. DynamoDB does
+// not promise that a global index is consistent with its table, but mostly it
+// is. Code that relies on a consistent index fails under HoldIndex. A second
+// HoldIndex of the same index freezes the state at the second call; calling
+// either release ends both.
 //
-// With [Config].IndexLag that is what the lag shows now, and the index follows
-// the clock again when it is released: what was seen is never lost from sight.
-// A release concerns nothing that was made under the same name, or restored,
-// since.
+// With [Config].IndexLag the present state is the one that the lag shows. After
+// the release the index follows the clock again, and never shows a state
+// earlier than the frozen one. A release frees only the index that was held: if
+// that index was deleted and made again, or if [Server.Restore] replaced it,
+// the release does nothing.
 func (s *Server) HoldIndex(table, index string) (release func(), err error) {
 	if index == "" {
 		return nil, fmt.Errorf("dynamotest: hold: no index named")
@@ -18,9 +21,11 @@ func (s *Server) HoldIndex(table, index string) (release func(), err error) {
 	return s.hold(table, index)
 }
 
-// HoldReads freezes in the same way what eventually consistent reads, PartiQL's
-// included, see of a table and of its local indexes. Reads with ConsistentRead,
-// transactions and conditions see what is there.
+// HoldReads does the same for the eventually consistent reads of a table and of
+// its local indexes, including PartiQL's reads: until release is called, they
+// see the state at the time of the call. The lag in this case is
+// [Config].ReadLag. Reads with ConsistentRead, transactions and conditions see
+// the current state.
 func (s *Server) HoldReads(table string) (release func(), err error) { return s.hold(table, "") }
 
 func (s *Server) hold(table, index string) (release func(), err error) {

@@ -144,8 +144,8 @@ func TestHoldReads(t *testing.T) {
 	}
 }
 
-// A local index that lacks an attribute fetches it from the same version of the
-// table, so that an item deleted since is no trouble.
+// A local index fetches attributes that it lacks from the same version of the
+// table, so it also finds those of an item deleted since.
 func TestAHeldLocalIndexFetchesFromItsTable(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
@@ -198,8 +198,8 @@ func TestTTLDelay(t *testing.T) {
 	}
 }
 
-// lagging is a database with a table of an index of each kind, whose local one
-// projects keys only.
+// lagging is a database with a table that has an index of each kind; the local
+// one projects only keys.
 func lagging(t *testing.T, cfg *dynamotest.Config) *dynamotest.DB {
 	t.Helper()
 	db := dynamotest.New(t, cfg)
@@ -223,8 +223,8 @@ func lagging(t *testing.T, cfg *dynamotest.Config) *dynamotest.DB {
 	return db
 }
 
-// readers are all ways to read the order ann 1, each of which reports whether it
-// found it. Their names begin with what they may miss.
+// readers are all ways to read the order ann 1; each reports whether it found
+// the order. Their names begin with the kind of read.
 func readers(client *dynamodb.Client) map[string]func(ctx context.Context) (bool, error) {
 	key, table := orderKey("ann", 1), aws.String("orders")
 	ann := map[string]types.AttributeValue{":c": key["customer"]}
@@ -290,8 +290,8 @@ func readers(client *dynamodb.Client) map[string]func(ctx context.Context) (bool
 	return out
 }
 
-// Each way to read lags as its consistency lets it, by the clock and when held;
-// conditions never do.
+// Each way to read lags as its consistency allows, by the clock and when held;
+// conditions never lag.
 func TestEveryReadLagsAsItMay(t *testing.T) {
 	t.Parallel()
 	check := func(t *testing.T, db *dynamotest.DB, when string, late ...string) {
@@ -350,8 +350,8 @@ func TestEveryReadLagsAsItMay(t *testing.T) {
 	})
 }
 
-// A hold freezes what a late reader sees, which is not what there is, and its
-// release loses nothing from sight.
+// A hold freezes what a lagging reader sees, which is not the current state.
+// After the release no reader sees an earlier state than before.
 func TestAHoldOfALaggingServerNeverGoesBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -413,7 +413,7 @@ func dropIndex(t *testing.T, client *dynamodb.Client, table string) {
 	}
 }
 
-// makeIndex makes an index called by-day, whatever its key is.
+// makeIndex makes an index with the name by-day, with any key.
 func makeIndex(t *testing.T, client *dynamodb.Client, table, partition string) {
 	t.Helper()
 	_, err := client.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{
@@ -429,7 +429,7 @@ func makeIndex(t *testing.T, client *dynamodb.Client, table, partition string) {
 	}
 }
 
-// indexed counts what the index holds of one partition.
+// indexed counts the index's items in one partition.
 func indexed(t *testing.T, db *dynamotest.DB, table, attribute, value string) int {
 	t.Helper()
 	out, err := db.Client().Query(t.Context(), &dynamodb.QueryInput{
@@ -443,8 +443,8 @@ func indexed(t *testing.T, db *dynamotest.DB, table, attribute, value string) in
 	return int(out.Count)
 }
 
-// An index that is made shows what the table held then, and lags from there. The
-// one that had its name is no part of it.
+// A new index shows what the table held when it was made, and lags from there.
+// It has nothing of an earlier index with its name.
 func TestANewIndexLagsFromWhatItWasMadeOf(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -499,7 +499,7 @@ func TestAHoldEndsWithItsIndex(t *testing.T) {
 	if n := indexed(t, db, table, "customer", "ann"); n != 2 {
 		t.Errorf("the release of an index that is gone lets %d be seen", n)
 	}
-	// A change of the index's settings is no new index.
+	// A change of the index's settings does not make a new index.
 	_, err = db.Client().UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: &table, GlobalSecondaryIndexUpdates: []types.GlobalSecondaryIndexUpdate{{
 		Update: &types.UpdateGlobalSecondaryIndexAction{IndexName: aws.String("by-day"), OnDemandThroughput: &types.OnDemandThroughput{MaxReadRequestUnits: aws.Int64(5)}},
 	}}})
@@ -511,8 +511,8 @@ func TestAHoldEndsWithItsIndex(t *testing.T) {
 	}
 }
 
-// What stands in the place of a table that was held is not held, and the old
-// release does not concern it.
+// A new table with the name of a held one is not held, and the old release does
+// not affect it.
 func TestAHoldEndsWithItsTable(t *testing.T) {
 	t.Parallel()
 	for name, replace := range map[string]func(t *testing.T, srv *dynamotest.Server){
@@ -562,8 +562,8 @@ func TestAHoldEndsWithItsTable(t *testing.T) {
 	}
 }
 
-// A reader of a local index sees one version of it and of its table, also when
-// the clock goes on between two looks at it.
+// A reader of a local index sees one version of it and of its table, even if
+// the clock goes on between its two looks.
 func TestALocalIndexLagsWithItsTable(t *testing.T) {
 	t.Parallel()
 	for start := range 4 {
@@ -597,7 +597,7 @@ func TestALocalIndexLagsWithItsTable(t *testing.T) {
 	}
 }
 
-// A table that is loaded is there as a whole, for late readers too.
+// A loaded table is complete at once, for lagging readers, too.
 func TestALoadedTableDoesNotLag(t *testing.T) {
 	t.Parallel()
 	var dump bytes.Buffer
@@ -617,8 +617,9 @@ func TestALoadedTableDoesNotLag(t *testing.T) {
 	}
 }
 
-// Puts, holds, releases, new indexes and time in any order: what was seen stays
-// in sight, and what is not held is seen when its lag is over.
+// Puts, holds, releases, new indexes and time in any order: items that were
+// seen stay visible, and items that are not held are visible when their lag is
+// over.
 func TestWhatWasSeenStaysInSight(t *testing.T) {
 	t.Parallel()
 	const lag = 5 * time.Second
@@ -629,7 +630,7 @@ func TestWhatWasSeenStaysInSight(t *testing.T) {
 			now := time.Unix(1_800_000_000, 0)
 			db := dynamotest.New(t, &dynamotest.Config{Now: func() time.Time { return now }, ReadLag: lag / 2, IndexLag: lag})
 			table := create(t, db)
-			var before [2]int // seen of the table, of the index
+			var before [2]int // seen in the table, in the index
 			releases := [2]func(){func() {}, func() {}}
 			for step := range 100 {
 				now = now.Add(time.Duration(random.IntN(2000)) * time.Millisecond)

@@ -20,8 +20,9 @@ import (
 
 const module = "github.com/homeops/ddbpatterns/"
 
-// layers are the packages of dynamotest, each with those of this module that it
-// imports: none of a layer above its own, and none of the rest of the library.
+// layers are the packages of dynamotest, each with the packages of this module
+// that it may import: never from a layer above its own, and never from the rest
+// of the library.
 var layers = map[string]string{
 	// ground
 	"internal/jsonx": "",
@@ -42,13 +43,13 @@ var layers = map[string]string{
 	"internal/catalog":  "api attr keys",
 	// state, plan, commit, operations
 	"internal/engine": "api attr bind capacity catalog expr journal jsonx keys latch partiql target tree",
-	// what disturbs requests, and what carries them
+	// faults and transport
 	"internal/fault": "api attr keys target",
 	"internal/wire":  "api capacity engine",
-	// what tests use
+	// for tests
 	".":              "api attr capacity engine fault target wire",
 	"cmd/dynamotest": ".",
-	// what DynamoDB was seen to answer
+	// answers that DynamoDB was seen to give
 	"internal/facts": "",
 	"cmd/facts":      "facts",
 }
@@ -83,8 +84,8 @@ func parse(t *testing.T, file string) (*token.FileSet, *ast.File) {
 	return set, parsed
 }
 
-// A package imports what its layer may, and dynamotest nothing of the rest of the
-// library, which is tested on it.
+// A package imports only what its layer may. dynamotest imports nothing of the
+// rest of the library, whose tests use it.
 func TestLayers(t *testing.T) {
 	t.Parallel()
 	got := map[string]string{}
@@ -115,15 +116,14 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// What one can take in at a glance.
+// Limits that keep files and functions easy to read.
 const (
 	mostLines      = 400 // of a file
 	mostBody       = 60  // lines of a function
 	mostComplexity = 15  // of a function
 )
 
-// intricate are the functions that are more complex than that, each with the
-// reason.
+// intricate are the functions above the limit, each with the reason.
 var intricate = map[string]string{}
 
 func TestFilesAndFunctionsAreShort(t *testing.T) {
@@ -160,8 +160,8 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 	}
 }
 
-// functions returns the functions of a file by name, and those that its variables
-// hold by the line that they begin in.
+// functions returns the functions of a file by name, and function literals in its
+// variables by their first line.
 func functions(set *token.FileSet, file *ast.File) map[string]ast.Node {
 	all := map[string]ast.Node{}
 	for _, decl := range file.Decls {

@@ -19,8 +19,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
-// capacityHeader carries the price of a reply of this server, refusals included,
-// in the form of ConsumedCapacity, if the request has the header too.
+// capacityHeader carries the price of this server's reply, even of a refusal, in
+// the form of ConsumedCapacity. A reply has the header if its request has it.
 const capacityHeader = "X-Dynamotest-Capacity"
 
 // now is the wall clock of the process; inside a synctest bubble it is the
@@ -36,33 +36,35 @@ func (u Units) add(v Units) Units { return Units{u.RCU + v.RCU, u.WCU + v.WCU} }
 type Cost struct {
 	// Requests counts every attempt that was sent, retries included.
 	Requests int
-	// Depth is the longest chain of requests of which each was sent after the
-	// one before it was answered: the dependent round trips. Requests sent
-	// side by side that happen not to overlap in time count as a chain. In
-	// process a request takes microseconds, so those of several goroutines may
-	// well not overlap: of them Depth tells the truth only with [Config].Latency,
-	// best in a synctest bubble.
+	// Depth is the number of dependent round trips: the length of the longest
+	// chain of requests in which each request was sent after the previous
+	// request was answered. Concurrent requests that happen not to overlap in
+	// time count as a chain. In process a request takes microseconds, so
+	// requests of several goroutines may well not overlap: Depth counts
+	// concurrent requests correctly only with [Config].Latency, best in a
+	// synctest bubble.
 	Depth int
 	Units
-	// ByTable and ByIndex break the units down; an index is "table/index", and
-	// its units are part of its table's.
+	// ByTable and ByIndex break the units down. ByIndex names an index
+	// "table/index". The units of an index also count in ByTable, for its
+	// table.
 	ByTable map[string]Units
 	ByIndex map[string]Units
 	// ByOp counts requests by operation.
 	ByOp map[string]int
-	// RequestsByTable counts the priced requests by table; one that touches
-	// two tables counts for both.
+	// RequestsByTable counts the priced requests by table. A request to two
+	// tables counts for both.
 	RequestsByTable map[string]int
-	// Unpriced counts the requests whose backend did not say what they cost:
-	// those lost, refused by a backend other than this server, or that cost
-	// nothing, such as CreateTable. Other backends do not say it either when the
-	// caller has set ReturnConsumedCapacity to NONE; DynamoDB Local does not for
-	// PartiQL's statements.
+	// Unpriced counts the requests for which the backend reported no price:
+	// requests that were lost, and requests that cost nothing, such as
+	// CreateTable. On a backend that is not this server, it also counts refused
+	// requests, and requests whose caller has set ReturnConsumedCapacity to
+	// NONE. DynamoDB Local reports no price for PartiQL's statements.
 	Unpriced int
 }
 
-// Price is what a call shall cost in all. The parts of a [Cost] are compared for
-// themselves:
+// Price is the total that a call is expected to cost. To check only a part of a
+// [Cost], compare that part directly:
 //
 //	if got := cost.ByIndex["orders/by-day"]; got != (dynamotest.Units{WCU: 1}) {
 //		t.Errorf("the index took %v", got)
@@ -90,8 +92,8 @@ func (p Price) String() string {
 // Price returns the cost without its breakdown.
 func (c Cost) Price() Price { return Price{c.Requests, c.RCU, c.WCU} }
 
-// Want fails the test unless the cost is the price, and says what the requests
-// were.
+// Want fails the test unless the cost equals the price. The message lists the
+// requests by operation, and the units by table and index.
 func (c Cost) Want(t testing.TB, want Price) {
 	t.Helper()
 	if c.Price() != want {
@@ -119,11 +121,11 @@ func (c Cost) String() string {
 	return b.String()
 }
 
-// Meter adds up the requests of a span.
+// Meter adds up the requests of a context, see [WithMeter].
 type Meter struct {
-	outer *Meter // that of the context this one's was made from
+	outer *Meter // the meter of the parent context
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	cost  Cost
 	spans []span
 }
@@ -132,8 +134,8 @@ type span struct{ from, to time.Time }
 
 type meterKey struct{}
 
-// Meter runs f and returns the cost of all requests that passed the Tap in the
-// meantime, whoever sent them. [WithMeter] tells concurrent callers apart.
+// Meter runs f and returns the cost of all requests that passed the Tap while f
+// ran, from any goroutine. [WithMeter] counts only the requests of one context.
 func (t *Tap) Meter(f func()) Cost {
 	m := newMeter(nil)
 	t.mu.Lock()
@@ -148,8 +150,9 @@ func (t *Tap) Meter(f func()) Cost {
 	return m.Cost()
 }
 
-// WithMeter returns a context whose requests, through any Tap, are added up in
-// the Meter. Meters nest.
+// WithMeter returns a context and its Meter. The Meter adds up the requests
+// with this context, through any Tap. Meters nest: a request with an inner
+// context counts in the outer Meter as well.
 func WithMeter(ctx context.Context) (context.Context, *Meter) {
 	outer, _ := ctx.Value(meterKey{}).(*Meter)
 	m := newMeter(outer)
@@ -160,7 +163,7 @@ func newMeter(outer *Meter) *Meter {
 	return &Meter{outer: outer, cost: Cost{ByTable: map[string]Units{}, ByIndex: map[string]Units{}, ByOp: map[string]int{}, RequestsByTable: map[string]int{}}}
 }
 
-// Cost returns what has passed so far.
+// Cost returns the cost of the requests so far.
 func (m *Meter) Cost() Cost {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -172,7 +175,7 @@ func (m *Meter) Cost() Cost {
 }
 
 // depth takes the span that ends first, then the first to end of those that
-// start after it, and so on: the longest chain there is.
+// start after it, and so on: no chain is longer.
 func depth(spans []span) int {
 	ordered := slices.SortedFunc(slices.Values(spans), func(a, b span) int { return a.to.Compare(b.to) })
 	chain, end := 0, time.Time{}
@@ -184,16 +187,16 @@ func depth(spans []span) int {
 	return chain
 }
 
-// A metered request is one on its way.
+// metered is a request that is being sent.
 type metered struct {
 	meters  []*Meter
 	op      string
-	reads   bool // what it consumes is read units
+	reads   bool // its units are read units
 	started time.Time
 }
 
 // priced returns the request with the header that asks this server for the price.
-// It is not signed: others do not look at it.
+// The header is not signed, because other servers ignore it.
 func priced(r *http.Request) *http.Request {
 	own := r.WithContext(r.Context())
 	own.Header = maps.Clone(r.Header)
@@ -232,7 +235,7 @@ func (m *Meter) add(r *metered, s span, tables []consumed) {
 	}
 }
 
-// consumed is ConsumedCapacity as it stands in a reply.
+// consumed is the ConsumedCapacity of a reply.
 type consumed struct {
 	TableName string
 	consumedUnits
@@ -255,8 +258,8 @@ func (c consumed) indexes() map[string]consumedUnits {
 	return all
 }
 
-// units takes the sides of a transaction where the reply tells them apart, and
-// otherwise the request's.
+// units returns read and write units separately if the reply has both, as for a
+// transaction; otherwise all units are of the request's kind.
 func (c consumedUnits) units(reads bool) Units {
 	switch {
 	case c.ReadCapacityUnits != nil || c.WriteCapacityUnits != nil:
@@ -267,8 +270,8 @@ func (c consumedUnits) units(reads bool) Units {
 	return Units{WCU: c.CapacityUnits}
 }
 
-// readsOnly reports whether a request consumes read units. DynamoDB performs no
-// reads and writes in one: one statement tells of all.
+// readsOnly reports whether a request consumes read units. DynamoDB does not
+// perform reads and writes in one request, so one statement decides for all.
 func readsOnly(op string, req api.Request) bool {
 	if row := api.OperationNamed(op); !row.Has(api.Statements) {
 		return row.Has(api.Reads)
@@ -284,7 +287,8 @@ func value(x *float64) float64 {
 	return *x
 }
 
-// record reads the reply's capacity, puts its body back, and tells the meters.
+// record reads the reply's capacity, puts its body back, and informs the
+// meters.
 func (r *metered) record(reply *http.Response) error {
 	body, err := io.ReadAll(reply.Body)
 	if err := cmp.Or(err, reply.Body.Close()); err != nil {
@@ -295,7 +299,8 @@ func (r *metered) record(reply *http.Response) error {
 	return nil
 }
 
-// consumedBy prefers the header of this server, which prices refusals too.
+// consumedBy prefers the header of this server, because it has a price for
+// refusals, too.
 func consumedBy(header string, body []byte) []consumed {
 	var tables []consumed
 	if header != "" && json.Unmarshal([]byte(header), &tables) == nil {
@@ -310,7 +315,7 @@ func consumedBy(header string, body []byte) []consumed {
 	}
 	var table consumed
 	if json.Unmarshal(reply.ConsumedCapacity, &table) != nil || table.TableName == "" {
-		return nil // searches of vectors are paid by the byte
+		return nil // vector searches are paid by the byte
 	}
 	return []consumed{table}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
 
-// A write to a table with indexes of both kinds is broken down to each of them.
+// The price of a write to a table with indexes of both kinds is broken down by
+// index.
 func TestIndexesOfBothKindsAreMetered(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)

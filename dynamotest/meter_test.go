@@ -17,8 +17,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
 
-// Every operation of the SDK's client that can be asked for its price is asked,
-// but SearchVectors, which is paid by the byte and consumes no units.
+// Every operation of the SDK's client that can report its price is asked for
+// it, except SearchVectors, which is paid by the byte and consumes no units.
 func TestEveryOperationIsAskedForItsPrice(t *testing.T) {
 	t.Parallel()
 	var sent any
@@ -37,7 +37,7 @@ func TestEveryOperationIsAskedForItsPrice(t *testing.T) {
 	asked := 0
 	for name, method := range reflect.ValueOf(client).Methods() {
 		if method.Type().NumIn() != 3 || method.Type().In(1).Kind() != reflect.Pointer || !method.Type().IsVariadic() {
-			continue // no operation
+			continue // not an operation
 		}
 		input := method.Type().In(1).Elem()
 		if _, ok := input.FieldByName("ReturnConsumedCapacity"); !ok || name.Name == "SearchVectors" {
@@ -58,7 +58,7 @@ func TestEveryOperationIsAskedForItsPrice(t *testing.T) {
 	}
 }
 
-// statementsCost is what statements cost that are sent by one operation.
+// statementsCost is the cost of statements that one operation sends.
 func statementsCost(t *testing.T, tap *dynamotest.Tap, client *dynamodb.Client, op string, mode types.ReturnConsumedCapacity, list ...string) dynamotest.Cost {
 	t.Helper()
 	var batch []types.BatchStatementRequest
@@ -83,7 +83,7 @@ func statementsCost(t *testing.T, tap *dynamotest.Tap, client *dynamodb.Client, 
 	})
 }
 
-// otherBackend is a backend whose replies tell no more than DynamoDB's.
+// otherBackend is a backend whose replies have no more members than DynamoDB's.
 func otherBackend(t *testing.T) (*dynamotest.Tap, *dynamodb.Client) {
 	t.Helper()
 	db := dynamotest.New(t, nil)
@@ -94,7 +94,7 @@ func otherBackend(t *testing.T) (*dynamotest.Tap, *dynamodb.Client) {
 	return tap, dynamotest.Connect(backend.URL, tap.Attach)
 }
 
-// Of statements only the request reports whether they read or write.
+// Only the request shows whether a statement reads or writes.
 func TestStatementsArePricedOnAnotherBackend(t *testing.T) {
 	t.Parallel()
 	tap, client := otherBackend(t)
@@ -132,7 +132,7 @@ func TestStatementsArePricedOnAnotherBackend(t *testing.T) {
 	}
 }
 
-// What is paid otherwise than in units has no price here.
+// A request that is not paid in units has no price here.
 func TestBytesAreNoUnits(t *testing.T) {
 	t.Parallel()
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -19,12 +19,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// EndpointVariable names the environment variable that [Open] looks at.
+// EndpointVariable is the name of the environment variable that [Open] reads.
 const EndpointVariable = "DYNAMODB_ENDPOINT"
 
-// DB is a database for one test: a server of its own, or a corner of the
-// endpoint in DYNAMODB_ENDPOINT. Its Tap is that of its server, if it has one:
-// db.Meter and db.Server().Meter are the same, and so are their faults.
+// DB is a database for one test: a server of its own, or some tables on the
+// endpoint in DYNAMODB_ENDPOINT. If the DB has a server, the DB and the server
+// share one Tap: db.Meter and db.Server().Meter count the same requests, and a
+// fault of the DB is also a fault of the server.
 type DB struct {
 	tap    *Tap
 	t      testing.TB
@@ -36,15 +37,16 @@ type DB struct {
 	names map[string]bool // tables to delete at the end
 }
 
-// Open returns a database for the test: in process, or on the endpoint in
-// DYNAMODB_ENDPOINT, whose tables of the names from [DB.Name] are deleted at
-// the end. The endpoint must be one that asks for no account, such as DynamoDB
-// Local: a URL such as http://127.0.0.1:8000. A malformed one fails the test.
+// Open returns a database for the test. If DYNAMODB_ENDPOINT is set, the
+// database is on that endpoint, otherwise in process. The endpoint must need no
+// account, as DynamoDB Local does not, and its URL looks like
+// http://127.0.0.1:8000. A malformed URL fails the test. On an endpoint, the
+// tables with names from [DB.Name] are deleted at the end of the test.
 //
-// On an endpoint time is the wall clock's: date events from now, and test
+// An endpoint uses the wall clock: give events times from now on, and test
 // expiry on tables with TTL off.
 //
-// Options are the client's, on every backend, such as [MaxBackoff].
+// The options, such as [MaxBackoff], configure the client on every backend.
 func Open(t testing.TB, options ...func(*dynamodb.Options)) *DB {
 	t.Helper()
 	endpoint := os.Getenv(EndpointVariable)
@@ -61,12 +63,13 @@ func Open(t testing.TB, options ...func(*dynamodb.Options)) *DB {
 	return db
 }
 
-// checkEndpoint says what is wrong with the endpoint. The SDK would find it
-// only when it sends a request, and then speak of a URL of its own making.
+// checkEndpoint returns an error if the endpoint is malformed. The SDK would
+// notice only when it sends a request, and would then report a URL that it
+// built itself.
 func checkEndpoint(endpoint string) error {
 	shown := endpoint
 	if at := strings.LastIndex(endpoint, "@"); at >= 0 {
-		shown = "…" + endpoint[at:] // what stands before it may be a password
+		shown = "…" + endpoint[at:] // the text before it may be a password
 	}
 	wrong := func(reason string) error {
 		return fmt.Errorf("dynamotest: %s is %q: it %s", EndpointVariable, shown, reason)
@@ -80,7 +83,7 @@ func checkEndpoint(endpoint string) error {
 	}
 	switch {
 	case u.User != nil:
-		return wrong("must name no user: credentials are made up")
+		return wrong("must have no user: credentials are made up")
 	case u.Hostname() == "":
 		return wrong("must name a host")
 	case u.RawQuery != "" || u.ForceQuery:
@@ -91,21 +94,22 @@ func checkEndpoint(endpoint string) error {
 	return nil
 }
 
-// New returns a database for the test, always in process. A nil Config works.
+// New returns a database for the test, always in process. A nil Config is the
+// zero Config.
 func New(t testing.TB, cfg *Config) *DB {
 	t.Helper()
 	return inProcess(t, cfg)
 }
 
-// Use returns a database for the test on an existing server: a fork, or one with a
-// data file.
+// Use returns a database for the test on an existing server: a fork, or a server
+// with a data file.
 //
 //	db := dynamotest.Use(t, seeded.Fork())
 //
-// It does for that server what [New] does for its own: a fault that never fired
-// fails the test, whether it was injected through the DB or the Server, and all
-// faults end with the test. So only one test at a time may use a server. What the
-// server holds stays, and one with a data file is the caller's to close.
+// A fault that never fired fails the test, as with [New], even if it was injected
+// through the Server. All faults end with the test. So only one test at a time
+// may use a server. The server keeps its data after the test. If the server has a
+// data file, the caller must close the server.
 func Use(t testing.TB, srv *Server) *DB { return use(t, srv) }
 
 func inProcess(t testing.TB, cfg *Config, options ...func(*dynamodb.Options)) *DB {
@@ -118,26 +122,26 @@ func use(t testing.TB, server *Server, options ...func(*dynamodb.Options)) *DB {
 	return db
 }
 
-// MaxBackoff is an option of a client of any endpoint, as [Config].MaxBackoff is
-// of those of a server: the longest that it waits before it sends a request
-// again.
+// MaxBackoff is a client option for any endpoint. It sets the longest time that
+// the client waits before it sends a request again. [Config].MaxBackoff does so
+// for all clients of a server.
 //
 //	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 func MaxBackoff(longest time.Duration) func(*dynamodb.Options) {
 	return func(o *dynamodb.Options) { o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, longest) }
 }
 
-// Client returns the client: safe for concurrent use, with the SDK's own
-// retries.
+// Client returns the client. It is safe for concurrent use and has the SDK's
+// own retries.
 func (db *DB) Client() *dynamodb.Client { return db.client }
 
-// HTTPClient returns what carries the client's requests, for other clients of
-// the same backend, such as one of DynamoDB Streams: what they send is metered and
-// disturbed, too.
+// HTTPClient returns the HTTP client under [DB.Client]. Use it for another
+// client of the same backend, such as a client of DynamoDB Streams. The requests
+// of that client are metered and disturbed like the others.
 func (db *DB) HTTPClient() dynamodb.HTTPClient { return db.client.Options().HTTPClient }
 
-// Name returns the name under which the test shall create the table: the name
-// itself in process, and one that no other test has on an endpoint.
+// Name returns the name under which the test creates the table. In process it
+// is the given name. On an endpoint it is a name that no other test has.
 func (db *DB) Name(table string) string {
 	if db.prefix == "" {
 		return table
@@ -149,18 +153,19 @@ func (db *DB) Name(table string) string {
 	return name
 }
 
-// InProcess reports whether the database is a server of this process, whose
-// clock, refusals' prices and TTL sweep tests may rely on.
+// InProcess reports whether the database is a server of this process. Only with
+// such a server can tests rely on the server's clock, on the prices of refused
+// requests and on the TTL sweep.
 func (db *DB) InProcess() bool { return db.server != nil }
 
-// Server returns the server in this process, nil on an endpoint.
+// Server returns the server in this process, or nil on an endpoint.
 func (db *DB) Server() *Server { return db.server }
 
 // Tap returns the Tap of the client.
 func (db *DB) Tap() *Tap { return db.tap }
 
-// Heal removes all faults. One that never fired fails the test, as it does at the
-// test's end: [Tap.Heal] of db.Tap returns what it would say.
+// Heal removes all faults. A fault that never fired fails the test. To get the
+// messages without failing the test, call db.Tap().Heal().
 func (db *DB) Heal() {
 	db.t.Helper()
 	for _, idle := range db.tap.Heal() {
@@ -186,13 +191,13 @@ func (db *DB) Inject(f Fault) {
 	}
 }
 
-// finish fails the test for faults that proved nothing and deletes its tables.
+// finish fails the test if a fault never fired, and deletes its tables.
 func (db *DB) finish() {
 	db.Heal()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	for name := range db.names {
-		// A test that failed early has not created all its tables.
+		// The table does not exist if the test failed early.
 		_, err := db.client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: aws.String(name)})
 		if err != nil && !strings.Contains(err.Error(), "ResourceNotFound") {
 			db.t.Logf("dynamotest: %v", err)

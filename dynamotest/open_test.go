@@ -25,7 +25,7 @@ func TestOpenRefusesAMalformedEndpoint(t *testing.T) {
 		"http://127.0.0.1:8000/#x":         "must have no fragment",
 		"http://127.0.0.1:eight":           "cannot be parsed: invalid port",
 		"http://127.0.0.1:8000/%zz":        "cannot be parsed: invalid URL escape",
-		"http://ann:secret@127.0.0.1:8000": "must name no user",
+		"http://ann:secret@127.0.0.1:8000": "must have no user",
 		"http://ann:secret@127.0.0.1:x":    "cannot be parsed",
 	} {
 		t.Setenv(dynamotest.EndpointVariable, endpoint)
@@ -50,7 +50,8 @@ func TestOpenTakesAnyEndpointThatIsOne(t *testing.T) {
 	}
 }
 
-// opened is a test that opened a database, or ended when it tried.
+// opened runs Open in a test, and returns after it has opened a database or
+// ended the test.
 func opened(t *testing.T) *recorder {
 	t.Helper()
 	r, ended := &recorder{TB: t}, make(chan struct{})

@@ -17,8 +17,8 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// A batch of statements succeeds as a whole: what became of each stands in its
-// own response.
+// A batch of statements succeeds as a whole: each statement has its own
+// response.
 func ExampleFault_statement() {
 	ctx := context.Background()
 	srv := dynamotest.NewServer(nil)
@@ -170,7 +170,8 @@ func TestStatementsOfABatchMeetFaultsEach(t *testing.T) {
 	}
 }
 
-// What refuses a whole batch leaves faults of its statements for the next.
+// If a whole batch is refused, faults of its statements stay due for the next
+// one.
 func TestABatchOfStatementsIsRefusedAsAWhole(t *testing.T) {
 	t.Parallel()
 	for do, code := range map[dynamotest.Effect]string{dynamotest.InternalError: "InternalServerError", dynamotest.Unavailable: "ServiceUnavailable"} {
@@ -216,7 +217,8 @@ func TestATransactionOfStatementsIsCancelled(t *testing.T) {
 	}
 }
 
-// What held a statement back is told where there is room for it.
+// The reason why a statement was throttled is reported where the reply has a
+// member for it.
 func TestStatementsTogetherAreHeldBackByAnIndex(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
@@ -243,7 +245,7 @@ func TestStatementsTogetherAreHeldBackByAnIndex(t *testing.T) {
 	}
 }
 
-// Statements are understood on the way, on every backend.
+// The transport understands statements, on every backend.
 func TestStatementsAreLostByTheirKeys(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)

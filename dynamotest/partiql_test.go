@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// The statements of orders' own tests. Each names the key of one order but the
-// first two, which select.
+// The statements of the tests about orders. Each names the key of one order,
+// except the first two, which select.
 const (
 	selectAll   = `SELECT * FROM "orders"`
 	selectOfAnn = `SELECT * FROM "orders" WHERE "customer" = 'ann'`
@@ -21,7 +21,7 @@ const (
 	deleteAnn1  = `DELETE FROM "orders" WHERE "customer" = 'ann' AND "number" = 1`
 )
 
-// parametersOf are those of the statements that have any.
+// parametersOf returns a statement's parameters, nil if it has none.
 func parametersOf(statement string) []types.AttributeValue {
 	bo, one := &types.AttributeValueMemberS{Value: "bo"}, &types.AttributeValueMemberN{Value: "1"}
 	switch statement {
@@ -42,7 +42,8 @@ func execute(t *testing.T, client *dynamodb.Client, statement string) ([]map[str
 	return out.Items, nil
 }
 
-// executeBatch returns the code of each statement's error, and which found an item.
+// executeBatch returns the code of each statement's error, and which statements
+// found an item.
 func executeBatch(t *testing.T, client *dynamodb.Client, statements ...string) (codes []string, found []bool) {
 	t.Helper()
 	var in []types.BatchStatementRequest

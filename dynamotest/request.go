@@ -54,8 +54,8 @@ func readBody(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// connectionReset is what a lost connection looks like to net/http, and what
-// the SDK sends again for.
+// connectionReset is the error of net/http for a lost connection. The SDK
+// retries after it.
 func connectionReset(op string) error {
 	return &net.OpError{Op: op, Net: "tcp", Err: os.NewSyscallError(op, syscall.ECONNRESET)}
 }

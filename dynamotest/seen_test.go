@@ -36,7 +36,7 @@ func shop(t *testing.T, db *dynamodb.Client) {
 
 const shopped = "seen: TransactWriteItems ×1 on orders, others; Scan ×2 on orders/by-day; PutItem ×1 on orders"
 
-// What is misspelt in a fault shows beside what passed.
+// The message shows the fault's misspelt names and the requests that passed.
 func TestAnIdleFaultSaysWhatPassed(t *testing.T) {
 	t.Parallel()
 	visitor := map[string]types.AttributeValue{"visitor": &types.AttributeValueMemberS{Value: "ann"}}
@@ -69,7 +69,7 @@ func TestAnIdleFaultSaysWhatPassed(t *testing.T) {
 			"Throttle on request 1 of Op UpdateItem with visitor never fired: 0 requests matched; " + shopped,
 		},
 		{
-			dynamotest.Fault{Do: dynamotest.Throttle, Op: "PutItem", Key: orderKey("cy", 1)}, // the right key, of nobody here
+			dynamotest.Fault{Do: dynamotest.Throttle, Op: "PutItem", Key: orderKey("cy", 1)}, // a valid key, which no item here has
 			"Throttle on request 1 of Op PutItem with customer with number never fired: 0 requests matched; " + shopped,
 		},
 		{
@@ -103,7 +103,7 @@ func TestAnIdleFaultSaysWhatPassed(t *testing.T) {
 	}
 }
 
-// Another server than the one with the fault was asked, say.
+// For example because the fault was injected on another server.
 func TestAnIdleFaultSaysThatNothingPassed(t *testing.T) {
 	t.Parallel()
 	r := &recorder{TB: t}
@@ -116,7 +116,7 @@ func TestAnIdleFaultSaysThatNothingPassed(t *testing.T) {
 	}
 }
 
-// A Key finds no Query, whatever the Query asks for.
+// A Key matches no Query, with any key condition.
 func TestAnIdleKeySaysThatNothingNamedAnItem(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
@@ -134,7 +134,7 @@ func TestAnIdleKeySaysThatNothingNamedAnItem(t *testing.T) {
 	}
 }
 
-// A test of many tables gets no page of them.
+// A test of many tables gets a short list of them.
 func TestWhatPassedIsToldInShort(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
@@ -144,7 +144,7 @@ func TestWhatPassedIsToldInShort(t *testing.T) {
 		name := fmt.Sprintf("table%d", i)
 		many[name] = types.KeysAndAttributes{Keys: []map[string]types.AttributeValue{orderKey("ann", 1)}}
 	}
-	_, _ = once(db.Client()).BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: many}) // there is no such table
+	_, _ = once(db.Client()).BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: many}) // the tables do not exist
 	for i := range 10 {
 		_, _ = db.Client().DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(fmt.Sprintf("table%d", i))})
 	}

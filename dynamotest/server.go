@@ -12,82 +12,92 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/wire"
 )
 
-// Config of a server. The zero Config works.
+// Config configures a server. The zero Config works.
 type Config struct {
-	// Now is the server's clock: TTL, idempotency tokens, creation times. The SDK
-	// cannot read the times of answers before 1678 and after 2262. Defaults to
-	// time.Now.
+	// Now is the server's clock, for TTL, idempotency tokens and creation times.
+	// The SDK cannot decode a reply with a time before 1678 or after 2262.
+	// Defaults to time.Now.
 	Now func() time.Time
 
-	// Latency is how long each request takes. Inside a synctest bubble the
-	// time is virtual, so that dependent round trips can be counted. Defaults
-	// to none.
+	// Latency is how long each request takes. Inside a synctest bubble this
+	// time is virtual, so a test can count dependent round trips: with a
+	// Latency of one second, a call that takes three seconds made three of
+	// them. Defaults to 0.
 	Latency time.Duration
 
-	// MaxBackoff is the longest that clients of the server wait before they send
-	// a request again, as often as ever: with a millisecond a test of lost
-	// replies takes no second. Defaults to the SDK's, up to two seconds before the
-	// second attempt and up to four before the third; inside a synctest bubble that
-	// costs nothing. [MaxBackoff] is an option for other clients.
+	// MaxBackoff is the longest time that clients of the server wait before they
+	// send a request again. It does not change the number of attempts. With a
+	// MaxBackoff of one millisecond, a test of lost replies takes less than a
+	// second. Defaults to the SDK's limits: clients wait up to two seconds before
+	// the second attempt, and up to four before the third. Inside a synctest bubble
+	// these waits take no real time. For clients of other endpoints, use the option
+	// [MaxBackoff].
 	MaxBackoff time.Duration
 
 	// PartitionLimits is what one partition can take in a second of the server's
-	// clock, see [Server.Heat]. A partition has at most one second's worth to give,
-	// however long it was idle, and gets it back evenly: at one instant it takes
-	// that, and within a second up to twice as much, what it had and what came
-	// back. A request is let through while anything is left and may overdraw it;
-	// the next one waits for the debt. What AWS lends beyond that, for up to five
-	// minutes, is not promised there and left out.
+	// clock, see [Server.Heat]. A partition saves at most one second's worth of
+	// units, even after a long idle time. It regains used units evenly. So a
+	// partition can take one second's worth at once, and up to two seconds' worth
+	// within one second. A request passes if any units are left, even if it needs
+	// more than that. In that case the partition is in debt, and refuses the next
+	// requests until it has regained the debt. AWS lends a partition more units,
+	// for up to five minutes, but does not promise it. This server lends nothing
+	// more.
 	//
-	// What is refused is refused with ProvisionedThroughputExceededException, or
-	// with ThrottlingException where the table is on demand. In a batch it is left
-	// unprocessed, or the batch is refused with that error when nothing gets
-	// through, and a transaction is cancelled.
+	// A refused request gets ProvisionedThroughputExceededException, or
+	// ThrottlingException if the table is on demand. A refused entry of a batch
+	// comes back unprocessed. If no entry of the batch gets through, the batch
+	// gets the error. A refused transaction is cancelled.
 	//
-	// DynamoDB's limits are [Limits]; infinite ones throttle nothing and draw the
-	// heat map all the same. With one of the two alone, the other is not limited.
-	// Defaults to no limits.
+	// DynamoDB's limits are [Limits]. With infinite limits nothing is throttled,
+	// but [Server.Heat] still shows the load. If only RCU is set, writes are not
+	// limited; if only WCU is set, reads are not limited. Defaults to no limits.
 	PartitionLimits Units
 
-	// ProvisionedLimits holds tables in provisioned mode to their
-	// ProvisionedThroughput, on the server's clock. A global index has throughput of
-	// its own: a write that it has nothing left for is refused, and the reasons name
-	// the index; a local one takes from its table's. What is not used is kept for
-	// bursts, up to 300 seconds' worth, as AWS says of its own; a new table begins
-	// with a second's. What a request may take, and how it is refused, are as with
-	// PartitionLimits, which hold besides if they are set. UpdateTable takes effect at
-	// once: what was kept stays, as far as the new figures hold it, and goes when the
-	// table goes on demand.
+	// ProvisionedLimits limits tables in provisioned mode to their
+	// ProvisionedThroughput, on the server's clock. A global index has throughput
+	// of its own. If the index has no units left, a write that needs units of the
+	// index is refused, and the reasons name the index. A local index uses the
+	// throughput of its table. Unused throughput is kept for bursts, up to 300
+	// seconds' worth, as AWS documents. A new table begins with one second's worth.
+	// As with PartitionLimits, a request passes if any units are left, and refused
+	// requests get the same errors. If both limits are set, a request must pass
+	// both. UpdateTable takes effect at once. The table keeps its unused
+	// throughput, up to 300 seconds' worth of the new figures. If the table goes on
+	// demand, its unused throughput is lost.
 	//
-	// There is no adaptive capacity to need, for a table's partitions share all that
-	// it has; nor auto scaling; nor is burst capacity ever spent on maintenance, as on
-	// AWS, which promises none. OnDemandThroughput, warm throughput and the quotas of
-	// an account limit nothing. Defaults to false.
+	// The server has no adaptive capacity, because the partitions of a table
+	// share all its throughput anyway. It has no auto scaling. AWS does not
+	// promise burst capacity, and may spend it on maintenance. This server never
+	// spends it on maintenance. OnDemandThroughput, warm throughput and the
+	// quotas of an account limit nothing. Defaults to false.
 	ProvisionedLimits bool
 
-	// IndexLag is how far global indexes are behind their tables, and ReadLag
-	// how far eventually consistent reads of a table and of its local indexes
-	// are, on the server's clock. A new index shows at first what its table held
-	// when it was made. What is seen goes back only when that clock does. See also
-	// [Server.HoldIndex]. Default to nothing: what DynamoDB mostly shows.
+	// IndexLag is how far global indexes are behind their tables, on the server's
+	// clock. ReadLag is how far eventually consistent reads of a table and of its
+	// local indexes are behind. A new index first shows what its table held when
+	// the index was made. Reads go back to an older state only if the clock goes
+	// back. See also [Server.HoldIndex]. Both lags default to 0: DynamoDB itself
+	// mostly shows no lag.
 	IndexLag, ReadLag time.Duration
 
-	// TTLDelay is how long [Server.ExpireTTL] leaves items that have expired.
-	// Defaults to nothing.
+	// TTLDelay is how long an item must have been expired before
+	// [Server.ExpireTTL] deletes it. Defaults to 0.
 	TTLDelay time.Duration
 
-	// From is what the server holds at first; not with [OpenServer], whose file
-	// [Server.Load] seeds. Defaults to nothing.
+	// From is the state that the server begins with. [OpenServer] does not
+	// accept From: seed its file with [Server.Load]. Defaults to an empty
+	// server.
 	From *Snapshot
 }
 
-// Server is a DynamoDB in this process. It needs no closing, and is safe for
-// concurrent use.
+// Server is a DynamoDB in this process. It is safe for concurrent use, and
+// needs Close only if it has a data file.
 type Server struct {
 	tap    *Tap
 	cfg    Config
 	engine *engine.Engine
-	file   string // with the data, if there is one
+	file   string // with the data; may be ""
 }
 
 // NewServer returns an empty server. A nil Config works.
@@ -113,7 +123,7 @@ func NewServer(cfg *Config) *Server {
 	return s
 }
 
-// Tap returns the server's Tap, which all its clients have.
+// Tap returns the server's Tap. All clients from [Server.Client] have this Tap.
 func (s *Server) Tap() *Tap { return s.tap }
 
 // Inject is [Tap.Inject] of the server's Tap.
@@ -131,11 +141,12 @@ func (s *Server) Attach(o *dynamodb.Options) { s.tap.Attach(o) }
 // Wrap is [Tap.Wrap] of the server's Tap.
 func (s *Server) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient { return s.tap.Wrap(next) }
 
-// Client returns a client of the server: the SDK's own, over a transport that
-// answers on the caller's goroutine, with the server's Tap attached. It looks for
-// no endpoint and signs nothing: that is for networks. Options follow the defaults
-// and come before the Tap, so an HTTPClient that one of them wraps sees no fault:
-// wrap [Server.HTTPClient] for that, in a client of its own.
+// Client returns a client of the server, with the server's Tap attached. It is the
+// SDK's client over a transport that calls the server on the caller's goroutine.
+// It resolves no endpoint and signs no requests, because only a network needs
+// that. The options apply after the defaults and before the Tap. So if an option
+// wraps o.HTTPClient, the wrapper sees no faults. For a wrapper that sees them,
+// wrap [Server.HTTPClient] and give the wrapper to a client of your own.
 func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
 	defaults := func(o *dynamodb.Options) {
 		stayInProcess(o, s.Transport())
@@ -147,22 +158,23 @@ func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
 	return Connect(here.String(), append(options, s.tap.Attach)...)
 }
 
-// HTTPClient returns what carries the requests of [Server.Client], with the
-// server's Tap, for clients of other kinds, such as one of DynamoDB Streams. It
-// takes any address for the server's.
+// HTTPClient returns the HTTP client under [Server.Client], with the server's
+// Tap. Use it for a client of another kind, such as a client of DynamoDB
+// Streams. It sends all requests to the server and ignores their addresses.
 func (s *Server) HTTPClient() dynamodb.HTTPClient { return s.tap.Wrap(direct{s.Transport()}) }
 
-// Transport returns the transport under [Server.Client], for a client that is
-// configured otherwise. No Tap is attached to it.
+// Transport returns the transport under [Server.Client], without a Tap. Use it
+// for a client with another configuration.
 func (s *Server) Transport() http.RoundTripper { return wire.Transport{Engine: s.engine} }
 
 // Handler answers HTTP requests, for SDKs of other languages.
 func (s *Server) Handler() http.Handler { return wire.Handler(s.engine) }
 
-// ExpireTTL deletes what has expired on the server's clock, as DynamoDB does
-// at some time within two days, and returns how many items that were. Until
-// then expired items can be read, and stand in the way of conditions. Requests are
-// answered meanwhile; what they write is looked at by the next call.
+// ExpireTTL deletes the items that have expired on the server's clock and returns
+// their number. DynamoDB deletes an expired item at some time within two days.
+// Until an expired item is deleted, reads return it and conditions see it. The
+// server answers requests while ExpireTTL runs. ExpireTTL skips the items that
+// these requests write; the next call looks at them.
 func (s *Server) ExpireTTL() int { return s.engine.ExpireTTL() }
 
 // Tables returns the names of the tables, sorted.

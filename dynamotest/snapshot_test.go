@@ -103,7 +103,7 @@ func dump(t *testing.T, srv *dynamotest.Server) string {
 	return b.String()
 }
 
-// everySetting is a table with all that a definition can hold.
+// everySetting is a table with every setting of a definition.
 const everySetting = `{"Table":{"TableName":"every","KeySchema":[{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"s","KeyType":"RANGE"}],` +
 	`"AttributeDefinitions":[{"AttributeName":"p","AttributeType":"B"},{"AttributeName":"s","AttributeType":"N"},{"AttributeName":"g","AttributeType":"S"}],` +
 	`"ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":6},` +
@@ -286,7 +286,7 @@ func byName(t *testing.T, lines []string) (out []any) {
 	return out
 }
 
-// A snapshot is one moment, also while writers go on; a transaction is in it
+// A snapshot is one moment, even while writers go on; a transaction is in it
 // whole or not at all.
 func TestSnapshotsBesideWriters(t *testing.T) {
 	t.Parallel()
@@ -326,7 +326,7 @@ func TestSnapshotsBesideWriters(t *testing.T) {
 	}
 }
 
-// A token stands for its transaction in the state that the transaction is in.
+// A token is known only in a state that has its transaction.
 func TestRestoreForgetsLaterTokens(t *testing.T) {
 	t.Parallel()
 	srv := seeded(t.Context(), 0)

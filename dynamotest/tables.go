@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Table is the definition of a table as requests. A schema.Table of this module
-// is one.
+// Table is the definition of a table: the requests that create it. schema.Table
+// of this module implements Table.
 type Table interface {
 	Input() *dynamodb.CreateTableInput
 	TTLInput() *dynamodb.UpdateTimeToLiveInput // nil if nothing expires
@@ -25,18 +25,20 @@ type Table interface {
 // createWithin is how long Create waits for a table of an endpoint.
 const createWithin = time.Minute
 
-// Create creates the tables and waits until they are active. It fails the test
-// at once if it cannot. Definitions of one name are united as far as they have
-// one key: the stores that share a table each bring theirs in one call. A table that
-// exists already fails the test, also if it is the same: it would bring the items of
-// before. To create what may exist, as a service does when it starts, use
-// schema.Create of this module. That also switches on point-in-time recovery, which
-// Create here does not: schema.Diff then names it where the definition asks for it.
+// Create creates the tables and waits until they are active. If it cannot create a
+// table, Create fails the test at once. Create merges definitions with the same
+// name and the same key, so stores that share a table can each pass their own
+// definition, in one call. A table that exists already fails the test, even if it
+// has the same definition, because it may hold old items. To create tables that
+// may exist, as a service does when it starts, use schema.Create of this module.
+// It also switches on point-in-time recovery. DB.Create does not switch it on. So
+// if a definition asks for point-in-time recovery, schema.Diff reports that the
+// table lacks it.
 //
 //	db.Create(limits.Table(), habits.Table(), efforts.Table())
 //
-// Rows expire by the server's clock, on an endpoint by the wall clock: where the
-// stores are given another one, leave TTL out of the definition.
+// Rows expire by the server's clock, or on an endpoint by the wall clock. If
+// the stores use another clock, leave TTL out of the definition.
 func (db *DB) Create(tables ...Table) {
 	db.t.Helper()
 	united, err := unite(tables)
@@ -50,13 +52,14 @@ func (db *DB) Create(tables ...Table) {
 	}
 }
 
-// requests are what makes a table.
+// requests are the requests that create a table.
 type requests struct {
 	create *dynamodb.CreateTableInput
 	ttl    *dynamodb.UpdateTimeToLiveInput
 }
 
-// unite returns one definition for each name, in the order of first mention.
+// unite merges the definitions of each name, in the order in which the names
+// first appear.
 func unite(tables []Table) ([]*requests, error) {
 	var united []*requests
 	for _, table := range tables {
@@ -148,8 +151,8 @@ func (db *DB) create(r *requests) error {
 	return err
 }
 
-// standing adds to CreateTable's error what key the table has that is in the way,
-// and which other it should have had.
+// standing adds the existing table's key to CreateTable's error, and the other
+// key that was asked for.
 func (db *DB) standing(in *dynamodb.CreateTableInput, err error) error {
 	if _, ok := errors.AsType[*types.ResourceInUseException](err); !ok {
 		return err
@@ -162,12 +165,12 @@ func (db *DB) standing(in *dynamodb.CreateTableInput, err error) error {
 	if want := keyText(in.KeySchema, in.AttributeDefinitions); got != want {
 		text = ", and not with " + want
 	}
-	return fmt.Errorf("it stands already, with the key %s%s: %w", got, text, err)
+	return fmt.Errorf("it exists already, with the key %s%s: %w", got, text, err)
 }
 
-// Items returns all items of a table as they are stored, in the order of a Scan:
-// the same items always come in the same order. It reads consistently, and fails
-// the test at once if it cannot.
+// Items returns all items of a table as they are stored, in the order of a Scan.
+// The same items always come in the same order. Items uses consistent reads. If
+// a read fails, Items fails the test at once.
 func (db *DB) Items(table string) []map[string]types.AttributeValue {
 	db.t.Helper()
 	in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}
@@ -185,16 +188,16 @@ func (db *DB) Items(table string) []map[string]types.AttributeValue {
 	}
 }
 
-// FailedAction is an action of a transaction because of which it was cancelled.
+// FailedAction is an action that caused its transaction to be cancelled.
 type FailedAction struct {
 	Index   int    // in TransactItems
 	Code    string // "ConditionalCheckFailed", "TransactionConflict", …
 	Message string
-	Item    map[string]types.AttributeValue // what stood there, if the action asked for it
+	Item    map[string]types.AttributeValue // the existing item, if the action asked for it
 }
 
-// String writes "action 1: ConditionalCheckFailed: The conditional request failed",
-// and the names of the attributes that stood there.
+// String writes, for example, "action 1: ConditionalCheckFailed: The conditional
+// request failed". If Item is set, the names of its attributes follow.
 func (a FailedAction) String() string {
 	text := fmt.Sprintf("action %d: %s: %s", a.Index, a.Code, a.Message)
 	if len(a.Item) > 0 {
@@ -203,8 +206,9 @@ func (a FailedAction) String() string {
 	return text
 }
 
-// FailedActions returns which actions of a cancelled transaction were at fault,
-// and nil for any other error. It serves a test's messages:
+// FailedActions returns the actions that caused a transaction to be cancelled.
+// It returns nil if err is not a TransactionCanceledException. Use it in the
+// messages of tests:
 //
 //	t.Fatal(err, dynamotest.FailedActions(err))
 func FailedActions(err error) []FailedAction {

@@ -26,8 +26,8 @@ func byDay(t schema.Table) schema.Table {
 	return t
 }
 
-// What several definitions of one table ask for stands in it, and schema, which
-// makes the same of them, finds nothing missing.
+// The table has what all its definitions ask for. Package schema merges them in
+// the same way, and finds nothing missing.
 func TestCreate(t *testing.T) {
 	db := dynamotest.Open(t)
 	one, two := ordersTable, byDay(ordersTable)
@@ -44,7 +44,7 @@ func TestCreate(t *testing.T) {
 	db.Create() // nothing
 }
 
-// failure returns what a test says that fails at once.
+// failure returns the message of a test that fails at once.
 func failure(t *testing.T, test func(*dynamotest.DB)) string {
 	t.Helper()
 	r, ended := &recorder{TB: t}, make(chan bool)
@@ -58,7 +58,7 @@ func failure(t *testing.T, test func(*dynamotest.DB)) string {
 	return strings.Join(r.errors, "\n")
 }
 
-// What cannot be created fails the test at once, in words that say what.
+// A table that cannot be created fails the test at once, with the reason.
 func TestCreateFailsTheTest(t *testing.T) {
 	otherKey, otherTTL, otherIndex := ordersTable, ordersTable, byDay(ordersTable)
 	otherKey.Key.Sort = schema.Number("sk")
@@ -71,8 +71,8 @@ func TestCreateFailsTheTest(t *testing.T) {
 		"table orders is defined with two TTL attributes, ttl and expires":                            {ordersTable, otherTTL},
 		"table orders is defined with two keys of its index by-day, day (S) and sk (S)":               {byDay(ordersTable), ordersTable, otherIndex},
 		"table orders is defined with two keys of its index by-day, day (S) and day (N)":              {byDay(ordersTable), otherType},
-		"Create of table stands: it stands already, with the key pk (S), sk (S): ":                    {schema.Table{Name: "stands", Key: ordersTable.Key}},
-		"table stands: it stands already, with the key pk (S), sk (S), and not with pk (S), sk (N): ": {schema.Table{Name: "stands", Key: otherKey.Key}},
+		"Create of table stands: it exists already, with the key pk (S), sk (S): ":                    {schema.Table{Name: "stands", Key: ordersTable.Key}},
+		"table stands: it exists already, with the key pk (S), sk (S), and not with pk (S), sk (N): ": {schema.Table{Name: "stands", Key: otherKey.Key}},
 	} {
 		got := failure(t, func(db *dynamotest.DB) {
 			db.Create(schema.Table{Name: "stands", Key: ordersTable.Key})

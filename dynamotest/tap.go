@@ -18,8 +18,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
-// Tap sits in a client's transport: it meters what passes and can hold
-// back and lose requests and replies, on every backend.
+// Tap sits in a client's transport and works on every backend. It meters
+// requests, and can delay or lose requests and replies.
 //
 //	tap := dynamotest.NewTap()
 //	db := dynamodb.NewFromConfig(cfg, tap.Attach)
@@ -29,16 +29,16 @@ type Tap struct {
 	faults *fault.Set
 	server *control // nil on other backends
 
-	mu     sync.Mutex // guards what follows; held while faults are added or healed
-	meters []*Meter   // those of the spans under way
+	mu     sync.Mutex // guards the fields below; held while faults are added or healed
+	meters []*Meter   // of the running spans
 }
 
 // NewTap returns a Tap that is attached to nothing yet.
 func NewTap() *Tap { return &Tap{faults: fault.NewSet(nil)} }
 
 // Attach is an option of dynamodb.New and dynamodb.NewFromConfig. It wraps the
-// client's HTTP client and, where the backend does not tell anyway, asks for the
-// consumed capacity of every call, which costs nothing.
+// client's HTTP client. For a client of another backend, Attach also makes every
+// request ask for its consumed capacity. DynamoDB does not charge for this.
 func (t *Tap) Attach(o *dynamodb.Options) {
 	o.HTTPClient = t.Wrap(o.HTTPClient)
 	if t.server != nil {
@@ -49,9 +49,10 @@ func (t *Tap) Attach(o *dynamodb.Options) {
 	})
 }
 
-// Wrap returns an HTTP client that sends requests through the Tap to the next, for
-// clients that [Tap.Attach] does not suit, such as one of DynamoDB Streams. A nil
-// next is http.DefaultClient. What requests cost is known where the reply says it.
+// Wrap returns an HTTP client that sends requests through the Tap to the HTTP
+// client next. Use it for clients that [Tap.Attach] does not fit, such as a client
+// of DynamoDB Streams. A nil next is http.DefaultClient. The meter knows the price
+// of a request only if the reply has the price.
 func (t *Tap) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient {
 	if next == nil {
 		next = http.DefaultClient
@@ -66,11 +67,11 @@ type tapped struct {
 }
 
 // Do sends the request unless a fault loses it, records what it cost, and
-// gives the reply unless a fault loses that. Either may be held back first.
+// returns the reply unless a fault loses that. Faults may delay either.
 func (c tapped) Do(r *http.Request) (*http.Response, error) {
 	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	meters := c.tap.metersOf(r.Context())
-	var req api.Request // decoded once for all who look at it
+	var req api.Request // decoded once for all that need it
 	if c.tap.faults.OnTransport() || len(meters) > 0 && api.OperationNamed(op).Has(api.Statements) {
 		body, err := readBody(r)
 		if err != nil {
@@ -93,7 +94,7 @@ func (c tapped) Do(r *http.Request) (*http.Response, error) {
 	}
 	reply, err := c.next.Do(sent)
 	switch {
-	case err != nil: // sent, and perhaps in effect
+	case err != nil: // sent; it may have taken effect
 		metered.lost()
 		return nil, err
 	case len(meters) > 0:
@@ -112,7 +113,7 @@ func (c tapped) Do(r *http.Request) (*http.Response, error) {
 	return reply, nil
 }
 
-// metersOf returns the meters of the spans under way and the context's own.
+// metersOf returns the meters of the running spans and the context's own.
 func (t *Tap) metersOf(ctx context.Context) []*Meter {
 	t.mu.Lock()
 	meters := slices.Clone(t.meters)
@@ -124,7 +125,7 @@ func (t *Tap) metersOf(ctx context.Context) []*Meter {
 }
 
 // askForCapacity sets ReturnConsumedCapacity before the input is signed, on a
-// copy: callers may share their input. A caller's own setting stands.
+// copy, because callers may share their input. A caller's own setting stays.
 var askForCapacity = middleware.InitializeMiddlewareFunc("AskForCapacity", func(
 	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
@@ -133,7 +134,7 @@ var askForCapacity = middleware.InitializeMiddlewareFunc("AskForCapacity", func(
 })
 
 // withCapacity returns a copy of an input that asks for the capacity, or the input
-// itself when it has no such member or its member is set.
+// itself if it has no such member or if the member is set.
 func withCapacity(input any) any {
 	const member = "ReturnConsumedCapacity"
 	in := reflect.ValueOf(input)
@@ -149,9 +150,9 @@ func withCapacity(input any) any {
 	return own.Interface()
 }
 
-// Connect returns a client of an endpoint that asks for no account, such as
-// DynamoDB Local, with made-up credentials. Options follow, such as a Tap's
-// Attach.
+// Connect returns a client of an endpoint that needs no account, such as
+// DynamoDB Local. The client's credentials are made up. The options, such as a
+// Tap's Attach, apply last.
 func Connect(endpoint string, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region:       "us-east-1",

@@ -51,8 +51,8 @@ func figures(units int64) *types.ProvisionedThroughput {
 	return &types.ProvisionedThroughput{ReadCapacityUnits: &units, WriteCapacityUnits: &units}
 }
 
-// paid is a table of orders in provisioned mode, whose units of either kind are those
-// of the table and of its index by-day.
+// paid is a table of orders in provisioned mode: own units of either kind for the
+// table, index units for its index by-day.
 func paid(name string, own, index int64) *dynamodb.CreateTableInput {
 	in := &dynamodb.CreateTableInput{
 		TableName: &name, ProvisionedThroughput: figures(own),
@@ -81,8 +81,8 @@ func onDemand(name string) *dynamodb.CreateTableInput {
 	return in
 }
 
-// metered is a server that holds provisioned tables to their throughput, and a clock
-// that the test turns.
+// metered is a server that limits provisioned tables to their throughput, with a
+// clock that the test sets.
 func metered(t *testing.T, tables ...*dynamodb.CreateTableInput) (db *dynamotest.DB, client *dynamodb.Client, turn func(time.Duration)) {
 	t.Helper()
 	now := time.Unix(1_800_000_000, 0)
@@ -96,7 +96,7 @@ func metered(t *testing.T, tables ...*dynamodb.CreateTableInput) (db *dynamotest
 	return db, client, func(d time.Duration) { now = now.Add(d) }
 }
 
-// A call is one way to meet a table called orders. What it returns is how it was
+// throttledCalls are calls on a table named orders. Each returns how it was
 // throttled: the code, and the reasons or the message of a cancellation.
 var throttledCalls = map[string]func(context.Context, *dynamodb.Client) string{
 	"PutItem": func(ctx context.Context, c *dynamodb.Client) string {
@@ -183,8 +183,8 @@ func throttledBy(err error) string {
 	return text
 }
 
-// Both modes, by each kind of request: an injected throttle says what the table's
-// mode says.
+// Both modes, with each kind of request: an injected throttle has the code of the
+// table's mode.
 func TestThrottlingByMode(t *testing.T) {
 	t.Parallel()
 	for mode, in := range map[string]*dynamodb.CreateTableInput{"provisioned": paid("orders", 5, 5), "on demand": onDemand("orders")} {
@@ -218,8 +218,8 @@ func TestThrottlingByMode(t *testing.T) {
 	}
 }
 
-// What is said explicitly wins: the code over all, then a reason that tables of one
-// mode have only.
+// Explicit settings win: first the code, then a reason that only tables of one mode
+// have.
 func TestThrottlingThatIsSaid(t *testing.T) {
 	t.Parallel()
 	const provisioned, throttling = "ProvisionedThroughputExceededException", "ThrottlingException"
@@ -256,8 +256,8 @@ func TestThrottlingThatIsSaid(t *testing.T) {
 	}
 }
 
-// Each action of a transaction has the code of its own table; a batch of which
-// nothing gets through has the first one's, and all the reasons.
+// Each action of a transaction has the code of its own table. A batch that is
+// refused as a whole has the first table's code, and all the reasons.
 func TestThrottlingOfTablesOfBothModes(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
@@ -282,8 +282,8 @@ func TestThrottlingOfTablesOfBothModes(t *testing.T) {
 	}
 }
 
-// Every kind of request is held to the throughput of its table or index: nothing is
-// left of either when it comes.
+// Every kind of request is limited by the throughput of its table or index: nothing
+// is left of either when it comes.
 func TestProvisionedLimitsByOperation(t *testing.T) {
 	t.Parallel()
 	const tableText, indexText = "ProvisionedThroughputExceeded The level of configured provisioned throughput for the table", "ProvisionedThroughputExceeded The level of configured provisioned throughput for one or more"
@@ -291,7 +291,7 @@ func TestProvisionedLimitsByOperation(t *testing.T) {
 	const byIndex = code + "IndexWriteProvisionedThroughputExceeded orders/index/by-day"
 	for _, tt := range []struct {
 		call         string
-		own, byIndex string // what a tired table says, and one whose index alone is tired
+		own, byIndex string // the errors if the table is exhausted, and if only its index is
 	}{
 		{"PutItem", code + write, byIndex},
 		{"GetItem", code + read, "<nil>"},
@@ -310,10 +310,10 @@ func TestProvisionedLimitsByOperation(t *testing.T) {
 				in, want = paid("orders", 1000, 1), tt.byIndex
 			}
 			_, client, turn := metered(t, in)
-			if err := put(t.Context(), client, "orders", order("ann", 1)); err != nil { // the one unit of writes
+			if err := put(t.Context(), client, "orders", order("ann", 1)); err != nil { // the only write unit
 				t.Fatal(err)
 			}
-			for range 2 { // and that of reads
+			for range 2 { // and the only read unit
 				for _, scan := range []string{"Scan", "Scan by-day"} {
 					if got := throttledCalls[scan](t.Context(), client); got != "<nil>" {
 						t.Fatal(got)
@@ -331,7 +331,7 @@ func TestProvisionedLimitsByOperation(t *testing.T) {
 	}
 }
 
-// A batch goes as far as the throughput does.
+// A batch gets through as far as the throughput allows.
 func TestProvisionedLimitsSendEntriesBack(t *testing.T) {
 	t.Parallel()
 	_, client, _ := metered(t, paid("orders", 1, 10))
@@ -342,7 +342,7 @@ func TestProvisionedLimitsSendEntriesBack(t *testing.T) {
 	}
 }
 
-// A scan that finds nothing has cost its table something.
+// A scan that finds nothing also consumes throughput.
 func TestAnEmptyScanTakesFromItsTable(t *testing.T) {
 	t.Parallel()
 	_, client, _ := metered(t, paid("orders", 1, 1))
@@ -353,7 +353,7 @@ func TestAnEmptyScanTakesFromItsTable(t *testing.T) {
 	}
 }
 
-// written is how many writes of one unit get through.
+// written returns how many writes of one unit get through.
 func written(t *testing.T, client *dynamodb.Client, customer string) (n int) {
 	t.Helper()
 	for ; n < 5000; n++ {
@@ -383,7 +383,7 @@ func TestBurstOfProvisionedThroughput(t *testing.T) {
 	}
 }
 
-// A request may overdraw; the next waits for the debt.
+// A request may overdraw; the next one is refused until the debt is regained.
 func TestProvisionedThroughputIsOverdrawn(t *testing.T) {
 	t.Parallel()
 	_, client, turn := metered(t, paid("orders", 1, 100))
@@ -400,9 +400,9 @@ func TestProvisionedThroughputIsOverdrawn(t *testing.T) {
 	}
 }
 
-// UpdateTable takes effect at once: what was kept stays as far as the new figures
-// hold it, another index begins with a second's worth, and so does a table that
-// comes back from being on demand.
+// UpdateTable takes effect at once. The kept throughput stays, up to what the new
+// figures can keep. Another index begins with a second's worth, and so does a
+// table that was on demand before.
 func TestUpdateTableChangesProvisionedLimits(t *testing.T) {
 	t.Parallel()
 	_, client, turn := metered(t, paid("orders", 10, 1000))
@@ -452,8 +452,8 @@ func TestUpdateTableChangesProvisionedLimits(t *testing.T) {
 	want("another index", "g", 7)
 }
 
-// A table that is made anew has nothing of the one before; one that is not
-// provisioned, or nobody asked to hold, has no limit.
+// A new table has nothing from an earlier one with its name. Tables on demand,
+// and tables of a server without ProvisionedLimits, have no limit.
 func TestWhatProvisionedLimitsLeaveAlone(t *testing.T) {
 	t.Parallel()
 	_, client, turn := metered(t, paid("orders", 1, 1))
@@ -483,8 +483,8 @@ func TestWhatProvisionedLimitsLeaveAlone(t *testing.T) {
 	}
 }
 
-// Partitions have limits beside their table's, and a request that meets both hears
-// of both.
+// Partitions have limits in addition to their table's. A request that exceeds both
+// gets both reasons.
 func TestBothLimitsHold(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)

@@ -14,7 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
 
-// A typo, say: no such request ever comes.
+// The name has a typo: no such request comes.
 var idleFault = dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Table: "oders"}
 
 func TestAServerThatIsUsedIsWatched(t *testing.T) {
@@ -71,7 +71,8 @@ func TestAForkWithAClockOfItsOwn(t *testing.T) {
 	}
 }
 
-// A client of streams sends through what the client of tables does.
+// A streams client can send through the same HTTP client as the client of
+// tables.
 func TestRequestsOfOtherClientsAreMeteredAndDisturbed(t *testing.T) {
 	srv := seeded(t.Context(), 1)
 	listening := httptest.NewServer(srv.Handler())

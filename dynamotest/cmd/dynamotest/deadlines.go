@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// A listener keeps the deadlines of its connections itself: net/http sets nine for
-// each request, and timers of the runtime for them are a twentieth of what a small
-// request costs. It looks at all of them once a second, so that much late may one be.
+// A listener keeps the deadlines of its connections itself. net/http sets nine for
+// each request, and the runtime's timers for them take a twentieth of the time of a
+// small request. The listener checks all deadlines once a second, so a deadline may
+// be a second late.
 type listener struct {
 	*net.TCPListener
-	began time.Time // a deadline before it is to end something at once
+	began time.Time // a deadline before it ends its operation at once
 
 	mu   sync.Mutex
 	open map[*conn]struct{}
@@ -89,13 +90,13 @@ func (c *conn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// A deadline is that of a connection's reads or of its writes.
+// A deadline is the deadline of a connection's reads or of its writes.
 type deadline struct {
-	tell func(time.Time) error // the connection's own
+	tell func(time.Time) error // sets the connection's own deadline
 
 	mu   sync.Mutex
 	at   time.Time // zero is never
-	over bool      // what the connection was told last
+	over bool      // whether the own deadline is set
 }
 
 func (d *deadline) set(at, began time.Time) error {
@@ -109,11 +110,12 @@ func (d *deadline) check(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.at.IsZero() && d.at.Before(now) {
-		_ = d.end(true) // one that is closed has ended
+		_ = d.end(true) // a closed connection has ended
 	}
 }
 
-// end tells the connection whether its time is over, unless it knows.
+// end sets or clears the connection's own deadline, unless that is done
+// already.
 func (d *deadline) end(over bool) error {
 	if over == d.over {
 		return nil

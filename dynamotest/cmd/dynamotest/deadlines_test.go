@@ -75,7 +75,7 @@ func TestDeadlines(t *testing.T) {
 			l.check(now.Add(time.Hour))
 			works("without one")
 			set(time.Unix(1, 0))
-			late("with one long ago")
+			late("with one in the past")
 		})
 	}
 }
@@ -83,7 +83,7 @@ func TestDeadlines(t *testing.T) {
 func read(c net.Conn) (int, error)  { return c.Read(make([]byte, 1)) }
 func write(c net.Conn) (int, error) { return c.Write([]byte("x")) }
 
-// A read that waits is ended by the listener's own clock.
+// The listener's own ticker ends a read that waits.
 func TestDeadlineOfWaitingRead(t *testing.T) {
 	t.Parallel()
 	_, server, _ := connected(t)
@@ -103,7 +103,7 @@ func TestClosedConnectionsAreForgotten(t *testing.T) {
 	}
 	l.check(time.Now())
 	if l.mu.Lock(); len(l.open) > 0 {
-		t.Errorf("%d are known", len(l.open))
+		t.Errorf("%d connections are known", len(l.open))
 	}
 	l.mu.Unlock()
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
 
-// argsVariable makes the test binary the command itself, with these arguments,
+// argsVariable makes the test binary run as the command, with these arguments,
 // one a line.
 const argsVariable = "DYNAMOTEST_ARGS"
 
@@ -65,15 +65,15 @@ func start(t *testing.T, file string, args ...string) process {
 	return process{cmd, dynamotest.Connect(url, soon), kill}
 }
 
-// soon makes the client try again at once. It has to try at all, for the SDK may
-// close a connection while it reads a long answer (aws-sdk-go-v2 issue 2737).
-// Twice in a row is rare, and a transaction keeps its token when it is sent again.
+// soon makes the client retry at once. It must retry, because the SDK may close a
+// connection while it reads a long answer (aws-sdk-go-v2 issue 2737). That is rare
+// twice in a row, and a transaction keeps its token when it is sent again.
 func soon(o *dynamodb.Options) {
 	o.RetryMaxAttempts = 5
 	o.Retryer = retry.AddWithMaxBackoffDelay(retry.NewStandard(), time.Millisecond)
 }
 
-// lastYear is a time in seconds that DynamoDB takes for an expiry.
+// lastYear returns a time in seconds that DynamoDB accepts as an expiry.
 func lastYear() int64 { return time.Now().AddDate(-1, 0, 0).Unix() }
 
 // A writer moves units between two accounts and counts its acknowledged moves.
@@ -113,7 +113,8 @@ func (w *writer) balance(ctx context.Context, db *dynamodb.Client, side string) 
 	return n, err
 }
 
-// check finds every acknowledged move, no half one, and none that was not sent.
+// check fails the test unless every acknowledged move took effect, no move took
+// effect by half, and no others took effect than those that were sent.
 func (w *writer) check(t *testing.T, db *dynamodb.Client) {
 	t.Helper()
 	from, err := w.balance(t.Context(), db, "-from")
@@ -130,8 +131,8 @@ func (w *writer) check(t *testing.T, db *dynamodb.Client) {
 	w.acked, w.unsure = to, 0
 }
 
-// Kill the command in the middle of its work, again and again, and every other
-// time while it compacts its file: nothing that it acknowledged may be lost.
+// The command is killed in the middle of its work, again and again, and every
+// other time while it compacts its file: no acknowledged write may be lost.
 func TestKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "data")
@@ -191,8 +192,8 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	t.Logf("killed while it compacted: %d times of 16", caught)
 }
 
-// createAccounts makes the table, with some items besides the accounts, so that
-// writing all of them takes its time.
+// createAccounts creates the table with the accounts, and with other items so
+// that writing all of them takes time.
 func createAccounts(t *testing.T, db *dynamodb.Client) {
 	t.Helper()
 	_, err := db.CreateTable(t.Context(), &dynamodb.CreateTableInput{

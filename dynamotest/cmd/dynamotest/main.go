@@ -1,16 +1,16 @@
-// Command dynamotest serves a DynamoDB of its own on a port, for programs and
-// SDKs of any language:
+// Command dynamotest serves a DynamoDB on a port, for programs and SDKs of any
+// language:
 //
 //	go run github.com/homeops/ddbpatterns/dynamotest/cmd/dynamotest -addr 127.0.0.1:8000
 //
-// It needs no account. A client needs the endpoint, a region, and credentials that
-// may be any: they are not checked.
+// The server needs no account. A client needs the endpoint, a region and some
+// credentials. The server does not check the credentials. For the AWS CLI, and
+// for current SDKs, which read the environment, this is enough:
 //
 //	export AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:8000 AWS_REGION=us-east-1
 //	export AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any
 //
-// is enough for the AWS CLI and for SDKs that read the environment, as the current
-// ones do. In code:
+// In code:
 //
 //	// Go
 //	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion("us-east-1"),
@@ -34,29 +34,30 @@
 //	# AWS CLI
 //	aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000
 //
-// Unless told otherwise it listens on the loopback interface only: whoever
-// reaches the port can read and change everything.
+// By default the server listens only on the loopback interface, because
+// everybody who can reach the port can read and change everything.
 //
-// Its flags are all that can be set:
+// Its flags are its only settings:
 //
-//	-addr HOST:PORT   where it listens: 127.0.0.1:8000 unless told otherwise. Port 0
-//	                  is any that is free. When it can be reached it says where in
-//	                  a line on standard output, the only one:
+//	-addr HOST:PORT   the address to listen on, by default 127.0.0.1:8000. Port 0 is
+//	                  any free port. When the server can be reached, it prints its
+//	                  URL, in the only line on standard output:
 //	                  dynamotest: listening on http://127.0.0.1:39145
-//	-data FILE        keeps what it holds in a file; without it all is forgotten at
-//	                  the end.
-//	-ttl INTERVAL     how often it deletes expired items, such as 5s: every minute
-//	                  unless told otherwise; 0 is never.
+//	-data FILE        keep the data in a file. Without it, all data is lost at the
+//	                  end.
+//	-ttl INTERVAL     how often to delete expired items, such as 5s, by default every
+//	                  minute; 0 is never.
 //
-// Faults, limits of partitions and lag are not for the command: a program in Go
-// that serves dynamotest.Server.Handler can have them.
+// The command has no faults, no limits of partitions and no lag. To have them,
+// write a Go program that serves dynamotest.Server.Handler.
 //
-// With -data it acknowledges nothing that is not on disk: it may be killed at any
-// time. One process uses a file at a time. See dynamotest.OpenServer for what the
-// file has and what happens when it is damaged or the disk is full.
+// With -data the server acknowledges a write only when the write is on disk, so
+// you may kill the server at any time. Only one process at a time can use a file.
+// See dynamotest.OpenServer for the contents of the file, and for damaged files
+// and full disks.
 //
-// SIGINT and SIGTERM end it with status 0, after the requests that are under way.
-// A second one ends it at once.
+// SIGINT and SIGTERM end the server with status 0, after the running requests.
+// A second signal ends it at once.
 package main
 
 import (
@@ -79,11 +80,11 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal is not waited for
+	context.AfterFunc(ctx, stop) // a second signal ends the process
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the command: it returns the status that it ends with.
+// run runs the command and returns its exit status.
 func run(ctx context.Context, args []string, out, log io.Writer) int {
 	opt, err := parse(args, log)
 	switch {
@@ -95,7 +96,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 	ready := func(address net.Addr) {
 		fmt.Fprintln(out, "dynamotest: listening on http://"+address.String())
 		if tcp, ok := address.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-			fmt.Fprintln(log, "dynamotest: this is not the loopback interface: whoever reaches it can read and change everything")
+			fmt.Fprintln(log, "dynamotest: this is not the loopback interface: everybody who can reach it can read and change everything")
 		}
 	}
 	if err := serve(ctx, opt, ready); err != nil {
@@ -107,12 +108,12 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 
 type options struct {
 	addr  string
-	data  string   // the file; "" is none
+	data  string   // the file; "" without one
 	sweep interval // how often expired items are deleted
 }
 
-// interval is a flag. Unlike the flag package's durations it says how one is
-// written.
+// interval is the value of a flag. Unlike for the flag package's durations, the
+// error says how an interval is written.
 type interval time.Duration
 
 func (i *interval) String() string { return time.Duration(*i).String() }
@@ -126,25 +127,25 @@ func (i *interval) Set(text string) error {
 	return nil
 }
 
-// parse reads the command line. It has told the user of an error.
+// parse reads the command line. It prints an error itself.
 func parse(args []string, log io.Writer) (opt options, err error) {
 	flags := flag.NewFlagSet("dynamotest", flag.ContinueOnError)
 	flags.SetOutput(log)
 	flags.Usage = func() {
 		fmt.Fprint(log, "Usage: dynamotest [-addr HOST:PORT] [-data FILE] [-ttl INTERVAL]\n\n"+
-			"Serves a DynamoDB of its own. Clients need its URL as the endpoint, a region,\n"+
-			"and credentials that may be any.\n\n")
+			"Serves a DynamoDB. Clients need its URL as the endpoint, a region,\n"+
+			"and any credentials.\n\n")
 		flags.PrintDefaults()
 	}
-	flags.StringVar(&opt.addr, "addr", "127.0.0.1:8000", "listen on `HOST:PORT`; port 0 is any that is free, and standard output says which")
-	flags.StringVar(&opt.data, "data", "", "keep everything in `FILE`, which is made if it does not exist; without it, all is\nforgotten at the end")
+	flags.StringVar(&opt.addr, "addr", "127.0.0.1:8000", "listen on `HOST:PORT`; port 0 is any free port, and standard output says which")
+	flags.StringVar(&opt.data, "data", "", "keep everything in `FILE`, which is created if it does not exist; without it, all data is\nlost at the end")
 	opt.sweep = interval(time.Minute)
 	flags.Var(&opt.sweep, "ttl", "delete expired items at every `INTERVAL`, such as 5s; 0 is never")
 	if err := flags.Parse(args); err != nil {
 		return opt, err
 	}
 	flags.Visit(func(f *flag.Flag) {
-		if f.Name == "data" && opt.data == "" { // a variable that is not set, as a rule
+		if f.Name == "data" && opt.data == "" { // mostly a variable that is not set
 			err = errors.New("-data: the name of the file is empty")
 		}
 	})
@@ -162,18 +163,19 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 	return opt, err
 }
 
-// maxHeader is the most bytes of a header that are read. The handler refuses one of
-// more than 16 KB as DynamoDB does, with 400; net/http answers 431 to one that is
-// longer than this, to which it adds 4 KB.
+// maxHeader limits the bytes of a header that are read. The handler answers a
+// header of more than 16 KB with 400, as DynamoDB does. net/http answers 431 to a
+// header that is more than 4 KB over this limit.
 const maxHeader = 60 << 10
 
-// spare is how many bytes the garbage collector is told of that nobody uses, and
-// for which the kernel therefore gives no memory. A small heap would be collected
-// whenever it has grown by 4 MB, dozens of times a second: an eighth of what requests
-// cost. Now it may grow by 20 MB first; a large heap grows as ever.
+// spare is the size of a block that is allocated and never used, so that the kernel
+// gives no memory for it. Without it, the garbage collector would collect a small
+// heap after every 4 MB of growth, dozens of times a second, which is an eighth of
+// the CPU time of requests. With it, the heap may grow by 20 MB first. A large heap
+// grows as before.
 const spare = 16 << 20
 
-// serve answers until the context ends, then finishes what is under way.
+// serve answers until the context ends, then finishes the running requests.
 func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 	unused := make([]byte, spare)
 	defer runtime.KeepAlive(unused)
@@ -186,7 +188,7 @@ func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	listener, err := listen(ctx, opt.addr)
 	if err != nil {
-		return fmt.Errorf("%w; -addr takes another address", err)
+		return fmt.Errorf("%w; choose another address with -addr", err)
 	}
 	server := &http.Server{
 		Handler:           db.Handler(),
@@ -210,7 +212,7 @@ func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := server.Shutdown(deadline); err != nil {
-		_ = server.Close() // who has not sent a request by now gets no reply
+		_ = server.Close() // connections without a request yet get no reply
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// heading is the status of a request with a header.
+// heading returns the status of a request with a header.
 func heading(t *testing.T, endpoint, header string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, endpoint, http.NoBody)
@@ -64,14 +64,14 @@ func heading(t *testing.T, endpoint, header string) int {
 	return res.StatusCode
 }
 
-// command returns the command itself, not yet started.
+// command returns the command, not yet started.
 func command(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), argsVariable+"="+strings.Join(args, "\n"))
 	return cmd
 }
 
-// What the command says to who has mistaken something, and its status.
+// The command's messages after a user's mistakes, and its status.
 func TestWhatTheUserIsTold(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -94,7 +94,7 @@ func TestWhatTheUserIsTold(t *testing.T) {
 		status int
 		want   string // a part of what it writes to its standard error
 	}{
-		{[]string{"-h"}, 0, `listen on HOST:PORT; port 0 is any that is free, and standard output says which (default "127.0.0.1:8000")`},
+		{[]string{"-h"}, 0, `listen on HOST:PORT; port 0 is any free port, and standard output says which (default "127.0.0.1:8000")`},
 		{[]string{"-h"}, 0, "such as 5s; 0 is never (default 1m0s)\n"},
 		{[]string{"-help"}, 0, "Usage: dynamotest [-addr HOST:PORT] [-data FILE] [-ttl INTERVAL]\n"},
 		{[]string{"-port", "1"}, 2, "flag provided but not defined: -port"},
@@ -103,7 +103,7 @@ func TestWhatTheUserIsTold(t *testing.T) {
 		{[]string{"-ttl", "-1s"}, 2, "dynamotest: -ttl -1s: an interval cannot be negative\nUsage"},
 		{[]string{"-data="}, 2, "dynamotest: -data: the name of the file is empty\nUsage"},
 		{[]string{"8000"}, 2, "dynamotest: unexpected argument: \"8000\"\nUsage"},
-		{[]string{"-addr", taken.Addr().String()}, 1, "dynamotest: listen tcp " + taken.Addr().String() + ": bind: address already in use; -addr takes another address\n"},
+		{[]string{"-addr", taken.Addr().String()}, 1, "dynamotest: listen tcp " + taken.Addr().String() + ": bind: address already in use; choose another address with -addr\n"},
 		{[]string{"-addr", "256.0.0.1:1"}, 1, "256.0.0.1"},
 		{[]string{"-data", filepath.Join(folder, "none", "data")}, 1, "dynamotest: data file " + filepath.Join(folder, "none", "data") + ": open "},
 		{[]string{"-data", folder}, 1, "dynamotest: data file " + folder + ": open " + folder + ": is a directory\n"},
@@ -126,8 +126,8 @@ func TestWhatTheUserIsTold(t *testing.T) {
 	}
 }
 
-// SIGTERM ends the command with 0, with a client still connected, and all is
-// there when it is started again. Meanwhile expired items were deleted.
+// SIGTERM ends the command with 0, even with a client connected. All items
+// exist when it is started again, except expired ones, which were deleted.
 func TestTerminated(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "data")
@@ -145,7 +145,7 @@ func TestTerminated(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for items(t, p.client) > 1 { // until it is swept
+			for items(t, p.client) > 1 { // until the sweep
 			}
 		}
 		if n := items(t, p.client); n != 1 {
@@ -169,7 +169,8 @@ func items(t *testing.T, db *dynamodb.Client) int32 {
 	return out.Count
 }
 
-// Who listens elsewhere than on the loopback interface is told what that means.
+// The command warns its user if it listens on another interface than the
+// loopback.
 func TestOtherInterfaces(t *testing.T) {
 	t.Parallel()
 	for addr, warned := range map[string]bool{"127.0.0.1:0": false, "0.0.0.0:0": true} {

@@ -1,14 +1,16 @@
-// Command facts asks a DynamoDB endpoint whether it answers as AWS was seen to:
+// Command facts checks whether a DynamoDB endpoint gives the answers that AWS
+// was seen to give:
 //
 //	go run ./dynamotest/cmd/facts -endpoint http://127.0.0.1:8000
 //	go run ./dynamotest/cmd/facts -endpoint http://127.0.0.1:8000 -run '^partiql' -quiet
 //
-// It prints in what the endpoint differs, then how many facts hold in each group.
-// The status is 0 when all of them hold, 1 when some do not, 2 when it could not
-// ask. Its tables are named fact_… and are deleted at the end.
+// It prints each fact that does not hold, and then how many facts hold in each
+// group. The exit status is 0 if all facts hold, 1 if some do not hold, and 2 if
+// the command could not ask the endpoint. The command's tables are named fact_…
+// and are deleted at the end.
 //
-// Requests are signed with the credentials any and any, which emulators take. Of a
-// real account it knows nothing.
+// Requests are signed with the access key ID "any" and the secret key "any",
+// which emulators accept. The command does not use a real account.
 package main
 
 import (
@@ -41,7 +43,7 @@ func main() {
 	os.Exit(status)
 }
 
-// run is the command: it returns the status that it ends with.
+// run runs the command and returns its exit status.
 func run(ctx context.Context, args []string, out, log io.Writer) int {
 	flags := flag.NewFlagSet("facts", flag.ContinueOnError)
 	flags.SetOutput(log)

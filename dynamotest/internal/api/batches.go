@@ -23,7 +23,7 @@ type BatchGetItem struct {
 	Set            bool
 	ReturnCapacity Opt[string]
 
-	sent []byte // RequestItems as it came
+	sent []byte // RequestItems as sent
 }
 
 // KeysOfTable are the keys that a batch reads from one table.
@@ -101,14 +101,15 @@ func (b *BatchGetItem) check(c *checker) {
 	}
 }
 
-// shown is RequestItems as a message has it.
+// shown returns RequestItems as messages show it.
 func (b *BatchGetItem) shown() string {
 	var compact bytes.Buffer
-	_ = json.Compact(&compact, b.sent) // it has been read, so it is JSON
+	_ = json.Compact(&compact, b.sent) // it was read before, so it is valid JSON
 	return compact.String()
 }
 
-// BatchWriteItem puts and deletes items of any tables, each for itself.
+// BatchWriteItem puts and deletes items of any tables, each independently of
+// the others.
 type BatchWriteItem struct {
 	Tables              []WritesOfTable // in the order of the request
 	Set                 bool
@@ -173,7 +174,7 @@ func (b *BatchWriteItem) check(c *checker) {
 	c.returnConsumedCapacity(b.ReturnCapacity)
 	c.returnItemCollectionMetrics(b.ReturnItemSizeRange)
 	if c.require("requestItems", b.Set); !c.ok() {
-		return // the enums are told before anything is said of the tables
+		return // the errors of enums come before those of the tables
 	}
 	if len(b.Tables) == 0 {
 		c.fail(Invalid("The requestItems parameter is required for BatchWriteItem"))
@@ -203,7 +204,8 @@ func (b *BatchWriteItem) check(c *checker) {
 	}
 }
 
-// shown is RequestItems as a message has it: as Java shows maps, lists and objects.
+// shown returns RequestItems as messages show it: like maps, lists and objects of
+// Java.
 func (b *BatchWriteItem) shown() string {
 	var s strings.Builder
 	for i, t := range b.Tables {
@@ -253,8 +255,9 @@ func (w *BatchWrite) check(c *checker) {
 	}
 }
 
-// sketch stands for the Java object dump that DynamoDB puts into the message
-// about a list of the wrong length, whose form has changed over the years.
+// sketch replaces the dump of Java objects that DynamoDB puts into the message
+// about a list of the wrong length. The form of the dump has changed over the
+// years.
 func sketch(element string, n int) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(element+"(), ", n), ", ") + "]"
 }

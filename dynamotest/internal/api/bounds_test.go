@@ -8,8 +8,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-// elements returns n elements of a list, or members of an object when they have a
-// verb for their number, and one more behind them.
+// elements returns n elements of a list and a last one. If element has a verb for
+// the number, they can be members of an object.
 func elements(n int, element, last string) string {
 	var b strings.Builder
 	for i := range n {
@@ -23,8 +23,8 @@ func elements(n int, element, last string) string {
 	return b.String() + last
 }
 
-// Of a list that is too long, so much is kept as it takes to refuse it, in a
-// message that can be read. A wrong type behind that is found as ever.
+// Of a list that is too long, only as much is kept as is necessary to refuse
+// it, in a short message. A wrong type after that is found nevertheless.
 func TestListsThatAreTooLong(t *testing.T) {
 	t.Parallel()
 	const many = 20_000
@@ -120,7 +120,7 @@ func TestListsThatAreTooLong(t *testing.T) {
 	}
 }
 
-// The names and values of expressions have two megabytes together.
+// The names and values of expressions together may have two megabytes.
 func TestSubstitutedBytes(t *testing.T) {
 	t.Parallel()
 	const most = 2 << 20

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxViolations is how many violations DynamoDB lists at most.
+// maxViolations is the most violations that DynamoDB lists.
 const maxViolations = 10
 
 // A checker collects the constraints that a request violates.
@@ -48,21 +48,21 @@ func (c *checker) violated(value, member, constraint string) {
 	c.list("Value %s at '%s' failed to satisfy constraint: Member must %s", value, member, constraint)
 }
 
-// list adds a violation to the list, unless that is as long as it is shown.
+// list adds a violation to the list, unless the list is full.
 func (c *checker) list(format string, args ...any) {
 	if len(c.found) < maxViolations {
 		c.found = append(c.found, fmt.Sprintf(format, args...))
 	}
 }
 
-// require reports a member that is not there.
+// require reports a missing member.
 func (c *checker) require(member string, present bool) {
 	if !present {
 		c.violated("null", member, "not be null")
 	}
 }
 
-// isMissing reports whether a violation is that of require.
+// isMissing reports whether a violation comes from require.
 func isMissing(violation string) bool { return strings.HasPrefix(violation, "Value null at ") }
 
 // enum checks a member that may be absent.
@@ -84,7 +84,7 @@ func (c *checker) atMost(member string, value Opt[int64], most int64) {
 	}
 }
 
-// length checks how long a text or a list is, which the caller has rendered.
+// length checks the length of a text or a list, which the caller has rendered.
 func (c *checker) length(member, rendered string, n, least, most int) {
 	switch {
 	case n < least:
@@ -94,14 +94,14 @@ func (c *checker) length(member, rendered string, n, least, most int) {
 	}
 }
 
-// count checks how many elements a list has.
+// count checks the number of elements of a list.
 func (c *checker) count(member, element string, n, most int) {
 	if n < 1 || n > most {
 		c.length(member, sketch(element, n), n, 1, most)
 	}
 }
 
-// shownList is a list of names as a message has it.
+// shownList returns a list of names as messages show it.
 func shownList(names []string) string { return "[" + strings.Join(names, ", ") + "]" }
 
 const namePattern = "[a-zA-Z0-9_.-]+"
@@ -130,7 +130,7 @@ func (c *checker) name(member, value string, least int) {
 	c.length(member, value, len(value), least, maxNameLength)
 }
 
-// tableName checks a table's name where an operation works on existing tables.
+// tableName checks a table's name for an operation on existing tables.
 func (c *checker) tableName(member string, value Opt[string]) {
 	if c.require(member, value.Set); value.Set {
 		c.name(member, TableNameOf(value.Value), 1)
@@ -143,8 +143,8 @@ func isTableName(s string) bool {
 	return minNameLength <= len(s) && len(s) <= maxNameLength && matchesName(s)
 }
 
-// mapKeys reports a name in requestItems, which is shown as the message has it,
-// that is not a table's.
+// mapKeys reports an invalid table name in requestItems. shown is requestItems
+// as messages show it.
 func (c *checker) mapKeys(shown string) {
 	c.list("Value '%s' at 'requestItems' failed to satisfy constraint: Map keys must satisfy constraint: "+
 		"[Member must have length less than or equal to %d, Member must have length greater than or equal to %d, Member must satisfy regular expression pattern: %s]",
@@ -158,8 +158,8 @@ func (c *checker) indexName(value Opt[string]) {
 	}
 }
 
-// TableNameOf returns the name of the table that s names: s itself or, when s
-// is the table's ARN, its last part.
+// TableNameOf returns the name of the table in s: s itself or, if s is the
+// table's ARN, its last part.
 func TableNameOf(s string) string {
 	if strings.HasPrefix(s, "arn:") {
 		if _, name, ok := strings.Cut(s, ":table/"); ok {

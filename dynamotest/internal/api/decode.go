@@ -11,8 +11,8 @@ import (
 
 // A Request is one operation's parameters.
 type Request interface {
-	// field reads the member called name, or skips it: DynamoDB ignores
-	// members that it does not know.
+	// field reads the member called name, or skips an unknown one, as DynamoDB
+	// does.
 	field(r *jsonx.Reader, name string)
 	check(c *checker)
 }
@@ -23,10 +23,10 @@ type Opt[T any] struct {
 	Set   bool
 }
 
-// Some returns a member that is there.
+// Some returns a member that is set.
 func Some[T any](v T) Opt[T] { return Opt[T]{Value: v, Set: true} }
 
-// Or returns the member's value, or otherwise when it is absent.
+// Or returns the member's value, or otherwise if it is absent.
 func (o Opt[T]) Or(otherwise T) T {
 	if o.Set {
 		return o.Value
@@ -34,8 +34,8 @@ func (o Opt[T]) Or(otherwise T) T {
 	return otherwise
 }
 
-// readers are kept because each remembers the attribute names it has met, so
-// that the items of a table share them.
+// readers are kept because each of them keeps the attribute names that it has
+// read, so that the items of a table share them.
 var readers = sync.Pool{New: func() any { return jsonx.NewReader(nil) }}
 
 // Decode reads a request and checks its constraints.
@@ -71,7 +71,7 @@ func serialization(err error) *Error {
 	return &Error{Code: SerializationException}
 }
 
-// object reads an object whose members field reads.
+// object reads an object; field reads its members.
 func object(r *jsonx.Reader, field func(r *jsonx.Reader, name string)) {
 	r.Object()
 	for name, ok := member(r); ok; name, ok = member(r) {
@@ -79,8 +79,8 @@ func object(r *jsonx.Reader, field func(r *jsonx.Reader, name string)) {
 	}
 }
 
-// member reads the name of an object's next member. A null stands for one that is
-// absent.
+// member reads the name of an object's next member. A member that is null counts
+// as absent.
 func member(r *jsonx.Reader) (name string, ok bool) {
 	for name, ok = r.Key(); ok && r.Null(); {
 		name, ok = r.Key()
@@ -88,8 +88,8 @@ func member(r *jsonx.Reader) (name string, ok bool) {
 	return name, ok
 }
 
-// mapped reads an object whose members are named by the caller. One that is null
-// is there, unlike that of a request.
+// mapped reads an object whose members have names of the client's choice. Unlike
+// in a request, a member that is null counts as present.
 func mapped(r *jsonx.Reader, entry func(r *jsonx.Reader, name string, null bool)) {
 	r.Object()
 	for name, ok := r.Key(); ok; name, ok = r.Key() {
@@ -97,9 +97,9 @@ func mapped(r *jsonx.Reader, entry func(r *jsonx.Reader, name string, null bool)
 	}
 }
 
-// list reads an array. Of one that is longer than the most that is allowed it keeps
-// one element more, which is enough to refuse it: what was sent in millions costs
-// nobody memory, and a wrong type is still found wherever it stands.
+// list reads an array. Of an array that is too long it keeps only one element more
+// than allowed, which is enough to refuse it. So millions of elements need no
+// memory, and a wrong type is still found anywhere.
 func list[T any](r *jsonx.Reader, most int, element func(r *jsonx.Reader) T) []T {
 	out := []T{}
 	r.Array()
@@ -111,7 +111,7 @@ func list[T any](r *jsonx.Reader, most int, element func(r *jsonx.Reader) T) []T
 	return out
 }
 
-// unbounded is the most elements of a list that DynamoDB does not bound.
+// unbounded is the most elements of a list without a limit.
 const unbounded = math.MaxInt
 
 func text(r *jsonx.Reader) Opt[string]   { return Some(r.String()) }
@@ -119,15 +119,15 @@ func name(r *jsonx.Reader) Opt[string]   { return Some(r.Name()) }
 func boolean(r *jsonx.Reader) Opt[bool]  { return Some(r.Bool()) }
 func integer(r *jsonx.Reader) Opt[int64] { return Some(r.Int()) }
 
-// An Item is a map of attributes and what is wrong with them, which is
-// reported only when the constraints of the request are met.
+// An Item is a map of attributes and their error, which is reported only if the
+// constraints of the request are met.
 type Item struct {
 	attr.Map
 	Set bool
 	Err error
 }
 
-// Wrong returns what is wrong with the attributes, or nil.
+// Wrong returns the error of the attributes, or nil.
 func (i *Item) Wrong() *Error {
 	if i.Err == nil {
 		return nil
@@ -140,13 +140,13 @@ func item(r *jsonx.Reader) Item {
 	return Item{Map: m, Set: true, Err: err}
 }
 
-// Expressions are the members that expressions of one request share.
+// Expressions are the members that the expressions of one request share.
 type Expressions struct {
 	Names  Opt[map[string]string]
 	Values Item
 
-	// Legacy are the parameters that expressions have replaced; nil when there
-	// are none.
+	// Legacy are the parameters that expressions have replaced; nil without
+	// any.
 	Legacy *Legacy
 
 	substituted int // bytes of names and values so far
@@ -180,8 +180,8 @@ const maxSubstituted = 2 << 20
 
 var errSubstituted = ByRequest(Invalid("ExpressionAttributeNames and ExpressionAttributeValues together exceed the maximum of %d bytes", maxSubstituted))
 
-// substitute counts bytes of names or values. The request is read no further than
-// there are too many.
+// substitute counts bytes of names or values. It ends the reading of the request
+// if they are too many.
 func (e *Expressions) substitute(r *jsonx.Reader, bytes int) {
 	if e.substituted += bytes; e.substituted > maxSubstituted {
 		r.Fail(errSubstituted)

@@ -7,15 +7,15 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-// Everything wrong is reported at once, in the order of the members, but a bad
-// table name alone.
+// All violations are reported together, in the order of the members. Only a bad
+// table name is reported alone.
 func TestViolations(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		req  api.Request
 		body string
-		want string // the whole text; empty when the request is accepted
+		want string // the whole text; empty if the request is accepted
 	}{
 		{"accepted", new(api.GetItem), `{"TableName":"abc","Key":{"id":{"S":"x"}}}`, ""},
 		{"a null is no member", new(api.GetItem), `{"TableName":"abc","Key":{"id":{"S":"x"}},"ProjectionExpression":null,"ReturnConsumedCapacity":null}`, ""},
@@ -76,7 +76,8 @@ func TestSerializationErrors(t *testing.T) {
 	}
 }
 
-// Two payloads are one when they mean the same, however they are written.
+// Two payloads are equal if they have the same meaning, even if they are
+// written differently.
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	fingerprint := func(action string) api.Fingerprint {
@@ -117,7 +118,7 @@ func TestTableNameOf(t *testing.T) {
 	}
 }
 
-// FuzzDecode looks for a body that a decoder cannot stand.
+// FuzzDecode looks for a body that breaks a decoder.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"TableName":"t","Key":{"a":{"S":"x"}},"Item":{"m":{"M":{"l":{"L":[{"N":"1"}]}}}},"RequestItems":{"t":[{"PutRequest":{"Item":{}}}]}}`))
 	f.Add([]byte(`{"TransactItems":[{"Put":{"TableName":"t","Item":{"a":{"NULL":true}}}}],"KeySchema":[{"KeyType":"HASH"}]}`))

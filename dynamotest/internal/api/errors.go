@@ -18,7 +18,7 @@ const (
 	ResourceInUse           = "ResourceInUseException"
 	ResourceNotFound        = "ResourceNotFoundException"
 	SerializationException  = "SerializationException"
-	ServerClosed            = "ServerClosed" // this server's own
+	ServerClosed            = "ServerClosed" // not an error of AWS
 	ServiceUnavailable      = "ServiceUnavailable"
 	TableNotFound           = "TableNotFoundException"
 	Throttling              = "ThrottlingException"
@@ -35,24 +35,24 @@ type Error struct {
 	Code    string
 	Message string
 
-	Item    attr.Map // the stored item of a failed condition that asked for it
+	Item    attr.Map // the stored item of a failed condition, if the request asks for it
 	Reasons []Reason // those of a cancelled transaction, one for each action
 
-	// WholeRequest tells that the error of one action of a transaction refuses
-	// the request, instead of being the reason of a cancellation.
+	// WholeRequest is true if the error of one action of a transaction refuses
+	// the request, instead of becoming the reason of a cancellation.
 	WholeRequest bool
 
-	// Throttled says why a request was throttled.
+	// Throttled has the reasons why a request was throttled.
 	Throttled []ThrottlingReason
 
-	// Layer is that which has found it, and what follows is for operations that
-	// tell it otherwise: see Told.
+	// Layer is the layer that found the error. The fields below are for
+	// operations that report it differently: see Told.
 	Layer Layer
-	First string // of OfModel: the first violation, when no member is missing
-	Older string // of an attribute value: the older code's text, if that is another
+	First string // for OfModel: the first violation, if no member is missing
+	Older string // for an attribute value: the older code's text, if it is different
 }
 
-// A Reason tells what one action of a cancelled transaction met.
+// A Reason is the result of one action of a cancelled transaction.
 type Reason struct {
 	Code    string // "None" for an action that would have succeeded
 	Message string
@@ -73,7 +73,7 @@ func Invalid(format string, args ...any) *Error {
 }
 
 // Wrong returns the ValidationException of an error of package expr, partiql or
-// attr, whose texts are DynamoDB's.
+// attr. Their texts are DynamoDB's.
 func Wrong(err error) *Error {
 	wrong := &Error{Code: ValidationException, Message: err.Error()}
 	var value *attr.Error
@@ -89,7 +89,7 @@ func OfWhole(err *Error) *Error {
 	return err
 }
 
-// Unknown returns the error of an operation that there is not.
+// Unknown returns the error of an operation that does not exist.
 func Unknown(name string) *Error {
 	return &Error{Code: UnknownOperation, Message: fmt.Sprintf("dynamotest does not have %.100q", name)}
 }

@@ -2,8 +2,8 @@ package api
 
 import "github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 
-// A Write is what the operations have in common that write one item, alone or
-// as an action of a transaction.
+// A Write is the common part of operations that write one item, alone or as an
+// action of a transaction.
 type Write struct {
 	TableName           Opt[string]
 	Key                 Item // of Update, Delete and ConditionCheck
@@ -42,8 +42,8 @@ func (w *Write) field(r *jsonx.Reader, member string) {
 	}
 }
 
-// checkEnums checks what the operations of one item have in common but the table's
-// name, which each has at another place of its list.
+// checkEnums checks the common members of operations on one item, except the
+// table's name, which has a different place in the list of each.
 func (w *Write) checkEnums(c *checker) {
 	c.returnItemCollectionMetrics(w.ReturnItemSizeRange)
 	c.enum("returnValues", w.ReturnValues, "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
@@ -51,7 +51,8 @@ func (w *Write) checkEnums(c *checker) {
 	c.legacy(w.Legacy, "")
 }
 
-// checkOld checks what Put and Delete have in common, which return no new values.
+// checkOld checks the common members of Put and Delete, which cannot return new
+// values.
 func (w *Write) checkOld(c *checker, keyMember string, key Item) {
 	c.returnConsumedCapacity(w.ReturnCapacity)
 	w.checkEnums(c)
@@ -62,7 +63,8 @@ func (w *Write) checkOld(c *checker, keyMember string, key Item) {
 	}
 }
 
-// A conditional is a Write of its own, which may be older than expressions.
+// A conditional is a Write outside of a transaction. It may have legacy
+// parameters.
 type conditional struct{ Write }
 
 func (w *conditional) field(r *jsonx.Reader, member string) {
@@ -102,7 +104,7 @@ type DeleteItem struct{ conditional }
 
 func (d *DeleteItem) check(c *checker) { d.checkOld(c, "key", d.Key) }
 
-// A Get is what GetItem and an action of TransactGetItems have in common.
+// A Get is the common part of GetItem and an action of TransactGetItems.
 type Get struct {
 	TableName      Opt[string]
 	Key            Item
@@ -125,7 +127,7 @@ func (g *Get) field(r *jsonx.Reader, member string) {
 	case "ReturnConsumedCapacity":
 		g.ReturnCapacity = name(r)
 	case "ExpressionAttributeValues":
-		r.Skip() // a projection has no values, so this is no member of the request
+		r.Skip() // a projection has no values, so this is not a member of the request
 	default:
 		g.Expressions.field(r, member)
 	}

@@ -1,29 +1,29 @@
 package api
 
-// A Layer is a part of DynamoDB that judges requests: first the model, then what
-// the request means, last the table. Each says in its own way what it finds, and
-// operations differ in how.
+// A Layer is a stage of DynamoDB's checks of a request: first the model, then
+// the meaning of the request, last the table. Each layer reports its errors in a
+// form of its own, which also depends on the operation.
 type Layer uint8
 
 // The layers.
 const (
-	// OfTable compares the request with the table and with what is stored. What
-	// it finds is told plainly by every operation: a table or an index that does
-	// not exist, a key that does not match the schema, a key attribute that is
-	// empty or too long, an update of a key attribute, an update that the stored
-	// item cannot take, a key of an index of the wrong type, an item that is too
-	// large. Errors are of this layer unless they say otherwise.
+	// OfTable compares the request with the table and with stored items. Every
+	// operation reports its errors plainly: a table or an index that does not
+	// exist, a key that does not match the schema, a key attribute that is empty
+	// or too long, an update of a key attribute, an update that does not fit the
+	// stored item, a key of an index of the wrong type, an item that is too
+	// large. It is the default layer of an error.
 	OfTable Layer = iota
-	// OfModel looks at each member for itself: whether it is there, within its
-	// bounds, in its enum. It lists what it finds: N validation errors detected.
+	// OfModel checks each member on its own: whether it is present, within its
+	// bounds, in its enum. It lists its errors: N validation errors detected.
 	OfModel
-	// OfRequest looks at what members mean: attribute values, expressions, their
-	// placeholders, parameters that exclude each other.
+	// OfRequest checks the meaning of members: attribute values, expressions,
+	// their placeholders, parameters that exclude each other.
 	OfRequest
 )
 
-// How an operation tells what a layer has found. The zero value of each is how
-// most do.
+// How an operation reports the errors of a layer. The zero values are those of
+// most operations.
 type (
 	modelTold   bool
 	valuesTold  bool
@@ -32,24 +32,24 @@ type (
 
 const (
 	listed modelTold = false // all violations together
-	first  modelTold = true  // the first alone, unless a member is missing
+	first  modelTold = true  // only the first, unless a member is missing
 
 	newer valuesTold = false // attribute values are read by DynamoDB's newer code
 	older valuesTold = true  // by its older: exponents wrap, sets are shown as they were sent
 
 	plain     requestTold = false
-	enveloped requestTold = true // as if the model had found it
+	enveloped requestTold = true // in the form of the model
 )
 
-// layers are how one operation tells what the layers before the table's find.
+// layers say how one operation reports the errors of the layers before OfTable.
 type layers struct {
 	model   modelTold
 	values  valuesTold
 	request requestTold
 }
 
-// layersOf has the operations on items. Those on tables have no values and no
-// expressions; like most others they list and are plain.
+// layersOf has the operations on items. Operations on tables have no values and
+// no expressions. Like most others, they have the zero value.
 var layersOf = map[string]layers{
 	"PutItem":    {listed, newer, enveloped},
 	"UpdateItem": {first, newer, enveloped},
@@ -70,7 +70,7 @@ var layersOf = map[string]layers{
 
 const envelope = "1 validation error detected: "
 
-// Told returns an error as the operation tells it.
+// Told returns an error as the operation reports it.
 func (o *Operation) Told(err *Error) *Error {
 	l := layersOf[o.Name]
 	text := err.Message
@@ -91,8 +91,8 @@ func (o *Operation) Told(err *Error) *Error {
 	return &told
 }
 
-// ByRequest marks an error as one of the layer OfRequest. What is no
-// ValidationException stays as it is, and so does what has a layer.
+// ByRequest marks an error as one of the layer OfRequest. It does not change an
+// error that is not a ValidationException, or that has a layer already.
 func ByRequest(err *Error) *Error {
 	if err == nil || err.Code != ValidationException || err.Layer != OfTable {
 		return err

@@ -7,8 +7,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
 
-// What each layer finds is told in the operation's way, and the error that was
-// found stays as it is.
+// The errors of each layer are reported in the operation's form. The original
+// error is not changed.
 func TestTold(t *testing.T) {
 	t.Parallel()
 	ofModel := api.Decode([]byte(`{"TableName":"","Key":{},"ReturnValues":"x"}`), new(api.UpdateItem))

@@ -18,7 +18,7 @@ type Legacy struct {
 	Operator   Opt[string]       // ConditionalOperator
 	Keys       Opt[[]Comparison] // KeyConditions
 
-	// Err is what is wrong with a value, reported when the constraints are met.
+	// Err is the error of a value, reported if the constraints are met.
 	Err error
 }
 
@@ -27,7 +27,7 @@ type Comparison struct {
 	Attribute string
 	Operator  Opt[string]
 	Operands  Opt[[]attr.Value]
-	Exists    Opt[bool]       // of Expected, as is
+	Exists    Opt[bool]       // of Expected, like Value
 	Value     Opt[attr.Value] // the short form of one operand
 }
 
@@ -38,8 +38,8 @@ type AttributeUpdate struct {
 	Value     Opt[attr.Value]
 }
 
-// legacy reads a parameter that expressions have replaced. Each operation
-// calls it for those that it takes.
+// legacy reads a parameter that expressions have replaced. Each operation calls
+// it for the parameters that it has.
 func (e *Expressions) legacy(r *jsonx.Reader, member string) {
 	if e.Legacy == nil {
 		e.Legacy = new(Legacy)
@@ -61,8 +61,8 @@ func (e *Expressions) legacy(r *jsonx.Reader, member string) {
 	}
 }
 
-// entries reads an object whose members are described by their names and values.
-// None may be null.
+// entries reads an object; entry reads each member by its name. A member must
+// not be null.
 func entries[T any](r *jsonx.Reader, l *Legacy, entry func(r *jsonx.Reader, attribute string) T, null string) []T {
 	out := []T{}
 	mapped(r, func(r *jsonx.Reader, attribute string, isNull bool) {
@@ -75,7 +75,7 @@ func entries[T any](r *jsonx.Reader, l *Legacy, entry func(r *jsonx.Reader, attr
 	return out
 }
 
-// fail keeps the first thing that is wrong.
+// fail keeps the first error.
 func (l *Legacy) fail(err error) {
 	if l.Err == nil {
 		l.Err = err
@@ -124,8 +124,8 @@ func (l *Legacy) attributeUpdate(r *jsonx.Reader, attribute string) AttributeUpd
 	return u
 }
 
-// legacy checks the constraints of what expressions have replaced. Filter is
-// what the operation calls its filter.
+// legacy checks the constraints of legacy parameters. filter is the name of the
+// operation's filter.
 func (c *checker) legacy(l *Legacy, filter string) {
 	if l == nil {
 		return

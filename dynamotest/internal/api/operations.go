@@ -2,48 +2,49 @@ package api
 
 import "slices"
 
-// An Operation is one row of the table of operations: all that the engine, the
-// wire, the faults and the meters have to know about it. A new operation is one
-// row here and one handler in the engine.
+// An Operation is one row of the table of operations: everything that the
+// engine, the wire, the faults and the meters need. A new operation is one row
+// here and one handler in the engine.
 type Operation struct {
 	Name   string
 	New    func() Request // an empty request
 	traits Trait
 }
 
-// A Trait is something that is true of some operations.
+// A Trait is a property of some operations.
 type Trait uint16
 
 // The traits of operations.
 const (
-	// Consumes capacity units.
+	// Consumes: it consumes capacity units.
 	Consumes Trait = 1 << iota
-	// Reads items and writes none, so that it consumes read units.
+	// Reads: it only reads items, so that it consumes read units.
 	Reads
-	// Writes items and returns none that it did not write.
+	// Writes: it writes items, and does not return other items.
 	Writes
-	// Batch: entries of it may come back unprocessed.
+	// Batch: its entries may come back unprocessed.
 	Batch
 	// Transaction: it is cancelled, with a reason for each item, instead of refused.
 	Transaction
-	// Statements: it is PartiQL, and only its text says whether it reads or writes.
+	// Statements: it is PartiQL, so only its text says whether it reads or writes.
 	Statements
 	// ReadsIndex: it may read an index.
 	ReadsIndex
-	// Conflicts with a transaction that is under way.
+	// Conflicts: it may conflict with a transaction that is under way.
 	Conflicts
 	// Streams: it belongs to DynamoDB Streams, another service at the same address.
 	Streams
 	// ChangesTable: it changes a table as a whole, and the journal keeps its request.
 	ChangesTable
-	// NamesNoTable in its request.
+	// NamesNoTable: its request does not name a table.
 	NamesNoTable
-	// NamesNoItem, although it consumes capacity.
+	// NamesNoItem: its request does not name an item, although it consumes
+	// capacity.
 	NamesNoItem
 )
 
-// Has reports whether the operation has all of some traits. No operation, which
-// is nil, has none.
+// Has reports whether the operation has all of the given traits. A nil
+// operation does not have any.
 func (o *Operation) Has(traits Trait) bool { return o != nil && o.traits&traits == traits }
 
 // NamesItems reports whether requests name items by their keys.
@@ -98,10 +99,10 @@ var byName = func() map[string]*Operation {
 	return all
 }()
 
-// OperationNamed returns an operation, or nil if the name is not that of one.
+// OperationNamed returns the operation of a name, or nil if it does not exist.
 func OperationNamed(name string) *Operation { return byName[name] }
 
-// Operations lists the names of the operations that have some traits, sorted.
+// Operations lists the names of the operations with the given traits, sorted.
 func Operations(traits Trait) []string {
 	var names []string
 	for i := range operations {

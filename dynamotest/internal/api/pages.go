@@ -6,7 +6,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
-// A Page is what Query and Scan have in common.
+// A Page is the common part of Query and Scan.
 type Page struct {
 	TableName      Opt[string]
 	IndexName      Opt[string]
@@ -47,8 +47,8 @@ func (p *Page) field(r *jsonx.Reader, member string) {
 	}
 }
 
-// checkCommon checks what Query and Scan have in common; filter is what they
-// called a filter before there were expressions.
+// checkCommon checks the common members of Query and Scan; filter is the name
+// of the legacy filter.
 func (p *Page) checkCommon(c *checker, filter string) {
 	if l := p.Legacy; l != nil && l.Operator.Set && !slices.Contains(conditionalOperators, l.Operator.Value) {
 		c.fail(Invalid("Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]")) // AND is meant
@@ -82,13 +82,14 @@ func (q *Query) field(r *jsonx.Reader, member string) {
 
 func (q *Query) check(c *checker) {
 	q.checkCommon(c, "queryFilter")
-	// Query names this member, and no other, with a capital, and leaves its value out.
+	// Only for this member does Query write the name with a capital, and omit the
+	// value.
 	if q.Limit.Set && q.Limit.Value < 1 {
 		c.list("Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1")
 	}
 }
 
-// maxSegments is how many segments a parallel scan may have.
+// maxSegments is the most segments of a parallel scan.
 const maxSegments = 1_000_000
 
 // Scan reads a table or an index from its beginning.

@@ -9,7 +9,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
-// DuplicateItem is the code of an INSERT of an item that is there.
+// DuplicateItem is the code of an INSERT of an existing item.
 const DuplicateItem = "DuplicateItemException"
 
 // The limits of PartiQL requests.
@@ -26,7 +26,7 @@ type Statement struct {
 	Text            Opt[string]
 	Parameters      []attr.Value
 	ParametersSet   bool
-	ParametersErr   error // what is wrong with the first parameter that is
+	ParametersErr   error // the error of the first invalid parameter
 	ConsistentRead  bool
 	ReturnOnFailure Opt[string]
 }
@@ -63,7 +63,7 @@ func (s *Statement) check(c *checker, at string) {
 	c.returnValuesOnFailure(at+"returnValuesOnConditionCheckFailure", s.ReturnOnFailure)
 }
 
-// appendTo appends what tells the statement from another to b.
+// appendTo appends to b what identifies the statement.
 func (s *Statement) appendTo(b []byte) []byte {
 	b = strconv.AppendQuote(b, s.Text.Value)
 	for _, v := range s.Parameters {
@@ -105,7 +105,8 @@ func (e *ExecuteStatement) check(c *checker) {
 	c.returnConsumedCapacity(e.ReturnCapacity)
 }
 
-// BatchExecuteStatement performs PartiQL statements, each for itself.
+// BatchExecuteStatement performs PartiQL statements, each independently of the
+// others.
 type BatchExecuteStatement struct {
 	Statements     []Statement
 	Set            bool
@@ -173,7 +174,7 @@ func (t *ExecuteTransaction) check(c *checker) {
 	c.returnConsumedCapacity(t.ReturnCapacity)
 }
 
-// Fingerprint is the same for two transactions that ask for the same.
+// Fingerprint is the same for two equal transactions.
 func (t *ExecuteTransaction) Fingerprint() Fingerprint {
 	b := []byte("PartiQL")
 	for i := range t.Statements {

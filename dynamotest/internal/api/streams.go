@@ -51,7 +51,8 @@ func (l *ListStreams) check(c *checker) {
 	c.wellFormed(l.Start)
 }
 
-// streamsLimit checks how many streams, or shards of one, a page has at most.
+// streamsLimit checks the limit for the streams, or the shards of a stream, on
+// a page.
 func (c *checker) streamsLimit(limit Opt[int64]) {
 	c.atLeast("limit", limit, 1)
 	if limit.Value > maxStreams && c.ok() {
@@ -137,7 +138,7 @@ func (g *GetShardIterator) field(r *jsonx.Reader, member string) {
 	}
 }
 
-// The bounds of what names a stream, a shard or a record.
+// The bounds of the names of streams, shards and records.
 const (
 	minARN, maxARN           = 37, 1024
 	minShard, maxShard       = 28, 65
@@ -174,7 +175,8 @@ func (c *checker) streamARN(member string, arn Opt[string]) {
 	}
 }
 
-// wellFormed refuses what is not the ARN of a stream, whether there is one or not.
+// wellFormed refuses a text that is not the ARN of a stream. The stream need not
+// exist.
 func (c *checker) wellFormed(arn Opt[string]) {
 	if !arn.Set || !c.ok() {
 		return
@@ -191,7 +193,7 @@ func (c *checker) shardID(member string, id Opt[string]) {
 	}
 }
 
-// GetRecords reads on from an iterator.
+// GetRecords reads records, beginning at an iterator.
 type GetRecords struct {
 	Iterator Opt[string]
 	Limit    Opt[int64]
@@ -208,7 +210,7 @@ func (g *GetRecords) field(r *jsonx.Reader, member string) {
 	}
 }
 
-// MaxRecords is how many records one reply has at most.
+// MaxRecords is the most records of one reply.
 const MaxRecords = 1000
 
 func (g *GetRecords) check(c *checker) {

@@ -98,7 +98,7 @@ func (t *UpdateTable) check(c *checker) {
 	}
 }
 
-// TableRequest is the request of an operation that takes a table's name alone.
+// TableRequest is the request of an operation with only a table's name.
 type TableRequest struct{ TableName Opt[string] }
 
 func (t *TableRequest) field(r *jsonx.Reader, member string) {

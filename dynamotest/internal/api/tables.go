@@ -22,11 +22,12 @@ const (
 	Range = "RANGE"
 )
 
-// A Projection is what an index holds of an item besides the keys.
+// A Projection is the attributes of an item that an index has in addition to
+// the keys.
 type Projection struct {
 	Type      Opt[string]
 	Include   []string
-	IncludeAt bool // NonKeyAttributes was there, if only empty
+	IncludeAt bool // NonKeyAttributes was set, perhaps empty
 }
 
 // Throughput is provisioned capacity.
@@ -42,10 +43,10 @@ type Index struct {
 	Warm       Opt[Warm]
 }
 
-// OnDemand is the most units an on-demand table may take.
+// OnDemand is the most units that an on-demand table may consume.
 type OnDemand struct{ Read, Write Opt[int64] }
 
-// Warm is the throughput a table can take at once.
+// Warm is the throughput that a table can serve at once.
 type Warm struct{ Read, Write Opt[int64] }
 
 // Stream is a table's change stream.
@@ -61,7 +62,7 @@ type Encryption struct {
 	KeyID   Opt[string]
 }
 
-// A Tag is a label of a table. A request may leave out either part, which is
+// A Tag is a label of a table. A request may omit either part, and is then
 // refused.
 type Tag struct {
 	Key, Value     string
@@ -77,7 +78,7 @@ const (
 	maxTagValue = 256
 )
 
-// TableSettings are what CreateTable and UpdateTable have in common.
+// TableSettings are the common members of CreateTable and UpdateTable.
 type TableSettings struct {
 	TableName  Opt[string]
 	Attributes []AttributeDefinition
@@ -277,8 +278,8 @@ func (c *checker) throughput(member string, t Opt[Throughput]) {
 	c.atLeast(member+".writeCapacityUnits", t.Value.Write, 1)
 }
 
-// tags checks what tags say. The model of requests says nothing of it, so this comes
-// after all that does.
+// tags checks the texts of tags. These rules are not in the model of requests, so
+// they are checked after it.
 func (c *checker) tags(tags []Tag) {
 	for _, t := range tags {
 		c.tagKey(t.Key, t.NoKey)
@@ -306,8 +307,8 @@ func (c *checker) invalidTag(part, text string, missing bool) {
 	}
 }
 
-// taggable reports whether a text has only what AWS's tags may have: letters and
-// digits of any script, spaces and some signs.
+// taggable reports whether a text has only characters that AWS allows in tags:
+// letters and digits of any script, spaces and some signs.
 func taggable(text string) bool {
 	for _, r := range text {
 		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.M, r) && !strings.ContainsRune("+-=._:/@", r) {
@@ -321,7 +322,7 @@ func (c *checker) attributeName(member, name string) {
 	c.length(member, name, len(name), 1, maxNameLength)
 }
 
-// newName checks the name of a table that is to be created.
+// newName checks the name of a table to create.
 func (c *checker) newName(v Opt[string]) {
 	if !v.Set {
 		c.fail(Invalid("The parameter 'TableName' is required but was not present in the request"))
@@ -356,7 +357,7 @@ const (
 
 const (
 	maxNonKey  = 20
-	maxIndexes = 20 // of either kind; the engine knows what is allowed of each
+	maxIndexes = 20 // of either kind; the engine checks the limit of each
 	// maxDefinitions is far more than the keys of a table and its indexes can use.
 	maxDefinitions = 1000
 )

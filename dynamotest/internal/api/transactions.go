@@ -24,7 +24,7 @@ const (
 // An Action is one write, or one check, of a transaction.
 type Action struct {
 	Kind  ActionKind
-	Count int // how many kinds the request named; one is right
+	Count int // how many kinds the request named; it must be 1
 	Write
 }
 
@@ -53,11 +53,11 @@ func (t *TransactWriteItems) field(r *jsonx.Reader, member string) {
 	}
 }
 
-// A Fingerprint tells one payload from another.
+// A Fingerprint identifies a payload.
 type Fingerprint [sha256.Size]byte
 
-// Fingerprint is the same for two transactions that ask for the same, in
-// whatever order their JSON has its members.
+// Fingerprint is the same for two equal transactions, in any order of the
+// members of their JSON.
 func (t *TransactWriteItems) Fingerprint() Fingerprint {
 	var b []byte
 	add := func(o Opt[string]) { b = strconv.AppendQuote(strconv.AppendBool(b, o.Set), o.Value) }
@@ -156,7 +156,7 @@ func (a *Action) check(c *checker, at string) {
 
 // TransactGetItems reads up to 100 items at one moment.
 type TransactGetItems struct {
-	Gets           []*Get // nil where an element had no Get
+	Gets           []*Get // nil for an element without a Get
 	Set            bool
 	ReturnCapacity Opt[string]
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
-// A Writer appends a reply. Whether a comma is due, it sees by the last byte.
+// A Writer appends a reply. It sees by the last byte whether a comma is due.
 type Writer struct{ Buf []byte }
 
 func (w *Writer) comma() {
@@ -84,7 +84,7 @@ func (w *Writer) Bool(name string, value bool) {
 	w.Buf = strconv.AppendBool(w.Buf, value)
 }
 
-// Float writes a member as DynamoDB does, with a point in every number.
+// Float writes a member in DynamoDB's form, with a point in every number.
 func (w *Writer) Float(name string, value float64) {
 	w.Key(name)
 	if whole := math.Trunc(value); value == whole && math.Abs(value) < 1<<53 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Equal reports whether a and b are the same value: numbers by value, sets
-// without regard to the order they were given in, maps likewise.
+// Equal reports whether a and b are the same value. It compares numbers by
+// value, and sets and maps without regard to their original order.
 func (a Value) Equal(b Value) bool {
 	if a.kind != b.kind {
 		return false
@@ -34,8 +34,8 @@ func (a Map) Equal(b Map) bool {
 }
 
 // Compare orders two values of one kind, strings and binaries by bytes, numbers
-// by value. Values of different kinds, and of kinds without an order, do not
-// compare: ok is false.
+// by value. For values of different kinds, or of kinds without an order, ok is
+// false.
 func Compare(a, b Value) (order int, ok bool) {
 	if a.kind != b.kind {
 		return 0, false
@@ -67,7 +67,7 @@ func Union(a, b Value) Value {
 }
 
 // Difference returns the elements of a that are not in b, two sets of one kind.
-// It returns false when none is left: DynamoDB has no empty sets.
+// It returns false if no element is left, because DynamoDB has no empty sets.
 func Difference(a, b Value) (Value, bool) {
 	order := elementOrder(a.kind)
 	var out []string

@@ -8,33 +8,40 @@ import (
 )
 
 // DecodeMap reads a JSON object whose members are attribute values: an item, a
-// key, or the values of an expression. The error is the first *Error in it, with
-// the name of the attribute; the map is then not to be used. JSON of the wrong
-// shape is the reader's error.
+// key, or the values of an expression. It returns the first *Error in it, with
+// the name of the attribute; the map must not be used then. JSON of the wrong
+// shape is an error of the reader.
 func DecodeMap(r *jsonx.Reader) (Map, error) {
 	open := opened.Get().(*[]Field)
 	d := decoder{open: (*open)[:0]}
 	m := d.fields(r, 0)
+	if cap(d.open) > usualOpen {
+		d.open = nil
+	}
 	*open = d.open
 	opened.Put(open)
 	return m, d.result(r)
 }
 
-// opened is room for the fields of maps while these are read: nobody knows before
-// their end how many there are.
+// usualOpen is the most fields for which room is kept. More is rarely needed, and
+// would be kept for as long as maps are read.
+const usualOpen = 1 << 10
+
+// opened has memory for the fields of maps while they are read, because their
+// number is not known before their end.
 var opened = sync.Pool{New: func() any { return new([]Field) }}
 
-// Decode reads one attribute value on the same terms.
+// Decode reads one attribute value in the same way.
 func Decode(r *jsonx.Reader) (Value, error) {
 	var d decoder
 	v := d.value(r, 0)
 	return v, d.result(r)
 }
 
-// A decoder remembers the first value that is not allowed.
+// A decoder keeps the first error of a value.
 type decoder struct {
 	key      string  // the top-level attribute being read
-	open     []Field // of the maps that are not at their end, one after the other
+	open     []Field // of the unfinished maps, one after the other
 	err      *Error
 	strength strength // of err
 }
@@ -67,8 +74,7 @@ func (d *decoder) refuseIf(err error) {
 	}
 }
 
-// fields reads the attributes of an item or a map, each of which stands at the
-// given depth.
+// fields reads the attributes of an item or a map, at the given depth.
 func (d *decoder) fields(r *jsonx.Reader, depth int) Map {
 	begin := len(d.open)
 	r.Object()
@@ -91,13 +97,13 @@ func (d *decoder) fields(r *jsonx.Reader, depth int) Map {
 	}
 	m := make(Map, len(d.open)-begin)
 	copy(m, d.open[begin:])
-	clear(d.open[begin:]) // the room is kept, the values may go
+	clear(d.open[begin:]) // the memory is kept, but not the values
 	d.open = d.open[:begin]
 	return NewMap(m...)
 }
 
-// value reads one value. What is too deep is skipped, so that this recursion is
-// bounded; the reader bounds its own.
+// value reads one value. A value that is too deep is skipped, so that this
+// recursion is bounded; the reader limits its own depth.
 func (d *decoder) value(r *jsonx.Reader, depth int) Value {
 	if depth >= MaxNesting {
 		d.refuse(&Error{Message: msgNesting})
@@ -113,7 +119,7 @@ func (d *decoder) value(r *jsonx.Reader, depth int) Value {
 			r.Skip()
 			continue
 		}
-		if r.Null() { // a null member is an absent one
+		if r.Null() { // a member that is null counts as absent
 			continue
 		}
 		v = d.member(r, kind, depth)
@@ -130,7 +136,7 @@ func (d *decoder) value(r *jsonx.Reader, depth int) Value {
 	return Value{}
 }
 
-// member reads what stands after the name of a type.
+// member reads the value after the name of a type.
 func (d *decoder) member(r *jsonx.Reader, kind Kind, depth int) Value {
 	switch kind {
 	case S:
@@ -160,7 +166,7 @@ func (d *decoder) member(r *jsonx.Reader, kind Kind, depth int) Value {
 	return v
 }
 
-// isTrue reads what a NULL says of itself: there a text is taken for a Boolean.
+// isTrue reads the value of a NULL, where a text is accepted as a Boolean.
 func isTrue(r *jsonx.Reader) bool {
 	if r.Peek() == jsonx.String {
 		return r.String() == "true"
@@ -177,11 +183,12 @@ func (d *decoder) list(r *jsonx.Reader, depth int) []Value {
 	return list
 }
 
-// manyElements is how long a set is before it is looked at while it is read.
+// manyElements is the length from which a set is checked while it is read.
 const manyElements = 4096
 
-// elements reads those of a set. Of a long one that is refused it returns only so
-// many that the reason is among them: millions that repeat a few cost no memory.
+// elements reads the elements of a set. Of a long set that is refused it returns
+// only enough of them to show the reason, so millions of repeated elements need
+// no memory.
 func (d *decoder) elements(r *jsonx.Reader, kind Kind) []string {
 	var elems []string
 	var refused error
@@ -192,13 +199,13 @@ func (d *decoder) elements(r *jsonx.Reader, kind Kind) []string {
 		if refused == nil {
 			elems = append(elems, elem)
 		} else if kind == NS && refused.(*Error).InOlder() == msgNSDuplicates {
-			_, err := Canonical(elem) // what is not a number comes before duplicates
+			_, err := Canonical(elem) // the error of a number comes before that of duplicates
 			d.refuseIf(err)
 		}
 		if len(elems) == look {
 			look *= 4
 			_, refused = newSet(kind, elems)
-			refused = AsOlder(refused) // the others say it when all is read
+			refused = AsOlder(refused) // for the others the error comes after the whole set
 		}
 	}
 	return elems

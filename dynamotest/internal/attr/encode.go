@@ -6,7 +6,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
-// AppendJSON appends the wire form of v.
+// AppendJSON appends the wire format of v.
 func (v Value) AppendJSON(dst []byte) []byte {
 	if !v.Valid() {
 		return append(dst, "{}"...)
@@ -35,7 +35,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// AppendJSON appends the wire form of an item.
+// AppendJSON appends the wire format of an item.
 func (m Map) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	for i, f := range m {

@@ -7,26 +7,27 @@ import (
 	"strings"
 )
 
-// An Error is a value that DynamoDB refuses: a ValidationException whose text
-// is Message.
+// An Error means that DynamoDB refuses a value: it is a ValidationException
+// whose text is Message.
 type Error struct {
-	// Key is the name of the top-level attribute it was found in, when the
-	// value was decoded as part of a map.
+	// Key is the name of the top-level attribute of the value, if it was
+	// decoded as part of a map.
 	Key     string
 	Message string
 
-	// Older is what operations say whose values are still read by DynamoDB's
-	// older code. Empty when that is Message, too.
+	// Older is the text of operations whose values are still read by DynamoDB's
+	// older code. It is empty if the text is the same as Message.
 	Older string
 
-	// Taken tells that the older code takes the value: a zero, of whatever
-	// exponent. What came with the error is then valid.
+	// Taken is true if the older code accepts the value: a zero, with any
+	// exponent. The value returned with the error is then valid.
 	Taken bool
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// AsOlder returns what the older code says of a value: nothing of one that it takes.
+// AsOlder returns the error of the older code, which is nil for a value that it
+// accepts.
 func AsOlder(err error) error {
 	if isTaken(err) {
 		return nil
@@ -39,10 +40,10 @@ func isTaken(err error) bool {
 	return ok && wrong.Taken
 }
 
-// TooDeep reports whether a value was refused for its depth alone.
+// TooDeep reports whether a value was refused only for its depth.
 func (e *Error) TooDeep() bool { return e.Message == msgNesting }
 
-// InOlder is the text that the older code has for e.
+// InOlder returns the older code's text for e.
 func (e *Error) InOlder() string {
 	if e.Older != "" {
 		return e.Older
@@ -67,9 +68,9 @@ const (
 	msgNSDuplicates = "Input collection contains duplicates"
 )
 
-// strength says which of several errors of a map is told: that of the name of one
-// of its own attributes, then the first of a value, then that of a name further in,
-// and last what not all refuse.
+// strength says which of several errors of a map is reported. The order is: an
+// error of the name of one of its own attributes, the first error of a value, an
+// error of a nested name, and last an error that only one of the two codes has.
 type strength uint8
 
 const (
@@ -89,9 +90,9 @@ func emptySet(kind Kind) string {
 	return msgInvalid + "Binary sets should not be empty"
 }
 
-// duplicates is the error of a set with an element twice. The newer code has put
-// the elements in order as far as it came, which is up to the first repeated one;
-// the older one shows them as they were sent.
+// duplicates returns the error of a set that has an element twice. The newer code
+// shows the elements sorted as far as it came, which is up to the first repeated
+// one. The older code shows them as they were sent.
 func duplicates(kind Kind, elems []string) *Error {
 	if kind == NS {
 		return &Error{Message: msgInvalid + msgNSDuplicates + ".", Older: msgNSDuplicates}

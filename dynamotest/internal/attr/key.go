@@ -7,10 +7,10 @@ import "strings"
 // and no result is a prefix of another, so that keys can be joined: that of a
 // partition key and then that of a sort key.
 //
-// A string or binary stands as it is, a zero byte as 00 FF, with 00 01 at the
-// end. A number is a class byte (negative, zero, positive) and, unless zero,
-// its exponent, its digits in pairs and an end byte, all inverted when it is
-// negative. Values of other kinds are not keys and append nothing.
+// A string or binary is written as it is, with a zero byte as 00 FF, and with
+// 00 01 at the end. A number is a class byte (negative, zero, positive) and,
+// unless zero, its exponent, its digits in pairs and an end byte, all inverted
+// if it is negative. Values of other kinds are not keys, and append nothing.
 func AppendKey(dst []byte, v Value) []byte {
 	switch v.kind {
 	case S, B:
@@ -21,9 +21,9 @@ func AppendKey(dst []byte, v Value) []byte {
 	return dst
 }
 
-// AppendKeyPrefix appends what the key bytes of every string, or of every
-// binary, begin with that begins with v, and those of no other. Values of other
-// kinds have no such prefix and append nothing.
+// AppendKeyPrefix appends a prefix of key bytes: a string, or a binary, begins
+// with v exactly if its key bytes begin with this prefix. Values of other kinds
+// have no prefix, and append nothing.
 func AppendKeyPrefix(dst []byte, v Value) []byte {
 	if v.kind != S && v.kind != B {
 		return dst
@@ -63,7 +63,7 @@ func appendNumber(dst []byte, canonical string) []byte {
 	}
 	dst = append(dst, class)
 	start := len(dst)
-	dst = append(dst, byte(d.exp-minExp)) // 0 … 255: the range of exponents is just that wide
+	dst = append(dst, byte(d.exp-minExp)) // 0 … 255: the range of exponents fits exactly
 	for i := 0; i < len(d.digits); i += 2 {
 		pair := (d.digits[i] - '0') * 10
 		if i+1 < len(d.digits) {

@@ -15,7 +15,8 @@ type Field struct {
 // Map. Its methods never change it.
 type Map []Field
 
-// NewMap sorts fields, which it takes over. Of two of one name the later stays.
+// NewMap sorts fields, and takes over the slice. Of two with the same name the
+// later is kept.
 func NewMap(fields ...Field) Map {
 	m := Map(fields)
 	byName := func(a, b Field) int { return strings.Compare(a.Name, b.Name) }
@@ -32,15 +33,15 @@ func NewMap(fields ...Field) Map {
 	return unique
 }
 
-// Find returns the place of name, or where it would stand.
+// Find returns the index of name, or the index at which it would be inserted.
 func (m Map) Find(name string) (int, bool) {
 	return slices.BinarySearchFunc(m, name, func(f Field, name string) int {
 		return strings.Compare(f.Name, name)
 	})
 }
 
-// short is how long a map is at most in which a name is found fastest by looking at
-// one after the other: most differ in their length.
+// short is the greatest length of a map in which a linear search for a name is the
+// fastest, because most names differ in their length.
 const short = 8
 
 // Get returns the value of an attribute.
@@ -60,7 +61,7 @@ func (m Map) Get(name string) (Value, bool) {
 	return m[i].Value, true
 }
 
-// Has reports whether m has an attribute of that name.
+// Has reports whether m has an attribute with that name.
 func (m Map) Has(name string) bool {
 	_, ok := m.Find(name)
 	return ok
@@ -80,7 +81,8 @@ func (m Map) With(name string, v Value) Map {
 	return append(out, m[i:]...)
 }
 
-// Without returns a copy of m that lacks name, or m if it lacks it already.
+// Without returns a copy of m without name, or m itself if it does not have
+// name.
 func (m Map) Without(name string) Map {
 	i, ok := m.Find(name)
 	if !ok {
@@ -91,7 +93,7 @@ func (m Map) Without(name string) Map {
 	return append(out, m[i+1:]...)
 }
 
-// Pick returns the attributes of m that are named. Names may repeat.
+// Pick returns the named attributes of m. Names may repeat.
 func (m Map) Pick(names ...string) Map {
 	out := make(Map, 0, min(len(names), len(m)))
 	for _, f := range m {

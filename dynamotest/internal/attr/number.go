@@ -12,7 +12,7 @@ const (
 	maxExp = 126
 )
 
-// A decimal is a number taken apart: ±0.d1d2…dn × 10^exp, neither d1 nor dn
+// A decimal is a number in its parts: ±0.d1d2…dn × 10^exp. Neither d1 nor dn is
 // zero. Zero has no digits.
 type decimal struct {
 	neg    bool
@@ -20,9 +20,9 @@ type decimal struct {
 	digits string // one to 38 of '0'…'9'
 }
 
-// Canonical returns the text that DynamoDB returns for a number: plain decimal,
-// no needless zeros. Equal numbers have equal canonical texts. There is none beside
-// an error, unless that is Taken.
+// Canonical returns the text that DynamoDB returns for a number: plain decimal
+// without needless zeros. Equal numbers have equal canonical texts. The text is not
+// valid with an error, unless the error is Taken.
 func Canonical(text string) (string, error) {
 	if isCanonicalInt(text) {
 		return text, nil
@@ -34,8 +34,8 @@ func Canonical(text string) (string, error) {
 	return d.String(), err
 }
 
-// isCanonicalInt recognises at a glance what most numbers are: a short integer
-// that is written as it will be returned.
+// isCanonicalInt reports whether text is a short integer in canonical form, as
+// most numbers are.
 func isCanonicalInt(text string) bool {
 	digits := strings.TrimPrefix(text, "-")
 	if len(digits) == 0 || len(digits) > maxDigits {
@@ -79,25 +79,25 @@ func parseDecimal(text string) (decimal, error) {
 	}
 	d.set(whole, fraction, shift)
 	judged, zero := d, d.digits == ""
-	if zero { // the newer code looks at its exponent, too
+	if zero { // the newer code also checks its exponent
 		judged = decimal{digits: "0", exp: shift - len(fraction) + 1}
 	}
 	if wrong := judged.check(); wrong != nil {
 		wrong.Older = olderRange(text, judged.exp, shift, len(fraction))
 		wrong.Taken = zero && readByOlder(shift, len(fraction))
-		return decimal{}, wrong // of a zero that is what it is
+		return decimal{}, wrong // for a zero this value is valid
 	}
 	return d, nil
 }
 
-// readByOlder reports whether the older code can read an exponent, and what is left
-// of it when the digits after the point are taken off: 32 bits must hold them.
+// readByOlder reports whether the older code can read an exponent: 32 bits must
+// hold it, and also its difference to the count of digits after the point.
 func readByOlder(shift, fraction int) bool {
 	return shift == int(int32(shift)) && fraction-shift == int(int32(fraction-shift))
 }
 
-// olderRange is what the older code says of a number that is out of range. Where 32
-// bits do not hold the number's magnitude, that wraps around.
+// olderRange returns the older code's text about a number out of range. If 32 bits
+// do not hold the number's magnitude, it wraps around.
 func olderRange(text string, exp, shift, fraction int) string {
 	switch wrapped := int(int32(exp)); {
 	case !readByOlder(shift, fraction):
@@ -110,9 +110,9 @@ func olderRange(text string, exp, shift, fraction int) string {
 	return ""
 }
 
-// parseExponent reads what follows a number's digits. Exponents far out of
-// range are cut to one that is still far out of range, whatever the digits, for
-// a text is no longer than a request.
+// parseExponent reads the exponent after a number's digits. An exponent far out
+// of range is replaced by a smaller one that is still far out of range with any
+// digits, because a text is not longer than a request.
 func parseExponent(s string) (int, bool) {
 	if s == "" {
 		return 0, true
@@ -139,7 +139,7 @@ func parseExponent(s string) (int, bool) {
 	return sign * exp, true
 }
 
-// set makes d the number whole.fraction × 10^shift, keeping its sign.
+// set makes d the number whole.fraction × 10^shift, and keeps its sign.
 func (d *decimal) set(whole, fraction string, shift int) {
 	whole = strings.TrimLeft(whole, "0")
 	fraction = strings.TrimRight(fraction, "0")
@@ -207,7 +207,7 @@ func appendZeros(dst []byte, n int) []byte {
 	return dst
 }
 
-// split takes canonical text apart.
+// split splits a canonical text into its parts.
 func split(canonical string) decimal {
 	var d decimal
 	rest, neg := strings.CutPrefix(canonical, "-")
@@ -232,7 +232,7 @@ func CompareNumbers(a, b string) int {
 }
 
 // comparePositive compares canonical texts without signs: the longer whole part
-// is the greater number, and of equally long ones the texts compare.
+// is the greater number, and if both are equally long the texts are compared.
 func comparePositive(a, b string) int {
 	if d := wholeLen(a) - wholeLen(b); d != 0 {
 		return d

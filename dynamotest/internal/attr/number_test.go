@@ -131,11 +131,11 @@ func randomNumber(r *rand.Rand) string {
 	return b.String()
 }
 
-// The order of keys is that of the numbers, as rational arithmetic has it.
+// The order of keys is that of the numbers in rational arithmetic.
 func TestNumberOrder(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	texts := []string{"1.0001", "-1.0001", "1.00010001", "-1.00010001", "-1.00009", "100000001", "-100000001", // pairs of zeros inside
+	texts := []string{"1.0001", "-1.0001", "1.00010001", "-1.00010001", "-1.00009", "100000001", "-100000001", // with pairs of zeros inside
 		"0", "1E125", "-1E125", "1E-130", "-1E-130", "9.9E125", "1", "-1", "10", "9", "0.1", "0.09", "1.01", "1.1"}
 	for range 300 {
 		texts = append(texts, randomNumber(r))
@@ -161,7 +161,7 @@ func checkNumberOrder(t *testing.T, x, y string) {
 	if got := bytes.Compare(attr.AppendKey(nil, a), attr.AppendKey(nil, b)); got != want {
 		t.Errorf("keys of %s and %s compare %d, want %d", x, y, got, want)
 	}
-	// Keys are joined, so what follows one must not change the order.
+	// Keys are joined, so the bytes after a key must not change the order.
 	tail := attr.AppendKey(nil, attr.String("\xff"))
 	if got := bytes.Compare(append(attr.AppendKey(nil, a), tail...), attr.AppendKey(nil, b)); want != 0 && got != want {
 		t.Errorf("the key of %s with a tail and that of %s compare %d, want %d", x, y, got, want)

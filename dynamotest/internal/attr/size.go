@@ -1,14 +1,13 @@
 package attr
 
-// MaxNesting is how many levels an item may have. The item is the first, so the
+// MaxNesting is the most levels of an item. The item is the first level, so the
 // Depth of every value in it is below MaxNesting.
 const MaxNesting = 32
 
 // MaxName is the most bytes of an attribute's name.
 const MaxName = 1<<16 - 1
 
-// Size returns how many bytes v counts in DynamoDB's accounting, its name not
-// included.
+// Size returns the bytes of v by DynamoDB's rules, without its name.
 func (v Value) Size() int {
 	switch v.kind {
 	case S, B:
@@ -41,7 +40,7 @@ func (v Value) Size() int {
 	return 0
 }
 
-// Size returns how many bytes an item counts: names and values.
+// Size returns the bytes of an item by DynamoDB's rules: names and values.
 func (m Map) Size() int {
 	size := 0
 	for _, f := range m {
@@ -50,8 +49,8 @@ func (m Map) Size() int {
 	return size
 }
 
-// numberSize is one byte, one for every two significant digits on either side
-// of the point, and one for a minus.
+// numberSize returns one byte, one for every two significant digits on either
+// side of the point, and one for a minus.
 func numberSize(canonical string) int {
 	d := split(canonical)
 	whole := min(max(d.exp, 0), len(d.digits))
@@ -63,8 +62,8 @@ func numberSize(canonical string) int {
 	return size
 }
 
-// Depth returns how many levels of values stand below v: zero for a scalar or
-// an empty list, one for a list of scalars.
+// Depth returns the number of levels of values below v: zero for a scalar or an
+// empty list, one for a list of scalars.
 func (v Value) Depth() int {
 	deepest := 0
 	switch v.kind {

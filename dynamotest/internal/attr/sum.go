@@ -10,7 +10,7 @@ import (
 // an *Error. Both values must be of kind N.
 func Add(a, b Value) (Value, error) { return sum(a.text, b.text, false) }
 
-// Sub returns a - b on the same terms.
+// Sub returns a - b in the same way.
 func Sub(a, b Value) (Value, error) { return sum(a.text, b.text, true) }
 
 func sum(a, b string, minus bool) (Value, error) {
@@ -24,8 +24,8 @@ func sum(a, b string, minus bool) (Value, error) {
 	if minus {
 		y.neg = !y.neg
 	}
-	// The last digit of each is worth 10^low: the sum is one of integers. They
-	// have fewer than 300 digits, for both exponents are in range.
+	// In units of 10^low both are integers. They have fewer than 300 digits,
+	// because both exponents are in range.
 	low := min(x.exp-len(x.digits), y.exp-len(y.digits))
 	total := new(big.Int).Add(x.scaled(low), y.scaled(low))
 
@@ -34,14 +34,14 @@ func sum(a, b string, minus bool) (Value, error) {
 	d.set(digits, "", low)
 	if err := d.check(); err != nil {
 		if err.Error() == msgPrecision {
-			err = &Error{Message: msgOverflow} // so DynamoDB calls a sum of too many digits
+			err = &Error{Message: msgOverflow} // DynamoDB's text for a sum with too many digits
 		}
 		return Value{}, err
 	}
 	return Value{kind: N, text: d.String()}, nil
 }
 
-// shortInts reads both as integers that cannot overflow when added.
+// shortInts reads both as integers, if their sum cannot overflow.
 func shortInts(a, b string) (x, y int64, ok bool) {
 	const short = 18
 	if len(a) > short || len(b) > short {

@@ -7,7 +7,7 @@ import (
 )
 
 // A Kind is the type of a value. The zero Kind is that of the zero Value, which
-// stands for no value at all.
+// means that a value is missing.
 type Kind uint8
 
 // The kinds, with the names they have on the wire.
@@ -54,7 +54,7 @@ func (k Kind) Element() Kind {
 }
 
 // A Value is one attribute value. It is never changed once made; neither are
-// the slices it was made from or gives out.
+// the slices from which it was made or that it returns.
 type Value struct {
 	kind Kind
 	yes  bool       // BOOL
@@ -74,8 +74,8 @@ func String(s string) Value { return Value{kind: S, text: s} }
 // Bytes returns a value of kind B.
 func Bytes(b string) Value { return Value{kind: B, text: b} }
 
-// Number returns a value of kind N, or an *Error when text is not a number that
-// DynamoDB takes, beside a value if the error is Taken.
+// Number returns a value of kind N, or an *Error if text is not a number that
+// DynamoDB accepts. The value is also valid if the error is Taken.
 func Number(text string) (Value, error) {
 	canonical, err := Canonical(text)
 	if AsOlder(err) != nil {
@@ -99,8 +99,8 @@ func List(elems ...Value) Value { return Value{kind: L, many: &container{list: e
 // MapOf returns a value of kind M.
 func MapOf(m Map) Value { return Value{kind: M, many: &container{m: m}} }
 
-// StringSet returns a value of kind SS, or an *Error when there are no elements
-// or there are duplicates.
+// StringSet returns a value of kind SS, or an *Error without elements or with
+// duplicates.
 func StringSet(elems ...string) (Value, error) { return newSet(SS, elems) }
 
 // NumberSet returns a value of kind NS.
@@ -114,7 +114,7 @@ func newSet(kind Kind, elems []string) (Value, error) {
 		return Value{}, &Error{Message: emptySet(kind)}
 	}
 	set := slices.Clone(elems)
-	var taken error // beside the set
+	var taken error // returned with the set
 	if kind == NS {
 		for i, text := range set {
 			canonical, err := Canonical(text)
@@ -146,13 +146,13 @@ func elementOrder(kind Kind) func(a, b string) int {
 // Kind returns the kind of v, zero for the zero Value.
 func (v Value) Kind() Kind { return v.kind }
 
-// Valid reports whether v is a value, and not the absence of one.
+// Valid reports whether v is a value, not the zero Value.
 func (v Value) Valid() bool { return v.kind != 0 }
 
 // Str returns the text of an S, the canonical text of an N, the bytes of a B.
 func (v Value) Str() string { return v.text }
 
-// Bool returns what a BOOL holds.
+// Bool returns the value of a BOOL.
 func (v Value) Bool() bool { return v.yes }
 
 // List returns the elements of an L.

@@ -58,7 +58,7 @@ func TestDecodeNormalises(t *testing.T) {
 	}
 }
 
-// nested is a list in a list in a list, n of them.
+// nested returns n lists, one inside the other.
 func nested(n int) string {
 	return strings.Repeat(`{"L":[`, n) + `{"S":"x"}` + strings.Repeat(`]}`, n)
 }
@@ -117,7 +117,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// JSON of the wrong shape is another kind of error: it ends the reading.
+// JSON of the wrong shape is a different kind of error: it ends the reading.
 func TestDecodeStops(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
@@ -182,7 +182,7 @@ func TestSize(t *testing.T) {
 		`{"L":[]}`: 3, `{"L":[{"S":"ab"},{"BOOL":true}]}`: 3 + 1 + 2 + 1 + 1,
 		`{"M":{}}`: 3, `{"M":{"key":{"S":"ab"}}}`: 3 + 1 + 3 + 2,
 		`{"SS":["a","bc"]}`: 3, `{"NS":["1","-42"]}`: 2 + 3, `{"BS":["AA==","AQI="]}`: 3,
-		// Numbers, as their digits stand on either side of the point.
+		// Numbers, by their digits on either side of the point.
 		`{"N":"0"}`: 1, `{"N":"-0"}`: 1, `{"N":"1"}`: 2, `{"N":"12"}`: 2, `{"N":"123"}`: 3,
 		`{"N":"100"}`: 2, `{"N":"1010"}`: 3, `{"N":"0.0000001"}`: 2, `{"N":"1E125"}`: 2, `{"N":"1E-100"}`: 2,
 		`{"N":"1.5"}`: 3, `{"N":"1.200"}`: 3, `{"N":"1.234"}`: 4, `{"N":"3.14159"}`: 5, `{"N":"100.5"}`: 4,
@@ -274,7 +274,7 @@ func TestSetConstructors(t *testing.T) {
 	}
 }
 
-// What is no key has no key bytes.
+// A value that cannot be a key has no key bytes.
 func TestAppendKeyOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	for _, f := range decode(t, everything) {
@@ -284,8 +284,8 @@ func TestAppendKeyOfOtherKinds(t *testing.T) {
 	}
 }
 
-// A string begins with another just when its key bytes begin with the other's
-// prefix, zero bytes included.
+// A string begins with another exactly if its key bytes begin with the other's
+// prefix, even with zero bytes.
 func TestAppendKeyPrefix(t *testing.T) {
 	t.Parallel()
 	texts := []string{"", "a", "ab", "abc", "b", "\x00", "\x00\x00", "\x00\x01", "a\x00", "a\x00b", "a\x00\xff", "\xff"}
@@ -384,7 +384,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A million items are to fit in memory, so a Value must stay small.
+// A million items must fit in memory, so a Value must stay small.
 func TestValueIsSmall(t *testing.T) {
 	t.Parallel()
 	if size := unsafe.Sizeof(attr.Value{}); size > 32 {
@@ -426,7 +426,7 @@ func FuzzKeyOrder(f *testing.F) {
 			if x != y && bytes.HasPrefix(a, b) {
 				t.Errorf("the key of %q begins with that of %q", x, y)
 			}
-			// What follows a key does not change the order of two keys.
+			// The bytes after a key do not change the order of two keys.
 			joined := bytes.Compare(attr.AppendKey(a, kind(tail)), b)
 			if x != y && joined != strings.Compare(x, y) {
 				t.Errorf("%q with a tail and %q compare %d", x, y, joined)
@@ -456,7 +456,7 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
-// A zero is a zero to the older code, if it can read the exponent.
+// The older code accepts any zero whose exponent it can read.
 func TestDecodeTakesZeros(t *testing.T) {
 	t.Parallel()
 	for text, taken := range map[string]bool{
@@ -473,7 +473,7 @@ func TestDecodeTakesZeros(t *testing.T) {
 	}
 }
 
-// An attribute without a name is told before all that is wrong with values.
+// An attribute without a name is reported before errors of values.
 func TestDecodeRefusesNames(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []string{`{"a":` + nested(40) + `,"":{"S":"x"}}`, `{"":{"S":"x"},"a":{"N":"x"}}`, `{"a":{"M":{"":{"S":"x"}}}}`} {
@@ -483,8 +483,8 @@ func TestDecodeRefusesNames(t *testing.T) {
 	}
 }
 
-// A set is refused for what it repeats, however many there are, in a message that
-// can be read; what is no number at all comes first, wherever it stands.
+// A set of any length is refused for its duplicates, in a short message. An
+// element that is not a number is reported first, at any place.
 func TestLongSets(t *testing.T) {
 	t.Parallel()
 	const many = 100_000

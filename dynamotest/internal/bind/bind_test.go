@@ -56,8 +56,7 @@ func query(t *testing.T, members string) (Bound, *api.Error) {
 
 type binder func(t *testing.T, members string) (Bound, *api.Error)
 
-// What is parsed once is not parsed again, nor is what cannot be, until there is
-// too much of it.
+// A source is parsed only once, even if it is invalid, until the cache is full.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	var c cache[int]
@@ -118,7 +117,7 @@ func TestCacheIsShared(t *testing.T) {
 	all.Wait()
 }
 
-// The older parameters say what expressions say.
+// Legacy parameters have the same meaning as expressions.
 func TestLegacy(t *testing.T) {
 	t.Parallel()
 	items := []string{
@@ -172,7 +171,7 @@ func TestLegacy(t *testing.T) {
 	}
 }
 
-// effect is what bound expressions make of an item, in words.
+// effect returns the results of bound expressions for an item, as text.
 func effect(b Bound, item attr.Map) (out []string) {
 	if b.Condition != nil {
 		out = append(out, "condition holds: "+strconv.FormatBool(b.Condition.Match(item)))
@@ -193,7 +192,7 @@ func effect(b Bound, item attr.Map) (out []string) {
 	return out
 }
 
-// What paths lead into is known of every kind of expression.
+// Nested has the attributes of every kind of expression.
 func TestNested(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -219,7 +218,7 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// What is wrong is found in DynamoDB's order: two languages, the older one,
+// Errors come in DynamoDB's order: mixed parameters, legacy parameters,
 // placeholders as a whole, then the syntax and the placeholders of each expression.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
@@ -270,8 +269,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A statement is parsed and gets its parameters, of which a wrong one is the first
-// thing to be told.
+// A statement is parsed and gets its parameters. An invalid parameter is reported
+// first.
 func TestStatement(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ members, want, item string }{

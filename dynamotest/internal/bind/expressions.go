@@ -1,5 +1,5 @@
-// Package bind makes of the expressions of a request, and of the parameters and
-// statements that stand for expressions, what can be evaluated.
+// Package bind converts the expressions of a request to a form that can be
+// evaluated. It does the same for legacy parameters and PartiQL statements.
 package bind
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
 
-// A cache keeps what sources were parsed to, errors included: programs send the
-// same expressions over and over.
+// A cache keeps the results of parsing, including errors, because programs send
+// the same expressions again and again.
 type cache[T any] struct {
 	mu      sync.RWMutex // guards entries
 	entries map[string]parsed[T]
@@ -24,7 +24,7 @@ type parsed[T any] struct {
 	err   error
 }
 
-// maxCached bounds each cache. One that is full is emptied: a program that
+// maxCached is the limit of each cache. A full cache is emptied: a program that
 // writes values into its expressions gains nothing from a cache anyway.
 const maxCached = 1024
 
@@ -45,7 +45,7 @@ func (c *cache[T]) get(src string, parse func(string) (T, error)) (T, error) {
 	return p.value, p.err
 }
 
-// An expression depends on nothing but its source, so engines share the caches.
+// A parsed expression depends on its source only, so engines share the caches.
 var (
 	conditions    cache[*expr.Condition]
 	filters       cache[*expr.Condition]
@@ -54,7 +54,7 @@ var (
 	keyConditions cache[*expr.KeyCondition]
 )
 
-// Bound are the expressions of one request, ready for use. Those that the
+// Bound has the expressions of one request, ready for use. Expressions that the
 // request lacks are nil.
 type Bound struct {
 	Condition *expr.Predicate
@@ -64,25 +64,25 @@ type Bound struct {
 	Keys      expr.KeyTerms
 }
 
-// Sources are the expressions of one request as they came.
+// Sources are the expressions of one request before parsing.
 type Sources struct {
 	Condition, Filter, Update, Projection, Keys api.Opt[string]
-	// Valued says which expressions of the operation may have values, and that
-	// they are null.
+	// Valued is the part of an error text that names the expressions of the
+	// operation that may have values, and says that they are null.
 	Valued string
 	Query  bool // the operation is Query
 }
 
 func (s *Sources) any() bool { return s.valued() || s.Projection.Set }
 
-// valued reports whether there is an expression that may have values.
+// valued reports whether the request has an expression that may have values.
 func (s *Sources) valued() bool {
 	return s.Condition.Set || s.Filter.Set || s.Update.Set || s.Keys.Set
 }
 
-// Check refuses what DynamoDB refuses before it looks at any value: members that
-// exclude each other, placeholders of no expression, and expressions that are too
-// long.
+// Check refuses what DynamoDB refuses before it checks any value: members that
+// exclude each other, placeholders without an expression, and expressions that
+// are too long.
 func (s *Sources) Check(e *api.Expressions) *api.Error {
 	if e.Legacy != nil {
 		if err := s.refuseMixed(e.Legacy); err != nil {
@@ -98,8 +98,8 @@ func (s *Sources) Check(e *api.Expressions) *api.Error {
 	return s.checkSizes()
 }
 
-// Bind parses the expressions and resolves their placeholders. Check has found
-// nothing.
+// Bind parses the expressions and resolves their placeholders. It is called
+// after Check found no error.
 func (s *Sources) Bind(e *api.Expressions) (Bound, *api.Error) {
 	var b Bound
 	if e.Legacy != nil {
@@ -167,13 +167,14 @@ func (s *Sources) checkSizes() *api.Error {
 	return nil
 }
 
-// Mixed refuses a request with expressions and what they have replaced.
+// Mixed returns the error of a request with both expressions and the parameters
+// that they replaced.
 func Mixed(older, newer []string) *api.Error {
 	return api.Invalid("Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {%s} Expression parameters: {%s}",
 		strings.Join(older, ", "), strings.Join(newer, ", "))
 }
 
-// Nested lists attributes that paths lead into.
+// Nested lists the attributes whose nested values the paths name.
 func (b *Bound) Nested() []string {
 	var nested []string
 	if b.Condition != nil {
@@ -191,9 +192,9 @@ func (b *Bound) Nested() []string {
 	return nested
 }
 
-// bind parses each expression and resolves its placeholders before it looks at the
-// next one. The order is that of DynamoDB. What expr.Error.Last is said of is
-// returned apart.
+// bind parses each expression and resolves its placeholders before it continues
+// with the next one. The order is that of DynamoDB. An error with expr.Error.Last
+// is returned separately.
 func (s *Sources) bind(params *expr.Params, b *Bound) (last *expr.Error, err error) {
 	if s.Update.Set {
 		b.Change, err = bound(&updates, s.Update.Value, expr.ParseUpdate, (*expr.Update).Bind, params)

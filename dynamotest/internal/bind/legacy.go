@@ -6,8 +6,9 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
 
-// refuseMixed refuses a request that speaks two languages. Keys alone may be
-// given in the older one beside a filter or a projection in the newer.
+// refuseMixed refuses a request with both legacy parameters and expressions.
+// Only legacy key conditions are allowed together with a filter expression or a
+// projection expression.
 func (s *Sources) refuseMixed(l *api.Legacy) *api.Error {
 	var older, newer []string
 	add := func(to *[]string, name string, set bool) {
@@ -35,8 +36,8 @@ func (s *Sources) refuseMixed(l *api.Legacy) *api.Error {
 	return Mixed(older, newer)
 }
 
-// filterName is what the operation called its filter before there were
-// expressions: only Query takes a key condition.
+// filterName returns the name of the operation's legacy filter. Only Query has
+// a key condition.
 func (s *Sources) filterName() string {
 	if s.Query {
 		return "QueryFilter"
@@ -44,7 +45,7 @@ func (s *Sources) filterName() string {
 	return "ScanFilter"
 }
 
-// addLegacy makes of the older parameters what binding makes of expressions.
+// addLegacy converts legacy parameters to bound expressions.
 func (b *Bound) addLegacy(l *api.Legacy) *api.Error {
 	if l.Err != nil {
 		return api.Wrong(l.Err)
@@ -91,7 +92,7 @@ func (b *Bound) translate(l *api.Legacy) (err error) {
 	return err
 }
 
-// checkOperator refuses an operator that has nothing to join.
+// checkOperator refuses a ConditionalOperator without conditions to join.
 func checkOperator(l *api.Legacy) *api.Error {
 	if !l.Operator.Set {
 		return nil
@@ -121,8 +122,8 @@ func updatesOf(in []api.AttributeUpdate) []expr.AttributeUpdate {
 	return out
 }
 
-// expectation makes a comparison of an entry of Expected, which may say that an
-// attribute does not exist, or which value it has, without an operator.
+// expectation converts an entry of Expected to a comparison. An entry without
+// an operator says that an attribute does not exist, or which value it has.
 func expectation(c *api.Comparison) (expr.Comparison, error) {
 	out := expr.Comparison{Name: c.Attribute, Operator: c.Operator.Value, Operands: c.Operands.Value}
 	check := checkExistence
@@ -175,7 +176,7 @@ func checkExistence(c *api.Comparison) error {
 
 func shownExists(exists api.Opt[bool]) string {
 	if exists.Set {
-		return "true" // when false, no value is needed
+		return "true" // if false, no value is necessary
 	}
 	return "null"
 }

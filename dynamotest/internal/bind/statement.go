@@ -5,13 +5,12 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/partiql"
 )
 
-// statements are the parsed sources; see conditions.
+// statements is the cache of parsed statements; see conditions.
 var statements cache[*partiql.Statement]
 
-// Statement parses a statement and fills in its parameters, of which a wrong one
-// is reported first. A table that refuses a statement does so once that is
-// well-formed, before anything that is said of what the statement asks; it may be
-// nil.
+// Statement parses a statement and fills in its parameters. An invalid parameter
+// is reported first. table returns the error of a well-formed statement for its
+// table, which is reported before other errors of the statement; it may be nil.
 func Statement(s *api.Statement, table func(*partiql.Statement) *api.Error) (*partiql.Bound, *api.Error) {
 	if s.ParametersErr != nil {
 		return nil, api.Wrong(s.ParametersErr)

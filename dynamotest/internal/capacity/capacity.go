@@ -9,7 +9,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-// The bytes that one unit pays for.
+// The bytes that one unit covers.
 const (
 	ReadUnit  = 4096
 	writeUnit = 1024
@@ -18,7 +18,7 @@ const (
 // Units are consumed capacity units.
 type Units struct{ Read, Write float64 }
 
-// Total is what a request unit counts as, read or write.
+// Total is the sum of reads and writes.
 func (u Units) Total() float64 { return u.Read + u.Write }
 
 // Add adds other units.
@@ -63,7 +63,7 @@ func (c *Consumed) addIndex(x IndexUnits) {
 // A Cost is what a request consumed, by table.
 type Cost []Consumed
 
-// of returns the capacity of a table, which it adds when it is not there yet.
+// of returns the entry of a table, which it adds if it is missing.
 func (c *Cost) of(table string) *Consumed {
 	for i := range *c {
 		if (*c)[i].Table == table {
@@ -83,12 +83,13 @@ func (c *Cost) Add(more Consumed) {
 	}
 }
 
-// unitsOf is how many units of the given size some bytes take: at least one.
+// unitsOf returns how many units of the given size some bytes take: at least
+// one.
 func unitsOf(bytes, unit int) float64 {
 	return float64(max(1, (bytes+unit-1)/unit))
 }
 
-// A Rate is what a read unit costs by the kind of read.
+// A Rate is the price of a read unit for one kind of read.
 type Rate float64
 
 const (
@@ -105,16 +106,16 @@ func RateOf(consistentRead bool) Rate {
 	return eventual
 }
 
-// Cost is what reading some bytes costs.
+// Cost returns the units of reading some bytes.
 func (r Rate) Cost(bytes int) Units { return Units{Read: float64(r) * unitsOf(bytes, ReadUnit)} }
 
-// WriteCost is what writing some bytes costs.
+// WriteCost returns the units of writing some bytes.
 func WriteCost(bytes int) Units { return Units{Write: unitsOf(bytes, writeUnit)} }
 
 // Report is the part of a cost that a reply shows.
 type Report struct {
 	Mode          string // NONE, TOTAL or INDEXES
-	Transactional bool   // a transaction also tells reads from writes
+	Transactional bool   // a transaction also has reads and writes apart
 	Cost          Cost
 }
 
@@ -184,7 +185,7 @@ func (r Report) writeIndexes(w *api.Writer, member string, indexes []IndexUnits,
 }
 
 // AppendJSON appends the cost as a list in the form of ConsumedCapacity, with
-// all there is to know.
+// all details.
 func (c Cost) AppendJSON(dst []byte) []byte {
 	r := Report{Mode: "INDEXES", Transactional: true, Cost: c}
 	w := api.Writer{Buf: dst}

@@ -9,7 +9,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 )
 
-// Units are rounded up, and nothing is free.
+// Units are rounded up, and every request consumes some.
 func TestUnits(t *testing.T) {
 	t.Parallel()
 	for bytes, want := range map[int]struct{ eventual, consistent, transactional, write float64 }{
@@ -24,7 +24,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// What is consumed of one table and one index adds up.
+// The units of one table and of one index add up.
 func TestCostsAddUp(t *testing.T) {
 	t.Parallel()
 	var cost capacity.Cost

@@ -20,8 +20,8 @@ const (
 	onDemandMode    = "PAY_PER_REQUEST"
 )
 
-// Create returns the table that a request defines, but for its id and the time it
-// is made at, see Made.
+// Create returns the table that a request defines, without its id and its
+// creation time, see Made.
 func Create(req *api.CreateTable, arn string) (Table, *api.Error) {
 	if err := checkCreate(req); err != nil {
 		return Table{}, err
@@ -51,13 +51,13 @@ func Create(req *api.CreateTable, arn string) (Table, *api.Error) {
 	return t, nil
 }
 
-// Made returns the table with what it gets when it is made.
+// Made returns the table with its id and its creation time.
 func (t Table) Made(id string, at time.Time) Table {
 	t.ID, t.Created, t.BilledSince = id, at, at
 	return t
 }
 
-// checkCreate checks what can be wrong with a table's definition as a whole.
+// checkCreate checks a table's definition as a whole.
 func checkCreate(req *api.CreateTable) *api.Error {
 	provisioned := req.Billing.Or(provisionedMode) == provisionedMode
 	if err := checkThroughput(provisioned, req.Throughput); err != nil {
@@ -114,7 +114,7 @@ func checkAttributes(attributes []api.AttributeDefinition) *api.Error {
 	return nil
 }
 
-// checkLists refuses indexes that are there and none.
+// checkLists refuses lists of indexes that are present but empty.
 func checkLists(req *api.CreateTable) *api.Error {
 	for _, list := range []struct {
 		name string
@@ -128,8 +128,8 @@ func checkLists(req *api.CreateTable) *api.Error {
 }
 
 // checkKey checks the definitions and the order of a key's elements. Only the key
-// of a global index may have several of a type. The texts are those that AWS was
-// seen to answer with, the last ones in October 2026.
+// of a global index may have several of a type. The texts were seen on AWS, the
+// last ones in October 2026.
 func checkKey(key []api.KeyElement, attributes []api.AttributeDefinition, global bool) *api.Error {
 	if !global && len(attributes) < len(key) {
 		return api.Invalid("Invalid KeySchema: Some index key attribute have no definition")
@@ -163,7 +163,7 @@ func allDefined(key []api.KeyElement, attributes []api.AttributeDefinition) bool
 	return true
 }
 
-// checkTwice refuses a key that has one attribute twice.
+// checkTwice refuses a key that has an attribute twice.
 func checkTwice(key []api.KeyElement, global bool) *api.Error {
 	for i, el := range key {
 		if !slices.ContainsFunc(key[:i], func(k api.KeyElement) bool { return k.Name == el.Name }) {
@@ -219,7 +219,7 @@ func checkLocal(req *api.CreateTable) *api.Error {
 	return nil
 }
 
-// maxParts is how many elements of one type the key of a global index has at most.
+// maxParts is the most elements of one type in the key of a global index.
 const maxParts = 4
 
 // checkGlobal checks a global index of a table that is provisioned or not.

@@ -11,7 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 )
 
-// many lists n objects, each made of its number.
+// many lists n objects, each made from its number.
 func many(n int, format string) string {
 	all := make([]string, n)
 	for i := range all {
@@ -20,7 +20,7 @@ func many(n int, format string) string {
 	return "[" + strings.Join(all, ",") + "]"
 }
 
-// A request is refused whose parts do not fit one another.
+// A request is refused if its parts do not fit one another.
 func TestWhatCannotBeCreated(t *testing.T) {
 	t.Parallel()
 	const (
@@ -32,8 +32,8 @@ func TestWhatCannotBeCreated(t *testing.T) {
 		local  = `{"IndexName":"local#",` + both + `,` + all + `}`
 		demand = `"BillingMode":"PAY_PER_REQUEST"`
 	)
-	// global is a table with an index whose key has elements of the types that letters
-	// stand for.
+	// global returns a table with an index whose key has elements of the given
+	// types, one letter each.
 	global := func(types string) string {
 		key, attributes := many(0, ""), []string{`{"AttributeName":"id","AttributeType":"S"}`}
 		for i, letter := range types {
@@ -89,7 +89,7 @@ func TestWhatCannotBeCreated(t *testing.T) {
 	}
 }
 
-// A table is described with what it holds, and its indexes with what they do.
+// The description of a table has its size, and those of its indexes.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	table := create(t, orders)
@@ -119,7 +119,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// Of a table that is being deleted, its keys and indexes are not described.
+// The description of a table that is being deleted does not have its keys and
+// indexes.
 func TestDescribeDeleting(t *testing.T) {
 	t.Parallel()
 	table := create(t, orders)
@@ -136,7 +137,7 @@ func TestDescribeDeleting(t *testing.T) {
 	}
 }
 
-// A key of KMS is described by its ARN, however it was named.
+// A key of KMS is described by its ARN, for any form of its name.
 func TestDescribeEncryption(t *testing.T) {
 	t.Parallel()
 	for specification, want := range map[string]string{
@@ -153,7 +154,7 @@ func TestDescribeEncryption(t *testing.T) {
 	}
 }
 
-// What little a table must have is described as it is.
+// A table with only the necessary members is described as it is.
 func TestDescribePlain(t *testing.T) {
 	t.Parallel()
 	table := create(t, plain)
@@ -167,7 +168,7 @@ func TestDescribePlain(t *testing.T) {
 	}
 }
 
-// The request that Define writes makes the same table.
+// Define writes a request that makes the same table.
 func TestDefine(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{orders, plain} {

@@ -4,15 +4,15 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-// Define writes the request that makes such a table, with a stream if it has a
-// view.
+// Define writes a request that makes the same table, with a stream unless view
+// is empty.
 func (t *Table) Define(w *api.Writer, view string) {
 	w.Text("TableName", t.Name)
 	t.writeKey(w)
 	switch {
 	case t.OnDemand:
 		w.Text("BillingMode", onDemandMode)
-	case t.BillingSet: // it was on demand once
+	case t.BillingSet: // it was once on demand
 		w.Text("BillingMode", provisionedMode)
 	}
 	if !t.OnDemand {
@@ -51,7 +51,7 @@ func (t *Table) defineEncryption(w *api.Writer) {
 	})
 }
 
-// WriteTags writes the tags, which may be none.
+// WriteTags writes the tags, perhaps an empty list.
 func (t *Table) WriteTags(w *api.Writer) {
 	w.Array("Tags", func() {
 		for _, tag := range t.Tags {

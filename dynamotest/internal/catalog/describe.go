@@ -8,28 +8,28 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-// A State is what a description says besides the definition.
+// A State is the part of a description that is not in the definition.
 type State struct {
 	Status  string
 	Held    Held
-	Indexes []Held  // in the order of the table's
-	Stream  *Stream // the latest, nil when there was none
+	Indexes []Held  // in the order of the table's indexes
+	Stream  *Stream // the latest; nil if the table never had one
 }
 
-// Held is how much a table or an index holds.
+// Held is the size of a table or an index.
 type Held struct {
 	Items int
 	Bytes int64
 }
 
-// A Stream is what is described of a stream.
+// A Stream is the description of a stream.
 type Stream struct {
 	Open             bool
 	View, Label, ARN string
 }
 
-// Deleting is the status of a table that is being deleted: there is less to say
-// of it.
+// Deleting is the status of a table that is being deleted. Its description has
+// fewer members.
 const Deleting = "DELETING"
 
 // Describe writes the members of a table's description.
@@ -64,7 +64,7 @@ func (t *Table) Describe(w *api.Writer, now *State) {
 	t.describeIndexes(w, "GlobalSecondaryIndexes", false, now.Indexes)
 }
 
-// writeKey writes the key and the attributes of keys.
+// writeKey writes the key, and the attributes of all keys.
 func (t *Table) writeKey(w *api.Writer) {
 	t.Key.Describe(w)
 	w.Array("AttributeDefinitions", func() {
@@ -103,8 +103,8 @@ func (t *Table) describeEncryption(w *api.Writer) {
 	})
 }
 
-// keyARN is the ARN of the key that an id, an alias or an ARN names. An alias stands
-// for a key whose id follows from it: there is no KMS to ask.
+// keyARN returns the ARN of the key of an id, an alias or an ARN. The id of a key
+// is derived from its alias, because no KMS exists here.
 func (t *Table) keyARN(name string) string {
 	if strings.HasPrefix(name, "arn:") {
 		return name
@@ -154,8 +154,8 @@ func (t *Table) describeIndexes(w *api.Writer, member string, local bool, held [
 	})
 }
 
-// eachIndex writes a member with an object for each index of a kind, if there are
-// any.
+// eachIndex writes a member with an object for each index of a kind, if the table
+// has any.
 func (t *Table) eachIndex(w *api.Writer, member string, local bool, members func(i int)) {
 	found := false
 	for i := range t.Indexes {
@@ -174,7 +174,7 @@ func (t *Table) eachIndex(w *api.Writer, member string, local bool, members func
 	}
 }
 
-// writeKey writes the key and what is projected besides.
+// writeKey writes the key and the projection.
 func (x *Index) writeKey(w *api.Writer) {
 	x.Key.Describe(w)
 	w.Object("Projection", func() {
@@ -189,7 +189,7 @@ func (x *Index) writeKey(w *api.Writer) {
 	})
 }
 
-// describeThroughput writes the provisioned capacity, zero when it is on demand.
+// describeThroughput writes the provisioned capacity, which is zero on demand.
 func describeThroughput(w *api.Writer, t api.Throughput) {
 	w.Object("ProvisionedThroughput", func() {
 		w.Int("NumberOfDecreasesToday", 0)
@@ -204,15 +204,15 @@ func describeMaximum(w *api.Writer, o api.Opt[api.OnDemand]) {
 	}
 }
 
-// What a table or an index on demand can take at once when it is new, in units a
-// second.
+// What a new table or index on demand can serve at once, in units a second.
 const (
 	warmReads  = 12000
 	warmWrites = 4000
 )
 
-// describeWarm writes what a table or an index can take at once: what was asked for,
-// or what it is provisioned with, or what any on demand can.
+// describeWarm writes what a table or an index can serve at once: the warm
+// throughput that was asked for, or else the provisioned throughput, or else that
+// of a new one on demand.
 func (t *Table) describeWarm(w *api.Writer, asked api.Opt[api.Warm], provisioned api.Throughput) {
 	read, write := provisioned.Read.Value, provisioned.Write.Value
 	if t.OnDemand {

@@ -26,11 +26,11 @@ func (t Table) Expiring(req *api.UpdateTimeToLive) (Table, *api.Error) {
 	return t, nil
 }
 
-// backupDays is for how many days backups are kept by default.
+// backupDays is how many days backups are kept by default.
 const backupDays = 35
 
-// BackedUp returns the table with point-in-time recovery switched on or off at a
-// time.
+// BackedUp returns the table with point-in-time recovery switched on or off at
+// the given time.
 func (t Table) BackedUp(req *api.UpdateContinuousBackups, at time.Time) Table {
 	if req.Enabled.Value != t.Backups {
 		t.Backups, t.BackupsFrom = req.Enabled.Value, at
@@ -51,8 +51,8 @@ func (t *Table) DescribeTimeToLive(w *api.Writer) {
 	})
 }
 
-// DescribeBackups writes the reply to DescribeContinuousBackups. The latest time
-// that can be restored is the present.
+// DescribeBackups writes the reply to DescribeContinuousBackups. The latest
+// restorable time is the present.
 func (t *Table) DescribeBackups(w *api.Writer, latest time.Time) {
 	w.Object("ContinuousBackupsDescription", func() {
 		w.Text("ContinuousBackupsStatus", "ENABLED")

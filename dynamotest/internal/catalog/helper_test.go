@@ -13,7 +13,7 @@ var made = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
 
 const arn = "arn:aws:dynamodb:us-east-1:123456789012:table/orders"
 
-// orders is a table with all that there is.
+// orders is a table with every possible member.
 const orders = `{"TableName":"orders","BillingMode":"PROVISIONED","ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":6},
 	"KeySchema":[{"AttributeName":"customer","KeyType":"HASH"},{"AttributeName":"number","KeyType":"RANGE"}],
 	"AttributeDefinitions":[{"AttributeName":"customer","AttributeType":"S"},{"AttributeName":"number","AttributeType":"N"},
@@ -28,7 +28,7 @@ const orders = `{"TableName":"orders","BillingMode":"PROVISIONED","ProvisionedTh
 	"OnDemandThroughput":{"MaxReadRequestUnits":100,"MaxWriteRequestUnits":200},
 	"Tags":[{"Key":"team","Value":"shop"}]}`
 
-// plain is a table with no more than it must have.
+// plain is a table with only the necessary members.
 const plain = `{"TableName":"plain","BillingMode":"PAY_PER_REQUEST",
 	"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}]}`
 
@@ -49,21 +49,21 @@ func create(t *testing.T, body string) catalog.Table {
 	return table.Made("0001", made)
 }
 
-// object is the JSON object with the members that are written.
+// object returns the JSON object with the written members.
 func object(members func(w *api.Writer)) string {
 	var w api.Writer
 	w.Element(func() { members(&w) })
 	return string(w.Buf)
 }
 
-// described is the description of a table that holds nothing.
+// described returns the description of an empty table.
 func described(t *catalog.Table) string {
 	now := &catalog.State{Status: "ACTIVE", Indexes: make([]catalog.Held, len(t.Indexes))}
 	return object(func(w *api.Writer) { t.Describe(w, now) })
 }
 
-// refused reports an error that is not the one wanted, a part of its text, or an
-// empty one for none.
+// refused reports an error whose text does not contain want. An empty want means
+// no error.
 func refused(t *testing.T, err *api.Error, want string) {
 	t.Helper()
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
-// Expiry is switched on once, and off for the attribute that it is on for.
+// Expiry can be switched on only once, and off only for the same attribute.
 func TestExpiring(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ current, specification, want, err string }{
@@ -40,7 +40,8 @@ func TestExpiring(t *testing.T) {
 	}
 }
 
-// Backups reach back to when they were switched on, or as far as they are kept.
+// Backups reach back to the time when they were switched on, or as far as they
+// are kept.
 func TestBackedUp(t *testing.T) {
 	t.Parallel()
 	backup := func(table catalog.Table, specification string, at time.Time) catalog.Table {
@@ -68,8 +69,8 @@ func TestBackedUp(t *testing.T) {
 	}
 }
 
-// Tags come, are replaced and go, fifty at most, and the table they were of keeps
-// its own.
+// Tags are added, replaced and removed, up to fifty. The original table keeps its
+// tags.
 func TestTags(t *testing.T) {
 	t.Parallel()
 	table := create(t, orders)
@@ -102,7 +103,8 @@ func TestTags(t *testing.T) {
 	refused(t, err, "Atleast one Tag Key needs")
 }
 
-// An item may lack the key of an index, not have something else in its place.
+// An item may lack the key of an index, but its attributes must not have
+// another type.
 func TestCheckItem(t *testing.T) {
 	t.Parallel()
 	table := create(t, orders)
@@ -124,7 +126,7 @@ func TestCheckItem(t *testing.T) {
 	}
 }
 
-// An index has the keys and what it includes, or everything.
+// An index has the keys and the included attributes, or all attributes.
 func TestHolds(t *testing.T) {
 	t.Parallel()
 	table := create(t, orders)
@@ -138,7 +140,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// No path leads into a key.
+// A path must not lead into a key.
 func TestCheckScalars(t *testing.T) {
 	t.Parallel()
 	table := create(t, orders)

@@ -1,6 +1,6 @@
 // Package catalog has the definitions of tables: what a request may create and
-// change, what it comes to, and how that is described. Which items there are, it
-// does not know.
+// change, the resulting definition, and its description. It does not have the
+// items.
 package catalog
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
-// A Table is the definition of a table. It is a value: what changes it returns
-// another, and leaves what it refers to as it is.
+// A Table is the definition of a table. It is a value: methods that change it
+// return another one, and do not change the memory to which it refers.
 type Table struct {
 	Name, ARN  string
 	ID         string
@@ -23,7 +23,7 @@ type Table struct {
 	Indexes    []Index // local ones first, then global ones, each in the order they were made
 
 	OnDemand    bool
-	BillingSet  bool // a billing mode was named, so it is described
+	BillingSet  bool // a billing mode was set, so it is described
 	BilledSince time.Time
 	Throughput  api.Throughput
 	Maximum     api.Opt[api.OnDemand]
@@ -33,7 +33,7 @@ type Table struct {
 	Class       string
 	Encryption  api.Opt[api.Encryption]
 	Tags        []api.Tag
-	TTL         string // the attribute; empty when expiry is off
+	TTL         string // the attribute; empty if expiry is off
 	Backups     bool
 	BackupDays  int64
 	BackupsFrom time.Time
@@ -43,9 +43,9 @@ type Table struct {
 type Index struct {
 	Name, ARN  string
 	Local      bool
-	All        bool // of an item's attributes are projected
+	All        bool // all of an item's attributes are projected
 	Key        keys.Schema
-	Base       keys.Schema // the key of the table, which every entry has too
+	Base       keys.Schema // the key of the table, which every entry also has
 	Projection api.Projection
 	Throughput api.Throughput
 	Maximum    api.Opt[api.OnDemand]
@@ -68,7 +68,8 @@ func (t *Table) newIndex(def *api.Index, attributes []api.AttributeDefinition, l
 	}
 }
 
-// keyOf returns the key that elements and definitions of attributes say.
+// keyOf returns the key of elements, with the types in the definitions of
+// attributes.
 func keyOf(elements []api.KeyElement, attributes []api.AttributeDefinition) (k keys.Schema) {
 	for _, el := range elements {
 		i := slices.IndexFunc(attributes, func(a api.AttributeDefinition) bool { return a.Name == el.Name })
@@ -82,7 +83,7 @@ func keyOf(elements []api.KeyElement, attributes []api.AttributeDefinition) (k k
 	return k
 }
 
-// Index returns the index with a name, nil for none.
+// Index returns the index with a name, or nil.
 func (t *Table) Index(name string) *Index {
 	for i := range t.Indexes {
 		if t.Indexes[i].Name == name {
@@ -92,8 +93,8 @@ func (t *Table) Index(name string) *Index {
 	return nil
 }
 
-// CheckScalars refuses paths that lead into an attribute of a key. It takes the
-// names of the attributes that paths lead into.
+// CheckScalars refuses paths that lead into an attribute of a key. nested has
+// the names of all attributes into which paths lead.
 func (t *Table) CheckScalars(nested []string) *api.Error {
 	const text = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
 	for _, name := range nested {
@@ -114,8 +115,8 @@ func (x *Index) Holds(name string) bool {
 	return x.All || x.Key.Has(name) || x.Base.Has(name) || slices.Contains(x.Projection.Include, name)
 }
 
-// CheckItem checks that an item's attributes suit the key of the index. An item
-// may lack them; it may not have others in their place.
+// CheckItem checks that an item's attributes have the types of the index's key.
+// An item may lack these attributes.
 func (x *Index) CheckItem(item attr.Map) *api.Error {
 	for p := range x.Key.All() {
 		v, ok := item.Get(p.Name)
@@ -131,8 +132,8 @@ func (x *Index) CheckItem(item attr.Map) *api.Error {
 	return keys.CheckBytes(keys.Bytes(x.Key.Hash, item), keys.Bytes(x.Key.Range, item))
 }
 
-// CheckUpdated is CheckItem of what an update expression has made, which DynamoDB
-// refuses in other words.
+// CheckUpdated is CheckItem for the result of an update expression, which
+// DynamoDB refuses in other words.
 func (x *Index) CheckUpdated(item attr.Map) *api.Error {
 	if x.CheckItem(item) == nil {
 		return nil

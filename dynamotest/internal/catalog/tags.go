@@ -14,7 +14,7 @@ func CheckTags(n int) *api.Error {
 	return nil
 }
 
-// checkNewTags checks the tags of a table that is to be created.
+// checkNewTags checks the tags of a table to create.
 func checkNewTags(tags []api.Tag) *api.Error {
 	if err := CheckTags(len(tags)); err != nil {
 		return err
@@ -33,7 +33,8 @@ func checkKeys(tags []api.Tag) *api.Error {
 	return nil
 }
 
-// Tagged returns the table with more tags, or others under their keys.
+// Tagged returns the table with more tags. A tag replaces an older one with the
+// same key.
 func (t Table) Tagged(more []api.Tag) (Table, *api.Error) {
 	if len(more) == 0 {
 		return t, api.Invalid("Atleast one Tag needs to be provided as Input.")
@@ -57,7 +58,7 @@ func (t Table) Tagged(more []api.Tag) (Table, *api.Error) {
 	return t, nil
 }
 
-// Untagged returns the table without the tags under some keys.
+// Untagged returns the table without the tags of the given keys.
 func (t Table) Untagged(keys []string) (Table, *api.Error) {
 	if len(keys) == 0 {
 		return t, api.Invalid("Atleast one Tag Key needs to be provided as Input.")

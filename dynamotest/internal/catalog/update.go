@@ -7,7 +7,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-// Created is the index that a request makes, nil for none: there is one at most.
+// Created returns the index that a request makes, or nil. A request makes at
+// most one.
 func Created(req *api.UpdateTable) *api.Index {
 	for _, u := range req.Indexes {
 		if u.Create != nil {
@@ -17,8 +18,8 @@ func Created(req *api.UpdateTable) *api.Index {
 	return nil
 }
 
-// CheckIndexUpdates refuses changes of global indexes that say too little or too
-// much, whatever the table has: each is one action, the only one on its index.
+// CheckIndexUpdates refuses changes of global indexes that are invalid for any
+// table: each must be exactly one action, and the only one on its index.
 func CheckIndexUpdates(updates []api.IndexUpdate) *api.Error {
 	seen := map[string]bool{}
 	for _, u := range updates {
@@ -45,9 +46,9 @@ func CheckIndexUpdates(updates []api.IndexUpdate) *api.Error {
 	return nil
 }
 
-// Updated returns what a request makes of the table, which has an open stream or
-// not. What is wrong with any change is found here, before the first is made.
-// Since when the table is billed as it is, Billed says afterwards.
+// Updated returns the table after a request; streaming says whether it has an
+// open stream. Errors of all changes are found here, before the first is made.
+// Afterwards Billed adds the time of a new billing mode.
 func (t Table) Updated(req *api.UpdateTable, streaming bool) (Table, *api.Error) {
 	if err := checkOnline(req.Indexes); err != nil {
 		return t, err
@@ -100,7 +101,8 @@ func changesSomething(req *api.UpdateTable) bool {
 		req.Class.Set || req.Stream.Set || req.Encryption.Set || len(req.Indexes) > 0
 }
 
-// changedSettings returns the table with other settings, indexes left aside.
+// changedSettings returns the table with its new settings, except those of
+// indexes.
 func (t Table) changedSettings(req *api.UpdateTable) (Table, *api.Error) {
 	out := t
 	if onDemand := req.Billing.Value == onDemandMode; req.Billing.Set && onDemand != out.OnDemand {
@@ -134,8 +136,9 @@ func (t Table) changedSettings(req *api.UpdateTable) (Table, *api.Error) {
 	return out, err
 }
 
-// changedAttributes adds the definitions that a new index needs. One of what is
-// defined already says nothing: DynamoDB keeps the type that there is.
+// changedAttributes adds the definitions that a new index needs. A definition
+// of an attribute that has one already is ignored: DynamoDB keeps the existing
+// type.
 func (t *Table) changedAttributes(req *api.UpdateTable) ([]api.AttributeDefinition, *api.Error) {
 	out := slices.Clone(t.Attributes)
 	if err := checkAttributes(req.Attributes); err != nil {
@@ -146,11 +149,11 @@ func (t *Table) changedAttributes(req *api.UpdateTable) ([]api.AttributeDefiniti
 			out = append(out, a)
 		}
 	}
-	// What no key uses any more is not described any more.
+	// An attribute that no key uses any more is removed from the definitions.
 	return slices.DeleteFunc(out, func(a api.AttributeDefinition) bool { return !t.willUse(req, a.Name) }), nil
 }
 
-// willUse reports whether a key has an attribute after a request.
+// willUse reports whether a key uses an attribute after a request.
 func (t *Table) willUse(req *api.UpdateTable, name string) bool {
 	return t.Key.Has(name) ||
 		slices.ContainsFunc(t.Indexes, func(x Index) bool { return x.Key.Has(name) && !deletes(req, x.Name) }) ||
@@ -164,7 +167,7 @@ func deletes(req *api.UpdateTable, indexName string) bool {
 	return slices.ContainsFunc(req.Indexes, func(u api.IndexUpdate) bool { return u.Delete.Set && u.Delete.Value == indexName })
 }
 
-// checkStream refuses a change that changes nothing.
+// checkStream refuses a change of the stream that changes nothing.
 func (t *Table) checkStream(spec api.Opt[api.Stream], streaming bool) *api.Error {
 	switch {
 	case !spec.Set:
@@ -176,7 +179,8 @@ func (t *Table) checkStream(spec api.Opt[api.Stream], streaming bool) *api.Error
 	return nil
 }
 
-// unchanged refuses to set the throughput that a table or an index has.
+// unchanged returns the error of setting the throughput that a table or an
+// index already has.
 func unchanged(what string, t api.Throughput) *api.Error {
 	return api.Invalid("The provisioned throughput for the %[1]s will not change. The requested value equals the current value. "+
 		"Current ReadCapacityUnits provisioned for the %[1]s: %[2]d. Requested ReadCapacityUnits: %[2]d. Current WriteCapacityUnits provisioned for the %[1]s: %[3]d. "+

@@ -8,7 +8,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
-// changedIndexes returns what the indexes will be.
+// changedIndexes returns the indexes after a request.
 func (t *Table) changedIndexes(req *api.UpdateTable, onDemand bool) ([]Index, *api.Error) {
 	indexes := slices.Clone(t.Indexes)
 	for _, u := range req.Indexes {
@@ -41,7 +41,7 @@ func (t *Table) changedIndexes(req *api.UpdateTable, onDemand bool) ([]Index, *a
 	return billed(indexes, onDemand)
 }
 
-// typed returns definitions with the types that attributes have already.
+// typed returns definitions with the existing types of attributes.
 func (t *Table) typed(attributes []api.AttributeDefinition) []api.AttributeDefinition {
 	out := slices.Clone(attributes)
 	for i, a := range out {
@@ -52,7 +52,7 @@ func (t *Table) typed(attributes []api.AttributeDefinition) []api.AttributeDefin
 	return out
 }
 
-// global returns where a global index stands.
+// global returns the position of a global index.
 func (t *Table) global(indexes []Index, name string) (int, *api.Error) {
 	i := slices.IndexFunc(indexes, func(x Index) bool { return x.Name == name && !x.Local })
 	if i < 0 {
@@ -81,8 +81,9 @@ func (t *Table) addedIndex(def *api.Index, attributes []api.AttributeDefinition,
 	return t.newIndex(def, attributes, false), nil
 }
 
-// checkRedefined refuses a new index whose key gives an attribute of another key
-// another type. Definitions that the new key has no use for say nothing.
+// checkRedefined refuses a new index whose key gives another type to an
+// attribute of an existing key. Definitions that the new key does not use are
+// ignored.
 func (t *Table) checkRedefined(req *api.UpdateTable) *api.Error {
 	def := Created(req)
 	if def == nil || !allDefined(def.Key, req.Attributes) {
@@ -98,8 +99,8 @@ func (t *Table) checkRedefined(req *api.UpdateTable) *api.Error {
 	return nil
 }
 
-// keyWith returns the first key that has an attribute, the table's before those
-// of indexes.
+// keyWith returns the first key with an attribute. The table's key comes before
+// those of indexes.
 func (t *Table) keyWith(name string) (keys.Schema, bool) {
 	if t.Key.Has(name) {
 		return t.Key, true
@@ -111,7 +112,7 @@ func (t *Table) keyWith(name string) (keys.Schema, bool) {
 	return t.Indexes[i].Key, true
 }
 
-// schemaOf is a key as messages show it.
+// schemaOf returns a key as messages show it.
 func schemaOf(k keys.Schema) string {
 	var elements []string
 	for _, p := range k.Hash {
@@ -123,7 +124,7 @@ func schemaOf(k keys.Schema) string {
 	return "Schema:[SchemaElement: " + strings.Join(elements, ", ") + "]"
 }
 
-// changed returns the index with other settings.
+// changed returns the index with new settings.
 func (x Index) changed(u *api.Index) (Index, *api.Error) {
 	switch {
 	case !u.Throughput.Set && !u.OnDemand.Set && !u.Warm.Set:
@@ -142,9 +143,9 @@ func (x Index) changed(u *api.Index) (Index, *api.Error) {
 	return x, nil
 }
 
-// billed holds global indexes to the billing mode of their table: each has
-// throughput when it is provisioned, and none when it is not. It changes the
-// slice that it gets.
+// billed applies the billing mode of a table to its global indexes. Provisioned
+// indexes must have throughput; on demand it is removed. It changes its
+// argument.
 func billed(indexes []Index, onDemand bool) ([]Index, *api.Error) {
 	for i := range indexes {
 		x := &indexes[i]

@@ -12,7 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 )
 
-// indexes is the member that changes global indexes.
+// indexes returns the member that changes global indexes.
 func indexes(updates string) string { return `"GlobalSecondaryIndexUpdates":[` + updates + `]` }
 
 const (
@@ -22,8 +22,8 @@ const (
 	addNote     = `{"Create":{` + byNote + `,` + provisioned + `}}`
 )
 
-// An UpdateTable makes another table of one, or is refused, and either way the one
-// stays as it was.
+// An UpdateTable returns another table, or is refused. In both cases the original
+// table does not change.
 func TestUpdated(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -91,7 +91,7 @@ func TestUpdated(t *testing.T) {
 	}
 }
 
-// A table that was on demand once may become provisioned when its indexes get
+// A table that was once on demand may become provisioned if its indexes get
 // their units in the same request.
 func TestUpdatedToProvisioned(t *testing.T) {
 	t.Parallel()
@@ -132,7 +132,7 @@ func TestTwentyIndexes(t *testing.T) {
 	}
 }
 
-// Each change of an index is one action, the only one on its index.
+// Each change of an index must be one action, and the only one on its index.
 func TestCheckIndexUpdates(t *testing.T) {
 	t.Parallel()
 	for updates, want := range map[string]string{

@@ -9,17 +9,18 @@ const (
 	unavailableText = "Service is unavailable"
 )
 
-// Answers of a server that is in trouble.
+// The errors of a server with a fault.
 var (
 	ErrInternal    = &api.Error{Code: api.InternalServerError, Message: internalText}
 	ErrUnavailable = &api.Error{Code: api.ServiceUnavailable, Message: unavailableText}
 )
 
-// ErrConflict is what a write meets that is in a transaction already.
+// ErrConflict is the error of a write to an item that is in another
+// transaction.
 var ErrConflict = &api.Error{Code: "TransactionConflictException", Message: conflictText}
 
 // GlobalIndexes returns the names of a table's global indexes, and reports whether
-// there is such a table.
+// the table exists.
 func (e *Engine) GlobalIndexes(table string) (names []string, ok bool) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
@@ -35,7 +36,7 @@ func (e *Engine) GlobalIndexes(table string) (names []string, ok bool) {
 	return names, true
 }
 
-// Conflict is the answer to a call of which the targets hit are in another
+// Conflict returns the error of a call whose targets hit are in another
 // transaction.
 func Conflict(call *Call, hit []bool) *api.Error {
 	if api.OperationNamed(call.Operation).Has(api.Transaction) {

@@ -11,8 +11,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
 
-// maxReply is the most bytes of items that a batch returns; what is over comes
-// back as unprocessed.
+// maxReply is the most bytes of items that a batch returns; the rest comes back
+// as unprocessed.
 const maxReply = 16 << 20
 
 var errDuplicates = api.Invalid("Provided list of item keys contains duplicates")
@@ -20,7 +20,7 @@ var errDuplicates = api.Invalid("Provided list of item keys contains duplicates"
 // itemsOf are the items read from one table, and the keys that were not read.
 type itemsOf struct {
 	request *api.KeysOfTable
-	read    *read // any one: they show the same part of an item
+	read    *read // any of the reads: all show the same attributes
 	records []*record
 	left    []attr.Map
 }
@@ -81,7 +81,7 @@ func (e *Engine) checkBatch(reads [][]*read) *api.Error {
 		for _, r := range reads[i] {
 			t, _, err := e.get(r)
 			if t == nil && repeats(reads) {
-				return errDuplicates // which comes before tables that are not there
+				return errDuplicates // this error comes before that of a missing table
 			}
 			if err != nil {
 				return err
@@ -126,13 +126,13 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 			}
 		}
 	}
-	if err := joined(throttled); err != nil && len(cost) == 0 { // nothing at all was read
+	if err := joined(throttled); err != nil && len(cost) == 0 { // nothing was read
 		return nil, nil, err
 	}
 	return out, cost, nil
 }
 
-// repeats reports whether one key stands twice among the reads of a table.
+// repeats reports whether the reads of a table have the same key twice.
 func repeats(reads [][]*read) bool {
 	for _, of := range reads {
 		for i, r := range of {
@@ -144,7 +144,7 @@ func repeats(reads [][]*read) bool {
 	return false
 }
 
-// writeUnread repeats the parts of the request that were not read.
+// writeUnread writes the parts of the request that were not read.
 func writeUnread(w *api.Writer, tables []itemsOf) {
 	w.Object("UnprocessedKeys", func() {
 		for _, t := range tables {
@@ -214,8 +214,8 @@ func (e *Engine) batchWriteItem(call *Call, req *api.BatchWriteItem) (reply, *ap
 	}), nil
 }
 
-// applyEach plans all writes before it commits the first, and commits those that
-// the call does not refuse and that are let through. The others are left.
+// applyEach plans all writes before it commits the first. It commits the writes
+// that the call does not refuse and that are admitted. The others are left.
 func (e *Engine) applyEach(call *Call, writes []*write) (changes []change, left []*write, err *api.Error) {
 	for {
 		if changes, left, done, err := e.tryEach(call, writes); done {
@@ -224,7 +224,8 @@ func (e *Engine) applyEach(call *Call, writes []*write) (changes []change, left 
 	}
 }
 
-// tryEach is done unless something came between plan and commit.
+// tryEach is one try of applyEach. It is done unless something changed between
+// plan and commit.
 func (e *Engine) tryEach(call *Call, writes []*write) (changes []change, left []*write, done bool, err *api.Error) {
 	p := e.locateAll(writes, errDuplicates)
 	defer p.hold(e)()
@@ -258,8 +259,8 @@ func (e *Engine) tryEach(call *Call, writes []*write) (changes []change, left []
 	return changes, left, true, nil
 }
 
-// writeLeft repeats the writes that were not done, which stand in the order of
-// their tables.
+// writeLeft writes the parts of the request that were not done. They are in the
+// order of their tables.
 func writeLeft(w *api.Writer, left []*write) {
 	for len(left) > 0 {
 		table := left[0].table

@@ -7,8 +7,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 )
 
-// A build fills a new index from what its table held when it began, while others
-// use the table, and catches up with their changes at its end.
+// A build fills a new index from the items of its table at its beginning, while
+// others use the table. At its end it catches up with their changes.
 type build struct {
 	table  *table
 	index  *index
@@ -19,8 +19,8 @@ type build struct {
 // A missed change was made while the index was filled.
 type missed struct{ old, new *record }
 
-// startBuild begins to build the index that a request makes. It returns nil when
-// there is none, or when the request will be refused.
+// startBuild begins to build the index that a request makes. It returns nil if
+// the request makes no index, or will be refused.
 func (e *Engine) startBuild(req *api.UpdateTable) *build {
 	made := catalog.Created(req)
 	if made == nil {
@@ -37,20 +37,20 @@ func (e *Engine) startBuild(req *api.UpdateTable) *build {
 	return b
 }
 
-// newBuild returns a build of an index that a table will have.
+// newBuild returns a build of a table's new index.
 func newBuild(t *table, def catalog.Index) *build {
 	return &build{table: t, index: newIndex(def), items: t.items.clone()}
 }
 
-// fill puts into the index what there was. It needs no lock.
+// fill puts the items of the beginning into the index. It needs no lock.
 func (b *build) fill() {
 	for _, rec := range b.items.Ascend("") {
 		b.add(rec)
 	}
 }
 
-// add puts an item into the index. One whose attributes do not suit its key is
-// left out: only later writes are held to it.
+// add puts an item into the index. An item whose attributes do not fit the key
+// of the index is left out: only later writes are checked against it.
 func (b *build) add(rec *record) {
 	if b.index.CheckItem(rec.item) != nil {
 		return
@@ -60,17 +60,18 @@ func (b *build) add(rec *record) {
 	}
 }
 
-// miss remembers a change of the table.
+// miss keeps a change of the table.
 func (b *build) miss(c *change) { b.missed = append(b.missed, missed{c.old, c.new}) }
 
-// few is how many changes a build may make up for while others wait, and rounds
-// how often it tries to come to that, for new ones may come as fast.
+// few is how many changes a build may catch up with while others wait. rounds
+// is how often it tries to come down to that, because new changes may come as
+// fast.
 const (
 	few    = 100
 	rounds = 20
 )
 
-// catchUp makes up for most of what was missed, while others go on.
+// catchUp applies most of the missed changes, while others go on.
 func (e *Engine) catchUp(b *build) {
 	for range rounds {
 		e.mu.Lock()
@@ -86,7 +87,7 @@ func (e *Engine) catchUp(b *build) {
 	}
 }
 
-// finish makes up for the rest, and returns what the index holds.
+// finish applies the rest, and returns the content of the index.
 func (b *build) finish() *data {
 	b.makeUp(b.missed)
 	return b.index.items
@@ -103,7 +104,7 @@ func (b *build) makeUp(changes []missed) {
 	}
 }
 
-// endBuild lets go of the table.
+// endBuild removes the build from its table.
 func (e *Engine) endBuild(b *build) {
 	if b == nil {
 		return

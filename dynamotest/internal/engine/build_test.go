@@ -9,8 +9,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-// An index that is built beside writes holds what one holds that was there
-// before them, whether they come before it is filled or afterwards.
+// An index that is built beside writes holds the same as one that existed
+// before them, whether the writes come before it is filled or afterwards.
 func TestAnIndexIsBuiltBesideWrites(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"before", "after", "many"} {
@@ -26,7 +26,7 @@ func TestAnIndexIsBuiltBesideWrites(t *testing.T) {
 			}
 			write := func() {
 				user("0", `{"S":"second"}`)
-				user("1", `{"N":"1"}`) // does not suit the key of the index
+				user("1", `{"N":"1"}`) // has the wrong type for the key of the index
 				perform(t, e, "DeleteItem", `{"TableName":"users","Key":{"id":{"S":"2"}}}`)
 				perform(t, e, "UpdateItem", `{"TableName":"users","Key":{"id":{"S":"3"}},"UpdateExpression":"REMOVE #n","ExpressionAttributeNames":{"#n":"name"}}`)
 				user("new", `{"S":"first"}`)
@@ -85,7 +85,8 @@ func TestAnIndexIsBuiltBesideWrites(t *testing.T) {
 	}
 }
 
-// What is built for a table that was made again meanwhile is of no use to it.
+// An index that was built for a table is not used if the table was deleted and
+// made again meanwhile.
 func TestAnIndexOfATableMadeAgain(t *testing.T) {
 	t.Parallel()
 	e := newUsers(t)

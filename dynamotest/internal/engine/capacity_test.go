@@ -10,8 +10,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
-// price writes a cost as "table 1w, index 1w": units of the table, then those
-// of each index.
+// price writes a cost as "table 1w, index 1w": units of the table, then of each
+// index.
 func price(cost capacity.Cost) string {
 	var parts []string
 	units := func(name string, u capacity.Units) {

@@ -69,7 +69,7 @@ func (e *Engine) describeTable(call *Call, req *api.DescribeTable) (reply, *api.
 	return e.description("Table", t, "ACTIVE"), nil
 }
 
-// listed is the most names that one reply lists.
+// listed is the most names in one reply.
 const listed = 100
 
 func (e *Engine) listTables(call *Call, req *api.ListTables) (reply, *api.Error) {

@@ -9,11 +9,11 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
-// A demand is what a request wants of one partition.
+// A demand is what a request takes from one partition.
 type demand struct {
 	table *table
 	index *index       // nil for the table itself
-	hash  []attr.Value // nil for no partition
+	hash  []attr.Value // nil without a partition
 	capacity.Units
 }
 
@@ -24,7 +24,7 @@ func (d *demand) indexName() string {
 	return d.index.Name
 }
 
-// refused is the error of a demand that exceeds a limit.
+// refused returns the error of a demand that exceeds a limit.
 func (d *demand) refused(exceeded string) *api.Error {
 	on := resource{arn: d.table.arn, onDemand: d.table.def.OnDemand, written: d.Write > 0}
 	if d.index != nil {
@@ -33,10 +33,11 @@ func (d *demand) refused(exceeded string) *api.Error {
 	return on.throttled(on.reason(exceeded), "")
 }
 
-// demands are what a planned write wants, its table's part times a factor.
+// demands returns the demands of a planned write. The table's part is
+// multiplied by a factor.
 func (c *change) demands(w *write, factor float64) []demand {
 	if c.cost.Table == "" {
-		return nil // refused before it cost anything
+		return nil // it was refused before it cost anything
 	}
 	own, _ := keys.Values(c.table.key.Hash, w.named().Map)
 	out := []demand{{table: c.table, hash: own, Units: capacity.Units{Write: factor * c.cost.Base.Write}}}
@@ -46,8 +47,8 @@ func (c *change) demands(w *write, factor float64) []demand {
 	return out
 }
 
-// demands are what the change of an index entry wants: of the index's own
-// partitions or, when it is a local one, of the table's.
+// demands returns the demands of the change of an index entry: on the index's
+// own partitions, or on the table's if the index is local.
 func (en *entryChange) demands(t *table, own []attr.Value) []demand {
 	want := func(rec *record, u capacity.Units) demand {
 		if en.index.Local {
@@ -82,8 +83,8 @@ func (e *Engine) admitOne(group []demand) *api.Error {
 	return errs[0]
 }
 
-// admitWrites admits the writes of a transaction. The error is a reason for each
-// action that is refused.
+// admitWrites admits the writes of a transaction. The error has a reason for
+// each refused action.
 func (e *Engine) admitWrites(writes []*write, changes []change) *api.Error {
 	if e.throughput == nil {
 		return nil
@@ -95,8 +96,8 @@ func (e *Engine) admitWrites(writes []*write, changes []change) *api.Error {
 	return e.admitTogether(groups)
 }
 
-// admitEach admits the writes of a batch one by one, and returns the changes of
-// those that are let through and the writes that are not.
+// admitEach admits the writes of a batch one by one. It returns the changes of
+// the admitted writes, and the other writes.
 func (e *Engine) admitEach(writes []*write, changes []change) (done []change, left []*write, err *api.Error) {
 	groups := make([][]demand, len(writes))
 	for i := range writes {
@@ -121,7 +122,7 @@ func (e *Engine) admitTogether(groups [][]demand) *api.Error {
 	return throttledActions(errs)
 }
 
-// demand is what reading an item wants.
+// demand returns the demand of reading an item.
 func (r *read) demand(t *table, u capacity.Units) demand {
 	hash, _ := keys.Values(t.key.Hash, r.key.Map)
 	return demand{table: t, hash: hash, Units: u}
@@ -137,20 +138,21 @@ func (e *Engine) admitRead(r *read, t *table, u capacity.Units) *api.Error {
 	return e.admitOne([]demand{r.demand(t, u)})
 }
 
-// A tally finds out what a page wants of which partitions.
+// A tally counts what a page takes from each partition.
 type tally struct {
-	hash    []attr.Value // of the partition that is read; nil when all of them are
+	hash    []attr.Value // of the partition that is read; nil if all are
 	shares  []share
 	demands []demand
 }
 
-// A share is the part of a page that was read of one partition.
+// A share is the part of a page from one partition.
 type share struct {
 	hash  []attr.Value
 	bytes int
 }
 
-// count adds a record of the next share. All of a partition stand together.
+// count adds a record to the present share, or begins the next one. The records
+// of a partition come together.
 func (y *tally) count(key *keys.Schema, rec *record) {
 	if y.hash != nil {
 		return
@@ -162,9 +164,9 @@ func (y *tally) count(key *keys.Schema, rec *record) {
 	y.shares[len(y.shares)-1].bytes += rec.size
 }
 
-// close turns what was counted into demands, which share the units by their
-// bytes. A query that found nothing has cost its partition something; a scan
-// that found nothing went to none, and has cost its table or index something.
+// close converts the shares to demands, and divides the units among them by
+// bytes. A query that found nothing still costs its partition something. A scan
+// that found nothing read no partition, but costs its table or index something.
 func (y *tally) close(p *pager, units capacity.Units) {
 	d := demand{table: p.table, hash: y.hash, Units: units}
 	if p.index != nil && !p.index.Local {
@@ -184,7 +186,7 @@ func (y *tally) close(p *pager, units capacity.Units) {
 	}
 }
 
-// admitPage admits what a pager has read.
+// admitPage admits the page that a pager has read.
 func (e *Engine) admitPage(p *pager) *api.Error {
 	if p.tally == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 )
 
 // description returns a reply with one member, the description of a table. It
-// is written at once: the table is guarded by the engine's mutex.
+// is written at once, because the engine's mutex guards the table.
 func (e *Engine) description(member string, t *table, status string) reply {
 	var w api.Writer
 	w.Open('{')

@@ -4,32 +4,33 @@
 //	e := engine.New(engine.Options{Now: clock})
 //	res := e.Do(ctx, "PutItem", body)     // res.Body, res.Err, res.Cost
 //
-// An operation passes through the same stages, whatever it is:
+// Every operation passes through the same stages:
 //
 //	decode    package api: JSON, types, constraints
 //	prepare   package bind: parse and bind expressions          (no lock so far)
-//	locate    find the table, check the keys             (for readers' lock)
-//	plan      with the latches of its items: meet what is stored, evaluate;
+//	locate    find the table, check the keys             (the lock for readers)
+//	plan      with the latches of its items: read them, evaluate;
 //	          nothing changes yet                                  (no lock)
 //	commit    replace items and index entries, all or none        (the lock)
 //	reply     encode, after the lock was released
 //
-// Plan and commit are one path for single writes, batches and transactions, so
-// indexes, capacity and whatever else follows from a write are attached once.
-// Items are immutable and trees are copy-on-write, so what was read under the
-// lock may be used without it.
+// Plan and commit are the same for single writes, batches and transactions, so
+// the code for indexes, capacity and other effects of a write exists once.
+// Items are immutable and trees are copy-on-write, so data that was read under
+// the lock may be used without it.
 //
-// What an operation is called and how it is treated stands in one table, in package
-// api; what carries it out stands in engine.go. Keys, latches, units, what requests
-// are about, the definitions of tables and the data file have packages of their own.
+// The names and traits of operations are in one table, in package api; their
+// handlers are in engine.go. Keys, latches, capacity units, targets of requests,
+// the definitions of tables and the data file have packages of their own.
 //
-// The time of a change is passed to commit: streams, lags and the data file say the
-// same, and what is done again from the file takes effect when it did.
+// The time of a change is passed to commit. So streams, lags and the data file have
+// the same time, and a change that is redone from the file takes effect at its
+// original time.
 //
 // Locks are taken in the order latch, engine, throughput or journal.
 //
 // One RWMutex guards everything, and is never held while an expression is
-// evaluated: reads do not wait for reads, and a condition that takes long holds
-// up none but the writers of the same items. A transaction needs no other
+// evaluated. So reads do not wait for reads, and a condition that takes long
+// only holds up writers of the same items. Transactions need no other
 // isolation.
 package engine

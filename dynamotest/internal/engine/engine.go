@@ -25,28 +25,29 @@ type Options struct {
 	// Defaults to time.Now.
 	Now func() time.Time
 
-	// Hook sees every call. Defaults to none.
+	// Hook is called for every call. May be nil.
 	Hook Hook
 
-	// Region and Account stand in the ARNs of tables. Default to "us-east-1" and
-	// "123456789012".
+	// Region and Account are parts of the ARNs of tables. They default to
+	// "us-east-1" and "123456789012".
 	Region, Account string
 
-	// IndexLag is how far global indexes are behind, ReadLag how far eventually
-	// consistent reads are, and TTLDelay how long items outlive their expiry.
+	// IndexLag is how far global indexes are behind, ReadLag is how far
+	// eventually consistent reads are behind, and TTLDelay is how long items
+	// outlive their expiry.
 	IndexLag, ReadLag, TTLDelay time.Duration
 
-	// Partition is what one partition can take in a second. What is 0 defaults
-	// to anything. Provisioned holds tables and indexes to their throughput, too.
+	// Partition is the capacity of one partition for a second; 0 means no limit.
+	// Provisioned also limits tables and indexes to their throughput.
 	Partition   capacity.Units
 	Provisioned bool
 
-	// Where data files are, and how much they grow at least before they are
-	// compacted. Tests set them.
+	// The disk of data files, and their least growth before they are compacted.
+	// Tests set them.
 	Disk        journal.Disk
 	CompactFrom int64
 
-	// Log gets what should never happen. Defaults to slog.Default().
+	// Log gets reports of what should never happen. Defaults to slog.Default().
 	Log *slog.Logger
 }
 
@@ -66,7 +67,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// An Engine is a DynamoDB of its own, empty at first. It is safe for concurrent
+// An Engine is a separate DynamoDB, empty at first. It is safe for concurrent
 // use.
 type Engine struct {
 	opt  Options
@@ -94,8 +95,7 @@ func New(opt Options) *Engine {
 	return e
 }
 
-// SetHook puts a hook in the place of the existing one. None, which is nil, costs
-// nothing.
+// SetHook replaces the hook. A nil hook costs nothing.
 func (e *Engine) SetHook(hook Hook) {
 	if hook == nil {
 		e.hook.Store(nil)
@@ -106,9 +106,9 @@ func (e *Engine) SetHook(hook Hook) {
 
 // A Result is the answer to one request.
 type Result struct {
-	Body []byte        // the reply; nil when there is an error or nothing to say
+	Body []byte        // the reply; nil after an error, or if it is empty
 	Err  *api.Error    // the error reply
-	Cost capacity.Cost // what the request consumed, also when it was refused
+	Cost capacity.Cost // what the request consumed, even if it was refused
 }
 
 // A reply writes its members.
@@ -119,7 +119,8 @@ func (e *Engine) Do(ctx context.Context, name string, body []byte) Result {
 	return e.DoInto(ctx, name, body, nil)
 }
 
-// DoInto is Do, and writes the reply into the room of a buffer, if that has any.
+// DoInto is Do, and writes the reply into the capacity of a buffer, as far as it
+// suffices.
 func (e *Engine) DoInto(ctx context.Context, name string, body, buffer []byte) (res Result) {
 	call := &Call{Operation: name}
 	defer func() {
@@ -154,9 +155,9 @@ func (e *Engine) DoInto(ctx context.Context, name string, body, buffer []byte) (
 	return Result{Body: w.Buf, Cost: call.Cost}
 }
 
-// longReads is from how many read units on the replies are written one at a time:
-// hundreds at once, of up to 16 MB each, would be gigabytes. A page of 1 MB consumes
-// less.
+// longReads is the least read units of a reply that is written alone, one after the
+// other: hundreds at once, of up to 16 MB each, would need gigabytes. A page of 1
+// MB consumes less.
 const longReads = 300
 
 func isLong(cost capacity.Cost) bool {
@@ -167,7 +168,7 @@ func isLong(cost capacity.Cost) bool {
 	return units.Read > longReads
 }
 
-// An operation is a row of the table in package api and what carries it out.
+// An operation is a row of the table in package api, with its handler.
 type operation struct {
 	*api.Operation
 	run handler
@@ -180,7 +181,8 @@ func on[P api.Request](run func(*Engine, *Call, P) (reply, *api.Error)) handler 
 	return func(e *Engine, call *Call, req api.Request) (reply, *api.Error) { return run(e, call, req.(P)) }
 }
 
-// perform decodes a request and carries it out, between the halves of its hook.
+// perform decodes a request and executes it, between the two halves of its
+// hook.
 func (e *Engine) perform(ctx context.Context, op *operation, call *Call, body []byte) (reply, *api.Error) {
 	req := op.New()
 	if err := api.Decode(body, req); err != nil {
@@ -205,8 +207,9 @@ func (e *Engine) perform(ctx context.Context, op *operation, call *Call, body []
 	return rep, err
 }
 
-// settled runs an operation, and waits until what it changed or saw is safe. It
-// does not run one whose changes the data file would not take.
+// settled runs an operation, and waits until what it changed or read is safe in
+// the data file. It does not run an operation if the data file cannot take its
+// changes.
 func (e *Engine) settled(op *operation, call *Call, req api.Request) (reply, *api.Error) {
 	if e.journal == nil || call.past {
 		return op.run(e, call, req)
@@ -226,9 +229,9 @@ func (e *Engine) settled(op *operation, call *Call, req api.Request) (reply, *ap
 	return rep, err
 }
 
-// unsettled is the answer to a request of which nobody knows that it is safe.
-// Trouble may pass, and clients send such a request again; a closed server stays
-// closed, and they shall not.
+// unsettled returns the error of a request that may not be safe in the data
+// file. An internal error may pass, so clients repeat the request. A closed
+// server stays closed, so clients do not repeat after its error.
 func unsettled(err error) *api.Error {
 	if errors.Is(err, journal.ErrClosed) {
 		return &api.Error{Code: api.ServerClosed, Message: "dynamotest: the server is closed"}
@@ -239,7 +242,7 @@ func unsettled(err error) *api.Error {
 // operations are the handlers, each with its row.
 var operations = map[string]*operation{}
 
-func init() { // the handlers, which replay a journal, refer to operations
+func init() { // the handlers replay a journal, which refers to operations
 	for name, run := range map[string]handler{
 		"BatchExecuteStatement":     on((*Engine).batchExecuteStatement),
 		"BatchGetItem":              on((*Engine).batchGetItem),
@@ -293,10 +296,10 @@ func (e *Engine) sortedTables() []string {
 	return names
 }
 
-// now is the time on the engine's clock.
+// now returns the time of the engine's clock.
 func (e *Engine) now() time.Time { return e.opt.Now() }
 
-// at is the time at which a call takes effect.
+// at returns the time at which a call takes effect.
 func (e *Engine) at(call *Call) time.Time {
 	if call.past {
 		return call.At
@@ -314,8 +317,8 @@ func (e *Engine) tableNamed(name string) (*table, *api.Error) {
 	return nil, errNoTable
 }
 
-// wholeTable returns a table for an operation on the table itself, whose error
-// names it.
+// wholeTable returns a table for an operation on the table itself. Its error
+// names the table.
 func (e *Engine) wholeTable(name string) (*table, *api.Error) {
 	name = api.TableNameOf(name)
 	if t := e.tables[name]; t != nil {

@@ -9,25 +9,25 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
 
-// tooOld is how far back an expiry may lie: DynamoDB keeps an item with an older one,
-// as its developer guide says ("Using time to live"), which does not say how long
-// five years are to the day.
+// tooOld is the greatest age of an expiry. DynamoDB keeps an item with an older
+// one, as its developer guide says ("Using time to live"). The guide does not say
+// how many days five years have.
 const tooOld = 5 * 365 * 24 * time.Hour
 
-// sweptAtOnce is how many items a sweep deletes before it lets others have the
-// lock.
+// sweptAtOnce is how many items a sweep deletes before it releases the lock for
+// others.
 const sweptAtOnce = 100
 
-// ExpireTTL deletes the items that have expired on the engine's clock, as
-// DynamoDB does some time after they have, and returns how many. Until then
-// they can be read and stand in the way of conditions. Nobody is charged.
+// ExpireTTL deletes the items that have expired by the engine's clock, and
+// returns how many. DynamoDB does that some time after they expire. Until then
+// they can be read, and conditions see them. The deletion consumes no capacity.
 func (e *Engine) ExpireTTL() int {
 	end, err := e.journal.Begin()
 	if err != nil {
 		return 0
 	}
 	defer end()
-	defer func() { _ = e.journal.Settle() }() // a failure stays, and meets the next request
+	defer func() { _ = e.journal.Settle() }() // a failure stays, and the next request gets it
 	now, deleted := e.now().Add(-e.opt.TTLDelay), 0
 	for _, s := range e.sweeps() {
 		for expired := range slices.Chunk(s.expired(now), sweptAtOnce) {
@@ -37,7 +37,7 @@ func (e *Engine) ExpireTTL() int {
 	return deleted
 }
 
-// A sweep looks through what a table held when it began, while others use the
+// A sweep reads the items that a table had when it began, while others use the
 // table.
 type sweep struct {
 	table     *table
@@ -65,7 +65,7 @@ func (s *sweep) expired(now time.Time) (all []change) {
 	return all
 }
 
-// expire deletes those of the expired items that nobody has written since.
+// expire deletes the expired items, except those that were written since.
 func (e *Engine) expire(s sweep, expired []change) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -85,9 +85,9 @@ func (e *Engine) expire(s sweep, expired []change) int {
 	return len(changes)
 }
 
-// isExpired judges a time in seconds since 1970. Another kind than a number is not a
-// time. A number with decimals is one: the tests of ScyllaDB's Alternator, which run
-// on AWS too, have such an item expire (test_ttl.py, test_ttl_expiration).
+// isExpired reports whether a value is an expired time, in seconds since 1970. Only
+// a number is a time. It may have decimals: such an item expires in the tests of
+// ScyllaDB's Alternator, which also run on AWS (test_ttl.py, test_ttl_expiration).
 func isExpired(v attr.Value, now time.Time) bool {
 	if v.Kind() != attr.N {
 		return false

@@ -11,8 +11,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
 
-// expiring returns an engine with a table of n items that have expired an hour
-// before epoch, as many as it takes for a sweep to last.
+// expiring returns an engine with a table of n items that expired an hour
+// before epoch. With enough of them a sweep takes a while.
 func expiring(t *testing.T, now func() time.Time, n int) *Engine {
 	t.Helper()
 	e := New(Options{Now: now})
@@ -33,9 +33,9 @@ func endsAt(id int, at time.Time) step {
 	return step{"PutItem", fmt.Sprintf(`{"TableName":"plain","Item":{"id":{"N":"%d"},"ends":{"N":"%d"}}}`, id, at.Unix())}
 }
 
-// A sweep that looks through many items holds nobody up: requests that come after
-// it has begun are answered before it ends. The scheduler may let a sweep end
-// before anybody comes, so there are several.
+// A sweep of many items does not hold up requests: those that come after it has
+// begun are answered before it ends. The scheduler may end a sweep before any
+// request comes, so the test makes several sweeps.
 func TestASweepHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	var begun atomic.Pointer[chan struct{}]
@@ -66,7 +66,7 @@ func TestASweepHoldsNobodyUp(t *testing.T) {
 	t.Errorf("at most %d requests were answered while a sweep went on", most)
 }
 
-// answeredUntil counts the requests that are answered before a channel is closed.
+// answeredUntil counts the requests answered before a channel is closed.
 func answeredUntil(t *testing.T, e *Engine, closed chan struct{}) (n int) {
 	t.Helper()
 	for {
@@ -82,7 +82,7 @@ func answeredUntil(t *testing.T, e *Engine, closed chan struct{}) (n int) {
 	}
 }
 
-// What was written after a sweep has looked at it is not what it has seen.
+// A sweep does not delete an item that was written after the sweep read it.
 func TestASweepLeavesWhatIsWrittenMeanwhile(t *testing.T) {
 	t.Parallel()
 	begin := func(n int) (*Engine, sweep, []change) {
@@ -117,7 +117,7 @@ func TestASweepLeavesWhatIsWrittenMeanwhile(t *testing.T) {
 	}
 }
 
-// However many have expired, one sweep deletes them.
+// One sweep deletes any number of expired items.
 func TestASweepOfMany(t *testing.T) {
 	t.Parallel()
 	const n = 2*sweptAtOnce + 1

@@ -7,11 +7,11 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 )
 
-// A read is one item's part of a request, with its projection bound.
+// A read is the part of a request for one item, with its projection bound.
 type read struct {
 	table string
 	key   api.Item
-	late  bool // an eventually consistent read, which may see an older version
+	late  bool // eventually consistent: may see an older version
 	bind.Bound
 }
 
@@ -46,7 +46,7 @@ func prepareRead(g *api.Get) (*read, *api.Error) {
 	return reads[0], nil
 }
 
-// get finds the item that r names.
+// get returns the item that r names.
 func (e *Engine) get(r *read) (*table, *record, *api.Error) {
 	t, err := e.tableNamed(r.table)
 	if err != nil {
@@ -67,7 +67,7 @@ func (e *Engine) get(r *read) (*table, *record, *api.Error) {
 	return t, rec, nil
 }
 
-// shown is what r asks for of an item.
+// shown returns the attributes of an item that r asks for.
 func (r *read) shown(rec *record) attr.Map {
 	if rec == nil || r.Selection == nil {
 		return itemOf(rec)

@@ -34,7 +34,7 @@ func connect(eng *engine.Engine) *dynamodb.Client {
 	})
 }
 
-// A clock stands still until it is told to go on.
+// A clock stands still until Advance.
 type clock struct {
 	mu  sync.Mutex // guards now
 	now time.Time
@@ -83,7 +83,7 @@ func newEngine(t testing.TB, opt engine.Options) *engine.Engine {
 	return eng
 }
 
-// do performs an operation that must succeed and returns the reply.
+// do performs an operation, which must succeed, and returns the reply.
 func do(t testing.TB, eng *engine.Engine, op, body string) map[string]any {
 	t.Helper()
 	res := eng.Do(t.Context(), op, []byte(body))
@@ -105,7 +105,7 @@ func decode(t testing.TB, body []byte) map[string]any {
 	return out
 }
 
-// A refusal is a request and the error it meets.
+// A refusal is a request and its error.
 type refusal struct {
 	name, op, body string
 	code           string // without "Exception"
@@ -128,7 +128,7 @@ func testRefusals(t *testing.T, eng *engine.Engine, refusals []refusal) {
 	}
 }
 
-// av makes an attribute value of a Go value.
+// av converts a Go value to an attribute value.
 func av(v any) types.AttributeValue {
 	switch v := v.(type) {
 	case types.AttributeValue:
@@ -143,7 +143,8 @@ func av(v any) types.AttributeValue {
 	panic(fmt.Sprintf("no attribute value of a %T", v))
 }
 
-// item makes an item, a key or expression values of names and values in turn.
+// item makes an item, a key or expression values from alternating names and
+// values.
 func item(pairs ...any) map[string]types.AttributeValue {
 	out := map[string]types.AttributeValue{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -152,7 +153,7 @@ func item(pairs ...any) map[string]types.AttributeValue {
 	return out
 }
 
-// text returns what an attribute holds, as it stands on the wire.
+// text returns the value of an attribute in its wire format.
 func text(v types.AttributeValue) string {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -192,7 +193,7 @@ func put(t testing.TB, db *dynamodb.Client, table string, it map[string]types.At
 	}
 }
 
-// code returns the name of an API error, or nothing.
+// code returns the name of an API error, or "".
 func code(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) {

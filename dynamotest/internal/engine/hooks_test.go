@@ -12,7 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
-// around is a hook that asks one function before a call and one after it.
+// around is a hook that calls one function before a call and one after it.
 func around(before, after func(call *engine.Call) *api.Error) engine.Hook {
 	return func(_ context.Context, call *engine.Call) engine.Decision {
 		return engine.Decision{Answer: before(call), After: func(*api.Error) *api.Error { return after(call) }}
@@ -110,5 +110,5 @@ func TestAPanicIsAnInternalError(t *testing.T) {
 	if res := eng.Do(t.Context(), "Scan", []byte(`{"TableName":"plain"}`)); res.Err == nil || res.Err.Code != api.InternalServerError {
 		t.Errorf("got %v", res.Err)
 	}
-	do(t, eng, "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}}}`) // and it goes on
+	do(t, eng, "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}}}`) // and the engine works on
 }

@@ -116,8 +116,8 @@ func TestUpdateCreatesWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// Whatever asks for it, taking away from what is not there makes nothing and is
-// no failure, and its condition is judged.
+// Removing from a missing item, by any kind of request, makes no item and
+// succeeds. Its condition is checked.
 func TestAnUpdateThatOnlyTakesAwayMakesNothing(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})

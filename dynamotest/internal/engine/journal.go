@@ -10,9 +10,9 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
-// OpenJournal makes the engine, which must be empty and not yet used, hold what
-// the file has, and keep it up from now on: no reply leaves before all that it
-// tells of is safe. A file that does not exist is begun.
+// OpenJournal reads the file into the engine, which must be empty and not yet
+// used. From then on the file is kept up to date: no reply is sent before
+// everything that it reports is safe. A file that does not exist is begun.
 func (e *Engine) OpenJournal(path string) error {
 	j, err := journal.Open(path, journal.Options{Disk: e.opt.Disk, CompactFrom: e.opt.CompactFrom, Log: e.opt.Log}, &keeper{e, &reader{Reader: jsonx.NewReader(nil)}})
 	if err != nil {
@@ -58,18 +58,20 @@ func (k *keeper) Snapshot() func(out *journal.Lines) {
 	return state.write
 }
 
-// What the file tells of is weighed by the bytes of items, more or less, so that
-// it can be compared with the present state.
+// Entries are weighed roughly by the bytes of items, so that a file can be
+// compared with the present state.
 const entryWeight = 100
 
 func weight(rec *record) int64 { return int64(entryWeight + sizeOf(rec)) }
 
-// bodyWeight weighs the request or the definition of a table by its bytes.
+// bodyWeight returns the weight of a request for a table, or of its definition,
+// by its bytes.
 func bodyWeight(bytes int) int64 { return int64(entryWeight + bytes) }
 
-// logChanges appends what a commit did at a time.
+// logChanges appends the changes of a commit, with their time.
 func (e *Engine) logChanges(at time.Time, changes []*change) {
-	// A delete of nothing and a check change nothing: there is nothing to keep.
+	// A delete of a missing item and a check change nothing, so they are not
+	// kept.
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.old == c.new })
 	if len(changes) == 0 {
 		return
@@ -93,7 +95,7 @@ func (e *Engine) logChanges(at time.Time, changes []*change) {
 	e.journal.Append(total, append(pieces, []byte(end))...)
 }
 
-// encode writes what the journal tells of the change. Records never change, so it
+// encode writes the journal entry of the change. Records never change, so it
 // needs no lock.
 func (c *change) encode() {
 	var w api.Writer
@@ -114,7 +116,7 @@ func (c *change) log(w *api.Writer) {
 func (c *Call) encode() {
 	var w api.Writer
 	w.Text("Op", c.Operation)
-	w.Text("Request", string(c.body)) // as it came, with whatever line breaks
+	w.Text("Request", string(c.body)) // as it came, with its line breaks
 	c.encoded = w.Buf
 }
 
@@ -125,7 +127,7 @@ func (e *Engine) logRequest(call *Call, at time.Time) {
 	}
 }
 
-// logToken appends that a token was spent.
+// log appends a spent token.
 func (t *tokens) log(token string, payload api.Fingerprint, now time.Time) {
 	t.journal.Append(weight(nil), journal.AppendEntry(nil, now, func(w *api.Writer) { writeSpent(w, token, payload) }))
 }
@@ -135,7 +137,7 @@ func writeSpent(w *api.Writer, token string, payload api.Fingerprint) {
 	w.Text("Payload", fmt.Sprintf("%x", payload))
 }
 
-// logLoaded appends a table that was loaded whole at a time.
+// logLoaded appends a table that was loaded as a whole, with the time.
 func (e *Engine) logLoaded(t *table, at time.Time) {
 	if e.journal == nil {
 		return
@@ -149,7 +151,7 @@ func (e *Engine) logLoaded(t *table, at time.Time) {
 	}
 }
 
-// weight is the weight of a file that would tell of the present state only.
+// weight returns the weight of a file with the present state only.
 func (s *state) weight() int64 {
 	total := int64(0)
 	for _, t := range s.tables {
@@ -158,7 +160,7 @@ func (s *state) weight() int64 {
 	return total
 }
 
-// weight is that of the table without its items.
+// weight returns the weight of the table without its items.
 func (t *table) weight() int64 {
 	var w api.Writer
 	w.Element(func() { t.def.Define(&w, "") })

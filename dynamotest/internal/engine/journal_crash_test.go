@@ -17,7 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
-// whole is all that an engine has, as a compacted file would tell it.
+// whole returns the state of an engine as the text of a compacted file.
 func whole(t testing.TB, e *Engine) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -29,7 +29,7 @@ func whole(t testing.TB, e *Engine) string {
 	return b.String()
 }
 
-// ticking is a clock that goes on with every look at it.
+// ticking is a clock that advances each time it is read.
 func ticking() func() time.Time {
 	var ticks atomic.Int64
 	return func() time.Time { return epoch.Add(time.Duration(ticks.Add(1)) * 700 * time.Microsecond) }
@@ -43,8 +43,8 @@ func onModel(m *model, now func() time.Time) *Engine {
 
 type step struct{ op, body string }
 
-// history changes whatever a server has, so often that its file is compacted a
-// few times.
+// history changes everything that a server keeps, so often that its file is
+// compacted a few times.
 func history() []step {
 	steps := []step{
 		{"CreateTable", `{"TableName":"orders","BillingMode":"PAY_PER_REQUEST","StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"},
@@ -84,9 +84,10 @@ func (m *model) compacted(j *journal.Journal) {
 	j.WaitCompacted()
 }
 
-// Whatever operation of the disk fails or is the last before the power goes, and
-// whatever the crash leaves of what was not synced: the next start finds all
-// that was acknowledged, and of the rest at most what was under way.
+// Any operation of the disk may fail, or be the last before the power fails, and
+// a crash may leave any part of what was not synced. The next start finds
+// everything that was acknowledged, and apart from that at most what was under
+// way.
 func TestEveryCrash(t *testing.T) {
 	t.Parallel()
 	steps := history()
@@ -106,7 +107,7 @@ func TestEveryCrash(t *testing.T) {
 			m := newModel()
 			m.failAt, m.power = failAt, power
 			acknowledged, under := play(t, m, steps)
-			if m.operations < failAt { // it was not reached: that was the last
+			if m.operations < failAt { // there are no more operations to fail
 				compactions = m.renames
 				break
 			}
@@ -125,11 +126,11 @@ func TestEveryCrash(t *testing.T) {
 	}
 }
 
-// timeOf is when a step is done.
+// timeOf returns the time of a step.
 func timeOf(step int) time.Time { return epoch.Add(time.Duration(step) * time.Second) }
 
-// play returns how many steps were acknowledged, and how many more, none or one,
-// may have taken effect.
+// play returns how many steps were acknowledged, and how many more, 0 or 1, may
+// have taken effect.
 func play(t *testing.T, m *model, steps []step) (acknowledged, under int) {
 	t.Helper()
 	var now time.Time
@@ -147,7 +148,7 @@ func play(t *testing.T, m *model, steps []step) (acknowledged, under int) {
 		} else {
 			acknowledged++
 		}
-		if i%3 == 0 { // so that most have lines that came meanwhile
+		if i%3 == 0 { // so that most compactions have lines that came meanwhile
 			m.compacted(e.journal)
 		}
 	}
@@ -155,8 +156,8 @@ func play(t *testing.T, m *model, steps []step) (acknowledged, under int) {
 	return acknowledged, under
 }
 
-// restart opens what a crash left, writes to it, opens it once more, and returns
-// what was there at first.
+// restart opens what a crash left, writes to it, opens it again, and returns the
+// state that it first found.
 func restart(t *testing.T, name string, m *model) string {
 	t.Helper()
 	e := onModel(m, ticking())
@@ -185,8 +186,8 @@ func restart(t *testing.T, name string, m *model) string {
 	return found
 }
 
-// What was read back is what was there, to the last time and number, also where
-// the clock goes on while a request is answered.
+// A reopened engine has the same state, including every time and number, even
+// if the clock advances during a request.
 func TestReopenedAsItWas(t *testing.T) {
 	t.Parallel()
 	m, now := newModel(), ticking()

@@ -13,7 +13,7 @@ import (
 )
 
 // A model is a disk that fails at one operation, and knows what a crash may
-// leave: what was synced is safe; of the rest, anything may be there.
+// leave: everything synced, and any part of the rest.
 type model struct {
 	mu    sync.Mutex // guards what follows, and every inode
 	names map[string]*inode
@@ -21,15 +21,15 @@ type model struct {
 
 	operations int
 	renames    int
-	failAt     int           // the operation that fails; 0 is none
+	failAt     int           // the operation that fails; 0: no operation
 	hold       chan struct{} // a compaction begins when it receives; nil lets it go
-	power      bool          // which ends with it: all later ones fail too
+	power      bool          // the power ends with it: all later operations fail, too
 }
 
 type inode struct {
 	data, safe []byte
-	// A sync failed: what it should have made safe, from a byte on, never will be
-	// unless it is written once more.
+	// A sync failed: the bytes that it should have made safe, from some byte on,
+	// do not become safe until they are written again.
 	poisoned bool
 	lost     int
 	locked   bool
@@ -146,13 +146,13 @@ func (m *model) SyncFolder(string) error {
 
 // An image is what a crash may leave of a disk.
 type image struct {
-	names bool // those that were not synced are there
+	names bool // unsynced names are left
 	data  dataImage
 }
 
 type dataImage int
 
-// What is there of the bytes that were not synced.
+// The part of the unsynced bytes that is left.
 const (
 	nothing dataImage = iota
 	everything
@@ -169,7 +169,7 @@ func images() (all []image) {
 	return all
 }
 
-// crash returns the disk as it is found after one.
+// crash returns the disk as it is after a crash.
 func (m *model) crash(img image, draw *rand.Rand) *model {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -186,8 +186,8 @@ func (m *model) crash(img image, draw *rand.Rand) *model {
 	return out
 }
 
-// restarted returns the disk as the next process finds it when one was killed: it
-// reads what was written, safe or not.
+// restarted returns the disk as the next process finds it if this one is killed:
+// it reads everything that was written, safe or not.
 func (m *model) restarted() *model {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -256,7 +256,7 @@ func (f *modelFile) ReadAt(p []byte, at int64) (int, error) {
 	return n, nil
 }
 
-// Write writes a half when it fails.
+// Write writes one half if it fails.
 func (f *modelFile) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

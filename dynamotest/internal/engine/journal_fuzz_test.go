@@ -13,9 +13,9 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
-// A file in which bytes were replaced, or a line of any content was added with its
-// checksum, is opened with every whole line that is in it, or refused and left as
-// it is. A server that opened it is, the next time, what it was.
+// Bytes of a file are replaced, or a line of any content is added with its
+// checksum. The file is then opened with all of its whole lines, or refused and
+// left as it is. A server that opened it has the same state at the next start.
 func FuzzJournal(f *testing.F) {
 	_, m := played(f, history()[:12])
 	good := m.names["data"].data
@@ -24,7 +24,7 @@ func FuzzJournal(f *testing.F) {
 	if _, err := journal.WriteFile(&compacted, states.state.write); err != nil {
 		f.Fatal(err)
 	}
-	// All kinds of entries are in the one or the other.
+	// The two files together have all kinds of entries.
 	for _, file := range [][]byte{good, compacted.Bytes()} {
 		for line := range bytes.Lines(file) {
 			if _, entries, ok := bytes.Cut(line, []byte(" [")); ok {
@@ -56,7 +56,7 @@ func FuzzJournal(f *testing.F) {
 			}
 			return
 		}
-		kept := bytes.HasPrefix(content, left) || bytes.HasPrefix(content, left[:len(left)-1]) // its newline may be a mended one
+		kept := bytes.HasPrefix(content, left) || bytes.HasPrefix(content, left[:len(left)-1]) // its newline may have been repaired
 		if !kept && m.renames == 0 && !journal.Unborn(content) {
 			t.Fatalf("opened and changed to %q", left)
 		}
@@ -73,7 +73,7 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// fuzzed returns an engine that compacts nothing but a file of the first format.
+// fuzzed returns an engine that only compacts a file of the first format.
 func fuzzed(m *model) *Engine {
 	return New(Options{Now: ticking(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Disk: m, CompactFrom: 1 << 30})
 }

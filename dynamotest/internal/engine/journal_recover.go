@@ -12,8 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
-// A reader reads entries. What it does not know it does not skip: every member
-// matters.
+// A reader reads entries. It does not skip unknown members, because every
+// member matters.
 type reader struct{ *jsonx.Reader }
 
 func (r *reader) object(member func(name string)) {
@@ -67,7 +67,7 @@ type journalledChange struct {
 	put, delete attr.Map
 }
 
-// redo does the entries of a line at their own times, and returns what they weigh.
+// redo applies the entries of a line at their own times, and returns their weight.
 func (e *Engine) redo(r *reader, entries []byte) (weight int64, err error) {
 	r.Reset(entries)
 	r.Array()
@@ -112,7 +112,7 @@ func (e *Engine) redoEntry(entry *journalled) error {
 	return nil
 }
 
-// weight is what the entry told of when it was written.
+// weight returns the weight of the entry when it was written.
 func (entry *journalled) weight() int64 {
 	switch {
 	case entry.op != "":
@@ -135,7 +135,7 @@ func (e *Engine) redoChange(of journalledChange, entry *journalled) error {
 		return fmt.Errorf("a change of table %q, which is not there", of.table)
 	}
 	if of.put == nil && of.delete == nil {
-		return nil // written by earlier versions, for deletes of nothing
+		return nil // earlier versions wrote this for deletes of missing items
 	}
 	item := of.put
 	if item == nil {
@@ -155,8 +155,9 @@ func (e *Engine) redoChange(of journalledChange, entry *journalled) error {
 	return nil
 }
 
-// planUnchecked plans a change whose item was not held to the indexes: it may be
-// older than one of them. Such a one leaves it out, as it did when it was made.
+// planUnchecked plans a change whose item is not checked against the indexes,
+// because it may be older than one of them. An index that the item does not fit
+// leaves it out, as it did when the index was made.
 func (c *change) planUnchecked() {
 	c.planEntries()
 	for i := range c.entries {
@@ -166,8 +167,8 @@ func (c *change) planUnchecked() {
 	}
 }
 
-// again does what a dump or a journal asks for, as it was done at a time: past the
-// hook and the clock.
+// again performs an operation from a dump or a journal as at the given time,
+// without the hook and the clock.
 func (e *Engine) again(operation string, body []byte, at time.Time) error {
 	op := operations[operation]
 	if op == nil {

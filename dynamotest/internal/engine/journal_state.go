@@ -12,8 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
-// States are entries that say how something is, where others say what happened
-// to it. A compacted file begins with them:
+// States are entries with the state of something. The other entries have
+// changes. A compacted file begins with states:
 //
 //	{"At":…,"Table":{"Create":{…},"Id":"…",…}}                  its items follow as Changes
 //	{"At":…,"Stream":{"Arn":"…",…}}
@@ -21,8 +21,8 @@ import (
 //	{"At":…,"Token":"…","Payload":"…"}
 //	{"At":…,"Serial":12}
 
-// write writes all that the state has. Tables come without their streams first,
-// so that streams do not tell of their items.
+// write writes the whole state. Tables come first, without their streams, so
+// that the items do not become records of streams.
 func (s *state) write(out *journal.Lines) {
 	for _, t := range s.sorted() {
 		out.Add(t.def.Created, t.writeState)
@@ -48,7 +48,7 @@ func (s *state) write(out *journal.Lines) {
 	out.Add(time.Unix(0, 0), func(w *api.Writer) { w.Int("Serial", s.serial) })
 }
 
-// writeState writes a table's definition with what CreateTable cannot say.
+// writeState writes a table's definition, with what CreateTable cannot express.
 func (t *table) writeState(w *api.Writer) {
 	w.Object("Table", func() {
 		w.Object("Create", func() { t.def.Define(w, "") })
@@ -65,7 +65,7 @@ func (t *table) writeState(w *api.Writer) {
 	})
 }
 
-// A tableState is read back.
+// A tableState is the state of a table as read back.
 type tableState struct {
 	create                   []byte
 	id, ttl                  string
@@ -112,8 +112,8 @@ func (e *Engine) redoTable(s *tableState, at time.Time) error {
 	return nil
 }
 
-// writeState writes a stream without its records. It is the latest of a table,
-// or of none.
+// writeState writes a stream without its records. It is the latest stream of a
+// table, unless of is nil.
 func (s *stream) writeState(w *api.Writer, of *table) {
 	w.Object("Stream", func() {
 		w.Text("Arn", s.arn)
@@ -226,7 +226,7 @@ func (c *streamed) writeState(w *api.Writer, arn string) {
 	})
 }
 
-// A streamRecord is read back.
+// A streamRecord is a record as read back.
 type streamRecord struct {
 	stream string
 	streamed

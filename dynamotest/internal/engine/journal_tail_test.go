@@ -14,9 +14,9 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
-// ends are two files whose last lines are three sectors long: one has the line
-// whole, and the other is the same without it. With each comes what an engine has
-// that opened it.
+// ends returns two files. The last line of the first is three sectors long; the
+// second is the same without that line. after and before are the states of
+// engines that opened them.
 func ends(t *testing.T) (with, without []byte, after, before string) {
 	t.Helper()
 	e, m := played(t, puts(2, 9, 1300))
@@ -29,7 +29,8 @@ func ends(t *testing.T) (with, without []byte, after, before string) {
 	return with, without, after, before
 }
 
-// opened opens a file, and returns what is left of it and what was logged.
+// opened opens a file, and returns what is left of the file and what was
+// logged.
 func opened(content []byte) (e *Engine, left []byte, log string, err error) {
 	var b bytes.Buffer
 	m := holding(content)
@@ -38,8 +39,8 @@ func opened(content []byte) (e *Engine, left []byte, log string, err error) {
 	return e, m.names["data"].data, b.String(), err
 }
 
-// Whichever byte of the last line is another, whatever it is: the line was written
-// whole, and may have been acknowledged.
+// A last line with any wrong byte is refused: it was written whole, and may have
+// been acknowledged.
 func TestADamagedLastLineIsRefused(t *testing.T) {
 	t.Parallel()
 	content, without, _, _ := ends(t)
@@ -61,8 +62,8 @@ func TestADamagedLastLineIsRefused(t *testing.T) {
 	}
 }
 
-// Whichever byte of a file is another, the file is refused and left alone, or is
-// read as it was.
+// A file with any wrong byte is refused and left as it is, or is read with the
+// same state.
 func TestOneWrongByte(t *testing.T) {
 	t.Parallel()
 	e, m := played(t, history()[:6])
@@ -88,8 +89,8 @@ func TestOneWrongByte(t *testing.T) {
 	}
 }
 
-// A line whose newline is another byte is the beginning of the next one, and is
-// not cut off with it, however that ends.
+// A line whose newline is another byte runs into the next line. It is not cut
+// off with that, wherever that ends.
 func TestADamagedNewline(t *testing.T) {
 	t.Parallel()
 	content, without, after, _ := ends(t)
@@ -115,8 +116,8 @@ func TestADamagedNewline(t *testing.T) {
 	}
 }
 
-// Whichever sectors of the last line were written when the power failed: it is cut
-// off unless all were.
+// The power failed after any of the sectors of the last line were written: the
+// line is cut off unless all of them were.
 func TestSectorsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	content, without, after, before := ends(t)
@@ -146,8 +147,8 @@ func TestSectorsInAnyOrder(t *testing.T) {
 	}
 }
 
-// Whatever operation of the disk is the last before the power goes while a file is
-// mended: the next start finds all that was acknowledged.
+// The power fails after any operation of the disk while a file is repaired: the
+// next start finds everything that was acknowledged.
 func TestEveryCrashOfAMend(t *testing.T) {
 	t.Parallel()
 	content, without, after, before := ends(t)
@@ -180,8 +181,8 @@ func TestEveryCrashOfAMend(t *testing.T) {
 	}
 }
 
-// What a start has found is safe, also where the process before was killed before
-// it was, or heard that the disk had failed to make it so.
+// The state that a start has found is safe, even if the earlier process was
+// killed before it was safe, or its sync failed.
 func TestWhatIsFoundIsSafe(t *testing.T) {
 	t.Parallel()
 	steps := history()[:25]

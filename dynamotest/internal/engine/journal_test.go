@@ -22,8 +22,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
-// steps that make a table and put items into it, of which each weighs about size
-// bytes.
+// puts returns steps that make a table and put items of about size bytes each
+// into it.
 func puts(n, keys, size int) []step {
 	steps := []step{{"CreateTable", `{"TableName":"plain","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"N"}],"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]}`}}
 	for i := range n {
@@ -56,9 +56,9 @@ func holding(content []byte) *model {
 	return m
 }
 
-// However the last line was torn, the server opens with what came before, and
-// says what it cut off. The line is kept when it lacks nothing but its newline, and
-// when blocks follow it.
+// If the last line is torn in any way, the server opens with what came before, and
+// logs what it cut off. The line is kept if it lacks only its newline, or if blocks
+// of zeros follow it.
 func TestATornEndIsCutOff(t *testing.T) {
 	t.Parallel()
 	e, m := played(t, puts(2, 9, 10))
@@ -98,7 +98,8 @@ func TestATornEndIsCutOff(t *testing.T) {
 	}
 }
 
-// tagged are steps that tag the table of puts, in requests of about size bytes.
+// tagged returns steps that tag the table of puts, in requests of about size
+// bytes.
 func tagged(n, size int) (steps []step) {
 	for i := range n {
 		steps = append(steps, step{"TagResource", fmt.Sprintf(`{"ResourceArn":"arn:aws:dynamodb:us-east-1:123456789012:table/plain","Tags":[{"Key":"k","Value":"%d"}],"Ignored":"%s"}`, i, strings.Repeat("x", size))})
@@ -106,7 +107,7 @@ func tagged(n, size int) (steps []step) {
 	return steps
 }
 
-// tables are steps that make tables.
+// tables returns steps that make tables.
 func tables(n int) (steps []step) {
 	for i := range n {
 		s := puts(0, 0, 0)[0]
@@ -116,13 +117,13 @@ func tables(n int) (steps []step) {
 	return steps
 }
 
-// Only what is over is a reason to begin a new file, and the old one has to be
-// worth it.
+// Only outdated entries are a reason to begin a new file, and the old file must
+// be large enough.
 func TestWhenTheFileIsCompacted(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name        string
-		before      []step // which are not counted
+		before      []step // they are not counted
 		steps       []step
 		least, most int
 	}{
@@ -145,7 +146,7 @@ func TestWhenTheFileIsCompacted(t *testing.T) {
 	}
 }
 
-// watched is a disk that does something before a file is synced.
+// watched is a disk that calls a function before a file is synced.
 type watched struct {
 	*model
 	beforeSync func()
@@ -175,7 +176,7 @@ func (f watchedFile) Sync() error {
 // Callers that come while a sync is under way share the next one.
 func TestCallersShareASync(t *testing.T) {
 	t.Parallel()
-	syncs := make(chan struct{}, 100) // each lets one sync go
+	syncs := make(chan struct{}, 100) // each value lets one sync go on
 	disk := watched{newModel(), func() { <-syncs }}
 	e := New(Options{Disk: disk})
 	syncs <- struct{}{} // of the first line
@@ -225,8 +226,9 @@ func TestCallersShareASync(t *testing.T) {
 	}
 }
 
-// After the disk has failed, no request is answered as if nothing were, not even
-// a read: memory has what the file lacks. The file has what was acknowledged.
+// After the disk has failed, every request fails, even a read, because memory
+// has changes that the file lacks. The file has everything that was
+// acknowledged.
 func TestADiskThatFails(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []string{"write", "sync"} {
@@ -259,9 +261,9 @@ func TestADiskThatFails(t *testing.T) {
 	}
 }
 
-// What the journal tells of a write, and of a request for a table, is encoded
-// before the lock is taken. So it tells what was planned, whatever stands in its
-// place when it is committed.
+// The journal entry of a write, or of a request for a table, is encoded before
+// the lock is taken. So it has what was planned, even if the plan is replaced
+// before the commit.
 func TestTheJournalIsEncodedBeforeTheLock(t *testing.T) {
 	t.Parallel()
 	e, m := played(t, puts(0, 0, 0))
@@ -298,8 +300,8 @@ func TestTheJournalIsEncodedBeforeTheLock(t *testing.T) {
 	}
 }
 
-// What a closed server refuses has not taken effect: what is dumped of it is what
-// the file has.
+// A request that a closed server refuses has not taken effect: a dump has the
+// same as the file.
 func TestAClosedServerStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	e, _ := played(t, append(puts(3, 9, 10),
@@ -333,8 +335,8 @@ func TestAClosedServerStaysAsItIs(t *testing.T) {
 	}
 }
 
-// What is under way when the server is closed is finished first: it is in memory
-// and in the file, and acknowledged.
+// A request that is under way when the server is closed is finished first: it is
+// in memory and in the file, and acknowledged.
 func TestClosingWaitsForWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	e, m := played(t, puts(3, 9, 10))
@@ -344,7 +346,7 @@ func TestClosingWaitsForWhatIsUnderWay(t *testing.T) {
 	}
 	closed := make(chan error)
 	go func() { closed <- e.CloseJournal() }()
-	for !e.journal.Status().Closing { // until it waits
+	for !e.journal.Status().Closing { // until Close waits
 		runtime.Gosched()
 	}
 	e.mu.Lock()
@@ -366,7 +368,7 @@ func TestClosingWaitsForWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// A disk that has no room for a second file is no reason to stop.
+// A server goes on if the disk has no room for a second file.
 func TestNoRoomToCompact(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -404,8 +406,8 @@ func (noRoom) Create(string, journal.File) (journal.File, error) {
 	return nil, errors.New("no space left")
 }
 
-// A file that has lost its name, or whose name another has, takes nothing more:
-// what it has will not be found. The other is left alone.
+// A file that has lost its name, or whose name another file has, takes nothing
+// more, because it will not be found. The other file is left alone.
 func TestAFileWithoutItsName(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]*inode{"removed": nil, "replaced": {data: []byte("another")}} {
@@ -442,7 +444,7 @@ func TestAFileWithoutItsName(t *testing.T) {
 	}
 }
 
-// times are all that an engine remembers.
+// times returns all times that an engine keeps.
 func times(e *Engine) (all []time.Time) {
 	for _, t := range e.sorted() {
 		all = append(all, t.def.Created, t.def.BilledSince, t.def.BackupsFrom)
@@ -460,8 +462,8 @@ func times(e *Engine) (all []time.Time) {
 	return all
 }
 
-// A clock may be set to any year: what it said is read back from the lines of a
-// file, and from what it is compacted to.
+// A clock may be set to any year: its times are read back from a file, also
+// after compacting.
 func TestTimesOfAnyYear(t *testing.T) {
 	t.Parallel()
 	for _, from := range []time.Time{
@@ -503,7 +505,7 @@ func TestWhatIsNoTime(t *testing.T) {
 	}
 }
 
-// A panic is no reason for the others to wait for ever.
+// After a panic in a flush the other callers do not wait for ever.
 func TestAFlushThatPanics(t *testing.T) {
 	t.Parallel()
 	opened := atomic.Bool{}

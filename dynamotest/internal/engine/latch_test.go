@@ -38,13 +38,13 @@ func perform(t *testing.T, e *Engine, op, body string) string {
 	return string(res.Body)
 }
 
-// rename names anna anew, on a condition that takes a while and holds of the item
-// and of none. It is an Update for UpdateItem and for TransactWriteItems.
+// rename gives anna a new name. Its condition takes a while, and is true with and
+// without the item. It is an Update for UpdateItem and for TransactWriteItems.
 var rename = fmt.Sprintf(`{"TableName":"users","Key":{"id":{"S":"anna"}},"UpdateExpression":"SET #n = :n REMOVE #u, l","ConditionExpression":"NOT (%s)",
 	"ExpressionAttributeNames":{"#n":"name","#u":"until"},"ExpressionAttributeValues":{":n":{"S":"Anne"}}}`,
 	strings.TrimSuffix(strings.Repeat("contains(l, :n) OR ", 100), " OR "))
 
-// writers are requests that write anna, by operation.
+// writers returns requests that write anna, by operation.
 func writers() map[string]string {
 	return map[string]string{
 		"UpdateItem":         rename,
@@ -53,8 +53,8 @@ func writers() map[string]string {
 	}
 }
 
-// start sends a request, and returns when it holds or wants the latch of its
-// item, or is done.
+// start sends a request, and returns when the request holds or wants the latch
+// of its item, or is done.
 func start(t *testing.T, e *Engine, op, body string) <-chan Result {
 	t.Helper()
 	before := e.latches.Wanted()
@@ -66,7 +66,8 @@ func start(t *testing.T, e *Engine, op, body string) <-chan Result {
 	return done
 }
 
-// scanned is what is in the table users or, by its name, in an index.
+// scanned returns the items in the table users, or in an index if its name is
+// given.
 func scanned(t *testing.T, e *Engine, index string) string {
 	t.Helper()
 	if index != "" {
@@ -77,7 +78,8 @@ func scanned(t *testing.T, e *Engine, index string) string {
 
 const anne = `{"Items":[{"name":{"S":"Anne"}}],"Count":1,"ScannedCount":1}`
 
-// What comes between the plan of a write and its commit makes it begin again.
+// A change between the plan of a write and its commit makes the write begin
+// again.
 func TestWhatComesBetweenPlanAndCommit(t *testing.T) {
 	t.Parallel()
 	for op, body := range writers() {
@@ -111,8 +113,8 @@ func TestWhatComesBetweenPlanAndCommit(t *testing.T) {
 	}
 }
 
-// New settings of an index are no reason to begin again: a caller that keeps
-// changing them would hold writers up.
+// New settings of an index do not make a write begin again: otherwise a caller
+// that keeps changing them would hold up writers.
 func TestSettingsLeavePlansStanding(t *testing.T) {
 	t.Parallel()
 	e := newUsers(t)
@@ -135,7 +137,7 @@ func TestSettingsLeavePlansStanding(t *testing.T) {
 	}
 }
 
-// holdAnna holds the item as somebody does who writes it.
+// holdAnna holds the item as a writer does.
 func holdAnna(t *testing.T, e *Engine) (p *plan, release func()) {
 	t.Helper()
 	p = e.locateAll([]*write{{kind: api.Put, table: "users", req: &api.Write{Item: api.Item{Map: attr.NewMap(
@@ -144,7 +146,7 @@ func holdAnna(t *testing.T, e *Engine) (p *plan, release func()) {
 	return p, p.hold(e)
 }
 
-// Who waits for one of several items holds none of the others.
+// A request that waits for one of several items does not hold the others.
 func TestAWaitHoldsNobodyElseUp(t *testing.T) {
 	t.Parallel()
 	others := map[string]string{
@@ -182,8 +184,8 @@ func TestAWaitHoldsNobodyElseUp(t *testing.T) {
 	}
 }
 
-// Writes of one item take turns. Others go on, and one whose table is not what
-// it was when its turn comes begins again.
+// Writes of one item take turns. Other writes go on. If the table has changed
+// when the turn of a write comes, it begins again.
 func TestWritesOfAnItemTakeTurns(t *testing.T) {
 	t.Parallel()
 	for op, body := range writers() {

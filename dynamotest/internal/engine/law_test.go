@@ -19,7 +19,7 @@ import (
 
 func silent() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-// Whatever was written, an index that grew with its table holds what one holds
+// After any writes, an index that grew with its table holds the same as one
 // that is made from the table now.
 func TestIndexesAreWhatABackfillMakes(t *testing.T) {
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestIndexesAreWhatABackfillMakes(t *testing.T) {
 	}
 }
 
-// randomWrite touches one of a few items, so that they collide.
+// randomWrite writes one of a few items, so that writes collide.
 func randomWrite(random *rand.Rand) (op, body string) {
 	key := func() string {
 		return fmt.Sprintf(`"artist":{"S":"%d"},"song":{"N":"%d"}`, random.IntN(4), random.IntN(6))
@@ -84,7 +84,7 @@ func randomWrite(random *rand.Rand) (op, body string) {
 		{"Update":{"TableName":"music","Key":{` + key() + `},` + expression + `,` + placeholders + `}}]}`
 }
 
-// checkSizes empties the tables and expects nothing to be left of their sizes.
+// checkSizes empties the tables, and checks that their sizes are then 0.
 func checkSizes(t *testing.T, eng *engine.Engine) {
 	t.Helper()
 	db := connect(eng)
@@ -108,8 +108,8 @@ func checkSizes(t *testing.T, eng *engine.Engine) {
 	}
 }
 
-// Money that many callers move about neither appears nor disappears, in any
-// transactional read, and a conditional counter counts each caller once.
+// Many callers move money: the sum is the same in every transactional read. A
+// conditional counter counts each caller once.
 func TestConcurrentCallers(t *testing.T) {
 	t.Parallel()
 	db := connect(newEngine(t, engine.Options{}))

@@ -9,7 +9,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
-// surfaces are the places where requests have values, by operation.
+// surfaces are the places of values in requests, by operation.
 var surfaces = map[string][]string{
 	"PutItem": {
 		`{"TableName":"plain","Item":{"id":{"S":"x"},"v":%s}}`,
@@ -49,8 +49,9 @@ var surfaces = map[string][]string{
 	"ExecuteTransaction":    {`{"TransactStatements":[{"Statement":"INSERT INTO plain VALUE {'id':'x','v':?}","Parameters":[%s]}]}`},
 }
 
-// An operation says of a value what the reader of its values says, and the three
-// that write one item put it into an envelope, wherever the value stands.
+// Every operation refuses a value with the text of its reader of values. The
+// three that write one item put the text into an envelope, for every place of
+// the value.
 func TestValuesByOperation(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})
@@ -89,8 +90,8 @@ func TestValuesByOperation(t *testing.T) {
 	}
 }
 
-// What nests as deeply as hardly anything can be read is refused as a value, and
-// in a batch of statements spoils its own.
+// A value that is nested almost too deep to be read is refused as a value. In a
+// batch of statements it only spoils its own statement.
 func TestDepthByOperation(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})
@@ -111,8 +112,8 @@ func TestDepthByOperation(t *testing.T) {
 	}
 }
 
-// An envelope is around what concerns the request alone. What the table says, or
-// what is stored, has none.
+// A fault of the request itself is reported in an envelope. A fault that depends
+// on the table or on stored items is reported without one.
 func TestEnvelope(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})
@@ -155,9 +156,9 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// The layers speak in turn: the model's, then each action of a transaction for
-// itself: which members it has and how long its expressions are, then its values,
-// then what its expressions mean.
+// The layers check in turn: first the model, then each action of a transaction on
+// its own: its members and the length of its expressions, then its values, then
+// the meaning of its expressions.
 func TestWhoSpeaksFirst(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})
@@ -209,7 +210,7 @@ func TestWhoSpeaksFirst(t *testing.T) {
 	}
 }
 
-// The older reader of values takes a zero whatever its exponent, the newer one does
+// The older reader of values accepts a zero with any exponent; the newer one does
 // not.
 func TestZerosByOperation(t *testing.T) {
 	t.Parallel()

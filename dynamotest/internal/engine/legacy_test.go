@@ -18,7 +18,7 @@ func songs(t *testing.T, eng *engine.Engine) {
 	}
 }
 
-// column of the items of a reply, as JSON has it.
+// values returns a column of the items of a reply, in the form of JSON.
 func values(reply map[string]any, name string) string {
 	var out []string
 	for _, it := range reply["Items"].([]any) {
@@ -33,7 +33,7 @@ func values(reply map[string]any, name string) string {
 
 const ofArtist = `"artist":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"a"}]}`
 
-// KeyConditions know keys of several attributes too.
+// KeyConditions support keys of several attributes, too.
 func TestLegacyKeyOfManyAttributes(t *testing.T) {
 	t.Parallel()
 	eng := engine.New(engine.Options{})
@@ -86,7 +86,7 @@ func TestLegacyReads(t *testing.T) {
 		{"Scan", `"ScanFilter":{}`, "alpha beta gamma delta alphabet"},
 		{"Scan", `"Select":"SPECIFIC_ATTRIBUTES","AttributesToGet":["title"]`, "alpha beta gamma delta alphabet"},
 		{"Scan", `"AttributesToGet":["song"]`, ""},
-		{"Scan", `"QueryFilter":{"title":{"ComparisonOperator":"NULL"}}`, "alpha beta gamma delta alphabet"}, // no parameter of Scan
+		{"Scan", `"QueryFilter":{"title":{"ComparisonOperator":"NULL"}}`, "alpha beta gamma delta alphabet"}, // not a parameter of Scan
 	} {
 		if got := values(do(t, eng, test.op, `{"TableName":"music",`+test.rest+`}`), "title"); got != test.want {
 			t.Errorf("%s %s:\ngot  %s\nwant %s", test.op, test.rest, got, test.want)
@@ -139,7 +139,7 @@ func TestLegacyWrites(t *testing.T) {
 			t.Errorf("%s: stored %s, want %s", test.name, got, want)
 		}
 	}
-	// An action of a transaction has no such parameters.
+	// An action of a transaction does not have these parameters.
 	do(t, eng, "TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"plain","Item":{"id":{"S":"x"}},"Expected":{"id":{"Exists":false}}}}]}`)
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
-// Reads and writes have limits of their own: what one kind has used up the other
-// still has.
+// Reads and writes have separate limits: if one kind is used up, the other still
+// has units.
 func TestLimitsOfReadsAndWrites(t *testing.T) {
 	t.Parallel()
 	const (
@@ -20,7 +20,7 @@ func TestLimitsOfReadsAndWrites(t *testing.T) {
 	)
 	for _, tc := range []struct {
 		limit         capacity.Units
-		reads, writes int // of three
+		reads, writes int // out of three
 	}{
 		{capacity.Units{Read: 2}, 2, 3},
 		{capacity.Units{Write: 2}, 3, 2},
@@ -46,7 +46,7 @@ func TestLimitsOfReadsAndWrites(t *testing.T) {
 	}
 }
 
-// A transaction that conflicts names the actions that do, and no others.
+// A transaction with a conflict names the actions that conflict, and no others.
 func TestAConflictNamesItsActions(t *testing.T) {
 	t.Parallel()
 	call := &engine.Call{Operation: "TransactWriteItems"}

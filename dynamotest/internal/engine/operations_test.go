@@ -7,7 +7,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
-// Each row of the table of operations has a handler, which takes the row's request.
+// Each row of the table of operations has a handler for the row's request.
 func TestEveryOperationHasAHandler(t *testing.T) {
 	t.Parallel()
 	for _, name := range api.Operations(0) {

@@ -13,14 +13,15 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
-// pageBytes ends a page: the item that brings it there is still part of it.
+// pageBytes is the size that ends a page. The item that reaches it is still
+// part of the page.
 const pageBytes = 1 << 20
 
-// usualPage is room for the items of most pages.
+// usualPage is enough room for the items of most pages.
 const usualPage = 32
 
-// wireBytes is about what the JSON of an item adds to its bytes: a guess, for
-// room to write to.
+// wireBytes is roughly what the JSON of an item adds to its bytes: a guess, for
+// the size of a buffer.
 const wireBytes = 80
 
 // The values of Select.
@@ -37,17 +38,17 @@ type pager struct {
 	bind.Bound
 	table *table
 	index *index // nil for the table itself
-	data  *data  // what is read of it
-	base  *data  // what is read of the table where the index lacks something
-	// whole tells that items are read from the table because the local index
-	// lacks some of what was asked for.
+	data  *data  // what is read of the index or the table
+	base  *data  // what is read of the table if the index lacks something
+	// whole is true if items are read from the table, because the local index
+	// lacks some of the attributes asked for.
 	whole bool
-	// records are what was read, and when it was judged what the filter lets through.
+	// records were read; after judge they are those that meet the filter.
 	records []*record
-	tally   *tally // nil unless partitions are held to what they can take
+	tally   *tally // nil unless partitions have limits
 }
 
-// A page is what a pager has read.
+// A page is the result of a pager.
 type page struct {
 	scanned int
 	bytes   int      // of what was read
@@ -55,8 +56,8 @@ type page struct {
 	cost    capacity.Consumed
 }
 
-// bind binds the expressions of the request. Of its values and its expressions
-// the start key is looked at last.
+// bind binds the expressions of the request. The start key is checked last,
+// after the values and the expressions.
 func (p *pager) bind(src *bind.Sources) (err *api.Error) {
 	if err = src.Check(&p.req.Expressions); err == nil {
 		p.Bound, err = src.Bind(&p.req.Expressions)
@@ -67,7 +68,7 @@ func (p *pager) bind(src *bind.Sources) (err *api.Error) {
 	return err
 }
 
-// checkSelect checks what can be said of Select without a table.
+// checkSelect checks Select as far as possible without a table.
 func (p *pager) checkSelect() *api.Error {
 	mode := p.req.Select.Value
 	switch {
@@ -75,7 +76,7 @@ func (p *pager) checkSelect() *api.Error {
 		return api.Invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
 	case mode != "" && mode != selectSpecific && p.Selection != nil:
 		return api.Invalid("Cannot specify the %s when choosing to get %s", p.projectionName(), selectText(mode))
-	case mode == selectProjected && !p.req.IndexName.Set: // a scan is told the same
+	case mode == selectProjected && !p.req.IndexName.Set: // a scan gets the same error
 		return api.Invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
 	}
 	return nil
@@ -95,7 +96,7 @@ func selectText(mode string) string {
 	return mode
 }
 
-// open finds the table and the index and checks what was asked of them.
+// open finds the table and the index, and checks the request against them.
 func (p *pager) open(e *Engine) *api.Error {
 	t, err := e.tableNamed(p.req.TableName.Value)
 	if err != nil {
@@ -122,8 +123,8 @@ func (p *pager) open(e *Engine) *api.Error {
 	return p.checkProjected()
 }
 
-// checkProjected checks that an index has what was asked for. A local index
-// fetches from the table what it lacks; a global one cannot.
+// checkProjected checks that an index has the attributes asked for. A local
+// index fetches missing ones from the table; a global one cannot.
 func (p *pager) checkProjected() *api.Error {
 	x := p.index
 	if p.req.Select.Value == selectAll && !x.All {
@@ -146,7 +147,7 @@ func (p *pager) checkProjected() *api.Error {
 	return nil
 }
 
-// schema is the key that the page is read along.
+// schema returns the key in whose order the page is read.
 func (p *pager) schema() *keys.Schema {
 	if p.index != nil {
 		return &p.index.Key
@@ -154,7 +155,7 @@ func (p *pager) schema() *keys.Schema {
 	return &p.table.key
 }
 
-// look chooses the version that the reader sees.
+// look chooses the version of the data that the reader sees.
 func (p *pager) look(e *Engine) {
 	switch {
 	case !p.req.ConsistentRead:
@@ -184,8 +185,8 @@ func (p *pager) keyNames() []string {
 
 var errStartKey = api.Invalid("The provided starting key is invalid: The provided key element does not match the schema")
 
-// start returns the key in the tree that ExclusiveStartKey stands for, or
-// nothing when there is none. The item need not exist any more.
+// start returns the key in the tree for ExclusiveStartKey, or "" without one.
+// The item need not exist any more.
 func (p *pager) start() (string, *api.Error) {
 	given := p.req.StartKey
 	if !given.Set {
@@ -237,8 +238,8 @@ func (p *pager) within(from, to, start string, forward bool) iter.Seq2[string, *
 	}
 }
 
-// read takes entries until the page is full. It judges none of them: that can
-// take long, and records, which never change, need no lock.
+// read takes entries until the page is full. It does not filter them: that can
+// take long, and records never change, so filtering needs no lock.
 func (p *pager) read(entries iter.Seq2[string, *record]) page {
 	var out page
 	limit := int(p.req.Limit.Or(0))
@@ -271,14 +272,14 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 	return out
 }
 
-// judge leaves of the records what the filter lets through. No lock is held.
+// judge removes the records that do not meet the filter. No lock is held.
 func (p *pager) judge() {
 	if p.Filter != nil {
 		p.records = slices.DeleteFunc(p.records, func(rec *record) bool { return !p.Filter.Match(rec.item) })
 	}
 }
 
-// writeItems writes what is to be shown of the records.
+// writeItems writes the records with the attributes to show.
 func (p *pager) writeItems(w *api.Writer) {
 	w.Array("Items", func() {
 		for _, rec := range p.records {
@@ -291,7 +292,7 @@ func (p *pager) writeItems(w *api.Writer) {
 	})
 }
 
-// cost puts what was read where it was read from.
+// cost assigns the units to the table or the index that was read.
 func (p *pager) cost(read, fetched capacity.Units) capacity.Consumed {
 	c := capacity.Consumed{Table: p.table.name, Base: fetched}
 	if p.index == nil {
@@ -302,7 +303,7 @@ func (p *pager) cost(read, fetched capacity.Units) capacity.Consumed {
 	return c
 }
 
-// reply is the reply to Query and Scan.
+// reply returns the reply to Query and Scan.
 func (p *pager) reply(call *Call, pg page) reply {
 	call.Cost = capacity.Cost{pg.cost}
 	report := capacity.ReportOf(p.req.ReturnCapacity, call.Cost)

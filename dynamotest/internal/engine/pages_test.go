@@ -109,8 +109,8 @@ func TestTextsSortByTheirBytes(t *testing.T) {
 	}
 }
 
-// Whatever the size of the pages and the direction, together they are what one
-// page would be: also where index keys tie.
+// Pages of any size and in both directions have together what a single page
+// would have, even if index keys tie.
 func TestPagesJoin(t *testing.T) {
 	t.Parallel()
 	db := connect(newEngine(t, engine.Options{}))
@@ -338,7 +338,7 @@ func TestRefusedQueries(t *testing.T) {
 	})
 }
 
-// foreignSegment is a scan of one of two segments from a key of the other.
+// foreignSegment returns a scan of one of two segments from a key of the other.
 func foreignSegment(t testing.TB, eng *engine.Engine) string {
 	t.Helper()
 	scan := `{"TableName":"music","Segment":%d,"TotalSegments":2,"ExclusiveStartKey":{"artist":{"S":"abba"},"song":{"N":"1"}}}`

@@ -10,9 +10,9 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/partiql"
 )
 
-// A PartiQL statement becomes what the other operations are made of: INSERT,
-// UPDATE and DELETE a write, EXISTS a condition check, SELECT a read or a page.
-// From there on it takes their way.
+// A PartiQL statement is converted to the parts of other operations: INSERT,
+// UPDATE and DELETE to a write, EXISTS to a condition check, SELECT to a read
+// or a page. From then on it is executed like them.
 
 // primaryKey returns the names of a table's key attributes, those of the hash
 // part first.
@@ -28,8 +28,8 @@ func (e *Engine) primaryKey(table string) ([]string, *api.Error) {
 
 var errManyAttributes = api.Invalid("PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute RANGE keys.")
 
-// refuses refuses to read an index whose key has several attributes for its
-// partitions or for their order.
+// refuses returns the error of reading an index whose partition key or sort key
+// has several attributes.
 func (e *Engine) refuses(stmt *partiql.Statement) *api.Error {
 	if stmt.Index == "" {
 		return nil
@@ -38,7 +38,7 @@ func (e *Engine) refuses(stmt *partiql.Statement) *api.Error {
 	defer e.mu.RUnlock()
 	t, err := e.tableNamed(stmt.Table)
 	if err != nil {
-		return nil // what else is wrong with the statement, is told first
+		return nil // other faults of the statement are reported first
 	}
 	if x := t.index(stmt.Index); x != nil && (len(x.Key.Hash) > 1 || len(x.Key.Range) > 1) {
 		return errManyAttributes
@@ -79,7 +79,7 @@ func (e *Engine) executeStatement(call *Call, req *api.ExecuteStatement) (reply,
 	}), nil
 }
 
-// returnValues are the values of ReturnValues that RETURNING stands for.
+// returnValues has the value of ReturnValues for each RETURNING.
 var returnValues = map[partiql.Returning]string{
 	partiql.AllOld:      "ALL_OLD",
 	partiql.AllNew:      "ALL_NEW",
@@ -87,8 +87,7 @@ var returnValues = map[partiql.Returning]string{
 	partiql.ModifiedNew: "UPDATED_NEW",
 }
 
-// statementWrite returns the write, or the condition check, that a statement
-// stands for.
+// statementWrite converts a statement to a write or a condition check.
 func (e *Engine) statementWrite(b *partiql.Bound, onFailure api.Opt[string]) (*write, *api.Error) {
 	names, refused := e.primaryKey(b.Table)
 	if refused != nil {
@@ -110,7 +109,7 @@ func (e *Engine) statementWrite(b *partiql.Bound, onFailure api.Opt[string]) (*w
 	return w, nil
 }
 
-// insert makes w the put of an item that is not there yet.
+// insert makes w the put of an item that must not exist.
 func (w *write) insert(b *partiql.Bound, hash string) error {
 	w.kind, w.req.Item = api.Put, api.Item{Map: b.Item(), Set: true}
 	w.size = w.req.Item.Size()
@@ -127,8 +126,8 @@ func absent(name string) expr.Term {
 	return expr.Apply("attribute_not_exists", expr.Attribute(expr.NewPath(name)))
 }
 
-// guard makes w the write to the one item that WHERE names, under the condition
-// that the rest of WHERE is.
+// guard makes w the write to the one item that WHERE names. The rest of WHERE
+// is its condition.
 func (w *write) guard(b *partiql.Bound, names []string) error {
 	key, rest, err := b.Where.Key(names)
 	if err != nil {
@@ -147,7 +146,7 @@ func (w *write) guard(b *partiql.Bound, names []string) error {
 		if len(rest) == 0 {
 			return nil
 		}
-		// To delete nothing succeeds, whatever the condition.
+		// A delete of a missing item succeeds with any condition.
 		condition = []expr.Term{expr.Apply("OR", absent(names[0]), expr.Apply("AND", rest...))}
 	case partiql.Exists:
 		w.kind = api.ConditionCheck
@@ -161,8 +160,8 @@ func (w *write) guard(b *partiql.Bound, names []string) error {
 
 var errDuplicate = &api.Error{Code: api.DuplicateItem, Message: "Duplicate primary key exists in table"}
 
-// applyStatement is apply for a statement: an INSERT has no condition that its
-// caller knows of.
+// applyStatement is apply for a statement. The error of an INSERT must not
+// mention its condition, which is not the caller's.
 func (e *Engine) applyStatement(w *write) (change, *api.Error) {
 	c, err := e.apply(w)
 	if err != nil && err.Code == api.ConditionalCheckFailed && w.kind == api.Put {
@@ -171,9 +170,9 @@ func (e *Engine) applyStatement(w *write) (change, *api.Error) {
 	return c, err
 }
 
-// statementRead returns the read of the one item that a SELECT names, and the
-// conditions that it makes besides. What is said to a SELECT that names none
-// depends on the operation.
+// statementRead returns the read of the one item that a SELECT names, and its
+// other conditions. The error of a SELECT that does not name an item depends on
+// the operation.
 func (e *Engine) statementRead(b *partiql.Bound, operation string) (*read, []expr.Term, *api.Error) {
 	names, refused := e.primaryKey(b.Table)
 	if refused != nil {
@@ -185,7 +184,8 @@ func (e *Engine) statementRead(b *partiql.Bound, operation string) (*read, []exp
 	}
 	r := &read{table: b.Table, key: api.Item{Map: key, Set: true}}
 	if r.Selection, err = b.Selection(); err == nil && r.Selection != nil {
-		// Only ExecuteStatement takes what it shows out of the maps and lists it is in.
+		// Only ExecuteStatement takes nested attributes out of their maps and
+		// lists.
 		r.Selection, err = r.Selection.InPlace()
 	}
 	if err != nil {
@@ -198,7 +198,7 @@ func errNeedsKey(operation string) *api.Error {
 	return api.Invalid("Select statements within %s must specify the primary key in the where clause.", operation)
 }
 
-// pinned is the key that a condition pins, nil when it pins none.
+// pinned returns the key that a condition pins, or nil if it does not pin one.
 func pinned(w *partiql.Where, names []string) attr.Map {
 	key, _, err := w.Key(names)
 	if err != nil {

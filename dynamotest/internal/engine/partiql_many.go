@@ -14,7 +14,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/partiql"
 )
 
-// checkMixed refuses reads among writes. Statements that are none are nil.
+// checkMixed refuses reads among writes. An invalid statement is nil in the
+// list.
 func checkMixed(operation string, list []*partiql.Bound) *api.Error {
 	reads, writes := false, false
 	for _, b := range list {
@@ -29,7 +30,7 @@ func checkMixed(operation string, list []*partiql.Bound) *api.Error {
 	return nil
 }
 
-// checkParameters refuses a request for a value that is invalid in any statement.
+// checkParameters refuses a request if a value in any statement is invalid.
 func checkParameters(list []api.Statement) *api.Error {
 	for i := range list {
 		if err := list[i].ParametersErr; err != nil {
@@ -39,8 +40,8 @@ func checkParameters(list []api.Statement) *api.Error {
 	return nil
 }
 
-// checkReadable is checkParameters for a batch, where a value that can be read and
-// is only too deep spoils its own statement.
+// checkReadable is checkParameters for a batch. There a value that can be read,
+// but is too deep, only spoils its own statement.
 func checkReadable(list []api.Statement) *api.Error {
 	return checkParameters(slices.DeleteFunc(slices.Clone(list), func(s api.Statement) bool {
 		var value *attr.Error
@@ -48,9 +49,9 @@ func checkReadable(list []api.Statement) *api.Error {
 	}))
 }
 
-// An answer is what one statement of a batch led to.
+// An answer is the result of one statement of a batch.
 type answer struct {
-	table string // of a statement that got as far as its table
+	table string // set once the table was found
 	item  func(w *api.Writer)
 	err   *api.Error
 	cost  capacity.Consumed
@@ -101,8 +102,8 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 	}), nil
 }
 
-// repeats reports whether two statements of a batch name one item. Statements that
-// are none are nil.
+// repeats reports whether two statements of a batch name the same item. An invalid
+// statement is nil in the list.
 func (e *Engine) repeats(list []*partiql.Bound) bool {
 	seen := map[string]bool{}
 	for _, b := range list {
@@ -195,7 +196,7 @@ func (a *answer) writeTo(w *api.Writer) {
 	}
 }
 
-// shortCode is what an error is called inside a reply.
+// shortCode returns the code of an error inside a reply.
 func shortCode(code string) string {
 	switch code {
 	case api.ValidationException:
@@ -226,8 +227,8 @@ func (e *Engine) executeTransaction(call *Call, req *api.ExecuteTransaction) (re
 	return e.transactSelects(call, req, list)
 }
 
-// inTransaction says which statement an error is about. Only what is wrong with
-// a statement gets that.
+// inTransaction adds to an error which statement it is about. Only errors of a
+// statement itself get that.
 func inTransaction(i int, err *api.Error) *api.Error {
 	if err.Code != api.ValidationException {
 		return err
@@ -252,7 +253,7 @@ func (e *Engine) transactStatements(call *Call, req *api.ExecuteTransaction, lis
 	return transactionReply(call, req, func(*api.Writer) {}), nil
 }
 
-// nameDuplicates gives an INSERT of what is there already its own reason.
+// nameDuplicates gives an INSERT of an existing item its own reason.
 func nameDuplicates(err *api.Error, writes []*write) *api.Error {
 	if err.Code != api.TransactionCanceled {
 		return err

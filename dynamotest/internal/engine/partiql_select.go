@@ -16,28 +16,28 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/partiql"
 )
 
-// A span is a range of keys that a SELECT reads: from ≤ key < to, where an empty
-// to is the end.
+// A span is a range of keys that a SELECT reads: from ≤ key < to. An empty to is
+// the end.
 type span struct {
 	from, to string
 	hash     []attr.Value // of its partition; nil for the whole table or index
 }
 
-// What an IN may list for a partition key, and how many items a page of it has at
-// most (developer guide, "PartiQL operators"). DynamoDB Local has neither limit.
+// The most values of an IN for a partition key, and the most items of a page of
+// it (developer guide, "PartiQL operators"). DynamoDB Local has neither limit.
 const (
 	maxListed = 50
 	listPage  = 10
 )
 
-// A selector reads a page of what a SELECT selects: the partitions that WHERE
-// pins, one after the other, or the whole table or index.
+// A selector reads a page of a SELECT: the partitions that WHERE pins, one
+// after the other, or the whole table or index.
 type selector struct {
 	pager
 	stmt    *partiql.Bound
 	spans   []span
 	forward bool
-	limit   api.Opt[int64] // of the whole page; the pager's is of one span
+	limit   api.Opt[int64] // of the whole page; the pager's limit is that of one span
 	listed  bool           // the partitions are those of an IN
 }
 
@@ -109,8 +109,7 @@ func (s *selector) run(e *Engine, start position) (page, *position, *api.Error) 
 	return pg, next, e.admitPage(&s.pager)
 }
 
-// openIndex is open, with the texts that PartiQL has for what is wrong with an
-// index.
+// openIndex is open, with PartiQL's texts for errors of an index.
 func (s *selector) openIndex(e *Engine) *api.Error {
 	if t, err := e.tableNamed(s.stmt.Table); err == nil && s.stmt.Index != "" {
 		switch x := t.index(s.stmt.Index); {
@@ -126,7 +125,7 @@ func (s *selector) openIndex(e *Engine) *api.Error {
 // arrange finds the spans to read, in the order in which to read them.
 func (s *selector) arrange() *api.Error {
 	schema := s.schema()
-	// An index with more than one of either is not read by statements.
+	// Statements cannot read an index with several attributes in either part.
 	hash, sort := schema.Hash[0].Name, ""
 	if len(schema.Range) > 0 {
 		sort = schema.Range[0].Name
@@ -153,7 +152,8 @@ func (s *selector) arrange() *api.Error {
 	if found.Exact {
 		s.Filter = nil
 	}
-	// An OR is not looked into: what an index does not hold, it does not find.
+	// An OR is not checked: it finds nothing by an attribute that the index
+	// lacks.
 	if err := s.checkProjects(schema); err != nil && !found.ByOr {
 		return err
 	}
@@ -180,8 +180,8 @@ func (s *selector) arrange() *api.Error {
 	return nil
 }
 
-// checkProjects refuses to filter a query of an index by what the index does
-// not hold. Unlike a Query, a SELECT may filter by the key.
+// checkProjects refuses a filter on attributes that the queried index lacks.
+// Unlike a Query, a SELECT may filter by the key.
 func (s *selector) checkProjects(schema *keys.Schema) *api.Error {
 	if s.Filter == nil || s.index == nil {
 		return nil
@@ -198,8 +198,8 @@ func (s *selector) checkProjects(schema *keys.Schema) *api.Error {
 	return api.InvalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", s.index.Name, strings.Join(lacks, ", "))
 }
 
-// readSpans reads from a span on, in which it begins after a key, until the page
-// is full. Each span is priced like a query of its own.
+// readSpans reads until the page is full. It begins in the i-th span, after a
+// key. Each span costs the same as a separate query.
 func (s *selector) readSpans(i int, after string) (page, *position) {
 	var out page
 	var cost capacity.Cost
@@ -237,7 +237,7 @@ func (s *selector) readSpans(i int, after string) (page, *position) {
 	}
 }
 
-// more reports whether there is anything in a span after an item.
+// more reports whether a span has anything after an item.
 func (s *selector) more(i int, last attr.Map) bool {
 	s.req.StartKey = api.Item{Map: last, Set: true}
 	after, _ := s.start()
@@ -247,8 +247,8 @@ func (s *selector) more(i int, last attr.Map) bool {
 	return false
 }
 
-// A NextToken holds what tells its statement from others, the span, and the key
-// in DynamoDB's JSON.
+// A NextToken has a fingerprint of its statement, the span, and the key in
+// DynamoDB's JSON.
 const (
 	tokenStatement = 8
 	tokenSpan      = 4

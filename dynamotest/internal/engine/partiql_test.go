@@ -19,7 +19,7 @@ func ask(statement, parameters string) string {
 	return fmt.Sprintf(`{"Statement":%q,"Parameters":%s}`, statement, parameters)
 }
 
-// execute performs a statement and returns the reply, or the error.
+// execute performs a statement, and returns the reply or the error.
 func execute(t testing.TB, eng *engine.Engine, statement, parameters string) string {
 	t.Helper()
 	return answer(t, eng, "ExecuteStatement", ask(statement, parameters))
@@ -38,7 +38,7 @@ func answer(t testing.TB, eng *engine.Engine, op, body string) string {
 	return text
 }
 
-// items is the reply that holds these items.
+// items returns the reply with these items.
 func items(list ...string) string { return `{"Items":[` + strings.Join(list, ",") + `]}` }
 
 // newJukebox returns an engine with some items in the table music.
@@ -56,7 +56,7 @@ func newJukebox(t testing.TB) *engine.Engine {
 	return eng
 }
 
-// Which items a condition selects, and what that costs.
+// A condition selects these items, at this cost.
 func TestSelect(t *testing.T) {
 	t.Parallel()
 	eng := newJukebox(t)
@@ -127,7 +127,7 @@ func TestSelect(t *testing.T) {
 			}
 			want := strings.Fields(tt.want)
 			if !strings.Contains(tt.condition, "artist =") && !strings.Contains(tt.condition, "IN [") || strings.Contains(tt.condition, "year = 1997") {
-				sortBoth(got, want) // a scan has no order that means anything
+				sortBoth(got, want) // the order of a scan has no meaning
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("got %v, want %v", got, want)
@@ -139,7 +139,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// What a SELECT shows of an item.
+// A SELECT shows these attributes of an item.
 func TestSelectColumns(t *testing.T) {
 	t.Parallel()
 	eng := newJukebox(t)
@@ -218,7 +218,7 @@ func TestSelectFromIndex(t *testing.T) {
 	}
 }
 
-// Page by page, a SELECT shows what it shows at once, whatever it reads.
+// The pages of any SELECT have together what a single page has.
 func TestSelectPages(t *testing.T) {
 	t.Parallel()
 	eng := newJukebox(t)
@@ -251,7 +251,7 @@ func TestSelectPages(t *testing.T) {
 	}
 }
 
-// A page of several partitions ends at a megabyte in all.
+// A page of several partitions ends at a total of one megabyte.
 func TestSelectManyLargePartitions(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})
@@ -272,12 +272,12 @@ func TestSelectManyLargePartitions(t *testing.T) {
 	}
 }
 
-// What an IN lists comes in pages of ten items, and it lists fifty values at most.
+// A SELECT with IN returns pages of ten items, and IN lists at most fifty values.
 func TestSelectManyListedPartitions(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})
 	for artist := range 52 {
-		for song := range 1 + artist%2*11 { // 1 or 12 of an artist
+		for song := range 1 + artist%2*11 { // 1 or 12 songs of an artist
 			do(t, eng, "PutItem", fmt.Sprintf(`{"TableName":"music","Item":{"artist":{"S":"%d"},"song":{"N":"%d"}}}`, artist, song))
 		}
 	}
@@ -335,8 +335,8 @@ func TestSelectManyListedPartitions(t *testing.T) {
 	}
 }
 
-// A statement that is well-formed does not read an index whose key has several
-// attributes for its partitions or for their order, whatever else it asks.
+// No well-formed statement can read an index whose partition key or sort key
+// has several attributes.
 func TestSelectFromIndexOfSeveralAttributes(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})

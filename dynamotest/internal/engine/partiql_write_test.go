@@ -10,7 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
-// What a statement does to an item, answers and costs.
+// The effect of a statement on an item, its reply and its cost.
 func TestStatementsThatWrite(t *testing.T) {
 	t.Parallel()
 	const (
@@ -122,7 +122,7 @@ func TestStatementsThatWrite(t *testing.T) {
 	}
 }
 
-// What literals insert.
+// Literals insert these values.
 func TestInsertLiterals(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})
@@ -150,7 +150,7 @@ func TestInsertLiterals(t *testing.T) {
 	}
 }
 
-// A failed condition shows the item to those who ask.
+// A failed condition returns the item if the request asks for it.
 func TestStatementReturnsTheItemOnFailure(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})
@@ -251,11 +251,11 @@ func TestBatchOfStatements(t *testing.T) {
 				`{"Error":{"Code":"ValidationError","Message":"Select statements within BatchExecuteStatement must specify the primary key in the where clause."}},` +
 				`{"Error":{"Code":"ResourceNotFound","Message":"Requested resource not found"}}]}`,
 		},
-		{ // a value that is none: nothing is done
+		{ // an invalid value: no statement is performed
 			`[{"Statement":"INSERT INTO plain VALUE {'id': 'new'}"},{"Statement":"UPDATE plain SET n = ? WHERE id = 'x'","Parameters":[{"SS":[]}]}]`,
 			"ValidationException: One or more parameter values were invalid: An string set  may not be empty",
 		},
-		{ // one item twice: nor is it here
+		{ // the same item twice: no statement is performed
 			`[{"Statement":"INSERT INTO plain VALUE {'id': 'new'}"},{"Statement":"UPDATE plain SET n = 2 WHERE id = 'x'"},{"Statement":"DELETE FROM plain WHERE id = 'x'"}]`,
 			"ValidationException: Provided list of item keys contains duplicates",
 		},
@@ -273,7 +273,8 @@ func TestBatchOfStatements(t *testing.T) {
 	}
 }
 
-// A SELECT among others leaves what it shows in the maps and lists it is in.
+// A SELECT among other statements shows a nested attribute inside its maps and
+// lists.
 func TestStatementsTogetherShowAttributesInPlace(t *testing.T) {
 	t.Parallel()
 	eng := newJukebox(t)

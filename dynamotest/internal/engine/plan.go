@@ -7,26 +7,26 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
 )
 
-// Writes are planned without the engine's lock, for a condition may take its
-// time and nobody else shall wait for it. A write goes like this:
+// Writes are planned without the engine's lock, so that others do not wait for
+// a slow condition. The steps of a write:
 //
 //  1. locate its item, under the lock for readers;
-//  2. hold the item's latch, so that writes of one item take turns, as
-//     DynamoDB's do, and each sees what the one before it left;
-//  3. read what is stored and work out the change, with no lock at all;
-//  4. take the lock, see that nothing has come between which takes no latch (an
-//     expiry, an UpdateTable, a Restore), and commit. If something has, begin
-//     again.
+//  2. hold the item's latch, so that writes of one item take turns, as in
+//     DynamoDB, and each sees the result of the one before;
+//  3. read the stored item and work out the change, without the lock;
+//  4. take the lock, and check that no change without a latch came between (an
+//     expiry, an UpdateTable, a Restore). If one did, begin again; otherwise
+//     commit.
 
-// A plan is what the writes of one request come to.
+// A plan is the changes and errors of the writes of one request.
 type plan struct {
 	writes  []*write
 	changes []change
-	errs    []*api.Error // what each write met, or nil
+	errs    []*api.Error // the error of each write, or nil
 }
 
-// locateAll finds the items of writes. Writes that name an item which one before
-// them names meet twice.
+// locateAll finds the items of writes. twice is the error of a write to an item
+// that an earlier write names, too.
 func (e *Engine) locateAll(writes []*write, twice *api.Error) *plan {
 	p := &plan{writes: writes, changes: make([]change, len(writes)), errs: make([]*api.Error, len(writes))}
 	seen := make(map[latch.ID]bool, len(writes))
@@ -56,7 +56,7 @@ func (p *plan) located() []*change {
 	return out
 }
 
-// hold holds the items and reads what is stored of them.
+// hold holds the items, and reads their stored records.
 func (p *plan) hold(e *Engine) (release func()) {
 	located := p.located()
 	ids := make([]latch.ID, len(located))
@@ -68,7 +68,7 @@ func (p *plan) hold(e *Engine) (release func()) {
 	return release
 }
 
-// evaluate works out what the writes do that have met nothing so far.
+// evaluate works out the changes of the writes that have no error so far.
 func (p *plan) evaluate() {
 	for i, w := range p.writes {
 		if p.errs[i] == nil {
@@ -77,7 +77,7 @@ func (p *plan) evaluate() {
 	}
 }
 
-// read takes what is stored for what changes begin from.
+// read sets the stored state from which changes begin.
 func (e *Engine) read(changes ...*change) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
@@ -91,7 +91,8 @@ func (c *change) read() {
 	c.indexes = c.table.indexes
 }
 
-// current reports whether what changes begin from is still so.
+// current reports whether the stored state from which changes begin is still
+// the same.
 func (e *Engine) current(changes ...*change) bool {
 	for _, c := range changes {
 		now := change{table: c.table, key: c.key}
@@ -103,5 +104,6 @@ func (e *Engine) current(changes ...*change) bool {
 	return true
 }
 
-// sameIndex reports whether two indexes are one, perhaps with other settings.
+// sameIndex reports whether two indexes are the same one, perhaps with other
+// settings.
 func sameIndex(x, y *index) bool { return x.items == y.items }

@@ -7,12 +7,12 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 )
 
-// burst is how many seconds' worth of unused throughput AWS says it keeps.
+// burst is how many seconds of unused throughput are kept, as AWS documents.
 const burst = 300
 
-// pool returns what a provisioned table or global index, if it is one, has left,
-// filled up to now. One that nobody asked for yet had a second's worth at a time
-// before.
+// pool returns the bucket of a provisioned table or global index, filled up to
+// now, or nil for one on demand. A new bucket begins with one second's worth, at
+// the time since.
 func (tp *throughput) pool(t *table, x *index, since, now time.Time) *bucket {
 	if !tp.provisioned || t.def.OnDemand {
 		return nil
@@ -33,7 +33,7 @@ func (tp *throughput) pool(t *table, x *index, since, now time.Time) *bucket {
 		pools[name] = b
 	}
 	b.fill(now)
-	if b.limit.rate != rate { // since this very moment: see settle
+	if b.limit.rate != rate { // changed at this moment: see settle
 		b.limit = &limit{rate, burst, ofProvisioned}
 		b.left.Read, b.left.Write = min(b.left.Read, burst*rate.Read), min(b.left.Write, burst*rate.Write)
 	}
@@ -44,9 +44,9 @@ func unitsOf(t api.Throughput) capacity.Units {
 	return capacity.Units{Read: float64(t.Read.Value), Write: float64(t.Write.Value)}
 }
 
-// settle brings the pools of a table up to now, before its definition changes and
-// after. Those that are new have been there since a time. A table on demand has
-// none.
+// settle fills the pools of a table up to now. It is called before and after its
+// definition changes. New pools exist since the given time. A table on demand has
+// no pools.
 func (tp *throughput) settle(t *table, since, now time.Time) {
 	if tp == nil {
 		return

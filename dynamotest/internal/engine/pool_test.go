@@ -18,14 +18,15 @@ const (
 	defined = `"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"},{"AttributeName":"day","AttributeType":"S"}]`
 )
 
-// paid is a request for a table and its index, each of some units of either kind.
+// paid returns a request for a table and its index, with the given units of each
+// kind.
 func paid(own, index int) string {
 	return fmt.Sprintf(`{"TableName":"paid","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],`+defined+`,`+figures, own) +
 		fmt.Sprintf(`,"GlobalSecondaryIndexes":[`+byDay+`]}`, index)
 }
 
-// attempts is how often a request gets through. A %d in it is the number of the
-// attempt.
+// attempts returns how often a request succeeds. A %d in it is replaced by the
+// number of the attempt.
 func attempts(t *testing.T, eng *engine.Engine, op, body string) (done int) {
 	t.Helper()
 	for ; done < 2000; done++ {
@@ -42,7 +43,7 @@ func attempts(t *testing.T, eng *engine.Engine, op, body string) (done int) {
 
 const (
 	plainPut   = `{"TableName":"paid","Item":{"id":{"S":"a"}}}`
-	datedPut   = `{"TableName":"paid","Item":{"id":{"S":"a"},"day":{"S":"x"},"n":{"N":"%d"}}}` // a unit of the index each time
+	datedPut   = `{"TableName":"paid","Item":{"id":{"S":"a"},"day":{"S":"x"},"n":{"N":"%d"}}}` // each time one unit of the index
 	plainGet   = `{"TableName":"paid","Key":{"id":{"S":"a"}},"ConsistentRead":true}`
 	tableScan  = `{"TableName":"paid","ConsistentRead":true}`
 	indexScan  = `{"TableName":"paid","IndexName":"by-day"}`
@@ -52,13 +53,13 @@ const (
 		"GlobalSecondaryIndexUpdates":[{"Update":{"IndexName":"by-day","ProvisionedThroughput":{"ReadCapacityUnits":30,"WriteCapacityUnits":30}}}]}`
 )
 
-// What is not used is kept for 300 seconds; each kind of unit, and each index, for
-// itself.
+// Unused units are kept for 300 seconds, separately for each kind of unit and for
+// each index.
 func TestPools(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		own, index int
-		steps      []any // durations, updates, and an operation, a body and how often it gets through
+		steps      []any // durations, updates, and an operation, a body and how often it succeeds
 	}{
 		"refill and burst": {3, 100, []any{
 			"PutItem", plainPut, 3, "GetItem", plainGet, 3,
@@ -67,18 +68,18 @@ func TestPools(t *testing.T) {
 			time.Hour, "PutItem", plainPut, 900,
 			-time.Hour, "PutItem", plainPut, 0,
 			time.Hour, "GetItem", plainGet, 900,
-			time.Hour, "GetItem", plainGet, 900, time.Hour, "PutItem", plainPut, 900, // not twice what is kept
+			time.Hour, "GetItem", plainGet, 900, time.Hour, "PutItem", plainPut, 900, // not twice the units that are kept
 		}},
-		"scans": {3, 1, []any{"Scan", tableScan, 3, "Scan", indexScan, 2}}, // of nothing
+		"scans": {3, 1, []any{"Scan", tableScan, 3, "Scan", indexScan, 2}}, // of an empty table
 		"an index": {200, 2, []any{
-			"PutItem", datedPut, 2, "PutItem", plainPut, 0, // it removes the entry
+			"PutItem", datedPut, 2, "PutItem", plainPut, 0, // this removes the entry of the index
 			2 * time.Second, "PutItem", datedPut, 4, "Scan", indexScan, 12,
 		}},
 		"other figures": {10, 1000, []any{
 			9 * time.Second, fmt.Sprintf(`{"TableName":"paid",`+figures+`}`, 20), "PutItem", plainPut, 100,
 			time.Second, "PutItem", plainPut, 20,
 			time.Minute, fmt.Sprintf(`{"TableName":"paid",`+figures+`}`, 2), "PutItem", plainPut, 600,
-			time.Hour, fmt.Sprintf(indexTo, 1), "PutItem", datedPut, 300, // the index kept as much as the new figures hold
+			time.Hour, fmt.Sprintf(indexTo, 1), "PutItem", datedPut, 300, // the index kept as many units as the new settings allow
 			time.Second, "PutItem", datedPut, 1,
 		}},
 		"on demand meanwhile": {10, 10, []any{
@@ -114,7 +115,7 @@ func TestPools(t *testing.T) {
 	}
 }
 
-// The billing mode names the error, unless the reason or the fault does.
+// The billing mode determines the error, unless the reason or the fault does.
 func TestWhoNamesTheErrorOfThrottling(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})
@@ -143,7 +144,7 @@ func TestWhoNamesTheErrorOfThrottling(t *testing.T) {
 	}
 }
 
-// Requests and changes of the throughput do not get into each other's way.
+// Requests and changes of the throughput may run at the same time.
 func TestPoolsWhileTheyChange(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{Provisioned: true})

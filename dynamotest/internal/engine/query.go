@@ -64,17 +64,17 @@ func (e *Engine) queryPage(p *pager, forward bool) (page, *api.Error) {
 	return pg, e.admitPage(p)
 }
 
-// single reports whether a partition is one item: there is nothing after it, and no
-// query to go on with.
+// single reports whether a partition has only one item. Nothing follows it, so a
+// query cannot go on.
 func (p *pager) single() bool { return p.index == nil && len(p.table.key.Range) == 0 }
 
-// errRestarted refuses the start key of a query of one item.
+// errRestarted returns the error of a start key in a query of one item.
 func errRestarted(key attr.Map) *api.Error {
 	return api.Invalid("The provided exclusive start key is invalid: ExclusiveStartKey: {%s=AttributeValue: {%s:%s}}",
 		key[0].Name, key[0].Value.Kind(), key[0].Value.Str())
 }
 
-// resolve fits the key condition to the key of the table or index.
+// resolve checks the key condition against the key of the table or index.
 func (p *pager) resolve() (*expr.KeyQuery, *api.Error) {
 	schema := p.schema()
 	query, err := p.Keys.Resolve(keys.Names(schema.Hash), keys.Names(schema.Range))
@@ -123,8 +123,9 @@ func valueBytes(values ...attr.Value) int {
 	return size
 }
 
-// checkFilter refuses a filter on the key that the query is about, for the key
-// condition does the same for less, and one on what the index does not hold.
+// checkFilter refuses a filter on the key of the query, because the key
+// condition does the same for less. It also refuses a filter on attributes that
+// the index lacks.
 func (p *pager) checkFilter(schema *keys.Schema) *api.Error {
 	if p.Filter == nil {
 		return nil
@@ -159,7 +160,7 @@ func checkOperand(part keys.Part, v attr.Value) *api.Error {
 	return nil
 }
 
-// bounds returns the range of keys that the query is about: from ≤ key < to.
+// bounds returns the range of keys of the query: from ≤ key < to.
 func bounds(q *expr.KeyQuery) (from, to string) {
 	head := keys.Partition(q.Hash)
 	for _, v := range q.Equal {

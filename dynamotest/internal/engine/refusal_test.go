@@ -11,7 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
-// Who does not ask for the item that stood in the way does not get it.
+// A refusal does not return the existing item unless the request asks for it.
 func TestARefusalShowsNoItemUnasked(t *testing.T) {
 	t.Parallel()
 	db := connect(newEngine(t, engine.Options{}))

@@ -43,8 +43,8 @@ func (e *Engine) scanPage(p *pager, req *api.Scan) (page, *api.Error) {
 	return pg, e.admitPage(p)
 }
 
-// segment returns the range of keys of one of n segments, equal shares of the
-// hashes that keys begin with. An empty to is the end.
+// segment returns the range of keys of one of n segments. They are equal shares
+// of the hashes with which keys begin. An empty to is the end.
 func segment(i, n int64) (from, to string) {
 	cut := func(i int64) string {
 		var b [keys.HashBytes]byte

@@ -8,15 +8,15 @@ import (
 // maxItem is the most bytes of an item.
 const maxItem = 400 * 1024
 
-// Items, and updates, that are too large.
+// The errors of items and updates that are too large.
 var (
 	errItemSize   = api.OfWhole(api.Invalid("Item size has exceeded the maximum allowed size"))
 	errUpdateSize = api.Invalid("Item size to update has exceeded the maximum allowed size")
 	errUpdateSays = api.OfWhole(api.Invalid("%s", errUpdateSize.Message))
 )
 
-// tooLarge refuses what is too large whatever is stored: an item to put, and an
-// expression that says too much. A transaction is refused for it as a whole.
+// tooLarge refuses a write that is too large for any stored item: by its item
+// to put, or by its expression. A transaction is refused for it as a whole.
 func (w *write) tooLarge() *api.Error {
 	switch {
 	case w.kind == api.Put:
@@ -29,7 +29,7 @@ func (w *write) tooLarge() *api.Error {
 	return nil
 }
 
-// record returns what a write leaves as it is stored.
+// record returns the item after a write as a record.
 func (w *write) record(after attr.Map) *record {
 	if w.kind == api.Put {
 		return &record{item: after, size: w.size}

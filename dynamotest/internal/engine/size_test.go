@@ -8,8 +8,9 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
-// The last byte that each way of writing an item takes, and the first that it does
-// not: what UpdateItem's expression charges counts beside what it leaves.
+// The largest item that each way of writing accepts, and one that is a byte
+// larger. For UpdateItem the charge of its expression counts in addition to the
+// resulting item.
 func TestTheLargestItem(t *testing.T) {
 	t.Parallel()
 	const most = 400 << 10
@@ -45,8 +46,8 @@ func TestTheLargestItem(t *testing.T) {
 	})
 }
 
-// An attribute's name of 65,536 bytes is too long wherever it stands, and one byte
-// less is not.
+// An attribute's name of 65,536 bytes is too long in every place, and one of a
+// byte less is not.
 func TestTheLongestName(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})

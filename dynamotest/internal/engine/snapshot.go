@@ -6,23 +6,24 @@ import (
 	"sync"
 )
 
-// A Snapshot is what an engine held at one time. It shares everything with its
-// engine that neither has changed since, and costs next to nothing to take.
+// A Snapshot is the state of an engine at one time. It shares with the engine
+// everything that neither has changed since, so taking one costs almost
+// nothing.
 type Snapshot struct {
 	mu    sync.Mutex // guards what follows: cloning a tree counts as a write
 	state state
 }
 
-// state is all that an engine knows.
+// state is the whole state of an engine.
 type state struct {
 	tables map[string]*table // by name
-	serial int64             // numbers the tables ever made
+	serial int64             // counts the tables ever made
 	tokens tokens            // of transactions
-	// streams are those of all tables, deleted ones included, by ARN
+	// streams has the streams of all tables, including deleted ones, by ARN.
 	streams map[string]*stream
 }
 
-// clone returns a state that no longer changes with s.
+// clone returns a copy that does not change with s.
 func (s *state) clone() state {
 	out := *s
 	out.streams = make(map[string]*stream, len(s.streams))
@@ -33,7 +34,7 @@ func (s *state) clone() state {
 	for name, t := range s.tables {
 		c := t.clone()
 		if t.stream != nil {
-			c.stream = out.streams[t.stream.arn] // nil when it was forgotten
+			c.stream = out.streams[t.stream.arn] // nil if it was removed
 		}
 		out.tables[name] = c
 	}
@@ -65,20 +66,20 @@ func (s *stream) clone() *stream {
 func (d *data) clone() data { return data{Tree: *d.Tree.Clone(), bytes: d.bytes} }
 
 func (t *tokens) clone() tokens {
-	// Neither may append where the other reads.
+	// Neither of the two may append to memory that the other reads.
 	t.queue = slices.Clip(t.queue)
 	return tokens{spent: *t.spent.Clone(), queue: t.queue}
 }
 
-// Snapshot returns what the engine holds now.
+// Snapshot returns the engine's present state.
 func (e *Engine) Snapshot() *Snapshot {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return &Snapshot{state: e.state.clone()}
 }
 
-// Restore makes the engine hold what it did, or another did, when the snapshot
-// was taken. The snapshot can be used again.
+// Restore sets the engine to the state of a snapshot, its own or that of
+// another engine. The snapshot can be used again.
 func (e *Engine) Restore(s *Snapshot) {
 	s.mu.Lock()
 	restored := s.state.clone()

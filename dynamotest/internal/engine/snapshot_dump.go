@@ -11,11 +11,11 @@ import (
 //
 //	{"Table":{…},"TimeToLive":"…"}     a table, as CreateTable takes it
 //	{"Item":{…}}                       an item of the table last named
-//	{"Item":{…},"Unindexed":true}      one that is older than an index, and does
-//	                                   not suit its key
+//	{"Item":{…},"Unindexed":true}      an item that is older than an index, and
+//	                                   does not fit its key
 //
-// Items stand in the order of their keys. A file of item lines alone is what
-// DynamoDB's own exports in its JSON consist of.
+// Items are in the order of their keys. DynamoDB's own exports in its JSON
+// consist of item lines only.
 
 // Dump writes the snapshot's tables and their items.
 func (s *Snapshot) Dump(w io.Writer) error {

@@ -15,14 +15,14 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
-// A tableMaker asks for random tables and changes of them. Not all that it asks
-// for is allowed.
+// A tableMaker makes random requests for tables and changes of them. Not all of
+// them are allowed.
 type tableMaker struct {
 	*rand.Rand
 	name string
 }
 
-// Attributes and the types that keys give them.
+// Attributes, with the types that keys give them.
 const (
 	attributes     = "abcdefgh"
 	attributeTypes = "SNBSNSBN"
@@ -30,7 +30,7 @@ const (
 
 func (m tableMaker) one(of ...string) string { return of[m.IntN(len(of))] }
 
-// maybe is nothing as often as not.
+// maybe returns the text, or nothing with a chance of one half.
 func (m tableMaker) maybe(format string, args ...any) string {
 	if m.IntN(2) == 0 {
 		return ""
@@ -76,8 +76,8 @@ func definitionsOf(used string) string {
 	return `"AttributeDefinitions":[` + strings.Join(out, ",") + `]`
 }
 
-// global returns an index with up to four attributes of each type, and those it
-// uses.
+// global returns an index with up to four attributes of each type, and the
+// attributes used.
 func (m tableMaker) global(name string, onDemand bool) (definition, used string) {
 	var names string
 	for _, i := range m.Perm(len(attributes)) {
@@ -160,7 +160,8 @@ func (m tableMaker) update() step {
 	return step{"UntagResource", fmt.Sprintf(`{"ResourceArn":"%s","TagKeys":["%s"]}`, arn, m.one("k", "l"))}
 }
 
-// write puts or deletes an item. What is no key yet may be of any type.
+// write puts or deletes an item. An attribute that is not a key yet may have
+// any type.
 func (m tableMaker) write() step {
 	value := func(kind byte) string {
 		switch kind {
@@ -185,7 +186,7 @@ func (m tableMaker) write() step {
 	return step{"PutItem", fmt.Sprintf(`{"TableName":"%s","Item":{%s%s}}`, m.name, item, m.maybe(`,"x":{"N":"1800000000"}`))}
 }
 
-// several returns writes that go together. Some of them change nothing.
+// several returns writes of one request. Some of them change nothing.
 func (m tableMaker) several() step {
 	key := func(i int) string {
 		return fmt.Sprintf(`{"TableName":"%s","Key":{"a":{"S":"%d"},"b":{"N":"%d"}}`, m.name, i, m.IntN(4))
@@ -201,8 +202,8 @@ func (m tableMaker) several() step {
 	return step{"TransactWriteItems", `{"TransactItems":[` + strings.Join(actions, ",") + `]` + m.maybe(`,"ClientRequestToken":"%d"`, m.IntN(1000)) + `}`}
 }
 
-// randomTables gives an engine a random history, and returns how many steps of it
-// were allowed.
+// randomTables gives an engine a random history, and returns how many of its
+// steps were allowed.
 func randomTables(e *Engine, seed uint64) (allowed int) {
 	for i := range 3 {
 		m := tableMaker{rand.New(rand.NewPCG(seed, uint64(i))), fmt.Sprint("table", i)}
@@ -226,7 +227,7 @@ func randomTables(e *Engine, seed uint64) (allowed int) {
 	return allowed
 }
 
-// asked is what an engine answers when it is asked about everything.
+// asked returns what an engine answers to requests about everything.
 func asked(t *testing.T, e *Engine) string {
 	t.Helper()
 	var out strings.Builder
@@ -260,20 +261,20 @@ func asked(t *testing.T, e *Engine) string {
 	return out.String()
 }
 
-// passing is what no dump has: times, and what is made of them and of the number
-// of a table.
+// passing matches what a dump does not have: times, and what is derived from
+// them or from the number of a table.
 var passing = regexp.MustCompile(`"(TableId|LatestStreamArn|LatestStreamLabel)":"[^"]*",?|"[A-Za-z]*DateTime":[0-9.]*,?`)
 
-// The latest restorable time is that of the question.
+// The latest restorable time is the time of the request.
 var restorable = regexp.MustCompile(`"LatestRestorableDateTime":[0-9.]*`)
 
-// A stream that has ended is not part of a dump, so its name is not either.
+// A stream that has ended is not part of a dump, so neither is its name.
 func withoutTimes(answers string) string {
 	return strings.ReplaceAll(passing.ReplaceAllString(answers, ""), ",}", "}")
 }
 
-// Whatever tables there are, a dump of them is loaded as they were but for times,
-// and a data file has them to the last time and stream.
+// A dump of any tables is loaded as they were, except for times. A data file has
+// everything, including times and streams.
 func TestTablesAreKeptWhole(t *testing.T) {
 	t.Parallel()
 	allowed, unindexed := 0, 0
@@ -313,8 +314,8 @@ func TestTablesAreKeptWhole(t *testing.T) {
 	}
 }
 
-// Whatever was asked for, also what changed nothing or was refused, is read back
-// as it happened.
+// A history of any requests is read back as it happened, even with requests that
+// changed nothing or were refused.
 func TestRandomHistoriesAreReadBack(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {

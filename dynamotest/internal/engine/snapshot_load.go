@@ -14,11 +14,11 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
-// Load adds the tables of a dump, all or, when something is wrong with it, none.
+// Load adds the tables of a dump: all of them, or none if the dump is invalid.
 func (e *Engine) Load(r io.Reader) error {
 	opt := e.opt
 	opt.Hook = nil
-	opt.IndexLag, opt.ReadLag = 0, 0 // nobody has seen less of the tables than all
+	opt.IndexLag, opt.ReadLag = 0, 0 // the loaded tables have no past
 	loaded := New(opt)
 	var t *table
 	err := eachLine(r, func(line *dumped) (err error) {
@@ -63,7 +63,7 @@ func (e *Engine) loadTable(line *dumped) (*table, error) {
 	return t, nil
 }
 
-// createdTable makes a table that define has defined, at a time.
+// createdTable makes a table from a CreateTable request, at a time.
 func (e *Engine) createdTable(definition []byte, at time.Time) (*table, error) {
 	if err := e.again("CreateTable", definition, at); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (e *Engine) adopt(loaded *Engine) error {
 		e.serial++
 		t.def.ID = tableID(e.serial)
 		e.place(t)
-		if t.stream.open() { // what is loaded is not a change
+		if t.stream.open() { // loaded items are not changes
 			e.openStream(t, t.stream.view, now)
 		}
 		e.logLoaded(t, now)
@@ -99,8 +99,8 @@ func (e *Engine) adopt(loaded *Engine) error {
 	return nil
 }
 
-// LoadItems does with one table what the lines of a dump or of an export say,
-// all or, when something is wrong with one, nothing.
+// LoadItems applies the lines of a dump or an export to one table: all of them,
+// or none if one is invalid.
 func (e *Engine) LoadItems(tableName string, r io.Reader) error {
 	var all []*dumped
 	err := eachLine(r, func(line *dumped) error {
@@ -142,7 +142,7 @@ func (e *Engine) loadInto(tableName string, all []*dumped) error {
 	return nil
 }
 
-// load puts or deletes an item that was checked.
+// load puts or deletes an item, which was checked before.
 func (e *Engine) load(t *table, line *dumped) {
 	c := change{table: t}
 	named := line.item
@@ -158,7 +158,7 @@ func (e *Engine) load(t *table, line *dumped) {
 	e.commit(e.now(), []*change{&c})
 }
 
-// checkLoaded checks what a PutItem or a DeleteItem would.
+// checkLoaded makes the same checks as a PutItem or a DeleteItem.
 func (t *table) checkLoaded(line *dumped) error {
 	if line.item == nil {
 		if err := t.key.CheckKey(line.deleted); err != nil {
@@ -240,7 +240,8 @@ func readLine(r *jsonx.Reader, text []byte) (*dumped, error) {
 	return line.result()
 }
 
-// checkFormat tells what a line is that does not even begin as one should.
+// checkFormat returns a clear error for a line that does not begin like one of
+// a dump.
 func checkFormat(text []byte) error {
 	switch {
 	case bytes.HasPrefix(text, []byte("$ion_1_0")), bytes.HasPrefix(text, []byte("\xe0\x01\x00\xea")):
@@ -258,7 +259,7 @@ type lineReader struct {
 	*jsonx.Reader
 	dumped
 	keys     attr.Map
-	found    int // of the members that say what the line is
+	found    int // how many of the members that define the kind of the line
 	newImage bool
 	manifest bool
 	err      error // the first wrong attribute
@@ -285,7 +286,7 @@ func (l *lineReader) member(name string) {
 		l.found++
 	case "Unindexed":
 		l.unindexed = l.Bool()
-	case "Keys": // of an incremental export, where they come with the images
+	case "Keys": // in an incremental export, together with the images
 		l.keys = l.attributes()
 		l.found++
 	case "NewImage":

@@ -7,27 +7,26 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-// A past is what late readers see of a table or of an index. It belongs to that
-// one alone: what is made later under the same name begins with a past of its
-// own.
+// A past is what late readers see of a table or of an index. A table or an
+// index that is made later under the same name has a new past.
 type past struct {
-	versions []version // the oldest first; kept while there is a lag only
+	versions []version // the oldest first; only kept if there is a lag
 	held     *data     // what a hold froze; nil without one
 }
 
-// A version is what stood there until a time: a copy-on-write clone.
+// A version is the data until a time: a copy-on-write clone.
 type version struct {
 	until time.Time
 	data  data
 }
 
-// since returns the place of the first version that stood after a time.
+// since returns the index of the first version that was valid after a time.
 func (p *past) since(at time.Time) int {
 	return sort.Search(len(p.versions), func(i int) bool { return p.versions[i].until.After(at) })
 }
 
-// keep remembers what is about to change, and forgets what nobody can see any
-// more. Changes of one moment are one version.
+// keep adds a version of data that is about to change, and removes versions
+// that nobody can see any more. Changes of one moment are one version.
 func (p *past) keep(current *data, now time.Time, lag time.Duration) {
 	if lag <= 0 {
 		return
@@ -38,8 +37,8 @@ func (p *past) keep(current *data, now time.Time, lag time.Duration) {
 	}
 }
 
-// lag is how far late readers of an index, or of the table when it is nil, are
-// behind. A local index is part of its table.
+// lag returns how far late readers of an index are behind, or of the table if x
+// is nil. A local index is part of its table.
 func (e *Engine) lag(x *index) time.Duration {
 	if x != nil && !x.Local {
 		return e.opt.IndexLag
@@ -47,10 +46,10 @@ func (e *Engine) lag(x *index) time.Duration {
 	return e.opt.ReadLag
 }
 
-// lags reports whether the clock has a say in what is seen.
+// lags reports whether the result of a read depends on the clock.
 func (e *Engine) lags() bool { return e.opt.ReadLag > 0 || e.opt.IndexLag > 0 }
 
-// keepPast remembers what the table and its indexes hold before it is changed.
+// keepPast keeps the data of a table and its indexes before a change.
 func (e *Engine) keepPast(t *table, now time.Time) {
 	if !e.lags() {
 		return
@@ -68,8 +67,8 @@ func (e *Engine) view(t *table) *data {
 }
 
 // views returns what an eventually consistent read sees of a table and of an
-// index, or of the table again. It looks at the clock once, so that a local
-// index has no entry of an item that its table lacks.
+// index, or of the table again if x is nil. It reads the clock once, so that a
+// local index has no entry of an item that its table lacks.
 func (e *Engine) views(t *table, x *index) (base, entries *data) {
 	var now time.Time
 	if e.lags() {
@@ -94,18 +93,18 @@ func (p *past) view(current *data, now time.Time, lag time.Duration) *data {
 	return current
 }
 
-// hold freezes what is seen now. The lag has gone on when it is released, so
-// that what is seen then is no older.
+// hold freezes the visible data. The lag goes on meanwhile, so after the
+// release readers do not see older data.
 func (p *past) hold(current *data, now time.Time, lag time.Duration) {
 	p.held = nil
 	frozen := p.view(current, now, lag).clone()
 	p.held = &frozen
 }
 
-// Hold freezes what is seen of a global index or, when its name is empty, what
-// eventually consistent reads see of the table and its local indexes. The
-// release is for that table or index: it concerns none that is made, or
-// restored, in its place.
+// Hold freezes what is seen of a global index. If its name is empty, Hold
+// freezes what eventually consistent reads see of the table and its local
+// indexes. The release is for that table or index only, not for one that is
+// made or restored in its place.
 func (e *Engine) Hold(tableName, indexName string) (release func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

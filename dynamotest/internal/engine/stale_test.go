@@ -10,7 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
-// seenAs is what reads see of the song, by the table: consistent and not.
+// seenAs returns what reads of the table see of the song, consistent or not.
 func seenAs(t *testing.T, db *dynamodb.Client, consistent bool) string {
 	t.Helper()
 	out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{
@@ -22,7 +22,7 @@ func seenAs(t *testing.T, db *dynamodb.Client, consistent bool) string {
 	return text(out.Item["title"])
 }
 
-// seenIn is what queries of a global index see of it.
+// seenIn returns what queries of a global index see of it.
 func seenIn(t *testing.T, db *dynamodb.Client) string {
 	t.Helper()
 	out, err := db.Query(t.Context(), &dynamodb.QueryInput{

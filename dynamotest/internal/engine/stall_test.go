@@ -12,8 +12,8 @@ import (
 // repeated joins n copies of s with commas.
 func repeated(n int, s string) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
 
-// slow are requests that take long. What they say of items is judged for each
-// item, with thousands of values or elements.
+// slow returns requests that take long. Their conditions have thousands of
+// values or elements, and are checked for each item.
 func slow() map[string]string {
 	filter := `{"words":{"ComparisonOperator":"IN","AttributeValueList":[` + repeated(15_000, `{"S":"lb"}`) + `]}}`
 	list := `{"L":[` + repeated(20_000, `{"S":""}`) + `]}`
@@ -35,7 +35,7 @@ func slow() map[string]string {
 	}
 }
 
-// Whatever takes long holds nobody up but those who write the same items.
+// A request that takes long only holds up those that write the same items.
 func TestARequestThatTakesLongHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})

@@ -13,12 +13,12 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
 
-// retention is how long a stream remembers a change, and is itself remembered
-// after it was closed.
+// retention is how long a stream keeps a change, and how long the stream itself
+// is kept after it was closed.
 const retention = 24 * time.Hour
 
-// A stream holds the changes of one table while it is enabled, in the order
-// they were committed, in one shard. The engine's mutex guards it.
+// A stream has the changes of one table while it is enabled, in the order of
+// their commits, in one shard. The engine's mutex guards it.
 type stream struct {
 	table   string
 	key     keys.Schema
@@ -31,11 +31,11 @@ type stream struct {
 	closed   bool
 	closedAt time.Time
 
-	last    uint64 // the number of the latest change; they begin with 1
+	last    uint64 // the number of the latest change; the first is 1
 	changes tree.Tree[streamed]
 }
 
-// A streamed change is what commit left.
+// A streamed is a committed change in a stream.
 type streamed struct {
 	number   uint64
 	at       time.Time
@@ -63,19 +63,19 @@ func (e *Engine) openStream(t *table, view string, now time.Time) {
 	t.stream = s
 }
 
-// close ends a stream. It can be read for a while.
+// close ends a stream. It can still be read for a while.
 func (s *stream) close(now time.Time) {
 	if s != nil && !s.closed {
 		s.closed, s.closedAt = true, now
 	}
 }
 
-// open reports whether changes are added. There may be no stream at all.
+// open reports whether changes are added to the stream. It may be nil.
 func (s *stream) open() bool { return s != nil && !s.closed }
 
 func (s *stream) forgotten(now time.Time) bool { return s.closed && now.Sub(s.closedAt) > retention }
 
-// add remembers a change, unless it left the item as it was.
+// add adds a change, unless it left the item as it was.
 func (s *stream) add(c *change, at time.Time) {
 	if c.old != nil && c.new != nil && c.old.item.Equal(c.new.item) {
 		return
@@ -85,8 +85,8 @@ func (s *stream) add(c *change, at time.Time) {
 	s.trim(at, 2)
 }
 
-// trim forgets up to most changes that are too old: more than come, so that what
-// is kept cannot grow for ever.
+// trim removes changes that are too old, but not more than most. Each added
+// change removes up to two, so the stream cannot grow for ever.
 func (s *stream) trim(now time.Time, most int) {
 	for range most {
 		for key, c := range s.changes.Ascend("") {
@@ -100,7 +100,7 @@ func (s *stream) trim(now time.Time, most int) {
 }
 
 // oldest returns the number of the oldest change that has not been trimmed, or
-// of the next one to come.
+// else of the next change.
 func (s *stream) oldest(now time.Time) uint64 {
 	for _, c := range s.changes.Ascend("") {
 		if now.Sub(c.at) <= retention {
@@ -114,13 +114,13 @@ func streamKey(number uint64) string {
 	return string(binary.BigEndian.AppendUint64(nil, number))
 }
 
-// Sequence numbers have 21 digits at least and begin with one that is not zero,
-// so that they sort as texts too.
+// Sequence numbers have at least 21 digits and do not begin with a zero, so
+// that they also sort as texts.
 const sequenceBase = "1"
 
 func sequence(number uint64) string { return fmt.Sprintf("%s%020d", sequenceBase, number) }
 
-// numberOf returns the number of a change, false when no change can have the
+// numberOf returns the number of a change, or false if no change can have the
 // sequence number.
 func numberOf(sequenceNumber string) (uint64, bool) {
 	var n uint64
@@ -173,5 +173,5 @@ func (s *stream) write(w *api.Writer, region string, c streamed) {
 	}
 }
 
-// bytes is about how much of a reply a change takes.
+// bytes returns roughly how much of a reply a change takes.
 func (c *streamed) bytes() int { return sizeOf(c.old) + sizeOf(c.new) }

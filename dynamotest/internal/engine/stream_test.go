@@ -31,7 +31,7 @@ func shardOf(t *testing.T, eng *engine.Engine, arn string) string {
 	return describeStream(t, eng, arn)["Shards"].([]any)[0].(map[string]any)["ShardId"].(string)
 }
 
-// iteratorAt returns an iterator; place is its type and what belongs to it.
+// iteratorAt returns an iterator; place is its type and further parameters.
 func iteratorAt(t *testing.T, eng *engine.Engine, arn, place string) string {
 	t.Helper()
 	body := fmt.Sprintf(`{"StreamArn":"%s","ShardId":"%s","ShardIteratorType":%s}`, arn, shardOf(t, eng, arn), place)
@@ -49,7 +49,7 @@ func records(t *testing.T, eng *engine.Engine, iterator, rest string) (recs []ma
 	return recs, next
 }
 
-// told is what records tell, in short: event, key, old n, new n.
+// told returns records in short form: event, key, old n, new n.
 func told(recs []map[string]any) []string {
 	n := func(image any) string {
 		if image == nil {
@@ -73,7 +73,7 @@ func told(recs []map[string]any) []string {
 	return out
 }
 
-// Whatever the operation, what it changed is told, once, and nothing else.
+// Every operation makes one record for each change, and no other records.
 func TestStreamTellsEveryChange(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
@@ -86,10 +86,10 @@ func TestStreamTellsEveryChange(t *testing.T) {
 		{"PutItem", `{"TableName":"tab","Item":` + put("a", 1) + `}`}, // identical
 		{"UpdateItem", `{"TableName":"tab","Key":{"id":{"S":"a"}},"UpdateExpression":"SET n = n"}`},
 		{"UpdateItem", `{"TableName":"tab","Key":{"id":{"S":"a"}},"UpdateExpression":"ADD n :n","ExpressionAttributeValues":{":n":{"N":"1"}}}`},
-		{"UpdateItem", `{"TableName":"tab","Key":{"id":{"S":"b"}},"UpdateExpression":"REMOVE q"}`}, // nothing to take away from
+		{"UpdateItem", `{"TableName":"tab","Key":{"id":{"S":"b"}},"UpdateExpression":"REMOVE q"}`}, // the item does not exist
 		{"UpdateItem", `{"TableName":"tab","Key":{"id":{"S":"b"}}}`},
 		{"DeleteItem", `{"TableName":"tab","Key":{"id":{"S":"b"}}}`},
-		{"DeleteItem", `{"TableName":"tab","Key":{"id":{"S":"b"}}}`}, // nothing there
+		{"DeleteItem", `{"TableName":"tab","Key":{"id":{"S":"b"}}}`}, // the item does not exist
 		{"BatchWriteItem", `{"RequestItems":{"tab":[{"PutRequest":{"Item":` + put("c", 3) + `}},{"DeleteRequest":{"Key":{"id":{"S":"a"}}}}]}}`},
 		{"TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"tab","Item":` + put("d", 4) + `}},
 			{"ConditionCheck":{"TableName":"tab","Key":{"id":{"S":"c"}},"ConditionExpression":"attribute_exists(n)"}}]}`},
@@ -193,7 +193,7 @@ func TestStreamIterators(t *testing.T) {
 		{"after", iteratorAt(t, eng, arn, `"AFTER_SEQUENCE_NUMBER","SequenceNumber":"`+second+`"`), "c"},
 		{"the end", end, ""},
 	} {
-		// Page by page and at once, it is the same.
+		// Pages of any size have together the same records.
 		for _, limit := range []string{"", `,"Limit":1`, `,"Limit":2`} {
 			got := ""
 			for it := test.iterator; ; {
@@ -216,7 +216,7 @@ func TestStreamIterators(t *testing.T) {
 		t.Errorf("%d records after one more write", len(recs))
 	}
 
-	// An iterator lives for 15 minutes, a record for a day.
+	// An iterator is valid for 15 minutes, and a record is kept for a day.
 	clk.Advance(16 * time.Minute)
 	expired := eng.Do(t.Context(), "GetRecords", []byte(`{"ShardIterator":"`+end+`"}`))
 	if expired.Err == nil || expired.Err.Code != "ExpiredIteratorException" {
@@ -237,8 +237,8 @@ func TestStreamIterators(t *testing.T) {
 	}
 }
 
-// A closed stream can be read to its end, for a day, and so can that of a table
-// that was deleted.
+// A closed stream can be read to its end for a day. So can that of a deleted
+// table.
 func TestStreamsOpenAndClose(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
@@ -261,7 +261,7 @@ func TestStreamsOpenAndClose(t *testing.T) {
 		t.Errorf("closed: %s, next %q", diff, next)
 	}
 
-	// The clock stands still, and yet the new stream is another one.
+	// The new stream is another one, although the clock stands still.
 	reply := do(t, eng, "UpdateTable", `{"TableName":"tab","StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"}}`)
 	second := reply["TableDescription"].(map[string]any)["LatestStreamArn"].(string)
 	do(t, eng, "PutItem", `{"TableName":"tab","Item":{"id":{"S":"c"}}}`)
@@ -283,7 +283,7 @@ func TestStreamsOpenAndClose(t *testing.T) {
 	}
 }
 
-// A shard that has no records yet can be read from where it says that it begins.
+// A shard without records can be read from its own starting sequence number.
 func TestAnEmptyShardIsReadFromItsBeginning(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{Now: newClock().Now})
@@ -302,7 +302,7 @@ func TestAnEmptyShardIsReadFromItsBeginning(t *testing.T) {
 	}
 }
 
-// listStreams reads pages of one until there are no more.
+// listStreams reads pages of one stream each, to the end.
 func listStreams(t *testing.T, eng *engine.Engine, rest string) (arns []string) {
 	t.Helper()
 	for start := ""; ; {

@@ -70,7 +70,7 @@ func (e *Engine) describeStream(_ *Call, req *api.DescribeStream) (reply, *api.E
 		return nil, err
 	}
 	closed, first, last := s.closed, s.oldest(now), s.last
-	// The one shard has no children, and there is none after it.
+	// The only shard has no children, and no shard follows it.
 	shards := !req.ChildrenOf.Set && req.StartShard.Value < s.shard
 	return writeFunc(func(w *api.Writer) {
 		w.Object("StreamDescription", func() {
@@ -104,14 +104,14 @@ func (s *stream) describeShard(w *api.Writer, closed bool, first, last uint64) {
 	})
 }
 
-// An iterator is a place in a stream: before the change with a number.
+// An iterator is a place in a stream: before the change with the given number.
 type iterator struct {
 	arn    string
 	next   uint64
 	issued time.Time
 }
 
-// String is the iterator as clients see it, who are not to look inside.
+// String returns the iterator as clients get it. They must treat it as opaque.
 func (i iterator) String() string {
 	place := fmt.Sprintf("%d %d", i.next, i.issued.UnixMilli())
 	return i.arn + "|1|" + base64.RawURLEncoding.EncodeToString([]byte(place))
@@ -152,7 +152,7 @@ func (e *Engine) getShardIterator(_ *Call, req *api.GetShardIterator) (reply, *a
 
 var errTrimmed = &api.Error{Code: api.TrimmedData, Message: "The operation attempted to read past the oldest stream record in a shard"}
 
-// place is the number of the change that an iterator is to begin with.
+// place returns the number of the change with which an iterator is to begin.
 func (s *stream) place(req *api.GetShardIterator, now time.Time) (uint64, *api.Error) {
 	switch req.Type.Value {
 	case api.TrimHorizon:
@@ -164,7 +164,7 @@ func (s *stream) place(req *api.GetShardIterator, now time.Time) (uint64, *api.E
 	oldest := s.oldest(now)
 	switch {
 	case ok && n == oldest && n > s.last:
-		return n, nil // a shard without records begins where the first will stand
+		return n, nil // a shard without records begins with its first record to come
 	case !ok || n > s.last:
 		return 0, api.InvalidParameter("Invalid SequenceNumber: %s", req.Sequence.Value)
 	case req.Type.Value == api.AfterSequence:
@@ -176,7 +176,7 @@ func (s *stream) place(req *api.GetShardIterator, now time.Time) (uint64, *api.E
 	return n, nil
 }
 
-// recordBytes ends a page of records.
+// recordBytes is the size that ends a page of records.
 const recordBytes = 1 << 20
 
 func (e *Engine) getRecords(_ *Call, req *api.GetRecords) (reply, *api.Error) {
@@ -215,7 +215,7 @@ func (e *Engine) getRecords(_ *Call, req *api.GetRecords) (reply, *api.Error) {
 	}), nil
 }
 
-// read returns up to most changes from the one with a number on.
+// read returns up to most changes, beginning with the number from.
 func (s *stream) read(from uint64, most int) (out []streamed) {
 	bytes := 0
 	for _, c := range s.changes.Ascend(streamKey(from)) {

@@ -22,7 +22,7 @@ type data struct {
 	bytes int64
 }
 
-// put replaces what stands under key. A nil record removes it.
+// put replaces the record under key. A nil record removes it.
 func (d *data) put(key string, rec *record) {
 	var old *record
 	if rec != nil {
@@ -36,24 +36,24 @@ func (d *data) put(key string, rec *record) {
 	}
 }
 
-// A table is guarded by its engine's mutex, but for what it is called and its key,
-// which never change. Its definition and its indexes are replaced, never changed
-// in place, so that a reply can be written from them after the mutex was released.
+// The engine's mutex guards a table, except its name and its key, which never
+// change. Its definition and its indexes are replaced, never changed in place, so
+// that a reply can be written from them after the mutex was released.
 type table struct {
 	name, arn string
 	key       keys.Schema
 
 	def     catalog.Table
 	items   data
-	indexes []*index // those of the definition, in its order
-	stream  *stream  // the latest, open or closed; nil when there was none
+	indexes []*index // in the order of the definition
+	stream  *stream  // the latest, open or closed; nil if the table never had one
 	past    *past    // what late readers see
 	builds  []*build // of new indexes
 }
 
-// An index holds, for every item that has all attributes of its key, what it
-// projects of the item. Its definition is a copy of the one in the table's, with
-// no pointer between: every write looks at it.
+// An index has an entry for every item that has all attributes of its key: the
+// projected attributes of the item. Its definition is a copy of that in the
+// table's, to save a pointer, because every write reads it.
 type index struct {
 	catalog.Index
 	items *data // shared by the versions of an index that UpdateTable makes
@@ -72,8 +72,8 @@ func newTable(def catalog.Table) *table {
 	return t
 }
 
-// define gives the table a definition. The indexes that it had keep what they
-// hold, new ones are empty.
+// define gives the table a definition. Existing indexes keep their entries; new
+// ones are empty.
 func (t *table) define(def catalog.Table) {
 	indexes := make([]*index, len(def.Indexes))
 	for i, x := range def.Indexes {
@@ -86,8 +86,8 @@ func (t *table) define(def catalog.Table) {
 	t.def, t.indexes = def, indexes
 }
 
-// entry returns what the index holds of a record, and under which key. It
-// returns nil for no record, and for one that the index leaves out.
+// entry returns the entry of the index for a record, with its key. It returns
+// nil for a nil record, and for one that the index leaves out.
 func (x *index) entry(rec *record) (string, *record) {
 	if rec == nil {
 		return "", nil

@@ -76,7 +76,7 @@ func TestListTables(t *testing.T) {
 func TestRefusedTables(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})
-	// table is a table with the members given besides its name.
+	// table returns a table with its name and the given members.
 	table := func(members string) string { return `{"TableName":"table",` + members + `}` }
 	const onDemand, hash = `"BillingMode":"PAY_PER_REQUEST",`, `"KeySchema":[{"AttributeName":"a","KeyType":"HASH"}]`
 	attrs := func(names string) string {
@@ -174,7 +174,7 @@ func TestABillingModeComesAndGoes(t *testing.T) {
 	}
 }
 
-// Which changes of global indexes go together, and which change nothing.
+// Some changes of global indexes cannot go together, and some change nothing.
 func TestIndexUpdatesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})
@@ -206,7 +206,7 @@ func TestIndexUpdatesThatAreRefused(t *testing.T) {
 	})
 }
 
-// A change of one index and the deletion of another go together, and a billing
+// A change of one index and the deletion of another can go together. A billing
 // mode that was never changed is not described.
 func TestIndexUpdatesThatGoTogether(t *testing.T) {
 	t.Parallel()
@@ -387,8 +387,8 @@ func TestBackupsAndTagsAndLimits(t *testing.T) {
 	}
 }
 
-// A table has fifty tags at most, of keys and values that are not too long,
-// wherever they come from.
+// A table has at most fifty tags, with limits for the length of their keys and
+// values, for every operation that sets tags.
 func TestHowManyTags(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})

@@ -7,7 +7,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 )
 
-// tagged returns the table that an ARN names.
+// tagged returns the table of an ARN.
 func (e *Engine) tagged(arn string) (*table, *api.Error) {
 	parts := strings.SplitN(arn, ":", 6)
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
-// What was exceeded is the last part of a reason. The first can be exceeded in
-// both billing modes, each of the others in one.
+// The last part of a reason names what was exceeded. The first of these can be
+// exceeded in both billing modes, each of the others in one.
 const (
 	ofKeyRange    = "KeyRangeThroughputExceeded"
 	ofProvisioned = "ProvisionedThroughputExceeded"
@@ -28,18 +28,18 @@ const (
 
 // A Throttling says how a call is throttled.
 type Throttling struct {
-	Code   string // of the error; empty is what the reason and the table's billing mode say
-	Reason string // for each target; empty is its own
-	Index  string // a global index that holds writes back; empty is none
+	Code   string // of the error; empty: follows from the reason and the table's billing mode
+	Reason string // for each target; empty: its own
+	Index  string // a global index that holds writes back; may be empty
 }
 
-// A resource is a table or a global index that has nothing left.
+// A resource is a table or a global index without capacity left.
 type resource struct {
 	arn                      string
 	index, onDemand, written bool
 }
 
-// reason says what of the resource was exceeded.
+// reason returns the reason for what was exceeded of the resource.
 func (on *resource) reason(exceeded string) string {
 	kind, use := "Table", "Read"
 	if on.index {
@@ -51,8 +51,8 @@ func (on *resource) reason(exceeded string) string {
 	return kind + use + exceeded
 }
 
-// throttled is the error of a request that the resource holds back. An empty code
-// is what the reason says, or else the billing mode.
+// throttled returns the error of a request that the resource throttles. If the
+// code is empty, it follows from the reason, or else from the billing mode.
 func (on *resource) throttled(reason, code string) *api.Error {
 	if code == "" {
 		code = api.ThroughputExceeded
@@ -67,7 +67,8 @@ func (on *resource) throttled(reason, code string) *api.Error {
 	return err
 }
 
-// throttlingText is the message of an error about tables or about indexes alone.
+// throttlingText returns the message of an error about tables only, or about
+// indexes only.
 func throttlingText(code, reason string, indexes bool) string {
 	switch {
 	case strings.HasSuffix(reason, ofMaximum):
@@ -82,8 +83,8 @@ func throttlingText(code, reason string, indexes bool) string {
 	return throttledText
 }
 
-// joined is one error for all of a request that is throttled: the first one's,
-// with the reasons of all. It is nil for none.
+// joined returns one error for all throttled parts of a request: the first
+// error, with the reasons of all. It is nil without errors.
 func joined(errs []*api.Error) *api.Error {
 	var all *api.Error
 	for _, err := range errs {
@@ -109,7 +110,8 @@ func joined(errs []*api.Error) *api.Error {
 	return all
 }
 
-// throttledActions cancels a transaction of which some actions are throttled.
+// throttledActions returns the cancellation of a transaction with throttled
+// actions.
 func throttledActions(errs []*api.Error) *api.Error {
 	reasons := make([]api.Reason, len(errs))
 	for i, err := range errs {
@@ -121,8 +123,7 @@ func throttledActions(errs []*api.Error) *api.Error {
 	return api.Canceled(reasons)
 }
 
-// Throttled is the answer to a call of which the targets hit had no capacity
-// left.
+// Throttled returns the error of a call whose targets hit had no capacity left.
 func (e *Engine) Throttled(call *Call, hit []bool, how Throttling) *api.Error {
 	op := api.OperationNamed(call.Operation)
 	errs := make([]*api.Error, len(hit))
@@ -140,8 +141,8 @@ func (e *Engine) Throttled(call *Call, hit []bool, how Throttling) *api.Error {
 	return cmp.Or(joined(errs), e.ThrottledTarget(target.Target{}, how))
 }
 
-// ThrottledTarget is the error of one target of a call. A local index is part of
-// its table. A table that does not exist counts as provisioned.
+// ThrottledTarget returns the error of one target of a call. A local index is
+// part of its table. A table that does not exist counts as provisioned.
 func (e *Engine) ThrottledTarget(about target.Target, how Throttling) *api.Error {
 	if !about.Read {
 		about.Index = how.Index

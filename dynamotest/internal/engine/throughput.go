@@ -13,37 +13,38 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
-// throughput holds every partition to what it can take in a second. A partition
-// is one value of a table's or a global index's partition key: the best that
-// DynamoDB's splitting can do for a table without sort keys.
+// throughput limits every partition to its capacity for a second. A partition
+// is one value of a table's or a global index's partition key: the finest split
+// that DynamoDB can make of a table without sort keys.
 //
-// Each has a bucket per kind of unit that holds one second's worth and fills
-// evenly. A request is let through while there is anything in the bucket, and
-// may overdraw it; the debt delays the next.
+// Each partition has a bucket for each kind of unit. It holds one second's
+// worth and fills evenly. A request is admitted unless the bucket is empty, and
+// may overdraw it; the debt delays the next request.
 //
-// A provisioned table or global index has another one besides, if asked for, that
-// all of its partitions share: its pool.
+// A provisioned table or global index can have one more bucket, which all of its
+// partitions share: its pool.
 type throughput struct {
 	partition   limit // of every partition
-	provisioned bool  // there are pools
+	provisioned bool  // pools exist
 
 	mu     sync.Mutex                       // guards what follows; taken after the engine's
 	tables map[string]map[string]partitions // by table and index, which is "" for the table's own
-	pools  map[string]map[string]*bucket    // likewise; of provisioned ones
+	pools  map[string]map[string]*bucket    // likewise, for provisioned ones
 }
 
-// A limit is what fills a bucket.
+// A limit is the size and the rate of a bucket.
 type limit struct {
 	rate     capacity.Units // a second's worth
 	seconds  float64        // the bucket holds that many
-	exceeded string         // what a reason calls it
+	exceeded string         // its name in a reason
 }
 
-// partitions are those of a table or of a global index, by their keys.
+// partitions are the buckets of the partitions of a table or a global index, by
+// their keys.
 type partitions map[string]*bucket
 
-// newThroughput limits what has a limit: the units of a kind that has none are
-// counted only.
+// newThroughput limits the kinds of units that have a rate. Units of other
+// kinds are only counted.
 func newThroughput(rate capacity.Units, provisioned bool) *throughput {
 	if rate.Read == 0 {
 		rate.Read = math.Inf(1)
@@ -57,7 +58,7 @@ func newThroughput(rate capacity.Units, provisioned bool) *throughput {
 	}
 }
 
-// A Load is what one partition has met.
+// A Load is the requests of one partition.
 type Load struct {
 	Table, Index string // Index is "" for the table's own
 	Partition    string // the values of the key, joined by commas
@@ -71,14 +72,14 @@ type bucket struct {
 	load   Load
 	left   capacity.Units
 	filled time.Time
-	second int64 // that second counts what was consumed in
+	second int64 // the second in which units were consumed
 	count  capacity.Units
 }
 
-// admit takes what each group of demands wants, or nothing of a group that meets
-// an empty bucket. Together, no group gets anything when one is refused. It
-// returns the error of each group that was, and reports whether there is one. The
-// engine is locked, for reading at least.
+// admit takes the units of each group of demands, or nothing for a group with an
+// empty bucket. If together is true, no group gets anything if one is refused. It
+// returns the error of each refused group, and reports whether any was refused.
+// The engine is locked, at least for reading.
 func (e *Engine) admit(groups [][]demand, together bool) (errs []*api.Error, refused bool) {
 	tp := e.throughput
 	errs = make([]*api.Error, len(groups))
@@ -103,7 +104,7 @@ func (e *Engine) admit(groups [][]demand, together bool) (errs []*api.Error, ref
 	return errs, refused
 }
 
-// refuse returns why a group of demands is refused, if it is, and counts that
+// refuse returns the error of a group of demands, or nil. It counts a refusal
 // once for each partition.
 func (tp *throughput) refuse(group []demand, now time.Time) *api.Error {
 	empty := map[*bucket]bool{}
@@ -124,8 +125,8 @@ func (tp *throughput) refuse(group []demand, now time.Time) *api.Error {
 	return joined(errs)
 }
 
-// buckets returns those that a demand takes from, filled up to now: its
-// partition's and its pool, of which either may be nil.
+// buckets returns the buckets of a demand, filled up to now: that of its
+// partition, and its pool. Either may be nil.
 func (tp *throughput) buckets(d *demand, now time.Time) (out [2]*bucket) {
 	if d.hash != nil {
 		out[0] = tp.bucket(d, now)
@@ -150,7 +151,7 @@ func (tp *throughput) bucket(d *demand, now time.Time) *bucket {
 	return b
 }
 
-// fill adds what time has brought.
+// fill adds the units of the time since the last fill.
 func (b *bucket) fill(now time.Time) {
 	if passed := now.Sub(b.filled).Seconds(); passed > 0 {
 		rate, most := b.limit.rate, b.limit.seconds
@@ -174,8 +175,8 @@ func (tp *throughput) partitionsOf(table, index string) partitions {
 	return all
 }
 
-// forgetTable drops what an earlier table of a name has met: the one that is
-// made now begins with full buckets. Until then it is kept, to be looked at.
+// forgetTable removes the loads of an earlier table of the same name: a new
+// table begins with full buckets. Until then they are kept for Loads.
 func (tp *throughput) forgetTable(name string) {
 	if tp == nil {
 		return
@@ -186,7 +187,7 @@ func (tp *throughput) forgetTable(name string) {
 	delete(tp.pools, name)
 }
 
-// forgetIndex does the same for an index.
+// forgetIndex is forgetTable for an index.
 func (tp *throughput) forgetIndex(table, name string) {
 	if tp == nil {
 		return
@@ -223,8 +224,8 @@ func (b *bucket) take(u capacity.Units, now time.Time) {
 	b.load.Peak.Write = max(b.load.Peak.Write, b.count.Write)
 }
 
-// Loads lists the partitions that requests have met, the busiest first, those of
-// deleted tables and indexes included.
+// Loads lists the partitions that had requests, the busiest first, including
+// those of deleted tables and indexes.
 func (e *Engine) Loads() []Load {
 	tp := e.throughput
 	if tp == nil {

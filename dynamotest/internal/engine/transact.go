@@ -10,14 +10,14 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
 
-// maxTransaction is the most bytes that a transaction says or reads.
+// maxTransaction is the most bytes that a transaction sends or reads.
 const maxTransaction = 4 << 20
 
-// tokenLife is how long a client request token stands for its transaction.
+// tokenLife is how long a client request token is valid.
 const tokenLife = 10 * time.Minute
 
-// tokens remember the transactions that have taken effect. An SDK sends a new
-// token with every transaction, so the old ones are forgotten in passing.
+// tokens keeps the transactions that have taken effect. An SDK sends a new
+// token with every transaction, so each new one also removes old ones.
 type tokens struct {
 	spent tree.Tree[api.Fingerprint]
 	queue []spent // in the order they were spent
@@ -31,7 +31,7 @@ type spent struct {
 	until time.Time
 }
 
-// find returns the payload that a token stands for.
+// find returns the payload of a token.
 func (t *tokens) find(token string, now time.Time) (api.Fingerprint, bool) {
 	for len(t.queue) > 0 && !now.Before(t.queue[0].until) {
 		t.spent.Delete(t.queue[0].token)
@@ -70,7 +70,7 @@ func (e *Engine) transactWriteItems(call *Call, req *api.TransactWriteItems) (re
 	}), nil
 }
 
-// A tokened request may be sent again: its token stands for it.
+// A tokened request may be sent again: its token identifies it.
 type tokened interface {
 	ClientToken() api.Opt[string]
 	Fingerprint() api.Fingerprint
@@ -80,8 +80,8 @@ var errTwice = api.OfWhole(api.Invalid("Transaction request cannot include multi
 
 var errAggregate = api.Invalid("Collection size exceeded: the aggregate size of the items in the transaction cannot exceed 4 MB")
 
-// applyTogether commits all writes or none. A transaction whose token was spent
-// changes nothing and succeeds.
+// applyTogether commits all writes, or none of them. A transaction whose token
+// was spent changes nothing and succeeds.
 func (e *Engine) applyTogether(call *Call, req tokened, writes []*write) ([]change, *api.Error) {
 	if said(writes) > maxTransaction {
 		return nil, errAggregate
@@ -97,7 +97,8 @@ func (e *Engine) applyTogether(call *Call, req tokened, writes []*write) ([]chan
 	}
 }
 
-// tryTogether is done unless something came between plan and commit.
+// tryTogether is one try of applyTogether. It is done unless something changed
+// between plan and commit.
 func (e *Engine) tryTogether(call *Call, tk token, writes []*write) (changes []change, done bool, err *api.Error) {
 	p := e.locateAll(writes, errTwice)
 	if err = p.refused(); err == nil {
@@ -116,7 +117,7 @@ func (e *Engine) tryTogether(call *Call, tk token, writes []*write) (changes []c
 	case !e.current(p.located()...):
 		return nil, false, nil
 	}
-	if err := p.refused(); err != nil { // what an action would leave
+	if err := p.refused(); err != nil { // errors of the resulting items
 		return nil, true, err
 	}
 	if err := e.admitPlan(call, p); err != nil {
@@ -129,15 +130,15 @@ func (e *Engine) tryTogether(call *Call, tk token, writes []*write) (changes []c
 	return p.changes, true, nil
 }
 
-// A token is what a client sends to have its transaction done once, if it was
-// sent, and what it sent it with.
+// A token is a client request token, with which a transaction takes effect
+// once, and the payload that came with it. The text may be missing.
 type token struct {
 	api.Opt[string]
 	payload api.Fingerprint
 }
 
-// spent reports whether a transaction has taken effect before, and what to say
-// then.
+// spent reports whether a transaction has taken effect before, and returns the
+// error of its repetition.
 func (e *Engine) spent(call *Call, tk token, writes []*write, now time.Time) (bool, *api.Error) {
 	if !tk.Set {
 		return false, nil
@@ -152,7 +153,7 @@ func (e *Engine) spent(call *Call, tk token, writes []*write, now time.Time) (bo
 	return true, e.replay(call, writes)
 }
 
-// refused is the first error that concerns the request as a whole.
+// refused returns the first error that concerns the request as a whole.
 func (p *plan) refused() *api.Error {
 	for _, err := range p.errs {
 		if err != nil && err.WholeRequest {
@@ -162,8 +163,8 @@ func (p *plan) refused() *api.Error {
 	return nil
 }
 
-// said is how many bytes the items, keys and values of a request are. What is
-// stored does not count: 50 items of 100 KB are deleted together.
+// said returns the bytes of the items, keys and values in a request. Stored
+// items do not count: 50 items of 100 KB can be deleted together.
 func said(writes []*write) int {
 	bytes := 0
 	for _, w := range writes {
@@ -172,8 +173,8 @@ func said(writes []*write) int {
 	return bytes
 }
 
-// admitPlan prices a transaction whose plan stands, and refuses it if any of its
-// actions met an error or is too much for its partition.
+// admitPlan prices a transaction whose plan is valid, and refuses it if any of
+// its actions has an error or is too much for its partition.
 func (e *Engine) admitPlan(call *Call, p *plan) *api.Error {
 	if throttled := e.admitWrites(p.writes, p.changes); throttled != nil {
 		return throttled
@@ -186,7 +187,7 @@ func (e *Engine) admitPlan(call *Call, p *plan) *api.Error {
 		if cost := p.changes[i].cost; cost.Table != "" {
 			cost.Base.Write *= 2 // one to prepare, one to commit
 			if cancelled {
-				cost.Indexes = nil // they are written at commit only
+				cost.Indexes = nil // they are only written at commit
 			}
 			call.Cost.Add(cost)
 		}
@@ -197,9 +198,8 @@ func (e *Engine) admitPlan(call *Call, p *plan) *api.Error {
 	return nil
 }
 
-// reasonsOf makes of the errors of actions the reasons of a cancellation. Of the
-// actions that are invalid it tells the first alone, of the conditions that failed
-// every one.
+// reasonsOf converts the errors of actions to the reasons of a cancellation. It
+// has only the first invalid action, but every failed condition.
 func reasonsOf(errs []*api.Error) []api.Reason {
 	out := make([]api.Reason, len(errs))
 	invalid := false
@@ -216,11 +216,11 @@ func reasonsOf(errs []*api.Error) []api.Reason {
 	return out
 }
 
-// invalidReason is the code of an invalid action of a transaction, or statement of a
-// batch.
+// invalidReason is the code of an invalid action of a transaction, or of an invalid
+// statement of a batch.
 const invalidReason = "ValidationError"
 
-// reasonOf is what an error of one action becomes in the list of reasons.
+// reasonOf converts the error of one action to a reason.
 func reasonOf(err *api.Error) api.Reason {
 	switch {
 	case err == nil:
@@ -231,7 +231,7 @@ func reasonOf(err *api.Error) api.Reason {
 	return api.Reason{Code: invalidReason, Message: err.Message}
 }
 
-// replay prices a transaction that has taken effect already: DynamoDB reads the
+// replay prices a transaction that has taken effect before: DynamoDB reads the
 // items again.
 func (e *Engine) replay(call *Call, writes []*write) *api.Error {
 	for _, w := range writes {

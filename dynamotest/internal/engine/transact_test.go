@@ -201,7 +201,7 @@ func TestRefusedTransactionsAndBatches(t *testing.T) {
 	})
 }
 
-// What is stored does not count when a transaction is measured.
+// Stored items do not count in the size of a transaction.
 func TestATransactionMayDeleteMoreThanItMaySay(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, engine.Options{})

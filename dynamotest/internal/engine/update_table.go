@@ -18,7 +18,7 @@ func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Erro
 	return e.finishUpdate(call, req, b)
 }
 
-// finishUpdate judges a request and carries it out, with the index that was built
+// finishUpdate checks a request and executes it, with the index that was built
 // for it.
 func (e *Engine) finishUpdate(call *Call, req *api.UpdateTable, b *build) (reply, *api.Error) {
 	e.mu.Lock()
@@ -31,7 +31,7 @@ func (e *Engine) finishUpdate(call *Call, req *api.UpdateTable, b *build) (reply
 	e.throughput.settle(t, t.def.Created, now)
 	t.define(def.Billed(&t.def, now))
 	if made := catalog.Created(req); made != nil {
-		if b == nil || b.table != t { // the table is not the one that it was
+		if b == nil || b.table != t { // the table was replaced meanwhile
 			b = newBuild(t, *t.def.Index(made.Name))
 			b.fill()
 		}
@@ -44,7 +44,7 @@ func (e *Engine) finishUpdate(call *Call, req *api.UpdateTable, b *build) (reply
 	return e.description("TableDescription", t, "ACTIVE"), nil
 }
 
-// judgeUpdate returns the table and what its definition will be.
+// judgeUpdate returns the table and its new definition.
 func (e *Engine) judgeUpdate(req *api.UpdateTable) (*table, catalog.Table, *api.Error) {
 	t, err := e.wholeTable(req.TableName.Value)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-// An UpdateTable that is refused has not looked at the items: a new index is
-// filled when all else is judged. Here whoever looks panics.
+// An UpdateTable that is refused has not read the items: a new index is filled
+// only after all other checks. In this test a read of the items panics.
 func TestARefusedUpdateBuildsNoIndex(t *testing.T) {
 	t.Parallel()
 	e := New(Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
@@ -22,7 +22,7 @@ func TestARefusedUpdateBuildsNoIndex(t *testing.T) {
 		{"Create":{"IndexName":"by-n","KeySchema":[{"AttributeName":"n","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]`
 	for body, want := range map[string]string{
 		index + `,"StreamSpecification":{"StreamEnabled":false}}`: api.ValidationException,
-		index + `}`: api.InternalServerError, // the trap snaps
+		index + `}`: api.InternalServerError, // the read panics
 	} {
 		if res := e.Do(t.Context(), "UpdateTable", []byte(body)); res.Err == nil || res.Err.Code != want {
 			t.Errorf("%s: %v, want %s", body, res.Err, want)
@@ -30,8 +30,8 @@ func TestARefusedUpdateBuildsNoIndex(t *testing.T) {
 	}
 }
 
-// Plans are worked out and replies are written with no lock, while definitions are
-// replaced: the race detector says when they look at more than never changes.
+// Plans are made and replies are written without a lock, while definitions are
+// replaced. The race detector finds reads of data that may change.
 func TestDefinitionsAreReplacedBeside(t *testing.T) {
 	t.Parallel()
 	e := newUsers(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
 )
 
-// A write is one item's part of a request, with its expressions bound.
+// A write is the part of a request for one item, with its expressions bound.
 type write struct {
 	kind  api.ActionKind
 	req   *api.Write
@@ -20,7 +20,7 @@ type write struct {
 	bind.Bound
 }
 
-// prepare does what needs no table.
+// prepare does what is possible without the table.
 func prepare(kind api.ActionKind, req *api.Write, table string) (*write, *api.Error) {
 	w := &write{kind: kind, req: req, table: table}
 	src := bind.Sources{Condition: req.Condition, Valued: "ConditionExpression is null"}
@@ -40,7 +40,7 @@ func prepare(kind api.ActionKind, req *api.Write, table string) (*write, *api.Er
 	return w, w.tooLarge()
 }
 
-// named is what names the item: its key, or all of one that is put.
+// named returns what names the item: its key, or the whole item for a put.
 func (w *write) named() *api.Item {
 	if w.kind == api.Put {
 		return &w.req.Item
@@ -48,23 +48,23 @@ func (w *write) named() *api.Item {
 	return &w.req.Key
 }
 
-// A change is what a write does to a table. Evaluating the write makes it, commit
-// carries it out.
+// A change is the effect of a write on a table. Evaluating the write makes the
+// change, and commit applies it.
 type change struct {
 	table    *table
 	indexes  []*index // of the table
 	key      string
-	old, new *record // nil where there is no item
+	old, new *record // nil without an item
 	entries  []entryChange
 	cost     capacity.Consumed
 	expired  bool // the item was deleted by TTL, not by a request
 
-	journalled bool   // there is a journal
-	encoded    []byte // as it tells of the change
+	journalled bool   // a journal exists
+	encoded    []byte // the journal entry of the change
 }
 
-// An entryChange is what a change does to one index. Under the same key the
-// entry is replaced; nil records stand for no entry.
+// An entryChange is the effect of a change on one index. If the key stays the
+// same, the entry is replaced. A nil record means no entry.
 type entryChange struct {
 	index          *index
 	oldKey, newKey string
@@ -95,12 +95,12 @@ func (e *Engine) locate(w *write) (change, *api.Error) {
 	key, _ := t.key.Key(named)
 	c.key = string(key)
 	if err = t.def.CheckScalars(w.Nested()); err != nil && w.changesKey(t) != nil {
-		err = nil // that is told instead, once the condition holds
+		err = nil // this error comes only after the condition is met
 	}
 	return c, err
 }
 
-// changesKey is the error of an update that would change an attribute of the key.
+// changesKey returns the error of an update that would change a key attribute.
 func (w *write) changesKey(t *table) *api.Error {
 	if w.Change == nil {
 		return nil
@@ -115,9 +115,10 @@ func (w *write) changesKey(t *table) *api.Error {
 
 func (c *change) id() latch.ID { return latch.ID{Table: c.table.name, Key: c.key} }
 
-// evaluate meets the stored item: new image, condition, rules, price. What a
-// put brings is judged before its condition, what an update makes after it. It
-// needs no lock. After an error the change tells what the refusal costs.
+// evaluate applies the write to the stored item: new image, condition, rules,
+// price. The item of a put is checked before its condition, the result of an
+// update after it. It needs no lock. After an error the change has the cost of
+// the refusal.
 func (c *change) evaluate(w *write) *api.Error {
 	before := itemOf(c.old)
 	after, err := w.image(c.table, before)
@@ -153,7 +154,7 @@ func itemOf(rec *record) attr.Map {
 	return rec.item
 }
 
-// image returns the item that a write leaves, or nil for none.
+// image returns the item after a write, or nil if it does not exist then.
 func (w *write) image(t *table, before attr.Map) (attr.Map, *api.Error) {
 	switch w.kind {
 	case api.Put:
@@ -177,7 +178,7 @@ func (w *write) image(t *table, before attr.Map) (attr.Map, *api.Error) {
 	if before == nil {
 		after, err = w.Change.Create(w.req.Key.Map)
 		if w.Change.Clears() {
-			after = nil // there is nothing to take away from
+			after = nil // the item does not exist, so nothing is removed
 		}
 	} else {
 		after, err = w.Change.Apply(before)
@@ -188,10 +189,10 @@ func (w *write) image(t *table, before attr.Map) (attr.Map, *api.Error) {
 	return after, nil
 }
 
-// checkImage checks what a write would leave.
+// checkImage checks the item after a write.
 func (w *write) checkImage(c *change) *api.Error {
 	if c.new.size > maxItem {
-		if w.kind == api.Put { // only of a statement: other puts are refused before
+		if w.kind == api.Put { // only for a statement: other puts are refused before
 			return errItemSize
 		}
 		return errUpdateSize
@@ -208,7 +209,7 @@ func (w *write) checkImage(c *change) *api.Error {
 	return err
 }
 
-// failed is the error of a condition that did not hold.
+// failed returns the error of a condition that was not met.
 func (w *write) failed(before attr.Map) *api.Error {
 	if w.req.ReturnOnFailure.Value != "ALL_OLD" || before == nil {
 		return errCondition
@@ -218,7 +219,7 @@ func (w *write) failed(before attr.Map) *api.Error {
 	return &err
 }
 
-// planEntries works out what the change does to the indexes.
+// planEntries works out the effect of the change on the indexes.
 func (c *change) planEntries() {
 	if c.old == c.new || len(c.indexes) == 0 {
 		return
@@ -234,8 +235,8 @@ func (c *change) planEntries() {
 	}
 }
 
-// price works out what the change costs. A refused write costs what it would
-// have cost the table, and nothing in the indexes.
+// price works out the cost of the change. A refused write costs the same for
+// the table as one that succeeds, and nothing for the indexes.
 func (c *change) price() {
 	c.cost = capacity.Consumed{Table: c.table.name, Base: capacity.WriteCost(max(sizeOf(c.old), sizeOf(c.new)))}
 	for _, en := range c.entries {
@@ -252,8 +253,8 @@ func sizeOf(rec *record) int {
 	return rec.size
 }
 
-// cost is what an index is charged: for one entry when it comes, goes or
-// changes in place, for two when its key changes, for none when it stays equal.
+// cost returns the units of an index: one entry if it is added, removed or
+// changed in place, two if its key changes, zero if it stays equal.
 func (en *entryChange) cost() capacity.Units {
 	switch {
 	case en.old == nil:
@@ -270,7 +271,7 @@ func (en *entryChange) cost() capacity.Units {
 	return capacity.WriteCost(max(en.old.size, en.new.size))
 }
 
-// commit carries out a change.
+// commit applies a change.
 func (c *change) commit(at time.Time) {
 	if c.old == nil && c.new == nil || c.old == c.new {
 		return
@@ -320,7 +321,7 @@ func (e *Engine) apply(w *write) (change, *api.Error) {
 	}
 }
 
-// tryApply is done unless something came between plan and commit.
+// tryApply is done unless something changed between plan and commit.
 func (e *Engine) tryApply(w *write) (c change, done bool, err *api.Error) {
 	e.mu.RLock()
 	c, err = e.locate(w)
@@ -347,7 +348,7 @@ func (e *Engine) tryApply(w *write) (c change, done bool, err *api.Error) {
 	return c, true, err
 }
 
-// commit carries out changes that take effect together, at a time.
+// commit applies changes that take effect together, at the given time.
 func (e *Engine) commit(at time.Time, changes []*change) {
 	for _, c := range changes {
 		e.keepPast(c.table, at)
@@ -366,7 +367,7 @@ func pointers(changes []change) []*change {
 	return out
 }
 
-// returned are the attributes that ReturnValues asks for.
+// returned returns the attributes that ReturnValues asks for.
 func (w *write) returned(c *change) attr.Map {
 	switch w.req.ReturnValues.Value {
 	case "ALL_OLD":

@@ -10,7 +10,7 @@ import (
 type written struct {
 	attributes attr.Map
 	capacity   capacity.Report
-	metrics    attr.Map // the key of the item collection, when it was asked for
+	metrics    attr.Map // the key of the item collection, if asked for
 }
 
 func (r *written) writeTo(w *api.Writer) {
@@ -23,17 +23,17 @@ func (r *written) writeTo(w *api.Writer) {
 	}
 }
 
-// writeMetrics describes an item collection. Its size is an estimate, to the
-// gigabyte: no test grows one beyond the first.
+// writeMetrics describes an item collection. Its size is an estimate to the
+// gigabyte: always the first, because no test grows a collection beyond it.
 func writeMetrics(w *api.Writer, key attr.Map) {
 	w.Item("ItemCollectionKey", key)
 	w.Key("SizeEstimateRangeGB")
 	w.Buf = append(w.Buf, "[0.0,1.0]"...)
 }
 
-// collection returns the key of the item collection that a change touched, if
-// its table has such: if it has local indexes. A condition check and a delete of
-// nothing touch none.
+// collection returns the key of the item collection that a change modified. Only
+// tables with local indexes have item collections. A condition check and a
+// delete of a missing item modify nothing.
 func (c *change) collection(asked api.Opt[string]) attr.Map {
 	if asked.Value != "SIZE" || len(c.indexes) == 0 || !c.indexes[0].Local || c.old == c.new {
 		return nil

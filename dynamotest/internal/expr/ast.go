@@ -35,7 +35,7 @@ const (
 	opPlus
 	opMinus
 
-	opUnknown // a function that does not exist: noted as an error while parsing
+	opUnknown // a function that does not exist: an error of the parser
 )
 
 var opNames = [...]string{
@@ -47,7 +47,7 @@ var opNames = [...]string{
 
 func (o op) String() string { return opNames[o] }
 
-// condition reports whether o is true or false of an item.
+// condition reports whether o is true or false for an item.
 func (o op) condition() bool { return opAnd <= o && o <= opContains }
 
 // logical reports whether o joins conditions.
@@ -56,7 +56,7 @@ func (o op) logical() bool { return opAnd <= o && o <= opNot }
 // function reports whether o is written as a function.
 func (o op) function() bool { return opExists <= o && o <= opListAppend || o == opUnknown }
 
-// A function's op, how many operands it takes, and where it may stand.
+// A function is an op, with how many operands it takes and where it may stand.
 type function struct {
 	op       op
 	operands int
@@ -74,16 +74,16 @@ var functions = map[string]function{
 	"list_append":          {opListAppend, 2, true},
 }
 
-// A node of the syntax tree. It never changes once parsed.
+// A node is a part of the syntax tree. It never changes once parsed.
 type node struct {
 	op     op
-	parens bool   // it stood in parentheses
+	parens bool   // it was in parentheses
 	args   []node // operands
 	path   path   // of an opPath
 	slot   int    // of an opValue: its place in the table of placeholders
 }
 
-// A step of a path: an attribute's name, written out or in the table of
+// A step is a part of a path: an attribute's name, as itself or in the table of
 // placeholders, or an index.
 type step struct {
 	name  string
@@ -101,7 +101,7 @@ func (s step) isIndex() bool { return s.index != notIndex }
 // A path leads from an item to a value.
 type path []step
 
-// String is the path as DynamoDB's messages show it.
+// String returns the path as DynamoDB's messages show it.
 func (p path) String() string {
 	parts := make([]string, len(p))
 	for i, s := range p {

@@ -1,8 +1,8 @@
 package expr
 
-// What DynamoDB charges for the parts of an update: bytes that count against the
-// most that an item may have, beside the names and values themselves. They were
-// bisected on AWS in October 2026, to the byte.
+// The bytes that DynamoDB charges for the parts of an update, in addition to the
+// names and values themselves. They count towards the limit of an item. They
+// were bisected on AWS in October 2026, to the byte.
 const (
 	chargeUpdate  = 3
 	chargeWrite   = 19 // SET and ADD
@@ -12,13 +12,13 @@ const (
 	chargeElement = 14 // each element of such a path
 )
 
-// charged is what a function or an operator counts besides its operands.
+// charged has the bytes of a function or an operator, without its operands.
 var charged = [...]int{opPlus: 34, opMinus: 37, opListAppend: 37, opIfNotExists: 39}
 
-// Charge returns how many bytes the update counts when DynamoDB judges whether it
-// is too large: what it says, whatever the item has. Of the operands, values
-// count in full and paths by what they are, not by what they read; what DELETE
-// takes away is free.
+// Charge returns the bytes of the update by which DynamoDB judges whether it is
+// too large. They depend on the update alone, not on the item. Values count in
+// full. Paths count by their own length, not by what they read. The operand of
+// DELETE is free.
 func (c *Change) Charge() int {
 	bytes := chargeUpdate
 	for i := range c.actions {
@@ -37,7 +37,7 @@ func (c *Change) Charge() int {
 	return bytes
 }
 
-// chargeOf is what an operand of SET or ADD counts.
+// chargeOf returns the bytes of an operand of SET or ADD.
 func (c *Change) chargeOf(n *node) int {
 	switch n.op {
 	case opValue:
@@ -57,7 +57,7 @@ func (c *Change) chargeOf(n *node) int {
 	return bytes
 }
 
-// size is how many bytes a step is: its name's, or its digits.
+// size returns the bytes of a step: those of its name, or its digits.
 func (s step) size() int {
 	if !s.isIndex() {
 		return len(s.name)
@@ -69,7 +69,7 @@ func (s step) size() int {
 	return digits
 }
 
-// Clears reports whether the update does nothing but take away.
+// Clears reports whether the update only removes.
 func (c *Change) Clears() bool {
 	for i := range c.actions {
 		if v := c.actions[i].verb; v == verbSet || v == verbAdd {

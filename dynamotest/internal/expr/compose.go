@@ -7,9 +7,9 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
 
-// Conditions, updates and projections can be put together as well as parsed: by
-// a language of another syntax and the same meaning. There are no placeholders
-// then, so what is put together is bound at once.
+// Conditions, updates and projections can also be composed instead of parsed,
+// by a language with another syntax and the same meaning. They have no
+// placeholders then, so they are bound at once.
 
 // A Path leads from an item to a value. Its methods never change it.
 type Path struct{ steps path }
@@ -38,11 +38,11 @@ func (p Path) TopLevel() bool { return len(p.steps) == 1 }
 // Equal reports whether two paths lead to the same place.
 func (p Path) Equal(q Path) bool { return slices.Equal(p.steps, q.steps) }
 
-// String is the path as DynamoDB's messages show it.
+// String returns the path as DynamoDB's messages show it.
 func (p Path) String() string { return p.steps.String() }
 
-// Leaf returns the last name on the path with the indexes that follow it: what
-// a column is called that nobody gave a name.
+// Leaf returns the last name on the path, with the indexes that follow it. It
+// is the name of a column that was not given one.
 func (p Path) Leaf() string {
 	i := len(p.steps) - 1
 	for p.steps[i].isIndex() {
@@ -55,7 +55,7 @@ func (p Path) Leaf() string {
 	return name
 }
 
-// A Term is a part of a condition, or of what an update sets.
+// A Term is a part of a condition, or of a value that an update sets.
 type Term struct {
 	op    op
 	name  string // of an opUnknown
@@ -64,7 +64,7 @@ type Term struct {
 	args  []Term
 }
 
-// Attribute returns the term for what stands at a path.
+// Attribute returns the term for the value at a path.
 func Attribute(p Path) Term { return Term{op: opPath, path: p.steps} }
 
 // Literal returns the term for a value.
@@ -88,7 +88,7 @@ type composer struct {
 
 func newComposer() *composer { return &composer{binding: &binding{}} }
 
-// node turns a term into a node of a syntax tree and checks the limits that a
+// node converts a term to a node of a syntax tree, and checks the limits that a
 // parser would have checked.
 func (c *composer) node(t Term) node {
 	n := node{op: t.op, path: t.path}
@@ -119,8 +119,8 @@ func (c *composer) node(t Term) node {
 	return n
 }
 
-// needConditions refuses operands where conditions must stand, and the other
-// way round.
+// needConditions refuses operands in the place of conditions, and conditions in
+// the place of operands.
 func (c *composer) needConditions(n *node) {
 	if !n.op.condition() {
 		c.fail(msgMisused(n.op.String()))
@@ -130,7 +130,7 @@ func (c *composer) needConditions(n *node) {
 		switch arg := &n.args[i]; {
 		case n.op.logical():
 			c.needConditions(arg)
-		case n.op == opExists || n.op == opNotExists: // check says that it needs a path
+		case n.op == opExists || n.op == opNotExists: // check reports that it needs a path
 		case arg.op == opIfNotExists || arg.op == opListAppend:
 			c.fail(msgNotInCondition(arg.op.String()))
 		case arg.op.condition() || arg.op > opSize:
@@ -155,7 +155,7 @@ func (t Term) Predicate() (*Predicate, error) {
 	return &Predicate{&root, c.binding}, nil
 }
 
-// An Action changes what stands at one path.
+// An Action changes the value at one path.
 type Action struct {
 	verb  verb
 	path  path
@@ -216,8 +216,8 @@ func (c *composer) needComputable(n *node) {
 	}
 }
 
-// NewColumns returns a projection that puts what it finds side by side, each
-// value under the Leaf of its path.
+// NewColumns returns a projection that puts the selected values side by side,
+// each under the Leaf of its path.
 func NewColumns(paths ...Path) (*Selection, error) {
 	s := &Selection{columns: paths}
 	var heads []path
@@ -236,8 +236,8 @@ func NewColumns(paths ...Path) (*Selection, error) {
 	return s, nil
 }
 
-// InPlace returns the projection of the same paths that leaves what it finds in
-// the maps and lists it is in, as a ProjectionExpression does.
+// InPlace returns the projection of the same paths that leaves the selected
+// values inside their maps and lists, as a ProjectionExpression does.
 func (s *Selection) InPlace() (*Selection, error) {
 	paths := make([]path, len(s.columns))
 	for i, p := range s.columns {
@@ -251,8 +251,9 @@ func (s *Selection) InPlace() (*Selection, error) {
 	return &Selection{tree: newTree(paths)}, nil
 }
 
-// addHead adds the beginning of a path to a list of such, one for each
-// attribute: of two, the one that leads into the attribute.
+// addHead adds the beginning of a path to a list that has one for each
+// attribute. Of two for the same attribute it keeps the one that leads into the
+// attribute.
 func addHead(heads []path, head path) []path {
 	for i, h := range heads {
 		if h[0] == head[0] {
@@ -265,7 +266,7 @@ func addHead(heads []path, head path) []path {
 	return append(heads, head)
 }
 
-// pickColumns is Apply for a projection into columns.
+// pickColumns is Apply for a projection made by NewColumns.
 func (s *Selection) pickColumns(item attr.Map) attr.Map {
 	var b binding
 	fields := make([]attr.Field, 0, len(s.columns))

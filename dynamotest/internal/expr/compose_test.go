@@ -12,7 +12,7 @@ func at(name string) expr.Term { return expr.Attribute(expr.NewPath(name)) }
 
 func num(n int64) expr.Term { return expr.Literal(attr.Int(n)) }
 
-// A condition that is put together means what the parsed one means.
+// A composed condition has the same meaning as the parsed one.
 func TestComposedConditions(t *testing.T) {
 	t.Parallel()
 	it := item(t, sample)

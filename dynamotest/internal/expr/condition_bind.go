@@ -23,8 +23,8 @@ func (c *Condition) Bind(params *Params) (*Predicate, error) {
 	return &Predicate{&c.root, b}, nil
 }
 
-// check walks down to the single conditions and checks each in turn, so that of
-// several errors the leftmost condition's is reported.
+// check goes down to the single conditions and checks each in turn. So of
+// several errors it reports that of the leftmost condition.
 func (b *binding) check(n *node) {
 	if n.op.logical() {
 		for i := range n.args {
@@ -42,7 +42,7 @@ func (b *binding) check(n *node) {
 	}
 }
 
-// walkRule applies a rule to n and what is below it, innermost first.
+// walkRule applies a rule to n and the nodes below it, innermost first.
 func (b *binding) walkRule(rule func(*binding, *node), n *node) {
 	for i := range n.args {
 		b.walkRule(rule, &n.args[i])
@@ -60,8 +60,8 @@ func (b *binding) checkCount(n *node) {
 	}
 }
 
-// checkDistinct refuses to compare an attribute to itself, alone or among
-// others.
+// checkDistinct refuses to compare an attribute to itself, even as one of
+// several operands.
 func (b *binding) checkDistinct(n *node) {
 	if len(n.args) < 2 || n.args[0].op != opPath || n.op == opAnd || n.op == opOr {
 		return
@@ -74,8 +74,8 @@ func (b *binding) checkDistinct(n *node) {
 	}
 }
 
-// checkKinds checks what kind of values the operands are, as far as that is
-// known without an item.
+// checkKinds checks the kinds of the operands, as far as they are known without
+// an item.
 func (b *binding) checkKinds(n *node) {
 	switch n.op {
 	case opLT, opLE, opGT, opGE:
@@ -100,7 +100,7 @@ func (b *binding) checkKinds(n *node) {
 	}
 }
 
-// kind returns the kind of an operand, zero when only an item can tell.
+// kind returns the kind of an operand, zero if it depends on the item.
 func (b *binding) kind(n *node) attr.Kind {
 	switch n.op {
 	case opValue:
@@ -147,8 +147,8 @@ func (b *binding) checkTypeName(n *node) {
 	}
 }
 
-// Heads returns the names of the top-level attributes the condition mentions,
-// each once, in the order of the source.
+// Heads returns the names of the top-level attributes in the condition, each
+// once, in the order of the source.
 func (p *Predicate) Heads() []string {
 	var heads []string
 	p.collectHeads(p.root, &heads)
@@ -164,7 +164,8 @@ func (b *binding) collectHeads(n *node, heads *[]string) {
 	}
 }
 
-// distinct removes what has occurred before. Few names do without a map.
+// distinct removes names that have occurred before. For few names it does not
+// make a map.
 func distinct(names []string) []string {
 	if len(names) <= 8 {
 		out := names[:0]

@@ -7,8 +7,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
 
-// Match reports whether the condition is true of an item. An item that is not
-// there is an empty one.
+// Match reports whether the condition is true for an item. A missing item is an
+// empty one.
 func (p *Predicate) Match(item attr.Map) bool { return p.match(p.root, item) }
 
 func (b *binding) match(n *node, item attr.Map) bool {
@@ -70,7 +70,7 @@ func (b *binding) matchOperands(n *node, first attr.Value, item attr.Map) bool {
 	return compares(n.op, first, second)
 }
 
-// eval returns the value of an operand, false when it has none.
+// eval returns the value of an operand, or false if it has no value.
 func (b *binding) eval(n *node, item attr.Map) (attr.Value, bool) {
 	switch n.op {
 	case opPath:
@@ -106,8 +106,8 @@ func beginsWith(v, prefix attr.Value) bool {
 		strings.HasPrefix(v.Str(), prefix.Str())
 }
 
-// contains looks for a part of a string or binary, an element of a set, or an
-// element of a list.
+// contains reports whether v contains part: as a part of a string or binary, or
+// as an element of a set or a list.
 func contains(v, part attr.Value) bool {
 	switch kind := v.Kind(); {
 	case kind == attr.S || kind == attr.B:
@@ -121,8 +121,8 @@ func contains(v, part attr.Value) bool {
 }
 
 // sizeOf is the function size: the length of a string in UTF-16 units, of a
-// binary in bytes, of all else in elements. Numbers, booleans and null have no
-// size.
+// binary in bytes, of a set, a list or a map in elements. Numbers, booleans and
+// null have no size.
 func sizeOf(v attr.Value) (attr.Value, bool) {
 	n := 0
 	switch kind := v.Kind(); {

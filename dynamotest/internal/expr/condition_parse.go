@@ -13,7 +13,7 @@ type Condition struct {
 }
 
 // ParseCondition parses a condition; clause is ConditionExpression or
-// FilterExpression, and stands in the errors.
+// FilterExpression, for the errors.
 func ParseCondition(clause, src string) (*Condition, error) {
 	p := newParser(clause, src)
 	c := &Condition{clause: clause, root: p.or()}
@@ -30,7 +30,7 @@ func (p *parser) or() node { return p.chain(opOr, p.and) }
 func (p *parser) and() node { return p.chain(opAnd, p.not) }
 
 // chain reads terms with AND or OR between them into one node, so that a long
-// chain is not a deep tree.
+// chain does not make a deep tree.
 func (p *parser) chain(op op, term func() node) node {
 	first := term()
 	var terms []node
@@ -66,8 +66,8 @@ func (p *parser) not() node {
 	return node{op: opNot, args: []node{term}}
 }
 
-// predicate reads a comparison, a function, or something in parentheses, which
-// may turn out to be an operand that its surroundings must refuse.
+// predicate reads a comparison, a function, or something in parentheses. The
+// latter may be an operand, which its surroundings must refuse.
 func (p *parser) predicate() node {
 	left := p.primary()
 	op, ok := p.comparator()
@@ -95,7 +95,8 @@ func (p *parser) predicate() node {
 	return node{op: op, args: []node{left, p.operand()}}
 }
 
-// comparator returns the comparison that comes next, without consuming it.
+// comparator returns the comparison if it is the next token, without consuming
+// it.
 func (p *parser) comparator() (op, bool) {
 	word := p.text(p.peek())
 	for op := opEQ; op <= opIn; op++ {
@@ -121,7 +122,7 @@ func (p *parser) primary() node {
 	return node{op: opPath, path: p.path(conditionKeywords)}
 }
 
-// group reads what stands in parentheses, the opening one being consumed.
+// group reads the rest of a pair of parentheses, after the opening one.
 func (p *parser) group() node {
 	p.enter()
 	defer p.leave()
@@ -131,7 +132,7 @@ func (p *parser) group() node {
 	return p.closed(p.or())
 }
 
-// closed consumes the parenthesis after what stands in a pair of them.
+// closed consumes the closing parenthesis after inner.
 func (p *parser) closed(inner node) node {
 	p.expect(")")
 	if inner.parens {
@@ -141,15 +142,15 @@ func (p *parser) closed(inner node) node {
 	return inner
 }
 
-// operand reads something that has a value.
+// operand reads an operand: a part that has a value.
 func (p *parser) operand() node {
 	n := p.primary()
 	p.needOperand(&n)
 	return n
 }
 
-// needCondition refuses an operand where a condition must stand: the next token
-// is not what should have come.
+// needCondition refuses an operand in the place of a condition. The error is at
+// the next token, which should continue the condition.
 func (p *parser) needCondition(n *node) {
 	switch {
 	case n.op == opSize:
@@ -159,7 +160,7 @@ func (p *parser) needCondition(n *node) {
 	}
 }
 
-// needOperand refuses a condition where an operand must stand.
+// needOperand refuses a condition in the place of an operand.
 func (p *parser) needOperand(n *node) {
 	switch {
 	case n.op.condition() && n.op.function():

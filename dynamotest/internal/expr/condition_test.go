@@ -47,7 +47,7 @@ func TestConditions(t *testing.T) {
 		"size(s) = :hello": false, ":six > size(s)": true, "size(s) BETWEEN :one AND :six": true, "size(s) IN (:five)": true,
 		"s = :hello AND n = :five": true, "s = :hello AND n = :six": false, "s = :world OR n = :five": true, "s = :world OR n = :six": false,
 		"NOT s = :world": true, "NOT NOT NOT s = :world": true, "NOT (s = :hello OR n = :six)": false, "not attribute_exists(absent)": true,
-		// AND binds more tightly than OR, NOT more tightly than AND.
+		// AND binds stronger than OR, NOT stronger than AND.
 		"s = :hello OR s = :hello AND n = :six": true, "(s = :hello OR s = :hello) AND n = :six": false,
 		"NOT s = :hello AND n = :six": false, "NOT (s = :hello AND n = :six)": true, "n BETWEEN :one AND :six AND s = :hello": true,
 		"n BETWEEN :one AND :six AND s = :world":       false,
@@ -155,7 +155,7 @@ func TestConditionErrors(t *testing.T) {
 		"a = :x":                        "An expression attribute value used in expression is not defined; attribute value: :x",
 		"#x = :s":                       "An expression attribute name used in the document path is not defined; attribute name: #x",
 		"a.#x[1] = :y":                  "An expression attribute name used in the document path is not defined; attribute name: #x",
-		// Of several errors, the one that DynamoDB looks for first.
+		// Of several errors, the one that DynamoDB checks first.
 		"status = :x AND f(a) AND ((a = b))": "The expression has redundant parentheses;",
 		"status = :x AND f(a)":               "Invalid function name; function: f",
 		"begins_with(a, :n) AND a = :x":      operand + "begins_with, operand type: N",
@@ -176,7 +176,7 @@ func TestConditionErrors(t *testing.T) {
 	}
 }
 
-// What is as large as it may be is allowed.
+// A condition of exactly the limits is allowed.
 func TestConditionLimits(t *testing.T) {
 	t.Parallel()
 	tests := []string{

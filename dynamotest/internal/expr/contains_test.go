@@ -2,8 +2,8 @@ package expr_test
 
 import "testing"
 
-// A string contains strings, a binary binaries: what looks the same as another
-// kind is no part.
+// A string contains only strings, and a binary only binaries: an equal value of
+// another kind is not a part.
 func TestContainsComparesOneKind(t *testing.T) {
 	t.Parallel()
 	it := item(t, `{"s":{"S":"a1"},"b":{"B":"YTE="}}`)

@@ -1,10 +1,10 @@
 // Package expr is DynamoDB's expression language: conditions and filters,
 // updates, projections and key conditions.
 //
-// An expression passes three stages. Parsing depends on the source alone: what
-// it yields is immutable and may be kept and used by many goroutines, and so
-// may its error. Binding resolves the placeholders of one request and checks
-// what can be checked without an item. Evaluation meets the items.
+// An expression passes three stages. Parsing depends on the source alone: its
+// result is immutable and may be kept and used by many goroutines, and so may
+// its error. Binding resolves the placeholders of one request, and makes all
+// checks that are possible without an item. Evaluation is applied to items.
 //
 //	params, err := expr.NewParams(names, values)        // once a request
 //
@@ -28,7 +28,7 @@
 //
 //	err = params.Unused()                               // when all are bound
 //
-// Every error is an *Error, a ValidationException whose text is its Error().
-// Nothing here panics, whatever the source: its length, its depth and its number
-// of operators are limited.
+// Every error is an *Error: a ValidationException whose text is its Error(). No
+// source makes the package panic: the length, the depth and the number of
+// operators are limited.
 package expr

@@ -7,7 +7,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
 
-// The names of the expressions, as requests and messages call them.
+// The names of the expressions in requests and messages.
 const (
 	ConditionExpression    = "ConditionExpression"
 	FilterExpression       = "FilterExpression"
@@ -21,8 +21,8 @@ type Error struct {
 	Clause string // the expression that is invalid, or empty
 	Reason string
 
-	// Last says that DynamoDB tells it after what is wrong with the request's other
-	// expressions and placeholders.
+	// Last says that DynamoDB reports the error only after errors of the request's
+	// other expressions and placeholders.
 	Last bool
 }
 
@@ -33,8 +33,7 @@ func (e *Error) Error() string {
 	return "Invalid " + e.Clause + ": " + e.Reason
 }
 
-// The texts of errors that say nothing of their surroundings, in DynamoDB's
-// words.
+// The texts of errors without parameters, in DynamoDB's words.
 const (
 	msgTooLong       = "Expression size has exceeded the maximum allowed size;"
 	msgEmpty         = "The expression can not be empty;"
@@ -61,7 +60,7 @@ const (
 	msgAttributeKind    = "Type mismatch for attribute to update"
 )
 
-// Texts with blanks.
+// Texts with parameters.
 func msgSyntax(token, near string) string {
 	return fmt.Sprintf(`Syntax error; token: "%s", near: "%s"`, token, near)
 }
@@ -102,8 +101,8 @@ func msgMisused(name string) string {
 	return "The function is not allowed to be used this way in an expression; function: " + name
 }
 
-// OperandCount is the text of an operator or function with n operands, which is
-// not how many it takes.
+// OperandCount returns the text about an operator or function with a wrong
+// number of operands, n.
 func OperandCount(name string, n int) string {
 	return msgOperandCount(name, n)
 }
@@ -176,8 +175,8 @@ func msgKeyMissed(name string) string {
 	return "Query condition missed key schema element: " + name
 }
 
-// The texts about the key of a global index of several attributes, which tests of
-// others saw on AWS in 2026.
+// The texts about the key of a global index with several attributes, as other
+// projects' tests saw them on AWS in 2026.
 func msgHashUnequal(names []string) string {
 	return "HASH key attributes " + strings.Join(names, ", ") + " must have equality conditions specified in the query"
 }
@@ -218,12 +217,12 @@ func msgWrongName(reason, key string) string {
 	return "ExpressionAttributeNames contains invalid value: " + reason + " for key " + key
 }
 
-// describe is a scalar as DynamoDB's messages show it.
+// describe returns a scalar as DynamoDB's messages show it.
 func describe(v attr.Value) string {
 	return fmt.Sprintf("{%s:%s}", v.Kind(), v.Str())
 }
 
-// longKind is what messages about ADD and DELETE call a kind.
+// longKind returns the name of a kind in messages about ADD and DELETE.
 func longKind(k attr.Kind) string {
 	switch k {
 	case attr.S:

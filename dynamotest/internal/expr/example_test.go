@@ -7,7 +7,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
 
-// A conditional update, from its sources to the item it leaves.
+// A conditional update, from its sources to the resulting item.
 func Example() {
 	condition, err := expr.ParseCondition(expr.ConditionExpression, "attribute_not_exists(#count) OR #count < :cap")
 	if err != nil {

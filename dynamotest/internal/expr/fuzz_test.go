@@ -42,7 +42,7 @@ func FuzzCondition(f *testing.F) {
 		c.Match(nil)
 		c.Heads()
 		negated, err := bindCondition(t, "NOT ("+src+")", fuzzParams(t))
-		if err != nil { // it was in parentheses already, or as large as can be
+		if err != nil { // it was in parentheses already, or as large as possible
 			checkError(t, src, err)
 			return
 		}
@@ -77,8 +77,8 @@ func FuzzUpdate(f *testing.F) {
 	})
 }
 
-// checkChange checks that an update changes what it names and nothing else, and
-// leaves a well-formed item.
+// checkChange checks that an update only changes what it names, and leaves a
+// well-formed item.
 func checkChange(t *testing.T, src string, c *expr.Change, before, after, original attr.Map) {
 	t.Helper()
 	if !before.Equal(original) {
@@ -148,8 +148,8 @@ func FuzzKeyCondition(f *testing.F) {
 	})
 }
 
-// checkAgainstCondition checks that the terms are true of the same items as the
-// condition of the same source.
+// checkAgainstCondition checks that the terms are true for the same items as
+// the condition of the same source.
 func checkAgainstCondition(t *testing.T, src string, terms expr.KeyTerms) {
 	t.Helper()
 	c, err := bindCondition(t, src, fuzzParams(t))
@@ -170,7 +170,7 @@ func checkAgainstCondition(t *testing.T, src string, terms expr.KeyTerms) {
 	}
 }
 
-// Hostile sources of every shape end in an error, soon.
+// Hostile sources of every shape quickly end in an error.
 func TestHostileSources(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"(", ")", "NOT ", "size(", "a.", "a[0]", "a[", "[", "#", ":", ":n,", "a AND ", "a=:n AND ", "SET ", "SET a=(", "REMOVE a,", "if_not_exists(a,", "\x00", "\xff", "å", "🧹", "1", "-", "IN (", "BETWEEN "} {

@@ -10,7 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
-// item decodes an item; the empty string stands for none.
+// item decodes an item; the empty string is a missing item.
 func item(t testing.TB, doc string) attr.Map {
 	t.Helper()
 	if doc == "" {
@@ -25,7 +25,7 @@ func item(t testing.TB, doc string) attr.Map {
 	return m
 }
 
-// names turns "#a=x #b=y" into placeholders.
+// names converts "#a=x #b=y" to placeholders.
 func names(list string) map[string]string {
 	m := map[string]string{}
 	for _, pair := range strings.Fields(list) {

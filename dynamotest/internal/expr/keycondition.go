@@ -11,7 +11,7 @@ import (
 type KeyCondition struct {
 	condition *Condition
 	terms     []*node
-	unfit     string // why it is none, told after what is wrong with any condition
+	unfit     string // why it is not one, reported after the faults of any condition
 }
 
 // ParseKeyCondition parses a KeyConditionExpression.
@@ -25,8 +25,8 @@ func ParseKeyCondition(src string) (*KeyCondition, error) {
 	return k, nil
 }
 
-// collect gathers the single conditions below n, and returns what is wrong with
-// one of them.
+// collect adds the single conditions below n, and returns the fault of one of
+// them.
 func (k *KeyCondition) collect(n *node) string {
 	switch n.op {
 	case opAnd:
@@ -66,7 +66,7 @@ func checkKeyTerm(n *node) string {
 	return ""
 }
 
-// An Op is what a key condition asks of an attribute.
+// An Op is an operator of a key condition.
 type Op uint8
 
 // The operators of key conditions.
@@ -79,10 +79,11 @@ const (
 	Between
 	BeginsWith
 
-	notIndexed // what a Comparison may ask, but not of a key
+	notIndexed // an operator of a Comparison, but not for a key
 )
 
-// Mirrored returns a comparison read from right to left. Not every operator is one.
+// Mirrored returns a comparison as read from right to left, or false if the
+// operator is not a comparison.
 func (o Op) Mirrored() (Op, bool) {
 	m, ok := mirrored[o]
 	return m, ok
@@ -125,7 +126,7 @@ var (
 	mirrored = map[Op]Op{Equal: Equal, Less: Greater, LessOrEqual: GreaterOrEqual, Greater: Less, GreaterOrEqual: LessOrEqual}
 )
 
-// keyTerm turns a condition around when its value comes first.
+// keyTerm converts a condition, and mirrors it if its value comes first.
 func (b *binding) keyTerm(n *node) KeyTerm {
 	t := KeyTerm{Op: keyOps[n.op]}
 	name, value := &n.args[0], &n.args[1]
@@ -150,8 +151,8 @@ type KeyQuery struct {
 	Range *KeyTerm     // for the next one, or nil
 }
 
-// Resolve fits the terms to the key of a table or index, whose attributes are
-// named.
+// Resolve matches the terms with the key of a table or index, given by the
+// names of its attributes.
 func (ts KeyTerms) Resolve(hash, sort []string) (*KeyQuery, error) {
 	if err := ts.fit(hash, sort); err != nil {
 		return nil, err
@@ -190,8 +191,8 @@ func (ts KeyTerms) Resolve(hash, sort []string) (*KeyQuery, error) {
 	return q, nil
 }
 
-// unfit says why terms are left over: there are more than the key has attributes,
-// its sort key is missing, or the key has no place for them.
+// unfit returns why terms are left over: they are more than the attributes of the
+// key, its sort key is missing, or the terms do not fit the key.
 func (ts KeyTerms) unfit(q *KeyQuery, hash, sort []string) error {
 	switch {
 	case len(ts) > len(hash)+len(sort):
@@ -202,9 +203,9 @@ func (ts KeyTerms) unfit(q *KeyQuery, hash, sort []string) error {
 	return &Error{Reason: msgKeyMismatch}
 }
 
-// fit checks what is asked of a key that has several attributes of a type: equality
-// of each of the partition key's, and of each of the sort key's before the last
-// that is asked about.
+// fit checks the conditions on a key with several attributes of a type. Each
+// attribute of the partition key needs an equality. So does each attribute of the
+// sort key before the last one with a condition.
 func (ts KeyTerms) fit(hash, sort []string) error {
 	if len(hash) == 1 && len(sort) <= 1 {
 		return nil
@@ -225,7 +226,7 @@ func (ts KeyTerms) fit(hash, sort []string) error {
 	return nil
 }
 
-// unequal lists the attributes that no equality is asked of.
+// unequal lists the attributes without an equality.
 func (ts KeyTerms) unequal(names []string) (out []string) {
 	for _, name := range names {
 		if t := ts.find(name); t == nil || t.Op != Equal {
@@ -244,7 +245,7 @@ func (ts KeyTerms) find(name string) *KeyTerm {
 	return nil
 }
 
-// Match reports whether the term is true of a value of the key attribute.
+// Match reports whether the term is true for a value of the key attribute.
 func (t *KeyTerm) Match(v attr.Value) bool {
 	if t.Op == BeginsWith {
 		return beginsWith(v, t.Value)

@@ -133,8 +133,9 @@ func TestKeyConditionErrors(t *testing.T) {
 	}
 }
 
-// With several sort key attributes, none before a condition may be missing, and
-// only the last may be extra than equal.
+// With several sort key attributes, every attribute before one with a condition
+// needs a condition, too. Only the last condition may be other than an
+// equality.
 func TestKeyConditionGaps(t *testing.T) {
 	t.Parallel()
 	ranges := func(names, last string) string {

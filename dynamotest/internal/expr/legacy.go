@@ -7,10 +7,10 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
 
-// Before there were expressions, requests said the same in JSON: comparisons of
-// attributes with values, and actions on attributes. They know neither paths nor
-// placeholders, so what is made of them is bound at once. Nothing limits their
-// number but the size of the request: what follows must stay below n² steps.
+// The parameters from before expressions are JSON: comparisons of attributes
+// with values, and actions on attributes. They have neither paths nor
+// placeholders, so the conversions are bound at once. Only the size of the
+// request limits their number, so the code below must take fewer than n² steps.
 
 // A Comparison compares a top-level attribute with values.
 type Comparison struct {
@@ -24,14 +24,14 @@ var ComparisonOperators = []string{
 	"IN", "NULL", "BETWEEN", "LT", "NOT_CONTAINS", "EQ", "GT", "NOT_NULL", "NE", "LE", "BEGINS_WITH", "GE", "CONTAINS",
 }
 
-// A comparator says what an operator means and which operands it takes.
+// A comparator is the meaning of an operator, and the operands that it takes.
 type comparator struct {
-	op       op // of NOT_CONTAINS what it denies
+	op       op // for NOT_CONTAINS the denied op
 	operands int
 	allowed  func(attr.Kind) bool
 }
 
-const some = -1 // operands: at least one
+const some = -1 // for operands: at least one
 
 var comparators = map[string]comparator{
 	"EQ":           {opEQ, 1, anyKind},
@@ -91,8 +91,8 @@ func attributePath(name string) path {
 	return path{{name: name, slot: noSlot, index: notIndex}}
 }
 
-// Compare returns the condition that all comparisons hold or, if any is set,
-// that one of them does. There must be one at least.
+// Compare returns the condition that all comparisons are true or, if any is
+// set, that one of them is. At least one comparison is necessary.
 func Compare(comparisons []Comparison, any bool) (*Predicate, error) {
 	if err := checkComparisons(comparisons); err != nil {
 		return nil, err
@@ -108,7 +108,8 @@ func Compare(comparisons []Comparison, any bool) (*Predicate, error) {
 	return &Predicate{root, b}, nil
 }
 
-// comparison makes a node of c, and puts its operands into the table of values.
+// comparison converts c to a node, and puts its operands into the table of
+// values.
 func (b *binding) comparison(c Comparison) node {
 	attribute := node{op: opPath, path: attributePath(c.Name)}
 	n := node{op: comparators[c.Operator].op, args: []node{attribute}}
@@ -119,14 +120,14 @@ func (b *binding) comparison(c Comparison) node {
 	if c.Operator != "NOT_CONTAINS" {
 		return n
 	}
-	// What an attribute does not contain, it must be there not to contain.
+	// A missing attribute does not meet NOT_CONTAINS.
 	return node{op: opAnd, args: []node{
 		{op: opExists, args: []node{attribute}},
 		{op: opNot, args: []node{n}},
 	}}
 }
 
-// CompareKeys returns the key condition that all comparisons hold.
+// CompareKeys returns the key condition that all comparisons are true.
 func CompareKeys(comparisons []Comparison) (KeyTerms, error) {
 	if len(comparisons) == 0 {
 		return nil, &Error{Reason: msgKeyTooMany}
@@ -165,8 +166,8 @@ func SelectAttributes(names []string) (*Selection, error) {
 	return &Selection{tree: flatTree(sorted)}, nil
 }
 
-// flatTree returns the tree of top-level attributes, which are sorted; a leaf's
-// number is that of its name.
+// flatTree returns the tree of top-level attributes, whose names are sorted. A
+// leaf has the number of its name.
 func flatTree(names []string) *tree {
 	root := &tree{branches: make([]*tree, len(names))}
 	for i, name := range names {
@@ -180,7 +181,7 @@ type AttributeUpdate struct {
 	Name   string
 	Action string // one of AttributeActions
 	Value  attr.Value
-	Valued bool // there is a Value
+	Valued bool // Value is set
 }
 
 // AttributeActions are the actions, in the order that messages list them.
@@ -221,8 +222,8 @@ func (u *AttributeUpdate) verb() verb {
 	return verbSet
 }
 
-// UpdateAttributes returns the update that consists of the actions. Of two on
-// one attribute the later counts.
+// UpdateAttributes returns the update that consists of the actions. If two are
+// on the same attribute, the later one counts.
 func UpdateAttributes(updates []AttributeUpdate) (*Change, error) {
 	sorted := slices.Clone(updates)
 	slices.SortStableFunc(sorted, func(a, b AttributeUpdate) int { return cmp.Compare(a.Name, b.Name) })

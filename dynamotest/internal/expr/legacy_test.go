@@ -12,7 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
 
-// Every comparison means what its expression means, whatever stands in the item.
+// For any item, every comparison has the same result as its expression.
 func TestCompareMeansItsExpression(t *testing.T) {
 	t.Parallel()
 	meanings := map[string]string{
@@ -46,7 +46,7 @@ func TestCompareMeansItsExpression(t *testing.T) {
 			}
 			got, err := expr.Compare([]expr.Comparison{c}, false)
 			if err != nil {
-				continue // TestCompareRefuses
+				continue // see TestCompareRefuses
 			}
 			accepted++
 			want, err := bindCondition(t, meanings[operator], params(t, "", doc))
@@ -130,7 +130,7 @@ func TestCompareKeys(t *testing.T) {
 	hash := expr.Comparison{"h", "EQ", one}
 	for _, test := range []struct {
 		comparisons []expr.Comparison
-		want        string // the error's text, or what the sort key is asked
+		want        string // the error's text, or the condition on the sort key
 	}{
 		{nil, "Conditions can be of length 1 or 2 only"},
 		{[]expr.Comparison{hash, hash, hash}, "The number of query conditions (3) exceeds the number of key attributes"},
@@ -229,8 +229,8 @@ func TestUpdateAttributes(t *testing.T) {
 	}
 }
 
-// Actions on several attributes happen together; of two on one attribute the
-// later counts.
+// Actions on several attributes take effect together. If two are on the same
+// attribute, the later one counts.
 func TestUpdateAttributesTogether(t *testing.T) {
 	t.Parallel()
 	c, err := expr.UpdateAttributes([]expr.AttributeUpdate{

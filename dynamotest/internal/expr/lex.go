@@ -14,7 +14,7 @@ const (
 	tokValue             // :value
 	tokNumber            // digits, the index of a list
 	tokSymbol            // an operator or a bracket
-	tokIllegal           // a character that means nothing
+	tokIllegal           // a character without a meaning
 )
 
 // A token is a span of the source.
@@ -23,8 +23,8 @@ type token struct {
 	start, end int
 }
 
-// lex cuts src into tokens. It does not fail: what it cannot read becomes an
-// illegal token, for the parser to refuse where it stands.
+// lex cuts src into tokens. It does not fail: text that it cannot read becomes
+// an illegal token, which the parser refuses at its place.
 func lex(src string) []token {
 	tokens := make([]token, 0, len(src)/4+2)
 	for i := 0; ; {
@@ -76,8 +76,9 @@ func scanPlaceholder(src string, i int) (tokenKind, int) {
 	return tokValue, end
 }
 
-// wordEnd returns where a word ends that has begun. An underscore may be inside
-// a word, and begin a placeholder's, but not begin a name.
+// wordEnd returns the end of a word whose beginning was read. An underscore may
+// stand inside a word and begin that of a placeholder, but it cannot begin a
+// name.
 func wordEnd(src string, i int) int {
 	for i < len(src) && (isLetter(src[i]) || isDigit(src[i]) || src[i] == '_') {
 		i++

@@ -1,7 +1,8 @@
 package expr
 
-// Nested returns the names of the top-level attributes that the condition looks
-// into. Attributes of a key are scalars, so there is nothing inside them.
+// Nested returns the names of the top-level attributes in which the condition
+// reads a nested value. Attributes of a key are scalars, so they have no nested
+// values.
 func (p *Predicate) Nested() []string {
 	var heads []string
 	p.collectNested(p.root, &heads)
@@ -17,8 +18,8 @@ func (b *binding) collectNested(n *node, heads *[]string) {
 	}
 }
 
-// Nested returns the names of the top-level attributes that the update changes
-// inside, or reads from inside.
+// Nested returns the names of the top-level attributes in which the update
+// changes or reads a nested value.
 func (c *Change) Nested() []string {
 	var heads []string
 	for _, a := range c.actions {
@@ -30,8 +31,8 @@ func (c *Change) Nested() []string {
 	return heads
 }
 
-// Nested returns the names of the top-level attributes of which only a part is
-// selected.
+// Nested returns the names of the top-level attributes from which only a part
+// is selected.
 func (s *Selection) Nested() []string {
 	var heads []string
 	for _, b := range s.tree.branches {

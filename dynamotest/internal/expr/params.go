@@ -7,8 +7,9 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
 
-// Params are the placeholders of one request, shared by all its expressions. It
-// remembers which were used. One goroutine at a time may bind with it.
+// Params are the placeholders of one request, for all of its expressions. They
+// record which of them were used. Only one goroutine at a time may bind with
+// them.
 type Params struct {
 	names      []namePlaceholder // sorted
 	values     attr.Map
@@ -20,9 +21,9 @@ type namePlaceholder struct {
 	used      bool
 }
 
-// NewParams returns the placeholders of a request: ExpressionAttributeNames and
-// ExpressionAttributeValues, whose names begin with # and : . Either may be
-// empty.
+// NewParams returns the placeholders of a request, from
+// ExpressionAttributeNames and ExpressionAttributeValues. Their names begin
+// with # and : . Either may be empty.
 func NewParams(names map[string]string, values attr.Map) (*Params, error) {
 	p := &Params{values: values, usedValues: make([]bool, len(values))}
 	if len(names) > 0 {
@@ -48,7 +49,7 @@ func NewParams(names map[string]string, values attr.Map) (*Params, error) {
 	return p, nil
 }
 
-// wrongName returns what is wrong with an attribute's name, nil for nothing.
+// wrongName returns the error of an attribute's name, or nil.
 func wrongName(name string) *Error {
 	switch {
 	case name == "":
@@ -63,7 +64,8 @@ func isPlaceholder(key string, sigil byte) bool {
 	return len(key) > 1 && key[0] == sigil && wordEnd(key, 1) == len(key)
 }
 
-// Unused returns an error that lists the placeholders no expression has used.
+// Unused returns an error that lists the placeholders that no expression has
+// used.
 func (p *Params) Unused() error {
 	var keys []string
 	for _, n := range p.names {
@@ -103,11 +105,11 @@ func (p *Params) value(placeholder string) (attr.Value, bool) {
 	return p.values[i].Value, true
 }
 
-// A binding is what the placeholders of one expression stand for.
+// A binding has the values of the placeholders of one expression.
 type binding struct {
 	clause string
 	params *Params
-	names  []string // by slot; what the paths' steps name
+	names  []string // by slot; for the steps of paths
 	values []attr.Value
 	// The placeholders themselves, by slot.
 	nameKeys  []string
@@ -123,7 +125,7 @@ func bind(clause string, params *Params, names, values []string) *binding {
 	}
 }
 
-// fail remembers the first error.
+// fail keeps the first error.
 func (b *binding) fail(reason string) {
 	if b.err == nil {
 		b.err = &Error{Clause: b.clause, Reason: reason}

@@ -12,14 +12,14 @@ const (
 	maxSize       = 4096 // bytes
 	maxOperators  = 300
 	maxInOperands = 100
-	maxDepth      = 300 // parentheses and NOTs within one another
+	maxDepth      = 300 // nested parentheses and NOTs
 	maxPathDepth  = 32
 	maxIndex      = 1<<31 - 1
 )
 
 // A parser reads one expression by recursive descent. The first syntax error
-// ends the parsing. What is well-formed but wrong is noted, and the most
-// important of these errors is the one reported at the end.
+// ends the parsing. Other errors are collected, and the most important one is
+// reported at the end.
 type parser struct {
 	clause    string
 	src       string
@@ -34,8 +34,7 @@ type parser struct {
 	rank      rank
 }
 
-// A rank is the place of a kind of error in the order in which DynamoDB looks
-// for them.
+// A rank is the place of a kind of error in the order of DynamoDB's checks.
 type rank uint8
 
 const (
@@ -65,7 +64,7 @@ func newParser(clause, src string) *parser {
 	return p
 }
 
-// TooLong returns the error of an expression that is longer than one may be, or nil.
+// TooLong returns the error of an expression that is too long, or nil.
 func TooLong(clause, src string) error {
 	if len(src) <= maxSize {
 		return nil
@@ -79,7 +78,7 @@ func TooLong(clause, src string) error {
 
 func (p *parser) error(reason string) *Error { return &Error{Clause: p.clause, Reason: reason} }
 
-// note remembers an error unless a more important one is known.
+// note keeps an error, unless a more important one is known.
 func (p *parser) note(r rank, reason string) {
 	if p.rank == rankNone || r < p.rank {
 		p.rank, p.noted = r, p.error(reason)
@@ -107,7 +106,7 @@ func (p *parser) expectEnd() {
 	}
 }
 
-// peek returns the next token. After a syntax error there is none.
+// peek returns the next token. After a syntax error it is the end.
 func (p *parser) peek() token {
 	if p.syntax != nil {
 		return token{kind: tokEOF}
@@ -125,8 +124,8 @@ func (p *parser) next() token {
 	return t
 }
 
-// fail reports the next token as a syntax error. What is near it is the source
-// from the token before to the one after.
+// fail reports the next token as a syntax error. The text near it goes from the
+// token before to the one after.
 func (p *parser) fail() {
 	if p.syntax != nil {
 		return
@@ -145,12 +144,13 @@ func (p *parser) fail() {
 	}
 	near := strings.TrimRight(p.src[from:to], " \t\r\n")
 	if len(p.tokens) == 1 {
-		near = p.src // blanks alone
+		near = p.src // only blanks
 	}
 	p.syntax = p.error(msgSyntax(word, near))
 }
 
-// symbol consumes the symbol s and reports whether it was there.
+// symbol consumes the symbol s if it is the next token, and reports whether it
+// was.
 func (p *parser) symbol(s string) bool {
 	if t := p.peek(); t.kind != tokSymbol || p.text(t) != s {
 		return false
@@ -165,13 +165,14 @@ func (p *parser) expect(s string) {
 	}
 }
 
-// ahead reports whether a keyword comes next, in any case.
+// ahead reports whether a keyword comes next, in upper or lower case.
 func (p *parser) ahead(word string) bool {
 	t := p.peek()
 	return t.kind == tokWord && strings.EqualFold(p.text(t), word)
 }
 
-// keyword consumes a keyword and reports whether it was there.
+// keyword consumes a keyword if it is the next token, and reports whether it
+// was.
 func (p *parser) keyword(word string) bool {
 	if !p.ahead(word) {
 		return false
@@ -189,8 +190,8 @@ func (p *parser) enter() {
 
 func (p *parser) leave() { p.depth-- }
 
-// path reads an attribute's path. Keywords of the expression at hand are no
-// names.
+// path reads an attribute's path. The keywords of the present expression are
+// not names.
 func (p *parser) path(keywords []string) path {
 	out := path{p.name(keywords)}
 	for p.syntax == nil {
@@ -287,7 +288,7 @@ func (p *parser) call(operand func() node) node {
 	return node{op: f.op, args: args}
 }
 
-// operandList reads operands and the parenthesis that closes them.
+// operandList reads operands and the closing parenthesis.
 func (p *parser) operandList(operand func() node) []node {
 	args := []node{operand()}
 	for p.symbol(",") {
@@ -301,7 +302,7 @@ func isKeyword(keywords []string, word string) bool {
 	return slices.ContainsFunc(keywords, func(k string) bool { return strings.EqualFold(k, word) })
 }
 
-// intern returns the place of s in the table, where it adds it if need be.
+// intern returns the place of s in the table. It adds s if it is missing.
 func intern(table *[]string, s string) int {
 	if i := slices.Index(*table, s); i >= 0 {
 		return i

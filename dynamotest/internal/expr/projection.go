@@ -24,7 +24,7 @@ func ParseProjection(src string) (*Projection, error) {
 // A Selection is a projection whose placeholders are resolved.
 type Selection struct {
 	tree    *tree
-	columns []Path // what to put side by side instead of what the tree picks
+	columns []Path // for NewColumns: used instead of the tree
 }
 
 // Bind resolves the projection's placeholders and checks its paths.

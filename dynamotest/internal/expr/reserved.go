@@ -2,7 +2,7 @@ package expr
 
 import "strings"
 
-// reservedWords are the words that DynamoDB takes as attribute names only behind
+// reservedWords are words that DynamoDB accepts as attribute names only through
 // a placeholder.
 const reservedWords = `
 ABORT ABSOLUTE ACTION ADD AFTER AGENT AGGREGATE ALL ALLOCATE ALTER ANALYZE
@@ -74,7 +74,7 @@ var reserved = func() map[string]bool {
 	return words
 }()
 
-// isReserved reports whether name, in any case, is a reserved word.
+// isReserved reports whether name is a reserved word, in upper or lower case.
 func isReserved(name string) bool {
 	return len(name) <= longestReserved && reserved[strings.ToUpper(name)]
 }

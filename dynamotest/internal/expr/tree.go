@@ -8,22 +8,22 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
 
-// A tree holds paths that do not overlap, joined where they share a beginning.
-// Its branches are sorted as maps and lists are.
+// A tree has paths that do not overlap, joined at their common beginnings. Its
+// branches are sorted like maps and lists.
 type tree struct {
 	step     step
 	branches []*tree
-	leaf     int // the number of the path that ends here, when there are no branches
+	leaf     int // the number of the path that ends here; only without branches
 }
 
-// newTree joins paths, none of which is the beginning of another.
+// newTree joins paths. No path may be the beginning of another.
 func newTree(paths []path) *tree {
 	root := &tree{branches: make([]*tree, 0, len(paths))}
 	size := 0
 	for _, p := range paths {
 		size += len(p)
 	}
-	nodes := make([]tree, size) // all that can be needed, in one piece
+	nodes := make([]tree, size) // the most that can be necessary, in one piece
 	for i, p := range paths {
 		t := root
 		for _, s := range p {
@@ -62,8 +62,8 @@ func (t *tree) sort() {
 
 func (t *tree) isLeaf() bool { return len(t.branches) == 0 }
 
-// pick returns the part of an item that the tree's paths lead to: maps with the
-// named attributes, lists with the named elements side by side.
+// pick returns the part of an item at the tree's paths: maps with the named
+// attributes, and lists with the named elements side by side.
 func (t *tree) pick(item attr.Map) attr.Map {
 	var out attr.Map
 	for _, b := range t.branches {

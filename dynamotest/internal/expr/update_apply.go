@@ -6,12 +6,12 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
 
-// Apply returns the item that the update makes of before, which is nil when
-// there is none. What the update reads, it reads from before.
+// Apply returns the item after the update. before is the item before it, or nil
+// for a missing item. The update reads all values from before.
 func (c *Change) Apply(before attr.Map) (attr.Map, error) { return c.apply(before, before == nil) }
 
-// Create returns the item that the update makes where there is none. It has its
-// key from the beginning, so the update can read that.
+// Create returns the item that the update makes if no item exists. It has its
+// key from the beginning, so the update can read the key.
 func (c *Change) Create(key attr.Map) (attr.Map, error) { return c.apply(key, true) }
 
 func (c *Change) apply(before attr.Map, missing bool) (attr.Map, error) {
@@ -34,7 +34,7 @@ func (c *Change) apply(before attr.Map, missing bool) (attr.Map, error) {
 	return after, nil
 }
 
-// A result is what an action leaves at its path: a value, or nothing.
+// A result is the value at the path of an action after it, if any.
 type result struct {
 	verb  verb
 	value attr.Value
@@ -110,7 +110,7 @@ func operate(op op, left, right attr.Value) (attr.Value, error) {
 	return arithmetic(attr.Sub(left, right))
 }
 
-// arithmetic gives a sum's error the type that all errors here have.
+// arithmetic converts the error of a sum to an *Error.
 func arithmetic(v attr.Value, err error) (attr.Value, error) {
 	var bad *attr.Error
 	if errors.As(err, &bad) {
@@ -119,7 +119,8 @@ func arithmetic(v attr.Value, err error) (attr.Value, error) {
 	return v, err
 }
 
-// combine is ADD and DELETE: what they make of the old value, if there is one.
+// combine is ADD and DELETE: it returns the value after them. The old value may
+// not exist.
 func combine(v verb, old attr.Value, exists bool, operand attr.Value) (attr.Value, bool, error) {
 	if !exists {
 		return operand, v == verbAdd, nil
@@ -128,7 +129,7 @@ func combine(v verb, old attr.Value, exists bool, operand attr.Value) (attr.Valu
 		return attr.Value{}, false, errOperandType
 	}
 	switch {
-	case operand.Kind() == attr.L: // only AttributeUpdates adds to a list
+	case operand.Kind() == attr.L: // only AttributeUpdates can add to a list
 		sum, err := operate(opListAppend, old, operand)
 		return sum, true, err
 	case v == verbDelete:
@@ -144,11 +145,11 @@ func combine(v verb, old attr.Value, exists bool, operand attr.Value) (attr.Valu
 // An editor writes results into copies of the maps and lists on their paths.
 type editor struct {
 	results []result
-	missing bool // there was no item: what clears has nothing to complain of
+	missing bool // the item does not exist, so removing from it is not an error
 	badPath bool
 }
 
-// editMap merges the branches, which are sorted as the fields are.
+// editMap merges the branches into the fields. Both are sorted.
 func (e *editor) editMap(m attr.Map, t *tree) attr.Map {
 	out := make(attr.Map, 0, len(m)+len(t.branches))
 	for _, b := range t.branches {
@@ -168,7 +169,7 @@ func (e *editor) editMap(m attr.Map, t *tree) attr.Map {
 	return append(out, m...)
 }
 
-// editList changes elements in place, then leaves out those without a value. An
+// editList changes elements in place, then removes those without a value. An
 // index past the end appends.
 func (e *editor) editList(list []attr.Value, t *tree) []attr.Value {
 	out := make([]attr.Value, 0, len(list)+len(t.branches))
@@ -189,8 +190,8 @@ func (e *editor) editList(list []attr.Value, t *tree) []attr.Value {
 	return append(out, list[next:]...)
 }
 
-// edit returns what becomes of one value, false when nothing does. The zero
-// Value stands for one that does not exist.
+// edit returns the value after the actions, or false if it is removed. The zero
+// Value stands for a missing one.
 func (e *editor) edit(old attr.Value, t *tree) (attr.Value, bool) {
 	if t.isLeaf() {
 		r := e.results[t.leaf]
@@ -209,7 +210,7 @@ func (e *editor) edit(old attr.Value, t *tree) (attr.Value, bool) {
 	return old, old.Valid()
 }
 
-// writes reports whether any action below t is other than a REMOVE.
+// writes reports whether any action below t is not a REMOVE.
 func (e *editor) writes(t *tree) bool {
 	if t.isLeaf() {
 		return e.results[t.leaf].verb != verbRemove

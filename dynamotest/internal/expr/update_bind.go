@@ -7,10 +7,10 @@ import "github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 type Change struct {
 	*binding
 	actions []boundAction
-	tree    *tree // what to change, by path: a leaf's number is that of its action
+	tree    *tree // what to change, by path: a leaf has the number of its action
 
-	// mismatch is the error of an ADD or a DELETE that does not suit what it
-	// meets; when nil, errOperandType.
+	// mismatch is the error of an ADD or a DELETE whose operand does not fit
+	// the old value. Nil means errOperandType.
 	mismatch error
 }
 
@@ -64,15 +64,16 @@ func (b *binding) checkAction(a *action) {
 	}
 }
 
-// checkFallback refuses an attribute that is to stand in for itself.
+// checkFallback refuses if_not_exists with the same attribute as the fallback.
 func (b *binding) checkFallback(n *node) {
 	if n.op == opIfNotExists {
 		b.checkDistinct(n)
 	}
 }
 
-// checkPaths refuses two paths of which one leads to, or through, the other, and
-// two that take one value for a map and for a list.
+// checkPaths refuses two paths if they are equal or one leads through the other.
+// It also refuses two paths if one treats a value as a map and the other as a
+// list.
 func (b *binding) checkPaths(paths []path) {
 	conflict := ""
 	for i, q := range paths {
@@ -123,11 +124,12 @@ func (c *Change) Heads() []string {
 	return distinct(heads)
 }
 
-// Old returns what the changed paths held in the item before, as UPDATED_OLD
-// shows it.
+// Old returns the values at the changed paths before the update, for
+// UPDATED_OLD.
 func (c *Change) Old(before attr.Map) attr.Map { return c.tree.pick(before) }
 
-// New returns what the same paths hold in the item after, as UPDATED_NEW shows
-// it: of a removed element of a list, what has moved to its place, and of one
-// that was appended by an index past the end, nothing.
+// New returns the values at the same paths after the update, for UPDATED_NEW.
+// For a removed element of a list that is the element that has moved to its
+// place. For an element that was appended by an index past the end it is
+// nothing.
 func (c *Change) New(after attr.Map) attr.Map { return c.tree.pick(after) }

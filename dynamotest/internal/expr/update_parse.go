@@ -9,7 +9,7 @@ type Update struct {
 	values  []string
 }
 
-// A verb is the section an action stands in.
+// A verb is the section of an action.
 type verb uint8
 
 const (
@@ -25,7 +25,7 @@ func (v verb) String() string { return updateKeywords[v] }
 type action struct {
 	verb  verb
 	path  path
-	value node // of SET what to compute, of ADD and DELETE a placeholder
+	value node // for SET the value to compute, for ADD and DELETE a placeholder
 }
 
 // ParseUpdate parses an UpdateExpression.
@@ -57,7 +57,7 @@ func ParseUpdate(src string) (*Update, error) {
 	return u, nil
 }
 
-// section consumes the keyword that opens a section.
+// section consumes the keyword at the beginning of a section.
 func (p *parser) section() (verb, bool) {
 	for v := verbSet; v <= verbDelete; v++ {
 		if p.keyword(v.String()) {
@@ -94,8 +94,8 @@ func (p *parser) setValue() node {
 	return left
 }
 
-// updateOperand reads a path, a placeholder or a function. What stands in
-// parentheses may be a sum only where a sum may stand.
+// updateOperand reads a path, a placeholder or a function. Parentheses may
+// contain a sum only if sum is true.
 func (p *parser) updateOperand(sum bool) node {
 	p.enter()
 	defer p.leave()

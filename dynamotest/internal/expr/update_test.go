@@ -77,7 +77,7 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
-// What goes wrong only with an item at hand.
+// Errors that depend on the item.
 func TestUpdateFailures(t *testing.T) {
 	t.Parallel()
 	const (
@@ -252,7 +252,8 @@ func TestUpdateErrors(t *testing.T) {
 		"SET b = :n ADD a :n DELETE a.b :ss": overlap("[a]", "[a, b]"),
 		"SET a.b = :n, a[1] = :n":            conflict("[a, b]", "[a, [1]]"),
 		"SET a.b.c = :n, a.b[2] = :n":        conflict("[a, b, c]", "[a, b, [2]]"),
-		// An overlap goes before a conflict, and both before operands.
+		// An overlap is reported before a conflict, and both before errors of
+		// operands.
 		"SET a.b = :n + :s, a[1] = :n, c = :n, c.d = :n":           overlap("[c]", "[c, d]"),
 		"SET a.b = :n + :s, a[1] = :n":                             conflict("[a, b]", "[a, [1]]"),
 		"SET a = :x REMOVE a, day":                                 "Attribute name is a reserved keyword; reserved keyword: day",
@@ -266,8 +267,8 @@ func TestUpdateErrors(t *testing.T) {
 	}
 }
 
-// What an update charges follows from what it says: see charge.go for where the
-// figures are from.
+// The charge of an update follows from its expression: see charge.go for the
+// source of the figures.
 func TestChangeHeadsAndCharge(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -308,7 +309,7 @@ func TestChangeHeadsAndCharge(t *testing.T) {
 	}
 }
 
-// Every value that an update may not touch is shared, not copied.
+// Every value that an update does not change is shared, not copied.
 func TestApplyLeavesTheRestAlone(t *testing.T) {
 	t.Parallel()
 	before := item(t, sample)

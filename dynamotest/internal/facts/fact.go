@@ -11,18 +11,18 @@ import (
 	"strings"
 )
 
-// A Fact is a sequence of requests, and what DynamoDB answers to each.
+// A Fact is a sequence of requests, with DynamoDB's answer to each.
 type Fact struct {
 	ID     string
 	Group  string `json:"-"` // the file's name
 	Source string
-	Seen   string // when AWS answered so: 2026-10 or 2026-10-09
+	Seen   string // when AWS gave the answer: 2026-10 or 2026-10-09
 	Note   string
 	Tables []string
 	Steps  []Step
 }
 
-// A Step is a request, and what is expected of the reply.
+// A Step is a request, with what is expected of the reply.
 type Step struct {
 	Op      string
 	Body    json.RawMessage
@@ -34,7 +34,7 @@ type Step struct {
 //go:embed data
 var data embed.FS
 
-// All returns the facts, by group and then in their file's order.
+// All returns the facts, by group and then in the order of their file.
 func All() ([]Fact, error) {
 	entries, err := data.ReadDir("data")
 	if err != nil {
@@ -76,7 +76,7 @@ func read(group string, text []byte) ([]Fact, error) {
 	}
 }
 
-// definitions returns the tables that facts share: bodies of CreateTable, but for
+// definitions returns the tables that facts share: bodies of CreateTable, without
 // the name.
 func definitions() (map[string]map[string]json.RawMessage, error) {
 	text, err := data.ReadFile("data/tables.json")

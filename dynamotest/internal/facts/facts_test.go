@@ -40,7 +40,8 @@ func TestFactsHold(t *testing.T) {
 	}
 }
 
-// Each fact says where it is from and when AWS answered so, and no two have one id.
+// Each fact has its source and when AWS gave the answer, and no two have the same
+// id.
 func TestFactsAreWhole(t *testing.T) {
 	t.Parallel()
 	all, err := facts.All()

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// names says what a name in a fact stands for. kind is "", "new:" or "kept:".
+// names returns the value of a name in a fact. kind is "", "new:" or "kept:".
 type names func(kind, name string) (value any, ok bool)
 
 var named = regexp.MustCompile(`\$(new:|kept:)?([A-Za-z_][A-Za-z0-9_]*)`)
 
-// fill returns the JSON text with its names and its short forms written out. The
-// members of objects stay in their order: which of two errors is reported may
-// depend on it.
+// fill returns the JSON text with its names and its short forms replaced. The
+// members of objects keep their order, because it may decide which of two errors
+// is reported.
 func fill(text []byte, of names) ([]byte, error) {
 	var out bytes.Buffer
 	err := fillTo(&out, text, of)
@@ -81,7 +81,7 @@ func members(text []byte) ([]member, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := member{name: name.(string)} // as JSON's grammar has it
+		m := member{name: name.(string)} // JSON's grammar says so
 		if err := dec.Decode(&m.value); err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func fillObject(out *bytes.Buffer, text []byte, of names) error {
 		return nest(out, all[0].value, of)
 	}
 	return list(out, '{', '}', all, func(m member) error {
-		name, _ := json.Marshal(m.name) // it was one
+		name, _ := json.Marshal(m.name) // a string is always valid
 		if err := fillTo(out, name, of); err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func list[E any](out *bytes.Buffer, open, end byte, elements []E, each func(E) e
 	return nil
 }
 
-// repeat writes the text that ["x", 3], or with an end ["x", 3, "y"], stands for.
+// repeat writes the text of ["x", 3], or of ["x", 3, "y"], which has an end.
 func repeat(out *bytes.Buffer, args []byte) error {
 	var text, end string
 	var times int
@@ -135,7 +135,7 @@ func repeat(out *bytes.Buffer, args []byte) error {
 	return write(out, strings.Repeat(text, times)+end)
 }
 
-// nest writes the attribute value that [3, {"S": "x"}] stands for.
+// nest writes the attribute value of [3, {"S": "x"}].
 func nest(out *bytes.Buffer, args []byte, of names) error {
 	var depth int
 	var inner json.RawMessage
@@ -150,11 +150,11 @@ func nest(out *bytes.Buffer, args []byte, of names) error {
 	return nil
 }
 
-// write leaves <, > and & as they are: statements have them.
+// write does not escape <, > and &, because statements have them.
 func write(out *bytes.Buffer, value any) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(value)
-	out.Truncate(out.Len() - 1) // the line's end
+	out.Truncate(out.Len() - 1) // the newline
 	return err
 }

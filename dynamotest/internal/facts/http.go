@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Over returns what sends by HTTP, with requests that sign has signed, if any.
+// Over returns a Send by HTTP. sign signs each request, unless it is nil.
 func Over(transport http.RoundTripper, endpoint string, sign func(r *http.Request, body []byte) error) Send {
 	return func(ctx context.Context, op string, body []byte) (int, []byte, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, bytes.NewReader(body))

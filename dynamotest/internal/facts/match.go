@@ -23,7 +23,7 @@ type expectation struct {
 	Any     []expectation
 }
 
-// patterns are one regular expression or a list of them.
+// patterns is one regular expression or a list of them.
 type patterns []string
 
 func (p *patterns) UnmarshalJSON(text []byte) error {
@@ -34,7 +34,7 @@ func (p *patterns) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*p)[0])
 }
 
-// An answer is a reply as it is judged.
+// An answer is a reply, decoded.
 type answer struct {
 	status  int
 	body    any
@@ -57,7 +57,8 @@ func newAnswer(status int, body []byte) answer {
 	return a
 }
 
-// differs says in what the answer is not as expected; "" is in nothing.
+// differs returns in what the answer differs from the expectation; "" if in
+// nothing.
 func (e expectation) differs(a answer) string {
 	if e.Any != nil {
 		var whys []string
@@ -137,7 +138,7 @@ func (e expectation) content(a answer) string {
 	return ""
 }
 
-// at returns what stands at a path such as Items.0.pk.
+// at returns the value at a path such as Items.0.pk.
 func at(value any, path string) (any, bool) {
 	for name := range strings.SplitSeq(path, ".") {
 		switch v := value.(type) {
@@ -160,7 +161,7 @@ func at(value any, path string) (any, bool) {
 	return value, true
 }
 
-// missing says what is wanted and not got; "" is nothing.
+// missing returns what is wanted and missing; "" if nothing is.
 func missing(want, got any, path string) string {
 	switch want := want.(type) {
 	case map[string]any:
@@ -205,7 +206,8 @@ func missingMembers(want map[string]any, got any, path string) string {
 	return ""
 }
 
-// forms returns whether a value is what a form's argument asks for.
+// forms returns the function that reports whether a value meets a form's
+// argument.
 func forms(name string) (matches func(arg, got any) bool, ok bool) {
 	switch name {
 	case "$match":
@@ -245,7 +247,8 @@ func hasLength(arg, got any) bool {
 	return false
 }
 
-// compare is NaN unless both are numbers, and so neither more nor less.
+// compare returns NaN unless both are numbers, which is neither more nor less
+// than 0.
 func compare(a, b any) float64 {
 	x, ok := a.(float64)
 	y, too := b.(float64)
@@ -260,7 +263,7 @@ func contains(arg, got any) bool {
 	return slices.ContainsFunc(all, func(one any) bool { return missing(arg, one, "") == "" })
 }
 
-// sameElements pairs each element that is wanted with one of those that there are.
+// sameElements pairs each wanted element with one of the list.
 func sameElements(arg, got any) bool {
 	want, ok := arg.([]any)
 	all, list := got.([]any)
@@ -286,6 +289,6 @@ func differsUnless(ok bool, want, got any, path string) string {
 }
 
 func short(value any) string {
-	text, _ := json.Marshal(value) // it was JSON
+	text, _ := json.Marshal(value) // it was decoded from JSON
 	return fmt.Sprintf("%.300s", text)
 }

@@ -7,30 +7,32 @@ import (
 	"time"
 )
 
-// A Runner asks an endpoint. The tables that it makes are there until Close.
+// A Runner checks facts against an endpoint. The tables that it makes exist
+// until Close.
 type Runner struct {
-	// Pause is between a request that is sent again and the try before.
+	// Pause is the time before a request is sent again.
 	Pause time.Duration
 
 	send Send
 	own  map[string]bool // tables that the fact made
-	id   string          // of this run, in the names of its tables
+	id   string          // of this run; part of the names of its tables
 	defs map[string]map[string]json.RawMessage
-	made map[string]string // tables that facts share, and why the endpoint refused
+	made map[string]string // tables that facts share, with the error of the endpoint
 }
 
-// Send performs an operation. An error is one of the way, not of DynamoDB.
+// Send performs an operation. An error comes from the transport, not from
+// DynamoDB.
 type Send func(ctx context.Context, op string, body []byte) (status int, reply []byte, err error)
 
-// NewRunner returns a runner whose tables have id in their names: eight
-// characters, for there are facts that count.
+// NewRunner returns a runner whose tables have id in their names. The id must
+// have eight characters, because some facts depend on the length of names.
 func NewRunner(send Send, id string) (*Runner, error) {
 	defs, err := definitions()
 	return &Runner{send: send, id: id, defs: defs, made: map[string]string{}, own: map[string]bool{}}, err
 }
 
-// Run reports in what the endpoint differs from a fact; "" is in nothing. An error
-// is one of the way, or of the fact.
+// Run returns in what the endpoint differs from a fact; "" if in nothing. An error
+// comes from the transport, or from an invalid fact.
 func (r *Runner) Run(ctx context.Context, fact Fact) (differs string, err error) {
 	for _, table := range fact.Tables {
 		if differs, err := r.make(ctx, table); differs != "" || err != nil {
@@ -172,7 +174,7 @@ func (r *Runner) ask(ctx context.Context, op string, body any) (answer, error) {
 	return newAnswer(status, reply), err
 }
 
-// Close deletes the tables that facts shared.
+// Close deletes the tables that facts share.
 func (r *Runner) Close(ctx context.Context) error {
 	for name := range r.made {
 		r.own[r.table(name)] = true
@@ -180,7 +182,7 @@ func (r *Runner) Close(ctx context.Context) error {
 	return r.drop(ctx)
 }
 
-// drop deletes tables. Whether they were still there does not matter.
+// drop deletes tables. A table that does not exist any more is not an error.
 func (r *Runner) drop(ctx context.Context) error {
 	for table := range r.own {
 		if _, err := r.ask(ctx, "DeleteTable", map[string]any{"TableName": table}); err != nil {

@@ -101,7 +101,7 @@ func TestExpectations(t *testing.T) {
 	}
 }
 
-// What a body stands for, in the order in which it is written.
+// Bodies are written out in the order of their members.
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	var sent []string
@@ -132,7 +132,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Tables are made when a fact needs them first, waited for, and deleted.
+// Tables are made when a fact first needs them, are waited for, and are
+// deleted.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	var sent []string
@@ -174,7 +175,7 @@ func TestTables(t *testing.T) {
 func TestATableThatIsRefusedIsADifference(t *testing.T) {
 	t.Parallel()
 	runner := answering(t, 400, `{"__type": "X#LimitExceededException", "message": "Enough."}`)
-	for range 2 { // it is not asked for again
+	for range 2 { // the second time it is not made again
 		if differs, err := runner.Run(t.Context(), facts.Fact{Tables: []string{"hash_s"}}); differs != "table hash_s: 400 LimitExceededException: Enough." || err != nil {
 			t.Error(differs, err)
 		}

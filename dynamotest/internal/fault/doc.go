@@ -1,5 +1,5 @@
 // Package fault decides which requests are disturbed, and how: it matches
-// requests, draws by chance, and notes what passed while a fault waited in vain.
+// requests, draws by chance, and records what passed while a fault did not fire.
 //
 //	set := fault.NewSet(tables)
 //	err := set.Add(fault.Fault{Effect: fault.Effect{Kind: fault.LoseReply}, Op: "PutItem"})
@@ -7,6 +7,5 @@
 //	reception := set.Server(op, targets)    // when it has arrived: answered, or refused in parts
 //	idle := set.Heal()
 //
-// What an answer says is the server's to find: this package knows effects, not
-// replies.
+// The server words the replies: this package knows effects only.
 package fault

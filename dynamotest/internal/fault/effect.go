@@ -38,25 +38,24 @@ func (k Kind) String() string {
 	return kinds[k]
 }
 
-// OfServer reports whether only a server in this process can answer so.
+// OfServer reports whether only a server in this process can have the effect.
 func (k Kind) OfServer() bool { return k >= Throttle }
 
-// An Effect is a kind and what it needs to be told. What another kind needs is
-// zero.
+// An Effect is a kind and its parameters. Those of other kinds are zero.
 type Effect struct {
 	Kind
 
 	Wait time.Duration // of Delay and DelayReply
 
-	Code    string // of Throttle; empty is what the reason and the table's billing mode say
-	Reason  string // of Throttle; empty is the target's own
+	Code    string // of Throttle; empty: follows from the reason and the table's billing mode
+	Reason  string // of Throttle; empty: the target's own
 	ByIndex string // of Throttle: a global index that holds writes to its table back
 
 	Late bool // of InternalError and Unavailable: the request has taken effect
-	Last int  // of Unprocessed: how many of the entries that match; 0 is all
+	Last int  // of Unprocessed: how many of the entries that match; 0: all
 }
 
-// wrong says what is invalid about the effect itself.
+// wrong returns what is invalid about the effect itself.
 func (e *Effect) wrong() string {
 	switch {
 	case (e.Kind == Delay || e.Kind == DelayReply) && e.Wait <= 0:

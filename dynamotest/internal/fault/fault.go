@@ -10,18 +10,19 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
-// Tables are those of a server in this process, as far as faults ask.
+// Tables are the tables of a server in this process, as far as faults need
+// them.
 type Tables interface {
 	// KeyParts returns the attributes of a table's key, the hash part first, or nil
-	// if there is no such table.
+	// if the table does not exist.
 	KeyParts(table string) []keys.Part
 	// GlobalIndexes returns the names of a table's global indexes, and reports
-	// whether there is such a table.
+	// whether the table exists.
 	GlobalIndexes(table string) (names []string, ok bool)
 }
 
-// A Fault is an effect and the requests that it concerns. Empty fields match
-// everything.
+// A Fault is an effect and a description of the requests that it concerns.
+// Empty fields match everything.
 type Fault struct {
 	Effect Effect
 
@@ -33,7 +34,7 @@ type Fault struct {
 	Seed       uint64
 }
 
-// String says what the fault is looking for.
+// String describes the requests that the fault matches.
 func (f *Fault) String() string {
 	text := f.Effect.Kind.String()
 	if f.Effect.Code != "" {
@@ -57,10 +58,10 @@ func (f *Fault) String() string {
 	return text
 }
 
-// is reports whether the named operation has some traits.
+// is reports whether the named operation has the traits.
 func is(op string, traits api.Trait) bool { return api.OperationNamed(op).Has(traits) }
 
-// check refuses what no request could meet, and fills in the defaults.
+// check refuses a fault that no request could meet, and fills in the defaults.
 func (f *Fault) check(inProcess bool) error {
 	if f.Effect.Kind == 0 {
 		return fmt.Errorf("dynamotest: fault: it has no Do")
@@ -94,8 +95,8 @@ func (f *Fault) wrongCount() string {
 	return ""
 }
 
-// wrongOp says why no request could be of the operation. What another backend
-// has is not known here.
+// wrongOp returns why no request could be of the operation. The operations of
+// another backend are not known here.
 func (f *Fault) wrongOp(inProcess bool) string {
 	switch {
 	case f.Op == "":
@@ -112,7 +113,7 @@ func (f *Fault) wrongOp(inProcess bool) string {
 	return ""
 }
 
-// wrongTarget says why no request could be about what the fault names.
+// wrongTarget returns why no request could be about what the fault names.
 func (f *Fault) wrongTarget() string {
 	switch {
 	case f.Key != nil && f.Op != "" && !api.OperationNamed(f.Op).NamesItems():
@@ -125,7 +126,7 @@ func (f *Fault) wrongTarget() string {
 	return ""
 }
 
-// wrongIndex says why no request could read the index.
+// wrongIndex returns why no request could read the index.
 func (f *Fault) wrongIndex() string {
 	switch {
 	case strings.ContainsAny(f.Index+f.Effect.ByIndex, "/:"):
@@ -144,7 +145,8 @@ func (f *Fault) wrongIndex() string {
 	return ""
 }
 
-// wrongThrottle says why no request of the operation could be throttled so.
+// wrongThrottle returns why no request of the operation could be throttled as
+// the fault asks.
 func (f *Fault) wrongThrottle() string {
 	switch {
 	case f.Op == "":

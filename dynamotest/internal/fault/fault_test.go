@@ -34,7 +34,7 @@ func order(customer, number string) attr.Map {
 	return attr.NewMap(attr.Field{Name: "customer", Value: attr.String(customer)}, attr.Field{Name: "number", Value: attr.String(number)})
 }
 
-// write and read are of orders.
+// write and read return targets in orders.
 func write(customer string) target.Target {
 	return target.Target{Table: "orders", Key: order(customer, "1")}
 }
@@ -59,7 +59,8 @@ func armed(t *testing.T, faults ...fault.Fault) *fault.Set {
 	return set
 }
 
-// answers are what answers some writes of one order, one after the other.
+// answers returns the effects that answer a number of writes of one order, one
+// after the other.
 func answers(set *fault.Set, requests int) string {
 	var out []string
 	for range requests {
@@ -105,7 +106,7 @@ func TestWhichRequestsAreDisturbed(t *testing.T) {
 	}
 }
 
-// A draw depends on what the request is about, and not on what else passes.
+// A draw depends on what the request is about, and not on other requests.
 func TestDraws(t *testing.T) {
 	t.Parallel()
 	run := func(between int) (refused []bool) {
@@ -197,7 +198,7 @@ func TestOnTheWay(t *testing.T) {
 	}
 }
 
-// Where no table is known, the faults' own Keys say what the key of an item is.
+// If no table is known, the faults' own Keys define the key of an item.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
 	put := func(customer, at string) api.Request {
@@ -222,8 +223,8 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// A draw follows from the items that the request names, whatever part of their keys
-// the fault asks for and whatever other faults do.
+// A draw follows from the items that the request names. It does not depend on which
+// part of their keys the fault names, or on other faults.
 func TestDrawsElsewhere(t *testing.T) {
 	t.Parallel()
 	ofAnn := attr.NewMap(attr.Field{Name: "customer", Value: attr.String("ann")})
@@ -256,7 +257,7 @@ func TestDrawsElsewhere(t *testing.T) {
 	}
 }
 
-// What an index holds back are writes of items: a request about the table as a whole
+// An index holds back writes of items only: a request about the table as a whole
 // passes.
 func TestAnIndexHoldsNoTableBack(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 type armed struct {
 	Fault
 	tables         Tables            // nil on other backends
-	met            map[uint64]uint64 // how often what was named, by its hash, for draws
+	met            map[uint64]uint64 // how many requests named the same thing, by its hash, for draws
 	matched, fired int
 	passed         sightings
 	keyHint        hint // from the keys of tables that passed
@@ -66,8 +66,8 @@ func (f *Fault) needsTarget() bool {
 // namesTable reports whether the fault may be about a table.
 func (f *Fault) namesTable(table string) bool { return f.Table == "" || f.Table == table }
 
-// onIndex reports whether a target reads the fault's index, or is a write that an
-// index holds back.
+// onIndex reports whether a target reads the fault's index, or is a write that
+// the index holds back.
 func (f *armed) onIndex(about target.Target) bool {
 	if f.Effect.ByIndex == "" {
 		return f.Index == "" || f.Index == about.Index
@@ -76,8 +76,8 @@ func (f *armed) onIndex(about target.Target) bool {
 	return !about.Read && slices.Contains(names, f.Effect.ByIndex)
 }
 
-// appliesTo reports whether the fault can affect a target: a read outside of a
-// transaction meets no conflict.
+// appliesTo reports whether the fault can affect a target: for example, a read
+// outside of a transaction cannot have a conflict.
 func (f *Fault) appliesTo(op string, about target.Target) bool {
 	return f.Effect.Kind != Conflict || !about.Read || is(op, api.Transaction)
 }
@@ -92,15 +92,15 @@ func contains(key, part attr.Map) bool {
 	return true
 }
 
-// due counts a request that matches, and reports whether it is one to disturb.
+// due counts a request that matches, and reports whether the fault disturbs it.
 func (f *armed) due(c call, hit []bool) bool {
 	f.matched++
 	spared := f.Chance > 0 && f.draw(c, hit) >= f.Chance
 	return f.matched >= f.Nth && (f.Times < 0 || f.fired < f.Times) && !spared
 }
 
-// draw is one for each request about the same thing, the n-th of its kind: it
-// does not depend on what others do in the meantime.
+// draw returns the chance of the n-th request about the same thing. It does not
+// depend on other requests in the meantime.
 func (f *armed) draw(c call, hit []bool) float64 {
 	h := fnv.New64a()
 	io.WriteString(h, c.op)
@@ -114,8 +114,8 @@ func (f *armed) draw(c call, hit []bool) float64 {
 	return rand.New(rand.NewPCG(f.Seed+f.met[what], what)).Float64()
 }
 
-// sees returns a call as the fault sees it. Which attributes make a key is known of
-// a server in this process; elsewhere the fault's own Key tells, and no other's.
+// sees returns a call as the fault sees it. A server in this process knows which
+// attributes make a key. For another backend only the fault's own Key says so.
 func (f *armed) sees(c call, req api.Request) call {
 	if f.tables == nil && f.Key != nil {
 		c.targets = target.Elsewhere(req, names(f.Key)...)

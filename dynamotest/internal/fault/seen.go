@@ -11,14 +11,16 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
-// How much is told of what passed: kinds of requests, and tables of each.
+// The most that is reported of what passed: kinds of requests, and tables of
+// each.
 const (
 	mostKinds  = 8
 	mostTables = 4
 )
 
-// sightings are the requests that passed while a fault waited in vain. They
-// show what is misspelt in it: a table may be made later, so Inject cannot know.
+// sightings are the requests that passed while a fault did not fire. They show
+// what is misspelt in it: a table may be made later, so Inject cannot check
+// that.
 type sightings struct {
 	kinds  []sighting // in the order in which they first came
 	others int        // requests of further kinds
@@ -81,10 +83,11 @@ func tablesOf(c call) string {
 	return " on " + strings.Join(names, ", ") + more
 }
 
-// A hint is what may be wrong with a fault, unless a table that passed fits it.
+// A hint says what may be wrong with a fault. It is dropped if a table that
+// passed fits the fault.
 type hint struct {
 	fits bool
-	text string // about the first that does not
+	text string // about the first table that does not fit
 }
 
 func (h *hint) note(wrong string) {
@@ -120,7 +123,7 @@ func (f *armed) see(c call) {
 	}
 }
 
-// compareKeys finds out whether the Key could be one of a table.
+// compareKeys checks whether the Key could be one of a table.
 func (f *armed) compareKeys(table string) {
 	if f.Key == nil {
 		return
@@ -142,7 +145,7 @@ func (f *armed) compareKeys(table string) {
 	f.keyHint.note(wrong)
 }
 
-// compareIndexes finds out whether the index could hold a write back.
+// compareIndexes checks whether the index could hold a write back.
 func (f *armed) compareIndexes(about target.Target) {
 	index := f.Effect.ByIndex
 	if about.Read || index == "" {
@@ -160,7 +163,8 @@ func (f *armed) compareIndexes(about target.Target) {
 	f.indexHint.note(wrong)
 }
 
-// idle says why the test proves nothing, and what may be wrong with the fault.
+// idle returns why the test proves nothing, and what may be wrong with the
+// fault.
 func (f *armed) idle() string {
 	text := fmt.Sprintf("fault %v never fired: %s matched; %v", &f.Fault, count(f.matched, "request"), &f.passed)
 	if f.Effect.Kind == Throttle && f.Index != "" {
@@ -172,7 +176,8 @@ func (f *armed) idle() string {
 	return text + f.keyHint.String() + f.indexHint.String()
 }
 
-// nameNoItems reports whether only requests passed that no Key can find.
+// nameNoItems reports whether all requests that passed are of kinds that a Key
+// never matches.
 func (s *sightings) nameNoItems() bool {
 	return len(s.kinds) > 0 && s.others == 0 &&
 		!slices.ContainsFunc(s.kinds, func(k sighting) bool { return api.OperationNamed(k.op).NamesItems() })

@@ -9,14 +9,14 @@ import (
 
 // A Reception is what happens to a request that has arrived at a server.
 type Reception struct {
-	Answer *Effect // what answers it, or nil
+	Answer *Effect // the effect that answers it, or nil
 	Hit    []bool  // the targets that Answer is about
 
-	// Refuse has, for each target of a batch, what refuses it, or nil. It is nil if
-	// nothing is refused.
+	// Refuse has, for each target of a batch, the effect that refuses it, or nil.
+	// Refuse itself is nil if nothing is refused.
 	Refuse []*Effect
-	// Refused must be called, unless it is nil, if the batch was refused as a whole
-	// in spite of Refuse, with the code of the error.
+	// Refused, unless it is nil, must be called with the code of the error if the
+	// batch was refused as a whole in spite of Refuse.
 	Refused func(code string)
 }
 
@@ -25,16 +25,16 @@ type reception struct {
 	Reception
 	parts     []*armed // the faults that refuse entries
 	throttle  *armed   // the first of them that throttles
-	throttled []bool   // the targets that it is about
+	throttled []bool   // its targets
 }
 
-// Server counts the request with every fault of the server that it matches.
+// Server counts the request in every fault of the server that matches it.
 func (s *Set) Server(op string, targets []target.Target) Reception {
 	c := call{op, targets}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var r reception
-	var partly []func() // what faults do to parts of a batch
+	var partly []func() // effects of faults on parts of a batch
 	for _, f := range s.faults {
 		if !f.Effect.OfServer() {
 			continue
@@ -70,8 +70,9 @@ func (s *Set) Server(op string, targets []target.Target) Reception {
 	return r.Reception
 }
 
-// unfire makes faults due again that refused entries of a batch which then failed
-// as a whole. If it failed by throttling, those that throttle had their part in it.
+// unfire makes faults due again that refused entries of a batch that then failed as
+// a whole. If it failed by throttling, the faults that throttle have fired
+// nevertheless.
 func unfire(parts []*armed, throttled bool) {
 	for _, f := range parts {
 		if f.Effect.Kind != Throttle || !throttled {
@@ -94,7 +95,7 @@ func (f *armed) refusesParts(op string, hit []bool) bool {
 }
 
 // refuse adds the last of the targets hit to those that are refused. The fault
-// has fired if there was one to add.
+// has fired if a target was added.
 func (r *reception) refuse(f *armed, hit []bool) {
 	if r.Refuse == nil {
 		r.Refuse = make([]*Effect, len(hit))

@@ -16,8 +16,8 @@ type Set struct {
 	faults []*armed
 }
 
-// NewSet returns an empty set for the requests to a server, whose tables are nil
-// if it is not one in this process.
+// NewSet returns an empty set for the requests to a server. The tables are nil
+// if the server is not in this process.
 func NewSet(tables Tables) *Set { return &Set{tables: tables} }
 
 // Add arms a fault. It refuses one that no request could meet.
@@ -48,8 +48,8 @@ func (s *Set) Heal() (idle []string) {
 	return idle
 }
 
-// targets lists what a request is about, as faults without a Key see it on other
-// backends: see [armed.sees].
+// targets lists what a request is about. On other backends that is how faults
+// without a Key see it: see [armed.sees].
 func (s *Set) targets(req api.Request) []target.Target {
 	if s.tables != nil {
 		return target.Of(req, func(table string) []string {

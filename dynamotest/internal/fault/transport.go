@@ -12,7 +12,7 @@ type Passage struct {
 	Before, After time.Duration
 }
 
-// OnTransport reports whether requests have to be looked at on their way.
+// OnTransport reports whether requests must be checked on their way.
 func (s *Set) OnTransport() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -24,8 +24,8 @@ func (s *Set) OnTransport() bool {
 	return false
 }
 
-// Transport counts the request with every fault of the transport that it matches.
-// The request is nil if it cannot be understood.
+// Transport counts the request in every fault of the transport that matches it.
+// The request is nil if it cannot be decoded.
 func (s *Set) Transport(op string, req api.Request) Passage {
 	if !s.OnTransport() {
 		return Passage{}
@@ -34,7 +34,7 @@ func (s *Set) Transport(op string, req api.Request) Passage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var p Passage
-	var late []*armed // delays of a reply, if there is going to be one
+	var late []*armed // delays of the reply, if one comes
 	for _, f := range s.faults {
 		if f.Effect.OfServer() || !f.meets(f.sees(c, req)) {
 			continue
@@ -61,7 +61,7 @@ func (s *Set) Transport(op string, req api.Request) Passage {
 	return p
 }
 
-// meets notes a call, and reports whether it is one to disturb.
+// meets records a call, and reports whether the fault disturbs it.
 func (f *armed) meets(c call) bool {
 	f.see(c)
 	hit, ok := f.match(c)

@@ -9,30 +9,30 @@ import (
 	"strings"
 )
 
-// Compacting replaces the file by one that tells of what there is and of nothing
-// that is over:
+// Compacting replaces the file by one that has the present state and nothing
+// older:
 //
 //  1. A flush takes a snapshot together with its entries: the file up to there
-//     and the snapshot tell the same.
-//  2. Beside the writers, who go on with the file, the snapshot is written to a
-//     new one, and that is synced.
-//  3. Between two flushes, the lines that came meanwhile are copied behind it;
-//     the new file is synced, takes the other's name, and the folder is synced.
-//     Only then the next line is written, to the new file.
+//     and the snapshot describe the same state.
+//  2. The snapshot is written to a new file, and that is synced. Meanwhile the
+//     writers go on with the old file.
+//  3. Between two flushes, the lines that came meanwhile are copied behind the
+//     snapshot; the new file is synced, takes the name of the old one, and the
+//     folder is synced. Only then the next line is written, to the new file.
 //
-// The name always stands for a file that has all that was acknowledged, whenever
-// the process dies. Until the new file has the name, its failures are logged and
-// no more: the other one is whole. What is left of it is removed at the next
-// start.
+// The file of that name always has everything that was acknowledged, whenever
+// the process dies. Until the new file has the name, its failures are only
+// logged, because the old file is whole. What is left of the new file is removed
+// at the next start.
 
-// compactFrom is how much a file grows at least before it is compacted, in bytes.
+// compactFrom is the least growth of a file before it is compacted, in bytes.
 const compactFrom = 1 << 20
 
 func (j *Journal) temporary() string { return j.path + ".compacting" }
 
-// removeLeft removes what a compaction has left that did not come to its end. It
-// began with the first line of a file, of which a crash may have kept a part, or
-// zeros. Anything else is somebody's.
+// removeLeft removes the file that an interrupted compaction has left. Such a
+// file begins with the first line of a journal, or with the part of it, or the
+// zeros, that a crash kept. Any other file belongs to somebody else.
 func (j *Journal) removeLeft() error {
 	head, err := j.disk.Head(j.temporary(), Sector)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,8 +47,8 @@ func (j *Journal) removeLeft() error {
 	return j.disk.Remove(j.temporary())
 }
 
-// due reports whether the file has doubled since compacting was last thought of.
-// Whoever owns the flushing asks.
+// due reports whether the file has doubled since compacting was last considered.
+// The caller owns the flushing.
 func (j *Journal) due() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -58,13 +58,14 @@ func (j *Journal) due() bool {
 // A snapshot is what a new file begins with.
 type snapshot struct {
 	write func(out *Lines)
-	size  int64 // of the file that tells of the same
-	told  int64 // what that file told of
-	live  int64 // what the snapshot tells of, by the same weight
+	size  int64 // of the file that has the same state
+	told  int64 // the weight of that file
+	live  int64 // the weight of the snapshot
 }
 
-// compaction returns what to begin a new file with, nil when half of the old one
-// or more is about what there is. The caller is alone with the owner.
+// compaction returns the snapshot for a new file. It is nil if half of the old
+// file or more is about the present state. Nothing else uses the owner
+// meanwhile.
 func (j *Journal) compaction() *snapshot {
 	j.checked = j.size
 	s := &snapshot{live: j.owner.Weight()}
@@ -78,8 +79,8 @@ func (j *Journal) compaction() *snapshot {
 	return s
 }
 
-// compactAtStart compacts a file that has just been read, and one of an older
-// version in any case.
+// compactAtStart compacts a file that has just been read, if it is due, and
+// always if it has an older version.
 func (j *Journal) compactAtStart(version int) error {
 	old := version < journalFormat
 	if !old && !j.due() {
@@ -101,7 +102,7 @@ func (j *Journal) compactAtStart(version int) error {
 	return j.err
 }
 
-// compact is what runs beside the writers.
+// compact runs beside the writers.
 func (j *Journal) compact(s *snapshot) {
 	err := j.rewrite(s)
 	j.mu.Lock()
@@ -129,7 +130,7 @@ func (j *Journal) rewrite(s *snapshot) error {
 		size, err = WriteFile(next, s.write)
 	}
 	if err == nil {
-		err = next.Sync() // while nobody waits for it
+		err = next.Sync() // now, because nobody waits for it
 	}
 	if err == nil {
 		err = j.replace(next, size, s)
@@ -155,14 +156,14 @@ func (j *Journal) replace(next File, size int64, s *snapshot) error {
 		err = next.Sync()
 	}
 	if err == nil {
-		err = j.disk.Named(j.path, j.file) // or another file would be overwritten
+		err = j.disk.Named(j.path, j.file) // otherwise another file could be overwritten
 	}
 	if err == nil {
 		err = j.disk.Rename(j.temporary(), j.path)
 	}
 	if err != nil {
-		// It must have left the old file under the name: that is what the next
-		// lines go to.
+		// The old file must still have the name, because the next lines go to
+		// it.
 		if lost := j.disk.Named(j.path, j.file); lost != nil {
 			j.fail(lost)
 		}
@@ -171,7 +172,7 @@ func (j *Journal) replace(next File, size int64, s *snapshot) error {
 	old := j.file
 	j.file, j.size, j.checked = next, size+n, size+n
 	_ = old.Close() // nothing was written since it was synced
-	// Which of the two a crash would leave is open until the folder is synced.
+	// Until the folder is synced, a crash may leave either file under the name.
 	if err := j.disk.SyncFolder(j.path); err != nil {
 		j.fail(err)
 	}
@@ -188,7 +189,7 @@ func (j *Journal) fail(err error) {
 	j.err = errors.Join(j.err, err)
 }
 
-// own waits until nobody flushes, and keeps others from it.
+// own waits until nobody flushes, and keeps others from flushing.
 func (j *Journal) own() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -206,8 +207,7 @@ func (j *Journal) disown() {
 	j.changed.Broadcast()
 }
 
-// WriteFile writes a file with the entries that a snapshot writes, and returns its
-// size.
+// WriteFile writes a file with the entries of a snapshot, and returns its size.
 func WriteFile(file io.Writer, write func(out *Lines)) (int64, error) {
 	out := &Lines{to: bufio.NewWriterSize(file, 1<<20)}
 	out.raw([]byte(header(journalFormat)))

@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// steered is the operating system's disk with steps of a compaction in a test's
-// hands.
+// steered is the operating system's disk, with hooks for a test before the
+// steps of a compaction.
 type steered struct {
 	osDisk
-	create, rename, sync func() error // before it; nil for nothing
+	create, rename, sync func() error // called before the step; may be nil
 }
 
 func (d steered) Create(path string, like File) (File, error) {
@@ -45,7 +45,7 @@ func (d steered) SyncFolder(path string) error {
 	return d.osDisk.SyncFolder(path)
 }
 
-// A file that mostly tells of what is over becomes one that does not.
+// A file that mostly has outdated entries becomes one without them.
 func TestCompact(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data")
@@ -64,7 +64,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// What is committed while the new file is written stands behind the snapshot.
+// What is committed while the new file is written comes after the snapshot.
 func TestCommittedWhileCompacting(t *testing.T) {
 	t.Parallel()
 	began, release := make(chan struct{}), make(chan struct{})
@@ -91,8 +91,9 @@ func TestCommittedWhileCompacting(t *testing.T) {
 	}
 }
 
-// Whichever step fails before the new file has the name, the other one goes on;
-// after it, nobody knows which of them a crash would leave.
+// If a step fails before the new file has the name, the old file is used
+// further. If one fails afterwards, nobody knows which of them a crash would
+// leave.
 func TestACompactionThatFails(t *testing.T) {
 	t.Parallel()
 	fails := func() error { return errBroken }
@@ -133,8 +134,8 @@ func TestACompactionThatFails(t *testing.T) {
 	}
 }
 
-// What a compaction has left that was interrupted is removed; what is somebody's
-// is not.
+// The file of an interrupted compaction is removed; a file of somebody else is
+// not.
 func TestLeftBehind(t *testing.T) {
 	t.Parallel()
 	for left, ours := range map[string]bool{
@@ -163,7 +164,7 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
-// A file of an older format becomes one of this.
+// A file of an older format becomes one of the present format.
 func TestAnOlderFormat(t *testing.T) {
 	t.Parallel()
 	path := file(t, header(1)+line("a=1")+line("a=2", "b=3"))

@@ -9,18 +9,18 @@ import (
 	"path/filepath"
 )
 
-// A Disk is where journals are. Tests put one in its place that fails, or loses
-// its power.
+// A Disk holds journals. Tests replace it by one that fails, or loses power.
 type Disk interface {
-	// Open opens a file to read and write, which is made if it does not exist.
+	// Open opens a file to read and write. It makes the file if it does not
+	// exist.
 	Open(path string) (File, error)
 
-	// Resolve returns the path of a file that stays its own when links and the
+	// Resolve returns a path of a file that stays valid when links and the
 	// working folder change.
 	Resolve(path string) (string, error)
 
-	// Create makes an empty file, with the permissions of another. It fails when
-	// anything has the name.
+	// Create makes an empty file, with the permissions of another. It fails if
+	// the name is taken.
 	Create(path string, like File) (File, error)
 
 	// Lock keeps other processes from using an open file until it is closed.
@@ -34,7 +34,7 @@ type Disk interface {
 	// Head returns the first bytes of a file, at most n.
 	Head(path string, n int64) ([]byte, error)
 
-	// Remove removes a file if there is one.
+	// Remove removes a file if it exists.
 	Remove(path string) error
 
 	// SyncFolder makes the names in a file's folder safe.
@@ -92,8 +92,8 @@ func (d osDisk) Create(path string, like File) (File, error) {
 	return osFile{file}, nil
 }
 
-// permit gives a file its permissions, whatever the process's mask is. Not every
-// file system can, but one that cannot has the same for all files.
+// permit gives a file its permissions, regardless of the process's mask. A file
+// system that cannot set them has the same permissions for all files.
 func permit(file *os.File, mode fs.FileMode) error {
 	info, err := file.Stat()
 	if err != nil || info.Mode().Perm() == mode {
@@ -126,13 +126,14 @@ func (osDisk) Named(path string, file File) error {
 	return nil
 }
 
-// Close ends the lock too, also where a process that is just being started has
+// Close also ends the lock, even if a process that is just being started has
 // inherited the file.
 func (f osFile) Close() error { return errors.Join(unlockFile(f.File), f.File.Close()) }
 
 func (osDisk) Rename(from, to string) error { return os.Rename(from, to) }
 
-// Head does not follow links: who made one wants what it leads to.
+// Head does not follow links, because the user who made a link wants to keep
+// the file behind it.
 func (osDisk) Head(path string, n int64) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -22,7 +22,7 @@ type notes struct {
 
 	mu    sync.RWMutex // guards texts
 	texts map[string]string
-	told  []string // what was redone, in order
+	told  []string // the entries redone, in order
 }
 
 type note struct{ Name, Text string }
@@ -66,7 +66,7 @@ func (n note) write(w *api.Writer) {
 	w.Text("Text", n.Text)
 }
 
-// commit changes a text and tells the journal.
+// commit changes a text and appends it to the journal.
 func (n *notes) commit(name, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -106,7 +106,7 @@ func open(t *testing.T, path string, opt Options) *notes {
 	return n
 }
 
-// reopened returns what the next process finds.
+// reopened returns an owner with what the next process finds.
 func (n *notes) reopened(t *testing.T, path string) *notes {
 	t.Helper()
 	if err := n.journal.Close(); err != nil {

@@ -1,13 +1,14 @@
-// Package journal keeps what an owner has in memory in a file that nothing
-// acknowledged is lost from.
+// Package journal keeps in a file what an owner has in memory. Nothing that was
+// acknowledged is lost.
 //
-//	j, err := journal.Open(path, journal.Options{}, owner) // the owner does again what the file tells of
+//	j, err := journal.Open(path, journal.Options{}, owner) // the owner redoes the entries of the file
 //	end, err := j.Begin()                                 // before anything that may commit
 //	j.Append(weight, entry)                               // with the commit
 //	err = j.Settle()                                      // before it is acknowledged
 //	end()
 //
-// The file is a list of lines of entries. What an entry says is the owner's.
+// The file is a list of lines of entries. The owner defines the content of an
+// entry.
 package journal
 
 import (
@@ -17,43 +18,45 @@ import (
 	"sync"
 )
 
-// A Journal is a file of lines. After one that names the format it has one for
-// each time it was flushed:
+// A Journal is a file of lines. The first line names the format. Each flush
+// adds one line:
 //
 //	1c291ca3 [{"At":1774785600000000000,"Op":"CreateTable","Request":{…}},
 //	          {"At":…,"Changes":[{"Table":"orders","Put":{…}},{"Table":"orders","Delete":{…}}]},
 //	          {"At":…,"Token":"…","Payload":"…"}]
 //
 // The checksum is that of the rest of the line. What is committed under one
-// lock stands in one line, so that half a transaction is never read back, and a
-// line is begun only when the one before it is safe: a torn line is the last.
+// lock stands in one line, so that half a transaction is never read back. A
+// line is begun only when the line before it is safe, so only the last line can
+// be torn.
 //
-// The file grows until most of what it tells of is over; then a new one is
-// begun with what there is, see compact.go.
+// The file grows until most of its entries are outdated. Then a new file is
+// begun with the present state, see compact.go.
 type Journal struct {
 	owner Owner
 
 	disk Disk
 	path string
-	from int64 // how much it grows at least before it is compacted
+	from int64 // its least growth before it is compacted
 	log  *slog.Logger
 
-	// These belong to whoever opens the file or, later, owns the flushing.
+	// These belong to the goroutine that opens the file and, later, to the one
+	// that owns the flushing.
 	file    File
 	size    int64 // of the file
-	checked int64 // the size at which compacting was last thought of
+	checked int64 // the size at which compacting was last considered
 
-	running sync.RWMutex // held for reading by what may commit, until that is safe
+	running sync.RWMutex // held for reading by a caller that may commit, until its commit is safe
 
 	mu         sync.Mutex // guards what follows; taken after the owner's
 	changed    sync.Cond  // broadcast when the flushing or the compacting ends
 	entries    [][]byte   // appended and not flushed, in pieces, each entry followed by a comma
 	appended   uint64
 	safe       uint64 // how many of the appended entries will survive a crash
-	told       int64  // weighs all that the file tells of, see Owner
+	told       int64  // the weight of all entries of the file, see Owner
 	flushing   bool
 	compacting bool
-	err        error // sticky: the file lacks what memory has
+	err        error // sticky: the file lacks something that memory has
 }
 
 const (
@@ -68,33 +71,32 @@ var (
 	errPanicked = errors.New("writing it panicked")
 )
 
-// An Owner holds in memory what its journal tells of.
+// An Owner holds in memory the state that its journal records.
 type Owner interface {
-	// Redo does again what the entries of a line tell, a JSON list, and returns what
-	// they weigh.
+	// Redo applies the entries of a line, a JSON list, and returns their weight.
 	Redo(entries []byte) (weight int64, err error)
 
-	// Between calls f while no commit is under way. If f is to take a snapshot, it is
-	// called alone.
+	// Between calls f while no commit is under way. If alone is true, f runs alone,
+	// to take a snapshot.
 	Between(alone bool, f func())
 
-	// Weight is the weight of a file that would tell of the present state only.
+	// Weight is the weight of a file with the present state only.
 	Weight() int64
 
-	// Snapshot returns what writes all that there is now, even when that has changed
-	// meanwhile. It is called alone.
+	// Snapshot returns a function that writes the state of now, even if the state
+	// changes before it is called. Snapshot itself is called alone.
 	Snapshot() func(out *Lines)
 }
 
 // Options configure a journal. The zero value works.
 type Options struct {
 	Disk        Disk         // defaults to the operating system's
-	CompactFrom int64        // how much a file grows at least before it is compacted, in bytes
+	CompactFrom int64        // the least growth of a file before it is compacted, in bytes
 	Log         *slog.Logger // defaults to slog.Default()
 }
 
-// Open makes the owner, which must be empty and not yet used, hold what the
-// file tells of. A file that does not exist is begun.
+// Open reads the file into the owner, which must be empty and not yet used. A
+// file that does not exist is begun.
 func Open(path string, opt Options, o Owner) (*Journal, error) {
 	if opt.Disk == nil {
 		opt.Disk = osDisk{}
@@ -118,15 +120,16 @@ func Open(path string, opt Options, o Owner) (*Journal, error) {
 }
 
 func (j *Journal) openFile(path string) (err error) {
-	// The file is replaced, not a link to it, which may have been the first to
-	// exist: so this comes after it was made.
+	// Compacting replaces the file, not a link to it. The link may exist before
+	// the file, so the path is resolved after the file was made.
 	if j.path, err = j.disk.Resolve(path); err != nil {
 		return err
 	}
 	if err := j.disk.Lock(j.file); err != nil {
 		return err
 	}
-	// A process that compacted the file meanwhile holds another one.
+	// Another process may have compacted the file meanwhile: then its file has
+	// the name.
 	if err := j.disk.Named(j.path, j.file); err != nil {
 		return err
 	}
@@ -137,15 +140,15 @@ func (j *Journal) openFile(path string) (err error) {
 	if err := j.removeLeft(); err != nil {
 		return err
 	}
-	// The name of a new file is not safe before its folder is.
+	// The name of a new file is not safe until its folder is.
 	if err := j.disk.SyncFolder(j.path); err != nil {
 		return err
 	}
 	return j.compactAtStart(version)
 }
 
-// Close makes what was acknowledged safe, which it is already, and closes the
-// file. Nothing can begin any more.
+// Close closes the file. Everything acknowledged is safe already. Nothing can
+// begin any more.
 func (j *Journal) Close() error {
 	j.running.Lock()
 	defer j.running.Unlock()
@@ -162,8 +165,9 @@ func (j *Journal) Close() error {
 	return errors.Join(err, j.file.Close())
 }
 
-// Begin comes before anything that may commit: what the file does not take must
-// not take effect in memory either. The file is not closed before end is called.
+// Begin is called before anything that may commit: a change that the file does
+// not take must not take effect in memory either. The file is not closed before
+// end is called.
 func (j *Journal) Begin() (end func(), err error) {
 	if j == nil {
 		return func() {}, nil
@@ -179,7 +183,7 @@ func (j *Journal) Begin() (end func(), err error) {
 }
 
 // Append adds an entry of some weight, in pieces. The owner is in the middle of a
-// commit, so what is large was encoded before.
+// commit, so it encodes large pieces beforehand.
 func (j *Journal) Append(weight int64, pieces ...[]byte) {
 	if j == nil {
 		return
@@ -194,8 +198,8 @@ func (j *Journal) Append(weight int64, pieces ...[]byte) {
 	j.told += weight
 }
 
-// Settle waits until all that is committed so far is safe. Whoever comes first
-// flushes for those who come meanwhile.
+// Settle waits until everything committed so far is safe. The first caller
+// flushes for those that come meanwhile.
 func (j *Journal) Settle() error {
 	if j == nil {
 		return nil
@@ -213,12 +217,12 @@ func (j *Journal) Settle() error {
 	return j.err
 }
 
-// flushNow flushes, with the journal's mutex let go meanwhile.
+// flushNow flushes, and releases the journal's mutex meanwhile.
 func (j *Journal) flushNow() {
 	upto, err := uint64(0), errPanicked
 	j.flushing = true
 	j.mu.Unlock()
-	defer func() { // also after a panic, or whoever waits would wait for ever
+	defer func() { // also after a panic, otherwise others would wait for ever
 		j.mu.Lock()
 		j.flushing, j.err = false, errors.Join(j.err, err)
 		if err == nil {
@@ -230,8 +234,8 @@ func (j *Journal) flushNow() {
 }
 
 // flush writes one line. After a failure nobody knows what the file has, so
-// nothing is tried again: a later line behind a torn one, or a later success of
-// an fsync that failed once, would be no proof.
+// nothing is tried again: neither a later line behind a torn one, nor a later
+// success of an fsync that failed once, would prove that the file is whole.
 func (j *Journal) flush() (upto uint64, err error) {
 	t := j.take()
 	if len(t.entries) > 0 {
@@ -242,7 +246,8 @@ func (j *Journal) flush() (upto uint64, err error) {
 		if err := j.file.Sync(); err != nil {
 			return 0, err
 		}
-		// A file without its name will not be found when the server is opened.
+		// A file that lost its name will not be found when the server is
+		// opened.
 		if err := j.disk.Named(j.path, j.file); err != nil {
 			return 0, err
 		}
@@ -258,11 +263,12 @@ func (j *Journal) flush() (upto uint64, err error) {
 	return t.upto, nil
 }
 
-// What a flush takes over from the journal: nobody is in the middle of a commit.
+// A flush takes this over from the journal while nobody is in the middle of a
+// commit.
 type taken struct {
 	entries  [][]byte
 	upto     uint64
-	snapshot *snapshot // with what the entries tell of, when compacting is due
+	snapshot *snapshot // includes the entries; nil unless compacting is due
 }
 
 func (j *Journal) take() (t taken) {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What was committed is told in the order in which it was, by as many lines as
-// there were flushes.
+// What was committed is redone in the order of the commits, from one line for
+// each flush.
 func TestToldInOrder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data")
@@ -39,8 +39,8 @@ func TestToldInOrder(t *testing.T) {
 	}
 }
 
-// What is not whole at the end is what a crash has left, and is cut off; what
-// lacks its newline alone is whole. What is not whole elsewhere is damage, and the
+// An incomplete last line is what a crash has left, and is cut off; a line that
+// lacks only its newline is whole. An incomplete line elsewhere is damage, and the
 // file is left as it is.
 func TestOpen(t *testing.T) {
 	t.Parallel()
@@ -106,7 +106,7 @@ func lineOf(entries string) string {
 	return b.String()
 }
 
-// Wherever the last line is torn, it is as if it had not been begun.
+// A last line that is torn at any place is as if it had not been begun.
 func TestTornAnywhere(t *testing.T) {
 	t.Parallel()
 	before := header(journalFormat) + line("a=1")
@@ -152,7 +152,7 @@ type brokenFile struct{ File }
 
 func (brokenFile) Write([]byte) (int, error) { return 0, errBroken }
 
-// After Close nothing begins, and to close once more is not an error.
+// After Close nothing begins, and to close again is not an error.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	n := open(t, filepath.Join(t.TempDir(), "data"), Options{})
@@ -166,7 +166,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Who has no file has a nil Journal, which does nothing.
+// An owner without a file has a nil Journal, which does nothing.
 func TestNoJournal(t *testing.T) {
 	t.Parallel()
 	n := &notes{texts: map[string]string{}}

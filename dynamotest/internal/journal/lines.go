@@ -31,7 +31,7 @@ type Lines struct {
 	err     error
 }
 
-// lineSize is about how many bytes of entries a line has.
+// lineSize is roughly how many bytes of entries a line has.
 const lineSize = 1 << 16
 
 // Add adds an entry.

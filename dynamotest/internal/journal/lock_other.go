@@ -4,11 +4,11 @@ package journal
 
 import "os"
 
-// lockFile does nothing where there are no advisory locks in the standard
-// library: there the user sees to it that one process uses the file.
+// lockFile does nothing, because the standard library has no advisory locks for
+// this system: the user must make sure that only one process uses the file.
 func lockFile(*os.File) error { return nil }
 
 func unlockFile(*os.File) error { return nil }
 
-// syncFolder does nothing: a folder cannot be synced everywhere.
+// syncFolder does nothing, because not every system can sync a folder.
 func syncFolder(string) error { return nil }

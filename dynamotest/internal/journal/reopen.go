@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// reopen does again what the file tells of, mends a torn end, and leaves the file
-// where the next line belongs. It returns the version of its format.
+// reopen redoes the entries of the file, repairs a torn end, and leaves the file
+// positioned for the next line. It returns the version of its format.
 func (j *Journal) reopen() (version int, err error) {
 	in := bufio.NewReaderSize(j.file, 1<<20)
 	start, err := in.Peek(len(header(journalFormat)) + 1)
@@ -29,7 +29,7 @@ func (j *Journal) reopen() (version int, err error) {
 	return version, j.redoLines(in, []byte(head))
 }
 
-// redoLines does what the lines behind the first one tell, and secures the last.
+// redoLines redoes the lines after the first one, and secures the last.
 func (j *Journal) redoLines(in *bufio.Reader, last []byte) error {
 	j.size = int64(len(last))
 	for number := 2; ; number++ {
@@ -59,8 +59,8 @@ func (j *Journal) redoLines(in *bufio.Reader, last []byte) error {
 
 func header(version int) string { return fmt.Sprintf("%s%d\n", journalName, version) }
 
-// Unborn reports whether a file is new, or what a crash left of its first line,
-// before which nothing was acknowledged.
+// Unborn reports whether a file is empty, or has only what a crash left of its
+// first line. Nothing was acknowledged before that line.
 func Unborn(file []byte) bool {
 	head := header(journalFormat)
 	for i, b := range file {

@@ -1,8 +1,8 @@
 package journal
 
-// What stands here is for tests: those of an owner too, which must know that a flush
-// or a compaction is under way to commit in the middle of it. What an export_test.go
-// exports, only this package's own tests see.
+// This file is for tests. It is not an export_test.go, because the tests of owners
+// use it, too: they must know that a flush or a compaction is under way, to commit
+// in the middle of it.
 
 // A Status says what a journal is doing.
 type Status struct {

@@ -8,24 +8,24 @@ import (
 	"strconv"
 )
 
-// What follows the last whole line is what a crash has left of a write, or it is
-// damaged. A write is one line, it is begun when the one before is safe, and
-// nobody is told of it before it is safe itself. So a crash leaves
+// The bytes after the last whole line are what a crash has left of a write, or
+// they are damaged. A write is one line, it is begun when the line before is
+// safe, and it is acknowledged only when it is safe itself. So a crash leaves
 //
-//   - a first part of the line, when the process is killed or the disk is full, or
-//   - some of its sectors, in any order, when the power fails: zeros stand for the
-//     others, and the file may be shorter.
+//   - the beginning of the line, if the process is killed or the disk is full, or
+//   - some of its sectors, in any order, if the power fails: the others are zeros,
+//     and the file may be shorter.
 //
-// Such a line is torn: it lacks its newline, or all that a sector has of it is
-// zeros, which no line contains. It is cut off. A line that lacks nothing but its
-// newline is kept. Every other one was written whole, may have been acknowledged,
-// and is damaged.
+// Such a line is torn: it lacks its newline, or the whole part of it in some
+// sector is zeros, which a line never contains. It is cut off. A line that lacks
+// only its newline is kept. Every other line was written whole, may have been
+// acknowledged, and is damaged.
 
-// Sector is the least that a disk writes all of or nothing.
+// Sector is the smallest unit that a disk writes entirely or not at all.
 const Sector = 512
 
-// ending judges what follows the last whole line, which is not a whole line itself.
-// It returns one that lacked nothing but its newline, with that.
+// ending judges the bytes after the last whole line, which are not a whole line
+// themselves. If they lacked only a newline, it returns the line with its newline.
 func (j *Journal) ending(line []byte, rest io.Reader, number int, reason string) (mended []byte, err error) {
 	var tail tail
 	if _, err := io.Copy(&tail, rest); err != nil {
@@ -57,10 +57,10 @@ func (j *Journal) warn(what string, number, bytes int, reason string) {
 	j.log.Warn("dynamotest: "+what, "file", j.path, "line", number, "byte", j.size, "bytes", bytes, "reason", reason)
 }
 
-// secure ends the file with a line that was read from it, the last one. The
-// process that wrote it may have been killed before the line was safe, or after
-// the disk had failed to make it so: then it is there to read, perhaps in memory
-// alone, and only what is written once more is known to be safe.
+// secure writes the last line again, which was read from the file. The process
+// that wrote it may have been killed before the line was safe, or after the disk
+// had failed to sync it. Then the line can be read, but perhaps only from
+// memory. It is known to be safe only after it is written again.
 func (j *Journal) secure(line []byte) error {
 	if err := j.file.Truncate(j.size); err != nil {
 		return err
@@ -74,8 +74,8 @@ func (j *Journal) secure(line []byte) error {
 	return j.file.Sync()
 }
 
-// A tail is what follows a line. Zeros do not count as written: they stand for blocks
-// that the file got and that nothing came into.
+// A tail is what follows a line. Zeros do not count as written: they are blocks
+// that the file got and that were never filled.
 type tail struct {
 	size    int
 	written bool
@@ -89,8 +89,8 @@ func (t *tail) Write(p []byte) (int, error) {
 
 func blank(p []byte) bool { return len(bytes.Trim(p, "\x00")) == 0 }
 
-// holed reports whether all that some sector has of a line is zeros. The line begins
-// at a byte of the file.
+// holed reports whether the whole part of a line in some sector is zeros. The line
+// begins at the given byte of the file.
 func holed(line []byte, at int64) bool {
 	for len(line) > 0 {
 		n := min(len(line), Sector-int(at%Sector))
@@ -102,7 +102,8 @@ func holed(line []byte, at int64) bool {
 	return false
 }
 
-// Checked returns what a whole line holds, or why it is none.
+// Checked returns the entries of a line, or the reason why it is not a whole
+// line.
 func Checked(line []byte) (entries []byte, reason string) {
 	line, whole := bytes.CutSuffix(line, []byte("\n"))
 	if !whole {
@@ -118,15 +119,15 @@ func Checked(line []byte) (entries []byte, reason string) {
 	return entries, ""
 }
 
-// framed takes a line apart.
+// framed splits a line into its parts.
 func framed(line []byte) (sum uint32, entries []byte, ok bool) {
 	text, entries, found := bytes.Cut(line, []byte(" "))
 	want, err := strconv.ParseUint(string(text), 16, 32)
 	return uint32(want), entries, found && len(text) == 8 && err == nil
 }
 
-// wholePart returns the length of a line without its newline with which a text
-// begins, 0 when it begins with none.
+// wholePart returns the length of the whole line, without its newline, at the
+// beginning of a text. It is 0 if the text does not begin with a whole line.
 func wholePart(text []byte) int {
 	want, entries, ok := framed(text)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 )
 
-// Times are kept as nanoseconds since 1970, by as many digits as it takes: 64 bits
-// hold the years 1678 to 2262, and a test may set its clock to any.
+// Times are kept as nanoseconds since 1970, with any number of digits. 64 bits
+// hold only the years 1678 to 2262, and a test may set its clock to any year.
 
 var second = big.NewInt(int64(time.Second))
 
@@ -28,7 +28,7 @@ func WriteTime(w *api.Writer, name string, t time.Time) {
 	w.Buf = appendTime(w.Buf, t)
 }
 
-// longestTime is that of the seconds that 64 bits hold.
+// longestTime is the length of the longest time whose seconds 64 bits hold.
 const longestTime = len("-9223372036854775808000000000")
 
 // ParseTime reads a time as it was written.

@@ -4,8 +4,8 @@ import "unicode/utf8"
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string. Bytes that are no UTF-8 become
-// U+FFFD, for JSON cannot hold them.
+// AppendString appends s as a JSON string. Invalid UTF-8 becomes U+FFFD,
+// because JSON cannot hold it.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0

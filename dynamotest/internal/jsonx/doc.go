@@ -1,9 +1,9 @@
 // Package jsonx reads and writes JSON in one pass, without reflection and
-// without an intermediate tree: the wire format of DynamoDB is JSON, and a
-// request body is read straight into what it means.
+// without an intermediate tree. The wire format of DynamoDB is JSON, and a
+// request body is read directly into the request.
 //
-// A Reader is pulled. Every method consumes exactly one value, or one step of
-// a container:
+// The caller pulls from a Reader. Every method consumes exactly one value, or
+// one step of a container:
 //
 //	r := jsonx.NewReader(body)
 //	r.Object()
@@ -26,9 +26,9 @@
 //	if err := r.Err(); err != nil { … }
 //
 // The first error stays: from then on every method returns its zero value and
-// every loop ends, so that a caller looks at Err once. A *SyntaxError is a body
-// that is no JSON, a *TypeError is JSON of another shape than was asked for.
+// every loop ends, so that a caller checks Err once. A *SyntaxError means that
+// a body is not JSON, a *TypeError that a value has another type than the one
+// read.
 //
-// No input, however deep, exhausts the stack: nesting is limited to MaxDepth,
-// whatever the reader does.
+// No input exhausts the stack: the Reader limits nesting to MaxDepth.
 package jsonx

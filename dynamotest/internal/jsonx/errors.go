@@ -2,7 +2,7 @@ package jsonx
 
 import "fmt"
 
-// A SyntaxError is a body that is no JSON.
+// A SyntaxError means that a body is not JSON.
 type SyntaxError struct {
 	Offset int
 	Reason string
@@ -16,14 +16,14 @@ func (r *Reader) syntax(reason string) {
 	r.Fail(&SyntaxError{Offset: r.pos, Reason: reason})
 }
 
-// A TypeError is a value of another kind than was asked for.
+// A TypeError means that a value has another type than the one read.
 type TypeError struct {
 	Want   string // String, Boolean, Long, List, Map or Blob
 	Got    Token
 	Offset int
 }
 
-// Error says it in DynamoDB's words, which are those of its Java parser.
+// Error uses DynamoDB's words, which are those of its Java parser.
 func (e *TypeError) Error() string {
 	switch e.Got {
 	case Object:
@@ -43,7 +43,7 @@ func (e *TypeError) Error() string {
 	return e.Got.String() + " cannot be converted to " + e.Want
 }
 
-// String is the token's name in DynamoDB's messages.
+// String returns the token's name in DynamoDB's messages.
 func (t Token) String() string {
 	switch t {
 	case Null:

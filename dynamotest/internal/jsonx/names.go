@@ -5,9 +5,9 @@ const (
 	longestName = 64
 )
 
-// names remembers strings that come again, so that a million items share the
-// bytes of their attributes' names. A name that falls into another's slot takes
-// it over: nothing grows.
+// names keeps strings that are likely to come again, so that a million items
+// share the bytes of their attributes' names. A name replaces the name in its
+// slot, so the table does not grow.
 type names [nameSlots]string
 
 func (n *names) intern(b []byte) string {

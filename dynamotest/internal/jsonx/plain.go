@@ -2,15 +2,15 @@ package jsonx
 
 import "unicode/utf8"
 
-// Eight bytes at a time, in the manner of a machine word: ones has 1 in each
-// byte, tops the highest bit.
+// Strings are searched eight bytes at a time, as one machine word. ones has 1
+// in each byte, tops the highest bit.
 const (
 	ones = 0x0101010101010101
 	tops = 0x8080808080808080
 )
 
-// plain returns how many bytes at the beginning of s are ASCII and stand for
-// themselves in a JSON string. Nearly all of them do.
+// plain returns how many bytes at the beginning of s are ASCII and need no
+// escape in a JSON string. Nearly all bytes are such.
 func plain[T string | []byte](s T) int {
 	i := 0
 	for ; len(s)-i >= 8; i += 8 {
@@ -33,9 +33,9 @@ func word[T string | []byte](s T) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// special returns something other than zero when one of the eight bytes does
-// not stand for itself: a byte below n borrows from its highest bit when n is
-// taken from it.
+// special returns a value other than zero if one of the eight bytes needs an
+// escape or is not ASCII. It finds a byte below n by subtraction: that borrows
+// from the highest bit.
 func special(w uint64) uint64 {
 	quote, backslash := w^'"'*ones, w^'\\'*ones
 	control := (w - ' '*ones) &^ w

@@ -8,8 +8,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
-// Strings are searched eight bytes at a time: every byte in every place of the
-// words must be seen, whatever stands beside it.
+// Strings are searched eight bytes at a time: every byte must be found in every
+// place of a word, next to any other bytes.
 func TestEveryByteAtEveryPlace(t *testing.T) {
 	t.Parallel()
 	for _, beside := range []byte{'a', '!', ' ', 0x7F} {

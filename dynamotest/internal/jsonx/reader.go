@@ -4,9 +4,9 @@ import (
 	"strconv"
 )
 
-// MaxDepth is how many containers may be open at once. DynamoDB takes attribute
-// values of 32 levels, each of two containers, and reads far deeper ones, to
-// refuse them for their depth. How deep it reads is not known.
+// MaxDepth is how many containers may be open at once. DynamoDB accepts
+// attribute values of 32 levels, each of two containers. It reads far deeper
+// ones, to refuse them for their depth. Its own limit is not known.
 const MaxDepth = 1000
 
 // A Token names the next value.
@@ -24,9 +24,9 @@ const (
 	Object
 )
 
-// A Reader reads one JSON document. Strings it returns are copies: the input
-// may be reused once the document has been read. The zero value reads an empty
-// document; call Reset.
+// A Reader reads one JSON document. The strings that it returns are copies, so
+// the input may be reused after the document was read. The zero value reads an
+// empty document; call Reset.
 type Reader struct {
 	data  []byte
 	pos   int
@@ -43,8 +43,8 @@ func NewReader(data []byte) *Reader {
 	return r
 }
 
-// Reset makes r read data from its beginning. What r remembers of attribute
-// names is kept, so a reused Reader allocates less.
+// Reset makes r read data from its beginning. r keeps the attribute names that
+// it has read, so a reused Reader allocates less.
 func (r *Reader) Reset(data []byte) {
 	r.data, r.pos, r.depth, r.fresh, r.err = data, 0, 0, false, nil
 }
@@ -52,7 +52,7 @@ func (r *Reader) Reset(data []byte) {
 // Err returns the first error met.
 func (r *Reader) Err() error { return r.err }
 
-// Fail makes err the reader's error, unless it has one.
+// Fail makes err the reader's error, unless it has one already.
 func (r *Reader) Fail(err error) {
 	if r.err == nil {
 		r.err = err
@@ -62,7 +62,7 @@ func (r *Reader) Fail(err error) {
 // Pos returns the offset of the next unread byte.
 func (r *Reader) Pos() int { return r.pos }
 
-// Peek tells the kind of the next value without consuming it.
+// Peek returns the kind of the next value without consuming it.
 func (r *Reader) Peek() Token {
 	if r.err != nil {
 		return Invalid
@@ -108,8 +108,8 @@ func (r *Reader) open(want Token, name string) {
 	r.fresh = true
 }
 
-// Key returns the next member's name. It returns false at the end of the
-// object, which it closes. After true the member's value must be read.
+// Key returns the next member's name. At the end of the object it closes the
+// object and returns false. After true, the member's value must be read.
 func (r *Reader) Key() (string, bool) {
 	if !r.member('}') {
 		return "", false
@@ -127,8 +127,8 @@ func (r *Reader) Key() (string, bool) {
 	return r.names.intern(b), true
 }
 
-// More reports whether the array has another element, which must then be read.
-// At the end it closes the array.
+// More reports whether the array has another element. After true, the element
+// must be read. At the end More closes the array.
 func (r *Reader) More() bool { return r.member(']') }
 
 // member steps to the next member of a container, over the comma, or over the
@@ -169,8 +169,8 @@ func (r *Reader) String() string {
 	return string(b)
 }
 
-// Name reads a string that is likely to be met again, such as an attribute's
-// name, and shares its memory with earlier readings.
+// Name reads a string that is likely to come again, such as an attribute's
+// name. Equal names share their memory.
 func (r *Reader) Name() string {
 	if !r.expect(String, "String") {
 		return ""
@@ -206,7 +206,7 @@ func (r *Reader) Bool() bool {
 	return false
 }
 
-// Null consumes a null, and reports whether there was one.
+// Null consumes a null if it is the next value, and reports whether it was.
 func (r *Reader) Null() bool {
 	if r.Peek() != Null {
 		return false
@@ -235,10 +235,10 @@ func (r *Reader) Int() int64 {
 	return int64(f)
 }
 
-// From returns what has been read since an offset, a part of the input.
+// From returns the part of the input that was read since an offset.
 func (r *Reader) From(offset int) []byte { return r.data[offset:r.pos] }
 
-// Skip consumes the next value, whatever it is.
+// Skip consumes the next value of any type.
 func (r *Reader) Skip() {
 	switch r.Peek() {
 	case Object:
@@ -285,8 +285,9 @@ func (r *Reader) End() {
 	}
 }
 
-// expect reports whether the next value is of the kind wanted, and fails with a
-// TypeError that calls it name, or with a SyntaxError when there is no value.
+// expect reports whether the next value is of the wanted kind. Otherwise it
+// fails: with a TypeError that calls the kind name, or with a SyntaxError if no
+// value follows.
 func (r *Reader) expect(want Token, name string) bool {
 	if r.err != nil {
 		return false

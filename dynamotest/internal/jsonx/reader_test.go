@@ -12,8 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
-// tree reads any document into what encoding/json would make of it, numbers as
-// their text.
+// tree reads any document into the same values as encoding/json, with numbers
+// as their text.
 func tree(r *jsonx.Reader) any {
 	switch r.Peek() {
 	case jsonx.Object:
@@ -230,7 +230,7 @@ func TestAppendString(t *testing.T) {
 	}
 }
 
-// Errors are for logs too: they say where.
+// Errors are for logs, too, so they have the place.
 func TestSyntaxErrorSaysWhere(t *testing.T) {
 	t.Parallel()
 	r := jsonx.NewReader([]byte(`{"a": ]`))
@@ -253,7 +253,7 @@ func TestReaderRaw(t *testing.T) {
 	}
 }
 
-// Names are shared between documents, so that their memory is not the items'.
+// Names are shared between documents, so that items do not hold copies of them.
 func TestReaderSharesNames(t *testing.T) {
 	doc := []byte(`{"activityTimestamp":0}`)
 	r := jsonx.NewReader(nil)

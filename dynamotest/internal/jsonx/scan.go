@@ -64,8 +64,8 @@ func (r *Reader) digits() int {
 	return r.pos - start
 }
 
-// quoted consumes a string. What it returns is a part of the input, or a fresh
-// slice when there were escapes.
+// quoted consumes a string. It returns a part of the input, or a fresh slice if
+// the string has escapes.
 func (r *Reader) quoted() ([]byte, bool) {
 	if !r.accept('"') {
 		r.syntax("a string is missing")
@@ -99,8 +99,8 @@ func (r *Reader) quoted() ([]byte, bool) {
 	return nil, false
 }
 
-// escaped goes on with a string that began at start and whose first escape is
-// at r.pos.
+// escaped reads the rest of a string that begins at start and whose first
+// escape is at r.pos.
 func (r *Reader) escaped(start int) ([]byte, bool) {
 	buf := append([]byte(nil), r.data[start:r.pos]...)
 	for r.pos < len(r.data) {
@@ -130,7 +130,7 @@ func (r *Reader) escaped(start int) ([]byte, bool) {
 	return nil, false
 }
 
-// escape reads what follows a backslash and appends what it stands for.
+// escape reads an escape after its backslash, and appends its meaning.
 func (r *Reader) escape(dst []byte) ([]byte, bool) {
 	if r.pos >= len(r.data) {
 		return nil, false
@@ -158,8 +158,8 @@ func (r *Reader) escape(dst []byte) ([]byte, bool) {
 }
 
 // unicode reads the four digits of a \u escape, and the second escape of a
-// surrogate pair. Half a pair is not a character and is refused: to replace it
-// would make different strings equal.
+// surrogate pair. Half a pair is refused, because it is not a character, and
+// replacing it would make different strings equal.
 func (r *Reader) unicode() (rune, bool) {
 	ru, ok := r.hex4()
 	if !ok || !utf16.IsSurrogate(ru) {

@@ -1,5 +1,5 @@
-// Package keys is about the keys of tables and indexes: their attributes, the bytes
-// that items are ordered by, and what makes a key invalid.
+// Package keys has the keys of tables and indexes: their attributes, the bytes that
+// order items, and the checks of keys.
 package keys
 
 import (
@@ -27,10 +27,10 @@ type Part struct {
 // and at most one range part; a global index may have four of each.
 type Schema struct{ Hash, Range []Part }
 
-// Parts returns all parts, those of the hash first.
+// Parts returns all parts, the hash parts first.
 func (k *Schema) Parts() []Part { return append(k.Hash[:len(k.Hash):len(k.Hash)], k.Range...) }
 
-// All yields all parts, those of the hash first.
+// All yields all parts, the hash parts first.
 func (k *Schema) All() iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		for _, p := range k.Hash {
@@ -56,13 +56,14 @@ func (k *Schema) Has(name string) bool {
 	return false
 }
 
-// HashBytes is how many bytes of its partition's hash a key begins with. They
-// put partitions into an order that no caller can rely on, as DynamoDB does,
-// and cut a table into segments of equal size for a parallel scan.
+// HashBytes is the number of hash bytes at the beginning of a key, made from
+// its partition. As in DynamoDB, they put partitions into an order on which no
+// caller can rely. They also divide a table into segments of equal size for a
+// parallel scan.
 const HashBytes = 4
 
-// Partition returns what the keys of one partition begin with: the hash of the
-// hash parts and the parts.
+// Partition returns the common beginning of the keys of one partition: the hash
+// of the hash parts, and the parts.
 func Partition(hash []attr.Value) []byte {
 	key := make([]byte, HashBytes, usualKey)
 	for _, v := range hash {
@@ -72,18 +73,18 @@ func Partition(hash []attr.Value) []byte {
 	return key
 }
 
-// usualKey is room for the bytes of most keys.
+// usualKey is enough bytes for most keys.
 const usualKey = 64
 
-// putHash puts the hash of what follows at the beginning of a key.
+// putHash puts the hash of the rest at the beginning of a key.
 func putHash(key []byte) {
 	h := fnv.New32a()
 	h.Write(key[HashBytes:])
 	binary.BigEndian.PutUint32(key, mix(h.Sum32()))
 }
 
-// mix spreads what FNV leaves close together: short keys that differ in their
-// last byte only.
+// mix spreads the hashes of short keys that differ in their last byte only: FNV
+// leaves them close together.
 func mix(h uint32) uint32 {
 	h ^= h >> 16
 	h *= 0x85ebca6b
@@ -92,8 +93,8 @@ func mix(h uint32) uint32 {
 	return h ^ h>>16
 }
 
-// Values returns what m has for the parts, unless one is missing or of another
-// type than the key's.
+// Values returns the values of the parts in m, or false if one is missing or
+// has another type than the key's.
 func Values(parts []Part, m attr.Map) ([]attr.Value, bool) {
 	out := make([]attr.Value, len(parts))
 	for i, p := range parts {
@@ -106,8 +107,9 @@ func Values(parts []Part, m attr.Map) ([]attr.Value, bool) {
 	return out, true
 }
 
-// Key returns the key under which an item stands in a tree, unless m lacks a
-// part of it. It is short enough that the room is the caller's, on the stack.
+// Key returns the key of an item in a tree, or false if m lacks a part of it.
+// It is short enough to be inlined, so that the key's memory is on the caller's
+// stack.
 func (k *Schema) Key(m attr.Map) (key []byte, ok bool) {
 	return k.putKey(make([]byte, HashBytes, usualKey), m)
 }
@@ -144,8 +146,8 @@ func (k *Schema) Pick(m attr.Map) attr.Map {
 }
 
 // After returns the least string that is greater than every string that begins
-// with prefix, which must hold a byte other than 0xFF: every key does, at the
-// end of its first part.
+// with prefix. The prefix must have a byte other than 0xFF. Every key has one,
+// at the end of its first part.
 func After(prefix []byte) string {
 	end := append(make([]byte, 0, usualKey), prefix...)
 	i := len(end) - 1
@@ -158,7 +160,7 @@ func After(prefix []byte) string {
 
 var errKeySchema = api.Invalid("The provided key element does not match the schema")
 
-// CheckKey checks a key that a request names an item by.
+// CheckKey checks a key by which a request names an item.
 func (k *Schema) CheckKey(key attr.Map) *api.Error {
 	if len(key) != len(k.Hash)+len(k.Range) {
 		return errKeySchema
@@ -166,8 +168,8 @@ func (k *Schema) CheckKey(key attr.Map) *api.Error {
 	return k.CheckEntry(key)
 }
 
-// CheckEntry checks the key attributes of an item that a batch is to put, of which
-// is said what would be said of a key.
+// CheckEntry checks the key attributes of an item that a batch puts. The errors
+// are those of a key.
 func (k *Schema) CheckEntry(item attr.Map) *api.Error {
 	for p := range k.All() {
 		if v, ok := item.Get(p.Name); !ok || v.Kind() != p.Kind {
@@ -177,7 +179,7 @@ func (k *Schema) CheckEntry(item attr.Map) *api.Error {
 	return k.checkValues(item)
 }
 
-// CheckItem checks the key attributes of an item that is to be put.
+// CheckItem checks the key attributes of an item to put.
 func (k *Schema) CheckItem(item attr.Map) *api.Error {
 	for p := range k.All() {
 		v, ok := item.Get(p.Name)
@@ -191,8 +193,8 @@ func (k *Schema) CheckItem(item attr.Map) *api.Error {
 	return k.checkValues(item)
 }
 
-// checkValues checks that key attributes are neither empty nor too long. An empty
-// one refuses a transaction before it is opened.
+// checkValues checks that key attributes are neither empty nor too long. For an
+// empty one, a transaction is refused as a whole.
 func (k *Schema) checkValues(m attr.Map) *api.Error {
 	hash, err := checkParts(k.Hash, m)
 	if err != nil {
@@ -205,7 +207,7 @@ func (k *Schema) checkValues(m attr.Map) *api.Error {
 	return CheckBytes(hash, rng)
 }
 
-// checkParts checks that no part is empty, and returns the size of all.
+// checkParts checks that no part is empty, and returns the size of all parts.
 func checkParts(parts []Part, m attr.Map) (bytes int, err *api.Error) {
 	for _, p := range parts {
 		v, _ := m.Get(p.Name)
@@ -217,7 +219,7 @@ func checkParts(parts []Part, m attr.Map) (bytes int, err *api.Error) {
 	return bytes, nil
 }
 
-// CheckBytes checks how long the two parts of a key are.
+// CheckBytes checks the lengths of the two parts of a key.
 func CheckBytes(hash, rng int) *api.Error {
 	if hash > maxHashKey {
 		return api.InvalidParameter("Size of hashkey has exceeded the maximum size limit of%d bytes", maxHashKey)
@@ -228,7 +230,7 @@ func CheckBytes(hash, rng int) *api.Error {
 	return nil
 }
 
-// Bytes returns the size of what m has for the parts.
+// Bytes returns the size of the values of the parts in m.
 func Bytes(parts []Part, m attr.Map) int {
 	size := 0
 	for _, p := range parts {
@@ -238,7 +240,7 @@ func Bytes(parts []Part, m attr.Map) int {
 	return size
 }
 
-// KindName is what error texts call a type of string or binary.
+// KindName returns the name of string or binary in error texts.
 func KindName(k attr.Kind) string {
 	if k == attr.B {
 		return "binary"
@@ -255,7 +257,7 @@ func Names(parts []Part) []string {
 	return names
 }
 
-// Describe writes the key as a table's description has it.
+// Describe writes the key in the form of a table's description.
 func (k *Schema) Describe(w *api.Writer) {
 	w.Array("KeySchema", func() {
 		for _, p := range k.Hash {

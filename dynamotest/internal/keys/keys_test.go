@@ -25,7 +25,7 @@ func TestWhatIsWrongWithAKey(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		key  attr.Map
-		want string // of the error; empty for none
+		want string // of the error; empty without one
 	}{
 		{"a key", of("h", "a", "r", "b"), ""},
 		{"one attribute only", of("h", "a"), "does not match the schema"},
@@ -54,8 +54,8 @@ func TestWhatIsWrongWithAKey(t *testing.T) {
 	}
 }
 
-// The items of one partition stand together, in the order of their range keys, and
-// what begins with a key ends before what After returns.
+// The items of one partition come together, in the order of their range keys.
+// Every key with a prefix is less than After of the prefix.
 func TestTheOrderOfKeys(t *testing.T) {
 	t.Parallel()
 	key := func(h, r string) string {
@@ -81,8 +81,8 @@ func TestTheOrderOfKeys(t *testing.T) {
 	if got, ok := schema.Key(of("h", "a")); ok {
 		t.Errorf("the key of an item without one: %q", got)
 	}
-	// As an entry of a batch, an item is judged by its key alone; and an empty key
-	// refuses a whole transaction.
+	// For an entry of a batch, only the key is checked. An empty key refuses a
+	// whole transaction.
 	for _, tt := range []struct {
 		item  attr.Map
 		want  string

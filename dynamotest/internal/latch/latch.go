@@ -1,4 +1,4 @@
-// Package latch makes those who write one item take turns.
+// Package latch serializes the writers of one item.
 package latch
 
 import (
@@ -8,28 +8,27 @@ import (
 	"sync"
 )
 
-// An ID tells one item from another.
+// An ID identifies an item.
 type ID struct{ Table, Key string }
 
 func compareIDs(a, b ID) int {
 	return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Key, b.Key))
 }
 
-// Set are held by those who write items. There is one for each item that
-// somebody writes, or waits to write, now.
+// A Set has a latch for each item that somebody writes now, or waits to write.
 type Set struct {
-	mu    sync.Mutex // guards what follows, and how many want each latch
+	mu    sync.Mutex // guards what follows, and the counts in the latches
 	items map[ID]*Latch
 }
 
-// A Latch is held by the one who writes an item.
+// A Latch is held by the writer of an item.
 type Latch struct {
 	sync.Mutex
 	wanted int
 }
 
-// Hold waits until nobody else holds any of the items, and returns what lets go
-// of them.
+// Hold waits until nobody else holds any of the items, and returns the function
+// that releases them.
 func (l *Set) Hold(ids ...ID) (release func()) {
 	slices.SortFunc(ids, compareIDs)
 	ids = slices.Compact(ids)
@@ -45,14 +44,15 @@ func (l *Set) Hold(ids ...ID) (release func()) {
 	}
 }
 
-// HoldOne is hold for one item, which most writes are about.
+// HoldOne is Hold for one item: most writes have only one.
 func (l *Set) HoldOne(id ID) *Latch {
 	h := l.want(id)
 	h.Lock()
 	return h
 }
 
-// Release lets go of an item. The last one who wanted its latch forgets it.
+// Release releases an item. Its latch is forgotten when nobody wants it any
+// more.
 func (l *Set) Release(id ID, h *Latch) {
 	h.Unlock()
 	l.mu.Lock()
@@ -66,10 +66,11 @@ func (l *Set) Release(id ID, h *Latch) {
 // waits for one latch after the other.
 const maxBackoffs = 2
 
-// lockAll locks latches that are in order. At first it holds none while it waits
-// for one, so that a slow writer holds nobody up through somebody else who waits
-// for it. Where one item after the other is busy it would have to begin again for
-// ever: then it locks one after the other, in the order that all have in common.
+// lockAll locks latches that are in order. At first it holds no latch while it
+// waits for one, so that a writer that waits for a slow one does not hold up
+// others. If one item after the other is busy, that could go on for ever. So
+// after some tries it locks one after the other, in the order that all callers
+// share.
 func lockAll(taken []*Latch) {
 	if len(taken) == 0 {
 		return
@@ -88,8 +89,8 @@ func lockAll(taken []*Latch) {
 	}
 }
 
-// lockOthers locks all latches except the one that is locked already. If it cannot
-// have one, it releases all, and returns which one it was.
+// lockOthers locks all latches except the one that is locked already. If one of
+// them is busy, it releases all, and returns the index of the busy one.
 func lockOthers(taken []*Latch, locked int) (busy int) {
 	for i, h := range taken {
 		if i == locked || h.TryLock() {
@@ -106,7 +107,7 @@ func lockOthers(taken []*Latch, locked int) (busy int) {
 	return locked
 }
 
-// want returns the latch of an item, which stays while anybody wants it.
+// want returns the latch of an item, which is kept while anybody wants it.
 func (l *Set) want(id ID) *Latch {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
 )
 
-// Many who want the same items in different orders all get them.
+// Many callers that want the same items in different orders all get them.
 func TestManyWantManyItems(t *testing.T) {
 	t.Parallel()
 	var l latch.Set
@@ -32,8 +32,8 @@ func TestManyWantManyItems(t *testing.T) {
 	}
 }
 
-// Who wants several items gets them while each is wanted by others all the time,
-// before long.
+// A caller that wants several items soon gets them, even if others want each of
+// them all the time.
 func TestAWideHoldAmongBusyItems(t *testing.T) {
 	t.Parallel()
 	var l latch.Set

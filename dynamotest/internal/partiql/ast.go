@@ -14,16 +14,16 @@ const (
 	Insert
 	Update
 	Delete
-	Exists // a SELECT whose one item must be there, in a transaction
+	Exists // a SELECT whose one item must exist, in a transaction
 )
 
 // Writes reports whether the statement belongs among writes.
 func (k Kind) Writes() bool { return k != Select }
 
-// A Returning is which attributes a write gives back.
+// A Returning says which attributes a write returns.
 type Returning uint8
 
-// What RETURNING may ask for.
+// The attributes that RETURNING may ask for.
 const (
 	ReturnNothing Returning = iota
 	AllOld
@@ -36,20 +36,21 @@ var returningNames = [...]string{"", "ALL OLD", "ALL NEW", "MODIFIED OLD", "MODI
 
 func (r Returning) String() string { return returningNames[r] }
 
-// A Statement is what a source says, done or not. It never changes once parsed.
+// A Statement is a parsed source, even if DynamoDB refuses it. It never changes
+// once parsed.
 type Statement struct {
 	Kind      Kind
 	Table     string
 	Index     string      // of a SELECT, or empty
-	Columns   []expr.Path // of a SELECT; none for *
+	Columns   []expr.Path // of a SELECT; empty for *
 	OrderBy   []Order     // of a SELECT
 	Returning Returning   // of an UPDATE or a DELETE
 
-	where      *term // nil for none
+	where      *term // nil without one
 	item       []member
 	actions    []action
 	parameters int
-	refused    *Error // of what DynamoDB does not do
+	refused    *Error // a part that DynamoDB does not support
 }
 
 // An Order is one attribute that a SELECT orders by.
@@ -58,7 +59,7 @@ type Order struct {
 	Descending bool
 }
 
-// A member of the item that is inserted.
+// A member is an attribute of the inserted item.
 type member struct {
 	name  string
 	value term
@@ -91,7 +92,7 @@ const (
 	termCall
 )
 
-// A term is a part of a condition, or what SET assigns.
+// A term is a part of a condition, or a value that SET assigns.
 type term struct {
 	kind      termKind
 	value     attr.Value // of a literal
@@ -123,7 +124,7 @@ func (t *term) bind(parameters []attr.Value) term {
 	return out
 }
 
-// expr returns a bound term as package expr has it.
+// expr returns a bound term as a Term of package expr.
 func (t *term) expr() expr.Term {
 	switch t.kind {
 	case termLiteral, termParameter:

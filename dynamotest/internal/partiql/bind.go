@@ -8,12 +8,12 @@ import (
 // A Bound is a statement whose parameters are filled in.
 type Bound struct {
 	*Statement
-	Where      *Where // nil for none
+	Where      *Where // nil without one
 	parameters []attr.Value
 }
 
-// Bind fills in the parameters. More than the statement has are ignored. The
-// error says, too, what DynamoDB does not do of what the statement says.
+// Bind fills in the parameters. Surplus parameters are ignored. The error may
+// also be a part of the statement that DynamoDB does not support.
 func (s *Statement) Bind(parameters []attr.Value) (*Bound, error) {
 	if s.refused != nil {
 		return nil, s.refused
@@ -33,7 +33,7 @@ func (s *Statement) Bind(parameters []attr.Value) (*Bound, error) {
 	return b, nil
 }
 
-// Item returns the item that an INSERT brings.
+// Item returns the item of an INSERT.
 func (b *Bound) Item() attr.Map {
 	fields := make([]attr.Field, len(b.item))
 	for i := range b.item {
@@ -70,15 +70,15 @@ func (b *Bound) Selection() (*expr.Selection, error) {
 	return expr.NewColumns(b.Columns...)
 }
 
-// An Ordering is in which order a SELECT reads.
+// An Ordering is the order in which a SELECT reads.
 type Ordering struct {
-	ByHash         bool // partitions come in the order of their keys
+	ByHash         bool // partitions are read in the order of their keys
 	HashDescending bool // or in the reverse of it
-	SortDescending bool // items come in the reverse order of their sort keys
+	SortDescending bool // items are read in the reverse order of their sort keys
 }
 
-// Order checks ORDER BY against the key that a SELECT reads along, and the
-// number of partitions that it reads.
+// Order checks ORDER BY against the key in whose order a SELECT reads, and
+// against the number of partitions that it reads.
 func (b *Bound) Order(hash, sort string, partitions int) (Ordering, error) {
 	if len(b.OrderBy) == 0 {
 		return Ordering{}, nil
@@ -86,7 +86,7 @@ func (b *Bound) Order(hash, sort string, partitions int) (Ordering, error) {
 	if b.Where == nil {
 		return Ordering{}, invalid(textOrderNoWhere)
 	}
-	// DynamoDB reads backwards unless the sort key is asked for in its order.
+	// DynamoDB reads backwards unless ORDER BY asks for rising sort keys.
 	o := Ordering{SortDescending: true}
 	for _, by := range b.OrderBy {
 		switch {

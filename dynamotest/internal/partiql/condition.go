@@ -19,13 +19,13 @@ var operations = map[string]string{
 	"in": "IN", "not in": "IN", "between": "BETWEEN", "not between": "BETWEEN",
 }
 
-// functions are those that a statement may name. Which of them stand where,
-// package expr knows.
+// functions are those that a statement may name. Package expr checks where each
+// of them may stand.
 var functions = []string{
 	"attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains", "size", "list_append", "if_not_exists",
 }
 
-// condition makes a condition of a node.
+// condition converts a node to a condition.
 func (t *translator) condition(n *node) term {
 	switch n.kind {
 	case nodeIs:
@@ -63,7 +63,7 @@ func negate(not bool, t term) term {
 	return t
 }
 
-// joined makes a condition of conditions.
+// joined converts AND or OR to a condition.
 func (t *translator) joined(n *node, op string) term {
 	wrong := textNoOperands
 	if op == "NOT" {
@@ -92,8 +92,8 @@ func (t *translator) candidates(n *node) []term {
 	return terms
 }
 
-// is makes a condition of IS: of a kind of values, or of none. An attribute that
-// is missing is not null.
+// is converts IS to a condition on the kind of a value, or on its absence. A
+// missing attribute is not null.
 func (t *translator) is(n *node) term {
 	if left := n.args[0]; left.kind > nodePath || left.kind == nodeParameter {
 		t.refuse(textIsOperand)
@@ -109,7 +109,7 @@ func (t *translator) is(n *node) term {
 	return call("attribute_type", left, literal(attr.String(kind)))
 }
 
-// function makes a term of a call.
+// function converts a call to a term.
 func (t *translator) function(n *node, operand func(*node) term) term {
 	if !slices.Contains(functions, n.text) {
 		t.refuseAt(n.token, "Unrecognized function: %s", n.text)
@@ -121,8 +121,8 @@ func (t *translator) function(n *node, operand func(*node) term) term {
 	return call(n.text, args...)
 }
 
-// operand makes a term of a value, an attribute or a function. A condition may
-// turn out to stand where its surroundings refuse it.
+// operand converts a value, an attribute or a function to a term. A condition
+// is converted, too; its surroundings refuse it.
 func (t *translator) operand(n *node) term {
 	switch n.kind {
 	case nodeName, nodePath:
@@ -145,7 +145,7 @@ func (t *translator) operand(n *node) term {
 	return term{}
 }
 
-// assigned makes a term of what SET assigns.
+// assigned converts the right side of SET to a term.
 func (t *translator) assigned(n *node) term {
 	switch {
 	case n.kind == nodeCall:

@@ -2,14 +2,15 @@
 // DELETE and EXISTS.
 //
 // A statement passes three stages, like an expression. Parsing depends on the
-// source alone; what it yields is immutable and may be kept. Binding fills in
-// the parameters. The rest depends on the key of the table.
+// source alone; its result is immutable and may be kept. Binding fills in the
+// parameters. The last stage depends on the key of the table.
 //
-// The grammar is that of PartiQL's own parser, as far as DynamoDB takes it and
-// somewhat further: DynamoDB first says what is not well-formed, in that parser's
-// words, then what it does not do. Parsing therefore makes a tree of a source
-// (parse.go, statement.go, term.go), and a translation makes a Statement of the
-// tree (translate.go, condition.go, value.go).
+// The grammar is the part of PartiQL's own grammar that DynamoDB supports, and
+// somewhat more. The reason: DynamoDB first reports what is not well-formed, in
+// the words of PartiQL's parser, and then what it does not support. So parsing
+// converts a source to a tree (parse.go, statement.go, term.go), and a
+// translation converts the tree to a Statement (translate.go, condition.go,
+// value.go).
 //
 //	stmt, err := partiql.Parse(`SELECT * FROM "music" WHERE artist = ? AND year > 1970`)
 //	b, err := stmt.Bind(parameters)
@@ -19,10 +20,10 @@
 //
 //	key, rest, err := b.Where.Key(names)             // of the one item to write
 //
-// Conditions and updates become those of package expr, so that a statement
-// means what the operation means that it stands for.
+// Conditions and updates become those of package expr, so that a statement has
+// the same meaning as the equivalent operation.
 //
-// Every error is an *Error or an *expr.Error, a ValidationException whose text
-// is its Error(). Nothing here panics, whatever the source: its length and its
-// depth are limited.
+// Every error is an *Error or an *expr.Error: a ValidationException whose text
+// is its Error(). No source makes the package panic: the length and the depth
+// of a source are limited.
 package partiql

@@ -12,12 +12,12 @@ func invalid(format string, args ...any) *Error {
 }
 
 // malformed is the error of a source that is not a statement. The detail is empty
-// where DynamoDB cannot even tell the words apart.
+// if DynamoDB cannot even split the source into words.
 func malformed(detail string) *Error {
 	return &Error{"Statement wasn't well formed, can't be processed: " + detail}
 }
 
-// What can be wrong with a source, in DynamoDB's words.
+// The faults of a source, in DynamoDB's words.
 const (
 	noDetail         = ""
 	notAStatement    = "Expected data manipulation"

@@ -20,10 +20,10 @@ func checkError(t *testing.T, src string, err error) {
 	}
 }
 
-// parameters are more than most statements have.
+// parameters are more than most statements need.
 var parameters = []attr.Value{attr.String("x"), attr.Int(1), attr.MapOf(attr.NewMap(attr.Field{Name: "a", Value: attr.Null()})), attr.Bool(true)}
 
-// sample is an item that statements meet.
+// sample is an item that statements are applied to.
 var sample = attr.NewMap(
 	attr.Field{Name: "h", Value: attr.String("x")},
 	attr.Field{Name: "s", Value: attr.Int(1)},
@@ -31,8 +31,7 @@ var sample = attr.NewMap(
 	attr.Field{Name: "m", Value: attr.MapOf(attr.NewMap(attr.Field{Name: "k", Value: attr.Int(2)}))},
 )
 
-// use does with a statement what can be done with it, and returns the first
-// error.
+// use calls everything that a statement can do, and returns the first error.
 func use(t *testing.T, src string) error {
 	s, err := partiql.Parse(src)
 	if err != nil {
@@ -81,8 +80,8 @@ func use(t *testing.T, src string) error {
 	return err
 }
 
-// checkPartitions checks that an item for which the condition is true stands in
-// one of the partitions.
+// checkPartitions checks that an item for which the condition is true is in one
+// of the partitions.
 func checkPartitions(t *testing.T, src string, w *partiql.Where) {
 	t.Helper()
 	found, err := w.Partitions("h", "s")
@@ -128,7 +127,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Hostile sources of every shape end in an error, soon.
+// Hostile sources of every shape quickly end in an error.
 func TestHostileStatements(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{

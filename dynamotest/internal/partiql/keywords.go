@@ -38,7 +38,7 @@ var phrases = map[[2]string]bool{
 	{"all", "old"}: true, {"all", "new"}: true, {"modified", "old"}: true, {"modified", "new"}: true,
 }
 
-// precedence of the operators that stand between their operands.
+// precedence has the binary operators.
 var precedence = map[string]int{
 	"or":  10,
 	"and": 20,
@@ -53,14 +53,14 @@ const (
 	notPrecedence = 30
 )
 
-// operatorWords are operators, and no keywords, where a term should be.
+// operatorWords are operators, not keywords, where a term is expected.
 var operatorWords = []string{"and", "or", "not", "is", "is not", "in", "not in", "between", "not between", "like", "not like"}
 
-// particles are no keywords where a term should be.
+// particles are not keywords where a term is expected.
 var particles = []string{"as", "at", "by", "asc", "desc", "for"}
 
-// functionWords are keywords that name functions, aggregates the ones among
-// them that the grammar knows.
+// functionWords are keywords that name functions. aggregates are those of them
+// that the grammar has.
 var (
 	functionWords = []string{
 		"exists", "substring", "char_length", "character_length", "octet_length", "bit_length", "upper", "lower", "size",
@@ -69,8 +69,9 @@ var (
 	aggregates = []string{"count", "avg", "max", "min", "sum"}
 )
 
-// typeNames are what may come after IS, with the kind of values that each stands
-// for in DynamoDB, empty for none.
+// typeNames are the types that may follow IS, each with the kind of values that
+// it means in DynamoDB. The kind is empty if DynamoDB has no values of the
+// type.
 var typeNames = map[string]string{
 	"missing": "", "null": "NULL", "bool": "BOOL", "boolean": "BOOL", "string": "S", "numeric": "N", "blob": "B",
 	"struct": "M", "tuple": "M", "list": "L",

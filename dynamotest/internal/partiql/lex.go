@@ -16,12 +16,12 @@ const (
 	tokString             // 'a string'
 	tokNumber             // 1.5e3
 	tokKeyword            // one of the keywords or phrases
-	tokOperator           // what stands between operands, or before one
+	tokOperator           // an operator, between operands or before one
 	tokSymbol             // a bracket, a comma, ? or ;
-	tokIllegal            // what means nothing
+	tokIllegal            // text without a meaning
 )
 
-// A token is a span of the source: of a phrase, its first word.
+// A token is a span of the source. For a phrase it is the first word.
 type token struct {
 	kind       tokenKind
 	start, end int
@@ -40,11 +40,11 @@ var signs = []string{
 	",", ".", ":", ";", "?", "(", ")", "[", "]", "{", "}",
 }
 
-// firstSymbol is where among the signs the symbols begin, but for << and >>.
+// firstSymbol is the index in signs of the first symbol, except << and >>.
 var firstSymbol = slices.Index(signs, ",")
 
-// lex cuts src into tokens. It does not fail: what it cannot read becomes an
-// illegal token, and the end.
+// lex cuts src into tokens. It does not fail: text that it cannot read becomes
+// an illegal token, and ends the list.
 func lex(src string) []token {
 	tokens := make([]token, 0, len(src)/4+2)
 	for i := 0; ; {
@@ -68,8 +68,8 @@ func lex(src string) []token {
 	}
 }
 
-// skipBlank returns where white space and comments end that begin at i, or -1
-// when a comment does not end.
+// skipBlank returns the end of white space and comments that begin at i, or -1
+// if a comment does not end.
 func skipBlank(src string, i int) int {
 	for i < len(src) {
 		switch {
@@ -136,7 +136,7 @@ func word(src string, i int) token {
 	return t
 }
 
-// quoted returns a token in quotes, of which two stand for one inside.
+// quoted returns a token in quotes. Two quotes inside stand for one.
 func quoted(src string, i int, kind tokenKind) token {
 	quote := src[i : i+1]
 	for end := i + 1; ; {
@@ -154,8 +154,8 @@ func quoted(src string, i int, kind tokenKind) token {
 	}
 }
 
-// number returns the number that starts at i. Letters that follow at once, other
-// than an exponent, are the next token. Its scale must fit into 32 bits.
+// number returns the number that starts at i. Letters directly after it are the
+// next token, unless they are an exponent. The scale must fit into 32 bits.
 func number(src string, i int) token {
 	start := i
 	digits := func() (any bool) {
@@ -189,9 +189,9 @@ func isLetter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$'
 }
 
-// fitsScale reports whether the exponent of a number, and the exponent less the
-// digits after the point, fit into 32 bits, as they must for DynamoDB to read
-// the number at all.
+// fitsScale reports whether the exponent of a number, and the exponent minus
+// the count of digits after the point, fit into 32 bits. Otherwise DynamoDB
+// cannot read the number at all.
 func fitsScale(text string) bool {
 	mantissa, exponent, ok := strings.Cut(strings.ToLower(text), "e")
 	exp := int64(0)

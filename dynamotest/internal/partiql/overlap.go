@@ -12,12 +12,12 @@ import (
 // partitions.
 type branch struct {
 	parts   []expr.KeyTerms
-	ranges  []expr.KeyTerm // what it asks of the sort key
-	filters bool           // it asks something of the key that no key condition could
+	ranges  []expr.KeyTerm // its conditions on the sort key
+	filters bool           // it has a condition on the key that is not a key condition
 }
 
-// branchesOf returns the branches of alternatives, each of which stands beside
-// the others, or none when one of them does not pin a partition.
+// branchesOf returns the branches of alternatives, each joined by AND with the
+// others. It returns nil if one of them does not pin a partition.
 func branchesOf(alternatives, others []term, hash, sort string) []branch {
 	all := make([]branch, len(alternatives))
 	for i := range alternatives {
@@ -33,7 +33,7 @@ func branchesOf(alternatives, others []term, hash, sort string) []branch {
 	return all
 }
 
-// add notes what one of the terms that b joins by AND asks.
+// add records the condition of one of the terms that b joins by AND.
 func (b *branch) add(t *term, hash, sort string) {
 	k, ok := t.keyTerm()
 	switch {
@@ -44,7 +44,7 @@ func (b *branch) add(t *term, hash, sort string) {
 	}
 }
 
-// heads returns the top-level attributes that t mentions.
+// heads returns the top-level attributes in t.
 func (t *term) heads() []string {
 	if t.kind == termPath {
 		return []string{t.path.Head()}
@@ -56,10 +56,10 @@ func (t *term) heads() []string {
 	return names
 }
 
-// overlapping reports whether the sort keys of two branches overlap, which
-// DynamoDB refuses: it would query one item twice. A branch that asks nothing of
-// the sort key finds all of them. Where a branch filters by the key, DynamoDB scans,
-// and nothing overlaps.
+// overlapping reports whether the sort keys of two branches overlap. DynamoDB
+// refuses that, because it would query one item twice. A branch without a condition
+// on the sort key matches all of them. If a branch filters by the key, DynamoDB
+// scans, and nothing overlaps.
 func overlapping(branches []branch) bool {
 	if slices.ContainsFunc(branches, func(b branch) bool { return b.filters }) {
 		return false
@@ -110,7 +110,8 @@ func disjoint(k, l expr.KeyTerm) bool {
 	return before(k, l) || before(l, k)
 }
 
-// before reports whether the values that k finds are less than those of l.
+// before reports whether the values that meet k are less than those that meet
+// l.
 func before(k, l expr.KeyTerm) bool {
 	last, first := k.Value, l.Value
 	switch k.Op {
@@ -118,10 +119,10 @@ func before(k, l expr.KeyTerm) bool {
 		last = k.High
 	case expr.Less, expr.LessOrEqual:
 	default:
-		return false // no end
+		return false // no upper bound
 	}
 	if l.Op == expr.Less || l.Op == expr.LessOrEqual {
-		return false // no beginning
+		return false // no lower bound
 	}
 	order, ok := attr.Compare(last, first)
 	return ok && (order < 0 || order == 0 && (k.Op == expr.Less || l.Op == expr.Greater))

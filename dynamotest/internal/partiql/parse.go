@@ -2,12 +2,12 @@ package partiql
 
 import "strings"
 
-// maxDepth is how deep parentheses, NOTs, signs and literals may be nested. An
+// maxDepth is the limit for nested parentheses, NOTs, signs and literals. An
 // item has at most 32 levels.
 const maxDepth = 128
 
-// A parser reads one statement: a Pratt parser, whose first error ends the
-// parsing.
+// A parser reads one statement. It is a Pratt parser, and ends at the first
+// error.
 type parser struct {
 	src        string
 	tokens     []token
@@ -17,8 +17,8 @@ type parser struct {
 	err        *Error
 }
 
-// Parse parses a statement. What is well-formed but refused is a Statement, too:
-// Bind says so.
+// Parse parses a statement. A well-formed statement that DynamoDB refuses is a
+// Statement, too: Bind returns the error.
 func Parse(src string) (*Statement, error) {
 	p := &parser{src: src, tokens: lex(src)}
 	if p.tokens[len(p.tokens)-1].kind == tokIllegal {
@@ -43,7 +43,7 @@ func (p *parser) fail(detail string) {
 	}
 }
 
-// peek returns the next token. After an error nothing follows.
+// peek returns the next token. After an error it is the end.
 func (p *parser) peek() token {
 	if p.err != nil {
 		return token{kind: tokEOF}
@@ -67,8 +67,8 @@ func (p *parser) next() token {
 	return t
 }
 
-// take consumes a keyword, an operator or a symbol and reports whether it was
-// there.
+// take consumes a keyword, an operator or a symbol if it is the next token, and
+// reports whether it was.
 func (p *parser) take(s string) bool {
 	if !p.peek().is(s) {
 		return false
@@ -77,7 +77,7 @@ func (p *parser) take(s string) bool {
 	return true
 }
 
-// expect consumes s, or fails with detail.
+// expect consumes s, or else fails with detail.
 func (p *parser) expect(s, detail string) {
 	if !p.take(s) {
 		p.fail(detail)
@@ -107,8 +107,8 @@ func (p *parser) enter() bool {
 
 func (p *parser) leave() { p.depth-- }
 
-// expression reads operands with operators between them that bind stronger than
-// the precedence above.
+// expression reads operands and the operators between them, as long as the
+// operators bind stronger than the precedence above.
 func (p *parser) expression(above int) *node {
 	defer p.leave()
 	if !p.enter() {
@@ -153,8 +153,8 @@ func (p *parser) infix(left *node, op token) *node {
 	return n
 }
 
-// join makes n, an AND or an OR, join two conditions. A long chain is not a deep
-// tree, parentheses or not.
+// join joins two conditions by n, an AND or an OR. A long chain does not make a
+// deep tree, with or without parentheses.
 func (n *node) join(left, right *node) *node {
 	more := []*node{right}
 	if right.operator(n.text) {
@@ -202,7 +202,7 @@ func (p *parser) unary() *node {
 	case op.is("not"):
 		n.args = []*node{p.expression(notPrecedence)}
 		return n
-	case op.is("@"): // a name, and nothing else
+	case op.is("@"): // only a name may follow
 		t := p.next()
 		if !t.isName() {
 			p.fail("Identifier must follow @-operator")
@@ -254,7 +254,7 @@ func (p *parser) path(root *node) *node {
 			return n
 		}
 	}
-	return root // after an error, whatever
+	return root // after an error the result is not used
 }
 
 // simplePath reads a path that begins with a name.

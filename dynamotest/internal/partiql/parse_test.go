@@ -12,7 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/partiql"
 )
 
-// head is what stands in the open of a statement.
+// head has the exported fields of a statement.
 type head struct {
 	Kind         partiql.Kind
 	Table, Index string
@@ -85,7 +85,7 @@ func TestParseErrors(t *testing.T) {
 		`UPDATE t SET "" = 1`:   "Path component cannot be an empty string",
 		`SELECT * FROM a."b".c`: "A path may contain at most 2 components in the FROM clause",
 
-		// A token too many.
+		// One token too many.
 		`SELECT * FROM t WHERE pk = 1 foo`:       leftover,
 		`SELECT * FROM t WHERE pk = 1 e5`:        leftover,
 		`SELECT * FROM t WHERE pk = 1)`:          leftover,
@@ -116,7 +116,7 @@ func TestParseErrors(t *testing.T) {
 		`DELETE FROM t RETURNING ALL NEW *`:      "Invalid returning clause: RETURNING ALL NEW *. Only RETURNING ALL OLD * is allowed in DELETE statements.",
 		`DELETE FROM t RETURNING MODIFIED OLD *`: "Invalid returning clause: RETURNING MODIFIED OLD *. Only RETURNING ALL OLD * is allowed in DELETE statements.",
 
-		// Conditions that break off, or begin with what cannot begin one.
+		// Conditions that break off, or begin with a wrong token.
 		`SELECT * FROM t WHERE`:                  term,
 		`SELECT * FROM t WHERE;`:                 term,
 		`SELECT * FROM t WHERE NOT`:              term,
@@ -141,7 +141,7 @@ func TestParseErrors(t *testing.T) {
 		`SELECT * FROM t WHERE a > -b`:           "Unsupported operation: Neg",
 		`SELECT * FROM t WHERE a > -?`:           "Unsupported operation: Neg",
 
-		// What the lexer cannot read.
+		// Text that the lexer cannot read.
 		`SELECT * FROM t WHERE pk = 1 # note`:        malformed,
 		`SELECT * FROM t WHERE pk = 1 /* note`:       malformed,
 		`SELECT * FROM t WHERE pk = 'x`:              malformed,
@@ -151,7 +151,7 @@ func TestParseErrors(t *testing.T) {
 		`SELECT * FROM t WHERE pk = 1.5e-2147483647`: malformed,
 		`SELECT * FROM t WHERE pk = :v`:              term,
 
-		// Values that DynamoDB does not take.
+		// Values that DynamoDB does not accept.
 		`SELECT * FROM t WHERE pk = 1e126`:                                     overflow + " under root",
 		`SELECT * FROM t WHERE pk = 1e-131`:                                    underflow + " under root",
 		`SELECT * FROM t WHERE pk = ` + strings.Repeat("1", 39):                "Attempting to store more than 38 significant digits in a Number under root",
@@ -182,7 +182,7 @@ func TestParseErrors(t *testing.T) {
 		`SELECT * FROM t WHERE ` + strings.Repeat("(", 500):                    malformed + "The statement is nested too deeply",
 		`SELECT * FROM t WHERE a = 1e126 foo` /* the syntax goes before it */ : leftover,
 
-		// What is well-formed, and is not done.
+		// Well-formed statements that DynamoDB does not support.
 		`x IS DOUBLE PRECISION`:                                          "Unsupported operation: IsType",
 		`NONSENSE`:                                                       "Unsupported operation: Id",
 		`a = 1`:                                                          "Unsupported operation: Eq",
@@ -274,7 +274,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// What is in quotes is no keyword, and signs may be many.
+// A quoted word is not a keyword, and a number may have several signs.
 func TestValuesInStatements(t *testing.T) {
 	t.Parallel()
 	b := bind(t, `INSERT INTO t VALUE {'not': 'is', 'n': - -1, 'm': -+-+-2.50, 'b': <<1, 2e0>>, 'l': [TRUE, null, {'x': (1)}]}`)
@@ -284,7 +284,7 @@ func TestValuesInStatements(t *testing.T) {
 	}
 }
 
-// A parameter is a set where a set is added or taken away.
+// The parameter of set_add and set_delete must be a set.
 func TestParametersOfSetFunctions(t *testing.T) {
 	t.Parallel()
 	s, err := partiql.Parse("UPDATE t\n SET a = set_delete(a, ?) WHERE b = 1")
@@ -306,7 +306,7 @@ func TestParametersOfSetFunctions(t *testing.T) {
 
 func brackets(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
-// Literals may be as deep as an item may be.
+// Literals may be as deep as an item.
 func TestDeepestLiteral(t *testing.T) {
 	t.Parallel()
 	s, err := partiql.Parse(`INSERT INTO t VALUE {'a': ` + brackets(32) + `}`)
@@ -335,7 +335,7 @@ func bind(t testing.TB, src string, parameters ...attr.Value) *partiql.Bound {
 	return b
 }
 
-// show writes partitions as "pk=x sk>1, pk=y": what is asked of each.
+// show writes partitions by their conditions: "pk=x sk>1, pk=y".
 func show(parts []expr.KeyTerms) string {
 	ops := []string{"=", "<", "<=", ">", ">=", " between ", " begins "}
 	var out []string

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// statements are the keywords that begin one, each with what reads the rest.
+// statements are the keywords that begin a statement, each with the function
+// that reads the rest.
 var statements map[string]func(p *parser) *node
 
 func init() {
@@ -69,7 +70,7 @@ func (p *parser) order(c *clauses) {
 // joins are the words between two sources.
 var joins = []string{"join", "inner", "left", "right", "full", "outer", "cross"}
 
-// sources reads what comes after FROM: one table, all the others for nothing.
+// sources reads the sources after FROM. Only the first is kept.
 func (p *parser) sources(c *clauses) {
 	for more := true; more && p.err == nil; {
 		if p.take("unpivot") {
@@ -89,13 +90,13 @@ func (p *parser) sources(c *clauses) {
 	}
 }
 
-// aliases reads the names that a source is given.
+// aliases reads the aliases of a source.
 func (p *parser) aliases() bool {
 	as, at, by := p.alias("as"), p.alias("at"), p.alias("by")
 	return as || at || by
 }
 
-// alias reads a name after a word, which AS may do without.
+// alias reads a name after a word. The word may be missing if it is AS.
 func (p *parser) alias(word string) bool {
 	if p.take(word) {
 		if t := p.next(); !t.isName() {
@@ -155,7 +156,7 @@ func (p *parser) where(c *clauses) {
 	}
 }
 
-// changes reads a SET or a REMOVE of no table, whose keyword was consumed.
+// changes reads a SET or a REMOVE without a table, after its keyword.
 func (p *parser) changes() *node {
 	p.pos--
 	c := &clauses{}
@@ -163,7 +164,7 @@ func (p *parser) changes() *node {
 	return &node{kind: nodeUpdate, parts: c}
 }
 
-// actions reads what an UPDATE changes: at least one thing.
+// actions reads the actions of an UPDATE: at least one.
 func (p *parser) actions(c *clauses) {
 	for p.action(c) {
 	}
@@ -172,7 +173,7 @@ func (p *parser) actions(c *clauses) {
 	}
 }
 
-// action reads one SET or REMOVE and reports whether it was there. Unlike SET,
+// action reads one SET or REMOVE, and reports whether it found one. Unlike SET,
 // REMOVE stands before each path.
 func (p *parser) action(c *clauses) bool {
 	if p.take("remove") {

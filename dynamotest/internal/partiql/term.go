@@ -8,7 +8,7 @@ import (
 // literals are the keywords that are values.
 var literals = map[string]nodeKind{"true": nodeTrue, "false": nodeFalse, "null": nodeNull, "missing": nodeMissing}
 
-// term reads what has no operator around it.
+// term reads an operand without operators.
 func (p *parser) term() *node {
 	t := p.peek()
 	switch t.kind {
@@ -66,7 +66,7 @@ func (p *parser) keywordTerm(t token) *node {
 	return n
 }
 
-// symbolTerm reads what is told by its first symbol.
+// symbolTerm reads a term that begins with a symbol.
 func (p *parser) symbolTerm(t token) *node {
 	switch {
 	case p.take("?"):
@@ -91,7 +91,7 @@ func (p *parser) symbolTerm(t token) *node {
 	return &node{}
 }
 
-// list reads terms in brackets, of which only the parentheses must hold some.
+// list reads terms in brackets. Only parentheses must not be empty.
 func (p *parser) list(opening, closing string) *node {
 	n := &node{kind: nodeList, token: p.next()}
 	if opening != "(" && p.take(closing) {
@@ -102,7 +102,7 @@ func (p *parser) list(opening, closing string) *node {
 	return n
 }
 
-// commas reads one or more, with commas between them.
+// commas reads one or more elements, with commas between them.
 func (p *parser) commas(read func() *node) []*node {
 	all := []*node{read()}
 	for p.take(",") {
@@ -125,7 +125,7 @@ func (p *parser) tuple() *node {
 	return n
 }
 
-// call reads the arguments of a function. Its name is in any case.
+// call reads the arguments of a function. The case of its name does not matter.
 func (p *parser) call(name token, kind nodeKind) *node {
 	n := &node{kind: kind, token: name, text: strings.ToLower(name.text)}
 	p.symbol("(")

@@ -7,8 +7,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
 
-// A translator makes of a tree what DynamoDB does with it, and keeps the first
-// thing that it cannot do.
+// A translator converts a tree to a Statement, and keeps the first error of
+// what DynamoDB does not support.
 type translator struct {
 	src     string
 	refused *Error
@@ -20,18 +20,18 @@ func (t *translator) refuse(format string, args ...any) {
 	}
 }
 
-// refuseAt is refuse for what stands at a token.
+// refuseAt is refuse with the place of a token.
 func (t *translator) refuseAt(at token, format string, args ...any) {
 	t.refuse("%s %s", invalid(format, args...).Message, place(t.src, at))
 }
 
-// translate makes a statement of the tree of one. That it names no table is an
-// error at once; all else is told by Bind.
+// translate converts a tree to a statement. A statement without a table is an
+// error at once; Bind returns all other errors.
 func translate(src string, root *node, parameters int) (*Statement, error) {
 	t := &translator{src: src}
 	s := &Statement{parameters: parameters}
 	c := root.parts
-	if root.kind == nodeCall { // which function, is not looked at
+	if root.kind == nodeCall { // the name of the function is not checked
 		s.Kind = Exists
 		if c = existing(root); c == nil {
 			return nil, invalid(textExists)
@@ -57,7 +57,7 @@ func translate(src string, root *node, parameters int) (*Statement, error) {
 
 var kinds = map[nodeKind]Kind{nodeSelect: Select, nodeInsert: Insert, nodeUpdate: Update, nodeDelete: Delete}
 
-// existing returns the SELECT whose item must be there, nil when there is none.
+// existing returns the SELECT in EXISTS, or nil without one.
 func existing(call *node) *clauses {
 	if call.text != "exists" || len(call.args) != 1 || call.args[0].kind != nodeSelect {
 		return nil
@@ -90,7 +90,7 @@ func (t *translator) table(s *Statement, c *clauses) {
 	}
 }
 
-// names returns those of a source: of a table, or of a table and an index.
+// names returns the names in a source: a table, or a table and an index.
 func (t *translator) names(source *node) []string {
 	if source.kind == nodeName {
 		return []string{source.text}
@@ -193,7 +193,7 @@ func (t *translator) change(s *Statement, c *clauses) {
 	}
 }
 
-// action makes one action of what UPDATE changes.
+// action converts one assignment of an UPDATE.
 func (t *translator) action(a assignment) action {
 	to := action{verb: verbRemove, path: t.path(a.path)}
 	if a.value == nil {
@@ -210,7 +210,7 @@ func (t *translator) action(a assignment) action {
 
 var setVerbs = map[string]verb{"set_add": verbAdd, "set_delete": verbDelete}
 
-// setFunction reads set_add and set_delete, which change a set in its place.
+// setFunction converts set_add and set_delete, which change a set in place.
 func (t *translator) setFunction(to *action, call *node) {
 	name := strings.ToUpper(call.text)
 	if len(call.args) != 2 {
@@ -221,7 +221,7 @@ func (t *translator) setFunction(to *action, call *node) {
 	if from.kind != nodeName && from.kind != nodePath || !t.path(from).Equal(to.path) {
 		t.refuseAt(call.token, "The first argument to %s must equal the assignment value", name)
 	}
-	// What the second argument is, is told at the place of the first.
+	// The error about the second argument has the place of the first one.
 	to.notASet = invalid("The second argument to %s must be a value with type SET %s", name, place(t.src, from.token))
 	switch set.kind {
 	case nodeParameter, nodeBag:
@@ -231,7 +231,7 @@ func (t *translator) setFunction(to *action, call *node) {
 	}
 }
 
-// path makes a path of a name, or of a name and steps.
+// path converts a name, or a name and steps, to a path.
 func (t *translator) path(n *node) expr.Path {
 	root := n
 	if n.kind == nodePath {
@@ -255,7 +255,7 @@ func (t *translator) path(n *node) expr.Path {
 	return path
 }
 
-// maxPath is how many steps a path may have: more than an item has levels.
+// maxPath is the limit for the steps of a path: more than an item has levels.
 const maxPath = 32
 
 func (t *translator) step(path expr.Path, s step) expr.Path {

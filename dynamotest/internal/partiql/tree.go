@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A node is a part of a source, in a grammar that knows more of PartiQL than
-// DynamoDB takes: what a source says comes first, whether that can be done
-// afterwards, and the two have errors of their own.
+// A node is a part of a source. The grammar has more of PartiQL than DynamoDB
+// supports, because the two have different errors: first a source is parsed,
+// and then it is checked whether DynamoDB supports it.
 type node struct {
 	kind  nodeKind
-	token token  // where it stands
+	token token  // its place
 	text  string // a name; that of a function, an operator or a type in lower case; a string; a number with its sign
 	slot  int    // of a parameter, counted from zero
 	args  []*node
@@ -43,7 +43,7 @@ const (
 	nodeDelete
 )
 
-// classes are what DynamoDB's texts call the kinds of nodes.
+// classes are the names of the kinds of nodes in DynamoDB's texts.
 var classes = map[nodeKind]string{
 	nodeString: "Lit", nodeNumber: "Lit", nodeTrue: "Lit", nodeFalse: "Lit", nodeNull: "Lit",
 	nodeMissing: "Missing", nodeParameter: "Parameter", nodeName: "Id", nodePath: "Path", nodeCall: "Call",
@@ -71,7 +71,7 @@ func (n *node) class() string {
 // operator reports whether n is an application of op.
 func (n *node) operator(op string) bool { return n.kind == nodeOperator && n.text == op }
 
-// A step leads from a path to what is inside.
+// A step leads from a path to a value inside.
 type step struct {
 	token    token
 	name     string // after a point
@@ -110,7 +110,7 @@ type ordering struct {
 	descending bool
 }
 
-// An assignment is of SET, or of REMOVE when it has no value.
+// An assignment is that of a SET, or of a REMOVE if it has no value.
 type assignment struct{ path, value *node }
 
 type returnedElement struct {
@@ -118,8 +118,8 @@ type returnedElement struct {
 	star      bool
 }
 
-// place says where a token stands in a source, in DynamoDB's way: line, column
-// and length.
+// place returns the place of a token in a source as DynamoDB writes it: line,
+// column and length.
 func place(src string, t token) string {
 	before := src[:t.start]
 	line := strings.Count(before, "\n") + 1

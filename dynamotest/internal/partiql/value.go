@@ -11,13 +11,13 @@ import (
 
 func wholeNumber(text string) bool { return !strings.ContainsAny(text, ".eE") }
 
-// listIndex reads an index, which is not negative.
+// listIndex reads an index of a list, which must not be negative.
 func listIndex(text string) (int, bool) {
 	i, err := strconv.ParseInt(text, 10, 32)
 	return int(max(i, 0)), err == nil && i >= 0
 }
 
-// insert makes the item that an INSERT brings.
+// insert converts the item of an INSERT.
 func (t *translator) insert(s *Statement, c *clauses) {
 	switch {
 	case c.bare:
@@ -46,8 +46,8 @@ func (t *translator) insert(s *Statement, c *clauses) {
 	}
 }
 
-// label is what texts about the top level of an item call a node that is not a
-// value.
+// label returns the name of a node that is not a value, for texts about the top
+// level of an item.
 func (n *node) label() string {
 	switch n.kind {
 	case nodePath:
@@ -60,7 +60,7 @@ func (n *node) label() string {
 	return n.text
 }
 
-// members goes through the names and values of a tuple.
+// members yields the names and values of a tuple.
 func (t *translator) members(n *node, at string) func(yield func(string, *node) bool) {
 	return func(yield func(string, *node) bool) {
 		seen := make(map[string]bool, len(n.args)/2)
@@ -83,8 +83,8 @@ func (t *translator) members(n *node, at string) func(yield func(string, *node) 
 	}
 }
 
-// value makes a value of a literal. The place is that of the value in the one
-// that it is part of, for the text of an error.
+// value converts a literal to a value. For the text of an error, at is its
+// place in the value around it.
 func (t *translator) value(n *node, at string) attr.Value {
 	switch n.kind {
 	case nodeString:
@@ -116,7 +116,7 @@ func (t *translator) value(n *node, at string) attr.Value {
 	return attr.Value{}
 }
 
-// refuseValue refuses a value that DynamoDB does not take.
+// refuseValue refuses a value that DynamoDB does not accept.
 func (t *translator) refuseValue(err error, where string) {
 	var wrong *attr.Error
 	if errors.As(attr.AsOlder(err), &wrong) {
@@ -124,7 +124,7 @@ func (t *translator) refuseValue(err error, where string) {
 	}
 }
 
-// bag makes a set.
+// bag converts a set.
 func (t *translator) bag(n *node, at string) attr.Value {
 	if len(n.args) == 0 {
 		t.refuse(textEmptyBag)

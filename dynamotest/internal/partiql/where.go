@@ -21,14 +21,14 @@ func conjuncts(t *term) []term {
 // Predicate returns the whole condition.
 func (w *Where) Predicate() (*expr.Predicate, error) { return w.root.expr().Predicate() }
 
-// keyOps are the comparisons that a key condition knows.
+// keyOps are the comparisons of key conditions.
 var keyOps = map[string]expr.Op{
 	"=": expr.Equal, "<": expr.Less, "<=": expr.LessOrEqual, ">": expr.Greater, ">=": expr.GreaterOrEqual,
 	"BETWEEN": expr.Between, "begins_with": expr.BeginsWith,
 }
 
-// keyTerm returns what t asks of a single top-level attribute, if it does just
-// that in a way that a key condition could.
+// keyTerm returns t as a key condition, if t is a condition on a single
+// top-level attribute that a key condition may have.
 func (t *term) keyTerm() (expr.KeyTerm, bool) {
 	op, known := keyOps[t.op]
 	if t.kind != termCall || !known || len(t.args) < 2 {
@@ -52,8 +52,8 @@ func (t *term) keyTerm() (expr.KeyTerm, bool) {
 	return k, true
 }
 
-// equals returns the values that t asks an attribute to be one of: by equality,
-// or by IN.
+// equals returns the values to which t limits an attribute by equality or by
+// IN.
 func (t *term) equals(name string) []attr.Value {
 	if k, ok := t.keyTerm(); ok && k.Name == name && k.Op == expr.Equal {
 		return []attr.Value{k.Value}
@@ -71,8 +71,8 @@ func (t *term) equals(name string) []attr.Value {
 	return values
 }
 
-// Key returns the key that the condition pins by equality, and the conditions
-// besides, or nothing when the key is not pinned.
+// Key returns the key that the condition pins by equality, and the other
+// conditions. It returns nil if the key is not pinned.
 func (w *Where) Key(names []string) (key attr.Map, rest []expr.Term, err error) {
 	if w == nil {
 		return nil, nil, invalid(textKeyEquality)
@@ -95,15 +95,15 @@ func (w *Where) Key(names []string) (key attr.Map, rest []expr.Term, err error) 
 	return key, rest, nil
 }
 
-// Partitions are where an item may stand for which a condition is true.
+// Partitions are the places of the items that can meet a condition.
 type Partitions struct {
-	List  []expr.KeyTerms // key conditions, one for each; none when it may stand in any
-	Exact bool            // they say all that the condition says
+	List  []expr.KeyTerms // key conditions, one for each; nil if it may be any
+	Exact bool            // they are the whole condition
 	ByOr  bool            // they come from conditions joined by OR
 }
 
-// Partitions returns those that the condition pins. The sort key may be empty: of a
-// key that has none.
+// Partitions returns the partitions that the condition pins. sort is empty for a
+// key without a sort key.
 func (w *Where) Partitions(hash, sort string) (Partitions, error) {
 	if w == nil {
 		return Partitions{}, nil
@@ -135,7 +135,7 @@ func (w *Where) Partitions(hash, sort string) (Partitions, error) {
 	return Partitions{}, nil
 }
 
-// Listed returns how many values an IN lists at most for the partition key, or 0.
+// Listed returns the most values that an IN lists for the partition key, or 0.
 func (w *Where) Listed(hash string) int {
 	if w == nil {
 		return 0
@@ -155,8 +155,8 @@ func listed(t *term, hash string) (most int) {
 	return most
 }
 
-// addPartition adds a partition. When it is there already, the two are joined
-// into all of the partition.
+// addPartition adds a partition. If the list has it already, the two become the
+// whole partition.
 func addPartition(all []expr.KeyTerms, part expr.KeyTerms) []expr.KeyTerms {
 	for i, p := range all {
 		if p[0].Value.Equal(part[0].Value) {
@@ -168,7 +168,7 @@ func addPartition(all []expr.KeyTerms, part expr.KeyTerms) []expr.KeyTerms {
 }
 
 // pin returns the partitions that terms, joined by AND, pin by equality, with
-// what they ask of the sort key, and how many of the terms that took.
+// their conditions on the sort key. used is how many of the terms these are.
 func pin(terms []term, hash, sort string) (parts []expr.KeyTerms, used int) {
 	i := slices.IndexFunc(terms, func(t term) bool { return t.equals(hash) != nil })
 	if i < 0 {
@@ -193,7 +193,7 @@ func pin(terms []term, hash, sort string) (parts []expr.KeyTerms, used int) {
 	return parts, 1
 }
 
-// sortTerm returns a condition on the sort key, an equality if there is one.
+// sortTerm returns a condition on the sort key, preferably an equality.
 func sortTerm(terms []term, name string) (expr.KeyTerm, bool) {
 	var found expr.KeyTerm
 	ok := false

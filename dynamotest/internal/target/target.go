@@ -1,5 +1,5 @@
-// Package target finds out what requests are about: which tables, indexes and
-// items they read or write.
+// Package target finds the tables, indexes and items that requests read or
+// write.
 package target
 
 import (
@@ -12,17 +12,17 @@ import (
 )
 
 // A Target is something that a request reads or writes. A PartiQL statement is
-// one, even when it is none that can be understood.
+// a target even if it is invalid.
 type Target struct {
 	Table string
 	Index string // of a Query, a Scan or a SELECT of an index
-	// Key is that of an item; nil for a Query, a Scan and whole tables. Of a
-	// statement it is what WHERE says of it by equality.
+	// Key is the key of an item; nil for a Query, a Scan and whole tables. For
+	// a statement it has what WHERE says of the key by equality.
 	Key  attr.Map
-	Read bool // of what only reads items
+	Read bool // the request only reads items
 }
 
-// Decode returns a request of an operation, or nil if it cannot be understood.
+// Decode returns a request of an operation, or nil if it is invalid.
 func Decode(operation string, body []byte) api.Request {
 	op := api.OperationNamed(operation)
 	if op == nil {
@@ -35,10 +35,10 @@ func Decode(operation string, body []byte) api.Request {
 	return req
 }
 
-// Of lists what a request is about, in the order of the request. It asks which
-// attributes the key of a table has. Where there is no such table, an item stands
-// for its key, and nothing is known of the keys of statements. A nil request is
-// about nothing.
+// Of lists what a request is about, in the order of the request. The function
+// keys returns the key attributes of a table. If a table does not exist, a whole
+// item stands for its key, and the keys of statements are unknown. A nil request
+// is about nothing.
 func Of(req api.Request, keys func(table string) []string) []Target {
 	l := lister{keys: keys}
 	l.list(req)
@@ -46,8 +46,9 @@ func Of(req api.Request, keys func(table string) []string) []Target {
 }
 
 // Elsewhere lists what a request to another backend is about, whose tables are
-// not known. Of an item to put, the attributes given stand for its key, or all if
-// none is given; a statement names those that it holds to one value.
+// not known. For an item to put, the given attributes stand for its key, or all
+// of its attributes if none are given. For a statement, the key has the
+// attributes that it compares with one value.
 func Elsewhere(req api.Request, attributes ...string) []Target {
 	l := lister{names: attributes}
 	l.list(req)
@@ -90,7 +91,8 @@ func (l *lister) list(req api.Request) {
 	}
 }
 
-// resourceOf is what names the table of a request about tags or a stream.
+// resourceOf returns the field that names the table of a request about tags or
+// a stream.
 func resourceOf(req api.Request) string {
 	switch r := req.(type) {
 	case *api.TagResource:
@@ -111,9 +113,9 @@ func resourceOf(req api.Request) string {
 	return ""
 }
 
-// tableWithin returns the table that a name or an ARN is about: that of a table,
-// of its stream, or of a place in its stream, which clients are not to look into
-// and which has the ARN in it on AWS, too.
+// tableWithin returns the table of a name or an ARN. The ARN may be that of a
+// table or of its stream. The text may also be a place in a stream: it is opaque
+// to clients, but contains the ARN, as on AWS.
 func tableWithin(s string) string {
 	name, _, _ := strings.Cut(api.TableNameOf(s), "/")
 	return name
@@ -168,7 +170,7 @@ func (l *lister) page(p *api.Page) {
 	l.targets = append(l.targets, Target{Table: api.TableNameOf(p.TableName.Value), Index: p.IndexName.Value, Read: true})
 }
 
-// item names an item by the key attributes in it.
+// item adds an item, by the key attributes in it.
 func (l *lister) item(table string, item attr.Map) {
 	if names := l.namesOf(table); names != nil {
 		item = item.Pick(names...)
@@ -176,7 +178,7 @@ func (l *lister) item(table string, item attr.Map) {
 	l.key(table, item, false)
 }
 
-// statements name their items by what stands in WHERE, or in the new item.
+// statements adds the items that statements name by WHERE or by the new item.
 func (l *lister) statements(list ...api.Statement) {
 	for i := range list {
 		b, err := bind.Statement(&list[i], nil)

@@ -39,14 +39,14 @@ func requests() map[string]string {
 
 func ofPlain(string) []string { return []string{"id"} }
 
-// A fault of a table finds every operation that names the table.
+// A fault for a table matches every operation that names the table.
 func TestEveryOperationNamesItsTable(t *testing.T) {
 	t.Parallel()
 	bodies := requests()
 	for _, op := range api.Operations(0) {
 		switch op {
 		case "DescribeEndpoints", "DescribeLimits", "ListTables":
-			continue // are about none
+			continue // these are not about a table
 		}
 		targets := target.Of(target.Decode(op, []byte(bodies[op])), ofPlain)
 		if len(targets) != 1 || targets[0].Table != "plain" {
@@ -55,7 +55,8 @@ func TestEveryOperationNamesItsTable(t *testing.T) {
 	}
 }
 
-// What the table of operations says of one is what its requests and its name show.
+// The traits of an operation in the table of operations agree with its requests
+// and its name.
 func TestTraitsAreWhatRequestsShow(t *testing.T) {
 	t.Parallel()
 	for op, body := range requests() {
@@ -85,8 +86,8 @@ func TestTraitsAreWhatRequestsShow(t *testing.T) {
 	}
 }
 
-// Where no table is known, the attributes that are asked for stand for the key of an
-// item, and a statement says of them what it holds to one value.
+// If no table is known, the given attributes stand for the key of an item, and
+// those that a statement compares with one value for its key.
 func TestTargetsElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ op, body, key string }{

@@ -20,8 +20,8 @@ func (t *Tree[V]) Descend(below string) iter.Seq2[string, V] {
 	}
 }
 
-// ascend walks the subtree. Only along the left edge of the range must keys be
-// compared with from; bounded reports whether n lies on it.
+// ascend walks the subtree. Keys must be compared with from only along the left
+// edge of the range; bounded says whether n lies on that edge.
 func (n *node[V]) ascend(from string, bounded bool, yield func(string, V) bool) bool {
 	start := 0
 	if bounded {

@@ -2,10 +2,10 @@ package tree
 
 import "slices"
 
-// maxEntries is the most entries a node holds, few enough that a copied path
-// stays small and enough that a million entries lie four levels deep. Two
-// nodes of minEntries and the entry between them fit into one. Nodes on the
-// right edge may hold fewer.
+// maxEntries is the most entries of a node. They are few enough that a copied
+// path stays small, and enough that a million entries need only four levels.
+// Two nodes of minEntries and the entry between them fit into one node. Nodes
+// on the right edge may have fewer than minEntries.
 const (
 	maxEntries = 63
 	minEntries = maxEntries / 2
@@ -19,14 +19,14 @@ type Tree[V any] struct {
 	size  int
 }
 
-// owner is compared by address only. The field keeps two allocations apart:
-// pointers to values without a size may be equal.
+// owner is compared by address only. It has a field because pointers to two
+// values of size zero may be equal.
 type owner struct{ _ byte }
 
 type node[V any] struct {
 	owner    *owner
 	entries  []entry[V]
-	children []*node[V] // none in a leaf, else one more than entries
+	children []*node[V] // nil in a leaf, otherwise one more than entries
 }
 
 type entry[V any] struct {
@@ -38,7 +38,7 @@ type entry[V any] struct {
 func (t *Tree[V]) Len() int { return t.size }
 
 // Clone returns a tree with the same entries, in constant time. It counts as a
-// write to t: it must not run beside readers or writers of t.
+// write to t, so it must not run at the same time as readers or writers of t.
 func (t *Tree[V]) Clone() *Tree[V] {
 	t.owner = new(owner)
 	return &Tree[V]{root: t.root, owner: new(owner), size: t.size}
@@ -60,7 +60,7 @@ func (t *Tree[V]) Get(key string) (V, bool) {
 	return none, false
 }
 
-// Set puts value under key and returns the value it replaced, if there was one.
+// Set puts value under key and returns the value that it replaced, if any.
 func (t *Tree[V]) Set(key string, value V) (old V, replaced bool) {
 	if t.owner == nil {
 		t.owner = new(owner)
@@ -85,9 +85,9 @@ func (t *Tree[V]) Set(key string, value V) (old V, replaced bool) {
 	return old, replaced
 }
 
-// Delete removes the entry under key and returns its value, if there was one.
+// Delete removes the entry under key, if any, and returns its value.
 func (t *Tree[V]) Delete(key string) (old V, removed bool) {
-	// Looking first keeps a miss from copying a path that it does not change.
+	// A key that does not exist must not copy a path, so look first.
 	if _, ok := t.Get(key); !ok {
 		return old, false
 	}
@@ -150,7 +150,7 @@ func (n *node[V]) split(o *owner, i int) (entry[V], *node[V]) {
 	return middle, right
 }
 
-// set works on a mutable node that has room for one more entry.
+// set works on a mutable node with room for one more entry.
 func (n *node[V]) set(key string, value V) (old V, replaced bool) {
 	i, found := n.find(key)
 	if found {
@@ -180,8 +180,8 @@ func (n *node[V]) set(key string, value V) (old V, replaced bool) {
 	return n.child(i).set(key, value)
 }
 
-// remove works on a mutable node that holds key somewhere below it. A child is
-// topped up before it is entered, so that it can lose an entry.
+// remove works on a mutable node that has key in its subtree. A child is filled
+// up before it is entered, so that it can lose an entry.
 func (n *node[V]) remove(key string) V {
 	i, found := n.find(key)
 	switch {
@@ -216,15 +216,15 @@ func (n *node[V]) removeLast() entry[V] {
 	return n.child(i).removeLast()
 }
 
-// thin reports whether the i-th child should get entries before one is taken
-// from it. An only child has no neighbour to get them from; Delete lifts it
-// into the place of its empty parent.
+// thin reports whether the i-th child should get entries before one is removed
+// from it. An only child has no neighbour to get them from; Delete puts it in
+// the place of its empty parent.
 func (n *node[V]) thin(i int) bool {
 	return len(n.entries) > 0 && len(n.children[i].entries) <= minEntries
 }
 
-// refill gives the i-th child an entry more: from a neighbour that can spare
-// one, or by merging with a neighbour that cannot.
+// refill gives the i-th child one more entry. It takes it from a neighbour that
+// can spare one, or else merges the child with a neighbour.
 func (n *node[V]) refill(i int) {
 	switch {
 	case i > 0 && len(n.children[i-1].entries) > minEntries:
@@ -251,8 +251,8 @@ func (n *node[V]) refill(i int) {
 	}
 }
 
-// merge joins the children on both sides of the i-th entry, each of which holds
-// at most minEntries, and that entry.
+// merge joins the i-th entry and the children on both sides of it. Each of them
+// has at most minEntries.
 func (n *node[V]) merge(i int) {
 	left, right := n.child(i), n.children[i+1]
 	left.entries = append(append(left.entries, n.entries[i]), right.entries...)

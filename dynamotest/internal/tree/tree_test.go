@@ -13,7 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
 
-// model is the obvious implementation the tree is compared with.
+// model is the obvious implementation that the tree is compared with.
 type model map[string]int
 
 func (m model) ascend(from string) []string {
@@ -162,7 +162,7 @@ func TestClonesAreIndependent(t *testing.T) {
 	}
 }
 
-// A clone is read while its origin is written: the race detector is the judge.
+// A clone is read while its origin is written: the race detector finds faults.
 func TestCloneIsReadBesideWrites(t *testing.T) {
 	t.Parallel()
 	var tree tree.Tree[int]

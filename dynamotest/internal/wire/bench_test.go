@@ -10,8 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/wire"
 )
 
-// BenchmarkDo measures the engine without a client: what a call costs besides
-// the SDK.
+// BenchmarkDo measures the engine without a client: a call without the SDK.
 func BenchmarkDo(b *testing.B) {
 	eng := engine.New(engine.Options{})
 	do := func(b *testing.B, op, body string) {

@@ -22,7 +22,7 @@ var (
 	errTrailing = errors.New("something stands after the end of the body")
 )
 
-// decoded returns what a body says that is encoded as its request says.
+// decoded decodes a body in the encoding of its request.
 func decoded(body []byte, encoding string) ([]byte, error) {
 	var r io.ReadCloser
 	var err error
@@ -40,7 +40,7 @@ func decoded(body []byte, encoding string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What is over the limit is refused as any body that long.
+	// A longer result is refused like any body that is too long.
 	out, err := io.ReadAll(io.LimitReader(r, MaxBody+1))
 	if err == nil && len(out) <= MaxBody && in.Len() > 0 {
 		err = errTrailing
@@ -48,11 +48,12 @@ func decoded(body []byte, encoding string) ([]byte, error) {
 	return out, err
 }
 
-// compressFrom is how many bytes of a body DynamoDB compresses, when it is asked to.
+// compressFrom is the least bytes of a body that DynamoDB compresses, if the client
+// asks for it.
 const compressFrom = 4 << 10
 
-// encode compresses a body that is long enough, if the client takes that. The
-// checksum is of what is sent.
+// encode compresses a body that is long enough, if the client accepts that. The
+// checksum is that of the compressed body.
 func (r *Reply) encode(accepts string) {
 	if len(r.Body) < compressFrom || accepts == "" {
 		return
@@ -68,13 +69,13 @@ func (r *Reply) encode(accepts string) {
 	default:
 		return
 	}
-	_, _ = w.Write(r.Body) // a buffer takes everything
+	_, _ = w.Write(r.Body) // a buffer never fails
 	_ = w.Close()
 	r.Body = buf.Bytes()
 	r.encoding = encoding
 }
 
-// chosen is the first encoding of those that a client accepts, or empty.
+// chosen returns the first supported encoding that a client accepts, or "".
 func chosen(accepts string) string {
 	for part := range strings.SplitSeq(accepts, ",") {
 		name, weight, _ := strings.Cut(part, ";")
@@ -93,8 +94,8 @@ func chosen(accepts string) string {
 	return ""
 }
 
-// allow lets the scripts of any site read a reply, as DynamoDB does: an SDK in a
-// browser asks for that.
+// allow lets scripts of any site read a reply, as DynamoDB does: an SDK in a
+// browser needs that.
 func allow(header http.Header, r *http.Request) {
 	if r.Header["Origin"] == nil {
 		return

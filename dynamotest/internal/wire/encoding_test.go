@@ -46,8 +46,8 @@ func perform(t *testing.T, h http.Handler, method, target string, body []byte, h
 	return w
 }
 
-// A body may be compressed. What cannot be decompressed is the server's fault, so
-// DynamoDB says, and does nothing.
+// A body may be compressed. DynamoDB reports a body that cannot be decompressed
+// as a fault of the server, and does nothing.
 func TestCompressedRequests(t *testing.T) {
 	t.Parallel()
 	h := wire.Handler(newEngine(t, nil))
@@ -102,8 +102,8 @@ func TestCompressedInMemory(t *testing.T) {
 	}
 }
 
-// A long reply is compressed for who takes that, a short one is not, and the
-// checksum is of what is sent.
+// A long reply is compressed if the client accepts that; a short one is not.
+// The checksum is that of the compressed body.
 func TestCompressedReplies(t *testing.T) {
 	t.Parallel()
 	h := wire.Handler(newEngine(t, nil))
@@ -150,7 +150,7 @@ func TestCompressedReplies(t *testing.T) {
 	}
 }
 
-// Scripts of other sites may use the port: a browser's SDK does.
+// Scripts of other sites may use the port, as an SDK in a browser does.
 func TestCrossOrigin(t *testing.T) {
 	t.Parallel()
 	h := wire.Handler(newEngine(t, nil))
@@ -177,7 +177,7 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
-// A reply has its request's type, of the two that there are.
+// A reply has the type of its request, which is one of two.
 func TestBodyTypes(t *testing.T) {
 	t.Parallel()
 	h := wire.Handler(newEngine(t, nil))

@@ -34,9 +34,9 @@ func typeOf(code string) (string, int) {
 	return modelled + code, http.StatusBadRequest
 }
 
-// textMember returns the name of the member that has the text of an error. AWS's
-// model of the service spells it with a capital for some errors of transactions,
-// and AWS's HTTP layer does for some of its own.
+// textMember returns the name of the member with the text of an error. AWS's
+// model of the service spells it with a capital for some errors of transactions.
+// So does AWS's HTTP layer for some of its own errors.
 func textMember(code string) string {
 	switch code {
 	case api.TransactionCanceled, api.IdempotentMismatch,
@@ -62,7 +62,7 @@ func failure(err *api.Error, cost capacity.Cost) Reply {
 	if len(err.Throttled) > 0 {
 		member := "ThrottlingReasons"
 		if err.Code == api.Throttling {
-			member = "throttlingReasons" // only here, for no reason but that it is so
+			member = "throttlingReasons" // only here; AWS does the same
 		}
 		w.Array(member, func() { writeThrottling(&w, err.Throttled) })
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/wire"
 )
 
-// FuzzDo looks for a request that the engine cannot stand.
+// FuzzDo looks for a request that breaks the engine.
 func FuzzDo(f *testing.F) {
 	for _, seed := range []struct{ op, body string }{
 		{"PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"},"l":{"L":[{"N":"1"},{"M":{"a":{"SS":["b"]}}}]}},"ConditionExpression":"attribute_not_exists(id) OR size(#l) > :n","ExpressionAttributeNames":{"#l":"l"},"ExpressionAttributeValues":{":n":{"N":"0"}},"ReturnConsumedCapacity":"INDEXES"}`},

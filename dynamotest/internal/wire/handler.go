@@ -11,10 +11,11 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
-// serverName is what answers.
+// serverName is the value of the header Server.
 var serverName = []string{"dynamotest"}
 
-// The types of bodies that requests may have. A reply has its request's.
+// The types of bodies that requests may have. A reply has the type of its
+// request.
 const amzJSON = "application/x-amz-json-1.0"
 
 var plainJSON = []string{"application/json"}
@@ -40,18 +41,19 @@ func Handler(eng *engine.Engine) http.Handler {
 			header["Content-Type"] = plainJSON
 		}
 		w.WriteHeader(reply.Status)
-		_, _ = w.Write(reply.Body) // the client has gone; there is nobody to tell
+		_, _ = w.Write(reply.Body) // the client has gone, so the error is dropped
 		keep(&room.reply, reply.Body)
 	})
 }
 
-// A room has the bodies of one request after the other. Nothing refers to a
-// request's when it is answered, nor to a reply's when it is on the socket.
+// A room has the memory for the bodies of one request after the other. Nothing
+// refers to the body of a request after the answer, or to that of a reply after
+// it was sent.
 type room struct{ request, reply []byte }
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
 
-// keep keeps a body's room, unless it has none or too much.
+// keep keeps the memory of a body, unless it is empty or too large.
 func keep(room *[]byte, body []byte) {
 	if size := cap(body); size > 0 && size <= trusted {
 		*room = body
@@ -81,7 +83,7 @@ func headerSize(r *http.Request) int {
 	return size
 }
 
-// Requests that are none of DynamoDB's.
+// The errors of requests that are not requests to DynamoDB.
 var (
 	errNoOperation = &api.Error{
 		Code:    api.UnknownOperation,
@@ -91,22 +93,24 @@ var (
 	errTooLarge = &api.Error{Code: api.RequestTooLarge, Message: "Request body is too large"}
 )
 
-// hopeless is how long a body may say to be and still be read up to where it is too
-// long, so that a client that sends it all before it looks sees why it is refused.
+// hopeless is the largest declared length of a body that is still read, up to its
+// limit, although it is too long. So a client that sends the whole body before it
+// reads the answer sees why it is refused.
 const hopeless = 4 * MaxBody
 
-// serve answers a request, in the room of a buffer, unless there is nobody to answer, or nothing to say.
+// serve answers a request, in the memory of a buffer. It returns false if the
+// answer is written already.
 func serve(eng *engine.Engine, w http.ResponseWriter, r *http.Request, room *room) (Reply, bool) {
 	switch {
 	case headerSize(r) > maxHeader:
 		http.Error(w, "The header is over 16 KB", http.StatusBadRequest)
 		return Reply{}, false
 	case r.Method == http.MethodGet && r.URL.Path == "/":
-		// What DynamoDB says to a browser and to a health check.
+		// DynamoDB's answer to a browser and to a health check.
 		_, _ = io.WriteString(w, "healthy: dynamotest")
 		return Reply{}, false
 	case r.Method == http.MethodOptions:
-		return Reply{}, false // allow has said it all
+		return Reply{}, false // allow has written the whole answer
 	case r.Method != http.MethodPost:
 		return notFound(errNoOperation), true
 	}
@@ -138,19 +142,19 @@ func unreadable(err error) Reply {
 	return failure(&api.Error{Code: api.SerializationException, Message: "The request body could not be read"}, nil)
 }
 
-// perform decodes the body of a request, and does what it asks for.
+// perform decodes the body of a request, and executes it.
 func perform(r *http.Request, eng *engine.Engine, target string, body, buffer []byte) Reply {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" {
 		var err error
 		if body, err = decoded(body, encoding); err != nil {
-			// Not the client's fault, says DynamoDB.
+			// DynamoDB does not call it the client's fault.
 			return failure(&api.Error{Code: api.InternalServerError, Message: "The request body could not be decoded: " + err.Error()}, nil)
 		}
 	}
 	return do(r.Context(), eng, target, body, buffer)
 }
 
-// notFound is the reply to what is no request to DynamoDB at all.
+// notFound returns the reply to a request that is not one to DynamoDB at all.
 func notFound(err *api.Error) Reply {
 	reply := failure(err, nil)
 	reply.Status = http.StatusNotFound

@@ -94,7 +94,7 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// Every beginning of a request is refused, wherever it ends.
+// A request that breaks off at any byte is refused.
 func TestTruncatedBodies(t *testing.T) {
 	t.Parallel()
 	server := serving(t)
@@ -107,7 +107,8 @@ func TestTruncatedBodies(t *testing.T) {
 	stillAnswers(t, server)
 }
 
-// What says that it will be absurdly long is refused before any of it has come.
+// A body with an absurdly large declared length is refused before any of it has
+// come.
 func TestAbsurdlyLongBody(t *testing.T) {
 	t.Parallel()
 	server := serving(t)
@@ -126,7 +127,8 @@ func TestEndlessBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.Header.Set("X-Amz-Target", "DynamoDB_20120810.PutItem")
-	// The server may hang up before the client has read its answer.
+	// The server may close the connection before the client has read the
+	// answer.
 	res, err := server.Client().Do(req)
 	if err == nil {
 		if res.StatusCode != http.StatusRequestEntityTooLarge {
@@ -172,7 +174,7 @@ func TestLongHeaders(t *testing.T) {
 	stillAnswers(t, server)
 }
 
-// raw sends bytes, ends its side of the connection and returns what comes back.
+// raw sends bytes, closes its side of the connection, and returns the answer.
 func raw(t *testing.T, server *httptest.Server, bytes string) string {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
@@ -193,8 +195,8 @@ func raw(t *testing.T, server *httptest.Server, bytes string) string {
 	return string(reply)
 }
 
-// Long replies that were read do not count as waiting: a client gets more bytes, one
-// reply after the other, than may wait.
+// Long replies that were read do not count as waiting: a client can get more bytes
+// than the limit, one reply after the other.
 func TestLongRepliesThatAreRead(t *testing.T) {
 	t.Parallel()
 	server := serving(t)
@@ -216,8 +218,8 @@ func TestLongRepliesThatAreRead(t *testing.T) {
 	}
 }
 
-// A client that goes away in the middle of its request has asked for nothing;
-// one that goes away before the reply may have been served.
+// The request of a client that goes away in the middle of it has no effect.
+// That of a client that goes away before the reply may have taken effect.
 func TestClientGoesAway(t *testing.T) {
 	t.Parallel()
 	server := serving(t)
@@ -249,7 +251,7 @@ func TestClientGoesAway(t *testing.T) {
 }
 
 // A request of millions of entries is refused before they are compared with one
-// another, which would hold up everybody else.
+// another, because that would hold up everybody else.
 func TestMillionsOfEntries(t *testing.T) {
 	t.Parallel()
 	server := serving(t)

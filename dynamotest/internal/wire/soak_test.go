@@ -16,9 +16,9 @@ import (
 
 const accounts = 16 // each holds 100 at first
 
-// TestSoak lets 64 goroutines move money between accounts, count, read, list
-// and take snapshots at once, beside hostile requests. Whoever looks sees all
-// the money, and in the end every accepted call has counted once.
+// In TestSoak 64 goroutines move money between accounts, count, read, list and
+// take snapshots at once, beside hostile requests. Every reader sees all the
+// money, and in the end every accepted call has counted once.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	const workers, rounds = 64, 60
@@ -47,10 +47,10 @@ func TestSoak(t *testing.T) {
 type bank struct {
 	t     *testing.T
 	eng   *engine.Engine
-	moves atomic.Int64 // that were accepted
+	moves atomic.Int64 // those accepted
 }
 
-// do performs what must succeed.
+// do performs an operation that must succeed.
 func (b *bank) do(op, body string) string {
 	rep := wire.Do(b.t.Context(), b.eng, op, []byte(body))
 	if rep.Status != http.StatusOK {
@@ -103,7 +103,7 @@ func (b *bank) move(from, to int) {
 	}
 }
 
-// numbered is an item as far as it matters here.
+// numbered has the attributes of an item that matter here.
 type numbered struct{ ID, N map[string]string }
 
 func sum(t *testing.T, items []numbered) int {
@@ -122,7 +122,7 @@ func sum(t *testing.T, items []numbered) int {
 	return total
 }
 
-// total is what a scan sees.
+// total returns the sum that a scan sees.
 func (b *bank) total(eng *engine.Engine) int {
 	var out struct{ Items []numbered }
 	rep := wire.Do(b.t.Context(), eng, "Scan", []byte(`{"TableName":"plain"}`))
@@ -132,7 +132,7 @@ func (b *bank) total(eng *engine.Engine) int {
 	return sum(b.t, out.Items)
 }
 
-// totalRead is what a transaction of reads sees.
+// totalRead returns the sum that a transaction of reads sees.
 func (b *bank) totalRead() int {
 	gets := make([]string, accounts)
 	for i := range gets {

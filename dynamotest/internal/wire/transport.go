@@ -9,13 +9,13 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
-// Transport is an http.RoundTripper that asks an engine instead of the network.
-// It answers on the caller's goroutine, so it works inside a synctest bubble.
+// Transport is an http.RoundTripper to an engine instead of the network. It
+// answers on the caller's goroutine, so it works inside a synctest bubble.
 type Transport struct{ Engine *engine.Engine }
 
-// RoundTrip performs the request. A context that is done is an error before the
-// request takes effect; one that ends meanwhile is an error too, as on a
-// socket: the caller has gone and cannot know.
+// RoundTrip performs the request. If the context is done already, it returns an
+// error and the request has no effect. If the context ends meanwhile, it also
+// returns an error, and the request may have taken effect, as on a socket.
 func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := readBody(r, nil)
 	if err != nil {
@@ -31,10 +31,10 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return reply.response(r), nil
 }
 
-// trusted is how much room a request gets for what it says that it will send.
+// trusted is the most memory that a request gets for its declared length.
 const trusted = 64 << 10
 
-// readBody reads a body into the room of a buffer, if that has enough.
+// readBody reads a body into the memory of a buffer, if that is large enough.
 func readBody(r *http.Request, buffer []byte) ([]byte, error) {
 	if r.Body == nil {
 		return nil, nil
@@ -46,7 +46,7 @@ func readBody(r *http.Request, buffer []byte) ([]byte, error) {
 	return body, err
 }
 
-// readAll reads a body that says how long it is, or does not, which is -1.
+// readAll reads a body with its declared length, or -1 without one.
 func readAll(from io.Reader, length int64, buffer []byte) ([]byte, error) {
 	if 0 < length && length <= trusted {
 		if int64(cap(buffer)) < length {

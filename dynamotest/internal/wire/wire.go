@@ -17,15 +17,15 @@ import (
 // MaxBody is the most bytes of a request.
 const MaxBody = 16 << 20
 
-// What the targets of the operations begin with: those of tables and items,
-// and those of streams, which are another service at the same address.
+// The prefixes of the targets of operations: those on tables and items, and
+// those on streams, which are another service at the same address.
 const (
 	prefix        = "DynamoDB_20120810."
 	streamsPrefix = "DynamoDBStreams_20120810."
 )
 
-// operationOf returns the name of the operation that a target names. It may do
-// so without a prefix.
+// operationOf returns the name of the operation in a target. The prefix may be
+// missing.
 func operationOf(target string) (name string, ok bool) {
 	if name, ok = strings.CutPrefix(target, prefix); ok {
 		return name, !api.OperationNamed(name).Has(api.Streams)
@@ -36,9 +36,9 @@ func operationOf(target string) (name string, ok bool) {
 	return target, true
 }
 
-// CapacityHeader carries what a request cost, refused ones included: a JSON
-// array in the form of ConsumedCapacity. A reply has it if the request has it,
-// whatever it says there.
+// CapacityHeader has the capacity that a request consumed, even if it was
+// refused: a JSON array in the form of ConsumedCapacity. A reply has the header
+// if the request has it, with any value.
 const CapacityHeader = "X-Dynamotest-Capacity"
 
 // A Reply is the answer to a request.
@@ -56,7 +56,8 @@ func Do(ctx context.Context, eng *engine.Engine, target string, body []byte) Rep
 	return do(ctx, eng, target, body, nil)
 }
 
-// do writes the reply into the room of a buffer, if that has any.
+// do is Do, and writes the reply into the memory of a buffer, as far as it
+// suffices.
 func do(ctx context.Context, eng *engine.Engine, target string, body, buffer []byte) Reply {
 	if len(body) > MaxBody {
 		return failure(&api.Error{Code: api.RequestTooLarge, Message: fmt.Sprintf("Request size exceeds the limit of %d bytes", MaxBody)}, nil)
@@ -74,14 +75,14 @@ func do(ctx context.Context, eng *engine.Engine, target string, body, buffer []b
 
 // writeHeader adds the header of the reply to a request with the header asked.
 func (r *Reply) writeHeader(header, asked http.Header) {
-	// What is different each time is one string.
+	// All values that differ each time are parts of one string.
 	text := appendRequestID(make([]byte, 0, 80))
 	text = strconv.AppendInt(text, int64(len(r.Body)), 10)
 	length := len(text)
 	text = strconv.AppendUint(text, uint64(crc32.ChecksumIEEE(r.Body)), 10)
 	all := string(text)
-	// The names are in canonical form already, so they need not go through Set,
-	// and their values share one array.
+	// The names are in canonical form already, so Set is not necessary, and
+	// their values share one array.
 	values := [...]string{amzJSON, all[idLength:length], all[:idLength], all[length:]}
 	header["Content-Type"] = values[0:1:1]
 	header["Content-Length"] = values[1:2:2]
@@ -97,13 +98,13 @@ func (r *Reply) writeHeader(header, asked http.Header) {
 
 const idLength = 52
 
-// appendRequestID appends 52 characters that tell one request from another. Nobody
-// need be unable to guess them.
+// appendRequestID appends 52 characters that identify a request. They need not be
+// hard to guess.
 func appendRequestID(dst []byte) []byte {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345"
 	var bits uint64
 	for i := range idLength {
-		if i%12 == 0 { // a draw is good for twelve characters of five bits
+		if i%12 == 0 { // a draw has enough bits for twelve characters of five bits
 			bits = rand.Uint64()
 		}
 		dst = append(dst, alphabet[bits%32])

@@ -56,8 +56,8 @@ func throttle(_ context.Context, call *engine.Call) engine.Decision {
 	return engine.Decision{Answer: &api.Error{Code: code, Message: "slow down", Throttled: []api.ThrottlingReason{{Reason: "TableReadProvisionedThroughputExceeded", Resource: "arn"}}}}
 }
 
-// A client is the judge of the wire format: of replies, of every error that it
-// has a type for, and of the checksum, in memory and over a socket.
+// The SDK's client checks the wire format: of replies, of every error for which
+// it has a type, and of the checksum, in memory and over a socket.
 func TestTheClientUnderstands(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"in memory", "over a socket"} {
@@ -138,7 +138,7 @@ func TestErrorBodies(t *testing.T) {
 	}
 }
 
-// A reply says what it cost to who has asked, in memory and over a socket.
+// A reply has its cost if the request asks for it, in memory and over a socket.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	eng := newEngine(t, nil)

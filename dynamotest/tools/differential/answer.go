@@ -10,13 +10,13 @@ import (
 	"slices"
 )
 
-// An answer is what matters of a reply.
+// An answer is the part of a reply that is compared.
 type answer struct {
 	status  int
 	kind    string // of the error
 	message string
 	body    object
-	// accounts are the members of the reply that tell what the call took: units
+	// accounts are the members of the reply about the price of the call: units
 	// and the sizes of item collections.
 	accounts object
 }
@@ -31,7 +31,8 @@ func (a *answer) separate(req request) {
 		}
 	}
 	if asked := req.body["ReturnConsumedCapacity"]; asked == nil || asked == "NONE" {
-		// Nobody asked for it, yet DynamoDB Local tells it of some calls.
+		// The request did not ask for it, but DynamoDB Local returns it for
+		// some calls.
 		delete(a.accounts, "ConsumedCapacity")
 	}
 }
@@ -56,14 +57,14 @@ func (a answer) equal(b answer) bool {
 	return a.repliesAs(b) && reflect.DeepEqual(a.accounts, b.accounts)
 }
 
-// repliesAs reports whether all but the accounts is equal.
+// repliesAs reports whether everything except the accounts is equal.
 func (a answer) repliesAs(b answer) bool {
 	return a.status == b.status && a.kind == b.kind && reflect.DeepEqual(a.body, b.body)
 }
 
-// normalize brings what has no order into one: sets always, lists of items
-// where the request promises none. Numbers get one form: DynamoDB Local keeps
-// leading zeros and exponents, which AWS does not.
+// normalize sorts values without an order: sets always, lists of items if the
+// request is unordered. Equal numbers get one form, because DynamoDB Local
+// keeps leading zeros and exponents, and AWS does not.
 func normalize(v any, unordered bool) {
 	switch v := v.(type) {
 	case object:
@@ -83,7 +84,7 @@ func normalize(v any, unordered bool) {
 	}
 }
 
-// normalizeList brings a list in the order of a set, if it is one.
+// normalizeList sorts a list if it is a set.
 func normalizeList(name string, list []any, unordered bool) {
 	if name == "NS" {
 		for i, e := range list {
@@ -109,8 +110,8 @@ func byText(a, b any) int {
 	return bytes.Compare(x, y)
 }
 
-// describe leaves out of a table's description what is each server's own, and
-// the throughput that tables on demand have not.
+// describe removes from a table's description the members that are each
+// server's own, and the throughput of tables on demand.
 func describe(v any) {
 	switch v := v.(type) {
 	case object:
@@ -139,7 +140,7 @@ var ownMembers = []string{
 	"WarmThroughput", "OnDemandThroughput", "TableSizeBytes", "IndexSizeBytes", "NumberOfDecreasesToday", "TableStatus", "IndexStatus", "Backfilling",
 }
 
-// statements takes the texts of errors out of the replies to a batch of
+// statements removes the texts of errors from the replies to a batch of
 // statements: there, too, only types are compared.
 func statements(a *answer) {
 	replies, _ := a.body["Responses"].([]any)

@@ -18,15 +18,15 @@ type object = map[string]any
 type request struct {
 	op   string
 	body object
-	// raw is sent in place of the body, if there is any.
+	// raw, if not empty, is sent instead of the body.
 	raw string
-	// pages is set for what is to be read to its end.
+	// pages is set if all pages are to be read.
 	pages bool
-	// segments is set for a scan that is to be read in so many of them.
+	// segments is the number of segments of a parallel scan.
 	segments int
 	// unordered is set where DynamoDB promises no order.
 	unordered bool
-	// mangled is set for what no SDK would send.
+	// mangled is set if no SDK would send the request.
 	mangled bool
 }
 
@@ -46,7 +46,7 @@ func (r request) String() string {
 	return r.op + notes + " " + short(text)
 }
 
-// short leaves out the middle of what is long.
+// short leaves out the middle of a long text.
 func short(text string) string {
 	const most = 3000
 	if len(text) <= most {
@@ -60,10 +60,10 @@ type backend struct {
 	url    string
 	client *http.Client
 	caller string // DynamoDB Local gives each caller tables of its own
-	nonce  string // makes the tokens of requests new ones
+	nonce  string // makes the tokens of requests new
 }
 
-// ask sends a request, and those for the pages and segments that belong to it.
+// ask sends a request, and the requests for its other pages and segments.
 func (b backend) ask(ctx context.Context, req request) (answer, error) {
 	body := req.body
 	if token, ok := body["ClientRequestToken"].(string); ok && token != "" {
@@ -81,7 +81,7 @@ func (b backend) ask(ctx context.Context, req request) (answer, error) {
 		a.separate(req)
 		switch req.op {
 		case "DeleteTable":
-			delete(a.body, "TableDescription") // shortened, by each in its own way
+			delete(a.body, "TableDescription") // each server shortens it in its own way
 		case "UpdateTable":
 			description, err := b.settled(ctx, body["TableName"])
 			if err != nil {
@@ -101,8 +101,8 @@ func (b backend) ask(ctx context.Context, req request) (answer, error) {
 	return a, nil
 }
 
-// settled describes a table when its indexes are made and deleted: those of
-// dynamotest are at once, those of DynamoDB Local after a while.
+// settled describes a table after its indexes are created and deleted: in
+// dynamotest at once, in DynamoDB Local after a while.
 func (b backend) settled(ctx context.Context, name any) (any, error) {
 	for range 1000 {
 		a, err := b.send(ctx, "DescribeTable", object{"TableName": name}, "")
@@ -118,8 +118,8 @@ func (b backend) settled(ctx context.Context, name any) (any, error) {
 	return nil, nil
 }
 
-// gather reads all pages of all segments: which items come together is not the
-// same everywhere, what comes in all is.
+// gather reads all pages of all segments: the items of one page differ between
+// servers, the items of all pages do not.
 func (b backend) gather(ctx context.Context, req request) (answer, error) {
 	all := answer{status: http.StatusOK}
 	items := []any{}
@@ -149,7 +149,8 @@ func (b backend) gather(ctx context.Context, req request) (answer, error) {
 	return all, nil
 }
 
-// follow makes the request for a page that for the next one, if there is one.
+// follow turns the request for a page into that for the next one, and reports
+// whether there is one to read.
 func follow(op string, body, reply object) bool {
 	in, out := "ExclusiveStartKey", "LastEvaluatedKey"
 	if op == "ExecuteStatement" {
@@ -177,7 +178,7 @@ func (b backend) send(ctx context.Context, op string, body object, raw string) (
 	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	req.Header.Set("X-Amz-Target", "DynamoDB_20120810."+op)
 	req.Header.Set("X-Amz-Date", "20260101T000000Z")
-	// DynamoDB Local wants to see a signature, and believes any.
+	// DynamoDB Local requires a signature, and accepts any.
 	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+b.caller+"/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00")
 	res, err := b.client.Do(req)
 	if err != nil {
@@ -198,8 +199,8 @@ func (b backend) send(ctx context.Context, op string, body object, raw string) (
 	return a, nil
 }
 
-// failed keeps what matters of an error: its type, the item that it shows, and
-// the codes of a transaction's reasons.
+// failed keeps the compared parts of an error: its type, the item that it
+// shows, and the codes of a transaction's reasons.
 func (a *answer) failed() {
 	kind, _ := a.body["__type"].(string)
 	a.kind = kind[strings.LastIndexByte(kind, '#')+1:]

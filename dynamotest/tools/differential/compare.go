@@ -13,22 +13,23 @@ import (
 // perSequence is how many requests a sequence has.
 const perSequence = 250
 
-// between is how many requests lie between two looks at all that is stored.
+// between is how many requests are sent between two looks at everything that is
+// stored.
 const between = 50
 
-// lanes are how many sequences run side by side, each as a caller of its own.
+// lanes is how many sequences run concurrently, each as a caller of its own.
 const lanes = 4
 
 // A comparison sends sequences of requests to two servers.
 type comparison struct {
 	seed         uint64
-	examples     bool // to be kept
+	examples     bool // whether to keep examples
 	ours, theirs func(caller string) backend
 }
 
 type difference struct {
 	sequence     uint64
-	step         int // in the sequence; -1 for a look at what is stored
+	step         int // in the sequence; -1 for a look at everything stored
 	history      []request
 	request      request
 	asked        object // the request's body, as JSON has it
@@ -36,8 +37,8 @@ type difference struct {
 	ours, theirs answer
 }
 
-// run sends the sequences from first up to last, which it leaves out. The error
-// is one of the connection.
+// run sends the sequences from first to last, without last. Its error is an
+// error of the connection.
 func (c comparison) run(ctx context.Context, first, last uint64) (*report, error) {
 	rep := &report{seed: c.seed, known: map[string]int{}, alike: map[string]int{}, texts: map[[2]string]int{}}
 	if c.examples {
@@ -65,11 +66,11 @@ func (c comparison) run(ctx context.Context, first, last uint64) (*report, error
 	return rep, nil
 }
 
-// A run is what one lane does.
+// A run is the work of one lane.
 type run struct {
 	ours, theirs backend
 	report       *report
-	history      []request // since the tables were made
+	history      []request // since the tables were created
 }
 
 func (r *run) sequence(ctx context.Context, number uint64, requests []request) error {
@@ -87,7 +88,7 @@ func (r *run) sequence(ctx context.Context, number uint64, requests []request) e
 				return err
 			}
 		}
-		if outcome == apart { // one difference shall not cause others
+		if outcome == apart { // or one difference causes others
 			if err := r.reset(ctx); err != nil {
 				return err
 			}
@@ -96,7 +97,7 @@ func (r *run) sequence(ctx context.Context, number uint64, requests []request) e
 	return nil
 }
 
-// look compares all that is stored.
+// look compares everything that is stored.
 func (r *run) look(ctx context.Context, number uint64) (outcome, error) {
 	for _, scan := range scans() {
 		if o, err := r.step(ctx, number, -1, scan); err != nil || o == apart {
@@ -106,8 +107,8 @@ func (r *run) look(ctx context.Context, number uint64) (outcome, error) {
 	return same, nil
 }
 
-// An outcome reports whether the two servers hold the same after a request, as
-// far as can be told.
+// An outcome says whether the two servers have the same state after a request,
+// as far as that is known.
 type outcome int
 
 const (
@@ -115,9 +116,10 @@ const (
 	apart
 )
 
-// leaves tells what a difference leaves behind. What fails may have been done,
-// and DynamoDB Local performs some requests before it refuses them: batches of
-// statements on one item, and what asks for no kind of units that there is.
+// leaves returns the state of the servers after a difference. A failed request
+// may have taken effect. DynamoDB Local also performs some requests before it
+// refuses them: batches of statements on one item, and requests that ask for an
+// unknown kind of units.
 func (d difference) leaves() outcome {
 	switch {
 	case d.ours.ok() != d.theirs.ok(), d.theirs.status >= http.StatusInternalServerError,
@@ -149,7 +151,7 @@ func (r *run) step(ctx context.Context, number uint64, i int, req request) (outc
 	return apart, nil
 }
 
-// both sends a request to both, and mends what it leaves.
+// both sends a request to both, and repairs the state that it leaves.
 func (r *run) both(ctx context.Context, req request) (ours, theirs answer, err error) {
 	ours, theirs, err = r.answers(ctx, req)
 	if err == nil {
@@ -192,7 +194,7 @@ func (r *run) replay(ctx context.Context, history []request, d *difference) (boo
 	}
 	for _, req := range history {
 		ours, theirs, err := r.both(ctx, req)
-		if err != nil || (difference{request: req, ours: ours, theirs: theirs}).leaves() == apart { // that would be another cause
+		if err != nil || (difference{request: req, ours: ours, theirs: theirs}).leaves() == apart { // another cause
 			return false, err
 		}
 	}
@@ -209,10 +211,10 @@ func (r *run) replay(ctx context.Context, history []request, d *difference) (boo
 	return true, nil
 }
 
-// reset makes the tables anew in both.
+// reset creates new tables in both.
 func (r *run) reset(ctx context.Context) error {
 	r.history = r.history[:0]
-	// Tokens are to be new ones, for a server remembers them for ten minutes.
+	// Tokens must be new, because a server remembers them for ten minutes.
 	nonce := fmt.Sprint("-", rand.Uint32())
 	for _, b := range []*backend{&r.ours, &r.theirs} {
 		b.nonce = nonce

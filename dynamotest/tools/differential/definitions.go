@@ -1,7 +1,7 @@
 package main
 
-// Requests about tables. Those that make, change and delete are about tables of
-// their own, so that the others always have theirs.
+// Requests about tables. Those that create, change and delete have tables of
+// their own, so that the tables of all other requests always exist.
 
 var spareNames = []string{"spare1", "spare2", "spare3"}
 
@@ -42,7 +42,7 @@ func (g *gen) listTables() object {
 	return out
 }
 
-// schema makes the members that say what the keys of a table or an index are.
+// schema makes the members that define the keys of a table or an index.
 func (g *gen) schema() []object {
 	names := []string{"pk", "sk", "a", "b"}
 	g.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
@@ -75,7 +75,7 @@ func (g *gen) secondary(name string, schema []object, provisioned bool) object {
 	return out
 }
 
-// define lists the attributes that the schemas name, rarely others.
+// define lists the attributes of the schemas, and rarely others.
 func (g *gen) define(schemas ...[]object) []object {
 	var out []object
 	seen := map[any]bool{}

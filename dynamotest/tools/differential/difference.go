@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// What the known differences ask of a difference, and of each answer.
+// Conditions of the known differences, about a difference and each answer.
 
 // refused reports whether both refused the request.
 func (d difference) refused() bool {
 	return d.ours.status == http.StatusBadRequest && d.theirs.status == http.StatusBadRequest
 }
 
-// performed reports whether both did what they were asked for.
+// performed reports whether both performed the request.
 func (d difference) performed() bool { return d.ours.ok() && d.theirs.ok() }
 
-// only reports whether both performed the request and answered the same, some
-// members aside.
+// only reports whether both performed the request and their answers are the
+// same except for some members.
 func (d difference) only(names ...string) bool {
 	return d.performed() && reflect.DeepEqual(without(d.ours.body, names...), without(d.theirs.body, names...))
 }
@@ -63,8 +63,8 @@ func (d difference) text(member string) string {
 // contains reports whether the request has a text anywhere.
 func (d difference) contains(part string) bool { return strings.Contains(d.text(""), part) }
 
-// eachReply reports whether both answered a batch of statements, and each pair of
-// unequal replies is alike.
+// eachReply reports whether both answered a batch of statements, and alike is
+// true of each pair of unequal replies.
 func (d difference) eachReply(alike func(statement string, ours, theirs object) bool) bool {
 	ours, theirs, statements := d.ours.list("Responses"), d.theirs.list("Responses"), d.statements()
 	if !d.op("BatchExecuteStatement") || !d.only("Responses") || len(ours) != len(theirs) || len(ours) != len(statements) {
@@ -80,8 +80,8 @@ func (d difference) eachReply(alike func(statement string, ours, theirs object) 
 	return true
 }
 
-// strange reports whether a request names a table that none of the generator's is
-// called, or is about tables that come and go.
+// strange reports whether a request names a table that the generator does not
+// have, or is about tables that come and go.
 func (d difference) strange() bool {
 	if d.request.raw != "" || slices.ContainsFunc(spareNames, d.contains) {
 		return true
@@ -118,14 +118,14 @@ func strangeStatement(text string) bool {
 	})
 }
 
-// code is that of the error in a reply to one statement of a batch.
+// code returns the code of the error in a reply to one statement of a batch.
 func code(reply object) any {
 	err, _ := reply["Error"].(object)
 	return err["Code"]
 }
 
-// repeats reports whether a request names one item twice, for which keys are equal
-// as they are written, or as normalize has them.
+// repeats reports whether a request names one item twice: keys are compared as
+// they are written, or normalized.
 func (d difference) repeats(normalized bool) bool {
 	seen := map[string]bool{}
 	for _, key := range d.keys() {
@@ -144,8 +144,8 @@ func (d difference) repeats(normalized bool) bool {
 	return false
 }
 
-// keys are those of the items that a batch or a transaction names, each with the
-// name of its table.
+// keys returns the keys of the items that a batch or a transaction names, each
+// with the name of its table.
 func (d difference) keys() []object {
 	var out []object
 	var walk func(table string, v any)
@@ -184,8 +184,8 @@ func elements(v any) []any {
 	return list
 }
 
-// descends reports whether a statement asks for items in descending order, and the
-// first of some is after the last one.
+// descends reports whether a statement asks for descending order, and by that
+// attribute the first of the items is greater than the last.
 func (d difference) descends(items []any) bool {
 	statement, _ := d.asked["Statement"].(string)
 	_, order, _ := strings.Cut(statement, "ORDER BY ")
@@ -206,8 +206,8 @@ func (d difference) descends(items []any) bool {
 	return byText(first, last) > 0
 }
 
-// filtersByLack reports whether a request that reads an index filters by what is
-// in the table and not in the index.
+// filtersByLack reports whether a request that reads an index filters by
+// attributes that are in the table and not in the index.
 func (d difference) filtersByLack() bool {
 	name, filter := d.asked["IndexName"], d.text("FilterExpression")+d.text("ScanFilter")
 	if statement, ok := d.asked["Statement"].(string); ok {
@@ -225,7 +225,7 @@ func (d difference) filtersByLack() bool {
 }
 
 // differsAtStart reports whether all items that only one of the replies shows have
-// the index's key of the start key.
+// the same index key as the start key.
 func (d difference) differsAtStart() bool {
 	start, _ := d.asked["ExclusiveStartKey"].(object)
 	if start == nil {
@@ -313,9 +313,9 @@ func (a answer) says(parts ...string) bool {
 
 func (a answer) hasCode(code string) bool { return slices.Contains(a.list("Codes"), any(code)) }
 
-// cancelsAs reports whether a transaction's reasons are those of b, as far as they
-// go: an action that cannot be performed may be passed over, and none need be
-// looked at after it.
+// cancelsAs reports whether a transaction's reasons agree with those of b: an
+// action that cannot be performed may be passed over, and the actions after it
+// need not be looked at.
 func (a answer) cancelsAs(b answer) bool {
 	others := b.list("Codes")
 	stopped := false
@@ -329,10 +329,10 @@ func (a answer) cancelsAs(b answer) bool {
 	return a.kind == cancelled && b.kind == cancelled
 }
 
-// list is a member of a reply.
+// list returns a member of a reply.
 func (a answer) list(name string) []any { return elements(a.body[name]) }
 
-// units are those of each table in a reply.
+// units returns the units of each table in a reply.
 func (a answer) units() map[string]float64 {
 	list, ok := a.accounts["ConsumedCapacity"].([]any)
 	if one := a.accounts["ConsumedCapacity"]; !ok && one != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // An example is a difference that was seen, as a line of testdata/known.jsonl: the
-// shortest of its kind. Those of large items are shortened by hand.
+// shortest of its kind. Examples with large items are shortened by hand.
 type example struct {
 	Name    string
 	Op      string
@@ -42,7 +42,7 @@ func (e example) difference() difference {
 const longest = 20_000
 
 // exemplify keeps a difference as the example of a reason, if it is shorter than
-// the one there is.
+// the existing example.
 func (rep *report) exemplify(name string, d difference) {
 	req := d.request
 	line, _ := json.Marshal(example{name, req.op, req.pages, req.mangled, req.body, d.ours.record(), d.theirs.record()})
@@ -52,7 +52,7 @@ func (rep *report) exemplify(name string, d difference) {
 }
 
 // writeExamples writes an example of each known difference to a file: those that
-// were seen, and those that are there and were not seen again.
+// were seen, and the existing ones that were not seen again.
 func (rep *report) writeExamples(file string) error {
 	old, err := readExamples(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

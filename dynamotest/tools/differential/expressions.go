@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// expressions are those of one request, with their placeholders.
+// expressions are the expressions of one request, with their placeholders.
 type expressions struct {
 	*gen
 	names, values object
@@ -134,7 +134,7 @@ func (e *expressions) projection() string {
 	return strings.Join(paths, ", ")
 }
 
-// keyCondition is on the keys of a table or of an index.
+// keyCondition returns a condition on the keys of a table or of an index.
 func (e *expressions) keyCondition(t table, hash, sort string) string {
 	out := e.name(hash) + " = " + e.placeholder(e.of(t.kinds[hash]))
 	if sort == "" && !e.one(40) || e.one(3) {

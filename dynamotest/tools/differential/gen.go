@@ -2,9 +2,9 @@ package main
 
 import "math/rand/v2"
 
-// A gen makes random requests, most of which are valid: out of few names and
-// values, so that they meet. It never sees a reply: the same seed makes the same
-// requests, whatever is answered.
+// A gen makes random requests, most of them valid. It uses few names and values,
+// so that requests meet. It never sees a reply: the same seed makes the same
+// requests, for any answers.
 type gen struct{ *rand.Rand }
 
 // sequence makes the requests of one run over empty tables. It follows from the
@@ -22,7 +22,7 @@ func sequence(seed, number uint64) []request {
 	return out[:perSequence]
 }
 
-// kinds are what is asked, each as often as its weight says.
+// kinds are the kinds of requests, each as frequent as its weight.
 var kinds = []struct {
 	weight int
 	make   func(*gen) request
@@ -67,7 +67,7 @@ func (g *gen) one(n int) bool { return g.IntN(n) == 0 }
 
 func pick[T any](g *gen, from ...T) T { return from[g.IntN(len(from))] }
 
-// A table has all that a generator of requests needs to know of one.
+// A table is what the generator needs to know about a table.
 type table struct {
 	name    string
 	hash    string
@@ -105,7 +105,7 @@ var tables = []table{
 
 func (g *gen) table() table { return tables[g.IntN(len(tables))] }
 
-// create is the request that makes the table.
+// create returns the request that creates the table.
 func (t table) create() request {
 	var attributes []object
 	for _, name := range sortedNames(t.kinds) {
@@ -135,7 +135,7 @@ func keySchema(hash, sort string) []object {
 	return out
 }
 
-// scans read everything.
+// scans returns requests that read everything.
 func scans() []request {
 	var out []request
 	for _, t := range tables {

@@ -1,7 +1,7 @@
 package main
 
-// Requests on one item. Those that stand alone have members which those inside
-// a transaction lack.
+// Requests on one item. Outside of a transaction they have members that its
+// actions lack.
 
 func (g *gen) put(t table, alone bool) object {
 	req := object{"TableName": t.name, "Item": g.item(t)}
@@ -54,7 +54,7 @@ func (g *gen) condition(req object, e *expressions, n int, alone bool) {
 	req["ConditionExpression"] = e.source(e.condition(2))
 }
 
-// returned asks for what a write may show.
+// returned asks for the attributes that a write may return.
 func (g *gen) returned(req object, alone bool, modes ...string) {
 	if g.one(4) {
 		req["ReturnValuesOnConditionCheckFailure"] = pick(g, "ALL_OLD", "NONE")
@@ -101,7 +101,7 @@ func (g *gen) get(t table, alone bool) object {
 	return e.into(req)
 }
 
-// projection lets one request in n show a part only.
+// projection lets one request in n read only a part of the item.
 func (g *gen) projection(req object, e *expressions, n int, alone bool) {
 	if !g.one(n) {
 		return

@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// A knownDifference is one that has a reason.
+// A knownDifference is a difference that has a reason.
 type knownDifference struct {
 	name     string
 	reason   string // and who is right
 	rare     bool   // 100,000 requests may not show it
-	either   bool   // the servers may be exchanged in it
+	either   bool   // it may occur with the servers exchanged
 	explains func(d difference) bool
 }
 
 // known are the differences that have a reason.
 var known = slices.Concat(knownReplies, knownCollections, knownUnits)
 
-// explain names the known differences that one consists of, and reports whether
-// they are all that there is to it. What a call took is compared, and explained,
-// only where the replies are the same.
+// explain returns the known differences in a difference, and reports whether
+// they explain all of it. The accounts are compared, and explained, only if the
+// rest of the replies is the same.
 func explain(d difference) (names []string, all bool) {
 	if d.ours.equal(d.theirs) {
 		return nil, true
@@ -58,5 +58,5 @@ const (
 	malformed       = "SerializationException"
 	notFound        = "ResourceNotFoundException"
 	conditionFailed = "ConditionalCheckFailedException"
-	neverReady      = "IndexNeverReady" // of none of the servers: made here
+	neverReady      = "IndexNeverReady" // not an answer of a server: made here
 )

@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each known difference explains one that was seen, and nothing that is planted
-// into it: neither the same with the two servers' answers exchanged, if it is one
-// of dynamotest alone, nor another answer of dynamotest.
+// Each known difference explains its example, and no difference planted into it:
+// neither the same one with the servers' answers exchanged, unless it can occur
+// either way, nor one with another answer of dynamotest.
 func TestKnownDifferencesExplainNothingElse(t *testing.T) {
 	t.Parallel()
 	examples, err := readExamples("testdata/known.jsonl")
@@ -37,7 +37,7 @@ func TestKnownDifferencesExplainNothingElse(t *testing.T) {
 	}
 }
 
-// planted are differences like one that was seen, for which there is no reason.
+// planted returns differences like one that was seen, but without a reason.
 func planted(seen difference, either bool) map[string]difference {
 	out := map[string]difference{}
 	if !either {

@@ -1,6 +1,6 @@
 package main
 
-// The parameters that expressions have replaced.
+// The legacy parameters that expressions have replaced.
 
 func (g *gen) attributesToGet() []string {
 	names := make([]string, g.IntN(3)+1)
@@ -40,7 +40,7 @@ func (g *gen) expected(req object) {
 	for range g.IntN(2) + 1 {
 		switch g.IntN(5) {
 		case 0:
-			out[g.attribute()] = object{"Exists": g.one(4)} // true wants a value
+			out[g.attribute()] = object{"Exists": g.one(4)} // true requires a value
 		case 1:
 			out[g.attribute()] = object{"Value": g.value(1)}
 		case 2:
@@ -66,7 +66,7 @@ var comparisons = []string{
 	"EQ", "NE", "LT", "LE", "GT", "GE", "NOT_NULL", "NULL", "CONTAINS", "NOT_CONTAINS", "BEGINS_WITH", "IN", "BETWEEN",
 }
 
-// comparison is a condition on one attribute.
+// comparison returns a condition on one attribute.
 func (g *gen) comparison() object {
 	op := pick(g, comparisons...)
 	n := 1
@@ -100,7 +100,7 @@ func (g *gen) filter() object {
 	return out
 }
 
-// keyConditions are on the keys of a table or of an index.
+// keyConditions returns conditions on the keys of a table or of an index.
 func (g *gen) keyConditions(t table, hash, sort string) object {
 	eq := func(kind string) object {
 		return object{"ComparisonOperator": "EQ", "AttributeValueList": []object{g.of(kind)}}

@@ -7,14 +7,15 @@
 //	scripts/differential -texts 40             # with what errors say
 //	scripts/differential -examples known.jsonl # with an example of each reason
 //
-// Requests come in sequences over three tables, each of which follows from the
-// seed and its number alone. Compared are status, the error's type, the items
-// and codes it shows, the reply and, every now and then, all that is stored,
-// indexes included. What differs for a reason stands in known.go; a difference
-// without one is shown with the shortest history that leads to it.
+// Requests come in sequences over three tables. Each sequence follows from the
+// seed and its number alone. The command compares the status, the error's type,
+// the items and codes that it shows, the reply and, every now and then,
+// everything that is stored, with indexes. Differences with a reason are in
+// known.go. A difference without one is shown with the shortest history that
+// leads to it.
 //
-// Texts of errors are not compared, for on AWS they differ from one month and
-// region to the next; -texts lists how they differ.
+// Texts of errors are not compared, because on AWS they differ between months
+// and regions; -texts lists their differences.
 package main
 
 import (
@@ -63,10 +64,11 @@ func main() {
 	}
 }
 
-// complete is how many requests show every known difference that is not rare.
+// complete is how many requests are enough to show every known difference that
+// is not rare.
 const complete = 100_000
 
-// inProcess is a dynamotest of its own for each caller.
+// inProcess returns a new dynamotest for a caller.
 func inProcess(caller string) backend {
 	client := &http.Client{Transport: dynamotest.NewServer(nil).Transport()}
 	return backend{url: "http://dynamotest.invalid", client: client, caller: caller}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Two servers of one kind agree, and many requests are accepted and many are
-// refused: a run that is refused throughout would compare nothing.
+// Two servers of one kind agree. Many requests are accepted and many are
+// refused: a run without accepted requests would compare nothing.
 func TestNoDifferenceFromItself(t *testing.T) {
 	t.Parallel()
 	c := comparison{seed: 11, ours: inProcess, theirs: inProcess}
@@ -28,11 +28,11 @@ func TestNoDifferenceFromItself(t *testing.T) {
 	}
 }
 
-// A flawed server changes a text in what it is sent, or in what it answers.
+// A flawed server changes a text in its requests, or in its answers.
 type flawed struct {
 	next                 http.RoundTripper
 	asked, answered      string
-	askedFor, answeredBy string // what they become
+	askedFor, answeredBy string // the texts that replace them
 }
 
 func (f flawed) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -54,7 +54,7 @@ func (f flawed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// server is a dynamotest with the flaw.
+// server returns a dynamotest with the flaw.
 func (f flawed) server(caller string) backend {
 	b := inProcess(caller)
 	f.next = b.client.Transport
@@ -65,8 +65,8 @@ func (f flawed) server(caller string) backend {
 // never is in no request and in no answer.
 const never = "\x00never"
 
-// What a flawed server does otherwise is found, and shown after no more than
-// what it takes: here, the writes that make two items.
+// A flaw is found, and shown after the shortest history that it needs: here,
+// the writes that make two items.
 func TestAFlawIsShownAfterWhatItTakes(t *testing.T) {
 	t.Parallel()
 	backwards := flawed{asked: `"ScanIndexForward":false`, askedFor: `"ScanIndexForward":true`, answered: never}
@@ -121,7 +121,7 @@ func TestKnownDifferencesCoverNoFlaw(t *testing.T) {
 	}
 }
 
-// A sequence follows from the seed and its number, so that one can be run alone.
+// A sequence follows from the seed and its number, so that it can be run alone.
 func TestSequencesCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	text := func(seed, number uint64) string { return fmt.Sprint(sequence(seed, number)) }
@@ -134,8 +134,7 @@ func TestSequencesCanBeRepeated(t *testing.T) {
 	}
 }
 
-// What the requests reach: each of these is in some request of the first hundred
-// sequences.
+// Each of these is in some request of the first hundred sequences.
 func TestWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder

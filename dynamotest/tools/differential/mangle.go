@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// mangle spoils a request: what a caller that is no SDK may send.
+// mangle spoils a request, so that only a caller without an SDK could send it.
 func (g *gen) mangle(req *request) {
 	req.mangled = true
 	text, _ := json.Marshal(req.body) // maps of strings and lists marshal
-	// Of the pages of a scan only the sum can be compared.
+	// A scan's pages can only be compared all together.
 	if g.one(12) && req.op != "Scan" {
 		at := g.IntN(len(text))
 		req.raw = string(text[:at]) + pick(g, "", "]", "}", ",", "\"", "null", "\xff") + string(text[at+g.IntN(2):])
@@ -68,7 +68,7 @@ func (g *gen) spoil(s spot) {
 		}
 		return
 	}
-	var wrong any // null, in some of ten cases
+	var wrong any // stays null in some of the ten cases
 	switch g.IntN(10) {
 	case 1:
 		wrong = "x"

@@ -50,7 +50,7 @@ func (g *gen) batchWrite() request {
 	return request{op: "BatchWriteItem", body: req}
 }
 
-// count is a small number, and rarely one about as large as it may be.
+// count returns a small number, and rarely one near the limit.
 func (g *gen) count(small, limit int) int {
 	if g.one(100) {
 		return pick(g, 0, limit, limit+1)
@@ -67,7 +67,7 @@ func spread(t table, key object, i, n int) {
 	}
 }
 
-// named is the table's name, rarely another.
+// named returns the table's name, rarely another one.
 func (g *gen) named(t table) string {
 	if g.one(100) {
 		return pick(g, "nowhere", "x", "bad name")
@@ -83,7 +83,8 @@ func (g *gen) transactWrite() request {
 	req := object{"TransactItems": actions}
 	g.metrics(req)
 	if g.one(6) {
-		// Few tokens: some come again with another payload, and whole requests do.
+		// Few tokens, so that some come again: with another payload, or with the
+		// whole request.
 		req["ClientRequestToken"] = fmt.Sprintf("once-%d", g.IntN(40))
 	}
 	if g.one(30) && len(actions) > 1 {

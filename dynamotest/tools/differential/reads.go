@@ -41,7 +41,7 @@ func (g *gen) query() request {
 	return out
 }
 
-// index lets some requests read an index.
+// index makes some requests read an index.
 func (g *gen) index(t table, req object) (index, bool) {
 	if g.one(100) {
 		req["IndexName"] = "none"
@@ -61,7 +61,7 @@ func (g *gen) limit() int {
 	return 1 + g.IntN(5)
 }
 
-// startKey forges a key to go on from.
+// startKey makes up a start key.
 func (g *gen) startKey(t table, req object, hash, sort string) {
 	key := g.key(t)
 	for _, name := range []string{hash, sort} {
@@ -78,7 +78,7 @@ func (g *gen) startKey(t table, req object, hash, sort string) {
 	req["ExclusiveStartKey"] = key
 }
 
-// shown says what is to be shown of the items found.
+// shown chooses the attributes that are returned.
 func (g *gen) shown(req object, e *expressions) {
 	g.projection(req, e, 4, true)
 	if g.one(8) {
@@ -104,8 +104,8 @@ func (g *gen) scan() request {
 		req["FilterExpression"] = e.source(e.condition(2))
 	}
 	if g.one(4) {
-		// Which items are on a page, or in a segment, follows from a hash that is
-		// not the same: compared is what all of them have.
+		// The items of a page or a segment follow from a hash that differs
+		// between servers, so all pages and segments are compared together.
 		req["Limit"], out.pages = g.limit(), true
 	}
 	if g.one(8) {

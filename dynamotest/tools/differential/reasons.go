@@ -13,8 +13,8 @@ var knownFailures = []knownDifference{
 	{
 		name: "the other server fails",
 		reason: "DynamoDB Local answers 500 to some mistakes, to UpdateItem with ReturnValues and without anything to update, " +
-			"and to some statements with ORDER BY, IN or IS MISSING; AWS refuses the first and performs the others. It never deletes an " +
-			"index that has the partition key of its table",
+			"and to some statements with ORDER BY, IN or IS MISSING; AWS refuses the first and performs the others. DynamoDB Local also " +
+			"never deletes an index that has the partition key of its table",
 		explains: func(d difference) bool {
 			bare := d.op("UpdateItem") && !d.asks("UpdateExpression") && d.asks("ReturnValues")
 			hard := d.op("ExecuteStatement") && (d.contains("ORDER BY") || d.contains(" IN ") || d.contains("MISSING"))
@@ -22,22 +22,22 @@ var knownFailures = []knownDifference{
 		},
 	},
 	{
-		name: "a member of another JSON type than it has",
+		name: "a member of the wrong JSON type",
 		reason: "AWS answers SerializationException before it looks at anything else; DynamoDB Local takes some numbers and " +
-			"truth values for text, and some nulls for nothing, and says of others what it finds wrong later",
+			"booleans as text, ignores some nulls, and reports other such members later, with another error",
 		explains: func(d difference) bool {
 			return d.request.mangled && d.ours.kind == malformed && d.theirs.kind != malformed
 		},
 	},
 }
 
-// What is asked, and which of several mistakes is told.
+// Requests, and which of several mistakes is reported.
 var knownRequests = []knownDifference{
 	{
 		name:   "the form of a table's name",
 		either: true,
-		reason: "where a table is used AWS takes a name of any length, for it may be an ARN, and finds none; DynamoDB Local wants " +
-			"three letters, and in statements those that a name may have",
+		reason: "where a table is used AWS takes a name of any length, because it may be an ARN, and finds no table; DynamoDB Local requires " +
+			"three letters, and in statements valid ones",
 		explains: func(d difference) bool {
 			form := d.theirs.says("Invalid table/index name", "Table name should be within the length")
 			return d.ours.kind == notFound && d.theirs.kind == validation && form
@@ -56,7 +56,7 @@ var knownRequests = []knownDifference{
 	},
 	{
 		name:   "a member that is out of its bounds",
-		reason: "AWS refuses it before it does anything; DynamoDB Local ignores what is empty, or unknown beside a statement, or missing in a transaction's update, or looks at it late",
+		reason: "AWS refuses it before it does anything; DynamoDB Local checks it late, or ignores it if it is empty, unknown beside a statement, or missing in a transaction's update",
 		explains: func(d difference) bool {
 			members := []string{"returnConsumedCapacity", "returnItemCollectionMetrics", "billingMode", "clientRequestToken", "updateExpression", "attributesToGet", "select", "keyType", "readCapacityUnits", "writeCapacityUnits"}
 			return d.theirs.kind != validation && slices.ContainsFunc(members, func(name string) bool {
@@ -73,21 +73,21 @@ var knownRequests = []knownDifference{
 	},
 	{
 		name:   "AttributeUpdates that delete elements from the key of an index",
-		reason: "dynamotest finds nothing to delete; DynamoDB Local wants the elements to be of the key's type, which a set never is. No document says what AWS does",
+		reason: "dynamotest finds nothing to delete; DynamoDB Local requires elements of the key's type, which a set never has. No document says what AWS does",
 		explains: func(d difference) bool {
 			return d.asks("AttributeUpdates") && d.theirs.says("Updates on index keys must be of the same data type")
 		},
 	},
 	{
 		name:   "an update that gives the key of an index another type",
-		reason: "AWS refuses it, as it does a put; DynamoDB Local takes it and leaves the item out of the index",
+		reason: "AWS refuses it, as it refuses such a put; DynamoDB Local accepts it and leaves the item out of the index",
 		explains: func(d difference) bool {
 			return d.theirs.kind != validation && d.ours.says("Type mismatch for Index Key", "update the secondary index key to unsupported type")
 		},
 	},
 	{
-		name: "REMOVE or DELETE below what an item that does not exist lacks",
-		reason: "AWS finds nothing to remove and succeeds, as a public test suite that was run against it has recorded of REMOVE; DynamoDB " +
+		name: "REMOVE or DELETE below an attribute of an item that does not exist",
+		reason: "AWS finds nothing to remove and succeeds, as a public test suite that was run against AWS has recorded for REMOVE; DynamoDB " +
 			"Local calls the path invalid",
 		explains: func(d difference) bool {
 			removes := d.contains("REMOVE") || d.contains("DELETE")
@@ -95,8 +95,8 @@ var knownRequests = []knownDifference{
 		},
 	},
 	{
-		name: "an update of nothing that only takes away",
-		reason: "AWS makes no item of it, as the tests of another server that were run against it have recorded; DynamoDB Local makes one of " +
+		name: "an update that only removes, of an item that does not exist",
+		reason: "AWS creates no item, as the tests of another server that were run against AWS have recorded; DynamoDB Local creates one from " +
 			"the key",
 		explains: func(d difference) bool {
 			return d.op("UpdateItem") && takesAway(d.request.body) && d.only("Attributes") && d.ours.body["Attributes"] == nil &&
@@ -104,18 +104,18 @@ var knownRequests = []knownDifference{
 		},
 	},
 	{
-		name: "a query of one item that goes on",
-		reason: "AWS refuses a start key where there is no sort key, as the tests of another server that were run against it have recorded; " +
+		name: "a query of one item with a start key",
+		reason: "AWS refuses a start key where there is no sort key, as the tests of another server that were run against AWS have recorded; " +
 			"DynamoDB Local finds nothing after it",
 		explains: func(d difference) bool {
 			return d.op("Query") && d.ours.says("The provided exclusive start key is invalid") && d.theirs.ok()
 		},
 	},
 	{
-		name: "a key longer than one may be, where no item is named",
+		name: "a key that is too long, where no item is named",
 		rare: true,
-		reason: "AWS bounds keys wherever they stand; DynamoDB Local does where an item is named, and bounds the sort keys of a Query, not " +
-			"its partition key, nor any of a statement or a start key",
+		reason: "AWS limits the length of all keys; DynamoDB Local does so where an item is named, and for the sort keys of a Query, but not for " +
+			"its partition key or for the keys of a statement or a start key",
 		explains: func(d difference) bool {
 			sort := d.isStatement() || d.ours.says("starting key is invalid")
 			long := d.ours.says("Size of hashkey has exceeded") || sort && d.ours.says("Aggregated size of all range keys has exceeded")
@@ -124,8 +124,8 @@ var knownRequests = []knownDifference{
 	},
 	{
 		name: "a zero whose exponent is out of range",
-		reason: "AWS's newer code, which reads the values of all operations but BatchWriteItem and statements, refuses it as it does other " +
-			"numbers, which was seen of PutItem; DynamoDB Local has the older code alone",
+		reason: "AWS's newer code, which reads the values of all operations but BatchWriteItem and statements, refuses it like other " +
+			"numbers, which was seen for PutItem; DynamoDB Local has only the older code",
 		explains: func(d difference) bool {
 			newer := !d.op("BatchWriteItem") && !d.isStatement()
 			range32 := d.ours.says("Number overflow") || d.ours.says("Number underflow")
@@ -135,7 +135,7 @@ var knownRequests = []knownDifference{
 	{
 		name:   "a parameter of a statement that is nested too deeply",
 		rare:   true,
-		reason: "AWS's limit of 32 is one for all items; DynamoDB Local does not apply it to parameters",
+		reason: "AWS's limit of 32 holds for all items; DynamoDB Local does not apply it to parameters",
 		explains: func(d difference) bool {
 			return d.isStatement() && d.ours.says("Nesting Levels have exceeded") && d.theirs.kind != validation
 		},
@@ -143,7 +143,7 @@ var knownRequests = []knownDifference{
 	{
 		name:   "SIZE as the name of an attribute",
 		rare:   true,
-		reason: "it is one of AWS's reserved words; DynamoDB Local takes it for a name where no parenthesis follows",
+		reason: "it is one of AWS's reserved words; DynamoDB Local takes it as a name where no parenthesis follows",
 		explains: func(d difference) bool {
 			return strings.HasSuffix(d.ours.message, "reserved keyword: size") && d.theirs.kind != validation
 		},
@@ -152,20 +152,20 @@ var knownRequests = []knownDifference{
 		name:   "an item of about 400 KB that has numbers",
 		either: true,
 		rare:   true,
-		reason: "AWS gives the size of a number only about; DynamoDB Local counts one otherwise",
+		reason: "AWS documents the size of a number only approximately; DynamoDB Local counts it differently",
 		explains: func(d difference) bool {
 			return (d.ours.says("Item size") || d.theirs.says("Item size")) && d.contains("big") && (d.contains(`"N"`) || d.isStatement())
 		},
 	},
 }
 
-// What is read, and how far.
+// Reads, and where their pages end.
 var knownReads = []knownDifference{
 	{
-		name:   "a filter by what an index lacks",
+		name:   "a filter by attributes that an index lacks",
 		either: true,
-		reason: "a scan of an index sees what the index holds, and in DynamoDB Local the whole item, even where AWS's global index " +
-			"could not; a statement that queries an index is refused as a Query is, by DynamoDB Local it is not",
+		reason: "a scan of an index sees only the attributes of the index, in DynamoDB Local the whole item, even where AWS's global index " +
+			"could not; AWS refuses a statement that queries an index as it refuses a Query, DynamoDB Local does not",
 		explains: func(d difference) bool {
 			refused := d.op("ExecuteStatement") && d.ours.says("does not project one or more filter attributes") && d.theirs.ok()
 			return refused || d.op("Scan", "ExecuteStatement") && d.filtersByLack() && d.only("Items", "Count", "ScannedCount", "LastEvaluatedKey")
@@ -174,7 +174,7 @@ var knownReads = []knownDifference{
 	{
 		name:   "a page that goes on after the last key that the condition allows",
 		rare:   true,
-		reason: "AWS itself gives that key when the limit is reached there; DynamoDB Local, which looks ahead, never gives it and refuses it",
+		reason: "AWS itself gives that key when the limit is reached there; DynamoDB Local looks ahead, so it never gives that key, and refuses it",
 		explains: func(d difference) bool {
 			return d.op("Query") && d.asks("ExclusiveStartKey") && d.ours.body["ScannedCount"] == 0. && d.theirs.says("does not match the range key predicate")
 		},
@@ -183,8 +183,8 @@ var knownReads = []knownDifference{
 		name:   "a page that goes on among equal keys of an index",
 		either: true,
 		rare:   true,
-		reason: "a start key names an item besides the index's key, and AWS goes on with those after it; DynamoDB Local skips, or shows, " +
-			"all that have the key",
+		reason: "a start key names an item as well as the index's key, and AWS goes on with the items after it; DynamoDB Local skips, or shows, " +
+			"all items with that index key",
 		explains: func(d difference) bool {
 			return d.op("Query") && d.asks("IndexName") && d.only("Items", "Count", "ScannedCount", "LastEvaluatedKey") && d.differsAtStart()
 		},
@@ -192,7 +192,7 @@ var knownReads = []knownDifference{
 	{
 		name:   "ORDER BY … DESC by pages",
 		rare:   true,
-		reason: "the order is the statement's, however many items a page has; DynamoDB Local forgets it with a small limit",
+		reason: "the order is the statement's, for any size of a page; DynamoDB Local forgets it with a small limit",
 		explains: func(d difference) bool {
 			ours, theirs := d.ours.list("Items"), slices.Clone(d.theirs.list("Items"))
 			slices.Reverse(theirs)
@@ -228,7 +228,7 @@ var knownTransactions = []knownDifference{
 			"says; DynamoDB Local refuses the whole request, or stops at the first bad action",
 		explains: func(d difference) bool {
 			codes := d.theirs.list("Codes")
-			if d.isStatement() { // which are judged before any condition
+			if d.isStatement() { // statements are judged before any condition
 				codes = slices.DeleteFunc(slices.Clone(codes), func(code any) bool { return code == "None" })
 			}
 			alone := slices.Equal(codes, []any{"ValidationError"})
@@ -238,9 +238,9 @@ var knownTransactions = []knownDifference{
 	},
 	{
 		name:   "two actions of a transaction that cannot be performed",
-		either: true, // for another reason
+		either: true, // with another reason
 		rare:   true,
-		reason: "AWS tells the first, as recordings of another server's tests show; DynamoDB Local tells keys that are too long of " +
+		reason: "AWS reports the first, as recordings of another server's tests show; DynamoDB Local reports keys that are too long for " +
 			"every action",
 		explains: func(d difference) bool {
 			theirs := slices.Clone(d.theirs.list("Codes"))
@@ -257,8 +257,8 @@ var knownTransactions = []knownDifference{
 	},
 	{
 		name: "a mistake in a transaction that would be cancelled",
-		reason: "both refuse; which is told first no document says. dynamotest judges the whole request before it reads an item; DynamoDB " +
-			"Local looks for what is missing, for two actions on one item and for keys that do not fit when it has met a reason to cancel, and " +
+		reason: "both refuse; no document says which is reported first. dynamotest judges the whole request before it reads an item; DynamoDB " +
+			"Local looks for missing members, for two actions on one item and for keys that do not fit only after it has found a reason to cancel, and " +
 			"cancels for a statement without a key",
 		explains: func(d difference) bool {
 			late := d.repeats(true) || d.isStatement() && d.ours.says("multiple operations on one item") || d.ours.says("Member must not be null", "Two document paths", "Validation failed in TransactStatements")
@@ -267,9 +267,9 @@ var knownTransactions = []knownDifference{
 		},
 	},
 	{
-		name: "an item that is there already, inserted",
-		reason: "AWS names the error DuplicateItemException, and DuplicateItem in a transaction's reasons; DynamoDB Local cuts the one " +
-			"short and calls the other ValidationError",
+		name: "an existing item that is inserted",
+		reason: "AWS names the error DuplicateItemException, and DuplicateItem in a transaction's reasons; DynamoDB Local shortens the " +
+			"first and calls the second ValidationError",
 		explains: func(d difference) bool {
 			theirs := slices.Clone(d.theirs.list("Codes"))
 			for i, code := range d.ours.list("Codes") {
@@ -284,14 +284,14 @@ var knownTransactions = []knownDifference{
 	},
 }
 
-// chained are two comparisons with nothing between them but an operand.
+// chained matches two comparisons with only an operand between them.
 var chained = regexp.MustCompile(`(=|<>|<|<=|>|>=) ?[^ ]+ ?(=|<>|<|<=|>|>=)`)
 
 var knownStatements = []knownDifference{
 	{
 		name:   "a comparison of a comparison in a statement",
 		rare:   true,
-		reason: "dynamotest refuses it, as expressions do; DynamoDB Local compares what the first one yields, or fails. No document says what AWS does",
+		reason: "dynamotest refuses it, as expressions do; DynamoDB Local compares the result of the first one, or fails. No document says what AWS does",
 		explains: func(d difference) bool {
 			return d.isStatement() && d.ours.says("not allowed to be used this way") && chained.MatchString(d.text(""))
 		},
@@ -307,15 +307,15 @@ var knownStatements = []knownDifference{
 	{
 		name:   "ORDER BY without the partition",
 		rare:   true,
-		reason: "AWS refuses it where WHERE pins no partition key; DynamoDB Local does not when WHERE compares the key in another way",
+		reason: "AWS refuses it if WHERE does not pin a partition key; DynamoDB Local accepts it if WHERE compares the key in another way",
 		explains: func(d difference) bool {
 			return d.op("ExecuteStatement") && d.ours.says("Must have at least one non-optional hash key condition") && d.theirs.ok()
 		},
 	},
 	{
 		name: "a further condition on a key in a statement",
-		reason: "dynamotest takes what is not needed to find the items for a filter, whatever it is about; DynamoDB Local wants its operands " +
-			"to be fit for the key. No document says what AWS does",
+		reason: "dynamotest takes any condition that is not needed to find the items as a filter; DynamoDB Local requires operands " +
+			"that fit the key. No document says what AWS does",
 		explains: func(d difference) bool {
 			unfit := d.theirs.says("Condition parameter type does not match schema type", "for a key attribute cannot contain an empty",
 				"Key attribute's data type should match", "Multiple conditions on same key")
@@ -325,7 +325,7 @@ var knownStatements = []knownDifference{
 	{
 		name: "a batch of statements that is refused, and a mistake in one of them",
 		rare: true,
-		reason: "dynamotest looks for values that are none and for one item twice before it does anything; DynamoDB Local afterwards, among " +
+		reason: "dynamotest looks for invalid values and for duplicate items before it does anything; DynamoDB Local afterwards, among " +
 			"the statements that did not fail. No document says what AWS does",
 		explains: func(d difference) bool {
 			failed := slices.ContainsFunc(d.theirs.list("Responses"), func(reply any) bool { return reply.(object)["Error"] != nil })
@@ -334,9 +334,9 @@ var knownStatements = []knownDifference{
 		},
 	},
 	{
-		name:   "reads among the writes of a batch, and a statement that is none",
+		name:   "reads among the writes of a batch, and an invalid statement",
 		rare:   true,
-		reason: "dynamotest does not count it to either; DynamoDB Local does. No document says what AWS does",
+		reason: "dynamotest counts the invalid statement neither as a read nor as a write; DynamoDB Local does. No document says what AWS does",
 		explains: func(d difference) bool {
 			return d.op("BatchExecuteStatement") && d.ours.ok() && d.theirs.says("Read and write requests together")
 		},
@@ -344,14 +344,14 @@ var knownStatements = []knownDifference{
 	{
 		name:   "an empty name inside a literal of a statement",
 		rare:   true,
-		reason: "AWS takes empty names inside attributes, where no path leads; DynamoDB Local does so in items, and not in statements",
+		reason: "AWS takes empty names inside attributes, where no path leads; DynamoDB Local does so in items, but not in statements",
 		explains: func(d difference) bool {
 			return d.isStatement() && d.contains("'':") && d.theirs.says("Path component cannot be an empty string")
 		},
 	},
 	{
 		name:   "the table's name beside the error of a statement",
-		reason: "AWS's reference has it; DynamoDB Local leaves it out where a key is missing",
+		reason: "AWS's reference has it; DynamoDB Local leaves it out if a key is missing",
 		explains: func(d difference) bool {
 			return d.eachReply(func(_ string, ours, theirs object) bool {
 				return code(ours) != nil && code(ours) == code(theirs) && theirs["TableName"] == nil
@@ -362,7 +362,7 @@ var knownStatements = []knownDifference{
 		name:   "two mistakes in a statement of a batch",
 		either: true,
 		rare:   true,
-		reason: "which is told first no document says, that there is no such table or what else is wrong with the statement",
+		reason: "no document says which is reported first: that the table does not exist, or what else is wrong with the statement",
 		explains: func(d difference) bool {
 			return d.eachReply(func(statement string, ours, theirs object) bool {
 				codes := []any{code(ours), code(theirs)}
@@ -372,6 +372,6 @@ var knownStatements = []knownDifference{
 	},
 }
 
-// Replies to requests, and the types of errors. A difference has the reason of
-// the first that explains it.
+// Replies to requests, and the types of errors. The first one that explains a
+// difference is its reason.
 var knownReplies = slices.Concat(knownFailures, knownRequests, knownReads, knownTransactions, knownStatements, knownTables, knownShown)

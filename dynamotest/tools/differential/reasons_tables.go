@@ -18,7 +18,7 @@ var knownTables = []knownDifference{
 	{
 		name:   "the protection of a table that is changed",
 		rare:   true,
-		reason: "it stays, or nothing would be protected; DynamoDB Local takes it away with some changes",
+		reason: "it stays, because otherwise nothing would be protected; DynamoDB Local removes it with some changes",
 		explains: func(d difference) bool {
 			ours, _ := d.ours.body["TableDescription"].(object)
 			theirs, _ := d.theirs.body["TableDescription"].(object)
@@ -30,7 +30,7 @@ var knownTables = []knownDifference{
 	{
 		name:   "the indexes of a table that is on demand now",
 		rare:   true,
-		reason: "an index has the capacity mode of its table on AWS; DynamoDB Local describes the throughput that it had",
+		reason: "on AWS an index has the capacity mode of its table; DynamoDB Local describes the throughput that the index had",
 		explains: func(d difference) bool {
 			ours, theirs := d.ours.body["TableDescription"], d.theirs.body["TableDescription"]
 			onDemand := d.asked["BillingMode"] == "PAY_PER_REQUEST" && reflect.DeepEqual(ours, any(withoutIndexUnits(ours)))
@@ -38,10 +38,10 @@ var knownTables = []knownDifference{
 		},
 	},
 	{
-		name: "an attribute that is defined and in no key",
+		name: "an attribute that is defined and not in a key",
 		rare: true,
-		reason: "AWS refuses a new table with one, DynamoDB Local does not when the table has indexes (nubo-db/dynamodb-conformance 0ba43936, tests/tier1/createTable/basic.test.ts, May 2026). " +
-			"dynamotest does not describe one that comes with a new index; DynamoDB Local does. No document says what AWS does",
+		reason: "AWS refuses a new table with such an attribute, DynamoDB Local does not if the table has indexes (nubo-db/dynamodb-conformance 0ba43936, tests/tier1/createTable/basic.test.ts, May 2026). " +
+			"dynamotest does not describe such an attribute that comes with a new index; DynamoDB Local does. No document says what AWS does",
 		explains: func(d difference) bool {
 			created := d.op("CreateTable") && d.ours.says("Some AttributeDefinitions are not used") && d.theirs.ok()
 			ours, _ := d.ours.body["TableDescription"].(object)
@@ -51,10 +51,10 @@ var knownTables = []knownDifference{
 		},
 	},
 	{
-		name:   "a change of an index that is not there",
+		name:   "a change of an index that does not exist",
 		either: true,
 		rare:   true,
-		reason: "AWS answers ResourceNotFoundException, as its reference of UpdateTable says; DynamoDB Local ValidationException",
+		reason: "AWS answers ResourceNotFoundException, as its reference of UpdateTable says; DynamoDB Local answers ValidationException",
 		explains: func(d difference) bool {
 			return d.op("UpdateTable") && d.ours.kind == notFound && d.theirs.says("Invalid global secondary index name")
 		},
@@ -62,19 +62,19 @@ var knownTables = []knownDifference{
 	{
 		name:   "a global index of several sort keys",
 		rare:   true,
-		reason: "AWS has had them since November 2025; DynamoDB Local 2.6.1 has not",
+		reason: "AWS has had them since November 2025; DynamoDB Local 2.6.1 does not have them",
 		explains: func(d difference) bool {
 			return d.op("CreateTable", "UpdateTable") && d.theirs.says("Key Schema too big")
 		},
 	},
 }
 
-// What a reply shows of the item that was changed.
+// The parts of a changed item that a reply shows.
 var knownShown = []knownDifference{
 	{
-		name:   "what is changed inside an attribute",
+		name:   "a change inside an attribute",
 		rare:   true,
-		reason: "AWS shows what stands at the path (paritysuite/dynamodb-conformance, tests/tier1/updateItem/basic.test.ts, October 2026); DynamoDB Local shows the whole attribute",
+		reason: "AWS shows the value at the path (paritysuite/dynamodb-conformance, tests/tier1/updateItem/basic.test.ts, October 2026); DynamoDB Local shows the whole attribute",
 		explains: func(d difference) bool {
 			mode, _ := d.asked["ReturnValues"].(string)
 			update := strings.HasPrefix(mode, "UPDATED_") && d.only("Attributes") && within(d.ours.body["Attributes"], d.theirs.body["Attributes"])

@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// A report is what a comparison has found.
+// A report has the results of a comparison.
 type report struct {
 	seed     uint64
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	requests int        // of the sequences
-	looks    int        // at what is stored
+	looks    int        // at everything stored
 	accepted int
 	known    map[string]int
 	unknown  []difference      // one of each kind
@@ -24,7 +24,8 @@ type report struct {
 	texts    map[[2]string]int // of errors, where they differ
 }
 
-// add counts an answer and reports whether there is no difference, or a known one.
+// add counts an answer and reports whether it shows either no difference or a
+// known one.
 func (rep *report) add(d difference) bool {
 	rep.mu.Lock()
 	defer rep.mu.Unlock()
@@ -52,7 +53,7 @@ func (rep *report) add(d difference) bool {
 	return known
 }
 
-// first reports whether no difference like this one has been seen.
+// first reports whether this is the first difference of its kind.
 func (rep *report) first(d difference) bool {
 	rep.mu.Lock()
 	defer rep.mu.Unlock()
@@ -60,7 +61,7 @@ func (rep *report) first(d difference) bool {
 	return rep.alike[d.like] == 1
 }
 
-// likeness is what differences of one cause have in common.
+// likeness returns what differences with the same cause have in common.
 func (d difference) likeness() string {
 	side := func(a answer) string { return fmt.Sprint(a.status, a.kind, a.message) }
 	return d.request.op + side(d.ours) + side(d.theirs)
@@ -72,7 +73,7 @@ func (rep *report) unexplained(d difference) {
 	rep.unknown = append(rep.unknown, d)
 }
 
-// stale names the known differences that were not seen and are not rare.
+// stale returns the known differences that were not seen and are not rare.
 func (rep *report) stale() []string {
 	var out []string
 	for _, k := range known {

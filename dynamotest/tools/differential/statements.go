@@ -18,7 +18,7 @@ func (g *gen) statement() request {
 	p := &partiql{gen: g}
 	text, unordered := p.statement()
 	sent := p.damaged(text)
-	unordered = unordered || sent != text // it may have become a scan
+	unordered = unordered || sent != text // it may now be a scan
 	req := p.into(object{"Statement": sent})
 	if g.one(6) {
 		req["ConsistentRead"] = g.one(2)
@@ -126,7 +126,7 @@ func (p *partiql) quoted(name string) string {
 	return `"` + name + `"`
 }
 
-// operand is a parameter or a literal.
+// operand returns a parameter or a literal.
 func (p *partiql) operand(v object) string {
 	if !p.one(3) {
 		p.parameters = append(p.parameters, v)

@@ -7,10 +7,10 @@ import (
 	"regexp"
 )
 
-// brings are the sections of an update expression that leave something.
+// brings matches the sections of an update expression that add something.
 var brings = regexp.MustCompile(`\b(SET|ADD)\b`)
 
-// takesAway reports whether an update takes away and does nothing else.
+// takesAway reports whether an update only removes things.
 func takesAway(update object) bool {
 	if text, ok := update["UpdateExpression"].(string); ok {
 		return !brings.MatchString(text)
@@ -24,7 +24,7 @@ func takesAway(update object) bool {
 	return len(actions) > 0
 }
 
-// takers are the updates of a request that only take away.
+// takers returns the updates of a request that only remove things.
 func (r request) takers() (out []object) {
 	switch r.op {
 	case "UpdateItem":
@@ -34,7 +34,7 @@ func (r request) takers() (out []object) {
 	case "TransactWriteItems":
 		var body struct{ TransactItems []object }
 		text, _ := json.Marshal(r.body)
-		_ = json.Unmarshal(text, &body) // what is mangled has none
+		_ = json.Unmarshal(text, &body) // a mangled body has no items
 		for _, fields := range body.TransactItems {
 			if update, ok := fields["Update"].(object); ok && takesAway(update) {
 				out = append(out, update)
@@ -44,9 +44,9 @@ func (r request) takers() (out []object) {
 	return out
 }
 
-// mend deletes what an update that only took away has made of nothing: AWS makes
-// no item then, as the tests of another server that were run against it say, and
-// DynamoDB Local does. It would cause other differences.
+// mend deletes the items that updates created although they only remove things.
+// DynamoDB Local creates such an item. AWS does not, as the tests of another
+// server that were run against it say. The item would cause other differences.
 func (r *run) mend(ctx context.Context, req request) error {
 	for _, update := range req.takers() {
 		at := object{"TableName": update["TableName"], "Key": update["Key"]}
@@ -64,7 +64,7 @@ func (r *run) mend(ctx context.Context, req request) error {
 	return nil
 }
 
-// sameNames reports whether two items have attributes of the same names.
+// sameNames reports whether two items have the same attribute names.
 func sameNames(one, other any) bool {
 	x, _ := one.(object)
 	y, _ := other.(object)

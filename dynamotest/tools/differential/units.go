@@ -10,7 +10,7 @@ import (
 var knownCollections = []knownDifference{
 	{
 		name:   "the sizes of item collections",
-		reason: "AWS tells them of writes to a table with a local index; DynamoDB Local never does",
+		reason: "AWS returns them for writes to a table with a local index; DynamoDB Local never does",
 		explains: func(d difference) bool {
 			return d.asks("ReturnItemCollectionMetrics") && d.theirs.accounts["ItemCollectionMetrics"] == nil
 		},
@@ -21,7 +21,7 @@ var knownCollections = []knownDifference{
 var knownUnits = []knownDifference{
 	{
 		name:   "units of a read that finds nothing",
-		reason: "AWS charges the least there is, half a unit or one, in a batch for each item; DynamoDB Local nothing",
+		reason: "AWS charges the minimum, half a unit or one, in a batch for each item; DynamoDB Local charges nothing",
 		explains: func(d difference) bool {
 			ours, theirs := d.ours.units(), d.theirs.units()
 			if d.op("BatchGetItem") {
@@ -32,10 +32,10 @@ var knownUnits = []knownDifference{
 		},
 	},
 	{
-		name:   "units of a read of an index that lacks something",
+		name:   "units of a read of an index that lacks attributes",
 		either: true,
 		rare:   true,
-		reason: "AWS charges for what the index holds and, where a local one is asked for what it lacks, for the items of the table; DynamoDB " +
+		reason: "AWS charges for the entries of the index and, if a local one is asked for attributes that it lacks, for the items of the table; DynamoDB " +
 			"Local charges a Query that projects anything for these items, too, and a Scan for whole items, once",
 		explains: func(d difference) bool {
 			_, x := indexNamed(d.asked["IndexName"])
@@ -46,14 +46,14 @@ var knownUnits = []knownDifference{
 	},
 	{
 		name:   "units of statements",
-		reason: "AWS tells them of every statement, as its reference says; DynamoDB Local of none",
+		reason: "AWS returns them for every statement, as its reference says; DynamoDB Local never does",
 		explains: func(d difference) bool {
 			return d.isStatement() && d.theirs.accounts["ConsumedCapacity"] == nil
 		},
 	},
 	{
 		name:   "units by direction, of the tables of a transaction",
-		reason: "AWS repeats ReadCapacityUnits and WriteCapacityUnits beside the units of tables and indexes; DynamoDB Local gives them for the whole alone",
+		reason: "AWS repeats ReadCapacityUnits and WriteCapacityUnits beside the units of tables and indexes; DynamoDB Local gives them only for the total",
 		explains: func(d difference) bool {
 			return d.op("TransactGetItems", "TransactWriteItems") && len(d.ours.String()) > len(d.theirs.String()) && reflect.DeepEqual(undirected(d.ours.accounts), undirected(d.theirs.accounts))
 		},
@@ -61,8 +61,8 @@ var knownUnits = []knownDifference{
 	{
 		name:   "units of writes in a transaction",
 		either: true,
-		reason: "AWS charges a write in a transaction twice, its index writes once; DynamoDB Local charges some of them the read of the item " +
-			"besides, others nothing, and index writes fourfold",
+		reason: "AWS charges a write in a transaction twice, its index writes once; DynamoDB Local also charges the read of the item for some of them, nothing for others, " +
+			"and index writes fourfold",
 		explains: func(d difference) bool {
 			return d.op("TransactWriteItems") && sameTables(d.ours.units(), d.theirs.units())
 		},
@@ -70,7 +70,7 @@ var knownUnits = []knownDifference{
 	{
 		name: "units of writes in a batch",
 		reason: "AWS charges one unit for a delete of nothing, alone and in a batch, and nothing for an index that the item is not in; DynamoDB " +
-			"Local two in a batch, and one for each index of which a part of the key comes or goes",
+			"Local charges two in a batch, and one for each index if a part of its key is added or removed",
 		explains: func(d difference) bool {
 			ours, theirs := d.ours.units(), d.theirs.units()
 			return d.op("BatchWriteItem") && sameTables(ours, theirs) && !slices.ContainsFunc(slices.Collect(maps.Keys(ours)), func(table string) bool {
@@ -82,7 +82,7 @@ var knownUnits = []knownDifference{
 	{
 		name:   "units of an index that the item is not in",
 		rare:   true,
-		reason: "an item that has not all of an index's key is not in it; DynamoDB Local charges for a part of the key that comes or goes",
+		reason: "an item without all of an index's key attributes is not in it; DynamoDB Local charges if a part of the key is added or removed",
 		explains: func(d difference) bool {
 			table, _ := d.asked["TableName"].(string)
 			more := d.theirs.units()[table] - d.ours.units()[table]
@@ -91,7 +91,7 @@ var knownUnits = []knownDifference{
 	},
 }
 
-// least is what a read costs that finds nothing.
+// least returns the price of a read that finds nothing.
 func least(read object) float64 {
 	if read["ConsistentRead"] == true {
 		return 1
@@ -99,8 +99,7 @@ func least(read object) float64 {
 	return 0.5
 }
 
-// withMissing adds to the units of a batch what its keys cost that lead to no
-// item.
+// withMissing adds the price of keys without an item to the units of a batch.
 func (d difference) withMissing(units map[string]float64) map[string]float64 {
 	out := maps.Clone(units)
 	reads, _ := d.asked["RequestItems"].(object)
@@ -112,8 +111,8 @@ func (d difference) withMissing(units map[string]float64) map[string]float64 {
 	return out
 }
 
-// overcharged is how many units DynamoDB Local may charge too much for the writes
-// of a batch to a table.
+// overcharged returns how many units too many DynamoDB Local may charge for a
+// batch's writes to a table.
 func (d difference) overcharged(name string) float64 {
 	tables, _ := d.asked["RequestItems"].(object)
 	n := 0

@@ -24,7 +24,7 @@ func (g *gen) number() object {
 		"9.9999999999999999999999999999999999999E+125", "-1e125", "0e9999", "1.", ".5", "12345678901234567890.123456789012345678", "1e-128", "100e-2")}
 }
 
-// of makes a value for a key attribute of the given type.
+// of returns a value for a key attribute of the given type.
 func (g *gen) of(kind string) object {
 	if g.one(80) {
 		return pick(g, object{"S": ""}, object{"N": "1"}, object{"NULL": true}, object{"S": "1"}, object{"B": ""}, g.number(), object{"SS": []string{"x"}})
@@ -86,14 +86,14 @@ func (g *gen) item(t table) object {
 	return item
 }
 
-// big is a value about as large as an item may be.
+// big returns a value about as large as an item may be.
 func (g *gen) big() object {
 	most := 409_600
 	text := strings.Repeat(pick(g, "x", "é"), most/2-100) + strings.Repeat("x", g.IntN(100)) + strings.Repeat("y", pick(g, 0, most/2-100, most/2-50))
 	return object{"S": text}
 }
 
-// deep is a value about as nested as one may be.
+// deep returns a value about as deeply nested as a value may be.
 func (g *gen) deep() object {
 	value := g.number()
 	for range 29 + g.IntN(5) {
@@ -102,7 +102,7 @@ func (g *gen) deep() object {
 	return value
 }
 
-// value makes an attribute value, nested at most so deep.
+// value returns an attribute value that is nested at most so deep.
 func (g *gen) value(deep int) object {
 	kinds := 7
 	if deep > 0 {

@@ -1,14 +1,14 @@
-// Command emulation writes the page that says what dynamotest emulates and what
-// it does not: from page.md, from the facts that dynamotest holds and other servers
-// were seen to hold, and from the list of operations that the engine has.
+// Command emulation writes EMULATION.md, the page about what dynamotest emulates
+// and what it does not. Its sources are page.md, the facts that hold for dynamotest
+// and other servers, and the engine's list of operations.
 //
 //	go run ./dynamotest/tools/emulation
 //
-// Called from the module's root. A file peers/NAME.txt is what
+// Call it from the module's root. A file peers/NAME.txt has the output of
 //
 //	go run ./dynamotest/cmd/facts -endpoint URL -quiet
 //
-// printed of another server, below a line with its name, its version and the date.
+// for another server, below a line with its name, its version and the date.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 )
 
-// pageFile is from the module's root.
+// pageFile is relative to the module's root.
 var pageFile = filepath.FromSlash("dynamotest/EMULATION.md")
 
 func main() {

@@ -27,7 +27,8 @@ func TestPageIsWrittenFromItsSources(t *testing.T) {
 	}
 }
 
-// What dynamotest does not have answers as an operation that DynamoDB does not know.
+// An operation that dynamotest does not have is answered like one that DynamoDB
+// does not know.
 func TestWhatIsMissingIsUnknown(t *testing.T) {
 	t.Parallel()
 	there, missing := operations()

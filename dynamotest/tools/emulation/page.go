@@ -106,7 +106,8 @@ func peers() ([]peer, error) {
 	return all, nil
 }
 
-// table is a table in Markdown with a line for each group, and one for all.
+// table returns a table in Markdown with a line for each group, and one for the
+// total.
 func table(ours facts.Counts, others []peer) string {
 	var b strings.Builder
 	b.WriteString("| facts | of | dynamotest |")
@@ -124,8 +125,8 @@ func table(ours facts.Counts, others []peer) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// cell says how many facts of a group a peer holds. It was asked of fewer if facts
-// were added since.
+// cell writes how many facts of a group hold for a peer. The peer was asked fewer
+// facts if some were added since.
 func cell(of facts.Count, counts facts.Counts) string {
 	for _, one := range append(counts, counts.Sum()) {
 		switch {
@@ -138,7 +139,8 @@ func cell(of facts.Count, counts facts.Counts) string {
 	return ""
 }
 
-// operations returns which of the SDK's operations the engine has, and which not.
+// operations returns the SDK's operations that the engine has, and those that it
+// lacks.
 func operations() (there, missing []string) {
 	client := reflect.TypeFor[*dynamodb.Client]()
 	for i := range client.NumMethod() {
@@ -154,8 +156,8 @@ func operations() (there, missing []string) {
 	return there, missing
 }
 
-// features are what dynamotest does not have, by what the operations' names contain:
-// the first that fits.
+// features are the features that dynamotest does not have. An operation belongs to
+// the first one whose part is in its name.
 var features = []struct{ name, part string }{
 	{"Vector search", "Vector"},
 	{"Restoring a table", "Restore"},
@@ -170,7 +172,7 @@ var features = []struct{ name, part string }{
 	{"Resource policies", "ResourcePolicy"},
 }
 
-// An absence is a feature that dynamotest does not have, and its operations.
+// An absence is a feature that dynamotest lacks, with its operations.
 type absence struct{ Feature, Operations string }
 
 func byFeature(missing []string) ([]absence, error) {

@@ -1,8 +1,8 @@
 """Drives a dynamotest with the AWS CLI: python client.py SERVER FAULTY run|read
 
-Started by scripts/clients, which says what SERVER and FAULTY are. A line for
-each group of checks; what is not as expected ends the program. Each call of the
-CLI is a process of its own, so there are fewer of them than of other clients.
+Started by scripts/clients, which says what SERVER and FAULTY are. Prints a line
+for each group of checks; a failed check ends the program. Each call of the CLI is
+a process of its own, so it makes fewer calls than the other clients.
 """
 
 import base64
@@ -198,7 +198,7 @@ def read_stream():
 
 
 def retries():
-    """What FAULTY refuses is sent again, where sending again may help."""
+    """A request that FAULTY refuses is retried, if a retry may help."""
     at, name, x = dict(url=faulty), dict(table_name="retries"), dict(key={"id": {"S": "x"}})
     aws("create-table", attribute_definitions="AttributeName=id,AttributeType=S", key_schema="AttributeName=id,KeyType=HASH",
         billing_mode="PAY_PER_REQUEST", **name, **at)  # fmt: skip

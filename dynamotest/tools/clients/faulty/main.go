@@ -1,6 +1,7 @@
-// Command faulty serves a dynamotest for each name given, which disturbs what
-// clients shall send again or see as an error of its own. It says where they
-// listen, and when it is interrupted, which faults nobody has met.
+// Command faulty serves a dynamotest for each given name. Each disturbs
+// requests that clients must send again, or must report as a particular error.
+// The command prints the servers' addresses and, when it is interrupted, the
+// faults that never fired.
 package main
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
 
-// faults of the server. A client shall send again what the first four refuse,
-// so that each disturbs another call.
+// faults of the server. A client must retry after the first four, so that each
+// disturbs another call.
 var faults = []dynamotest.Fault{
 	{Do: dynamotest.Throttle, Op: "UpdateItem", Nth: 1},
 	{Do: dynamotest.InternalError, Op: "UpdateItem", Nth: 3},
@@ -56,7 +57,7 @@ func main() {
 }
 
 // onTheWay spoils the reply of the first GetItem, so that its checksum is
-// another, and cuts the connection of the third.
+// wrong, and cuts the connection of the third.
 func onTheWay(server http.Handler) http.Handler {
 	var reads atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

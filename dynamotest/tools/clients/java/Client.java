@@ -56,8 +56,8 @@ import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
 /**
  * Drives a dynamotest with the Java SDK: java Client SERVER FAULTY run|read
  *
- * <p>Started by scripts/clients, which says what SERVER and FAULTY are. A line for each group of
- * checks; what is not as expected ends the program.
+ * <p>Started by scripts/clients, which says what SERVER and FAULTY are. Prints a line for each group
+ * of checks; a failed check ends the program.
  */
 @SuppressWarnings("unchecked") // the SDK takes generic varargs
 public final class Client {
@@ -72,7 +72,7 @@ public final class Client {
 
     Client(String server, String faulty) {
         this.faulty = faulty;
-        // Each by another of the SDK's HTTP clients.
+        // Each with another of the SDK's HTTP clients.
         db = at(server, DynamoDbClient.builder()).httpClient(Apache5HttpClient.create()).build();
         async = at(server, DynamoDbAsyncClient.builder()).httpClient(NettyNioAsyncHttpClient.create()).build();
         streams = at(server, DynamoDbStreamsClient.builder()).httpClient(UrlConnectionHttpClient.create()).build();
@@ -85,7 +85,7 @@ public final class Client {
                 .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("x", "y")));
     }
 
-    // What the checks are made of.
+    // Helpers of the checks.
 
     static void equal(Object got, Object want) {
         if (!Objects.equals(got, want)) {
@@ -288,7 +288,7 @@ public final class Client {
                 .expressionAttributeValues(Map.of(":k", s("odd"), ":from", n(10), ":to", n(20))).scanIndexForward(false).build());
         equal(numbers(odd.items(), "sk"), List.of(19, 17, 15, 13, 11));
 
-        // Segments side by side, through the other HTTP client and its publisher of pages.
+        // Concurrent segments, through the other HTTP client and its publisher of pages.
         var found = Collections.synchronizedSet(new TreeSet<Integer>());
         var segments = range(0, 4).stream().map(segment -> async.scanPaginator(x -> x.tableName(TABLE).segment(segment).totalSegments(4)
                         .filterExpression("pk = :p").expressionAttributeValues(Map.of(":p", s("many"))))
@@ -345,7 +345,7 @@ public final class Client {
 
     void errors() {
         var error = refused(ResourceNotFoundException.class, () -> db.scan(x -> x.tableName("nowhere")));
-        // DynamoDB says of each error with what status and under which request it came.
+        // Each error has its status and the id of its request.
         equal(error.statusCode(), 400);
         equal(error.requestId().length(), 52);
         refused(ResourceNotFoundException.class, () -> db.describeTable(x -> x.tableName("nowhere")));
@@ -377,7 +377,7 @@ public final class Client {
         equal(two.get(2).dynamodb().hasNewImage(), false);
     }
 
-    /** What FAULTY refuses is sent again, where sending again may help. */
+    /** A request that FAULTY refuses is retried, if a retry may help. */
     void retries() {
         var attempts = new AtomicInteger();
         var count = new ExecutionInterceptor() {
@@ -500,7 +500,7 @@ public final class Client {
         table.deleteTable();
     }
 
-    /** One client asks for a lot at once. */
+    /** One client sends many requests at once. */
     void atOnce() throws Exception {
         var adds = range(0, 300).stream().map(i -> async.updateItem(u -> u.tableName(TABLE).key(key("counter", 1)).updateExpression("ADD n :one")
                 .expressionAttributeValues(Map.of(":one", n(1))).returnValues(ReturnValue.UPDATED_NEW))).toList();

@@ -1,7 +1,7 @@
 // Drives a dynamotest with the JavaScript SDK: node client.mjs SERVER FAULTY run|read
 //
-// Started by scripts/clients, which says what SERVER and FAULTY are. A line for
-// each group of checks; what is not as expected ends the program.
+// Started by scripts/clients, which says what SERVER and FAULTY are. Prints a
+// line for each group of checks; a failed check ends the program.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -255,7 +255,7 @@ async function partiql() {
 
 async function errors() {
   const error = await refused(ResourceNotFoundException, db.scan({ TableName: "nowhere" }));
-  // DynamoDB says of each error with what status and under which request it came.
+  // Each error has its status and the id of its request.
   same([error.$metadata.httpStatusCode, error.$metadata.requestId.length, error.$fault], [400, 52, "client"]);
   await refused(ResourceNotFoundException, client.send(new DescribeTableCommand({ TableName: "nowhere" })));
   await refused("ValidationException", db.get({ TableName, Key: { pk: "x" } }));
@@ -284,7 +284,7 @@ async function readStream() {
   assert.ok(Math.abs(two[0].dynamodb.ApproximateCreationDateTime - Date.now()) < 60_000);
 }
 
-// What FAULTY refuses is sent again, where sending again may help.
+// A request that FAULTY refuses is retried, if a retry may help.
 async function retries() {
   const flaky = new DynamoDB(options(faulty));
   const doc = DynamoDBDocument.from(flaky);
@@ -317,7 +317,7 @@ async function retries() {
   equal((await doc.scan({ TableName, Select: "COUNT" })).Count, 26);
 }
 
-// One client asks for a lot at once, over as many connections as it likes.
+// One client sends many requests at once, over any number of connections.
 async function atOnce() {
   const Key = { pk: "counter", sk: 1 };
   const add = { TableName, Key, UpdateExpression: "ADD n :one", ExpressionAttributeValues: { ":one": 1 }, ReturnValues: "UPDATED_NEW" };

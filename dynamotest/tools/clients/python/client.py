@@ -1,7 +1,7 @@
 """Drives a dynamotest with boto3: python client.py SERVER FAULTY run|read
 
-Started by scripts/clients, which says what SERVER and FAULTY are. A line for
-each group of checks; what is not as expected ends the program.
+Started by scripts/clients, which says what SERVER and FAULTY are. Prints a line
+for each group of checks; a failed check ends the program.
 """
 
 import http.client
@@ -18,8 +18,8 @@ from boto3.dynamodb.conditions import Attr, Key
 from boto3.dynamodb.types import DYNAMODB_CONTEXT, Binary
 from botocore.exceptions import ClientError
 
-# DynamoDB writes 1E+100 with all its zeros, at which boto3 stumbles unless told
-# that they are no digits: github.com/boto/boto3/issues/2500.
+# DynamoDB writes 1E+100 with all its zeros. boto3 refuses so many digits unless
+# it may round: github.com/boto/boto3/issues/2500.
 DYNAMODB_CONTEXT.traps[Rounded] = False
 
 ME = "python"
@@ -259,7 +259,7 @@ def errors():
     equal(code(db.get_item, Key={"pk": {"S": "x"}}), "ValidationException")
     equal(code(db.put_item, Item={"pk": {"S": "x"}, "sk": {"N": "1"}, "big": {"B": bytes(400 << 10)}}), "ValidationException")
     refused(db.exceptions.ClientError, db.query, TableName=table.name, KeyConditionExpression="pk = :p")
-    # DynamoDB says of each error with what status and under which request it came.
+    # Each error has its status and the id of its request.
     meta = refused(db.exceptions.ResourceNotFoundException, db.scan, TableName="nowhere")["ResponseMetadata"]
     equal((meta["HTTPStatusCode"], len(meta["RequestId"])), (400, 52))
 
@@ -284,7 +284,7 @@ def read_stream():
 
 
 def retries():
-    """What FAULTY refuses is sent again, where sending again may help."""
+    """A request that FAULTY refuses is retried, if a retry may help."""
     flaky, name, key = boto3.client("dynamodb", **options(faulty)), "retries", {"id": {"S": "x"}}
     flaky.create_table(
         TableName=name,
@@ -310,7 +310,7 @@ def retries():
 
 
 def wire():
-    """What HTTP allows and SDKs of other languages do."""
+    """Requests that HTTP allows and SDKs of other languages send."""
     at = urlsplit(server)
     body = b'{"TableName":"%s","Key":{"pk":{"S":"types"},"sk":{"N":"1"}}}' % table.name.encode()
     head = {"X-Amz-Target": "DynamoDB_20120810.GetItem", "Content-Type": "application/x-amz-json-1.0", "Accept-Encoding": "gzip, deflate"}
