@@ -1,46 +1,57 @@
-// Package event names what happened: the time and the identity of the thing
-// in the world that causes a write, and the words every package of this
-// library uses for what came of it.
+// Package event identifies what causes a write: an [Event] is the time and the
+// identity of something that happened. The package also has the outcomes and
+// errors that all packages of this library share.
 //
-// Webhooks, queues and SDK retries deliver twice, and replies get lost. So
-// every write of this library is keyed by the event that caused it, never by
-// the moment somebody processed it:
+// Webhooks, queues and SDK retries deliver the same thing twice, and replies
+// get lost. So every write of this library is keyed by the event that caused
+// the write, never by the time of processing:
 //
-//	ev, err := event.New(sentAt, "telegram", chatID, messageID)
+//	ev, err := event.New(placedAt, "shop", orderID)
 //
 // # Layout
 //
-// An [Event] is 16 bytes and a valid ULID, so its text sorts as its bytes do
-// and the bytes sort by time:
+// An [Event] is a valid ULID of 16 bytes. Its bytes sort by time, and its text
+// sorts as the bytes do:
 //
 //	 0                6                               15  16
 //	┌────────────────┬────────────────────────────────┬───┐
 //	│ time, ms (48)  │ SHA-256 of the parts (72 bits) │ n │
 //	└────────────────┴────────────────────────────────┴───┘
 //
-// The hash covers every part preceded by its length in bytes as eight bytes,
-// big-endian, so ("a", "bc") and ("ab", "c") are different events. The last
-// byte counts what follows from the event: [New] gives 1, [Event.Nth] replaces
-// it. All that follows from one event is therefore one key range, from
-// [Event.First] to [Event.Last].
+// The hash covers every part. Before each part comes its length in bytes, as
+// eight bytes, big-endian. So ("a", "bc") and ("ab", "c") are different events.
+// The last byte, n, numbers the things that follow from one event, such as the
+// lines of an order. [New] sets n to 1, and [Event.Nth] replaces it. So all
+// things that follow from one event lie in one key range, from [Event.First] to
+// [Event.Last].
 //
-// Events of one millisecond have a stable order that means nothing: Telegram,
-// for one, gives whole seconds, so ties are normal.
+// Events of the same millisecond always sort in the same order, but the order
+// has no meaning. Such events are common, because many senders give times in
+// whole seconds.
 //
 // # Event or key
 //
-// An event has a time, and so a day, a week and a place in the order of things;
-// it keys what is logged, counted and learned. A ledger's key has none: it
-// says only "this one", for as long as it is retained. Where both are made of
-// one message, make both of the same parts, and the event's time of what the
-// sender repeats: a time that differs by a millisecond is another event. If
-// the sender's varies, take the time of receipt once and keep it.
+// An event has a time, and so a day, a week and a place in the order of events.
+// It keys what is logged, counted and learned. A key of package ledger has no
+// time: it only identifies one thing, for as long as the key is retained. If
+// you make an event and a key from one message, use the same parts for both.
+// Take the event's time from a field that the sender repeats on a redelivery,
+// because a time that differs by a millisecond makes another event. If the
+// sender's time varies, take the time of receipt once and keep it.
+//
+// If a request has no id of its own, such as a click, give it an id where it comes
+// in:
+//
+//	event.New(time.Now(), "password-reset", user, rand.Text())
+//
+// Make that event once and pass it on. Then a click that your queue or the SDK
+// repeats is still one event, and two clicks are two events.
 //
 // # Guarantees
 //
-// The same time and parts always give the same event, and so the same keys,
-// the same local day and the same week. Two different events share a key with
-// a chance of about one in 2^72 for each pair of the same millisecond.
-// Because events sort by time, "too old to judge" can be decided, and refused
-// with [ErrTooOld], rather than guessed.
+// The same time and parts always give the same event, and so the same keys, the
+// same local day and the same week. Two different lists of parts with the same
+// millisecond give the same event with a chance of about one in 2^72. Events
+// sort by time. So a store can decide that an event is too old to judge, and
+// refuses such an event with [ErrTooOld] rather than guess.
 package event

@@ -6,30 +6,32 @@ import (
 )
 
 var (
-	// ErrTooOld is an answer, not trouble: the event lies beyond the horizon in
-	// which the store can tell whether it was counted, so it is refused rather
-	// than perhaps counted twice. Trying again gives the same answer.
+	// ErrTooOld means that the store can no longer know whether the event was
+	// counted. The store refuses the event, because otherwise it might count
+	// the event twice. Trying again gives the same error: treat it as an
+	// answer, not as a failure.
 	ErrTooOld = errors.New("event: too old to judge")
 
-	// ErrUnknownOutcome is returned by writes that must not be repeated when
-	// their reply was lost, or could not be read: the write may or may not have
-	// taken effect.
+	// ErrUnknownOutcome means that the reply to a write was lost or could not
+	// be read, and that the write is not safe to repeat. The write may or may
+	// not have taken effect.
 	ErrUnknownOutcome = errors.New("event: unknown outcome: the write may or may not have taken effect")
 )
 
-// InputError is bad input, the same type in every package of this library. It
-// is raised before any request is sent. Trying again cannot help, but for an
-// event too far ahead, which time brings nearer: see [MaxAhead]. A worker
-// tells poison from trouble with one errors.As:
+// InputError is the error for bad input in every package of this library. A
+// call returns it before it sends any request. Trying again cannot help, with
+// one exception: an event that is too far ahead becomes valid with time, see
+// [MaxAhead]. With one errors.As a worker separates bad input from failures
+// that it can try again:
 //
 //	var bad *event.InputError
 //	if errors.As(err, &bad) { … } // to the dead letters
 //
-// Of a call that writes many things look for a [*LeftoverError] first: it may hold
-// bad input of one thing beside trouble with the others.
+// If the call writes many things, look for a [*LeftoverError] first: it may hold
+// bad input for one thing and other errors for other things.
 type InputError struct {
 	Package string // the package that refused it
-	Field   string // the parameter at fault, or the field of a struct: Scope, Range.Limit
+	Field   string // the parameter or struct field at fault, such as Scope or Range.Limit
 	Reason  string // what is wrong with it, without personal data
 }
 
@@ -38,33 +40,35 @@ func (e *InputError) Error() string {
 	return fmt.Sprintf("%s: %s %s", e.Package, e.Field, e.Reason)
 }
 
-// BadInput returns an [*InputError]. The reason reads on from the field's
-// name: "must not be empty".
+// BadInput returns an [*InputError]. The reason continues a sentence that
+// begins with the field's name, such as "must not be empty".
 func BadInput(pkg, field, reason string) error {
 	return &InputError{Package: pkg, Field: field, Reason: reason}
 }
 
-// LeftoverError is returned by calls that write many things and go on past
-// failures, such as RecordMany of package activity and Seed of package alias. It
-// names everything of which the call cannot say that it stands, with the reason;
-// all the rest stands. What is left over may stand too, where a reply was lost.
-// Call again with it, or with everything: each write is safe to repeat.
+// LeftoverError is the error of a call that writes many things and goes on if
+// one of them fails, such as RecordMany of package activity and Seed of package
+// alias. It names each thing that the call could not write, with the reason.
+// All other things are written. If only the reply was lost, a leftover may have
+// been written after all. Call again with the leftovers, or with everything,
+// because each write is safe to repeat.
 //
-// Judge each [Leftover].Err by itself: errors.Is and errors.As find what any of
-// them is, and one may be poison while the others will do when tried again.
+// Judge each [Leftover].Err by itself: errors.Is and errors.As of the
+// LeftoverError search the errors of all leftovers. One leftover may be bad
+// input, and the others may succeed when they are tried again.
 type LeftoverError struct {
-	Leftovers []Leftover // in the order of Index or, of a map, by Key
+	Leftovers []Leftover // sorted by Index, or by Key if the call was given a map
 }
 
-// Leftover is what a call could not write, and why.
+// Leftover is one thing that a call could not write, and the reason.
 type Leftover struct {
-	Index int    // in the slice that was given
-	Key   string // of the map that was given; "" if it was a slice
+	Index int    // place in the slice that the call was given
+	Key   string // key in the map that the call was given; "" if it was given a slice
 	Err   error
 }
 
-// Error gives the first reason, and how many things are left over. It tells no
-// keys: they may be personal data.
+// Error returns the first reason and the number of leftovers. It leaves out
+// their keys, because keys may be personal data.
 func (e *LeftoverError) Error() string {
 	switch len(e.Leftovers) {
 	case 0:

@@ -14,28 +14,30 @@ import (
 // Size is the length of an Event in bytes.
 const Size = 16
 
-// MaxAhead is how far an event may lie ahead of a store's clock. A later one
-// is bad input: it would freeze everything that "a later event wins" guards.
+// MaxAhead is how far an event may lie ahead of a store's clock. An event
+// further ahead is bad input. A row that keeps the latest event would keep this
+// one, and refuse all true events until its time has come.
 //
-// Senders whose clocks are often wrong, such as devices, are better served by
-// the time of receipt: take it once, where the event comes in, and keep it
-// with the message, so that every delivery has the same.
+// If the senders' clocks are often wrong, as those of devices are, use the time
+// of receipt instead. Take it once, where the message comes in, and keep it
+// with the message, so that every delivery has the same time.
 const MaxAhead = time.Hour
 
 // Event is the identity of something that happened, and a valid ULID. Events
-// are comparable with == and can be map keys. The zero Event is no event and
-// every store refuses it.
+// are comparable with == and can be map keys. The zero Event is not an event,
+// and every store refuses it.
 type Event [Size]byte
 
-// New returns the first event that happened at the given time with the given
-// identity, n being 1. The parts say which one it was, most general first:
-// the system it comes from, the conversation or account, the id within it.
-// They must be what the sender repeats on a redelivery: a message id, never a
-// delivery id or an attempt number.
+// New returns the event that happened at the given time and that the parts
+// identify. Its N is 1. Give the most general part first: the system that sends
+// the event, then the conversation or account, then the id within that
+// conversation or account. Use only parts that the sender repeats on a
+// redelivery, such as a message id. Never use a delivery id or an attempt
+// number.
 //
-// The time must be the event's own, truncated here to milliseconds. A zero
-// time, one before 1970 or after 10889, no parts, or an empty part is an
-// [*InputError].
+// The time must be the event's own. New truncates it to milliseconds. New
+// returns an [*InputError] for a zero time, a time before 1970 or after the
+// year 10889, no parts, or an empty part.
 func New(at time.Time, parts ...string) (Event, error) {
 	if at.IsZero() {
 		return Event{}, BadInput("event", "at", "must not be the zero time")
@@ -66,8 +68,8 @@ func New(at time.Time, parts ...string) (Event, error) {
 	return Event(id), nil
 }
 
-// Parse reads the text form, 26 characters of Crockford's Base32, in either
-// case.
+// Parse reads the text form: 26 characters of Crockford's Base32, in upper or
+// lower case.
 func Parse(text string) (Event, error) {
 	id, err := ulid.ParseStrict(text)
 	if err != nil {
@@ -79,30 +81,33 @@ func Parse(text string) (Event, error) {
 // FromBytes reads the 16 bytes of an event.
 func FromBytes(b []byte) (Event, error) {
 	if len(b) != Size {
-		return Event{}, BadInput("event", "bytes", "must be 16 bytes, got "+strconv.Itoa(len(b)))
+		return Event{}, BadInput("event", "bytes", "must be 16 bytes, is "+strconv.Itoa(len(b)))
 	}
 	return Event(b), nil
 }
 
-// String returns the 26 characters of the ULID. They sort as the event does.
+// String returns the 26 characters of the ULID. Such texts sort as their events
+// do.
 func (e Event) String() string { return ulid.ULID(e).String() }
 
-// Time returns when it happened, to the millisecond, in UTC.
+// Time returns when the event happened, to the millisecond, in UTC.
 func (e Event) Time() time.Time { return time.UnixMilli(int64(ulid.ULID(e).Time())).UTC() }
 
-// UnixMilli returns when it happened in milliseconds since 1970.
+// UnixMilli returns when the event happened, in milliseconds since 1970.
 func (e Event) UnixMilli() int64 { return int64(ulid.ULID(e).Time()) }
 
-// N returns which of the things that follow from the event this is; 1 is the
-// event itself.
+// N returns the number that [Event.Nth] has given to the event. It is 1 for the
+// event that [New] returned.
 func (e Event) N() int { return int(e[Size-1]) }
 
-// Nth returns the n-th thing that follows from the event, n from 1 to 255. It has
-// the event's time. What happens much later, such as a return or a departure, is
-// an event of its own: under this time it would be too old for what has learned
-// from later events, and come before them in every order.
+// Nth returns an event for the n-th thing that follows from e, with n from 1 to
+// 255. That event has the time of e. Something that happens much later, such as a
+// return or a departure, needs an event of its own from [New]. With the time of e
+// it would sort before later events, and be too old for rows that have learned
+// from them.
 //
-// Nothing follows from the zero Event: that is an [*InputError].
+// Nothing follows from the zero Event, so Nth of the zero Event returns an
+// [*InputError].
 func (e Event) Nth(n int) (Event, error) {
 	if e.IsZero() {
 		return Event{}, BadInput("event", "event", "must not be the zero Event: nothing follows from it")
@@ -114,19 +119,22 @@ func (e Event) Nth(n int) (Event, error) {
 	return e, nil
 }
 
-// First returns the lower bound of the keys that follow from the event.
+// First returns the lower bound of the key range of the events that follow from
+// e.
 func (e Event) First() Event { e[Size-1] = 0; return e }
 
-// Last returns the upper bound of the keys that follow from the event.
+// Last returns the upper bound of the key range of the events that follow from
+// e.
 func (e Event) Last() Event { e[Size-1] = 255; return e }
 
-// Same reports whether both follow from the same event, whatever their N.
+// Same reports whether e and other follow from the same event. Their N may
+// differ.
 func (e Event) Same(other Event) bool { return e.First() == other.First() }
 
 // Compare orders events by time, then by identity, then by N: -1, 0 or +1.
 func (e Event) Compare(other Event) int { return bytes.Compare(e[:], other[:]) }
 
-// IsZero reports whether e is the zero Event, which is none.
+// IsZero reports whether e is the zero Event, which is not an event.
 func (e Event) IsZero() bool { return e == Event{} }
 
 // MarshalText returns the text form.
@@ -142,9 +150,9 @@ func (e *Event) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Check reports, as an [*InputError] of the given package and field, why a
-// store whose clock reads now must refuse e: it is the zero Event, its N is 0,
-// or it lies more than [MaxAhead] ahead.
+// Check returns an [*InputError] of the given package and field if a store must
+// refuse e: if e is the zero Event, if its N is 0, or if it lies more than
+// [MaxAhead] after now, the time of the store's clock.
 func (e Event) Check(pkg, field string, now time.Time) error {
 	switch {
 	case e.IsZero():

@@ -1,24 +1,25 @@
 package event
 
-// Outcome is what a write that is safe to repeat did. The zero Outcome is
-// neither Created nor Duplicate, so that a dropped error never reads as a
-// duplicate.
+// Outcome is the result of a write that is safe to repeat: [Created] or
+// [Duplicate]. The zero Outcome is neither of them, so that a caller who
+// ignores an error never takes the failed write for a duplicate.
 //
-// The packages differ in what they answer when the SDK sends a write again
-// because the reply was lost. Package counter and MarkSeen of package ledger
-// know their own first attempt and answer Created. In activity, alias,
-// pattern, ema and message both deliveries leave the same state, and the
-// answer is Duplicate: there what must follow a write must not hang on
-// Created. One exception: RecordAll of two or more activities is a transaction,
-// whose token DynamoDB knows again, and answers Created.
+// If a reply is lost, the SDK sends the write again. The packages differ in
+// their answer to this second attempt. Package counter, and MarkSeen of package
+// ledger, recognize their own first attempt and answer Created. In activity,
+// alias, pattern, ema and message both attempts leave the same state, and the
+// answer is Duplicate. So take a step that must follow such a write after
+// either answer, not only after Created. The exception is RecordAll of two or
+// more activities: its transaction has a token that DynamoDB recognizes, so it
+// answers Created.
 type Outcome uint8
 
 const (
-	// Created says that this call took effect.
+	// Created means that this call took effect.
 	Created Outcome = iota + 1
-	// Duplicate says that what the write is keyed by stood there already: the
-	// event, a message's number, a ledger's key. It came from another call, or
-	// from an attempt of this one whose reply was lost. This attempt changed
+	// Duplicate means that the key of the write existed already. The key is the
+	// event, a message's number or a ledger's key. Another call wrote it, or an
+	// earlier attempt of this call whose reply was lost. This attempt changed
 	// nothing.
 	Duplicate
 )

@@ -14,53 +14,58 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// attempts bounds the tries of one write, and firstPause the first of the
-// pauses between them, each twice the one before on average up to 0.64 seconds:
-// all of them together last 5.1 seconds on average, and 10.3 at most.
+// attempts bounds the tries of one write. Pauses between them begin at
+// firstPause and double up to 0.64 seconds, on average: together they last 5.1
+// seconds on average, and 10.3 at most.
 const (
 	attempts   = 16
 	firstPause = 5 * time.Millisecond
 )
 
-// Next computes what the event changes in a row: the new values of attributes
-// that are the record's own. A nil value removes the attribute; what Next leaves
-// out stays as it is. The row is empty if there is none, and must not be changed.
-// Next may be called several times before one of its answers is written.
+// Next computes what an event changes in a row. It returns new values for some
+// of the record's own attributes. A nil value removes its attribute. An
+// attribute that Next does not return stays as it is. Next must not change the
+// Item that it is given, which is empty if the row does not exist yet. Next may
+// be called several times before one of its results is written.
 type Next func(row Item, ev event.Event) (Item, error)
 
-// Apply is an event and what it makes of a row.
+// Apply is the argument of [Rows.Apply]: an event, and the change that the
+// event makes to a row.
 type Apply struct {
-	// Method is the caller's own, which errors name. Defaults to "Apply".
+	// Method is the name of the method in error texts. Defaults to "Apply".
 	Method string
 
 	Partition string // made by [Key]
 	Sort      string
-	Event     event.Event // what follows from one event counts apart by its Nth
+	Event     event.Event // to count several things of one event, use event.Event.Nth for each
 	Next      Next
 }
 
-// ApplyAll is events of one row and what each makes of it.
+// ApplyAll is the argument of [Rows.ApplyAll]: events of one row, and the
+// change that each event makes to the row.
 type ApplyAll struct {
-	Method    string // as of [Apply]. Defaults to "ApplyAll"
+	Method    string // as in [Apply]. Defaults to "ApplyAll"
 	Partition string // made by [Key]
 	Sort      string
 	Events    []event.Event // in any order
 	Next      Next
 }
 
-// Apply counts the event into the row once, with what Next makes of it. An event
-// counted before, by a call whose reply was lost or on an earlier delivery, is
-// [event.Duplicate]. One that is less than the 32 greatest of the row is
-// [event.ErrTooOld]: the row cannot tell whether it was counted. [ErrContended]
-// leaves open whether it was.
+// Apply counts the event once in the row, and writes the changes that Next
+// computes. If the row remembers the event, Apply answers [event.Duplicate]: an
+// earlier delivery or a call whose reply was lost has counted it. If the event
+// is earlier than the 32 latest events of the row, the error is
+// [event.ErrTooOld], because the row cannot tell whether the event was counted.
+// After the error [ErrContended] the event may have been counted or not.
 //
-// While other writers win, Apply tries again up to 15 times, with pauses that
-// grow to 1.3 seconds: some 5 seconds in all, 10 at most, unless the context ends.
+// While other writers change the row first, Apply tries again, up to 15 times. The
+// pauses between the tries grow to 1.3 seconds. Together they last some 5 seconds,
+// and at most 10. Apply stops earlier if the context ends.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. A duplicate and an event too old cost 1
-// request and 1 RCU; a race lost to another writer adds 1 request and 1 WCU,
-// at most 15 times. Rows above 1 KB: 1 WCU for each KB, and 1 RCU for each 4
-// KB.
+// Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old,
+// costs 1 request and 1 RCU. Each race lost to another writer adds 1 request
+// and 1 WCU, at most 15 times. A row above 1 KB costs 1 WCU for each KB and 1
+// RCU for each 4 KB.
 func (r *Rows[T]) Apply(ctx context.Context, a Apply) (event.Outcome, error) {
 	if err := r.checkApply(a.Partition, a.Sort, a.Next); err != nil {
 		return 0, err
@@ -76,22 +81,25 @@ func (r *Rows[T]) Apply(ctx context.Context, a Apply) (event.Outcome, error) {
 	return answers[0].outcome, r.wrap(method, answers[0].err)
 }
 
-// ApplyAll applies the events one after the other, in ascending order, as
-// [Rows.Apply] does, with up to 32 in one write: a burst or a backlog of one row.
-// It returns the outcome of each, by its index in Events.
+// ApplyAll applies many events to one row, such as a burst or a backlog. It sorts
+// the events in ascending order, applies each event as [Rows.Apply] does, and
+// writes up to 32 events at once. The outcome at index i is that of Events[i].
 //
-// If some have no outcome the error is an [*event.LeftoverError] that names every
-// one of them by its index, with its reason: bad input, [event.ErrTooOld],
-// [ErrContended], or why the call ended before its turn. All others are counted. One
-// whose replies were all lost may be counted too: call again with what is left over.
+// If some events have no outcome, the error is an [*event.LeftoverError]. It names
+// each such event by its index and gives the reason: bad input, [event.ErrTooOld],
+// [ErrContended], or why the call ended before the event's turn. All other events
+// are counted. A leftover may also be counted, if all replies to its writes were
+// lost: call ApplyAll again with the leftovers.
 //
-// A write holds no more events than the row remembers afterwards, so that it knows
-// them again when its reply is lost: 32, fewer where the row has later ones.
+// One write counts only events that the row still remembers after the write. If
+// the reply is lost, these events show that the write took effect. So one write
+// counts up to 32 events, minus the number of later events in the row: with 10
+// later events, up to 22.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. For up to 32 events; 1 request and 1 WCU for
-// each 32 more. If none is new, 1 request and 1 RCU. Where the row has counted
-// n later events, a write takes 32 - n, at least 1. Races lost and rows above 1 KB
-// cost what they do in Apply.
+// Price: 2 requests, 1 RCU, 1 WCU. That is the price of up to 32 events. Each 32
+// more cost 1 request and 1 WCU. If no event is new, the call costs 1 request and
+// 1 RCU. If the row has counted n later events, one write counts 32 - n events, at
+// least 1. Lost races and rows above 1 KB cost what they cost in Apply.
 func (r *Rows[T]) ApplyAll(ctx context.Context, a ApplyAll) ([]event.Outcome, error) {
 	if err := r.checkApply(a.Partition, a.Sort, a.Next); err != nil {
 		return nil, err
@@ -149,8 +157,8 @@ type answer struct {
 	err     error // ErrTooOld
 }
 
-// apply applies the events, which ascend, and answers each. After an error the
-// last of them have no answer.
+// apply applies the events, which are in ascending order, and answers each.
+// After an error the last of them have no answer.
 func (r *Rows[T]) apply(ctx context.Context, key Item, events []event.Event, next Next) ([]answer, error) {
 	if len(events) == 0 {
 		return nil, nil
@@ -171,7 +179,7 @@ func (r *Rows[T]) apply(ctx context.Context, key Item, events []event.Event, nex
 }
 
 // write applies as many of the events as one write can. The row is as it was
-// read, or as the write before left it.
+// read, or as the previous write left it.
 func (r *Rows[T]) write(ctx context.Context, key, row Item, events []event.Event, next Next) (step, error) {
 	var lost error      // what the last attempt met
 	var before []answer // to the events less than those of the last attempt
@@ -208,7 +216,7 @@ func (r *Rows[T]) write(ctx context.Context, key, row Item, events []event.Event
 	}
 }
 
-// giveUp pauses before the next attempt, or says why there is none.
+// giveUp pauses before the next attempt, or returns why there is not another.
 func giveUp(ctx context.Context, try int, lost error) error {
 	if try == attempts {
 		return fmt.Errorf("%w, %d: %w", ErrContended, attempts, lost)
@@ -219,8 +227,8 @@ func giveUp(ctx context.Context, try int, lost error) error {
 	return nil
 }
 
-// step is one write: what it makes of a row, and what that answers to the first
-// of the events.
+// step is one write: the row after it, and its answers to the first of the
+// events.
 type step struct {
 	answers []answer
 	lead    int  // answers before the first event that it counts
@@ -282,7 +290,7 @@ func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, er
 	return s, nil
 }
 
-// standing reads what the package keeps in the row.
+// standing reads the attributes that the package keeps in the row.
 func (r *Rows[T]) standing(row Item) (ring Ring, version, count int64, err error) {
 	if ring, err = item.Bytes(row, attrRecent); err != nil {
 		return nil, 0, 0, err

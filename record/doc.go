@@ -1,6 +1,7 @@
-// Package record is what makes a record of your own safe to repeat: the part that
-// packages pattern and ema have in common. A rating, a score, a balance of points
-// becomes a small package of the kind that this library is made of.
+// Package record makes writes of your own record type safe to repeat. Packages
+// pattern and ema are built on package record. You can build a similar small
+// package of your own on it, such as one for a rating, a score or a balance of
+// points.
 //
 //	rows, err := record.New(db, "shop", record.Kind[Rating]{
 //		Package: "rating", Type: "RATING", Count: "ratings", Decode: decode,
@@ -18,19 +19,21 @@
 //
 // # Two kinds of rows
 //
-// [Rows.Apply] is for a row that is made of its events: an average, a histogram, a
-// sum with a rule. It is read-modify-write with optimistic locking, for what no
-// update expression can compute, and counts each event once. [Rows.ApplyAll] does
-// it for many events of one row.
+// [Rows.Apply] is for a row whose values are computed from its events: an average,
+// a histogram, a sum with a rule. Apply reads the row, computes its new values and
+// writes them with optimistic locking. Use Apply for values that no update
+// expression can compute. It counts each event once. [Rows.ApplyAll] does the same
+// for many events of one row.
 //
-// [Rows.Set] is for a row that holds what its last event said: a status, an
-// address, a setting. The event that happened last wins, in whatever order they
-// arrive. A [Kind] without a Count is for Set, one with a Count for Apply.
+// [Rows.Set] is for a row that holds what the latest event said: a status, an
+// address, a setting. The event that happened last wins, in whatever order the
+// events arrive. A [Kind] without a Count is for Set. A Kind with a Count is
+// for Apply and ApplyAll.
 //
 // # Items
 //
-// One row for each partition and sort key. The record's own attributes stand
-// beside these, which the package keeps:
+// Each partition and sort key has one row. The package writes these attributes,
+// and the record's own attributes are in the same row:
 //
 //	pk         S  the partition key, made by [Key]
 //	sk         S  the sort key
@@ -39,40 +42,46 @@
 //
 //	           with Apply
 //	<count>    N  events counted, under the name that Kind.Count gives
-//	recent     B  the 32 greatest events counted, 16 bytes each, sorted: see [Ring]
+//	recent     B  the 32 latest events counted, 16 bytes each, sorted: see [Ring]
 //	version    N  writes so far, from 1
 //
 //	           with Set
 //	event      S  the event that set the row
 //
-// Attributes that neither the package nor Next names stay as they are. Keep one
-// kind of rows in a partition: All reads them as one, and Erase deletes them all.
+// A write leaves all other attributes as they are. Keep rows of only one Kind
+// in a partition: All reads every row of the partition as that Kind, and Erase
+// deletes every row of the partition.
 //
 // # Guarantees
 //
-//   - An event counts once, however often it is applied, by however many callers
-//     at once, and whatever replies are lost.
-//   - No update is lost: a write takes effect only on the row it was computed
-//     from, its version, ring and count unchanged. One that loses the race is
-//     computed again from the row that stood in its way, which comes with the
-//     refusal and costs no read. That holds for a row that was deleted and made
-//     anew, too.
-//   - What cannot be judged is refused. An event less than the 32 greatest of its
-//     row may have been counted long ago, and is [event.ErrTooOld]. So of a
-//     backlog that arrives newest first the part beyond 32 is not counted: give
-//     it to ApplyAll, which brings it into order.
-//   - Rows without version and recent, of a system before this one, are taken
-//     over where they stand: what they hold is what Next is given. The events
-//     that they hold are not known, and count again.
+//   - An event counts once, even if it is applied many times, if several callers
+//     apply it at once, or if replies are lost.
+//   - No update is lost. A write takes effect only if the version, the ring and
+//     the count of the row are still those from which it was computed. If
+//     another writer was faster, DynamoDB refuses the write and returns the
+//     existing row. The package computes the write again from that row, without
+//     another read. The same holds if the row was deleted and made anew in
+//     between.
+//   - An event that cannot be judged is refused. A row remembers its 32 latest
+//     events. An earlier event may have been counted long ago, so Apply refuses
+//     it with [event.ErrTooOld]. If a backlog arrives newest first, Apply
+//     therefore counts at most 32 of its events: give the backlog to ApplyAll,
+//     which sorts it.
+//   - Rows of an older system, which have no version and recent, are updated in
+//     place: Next gets what they hold. Such a row does not say which events it
+//     has counted, so those events count again when they are redelivered.
 //
-// Outside of it: a writer that replaces the whole row takes recent away, and a
-// redelivery counts again. Events up to an hour ahead of the clock are taken
-// ([event.MaxAhead]); 32 of them, from a sender whose clock is wrong, make a row
-// refuse all true events until their time has come. In a global table each Region
-// checks conditions for itself: write a row from one Region.
+// Three things are outside the guarantees. If another writer replaces the whole
+// row, recent is lost, and a redelivered event counts again. Events up to an hour
+// ahead of the clock are accepted ([event.MaxAhead]). If a sender whose clock is
+// wrong fills a row with 32 such events, the row refuses all events with a true
+// time until the clock has caught up with these 32. In a global table each Region
+// checks conditions for itself: write a row from one Region only.
 //
-// Apply answers [event.Duplicate] for its own write whose reply was lost, too: the
-// state is the same. What must follow a write must not hang on [event.Created].
+// If the reply to Apply's own write was lost, Apply finds the event in the row and
+// also answers [event.Duplicate]: the row is the same after both answers. So take
+// the step that follows a write after either answer, not only after
+// [event.Created].
 //
 // # Prices
 //
@@ -83,11 +92,13 @@
 //	All       1 request for each MB, 0.5 RCU for each 4 KB; twice that with Config.ConsistentReads
 //	Erase     1 RCU for each 4 KB, 1 WCU for each row; 1 request for each MB and each 25 rows
 //
-// The package keeps some 560 bytes in a row that counts, 512 of them the ring: the
-// first KB has room for some 450 more, the key, type and count among them.
+// The package keeps some 560 bytes in a row of Apply, 512 of them for the ring.
+// That leaves some 450 bytes of the first KB for the key, the type, the count
+// and the record's own attributes.
 //
-// A write that meets a transaction on the row, or another Region's write, is sent
-// again: 1 request each, up to 15 times together with races lost, in Set up to 5.
+// If a write meets a transaction on the row or another Region's write, the
+// package sends the write again. Each repetition costs 1 request. Apply sends a
+// write again up to 15 times, lost races included, and Set up to 5 times.
 //
 // # IAM actions
 //

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -8,22 +9,24 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Text is a string attribute.
+// Text returns a string attribute.
 func Text(text string) types.AttributeValue { return item.S(text) }
 
-// Int is a whole number.
+// Int returns a number attribute that holds a whole number.
 func Int(n int64) types.AttributeValue { return item.N(n) }
 
-// Float is a number, which must be finite: DynamoDB refuses the rest.
+// Float returns a number attribute. The number must be finite: DynamoDB refuses
+// NaN and infinities.
 func Float(x float64) types.AttributeValue { return item.F(x) }
 
-// Time is a time as text: RFC 3339 in UTC, always with three decimals, so that
-// text sorts as time does.
+// Time returns a time as a string attribute, in the form of RFC 3339 in UTC.
+// The seconds always have three decimals, so that the texts sort as the times
+// do.
 func Time(t time.Time) types.AttributeValue { return item.Time(t) }
 
-// Fields reads the attributes of a row. An absent attribute is the zero value.
-// The first one of another type is the error of Err, so that a record is read in
-// one expression:
+// Fields reads the attributes of a row. An absent attribute reads as the zero
+// value. Err returns the error of the first attribute that does not have the
+// type asked for. So two lines read a record:
 //
 //	f := record.Read(row)
 //	return Rating{Stars: f.Int("stars"), Ratings: f.Int("ratings")}, f.Err()
@@ -35,14 +38,14 @@ type Fields struct {
 // Read returns the fields of the row.
 func Read(row Item) *Fields { return &Fields{row: row} }
 
-// Err returns the first error of those that were read, which names the attribute.
+// Err returns the first error of a read. The error names the attribute.
 func (f *Fields) Err() error { return f.err }
 
 // Has reports whether the row has the attribute.
 func (f *Fields) Has(attribute string) bool { return item.Has(f.row, attribute) }
 
-// Text reads a string, and of a number its digits.
-func (f *Fields) Text(attribute string) string { return item.Text(f.row, attribute) }
+// Text reads a string. It reads a number as the text of its digits.
+func (f *Fields) Text(attribute string) string { return read(f, attribute, text) }
 
 // Int reads a whole number.
 func (f *Fields) Int(attribute string) int64 { return read(f, attribute, item.Int) }
@@ -50,8 +53,17 @@ func (f *Fields) Int(attribute string) int64 { return read(f, attribute, item.In
 // Float reads a number.
 func (f *Fields) Float(attribute string) float64 { return read(f, attribute, item.Float) }
 
-// Time reads a time in the form of [Time], or any other of RFC 3339.
+// Time reads a time in the form that [Time] writes, or in another form of RFC
+// 3339.
 func (f *Fields) Time(attribute string) time.Time { return read(f, attribute, item.ParseTime) }
+
+func text(row Item, attribute string) (string, error) {
+	switch row[attribute].(type) {
+	case nil, *types.AttributeValueMemberS, *types.AttributeValueMemberN:
+		return item.Text(row, attribute), nil
+	}
+	return "", fmt.Errorf("attribute %s is not text", attribute)
+}
 
 func read[V any](f *Fields, attribute string, of func(Item, string) (V, error)) V {
 	value, err := of(f.row, attribute)

@@ -14,10 +14,10 @@ import (
 // inPartition selects the rows of a partition.
 const inPartition = "#pk = :pk"
 
-// Get returns the row, and false if there is none.
+// Get returns the row and true, or false if the row does not exist.
 //
-// Price: 1 request, 0.5 RCU. 1 RCU with Config.ConsistentReads; rows above 4
-// KB as much again for each 4 KB.
+// Price: 1 request, 0.5 RCU. 1 RCU with Config.ConsistentReads; each further 4
+// KB of the row costs the same again.
 func (r *Rows[T]) Get(ctx context.Context, partition, sort string) (T, bool, error) {
 	var none T
 	if err := check.Positional(r.checkKey(partition, sort)); err != nil {
@@ -34,10 +34,11 @@ func (r *Rows[T]) Get(ctx context.Context, partition, sort string) (T, bool, err
 	return value, true, nil
 }
 
-// All returns the rows of the partition, by sort key; nil if there are none.
+// All returns the rows of the partition in the order of their sort keys, or nil
+// if the partition has no rows.
 //
-// Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB of all rows together; twice
-// that with Config.ConsistentReads; 1 request for each MB.
+// Price: 1 request, 0.5 RCU. All rows together cost 0.5 RCU for each 4 KB;
+// twice that with Config.ConsistentReads, and 1 request for each MB.
 func (r *Rows[T]) All(ctx context.Context, partition string) ([]T, error) {
 	if err := check.Positional(r.checkPartition(partition)); err != nil {
 		return nil, err
@@ -69,17 +70,20 @@ func (r *Rows[T]) All(ctx context.Context, partition string) ([]T, error) {
 	}
 }
 
-// Erase deletes all rows of the partition and returns how many. After an error
-// what was deleted is gone: call again, and it goes on with the rest. A row that
-// is written while it runs may stay: erase until it answers 0.
+// Erase deletes all rows of the partition and returns their number. After an
+// error some rows may be deleted already: call Erase again to delete the rest.
+// A row that is written while Erase runs may stay: call Erase until it returns
+// 0.
 //
-// It is safe beside live writers. A write that was computed from an erased row
-// fails its condition and is computed anew, from none. Erased events are
-// forgotten, so that a redelivery of one counts anew: erase when none can come.
+// Other callers may write while Erase runs. If Apply has computed a write from
+// a row that is then erased, the write fails its condition, and Apply computes
+// it anew from an empty row. If an erased event is delivered again, it counts
+// again, so call Erase when no redelivery can come.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. 1 RCU for each 4 KB of all rows together and 1
-// WCU for each row and KB; 1 request for each MB to find them and 1 for each 25
-// rows. Where there are none, 1 request and 1 RCU.
+// Price: 2 requests, 1 RCU, 1 WCU. Finding the rows costs 1 RCU for each 4 KB of
+// all rows together, and 1 request for each MB. Deleting them costs 1 WCU for
+// each KB of each row, and 1 request for each 25 rows. If no row is found, the
+// call costs 1 request and 1 RCU.
 func (r *Rows[T]) Erase(ctx context.Context, partition string) (int, error) {
 	if err := check.Positional(r.checkPartition(partition)); err != nil {
 		return 0, err

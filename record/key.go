@@ -7,23 +7,28 @@ import (
 )
 
 // Key joins the parts of a key with '#'. In each part it writes '%' as %25 and
-// '#' as %23 and nothing else, so that two different lists of parts never give
-// the same key and a prefix that ends in '#' matches no neighbour.
+// '#' as %23, and leaves everything else unchanged. So two different lists of
+// parts never give the same key. A prefix that ends in '#' begins only keys
+// with the same first parts: every key that begins with "RATING#42#" has the
+// first parts "RATING" and "42".
 func Key(parts ...string) string { return key.Join(parts...) }
 
 func keyOf(partition, sort string) Item {
 	return Item{attrPK: item.S(partition), attrSK: item.S(sort)}
 }
 
-// Cursor writes the position after a page, the values of its sort key and, on an
-// index, of the row's own key, as text that a caller can carry and bring back.
-// The partition does not belong in it: it comes from the query, so that a forged
-// cursor cannot leave it. The query's name is part of a checksum, which detects a
-// cut or mistyped cursor and one of another query, not a forger.
+// Cursor returns a text for the position at which a page ended. The position is
+// the sort key of the page's last row and, on an index, also the row's own key. A
+// caller passes the text back to get the next page. Leave the partition out of
+// the position: the query gives the partition, so that a forged cursor cannot
+// lead to another partition. The text has a checksum, which covers the query's
+// name. The checksum detects a cut or mistyped cursor and a cursor of another
+// query, but not a forged cursor.
 func Cursor(query string, position ...string) string { return cursor.Encode(query, position) }
 
-// Position reads a [Cursor] of the query, of n values. What is not one is an
-// [event.InputError] of pkg's Cursor.
+// Position reads a text that [Cursor] returned for the query, and returns its n
+// values. For any other text the error is an [*event.InputError] that names
+// package pkg and the field Cursor.
 func Position(pkg, query, text string, n int) ([]string, error) {
 	return cursor.Decode(pkg, "Cursor", query, text, n)
 }

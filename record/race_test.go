@@ -16,7 +16,7 @@ import (
 func TestRaces(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		stood string // the row's attributes before; "" is no row
+		stood string // the row's attributes before; "" stands for no row
 		other func(t *testing.T, db *dynamotest.DB, r *record.Rows[int64])
 		want  row
 		again bool // the event is counted by the other writer

@@ -15,7 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// API is what the package calls of *dynamodb.Client.
+// API has the methods of *dynamodb.Client that the package calls.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
@@ -25,11 +25,13 @@ type API interface {
 
 var _ API = (*dynamodb.Client)(nil)
 
-// Item is a row as it is stored. [Read] reads one, and [Int] and the like make
-// attributes; the SDK's attributevalue does as well.
+// Item is a row as it is stored: its attributes by name. [Read] reads the
+// attributes, and [Int], [Float], [Text] and [Time] make them. The SDK's
+// package attributevalue can also read and make them.
 type Item = map[string]types.AttributeValue
 
-// Attributes that the package keeps, beside the count, whose name a [Kind] gives.
+// Attributes that the package keeps, in addition to the count, which a [Kind]
+// names.
 const (
 	attrPK        = "pk"
 	attrSK        = "sk"
@@ -40,17 +42,18 @@ const (
 	attrUpdatedAt = "updatedAt"
 )
 
-// Kind is what distinguishes one record type. A row is read as a T.
+// Kind describes one type of record. Each row of the Kind is read as a T.
 type Kind[T any] struct {
-	// Package begins the errors: the name of the package that owns the record.
+	// Package is the name of the package that owns the record. Error texts
+	// begin with this name.
 	Package string
 
-	// Type is the attribute type of every row, and by convention the first part
-	// of its partition key.
+	// Type is the value of the attribute "type" in every row. By convention it
+	// is also the first part of the row's partition key.
 	Type string
 
-	// Count is the attribute that counts the events of a row, for [Rows.Apply].
-	// Without one the rows are for [Rows.Set].
+	// Count names the attribute that counts the events of a row. With a Count
+	// the rows are for [Rows.Apply], and without a Count for [Rows.Set].
 	Count string
 
 	// Decode reads a row.
@@ -84,12 +87,13 @@ func reserved(attribute string) bool {
 
 // Config of Rows. The zero Config works.
 type Config struct {
-	// Now is the clock of updatedAt and of what is too far ahead. Defaults to
-	// time.Now.
+	// Now is the clock that sets updatedAt and decides which events are too far
+	// ahead. Defaults to time.Now.
 	Now func() time.Time
 
 	// ConsistentReads makes Get and All see every write that was answered
-	// before, at twice the price. Apply always reads so. Defaults to false.
+	// before they were called. Such a read costs twice as much. Apply always
+	// reads consistently. Defaults to false.
 	ConsistentReads bool
 }
 
@@ -107,7 +111,7 @@ type Rows[T any] struct {
 	cfg   Config
 }
 
-// New returns the rows of the kind in a table. A nil Config works.
+// New returns the Rows of one Kind in a table. A nil Config works.
 func New[T any](api API, table string, kind Kind[T], cfg *Config) (*Rows[T], error) {
 	r := &Rows[T]{api: api, table: table, kind: kind}
 	if cfg != nil {
@@ -127,7 +131,7 @@ func New[T any](api API, table string, kind Kind[T], cfg *Config) (*Rows[T], err
 }
 
 // Table returns the definition of the table, for [schema.Create]. Other records
-// may share it.
+// may share the table.
 func (r *Rows[T]) Table() schema.Table {
 	return schema.Table{
 		Name: r.table,

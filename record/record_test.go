@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -302,6 +303,13 @@ func TestFields(t *testing.T) {
 	}
 	if at := f.Time("int"); !at.IsZero() || !strings.Contains(f.Err().Error(), "attribute text") {
 		t.Errorf("the first error is lost: %v", f.Err())
+	}
+	flag := record.Read(record.Item{"flag": &types.AttributeValueMemberBOOL{Value: true}})
+	if text := flag.Text("flag"); text != "" || flag.Err() == nil || !strings.Contains(flag.Err().Error(), "attribute flag is not text") {
+		t.Errorf("Text of a flag = %q, %v", text, flag.Err())
+	}
+	if number := record.Read(row); number.Text("int") != "-3" || number.Err() != nil {
+		t.Errorf("Text of a number = %q, %v", number.Text("int"), number.Err())
 	}
 }
 

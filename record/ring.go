@@ -11,22 +11,24 @@ import (
 // RingSize is how many events a [Ring] holds.
 const RingSize = 32
 
-// Ring remembers the greatest events that a row has counted, so that each counts
-// once: 32 events of 16 bytes, sorted, in one binary attribute. The empty ring is
-// nil.
+// Ring remembers the latest events that a row has counted, so that each event
+// counts once. It is the value of one binary attribute, with up to 32 events of
+// 16 bytes, sorted. The empty ring is nil.
 //
-// Events sort by time. So one that is less than the least of a full ring is
-// older than all the ring can tell of: it may have been counted and dropped,
-// or not, and is refused rather than guessed.
+// Events sort by time. If a ring is full, it cannot judge an event that is
+// earlier than all events in it: the event may have been counted and then
+// dropped from the ring. Add refuses such an event.
 //
-// [Rows.Apply] keeps it. A row with requests of its own keeps one itself: it
-// stores what Add returns, under a condition that the ring still is as it was read.
+// [Rows.Apply] keeps the ring of its row. If you write rows with requests of your
+// own, store the ring that Add returns. Make the request conditional: the row must
+// still hold the ring that you read.
 type Ring []byte
 
-// Add returns the ring with the event in it and [event.Created]; the ring as
-// it is and [event.Duplicate] if the event stands there; or
-// [event.ErrTooOld] if the ring is full of greater ones. A ring that Add cannot
-// have written is another error.
+// Add returns the ring with the event in it, and [event.Created]. If the event
+// is in the ring already, Add returns the ring unchanged, and
+// [event.Duplicate]. If the ring is full of later events, the error is
+// [event.ErrTooOld]. Any other error means that the bytes of r are not a ring
+// that Add made.
 func (r Ring) Add(ev event.Event) (Ring, event.Outcome, error) {
 	events, err := r.events()
 	if err != nil {
@@ -43,7 +45,7 @@ func (r Ring) Add(ev event.Event) (Ring, event.Outcome, error) {
 	return ringOf(events[max(0, len(events)-RingSize):]), event.Created, nil
 }
 
-// drops reports whether any event that the ring takes makes it forget ev.
+// drops reports whether the next event makes the ring forget ev.
 func (r Ring) drops(ev event.Event) bool {
 	return len(r) == RingSize*event.Size && bytes.HasPrefix(r, ev[:])
 }

@@ -13,15 +13,16 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Set is an event and the values that it gives to a row.
+// Set is the argument of [Rows.Set]: an event, and the values that the event
+// gives to a row.
 type Set struct {
-	// Method is the caller's own, which errors name. Defaults to "Set".
+	// Method is the name of the method in error texts. Defaults to "Set".
 	Method string
 
 	Partition string // made by [Key]
 	Sort      string
 	Event     event.Event
-	Values    Item // of the record's own attributes; a nil one is removed
+	Values    Item // the record's own attributes; a nil value removes its attribute
 }
 
 // A later event wins. Events sort as their text does.
@@ -30,16 +31,16 @@ const (
 	ifLater   = "attribute_not_exists(#event) OR #event < :event"
 )
 
-// Set gives the row its values unless a later event did: of several the last one
-// to have happened wins, in whatever order they arrive. It needs no read, for
-// the values do not depend on what stands.
+// Set writes the values into the row, unless a later event has set the row
+// already. So the event that happened last wins, in whatever order the events
+// arrive. Set needs no read, because the values do not depend on the row.
 //
-// The event that set the row before, by a call whose reply was lost or on an
-// earlier delivery, is [event.Duplicate]. If a later one did, it is
-// [event.ErrTooOld]: the row has moved on, and nothing is left to do.
+// If this event has set the row before, Set answers [event.Duplicate]: an
+// earlier delivery or a call whose reply was lost has set it. If a later event
+// has set the row, the error is [event.ErrTooOld], and nothing is left to do.
 //
-// Price: 1 request, 1 WCU. A duplicate and an event too old cost the same. Rows
-// above 1 KB: 1 WCU for each KB.
+// Price: 1 request, 1 WCU. A duplicate, or an event that is too old, costs the
+// same. A row above 1 KB costs 1 WCU for each KB.
 func (r *Rows[T]) Set(ctx context.Context, s Set) (event.Outcome, error) {
 	if r.kind.Count != "" {
 		return 0, event.BadInput(r.kind.Package, "Kind.Count", "must be empty for Set: it would not see what Apply counts")

@@ -16,10 +16,10 @@ import (
 // follow. It sets and never replaces, so that attributes of another writer stay.
 const setCounted = "SET #type = :type, #version = :version, #recent = :recent, #updatedAt = :updatedAt, #count = :count"
 
-// What must still stand for a write of Apply to take effect. A row of an older
-// system has no version; its writers change the count, or bring one into being.
-// Where they made a deleted row anew, its version and ring may be as before, by
-// the same events again, over another count.
+// The condition of a write of Apply. A row of an older system has no version;
+// its writers change the count, or bring one into being. Where they made a
+// deleted row anew, its version and ring may be as before, by the same events
+// again, over another count.
 const (
 	ifNone   = "attribute_not_exists(#pk)"
 	ifRing   = "#version = :stood AND #recent = :ring"
@@ -29,7 +29,7 @@ const (
 	ifBare   = "attribute_exists(#pk) AND attribute_not_exists(#version) AND attribute_not_exists(#count)"
 )
 
-// update writes the step if the row still stands.
+// update writes the step if the row has not changed.
 func (r *Rows[T]) update(ctx context.Context, key, row Item, s step) error {
 	names := map[string]string{
 		"#type": attrType, "#version": attrVersion, "#recent": attrRecent,
@@ -65,7 +65,7 @@ func (r *Rows[T]) update(ctx context.Context, key, row Item, s step) error {
 	})
 }
 
-// send sends the update. A refusal shows the row that stands.
+// send sends the update. A refusal returns the existing row.
 func (r *Rows[T]) send(ctx context.Context, in *dynamodb.UpdateItemInput) error {
 	in.TableName = aws.String(r.table)
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
@@ -104,7 +104,8 @@ var (
 	fewValues = [...]string{":own0", ":own1", ":own2", ":own3"}
 )
 
-// aliases are what stands for the name and the value of the record's ith attribute.
+// aliases returns the placeholders of the name and the value of the record's ith
+// attribute.
 func aliases(i int) (name, value string) {
 	if i < len(fewNames) {
 		return fewNames[i], fewValues[i]

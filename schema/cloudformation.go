@@ -14,19 +14,21 @@ import (
 // maxLogicalID is how many characters CloudFormation takes.
 const maxLogicalID = 255
 
-// CloudFormation returns the tables as resources of a CloudFormation template,
-// by their [LogicalID]. Definitions of one table are merged first ([Merge]); bad
-// ones, and a name too long for a logical id, are an [*event.InputError].
+// CloudFormation returns the tables as resources of a CloudFormation template.
+// The keys of the map are the tables' logical ids ([LogicalID]). Definitions of
+// one table are merged first ([Merge]). The error is an [*event.InputError] if
+// a definition is invalid, or if a name is too long for a logical id.
 //
-// The result is plain JSON: of maps, slices, strings and booleans, in which
-// encoding/json always writes the same tables as the same bytes. A program adds it
-// to its own resources with maps.Copy, and may change what it likes:
+// The result consists of maps, slices, strings and booleans. encoding/json always
+// writes the same tables as the same bytes. A program adds the result to its own
+// resources with maps.Copy, and may change anything in it:
 //
 //	maps.Copy(resources, tables)
 //	template := map[string]any{"Resources": resources}
 //
-// A stack changes one index of a table an update. It cannot put a table in the place
-// of another of the same name: another key needs another name.
+// AWS CloudFormation changes at most one index of a table in one update of a
+// stack. It cannot replace a table by another table of the same name, so a
+// table with another key needs another name.
 func CloudFormation(tables ...Table) (map[string]any, error) {
 	merged, err := Merge(tables...)
 	if err != nil {
@@ -43,21 +45,22 @@ func CloudFormation(tables ...Table) (map[string]any, error) {
 	return resources, nil
 }
 
-// words are what makes a name that [LogicalID] writes as people would.
+// words matches a name that [LogicalID] writes as people would.
 var words = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$`)
 
 // escapes are Z and what a table's name may hold and a logical id may not.
 var escapes = strings.NewReplacer("Z", "ZZ", "-", "ZD", "_", "ZU", ".", "ZP")
 
-// LogicalID is what [CloudFormation] calls a table's resource: outputs, policies
-// and functions of the template refer to the table by it. No two names have the same:
+// LogicalID returns the name of a table's resource in the result of
+// [CloudFormation]. Outputs, policies and functions of the template refer to the
+// table by this name. Different tables have different ids:
 //
 //   - Words of lower-case letters and digits, with single hyphens between them, are
-//     capitalized and followed by Table: homeops-messages is HomeopsMessagesTable.
-//   - Any other name follows the word table as it is, but for four characters, which
-//     a logical id cannot hold or which mark these: '-' is ZD, '_' is ZU, '.' is ZP,
-//     and 'Z' is ZZ. QuillIdempotencyLedger is tableQuillIdempotencyLedger, and
-//     my_orders is tablemyZUorders.
+//     capitalized and followed by Table: daily-orders becomes DailyOrdersTable.
+//   - Any other name comes after the word table, with four characters replaced.
+//     '-' becomes ZD, '_' becomes ZU and '.' becomes ZP, because a logical id
+//     cannot hold them. 'Z' becomes ZZ, because a Z marks the other three.
+//     ShopLedger becomes tableShopLedger, and my_orders becomes tablemyZUorders.
 func LogicalID(table string) string {
 	if !words.MatchString(table) {
 		return "table" + escapes.Replace(table)
@@ -69,8 +72,9 @@ func LogicalID(table string) string {
 	return id.String() + "Table"
 }
 
-// resource returns the table as a resource. Both policies are written, also where
-// they say what CloudFormation does anyway: whoever reads the template need not know.
+// resource returns the table as a resource. Both policies are written, even if they
+// are CloudFormation's defaults, so that a reader of the template need not know
+// these.
 func (t Table) resource() map[string]any {
 	policy := "Delete"
 	if t.Retain {

@@ -10,11 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// whole is What differs of a table that does not exist.
+// whole is Difference.What of a table that does not exist.
 const whole = "table"
 
-// What a setting without a value of its own is, and one that an endpoint does not
-// know.
+// The texts for a setting that is on, and for one that an endpoint does not know.
 const (
 	on         = "on"
 	unanswered = "not known to this endpoint"
@@ -137,7 +136,7 @@ func changeable(want Index, stands *types.TableDescription, kinds map[string]typ
 	return true
 }
 
-// compareSettings compares what DescribeTable tells beside keys and indexes.
+// compareSettings compares the other parts of DescribeTable's answer.
 func (t Table) compareSettings(stands *types.TableDescription, add func(Difference)) {
 	billing := types.BillingModeProvisioned // which is not described until it was changed
 	if stands.BillingModeSummary != nil {
@@ -191,8 +190,8 @@ func ifOn(set bool) string {
 	return ""
 }
 
-// keyIDOf returns the ARN of the KMS key, awsManaged for one that is not told, and ""
-// for DynamoDB's own key.
+// keyIDOf returns the ARN of the KMS key, awsManaged if the answer does not name
+// it, and "" for DynamoDB's own key.
 func keyIDOf(sse *types.SSEDescription) string {
 	switch {
 	case sse == nil, sse.SSEType != types.SSETypeKms, sse.Status == types.SSEStatusDisabled, sse.Status == types.SSEStatusDisabling:
@@ -203,8 +202,8 @@ func keyIDOf(sse *types.SSEDescription) string {
 	return *sse.KMSMasterKeyArn
 }
 
-// sameKMSKey compares a key as it is named with what DynamoDB describes, which is the
-// key's ARN. An alias does not show in it, so any key is taken for an alias's own.
+// sameKMSKey compares a key as it is named with what DynamoDB describes, which is
+// the key's ARN. An alias is not described, so any key is accepted for an alias.
 func sameKMSKey(named, described string) bool {
 	_, id, isKey := strings.Cut(described, ":key/")
 	switch {

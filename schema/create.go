@@ -14,7 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// API is what [Create] calls of *dynamodb.Client.
+// API has the methods of *dynamodb.Client that [Create] calls.
 type API interface {
 	Reader
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
@@ -30,12 +30,13 @@ const (
 	mostPause  = 2 * time.Second
 )
 
-// Create creates those of the tables that do not exist, waits until each is
-// active, and switches on the TTL and the backups its definition names. It
-// waits as long as the context allows.
+// Create creates the tables that do not exist. It waits until each table is
+// active, and switches on the TTL and the backups that its definition asks for.
+// Create waits as long as the context allows.
 //
-// Price: 2 requests. That is for each table; TTL adds 2, point-in-time recovery
-// 2, and waiting 1 a look. None costs capacity units.
+// Price: 2 requests. This is for each table. TTL adds 2 requests, point-in-time
+// recovery adds 2, and each look while Create waits adds 1. These requests do
+// not cost capacity units.
 func Create(ctx context.Context, api API, tables ...Table) error {
 	merged, err := Merge(tables...)
 	if err != nil {
@@ -65,9 +66,8 @@ func create(ctx context.Context, api API, table Table) error {
 
 func failed(table Table, err error) error { return ddb.Wrap(pkg, "Create", table.Name, err) }
 
-// stand creates the table unless it stands, and waits until it and all its
-// indexes are active. A table that is being deleted is waited for and created
-// anew.
+// stand creates the table unless it exists, and waits until it and all its
+// indexes are active. A table that is being deleted is created anew afterwards.
 func stand(ctx context.Context, api API, table Table) (*types.TableDescription, error) {
 	_, err := api.CreateTable(ctx, table.Input())
 	if err != nil && !ddb.InUse(err) {
@@ -77,8 +77,8 @@ func stand(ctx context.Context, api API, table Table) (*types.TableDescription, 
 		out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table.Name)})
 		switch {
 		case ddb.Missing(err):
-			// Not seen yet, for DescribeTable is eventually consistent, or
-			// deleted since: creating it again tells.
+			// DescribeTable is eventually consistent and may not see it yet, or
+			// it was deleted: creating it again shows which.
 			if _, err := api.CreateTable(ctx, table.Input()); err != nil && !ddb.InUse(err) {
 				return nil, failed(table, err)
 			}
@@ -106,7 +106,7 @@ func wait(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// passing reports whether the status leads to another by itself.
+// passing reports whether the status will change by itself.
 func passing(status types.TableStatus) bool {
 	switch status {
 	case types.TableStatusActive, types.TableStatusCreating, types.TableStatusUpdating, types.TableStatusDeleting:

@@ -13,37 +13,41 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// Reader is what [Diff] and [Verify] call of *dynamodb.Client: nothing that writes.
+// Reader has the methods of *dynamodb.Client that [Diff] and [Verify] call. None of
+// them writes.
 type Reader interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
 	DescribeContinuousBackups(context.Context, *dynamodb.DescribeContinuousBackupsInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeContinuousBackupsOutput, error)
 }
 
-// Difference is one thing in which an existing table is not as it is defined.
+// Difference is one way in which an existing table differs from its definition.
 type Difference struct {
 	Table string
 	// What differs: "table", "status", "key", "index by-day", "projection of index
 	// by-day", "status of index by-day", "local index by-day", "billing mode",
 	// "deletion protection", "KMS key", "TTL" or "point-in-time recovery".
 	What string
-	// Want is what the definition asks for, "" if nothing, and Got what the table has,
-	// "" if nothing: keys as "(chatId S, messageId N)", projections, statuses and
-	// billing modes in DynamoDB's words, the attribute of TTL, the key's ARN or name,
-	// and "on".
+	// Want is what the definition asks for, and Got is what the table has. Either
+	// is "" if that is nothing. A key is written as "(chatId S, messageId N)";
+	// projections, statuses and billing modes are in DynamoDB's words. A TTL is
+	// written as its attribute, and a KMS key as its ARN or name. A setting that is
+	// on is written as "on".
 	Want, Got string
-	// Tolerated is what [Create] and [Verify] let pass: what the table has beyond its
-	// definition, another billing mode, and a table or an index that is being updated,
-	// which serves meanwhile.
+	// Tolerated reports whether [Create] and [Verify] accept the difference. They
+	// accept what the table has in addition to its definition, and another billing
+	// mode. They also accept a table or index that is being updated, because it can
+	// be used meanwhile.
 	Tolerated bool
-	// InPlace reports whether this can be changed in the existing table, and How says
-	// by which request and under which limits, or what to do instead.
+	// InPlace reports whether the difference can be removed by changing the
+	// existing table. How says which request does that and under which limits, or
+	// what to do instead.
 	InPlace bool
 	How     string
 }
 
-// String writes the difference without its table and without how to change it: "its
-// key is (id S), not (id N)", "it has no index by-day".
+// String writes the difference without Table and How, for instance as "its key is
+// (id S), not (id N)" or "it has no index by-day".
 func (d Difference) String() string {
 	switch {
 	case d.What == whole:
@@ -56,9 +60,9 @@ func (d Difference) String() string {
 	return fmt.Sprintf("its %s is %s, not %s", d.What, d.Got, d.Want)
 }
 
-// MismatchError says how existing tables lack what their definitions ask for.
+// MismatchError lists what the definitions ask for and the tables lack.
 type MismatchError struct {
-	Differences []Difference // those of a table follow one another; none is Tolerated
+	Differences []Difference // grouped by table; without the Tolerated differences
 }
 
 // Error lists the differences, table by table.
@@ -88,30 +92,33 @@ func mismatch(differences []Difference) error {
 	return &MismatchError{Differences: lacking}
 }
 
-// Diff compares the tables with what stands, and returns every difference in order
-// of the tables: nil if there is none. It only reads. Definitions of one table are
-// merged first ([Merge]).
+// Diff compares the tables with what is deployed, and returns every difference,
+// in the order of the tables. It returns nil if it finds no difference. It only
+// reads. Definitions of one table are merged first ([Merge]).
 //
-// Not compared is what a definition does not speak of: items, streams, tags, replicas,
-// the table's class, limits of throughput, for how many days backups reach back,
-// resource policies and Retain, which is the stack's alone. Of a KMS key named by an
-// alias only its absence is seen, for DynamoDB tells a key's id.
+// Diff does not compare what a definition cannot say: items, streams, tags,
+// replicas, the table's class, limits of throughput, the days of backups and
+// resource policies. Diff also does not compare Retain, because only a stack has
+// it. If the definition names a KMS key by an alias, Diff accepts any KMS key of
+// the table, because DynamoDB describes a key by its id. Only a table without a KMS
+// key differs then.
 //
-// What an endpoint cannot answer, as DynamoDB Local knows no backups, is a difference
-// where the definition asks for it.
+// A setting that an endpoint does not know, such as backups on DynamoDB Local, is a
+// difference if the definition asks for it.
 //
-// Price: 3 requests. That is for each table; one that does not exist takes 1. None
-// costs capacity units.
+// Price: 3 requests. This is for each table. A table that does not exist takes 1
+// request. These requests do not cost capacity units.
 func Diff(ctx context.Context, api Reader, tables ...Table) ([]Difference, error) {
 	return diff(ctx, api, "Diff", tables, func(Table) (ttl, backups bool) { return true, true })
 }
 
-// Verify returns a [*MismatchError] that names all that the tables lack of what their
-// definitions ask for. What they have beyond that is not an error, as for [Create]. It only
-// reads: a service that may not create tables calls it at its start.
+// Verify returns a [*MismatchError] that names everything that the definitions ask
+// for and the tables lack. Like [Create], Verify accepts what the tables have in
+// addition. Verify only reads: a service that may not create tables calls it at its
+// start.
 //
-// Price: 1 request. That is for each table; TTL adds 1, point-in-time recovery 1. None
-// costs capacity units.
+// Price: 1 request. This is for each table. TTL adds 1 request, and point-in-time
+// recovery adds 1. These requests do not cost capacity units.
 func Verify(ctx context.Context, api Reader, tables ...Table) error {
 	differences, err := diff(ctx, api, "Verify", tables, func(t Table) (ttl, backups bool) { return t.TTL != "", t.PointInTimeRecovery })
 	if err != nil {
@@ -120,7 +127,7 @@ func Verify(ctx context.Context, api Reader, tables ...Table) error {
 	return mismatch(differences)
 }
 
-// diff compares, with TTL and backups of those tables of which ask says so.
+// diff compares the tables; ask says for which also TTL and backups.
 func diff(ctx context.Context, api Reader, op string, tables []Table, ask func(Table) (ttl, backups bool)) ([]Difference, error) {
 	merged, err := Merge(tables...)
 	if err != nil {

@@ -4,49 +4,52 @@
 // Every store of this library gives its own definition, from its own
 // settings, and [Create] makes the tables of a service in one call:
 //
-//	seen, _ := ledger.New(db, "QuillIdempotencyLedger", nil)
+//	seen, _ := ledger.New(db, "seen", nil)
 //	limits, _ := counter.New(db, "limits", tzclock.Stockholm, nil)
 //	err := schema.Create(ctx, db, seen.Table(), limits.Table())
 //
-// Where tables are made by a stack, [CloudFormation] writes the same definitions as
-// resources of its template.
+// If a stack makes the tables, [CloudFormation] writes the same definitions as
+// resources of the stack's template.
 //
-// Stores may share a table: definitions of one name and one key are merged to
-// the union of their indexes, and contradictions are refused.
+// Stores may share a table. Definitions with the same name and the same key are
+// merged into one definition with all their indexes. Contradictions are
+// refused.
 //
-// # What stands
+// # What is deployed
 //
-// [Diff] compares definitions with what is deployed, by reads alone: it names every
-// difference, and whether and how the existing table can be changed. [Verify] is its
-// short form for a service's start: an error if the tables lack anything that the
-// definitions ask for. A service whose tables a stack makes calls Verify, and needs no
-// right to create any.
+// [Diff] compares definitions with what is deployed, and only reads. It names every
+// difference, and says whether and how the existing table can be changed. [Verify]
+// is the short form of Diff for a service's start: it returns an error if the
+// tables lack anything that the definitions ask for. If a stack makes the tables,
+// the service calls Verify, and needs no right to create tables.
 //
 // # Guarantees
 //
-//   - [Create] is idempotent. Two processes may call it at once, and one that
-//     died half-way may be run again: what stands is compared, and TTL and
-//     point-in-time recovery are switched on where they are missing. An endpoint that
-//     knows no backups, such as DynamoDB Local, is left without: Verify names that.
-//   - It never changes a key, an index, the encryption or the protection of an
-//     existing table. Where one lacks what its definition asks for, the
-//     error is a [*MismatchError], of Create and of Verify. Neither minds what a table
-//     has beyond: more indexes, a TTL or protection that the definition does not name,
-//     or another billing mode. Create switches nothing off.
+//   - [Create] is idempotent. Two processes may call it at once, and a process that
+//     died half-way may run again. Create compares existing tables, and switches on
+//     TTL and point-in-time recovery if they are missing. Create accepts an
+//     endpoint without backups, such as DynamoDB Local; Verify names the
+//     difference.
+//   - Create never changes a key, an index, the encryption or the protection of an
+//     existing table. If a table lacks what its definition asks for, Create and
+//     Verify return a [*MismatchError]. Both accept what a table has in addition:
+//     more indexes, a TTL or protection that the definition does not name, or
+//     another billing mode. Create switches nothing off.
 //   - [Diff] and [Verify] change nothing.
 //   - [CloudFormation] writes the same definitions as the same bytes.
 //   - All contradictions are found before the first request is sent.
 //
 // # Least privilege
 //
-// Every store also names the IAM actions of its methods, those of the service apart
-// from those that operators run by hand. [Policy] and [OperatorPolicy] make the
-// policies of a service's stores, for a CloudFormation template or with plain ARNs.
-// A program that only writes these needs no region and no credentials: it gives the
-// stores dynamodb.New(dynamodb.Options{}), of which nothing is called.
+// Every store also names the IAM actions of its methods. It lists the actions of
+// the service's methods apart from the actions of the methods that operators run by
+// hand. [Policy] and [OperatorPolicy] make the policies of a service's stores, for
+// a CloudFormation template or with plain ARNs. A program that only writes policies
+// needs no region and no credentials: it gives the stores
+// dynamodb.New(dynamodb.Options{}), and the stores never call it.
 //
 // A service that calls Verify at its start must also be allowed to describe its
-// tables, which [DescribePolicy] grants and Policy does not.
+// tables: [DescribePolicy] grants this, and Policy does not.
 //
 // # IAM actions
 //

@@ -7,11 +7,11 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// Merge returns one definition for each table name, in the order of first
-// mention. Definitions of one name must have the same key; the result has the
-// union of their indexes and settings. Contradictions (another key, an index
-// of the same name with another key, two TTL attributes, two KMS keys) are an
-// [*event.InputError].
+// Merge returns one definition for each table name, in the order in which the
+// names first appear. Definitions with the same name must have the same key.
+// The result has the union of their indexes and settings. The error is an
+// [*event.InputError] if definitions contradict each other: another key, an
+// index of the same name with another key, two TTL attributes, or two KMS keys.
 func Merge(tables ...Table) ([]Table, error) {
 	var merged []Table
 	for _, table := range tables {

@@ -12,26 +12,28 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// Store is what a policy is made from: every store of this library, and those of
-// your own that say the same of themselves.
+// Store is what a policy is made from. Every store of this library is a Store,
+// and so is a type of your own with these two methods.
 type Store interface {
 	Table() Table
 	Actions() Actions
 }
 
-// Actions are what a store's methods need to be granted.
+// Actions are the IAM actions that a store's methods need.
 type Actions struct {
-	Service   Grants // all methods but the operators'
-	Operators Grants // what people run by hand, as the package's doc lists them: Erase, Forget
+	Service   Grants // for all methods, except the methods for operators
+	Operators Grants // for the methods that people run by hand, such as Erase and Forget: the package's doc lists them
 }
 
-// Grants are IAM actions without "dynamodb:", by what they are on: "" is the
-// table, any other key the name of one of its indexes.
+// Grants are IAM actions, written without "dynamodb:". The key "" holds the
+// actions on the table. Any other key is the name of an index of the table, and
+// holds the actions on that index.
 //
 //	schema.Grants{"": {"PutItem", "Query"}, "by-day": {"Query"}}
 //
-// A transaction has no action of its own: it needs PutItem, UpdateItem, DeleteItem
-// and ConditionCheckItem, each for the writes of that kind in it.
+// A transaction has no action of its own. Each Put in it needs PutItem, each
+// Update needs UpdateItem, each Delete needs DeleteItem, and each ConditionCheck
+// needs ConditionCheckItem.
 type Grants map[string][]string
 
 // grantable are the actions on items, and whether an index takes them, too.
@@ -41,8 +43,8 @@ var grantable = map[string]bool{
 	"PartiQLDelete": false, "PartiQLInsert": false, "PartiQLSelect": true, "PartiQLUpdate": false,
 }
 
-// PolicyDocument is an IAM policy. The same stores, in whatever order, give the
-// same JSON.
+// PolicyDocument is an IAM policy. The same stores, in any order, give the same
+// JSON.
 type PolicyDocument struct {
 	Version   string
 	Statement []Statement
@@ -52,14 +54,16 @@ type PolicyDocument struct {
 type Statement struct {
 	Effect   string
 	Action   []string // with "dynamodb:", sorted
-	Resource []ARN    // the table, or those of its indexes that the actions are used on, sorted
+	Resource []ARN    // the table, or the indexes on which the actions are used; sorted
 }
 
-// ARN names a table or an index. It may have CloudFormation's pseudo parameters in
-// it, as ${AWS::Region}, and is then written to JSON as an Fn::Sub.
+// ARN names a table or an index. It may contain CloudFormation's pseudo
+// parameters, such as ${AWS::Region}. Such an ARN is written to JSON as an
+// Fn::Sub.
 type ARN string
 
-// MarshalJSON writes a string, or {"Fn::Sub": string}.
+// MarshalJSON writes a string, or {"Fn::Sub": string} if the ARN has pseudo
+// parameters.
 func (a ARN) MarshalJSON() ([]byte, error) {
 	if strings.Contains(string(a), "${") {
 		return json.Marshal(map[string]string{"Fn::Sub": string(a)})
@@ -71,24 +75,26 @@ const version = "2012-10-17" // of IAM's language
 
 const tableARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/"
 
-// Policy returns what a service needs that calls any method of the stores but the
-// operators': of each table a statement, and one for those of its indexes that are
-// read. Stores may share a table. ARNs have CloudFormation's pseudo parameters; for plain
-// ones see [PolicyDocument.In].
+// Policy returns what a service needs to call the methods of the stores, except the
+// methods for operators. The policy has a statement for each table, and a statement
+// for those indexes of the table that are read. Stores may share a table. The ARNs
+// have CloudFormation's pseudo parameters; for plain ARNs see [PolicyDocument.In].
 //
-// It grants no right to make or describe tables, and none on a table's own KMS
-// key, which the key's policy gives. What a caller adds to a transaction is the
-// caller's to grant, unless it comes from one of the stores.
+// Policy does not grant rights to create or describe tables. It also does not
+// grant the right to use a table's own KMS key: the key's policy gives that
+// right. If a caller adds actions to a transaction, the caller must grant them,
+// unless they come from one of the stores.
 //
-// Actions that IAM does not know, or that an index does not take, and indexes that
-// the table's definition does not have, are an [*event.InputError]; so is a policy
-// without any action, which IAM would refuse.
+// The error is an [*event.InputError] if a store names an action that IAM does not
+// know, an action that an index does not take, or an index that the table's
+// definition does not have. A policy without any action is the same error, because
+// IAM would refuse such a policy.
 func Policy(stores ...Store) (PolicyDocument, error) {
 	return policy(stores, func(a Actions) Grants { return a.Service })
 }
 
-// OperatorPolicy returns what the operators' methods of the stores need, and
-// nothing of the service's. It is otherwise as [Policy].
+// OperatorPolicy returns only what the stores' methods for operators need. In
+// all other ways it is like [Policy].
 func OperatorPolicy(stores ...Store) (PolicyDocument, error) {
 	return policy(stores, func(a Actions) Grants { return a.Operators })
 }
@@ -97,8 +103,8 @@ func OperatorPolicy(stores ...Store) (PolicyDocument, error) {
 var describing = []string{"DescribeContinuousBackups", "DescribeTable", "DescribeTimeToLive"}
 
 // DescribePolicy returns what [Verify] and [Diff] of the tables need. A service
-// that verifies its tables at its start needs it beside [Policy], whose statements it
-// may be appended to.
+// that calls Verify at its start needs this policy in addition to that of
+// [Policy]: append the statements of DescribePolicy to the statements of Policy.
 func DescribePolicy(tables ...Table) (PolicyDocument, error) {
 	merged, err := Merge(tables...)
 	if err != nil {
@@ -140,7 +146,7 @@ func policy(stores []Store, of func(Actions) Grants) (PolicyDocument, error) {
 	return doc, nil
 }
 
-// arn is that of the table or, if it has a name, of the index.
+// arn returns the ARN of the table or, if index is not "", of the index.
 func (t Table) arn(index string) ARN {
 	if index == "" {
 		return ARN(tableARN + t.Name)
@@ -187,7 +193,7 @@ func (a Actions) validate(t Table) error {
 				onIndex, known := grantable[action]
 				switch {
 				case !known:
-					return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("name %q, which is no action of IAM's on items", action))
+					return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("name %q, which is not an action of IAM's on items", action))
 				case index != "" && !onIndex:
 					return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("name %s on index %s, which takes reads alone", action, index))
 				}
@@ -197,9 +203,9 @@ func (a Actions) validate(t Table) error {
 	return nil
 }
 
-// Account is where tables are.
+// Account says where tables are: in which AWS account, region and partition.
 type Account struct {
-	Partition string // "" is "aws"; "aws-cn", "aws-us-gov"
+	Partition string // such as "aws-cn" or "aws-us-gov"; "" is "aws"
 	Region    string // "eu-north-1", or "*" for all
 	ID        string // twelve digits
 }
@@ -210,7 +216,7 @@ var (
 	accounts   = regexp.MustCompile(`^\d{12}$`)
 )
 
-// In returns the policy with plain ARNs, for those who do not deploy by
+// In returns the policy with plain ARNs, for deployments without
 // CloudFormation.
 func (d PolicyDocument) In(a Account) (PolicyDocument, error) {
 	a.Partition = cmp.Or(a.Partition, "aws")

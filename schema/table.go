@@ -16,43 +16,45 @@ import (
 // pkg names the package in errors.
 const pkg = "schema"
 
-// Table is the definition of a table: on-demand capacity, indexes that
-// project ALL.
+// Table is the definition of a table. The table has on-demand capacity, and its
+// indexes project ALL.
 type Table struct {
 	Name    string
 	Key     Key
 	Indexes []Index
 
-	// TTL names the attribute that holds an item's expiry in Unix seconds. ""
-	// switches nothing on, and leaves on what is on. A replay of old events on
-	// a real table needs it off, for DynamoDB deletes what its own clock finds
-	// expired.
+	// TTL names the attribute that holds an item's expiry in Unix seconds. With
+	// "", the TTL of an existing table stays as it is. A replay of old events
+	// on a real table needs TTL off, because DynamoDB compares the expiry with
+	// its own clock and would delete the items.
 	TTL string
 
-	// PointInTimeRecovery keeps continuous backups; it is switched on also for
-	// an existing table.
+	// PointInTimeRecovery keeps continuous backups. [Create] switches it on
+	// also for an existing table.
 	PointInTimeRecovery bool
-	// DeletionProtection refuses DeleteTable. It is set when the table is
-	// created; an existing table without it is a mismatch.
+	// DeletionProtection makes DynamoDB refuse DeleteTable. It is set when the
+	// table is created. An existing table without it is a mismatch.
 	DeletionProtection bool
-	// Retain keeps the table, and what is in it, when its stack is deleted or puts
-	// another in its place. It is for [CloudFormation] alone: nothing of it shows in
-	// the table itself.
+	// Retain keeps the table and its items when its stack is deleted or replaces
+	// the table. Only [CloudFormation] uses Retain: the deployed table does not
+	// show it.
 	Retain bool
-	// KMSKey encrypts with the given KMS key, set when the table is created: its id,
-	// ARN, alias or alias's ARN. An existing table with no KMS key is a mismatch, and
-	// one with another key where this one is not named by an alias, for DynamoDB
-	// describes keys by their ids. "alias/aws/dynamodb" is the key
-	// that AWS manages: it is asked for without its name, as DynamoDB wants it.
-	// "" leaves DynamoDB's own key, which costs nothing.
+	// KMSKey is the KMS key that encrypts the table: its id, its ARN, its alias or
+	// its alias's ARN. It is set when the table is created. An existing table
+	// without a KMS key is a mismatch. If KMSKey is an id or a key's ARN, an
+	// existing table with another key is also a mismatch. If KMSKey is an alias, an
+	// existing table may have any KMS key, because DynamoDB describes keys by their
+	// ids. "alias/aws/dynamodb" is the key that AWS manages: the request to create
+	// the table does not name this key, as DynamoDB requires. "" leaves DynamoDB's
+	// own key, which costs nothing.
 	KMSKey string
 }
 
 // awsManaged is the alias of the KMS key that DynamoDB takes by default.
 const awsManaged = "alias/aws/dynamodb"
 
-// Key is a primary key: a partition key and, unless its name is "", a sort
-// key.
+// Key is a primary key: a partition key and a sort key. If Sort.Name is "", the
+// table or index has only a partition key.
 type Key struct {
 	Partition Attribute
 	Sort      Attribute
@@ -115,8 +117,8 @@ func (t Table) Input() *dynamodb.CreateTableInput {
 	return in
 }
 
-// TTLInput returns the UpdateTimeToLive request for the table, nil if nothing in
-// it expires.
+// TTLInput returns the UpdateTimeToLive request for the table. It returns nil
+// if the table has no TTL.
 func (t Table) TTLInput() *dynamodb.UpdateTimeToLiveInput {
 	if t.TTL == "" {
 		return nil

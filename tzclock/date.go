@@ -9,7 +9,7 @@ import (
 )
 
 // Date is a day on the calendar, without a zone. Dates are comparable with ==
-// and can be map keys. The zero Date is no day.
+// and can be map keys. The zero Date is not a day.
 type Date struct {
 	Year  int
 	Month time.Month
@@ -18,7 +18,7 @@ type Date struct {
 
 const secondsPerDay = 24 * 60 * 60
 
-// ParseDate reads YYYY-MM-DD, and nothing else.
+// ParseDate reads YYYY-MM-DD and refuses any other form.
 func ParseDate(text string) (Date, error) {
 	t, err := time.Parse(time.DateOnly, text)
 	if d := dateOf(t); err == nil && d.Valid() {
@@ -49,8 +49,8 @@ func (d Date) Valid() bool {
 	return 1 <= d.Year && d.Year <= 9999 && d == dateOf(d.utc())
 }
 
-// Check reports, as an [*event.InputError] of the given package and field,
-// that d is not [Date.Valid].
+// Check returns an [*event.InputError] of the given package and field if d is
+// not [Date.Valid].
 func (d Date) Check(pkg, field string) error {
 	switch {
 	case d.IsZero():
@@ -61,14 +61,15 @@ func (d Date) Check(pkg, field string) error {
 	return nil
 }
 
-// IsZero reports whether d is the zero Date, which is no day.
+// IsZero reports whether d is the zero Date, which is not a day.
 func (d Date) IsZero() bool { return d == Date{} }
 
 // AddDays returns the day n days later, or earlier if n is negative.
 func (d Date) AddDays(n int) Date { return dateOf(d.utc().AddDate(0, 0, n)) }
 
 // DaysUntil returns the number of days from d to other, so that
-// d.AddDays(d.DaysUntil(other)) is other. It is negative if other is earlier.
+// d.AddDays(d.DaysUntil(other)) is other. The number is negative if other is
+// earlier than d.
 func (d Date) DaysUntil(other Date) int {
 	return int((other.utc().Unix() - d.utc().Unix()) / secondsPerDay)
 }
@@ -76,8 +77,8 @@ func (d Date) DaysUntil(other Date) int {
 // Weekday returns the day of the week.
 func (d Date) Weekday() time.Weekday { return d.utc().Weekday() }
 
-// ISOWeek returns the week of ISO 8601 and the year it is counted in, which
-// around New Year is not always the year of d.
+// ISOWeek returns the week of ISO 8601 that contains d, and the year to which
+// this week belongs. Around New Year this year may differ from the year of d.
 func (d Date) ISOWeek() (year, week int) { return d.utc().ISOWeek() }
 
 // Monday returns the day on which the week of d starts.
@@ -98,7 +99,8 @@ func (d Date) Before(other Date) bool { return d.Compare(other) < 0 }
 // After reports whether d is later than other.
 func (d Date) After(other Date) bool { return d.Compare(other) > 0 }
 
-// MarshalText returns the text of a valid date, and of the zero Date nothing.
+// MarshalText returns the text of a valid date, and an empty text for the zero
+// Date.
 func (d Date) MarshalText() ([]byte, error) {
 	if d.IsZero() {
 		return []byte{}, nil

@@ -2,9 +2,10 @@ package tzclock
 
 import "time"
 
-// Date returns the local day of t: the one whose Start is not after t and
-// whose End is. It is the date a clock shows, but for the minutes of a new day
-// out of which clocks went back into the old one.
+// Date returns the local day of t: the day whose Start is not after t and whose
+// End is after t. That day is the date that a clock shows at t, with one
+// exception. If clocks went back from the first minutes of a new day into the
+// old day, those minutes belong to the old day.
 func (z Zone) Date(t time.Time) Date {
 	t = t.In(z.Location())
 	d := dateOf(t)
@@ -17,9 +18,9 @@ func (z Zone) Date(t time.Time) Date {
 	return d
 }
 
-// Start returns the first instant of a local day: the one from which on no
-// clock in the zone shows an earlier day. That is midnight wherever there is
-// one; the package comment says what it is on the other days.
+// Start returns the first instant of a local day: from that instant on, no
+// clock in the zone shows an earlier day. On most days that instant is the only
+// midnight of the day. The package comment explains the other days.
 func (z Zone) Start(d Date) time.Time {
 	loc, midnight := z.Location(), d.utc()
 	if before := midnight.Add(-mostOffset).In(loc); settled(before) {
@@ -42,13 +43,13 @@ func (z Zone) Start(d Date) time.Time {
 	}
 }
 
-// mostOffset is more than any clock differs from UTC, so that two of them
-// differ by less than twice as much.
+// mostOffset is more than any clock differs from UTC, so that two clocks differ
+// by less than twice as much.
 const mostOffset = 24 * time.Hour
 
 // settled reports whether no clocks change for twice mostOffset after t. It may
-// be false though none do, for package time may report an end of the span that
-// is too early: see spanStart.
+// be false although none change, because package time may report an end of the
+// span that is too early: see spanStart.
 func settled(t time.Time) bool {
 	_, change := t.ZoneBounds()
 	return change.IsZero() || change.Sub(t) > 2*mostOffset
@@ -64,10 +65,10 @@ func clockShows(utc, t time.Time) time.Time {
 // spanStart returns an instant not after t since when the offset is what it is
 // at t, and before which it may be another; zero if it has always been so.
 //
-// ZoneBounds alone does not tell. After the last change that a zone's file
-// lists, it returns the start of the year where that change was later in it.
-// And it returns an end that is too early, but no change, on 31 December of a
-// leap year; hence the "may be".
+// ZoneBounds alone is not enough. After the last change that a zone's file
+// lists, it returns the start of that year, which may be too early. On 31
+// December of a leap year it returns an end at which no clocks change; hence
+// the "may be".
 func spanStart(t time.Time) time.Time {
 	start, _ := t.ZoneBounds()
 	for !start.IsZero() {
@@ -81,12 +82,13 @@ func spanStart(t time.Time) time.Time {
 }
 
 // End returns the instant at which a local day is over: the Start of the next
-// day, which is not part of this one.
+// day. The instant itself is not part of d.
 func (z Zone) End(d Date) time.Time { return z.Start(d.AddDays(1)) }
 
 // At returns the first instant of a local day at which a clock in the zone shows
-// the time. Where clocks jump over it, that is the instant at which they jump,
-// and they show a later time; where the day is over before, it is its End.
+// c. If clocks jump over c, At returns the instant of the jump, at which they
+// show a later time. If the day ends before a clock shows c, At returns the End
+// of the day.
 func (z Zone) At(d Date, c TimeOfDay) time.Time {
 	end := z.End(d)
 	for t := z.Start(d); t.Before(end); {
@@ -103,8 +105,8 @@ func (z Zone) At(d Date, c TimeOfDay) time.Time {
 	return end
 }
 
-// Week returns the bounds of the local week of t: from the start of its Monday
-// up to, and without, the start of the next.
+// Week returns the bounds of the local week of t: from the start of the week's
+// Monday up to, but not including, the start of the next Monday.
 func (z Zone) Week(t time.Time) (start, end time.Time) { return z.WeekOf(z.Date(t)) }
 
 // WeekOf returns the bounds of the local week of d, as [Zone.Week] does.

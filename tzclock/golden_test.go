@@ -172,7 +172,7 @@ func checkDays(t *testing.T, zone tzclock.Zone, days []day) {
 	if len(days) < 20*365 {
 		t.Fatalf("only %d days", len(days))
 	}
-	weekday := days[0].date.Weekday() // TestWeeks tells whether it is right
+	weekday := days[0].date.Weekday() // TestWeeks reports whether it is right
 	for _, want := range days {
 		start, end := zone.Start(want.date), zone.End(want.date)
 		if start.Unix() != want.start || end.Unix() != want.end || start.Nanosecond() != 0 || end.Nanosecond() != 0 {
@@ -336,7 +336,7 @@ func checkAt(t *testing.T, tr *truth, zone tzclock.Zone, d tzclock.Date) {
 	}
 }
 
-// Every day of 400 years, which is all there are: weeks and days of the week.
+// Every day of 400 years, a whole cycle: weeks and days of the week.
 func TestWeeks(t *testing.T) {
 	t.Parallel()
 	lines := readLines(t, "testdata/weeks.txt")

@@ -15,7 +15,8 @@ type TimeOfDay struct {
 	Minute int
 }
 
-// ParseTimeOfDay reads HH:MM, and nothing else. The end of the day is 00:00.
+// ParseTimeOfDay reads HH:MM and refuses any other form. The end of the day is
+// written 00:00.
 func ParseTimeOfDay(text string) (TimeOfDay, error) {
 	if t, err := time.Parse("15:04", text); err == nil && len(text) == len("15:04") {
 		return TimeOfDay{Hour: t.Hour(), Minute: t.Minute()}, nil
@@ -51,16 +52,17 @@ func (c *TimeOfDay) UnmarshalText(text []byte) error {
 
 func (c TimeOfDay) minutes() int { return 60*c.Hour + c.Minute }
 
-// Quiet is a part of every day, from From up to, and without, To. If To is the
-// earlier, it runs past midnight: 22:00 to 07:00. If they are the same, which
-// might mean all day or never, it is never quiet; only the zero Quiet says so
-// on purpose, and [Quiet.Check] refuses the others.
+// Quiet is a part of every day, from From up to, but not including, To. If To
+// is earlier than From, the quiet hours run past midnight, such as 22:00 to
+// 07:00. If From and To are the same, no time is quiet. Use only the zero Quiet
+// for that: [Quiet.Check] refuses a Quiet from 08:00 to 08:00, because it could
+// also mean all day.
 type Quiet struct {
 	From TimeOfDay
 	To   TimeOfDay
 }
 
-// ParseQuiet reads "22:00-07:00".
+// ParseQuiet reads quiet hours in the form "22:00-07:00".
 func ParseQuiet(text string) (Quiet, error) {
 	from, to, ok := strings.Cut(text, "-")
 	if !ok {
@@ -82,7 +84,8 @@ func ParseQuiet(text string) (Quiet, error) {
 
 const sameTimes = "must not start and end at the same time, which might mean all day or never"
 
-// String returns what [ParseQuiet] reads, and "never" for the zero Quiet.
+// String returns the form that [ParseQuiet] reads, or "never" for the zero
+// Quiet.
 func (q Quiet) String() string {
 	if q.IsZero() {
 		return "never"
@@ -90,7 +93,8 @@ func (q Quiet) String() string {
 	return q.From.String() + "-" + q.To.String()
 }
 
-// MarshalText returns what [ParseQuiet] reads, and of the zero Quiet nothing.
+// MarshalText returns the form that [ParseQuiet] reads, or an empty text for
+// the zero Quiet.
 func (q Quiet) MarshalText() ([]byte, error) {
 	if q.IsZero() {
 		return []byte{}, nil
@@ -115,11 +119,11 @@ func (q *Quiet) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// IsZero reports whether q is the zero Quiet, which is never.
+// IsZero reports whether q is the zero Quiet, which is never quiet.
 func (q Quiet) IsZero() bool { return q == Quiet{} }
 
-// Check reports, as an [*event.InputError] of the given package and field,
-// that a time of q is none, or that both are the same and q is not zero.
+// Check returns an [*event.InputError] of the given package and field if From
+// or To is invalid, or if they are the same and q is not the zero Quiet.
 func (q Quiet) Check(pkg, field string) error {
 	switch {
 	case !q.From.Valid() || !q.To.Valid():
@@ -133,7 +137,8 @@ func (q Quiet) Check(pkg, field string) error {
 // never reports whether no time of day is quiet.
 func (q Quiet) never() bool { return q.From == q.To }
 
-// Contains reports whether it is quiet in the zone at t, by what a clock shows.
+// Contains reports whether the time that a clock in the zone shows at t is
+// quiet.
 func (q Quiet) Contains(z Zone, t time.Time) bool {
 	now, from, to := z.Clock(t).minutes(), q.From.minutes(), q.To.minutes()
 	if from <= to {
@@ -142,9 +147,9 @@ func (q Quiet) Contains(z Zone, t time.Time) bool {
 	return from <= now || now < to
 }
 
-// Ends returns the first instant after t at which it is not quiet, and false
-// if it is not quiet at t. Where clocks that have left the quiet hours are put
-// back into them, it is quiet again after that instant.
+// Ends returns the first instant after t that is not quiet, or false if t is
+// not quiet. If clocks are later put back into the quiet hours, the quiet hours
+// end a second time: Ends returns the first end.
 func (q Quiet) Ends(z Zone, t time.Time) (time.Time, bool) {
 	if !q.Contains(z, t) {
 		return time.Time{}, false
@@ -152,9 +157,9 @@ func (q Quiet) Ends(z Zone, t time.Time) (time.Time, bool) {
 	return q.turns(z, t, q.To), true
 }
 
-// Begins returns the first instant after t at which quiet hours begin, and false
-// if they never do. When it is quiet at t, they have to end before they begin
-// again: [Quiet.Ends] says when.
+// Begins returns the first instant after t at which quiet hours begin, or false
+// if they never begin. If t is quiet, the present quiet hours have to end
+// before the next quiet hours begin: [Quiet.Ends] returns that end.
 func (q Quiet) Begins(z Zone, t time.Time) (time.Time, bool) {
 	if q.never() {
 		return time.Time{}, false

@@ -9,10 +9,10 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// Zone is a time zone. Zones that [Load] returns for one name are equal, and so
-// are those that [In] returns for one *time.Location; a location that was loaded
-// twice makes two zones that differ. The zero Zone is not a zone: stores refuse
-// it, and the methods that need a zone panic.
+// Zone is a time zone. [Load] returns equal zones for the same name, and [In]
+// returns equal zones for the same *time.Location. If a program loads a location
+// twice, it has two pointers, and In makes two different zones of them. The zero
+// Zone is not a zone: stores refuse it, and the methods that need a zone panic.
 type Zone struct {
 	name string
 	loc  *time.Location // nil: to be found under the name, so that a Zone can be a package variable
@@ -22,8 +22,9 @@ var (
 	// UTC needs no zone data.
 	UTC = Zone{name: "UTC"}
 
-	// Stockholm is Europe/Stockholm. Its data is read on first use; a store
-	// that is given it without data on the machine refuses it by Check.
+	// Stockholm is Europe/Stockholm. Its data is read on first use. If the
+	// machine does not have the data, [Zone.Check] returns an error, and stores
+	// refuse the zone.
 	Stockholm = Zone{name: "Europe/Stockholm"}
 )
 
@@ -37,10 +38,10 @@ var ofMachine = []string{"Local", "localtime", "posixrules"}
 
 const elsewhere = ", which is another zone on another machine"
 
-// Load returns the zone of an IANA name such as "Europe/Stockholm". The empty
-// name, "Local", "localtime" and "posixrules", which mean another zone on
-// another machine, are an [*event.InputError], and so is a name there is no
-// data for.
+// Load returns the zone with an IANA name such as "Europe/Stockholm". It
+// returns an [*event.InputError] for the empty name, for a name without data,
+// and for "Local", "localtime" and "posixrules", which mean different zones on
+// different machines.
 func Load(name string) (Zone, error) {
 	switch {
 	case name == "":
@@ -54,7 +55,7 @@ func Load(name string) (Zone, error) {
 	return Zone{name: name}, nil
 }
 
-// MustLoad is [Load] for names written in the program. It panics where Load
+// MustLoad is [Load] for names written in the program. It panics if Load
 // returns an error.
 func MustLoad(name string) Zone {
 	z, err := Load(name)
@@ -65,10 +66,10 @@ func MustLoad(name string) Zone {
 }
 
 // In returns the zone of a location that the program already has, such as one
-// read by [time.LoadLocationFromTZData]. A nil location, [time.Local] and others
-// of a name that Load refuses, and one without a name are an
-// [*event.InputError]: the last is what [time.Parse] makes of "+02:00", an offset
-// that knows nothing of the winter.
+// read by [time.LoadLocationFromTZData]. It returns an [*event.InputError] for
+// nil, for [time.Local], for a location named "Local", "localtime" or
+// "posixrules", and for a location without a name. [time.Parse] makes a location
+// without a name from "+02:00", which is an offset without clock changes.
 func In(loc *time.Location) (Zone, error) {
 	switch {
 	case loc == nil:
@@ -78,7 +79,7 @@ func In(loc *time.Location) (Zone, error) {
 	case slices.Contains(ofMachine, loc.String()):
 		return Zone{}, event.BadInput("tzclock", "loc", fmt.Sprintf("must not be %q", loc)+elsewhere)
 	case loc.String() == "":
-		return Zone{}, event.BadInput("tzclock", "loc", "must have a name: the offset of a parsed time is no zone")
+		return Zone{}, event.BadInput("tzclock", "loc", "must have a name: the offset of a parsed time is not a zone")
 	case loc == time.UTC:
 		return UTC, nil
 	}
@@ -88,8 +89,9 @@ func In(loc *time.Location) (Zone, error) {
 	return Zone{name: loc.String(), loc: loc}, nil
 }
 
-// Check reports, as an [*event.InputError] of the given package and field, why
-// a store must refuse z: it is the zero Zone, or there is no data for it.
+// Check returns an [*event.InputError] of the given package and field if a
+// store must refuse z: if z is the zero Zone, or if the data of the zone is
+// missing.
 func (z Zone) Check(pkg, field string) error {
 	if z.IsZero() {
 		return event.BadInput(pkg, field, "must be given: a zone is never assumed")
@@ -100,10 +102,10 @@ func (z Zone) Check(pkg, field string) error {
 	return nil
 }
 
-// IsZero reports whether z is the zero Zone, which is none.
+// IsZero reports whether z is the zero Zone, which is not a zone.
 func (z Zone) IsZero() bool { return z == Zone{} }
 
-// String returns the name, or "no zone".
+// String returns the name, or "no zone" for the zero Zone.
 func (z Zone) String() string {
 	if z.IsZero() {
 		return "no zone"
@@ -111,8 +113,9 @@ func (z Zone) String() string {
 	return z.name
 }
 
-// MarshalText returns the name, and of the zero Zone nothing. A zone that [In]
-// made of the program's own location has no text that another program could read.
+// MarshalText returns the name, and an empty text for the zero Zone. If [In]
+// made the zone of a location of the program's own, MarshalText returns an
+// error, because another program could not read the text.
 func (z Zone) MarshalText() ([]byte, error) {
 	if z.loc != nil {
 		return nil, event.BadInput("tzclock", "zone", fmt.Sprintf("has no text: %.64q is a location of the program's own", z.name))
@@ -120,7 +123,8 @@ func (z Zone) MarshalText() ([]byte, error) {
 	return []byte(z.name), nil
 }
 
-// UnmarshalText reads what MarshalText wrote, and refuses what [Load] does.
+// UnmarshalText reads what MarshalText wrote, and refuses names that [Load]
+// refuses.
 func (z *Zone) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*z = Zone{}
@@ -134,11 +138,11 @@ func (z *Zone) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Location returns the location, for formatting and for package time. It
-// panics where [Zone.Check] returns an error.
+// Location returns the zone's *time.Location, for formatting and for package
+// time. It panics if [Zone.Check] returns an error.
 func (z Zone) Location() *time.Location {
 	if z.IsZero() {
-		panic("tzclock: the zero Zone is no zone")
+		panic("tzclock: the zero Zone is not a zone")
 	}
 	loc, err := z.find()
 	if err != nil {
