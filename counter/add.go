@@ -11,39 +11,41 @@ import (
 // Add counts an event, without a cap.
 type Add struct {
 	Key   string
-	Event event.Event // its local day is the one that counts
-	// Weight is how much the event counts, at most 1,000,000,000,000. Defaults
-	// to 1, and so 0 is 1: leave out the call of what counts nothing.
+	Event event.Event // it counts on its local day
+	// Weight is how much the event counts, at most 1,000,000,000,000. 0 means
+	// the default, 1. For an event that counts nothing, do not call Add.
 	Weight int64
 }
 
-// Total answers [Store.Add], [Store.Refund] and [Store.AddUnkeyed].
+// Total is the answer of [Store.Add], [Store.Refund] and [Store.AddUnkeyed].
 type Total struct {
-	// Outcome is Created when this call changed the count, and Duplicate when
-	// an earlier call of the same event had.
+	// Outcome is Created if this call changed the count, and Duplicate if an
+	// earlier call for the same event changed it.
 	Outcome event.Outcome
-	// Refunded says that the event has been given back, perhaps before it came.
-	// Adding it again changes nothing.
+	// Refunded reports whether the event was refunded: after it had counted, or
+	// before ([Refund].Tombstone). An Add of a refunded event changes nothing.
 	Refunded bool
 
-	// Used is the day's count, now; [Unknown] in what [RefundItem.Committed]
-	// returns.
+	// Used is the day's count after the call. In the Total of
+	// [RefundItem.Committed] it is [Unknown].
 	Used     int64
 	Day      tzclock.Date // the event's local day
-	ResetsAt time.Time    // when that day is over
+	ResetsAt time.Time    // the end of that day
 }
 
-// Add counts the event once, however often it is delivered. It shares the
-// count and the recorded events with Take: an event that has taken is a
-// Duplicate here.
+// Add counts the event once, for any number of deliveries. Add and Take share
+// the count and the recorded events: if an event has taken, an Add of the same
+// event answers Duplicate.
 //
-// To check first and count later, read with Get, act, and Add. Between the two
-// others may do the same, so that the count ends above the limit: with a limit
-// of 3, eight callers at once end anywhere from 3 to 8. Take has no such gap.
+// Do not keep a limit by a Get and a later Add. That is a race: other callers
+// may do the same between the two calls, and the count may end above the limit.
+// With a limit of 3 and eight callers at once, the count ends anywhere from 3
+// to 8. Take checks and counts in one write.
 //
 // Errors are those of Take.
 //
-// Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each, as for Take.
+// Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each KB, as for
+// Take.
 func (s *Store) Add(ctx context.Context, a Add) (Total, error) {
 	w, err := s.keyed("Add", a.Key, a.Event, a.Weight)
 	if err != nil {

@@ -10,20 +10,22 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Adjust settles a hold: what an event took before it was known how much it
-// needs.
+// Adjust settles a hold, which is what an event took before its final weight
+// was known.
 type Adjust struct {
 	Key   string
-	Event event.Event // the very one that took or added
-	// From must be what the event took. Defaults to 1, and so 0 is 1, as it is
+	Event event.Event // the event that took or added
+	// From must be the weight that the event took. 0 means the default, 1, as
 	// for Take.
 	From int64
-	// To is what it holds from now on, 1 to 1,000,000,000,000; it has no default.
-	// What is to hold nothing is given back by Refund.
+	// To is the weight that the event holds from now on, 1 to
+	// 1,000,000,000,000. It has no default. Call Refund if the event is to hold
+	// nothing.
 	To int64
-	// Cap is how much may be used a day. It is asked only when To is more than
-	// From: what frees room is never refused. It must not be negative. The Grant's
-	// Cap and Remaining are of this one: without it they are 0, and Used is right.
+	// Cap is how much may be used a day. It must not be negative. It limits an
+	// Adjust only if To is more than From: the cap never refuses an Adjust that
+	// frees room. The Grant's Cap and Remaining refer to this Cap: if it is 0,
+	// both are 0. The Grant's Used does not depend on Cap.
 	Cap int64
 }
 
@@ -34,29 +36,32 @@ const (
 	fallCondition   = adjustCondition + " AND #count >= :back"
 )
 
-// Adjust changes what an event holds, once and for good: a hold of 10 that comes
-// to 7 gives 3 back. The same call again is a Duplicate, and one to another
-// weight a [*WeightError]: a late delivery can change nothing back. A settled
-// event is OK for Take and Add, whatever they weigh it, and a Refund gives back
-// what it was settled to.
+// Adjust changes the weight that an event holds, once and for good: if an event
+// took 10 and its final weight is 7, Adjust gives 3 back. The same call again
+// answers Duplicate. A call with another To returns a [*WeightError], so that a
+// late delivery cannot change the weight back. A later Take or Add of the
+// settled event may have any weight: it succeeds as a Duplicate. A Refund gives
+// back the weight that the event was settled to.
 //
-// When To is more than From, the difference must find room under the cap. If
-// there is none, OK is false and the hold stands as it was, neither settled nor
-// given back: settle it to From, or ask again. As with Take, a first attempt that
-// the network held back, while the SDK's second was refused, may still settle it
-// when there is room again.
+// If To is more than From, the difference must fit under the cap. If it does not
+// fit, OK is false and the hold is unchanged, neither settled nor given back:
+// call Adjust with a To equal to From, or ask again. As with Take, a refused hold
+// may still be settled in one case: the network delays the SDK's first attempt,
+// the second attempt is refused, and the first attempt arrives when room is free
+// again.
 //
-// A reply that was lost on the way and is tried again by the SDK still reads
-// Created, unless the event was refunded meanwhile: then OK is false and Refunded
-// is true.
+// If a reply is lost, the SDK sends the write again, and the answer is still
+// Created, with one exception. If the event was refunded meanwhile, OK is false
+// and Refunded is true.
 //
-// Errors: [ErrNotFound] when the event is not recorded, and no trace is left of
-// it; [*WeightError] when it holds another weight than From, or was settled to
-// another than To; [ErrBelowZero] when the count is less than what is given back;
+// Errors: [ErrNotFound] when the event is not recorded; [*WeightError] when the
+// event holds another weight than From, or was settled to another weight than
+// To; [ErrBelowZero] when the count is less than the weight to give back;
 // [event.ErrTooOld], [event.ErrUnknownOutcome] and [*event.InputError] as for
 // Take.
 //
-// Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each, as for Take.
+// Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each KB, as for
+// Take.
 func (s *Store) Adjust(ctx context.Context, a Adjust) (Grant, error) {
 	w, in, err := s.settling("Adjust", a)
 	if err != nil {
@@ -79,7 +84,7 @@ func (s *Store) settling(op string, a Adjust) (keyed, *dynamodb.UpdateItemInput,
 	case err != nil:
 		return keyed{}, nil, err
 	case a.To < 1 || a.To > mostWeight:
-		return keyed{}, nil, event.BadInput(pkg, "To", "must be 1 to 1,000,000,000,000; what is to hold nothing is given back by Refund")
+		return keyed{}, nil, event.BadInput(pkg, "To", "must be 1 to 1,000,000,000,000: to hold nothing, call Refund")
 	case a.Cap < 0:
 		return keyed{}, nil, event.BadInput(pkg, "Cap", "must not be negative")
 	}
@@ -101,7 +106,7 @@ func (s *Store) settling(op string, a Adjust) (keyed, *dynamodb.UpdateItemInput,
 	return w, in, nil
 }
 
-// refusedAdjust tells from the row why it refused: the event is not in it, was
+// refusedAdjust reads from the row why it refused: the event is not in it, was
 // settled or refunded, or there is no room.
 func (s *Store) refusedAdjust(w keyed, most int64, row ddb.Item) (Grant, error) {
 	more := w.entry.weight - w.from

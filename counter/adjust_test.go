@@ -141,7 +141,7 @@ func TestAdjustOfWhatIsNotHeld(t *testing.T) {
 	}
 	e.hold(t, ev, 1)
 	var differs *counter.WeightError
-	for from, to := range map[int64]int64{10: 7, 7: 10, 5: 5} { // "1~" is no part of "10~"
+	for from, to := range map[int64]int64{10: 7, 7: 10, 5: 5} { // "1~" is not a part of "10~"
 		adjust.From, adjust.To = from, to
 		if _, err := e.Adjust(t.Context(), adjust); !errors.As(err, &differs) || *differs != (counter.WeightError{Recorded: 1, Given: from}) {
 			t.Errorf("%d to %d of a hold of 1: %v", from, to, err)

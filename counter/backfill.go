@@ -12,17 +12,18 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// Backfill returns the update that gives a row of an older system, as a Scan of the
-// table returned it, the TTL that [Store.Take] would have written. It is false for a
-// row that has one, unless DynamoDB's TTL would ignore it; an older system's earlier
-// one stays until the next write.
+// Backfill returns the update that gives a row of an older system the TTL that
+// [Store.Take] would have written. Pass the row as a Scan of the table returned it.
+// The bool is false if the row has a TTL that DynamoDB accepts: an older system's
+// earlier TTL stays until the next write.
 //
-// The update is refused, with a *types.ConditionalCheckFailedException, when the TTL
-// has changed or the row is gone, so that it is safe beside live writes, and to repeat.
-// DynamoDB deletes a row of a day that is long over soon after, but not one whose TTL
-// is over five years past.
+// DynamoDB refuses the update, with a *types.ConditionalCheckFailedException, if
+// the TTL has changed or the row is gone. So the update is safe to send during
+// live writes, and safe to repeat. If the day is long over, DynamoDB deletes the
+// row soon after the update, unless the new TTL is more than five years past.
 //
-// Errors: a row that is not a day's count, or that has no room for it.
+// Errors: the row is not the count of a day, or the row has no room for the
+// TTL.
 //
 // The update costs 1 WCU for each KB of the row.
 func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {

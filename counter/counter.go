@@ -19,9 +19,9 @@ import (
 // pkg names the package in errors.
 const pkg = "counter"
 
-// API is what the package calls of *dynamodb.Client. One that wraps a client
-// must hand the options of a call on: [Store.AddUnkeyed] switches the SDK's
-// retries off by them.
+// API has the methods of *dynamodb.Client that the package calls. A wrapper of
+// a client must pass on the options of a call: [Store.AddUnkeyed] uses them to
+// switch off the SDK's retries.
 type API interface {
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
@@ -47,8 +47,8 @@ type Config struct {
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 
-	// Rand is where nonces come from, safe for concurrent use. Defaults to
-	// crypto/rand.
+	// Rand is the source of the nonces. It must be safe for concurrent use.
+	// Defaults to crypto/rand.
 	Rand io.Reader
 
 	// ScopeAttr and DateAttr name the table's key attributes. Default to
@@ -56,34 +56,35 @@ type Config struct {
 	ScopeAttr string
 	DateAttr  string
 
-	// CountAttr and TTLAttr name the attributes of the count and of the expiry,
-	// for a table that has them already: a count that stands there is counted on.
-	// Default to "count" and "ttl". They are part of the format: a writer that
-	// names them otherwise counts beside the others.
+	// CountAttr and TTLAttr name the attributes of the count and of the expiry.
+	// Set them for a table that has such attributes already: an existing count
+	// is continued. Default to "count" and "ttl". All writers of a table must
+	// use the same names: a writer with other names keeps a count of its own.
 	//
-	// Caution: every write sets TTLAttr to the end of the day and Retention, also
-	// where a later time stands. The rows of a table that keeps them longer, or for
-	// good, are deleted a week after their day, unless Retention says how long the
-	// table keeps them.
+	// Caution: every write sets TTLAttr to the end of the day plus Retention, even
+	// if the row has a later time. If the table keeps its rows longer than a week
+	// after their day, also set Retention: otherwise DynamoDB deletes the rows
+	// after a week.
 	CountAttr string
 	TTLAttr   string
 
-	// Retention is how long a row is kept after its local day is over, and with
-	// it how long its events can be delivered, settled and refunded. Defaults to
-	// the constant [Retention], seven days; at least that, in whole seconds. All
-	// writers of a table must have the same: a row that one with a shorter one has
-	// written is deleted while the others still count on it. When it is made longer,
-	// an event of a day whose row is deleted already counts again.
+	// Retention is how long a row is kept after its local day is over, and how long
+	// its events can be delivered, settled and refunded. Defaults to the constant
+	// [Retention], seven days. It must be at least seven days, in whole seconds.
+	// All writers of a table must have the same Retention: a row from a writer with
+	// a shorter Retention is deleted while the other writers still rely on the row.
+	// After a change to a longer Retention, an event counts again if the row of its
+	// day is already deleted.
 	Retention time.Duration
 
-	// MaxRecorded bounds the events recorded in one row, refunded ones
-	// included, and with them what a write costs: about 1 WCU for each 25.
-	// Defaults to 1000; at most 7000.
+	// MaxRecorded is the most events that one row records, including refunded
+	// events. It also bounds the price of a write: about 1 WCU for each 25
+	// events. Defaults to 1000; at most 7000.
 	MaxRecorded int
 
-	// MaxSkew is how far the clocks of two callers may differ, plus the
-	// longest a call may take. Events are refused with [event.ErrTooOld] that
-	// much before their row may expire. Defaults to 5 minutes; at most a day.
+	// MaxSkew is how far the clocks of two callers may differ, plus the longest
+	// a call may take. An event is refused with [event.ErrTooOld] if its row
+	// may expire within MaxSkew. Defaults to 5 minutes; at most a day.
 	MaxSkew time.Duration
 }
 
@@ -130,7 +131,7 @@ func (c *Config) validate() error {
 			return event.BadInput(pkg, "Config."+attr.field, "must not begin with e_, as the attributes of events do")
 		}
 		if other, taken := names[attr.name]; taken {
-			return event.BadInput(pkg, "Config."+attr.field, "is the name of "+other+", too")
+			return event.BadInput(pkg, "Config."+attr.field, "must differ from "+other+": both name the same attribute")
 		}
 		names[attr.name] = "Config." + attr.field
 	}
@@ -141,7 +142,7 @@ func (c *Config) validate() error {
 		return event.BadInput(pkg, "Config.Retention", "must be at least 7 days, in whole seconds")
 	}
 	if c.MaxSkew < 0 || c.MaxSkew > mostSkew {
-		return event.BadInput(pkg, "Config.MaxSkew", "must not be negative, and at most a day")
+		return event.BadInput(pkg, "Config.MaxSkew", "must be between 0 and a day")
 	}
 	return nil
 }
@@ -158,12 +159,12 @@ type Store struct {
 	last atomic.Pointer[localDay] // of the last event
 }
 
-// New returns a Store over a table, whose days are those of the zone. A nil
-// Config works.
+// New returns a Store over a table. An event counts on its local day in the
+// zone. A nil Config works.
 //
-// One zone for each key is enough: two stores of different zones may share a
-// table as long as each key is always written by the same one. A key that gets
-// another zone may have an event of that day granted and counted twice.
+// A table may hold keys of several zones, if each key is always written by
+// stores of the same zone. If a key changes to a store of another zone, an
+// event of that day may be granted and counted twice.
 func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) {
 	s := &Store{api: api, table: table, zone: zone}
 	if cfg != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// localDay is a day in the store's zone, with what every request about it says.
+// localDay is a day in the store's zone, with the values that every request
+// about it has.
 type localDay struct {
 	day        tzclock.Date
 	start, end time.Time
@@ -17,8 +18,8 @@ type localDay struct {
 	date, ttl  types.AttributeValue // the day and the expiry, as they are stored
 }
 
-// dayOf returns the local day of an instant. Most events are of the same day
-// as the one before them, so that one is kept.
+// dayOf returns the local day of an instant. The last day is kept, because most
+// events are of the same day as the event before them.
 func (s *Store) dayOf(at time.Time) *localDay {
 	if last := s.last.Load(); last != nil && !at.Before(last.start) && at.Before(last.end) {
 		return last

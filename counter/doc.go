@@ -1,28 +1,28 @@
-// Package counter counts and limits per key and local day: three answers a day
-// for each customer, fifty exports a day for each tenant. It is not a rate limiter
-// of requests, by the second or the minute: its window is a day, and the day's row
-// grows with each event that it records, and with it the price of every write.
+// Package counter counts and limits per key and local day: three answers a day for
+// each customer, fifty exports a day for each tenant. It does not limit requests
+// by the second or the minute: its window is a day. Each event recorded in the
+// day's row makes the row larger, and so every write of the row more expensive.
 //
 //	limits, err := counter.New(db, "limits", tzclock.Stockholm, nil)
 //
-//	grant, err := limits.Take(ctx, counter.Take{Key: chat, Event: ev, Cap: 3})
+//	grant, err := limits.Take(ctx, counter.Take{Key: customer, Event: ev, Cap: 3})
 //	if !grant.OK {
 //		log.Printf("%d of %d used, free again %s", grant.Used, grant.Cap, grant.ResetsAt)
 //	}
 //
-// What was taken is given back by [Store.Refund]. What is taken before it is known
-// how much is needed, a hold, is settled by [Store.Adjust].
+// [Store.Refund] gives back what was taken. [Store.Adjust] settles a hold: a
+// weight that was taken before the final weight was known.
 //
-// The day is that of the event in the store's zone, never that of the
-// processing: what was sent at 23:59 counts on that day, also when it is
-// delivered again after midnight.
+// The day is the local day of the event in the store's zone, never the day of
+// the processing: an order of Monday 23:59 counts for Monday, even if it is
+// delivered again on Tuesday.
 //
 // # The row
 //
 //	┌────────────────┬─────────────────┐
 //	│ chatId (S)     │ date (S)        │  names configurable
 //	├────────────────┼─────────────────┤
-//	│ "-100123"      │ "2026-03-29"    │  the event's local day
+//	│ "customer-42"  │ "2026-03-29"    │  the event's local day
 //	├────────────────┴─────────────────┤
 //	│ count     N  what is used        │
 //	│ updatedAt S  of the last write   │
@@ -33,83 +33,87 @@
 //	│ e_01KMY…  S  "-2~Zm9vYmFyYmE"    │  one that was refunded
 //	└──────────────────────────────────┘
 //
-// An entry begins as held, may be settled once, and ends as refunded. A refund that
-// comes first ([Refund].Tombstone) begins it as refunded.
+// An entry begins as held. It may be settled once, and it may be refunded, which is
+// final. If a refund comes before its Take ([Refund].Tombstone), the entry begins
+// as refunded.
 //
-// The names of the key, the count and the ttl are the Config's, for a table that
-// has such rows already. Not for rows that are kept longer than 7 days after their
-// day, unless [Config].Retention says how long: every write sets the ttl, also
-// where a later one stands, and the row is deleted when it has come.
+// For a table that has such rows already, set the names of its key, its count
+// and its ttl in [Config]. If the table keeps rows longer than 7 days after
+// their day, set [Config].Retention: every write sets the ttl, even if the row
+// has a later ttl.
 //
-// Rows of an older system have the first three attributes only, and an earlier
-// ttl. They are read and written as they are; the first write here gives them
-// the ttl of all others, and [Store.Backfill] one to those that lack it.
+// Rows of an older system have only the first three attributes, and their ttl
+// is earlier. Such rows are read and written as they are. The first write by
+// this package gives a row the ttl of all other rows; [Store.Backfill] gives a
+// ttl to a row without one.
 //
 // # Guarantees
 //
-//   - [Store.Take] never goes above the cap, however many call at once, and
-//     never gives two grants for one event. Refunding makes room for others,
-//     not for the same event again.
-//   - An event counts once in its row, by Take or by [Store.Add], whatever is
-//     delivered twice and whichever reply is lost. For two counts of one event
-//     use [event.Event.Nth].
-//   - A write that the SDK sends again because the reply was lost is told from
-//     a redelivery by its nonce, from the refusing row, without a second read:
-//     it answers Created. When the whole call fails and the caller makes
-//     another, that one answers Duplicate. If somebody refunds or settles the
-//     event before the SDK sends again, the taker reads what stands then, as a
-//     Duplicate, and nobody has been told Created.
-//   - A hold is settled once: a late or repeated [Store.Adjust] changes nothing
-//     back. One that needs more room never goes above the cap.
-//   - With [Refund].Tombstone nothing is held in the end, whether the refund comes
-//     before its Take or after it.
-//   - The count is the sum of the weights of the recorded and not refunded
-//     events, plus what [Store.AddUnkeyed] and other systems added.
-//   - An event whose row may have expired is refused with [event.ErrTooOld],
-//     never counted again: one of a day that ended 7 days ago (or
-//     [Config].Retention), less [Config].MaxSkew. A row that only an older system wrote has another ttl,
-//     midnight UTC of its date + 7 days, and may be deleted that much earlier:
-//     22 or 23 hours in Stockholm, 32 in a zone eight hours west of UTC.
+//   - [Store.Take] never goes above the cap, for any number of callers at once,
+//     and never gives two grants for one event. A refund makes room for other
+//     events, not for the same event again.
+//   - An event counts once in its row, by Take or by [Store.Add], even if it is
+//     delivered twice or a reply is lost. For two counts of one event use
+//     [event.Event.Nth].
+//   - If a reply is lost, the SDK sends the write again, and the row refuses
+//     it. The refusal contains the row: the call finds its own nonce there,
+//     without a second read, and answers Created. If the whole call fails and
+//     the caller calls again, the second call answers Duplicate. If somebody
+//     refunds or settles the event before the SDK sends again, the call answers
+//     Duplicate with the event's new state, and no caller gets Created.
+//   - A hold is settled once: a late or repeated [Store.Adjust] cannot change
+//     it back. An Adjust that needs more room never goes above the cap.
+//   - With [Refund].Tombstone the event holds nothing in the end, whether the
+//     refund or its Take comes first.
+//   - The count is the sum of the weights of all recorded events that were not
+//     refunded, plus what [Store.AddUnkeyed] and other systems added.
+//   - An event whose row may have expired is refused with [event.ErrTooOld] and
+//     never counted again. An event is refused from 7 days (or [Config].Retention)
+//     after the end of its day, less [Config].MaxSkew. A row that only an older
+//     system wrote has an earlier ttl: midnight UTC of its date + 7 days. DynamoDB
+//     may delete such a row earlier: 22 or 23 hours earlier in Stockholm, 32 hours
+//     earlier in a zone eight hours west of UTC.
 //   - A row records at most [Config].MaxRecorded events; then [ErrFull].
 //
 // Outside the promise:
 //
 //   - [Store.AddUnkeyed] must never be repeated.
 //   - Reading with [Store.Get] before counting is a race.
-//   - An event that was erased ([Store.Erase]) counts again when it is delivered
-//     again.
-//   - All that write to one key must be of one zone, and know it by the same
-//     tzdata: where two differ, an event may be of two days, and so be granted
-//     and counted once in each. Keys of one table may be of different zones.
-//     When a country changes its clocks, give all writers the new data before
-//     the change comes into force.
+//   - An erased event ([Store.Erase]) counts again when it is delivered again.
+//   - All writers of a key must have the same zone and the same tzdata. If two
+//     writers differ, one event may fall on two days, and be granted and
+//     counted once on each. Keys of one table may have different zones. When a
+//     country changes its rules for clocks, give all writers the new data
+//     before the change comes into force.
 //   - In a global table with eventual consistency each Region judges by its own
-//     copy of the row, and the last writer's copy replaces the others': two
-//     Regions may go above the cap together, and counts be lost. Write a key in
-//     one Region only. Conditions hold across Regions with multi-Region strong
-//     consistency alone.
+//     copy of the row, and the copy that was written last replaces the other
+//     copies. So two Regions may go above the cap together, and counts may be
+//     lost. Write a key in one Region only. Conditions hold across Regions only
+//     with multi-Region strong consistency.
 //
-// A key's day is one item, which DynamoDB writes about 1,000 times a second at
-// most while it is below 1 KB.
+// All events of a key on one day are one item. DynamoDB writes an item below 1
+// KB at most about 1,000 times a second.
 //
 // # In a transaction of one's own
 //
-// [Store.TakeItem], [Store.AdjustItem] and [Store.RefundItem] return the write as an action, to be sent
-// with others of the caller's: all take effect or none. The handle is made once and
-// sent again unchanged, so that an own lost reply is told from another delivery. When
-// the transaction is cancelled, each handle reads its reason (Outcome). If all
-// actions were done already, by an own earlier try or as a Duplicate, it is done; if
-// some were, those are left out and the rest is sent. When it is committed, the
-// count after it is [Unknown] (Committed).
+// [Store.TakeItem], [Store.AdjustItem] and [Store.RefundItem] return the write as
+// an action. The caller sends it in one transaction with other actions: all of them
+// take effect, or none of them. Make an item once. After a lost reply send the same
+// item again unchanged, so that it recognizes its own write. When the transaction
+// is cancelled, pass each item its cancellation reason (Outcome). If every action
+// was done by an earlier try or is a Duplicate, nothing is left to do. If only some
+// were done, leave these out and send the other actions. A committed transaction
+// returns no count: Committed returns a Grant whose Used is [Unknown].
 //
-// A RefundItem cannot come before its Take, as a [Refund] with a Tombstone can: its
-// outcome is ErrNotFound then, and the transaction is cancelled. Which of two writes
-// is the right one is known only after the first was refused, and a transaction has
-// no second request. Call [Store.Refund] beside it; it is safe to repeat.
+// A [Refund] with a Tombstone can come before its Take, and a RefundItem cannot.
+// If a RefundItem comes first, the transaction is cancelled, and the item's
+// Outcome is ErrNotFound. To leave a tombstone takes a second request after the
+// first was refused, and a transaction is only one request. Call [Store.Refund]
+// outside the transaction; it is safe to repeat.
 //
 // # Prices
 //
-// A first, uncontended call on a row up to 1 KB, that is about 22 events:
+// A first, uncontended call on a row up to 1 KB, which has about 22 events:
 //
 //	Take, Add, Adjust, Refund, AddUnkeyed   1 request, 1 WCU
 //	Refund that comes first, a Tombstone    2 requests, 2 WCU
@@ -129,6 +133,6 @@
 //   - The service, on the table: GetItem, UpdateItem
 //   - Operators (Erase), on the table: BatchWriteItem, Query
 //
-// A transaction with a TakeItem, an AdjustItem or a RefundItem is granted by
+// A transaction with a TakeItem, an AdjustItem or a RefundItem needs
 // UpdateItem.
 package counter

@@ -8,19 +8,23 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Erase deletes all rows of the key, of every day, and returns how many. After
-// an error calling again goes on with the rest. What is written while it runs may
-// stay, with nothing in it of what was there before: erase until it is 0.
+// Erase deletes the key's rows of all days, and returns how many rows it deleted.
+// After an error call Erase again to delete the rest. A row that is written while
+// Erase runs may stay, with nothing of the deleted row in it: call Erase until it
+// returns 0.
 //
-// Erased events are forgotten: today's limit begins anew, and an event that is
-// delivered again counts again. Erase when no event of the key comes any more, or
-// leave it to the TTL: nothing is kept longer than [Config].Retention after its day.
+// Erased events are forgotten: today's limit begins anew, and a redelivered event
+// counts again. Call Erase when no more events of the key come, or leave the
+// deletion to the TTL: rows are kept no longer than [Config].Retention after their
+// day.
 //
-// Errors: an [*event.InputError] for an invalid key; else those of the API.
+// Errors: an [*event.InputError] for an invalid key; otherwise the errors of
+// the API.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. That is a key of one row; each further 25 rows
-// take a request. A row costs 1 WCU for each KB, and all of them together 1 RCU
-// for each 4 KB. A key without rows costs 1 request and 1 RCU.
+// Price: 2 requests, 1 RCU, 1 WCU. That is the price for a key with one row. Each
+// further 25 rows take a request. A row costs 1 WCU for each KB, and all rows
+// together cost 1 RCU for each 4 KB. A key without rows costs 1 request and 1
+// RCU.
 func (s *Store) Erase(ctx context.Context, key string) (int, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return 0, err

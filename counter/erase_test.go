@@ -106,7 +106,8 @@ func TestEraseBesideWriters(t *testing.T) {
 				if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, fmt.Sprint(w, i)), Cap: 100}); err != nil {
 					t.Error(err)
 				}
-				// An old event is not touched again, but for a refund that finds nothing.
+				// An old event is not touched again, except by a refund that finds
+				// nothing.
 				if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: old[0], Weight: 7}); err == nil {
 					t.Error("a refund of another weight")
 				}

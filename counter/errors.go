@@ -9,25 +9,28 @@ import (
 
 var (
 	// ErrFull is returned by Take and Add, and by a Refund that leaves a
-	// tombstone, when the row has recorded Config.MaxRecorded events: the day's
-	// count cannot be kept exact any longer. Trying again gives the same answer.
+	// tombstone, when the row has recorded Config.MaxRecorded events and has no
+	// room for another event. Calling again returns the same error.
 	ErrFull = errors.New("counter: row already records Config.MaxRecorded events")
 
 	// ErrNotFound is returned by Refund and Adjust when the event is not
-	// recorded: there is nothing to give back or to settle, or not yet.
+	// recorded, or not recorded yet: it has nothing to give back or to settle.
 	ErrNotFound = errors.New("counter: the event is not recorded")
 
 	// ErrBelowZero is returned by Refund and Adjust when the count is less than
-	// what they would give back, because somebody else has lowered it.
-	ErrBelowZero = errors.New("counter: what is given back would take the count below zero")
+	// the weight to give back, because another system has lowered the count.
+	ErrBelowZero = errors.New("counter: the count is less than what is to be given back")
 )
 
-// WeightError is returned by Take and Add when the event is held with another
-// weight, by Refund when it is or was, and by Adjust when it is held with another
-// than From or was settled to another than To. Nothing has changed.
+// WeightError is returned when the row and the caller have different weights
+// for the event. The call has changed nothing. Take and Add compare their
+// Weight with the weight that the event holds. Refund compares its Weight with
+// the weight that the event holds, or held before its refund. Adjust compares
+// From with the weight that the event holds, or To with the weight that the
+// event was settled to.
 type WeightError struct {
-	Recorded int64 // stands in the row: what is held now, or was given back
-	Given    int64 // by the caller
+	Recorded int64 // the weight in the row: what the event holds, or held before its refund
+	Given    int64 // the caller's weight
 }
 
 // Error names both weights.
@@ -35,8 +38,8 @@ func (e *WeightError) Error() string {
 	return fmt.Sprintf("counter: the event is recorded with weight %d, not %d", e.Recorded, e.Given)
 }
 
-// uncounted is the error of a write that took effect, and whose count cannot be
-// told. It is an [event.ErrUnknownOutcome], whose text would say less than is known.
+// uncounted is the error of a write that took effect and whose count cannot be
+// read. It is an [event.ErrUnknownOutcome] with a more exact text.
 type uncounted struct{ err error }
 
 func (e *uncounted) Error() string {

@@ -13,7 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// Count is a day's count as it stands.
+// Count is the count of a day.
 type Count struct {
 	Used      int64
 	Recorded  int64     // events in the row, refunded ones included
@@ -22,12 +22,12 @@ type Count struct {
 
 const getProjection = "#count, #recorded, #updatedAt, #ttl"
 
-// Get returns the count of a key and day, consistently: it holds all that was
-// answered before. A day without a row counts zero, and so does one whose row
-// has expired, deleted or not. A row with the earlier ttl of an older system
-// counts until DynamoDB deletes it, as it does for Take.
+// Get returns the count of a key and day, with a consistent read. The count is
+// zero if the day has no row, or if its row has expired, even if DynamoDB has
+// not deleted the row yet. An older system's row with an earlier ttl counts
+// until DynamoDB deletes it, as for Take.
 //
-// Price: 1 request, 1 RCU. A row above 4 KB costs 1 RCU for each.
+// Price: 1 request, 1 RCU. A row above 4 KB costs 1 RCU for each 4 KB.
 func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return Count{}, err
@@ -59,9 +59,9 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 	return Count{Used: c.used, Recorded: c.recorded, UpdatedAt: updatedAt}, nil
 }
 
-// expired reports whether the row is past its TTL and past the one that every
-// write here gives it: an older system's may come first, and does not keep
-// Take from counting on.
+// expired reports whether the row is past its TTL and past the TTL that every
+// write here gives it. An older system's TTL may come first; Take continues
+// such a row.
 func (s *Store) expired(row ddb.Item, day tzclock.Date) bool {
 	now := s.cfg.Now()
 	return item.Expired(row, s.cfg.TTLAttr, now) && !now.Before(s.zone.End(day).Add(s.cfg.Retention))

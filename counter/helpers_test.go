@@ -101,7 +101,7 @@ func (e *env) put(t testing.TB, row ddb.Item) {
 }
 
 // sum reads a row without the package's own codec: the weights that are held,
-// and how many events there are, refunded ones included.
+// and the number of events, refunded ones included.
 func sum(t testing.TB, row ddb.Item) (held, events int64) {
 	t.Helper()
 	for name, value := range row {

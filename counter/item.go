@@ -15,8 +15,8 @@ import (
 )
 
 // The attributes of a row that have the same names in every table. Each recorded
-// event has one of its own, named entryPrefix and the event's text. The names of
-// the key, the count and the TTL are the Config's.
+// event has an attribute of its own, named by entryPrefix and the event's text.
+// The names of the key, the count and the TTL are the Config's.
 const (
 	attrUpdatedAt = "updatedAt"
 	attrRecorded  = "recorded"
@@ -30,7 +30,7 @@ const (
 	nonceText = 11
 )
 
-// state is what has become of an event, and what its entry begins with.
+// state is the state of an event, and the beginning of its entry.
 type state string
 
 const (
@@ -40,8 +40,8 @@ const (
 )
 
 // entry is what a row keeps of an event: its state, then "<weight>~<nonce>". The
-// nonce is that of the call that wrote it, so that the call knows its own work
-// again.
+// nonce is that of the call that wrote it, so that the call recognizes its own
+// write.
 type entry struct {
 	state  state
 	weight int64
@@ -53,12 +53,12 @@ func (e entry) String() string {
 	return string(e.state) + strconv.FormatInt(e.weight, 10) + "~" + e.nonce
 }
 
-// start is what an entry of the state and weight begins with, whoever wrote it.
+// start is the beginning of an entry of the state and weight, from any call.
 func start(st state, weight int64) string {
 	return string(st) + strconv.FormatInt(weight, 10) + "~"
 }
 
-// parseEntry reads what String wrote, and nothing else.
+// parseEntry reads what String wrote, and refuses any other form.
 func parseEntry(text string) (entry, error) {
 	var e entry
 	for _, st := range []state{settled, refunded} {
@@ -79,7 +79,7 @@ func parseEntry(text string) (entry, error) {
 	return e, nil
 }
 
-// newNonce draws what tells one call from every other.
+// newNonce draws the nonce of a call.
 func newNonce(random io.Reader) (string, error) {
 	var b [nonceSize]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {

@@ -56,8 +56,8 @@ func TestOwnLostReplyIsNoRedelivery(t *testing.T) {
 	}
 }
 
-// The same where another system left a count that is no whole number: what this
-// call's own attempt did is not denied.
+// The same where another system left a count that is not a whole number: what
+// this call's own attempt did is not denied.
 func TestOwnLostReplyWithAnUnreadableCount(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})
@@ -199,7 +199,7 @@ func TestOwnLostReplyAfterAnother(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		between func(*env, event.Event) error
-		want    counter.Grant // but for what it says of the cap and the day
+		want    counter.Grant // except what it says of the cap and the day
 	}{
 		"nothing": {func(*env, event.Event) error { return nil }, counter.Grant{OK: true, Outcome: event.Created, Used: 5}},
 		"settled": {func(e *env, ev event.Event) error {

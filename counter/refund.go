@@ -14,23 +14,25 @@ import (
 // Refund gives back what an event has taken or added.
 type Refund struct {
 	Key string
-	// Event is the very one that took or added: its time and its Nth, too. Keep
-	// its text with what it paid for, and read it by [event.Parse]; the refund's
-	// own time makes another event. To give back a part, take the parts by
-	// several of [event.Event.Nth].
+	// Event is the event that took or added, with the same time and the same
+	// Nth. Keep the event's text with the purchase and read that text by
+	// [event.Parse]: an event made with the refund's own time would be another
+	// event. To be able to give back a part, take each part as an event of its
+	// own: ev.Nth(1), ev.Nth(2).
 	Event event.Event
-	// Weight must be what the event holds: what it took, or what it was settled
-	// to. Defaults to 1, and so 0 is 1.
+	// Weight must be the weight that the event holds: the weight that it took,
+	// or the weight that it was settled to. 0 means the default, 1.
 	Weight int64
-	// Tombstone makes a refund that comes before its Take leave the tombstone at
-	// once, so that the Take takes nothing when it comes.
+	// Tombstone is for a refund that may come before its Take. If it does, it
+	// leaves a tombstone in the row, so that the Take takes nothing when it
+	// comes.
 	Tombstone bool
 }
 
 const (
 	refundUpdate = "SET #entry = :entry, #updatedAt = :now, #ttl = :ttl ADD #count :back"
-	// Only the digits say what may be given back: the nonce is that of the
-	// call that took it, which may have been another's.
+	// Only the digits are compared: the nonce is that of the call that took it,
+	// which may have been another call.
 	refundCondition = "(begins_with(#entry, :held) OR begins_with(#entry, :settled)) AND #count >= :weight"
 
 	tombstoneUpdate = "SET #entry = :entry, #updatedAt = :now, #ttl = :ttl ADD #count :zero, #recorded :one"
@@ -39,22 +41,25 @@ const (
 // zero is what a tombstone adds to the count of an event that took nothing.
 var zero = item.N(0)
 
-// errErased is the answer to a refund that found its event, and then did not.
+// errErased is the error of a refund that found its event, and on the second
+// look did not.
 var errErased = errors.New("the row was deleted meanwhile")
 
 // Refund gives the event's weight back, once. A tombstone stays in the row, so
-// that a late delivery of the event takes nothing again.
+// that a late delivery of the event does not take the weight again.
 //
-// A refund that comes before its Take is ErrNotFound and leaves no trace: the
-// Take may still land, also one whose caller has given up on it. Where the two
-// may arrive out of order, or the Take's own outcome is unknown, ask for a
-// Tombstone: then nothing is held in the end, whichever comes first.
+// A refund that comes before its Take returns ErrNotFound and leaves no trace:
+// the Take may still arrive and take, even if its caller has given up. If the
+// refund and its Take may arrive out of order, or the outcome of the Take is
+// unknown, ask for a Tombstone. With it the event holds nothing in the end,
+// whichever of the two comes first.
 //
-//	_, err := limits.Refund(ctx, counter.Refund{Key: chat, Event: ev, Tombstone: true})
+//	_, err := limits.Refund(ctx, counter.Refund{Key: customer, Event: ev, Tombstone: true})
 //
-// A caller that does not know whether a hold has been settled gives back what was
-// taken. Where it holds something else by now, nothing is given back, and
-// [WeightError.Recorded] is what to call with again:
+// A caller that does not know whether a hold has been settled first tries to give
+// back the weight that was taken. If the event holds another weight by now,
+// Refund gives nothing back and returns a [*WeightError]. The caller calls again
+// with [WeightError.Recorded]:
 //
 //	var differs *counter.WeightError
 //	if errors.As(err, &differs) {
@@ -62,19 +67,22 @@ var errErased = errors.New("the row was deleted meanwhile")
 //		_, err = limits.Refund(ctx, back)
 //	}
 //
-// It is settled once, so the second call does not meet another weight. A refund that
-// comes more than 7 days after the day ([Config].Retention) is [event.ErrTooOld]: the
-// day is over, and nothing is left to give back.
+// The second call cannot meet another weight, because a hold is settled once. A
+// refund that comes more than 7 days (or [Config].Retention) after the event's
+// day returns [event.ErrTooOld]: nothing is left to give back.
 //
-// Errors: [ErrNotFound] when the event is not recorded, never with Tombstone;
-// [*WeightError] when it holds or held another weight, [ErrBelowZero] when the
-// count is less than that; [ErrFull] when there is no room for a tombstone;
-// [event.ErrTooOld], [event.ErrUnknownOutcome] and [*event.InputError] as for
+// Errors: [ErrNotFound] when the event is not recorded (never with Tombstone);
+// [*WeightError] when the event holds another weight than Weight, or held
+// another weight before its refund; [ErrBelowZero] when the count is less than
+// Weight; [ErrFull] when there is no room for a tombstone; [event.ErrTooOld],
+// [event.ErrUnknownOutcome] and [*event.InputError] as for Take.
+//
+// Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each KB, as for
 // Take.
-//
-// Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each, as for Take.
-// Price (Tombstone): 2 requests, 2 WCU. That is a refund that comes first; any
-// other costs 1 and 1, and one that its Take overtakes 3 and 3.
+// Price (Tombstone): 2 requests, 2 WCU. That is the price of a refund that
+// comes before its Take. If the Take arrives between the two requests, the
+// refund costs 3 requests and 3 WCU. Any other refund costs 1 request and 1
+// WCU.
 func (s *Store) Refund(ctx context.Context, r Refund) (Total, error) {
 	w, in, err := s.refunding("Refund", r)
 	if err != nil {
@@ -122,7 +130,7 @@ func (s *Store) giveBack(ctx context.Context, w keyed, in *dynamodb.UpdateItemIn
 	return w.refund(event.Created, used), nil
 }
 
-// refusedRefund tells from the row why it refused.
+// refusedRefund reads from the row why it refused.
 func (s *Store) refusedRefund(w keyed, row ddb.Item) (Total, error) {
 	stands, err := s.judge(w, row)
 	switch {
@@ -138,8 +146,8 @@ func (s *Store) refusedRefund(w keyed, row ddb.Item) (Total, error) {
 	return Total{}, s.wrap(w.op, errNoReason)
 }
 
-// entomb records the event as refunded before it was taken. It is overtaken when
-// the event has been taken meanwhile.
+// entomb records the event as refunded before it was taken. overtaken reports
+// whether it has been taken meanwhile.
 func (s *Store) entomb(ctx context.Context, w keyed) (total Total, overtaken bool, err error) {
 	in := s.record(w, tombstoneUpdate, newEntry)
 	s.bound(in)

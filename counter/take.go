@@ -15,84 +15,90 @@ import (
 
 // Take asks for room under a daily cap.
 type Take struct {
-	Key   string      // what the limit is for: the chat, the tenant
-	Event event.Event // what asks; its local day is the one that counts
-	// Cap is how much may be used a day. With 0 nothing is granted any more; it
-	// must not be negative. One above [Config].MaxRecorded is out of reach of
-	// events of weight 1: the row is full before ([ErrFull]).
+	Key   string      // what the limit is for: a customer, a tenant
+	Event event.Event // the event that asks; it counts on its local day
+	// Cap is how much may be used a day. A Cap of 0 grants nothing. The Cap
+	// must not be negative. Events of weight 1 cannot reach a Cap above
+	// [Config].MaxRecorded, because the row is full before that ([ErrFull]).
 	Cap int64
-	// Weight is how much the event takes, at most 1,000,000,000,000. Defaults to
-	// 1, and so 0 is 1: what takes nothing need not ask. One above the cap is
-	// never granted.
+	// Weight is how much the event takes, at most 1,000,000,000,000. 0 means
+	// the default, 1. For an event that takes nothing, do not call Take. A
+	// Weight above the cap is never granted.
 	Weight int64
 }
 
-// Unknown is what Used and Remaining are after a transaction of the caller's
-// own: it returns nothing. [Store.Get] knows the count.
+// Unknown is the value of Used and Remaining after the caller's own
+// transaction, because a transaction returns no count. [Store.Get] reads the
+// count.
 const Unknown = -1
 
-// Grant answers a [Take] and an [Adjust].
+// Grant is the answer to a [Take] and to an [Adjust].
 type Grant struct {
-	// OK says that the event holds what it asked for, from this call or an
-	// earlier one. What must happen at most once needs [Grant.First].
+	// OK reports whether the event holds what it asked for, by this call or by
+	// an earlier call. For an effect that must happen at most once, use
+	// [Grant.First].
 	OK bool
-	// Outcome is Created when this call took or settled it, Duplicate when an
-	// earlier call of the same event had, and neither when there was none.
+	// Outcome is Created if this call took or settled what the event asked for,
+	// Duplicate if an earlier call for the same event did, and zero if no call
+	// did.
 	Outcome event.Outcome
-	// Refunded says that the event was given back, perhaps before it was taken.
-	// It is not granted again.
+	// Refunded reports whether the event was refunded: after it had taken, or
+	// before ([Refund].Tombstone). A refunded event is not granted again.
 	Refunded bool
 
-	// Used is how much of the cap is used now, this event included when OK. In
-	// what [TakeItem.Committed] and [AdjustItem.Committed] return, it and Remaining are [Unknown].
+	// Used is how much of the cap is used now. If OK is true, that includes this
+	// event. Used and Remaining are [Unknown] after [TakeItem.Committed] and
+	// [AdjustItem.Committed].
 	Used      int64
 	Cap       int64
 	Remaining int64        // of the cap, never below zero
 	Day       tzclock.Date // the event's local day
-	ResetsAt  time.Time    // when that day is over
+	ResetsAt  time.Time    // the end of that day
 }
 
-// First reports whether the event holds what it asked for by this very call: OK
-// and Created. Of all Takes of an event at most one is first, and so of all
-// Adjusts: what must happen at most once is done then. A caller that dies before
-// leaves it undone.
+// First reports whether this very call took or settled what the event asked for:
+// OK and Created. For each event, First is true for at most one Take and at most
+// one Adjust. Use First for an effect that may be lost and must not come twice:
+// if the caller dies before the effect, the effect stays undone.
 func (g Grant) First() bool { return g.OK && g.Outcome == event.Created }
 
 const (
 	takeUpdate    = "SET #entry = :entry, #updatedAt = :now, #ttl = :ttl ADD #count :weight, #recorded :one"
 	takeCondition = newEntry + " AND (attribute_not_exists(#count) OR #count <= :room)"
-	// With less than no room a day that has no count yet refuses, too. It is sent
-	// all the same: the event may have been granted under a higher cap.
+	// If the room is negative, even a day without a count refuses. The request is
+	// still sent, because the event may have been granted under a higher cap.
 	noRoomCondition = newEntry + " AND #count <= :room"
 )
 
 var errNoReason = errors.New("condition failed for no known reason")
 
-// Take takes room for the event if there is some, and says how much is used.
-// Refusal is an answer, not an error: OK is false. A refused event leaves no
-// trace, so it is judged anew when it comes again. Only a first attempt that
-// the network held back, while the SDK's second was refused, may still arrive
-// when there is room again: it takes that room, never above the cap, for an
-// event whose caller was told no. Coming again it is OK.
+// Take takes room for the event if enough is left, and returns how much is
+// used. A refusal is an answer, not an error: OK is false. A refused event
+// leaves no trace, so Take decides anew when the event comes again. In one case
+// a refused event still takes room: the network delays the SDK's first attempt,
+// the second attempt is refused, and the first attempt arrives when room is
+// free again. It takes that room, never above the cap, although the caller got
+// a refusal. When the event comes again, it gets OK.
 //
-// It never goes above the cap, however many call at once, and each event takes
-// once however often it is delivered: a redelivery finds OK and Duplicate. A
-// reply that was lost on the way and is tried again by the SDK still reads
-// Created, unless the event was refunded meanwhile: then OK is false and
-// Refunded is true. If it was settled meanwhile, it is OK and Duplicate.
+// Take never goes above the cap, for any number of callers at once, and each event
+// takes once, for any number of deliveries: a redelivery gets OK and Duplicate. If
+// a reply is lost, the SDK sends the write again, and the answer is still Created,
+// with two exceptions. If the event was refunded meanwhile, OK is false and
+// Refunded is true. If the event was settled meanwhile, the answer is OK and
+// Duplicate.
 //
-// A cap of 0 and a weight above the cap are refusals, too, and an event that was
-// granted earlier, under a higher cap, is OK and Duplicate.
+// A cap of 0 or a weight above the cap also gets a refusal. An event that was
+// granted earlier, under a higher cap, gets OK and Duplicate.
 //
-// Errors: an [*event.InputError], also for a negative cap; [event.ErrTooOld] for
-// an event whose row may have expired; [ErrFull]; [*WeightError] for an event
-// that holds another weight (one that was settled or refunded is not compared);
-// [event.ErrUnknownOutcome] when it took effect and the count after it is not a
-// whole number, which only another system's writes can make it: the error says that
-// it took effect.
+// Errors: an [*event.InputError], also for a negative cap; [event.ErrTooOld] for an
+// event whose row may have expired; [ErrFull]; [*WeightError] for an event that
+// holds another weight (the weight of a settled or refunded event is not compared);
+// [event.ErrUnknownOutcome] when the write took effect but the resulting count is
+// not a whole number, which only another system can cause: the error says that the
+// write took effect.
 //
-// Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each; it holds
-// about 22 recorded events in the first and 25 in each further. A refusal
+// Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each KB: about 22
+// recorded events fit in the first KB and 25 in each further KB. A refusal
 // costs the same.
 func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
 	w, in, err := s.taking("Take", t)
@@ -128,15 +134,15 @@ func (s *Store) taking(op string, t Take) (keyed, *dynamodb.UpdateItemInput, err
 	return w, in, nil
 }
 
-// grant gives the answer what it says of the cap and the day.
+// grant adds the cap and the day to the answer.
 func (p place) grant(g Grant, most int64) Grant {
 	g.Cap, g.Remaining = most, max(0, most-g.Used)
 	g.Day, g.ResetsAt = p.day, p.end
 	return g
 }
 
-// refusedTake tells from the row why it refused: the event is in it, the cap
-// is reached, or the row is full.
+// refusedTake reads from the row why it refused: the event is in it, the cap is
+// reached, or the row is full.
 func (s *Store) refusedTake(w keyed, most int64, row ddb.Item) (Grant, error) {
 	stands, err := s.judge(w, row)
 	switch {

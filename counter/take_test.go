@@ -184,7 +184,7 @@ func TestAnotherWeightIsAnError(t *testing.T) {
 	if got, want := differs.Error(), "counter: the event is recorded with weight 2, not 1"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	// "2~" is no part of "20~": the digits are compared as a whole.
+	// "2~" is not a part of "20~": the digits are compared as a whole.
 	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 20}); !errors.As(err, &differs) {
 		t.Errorf("Refund of 20 = %v", err)
 	}

@@ -22,8 +22,8 @@ func tombstone(ev event.Event, weight int64) counter.Refund {
 	return counter.Refund{Key: chat, Event: ev, Weight: weight, Tombstone: true}
 }
 
-// A refund that comes first leaves a tombstone: whoever takes the event later,
-// of whatever weight, is told so, and nothing is counted.
+// A refund that comes first leaves a tombstone: a caller that takes the event
+// later, of whatever weight, is told so, and nothing is counted.
 func TestRefundThatComesFirst(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})

@@ -8,11 +8,11 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// TakeItem is a Take as one action of a transaction of the caller's own. It is
-// made once for each logical write, and sent again unchanged after an unknown
-// outcome: its nonce tells an own lost reply from another delivery. It is good
-// for [Config].MaxSkew. A caller that goes on longer makes another, which reads
-// Duplicate where the first has taken effect.
+// TakeItem is a Take as one action of the caller's own transaction. Make it
+// once for each logical write. After an unknown outcome send the same TakeItem
+// again unchanged: by its nonce it recognizes its own write. Send it only
+// within [Config].MaxSkew after it was made. Later than that, make a new
+// TakeItem: its Outcome is Duplicate if the first has taken effect.
 type TakeItem struct {
 	Item types.TransactWriteItem
 
@@ -21,15 +21,16 @@ type TakeItem struct {
 	most  int64
 }
 
-// TakeItem returns the Take for a transaction. Nothing is sent; errors are those
-// of Take that need no request.
+// TakeItem returns the Take for a transaction. It sends nothing. It returns the
+// errors that Take returns before its first request.
 //
-// A transaction takes effect as a whole or not at all, so an event that has taken
-// before cancels it: see [TakeItem.Outcome]. DynamoDB refuses two actions on one
-// item, and so two of one key and day.
+// A transaction takes effect as a whole or not at all. So an event that has taken
+// before cancels the whole transaction: see [TakeItem.Outcome]. DynamoDB refuses
+// two actions on one item, so a transaction cannot have two TakeItems of one key
+// and day.
 //
 // Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB,
-// also when it is cancelled.
+// even if it is cancelled.
 func (s *Store) TakeItem(t Take) (*TakeItem, error) {
 	w, in, err := s.taking("TakeItem", t)
 	if err != nil {
@@ -38,24 +39,25 @@ func (s *Store) TakeItem(t Take) (*TakeItem, error) {
 	return &TakeItem{Item: action(in), store: s, write: w, most: t.Cap}, nil
 }
 
-// Outcome reads how the item fared in a transaction that was cancelled: the
-// reason is the one of the item's place in
-// [types.TransactionCanceledException].CancellationReasons. Nothing of that
-// transaction was written.
+// Outcome interprets the item's reason in a cancelled transaction: the reason
+// at the item's place in
+// [types.TransactionCanceledException].CancellationReasons. The cancelled
+// transaction wrote nothing.
 //
 //   - "None": the zero Grant. The item was not at fault.
-//   - "ConditionalCheckFailed": what Take would have answered. First is true when
-//     an earlier try of the same TakeItem took effect, whose reply was lost, and
-//     with it all of that transaction. Duplicate: another call had taken. Else OK
-//     is false, or there is an error, as of Take.
+//   - "ConditionalCheckFailed": what Take would have answered. If First is true,
+//     an earlier transaction with the same TakeItem took effect, all of it, and
+//     its reply was lost. Duplicate means that another call had taken for the
+//     event. Otherwise OK is false, or the error is one of Take's.
 //   - Any other code, such as a conflict: an error with that code. The same
 //     TakeItem may be sent again.
 //
-// When every action is the caller's own earlier one or a Duplicate, all is done.
-// When some are, leave those out and send the rest. An own earlier try that was
-// settled or refunded meanwhile is not known for its own any more: it reads
-// Duplicate, or Refunded. So give what else is in the transaction a condition by
-// which it happens once, too.
+// If every action was done by an earlier try or is a Duplicate, nothing is left
+// to do. If only some were done, leave these out and send the other actions. If
+// the event was settled or refunded after an earlier try took effect, the item
+// no longer recognizes that try: the Grant is a Duplicate, or Refunded. So give
+// each other action of the transaction a condition that lets it happen only
+// once.
 func (i *TakeItem) Outcome(reason types.CancellationReason) (Grant, error) {
 	row, refused, err := i.store.refusing(i.write, reason)
 	if !refused || err != nil {
@@ -64,8 +66,8 @@ func (i *TakeItem) Outcome(reason types.CancellationReason) (Grant, error) {
 	return i.store.refusedTake(i.write, i.most, row)
 }
 
-// Committed is the Grant of a transaction that took effect. Its Used and
-// Remaining are [Unknown].
+// Committed is the Grant of a transaction that took effect. The Grant's Used
+// and Remaining are [Unknown].
 func (i *TakeItem) Committed() Grant { return i.write.committed(i.most) }
 
 func (p place) committed(most int64) Grant {
@@ -74,8 +76,8 @@ func (p place) committed(most int64) Grant {
 	return g
 }
 
-// AdjustItem is an Adjust as one action of a transaction of the caller's own, made
-// once for each logical write like a [TakeItem].
+// AdjustItem is an Adjust as one action of the caller's own transaction. Make it
+// once for each logical write, like a [TakeItem].
 type AdjustItem struct {
 	Item types.TransactWriteItem
 
@@ -84,14 +86,16 @@ type AdjustItem struct {
 	most  int64
 }
 
-// AdjustItem returns the Adjust for a transaction, to settle a hold together with
-// what it was for. Nothing is sent; errors are those of Adjust that need no request.
+// AdjustItem returns the Adjust for a transaction. The transaction can settle a
+// hold together with the write that the hold was for. AdjustItem sends nothing. It
+// returns the errors that Adjust returns before its first request.
 //
-// DynamoDB refuses two actions on one item, and so the Take and its Adjust in one
-// transaction: take what is needed, then.
+// DynamoDB refuses two actions on one item, so a Take and the Adjust of the same
+// event cannot be in one transaction: use a TakeItem with the final weight
+// instead.
 //
 // Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB,
-// also when it is cancelled.
+// even if it is cancelled.
 func (s *Store) AdjustItem(a Adjust) (*AdjustItem, error) {
 	w, in, err := s.settling("AdjustItem", a)
 	if err != nil {
@@ -100,9 +104,11 @@ func (s *Store) AdjustItem(a Adjust) (*AdjustItem, error) {
 	return &AdjustItem{Item: action(in), store: s, write: w, most: a.Cap}, nil
 }
 
-// Outcome reads how the item fared in a transaction that was cancelled, as
-// [TakeItem.Outcome] does: the zero Grant when it was not at fault, what Adjust
-// would have answered when its condition failed, else an error with the code.
+// Outcome interprets the item's reason in a cancelled transaction, as
+// [TakeItem.Outcome] does. If the item was not at fault, Outcome returns the
+// zero Grant. If the item's condition failed, Outcome returns what Adjust would
+// have answered. For any other reason it returns an error with the reason's
+// code.
 func (i *AdjustItem) Outcome(reason types.CancellationReason) (Grant, error) {
 	row, refused, err := i.store.refusing(i.write, reason)
 	if !refused || err != nil {
@@ -111,12 +117,12 @@ func (i *AdjustItem) Outcome(reason types.CancellationReason) (Grant, error) {
 	return i.store.refusedAdjust(i.write, i.most, row)
 }
 
-// Committed is the Grant of a transaction that took effect. Its Used and
-// Remaining are [Unknown].
+// Committed is the Grant of a transaction that took effect. The Grant's Used
+// and Remaining are [Unknown].
 func (i *AdjustItem) Committed() Grant { return i.write.committed(i.most) }
 
-// RefundItem is a Refund as one action of a transaction of the caller's own, made
-// once for each logical write like a [TakeItem].
+// RefundItem is a Refund as one action of the caller's own transaction. Make it
+// once for each logical write, like a [TakeItem].
 type RefundItem struct {
 	Item types.TransactWriteItem
 
@@ -124,19 +130,19 @@ type RefundItem struct {
 	write keyed
 }
 
-// RefundItem returns the Refund for a transaction. Nothing is sent; errors are
-// those of Refund that need no request.
+// RefundItem returns the Refund for a transaction. It sends nothing. It returns
+// the errors that Refund returns before its first request.
 //
-// It cannot come before its Take, and a Tombstone is bad input: whether the event
-// has been taken decides between two writes, of which an action is one, and
-// DynamoDB refuses both in one transaction. Where the two may arrive out of order,
-// call Refund with a Tombstone before the transaction, or after it.
+// A RefundItem cannot come before its Take, and a Tombstone is bad input: a
+// refund and a tombstone are two different writes, and DynamoDB refuses both in
+// one transaction. If the refund and its Take may arrive out of order, call
+// Refund with a Tombstone before or after the transaction.
 //
 // Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB,
-// also when it is cancelled.
+// even if it is cancelled.
 func (s *Store) RefundItem(r Refund) (*RefundItem, error) {
 	if r.Tombstone {
-		return nil, event.BadInput(pkg, "Tombstone", "may take a second request, which an action of a transaction has not")
+		return nil, event.BadInput(pkg, "Tombstone", "must not be set in a transaction, because it may need a second request: call Refund instead")
 	}
 	w, in, err := s.refunding("RefundItem", r)
 	if err != nil {
@@ -145,9 +151,11 @@ func (s *Store) RefundItem(r Refund) (*RefundItem, error) {
 	return &RefundItem{Item: action(in), store: s, write: w}, nil
 }
 
-// Outcome reads how the item fared in a transaction that was cancelled, as
-// [TakeItem.Outcome] does: the zero Total when it was not at fault, what Refund
-// would have answered when its condition failed, else an error with the code.
+// Outcome interprets the item's reason in a cancelled transaction, as
+// [TakeItem.Outcome] does. If the item was not at fault, Outcome returns the
+// zero Total. If the item's condition failed, Outcome returns what Refund would
+// have answered. For any other reason it returns an error with the reason's
+// code.
 func (i *RefundItem) Outcome(reason types.CancellationReason) (Total, error) {
 	row, refused, err := i.store.refusing(i.write, reason)
 	if !refused || err != nil {
@@ -156,7 +164,7 @@ func (i *RefundItem) Outcome(reason types.CancellationReason) (Total, error) {
 	return i.store.refusedRefund(i.write, row)
 }
 
-// Committed is the Total of a transaction that took effect. Its Used is
+// Committed is the Total of a transaction that took effect. The Total's Used is
 // [Unknown].
 func (i *RefundItem) Committed() Total { return i.write.refund(event.Created, Unknown) }
 
@@ -173,8 +181,8 @@ func action(in *dynamodb.UpdateItemInput) types.TransactWriteItem {
 	}}
 }
 
-// refusing returns the row that refused the write in a transaction, which is
-// empty when there was none.
+// refusing returns the row that refused the write in a transaction, empty if it
+// did not exist.
 func (s *Store) refusing(w keyed, reason types.CancellationReason) (row ddb.Item, refused bool, err error) {
 	row, refused, err = ddb.Action(reason)
 	if row == nil {

@@ -16,25 +16,27 @@ import (
 // AddUnkeyed counts something that has no identity of its own.
 type AddUnkeyed struct {
 	Key string
-	At  time.Time // when it happened; its local day is the one that counts
-	// Weight is how much it counts, at most 1,000,000,000,000. Defaults to 1, and
-	// so 0 is 1.
+	At  time.Time // when it happened; it counts on the local day of At
+	// Weight is how much it counts, at most 1,000,000,000,000. 0 means the
+	// default, 1.
 	Weight int64
 }
 
 const unkeyedUpdate = "SET #updatedAt = :now, #ttl = :ttl ADD #count :weight"
 
-// AddUnkeyed counts without recording what: the row does not grow, and nothing
-// tells a second call from another event. It must never be repeated. The SDK's
-// own retries are off for this call; only what met a transaction on the row,
-// and so has not counted, is sent again. An error that leaves open whether it
-// counted, or what the count is now, is [event.ErrUnknownOutcome]; after any
-// other error it did not.
+// AddUnkeyed counts without recording an event. So the row does not grow, and a
+// repeated call cannot be recognized: it counts again. Never repeat the call.
+// AddUnkeyed switches off the SDK's own retries. It sends the request again in
+// one case only: DynamoDB refused the request because of a transaction on the
+// row, so the request has not counted. The error is [event.ErrUnknownOutcome]
+// if the call may have counted, or if it has counted and the resulting count is
+// not known. After any other error the call has not counted.
 //
-// An [API] that drops the options of a call drops that switch, too: after a
-// lost reply the SDK sends again, which counts twice and answers Created.
+// If the Store's [API] is a wrapper that drops the options of a call, the SDK's
+// retries stay on: after a lost reply the SDK sends the request again, the
+// weight counts twice, and the answer is Created.
 //
-// Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each.
+// Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each KB.
 func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 	now := s.cfg.Now()
 	weight, err := weightOf("Weight", a.Weight)
@@ -42,7 +44,7 @@ func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 		return Total{}, err
 	}
 	if a.At.Before(time.UnixMilli(0)) {
-		return Total{}, event.BadInput(pkg, "At", "must be the time it happened")
+		return Total{}, event.BadInput(pkg, "At", "must be set: the time at which it happened")
 	}
 	if a.At.After(now.Add(event.MaxAhead)) {
 		return Total{}, event.BadInput(pkg, "At", "lies more than "+event.MaxAhead.String()+" ahead of the clock")

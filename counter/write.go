@@ -24,9 +24,9 @@ type place struct {
 	now time.Time
 }
 
-// placeOf finds the row in which something that happened at the given time
-// counts, and refuses one that may have expired already: what it knew would be
-// counted again.
+// placeOf finds the row for something that happened at the given time. It
+// refuses a row that may have expired, because its events would be counted
+// again.
 func (s *Store) placeOf(op, key string, at, now time.Time) (place, error) {
 	if err := check.PartitionKey(pkg, "Key", key); err != nil {
 		return place{}, err
@@ -98,16 +98,16 @@ func (s *Store) update(p place, expression string) *dynamodb.UpdateItemInput {
 	}
 }
 
-// one is how many events an entry adds to those recorded.
+// one is how many recorded events an entry adds.
 var one = item.N(1)
 
-// newEntry is the condition of an event that the row does not hold yet, and has
+// newEntry is the condition for an event that the row does not hold yet and has
 // room for.
 const newEntry = "attribute_not_exists(#entry)" +
 	" AND (attribute_not_exists(#recorded) OR #recorded < :most)"
 
-// recordNew is [Store.record] of an event that the row must not hold yet, and
-// have room for.
+// recordNew is [Store.record] for an event that the row must not hold yet, and
+// must have room for.
 func (s *Store) recordNew(w keyed, condition string) *dynamodb.UpdateItemInput {
 	in := s.record(w, takeUpdate, condition)
 	s.bound(in)
@@ -115,7 +115,7 @@ func (s *Store) recordNew(w keyed, condition string) *dynamodb.UpdateItemInput {
 	return in
 }
 
-// bound gives the request what it says of how many events are recorded.
+// bound adds the bound on recorded events to the request.
 func (s *Store) bound(in *dynamodb.UpdateItemInput) {
 	in.ExpressionAttributeNames["#recorded"] = attrRecorded
 	in.ExpressionAttributeValues[":one"] = one
@@ -145,7 +145,7 @@ func (s *Store) send(ctx context.Context, op string, in *dynamodb.UpdateItemInpu
 	})
 	if row, refused := ddb.Refused(err); refused {
 		if row == nil {
-			row = ddb.Item{} // there was none
+			row = ddb.Item{} // it does not exist
 		}
 		return 0, row, nil
 	}
@@ -156,8 +156,9 @@ func (s *Store) send(ctx context.Context, op string, in *dynamodb.UpdateItemInpu
 	return used, nil, err
 }
 
-// countAfter reads the reply of a write that took effect. A count that another
-// system left as anything but a whole number cannot be told, nor the write undone.
+// countAfter reads the reply of a write that took effect. If another system left a
+// count that is not a whole number, the count cannot be read; the write cannot be
+// undone.
 func (s *Store) countAfter(op string, out *dynamodb.UpdateItemOutput) (int64, error) {
 	used, err := item.Int(out.Attributes, s.cfg.CountAttr)
 	if err != nil {
@@ -168,7 +169,7 @@ func (s *Store) countAfter(op string, out *dynamodb.UpdateItemOutput) (int64, er
 
 func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }
 
-// standing is what a refusing row knows of the write's event.
+// standing is what a refusing row holds about the write's event.
 type standing struct {
 	counts
 	recorded bool  // the event is in the row
@@ -178,9 +179,9 @@ type standing struct {
 
 func (s standing) refunded() bool { return s.state == refunded }
 
-// judge tells the standing of w from the row that refused it. Where another
-// system left a count that is no whole number, an entry of the write's own still
-// says that it took effect.
+// judge reads the standing of w from the row that refused it. If another system
+// left a count that is not a whole number, the write's own entry still shows
+// that it took effect.
 func (s *Store) judge(w keyed, row ddb.Item) (standing, error) {
 	e, found, err := entryOf(row, w.event)
 	if err != nil {
@@ -200,9 +201,9 @@ func (s *Store) judge(w keyed, row ddb.Item) (standing, error) {
 	return standing{counts: figures, recorded: found, own: own, state: e.state}, nil
 }
 
-// expects is the weight that an entry in the state must have for the write to be
-// about the same thing, 0 for any. What has been settled or given back need not
-// weigh what it did when it was taken.
+// expects is the weight that an entry in the state must have to match the write,
+// 0 for any. A settled or refunded entry may have another weight than it was
+// taken with.
 func (w keyed) expects(st state) int64 {
 	switch {
 	case w.entry.state == settled && st == held:
@@ -213,7 +214,7 @@ func (w keyed) expects(st state) int64 {
 	return 0
 }
 
-// grant is what an event is told that the row has.
+// grant is the answer for an event that the row has.
 func (s standing) grant() Grant {
 	return Grant{OK: !s.refunded(), Outcome: s.outcome(), Refunded: s.refunded(), Used: s.used}
 }

@@ -12,18 +12,20 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Backfill returns the update that gives a row of an older system, as a Scan of the
-// table returned it, the expiry that [Store.MarkSeen] would have given it: when it was
-// seen, and Config.Retention. As in all rows of an older system that is without the
-// grace. It is false for a row that has an expiry, unless DynamoDB's TTL would ignore
-// it, and for every row of this package.
+// Backfill returns the update that gives a row of an older system its expiry. Pass
+// the row as a Scan of the table returned it. The expiry is the one that
+// [Store.MarkSeen] would have given the row: Config.Retention after the key was
+// seen. It is without the grace, as in all rows of an older system. The bool is
+// false for a row with an expiry that DynamoDB's TTL accepts, and for every row of
+// this package.
 //
 // The update is refused, with a *types.ConditionalCheckFailedException, when the
-// expiry has changed, the key was claimed or marked anew, or the row is gone, so that it
-// is safe beside live writes, and to repeat. A key that was seen longer ago than the
-// Retention is forgotten by it.
+// expiry has changed, the key was claimed or marked anew, or the row is gone. So
+// the update is safe to repeat, and safe beside live writes. If the key was seen
+// longer ago than the Retention, the update makes the ledger forget the key.
 //
-// Errors: a row that does not say when it was seen, or that has no room for it.
+// Backfill returns an error if the row does not say when its key was seen, or
+// has no room for the expiry.
 //
 // The update costs 1 WCU for each KB of the row.
 func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {

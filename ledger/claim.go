@@ -22,12 +22,13 @@ import (
 type Claim struct {
 	Key string
 
-	// Fence is higher than that of every earlier claim of the key. What the
-	// work writes elsewhere should be conditional on it: a worker that lost
-	// its lease without noticing is then refused there too.
+	// Fence is higher than the fence of every earlier claim of the key. What
+	// the work writes elsewhere should be conditional on the fence: then the
+	// writes of a worker that lost its lease without noticing are refused
+	// there, too.
 	Fence int64
 
-	// Attempt counts the claims of the key, from 1. Those that were given back
+	// Attempt counts the claims of the key, from 1. Claims that were given back
 	// do not count: see [Do], [DoTx], [Store.Claim] and [Claim.Release].
 	Attempt int64
 
@@ -45,15 +46,16 @@ type Claim struct {
 	reasons []types.CancellationReason // of DoTx's last transaction
 }
 
-// LeaseUntil returns until when the claim holds. [Claim.Renew] moves it.
+// LeaseUntil returns the time at which the lease ends. [Claim.Renew] moves it.
 func (c *Claim) LeaseUntil() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lease
 }
 
-// hold keeps the later lease: renewals may be answered in any order. One that
-// moved nothing leaves the timer alone, for others count on the lease that stands.
+// hold keeps the later lease, because renewals may be answered in any order. A
+// renewal that moved nothing leaves the timer alone: others count on the lease in
+// the row.
 func (c *Claim) hold(lease time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,14 +80,15 @@ func (c *Claim) isSettled() bool {
 }
 
 // claimSet is what every claim sets. The fence goes on rising when the row has
-// expired; seeded with the time in ms, it does so also when the row is gone.
+// expired. It is seeded with the time in ms, so it also rises when the row is
+// gone.
 const claimSet = "SET #state = :claimed, #claim = :me, #lease = :lease, #expiresAt = :expires," +
 	" #fingerprint = :fp, #source = :source, #fence = if_not_exists(#fence, :seed) + :one"
 
 // The first request serves a key without a row, one that failed, and one whose
 // holder's lease has lapsed by the skew budget. `claim <> :me` is for a
 // duplicate of the request that arrives late: it must not reopen what this
-// very claim has settled. A row without expiresAt never expires.
+// claim has settled. A row without expiresAt never expires.
 const (
 	claimUpdate = claimSet + ", #attempts = if_not_exists(#attempts, :zero) + :one," +
 		" #seenAt = if_not_exists(#seenAt, :at) REMOVE #errorCode"
@@ -94,8 +97,8 @@ const (
 		" AND (#state = :failed OR #state = :claimed AND #lease <= :lapsed)"
 )
 
-// The second request serves a row that has expired and is not deleted yet: it
-// begins anew, whatever stands there.
+// The second request serves a row that has expired and is not deleted yet: the
+// key begins anew, in any state.
 const (
 	reclaimUpdate    = claimSet + ", #attempts = :one, #seenAt = :at REMOVE #result, #lastError, #errorCode, #notes"
 	reclaimCondition = expiredRow
@@ -108,35 +111,37 @@ var (
 		attrSource, attrFence, attrAttempts, attrSeenAt, attrResult, attrLastError, attrErrorCode, attrNotes)
 )
 
-// claimTries bounds how often a claim follows a row that changes between its
-// requests: expired, deleted or revived, and all of that once more.
+// claimTries bounds how often a claim is sent again because the row changed
+// between its requests: it expired, was deleted or revived, and all of that
+// once more.
 const claimTries = 5
 
 // Claim takes the key for this worker until the lease ends, and counts an
-// attempt. The answer is otherwise an error: [*InProgressError] while another
-// holds it, [*DoneError] or [*PermanentError] when it has ended,
-// [ErrTooManyAttempts], [ErrFingerprintMismatch].
+// attempt. Otherwise it returns an error: [*InProgressError] while another
+// worker holds the key, [*DoneError] or [*PermanentError] when the key has
+// ended, [ErrTooManyAttempts] or [ErrFingerprintMismatch].
 //
-// A lost reply is told from another's claim. Whoever crashes after it blocks
-// the key for the rest of the lease and the skew budget, and then the next
-// delivery claims it. When the context has ended by the time the answer comes,
-// Claim gives up what it may have taken, and the attempt does not count: within
-// 1 s, and as far as DynamoDB can be reached. After any other error than these
-// and the context's the claim may stand until its lease is over, and the
-// caller's own next call may be an [*InProgressError].
+// Claim recognizes its own row after a lost reply. If the worker crashes, the
+// key stays blocked until its lease and the skew budget are over; then the next
+// delivery claims it. If the context ends before the answer comes, Claim gives
+// the key up again, and the attempt does not count. For that it takes at most 1
+// s, and DynamoDB must be reachable. After any other error the claim may exist
+// until its lease is over, and the caller's own next call may get an
+// [*InProgressError].
 //
-// A key that is claimed and failed again and again ends in [ErrTooManyAttempts];
-// [Claim.Release] gives one up and the attempt does not count. [Request] has what
-// else can be asked for: another lease, a read before the claim, and to wait.
+// A key that is claimed and failed again and again ends in [ErrTooManyAttempts].
+// [Claim.Release] gives a key up without counting the attempt. [Request] has the
+// options: another lease, a read before the claim, and a wait.
 //
 // Price: 1 request, 1 WCU. A larger row, granted or refused, costs 1 WCU for
-// each KB. One that has expired and is not deleted yet costs that twice, in 2
-// requests: DynamoDB prices an update by the larger of before and after. Each
-// time such a row changes between the requests, one more follows, 5 at most;
-// and one when the context has ended by the time the answer comes. Waiting
-// costs what [Request.WaitUpTo] says.
-// Price (ReadFirst): 1 request, 0.5 RCU. For a key that has ended, with 0.5 RCU
-// for each 4 KB of a larger row. Any other key pays it on top of the claim.
+// each KB. A row that has expired and is not deleted yet costs that twice, in 2
+// requests. DynamoDB prices an update by the row before or after it, whichever
+// is larger. If such a row changes between the requests, Claim sends another
+// request, 5 at most. If the context ends before the answer comes, giving the
+// key up costs one more request. Waiting costs what [Request.WaitUpTo] says.
+// Price (ReadFirst): 1 request, 0.5 RCU. This is the price for a key that has
+// ended; a larger row costs 0.5 RCU for each 4 KB. For any other key the read
+// is added to the price of the claim.
 func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 	t, err := s.termsOf(req)
 	if err != nil {
@@ -159,8 +164,8 @@ func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 	return s.await(ctx, b, req.WaitUpTo)
 }
 
-// claim asks for the key once: in one request, or more where rows expire or
-// change between them.
+// claim asks for the key once: in one request, or more if the row expires or
+// changes between them.
 func (s *Store) claim(ctx context.Context, b bid) (*Claim, error) {
 	build := s.claimInput
 	for range claimTries {
@@ -200,7 +205,7 @@ func (s *Store) granted(r row, t terms) *Claim {
 	}
 }
 
-// tryClaim sends the update and returns what it wrote, or what stands there.
+// tryClaim sends the update and returns what it wrote, or the existing row.
 func (s *Store) tryClaim(ctx context.Context, in *dynamodb.UpdateItemInput) (stands row, granted bool, err error) {
 	var out *dynamodb.UpdateItemOutput
 	err = ddb.Retry(ctx, func() (err error) {
@@ -233,7 +238,7 @@ func (s *Store) verdict(stands row, fingerprint []byte, now time.Time) error {
 		return nil
 	}
 	if stands.LastError != "" {
-		return fmt.Errorf("%w; the last to give up said: %s", ErrTooManyAttempts, stands.LastError)
+		return fmt.Errorf("%w; the last attempt failed: %s", ErrTooManyAttempts, stands.LastError)
 	}
 	return ErrTooManyAttempts
 }
@@ -284,7 +289,7 @@ func (s *Store) claimValues(b bid, now time.Time) ddb.Item {
 	}
 }
 
-// updateInput is an update that shows what stands when it is refused.
+// updateInput is an update that returns the existing row when it is refused.
 func (s *Store) updateInput(key, update, condition string, names map[string]string) *dynamodb.UpdateItemInput {
 	return &dynamodb.UpdateItemInput{
 		TableName:                           aws.String(s.table),

@@ -328,7 +328,7 @@ func TestClaimWithoutRandomness(t *testing.T) {
 func TestErrorsAsText(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
-		"ledger: in progress, to be claimed in 30s unless renewed": &ledger.InProgressError{Wait: 30 * time.Second},
+		"ledger: in progress: another worker holds the key for 30s unless it renews": &ledger.InProgressError{Wait: 30 * time.Second},
 		"ledger: done already": &ledger.DoneError{Record: ledger.Record{Key: "k", Result: []byte(`"secret"`)}},
 		"card declined":        ledger.Permanent(errors.New("card declined")),
 	} {

@@ -112,7 +112,7 @@ func TestRenewalLearnsOfTheLeaseThatStands(t *testing.T) {
 	}
 }
 
-// A row without expiresAt never expires, whoever asks.
+// A row without expiresAt never expires, for any caller.
 func TestARowThatNeverExpires(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -11,13 +11,13 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// Result is what [Do] and [DoTx] answer.
+// Result is what [Do] and [DoTx] return.
 type Result[T any] struct {
 	// Value is what the work returned, or the stored result.
 	Value T
 
-	// Replayed says that the key had ended before this call, with this value or
-	// with the error beside it.
+	// Replayed reports whether the key had ended before this call. If so, Value
+	// or the returned error comes from the key's row.
 	Replayed bool
 }
 
@@ -28,66 +28,73 @@ const (
 	retriesPerLease  = 12
 )
 
-// tick is how often the holder looks at its clock; more often when its lease is
-// short.
+// tick is how often the holder looks at its clock. It looks more often if its
+// lease is short.
 const tick = time.Second
 
-// settleWithin bounds how long Do stays after its work to record the outcome,
-// whether the caller's context has ended or not.
+// settleWithin bounds how long Do may take after its work to record the
+// outcome, even if the caller's context has ended.
 const settleWithin = 5 * time.Second
 
-// Do claims the key, does the work and stores its result, or replays the
-// result that is stored: one result for each key, however often it comes. The
-// errors of [Store.Claim] are its answers when it neither works nor replays.
+// Do claims the key, does the work and stores its result. If the key is done
+// already, Do replays the stored result instead: each key has one result, for
+// any number of deliveries. When Do can neither claim nor replay, it returns
+// the error of [Store.Claim].
 //
-// The work runs at least once, and again when its worker crashed, lost its
-// lease or returned an error; so what it does elsewhere should be conditional
-// on [Claim.Fence], or be written in one transaction with the result: see [DoTx].
-// Work that sends such a transaction itself, with [Claim.CompleteItem], must
-// return the result that it stored: another is [ErrResultDiffers]. While it
-// runs its lease is renewed. Its context ends with the caller's, and with
-// [ErrLeaseLost] as the cause as soon as the lease cannot be counted on, or
-// within a second after a suspend that outlasted the lease. It must stop then.
-// When it completes or fails its claim itself the renewals end and its context
-// goes on. Of a transaction with CompleteItem the claim hears when the next
-// renewal is answered; until then the context may end as of a lost lease. It
-// runs on the caller's goroutine, and a panic is as a crash: the key is free when
-// the lease has lapsed.
+// The work runs at least once, and again after a crash, a lost lease or an
+// error of its own. So what the work does elsewhere should be conditional on
+// [Claim.Fence], or be written in one transaction with the result: see [DoTx].
+// The work may also send such a transaction itself, with [Claim.CompleteItem].
+// It must then return the result that the transaction stored; for any other
+// result Do returns [ErrResultDiffers].
 //
-// An error of the work gives the key up, to be tried again up to
-// Config.MaxAttempts; [Permanent] stores it, and it is replayed as a
-// [*PermanentError] that is for errors.Is what it was. A result that cannot be
-// stored ends the key in the same way, for the work is done and must not be done
-// again. The outcome is recorded also when the caller's context has ended, within
-// 5 s. If that fails, the error is that of Complete or Fail, Value is what the
-// work returned, and the work may be done again.
+// While the work runs on the caller's goroutine, Do renews the lease. The
+// work's context ends with the caller's. It also ends, with [ErrLeaseLost] as
+// its cause, as soon as the lease is no longer certain. If the machine was
+// suspended for longer than the lease, the context ends within a second after
+// that. When the context ends, the work must stop. When the work completes or
+// fails its claim itself, the renewals end and the context goes on. The claim
+// learns of a transaction with CompleteItem from the answer to the next
+// renewal. Until then the context may end as if the lease were lost. A panic of
+// the work is like a crash: the key is free when the lease has lapsed.
 //
-// An attempt is not counted when the caller cancelled its context, as a deploy
-// does, and the work's error is or wraps that context's error or cause. A
-// deadline counts, for the work may be what did not meet it. When the context
-// ends before the work begins, the attempt is not counted either: see
-// [Store.Claim].
+// If the work returns an error, Do gives the key up, and later deliveries try
+// again, up to Config.MaxAttempts. If the error is wrapped by [Permanent], Do
+// stores it instead, and later deliveries get a [*PermanentError] that is still
+// the same error for errors.Is. A result that cannot be stored ends the key in
+// the same way, because the work is done and must not be repeated. Do records
+// the outcome within 5 s, even if the caller's context has ended. If it cannot
+// be recorded, Do returns the error of Complete or Fail, Value is what the work
+// returned, and the work may be done again.
 //
-// Bad input that the work meets, an [*event.InputError], is an error as any
-// other: whether it will do better later (a date too far ahead does) is the
-// work's to say. What cannot is returned through Permanent, so that it is
-// told at once the next time and not tried to the last attempt.
+// An attempt does not count if the caller cancelled its context, for example
+// because of a deploy, and the work's error wraps the context's error or cause.
+// If the context's deadline passed, the attempt counts, because the work itself
+// may have been too slow. If the context ends before the work begins, the
+// attempt does not count: see [Store.Claim].
 //
-// T must survive encoding/json, which stores it: a replay has no unexported
-// fields, and U+FFFD in place of what is not UTF-8 in a string. A stored result
-// that does not fit T, as after a deploy, is a [*ResultError]; a key that is done
-// without one, [ErrNoResult]. A queue's worker
-// that gets an [*InProgressError] leaves the message in the queue and makes it
-// visible again after Wait. Work that is nil is an [*event.InputError].
+// Do treats an [*event.InputError] of the work like any other error, because
+// bad input may become valid: a date that is too far ahead today is valid
+// later. If the input can never become valid, wrap the error in Permanent: the
+// next delivery then gets the error at once, without another attempt.
 //
-// Price: 2 requests, 2 WCU. Each third of a lease that the work takes adds 1
-// request and 1 WCU. A transaction with CompleteItem is paid on top: Do sends
-// its second request all the same, to see what stands. A replay, as every
-// refusal, is 1 request and 1 WCU for each KB of the stored row. Rows above
-// 1 KB: as [Store.Claim] and [Claim.Complete]. Waiting costs what
+// Do stores the result as JSON, so T must survive encoding/json: a replayed value
+// has no unexported fields, and its strings have U+FFFD in place of what is not
+// UTF-8. If the stored result does not fit T, for example because a deploy
+// changed T, Do returns a [*ResultError]. For a key that is done without a
+// result, it returns [ErrNoResult]. If Do returns an [*InProgressError] to a
+// queue's worker, the worker leaves the message in the queue and makes it visible
+// again after Wait. If work is nil, Do returns an [*event.InputError].
+//
+// Price: 2 requests, 2 WCU. While the work runs, each third of the lease adds a
+// renewal: 1 request and 1 WCU. A transaction with CompleteItem is paid in
+// addition, because Do still sends its second request, to see the row. A replay
+// or a refusal is 1 request and 1 WCU for each KB of the stored row. Rows above
+// 1 KB cost what [Store.Claim] and [Claim.Complete] say. Waiting costs what
 // [Request.WaitUpTo] says.
-// Price (ReadFirst): 1 request, 0.5 RCU. For a replay, with 0.5 RCU for each 4 KB
-// of a larger row. Any other key pays it on top.
+// Price (ReadFirst): 1 request, 0.5 RCU. This is the price of a replay; a larger
+// row costs 0.5 RCU for each 4 KB. For any other key the read is added to the
+// price.
 func Do[T any](ctx context.Context, s *Store, req Request, work func(context.Context, *Claim) (T, error)) (Result[T], error) {
 	if work == nil {
 		return Result[T]{}, event.BadInput(pkg, "work", "must not be nil")
@@ -128,8 +135,8 @@ func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Cl
 			end(ErrLeaseLost)
 		}
 	}
-	// The heartbeat outlives the caller's context: the work may take its time
-	// to stop, and nobody else must begin meanwhile.
+	// The heartbeat outlives the caller's context: the work may need time to
+	// stop, and no other worker may begin meanwhile.
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var heart sync.WaitGroup
 	heart.Go(func() { c.beat(beating, lose) })
@@ -146,7 +153,7 @@ func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Cl
 
 // beat renews the lease until the context ends or the work has settled its
 // claim, and ends the work when the lease is lost: taken over, or not renewed
-// in time, by whomever.
+// in time.
 func (c *Claim) beat(ctx context.Context, lose func()) {
 	defer c.onLapse(lose)()
 	pause := c.untilRenewal()
@@ -205,15 +212,15 @@ func (c *Claim) watch(ctx context.Context, lose func()) {
 // remaining is how long the lease still holds by the store's clock.
 func (c *Claim) remaining() time.Duration { return c.until(c.LeaseUntil()) }
 
-// until is how long a lease holds. It is no longer than one lasts, should
-// the store's clock have been set back.
+// until returns how long a lease holds: at most its full length, in case the
+// store's clock was set back.
 func (c *Claim) until(lease time.Time) time.Duration {
 	return min(lease.Sub(c.store.cfg.Now()), c.span)
 }
 
-// untilRenewal is how long the heartbeat waits. A claim or a renewal that was
-// answered late leaves little of its lease, or nothing: the next comes while
-// half of that is left, or soon.
+// untilRenewal is how long the heartbeat waits. A claim or renewal that was
+// answered late leaves little of its lease: the next comes when half of that is
+// left, or soon.
 func (c *Claim) untilRenewal() time.Duration {
 	left := c.remaining()
 	if left <= 0 {
@@ -227,7 +234,7 @@ func finish[T any](ctx context.Context, c *Claim, op string, value T, err error)
 	return settle(ctx, c, op, value, err, cancelled(ctx, err))
 }
 
-// settle is finish that is told whether the attempt is given back.
+// settle is finish with a choice: withdrawn gives the attempt back.
 func settle[T any](ctx context.Context, c *Claim, op string, value T, err error, withdrawn bool) (Result[T], error) {
 	failed := err != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
@@ -260,7 +267,7 @@ func settle[T any](ctx context.Context, c *Claim, op string, value T, err error,
 }
 
 // completed answers for a claim that the work completed itself. Work that
-// failed has not heard that its transaction took effect.
+// failed does not know that its transaction took effect.
 func completed[T any](c *Claim, op string, done error, failed bool) (Result[T], error) {
 	if !failed {
 		return Result[T]{}, ErrResultDiffers

@@ -12,7 +12,7 @@ import (
 )
 
 // ownErrors are the library's sentinels by their codes, which are part of the
-// format. The other record packages are not known here: see Config.Errors.
+// format. Those of other record packages are not known here: see Config.Errors.
 var ownErrors = map[string]error{
 	"event.ErrTooOld":               event.ErrTooOld,
 	"event.ErrUnknownOutcome":       event.ErrUnknownOutcome,
@@ -23,9 +23,9 @@ var ownErrors = map[string]error{
 	"ledger.ErrTooManyAttempts":     ErrTooManyAttempts,
 }
 
-// codeInput is the code of an [*event.InputError]. After an '@' stands where in
-// the message it is told, and how long package, field and reason are there:
-// "event.InputError@10+7+8+17".
+// codeInput is the code of an [*event.InputError]. After an '@' it has the
+// error's place in the message, and the lengths of package, field and reason
+// there: "event.InputError@10+7+8+17".
 const codeInput = "event.InputError"
 
 // maxCode bounds a caller's code, so that two fit into the attribute, or one
@@ -40,7 +40,7 @@ func validateCodes(sentinels map[string]error) error {
 			return event.BadInput(pkg, "Config.Errors",
 				fmt.Sprintf("must have codes of 1 to %d letters, digits, '.', '_' and '-', has %q", maxCode, code))
 		case strings.HasPrefix(code, "event.") || strings.HasPrefix(code, "ledger."):
-			return event.BadInput(pkg, "Config.Errors", fmt.Sprintf("must not have the code %q: event. and ledger. begin the library's own", code))
+			return event.BadInput(pkg, "Config.Errors", fmt.Sprintf("must not have the code %q: codes that begin with event. or ledger. are the library's own", code))
 		case sentinels[code] == nil:
 			return event.BadInput(pkg, "Config.Errors", fmt.Sprintf("must not have nil under %q", code))
 		}
@@ -54,9 +54,9 @@ func notOfCode(r rune) bool {
 }
 
 // errorCode returns what is stored of a permanent error beside its text: the
-// fence of the claim, a colon, and codes with commas between them; "" when it is
-// none that is known. An older version leaves it standing when it writes the
-// row, and the fence tells.
+// fence of the claim, a colon, and codes with commas between them; "" for an
+// unknown error. An older version keeps the attribute when it writes the row,
+// and the fence shows that.
 func (s *Store) errorCode(fence int64, err error, text string) string {
 	var codes []string
 	room := maxErrorCode - len(strconv.FormatInt(fence, 10))
@@ -68,7 +68,7 @@ func (s *Store) errorCode(fence int64, err error, text string) string {
 	if bad, ok := errors.AsType[*event.InputError](err); ok {
 		add(codeInput + placeOf(bad, text))
 	}
-	for _, known := range []map[string]error{s.cfg.Errors, ownErrors} { // the caller's first, should there be no room
+	for _, known := range []map[string]error{s.cfg.Errors, ownErrors} { // the caller's first, in case there is no room
 		for _, code := range slices.Sorted(maps.Keys(known)) {
 			if errors.Is(err, known[code]) {
 				add(code)
@@ -81,8 +81,8 @@ func (s *Store) errorCode(fence int64, err error, text string) string {
 	return strconv.FormatInt(fence, 10) + ":" + strings.Join(codes, ",")
 }
 
-// kept returns the errors that the row's code names, nil when there are none
-// that this store knows.
+// kept returns the errors that the row's code names, nil if this store knows
+// none of them.
 func (s *Store) kept(r row) error {
 	fence, codes, ok := strings.Cut(r.errorCode, ":")
 	if !ok || fence != strconv.FormatInt(r.Fence, 10) {
@@ -106,7 +106,8 @@ func (s *Store) kept(r row) error {
 	return errors.Join(kept...)
 }
 
-// placeOf says where in the text an input error is told, "" if it is not.
+// placeOf returns the place of an input error in the text, "" if it is not
+// there.
 func placeOf(bad *event.InputError, text string) string {
 	pkg, field := strings.ToValidUTF8(bad.Package, "\uFFFD"), strings.ToValidUTF8(bad.Field, "\uFFFD")
 	head := pkg + ": " + field + " "
@@ -120,8 +121,8 @@ func placeOf(bad *event.InputError, text string) string {
 	return ""
 }
 
-// inputAt reads an input error out of the text. Without a place it is told
-// nowhere but in the whole.
+// inputAt reads an input error out of the text. Without a place the whole text
+// is its reason.
 func inputAt(place, text string) error {
 	var at, pkg, field, reason int
 	_, err := fmt.Sscanf(place, "%d+%d+%d+%d", &at, &pkg, &field, &reason)

@@ -7,64 +7,66 @@ import (
 )
 
 var (
-	// ErrFingerprintMismatch is returned by [Store.Claim] and [Do]: the key
-	// stands for another payload. Trying again cannot help; the sender reuses
-	// its ids, or the key is made of too little.
+	// ErrFingerprintMismatch is returned by [Store.Claim] and [Do]: the key was
+	// claimed with another payload. Trying again cannot help: the sender reuses
+	// its ids, or the key has too few parts.
 	ErrFingerprintMismatch = errors.New("ledger: the key was claimed with another payload")
 
 	// ErrTooManyAttempts is returned by [Store.Claim] and [Do]: the key was
-	// claimed Config.MaxAttempts times and never completed. It stays so until
-	// the row expires: the event is poison, for the dead letters. Only the last
-	// holder, whose lease has lapsed, may still complete it: later deliveries
-	// then get a [*DoneError], or the result from Do. When the cause has been
-	// repaired, [Store.Reopen] gives the key its attempts again, and a Store with
-	// a greater MaxAttempts claims it. The error's
-	// text says why the last attempt that gave up did.
+	// claimed Config.MaxAttempts times and never completed. The key stays
+	// blocked until its row expires: move the event to a dead-letter queue. Only
+	// the last holder may still complete the key, although its lease has lapsed;
+	// later deliveries then get a [*DoneError], or the result from Do. When the
+	// cause has been repaired, [Store.Reopen] gives the key its attempts again.
+	// A Store with a greater MaxAttempts can also claim the key. The error's
+	// text has the reason of the last failed attempt.
 	ErrTooManyAttempts = errors.New("ledger: too many attempts")
 
 	// ErrNoResult is returned by [Do] and [DoTx] for a key that is done and has no
 	// result to replay: [Store.MarkSeen] or an older system wrote its row, or
-	// [Store.Erase] removed what was stored. The work was done, or is not to be
-	// done, and trying again cannot help: the message can go.
+	// [Store.Erase] removed what was stored. The work was done, or should no
+	// longer be done. Trying again cannot help: delete the queue's message.
 	ErrNoResult = errors.New("ledger: done, and without a result")
 
 	// ErrLeaseLost is returned by [Claim.Complete], [Claim.Fail], [Claim.Renew],
-	// [Claim.Release], [Store.Resume], [CompleteItem.Outcome], [Do] and [DoTx], and
-	// is the cause of the end of [Do]'s context: the claim is not held any more, and
-	// another worker may be at it. It does not say that the call changed nothing: a
-	// Fail whose reply was lost may have given the key up before another worker
-	// claimed it.
+	// [Claim.Release], [Store.Resume], [CompleteItem.Outcome], [Do] and [DoTx]: the
+	// claim is no longer held, and another worker may have the key. When Do and
+	// DoTx lose the lease, they also end the work's context with this error as its
+	// cause. The call that returns ErrLeaseLost may have changed something: for
+	// example, a Fail whose reply was lost may have given the key up before another
+	// worker claimed it.
 	ErrLeaseLost = errors.New("ledger: lease lost")
 
-	// ErrResultDiffers is returned by [Do] and [DoTx]: the claim is completed,
-	// as by a transaction of the work's with [Claim.CompleteItem], and the work
-	// returned another result than that. Neither is the answer of this call;
-	// the stored one is what the next delivery gets.
-	ErrResultDiffers = errors.New("ledger: the work returned another result than its claim is completed with")
+	// ErrResultDiffers is returned by [Do] and [DoTx]: the work completed its
+	// claim in a transaction of its own, with [Claim.CompleteItem], and then
+	// returned another result. This call returns neither result; the next
+	// delivery gets the stored result.
+	ErrResultDiffers = errors.New("ledger: the work returned a result that differs from the stored one")
 )
 
-// Errors of what operators do.
+// Errors of Reopen, Erase and Forget, which are for operators.
 var (
 	// ErrNotFound is returned by [Store.Reopen] and [Store.Erase]: the key has
 	// no row.
 	ErrNotFound = errors.New("ledger: no such key")
 
-	// ErrChanged is returned by [Store.Reopen] and [Store.Forget]: the row is
-	// not of the claim that was seen any more.
+	// ErrChanged is returned by [Store.Reopen] and [Store.Forget]: the row has
+	// changed since the operator saw it.
 	ErrChanged = errors.New("ledger: the row changed since it was seen")
 )
 
 // errGivenUp is the ErrLeaseLost of a claim that its own Fail or Release gave up.
 var errGivenUp = fmt.Errorf("%w: given up by its own holder", ErrLeaseLost)
 
-// InProgressError is returned by [Store.Claim], [Do] and [DoTx] while another worker
-// holds the key, and to operators by [Store.Reopen] and [Store.Forget].
+// InProgressError is returned by [Store.Claim], [Do] and [DoTx] while another
+// worker holds the key. Operators get this error from [Store.Reopen] and
+// [Store.Forget].
 type InProgressError struct {
-	// Wait is how long until the key can be claimed, should its holder have
-	// crashed. A holder that is well completes earlier or renews. So it is right
-	// for a queue's message, and long for an HTTP client: give its request a
-	// [Request.WaitUpTo] of a few seconds, and then a Retry-After of a few, whatever
-	// the Wait.
+	// Wait is how long it takes until the key can be claimed, if its holder has
+	// crashed. A healthy holder completes earlier or renews. Use Wait as the delay
+	// of a queue's message. It is too long for an HTTP client to wait: give the
+	// client's key a [Request.WaitUpTo] of a few seconds, and if the key is still
+	// held, answer with a Retry-After of a few seconds.
 	Wait time.Duration
 }
 
@@ -73,25 +75,26 @@ func (e *InProgressError) Error() string {
 	if e.Wait <= 0 {
 		return "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left"
 	}
-	return fmt.Sprintf("ledger: in progress, to be claimed in %v unless renewed", e.Wait)
+	return fmt.Sprintf("ledger: in progress: another worker holds the key for %v unless it renews", e.Wait)
 }
 
-// DoneError is returned by [Store.Claim], [Store.Resume] and [Store.Reopen] for a key
-// that is done, and by [Claim.Complete], [Claim.Fail], [Claim.Renew], [Claim.Release]
-// and [CompleteItem.Outcome] when the claim's own completion stands already with
-// another result. [Do] and [DoTx] replay what Claim finds.
+// DoneError is returned by [Store.Claim], [Store.Resume] and [Store.Reopen] for a
+// key that is done. [Claim.Fail], [Claim.Renew] and [Claim.Release] return it when
+// their claim was completed before. [Claim.Complete] and [CompleteItem.Outcome]
+// return it when their claim was completed before with another result. When [Do]
+// and [DoTx] get it from Claim, they replay the stored result.
 type DoneError struct {
-	// Record holds the result, which is nil when there is none.
+	// Record is the key's row. Its Result is nil if the key has no result.
 	Record Record
 }
 
-// Error says so, without the result.
+// Error says that the key is done. It does not show the result.
 func (e *DoneError) Error() string { return "ledger: done already" }
 
-// ResultError is returned by [Do] and [DoTx] for a key that is done, with a result
-// that does not fit their type: another program stored it, or an earlier version
-// of this one. The work was done, and trying again cannot help; Record.Result has
-// what is stored.
+// ResultError is returned by [Do] and [DoTx] for a key that is done, if the stored
+// result does not fit the type T of the call: another program, or an earlier
+// version of this program, stored it. The work was done, and trying again cannot
+// help. Record.Result has the stored result.
 type ResultError struct {
 	Record Record
 
@@ -99,20 +102,21 @@ type ResultError struct {
 	cause           error
 }
 
-// Error says what was wanted, without the result.
+// Error names the type that was wanted. It does not show the result.
 func (e *ResultError) Error() string {
-	return fmt.Sprintf("%s: %s on table %s: the stored result is not a %s: %v", pkg, e.op, e.table, e.want, e.cause)
+	return fmt.Sprintf("%s: %s on table %s: the stored result does not fit the type %s: %v", pkg, e.op, e.table, e.want, e.cause)
 }
 
 // Unwrap returns the error of encoding/json.
 func (e *ResultError) Unwrap() error { return e.cause }
 
-// ItemError is returned by [DoTx] when an action of the work's was refused, and
-// the work, called again, found no other; or when one failed for another reason,
-// such as an invalid expression, or another transaction on its item to the end.
+// ItemError is returned by [DoTx] when the condition of an action failed, and
+// calling the work again did not help. It is also returned when an action failed
+// for another reason: for example, its expression is invalid, or a conflict
+// lasted until DoTx gave up.
 type ItemError struct {
-	Index int    // of the first action at fault, from 0 among those that the work returned last
-	Code  string // DynamoDB's reason, "ConditionalCheckFailed" as a rule
+	Index int    // place, from 0, of the first action at fault among those that the work returned last
+	Code  string // DynamoDB's reason, usually "ConditionalCheckFailed"
 
 	table      string // the ledger's
 	message    string // DynamoDB's, if there is one
@@ -132,30 +136,32 @@ func (e *ItemError) Error() string {
 // Unwrap returns the error of the transaction.
 func (e *ItemError) Unwrap() error { return e.cause }
 
-// PermanentError is returned by [Do] and [DoTx] when the work returned
-// [Permanent], and by them and [Store.Claim] whenever the key comes again. A claim
-// whose Fail was given one returns it from all later calls, and so does [Store.Resume].
+// PermanentError is returned by [Do] and [DoTx] when the work returned [Permanent].
+// Whenever the key comes again, Do, DoTx and [Store.Claim] return the stored error
+// as a PermanentError. After a [Claim.Fail] with a permanent error, all later calls
+// on the claim return it, and so does [Store.Resume].
 type PermanentError struct {
-	// Message is the text of the error, cut to 512 bytes by [Permanent], and
-	// when it is stored: the same when it is replayed.
+	// Message is the text of the error. [Permanent] cuts it to 512 bytes, and a
+	// row stores that many, so a replay has the same text.
 	Message string
 
 	cause error // when replayed, what was kept of it; nil if nothing was
 }
 
-// Permanent says that err will not go away by trying again: [Do] and
-// [Claim.Fail] store it as the outcome of the key, and it is replayed as a
-// [*PermanentError]. Permanent(nil) is nil.
+// Permanent marks err as an error that would come again in every further
+// attempt. [Do] and [Claim.Fail] store such an error as the outcome of the key,
+// and later deliveries get it as a [*PermanentError]. Permanent(nil) is nil.
 //
-// A replayed error is for errors.Is and errors.As what it was the first time,
-// as far as this is known of: the sentinels of packages event and ledger, such
-// as [event.ErrTooOld]; those of Config.Errors; and an [*event.InputError]. Of
-// all other errors that it wraps only the text is kept. A row has 80 bytes for
-// all of this: two sentinels always fit, or one beside an InputError, and what
+// In a replayed error, errors.Is and errors.As still find these wrapped errors:
+// sentinels of packages event and ledger, such as [event.ErrTooOld], sentinels
+// of Config.Errors, and an [*event.InputError]. Of other wrapped errors only
+// the text is kept. A row has 80 bytes for the codes of the errors to find: two
+// sentinels always fit, and so do one sentinel and an InputError. A code that
 // does not fit is left out.
 //
-// Of an InputError whose text does not show in that of the error, or not in the
-// first 512 bytes, a replay has all text in Reason, and no Package and Field.
+// If the text of the InputError is not within the first 512 bytes of the
+// error's text, the replayed InputError has the whole stored text in Reason,
+// and its Package and Field are empty.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -166,9 +172,9 @@ func Permanent(err error) error {
 	return &PermanentError{Message: truncate(err.Error(), maxError), cause: err}
 }
 
-// Error is the message alone: that of the error given to [Permanent].
+// Error returns the Message and adds nothing to it.
 func (e *PermanentError) Error() string { return e.Message }
 
-// Unwrap returns the error that was given to [Permanent]; when replayed, what
-// was kept of it, which is nil when nothing was.
+// Unwrap returns the error that was given to [Permanent]. In a replay it
+// returns the wrapped errors that were kept, or nil: see Permanent.
 func (e *PermanentError) Unwrap() error { return e.cause }

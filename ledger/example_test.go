@@ -217,7 +217,7 @@ func ExampleClaim_Fail() {
 	// Output:
 	// attempt 1
 	// attempt 2
-	// ledger: too many attempts; the last to give up said: no connection
+	// ledger: too many attempts; the last attempt failed: no connection
 }
 
 // A worker that does not use Do renews its claim itself.

@@ -14,7 +14,7 @@ import (
 )
 
 // A payment: the charge and the answer to it are one transaction, so there is
-// one charge, whoever crashes and whichever reply is lost.
+// one charge, even after a crash, and whichever reply is lost.
 func ExampleDoTx() {
 	ctx := context.Background()
 	db, seen := open(nil)

@@ -91,7 +91,7 @@ func TestForgetWaits(t *testing.T) {
 }
 
 // Fences rise over a Forget also from a worker whose clock is ahead to one whose
-// clock is behind, whoever forgets.
+// clock is behind, for every caller of Forget.
 func TestFenceRisesOverAForget(t *testing.T) {
 	t.Parallel()
 	for _, forgetter := range []time.Duration{0, forgetSkew / 2, forgetSkew} {

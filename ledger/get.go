@@ -11,9 +11,9 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Get reads where a key stands, false when it is unknown or has expired. The
-// read is consistent. It is for people and monitors: what a worker may do is
-// decided by [Store.Claim] alone.
+// Get returns the state of a key, and false if the key is unknown or has
+// expired. The read is consistent. Get is for people and monitors: only
+// [Store.Claim] decides what a worker may do.
 //
 // Price: 1 request, 1 RCU. A larger row costs 1 RCU for each 4 KB.
 func (s *Store) Get(ctx context.Context, key string) (Record, bool, error) {
@@ -27,7 +27,7 @@ func (s *Store) Get(ctx context.Context, key string) (Record, bool, error) {
 	return r.Record, true, nil
 }
 
-// get reads a row, and reports whether there is one that lives.
+// get reads a row, and reports whether it exists and has not expired.
 func (s *Store) get(ctx context.Context, key string, consistent *bool) (row, bool, error) {
 	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(s.table),

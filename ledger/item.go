@@ -11,10 +11,10 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Grace is how long after its logical expiry a row of this package reaches the
-// TTL attribute's time. It is part of the format. DynamoDB deletes by a clock
-// of its own; since no two clocks differ by more, a row that is deleted has
-// expired for everyone, and the sweep changes no answer.
+// Grace is the time from the logical expiry of a row of this package to the
+// time in its TTL attribute. It is part of the format. DynamoDB deletes by its
+// own clock, and no two clocks may differ by more than the grace. So a deleted
+// row has expired for every clock, and the deletion changes no answer.
 const Grace = time.Hour
 
 // The attributes. They are the format.
@@ -42,18 +42,18 @@ const (
 	maxErrorCode = 80
 )
 
-// State is where a key stands.
+// State is the state of a key.
 type State string
 
 const (
-	// Claimed says that a worker is at it, or was until its lease lapsed.
+	// Claimed: a worker holds the key, or held it until its lease lapsed.
 	Claimed State = "claimed"
-	// Failed says that the last worker gave up; the key may be claimed again.
+	// Failed: the last worker gave up, and the key may be claimed again.
 	Failed State = "failed"
-	// Done says that it is completed, with a result or, when MarkSeen or an
-	// older system wrote the row, without.
+	// Done: the key is completed. It has no result if MarkSeen or an older
+	// system wrote the row.
 	Done State = "done"
-	// Refused says that it ended with a permanent error.
+	// Refused: the key ended with a permanent error.
 	Refused State = "refused"
 )
 
@@ -62,25 +62,26 @@ type Record struct {
 	Key       string
 	State     State
 	SeenAt    time.Time // when the key was first seen
-	ExpiresAt time.Time // when it is forgotten; zero is never
-	Lease     time.Time // until when it is held; zero unless Claimed
-	Fence     int64     // of the last claim; 0 when there was none
-	Attempts  int64     // how often it was claimed
+	ExpiresAt time.Time // when the key is forgotten; zero means never
+	Lease     time.Time // when the lease ends; zero unless Claimed
+	Fence     int64     // of the last claim; 0 if the row has no fence
+	Attempts  int64     // how often the key was claimed
 
-	Fingerprint []byte          // SHA-256 of the payload; nil when there was none
+	Fingerprint []byte          // SHA-256 of the payload; nil if the row does not have it
 	Result      json.RawMessage // nil unless Done with a result
 	LastError   string          // why it is Failed or Refused, at most 512 bytes
 
-	// Nonce of the call that marked or last claimed the key, "" on an older
-	// system's row. Reopen and Forget go by it.
+	// Nonce is the random text of the call that marked or last claimed the key.
+	// It is "" in an older system's row. Reopen and Forget compare it with the
+	// row's.
 	Nonce string
 
 	Source string // first part of the key, for people
-	Notes  string // an older system's
+	Notes  string // from an older system
 }
 
-// row is a Record with the nonce of who wrote it, "" on an older system's row,
-// and what is kept of a permanent error beside its text.
+// row is a Record with the nonce of its writer, "" for an older system's row,
+// and the code of a permanent error.
 type row struct {
 	Record
 	claim     string
@@ -156,18 +157,18 @@ func (d *decoder) bytes(name string) []byte {
 
 // expiredRow is true of a row that has expired, deleted or not: any by :now,
 // and one of this package by :graced, which is now and the grace. It is false
-// of no row at all.
+// if the row does not exist.
 const expiredRow = "attribute_exists(#claim) AND #expiresAt <= :graced OR #expiresAt <= :now"
 
-// expired is expiredRow for a row at hand.
+// expired is expiredRow for a row that was read.
 func (r row) expired(now time.Time) bool {
 	return !r.ExpiresAt.IsZero() && r.ExpiresAt.Unix() <= now.Unix()
 }
 
-// expiresAt is the TTL attribute of a row that shall live for the given time:
-// whole seconds, rounded up, and the grace.
+// expiresAt is the TTL attribute of a row that lives for the given time: whole
+// seconds, rounded up, plus the grace.
 func expiresAt(now time.Time, life time.Duration) int64 {
-	return now.Add(life).Add(time.Second-1).Unix() + int64(Grace/time.Second) // a life may be the longest there is
+	return now.Add(life).Add(time.Second-1).Unix() + int64(Grace/time.Second) // a life may be as long as a Duration can be
 }
 
 // truncate makes text valid UTF-8 of at most so many bytes, cut between runes.

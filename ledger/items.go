@@ -10,8 +10,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// CompleteItem is [Claim.Complete] as an action of a transaction of the
-// caller's own, from [Claim.CompleteItem].
+// CompleteItem is [Claim.Complete] as an action of a transaction that the
+// caller sends. Make it with [Claim.CompleteItem].
 type CompleteItem struct {
 	// Item is the action, for TransactWriteItems.
 	Item types.TransactWriteItem
@@ -29,14 +29,15 @@ type CompleteItem struct {
 //		TransactItems: []types.TransactWriteItem{done.Item, {Put: order}},
 //	})
 //
-// [DoTx] sends such a transaction, and knows what to make of its errors. For one
-// of your own: make it once and send it again unchanged after an unknown
-// outcome. When it is cancelled, [CompleteItem.Outcome] says how this action
-// fared; inside [Do] the work may return the error instead, for Do tells its
-// own transaction from a lost lease. The reason TransactionConflict may be a
-// renewal by Do under way: send the transaction again. The claim hears of the
-// transaction only by its own next request or by Outcome, and until then Do's
-// context may end with [ErrLeaseLost].
+// [DoTx] sends such a transaction and handles its errors. If you send the
+// transaction yourself, make the item once, and send the transaction again
+// unchanged after an unknown outcome. When the transaction is cancelled,
+// [CompleteItem.Outcome] says why. Inside [Do] the work may simply return the
+// transaction's error: Do finds out whether it took effect. A
+// TransactionConflict may come from Do's own renewal: send the transaction
+// again. Do's context may end with [ErrLeaseLost] after the transaction took
+// effect, because the claim learns of the transaction only from its own next
+// request or from Outcome.
 //
 // Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB.
 func (c *Claim) CompleteItem(result any) (*CompleteItem, error) {
@@ -60,13 +61,13 @@ func (c *Claim) completeItem(result string) *CompleteItem {
 	}}}
 }
 
-// Outcome says how the action fared in a cancelled transaction, by the reason
-// in its place. The zero Outcome without an error: it was not at fault, and
-// nothing was written. Otherwise it is as [Claim.Complete]: event.Created when
-// an earlier try of this transaction took effect, [ErrLeaseLost] when another
-// worker took the key over, a [*DoneError] when this claim is completed with
-// another result. A reason other than a failed condition is an error with its
-// code.
+// Outcome interprets the action's reason in a cancelled transaction. The zero
+// Outcome without an error means that another action was at fault and nothing
+// was written. Otherwise Outcome answers as [Claim.Complete] does:
+// event.Created when an earlier try of this transaction took effect,
+// [ErrLeaseLost] when another worker took the key over, and a [*DoneError] when
+// this claim is completed with another result. If the action failed for another
+// reason than its condition, Outcome returns an error with the reason's code.
 func (i *CompleteItem) Outcome(reason types.CancellationReason) (event.Outcome, error) {
 	old, refused, err := ddb.Action(reason)
 	if err != nil || !refused {
@@ -79,8 +80,8 @@ func (i *CompleteItem) Outcome(reason types.CancellationReason) (event.Outcome, 
 	return event.Created, nil
 }
 
-// MarkItem is [Store.MarkSeen] as an action of a transaction of the caller's
-// own, from [Store.MarkItem].
+// MarkItem is [Store.MarkSeen] as an action of a transaction that the caller
+// sends. Make it with [Store.MarkItem].
 type MarkItem struct {
 	// Item is the action, for TransactWriteItems.
 	Item types.TransactWriteItem
@@ -90,15 +91,17 @@ type MarkItem struct {
 }
 
 // MarkItem returns [Store.MarkSeen] as an action of a transaction, so that the
-// key is marked together with what must happen once, or not at all. Where
-// MarkSeen alone is at most once, such a transaction is exactly once.
+// key and the effect are written together or not at all. With MarkSeen alone
+// the effect happens at most once; in such a transaction it happens exactly
+// once.
 //
-// Make it once for each transaction, and send it again unchanged after an
-// unknown outcome: by its nonce [MarkItem.Outcome] tells an own lost reply from
-// another delivery, also when DynamoDB has forgotten the ClientRequestToken, which it
-// does after ten minutes. The SDK does not send again what was cancelled: do so where
-// a reason's code is TransactionConflict, ThrottlingError or
-// ProvisionedThroughputExceeded. A key that was seen cancels the whole transaction.
+// Make the item once for each transaction, and send the transaction again unchanged
+// after an unknown outcome. [MarkItem.Outcome] recognizes the item's own
+// transaction by the nonce, even after ten minutes, when DynamoDB has forgotten the
+// ClientRequestToken. The SDK does not repeat a cancelled transaction: send the
+// transaction again if a reason's code is TransactionConflict, ThrottlingError or
+// ProvisionedThroughputExceeded. A key that was seen before cancels the whole
+// transaction.
 //
 // Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB.
 func (s *Store) MarkItem(key string) (*MarkItem, error) {
@@ -120,12 +123,13 @@ func (s *Store) MarkItem(key string) (*MarkItem, error) {
 	}}}, nil
 }
 
-// Outcome says how the action fared in a cancelled transaction, by the reason
-// in its place. The zero Outcome without an error: it was not at fault, and
-// nothing was written. Otherwise it is that of [Store.MarkSeen]: event.Created
-// when an earlier try of this transaction took effect, event.Duplicate when the
-// key was seen before. A reason other than a failed condition is an error with
-// its code.
+// Outcome interprets the action's reason in a cancelled transaction. The zero
+// Outcome without an error means that another action was at fault and nothing
+// was written. Otherwise Outcome answers as [Store.MarkSeen] does:
+// event.Created when an earlier try of this transaction took effect, and
+// event.Duplicate when the key was seen before. If the action failed for
+// another reason than its condition, Outcome returns an error with the reason's
+// code.
 func (i *MarkItem) Outcome(reason types.CancellationReason) (event.Outcome, error) {
 	old, refused, err := ddb.Action(reason)
 	if err != nil || !refused {

@@ -13,15 +13,16 @@ var (
 	unescaper = strings.NewReplacer("%25", "%", "%3A", ":") // one pass: %253A is %3A
 )
 
-// Key joins parts to a ledger key, most general first:
+// Key joins parts into a ledger key, most general first:
 //
-//	ledger.Key("ALOWARE", "719285063") // ALOWARE:719285063
+//	ledger.Key("CHARGE", "ch_719285063") // CHARGE:ch_719285063
 //
 // Only '%' and ':' are escaped, as %25 and %3A, so that two different lists of
-// parts never give one key. The parts must be what the sender repeats on a
-// redelivery: an id, never an attempt number. No parts, an empty part, which
-// would make all events with it one, text that is not UTF-8, and a key over
-// 2048 bytes are an [*event.InputError].
+// parts never give the same key. Use only parts that the sender repeats on a
+// redelivery: an id, never an attempt number. Key returns an
+// [*event.InputError] for an empty list, for an empty part (all events whose
+// part is empty would share a key), for text that is not UTF-8, and for a key
+// over 2048 bytes.
 func Key(parts ...string) (string, error) {
 	if len(parts) == 0 {
 		return "", event.BadInput(pkg, "parts", "must name the event: at least one part")
@@ -41,7 +42,7 @@ func Key(parts ...string) (string, error) {
 }
 
 // sourceOf returns the first part of a key, bounded: the `source` attribute,
-// which is there for people and decides nothing.
+// which is for people and decides nothing.
 func sourceOf(key string) string {
 	first, _, _ := strings.Cut(key, ":")
 	return truncate(unescaper.Replace(first), maxSource)

@@ -20,11 +20,12 @@ import (
 // pkg names the package in errors.
 const pkg = "ledger"
 
-// API is what the package calls of *dynamodb.Client. One that wraps a client
-// must hand the options of a call on: without them [Store.MarkSeen] knows of no
-// failed request whether it took effect. An HTTP client that sends requests
-// again by itself breaks the promises of this package, and so does a wrapper
-// that edits the inputs it is given, for calls share parts of them.
+// API has the methods of *dynamodb.Client that the package calls. A wrapper of
+// a client must pass on the options of a call: without them [Store.MarkSeen]
+// cannot know whether a failed request took effect. Two things break the
+// guarantees of this package: an HTTP client that repeats requests by itself,
+// and a wrapper that edits its inputs, because calls share parts of their
+// inputs.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
@@ -36,61 +37,62 @@ type API interface {
 
 var _ API = (*dynamodb.Client)(nil)
 
-// Config of a Store. The zero Config works. All that write to one table must
-// agree on MaxSkew, KeyAttr and TTLAttr; the rest may differ. Then MaxAttempts is that of whoever
-// claims, Lease that of the holder, and each write gives the row its writer's
-// Retention, longer or shorter than it had.
+// Config of a Store. The zero Config works. All writers of a table must agree on
+// MaxSkew, KeyAttr and TTLAttr; the other fields may differ. Each Store claims a
+// key up to its own MaxAttempts, holds a claim for its own Lease, and keeps the
+// rows that it writes for its own Retention.
 type Config struct {
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 
-	// Rand gives the nonces by which a call knows its own row again. It must
-	// be safe for concurrent use. Defaults to crypto/rand.
+	// Rand gives the nonces by which a call recognizes its own row. It must be
+	// safe for concurrent use. Defaults to crypto/rand.
 	Rand io.Reader
 
-	// KeyAttr and TTLAttr name the attributes of the key, a string, and of the
-	// time to live: for a table that is there already. Default to "pk" and
-	// "expiresAt". All that write to one table must agree on them. A table that
-	// has a sort key is not for a ledger.
+	// KeyAttr is the name of the key's attribute, a string. TTLAttr is the name
+	// of the attribute of the time to live. Set them for an existing table that
+	// has other names. Default to "pk" and "expiresAt". All writers of a table
+	// must agree on them. A ledger's table cannot have a sort key.
 	KeyAttr string
 	TTLAttr string
 
 	// Retention is how long a key is remembered after the last write to its
-	// row. It must be longer than a sender goes on delivering again, and is
-	// refused when shorter than Lease and MaxSkew together: a row would be
-	// forgotten while another clock still counts on it, and fences would fall.
-	// There is no "for ever"; a century will do.
-	// Defaults to 14 days.
+	// row. It must be longer than the time for which senders redeliver an
+	// event. New refuses a Retention shorter than Lease and MaxSkew together: a
+	// row would be forgotten by one clock while another clock still relies on
+	// it, and a later claim could get a lower fence. Retention cannot be
+	// unlimited; a century will do. Defaults to 14 days.
 	Retention time.Duration
 
-	// Lease is how long a claim holds without being renewed, and so how long a
-	// key stays blocked after a crash, but for MaxSkew. At least 1 second.
-	// Defaults to 1 minute.
+	// Lease is how long a claim holds without being renewed. After a crash the
+	// key stays blocked until the lease has ended and MaxSkew has passed. At
+	// least 1 second. Defaults to 1 minute.
 	Lease time.Duration
 
-	// MaxSkew is the declared bound on how far the clocks of any two users of
-	// the table differ: a lease is taken over only when it has lapsed by that
-	// much. At most [Grace]. Defaults to 10 seconds.
+	// MaxSkew is the declared bound on the difference between the clocks of any
+	// two users of the table. Another worker takes a key over only when MaxSkew
+	// has passed after the end of its lease. At most [Grace]. Defaults to 10
+	// seconds.
 	MaxSkew time.Duration
 
 	// MaxAttempts is how often a key may be claimed until it completes.
 	// Defaults to 5.
 	MaxAttempts int
 
-	// MaxResult bounds the stored result, in bytes of JSON: every replay and
-	// every duplicate pays for the size of the row. At most 384 KB. Defaults
-	// to 16 KB.
+	// MaxResult bounds the stored result, in bytes of JSON, because every
+	// replay and every duplicate pays for the size of the row. At most 384 KB.
+	// Defaults to 16 KB.
 	MaxResult int
 
-	// Errors are the caller's sentinels that a permanent error, replayed, is for
-	// errors.Is as it was the first time: see [Permanent]. Each stands under the
-	// code that is stored for it, which must never come to mean another:
+	// Errors are the caller's sentinels, each under its code. A replayed
+	// permanent error still matches them for errors.Is: see [Permanent]. A row
+	// stores the code of a sentinel, so a code must keep its meaning for ever:
 	//
 	//	Errors: map[string]error{"shop.ErrSoldOut": shop.ErrSoldOut, "counter.ErrFull": counter.ErrFull}
 	//
-	// A store that does not know a code replays the text alone. A code is 1 to
-	// 30 letters, digits, '.', '_' and '-'; those that begin with "event." and
-	// "ledger." are the library's own. Defaults to none.
+	// A Store that does not know a code replays only the error's text. A code
+	// is 1 to 30 letters, digits, '.', '_' and '-'. Codes that begin with
+	// "event." or "ledger." are the library's own. Defaults to none.
 	Errors map[string]error
 }
 
@@ -144,7 +146,7 @@ func (c *Config) validate() error {
 	case c.Lease < shortestLease:
 		return event.BadInput(pkg, "Config.Lease", fmt.Sprintf("must be at least %v, is %v", shortestLease, c.Lease))
 	case c.MaxSkew < 0 || c.MaxSkew > Grace:
-		return event.BadInput(pkg, "Config.MaxSkew", fmt.Sprintf("must not be negative, and at most the format's grace of %v, is %v", Grace, c.MaxSkew))
+		return event.BadInput(pkg, "Config.MaxSkew", fmt.Sprintf("must be 0 to %v, is %v", Grace, c.MaxSkew))
 	case c.Retention < 0:
 		return event.BadInput(pkg, "Config.Retention", fmt.Sprintf("must not be negative, is %v", c.Retention))
 	case c.Retention-c.MaxSkew < c.Lease:
@@ -192,8 +194,8 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	return s, nil
 }
 
-// Table returns the definition of the table, for [schema.Create], which refuses
-// a table that has a sort key with a [*schema.MismatchError].
+// Table returns the definition of the table, for [schema.Create]. If the
+// existing table has a sort key, Create returns a [*schema.MismatchError].
 func (s *Store) Table() schema.Table {
 	return schema.Table{
 		Name: s.table,
@@ -212,7 +214,7 @@ func (s *Store) Actions() schema.Actions {
 
 func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }
 
-// nonce returns what the `claim` attribute of a new row shall hold.
+// nonce returns the `claim` attribute of a new row.
 func (s *Store) nonce(op string) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(s.cfg.Rand, b[:]); err != nil {

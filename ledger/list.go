@@ -20,41 +20,45 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Filter says which rows are listed: those that meet all of it, of which States
-// and Stuck are one. The zero Filter is all that live.
+// Filter selects rows of a listing. A row must meet every field that is set;
+// States and Stuck are alternatives, so one of the two is enough. The zero
+// Filter selects every row that has not expired.
 type Filter struct {
-	// States are those to list. Empty is every state, or Stuck alone. Rows that
-	// MarkSeen or an older system wrote are Done.
+	// States are the states to list. Empty means every state, or only the stuck
+	// rows if Stuck is set. Rows that MarkSeen or an older system wrote are
+	// Done.
 	States []State
 
 	// Source is the first part of the keys, as it was given to [Key].
 	Source string
 
-	// Stuck adds to States the claimed rows whose lease has lapsed, by the skew
-	// budget too: their holder has crashed, or is slow. The next delivery takes
-	// such a key over, if one comes and attempts are left. What an operator should
-	// see is in one listing with the States Failed and Refused.
+	// Stuck selects, in addition to States, the claimed rows whose lease lapsed
+	// longer ago than the skew budget: their holder has crashed, or is slow.
+	// The next delivery takes such a key over, if attempts are left. Stuck
+	// together with the States Failed and Refused lists everything that an
+	// operator should see.
 	Stuck bool
 
-	// SeenBefore is when the key was first seen: earlier than this.
+	// SeenBefore selects keys that were first seen before this time.
 	SeenBefore time.Time
 
-	// ReadAtMost is how many rows one request reads, whether they meet the
-	// filter or not. Defaults to as many as there are in 1 MB.
+	// ReadAtMost is how many rows one request reads, including those that do
+	// not meet the filter. Defaults to as many as fit in 1 MB.
 	ReadAtMost int
 
-	// Cursor is where an earlier page ended.
+	// Cursor is the Page.Cursor of an earlier page: the listing begins where
+	// that page ended.
 	Cursor string
 }
 
 // Page is a part of a listing.
 type Page struct {
-	// Records are those of the rows read that meet the filter: perhaps none,
-	// though others follow.
+	// Records are the rows that meet the filter. The list may be empty although
+	// more pages follow.
 	Records []Record
 
-	// Cursor is where the next page begins, for Filter.Cursor; "" says that
-	// this is the last. It is not encrypted: it discloses a key.
+	// Cursor is where the next page begins: pass it as Filter.Cursor. It is ""
+	// on the last page. It is not encrypted: it discloses a key.
 	Cursor string
 
 	// Unreadable are the keys of rows that this version of the package cannot
@@ -63,17 +67,18 @@ type Page struct {
 }
 
 // List reads the whole table and yields the rows that meet the filter, in no
-// order: for people and monitors, and not for what answers requests. There is no
-// index, which every Do would pay for. An error comes last; so does that of rows
-// that cannot be read, which keep nothing from being listed. It begins at
-// Filter.Cursor.
+// particular order. It is for people and monitors, not for answering requests.
+// The table has no index for listings, because an index would make every Do
+// more expensive. If a request fails, its error comes last. Rows that cannot be
+// read do not end the listing: one error for all of them comes last. The
+// listing begins at Filter.Cursor.
 //
-// The reads are eventually consistent. [Store.Reopen] and [Store.Forget] go by
-// a record as it was seen, and are refused when it is so no longer.
+// The reads are eventually consistent, so a record may be out of date.
+// [Store.Reopen] and [Store.Forget] refuse a record whose row has changed since
+// it was read.
 //
-// Price: 1 request, 0.5 RCU. For 4 KB of the table, whatever the filter: 0.5 RCU
-// for each further 4 KB, and 1 request for each MB, or each Filter.ReadAtMost
-// rows.
+// Price: 1 request, 0.5 RCU. For a table up to 4 KB, with any filter; each
+// further 4 KB costs 0.5 RCU. A request reads 1 MB, or Filter.ReadAtMost rows.
 func (s *Store) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		var unreadable []string
@@ -99,10 +104,11 @@ func (s *Store) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	}
 }
 
-// ListPage is one request of a [Store.List].
+// ListPage sends one request of a [Store.List], and returns the rows that it
+// finds.
 //
-// Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB of the rows read, which are
-// all in 1 MB of the table, or Filter.ReadAtMost.
+// Price: 1 request, 0.5 RCU. It reads 1 MB of the table, or Filter.ReadAtMost
+// rows, at 0.5 RCU for each 4 KB.
 func (s *Store) ListPage(ctx context.Context, f Filter) (Page, error) {
 	return s.list(ctx, "ListPage", f)
 }
@@ -132,8 +138,8 @@ func (s *Store) list(ctx context.Context, op string, f Filter) (Page, error) {
 	return page, nil
 }
 
-// cursorName is what a cursor must have been made by. Those of one filter serve
-// another: they are places in the table.
+// cursorName is the query that a cursor must come from. A cursor of one filter
+// can be used with another: it is a place in the table.
 const cursorName = "List"
 
 // The clauses of a listing. They are joined by AND, in this order.

@@ -241,7 +241,7 @@ func TestListStops(t *testing.T) {
 	}
 }
 
-// Law: List by any filter is all there is, less what does not meet it.
+// Law: List by any filter is every row, less what does not meet it.
 func TestListIsAFilterOfAll(t *testing.T) {
 	t.Parallel()
 	b, store := newListing(t)

@@ -18,19 +18,20 @@ const unseen = "attribute_not_exists(#pk) OR " + expiredRow
 
 var unseenNames = item.Names(attrKey, attrClaim, attrExpiresAt)
 
-// MarkSeen says whether the key is seen for the first time: event.Created, or
-// event.Duplicate when it was marked, claimed or completed before and has not
-// expired. Who gets Created is the only one who does.
+// MarkSeen returns event.Created if the key is seen for the first time, and
+// event.Duplicate if it was marked, claimed or completed before and has not
+// expired. Only one caller gets Created.
 //
-// It is at most once: the key counts as seen from now on, also when the caller
-// dies before it did anything. Work that must happen needs [Store.Claim] or
-// [Do]. A lost reply is told from a redelivery and repeated by the SDK; when
-// that too stays without an answer the error is [event.ErrUnknownOutcome], and
-// the key may be marked. After any other error it is not. When the [API]
-// drops the options of a call, every failed request is of unknown outcome.
+// Work after MarkSeen is done at most once: the key counts as seen from now on,
+// even if the caller dies before it does the work. Work that must happen needs
+// [Store.Claim] or [Do]. After a lost reply the SDK sends the request again,
+// and MarkSeen recognizes its own row. If no request is answered, the error is
+// [event.ErrUnknownOutcome], and the key may be marked. After any other error
+// the key is not marked. If the [API] drops the options of a call, the outcome
+// of every failed request is unknown.
 //
-// Price: 1 request, 1 WCU. When a row stands, for a duplicate or expired and
-// not deleted yet, 1 WCU for each KB of it.
+// Price: 1 request, 1 WCU. An existing row costs 1 WCU for each KB of it: the
+// row of a duplicate, or a row that has expired and is not deleted yet.
 func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return 0, err
@@ -53,7 +54,7 @@ func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error)
 	return event.Created, nil
 }
 
-// markOutcome is what a row says that refused to be marked.
+// markOutcome is the outcome that a refusing row shows.
 func markOutcome(old ddb.Item, nonce string) event.Outcome {
 	if item.Text(old, attrClaim) == nonce { // an earlier try
 		return event.Created

@@ -3,6 +3,7 @@ package ledger
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
@@ -21,7 +22,7 @@ func (c *Config) validateNames() error {
 			return err
 		}
 		if slices.Contains(taken, attr.name) {
-			return event.BadInput(pkg, attr.field, "is the name of another attribute of the row")
+			return event.BadInput(pkg, attr.field, "must not be "+strconv.Quote(attr.name)+", which is another attribute of the row")
 		}
 		taken = append(taken, attr.name)
 	}
@@ -29,8 +30,8 @@ func (c *Config) validateNames() error {
 }
 
 // names are the names of each expression in one table, made once: the
-// expressions say #pk and #expiresAt, whatever the table calls them. Calls share
-// them, and none may change them.
+// expressions say #pk and #expiresAt, in every table. Calls share the maps and
+// must not change them.
 type names struct {
 	unseen, claim, reclaim, complete, fail, withdraw, abandon, renew, release map[string]string
 	lives, reopen, erase, eraseOld, forget, forgetMarked, forgetOld           map[string]string

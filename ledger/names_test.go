@@ -58,7 +58,7 @@ func TestOtherNamesInTheTable(t *testing.T) {
 	}
 }
 
-// Under other names the rows are those of testdata, but for the names.
+// Under other names the rows are those of testdata, except for the names.
 func TestOtherNamesGiveTheSameRows(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(*testing.T, *ledger.Store){

@@ -14,8 +14,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// asSeen is true of the row that an operator has seen: of the same claim, and not
-// written anew since.
+// asSeen is true of the row as the operator has seen it: of the same claim, and
+// not written since.
 const asSeen = "#claim = :seen AND #fence = :fence"
 
 const (
@@ -26,20 +26,22 @@ const (
 
 var reopenNames = item.Names(attrState, attrAttempts, attrClaim, attrExpiresAt, attrLease, attrLastError, attrErrorCode, attrFence)
 
-// Reopen lets a key be claimed again that has failed too often, or was refused
-// for good: its attempts begin anew, and why it ended is no longer stored. The
+// Reopen lets a key be claimed again after it failed too often or was refused:
+// its attempts begin anew, and the stored reason of its failure is removed. The
 // next delivery with the same payload does the work; Reopen itself delivers
-// nothing. The record is one of [Store.Get] or [Store.List], and says what the
-// operator has seen.
+// nothing. Pass the record that the operator has seen, from [Store.Get] or
+// [Store.List].
 //
-// It is never for a key that is done, a [*DoneError], nor for one that is
-// claimed, an [*InProgressError], though its lease has lapsed: the next delivery
-// takes that over while attempts are left, and then [Store.Forget] frees it. A row that was claimed or reopened since is
-// [ErrChanged]: read it again, and decide again. One that has expired, or was
-// deleted, is [ErrNotFound]: the next delivery does the work anyway.
+// Reopen returns a [*DoneError] for a key that is done. It returns an
+// [*InProgressError] for a key that is claimed, even if the lease has lapsed: the
+// next delivery takes such a key over while attempts are left, and [Store.Forget]
+// frees it when they are used up. If the key was claimed or reopened since the
+// operator saw the record, Reopen returns [ErrChanged]: read the record again, and
+// decide again. If the row has expired or was deleted, Reopen returns
+// [ErrNotFound]: the next delivery does the work anyway.
 //
-// It is safe to repeat. A lost reply is told from another's change, unless the key
-// was claimed in between: then it is ErrChanged.
+// Reopen is safe to repeat. After a lost reply it recognizes its own change. If
+// the key was claimed in between, it returns ErrChanged.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (s *Store) Reopen(ctx context.Context, seen Record) error {
@@ -72,7 +74,7 @@ func (s *Store) Reopen(ctx context.Context, seen Record) error {
 	return s.refusal(stands, seen, now)
 }
 
-// change sends an update and returns what stands when it is refused.
+// change sends an update and returns the existing row if it is refused.
 func (s *Store) change(ctx context.Context, op string, in *dynamodb.UpdateItemInput) (stands row, refused bool, err error) {
 	err = ddb.Retry(ctx, func() error {
 		_, err := s.api.UpdateItem(ctx, in)
@@ -81,7 +83,7 @@ func (s *Store) change(ctx context.Context, op string, in *dynamodb.UpdateItemIn
 	return s.refusedBy(op, err)
 }
 
-// refusedBy reads an error for the row that refused.
+// refusedBy reads the refusing row from an error.
 func (s *Store) refusedBy(op string, err error) (stands row, refused bool, _ error) {
 	old, refused := ddb.Refused(err)
 	if refused {
@@ -93,7 +95,7 @@ func (s *Store) refusedBy(op string, err error) (stands row, refused bool, _ err
 	return stands, refused, s.wrap(op, err)
 }
 
-// refusal says why what stands is not what an operator may change.
+// refusal returns why an operator may not change the existing row.
 func (s *Store) refusal(stands row, seen Record, now time.Time) error {
 	switch {
 	case stands.claim != seen.Nonce || stands.Fence != seen.Fence:
@@ -106,9 +108,9 @@ func (s *Store) refusal(stands row, seen Record, now time.Time) error {
 	return ErrChanged
 }
 
-// An erasure leaves a row alone but for what it says: when it expires, its
-// fence, and of an older system's row that it has no claim. A duplicate of it that
-// arrives late must not erase what was first seen after it.
+// An erasure is conditional on the row's expiry and fence, and for an older
+// system's row on the absence of a claim. A duplicate that arrives late must not
+// erase what was first seen after it.
 const (
 	eraseUpdate       = "SET #state = :done, #claim = :me REMOVE #lease, #result, #lastError, #errorCode, #fingerprint, #notes"
 	eraseCondition    = "attribute_exists(#claim) AND (attribute_not_exists(#seenAt) OR #seenAt <= :at)"
@@ -122,18 +124,18 @@ var (
 )
 
 // Erase removes what is stored with a key (its result, why it failed, the
-// fingerprint of its payload) and leaves a row as [Store.MarkSeen] writes it: a
-// delivery that comes again is a duplicate, without a result to replay, until the
-// row expires as it would have. The key itself stays, and so does its Source:
-// when they must not, [Store.Forget].
+// fingerprint of its payload) and leaves a row like that of [Store.MarkSeen]: a
+// redelivery is a duplicate without a result, until the row expires, at the same
+// time as before. The key and its Source stay: [Store.Forget] removes them, too.
 //
-// Keys name events, not persons: to erase all of a person, keep the keys beside
-// the person, as with the orders or messages that they came from.
+// Keys name events, not persons. To be able to erase everything about a person,
+// store the keys with the person's orders or messages.
 //
-// Whoever holds the key loses it: it is told [ErrLeaseLost], and nothing that it
-// has in hand is stored. A row that has expired and is not deleted yet is erased
-// as well; a key without a row is [ErrNotFound]. It is safe to repeat. What is
-// claimed for the first time while Erase runs may stay.
+// A worker that holds the key loses the key: the worker gets [ErrLeaseLost],
+// and its result is not stored. A row that has expired and is not deleted yet
+// is erased as well. For a key without a row Erase returns [ErrNotFound]. Erase
+// is safe to repeat. If a key is claimed for the first time while Erase runs,
+// its data may stay.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. An older
 // system's row costs that twice, in 2 requests.
@@ -164,8 +166,8 @@ func (s *Store) Erase(ctx context.Context, key string) error {
 	return s.wrap("Erase", errors.New("the row changed with every try"))
 }
 
-// erase returns what refused as it is stored: it may be unreadable, and is erased
-// all the same.
+// erase returns the refusing row as it is stored: even an unreadable row is
+// erased.
 func (s *Store) erase(ctx context.Context, in *dynamodb.UpdateItemInput) (stands ddb.Item, refused bool, err error) {
 	err = ddb.Retry(ctx, func() error {
 		_, err := s.api.UpdateItem(ctx, in)
@@ -178,8 +180,8 @@ func (s *Store) erase(ctx context.Context, in *dynamodb.UpdateItemInput) (stands
 }
 
 // A row is deleted when every fence that a clock of the ledger can give from now
-// on is higher than its own. Marked rows have none, and rows of an older system no
-// claim either.
+// on is higher than its own. Marked rows have no fence, and rows of an older
+// system have no claim either.
 const (
 	forgetCondition       = asSeen + " AND #fence <= :lapsed AND (#state <> :claimed OR #lease <= :lapsed)"
 	forgetMarkedCondition = "#claim = :seen AND attribute_not_exists(#fence)"
@@ -192,23 +194,25 @@ var (
 	forgetOldNames    = item.Names(attrClaim)
 )
 
-// Forget deletes the row of a key, whatever its state: the next delivery does the
-// work again, as if the key had never been seen. The record is one of
-// [Store.Get] or [Store.List], and says what the operator has seen.
+// Forget deletes the row of a key, in any state: the next delivery does the work
+// again, as if the key had never been seen. Pass the record that the operator
+// has seen, from [Store.Get] or [Store.List].
 //
-// A key whose claim still holds is an [*InProgressError], and so is one that was
-// claimed a moment ago, within twice Config.MaxSkew: the next claim must have a
-// higher fence. A row that was written by another since is [ErrChanged]: read it
-// again, and decide again.
+// Forget returns an [*InProgressError] for a key whose claim still holds. It
+// returns the same error for a key whose last claim is younger than twice
+// Config.MaxSkew, because the next claim must have a higher fence. If another
+// writer has changed the row since the operator saw it, Forget returns
+// [ErrChanged]: read the record again, and decide again.
 //
-// What Forget cannot see is left to the operator. A Claim that was sent before, and
-// arrives after, may get a lower fence than the one that was forgotten. And an
-// erased key has no lease: whoever held it when [Store.Erase] took effect may still
-// be at work. So forget a key while nobody delivers it, and an erased one not before
-// Config.Lease and Config.MaxSkew are over.
+// Forget cannot see two things. A Claim that was sent before the Forget and
+// arrives after it may get a lower fence than the forgotten claim. An erased key
+// has no lease: the worker that held it when [Store.Erase] took effect may still
+// be at work. So forget a key only while it is not being delivered, and an erased
+// key only after Config.Lease and Config.MaxSkew.
 //
-// It is safe to repeat: what is gone is forgotten. When the reply was lost, and
-// the key comes again before the SDK repeats the request, it is ErrChanged.
+// Forget is safe to repeat: a missing row counts as forgotten. If the reply was
+// lost, and the key comes again before the SDK repeats the request, Forget
+// returns ErrChanged.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (s *Store) Forget(ctx context.Context, seen Record) error {

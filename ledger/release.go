@@ -10,19 +10,19 @@ const releaseUpdate = "SET #state = :failed, #expiresAt = :expires, #attempts = 
 
 var releaseNames = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrAttempts)
 
-// Release gives the key up, and the attempt does not count: for work that has
-// not begun, as of a worker that shuts down, and for a key that serves as a lock.
+// Release gives the key up without counting the attempt. It is for work that has
+// not begun, for example because the worker shuts down, and for a key that
+// serves as a lock.
 //
-// A lock is a key that is claimed and released, and never completed. Whose
-// holder crashed counts as an attempt, so a Store of locks has a MaxAttempts
-// that is never reached. The lease makes it a lock of the kind that can be
-// lost: what its holder writes elsewhere must be conditional on [Claim.Fence],
-// for a holder that was slow learns of its successor only by its own next
-// request.
+// A lock is a key that is claimed and released, and never completed. A crash of
+// its holder counts as an attempt, so give a Store of locks a MaxAttempts that
+// is never reached. A holder can lose such a lock when its lease lapses. A slow
+// holder learns of its successor only from its own next request. So what a
+// holder writes elsewhere must be conditional on [Claim.Fence].
 //
-// It is safe to repeat. When another worker claimed the key it is
-// [ErrLeaseLost], as after a Fail of this claim; when this claim is completed, a
-// [*DoneError].
+// Release is safe to repeat. It returns [ErrLeaseLost] if another worker
+// claimed the key or this claim has failed, and a [*DoneError] if this claim is
+// completed.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Release(ctx context.Context) error {

@@ -53,7 +53,7 @@ func TestReleaseKnowsItsOwnLostReply(t *testing.T) {
 	}
 }
 
-// Whoever does not hold the key releases nothing.
+// A worker that does not hold the key releases nothing.
 func TestReleaseOfWhatIsNotHeld(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

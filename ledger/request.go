@@ -13,43 +13,45 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 )
 
-// Request names the event whose work is claimed. All but the Key may be left
-// out.
+// Request names the event whose work is claimed. Only the Key is required.
 type Request struct {
-	// Key is the event's, from [Key].
+	// Key is the event's ledger key, made by [Key].
 	Key string
 
 	// Payload is what a redelivery repeats byte for byte: the body, or the
-	// parts of it that matter. Its SHA-256 is stored, and the key refused with
-	// [ErrFingerprintMismatch] when it comes with another. Empty is a payload
-	// like any other.
+	// relevant parts of it. The row stores the SHA-256 of the payload. If the
+	// key comes with another payload, it is refused with
+	// [ErrFingerprintMismatch]. An empty payload is compared like any other
+	// payload.
 	Payload []byte
 
-	// Lease is Config.Lease for this claim and its renewals: longer for work
-	// that another process completes (see [Claim.Token]), shorter for work that
-	// should be taken over soon. Within the bounds of Config. Defaults to
-	// Config.Lease.
+	// Lease replaces Config.Lease for this claim and its renewals: longer for
+	// work that another process completes (see [Claim.Token]), shorter for work
+	// that should be taken over soon. Its bounds are those of Config.Lease,
+	// which is the default.
 	Lease time.Duration
 
-	// Retention is Config.Retention for what this claim writes. Within the
-	// bounds of Config, beside the Lease. Defaults to Config.Retention.
+	// Retention replaces Config.Retention for what this claim writes. It must
+	// not be shorter than this Lease and Config.MaxSkew together. Defaults to
+	// Config.Retention.
 	Retention time.Duration
 
-	// ReadFirst reads the row before it is claimed, and goes by it when the key
-	// has ended with the same payload: a replay then costs an eventually
-	// consistent read and no write. For keys that come again often. What an
-	// operator reopened, erased or forgot a moment ago may be replayed once more.
+	// ReadFirst reads the row before the key is claimed. If the row says that the
+	// key has ended with the same payload, the call answers from the row: a
+	// replay then costs an eventually consistent read and no write. ReadFirst is
+	// for keys that are often redelivered. A key that an operator reopened,
+	// erased or forgot a moment ago may be replayed once more.
 	ReadFirst bool
 
-	// WaitUpTo is how long to wait for a key that another holds, before the
-	// answer is an [*InProgressError]. It is asked for again after 50 ms, and
-	// after twice as long each time, up to 2 s; a last time when the wait is
-	// over. A wait ends at once with its context. The time that the requests
-	// take comes on top.
+	// WaitUpTo is how long to wait for a key that another worker holds, before
+	// the answer is an [*InProgressError]. The claim is tried again after
+	// pauses of 50 ms, 100 ms, 200 ms and so on, up to 2 s, and a last time
+	// when the wait is over. The wait ends at once when the context ends. The
+	// time that the requests themselves take is added to the wait.
 	//
-	// Each time costs what a refused claim does, 1 request and 1 WCU for each KB
-	// of the row: 7 of them within 3.15 s, and from then on 1 for each 2 s, the
-	// last begun included: 36 in a minute.
+	// Each try costs as much as a refused claim: 1 request, and 1 WCU for each
+	// KB of the row. A wait of a minute takes 36 requests: 7 in the first 3.15
+	// s, and then one every 2 s.
 	WaitUpTo time.Duration
 }
 
@@ -59,8 +61,8 @@ type terms struct {
 	life time.Duration // of the row after a write to it
 }
 
-// bid is a Request as it is sent, however often: the nonce is the same, so that
-// an earlier try that arrives late is known for its own.
+// bid is a Request as it is sent. Its nonce is the same in every try, so that
+// an earlier try that arrives late is recognized.
 type bid struct {
 	key, nonce  string
 	fingerprint []byte
@@ -89,7 +91,7 @@ func (s *Store) termsOf(req Request) (terms, error) {
 	return t, s.checkTerms(t, "Request.Lease", blame)
 }
 
-// checkTerms refuses what Config does. Of a lease and a retention that do not go
+// checkTerms refuses what Config does. If a lease and a retention do not fit
 // together it names the field to blame.
 func (s *Store) checkTerms(t terms, lease, blame string) error {
 	switch {
@@ -122,7 +124,7 @@ const (
 	longestPause = 2 * time.Second
 )
 
-// await asks for the key until another does not hold it, or the wait is over.
+// await asks for the key until no other worker holds it, or the wait is over.
 func (s *Store) await(ctx context.Context, b bid, most time.Duration) (*Claim, error) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		c, err := s.claim(ctx, b)

@@ -16,14 +16,13 @@ import (
 )
 
 // held is true while this claim, and no later one, holds the key and has not
-// settled it. The nonce alone would not do: a duplicate of the claim's request
-// that arrives after another worker gave the key up is a claim of the same
+// settled it. The nonce alone is not enough: a duplicate of the claim's request
+// that arrives after another worker gave the key up makes a claim with the same
 // nonce and a higher fence, which nobody holds.
 const held = unheard + " AND #fence = :fence"
 
-// unheard is true of a row that the call of this nonce claimed. Alone it serves
-// a call that ends without an answer: it knows no fence, and nobody has the
-// claim in hand.
+// unheard is true of a row that the call with this nonce claimed. It is for a
+// call that ends without an answer: that call does not know its fence.
 const unheard = "#claim = :me AND #state = :claimed"
 
 const (
@@ -34,7 +33,7 @@ const (
 	renewUpdate    = "SET #lease = :lease, #expiresAt = :expires"
 
 	// A duplicate of an earlier renewal that arrives late must not shorten the
-	// lease under its holder.
+	// lease.
 	renewCondition = held + " AND #lease <= :lease"
 )
 
@@ -46,14 +45,14 @@ var (
 	renewNames    = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease)
 )
 
-// Complete stores the result, as JSON, and ends the claim: from now on, until
-// the row expires, the key is done and the result is replayed. A result that
-// cannot be JSON, is not valid UTF-8 or is over Config.MaxResult is an
-// [*event.InputError] and nothing is stored; the claim is still held.
+// Complete stores the result, as JSON, and ends the claim: until the row
+// expires, the key is done and the result is replayed. If the result cannot be
+// encoded as JSON, is not valid UTF-8 or is over Config.MaxResult, Complete
+// returns an [*event.InputError] and stores nothing; the claim is still held.
 //
-// It is safe to repeat. When another worker took the key over it is
-// [ErrLeaseLost]; when this claim completed with another result before, a
-// [*DoneError] with that.
+// Complete is safe to repeat. It returns [ErrLeaseLost] if another worker took
+// the key over, and a [*DoneError] if this claim was completed before with
+// another result.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Complete(ctx context.Context, result any) error {
@@ -74,20 +73,19 @@ func (c *Claim) complete(ctx context.Context, result string) error {
 	return err
 }
 
-// completedWith reports of a row whether it is done with the result.
+// completedWith returns a test of whether a row is done with the result.
 func completedWith(result string) func(row) bool {
 	return func(stands row) bool { return stands.State == Done && string(stands.Result) == result }
 }
 
 // Fail gives the key up: the next delivery may claim it at once, up to
-// Config.MaxAttempts. The text of the cause is stored, cut to 512 bytes. When
-// the cause is a [Permanent] error the key has ended instead, and the error is
-// replayed.
+// Config.MaxAttempts. The text of the cause is stored, cut to 512 bytes. If the
+// cause is [Permanent], Fail ends the key instead, and the cause is replayed.
 //
-// It is safe to repeat. It is [ErrLeaseLost] when another worker claimed the
-// key: before this call, or after it gave the key up and its reply was lost. It
-// is a [*DoneError] when this claim is completed, as by a transaction whose
-// reply was lost.
+// Fail is safe to repeat. It returns [ErrLeaseLost] if another worker claimed
+// the key: before this call, or after this call gave the key up and its reply
+// was lost. It returns a [*DoneError] if this claim is completed, for example
+// by a transaction whose reply was lost.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Fail(ctx context.Context, cause error) error {
@@ -112,7 +110,7 @@ type outcome struct {
 	text, code string
 }
 
-// withdraw is [Claim.Fail] for an attempt that shall not count.
+// withdraw is [Claim.Fail] without counting the attempt.
 func (c *Claim) withdraw(ctx context.Context, cause error) error {
 	values := c.values()
 	values[":one"] = item.N(1)
@@ -120,13 +118,14 @@ func (c *Claim) withdraw(ctx context.Context, cause error) error {
 	return c.giveUp(ctx, in, values, outcome{state: Failed, text: truncate(cause.Error(), maxError)})
 }
 
-// abandonWithin bounds how long Claim stays after its context has ended.
+// abandonWithin bounds how long Claim may take after its context has ended.
 const abandonWithin = time.Second
 
-// abandon gives up what a claim may have taken whose context ended before the
-// answer came: no work has begun, so the attempt shall not count. It is best
-// effort. A request that arrives later still takes the key, as one of a worker
-// that crashed does; a duplicate of one that arrived does not: its nonce stands.
+// abandon gives a key up again when the claim's context ended before its answer
+// came: no work has begun, so the attempt does not count. It is best effort. A
+// claim that arrives later still takes the key, as that of a crashed worker
+// does. A duplicate of a claim that arrived does not, because its nonce is in
+// the row.
 func (s *Store) abandon(ctx context.Context, b bid) {
 	text := truncate(context.Cause(ctx).Error(), maxError)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
@@ -158,9 +157,10 @@ func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values
 	return err
 }
 
-// Renew extends the lease to Config.Lease, or [Request.Lease], from now, and the life of the row
-// with it. [Do] renews by itself. It works also after the lease has lapsed, as
-// long as nobody took the key over; when somebody did it is [ErrLeaseLost].
+// Renew begins the lease anew: it ends when Config.Lease, or [Request.Lease], has
+// passed from now. Renew extends the life of the row, too. [Do] renews the lease of
+// its work by itself. Renew also works after the lease has lapsed. If another
+// worker took the key over, Renew returns [ErrLeaseLost].
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Renew(ctx context.Context) error {
@@ -190,9 +190,9 @@ func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemIn
 	return c.store.wrap(op, err)
 }
 
-// judge says why a row refused what only the claim's holder may do. It is nil
-// when that has taken effect before: the row is this claim's, and as the write
-// would leave it.
+// judge returns why a row refused its claim's holder. It is nil if the write
+// took effect before: the row is this claim's, and is as the write would leave
+// it.
 func (c *Claim) judge(op string, old ddb.Item, same func(row) bool) error {
 	stands, err := c.store.decode(old)
 	switch {
@@ -237,7 +237,7 @@ func (c *Claim) encode(result any) (string, error) {
 		return "", event.BadInput(pkg, "result", "must be valid UTF-8")
 	}
 	if most := c.store.cfg.MaxResult; len(text) > most {
-		return "", event.BadInput(pkg, "result", fmt.Sprintf("is %d bytes of JSON, Config.MaxResult is %d", len(text), most))
+		return "", event.BadInput(pkg, "result", fmt.Sprintf("must be at most %d bytes of JSON (Config.MaxResult), is %d", most, len(text)))
 	}
 	return string(text), nil
 }

@@ -160,7 +160,7 @@ func TestResultBounds(t *testing.T) {
 	wantDone(t, store, order, `"12345678"`)
 }
 
-// The largest result beside the largest of everything else is no item over
+// The largest result beside the largest of everything else is not an item over
 // 400 KB.
 func TestLargestRow(t *testing.T) {
 	t.Parallel()

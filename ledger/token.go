@@ -20,14 +20,14 @@ const tokenVersion = 1
 // longestToken bounds what is read: a key of 2,048 bytes, and little beside it.
 const longestToken = 4 << 10
 
-// Token is the claim as text, for another process to go on with by
-// [Store.Resume]: one that is called back when a job is done, the next step of a
-// workflow. Whoever has it has the claim, so it is a secret; it also discloses
-// the key.
+// Token returns the claim as text. With it and [Store.Resume] another process
+// can go on with the claim, for example a callback at the end of a job, or the
+// next step of a workflow. A token is a secret, because its bearer can take
+// over the claim. It also discloses the key.
 //
-// Nobody renews a claim on its way. Give [Request.Lease] the time that it takes,
-// and do not make a token inside [Do], which completes the claim itself when its
-// work returns.
+// The lease is not renewed until the other process resumes the claim: make
+// [Request.Lease] long enough. Do not make a token inside [Do]: Do completes the
+// claim itself when its work returns.
 func (c *Claim) Token() string {
 	raw := []byte{tokenVersion}
 	raw = binary.AppendVarint(raw, c.Fence)
@@ -83,23 +83,24 @@ var (
 	forsakeNames = item.Names(attrClaim, attrState, attrExpiresAt, attrLease, attrLastError, attrErrorCode)
 )
 
-// Resume takes over the claim that a [Claim.Token] stands for, with a lease of
-// the same length from now and a higher fence. It is not an attempt of its own. From
-// then on whoever had the claim is told [ErrLeaseLost]; so is whoever resumes the
-// token once more, for a token is taken once: make another of the claim that
-// Resume returns.
+// Resume takes over the claim that [Claim.Token] wrote as the token. The claim has
+// a higher fence, and its lease begins anew with the same length. Resume does not
+// count as an attempt. From then on the former holder gets [ErrLeaseLost]. A token
+// can be resumed once: a second Resume with it returns ErrLeaseLost. The claim that
+// Resume returns has a new token.
 //
-// It works while the claim holds, and after its lease has lapsed until another
-// claims the key: then it is [ErrLeaseLost]. When the claim has ended it is a
-// [*DoneError], a [*PermanentError], or ErrLeaseLost after a Fail. Text that is
-// not a token is an [*event.InputError].
+// Resume also works after the lease has lapsed, until another worker claims the
+// key; after that it returns [ErrLeaseLost]. If the claim has ended, Resume
+// returns a [*DoneError] after a Complete, a [*PermanentError] after a
+// permanent Fail, and ErrLeaseLost after any other Fail. For text that is not a
+// token it returns an [*event.InputError].
 //
-// A lost reply is told from another's Resume. When the context has ended by the
-// time the answer comes, Resume gives the key up, as [Store.Claim] does, if it
-// took it over; the attempt counts.
+// After a lost reply Resume recognizes its own takeover. If the context ends
+// before the answer comes, Resume gives up the key that it took over.
+// [Store.Claim] does the same, but after Resume the attempt counts.
 //
-// Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. One request more
-// when the context has ended by the time the answer comes.
+// Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. If the context
+// ends before the answer comes, giving the key up costs one more request.
 func (s *Store) Resume(ctx context.Context, token string) (*Claim, error) {
 	from, err := s.parseToken(token)
 	if err != nil {
@@ -131,7 +132,7 @@ func (s *Store) Resume(ctx context.Context, token string) (*Claim, error) {
 	return nil, errGivenUp
 }
 
-// takeOver returns the row after a resumption, or as it stands when it is
+// takeOver returns the row after a resumption, or the existing row if it is
 // refused.
 func (s *Store) takeOver(ctx context.Context, from *Claim, nonce string) (stands row, err error) {
 	now := s.cfg.Now()
@@ -157,8 +158,8 @@ func (s *Store) takeOver(ctx context.Context, from *Claim, nonce string) (stands
 	return stands, s.wrap("Resume", err)
 }
 
-// forsake fails what a resumption may have taken whose context ended before the
-// answer came. It is best effort, as abandon is.
+// forsake fails a claim again when the resumption's context ended before its
+// answer came. It is best effort, like abandon.
 func (s *Store) forsake(ctx context.Context, from *Claim, nonce string) {
 	text := truncate(context.Cause(ctx).Error(), maxError)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)

@@ -181,7 +181,7 @@ func TestOneResumesAmongMany(t *testing.T) {
 	}
 }
 
-// A duplicate of a Resume that arrives late takes nothing from whoever holds the
+// A duplicate of a Resume that arrives late takes nothing from the holder of the
 // key then, and opens nothing that has ended.
 func TestALateResume(t *testing.T) {
 	t.Parallel()

@@ -124,7 +124,7 @@ func TestDoWithATransaction(t *testing.T) {
 }
 
 // Work that returns another result than its transaction stored is told so: it
-// is no replay, and neither result is the answer.
+// is not a replay, and neither result is the answer.
 func TestDoWithAnotherResultThanItsTransaction(t *testing.T) {
 	t.Parallel()
 	for name, stored := range map[string]any{

@@ -22,20 +22,21 @@ const (
 	mostItems = 99
 	// repeats is how often DoTx calls the work again when an action is refused.
 	repeats = 3
-	// sendings is how often a transaction is sent whose outcome stays unknown.
+	// sendings is how often a transaction is sent while its outcome is unknown.
 	// The SDK makes several attempts each time.
 	sendings = 3
 )
 
-// Reasons returns how the actions fared that the work returned when [DoTx] last
-// called it under this claim: one reason for each, in their order, for the
-// Outcome of an item of this library. Those that were not at fault have the code
-// "None", and so have those that were throttled beside one that was refused: they
-// may do better in the next transaction. It is nil when the work is called for the
-// first time.
+// Reasons returns why the last transaction of [DoTx] under this claim was refused:
+// one reason for each action that the work returned, in the order of the actions.
+// For an item of this library, pass the reason of its action to the item's
+// Outcome. An action that was not at fault has the code "None". A throttled action
+// beside a refused action has this code, too, because it may succeed in the next
+// transaction. Reasons is nil when the work is called for the first time.
 //
-// A reason has the row that stood there as Item if the action asked for it with
-// ReturnValuesOnConditionCheckFailure, as the items of this library do.
+// The Item of a reason is the existing row, if the action asked for the row
+// with ReturnValuesOnConditionCheckFailure. The items of this library ask for
+// it.
 func (c *Claim) Reasons() []types.CancellationReason {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,54 +44,57 @@ func (c *Claim) Reasons() []types.CancellationReason {
 }
 
 // DoTx is [Do] for work whose effects are writes to DynamoDB. The work returns
-// its result and the actions of a transaction, and that transaction stores the
-// result and completes the claim with them: the whole takes effect exactly once,
-// or nothing of it does. Without actions it is Do. More than 99 actions end the
-// key as a result does that cannot be stored: with an [*event.InputError] that
-// is permanent.
+// its result and the actions of a transaction. DoTx sends the transaction,
+// which also stores the result and completes the claim: everything takes effect
+// exactly once, or nothing does. If the work returns no actions, DoTx does what
+// Do does. More than 99 actions end the key with a permanent
+// [*event.InputError]. So does a result that cannot be stored.
 //
-// When the condition of an action fails nothing is written, and the work is
-// called again under the same claim, at most 3 times: [Claim.Reasons] tells it
-// how each action fared. It makes its items anew, leaves out what is a duplicate,
-// and returns other actions, a result without any, or an error, such as a
-// [Permanent] one. Actions that are refused a fourth time are an [*ItemError], and
-// so is one that fails for any other reason than its condition. Then the key is
-// given up as after every error. At most one of all transactions takes effect,
-// also of those that arrive late.
+// When the condition of an action fails, nothing is written, and DoTx calls the
+// work again under the same claim, at most 3 times. [Claim.Reasons] says which
+// actions were refused. The work then makes its items anew and leaves out
+// duplicates. It returns other actions, a result without actions, or an error,
+// for example a [Permanent] error. DoTx returns an [*ItemError] when actions are
+// refused a fourth time, or when an action fails for another reason than its
+// condition. It then gives the key up, as after every error. At most one of all
+// these transactions takes effect, even if some arrive late.
 //
-// Items of this library, such as [MarkItem], are made inside the work, at each
-// call: an item keeps the time and the nonce of its making, and the work of a later
-// delivery is another write. DoTx itself sends them again unchanged where they must
-// be.
+// Make items of this library, such as a [MarkItem], inside the work, anew in each
+// call: an item has its own time and nonce, and the work of a later delivery is
+// another write. When the same transaction must be sent again, DoTx sends it
+// itself, unchanged.
 //
 // The work may be called more than once for each claim, so what it does beside
-// its actions should be safe to repeat. It must not complete or fail its claim
-// itself and return actions: they are not written, and that is an
+// its actions should be safe to repeat. Work that completes or fails its claim
+// itself must not return actions: they are not written, and DoTx returns an
 // [*event.InputError].
 //
-// Renewals end before the transaction is sent, after one more if less than a
-// third of the lease is left. It is sent also when the caller's context has
-// ended, within 5 s, and again, unchanged, after a conflict with another
-// transaction, when actions were throttled, which the SDK leaves to its caller,
-// and after an unknown outcome. When that stays unknown DoTx gives the key up,
-// within 5 s more, and learns from that whether the transaction took effect.
+// DoTx stops renewing the lease before it sends the transaction. If less than a
+// third of the lease is left then, it renews the lease once more. It sends the
+// transaction within 5 s, even if the caller's context has ended. DoTx sends it
+// again unchanged after a conflict with another transaction, after an unknown
+// outcome, and when actions were throttled, because the SDK does not repeat a
+// throttled transaction. If the outcome stays unknown, DoTx gives the key up
+// within 5 s more. The answer to that request shows whether the transaction
+// took effect.
 //
-// An attempt is not counted when the transaction met others, or was throttled,
-// to the end: it is not the event that is at fault. A queue's own limit of
-// receives ends what never gets through.
+// An attempt does not count if DoTx gave up because of other transactions or
+// throttling, because the event is not at fault. For an event that never gets
+// through, rely on the queue's own limit of receives.
 //
-// The errors are those of Do. After [ErrLeaseLost] another worker may be at it,
-// and nothing was written. An error comes without a value, unless it is the
-// work's own.
+// DoTx returns the errors of Do. After [ErrLeaseLost] another worker may have
+// the key, and nothing was written. Beside an error the Value is zero, unless
+// the work itself returned the error.
 //
-// Price: 2 requests, 5 WCU. This is of work with one action, on an item up to 1
-// KB: the claim is 1 WCU, the completion 2 WCU for each KB of its row, and each
-// action 2 WCU for each KB. A transaction that is refused, throttled or meets
-// another costs the same once more. One that is sent again after a lost reply is
-// read instead, for 2 RCU for each action, the completion included, and 4 KB of
-// its item. Renewals, replays and refusals of the claim are as of [Do].
+// Price: 2 requests, 5 WCU. This is for work with one action on an item up to 1
+// KB. The claim costs 1 WCU, the completion costs 2 WCU for each KB of its row,
+// and each action costs 2 WCU for each KB. A transaction that is refused, is
+// throttled or conflicts with another transaction costs the same again. When a
+// transaction is sent again after a lost reply, DynamoDB only reads: 2 RCU for
+// each 4 KB of each action's item, including the completion. Renewals, replays
+// and refusals of the claim cost as much as in [Do].
 //
-// Price (NoItems): 2 requests, 2 WCU. The work returned no actions.
+// Price (NoItems): 2 requests, 2 WCU. This is for work that returns no actions.
 func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.Context, *Claim) (T, []types.TransactWriteItem, error)) (Result[T], error) {
 	if work == nil {
 		return Result[T]{}, event.BadInput(pkg, "work", "must not be nil")
@@ -114,7 +118,7 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 		case err != nil:
 			return finish(ctx, claim, "DoTx", *new(T), Permanent(err))
 		case claim.isSettled():
-			return Result[T]{}, event.BadInput(pkg, "work", "must not complete or fail its claim and return actions: they were not written")
+			return Result[T]{}, event.BadInput(pkg, "work", "returned actions after it had completed or failed its claim: the actions were not written")
 		case len(items) > mostItems:
 			bad := event.BadInput(pkg, "items", fmt.Sprintf("must be at most %d, are %d", mostItems, len(items)))
 			return finish(ctx, claim, "DoTx", *new(T), Permanent(bad))
@@ -136,15 +140,15 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 	}
 }
 
-// earlier answers for a transaction of an earlier call of the work, which came
-// late and took effect.
+// earlier returns the result of a transaction of an earlier call of the work,
+// which arrived late and took effect.
 func earlier[T any](s *Store, stored string) (res Result[T], err error) {
 	return res, s.wrap("DoTx", json.Unmarshal([]byte(stored), &res.Value))
 }
 
 // commit sends the last result and the items in one transaction, and returns
-// the result that stands: the last, or one that was sent before. An action that
-// was refused is an [*ItemError].
+// the stored result: the last, or one that was sent before. An action that was
+// refused is an [*ItemError].
 func (c *Claim) commit(ctx context.Context, sent []string, items []types.TransactWriteItem) (stored string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()
@@ -165,7 +169,8 @@ func (c *Claim) commit(ctx context.Context, sent []string, items []types.Transac
 		c.setSettled()
 		return result, nil
 	case !cancelled || len(reasons) != len(in.TransactItems):
-		// It may be another table that does not exist, or may not be written to.
+		// The table that does not exist, or may not be written, can be another
+		// one.
 		return "", fmt.Errorf("%s: DoTx on table %s and those of the work's actions (%d): %w", pkg, c.store.table, len(items), err)
 	case ddb.ConditionFailed(reasons[0]):
 		return c.standing(reasons[0].Item, sent)
@@ -189,7 +194,7 @@ func (c *Claim) send(ctx context.Context, in *dynamodb.TransactWriteItemsInput) 
 	})
 }
 
-// standing judges the row that refused the completion.
+// standing reads the row that refused the completion.
 func (c *Claim) standing(old ddb.Item, sent []string) (stored string, err error) {
 	err = c.judge("DoTx", old, func(stands row) bool {
 		stored = string(stands.Result)
@@ -232,7 +237,7 @@ func (c *Claim) refusal(reasons []types.CancellationReason, cause error) error {
 	return first
 }
 
-// token is the transaction's, by which DynamoDB knows it again.
+// token is the ClientRequestToken by which DynamoDB recognizes the transaction.
 func (c *Claim) token(try int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s:%d", c.nonce, try))
 	return hex.EncodeToString(sum[:16])

@@ -370,7 +370,7 @@ func TestDoTxWithoutActions(t *testing.T) {
 	var mismatch *json.UnmarshalTypeError
 	var misfit *ledger.ResultError
 	if !errors.As(err, &mismatch) || !errors.As(err, &misfit) || string(misfit.Record.Result) != "7" || misfit.Record.Key != order.Key ||
-		!strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+": the stored result is not a string: ") {
+		!strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+": the stored result does not fit the type string: ") {
 		t.Errorf("a result of another type: %v", err)
 	}
 	if len(w.sent) != 0 {

@@ -18,40 +18,42 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// TimeRange bounds a query of an actor and orders it. The zero TimeRange is all
-// there is, oldest first.
+// TimeRange bounds and orders a query of an actor. The zero TimeRange is every
+// message, oldest first.
 type TimeRange struct {
-	From time.Time // the earliest that is part of it; zero is the beginning
-	To   time.Time // the earliest after From that is not part of it; zero is the end
+	From time.Time // the first moment of the range; zero is the beginning
+	To   time.Time // the first moment after the range; zero is the end
 
-	Match       Match // as in Range; its Actor stays empty
+	Match       Match // as in Range, but Match.Actor must be empty
 	NewestFirst bool
 	Limit       int    // as in Range
 	ReadAtMost  int    // as in Range
 	Cursor      string // as in Range
 }
 
-// ByActor yields what an actor said in all scopes, by time: who may see one scope
-// need not be allowed to see this. An error comes last, with a zero Message.
-// Messages that have expired are left out. Without [Config].ActorIndex it is bad
-// input.
+// ByActor yields what an actor said in all scopes, by time. A caller who may see
+// one scope is perhaps not allowed to see the other scopes. An error comes last,
+// with a zero Message. Messages that have expired are left out. Without
+// [Config].ActorIndex the call is bad input.
 //
-// It reads the index, which lags behind the table, normally by less than a
-// second. Rows of an older system with seconds as their time come before all
-// others. They are missed when From is given, and skipped when To lies before
-// them; those without a time are not in the index.
+// ByActor reads the index, which lags behind the table, normally by less than a
+// second. Rows of an older system whose time is in seconds come before all
+// other rows. A query with a From misses such rows. A query with a To skips
+// such rows if they were said at To or later. Rows without a time are not in
+// the index.
 //
-// Price: 1 request, 0.5 RCU. Beyond 4 KB as [Store.InScope].
+// Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.InScope].
 func (s *Store) ByActor(ctx context.Context, actor string, r TimeRange) iter.Seq2[Message, error] {
 	t, w, err := s.trail("ByActor", actor, r)
 	return s.each(ctx, t, w, err)
 }
 
-// ByActorPage returns a part of what [Store.ByActor] yields, full unless it is
-// the last or ReadAtMost ended it. Its cursor discloses the scope of the last
-// message, and cannot leave the actor or the bounds it is given with.
+// ByActorPage returns a part of what [Store.ByActor] yields. A page is full,
+// unless it is the last or ReadAtMost ended it. The Page's cursor discloses the
+// scope of the last message. The cursor cannot reach messages outside the actor
+// and bounds of the query.
 //
-// Price: 1 request, 0.5 RCU. Beyond 4 KB as [Store.InScopePage].
+// Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.InScopePage].
 func (s *Store) ByActorPage(ctx context.Context, actor string, r TimeRange) (Page, error) {
 	t, w, err := s.trail("ByActorPage", actor, r)
 	return s.page(ctx, t, w, err)
@@ -70,7 +72,7 @@ type trail struct {
 	query       string   // which query it is, to cursors
 }
 
-// trail checks the range and returns what it covers behind its cursor.
+// trail checks the range and returns the part of it behind its cursor.
 func (s *Store) trail(op, id string, r TimeRange) (trail, walk, error) {
 	w := walk{op: op, limit: r.Limit, readAtMost: r.ReadAtMost}
 	if err := s.checkIndexed(id); err != nil {
@@ -99,7 +101,7 @@ func (s *Store) trail(op, id string, r TimeRange) (trail, walk, error) {
 	return t, w, err
 }
 
-// checkIndexed refuses an actor that no index can be asked for.
+// checkIndexed refuses an actor that the index cannot hold.
 func (s *Store) checkIndexed(id string) error {
 	if !s.cfg.ActorIndex {
 		return event.BadInput(pkg, "Config.ActorIndex", "must be set: only the index finds an actor's messages")
@@ -113,7 +115,7 @@ func (r TimeRange) check() error {
 	case !r.From.IsZero() && !r.To.IsZero() && item.Before(r.To, r.From):
 		return event.BadInput(pkg, "TimeRange.To", "lies before From")
 	case r.Match.Actor != "":
-		return event.BadInput(pkg, "Match.Actor", "must be empty: all are one actor's")
+		return event.BadInput(pkg, "Match.Actor", "must be empty: the query already reads only one actor's messages")
 	case r.Limit < 0:
 		return event.BadInput(pkg, "TimeRange.Limit", "must not be negative")
 	case r.ReadAtMost < 0:
@@ -134,8 +136,8 @@ func (t trail) cursor(row ddb.Item) string {
 	return writeCursor(t.query, item.Text(row, attrTimestamp), item.Text(row, cfg.ScopeAttr), item.Text(row, cfg.SeqAttr))
 }
 
-// position is the cursor's row as DynamoDB takes it. DynamoDB would refuse one
-// outside the bounds, in words that say nothing to a caller.
+// position is the cursor's row as DynamoDB takes it. DynamoDB would refuse a
+// row outside the bounds, with a text that does not help a caller.
 func (t trail) position(text string) (ddb.Item, error) {
 	position, err := cursor.Decode(pkg, "TimeRange.Cursor", t.query, text, 3)
 	if err != nil {

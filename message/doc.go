@@ -1,25 +1,25 @@
 // Package message keeps what was said, as it was received, and answers how
 // fast a conversation moves.
 //
-//	msgs, err := message.New(db, "homeops-messages", nil)
+//	msgs, err := message.New(db, "messages", nil)
 //
 //	out, err := msgs.Save(ctx, m)                  // event.Created or event.Duplicate
-//	for m, err := range msgs.InScope(ctx, chat, message.Range{NewestFirst: true}) { … }
+//	for m, err := range msgs.InScope(ctx, ticket, message.Range{NewestFirst: true}) { … }
 //
-//	pace, err := msgs.FastConversation(ctx, message.FastConversation{Scope: chat, Seq: m.Seq, Actor: m.Actor, At: m.At})
+//	pace, err := msgs.FastConversation(ctx, message.FastConversation{Scope: ticket, Seq: m.Seq, Actor: m.Actor, At: m.At})
 //	if pace.Fast {
 //		return // three others spoke within the last minute: say nothing
 //	}
 //
-// A message has an identity of its own, its number in its scope, so that it
-// needs no event: a redelivery has the same key.
+// A message has an identity of its own, its number in its scope. So it needs no
+// event: a redelivery has the same key.
 //
 // # The row
 //
 //	┌────────────────┬───────────────┐
 //	│ chatId (S)     │ messageId (N) │  names configurable
 //	├────────────────┼───────────────┤
-//	│ "-100123"      │ 4711          │  rising in the scope
+//	│ "ticket-7"     │ 4711          │  rising in the scope
 //	├────────────────┴───────────────┤
 //	│ userId    N  or S by Config    │  absent: nobody; name configurable
 //	│ userName  S                    │  name configurable
@@ -31,28 +31,31 @@
 //	│ ttl       N  with a Retention  │  Unix seconds
 //	└────────────────────────────────┘
 //
-// Rows of an older system are read as they are: with Unix seconds in timestamp
-// (any number below 10^11), without a sender or without createdAt.
+// Rows of an older system are read as they are. Their timestamp may be in Unix
+// seconds (any number below 10^11 is read so), and their sender and createdAt
+// may be absent.
 //
 // # Guarantees
 //
-//   - One row for each scope and sequence: the first that is saved stands, and
-//     every other save is a Duplicate, of whatever message. A lost reply that is
-//     tried again reads Duplicate too; the row is the same.
-//   - [Store.FastConversation] counts the messages of others that come before
-//     the given one by sequence, in the window before its own time, however
-//     many lie between. It does not ask what time it is now; with a Retention
-//     it is [event.ErrTooOld] when a message of the window may have expired. It
-//     relies on times that rise with the sequence, and counts what is saved: a
-//     message that is delivered late is counted from then on.
+//   - Each scope and sequence has one row: the first message that is saved
+//     stays, and every later save answers Duplicate, even if its message is
+//     different. If the reply of the first save is lost, the SDK sends the
+//     message again, and the answer is also Duplicate; the row is the same.
+//   - [Store.FastConversation] counts the messages of other senders that have a
+//     lower sequence than the given message and were said in the window before
+//     it. It reads back as far as that takes. The answer does not depend on the
+//     present time, with one exception: with a Retention, the call returns
+//     [event.ErrTooOld] when a message of the window may have expired.
+//     FastConversation relies on times that rise with the sequence. A message
+//     that is delivered late counts from its delivery on.
 //   - With [Config].Retention a message that may have expired is refused with
-//     [event.ErrTooOld], so it cannot come back as long as nobody makes the
-//     Retention longer. Rows past their ttl are not returned and make no
-//     duplicate, also while DynamoDB has not deleted them.
-//   - A [Match] leaves out of a list what is something else, which is read and
-//     paid for: [Range].ReadAtMost bounds that.
-//   - Reads are eventually consistent unless asked; [Store.Get] always is
-//     consistent.
+//     [event.ErrTooOld], so it cannot come back unless the Retention is made
+//     longer. A row past its ttl is not returned, and a save that meets it is
+//     not a Duplicate, even if DynamoDB has not deleted the row yet.
+//   - A [Match] filters a list. The messages that it leaves out are still read
+//     and paid for: [Range].ReadAtMost bounds how many rows are read.
+//   - Reads are eventually consistent unless the caller asks otherwise;
+//     [Store.Get] is always consistent.
 //
 // # Prices
 //

@@ -10,12 +10,13 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// DropRaw removes Raw from a message and leaves the rest: for messages of others
-// whose Raw names an actor who is being erased, in a quotation, say. It is safe to
-// repeat; a message without Raw, and one that does not stand, is left as it is.
+// DropRaw removes Raw from a message and leaves the rest. Use it when an actor is
+// erased and the Raw of another actor's message names the erased actor, for
+// example in a quotation. DropRaw is safe to repeat. It changes nothing if the
+// message has no Raw or does not exist.
 //
-// Price: 1 request, 1 WCU. A message above 1 KB costs 1 WCU for each; the index by
-// actor adds as much again.
+// Price: 1 request, 1 WCU. A message above 1 KB costs 1 WCU for each KB; the index
+// by actor costs as many WCU again.
 func (s *Store) DropRaw(ctx context.Context, scope string, seq int64) error {
 	if err := check.Positional(checkKey(scope, seq)); err != nil {
 		return err

@@ -8,16 +8,18 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Erase deletes all messages of a scope, expired ones too, and returns how many
-// rows it deleted. After an error, call it again: it goes on with the rest. What
-// is written while it runs may stay, so erase until it answers 0.
+// Erase deletes all messages of a scope, including expired messages, and
+// returns how many rows it deleted. After an error call Erase again to delete
+// the rest. A message that is saved while Erase runs may stay, so call Erase
+// until it returns 0.
 //
-// Erased messages are forgotten: one that is delivered again is Created again.
-// Erase when none is delivered any more.
+// Erased messages are forgotten: an erased message that is delivered again is
+// Created again. So erase only when you expect no more redeliveries.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. For one message. 1 request and 1 RCU for each
-// 4 KB begun of a page of 1 MB, 1 request for each 25 rows, and 1 WCU for each KB
-// of a row; the index by actor adds as much again.
+// Price: 2 requests, 1 RCU, 1 WCU. That is the price for one message. Each page
+// of 1 MB takes 1 request, and 1 RCU for each 4 KB begun. Each 25 rows take 1
+// request, and each row costs 1 WCU for each KB; the index by actor costs as
+// many WCU again.
 func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return 0, err
@@ -26,16 +28,19 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 }
 
 // EraseActor deletes all messages of an actor, in all scopes, and returns how
-// many. Like [Store.Erase] it goes on when it is called again, and forgets what
-// it erases. Without [Config].ActorIndex it is bad input.
+// many rows it deleted. After an error call EraseActor again to delete the
+// rest. An erased message that is delivered again is Created again, as after
+// [Store.Erase]. Without [Config].ActorIndex the call is bad input.
 //
-// It reads the index, which lags behind the table, normally by less than a
-// second: what was saved just now is not found yet. Erase until it answers 0, and
-// once more after a while. Rows of an older system without a timestamp are not in
-// the index. Data and texts of others that name the actor stay.
+// EraseActor reads the index, which lags behind the table, normally by less than
+// a second. So it may not find a message that was saved just now. Call
+// EraseActor until it returns 0, and once more after a while. Rows of an older
+// system without a timestamp are not in the index. Messages of other actors
+// stay, even if their data or text names the actor.
 //
-// Price: 2 requests, 0.5 RCU, 2 WCU. For one message, with its entry in the
-// index; beyond as [Store.Erase], with 0.5 RCU for each 4 KB.
+// Price: 2 requests, 0.5 RCU, 2 WCU. That is the price for one message with its
+// entry in the index. More messages cost as for [Store.Erase], but with 0.5 RCU
+// for each 4 KB.
 func (s *Store) EraseActor(ctx context.Context, actor string) (int, error) {
 	if err := s.checkIndexed(actor); err != nil {
 		return 0, err

@@ -6,8 +6,9 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// ErrReadAtMost is the last that a walk yields when it has read as many rows as
-// its ReadAtMost allows and more may follow. A Page has a cursor instead.
+// ErrReadAtMost ends an InScope or a ByActor that has read as many rows as its
+// ReadAtMost allows, if more rows may follow. InScopePage and ByActorPage
+// return a Page with a cursor instead.
 var ErrReadAtMost = errors.New("message: as many rows were read as ReadAtMost allows")
 
 func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }

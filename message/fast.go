@@ -14,7 +14,7 @@ import (
 )
 
 // FastConversation asks whether a conversation was moving fast when a message
-// was said. Scope, Seq, Actor and At are that message's.
+// was said. Scope, Seq, Actor and At are the fields of that message.
 type FastConversation struct {
 	Scope string
 	Seq   int64
@@ -23,12 +23,13 @@ type FastConversation struct {
 
 	// Window is how far back from At to look. Defaults to 60 s; at most a day.
 	Window time.Duration
-	// Threshold is how many messages of others make it fast. Defaults to 3; at
-	// most 1000.
+	// Threshold is how many messages of others make the conversation fast.
+	// Defaults to 3; at most 1000.
 	Threshold int
 
-	// Consistent sees all that was saved before, at twice the price. Without
-	// it a neighbour's message of this very moment may be missing.
+	// Consistent counts every message that was saved before the call, at twice
+	// the price. Without Consistent, another's message that was saved a moment
+	// ago may be missing.
 	Consistent bool
 }
 
@@ -45,7 +46,7 @@ const (
 	mostThreshold     = 1000
 )
 
-// paceProjection leaves the texts on the server; units are the same.
+// paceProjection does not transfer the texts; the units are the same.
 const paceProjection = "#seq, #actor, #timestamp"
 
 func (s *Store) project(in *dynamodb.QueryInput) {
@@ -54,26 +55,27 @@ func (s *Store) project(in *dynamodb.QueryInput) {
 	in.ExpressionAttributeNames["#timestamp"] = attrTimestamp
 }
 
-// FastConversation counts the messages of others that come before the given
-// one by sequence and were said in the window before it, both ends included.
-// It reads back until the window is over or the threshold reached, however
-// many messages of the same actor lie between. Once all that comes before the
-// message is saved, the answer depends neither on when it is asked nor on what
-// was said after it; a queue that delivers an earlier message late raises it.
-// With a [Config].Retention it is [event.ErrTooOld] once what was said in the
-// window may have expired.
+// FastConversation counts the messages of others that have a lower sequence
+// than the given message and were said in the window before it, both ends of
+// the window included. It reads back until the window is over or the threshold
+// is reached, past any number of messages of the same actor. Once all earlier
+// messages are saved, the answer does not depend on the time of the call or on
+// later messages. An earlier message that is delivered late raises the count.
+// With a [Config].Retention, the call returns [event.ErrTooOld] once a message
+// of the window may have expired.
 //
-// It relies on times that rise with the sequence: the window is over with a
-// page whose last message was said before it. So one with a clock that is slow
-// is looked past, unless it happens to be that last.
+// FastConversation relies on times that rise with the sequence: it stops after
+// a page whose last message was said before the window. A message whose time is
+// too early, from a slow clock, stops it only if that message is the last of
+// its page.
 //
-// A message without a sender is nobody's, and so not another's: it is not
-// counted. For a message that has none itself, with an Actor of "", everybody
-// is another.
+// A message without a sender is not counted. If the given message itself has no
+// sender (Actor ""), the messages of every sender are counted.
 //
-// Price: 1 request, 0.5 RCU. The first page is one row more than the
-// threshold, each further twice the one before up to 1024: 1 request and
-// 0.5 RCU for each 4 KB; twice the units when Consistent.
+// Price: 1 request, 0.5 RCU. The first page has one row more than the
+// threshold, and each further page has twice as many rows as the page before,
+// up to 1024. A page costs 1 request, and 0.5 RCU for each 4 KB. Consistent
+// doubles the units.
 func (s *Store) FastConversation(ctx context.Context, f FastConversation) (Pace, error) {
 	if err := s.checkFast(&f); err != nil {
 		return Pace{}, err
@@ -130,7 +132,7 @@ func (s *Store) count(pace *Pace, f FastConversation, page []ddb.Item) (over boo
 	return over, nil
 }
 
-// checkFast fills the defaults and refuses what no message can be.
+// checkFast fills the defaults and refuses values that a message cannot have.
 func (s *Store) checkFast(f *FastConversation) error {
 	if f.Window == 0 {
 		f.Window = standardWindow
@@ -145,13 +147,13 @@ func (s *Store) checkFast(f *FastConversation) error {
 		return err
 	}
 	if f.Window < 0 || f.Window > mostWindow {
-		return event.BadInput(pkg, "Window", "must not be negative, and at most a day")
+		return event.BadInput(pkg, "Window", "must be between 0 and a day")
 	}
 	if s.cfg.Retention > 0 && f.Window >= s.cfg.Retention-s.cfg.MaxSkew {
-		return event.BadInput(pkg, "Window", "must be shorter than Config.Retention less MaxSkew: what it asks for is not kept")
+		return event.BadInput(pkg, "Window", "must be shorter than Config.Retention minus Config.MaxSkew: older messages are not kept")
 	}
 	if f.Threshold < 0 || f.Threshold > mostThreshold {
-		return event.BadInput(pkg, "Threshold", "must be 1 to 1000")
+		return event.BadInput(pkg, "Threshold", fmt.Sprintf("must be 1 to 1000, is %d", f.Threshold))
 	}
 	return checkAt(f.At, s.cfg.Now())
 }

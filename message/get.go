@@ -9,10 +9,10 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 )
 
-// Get returns one message, consistently. It reports false if there is none,
-// or it has expired.
+// Get returns one message, with a consistent read. It returns false if the
+// message does not exist or has expired.
 //
-// Price: 1 request, 1 RCU. A message above 4 KB costs 1 RCU for each.
+// Price: 1 request, 1 RCU. A message above 4 KB costs 1 RCU for each 4 KB.
 func (s *Store) Get(ctx context.Context, scope string, seq int64) (Message, bool, error) {
 	if err := check.Positional(checkKey(scope, seq)); err != nil {
 		return Message{}, false, err

@@ -24,8 +24,8 @@ const (
 	attrTTL       = "ttl"
 )
 
-// mostAttributes is how many a row can have: these, the key, the actor, the
-// actor's name and the data.
+// mostAttributes is how many attributes a row can have: these, the key, the
+// actor, the actor's name and the data.
 const mostAttributes = 10
 
 // key returns the key of a message.
@@ -34,8 +34,8 @@ func (s *Store) key(scope string, seq int64) ddb.Item {
 }
 
 // encode returns the row of a message whose other fields than its Data have been
-// checked. What is empty is left out, but for the text, which the older system
-// always wrote.
+// checked. Empty attributes are left out, except the text, which the older
+// system always wrote.
 func (s *Store) encode(m Message, createdAt time.Time) (ddb.Item, error) {
 	row := make(ddb.Item, mostAttributes)
 	row[s.cfg.ScopeAttr] = item.S(m.Scope)
@@ -61,13 +61,13 @@ func (s *Store) encode(m Message, createdAt time.Time) (ddb.Item, error) {
 	return row, item.CheckSize(pkg, "Raw", row)
 }
 
-// expiry is the TTL of what was said at the given time, in whole seconds.
+// expiry is the TTL of a message of the given time, in whole seconds.
 func (s *Store) expiry(at time.Time) time.Time {
 	return s.cfg.retention().Expiry(at)
 }
 
-// tooOld reports whether what was said at the given time may have expired by
-// any clock.
+// tooOld reports whether a message of the given time may have expired by any
+// clock.
 func (s *Store) tooOld(at, now time.Time) bool {
 	return s.cfg.retention().TooOld(at, now)
 }
@@ -106,7 +106,8 @@ func (s *Store) decode(row ddb.Item) (Message, error) {
 
 func (s *Store) expired(row ddb.Item) bool { return item.Expired(row, attrTTL, s.cfg.Now()) }
 
-// check refuses what cannot be stored, or would not come back as it was given.
+// check refuses a message that cannot be stored, or would not be read back as
+// it was given.
 func (s *Store) check(m Message, now time.Time) error {
 	if err := checkKey(m.Scope, m.Seq); err != nil {
 		return err
@@ -136,7 +137,7 @@ func checkKey(scope string, seq int64) error {
 // that every conversation would seem long past.
 func checkAt(at, now time.Time) error {
 	if at.IsZero() {
-		return event.BadInput(pkg, "At", "must be the time it was said")
+		return event.BadInput(pkg, "At", "must be set: the time at which the message was said")
 	}
 	if at.Before(time.UnixMilli(item.SecondsBelow)) { // not by milliseconds, which overflow
 		return event.BadInput(pkg, "At", fmt.Sprintf("must be after %s", time.UnixMilli(item.SecondsBelow).UTC().Format(time.DateOnly)))
@@ -147,7 +148,7 @@ func checkAt(at, now time.Time) error {
 	return nil
 }
 
-// actorKey is the actor in the type that the table has.
+// actorKey is the actor in the table's type.
 func (s *Store) actorKey(id string) types.AttributeValue { return actor.Value(s.cfg.ActorType, id) }
 
 // checkActor refuses an actor that the table cannot hold. "" is nobody.

@@ -11,26 +11,29 @@ import (
 // InScope yields the messages of a scope, by sequence. An error comes last,
 // with a zero Message. Messages that have expired are left out.
 //
-// Price: 1 request, 0.5 RCU. The first page is 16 rows, each further four
-// times the one before up to 1024: 1 request and 0.5 RCU for each 4 KB; twice
-// the units when Consistent. With a Limit it is priced as a page of that many.
-// Expired rows that are not deleted yet are read and paid for. A break does not
-// pay for pages it has not reached. What a Match leaves out is paid for like
-// what it finds; Range.ReadAtMost bounds the rows of both.
+// Price: 1 request, 0.5 RCU. The first page has 16 rows, and each further page
+// has four times as many rows as the page before, up to 1024. A page costs 1
+// request, and 0.5 RCU for each 4 KB. Consistent doubles the units. With a
+// Limit the price is that of one page of Limit rows. Expired rows that are not
+// deleted yet are read and paid for, and so are rows that a Match leaves out;
+// Range.ReadAtMost bounds all rows that are read. If the caller breaks out of
+// the loop, the remaining pages cost nothing.
 func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Message, error] {
 	sp, w, err := s.span("InScope", scope, r)
 	return s.each(ctx, sp, w, err)
 }
 
-// InScopePage returns a part of what [Store.InScope] yields, full unless it is
-// the last, which may be empty, or ReadAtMost ended it. A cursor only says after which sequence to go
-// on: it cannot leave the scope or the bounds it is given with.
+// InScopePage returns a part of what [Store.InScope] yields. A page is full,
+// unless it is the last (which may be empty) or ReadAtMost ended it. A cursor only
+// says after which sequence to go on: it cannot reach messages outside the scope
+// and bounds of the query.
 //
-// Price: 1 request, 0.5 RCU. A page above 4 KB costs 0.5 RCU for each, one
-// above 1 MB 1 request for each; twice the units when Consistent. Expired rows
-// that are not deleted yet are read and paid for, in requests that double: at most
-// the Limit and twice the expired rows are read. Rows that a Match leaves out
-// count as expired ones do.
+// Price: 1 request, 0.5 RCU. A page above 4 KB costs 0.5 RCU for each 4 KB, and a
+// page above 1 MB costs 1 request for each MB. Consistent doubles the units.
+// Expired rows that are not deleted yet are read and paid for. To fill the page,
+// further requests read more rows, up to twice as many each time: in all at most
+// the Limit plus twice the number of expired rows. The same holds for rows that a
+// Match leaves out.
 func (s *Store) InScopePage(ctx context.Context, scope string, r Range) (Page, error) {
 	sp, w, err := s.span("InScopePage", scope, r)
 	return s.page(ctx, sp, w, err)
@@ -40,10 +43,12 @@ func (s *Store) InScopePage(ctx context.Context, scope string, r Range) (Page, e
 const mostRecent = 1000
 
 // Recent returns the n newest messages of a scope, at most 1000, newest first.
-// It is eventually consistent: one saved this moment may be missing.
+// It is eventually consistent: a message that was saved a moment ago may be
+// missing.
 //
-// Price: 1 request, 0.5 RCU. More than 4 KB cost 0.5 RCU for each, more than
-// 1 MB 1 request for each. Expired rows cost as for [Store.InScopePage].
+// Price: 1 request, 0.5 RCU. More than 4 KB cost 0.5 RCU for each 4 KB, and
+// more than 1 MB cost 1 request for each MB. Expired rows cost as for
+// [Store.InScopePage].
 func (s *Store) Recent(ctx context.Context, scope string, n int) ([]Message, error) {
 	if n < 1 || n > mostRecent {
 		return nil, event.BadInput(pkg, "n", "must be 1 to "+strconv.Itoa(mostRecent))

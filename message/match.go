@@ -10,26 +10,28 @@ import (
 	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
-// Match is what messages must be to be listed: all of what is given. The zero
-// Match is met by all.
+// Match is a filter of messages: a message must meet all fields of the Match.
+// Every message meets the zero Match.
 //
-// DynamoDB reads the others, too, and leaves them out of its answer: a list costs
-// what is read, not what matches. Range.ReadAtMost bounds that.
+// DynamoDB also reads the messages that do not match, and leaves them out of its
+// answer. So the price of a list is the price of all rows read, not only of the
+// rows that match. Range.ReadAtMost bounds the rows read.
 type Match struct {
 	Actor string    // who said it
-	Data  []Compare // what must hold of its Data, at most 32
+	Data  []Compare // conditions on its Data, at most 32
 }
 
-// Compare is met by a Message whose Data has a value under Name that compares so
-// with Value. One that is absent or of another type does not meet it.
+// Compare is a condition on one value of a message's Data: the value under Name
+// must compare with Value as Op says. A value that is absent or of another type
+// does not meet the condition.
 type Compare struct {
 	Name  string
 	Op    string // =, <, <=, > or >=; "" is =
-	Value any    // text by its bytes, a number by its worth; a bool has no order
+	Value any    // text is compared by bytes, numbers by value; a bool has no order
 }
 
-// filter composes the Match. Where since is given, what was said before is let
-// in as well: it ends a walk, which would else read on without seeing it.
+// filter composes the Match. If since is given, the filter also lets in earlier
+// messages: they end a walk, which would otherwise read on.
 func (s *Store) filter(m Match, since time.Time) (payload.Filter, error) {
 	var attributes []payload.Attribute
 	if m.Actor != "" {
@@ -49,11 +51,11 @@ func (s *Store) filter(m Match, since time.Time) (payload.Filter, error) {
 	return payload.NewFilter(pkg, "Match.Data", attributes, data, besides...)
 }
 
-// before is what was said before the time, by rows in milliseconds and by those
-// of an older system in seconds.
+// before selects what was said before the time, in rows with milliseconds and
+// in rows of an older system with seconds.
 func before(t time.Time) expression.ConditionBuilder {
 	ms := item.CeilMillis(t)
-	said, old := expression.Name(attrTimestamp), expression.Value(item.SecondsBelow)
+	said, old := expression.Name(attrTimestamp), expression.Value(int64(item.SecondsBelow))
 	return said.LessThan(expression.Value((ms + 999) / 1000)).And(said.LessThan(old)).
 		Or(said.LessThan(expression.Value(ms)).And(said.GreaterThanEqual(old)))
 }

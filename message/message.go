@@ -17,7 +17,7 @@ import (
 // pkg names the package in errors.
 const pkg = "message"
 
-// API is what the package calls of *dynamodb.Client.
+// API has the methods of *dynamodb.Client that the package calls.
 type API interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
@@ -30,36 +30,36 @@ var _ API = (*dynamodb.Client)(nil)
 
 // Message is what was said in a scope. Scope and Seq are its identity.
 type Message struct {
-	Scope string // the chat, the ticket, the channel
-	Seq   int64  // its number there, rising and positive
+	Scope string // the ticket, the channel, the conversation
+	Seq   int64  // the message's number in the scope, rising and positive
 
-	Actor     string // who said it; "" when nobody did
+	Actor     string // who said it; "" for a message without a sender
 	ActorName string
 	Text      string
 	Raw       string    // as it was received, for later
 	At        time.Time // when it was said, kept to the millisecond
 
-	// Data is what else the application keeps with it, and lists filter by: text,
-	// numbers and flags, as string, bool, any of Go's integers and floats, and
-	// attributevalue.Number. Numbers come back as attributevalue.Number, which
-	// keeps all 38 digits. At most 32 entries and 4 KB, with names of 1 to 255
-	// bytes; none is nil when it is read.
+	// Data is what the application keeps with the message. Lists can filter by
+	// it. A value is a string, a bool, any of Go's integers and floats, or an
+	// attributevalue.Number. Numbers are read back as attributevalue.Number,
+	// which keeps all 38 digits. Data has at most 32 entries and 4 KB; a name
+	// has 1 to 255 bytes. Data without entries is read back as nil.
 	Data map[string]any
 
-	// CreatedAt is when it was saved. Read only; zero where an older system
-	// wrote none.
+	// CreatedAt is when the message was saved. It is read only. It is zero if
+	// an older system wrote the row without createdAt.
 	CreatedAt time.Time
 }
 
-// ActorType is how ids of actors are stored: as [Number] or as [String]. In Go
-// an actor is always a string.
+// ActorType is the type in which ids of actors are stored: [Number] or
+// [String]. In Go an actor is always a string.
 type ActorType = actor.Type
 
 // The types of actors' ids.
 const (
-	// Number holds actors that are whole decimal numbers, such as Telegram's.
+	// Number holds actors that are whole decimal numbers.
 	Number ActorType = actor.Number
-	// String holds any.
+	// String holds any actor.
 	String ActorType = actor.String
 )
 
@@ -79,20 +79,21 @@ type Config struct {
 	ActorAttr     string
 	ActorNameAttr string
 
-	// Retention is how long a message is kept after it was said. Defaults to
-	// for ever, without a TTL. When it is made longer, those that the shorter
-	// one has let go are taken for new if they come again.
+	// Retention is how long a message is kept after it was said. The default,
+	// 0, keeps messages for ever, without a TTL. After a change to a longer
+	// Retention, a message that had expired before the change is saved as new
+	// if it is delivered again.
 	Retention time.Duration
 
-	// MaxSkew is how far the clocks of two callers may differ, plus the
-	// longest a call may take. With a Retention, messages are refused with
-	// [event.ErrTooOld] that much before they expire. Defaults to 5 minutes;
-	// at most a day and less than the Retention.
+	// MaxSkew is how far the clocks of two callers may differ, plus the longest
+	// a call may take. With a Retention, a message that expires within MaxSkew
+	// is refused with [event.ErrTooOld]. Defaults to 5 minutes; at most a day
+	// and less than the Retention.
 	MaxSkew time.Duration
 
-	// ActorIndex says that the table has an index by actor and time: it is then
-	// part of the definition, and [Store.ByActor] and [Store.EraseActor] read it.
-	// Each save of a message with an actor costs 1 WCU more.
+	// ActorIndex adds an index by actor and time to the table's definition.
+	// [Store.ByActor] and [Store.EraseActor] read that index. With the index,
+	// each save of a message with an actor costs 1 WCU more.
 	ActorIndex bool
 	// ActorIndexName defaults to "userId-timestamp-index".
 	ActorIndexName string
@@ -175,7 +176,7 @@ func (c *Config) validate() error {
 	return check.Index(pkg, "Config.ActorIndexName", c.ActorIndexName)
 }
 
-// Table returns the table's definition. With a Retention messages expire by
+// Table returns the table's definition. With a Retention, messages expire by
 // TTL.
 func (s *Store) Table() schema.Table {
 	table := schema.Table{

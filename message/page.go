@@ -16,11 +16,13 @@ const defaultPage = 50
 type Page struct {
 	Messages []Message
 
-	// Cursor is where the next Page begins, for Range.Cursor; "" says that this
-	// is the last. The page it leads to may be empty, and with a ReadAtMost this
-	// one may be, too. It is text that can be handed out and taken back, and read
-	// by anyone: it holds the sequence of the last message of this page, or of the
-	// last that was read, and for a page of an actor its scope and time.
+	// Cursor is where the next Page begins: pass it as Range.Cursor or
+	// TimeRange.Cursor. "" means that this Page is the last. The next Page may be
+	// empty; with a ReadAtMost, this Page may be empty and yet have a Cursor. You
+	// may give the Cursor to a client and take it back. It is not secret: it
+	// holds the sequence of the last message of this Page, or of the last row
+	// read. In a Page of an actor it also holds the scope and time of that
+	// message.
 	Cursor string
 }
 

@@ -21,12 +21,12 @@ const (
 	fullPage  = 1 << 14 // the most any page asks for: no more rows fit into the 1 MB that DynamoDB reads at once
 )
 
-// part is what a method has still to read: of a scope or of an actor.
+// part is what a method still has to read, of a scope or of an actor.
 type part interface {
 	empty() bool
-	// request is the query for it, but for its Limit and its filter.
+	// request is the query for it, without its Limit and its filter.
 	request() *dynamodb.QueryInput
-	// behind leaves what comes after a row, by its key.
+	// behind is the part after a row, by its key.
 	behind(row ddb.Item) (part, error)
 	// cursor is the position after a row, by its key.
 	cursor(row ddb.Item) string
@@ -35,7 +35,7 @@ type part interface {
 // walk is how a part is read.
 type walk struct {
 	op         string
-	limit      int // messages; 0 is all there are
+	limit      int // messages; 0 is every one
 	readAtMost int // rows; 0 is as many as it takes
 	filter     payload.Filter
 
@@ -43,8 +43,8 @@ type walk struct {
 	holds func(time.Time) bool // whether one said then is part of the answer
 }
 
-// pages yields the rows of the part, expired ones among them. next tells how
-// many rows to ask for behind a page of so many; 0 ends it. An error comes last.
+// pages yields the rows of the part, including expired ones. next returns how
+// many rows to ask for after a page of so many; 0 ends it. An error comes last.
 func (s *Store) pages(ctx context.Context, op string, left part, first int, next func(rows int) int, prepare func(*dynamodb.QueryInput)) iter.Seq2[*dynamodb.QueryOutput, error] {
 	return func(yield func(*dynamodb.QueryOutput, error) bool) {
 		for rows := first; rows > 0 && !left.empty(); rows = next(rows) {
@@ -72,10 +72,10 @@ func growing(times int) func(rows int) int {
 	return func(rows int) int { return max(rows, min(times*rows, mostRows)) }
 }
 
-// budget is what a walk may still read, and what it lacks.
+// budget is what a walk may still read, and what it still lacks.
 type budget struct {
 	lacks   int // messages to the Limit
-	skipped int // rows that were no part of the answer
+	skipped int // rows that were not part of the answer
 	left    int // rows to ReadAtMost
 	limited bool
 }
@@ -99,9 +99,9 @@ func (b *budget) first() int {
 	return min(firstRows, b.left)
 }
 
-// next is how many rows a further page asks for. With a Limit it is what is
-// lacking, and as many again as were skipped so far: many expired ones take few
-// requests, and no more than the Limit and twice what was skipped is read.
+// next is how many rows a further page asks for. With a Limit it is the number
+// of messages lacking plus the number skipped so far: many expired rows take
+// few requests, and at most the Limit and twice the skipped rows are read.
 func (b *budget) next(rows int) int {
 	if b.limited {
 		return min(min(b.lacks, fullPage)+b.skipped, fullPage, b.left)
@@ -109,7 +109,8 @@ func (b *budget) next(rows int) int {
 	return min(growing(growth)(rows), b.left)
 }
 
-// read counts a page. The rows that the filter has left out are paid for.
+// read counts a page, including the rows that the filter has left out, which
+// are paid for.
 func (b *budget) read(out *dynamodb.QueryOutput) {
 	rows := max(len(out.Items), int(out.ScannedCount))
 	b.left -= rows
@@ -123,8 +124,8 @@ type found struct {
 	row ddb.Item
 }
 
-// messages yields the messages of the part up to the Limit, without what has
-// expired. An error comes last, [ErrReadAtMost] with where to go on.
+// messages yields the messages of the part up to the Limit, without expired
+// ones. An error comes last, [ErrReadAtMost] with the place to go on.
 func (s *Store) messages(ctx context.Context, left part, w walk) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		b := w.budget()

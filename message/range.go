@@ -6,38 +6,40 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// Range bounds a query of a scope and orders it. The zero Range is all there
-// is, by rising sequence.
+// Range bounds and orders a query of a scope. The zero Range is every message,
+// by rising sequence.
 type Range struct {
 	// FromSeq and ToSeq bound the sequence, both included. 0 means no bound.
 	FromSeq, ToSeq int64
 
-	// Since ends the messages before the first that was said earlier. It needs
-	// NewestFirst: the key has no time, so the way to a time leads back from
-	// the newest. It relies on times rising with the sequence.
+	// Since ends the list at the first message that was said before this time.
+	// It needs NewestFirst: the key has no time, so the query reads back from
+	// the newest message. Since relies on times that rise with the sequence.
 	Since time.Time
 
-	// Match leaves out what is something else. What it leaves out is read and
-	// paid for.
+	// Match filters the messages. The messages that it leaves out are still
+	// read and paid for.
 	Match Match
 
-	// NewestFirst walks backwards.
+	// NewestFirst lists the messages by falling sequence.
 	NewestFirst bool
 
-	// Consistent sees all that was saved before, at twice the price.
+	// Consistent includes every message that was saved before the call, at
+	// twice the price.
 	Consistent bool
 
-	// Limit is how many messages at most. Defaults to all there are, and on a
-	// Page to 50.
+	// Limit is the most messages to return. Defaults to 50 for a Page,
+	// otherwise to every message.
 	Limit int
 
-	// ReadAtMost is how many rows are read at most, those that are left out among
-	// them. A Page that it ends is short, or empty, and has a cursor; a walk ends
-	// with [ErrReadAtMost] if more may follow. Defaults to as many as it takes.
+	// ReadAtMost is the most rows to read, including rows that are left out. If
+	// ReadAtMost ends a Page, the Page is short or empty, and has a cursor. If
+	// it ends an InScope or a ByActor and more rows may follow, the last error
+	// is [ErrReadAtMost]. Defaults to as many rows as the answer takes.
 	ReadAtMost int
 
-	// Cursor is where an earlier Page of the same query ended, with the same
-	// Match.
+	// Cursor is the Cursor of an earlier Page of the same query with the same
+	// Match: the list goes on there.
 	Cursor string
 }
 

@@ -14,32 +14,34 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// saveCondition takes a row that has expired for none, deleted or not. What
-// was in it cannot come back: it is too old to be saved.
+// saveCondition treats an expired row as absent, deleted or not. Its message
+// cannot come back, because it is too old to be saved.
 const saveCondition = "attribute_not_exists(#scope) OR #ttl BETWEEN :one AND :now"
 
-// one is the least ttl that DynamoDB takes for one.
+// one is the least ttl that DynamoDB accepts.
 var one = item.N(1)
 
-// Save stores the message, and answers Created, unless one of its scope and
-// sequence stands: then it answers Duplicate and touches nothing. It does not
-// compare the two. A Duplicate may be
+// Save stores the message and answers Created. If a message with the same scope
+// and sequence exists, Save answers Duplicate and changes nothing. Save does
+// not compare the two messages. A Duplicate may be
 //
 //   - the same message, delivered again;
-//   - the same message, stored by this very call, whose reply was lost so that
-//     the SDK sent it again: of a message that was saved once every answer may
-//     be Duplicate;
-//   - another message under the number, such as an edit, which is not stored.
+//   - the same message, stored by this very call: the reply was lost, and the
+//     SDK sent the message again. So a message may be saved although every
+//     answer is Duplicate;
+//   - another message with the same sequence, such as an edit. That message is
+//     not stored.
 //
-// [Store.Get] tells them apart. A message that has expired does not stand: it
-// is replaced when its sequence is used anew.
+// [Store.Get] shows which message is stored. An expired message does not make a
+// Duplicate: a new message with its sequence replaces it.
 //
-// Errors: [*event.InputError]; with a Retention [event.ErrTooOld], for a
+// Errors: [*event.InputError]; with a Retention also [event.ErrTooOld], for a
 // message so old that its row may have expired.
 //
-// Price: 1 request, 1 WCU. A message above 1 KB costs 1 WCU for each, a
-// duplicate as much as what is stored, one in place of an expired row as the
-// larger of the two. The index by actor adds as much again.
+// Price: 1 request, 1 WCU. A message above 1 KB costs 1 WCU for each KB. A
+// Duplicate costs as much as the stored row. A message that replaces an expired
+// row costs as much as the larger of the two. The index by actor costs as many
+// WCU again.
 func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 	in, err := s.saving("Save", m)
 	if err != nil {
@@ -80,23 +82,23 @@ func (s *Store) saving(op string, m Message) (*dynamodb.PutItemInput, error) {
 	}, nil
 }
 
-// SaveItem is a Save as one action of a transaction of the caller's own. It is
-// made once for each logical write, and sent again unchanged after an unknown
-// outcome. It is good for [Config].MaxSkew.
+// SaveItem is a Save as one action of the caller's own transaction. Make it
+// once for each logical write. After an unknown outcome send the same SaveItem
+// again unchanged. Send it only within [Config].MaxSkew after it was made.
 type SaveItem struct {
 	Item types.TransactWriteItem
 
 	store *Store
 }
 
-// SaveItem returns the Save for a transaction. Nothing is sent; errors are those
-// of Save that need no request.
+// SaveItem returns the Save for a transaction. It sends nothing. It returns the
+// errors that Save returns before its request.
 //
-// A transaction takes effect as a whole or not at all, so a message that was
-// saved before cancels it: see [SaveItem.Outcome].
+// A transaction takes effect as a whole or not at all. So a message that was
+// saved before cancels the whole transaction: see [SaveItem.Outcome].
 //
 // Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB,
-// also when it is cancelled; the index by actor adds 1 for each.
+// even if it is cancelled; the index by actor adds 1 for each KB.
 func (s *Store) SaveItem(m Message) (*SaveItem, error) {
 	in, err := s.saving("SaveItem", m)
 	if err != nil {
@@ -112,15 +114,16 @@ func (s *Store) SaveItem(m Message) (*SaveItem, error) {
 	}}}, nil
 }
 
-// Outcome reads how the item fared in a transaction that was cancelled: the
-// reason is the one of the item's place in
-// [types.TransactionCanceledException].CancellationReasons. Nothing of that
-// transaction was written.
+// Outcome interprets the item's reason in a cancelled transaction: the reason
+// at the item's place in
+// [types.TransactionCanceledException].CancellationReasons. The cancelled
+// transaction wrote nothing.
 //
 //   - "None": 0 and no error. The item was not at fault.
-//   - "ConditionalCheckFailed": Duplicate, as of Save. An earlier try of the same
-//     item, whose reply was lost, and with it all of that transaction, reads so
-//     too: the state is the same, and no nonce tells the two apart.
+//   - "ConditionalCheckFailed": Duplicate, as for Save. Either another call
+//     saved a message with this scope and sequence, or an earlier transaction
+//     with this same SaveItem took effect, all of it, and its reply was lost.
+//     The row is the same in both cases and has no nonce to distinguish them.
 //   - Any other code, such as a conflict: an error with that code. The same
 //     SaveItem may be sent again.
 func (i *SaveItem) Outcome(reason types.CancellationReason) (event.Outcome, error) {

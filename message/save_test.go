@@ -268,7 +268,7 @@ func TestRetentionInWholeSeconds(t *testing.T) {
 	}
 }
 
-// Like DynamoDB, a ttl that is no time is none: the row stands.
+// Like DynamoDB, it ignores a ttl that is not a time: the row stays.
 func TestRowsWithoutATTLStand(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{Retention: 24 * time.Hour})

@@ -24,7 +24,7 @@ type span struct {
 	query       string // which query it is, to cursors
 }
 
-// span checks the range and returns what it spans behind its cursor.
+// span checks the range and returns the part of it behind its cursor.
 func (s *Store) span(op, scope string, r Range) (span, walk, error) {
 	w := walk{op: op, limit: r.Limit, readAtMost: r.ReadAtMost, since: r.Since}
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
@@ -51,8 +51,8 @@ func (s *Store) span(op, scope string, r Range) (span, walk, error) {
 
 func (sp span) empty() bool { return sp.from > sp.to }
 
-// after leaves what comes after the message seq. The key being a number, that
-// is a bound like any other, and no position in the table need be carried.
+// after returns the part after the message seq. The key is a number, so that is
+// a bound like any other, and no position in the table is needed.
 func (sp span) after(seq int64) span {
 	switch {
 	case sp.newestFirst:
