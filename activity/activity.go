@@ -16,7 +16,7 @@ import (
 // pkg names the package in errors.
 const pkg = "activity"
 
-// API is what the package calls of *dynamodb.Client.
+// API has the methods of *dynamodb.Client that the package calls.
 type API interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
@@ -27,44 +27,48 @@ type API interface {
 
 var _ API = (*dynamodb.Client)(nil)
 
-// Activity is something that an actor did in a scope. Scope, Actor, Name and
-// Event must be given when it is recorded.
+// Activity is something that an actor did in a scope. To record an activity,
+// set at least its Scope, Actor, Name and Event.
 type Activity struct {
-	Scope     string // where: the chat, the household, the customer
+	Scope     string // where: the customer, the order, the device
 	Actor     string // who; a whole decimal number unless Config.ActorType is String
-	ActorName string // how the actor is called, for people
+	ActorName string // the actor's name, for people
 
-	// Event is what caused the record, and its id: the n-th activity of an
-	// event has its Nth(n). A row of an older system has a random id here,
-	// whose time need not be At.
+	// Event is what caused the activity. It is also the activity's id: the n-th
+	// activity of an event has the event's Nth(n). A row of an older system has
+	// a random id here, whose time may differ from At.
 	Event event.Event
 
-	// Name is what was done, in its canonical form: "diskning". It is stored,
-	// and searched for, in Unicode's form NFC, so that two spellings which look
-	// the same are one name. A row of an older writer in another form keeps it:
-	// walks by name do not find that row.
+	// Name is what was done, in its canonical form: "order". It is stored, and
+	// searched for, in Unicode's form NFC, so that two spellings which look the
+	// same are one name. If an older writer stored another form, the row keeps
+	// that form, and walks by name do not find the row.
 	Name string
 
-	// Kind is the class of it: "chore", "recovery". No index has it. Lists and
-	// counts leave out the others by Match.Kind, at the price of reading them, and
-	// Tally tells kinds apart; package memory asks by Name only.
+	// Kind is the activity's class: "sale", "repair". No index has it. Lists and
+	// counts with a Match.Kind leave out the other kinds, but pay for reading
+	// them. Tally counts each kind separately. Package memory selects by Name,
+	// never by Kind.
 	Kind string
 
-	Seq        int64 // the message it was said in; 0 if there is none
+	Seq        int64 // the number of the message that reported it; 0 without a message
 	Effort     float64
 	Confidence float64
 
-	// Data is what else the application records with it, and lists filter by:
-	// text, numbers and flags, as string, bool, any of Go's integers and floats,
-	// and attributevalue.Number. Numbers come back as attributevalue.Number, which
-	// keeps all 38 digits. At most 32 entries and 4 KB, with names of 1 to 255
-	// bytes; none is nil when it is read. It is part of what makes two activities
-	// the same, numbers compared by their worth: 1, 1.0 and 1e0 are one.
+	// Data holds further values of the application, and lists can filter by them.
+	// A value is text (string), a flag (bool) or a number: any of Go's integers
+	// and floats, or attributevalue.Number. Numbers come back as
+	// attributevalue.Number, which keeps all 38 digits. Data has at most 32
+	// entries and 4 KB, and each name has 1 to 255 bytes. Data without entries is
+	// read back as nil. Two activities that differ only in their Data are
+	// different activities. Numbers are compared by value: 1, 1.0 and 1e0 are
+	// equal.
 	Data map[string]any
 
-	// Read only, ignored when an activity is recorded. At is when it happened,
-	// which is Event.Time() but in rows of an older system. CreatedAt is when
-	// it was first recorded, zero in rows of an older system.
+	// At and CreatedAt are read only: recording ignores them. At is when the
+	// activity happened. That is Event.Time(), except in rows of an older
+	// system. CreatedAt is when the activity was first recorded; it is zero in
+	// rows of an older system.
 	At, CreatedAt time.Time
 }
 
@@ -74,61 +78,62 @@ type ActorType = actor.Type
 
 // The types of actors' ids.
 const (
-	// Number holds actors that are whole decimal numbers, such as Telegram's.
+	// Number holds actors that are whole decimal numbers.
 	Number ActorType = actor.Number
-	// String holds any.
+	// String holds any id.
 	String ActorType = actor.String
 )
 
 // Config of a Store. The zero Config works.
 type Config struct {
-	// Now is the clock: it dates CreatedAt, and an event more than an hour
-	// ahead of it is refused. Defaults to time.Now.
+	// Now is the clock. CreatedAt is its time, and an event that lies more than
+	// an hour ahead of it is refused. Defaults to time.Now.
 	Now func() time.Time
 
 	// ActorType is how ids of actors are stored. Defaults to Number, which
 	// refuses an actor that is not a decimal number.
 	ActorType ActorType
 
-	// All attribute names but these are the format: see FORMAT.md.
-	//
-	// The names of the attributes that hold the scope, the actor and the
-	// sequence number. They default to "chatId", "userId", "userName" and
-	// "messageId".
+	// The names of the attributes that hold the scope, the actor, the actor's
+	// name and the sequence number. They default to "chatId", "userId",
+	// "userName" and "messageId". The names of all other attributes are fixed:
+	// see FORMAT.md.
 	ScopeAttr, ActorAttr, ActorNameAttr, SeqAttr string
 
 	// The names of the indexes. They default to "userId-timestamp-index",
 	// "chatId-activity-index" and "chatUser-activity-index".
 	ActorIndexName, NameIndexName, ActorAndNameIndexName string
 
-	// Concurrency is how many requests RecordMany has under way at most.
-	// Defaults to 8.
+	// Concurrency is the greatest number of requests that RecordMany sends at a
+	// time. Defaults to 8.
 	Concurrency int
 
 	// Retention is how long an activity is kept after it happened. Defaults to
-	// for ever, without a TTL. When it is made longer, those that the shorter
-	// one has let go are taken for new if they come again.
+	// for ever, without a TTL. If a later program makes the Retention longer,
+	// an event whose row expired under the shorter Retention is recorded as new
+	// when it is delivered again.
 	Retention time.Duration
 
-	// MaxSkew is how far the clocks of two callers may differ, plus the longest
-	// a call may take. With a Retention, activities are refused with
-	// [event.ErrTooOld] that much before they expire. Defaults to 5 minutes; at
-	// most a day and less than the Retention.
+	// MaxSkew is the greatest difference between the clocks of two callers,
+	// plus the longest time that a call may take. With a Retention, an activity
+	// that would expire within MaxSkew is refused with [event.ErrTooOld].
+	// Defaults to 5 minutes; at most a day and less than the Retention.
 	MaxSkew time.Duration
 
-	// OnUnreadable is told of each row that a walk, a Page, Count or Tally
-	// cannot read, and they go on without it: to count them, or to log which
-	// they are. It must be safe for concurrent use. Without it such a row ends
-	// them with an error. [Store.OfEvent] and all that writes give the error
-	// either way.
+	// OnUnreadable is called with each row that a walk, a Page, Count or Tally
+	// cannot read, for example to count or to log the row. The walk or count
+	// then continues without the row. The function must be safe for concurrent
+	// use. Without OnUnreadable, such a row ends the walk or count with an
+	// error. [Store.OfEvent] and all writes return the error with or without
+	// OnUnreadable.
 	OnUnreadable func(Unreadable)
 }
 
-// Unreadable is a row that is not an activity's: something other than this
-// package wrote it.
+// Unreadable is a row that is not an activity, because it was not written by
+// this package.
 type Unreadable struct {
-	Scope, ID string // its key, so that it can be found; it may be personal data
-	Err       error  // what is wrong with it
+	Scope, ID string // the row's key, so that the row can be found; it may be personal data
+	Err       error  // what is wrong with the row
 }
 
 // Store is a log of activities in one table. It is safe for concurrent use.
@@ -140,7 +145,7 @@ type Store struct {
 }
 
 // New returns a Store on the given table. A nil Config works. The table need
-// not stand yet: [Store.Table] defines it.
+// not exist yet: [Store.Table] defines it.
 func New(api API, table string, cfg *Config) (*Store, error) {
 	s := &Store{api: api, table: table}
 	if cfg != nil {
@@ -212,7 +217,7 @@ func (c *Config) validate() error {
 			return err
 		}
 		if taken[attr.name] {
-			return event.BadInput(pkg, attr.field, "names an attribute that holds something else")
+			return event.BadInput(pkg, attr.field, "is the name of another attribute, too")
 		}
 		taken[attr.name] = true
 	}
@@ -226,7 +231,7 @@ func (c *Config) validate() error {
 			return err
 		}
 		if indexes[index.name] {
-			return event.BadInput(pkg, index.field, "names two indexes alike")
+			return event.BadInput(pkg, index.field, "is the name of another index, too")
 		}
 		indexes[index.name] = true
 	}

@@ -12,20 +12,21 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Backfill returns the update that gives a row of an older system, as a Scan of the
-// table returned it, what [Store.Record] would have written of the time, in
-// milliseconds, of the name, in NFC, and of activityTimestamp and chatUser. It is
-// false for a row that lacks nothing, and for one that is retracted or expired.
+// Backfill returns the update that completes a row of an older system. Pass the row
+// as a Scan of the table returned it. The update sets the time in milliseconds, the
+// name in NFC, activityTimestamp and chatUser as [Store.Record] would have written
+// them. The bool is false if the row lacks nothing, or is retracted or expired.
 //
-// The update is refused, with a *types.ConditionalCheckFailedException, when one of
-// these attributes has changed or the row is gone, so that it is safe beside live
-// writes, and to repeat. It sets no ttl: what an older system kept for good stays.
+// DynamoDB refuses the update, with a *types.ConditionalCheckFailedException, if
+// one of these attributes has changed or the row is gone. So you may send the
+// update while others write, and may send it again. It sets no ttl: a row that an
+// older system kept for good stays.
 //
-// Errors: a row that cannot be read, that does not say who did what and when, or that
-// has no room for it.
+// Backfill returns an error if the row cannot be read, does not say who did
+// what and when, or has no room for the attributes.
 //
-// The update costs 1 WCU for each KB of the row, for the table and for each index:
-// twice that for an index in which the row had another key.
+// Each KB of the row costs 1 WCU for the table and 1 WCU for each index. An index
+// in which the row had another key costs 2 WCU for each KB.
 func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {
 	if retracted(row) || s.expired(row) {
 		return nil, false, nil

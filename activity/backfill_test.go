@@ -68,7 +68,7 @@ func TestBackfill(t *testing.T) {
 	golden.Backfill(t, db.Client(), least.Backfill, row, ddb.Item{"chatUser": item.S("t#a%23b")})
 }
 
-// What a retraction left is not brought back by an update that was made before.
+// An update that was made before a retraction does not bring the activity back.
 func TestBackfillMeetsARetraction(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -90,7 +90,7 @@ func TestBackfillMeetsARetraction(t *testing.T) {
 	}
 }
 
-// What cannot be read, or is no activity, is left alone.
+// Rows that cannot be read, or are not activities, are left alone.
 func TestBackfillUnreadable(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
@@ -112,7 +112,7 @@ func TestBackfillUnreadable(t *testing.T) {
 	}
 }
 
-// The walks that miss older rows find them afterwards.
+// Walks that missed older rows find them after the backfill.
 func TestBackfilledRowsAreFound(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -146,7 +146,7 @@ func TestBackfilledRowsAreFound(t *testing.T) {
 	}
 }
 
-// The prices of the doc, by what a row lacks.
+// The prices of the doc comment, by what a row lacks.
 func TestBackfillPrices(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)

@@ -12,17 +12,19 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Filter says which activities are counted: those of a Scope, of an Actor in
-// all scopes, of a Name in a Scope, or of an Actor and a Name in a Scope.
+// Filter selects the activities that are counted. Four combinations are
+// possible: a Scope alone, an Actor alone (in all scopes), a Scope with a Name,
+// and a Scope with an Actor and a Name.
 type Filter struct {
 	Scope, Actor, Name string
 
-	Match      Match     // what else they must be; as in Range
+	Match      Match     // as in Range
 	From, To   time.Time // as in Range
 	Consistent bool      // as in Range: for a Scope alone
 }
 
-// What Count and Tally need of the rows, and their keys, for OnUnreadable.
+// What Count and Tally need from the rows, and the rows' keys, for
+// OnUnreadable.
 const (
 	countProjection = "#scope, #id, #time, #name, #nameTime, #ttl, #retractedAt"
 	tallyProjection = countProjection + ", #actor, #kind"
@@ -41,18 +43,20 @@ func (s *Store) projected(projection string) map[string]string {
 	return names
 }
 
-// Count returns how many activities there are. It follows all pages and counts
-// what the walk of the same name yields, no row more: [Store.InScope],
-// [Store.ByActor], [Store.ByName], [Store.ByActorAndName] say what of an older
-// system's rows they miss.
+// Count returns the number of activities that the Filter selects. It follows
+// all pages and counts exactly what the walk with the same arguments yields:
+// [Store.InScope], [Store.ByActor], [Store.ByName] or [Store.ByActorAndName].
+// The docs of these walks say which rows of an older system they miss.
 //
-// A row that no walk could read for what Count does not look at is counted.
+// Count reads only some attributes. If the fault of an unreadable row is in
+// another attribute, Count counts the row, although a walk could not read it.
 //
-// Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB begun of the rows counted
-// and 1 request for each MB. Consistent doubles the units. Activities outside
-// the question cost nothing, but for rows that its walk would skip: what a Match
-// leaves out, tombstones, expired rows, and those of an older system; of names that only look alike up
-// to a page of 1 MB is read before they are skipped.
+// Price: 1 request, 0.5 RCU. Each 4 KB begun of the rows counted costs 0.5 RCU,
+// and each MB takes 1 request. Consistent doubles the units. Other rows cost
+// nothing, except rows that the walk would read and skip: what a Match leaves out,
+// tombstones, expired rows, and rows of an older system. An older system's name
+// that only looks alike, as "dish#2" looks like "dish", costs up to a page of 1 MB
+// before Count skips it.
 func (s *Store) Count(ctx context.Context, f Filter) (int, error) {
 	q, err := s.filtered(f)
 	if err != nil {
@@ -90,7 +94,7 @@ func (s *Store) ask(f Filter, r Range) (query, error) {
 	return s.inScope(f.Scope, r)
 }
 
-// check refuses what no index answers.
+// check refuses a filter that no index answers.
 func (f Filter) check() error {
 	switch {
 	case f.Scope == "" && f.Actor == "" && f.Name == "":
@@ -98,9 +102,9 @@ func (f Filter) check() error {
 	case f.Scope == "" && f.Name != "":
 		return event.BadInput(pkg, "Filter.Scope", "must be given with a Name")
 	case f.Scope != "" && f.Actor != "" && f.Name == "":
-		return event.BadInput(pkg, "Filter.Name", "must be given with Scope and Actor: no index has an actor's activities of all names in a scope. Use Match.Actor in place of Actor")
+		return event.BadInput(pkg, "Filter.Name", "must be set if Scope and Actor are: no index has all activities of one actor in one scope. To count without a Name, leave Actor empty and set Match.Actor")
 	case f.Consistent && (f.Actor != "" || f.Name != ""):
-		return event.BadInput(pkg, "Filter.Consistent", "cannot be had of an index: it goes with a Scope alone")
+		return event.BadInput(pkg, "Filter.Consistent", "is not possible with an index: only with a Scope alone")
 	case !f.From.IsZero() && !f.To.IsZero() && item.Before(f.To, f.From):
 		return event.BadInput(pkg, "Filter.To", "lies before From")
 	}

@@ -14,27 +14,33 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// deleteTries is how often rows that were written anew meanwhile are looked at.
+// deleteTries is how often a deletion reads the rows, because they may change
+// before they are deleted.
 const deleteTries = 3
 
-// Delete removes one activity, the one whose Event is ev, and no other of the
-// event. If there is none the error is [ErrNotFound]: also when it is repeated
-// after a lost reply, the state being the same. A tombstone of [Store.Retract]
-// is removed likewise.
+// Delete removes the activity whose Event is ev, and no other activity of the
+// event. If the activity does not exist, the error is [ErrNotFound]. A Delete
+// that is repeated after a lost reply also returns ErrNotFound: the state is
+// the same. Delete removes a tombstone of [Store.Retract] in the same way.
 //
-// Nothing stays behind, so the event is free to be recorded again: a late
-// redelivery is Created, not Duplicate. [Store.Retract] keeps it away.
+// Delete leaves no trace, so the event can be recorded again: a late redelivery
+// is Created, not Duplicate. To prevent that, use [Store.Retract] instead.
 //
-// The row of Nth(1) guards the others of its set, so it is deleted last: while
-// others stand it is [ErrOthersStand]. To know, it reads the event's rows, and
-// then deletes the row as it was read, so that no set which another call records
-// meanwhile loses its guard. Only an activity that Record puts under another N
-// in that very moment may stand without it. [Store.DeleteEvent] removes all.
+// The row of Nth(1) guards the other activities of its set, so it must be
+// deleted last: while others exist, the error is [ErrOthersStand]. To learn
+// whether others exist, Delete reads the event's rows. It then deletes the row
+// of Nth(1) only if this row is unchanged, so that a set which another call
+// records meanwhile keeps its guard. Only an activity that Record puts under
+// another N at that moment may be left without its guard. [Store.DeleteEvent]
+// removes all rows of an event.
 //
 // Price: 2 requests, 1 RCU, 4 WCU. For an activity under Nth(1): 1 RCU for each
-// 4 KB begun of all the event's rows, and 4 WCU as below.
-// Price (Other): 1 request, 4 WCU. For any other activity: one for the row and
-// one for each index, by KB begun of the row; 1 WCU if there is none.
+// 4 KB begun of all the event's rows, and 4 WCU as for any other activity,
+// below.
+//
+// Price (Other): 1 request, 4 WCU. For any other activity: each KB begun of the
+// row costs 1 WCU for the table and 1 WCU for each index. If the activity does
+// not exist, Delete costs 1 WCU.
 func (s *Store) Delete(ctx context.Context, scope string, ev event.Event) error {
 	if err := checkArguments(scope, ev); err != nil {
 		return err
@@ -58,8 +64,8 @@ func (s *Store) Delete(ctx context.Context, scope string, ev event.Event) error 
 	return s.wrap("Delete", errChanged)
 }
 
-// lone returns the guard's row, if none stands that it guards. A tombstone needs
-// no guard: nothing can be recorded under its N.
+// lone returns the guard's row if no other activity of the event exists. A
+// tombstone needs no guard: nothing can be recorded under its N.
 func (s *Store) lone(rows []ddb.Item, ev event.Event) (guard ddb.Item, err error) {
 	id := ev.String()
 	for _, row := range rows {
@@ -76,19 +82,22 @@ func (s *Store) lone(rows []ddb.Item, ev event.Event) (guard ddb.Item, err error
 	return guard, err
 }
 
-// DeleteEvent removes all that stands of an event in the scope, whatever the N
-// of ev, all or none: activities, and tombstones of [Store.Retract]. If there is
-// nothing the error is [ErrNotFound]: also when it is repeated after lost
-// replies. Nothing stays behind, so the event is free to be recorded again.
+// DeleteEvent removes all rows of an event in the scope, or none of them. The
+// rows are activities, and tombstones of [Store.Retract]. The N of ev does not
+// matter. If the event has no rows, the error is [ErrNotFound]. A call that is
+// repeated after a lost reply also returns ErrNotFound. DeleteEvent leaves no
+// trace, so the event can be recorded again.
 //
-// It reads the event's rows and deletes them as they were read. What another
-// call changes meanwhile is read and deleted anew, up to three times. More than
-// 100 rows, which Record may have put but no RecordAll, go a hundred at a time,
-// that of Nth(1) with the last.
+// DeleteEvent reads the event's rows, and deletes them only if they are
+// unchanged. If another call has changed them meanwhile, DeleteEvent reads and
+// deletes the rows anew, up to three times in all. Only Record can give an
+// event more than 100 rows; RecordAll cannot. More than 100 rows are deleted a
+// hundred at a time, the row of Nth(1) with the last hundred.
 //
 // Price: 2 requests, 1 RCU, 4 WCU. For an event of one activity: 1 RCU for each
-// 4 KB begun of its rows; 4 WCU for one row, and 5 each for more, as a
-// transaction doubles the row's price and not the indexes'.
+// 4 KB begun of its rows, and 4 WCU for one row. Several rows cost 5 WCU each,
+// because a transaction doubles the price of the table's row, and not the price
+// of the indexes.
 func (s *Store) DeleteEvent(ctx context.Context, scope string, ev event.Event) error {
 	if err := checkArguments(scope, ev); err != nil {
 		return err
@@ -121,7 +130,7 @@ func (s *Store) deleteAll(ctx context.Context, rows []ddb.Item) (changed bool, e
 }
 
 // deleteSeen deletes rows, all or none, as they were read. It reports whether
-// any is not what it was.
+// any of them has changed.
 func (s *Store) deleteSeen(ctx context.Context, method string, rows []ddb.Item) (changed bool, err error) {
 	actions := make([]types.TransactWriteItem, len(rows))
 	for i, row := range rows {
@@ -163,7 +172,7 @@ func (s *Store) asSeen(row ddb.Item) *types.Delete {
 	return action
 }
 
-// deleteRow deletes a row that guards no other, as it may be.
+// deleteRow deletes a row that guards no other, in any state.
 func (s *Store) deleteRow(ctx context.Context, scope string, ev event.Event) error {
 	var out *dynamodb.DeleteItemOutput
 	err := ddb.Retry(ctx, func() (err error) {

@@ -48,7 +48,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// The guard of a set is not deleted while others stand, so that no other set
+// The guard of a set is not deleted while others exist, so that no other set
 // can mix with them.
 func TestDeleteKeepsTheGuard(t *testing.T) {
 	t.Parallel()
@@ -80,7 +80,8 @@ func TestDeleteKeepsTheGuard(t *testing.T) {
 	}
 }
 
-// A set beside what Record put under other N is told so when it is repeated.
+// A set beside rows that Record put under other N is a conflict when it is
+// repeated.
 func TestRecordAllBesideOthers(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
@@ -132,7 +133,8 @@ func TestDeleteEvent(t *testing.T) {
 	}
 }
 
-// All replies are lost: the state is the same, and nothing stands to be deleted.
+// All replies are lost: the state is the same, and the repeated call finds
+// nothing to delete.
 func TestDeleteEventLosesAllReplies(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -155,7 +157,7 @@ func TestDeleteEventLosesAllReplies(t *testing.T) {
 	wantSame(t, "what stands", everything(t, acts), nil)
 }
 
-// More rows than a transaction has actions, and the reads that tell.
+// More rows than a transaction may have actions, and the reads that find them.
 func TestDeleteEventOfMany(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -180,7 +182,7 @@ func TestDeleteEventOfMany(t *testing.T) {
 	wantSame(t, "what stands", everything(t, acts), all[:155])
 }
 
-// meanwhile does something once, behind the back of a caller who has just read.
+// meanwhile does something once, right after its caller has read.
 type meanwhile struct {
 	activity.API
 	times int
@@ -196,7 +198,7 @@ func (m *meanwhile) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...
 }
 
 // Another set is recorded between the read and the deletion: a deletion never
-// takes its guard and leaves the rest.
+// removes its guard and leaves the rest.
 func TestDeletionsMeetAnotherSet(t *testing.T) {
 	t.Parallel()
 	var ticks atomic.Int64 // RecordMany reads the clock side by side
@@ -207,7 +209,7 @@ func TestDeletionsMeetAnotherSet(t *testing.T) {
 		left  int
 	}{
 		"once":      {1, "", 0},
-		"each time": {9, "written anew", 3},
+		"each time": {9, "rows changed", 3},
 	} {
 		for method, of := range map[string]func(*activity.Store) error{
 			"Delete":      func(s *activity.Store) error { return s.Delete(t.Context(), home, setOf(t, 7, 1)[0].Event) },

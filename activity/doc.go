@@ -1,28 +1,31 @@
 // Package activity is a log of what actors did in a scope, ordered by when it
-// happened: chores in a household, actions in a tenant, readings of a device.
+// happened: orders of a customer, movements in a warehouse, repairs of a
+// device.
 //
-//	acts, err := activity.New(db, "homeops-activities", nil)
+//	acts, err := activity.New(db, "shop-activities", nil)
 //
 //	out, err := acts.Record(ctx, activity.Activity{
-//		Scope: chat, Actor: "42", Event: ev, Name: "diskning", Kind: "chore",
+//		Scope: customer, Actor: "42", Event: ev, Name: "order", Kind: "sale",
 //	})
-//	for a, err := range acts.InScope(ctx, chat, activity.Range{From: monday, NewestFirst: true}) {
+//	for a, err := range acts.InScope(ctx, customer, activity.Range{From: monday, NewestFirst: true}) {
 //		…
 //	}
 //
 // # What a Scope is
 //
-// A Scope is one partition of the table and of the index of ByName, and DynamoDB
-// writes about 1,000 WCU a second at most to one partition: so many activities of up
-// to 1 KB, half as many in transactions. It is also what a list reads. Take what is
-// listed together: a customer, a household, an order, a device; not the whole shop,
-// where a customer's list would read past all the others. What an actor did in all
-// scopes is found by [Store.ByActor], one actor's part of a scope by a [Match].
+// A Scope is one partition of the table, and of the index of ByName. DynamoDB
+// writes at most about 1,000 WCU a second to one partition: 1,000 activities of up
+// to 1 KB, or 500 in transactions. A list reads one scope. So give each thing whose
+// activities are listed together its own scope: each customer, each order, or each
+// device. Do not make a whole shop one scope: the list of one customer would then
+// read the activities of all customers. [Store.ByActor] finds what an actor did in
+// all scopes. A [Match] with an Actor finds what the actor did in one scope.
 //
 // # Item
 //
-// One row for each activity. Its sort key is the event that caused it, a ULID
-// whose time is when it happened, so the table itself is ordered by time:
+// Each activity is one row. Its sort key is the event that caused the activity:
+// a ULID, which begins with the time at which the activity happened. So the
+// table itself is ordered by time:
 //
 //	chatId             S  partition: the scope, as it is
 //	activityId         S  sort: the event, 26 characters
@@ -38,60 +41,65 @@
 //	chatUser           S  enc(chatId)#enc(userId)
 //	data               M  optional: Data, of S, N and BOOL
 //	createdAt          S  when it was first recorded
-//	ttl                N  with a Retention: the event's time and that, Unix seconds
+//	ttl                N  with a Retention: the event's time plus the Retention, Unix seconds
 //
 //	userId-timestamp-index     (userId, timestamp)            ByActor
 //	chatId-activity-index      (chatId, activityTimestamp)    ByName
 //	chatUser-activity-index    (chatUser, activityTimestamp)  ByActorAndName
 //
-// What was retracted leaves a tombstone, which is in no index:
+// A retracted activity leaves a tombstone, which is not in any index:
 //
 //	chatId, activityId    as above
 //	retractedAt        S  when it was taken back
 //	ttl                N  as above
 //
 // enc percent-encodes '#' and '%', so that two different keys never collide and
-// "disk" never matches "diskning" or "disk#2". The indexes project ALL. Names
+// "order" never matches "ordering" or "order#2". The indexes project ALL. Names
 // are stored, and searched for, in Unicode's form NFC.
 //
 // # Guarantees
 //
-//   - An event is recorded at most once while its row exists, however often it
-//     is delivered, and whatever is made of it the second time: what was first
-//     recorded stands, and [*ConflictError] shows it. A changed vocabulary, or
-//     a classifier that now finds two activities where it found one, adds
-//     nothing ([Store.RecordAll]).
-//   - Every write is safe to repeat. After a lost reply it answers Duplicate
-//     where it would have answered Created (the SDK's own retry of a
-//     transaction still answers Created): the state is the same. RecordAll
-//     beside rows of another N answers [*ConflictError] instead. A deletion
-//     answers [ErrNotFound] where it would have answered nothing.
-//   - What was retracted is not recorded again: [Store.Retract] leaves a
-//     tombstone that answers [ErrRetracted] to every later delivery, also to
-//     the first if that comes after the retraction.
-//   - The row of Nth(1) guards the set of its event: [Store.Delete] leaves it
-//     while others stand, and [Store.DeleteEvent] removes all or none.
-//   - With a [Config].Retention what may have expired is refused with
-//     [event.ErrTooOld], never recorded anew, unless a later program makes the
-//     Retention longer. Rows past their ttl are not returned and refuse nothing,
-//     deleted or not.
-//   - A walk yields each activity once, in order, ties too, and nothing outside
-//     its Range. It pays for what it yields and its page, never for the rest of
-//     the history. Rows that it must skip are paid for: those of an older
-//     system, and each walk says which they are ([Store.Backfill] ends that); those that have expired and
-//     are not deleted yet; in InScope the tombstones.
-//   - A [Match] leaves out of a list what is something else, which is read and
-//     paid for: [Range].ReadAtMost bounds that.
-//   - A cursor cannot be made to leave the scope or the actor of its query.
+//   - While the row of an event exists, the event is recorded at most once,
+//     however often it is delivered. If a later delivery is interpreted
+//     differently, what was recorded first stays, and a [*ConflictError] shows
+//     it. With [Store.RecordAll], a changed vocabulary adds nothing, and
+//     neither does a classifier that now finds two activities instead of one.
+//   - Every write is safe to repeat: the state is the same. A write that is
+//     repeated after a lost reply answers Duplicate instead of Created; if the
+//     SDK itself repeats a transaction, the answer is still Created. A repeated
+//     RecordAll answers [*ConflictError] instead if the event also has rows
+//     that are not of the set. A repeated deletion answers [ErrNotFound]
+//     instead of nil.
+//   - A retracted activity is not recorded again: [Store.Retract] leaves a
+//     tombstone, so every later delivery is answered [ErrRetracted]. With
+//     [Retract].Tombstone this holds even if the first delivery comes after the
+//     retraction.
+//   - The row of Nth(1) guards the set of its event. [Store.Delete] refuses to
+//     remove this row while other activities of the event exist.
+//     [Store.DeleteEvent] removes all rows of the event or none.
+//   - With a [Config].Retention, an activity so old that its row may have
+//     expired is refused with [event.ErrTooOld]. So it is never recorded anew,
+//     unless a later program makes the Retention longer. A row past its ttl is
+//     not returned and refuses nothing, even if DynamoDB has not deleted it
+//     yet.
+//   - A walk yields each activity once, in order, even if several have the same
+//     time, and nothing outside its Range. It pays for what it yields and for the
+//     rest of its last page, never for the rest of the history. It also pays for
+//     rows that it must skip: some rows of an older system, as the doc of each walk
+//     says ([Store.Backfill] ends that); rows that have expired and are not deleted
+//     yet; and in InScope the tombstones.
+//   - Activities that a [Match] leaves out of a list are still read and paid
+//     for: [Range].ReadAtMost bounds how many rows are read.
+//   - A forged cursor cannot leave the scope or the actor of its query.
 //
-// What is outside: [Store.Record] of single activities under several N of one
-// event guards each by itself, not the set. [Store.Delete], [Store.DeleteEvent]
-// and [Store.Erase] leave no trace: a late redelivery of the event is Created
-// again.
+// Not guaranteed: if [Store.Record] puts single activities under several N of
+// one event, each of these activities is guarded by itself, and nothing guards
+// the set. [Store.Delete], [Store.DeleteEvent] and [Store.Erase] leave no
+// trace: a late redelivery of the event is Created again.
 //
 // # Prices
 //
-// On rows up to 1 KB, first and uncontended:
+// For a first delivery, on rows up to 1 KB, without contention:
 //
 //	Record               1 request   4 WCU   (a duplicate 1 WCU)
 //	RecordAll of one     1 request   4 WCU   (a duplicate 2 requests, 1 WCU, 1 RCU)
@@ -110,11 +118,11 @@
 //	Erase                1 request   1 RCU for each 4 KB, and 4 WCU for each row
 //	EraseActor           1 request   0.5 RCU for each 4 KB, and 4 WCU for each row
 //
-// Each 1 MB read is another request. A typical row has 250 bytes, so a unit of
-// an eventually consistent read is some 30 activities.
+// Each further 1 MB that is read takes another request. A typical row has 250
+// bytes, so one RCU of eventually consistent reads returns some 30 activities.
 //
-// A write that meets a transaction on the row, or another Region's write, is sent
-// again, up to 5 times within 0.6 seconds: 1 request each.
+// A write that meets a transaction on its row, or another Region's write of the
+// row, is sent again, up to 5 times within 0.6 seconds. Each time is 1 request.
 //
 // # IAM actions
 //
@@ -126,5 +134,6 @@
 //   - Operators (Erase, EraseActor), on the table: BatchWriteItem, Query
 //   - Operators (Erase, EraseActor), on index userId-timestamp-index: Query
 //
-// A transaction of puts is granted by PutItem, one of deletions by DeleteItem.
+// A transaction of puts needs PutItem, and a transaction of deletions
+// DeleteItem.
 package activity

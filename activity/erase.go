@@ -8,17 +8,17 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Erase deletes all that stands of a scope, tombstones and what has expired too,
-// and returns how many rows it deleted. After an error, call it again: it goes on
-// with the rest. What is written while it runs may stay, so erase until it
-// answers 0.
+// Erase deletes all rows of a scope, including tombstones and expired rows, and
+// returns how many it deleted. After an error, call Erase again: it goes on with
+// the rest. Rows that are written while Erase runs may stay, so call it until it
+// returns 0.
 //
-// Erased events are forgotten: one that is delivered again is Created again. Erase
-// behind the horizon of your redeliveries.
+// Erased events are forgotten: an erased event that is delivered again is
+// Created again. So erase a scope only when you expect no more redeliveries.
 //
-// Price: 2 requests, 1 RCU, 4 WCU. For one activity. 1 request and 1 RCU for each
-// 4 KB begun of a page of 1 MB, 1 request for each 25 rows, and 4 WCU a row as for
-// [Store.Delete].
+// Price: 2 requests, 1 RCU, 4 WCU. For one activity. To read a page of 1 MB
+// takes 1 request, and 1 RCU for each 4 KB begun. To delete 25 rows takes 1
+// request, and 4 WCU for each row, as for [Store.Delete].
 func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return 0, err
@@ -27,17 +27,19 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 }
 
 // EraseActor deletes all activities of an actor, in all scopes, and returns how
-// many. Like [Store.Erase] it goes on when it is called again, and forgets what
-// it erases; those of others in the same event stay, with or without the row of
-// Nth(1) that guards them.
+// many it deleted. After an error, call EraseActor again: like [Store.Erase],
+// it goes on with the rest. An erased event that is delivered again is Created
+// again. Activities of other actors in the same event stay, even if the row of
+// Nth(1) that guards them is erased.
 //
-// It reads an index, which lags behind the table, normally by less than a
-// second: what was recorded just now is not found yet. Erase until it answers 0,
-// and once more after a while. Rows of an older system without a timestamp are
-// not in the index; a tombstone is not either, and names no actor.
+// EraseActor reads an index, which lags behind the table, normally by less than
+// a second: it does not find yet what was recorded just now. Call EraseActor
+// until it returns 0, and once more after a while. The index lacks rows of an
+// older system that have no timestamp. It also lacks tombstones, but these name
+// no actor.
 //
-// Price: 2 requests, 0.5 RCU, 4 WCU. For one activity; beyond as [Store.Erase],
-// with 0.5 RCU for each 4 KB.
+// Price: 2 requests, 0.5 RCU, 4 WCU. For one activity. For more, see
+// [Store.Erase], but reading costs 0.5 RCU for each 4 KB.
 func (s *Store) EraseActor(ctx context.Context, actor string) (int, error) {
 	if err := check.Positional(s.checkActor(actor)); err != nil {
 		return 0, err

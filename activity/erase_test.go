@@ -42,7 +42,7 @@ func TestErase(t *testing.T) {
 	if n, err := acts.Count(t.Context(), activity.Filter{Scope: "-200"}); n != 60 || err != nil {
 		t.Errorf("another scope's: %d, %v", n, err)
 	}
-	mustRecord(t, acts, all[0]) // forgotten
+	mustRecord(t, acts, all[0]) // an erased event is forgotten
 	_, err := acts.Erase(t.Context(), "")
 	wantInputError(t, err, "scope must not be empty")
 }
@@ -51,13 +51,13 @@ func TestEraseActor(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
 	all := shared(t, acts)
-	retract(t, acts, all[0].Event, false, event.Created) // which names no actor any more
+	retract(t, acts, all[0].Event, false, event.Created) // a tombstone names no actor
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "BatchWriteItem", Times: 3})
 	if n, err := acts.EraseActor(t.Context(), martin); n != 0 || err == nil || !strings.HasPrefix(err.Error(), "activity: EraseActor on table ") {
 		t.Errorf("all replies lost: %d, %v", n, err)
 	}
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "BatchWriteItem"})
-	for _, want := range []int{34, 0} { // 25 went although nobody heard of it
+	for _, want := range []int{34, 0} { // 25 were deleted although the reply was lost
 		if n, err := acts.EraseActor(t.Context(), martin); n != want || err != nil {
 			t.Errorf("%d, %v, want %d", n, err, want)
 		}
@@ -79,7 +79,7 @@ func TestEraseActor(t *testing.T) {
 	wantInputError(t, err, "actor must be a whole decimal")
 }
 
-// writing lets a writer at it before each batch is deleted.
+// writing calls a writer before each batch is deleted.
 type writing struct {
 	activity.API
 	before func()
@@ -90,8 +90,8 @@ func (w *writing) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteIte
 	return w.API.BatchWriteItem(ctx, in, opts...)
 }
 
-// A writer that goes on while a scope is erased: what it writes may stay, what
-// stood before does not, and nothing of it is in what is written.
+// A writer goes on while a scope is erased: what it writes may stay, but what
+// was stored before does not, and nothing of that appears in what it writes.
 func TestEraseBesideAWriter(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)

@@ -7,39 +7,41 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// ErrNotFound is returned by Delete, DeleteEvent and Retract when no such
-// activity stood there.
+// ErrNotFound is returned by Delete, DeleteEvent and Retract when the activity
+// does not exist.
 var ErrNotFound = errors.New("activity: not found")
 
-// ErrRetracted is an answer, not trouble: the activity was taken back by
+// ErrRetracted is an answer, not a failure: the activity was taken back by
 // Retract, so it is not recorded again. Trying again gives the same answer.
 var ErrRetracted = errors.New("activity: retracted")
 
-// ErrOthersStand is returned by Delete of the activity under the event itself,
-// Nth(1), while others of the event stand: its row guards them. DeleteEvent
-// removes them all.
-var ErrOthersStand = errors.New("activity: others of the event stand, which its first guards: DeleteEvent removes them all")
+// ErrOthersStand is returned by Delete of Nth(1), the activity under the event
+// itself, while other activities of the event exist: the row of Nth(1) guards
+// them. DeleteEvent removes all of them.
+var ErrOthersStand = errors.New("activity: the first activity of an event cannot be deleted before the others: DeleteEvent removes all")
 
-// errChanged ends a deletion that met other rows each time it looked.
-var errChanged = errors.New("the rows were written anew meanwhile: try again")
+// errChanged ends a deletion whose rows had changed each time.
+var errChanged = errors.New("the rows changed meanwhile: try again")
 
-// ErrReadAtMost is the last that a walk yields when it has read as many rows as
-// Range.ReadAtMost allows and more may follow. A Page has a cursor instead.
+// ErrReadAtMost ends a walk that has read as many rows as Range.ReadAtMost
+// allows, if more rows may follow. A Page returns a cursor instead of this
+// error.
 var ErrReadAtMost = errors.New("activity: as many rows were read as ReadAtMost allows")
 
-// ConflictError is returned by Record and RecordAll when the event has
-// recorded something else: another classification of the same message, say.
-// What was first recorded stands. Trying again gives the same answer while it
-// stands.
+// ConflictError is returned by Record and RecordAll when different content is
+// recorded under the event: another classification of the same message, say.
+// What was recorded first stays. While it exists, trying again gives the same
+// answer.
 //
-// Nothing was written, with one exception: where a RecordAll stands beside other
-// rows of its event, its repetition finds those too and is told so, although its
-// own rows stand: see [Store.RecordAll]. Stored then holds them.
+// Nothing was written, with one exception. Suppose that RecordAll has recorded
+// a set, and that Record has put other rows under the same event. Then
+// repeating the RecordAll is a conflict, although the set is recorded: Stored
+// has the set and the other rows. See [Store.RecordAll].
 type ConflictError struct {
-	Stored []Activity // what stands
+	Stored []Activity // what is stored
 }
 
-// Error says how many activities stand.
+// Error says how many activities are stored.
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("activity: event already recorded with different content (%d stored)", len(e.Stored))
 }

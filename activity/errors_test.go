@@ -53,7 +53,7 @@ func TestErrorsNameMethodAndTable(t *testing.T) {
 	}
 }
 
-// What cannot be read is an error of the method too.
+// An unreadable row is an error of the method, too.
 func TestErrorsOfDamagedRowsNameTheMethod(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// A repair that an older system noted, in seconds and without activityTimestamp, is not
-// found by name until it is backfilled.
+// An older system noted a repair in seconds and without activityTimestamp. It is
+// not found by name until it is backfilled.
 func ExampleStore_Backfill() {
 	ctx := context.Background()
 	db := dynamotest.NewServer(nil).Client()

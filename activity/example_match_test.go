@@ -15,8 +15,8 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// shop records the orders of one small shop's customers. They are one Scope, as they
-// are listed together. In a large shop each customer is one.
+// shop records the orders of one small shop's customers. They are one Scope because
+// they are listed together. In a large shop each customer is a Scope.
 func shop(ctx context.Context) *activity.Store {
 	db := dynamotest.NewServer(nil).Client()
 	acts, err := activity.New(db, "shop-activities", &activity.Config{ActorType: activity.String})
@@ -47,7 +47,7 @@ func shop(ctx context.Context) *activity.Store {
 	return acts
 }
 
-// An order carries its cents and where it goes. Numbers come back as
+// An order's Data has its cents and its destination. Numbers come back as
 // attributevalue.Number.
 func ExampleMatch() {
 	ctx := context.Background()
@@ -70,7 +70,7 @@ func ExampleMatch() {
 	// 2 of Anna's <nil>
 }
 
-// A page that reads little may be empty, and leads on.
+// A page with a small ReadAtMost may be empty, and still lead to others.
 func ExampleRange_readAtMost() {
 	ctx := context.Background()
 	acts := shop(ctx)

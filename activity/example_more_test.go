@@ -29,7 +29,7 @@ func ExampleNew_retention() {
 
 	old := did("42", "order", 0, 1)
 	now = now.AddDate(0, 0, 30)
-	_, err = acts.Record(context.Background(), old) // recorded then, or never: its row is gone
+	_, err = acts.Record(context.Background(), old) // its row would have expired, if it was recorded
 	fmt.Println(errors.Is(err, event.ErrTooOld))
 	// Output:
 	// expires by ttl
@@ -46,7 +46,7 @@ func ExampleStore_Retract() {
 	_, err = acts.Record(ctx, order) // its redelivery
 	fmt.Println(errors.Is(err, activity.ErrRetracted))
 
-	// A retraction that overtakes what it takes back.
+	// This retraction arrives before the activity that it takes back.
 	later := did("77", "order", 20, 5)
 	_, err = acts.Retract(ctx, activity.Retract{Scope: "shop-7", Event: later.Event})
 	fmt.Println(errors.Is(err, activity.ErrNotFound))
@@ -73,7 +73,7 @@ func ExampleStore_DeleteEvent() {
 		panic(err)
 	}
 
-	err := acts.Delete(ctx, "shop-7", first.Event) // which guards the second
+	err := acts.Delete(ctx, "shop-7", first.Event) // its row guards the second
 	fmt.Println(errors.Is(err, activity.ErrOthersStand))
 	err = acts.DeleteEvent(ctx, "shop-7", first.Event)
 	fmt.Println(err)
@@ -111,7 +111,7 @@ func ExampleStore_RecordItems() {
 		})
 		var cancelled *types.TransactionCanceledException
 		if errors.As(err, &cancelled) {
-			out, err := log.Outcome(cancelled.CancellationReasons[1:]) // behind take's
+			out, err := log.Outcome(cancelled.CancellationReasons[1:]) // those after the one for take
 			fmt.Println("nothing was written:", out, err)
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// created returns a log whose table stands, on a server in this process.
+// created returns a log whose table exists, on a server in this process.
 func created(ctx context.Context) *activity.Store {
 	db := dynamotest.NewServer(nil).Client()
 	acts, err := activity.New(db, "shop-activities", nil)
@@ -111,7 +111,7 @@ func ExampleStore_RecordAll() {
 	fmt.Println(out, err)
 
 	// The rules have changed before the redelivery, which now finds a second
-	// activity in the same event. What was first stands.
+	// activity in the same event. What was recorded first stays.
 	second, err := first.Event.Nth(2)
 	if err != nil {
 		panic(err)

@@ -6,7 +6,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// What the laws are about.
+// For the tests of laws.
 var (
 	NameTime   = nameTime
 	ScopeActor = scopeActor
@@ -26,8 +26,8 @@ func Bounds(name string, from, to time.Time) (idLo, idHi, keyLo, keyHi string, h
 	return idLo, idHi, namePrefix(name) + lo, namePrefix(name) + hi, p.holds
 }
 
-// Lookalikes returns what the keys to skip behind the given one begin with,
-// when the name is asked for.
+// Lookalikes returns the beginning of the keys that a walk by the name skips
+// behind the given key.
 func Lookalikes(name, key string) string { return lookalikes(namePrefix(name), key) }
 
 // Encode and Decode are the codec of rows.

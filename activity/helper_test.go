@@ -72,7 +72,7 @@ func mustRecord(t testing.TB, acts *activity.Store, all ...activity.Activity) {
 	}
 }
 
-// oldRow is a row as the TypeScript system wrote it, the time in whatever unit.
+// oldRow is a row as the TypeScript system wrote it, with the time in any unit.
 func oldRow(t testing.TB, id, scope, actor, name string, timestamp int64) map[string]types.AttributeValue {
 	t.Helper()
 	stamp := strconv.FormatInt(timestamp, 10)
@@ -103,7 +103,7 @@ func collect(t testing.TB, seq iter.Seq2[activity.Activity, error]) []activity.A
 	return all
 }
 
-// everything is what stands in the scope home, read consistently.
+// everything returns what is stored in the scope home, read consistently.
 func everything(t testing.TB, acts *activity.Store) []activity.Activity {
 	t.Helper()
 	return collect(t, acts.InScope(t.Context(), home, activity.Range{Consistent: true}))
@@ -113,7 +113,7 @@ var byWorth = cmp.FilterValues(func(a, b map[string]any) bool { return len(a)+le
 	return maps.EqualFunc(a, b, func(x, y any) bool { return worth(x) == worth(y) })
 }))
 
-// worth is a value, whatever Go type its number has.
+// worth returns a value that does not depend on a number's Go type.
 func worth(value any) any {
 	switch v := value.(type) {
 	case int:
@@ -125,7 +125,7 @@ func worth(value any) any {
 	return value
 }
 
-// wantSame compares but for what is read only, and numbers of data by their worth.
+// wantSame compares without the read-only fields, and numbers of data by value.
 func wantSame(t testing.TB, what string, got, want []activity.Activity) {
 	t.Helper()
 	diff := cmp.Diff(want, got, cmpopts.IgnoreFields(activity.Activity{}, "At", "CreatedAt"), cmpopts.EquateEmpty(), byWorth)

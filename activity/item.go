@@ -55,8 +55,8 @@ func namePrefix(name string) string { return key.Enc(name) + "#" }
 // scopeActor is the partition of one actor in one scope.
 func scopeActor(scope, actor string) string { return key.Join(scope, actor) }
 
-// check refuses what DynamoDB would refuse, and what would not come back as it
-// was.
+// check refuses what DynamoDB would refuse, and what would not be read back
+// unchanged.
 func (s *Store) check(a Activity) error {
 	if err := check.PartitionKey(pkg, "Scope", a.Scope); err != nil {
 		return err
@@ -110,8 +110,8 @@ func (s *Store) key(scope string, ev event.Event) ddb.Item {
 	return ddb.Item{s.cfg.ScopeAttr: item.S(scope), attrID: item.S(ev.String())}
 }
 
-// tombstone is what stands in place of a retracted activity. It has no
-// attributes of the indexes, and is in none.
+// tombstone is the row in place of a retracted activity. It has no attributes
+// of the indexes, so it is not in them.
 func (s *Store) tombstone(scope string, ev event.Event, now time.Time) ddb.Item {
 	it := s.key(scope, ev)
 	it[attrRetractedAt] = item.Time(now)
@@ -124,7 +124,7 @@ func (s *Store) tombstone(scope string, ev event.Event, now time.Time) ddb.Item 
 // retracted reports whether the row is a tombstone.
 func retracted(row ddb.Item) bool { return item.Has(row, attrRetractedAt) }
 
-// expired reports whether the row is as good as deleted.
+// expired reports whether the row has expired, and so counts as deleted.
 func (s *Store) expired(row ddb.Item) bool {
 	return item.Has(row, attrTTL) && item.Expired(row, attrTTL, s.cfg.Now())
 }
@@ -166,8 +166,8 @@ func (s *Store) encode(a Activity) (ddb.Item, error) {
 	return it, item.CheckSize(pkg, "ActorName and Kind", it)
 }
 
-// decode reads a row, also one of an older system, in which much may be
-// absent, and one of which only some attributes were asked for.
+// decode reads a row, also one of an older system, in which much may be absent,
+// or a projection of a row.
 func (s *Store) decode(it ddb.Item) (Activity, error) {
 	a := Activity{
 		Scope:     item.Text(it, s.cfg.ScopeAttr),
@@ -178,7 +178,7 @@ func (s *Store) decode(it ddb.Item) (Activity, error) {
 	}
 	var err error
 	if a.Event, err = event.Parse(item.Text(it, attrID)); err != nil {
-		// Not wrapped: what is stored is nobody's bad input.
+		// Not wrapped: a stored row is not bad input of the caller.
 		return Activity{}, fmt.Errorf("attribute %s is not an event: %v", attrID, err)
 	}
 	if a.Seq, err = item.Int(it, s.cfg.SeqAttr); err != nil {
@@ -205,8 +205,7 @@ func (s *Store) decode(it ddb.Item) (Activity, error) {
 	return a, nil
 }
 
-// standing reads those of the rows that are activities: neither retracted nor
-// expired.
+// standing reads the rows that are neither retracted nor expired.
 func (s *Store) standing(method string, rows []ddb.Item) ([]Activity, error) {
 	var all []Activity
 	for _, row := range rows {
@@ -222,18 +221,18 @@ func (s *Store) standing(method string, rows []ddb.Item) ([]Activity, error) {
 	return all, nil
 }
 
-// same reports whether both record the same. When a row was written is not
-// part of what it records, nor which form of Unicode its name has.
+// same reports whether both are the same activity. It compares neither the time
+// of writing nor the Unicode form of the name.
 func same(a, b Activity) bool {
 	return a.Scope == b.Scope && a.Actor == b.Actor && a.ActorName == b.ActorName && a.Event == b.Event &&
 		canonical(a.Name) == canonical(b.Name) && a.Kind == b.Kind && a.Seq == b.Seq &&
 		a.Effort == b.Effort && a.Confidence == b.Confidence && payload.Equal(a.Data, b.Data)
 }
 
-// lookalikes returns what the key of an older system's row and all that look
-// alike in the same way begin with, and no key of the prefix's own name does:
-// those have a time behind the prefix, and no further '#'. Of such a key it
-// is "".
+// lookalikes returns the beginning that the key of an older system's row shares
+// with all keys that look alike in the same way. No key of the prefix's own
+// name begins so: such a key has a time behind the prefix, and no further '#'.
+// For a key of the name itself it returns "".
 func lookalikes(prefix, nameTime string) string {
 	head, _, alike := strings.Cut(strings.TrimPrefix(nameTime, prefix), "#")
 	if !alike {

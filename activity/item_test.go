@@ -144,19 +144,19 @@ func TestConfig(t *testing.T) {
 	}
 	db, _ := open(t, nil)
 	for want, cfg := range map[string]activity.Config{
-		"Config.ActorType must be":               {ActorType: 2},
-		"Config.Concurrency must be":             {Concurrency: -1},
-		"Config.ScopeAttr must be valid":         {ScopeAttr: "\xff"},
-		"Config.ActorAttr must be an":            {ActorAttr: strings.Repeat("x", 256)},
-		"Config.SeqAttr names an attribute":      {SeqAttr: "timestamp"},
-		"Config.ActorNameAttr names an":          {ActorNameAttr: "userId"},
-		"Config.ScopeAttr names an":              {ScopeAttr: "retractedAt"},
-		"Config.ActorAttr names an":              {ActorAttr: "ttl"},
-		"Config.MaxSkew must not be":             {MaxSkew: -1},
-		"Config.Retention must be longer":        {Retention: time.Minute},
-		"Config.NameIndexName must hold":         {NameIndexName: "by name"},
-		"Config.ActorAndNameIndexName names two": {ActorAndNameIndexName: "chatId-activity-index"},
-		"Config.ActorIndexName must be a name":   {ActorIndexName: "x"},
+		"Config.ActorType must be":                                  {ActorType: 2},
+		"Config.Concurrency must be":                                {Concurrency: -1},
+		"Config.ScopeAttr must be valid":                            {ScopeAttr: "\xff"},
+		"Config.ActorAttr must be an":                               {ActorAttr: strings.Repeat("x", 256)},
+		"Config.SeqAttr is the name of another attribute":           {SeqAttr: "timestamp"},
+		"Config.ActorNameAttr is the name of another":               {ActorNameAttr: "userId"},
+		"Config.ScopeAttr is the name of another":                   {ScopeAttr: "retractedAt"},
+		"Config.ActorAttr is the name of another":                   {ActorAttr: "ttl"},
+		"Config.MaxSkew must be between":                            {MaxSkew: -1},
+		"Config.Retention must be longer":                           {Retention: time.Minute},
+		"Config.NameIndexName must hold":                            {NameIndexName: "by name"},
+		"Config.ActorAndNameIndexName is the name of another index": {ActorAndNameIndexName: "chatId-activity-index"},
+		"Config.ActorIndexName must be a name":                      {ActorIndexName: "x"},
 	} {
 		_, err := activity.New(db.Client(), "homeops-activities", &cfg)
 		wantInputError(t, err, want)
@@ -172,7 +172,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// Law: what is recorded comes back as it was, its name in NFC.
+// Law: what is recorded is read back unchanged, with its name in NFC.
 func FuzzRow(f *testing.F) {
 	f.Add("-100123", "42", "Martin", "diskning", "chore", int64(7), 0.5, 0.93, int64(1774252800000))
 	f.Add("a#b%", "#", "", "%23", "", int64(0), math.Copysign(0, -1), 1e-130, int64(1774252800001))
@@ -185,7 +185,7 @@ func FuzzRow(f *testing.F) {
 	f.Fuzz(func(t *testing.T, scope, actor, actorName, name, kind string, seq int64, effort, confidence float64, ms int64) {
 		ev, err := event.New(time.UnixMilli(ms), "fuzz", "1")
 		if err != nil {
-			t.Skip() // refused input is no event
+			t.Skip() // refused input is not an event
 		}
 		a := activity.Activity{
 			Scope: scope, Actor: actor, ActorName: actorName, Event: ev, Name: name, Kind: kind, Seq: seq,
@@ -207,8 +207,8 @@ func FuzzRow(f *testing.F) {
 	})
 }
 
-// Law: keys of one name sort as their times do, and lie in exactly the bounds
-// of the periods that hold the time; in an older system's seconds too.
+// Law: keys of one name sort by their times, and lie within the bounds of
+// exactly the periods that hold the time, also in an older system's seconds.
 func FuzzKeysSortByTime(f *testing.F) {
 	f.Add("diskning", int64(999_999_999_999), int64(1_000_000_000_000), int64(999_999_999_999), int64(1_000_000_000_001))
 	f.Add("a#b", int64(1774252800000), int64(1774252800001), int64(1774252800000), int64(1774252801000))
@@ -217,7 +217,7 @@ func FuzzKeysSortByTime(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string, ms, other, from, to int64) {
 		for _, x := range []int64{ms, other, from, to} {
 			if x < activity.MinMillis || x > activity.MaxMillis {
-				t.Skip() // no time that is stored
+				t.Skip() // such a time is not stored
 			}
 		}
 		if less := activity.NameTime(name, ms) < activity.NameTime(name, other); less != (ms < other) {
@@ -249,8 +249,9 @@ func FuzzKeysSortByTime(f *testing.F) {
 	})
 }
 
-// Law: no key of another name lies in a name's bounds. An older system's may,
-// and then it is skipped with its like, but with no key of the name.
+// Law: no key of another name lies in a name's bounds. A key of an older system
+// may. Then it is skipped together with its like, and no key of the name is
+// skipped with it.
 func FuzzNamesStayApart(f *testing.F) {
 	f.Add("disk", "diskning", int64(1774252800000))
 	f.Add("disk", "disk#1", int64(1774252800000))
@@ -261,7 +262,7 @@ func FuzzNamesStayApart(f *testing.F) {
 	f.Add("%", "%25", int64(activity.MinMillis))
 	f.Fuzz(func(t *testing.T, name, other string, ms int64) {
 		if ms < activity.MinMillis || ms > activity.MaxMillis || !utf8.ValidString(name) || !utf8.ValidString(other) {
-			t.Skip() // no key that is stored
+			t.Skip() // such a key is not stored
 		}
 		_, _, lo, hi, _ := activity.Bounds(name, time.Time{}, time.Time{})
 		own, key := activity.NameTime(name, ms), activity.NameTime(other, ms)

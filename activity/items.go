@@ -13,29 +13,31 @@ import (
 	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
-// RecordItems is a set of activities to be recorded in a transaction of the
-// caller's own: see [Store.RecordItems].
+// RecordItems is a set of activities to be recorded in the caller's own
+// transaction: see [Store.RecordItems].
 type RecordItems struct {
-	// Items are the actions that record the set, one for each activity in its
-	// order.
+	// Items are the actions that record the set, one for each activity, in the
+	// order of the activities.
 	Items []types.TransactWriteItem
 
 	store *Store
 	all   []Activity
 }
 
-// RecordItems returns the actions that record the activities of one event, as
-// [Store.RecordAll] does, in a transaction of the caller's own: all of it, or
-// nothing. Make it once for each logical write and send it unchanged after an
-// unknown outcome. With a Retention it is good for [Config].MaxSkew.
+// RecordItems returns actions for the caller's own transaction. They record the
+// activities of one event as [Store.RecordAll] does: the whole transaction is
+// written, or nothing. Call RecordItems once for each logical write. If the
+// outcome of the transaction is unknown, send the same Items again, unchanged.
+// With a Retention, send them only within [Config].MaxSkew from the call of
+// RecordItems.
 //
-// Bad input, and [event.ErrTooOld], are raised here. Where the set, or another of
-// its event, stands already, the whole transaction is cancelled;
-// [RecordItems.Outcome] says why. What is Duplicate can be left out of the next
-// try.
+// RecordItems itself returns the errors for bad input, and [event.ErrTooOld].
+// If the set, or another set of the same event, is already recorded, DynamoDB
+// cancels the whole transaction, and [RecordItems.Outcome] says why. If Outcome
+// returns Duplicate, you can leave the set out of the next try.
 //
-// Price: 0 requests, 5 WCU. For one activity. In a transaction each costs 2 WCU
-// for each KB of its row, and 1 for each index.
+// Price: 0 requests, 5 WCU. For one activity. In a transaction, an activity
+// costs 2 WCU for each KB of its row, and 1 WCU for each index.
 func (s *Store) RecordItems(activities []Activity) (*RecordItems, error) {
 	items, err := s.encodeSet("RecordItems", activities)
 	if err != nil {
@@ -54,23 +56,26 @@ func (s *Store) RecordItems(activities []Activity) (*RecordItems, error) {
 	return &RecordItems{Items: actions, store: s, all: copied}, nil
 }
 
-// Outcome answers for the set when a transaction was cancelled, from the reasons
-// of exactly these Items, in their order: those that a
-// *types.TransactionCanceledException has at the places where Items stood.
+// Outcome says what a cancelled transaction means for the set. Pass the
+// cancellation reasons of exactly these Items, in their order. A
+// *types.TransactionCanceledException has one reason for each action of the
+// transaction: take the reasons at the places of the Items.
 //
-//   - 0 and no error: the set was not at fault, and was not written.
-//   - Duplicate: it stands already, by another delivery or by an earlier try of
-//     this one. The two are one state, and no nonce tells them apart.
+//   - 0 and no error: the set did not cause the cancellation. It was not
+//     written.
+//   - Duplicate: the set is already recorded, by another delivery or by an
+//     earlier try of this delivery. Outcome cannot distinguish the two cases,
+//     and the state is the same in both.
 //   - [*ConflictError], [ErrRetracted]: as from [Store.RecordAll].
-//   - Any other error has DynamoDB's code: a conflict with another transaction,
-//     throttling. Send it all again.
+//   - Any other error has DynamoDB's code, such as a conflict with another
+//     transaction, or throttling. Send the whole transaction again.
 //
-// Only rows of the set's own N are shown. Where a larger set stands that holds
-// this one, RecordAll is a [*ConflictError], and this is Duplicate;
-// [Store.OfEvent] shows it.
+// The reasons show only rows of the set's own N. If 1, 2, 3 are recorded and
+// the Items are for 1, 2, RecordAll would return a [*ConflictError], but
+// Outcome returns Duplicate. [Store.OfEvent] shows the larger set.
 func (r *RecordItems) Outcome(reasons []types.CancellationReason) (event.Outcome, error) {
 	if len(reasons) != len(r.Items) {
-		return 0, event.BadInput(pkg, "reasons", fmt.Sprintf("must be those of the %d Items, are %d", len(r.Items), len(reasons)))
+		return 0, event.BadInput(pkg, "reasons", fmt.Sprintf("must be one for each of the %d Items, are %d", len(r.Items), len(reasons)))
 	}
 	var rows []ddb.Item
 	for _, reason := range reasons {

@@ -19,8 +19,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
-// transact sends the items of a set behind the actions of others, and reads what
-// came of the set.
+// transact sends the items of a set behind other actions, and returns the
+// outcome of the set.
 func transact(t testing.TB, db *dynamotest.DB, r *activity.RecordItems, others ...types.TransactWriteItem) (event.Outcome, error) {
 	t.Helper()
 	_, err := db.Client().TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: append(slices.Clone(others), r.Items...)})
@@ -34,7 +34,7 @@ func transact(t testing.TB, db *dynamotest.DB, r *activity.RecordItems, others .
 	return r.Outcome(reasons[len(others):])
 }
 
-// check is an action on the table that holds or is refused.
+// check is a condition check on the table.
 func check(acts *activity.Store, condition string) types.TransactWriteItem {
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
 		TableName: aws.String(acts.Table().Name), Key: ddb.Item{"chatId": item.S("-1"), "activityId": item.S("x")},
@@ -42,7 +42,7 @@ func check(acts *activity.Store, condition string) types.TransactWriteItem {
 	}}
 }
 
-// The set answers as RecordAll does, in a transaction of its caller's.
+// The set answers as RecordAll does, in its caller's own transaction.
 func TestRecordItems(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -90,7 +90,7 @@ func TestRecordItems(t *testing.T) {
 	wantSame(t, "what stands", everything(t, acts), three[:1])
 }
 
-// What is refused before a transaction is made, and what its reasons may be.
+// Input that is refused before a transaction is made, and invalid reasons.
 func TestRecordItemsRefuses(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, &activity.Config{Retention: 24 * time.Hour})
@@ -113,7 +113,7 @@ func TestRecordItemsRefuses(t *testing.T) {
 	none, refused := types.CancellationReason{Code: aws.String("None")}, types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Item: stands}
 	for _, reasons := range [][]types.CancellationReason{nil, {none}, {none, none, none}} {
 		_, err := r.Outcome(reasons)
-		wantInputError(t, err, "reasons must be those of the 2 Items")
+		wantInputError(t, err, "reasons must be one for each of the 2 Items")
 	}
 	if out, err := r.Outcome([]types.CancellationReason{none, {}}); out != 0 || err != nil {
 		t.Errorf("not at fault: %v, %v", out, err)
@@ -157,7 +157,8 @@ func TestRecordItemsLostReplies(t *testing.T) {
 	wantSame(t, "what stands", everything(t, acts), setOf(t, 7, 2))
 }
 
-// Two who send sets of one event in transactions of their own: one stands.
+// Two callers send different sets of one event in transactions of their own:
+// one set is recorded.
 func TestRecordItemsAtOnce(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -193,15 +194,16 @@ func TestRecordItemsAtOnce(t *testing.T) {
 			}
 		}
 		got, err := acts.OfEvent(t.Context(), home, recordtest.Nth(t, sets[0][0].Event, 1))
-		// The smaller reads Duplicate where the larger, which holds it, stands.
+		// For the smaller set it is Duplicate if the larger one, which holds
+		// it, is stored.
 		if err != nil || conflicts > 1 || len(got) != 2 && len(got) != 3 || conflicts == 1 && len(got) != 2 {
 			t.Errorf("%d conflicts, %d stand, %v", conflicts, len(got), err)
 		}
 	}
 }
 
-// The actions are the caller's, who may add to them: they share nothing with
-// each other, with other handles or with the store.
+// The actions belong to the caller, who may add to them: they share nothing
+// with each other, with other handles or with the store.
 func TestRecordItemsAreTheCallers(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)

@@ -11,16 +11,18 @@ import (
 )
 
 // RecordMany records activities of many events side by side, each as
-// [Store.Record] does, with at most Config.Concurrency requests under way. It
-// returns the outcome of each, by its index. Those of one event and scope are
-// recorded in their order: the first stands.
+// [Store.Record] does, with at most Config.Concurrency requests at a time. It
+// returns the outcome of each activity at the activity's index. Activities of
+// the same event and scope are recorded in their order: the first of them
+// stays.
 //
-// If some have no outcome the error is an [*event.LeftoverError] that names
-// every one of them by its index, with its reason: bad input, a conflict,
-// throttling or lost replies that outlasted the SDK's retries, a context that
-// ended before its turn. All others are recorded. One whose replies were all
-// lost may be recorded too: as every write is safe to repeat, so is the whole
-// call. BatchWriteItem would be fewer requests at the same units, but it has no
+// If some activities have no outcome, the error is an [*event.LeftoverError]
+// that names each of them by its index, with the reason: bad input, a conflict,
+// throttling or lost replies that outlasted the SDK's retries, or a context
+// that ended before the activity's turn. All other activities are recorded. A
+// leftover whose replies were all lost may also be recorded. Like every write,
+// the whole call is safe to repeat. RecordMany does not use BatchWriteItem,
+// which would need fewer requests for the same units: BatchWriteItem has no
 // conditions and replaces existing rows.
 //
 // Price: 1 request, 4 WCU. For each activity, as Record.
@@ -30,7 +32,7 @@ func (s *Store) RecordMany(ctx context.Context, activities []Activity) ([]event.
 	}
 	outcomes := make([]event.Outcome, len(activities))
 	errs := make([]error, len(activities))
-	var group errgroup.Group // without a context: one failure stops no other
+	var group errgroup.Group // without a context: a failure does not stop the others
 	group.SetLimit(s.cfg.Concurrency)
 	for _, same := range s.byRow(activities, errs) {
 		group.Go(func() error {
@@ -58,8 +60,8 @@ type encoded struct {
 	row   ddb.Item
 }
 
-// byRow returns the activities, together those of one row, in their order. What is
-// bad input is left out, and its error kept.
+// byRow groups the activities by their row, in their order. It leaves out bad
+// input and keeps its error.
 func (s *Store) byRow(all []Activity, errs []error) [][]encoded {
 	type id struct {
 		scope string
@@ -88,8 +90,8 @@ func (s *Store) encoded(index int, a Activity) (encoded, error) {
 	return encoded{a, index, row}, err
 }
 
-// recordInOrder records activities of one row. After trouble with one it is not
-// known what stands, so those that follow are left over with it.
+// recordInOrder records activities of one row. If one fails, it is unknown what
+// is recorded, so those that follow are left over with it.
 func (s *Store) recordInOrder(ctx context.Context, same []encoded, outcomes []event.Outcome, errs []error) {
 	var trouble error
 	for _, e := range same {

@@ -48,7 +48,8 @@ func TestRecordMany(t *testing.T) {
 	}
 }
 
-// Every leftover is named with its reason, and no other activity is held up.
+// Every leftover is named with its reason, and all other activities are
+// recorded.
 func TestRecordManyLeftovers(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
@@ -143,7 +144,7 @@ func TestRecordManyIsBounded(t *testing.T) {
 	})
 }
 
-// A context that ends leaves nothing unnamed.
+// When the context ends, every activity that was not recorded is named.
 func TestRecordManyCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -179,8 +180,8 @@ func TestRecordManyCancelled(t *testing.T) {
 	})
 }
 
-// Activities of one event are recorded in the slice's order, however many
-// requests are under way: the first of them stands.
+// Activities of one event are recorded in the slice's order, for any
+// Concurrency: the first one stays.
 func TestRecordManyOneEventTwice(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
@@ -203,8 +204,8 @@ func TestRecordManyOneEventTwice(t *testing.T) {
 	}
 }
 
-// Where it is not known whether the first of an event stands, none that follow
-// is put in its place.
+// If it is unknown whether the first activity of an event was recorded, no
+// later one takes its place.
 func TestRecordManyLeavesWhatFollowsTrouble(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, &activity.Config{Concurrency: 1})
@@ -223,7 +224,8 @@ func TestRecordManyLeavesWhatFollowsTrouble(t *testing.T) {
 	}
 }
 
-// Bad input is told whatever the context, and the others' reasons name the method.
+// Bad input is reported even after the context has ended, and the reasons of the
+// others name the method.
 func TestRecordManyAfterTheContext(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)

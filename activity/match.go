@@ -7,24 +7,26 @@ import (
 	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
-// Match is what activities must be to be listed: all of what is given. The zero
-// Match is met by all.
+// Match selects the activities of a list: an activity must meet each field of
+// the Match that is set. Every activity meets the zero Match.
 //
-// DynamoDB reads the others, too, and leaves them out of its answer: a list costs
-// what is read, not what matches. Range.ReadAtMost bounds that. Where a walk of
-// its own finds them, by actor or by name, that costs less.
+// DynamoDB also reads the activities that do not match, and leaves them out of
+// its answer. So a list costs what is read, not what matches; Range.ReadAtMost
+// bounds what is read. If a walk by actor or by name can answer the question, it
+// costs less.
 type Match struct {
-	Kind  string    // the class of it
-	Actor string    // who did it; only where the walk itself is not an actor's
-	Data  []Compare // what must hold of its Data, at most 32
+	Kind  string    // the class
+	Actor string    // who did it; only for a walk that is not by actor
+	Data  []Compare // conditions on its Data, at most 32
 }
 
-// Compare is met by an Activity whose Data has a value under Name that compares
-// so with Value. One that is absent or of another type does not meet it.
+// Compare is a condition on one value of an activity's Data: the value under
+// Name must compare with Value as Op says. A value that is absent, or of
+// another type than Value, does not meet the condition.
 type Compare struct {
 	Name  string
 	Op    string // =, <, <=, > or >=; "" is =
-	Value any    // text by its bytes, a number by its worth; a bool has no order
+	Value any    // text is compared by bytes, numbers by value; a bool has no order
 }
 
 // filter composes the Match of a query.
@@ -38,7 +40,7 @@ func (s *Store) filter(q *query, m Match) (payload.Filter, error) {
 	}
 	if m.Actor != "" {
 		if q.partition != s.cfg.ScopeAttr {
-			return payload.Filter{}, event.BadInput(pkg, "Match.Actor", "must be empty: all are one actor's")
+			return payload.Filter{}, event.BadInput(pkg, "Match.Actor", "must be empty: the query already reads only one actor's activities")
 		}
 		if err := check.Within("Match", s.checkActor(m.Actor)); err != nil {
 			return payload.Filter{}, err

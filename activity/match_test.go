@@ -28,7 +28,7 @@ func anyData(r *rand.Rand) map[string]any {
 	return pick(r, nil, nil, map[string]any{"cents": pick[any](r, 100, 500, "500"), "to": pick(r, "Lund", "Malmö")})
 }
 
-// store puts the data into a row as another writer may.
+// store puts the data into a row as another writer might.
 func store(row map[string]types.AttributeValue, data map[string]any) {
 	if data == nil {
 		return
@@ -62,7 +62,7 @@ func anyMatch(r *rand.Rand, q question, actors []string) activity.Match {
 	return m
 }
 
-// matches is what the doc of Match says.
+// matches follows the doc comment of Match.
 func matches(m activity.Match, a activity.Activity) bool {
 	if m.Kind != "" && m.Kind != a.Kind || m.Actor != "" && m.Actor != a.Actor {
 		return false
@@ -94,8 +94,9 @@ func comparisons(sign int) map[string]bool {
 	return map[string]bool{"": sign == 0, "=": sign == 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}
 }
 
-// readAtMost holds walks and pages to what they may read: a walk yields the
-// beginning of the answer and says that it was ended, and pages come to the whole.
+// readAtMost checks how much walks and pages read: a walk yields the beginning of
+// the answer and the error that says so, and all pages together are the whole
+// answer.
 func (q question) readAtMost(t *testing.T, r *rand.Rand, acts *activity.Store, api *pages, newest bool, answer []activity.Activity) {
 	t.Helper()
 	rg := activity.Range{NewestFirst: newest, ReadAtMost: 1 + r.IntN(40)}
@@ -155,7 +156,8 @@ func TestGoldenData(t *testing.T) {
 	}
 }
 
-// Equal data, in whatever Go types, is the same activity; other data is another.
+// Equal data, in any Go types, is the same activity; different data is another
+// one.
 func TestDataIsCompared(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
@@ -188,8 +190,8 @@ func TestDataIsCompared(t *testing.T) {
 	}
 }
 
-// A set for a transaction is what it was when it was made, whatever becomes of
-// its caller's maps; and what is read is its reader's.
+// A set for a transaction does not change with its caller's maps, and what is
+// read belongs to its reader.
 func TestNoMapIsShared(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -291,7 +293,7 @@ func TestCursorsOfFilters(t *testing.T) {
 	}
 }
 
-// A page costs what it reads, and no more than it may.
+// A page costs what it reads, and not more than ReadAtMost allows.
 func TestPriceOfAFilter(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -349,7 +351,8 @@ func TestAPageEndsAtAnUnreadableRow(t *testing.T) {
 	}
 }
 
-// So it may at one whose time has a fraction, which sorts among the others.
+// A page may also end at a row whose time has a fraction: it sorts among the
+// others.
 func TestAPageEndsAtATimeWithAFraction(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, &activity.Config{OnUnreadable: func(activity.Unreadable) {}})

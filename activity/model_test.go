@@ -20,15 +20,15 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// logged is a row as the model knows it: what it says and which indexes have
-// it, without the keys and bounds by which the package finds it.
+// logged is a row in the model: its content and the indexes that have it,
+// without the keys and bounds by which the package finds it.
 type logged struct {
 	activity.Activity
 	idTime  time.Time
 	seconds bool // its time is stored in seconds
 	timed   bool // has a timestamp, so the actor's index has it
 	named   bool // has an activityTimestamp, so the name's index has it
-	raw     bool // and its name stands there as it is
+	raw     bool // with its name not encoded
 	both    bool // has a chatUser too
 	hidden  bool // was retracted, or has expired
 }
@@ -48,8 +48,8 @@ func (q question) holds(at time.Time) bool {
 	return (q.from.IsZero() || !at.Before(q.from)) && (q.to.IsZero() || at.Before(q.to))
 }
 
-// judge reports whether the row lies where the question looks, and whether it is
-// part of the answer, as the docs of the walks say.
+// judge reports whether the question meets the row, and whether the row is part
+// of the answer, as the doc comments of the walks say.
 func (q question) judge(l logged) (candidate, answer bool) {
 	candidate, answer = q.meets(l)
 	return candidate, answer && !l.hidden && matches(q.match, l.Activity)
@@ -75,7 +75,7 @@ func (q question) meets(l logged) (candidate, answer bool) {
 	return candidate, candidate && l.Name == q.name && !special && q.holds(l.At)
 }
 
-// rank orders answers; rows of one rank come in any order that is stable.
+// rank orders answers; rows of one rank may come in any stable order.
 func (q question) rank(l logged) string {
 	switch {
 	case q.way == "InScope":
@@ -88,12 +88,13 @@ func (q question) rank(l logged) string {
 	return fmt.Sprintf("%d %v", l.At.UnixMilli(), !l.seconds)
 }
 
-// model is the answer to a question and what may be met on the way to it.
+// model is the answer to a question and the rows that may be met on the way to
+// it.
 type model struct {
 	answer  map[event.Event]logged
-	skipped int // rows met that are no part of the answer
+	skipped int // rows met that are not part of the answer
 	alike   int // names met that only look alike
-	through int // rows of them that are skipped one by one
+	through int // rows of such names that are skipped one by one
 }
 
 func ask(all []logged, q question) model {
@@ -124,15 +125,15 @@ func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
 var dawn = monday.Add(-time.Hour)
 
-// moment is one of few, so that many rows share one.
+// moment returns one of few times, so that many rows share one.
 func moment(r *rand.Rand) time.Time {
 	return dawn.Add(time.Duration(r.IntN(12)) * time.Second).Add(pick[time.Duration](r, 0, 0, 1, 500, 999) * time.Millisecond)
 }
 
 var names = []string{"disk", "disk", "disk", "diskning", "disk#2", "disk#17", "disk#17#4", "disk#1774249", "disk#9", "50%", "50%25", "50%25#3"}
 
-// anyRow makes a row of ours, or one of an older system, in which much may be
-// absent.
+// anyRow makes a row of this package, or one of an older system, in which much
+// may be absent.
 func anyRow(t *testing.T, r *rand.Rand, acts *activity.Store, scopes, actors []string, n int64) (logged, map[string]types.AttributeValue) {
 	t.Helper()
 	at := moment(r)
@@ -150,7 +151,7 @@ func anyRow(t *testing.T, r *rand.Rand, acts *activity.Store, scopes, actors []s
 		case 0: // it leaves a tombstone
 			l.hidden, l.timed, l.named, l.both = true, false, false, false
 			row = map[string]types.AttributeValue{"chatId": row["chatId"], "activityId": row["activityId"], "retractedAt": row["createdAt"]}
-		case 1: // it was to be gone
+		case 1: // it is to be deleted
 			l.hidden = true
 			row["ttl"] = item.N(at.Unix())
 		}
@@ -178,7 +179,7 @@ func anyRow(t *testing.T, r *rand.Rand, acts *activity.Store, scopes, actors []s
 	case 0:
 		delete(row, "activityTimestamp")
 		l.named = false
-	case 1: // before there were times: the id's is read
+	case 1: // without a time: that of the id is read
 		delete(row, "activityTimestamp")
 		delete(row, "timestamp")
 		l.named, l.timed, l.seconds, l.At = false, false, false, l.idTime
@@ -333,7 +334,8 @@ func (q question) check(t *testing.T, r *rand.Rand, acts *activity.Store, api *p
 	}
 }
 
-// checkOrder compares with the model's answer: each once, and in order.
+// checkOrder compares with the model's answer: each activity once, and in
+// order.
 func (q question) checkOrder(t *testing.T, got []activity.Activity, m model, newest bool) {
 	t.Helper()
 	found := map[event.Event]bool{}
@@ -355,9 +357,9 @@ func (q question) checkOrder(t *testing.T, got []activity.Activity, m model, new
 	}
 }
 
-// cost checks what a walk or page to a Limit has read: the Limit, and for each
-// row to skip that row and another. Its requests grow with the logarithm, and
-// with the names that only look alike.
+// cost checks what a walk or page to a Limit has read: the Limit, and two rows
+// for each skipped one. Its requests grow with the logarithm of these, and with
+// the number of names that only look alike.
 func (m model) cost(t *testing.T, api *pages, limit int) {
 	t.Helper()
 	within(t, "rows", sum(api.read), max(limit, 4)+2*m.skipped)

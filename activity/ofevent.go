@@ -12,12 +12,13 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// OfEvent returns what the event has recorded in the scope, whatever the N of
-// ev, ordered by N: nothing if it has recorded nothing. What was retracted is
-// left out. It reads consistently; only while a RecordAll of the same event is
-// being committed may a part of its set show.
+// OfEvent returns all activities of the event in the scope, ordered by N,
+// without retracted activities. The N of ev does not matter. If the event has
+// no activities, the slice is empty. The read is consistent, but while a
+// RecordAll of the same event is being committed, OfEvent may return a part of
+// the set.
 //
-// Price: 1 request, 1 RCU. 1 for each 4 KB begun of the rows.
+// Price: 1 request, 1 RCU. Each 4 KB begun of the rows costs 1 RCU.
 func (s *Store) OfEvent(ctx context.Context, scope string, ev event.Event) ([]Activity, error) {
 	if err := checkArguments(scope, ev); err != nil {
 		return nil, err
@@ -34,7 +35,8 @@ func checkArguments(scope string, ev event.Event) error {
 	return check.Positional(checkPlace(scope, ev, "ev"))
 }
 
-// checkPlace is checkArguments of a struct, in which the event is called so.
+// checkPlace is checkArguments for a struct whose event field has the given
+// name.
 func checkPlace(scope string, ev event.Event, called string) error {
 	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return err
@@ -45,8 +47,8 @@ func checkPlace(scope string, ev event.Event, called string) error {
 	return nil
 }
 
-// rowsOf reads all rows of the event, tombstones and expired ones too, in the
-// order of their N.
+// rowsOf reads all rows of the event, including tombstones and expired ones, in
+// the order of their N.
 func (s *Store) rowsOf(ctx context.Context, method, scope string, ev event.Event) ([]ddb.Item, error) {
 	in := &dynamodb.QueryInput{
 		TableName:                &s.table,

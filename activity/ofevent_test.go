@@ -58,8 +58,7 @@ func TestOfEventFollowsPages(t *testing.T) {
 	}
 }
 
-// deleting removes a row behind the caller's back, before what is stored is
-// looked at.
+// deleting removes a row just before its caller reads what is stored.
 type deleting struct {
 	activity.API
 	before func()
@@ -70,8 +69,8 @@ func (d *deleting) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...f
 	return d.API.Query(ctx, in, opts...)
 }
 
-// A set that was refused for rows that are gone when they are looked at is
-// neither Duplicate nor in conflict with anything.
+// A set was refused because of rows that are deleted before they are read: the
+// answer is neither Duplicate nor a conflict.
 func TestRecordAllRefusedForWhatIsGone(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)

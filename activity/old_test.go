@@ -16,7 +16,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// randomID is an id as the TypeScript system made them: a time and chance.
+// randomID is an id as the TypeScript system made it: a time and random bytes.
 func randomID(t testing.TB, ms int64, n byte) string {
 	t.Helper()
 	var id ulid.ULID
@@ -46,7 +46,7 @@ func times(all []activity.Activity) []string {
 }
 
 // Rows of the TypeScript system, whose times are in seconds or milliseconds,
-// stand between ours in every walk that can see them.
+// come between ours in every walk that can see them.
 func TestOldRows(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -166,8 +166,7 @@ func TestOldRowByKey(t *testing.T) {
 	wantSame(t, "what stands", everything(t, acts), nil)
 }
 
-// A row without a timestamp happened at its id's time, which is what bounds
-// judge too.
+// A row without a timestamp has its id's time, and the bounds use that, too.
 func TestOldRowWithoutTimestamp(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -187,8 +186,8 @@ func TestOldRowWithoutTimestamp(t *testing.T) {
 }
 
 // Old keys are not encoded: "diskning#5" sorts among the times of "diskning".
-// Such rows are no answer, and however many there are of a name they cost one
-// request at most.
+// Such rows are not part of the answer, and any number of them under one name
+// costs one request at most.
 func TestLookalikes(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -252,8 +251,8 @@ func TestLookalikes(t *testing.T) {
 		t.Errorf("Count = %d, %v, want %d", got, err, len(want))
 	}
 
-	// An old name that reads like an encoded one shares its keys' beginning:
-	// nothing can be skipped, and still nothing is mixed up.
+	// An old name that reads like an encoded one shares the beginning of its
+	// keys: nothing can be skipped, and still the names are not mixed up.
 	ours := chore(t, monday, 50, "a#b")
 	mustRecord(t, acts, ours)
 	put("a%23b", 10)

@@ -42,7 +42,7 @@ func watched(t testing.TB, db *dynamotest.DB, acts *activity.Store) (*pages, *ac
 	return api, acts
 }
 
-// fill writes rows in batches, which is quicker than to record them.
+// fill writes rows in batches, which is quicker than recording them.
 func fill(t testing.TB, db *dynamotest.DB, table string, rows []map[string]types.AttributeValue) {
 	t.Helper()
 	for batch := range slices.Chunk(rows, 25) {
@@ -85,8 +85,8 @@ func first(t testing.TB, n int, walk func(yield func(activity.Activity, error) b
 	t.Errorf("the walk ended %d too early", n)
 }
 
-// A Limit reads that many rows and no more, however large: not the megabyte
-// that a query without one gives.
+// A Limit reads that many rows and no more, for any size of row: not the
+// megabyte that a query without one returns.
 func TestLimitIsWhatIsRead(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -122,8 +122,8 @@ func TestLimitIsWhatIsRead(t *testing.T) {
 	}
 }
 
-// Without a Limit each page is four times the one before: who breaks early has
-// read no more than five times what was yielded.
+// Without a Limit each page is four times the one before: after an early break
+// the walk has read no more than five times what it yielded.
 func TestPagesGrowWithWhatWasYielded(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -140,7 +140,7 @@ func TestPagesGrowWithWhatWasYielded(t *testing.T) {
 	}
 }
 
-// "All there is" may be said with any number.
+// Any large Limit means everything.
 func TestHugeLimits(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -169,8 +169,8 @@ func TestHugeLimits(t *testing.T) {
 	}
 }
 
-// strays makes rows whose ids lie in the range and whose times do not, as an
-// older system's do that were imported in one go.
+// strays makes rows whose ids lie in the range and whose times do not, like
+// rows that an older system imported in one go.
 func strays(t testing.TB, n int, at time.Time) []map[string]types.AttributeValue {
 	t.Helper()
 	rows := make([]map[string]types.AttributeValue, n)
@@ -181,7 +181,7 @@ func strays(t testing.TB, n int, at time.Time) []map[string]types.AttributeValue
 	return rows
 }
 
-// Rows that are skipped are made up for by as many, not by a page four times
+// Skipped rows are replaced by as many further ones, not by a page four times
 // the size; only a long run of them is read in growing pages.
 func TestSkippedRowsAreMadeUpFor(t *testing.T) {
 	t.Parallel()
@@ -219,8 +219,8 @@ func TestSkippedRowsAreMadeUpFor(t *testing.T) {
 	}
 }
 
-// Names that only look alike cost a small request each, however many rows they
-// have and whichever way one walks.
+// Names that only look alike cost a small request each, for any number of rows
+// and in both directions.
 func TestLookalikeNamesCostASmallRequestEach(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -229,7 +229,7 @@ func TestLookalikeNamesCostASmallRequestEach(t *testing.T) {
 	fill(t, db, table, mine)
 	var rows []map[string]types.AttributeValue
 	n := 0
-	for _, side := range []string{"1", "9"} { // before and behind all times there are
+	for _, side := range []string{"1", "9"} { // before and behind all possible times
 		for name := range 8 {
 			for range 100 {
 				n++
@@ -292,8 +292,8 @@ func sum(counts []int) int {
 	return total
 }
 
-// A count reads whole megabytes, and of a name that only looks alike one at
-// most, however many there are.
+// A count reads whole megabytes, and at most one of a name that only looks
+// alike, for any number of its rows.
 func TestCountSkipsLookalikes(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -317,8 +317,8 @@ func TestCountSkipsLookalikes(t *testing.T) {
 	}
 }
 
-// A page that had to skip may have read more than it returns: its cursor leads
-// to the rest, also when no row follows what was read.
+// A page that skips rows may read more than it returns: its cursor leads to the
+// rest, even if no row follows those that were read.
 func TestCursorAmongRowsRead(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -350,7 +350,8 @@ func (e *endless) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*d
 	return &dynamodb.QueryOutput{Items: []map[string]types.AttributeValue{e.row}, LastEvaluatedKey: e.row}, nil
 }
 
-// However long a walk, its pages stop growing where no more rows fit into 1 MB.
+// For a walk of any length the pages stop growing when no more rows fit into 1
+// MB.
 func TestPagesStopGrowing(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)

@@ -17,22 +17,23 @@ import (
 // defaultPage is the Limit of a Page.
 const defaultPage = 50
 
-// Page is a part of an answer.
+// Page is one part of a list.
 type Page struct {
 	Activities []Activity
 
-	// Cursor is where the next Page begins, for Range.Cursor; "" says that this
-	// is the last. The page it leads to may be empty, and with a ReadAtMost this
-	// one may be, too. It is text that can be
-	// handed out and taken back: it holds a position, never a scope or an actor
-	// to read, so a forged one cannot leave what the query asks for. It is not
+	// Cursor is where the next Page begins: give it as Range.Cursor. It is ""
+	// if this Page is the last. The next Page may be empty. With a ReadAtMost,
+	// this Page may also be empty. You may give the cursor to clients and take
+	// it back. It holds a position, and never decides which scope or actor is
+	// read, so a forged cursor cannot read outside the query. The cursor is not
 	// encrypted: it discloses the id and the time of the last activity of its
-	// page, or of the last that was read, and that of ByActor its scope.
+	// Page, or of the last row that was read. For ByActor it also discloses the
+	// scope.
 	Cursor string
 }
 
-// page walks to the Limit. Its last row gives the cursor, not the last row read,
-// unless ReadAtMost ended it.
+// page walks to the Limit. The cursor is its last row, not the last row read,
+// unless ReadAtMost ended the walk.
 func (s *Store) page(ctx context.Context, q query, err error) (Page, error) {
 	if err != nil {
 		return Page{}, check.Positional(err)
@@ -76,8 +77,8 @@ func (s *Store) each(ctx context.Context, q query, err error) iter.Seq2[Activity
 	}
 }
 
-// positions are the attributes that, beside what the query fixes, make up the
-// position after a row.
+// positions are the attributes that make up the position after a row, together
+// with those that the query fixes.
 func (s *Store) positions(q *query) []string {
 	switch q.sort {
 	case attrID:
@@ -100,7 +101,7 @@ func (s *Store) cursorAfter(q *query, row ddb.Item) string {
 	return cursor.Encode(q.cursorName(), position)
 }
 
-// cursorName is what a cursor must have been made by.
+// cursorName names the query that a cursor must come from.
 func (q *query) cursorName() string {
 	if q.r.NewestFirst {
 		return q.name + " newest first" + q.filter.ID()
@@ -109,8 +110,8 @@ func (q *query) cursorName() string {
 }
 
 // startAfter is the cursor's position as DynamoDB takes it, nil without a
-// cursor. DynamoDB would refuse one outside the bounds, in words that say
-// nothing to a caller.
+// cursor. DynamoDB would refuse a cursor outside the bounds, with a text that
+// does not help a caller.
 func (s *Store) startAfter(q *query) (ddb.Item, error) {
 	if q.r.Cursor == "" {
 		return nil, nil
@@ -132,7 +133,7 @@ func (s *Store) startAfter(q *query) (ddb.Item, error) {
 		}
 		start[attr] = q.sortKey(key)
 	}
-	// The id is that of a row, which need not be one that can be read.
+	// The id comes from a row, which may be an unreadable one.
 	const field = "Range.Cursor"
 	if check.SortKey(pkg, field, item.Text(start, attrID)) != nil || check.PartitionKey(pkg, field, item.Text(start, s.cfg.ScopeAttr)) != nil {
 		return nil, event.BadInput(pkg, field, "holds no position of this query")

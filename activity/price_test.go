@@ -15,7 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// Every Price line is what a first, uncontended call costs.
+// A first, uncontended call costs what its Price line says.
 func TestPrices(t *testing.T) {
 	db, acts := open(t, nil)
 	set := setOf(t, 1, 3)
@@ -116,8 +116,8 @@ func TestPrices(t *testing.T) {
 	}, acts)
 }
 
-// The formula beyond: by KB of the row when it is written, by 4 KB of the page
-// when it is read, twice when consistently.
+// The formula for larger rows: a write costs by KB of the row, a read by 4 KB
+// of the page, and a consistent read twice that.
 func TestPricesOfLargerRows(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)

@@ -17,24 +17,24 @@ import (
 	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
-// between is the key condition of every query: a bound left open is set to the
-// least or the greatest key there can be.
+// between is the key condition of every query: an open bound is set to the
+// least or the greatest possible key.
 const between = "#partition = :partition AND #sort BETWEEN :from AND :to"
 
-// query is one walk: a partition of the table or of an index, the bounds of
-// its sort key, and what of the rows found there is the answer.
+// query is one walk: a partition of the table or of an index, the bounds of its
+// sort key, and which of the rows found are part of the answer.
 type query struct {
-	name      string   // which query it is, to cursors
-	method    string   // which method asks, to errors
-	index     string   // "" is the table
+	name      string   // of the query, in cursors
+	method    string   // the calling method, for errors
+	index     string   // "" for the table
 	partition string   // attribute of the partition key
 	sort      string   // attribute of the sort key
-	keys      ddb.Item // what the rows found share of the keys of index and table
+	keys      ddb.Item // the key attributes that all rows found have in common
 	lo, hi    string   // bounds of the sort key
-	prefix    string   // what every key between the bounds begins with
+	prefix    string   // of every key between the bounds
 
 	filter payload.Filter
-	called string // the activities' Name; "" is any
+	called string // the activities' Name; "" for any
 	during period
 	r      Range
 }
@@ -101,7 +101,7 @@ func (s *Store) named(q *query, name string, r Range) error {
 func (s *Store) over(q *query, r Range) error {
 	q.r, q.during = r, periodOf(r.From, r.To)
 	if r.Consistent && q.index != "" {
-		return event.BadInput(pkg, "Range.Consistent", "cannot be had of an index; InScope and OfEvent read consistently")
+		return event.BadInput(pkg, "Range.Consistent", "is not possible with an index; InScope and OfEvent read consistently")
 	}
 	if err := r.check(); err != nil {
 		return err
@@ -112,9 +112,9 @@ func (s *Store) over(q *query, r Range) error {
 }
 
 // answeredBy reports whether the activity is part of the answer. A row of an
-// older system may stand between the bounds and not be: its keys are not
-// encoded, so that "dish#2" sorts among the times of "dish", and its times may
-// be in seconds.
+// older system may lie between the bounds without being part of it: its keys
+// are not encoded, so that "dish#2" sorts among the times of "dish", and its
+// times may be in seconds.
 func (q *query) answeredBy(a Activity) bool {
 	return (q.called == "" || a.Name == q.called) && q.during.holds(a.At)
 }
@@ -126,8 +126,8 @@ type found struct {
 	last bool     // no row follows, as far as is known
 }
 
-// walk yields the rows of the answer up to the Limit, an error last. Its first
-// page has size rows at most.
+// walk yields the rows of the answer up to the Limit; an error comes last. Its
+// first page has size rows at most.
 func (s *Store) walk(ctx context.Context, q query, size int, projection *string) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		in, err := s.input(&q, projection)
@@ -159,7 +159,7 @@ func (s *Store) walk(ctx context.Context, q query, size int, projection *string)
 					return
 				}
 			}
-			read := max(len(out.Items), int(out.ScannedCount)) // the filter's leavings, too
+			read := max(len(out.Items), int(out.ScannedCount)) // including rows that the filter left out
 			pace.turn(read, yielded, q.turn(in, out))
 			if more && pace.left <= 0 {
 				yield(found{row: out.LastEvaluatedKey}, s.wrap(q.method, ErrReadAtMost))
@@ -169,8 +169,8 @@ func (s *Store) walk(ctx context.Context, q query, size int, projection *string)
 	}
 }
 
-// show reads a row, and reports whether it is part of the answer. One that
-// cannot be read is an error, unless somebody wants to be told of it.
+// show reads a row, and reports whether it is part of the answer. A row that
+// cannot be read is an error, unless OnUnreadable is set.
 func (s *Store) show(q *query, row ddb.Item) (a Activity, shown bool, err error) {
 	if retracted(row) || s.expired(row) {
 		return Activity{}, false, nil
@@ -223,15 +223,15 @@ func (q *query) sortKey(key string) types.AttributeValue {
 // within reports whether a sort key lies in the bounds.
 func (q *query) within(key string) bool {
 	if q.sort == attrTimestamp {
-		floor, ceil, number := item.AroundMillis(key) // of a row that need not be one that can be read
+		floor, ceil, number := item.AroundMillis(key) // the row may be unreadable
 		return number && q.during.from <= floor && ceil <= q.during.to
 	}
 	return q.lo <= key && key <= q.hi
 }
 
-// turn sets the input to the next page. If this one ended among rows of names
-// that only look alike, the next begins behind all that do so in the same way,
-// so that their number costs nothing; turn reports whether it does.
+// turn sets the input to the next page. If this one ended among rows of a name
+// that only looks alike, the next begins behind all rows of that name, so that
+// their number costs nothing. turn reports whether it jumped so.
 func (q *query) turn(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) (jumped bool) {
 	in.ExclusiveStartKey = out.LastEvaluatedKey
 	if q.prefix == "" || len(out.LastEvaluatedKey) == 0 {

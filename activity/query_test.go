@@ -25,8 +25,8 @@ type (
 	turn func(context.Context, activity.Range) (activity.Page, error)
 )
 
-// waysTo are the four walks that find martin's "diskning" at home, and their
-// pages.
+// waysTo returns the four walks that find martin's "diskning" at home, and
+// their pages.
 func waysTo(acts *activity.Store) map[string]struct {
 	walk walk
 	page turn
@@ -137,8 +137,8 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// Pages of every size, in both directions, come to the same walk, ties
-// included, and resume at the last row returned.
+// Pages of every size, in both directions, add up to the same walk, also with
+// equal times, and resume after the last row returned.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
@@ -236,7 +236,7 @@ func TestCursorsAreRefused(t *testing.T) {
 	}
 }
 
-// A cursor holds a position and no partition: whatever it is, the rows are
+// A cursor holds a position and not a partition: with any cursor the rows are
 // those of the query's scope and actor.
 func TestForgedCursorStaysInside(t *testing.T) {
 	t.Parallel()
@@ -289,7 +289,7 @@ func TestWalkPaysForWhatItYields(t *testing.T) {
 	}
 }
 
-// A name never finds its neighbours, nor a scope or an actor theirs.
+// A query by a name, a scope or an actor never finds those of its neighbours.
 func TestNeighboursStayApart(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, &activity.Config{ActorType: activity.String})
@@ -338,7 +338,7 @@ func TestWalkRefuses(t *testing.T) {
 			for want, r := range map[string]activity.Range{
 				"Range.Limit must not be negative": {Limit: -1},
 				"Range.To lies before From":        {From: monday.Add(1), To: monday},
-				"Range.Consistent cannot be had":   {Consistent: true},
+				"Range.Consistent is not possible": {Consistent: true},
 			} {
 				if name == "InScope" && r.Consistent {
 					continue
@@ -419,11 +419,11 @@ func TestCount(t *testing.T) {
 	}
 	for want, filter := range map[string]activity.Filter{
 		"Filter must have a Scope or an Actor": {},
-		"Filter.Name must be given with Scope and Actor: no index has an actor's activities of all names in a scope. Use Match.Actor in place of Actor": {Scope: home, Actor: martin},
+		"Filter.Name must be set if Scope and Actor are: no index has all activities of one actor in one scope. To count without a Name, leave Actor empty and set Match.Actor": {Scope: home, Actor: martin},
 		"Filter.Scope must be given with a Name": {Name: "diskning"},
 		"Filter.Scope must be given with":        {Actor: martin, Name: "diskning"},
-		"Filter.Consistent cannot be had":        {Scope: home, Name: "diskning", Consistent: true},
-		"Filter.Consistent cannot be had of an":  {Actor: martin, Consistent: true},
+		"Filter.Consistent is not possible":      {Scope: home, Name: "diskning", Consistent: true},
+		"Filter.Consistent is not possible with": {Actor: martin, Consistent: true},
 		"Filter.To lies before From":             {Scope: home, From: to, To: from},
 	} {
 		_, err := acts.Count(t.Context(), filter)
@@ -431,7 +431,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// A count goes on after the megabyte that one query gives.
+// A count goes on after the megabyte that one query returns.
 func TestCountFollowsPages(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -480,7 +480,7 @@ func TestErrorComesLast(t *testing.T) {
 	}
 }
 
-// Rows that are no activities are an error, never a guess.
+// Rows that are not activities are an error, never a guess.
 func TestDamagedRows(t *testing.T) {
 	t.Parallel()
 	for attr, value := range map[string]types.AttributeValue{

@@ -10,35 +10,36 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Range bounds a query and orders it. The zero Range is all there is, oldest
+// Range bounds a query and orders it. The zero Range is everything, oldest
 // first.
 type Range struct {
-	From time.Time // the earliest that is part of it; zero is the beginning
-	To   time.Time // the earliest after From that is not part of it; zero is the end
+	From time.Time // the first moment of the range; zero is the beginning
+	To   time.Time // the first moment after the range; zero is the end
 
-	// Match leaves out what is something else. What it leaves out is read and
-	// paid for.
+	// Match selects activities. What it leaves out is still read and paid for.
 	Match Match
 
-	// NewestFirst walks backwards. Activities of one millisecond have a stable
-	// order, of no meaning, in either direction.
+	// NewestFirst walks backwards. Activities of the same millisecond have a
+	// stable order, in both directions, but the order has no meaning.
 	NewestFirst bool
 
-	// Consistent sees every write that was answered before. Only the table can
-	// be read so, not its indexes: it is bad input but for InScope.
+	// With Consistent, a list sees every write that was answered before.
+	// Indexes have no consistent reads, so Consistent is bad input for every
+	// list except InScope.
 	Consistent bool
 
-	// Limit is how many activities at most. Defaults to all there are, and on a
-	// Page to 50.
+	// Limit is the greatest number of activities in the answer. Defaults to 50
+	// for a Page, and to no limit for a walk.
 	Limit int
 
-	// ReadAtMost is how many rows are read at most, those that are left out among
-	// them. A Page that it ends is short, or empty, and has a cursor; a walk ends
-	// with [ErrReadAtMost] if more may follow. Defaults to as many as it takes.
+	// ReadAtMost is the greatest number of rows that are read, including rows
+	// that are left out of the answer. If ReadAtMost ends a Page, the Page is
+	// short or empty, and has a cursor. If it ends a walk and more rows may
+	// follow, the walk's error is [ErrReadAtMost]. Defaults to no limit.
 	ReadAtMost int
 
-	// Cursor is where an earlier Page of the same query ended, with the same
-	// Match.
+	// Cursor is the Cursor of an earlier Page of the same query, with the same
+	// Match. The list begins where that Page ended.
 	Cursor string
 }
 
@@ -74,7 +75,7 @@ func (p period) empty() bool { return p.from > p.to }
 
 func (p period) holds(t time.Time) bool { return p.from <= t.UnixMilli() && t.UnixMilli() <= p.to }
 
-// ids returns the least and the greatest id there can be in the period.
+// ids returns the least and the greatest possible id in the period.
 func (p period) ids() (lo, hi string) { return idAt(p.from, 0x00), idAt(p.to, 0xff) }
 
 func idAt(ms int64, fill byte) string {
@@ -92,10 +93,10 @@ func (p period) numbers() (lo, hi string) {
 	return strconv.FormatInt(p.from, 10), strconv.FormatInt(p.to, 10)
 }
 
-// digits returns the bounds of the times in keys by name. An older system
-// wrote seconds, whose ten digits sort before the same second's milliseconds
-// and after all before them: where the period starts with a second, the lower
-// bound is the second's.
+// digits returns the bounds of the times in keys by name. An older system wrote
+// seconds. Their ten digits sort just before the milliseconds of the same
+// second: if the period starts with a whole second, the lower bound is that
+// second's.
 func (p period) digits() (lo, hi string) {
 	lo, hi = fmt.Sprintf("%013d", p.from), fmt.Sprintf("%013d", p.to)
 	if p.from > 0 && p.from%1000 == 0 {

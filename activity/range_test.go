@@ -10,8 +10,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/cursor"
 )
 
-// Times that no number of milliseconds holds are the end, or the beginning, of
-// all there is.
+// Times that do not fit a number of milliseconds mean the beginning, or the
+// end, of everything.
 func TestRangesBeyondAllTimes(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
@@ -61,7 +61,7 @@ func TestRangesBeyondAllTimes(t *testing.T) {
 	}
 }
 
-// The times that activities can have end where the doc of the format says.
+// The times that activities can have end where FORMAT.md says.
 func TestTimesAtTheBounds(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, &activity.Config{Now: func() time.Time { return time.UnixMilli(9_999_999_999_999) }})

@@ -15,39 +15,40 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// MaxSet is the most activities that RecordAll records together, the most
-// actions of a transaction.
+// MaxSet is how many activities RecordAll can record together: the greatest
+// number of actions in a transaction.
 const MaxSet = 100
 
 // maxTransaction is the most bytes that a transaction's rows may have.
 const maxTransaction = 4 << 20
 
-// vacant lets a put create a row, and replace none but one that has expired,
-// deleted or not: what was in it cannot come back, being too old.
+// vacant lets a put create a row, or replace one that has expired: the event in
+// that row is too old to be delivered again.
 const vacant = "attribute_not_exists(#id) OR #ttl BETWEEN :one AND :now"
 
 var vacantNames = map[string]string{"#id": attrID, "#ttl": attrTTL}
 
-// one is the least ttl that DynamoDB takes for one.
+// one is the least number that DynamoDB takes for a ttl.
 var one = item.N(1)
 
 func (s *Store) vacantValues() ddb.Item {
 	return ddb.Item{":one": one, ":now": item.N(s.cfg.Now().Unix())}
 }
 
-// Record records one activity under its event. A redelivery, and a retry after
-// a lost reply, find it there and answer Duplicate. If what stands under the
-// event is another activity, it stays, and the error is a [*ConflictError].
-// What is read only is ignored: At is the event's time, CreatedAt the clock's.
+// Record records one activity under its event. A redelivery, or a retry after a
+// lost reply, finds the activity and answers Duplicate. If a different activity
+// is recorded under the event, that activity stays, and the error is a
+// [*ConflictError]. Record ignores the read-only fields: At is the event's
+// time, and CreatedAt is the clock's time.
 //
-// Of an event that [Store.Retract] has taken back it is [ErrRetracted]. Once
-// [Store.Delete] has removed the row, nothing is found there: a late redelivery
-// is Created again. With a Retention, an activity so old that its row may have
-// expired is refused with [event.ErrTooOld], before any request.
+// If [Store.Retract] has taken the activity back, the error is [ErrRetracted].
+// After [Store.Delete] has removed the row, a late redelivery is Created again.
+// With a Retention, an activity so old that its row may have expired is refused
+// with [event.ErrTooOld], before any request.
 //
-// Price: 1 request, 4 WCU. One for the row and one for each index, by KB begun
-// of the row. A duplicate, a conflict or a retraction that is found costs the
-// row's KB alone, 1 WCU.
+// Price: 1 request, 4 WCU. Each KB begun of the row costs 1 WCU for the table
+// and 1 WCU for each index. A duplicate, a conflict or a retracted activity
+// costs 1 WCU for each KB of the row, and nothing for the indexes.
 func (s *Store) Record(ctx context.Context, a Activity) (event.Outcome, error) {
 	row, err := s.encode(a)
 	if err != nil {
@@ -80,8 +81,8 @@ func (s *Store) recordRow(ctx context.Context, method string, a Activity, row dd
 	return event.Duplicate, nil
 }
 
-// checkAge refuses an event whose row may have expired: it cannot be told
-// whether that was recorded.
+// checkAge refuses an event whose row may have expired: nobody can know whether
+// it was recorded.
 func (s *Store) checkAge(method string, ev event.Event) error {
 	if !s.retention.TooOld(ev.Time(), s.cfg.Now()) {
 		return nil
@@ -89,7 +90,7 @@ func (s *Store) checkAge(method string, ev event.Event) error {
 	return s.wrap(method, fmt.Errorf("happened before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
 }
 
-// put creates the row. If one stands it is left and returned.
+// put creates the row. If it exists already, it is left unchanged and returned.
 func (s *Store) put(ctx context.Context, method string, it ddb.Item) (old ddb.Item, refused bool, err error) {
 	values := s.vacantValues()
 	err = ddb.Retry(ctx, func() error {
@@ -109,36 +110,42 @@ func (s *Store) put(ctx context.Context, method string, it ddb.Item) (old ddb.It
 	return nil, false, s.wrap(method, err)
 }
 
-// RecordAll records the activities of one event together, all or none: what
-// one message reports, say. They have one Scope, and their Events are Nth of
-// one event, no two alike, one of them Nth(1): that row guards the set, so
-// that of two sets that share nothing else only one can stand.
+// RecordAll records the activities of one event together, all or none: all that
+// one message reports, say. The activities have the same Scope. Their Events
+// are different Nth of one event, and one of these is Nth(1). The row of Nth(1)
+// guards the set: only one of two sets of the event can be recorded, even if
+// the sets share no other N.
 //
-// The first set stands. An equal one, in any order, is Duplicate. Any other, be
-// it larger, smaller, or of other activities, is a [*ConflictError] with all
-// that stands, and nothing is written. (In the very moment that a larger set
-// is being committed, a smaller one within it may be told Duplicate.)
+// The first set stays. For an equal set, in any order, RecordAll answers
+// Duplicate. For any other set (larger, smaller, or with other activities) it
+// returns a [*ConflictError] with all that is stored, and writes nothing.
+// (While the set 1, 2, 3 is being committed, the answer for the set 1, 2 may be
+// Duplicate.)
 //
-// Where [Store.Retract] has taken back one of the set's own N, the set is
-// [ErrRetracted], whatever else stands of it, and nothing is written. What was
-// retracted under another N does not stand: the rest of the first set is
-// Duplicate.
+// If [Store.Retract] has taken back one of the set's own N, the error is
+// [ErrRetracted], and nothing is written. Retracted activities with another N
+// are left out of the comparison. For example, if 1, 2, 3 were recorded and
+// Nth(3) was then retracted, the set 1, 2 is a Duplicate, and the set 1, 2, 3
+// is ErrRetracted.
 //
-// Only a row of the set's own N refuses it. Beside rows of other N, which Record
-// put under the event, it is Created. From then on they are part of what stands,
-// and the same set again is a [*ConflictError], though it was recorded: so is the
-// SDK's own retry of a single activity after a lost reply. This cannot happen
-// where all of an event is recorded together.
+// Do not mix Record and RecordAll under one event. If Record has put 3 under the
+// event, RecordAll of the set 1, 2 is Created, because no row has the N 1 or 2.
+// Now 1, 2 and 3 are stored. So a repeat of RecordAll for 1, 2 returns a
+// [*ConflictError] and not Duplicate, although that set is recorded. If the set
+// is only Nth(1), even the first call may return this error, when its reply is
+// lost and the SDK sends the request again. None of this can happen if all
+// activities of an event are recorded together.
 //
-// More than [MaxSet], none, repeated Events, and rows of more than 4 MB
-// together are bad input. What is too old for a Retention is
-// [event.ErrTooOld].
+// Bad input: no activities, more than [MaxSet], repeated Events, and rows of
+// more than 4 MB together. A set that is too old for the Retention is refused
+// with [event.ErrTooOld].
 //
-// Price: 1 request, 4 WCU. For one activity; together they cost 5 WCU each, as
-// a transaction doubles the row's price and not the indexes'. A duplicate or a
-// conflict is refused at 1 WCU for one activity, 2 each for more, and then
-// costs 1 request and 1 RCU for each 4 KB to see all that stands. What the SDK
-// sends again after a lost reply costs no WCU but 2 RCU for each and 4 KB of it.
+// Price: 1 request, 4 WCU. For one activity. Several cost 5 WCU each, because a
+// transaction doubles the price of the table's row, and not the price of the
+// indexes. A duplicate or a conflict costs 1 WCU for one activity, and 2 WCU for
+// each of several. RecordAll then reads all that is stored, for 1 request and 1
+// RCU for each 4 KB. If the SDK sends a transaction again after a lost reply,
+// this costs no WCU, but 2 RCU for each 4 KB of each activity.
 func (s *Store) RecordAll(ctx context.Context, activities []Activity) (event.Outcome, error) {
 	items, err := s.encodeSet("RecordAll", activities)
 	if err != nil {
@@ -151,8 +158,7 @@ func (s *Store) RecordAll(ctx context.Context, activities []Activity) (event.Out
 	if !refused {
 		return event.Created, nil
 	}
-	// What was refused shows only rows of this set, and the first may have had
-	// more.
+	// The refusal shows only rows of this set, and the first set may have more.
 	rows, err := s.rowsOf(ctx, "RecordAll", activities[0].Scope, activities[0].Event)
 	if err != nil {
 		return 0, err
@@ -160,7 +166,7 @@ func (s *Store) RecordAll(ctx context.Context, activities []Activity) (event.Out
 	return s.judgeSet("RecordAll", rows, activities)
 }
 
-// judgeSet answers for a set that was refused because of these rows.
+// judgeSet returns the answer for a set that was refused because of these rows.
 func (s *Store) judgeSet(method string, rows []ddb.Item, all []Activity) (event.Outcome, error) {
 	given := map[string]bool{}
 	for _, a := range all {
@@ -185,7 +191,7 @@ func (s *Store) judgeSet(method string, rows []ddb.Item, all []Activity) (event.
 	return event.Duplicate, nil
 }
 
-// encodeSet checks that the activities make a set and returns their rows.
+// encodeSet checks that the activities form a set, and returns their rows.
 func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 	if len(all) == 0 || len(all) > MaxSet {
 		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("must be 1 to %d, are %d", MaxSet, len(all)))
@@ -197,11 +203,11 @@ func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 		field := fmt.Sprintf("activities[%d]", i)
 		switch {
 		case a.Scope != all[0].Scope:
-			return nil, event.BadInput(pkg, field+".Scope", "is another than the first's")
+			return nil, event.BadInput(pkg, field+".Scope", "differs from the first's")
 		case !a.Event.Same(all[0].Event):
-			return nil, event.BadInput(pkg, field+".Event", "does not follow from the first's event")
+			return nil, event.BadInput(pkg, field+".Event", "is not an Nth of the first's event")
 		case seen[a.Event]:
-			return nil, event.BadInput(pkg, field+".Event", "is repeated: the n-th activity has the event's Nth(n)")
+			return nil, event.BadInput(pkg, field+".Event", "is repeated: give the n-th activity the event's Nth(n)")
 		}
 		seen[a.Event] = true
 		guarded = guarded || a.Event.N() == 1
@@ -211,19 +217,19 @@ func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 		}
 	}
 	if !guarded {
-		return nil, event.BadInput(pkg, "activities", "must hold one under the event itself, Nth(1): its row guards the set")
+		return nil, event.BadInput(pkg, "activities", "must include the event itself, Nth(1): its row guards the set")
 	}
 	size := 0
 	for _, it := range items {
 		size += item.Size(it)
 	}
 	if size > maxTransaction {
-		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("make %d bytes together, a transaction takes %d", size, maxTransaction))
+		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("are %d bytes together, must be at most %d, the limit of a transaction", size, maxTransaction))
 	}
 	return items, s.checkAge(method, all[0].Event)
 }
 
-// putAll creates all the rows or, where any stands, none.
+// putAll creates all the rows or, if any exists, none.
 func (s *Store) putAll(ctx context.Context, items []ddb.Item) (refused bool, err error) {
 	if len(items) == 1 {
 		_, refused, err := s.put(ctx, "RecordAll", items[0])
@@ -232,7 +238,7 @@ func (s *Store) putAll(ctx context.Context, items []ddb.Item) (refused bool, err
 	return s.together(ctx, "RecordAll", s.puts(items))
 }
 
-// puts are the actions that create all the rows or, where any stands, none.
+// puts are the actions that create all the rows or, if any exists, none.
 func (s *Store) puts(items []ddb.Item) []types.TransactWriteItem {
 	actions := make([]types.TransactWriteItem, len(items))
 	values := s.vacantValues()
@@ -252,7 +258,7 @@ func (s *Store) puts(items []ddb.Item) []types.TransactWriteItem {
 // together sends a transaction, and reports whether a condition refused it.
 func (s *Store) together(ctx context.Context, method string, actions []types.TransactWriteItem) (refused bool, err error) {
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: actions}
-	// A set that meets one being written waits until it shows whole.
+	// A set that meets another one being written waits until that is complete.
 	err = ddb.RetryIf(ctx, ddb.Busy, func() error {
 		_, err := s.api.TransactWriteItems(ctx, in)
 		return err
@@ -263,7 +269,7 @@ func (s *Store) together(ctx context.Context, method string, actions []types.Tra
 	return false, s.wrap(method, err)
 }
 
-// sameSet reports whether both hold the same activities, in any order.
+// sameSet reports whether both have the same activities, in any order.
 func sameSet(stored, given []Activity) bool {
 	byEvent := func(a, b Activity) int { return a.Event.Compare(b.Event) }
 	return slices.EqualFunc(slices.SortedFunc(slices.Values(stored), byEvent), slices.SortedFunc(slices.Values(given), byEvent), same)

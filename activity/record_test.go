@@ -64,8 +64,8 @@ func TestRecordConflict(t *testing.T) {
 	wantSame(t, "what stands", everything(t, acts), []activity.Activity{first})
 }
 
-// A reply is lost, the SDK sends again and meets its own row; or all replies
-// are lost and the caller comes again.
+// A reply is lost, and the SDK sends again and meets its own row; or all
+// replies are lost, and the caller calls again.
 func TestRecordLostReply(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -189,8 +189,8 @@ func setOf(t testing.TB, seq int64, n int) []activity.Activity {
 	return set
 }
 
-// The first set stands: a redelivery that makes anything else of the event, be
-// it more or fewer activities, changes nothing and is shown all that stands.
+// The first set stays: a redelivery with other activities, or more, or fewer,
+// changes nothing and gets all that is stored.
 func TestRecordAllFirstSetStands(t *testing.T) {
 	t.Parallel()
 	four := setOf(t, 7, 4)
@@ -252,13 +252,13 @@ func TestRecordAllRefusesWhatIsNoSet(t *testing.T) {
 	}
 	cost := db.Meter(func() {
 		for want, set := range map[string][]activity.Activity{
-			"activities must be 1 to 100, are 0":   nil,
-			"activities must be 1 to 100, are 101": setOf(t, 7, 101),
-			"activities[1].Scope is another":       {two[0], elsewhere},
-			"activities[1].Event does not follow":  {two[0], otherwise},
-			"activities[2].Event is repeated":      {two[0], two[1], two[0]},
-			"activities must hold one under":       two[1:],
-			"activities make":                      large,
+			"activities must be 1 to 100, are 0":       nil,
+			"activities must be 1 to 100, are 101":     setOf(t, 7, 101),
+			"activities[1].Scope differs":              {two[0], elsewhere},
+			"activities[1].Event is not an Nth":        {two[0], otherwise},
+			"activities[2].Event is repeated":          {two[0], two[1], two[0]},
+			"activities must include the event itself": two[1:],
+			"activities are 4395460 bytes together":    large,
 		} {
 			_, err := acts.RecordAll(t.Context(), set)
 			wantInputError(t, err, want)
@@ -272,8 +272,8 @@ func TestRecordAllRefusesWhatIsNoSet(t *testing.T) {
 	}
 }
 
-// The SDK sends a transaction again under its token, and is told that it took
-// effect; a caller that comes again is told Duplicate.
+// The SDK sends a transaction again under its token and learns that it took
+// effect; a caller that calls again gets Duplicate.
 func TestRecordAllLostReply(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -357,8 +357,8 @@ func TestRecordAllWaitsForAnother(t *testing.T) {
 	}
 }
 
-// Of many different sets of one event that arrive at once exactly one is
-// created and stands whole; all others are told so.
+// If many different sets of one event arrive at once, exactly one is created as
+// a whole; all others get a conflict.
 func TestRecordAllRace(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
@@ -398,7 +398,8 @@ func TestRecordAllRace(t *testing.T) {
 	}
 }
 
-// Of many deliveries of one event at once exactly one is Created.
+// If one event is delivered many times at once, exactly one delivery is
+// Created.
 func TestRecordRace(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
@@ -422,7 +423,8 @@ func TestRecordRace(t *testing.T) {
 	}
 }
 
-// At and CreatedAt are read only: what they say is ignored, as the doc tells.
+// At and CreatedAt are read only: their values are ignored, as the doc comment
+// says.
 func TestRecordIgnoresWhatIsReadOnly(t *testing.T) {
 	t.Parallel()
 	now := monday.Add(time.Minute)

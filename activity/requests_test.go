@@ -13,7 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/activity"
 )
 
-// recorder keeps the expressions of what is sent.
+// recorder keeps the expressions of the requests.
 type recorder struct {
 	activity.API
 	sent []string
@@ -60,8 +60,9 @@ func (r *recorder) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...f
 	return r.API.Query(ctx, in, opts...)
 }
 
-// The requests are these, and no others: every attribute's name is aliased,
-// nothing is filtered after it was paid for, a last activity reads four rows.
+// The requests are exactly these: every attribute's name is aliased, nothing is
+// filtered after it was paid for, and the query for a last activity reads four
+// rows.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)

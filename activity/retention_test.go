@@ -18,7 +18,7 @@ import (
 const week = 7 * 24 * time.Hour
 
 // kept opens stores on one table, one for each retention, on a clock that the
-// test turns. The server deletes nothing: its clock is another.
+// test sets. The server deletes nothing: it has another clock.
 func kept(t testing.TB, clock *time.Time, retentions ...time.Duration) (*dynamotest.DB, []*activity.Store) {
 	t.Helper()
 	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
@@ -36,8 +36,8 @@ func kept(t testing.TB, clock *time.Time, retentions ...time.Duration) (*dynamot
 	return db, all
 }
 
-// The last moment in which an activity can be recorded, and the last in which it
-// is shown.
+// The last moment at which an activity can be recorded, and the last at which it
+// is listed.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	clock := monday
@@ -89,8 +89,8 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// A row that has expired and still stands is as none: it is replaced, where a
-// longer retention takes its event for new.
+// A row that has expired and is not deleted yet counts as deleted: it is
+// replaced, if a longer retention takes its event for new.
 func TestExpiredRowsAreReplaced(t *testing.T) {
 	t.Parallel()
 	clock := monday
@@ -131,8 +131,8 @@ func TestExpiredRowsAreReplaced(t *testing.T) {
 	wantSame(t, "what is kept for ever", everything(t, short), set)
 }
 
-// A guard is not kept by others that have expired, and a set that meets expired
-// rows of its event is not compared with them.
+// Others that have expired do not keep a guard from being deleted, and a set
+// that meets expired rows of its event is not compared with them.
 func TestExpiredRowsAreNoOthers(t *testing.T) {
 	t.Parallel()
 	clock := monday
@@ -154,8 +154,8 @@ func TestExpiredRowsAreNoOthers(t *testing.T) {
 	}
 }
 
-// A tombstone that has lapsed before it is written, of a row without a TTL: its
-// own lost reply is told so, all the same.
+// A tombstone of a row without a TTL has expired before it is written: after a
+// lost reply the call still recognizes it.
 func TestRetractBehindTheRetention(t *testing.T) {
 	t.Parallel()
 	clock := monday

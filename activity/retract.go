@@ -17,13 +17,13 @@ type Retract struct {
 	Scope string
 	Event event.Event // the activity's own: Nth(n) for the n-th of an event
 
-	// Tombstone takes back what is not there, too: an activity whose delivery
-	// comes later than its retraction is then never recorded.
+	// With Tombstone, the activity is taken back even if it does not exist, so
+	// that a delivery which comes after the retraction is never recorded.
 	Tombstone bool
 }
 
 const (
-	// A row that has expired does not stand, whatever it is.
+	// A row that has expired counts as deleted, whatever it holds.
 	retractStanding = "attribute_exists(#id) AND attribute_not_exists(#retractedAt) AND NOT #ttl BETWEEN :one AND :now"
 	retractAny      = "attribute_not_exists(#retractedAt) OR #ttl BETWEEN :one AND :now"
 )
@@ -31,24 +31,26 @@ const (
 // Retract takes an activity back and leaves a tombstone, so that no redelivery
 // brings it back: [Store.Record], [Store.RecordAll] and [Store.RecordMany]
 // answer [ErrRetracted] from then on. The tombstone has the row's key and the
-// time of the retraction, nothing of what was recorded. Walks and counts pass
-// over it; [Store.InScope] alone meets it, and pays for it.
+// time of the retraction, and nothing of what was recorded. Walks and counts
+// skip it; only [Store.InScope] reads it, and pays for it.
 //
-// It is Created, or Duplicate if the activity was retracted before: also by this
-// very call, whose reply was lost. If nothing stands there it is [ErrNotFound],
-// and nothing is written, unless Retract.Tombstone asks for it.
+// The outcome is Created, or Duplicate if the activity was retracted before,
+// perhaps by an attempt of this call whose reply was lost. If the activity does
+// not exist, the error is [ErrNotFound] and nothing is written, unless
+// Retract.Tombstone asks for a tombstone.
 //
-// It takes back no other activity of the event. A RecordAll with it among its
-// own is [ErrRetracted] as a whole and the others stay. The row of Nth(1) guards
-// them as a tombstone, too. All of an event is taken back one by one, as
-// [Store.OfEvent] finds them: while that is under way every redelivery of the
-// whole is refused.
+// The other activities of the event stay. A RecordAll whose set has the
+// retracted activity writes nothing and returns [ErrRetracted]. If Nth(1) is
+// retracted, its tombstone still guards the others. To take back a whole event,
+// retract one by one the activities that [Store.OfEvent] returns. While you do
+// so, every redelivery of the whole event is refused.
 //
-// With a Retention the tombstone expires when the activity would have, from
-// when on a redelivery is too old. [Store.Delete] removes it.
+// With a Retention, the tombstone expires when the activity would have expired;
+// by then a redelivery is too old. [Store.Delete] removes the tombstone.
 //
-// Price: 1 request, 4 WCU. One for the row and one for each index, by KB begun
-// of the row. 1 WCU where it writes a tombstone on nothing or is refused.
+// Price: 1 request, 4 WCU. Each KB begun of the row costs 1 WCU for the table
+// and 1 WCU for each index. A tombstone for an activity that did not exist
+// costs 1 WCU, and so does a call that is refused.
 func (s *Store) Retract(ctx context.Context, r Retract) (event.Outcome, error) {
 	if err := checkPlace(r.Scope, r.Event, "Event"); err != nil {
 		return 0, err
@@ -79,7 +81,7 @@ func (s *Store) Retract(ctx context.Context, r Retract) (event.Outcome, error) {
 		return event.Created, nil
 	case !refused:
 		return 0, s.wrap("Retract", err)
-	case retracted(old): // also one that has expired, as this call's own may have at once
+	case retracted(old): // even if it has expired, as the own one may at once
 		return event.Duplicate, nil
 	}
 	return 0, ErrNotFound

@@ -76,7 +76,8 @@ func TestRetract(t *testing.T) {
 	mustRecord(t, acts, dish)
 }
 
-// What is not there is not found, or kept away from on.
+// A retraction of an activity that does not exist is not found, or keeps the
+// activity away from then on.
 func TestRetractOfNothing(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -138,7 +139,7 @@ func TestRetractLostReplies(t *testing.T) {
 	wantSame(t, "what stands", everything(t, acts), nil)
 }
 
-// What a retraction of one means for its set.
+// What the retraction of one activity means for its set.
 func TestRetractOfASet(t *testing.T) {
 	t.Parallel()
 	four := setOf(t, 7, 4)
@@ -186,8 +187,8 @@ func TestRetractOfASet(t *testing.T) {
 	}
 }
 
-// A tombstone under another N, before anything is recorded, keeps away that N
-// alone: the set is Created once, and then Duplicate.
+// A tombstone under another N, written before anything is recorded, keeps away
+// only that N: the set is Created once, and then Duplicate.
 func TestRetractAheadOfASet(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
@@ -203,8 +204,8 @@ func TestRetractAheadOfASet(t *testing.T) {
 	}
 }
 
-// Retractions and deliveries at once: once a retraction was answered, nothing of
-// what it took back is recorded, whoever came first.
+// Retractions and deliveries at once: after a retraction is answered, nothing of
+// what it took back is recorded, in whatever order they came.
 func TestRetractBesideDeliveries(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)

@@ -15,12 +15,13 @@ type Tally struct {
 	Count             int
 }
 
-// Tally counts what [Store.Count] counts, by actor, name and kind: what a
-// summary of a week is made of. The rows are sorted by these three, each once,
-// with the name in NFC, and their Counts come to that of Count.
+// Tally counts the same activities as [Store.Count], but separately for each
+// actor, name and kind: for the summary of a week, say. The result has one
+// Tally for each of these combinations, sorted by actor, name and kind. Names
+// are in NFC. The Counts add up to the number that Store.Count returns.
 //
-// Price: 1 request, 0.5 RCU. As [Store.Count], for one paged query: whatever
-// lies in the period is read once, and nothing outside it.
+// Price: 1 request, 0.5 RCU. As [Store.Count], for one paged query, which reads
+// each activity of the period once, and nothing outside the period.
 func (s *Store) Tally(ctx context.Context, f Filter) ([]Tally, error) {
 	q, err := s.filtered(f)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
-// damaged puts activities and, between them, rows that cannot be read: one whose
-// id is no event's, and one with a text for its number.
+// damaged puts activities and, between them, rows that cannot be read: one with
+// an id that is not an event, and one with a text for its number.
 func damaged(t *testing.T) (*dynamotest.DB, *activity.Store, []activity.Activity) {
 	t.Helper()
 	db, acts := open(t, nil)
@@ -37,7 +37,7 @@ func damaged(t *testing.T) (*dynamotest.DB, *activity.Store, []activity.Activity
 }
 
 // A row that cannot be read ends a walk with an error that says what is wrong
-// with it, or is told of and left out.
+// with it, or is passed to OnUnreadable and left out.
 func TestUnreadableRows(t *testing.T) {
 	t.Parallel()
 	db, acts, all := damaged(t)
@@ -109,7 +109,7 @@ func TestUnreadableRows(t *testing.T) {
 		}
 	}
 
-	// What an event recorded is never answered in part.
+	// OfEvent never returns a part of an event.
 	told = nil
 	if _, err := patient.OfEvent(t.Context(), home, newEvent(t, monday.Add(3*time.Minute), home, 4)); err == nil || told != nil {
 		t.Errorf("OfEvent: %v, told of %v", err, told)
@@ -144,7 +144,7 @@ func TestNamesAreInNFC(t *testing.T) {
 		}
 	}
 	// An older writer's row keeps its form: it is found by key and by actor, and
-	// a redelivery finds it the same.
+	// for a redelivery it is the same activity.
 	old := chore(t, monday.Add(time.Minute), 8, decomposed)
 	row, err := acts.Encode(old)
 	if err != nil {
@@ -207,8 +207,8 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// A name of an older writer in another form of Unicode is tallied with its own:
-// names are compared in NFC.
+// A name that an older writer stored in another form of Unicode is tallied with
+// the same name in NFC.
 func TestTallyComparesNamesInNFC(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)

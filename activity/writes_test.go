@@ -20,14 +20,14 @@ import (
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
-// keptRow is a row as the model of writes knows it.
+// keptRow is a row in the model of writes.
 type keptRow struct {
 	activity.Activity
 	tombstone bool
 	expires   time.Time // zero is never
 }
 
-// writes is a plain model of what writes leave of one event.
+// writes is a plain model of the rows that writes leave of one event.
 type writes struct {
 	rows map[int]keptRow // by N
 	now  time.Time
@@ -38,7 +38,7 @@ func (w *writes) stands(n int) bool {
 	return ok && (row.expires.IsZero() || w.now.Before(row.expires))
 }
 
-// shown are the activities that stand, by N.
+// shown returns the visible activities, by N.
 func (w *writes) shown() (all []activity.Activity) {
 	for n, row := range w.rows {
 		if w.stands(n) && !row.tombstone {
@@ -49,21 +49,24 @@ func (w *writes) shown() (all []activity.Activity) {
 	return all
 }
 
-// alike reports whether both are one activity: their data by its worth.
+// alike reports whether both are the same activity, with data compared by
+// value.
 func alike(a, b activity.Activity) bool {
 	x, y := a.Data["cents"], b.Data["cents"]
 	a.Data, b.Data = nil, nil
 	return reflect.DeepEqual(a, b) && worth(x) == worth(y)
 }
 
-// lacksIn reports of an activity whether it is not among these.
+// lacksIn returns a function that reports whether an activity is not among
+// these.
 func lacksIn(all []activity.Activity) func(activity.Activity) bool {
 	return func(a activity.Activity) bool {
 		return !slices.ContainsFunc(all, func(b activity.Activity) bool { return alike(a, b) })
 	}
 }
 
-// priced gives an activity its data: the same in many forms, seldom another.
+// priced gives an activity its data: mostly the same in different forms, seldom
+// other data.
 func priced(r *rand.Rand, a *activity.Activity) {
 	five := []any{5, 5.0, attributevalue.Number("5"), attributevalue.Number("5e0"), attributevalue.Number("05.00")}
 	a.Data = map[string]any{"cents": five[r.IntN(len(five))]}
@@ -72,7 +75,7 @@ func priced(r *rand.Rand, a *activity.Activity) {
 	}
 }
 
-// The answers of the model, beside the outcomes.
+// The answers of the model, in addition to the outcomes.
 const (
 	wasCreated = "created"
 	duplicate  = "duplicate"
@@ -257,8 +260,8 @@ func (w *writes) anyWrite(t *testing.T, r *rand.Rand, db *dynamotest.DB, acts *a
 	return write{"DeleteEvent", op, ask, w.deleteEvent()}
 }
 
-// Random writes of stores with retentions of their own, some of whose replies
-// are lost: each is answered, and leaves, what a plain model says.
+// Random writes of stores with different retentions, and some lost replies:
+// each write returns and leaves what a plain model says.
 func TestWritesModel(t *testing.T) {
 	t.Parallel()
 	clock := monday
@@ -299,7 +302,7 @@ func TestWritesModel(t *testing.T) {
 	}
 }
 
-// The model's answers are those of the doc, told once in words.
+// The model's answers are those of the doc comments, written out once.
 func TestWritesModelItself(t *testing.T) {
 	t.Parallel()
 	w := &writes{rows: map[int]keptRow{}, now: monday}

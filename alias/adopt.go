@@ -15,37 +15,42 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// Adopt rewrites the rows of a scope whose sort key is not what [Normalize]
-// makes of it, an older system's or those of an earlier normal form, under
-// their normal form, and returns how many it rewrote or merged. All that they
-// hold comes along. Call it once, when no older writer is left; more often it
-// changes nothing.
+// Adopt moves a scope's rows to normal form: if the sort key of a row is not in
+// normal form, Adopt moves the row to the key that [Normalize] returns. It
+// returns how many rows it moved or merged. Such rows come from an older system
+// or an earlier normal form. Adopt keeps all their attributes. Call Adopt once,
+// when no older writer is left; later calls change nothing.
 //
-// Each row is one transaction, which puts the new row and deletes the old one
-// if both are as they were read: it is safe beside live writes, and after an
-// error or a lost reply calling again goes on with the rest. Where a row stands
-// under the normal form already,
+// Adopt moves each row by one transaction. The transaction puts the new row and
+// deletes the old row, if both rows are still as Adopt read them. So Adopt is
+// safe beside live writes. After an error or a lost reply, call Adopt again: it
+// goes on with the rest. If a row exists under the normal form already, the two
+// rows decide what happens:
 //
-//   - with the same name, the two become one: the confirmations are added, an
-//     event that both counted once, and the later event's teacher stays;
-//   - with another name, neither is touched. Adopt goes on and returns an
-//     [*event.LeftoverError] that names the sort key of each such row, its reason
-//     a [*TakenError] with the name that Resolve answers. To settle it, Correct
-//     the phrase to the leftover's name, call Adopt, which merges the two, and
-//     Correct it to the name it should have;
-//   - forgotten by a later event, it stays so, and the old row goes; if an
-//     earlier event forgot it, the old row's name stands again.
+//   - If both have the same name, the two rows become one. The confirmations
+//     are added up, and an event that both rows counted is counted once. The
+//     teacher of the row that the later event named stays.
+//   - If they have different names, Adopt changes neither row and goes on. At its
+//     end it returns an [*event.LeftoverError] that names the sort key of each
+//     such old row. The reason is a [*TakenError] with the name that Resolve
+//     returns. To repair this, Correct the phrase to the leftover's name, call
+//     Adopt, which merges the two rows, and Correct the phrase to the name it
+//     should have.
+//   - If the row in normal form was forgotten by a later event than the old
+//     row's, the phrase stays forgotten and Adopt deletes the old row. If an
+//     earlier event forgot the phrase, the phrase gets the old row's name.
 //
-// A row that was forgotten takes no name away. A row that no text can say, for
-// instance one of control characters, has no normal form and stays. One that
-// cannot be read is a leftover too, if [Config].OnUnreadable lets the rest be read.
+// If the old row is forgotten, the row in normal form keeps its name. A sort key
+// that no text matches, for instance a key with control characters, has no normal
+// form: its row stays. If [Config].OnUnreadable lets the other rows be read, an
+// unreadable row is also a leftover.
 //
-// Price (none): 1 request, 1 RCU. The book is read as by [Store.Refresh]; that is
-// all if there is nothing to adopt.
+// Price (none): 1 request, 1 RCU. Adopt reads the book, as [Store.Refresh]
+// does. If it finds nothing to adopt, it sends no other request.
 //
-// Price: 4 requests, 3 RCU, 6 WCU. Of one row, the book being up to 4 KB: each
-// row takes 2 reads, of 1 RCU each, and 1 transaction, which costs 4 WCU for the
-// two rows and 2 for their entries in the index.
+// Price: 4 requests, 3 RCU, 6 WCU. This is for one row, in a book of up to 4
+// KB. Each row takes 2 reads of 1 RCU each, and 1 transaction. The transaction
+// costs 4 WCU for the two rows, and 2 WCU for their entries in the index.
 func (s *Store) Adopt(ctx context.Context, scope string) (int, error) {
 	if _, err := s.partition(scope); err != nil {
 		return 0, check.Positional(err)
@@ -81,9 +86,9 @@ func (s *Store) Adopt(ctx context.Context, scope string) (int, error) {
 }
 
 // look returns the book for a write that asks for older spellings of the phrase.
-// The book may be behind, and a row in normal form may hide them by now, so one
-// that shows any is read again consistently; so is one that shows the row in
-// normal form which the write has found missing.
+// The book in memory may be out of date, and a row in normal form may hide the
+// spellings by now. So a book that has any is read again, consistently. So is a
+// book that has the row in normal form although the write has found it missing.
 func (s *Store) look(ctx context.Context, op string, p place, missing bool) (*book, error) {
 	b, err := s.cache.lately(ctx, p.scope)
 	if err == nil && (len(b.eldersOf(p.phrase)) > 0 || missing && b.known[p.phrase]) {
@@ -92,9 +97,9 @@ func (s *Store) look(ctx context.Context, op string, p place, missing bool) (*bo
 	return b, s.wrap(op, err)
 }
 
-// settle adopts what stands under older spellings of the phrase alone, for a
-// write that is to change it. To one that has found no row in normal form it
-// reports whether there is one now, by this call or another's.
+// settle adopts the rows of a phrase that has only older spellings, for a write
+// that is to change the phrase. For a write that has found no row in normal
+// form, it reports whether one exists now, by this call or another's.
 func (s *Store) settle(ctx context.Context, op string, p place, missing bool) (bool, error) {
 	b, err := s.look(ctx, op, p, missing)
 	if err != nil {
@@ -104,8 +109,8 @@ func (s *Store) settle(ctx context.Context, op string, p place, missing bool) (b
 	return missing && b.known[p.phrase] || len(elders) > 0, s.adoptAll(ctx, op, p, elders)
 }
 
-// adoptAll adopts the rows. Of several with different names the first one's
-// stands, which had the phrase before; [Store.Adopt] reports the others.
+// adoptAll adopts the rows. If they have different names, that of the first is
+// kept, which owned the phrase before; [Store.Adopt] reports the others.
 func (s *Store) adoptAll(ctx context.Context, op string, p place, elders []row) error {
 	for _, elder := range elders {
 		_, err := s.adopt(ctx, op, p, elder.Phrase)
@@ -116,7 +121,7 @@ func (s *Store) adoptAll(ctx context.Context, op string, p place, elders []row) 
 	return nil
 }
 
-// adoptTries bounds how often an adoption meets rows that others change under it.
+// adoptTries bounds how often an adoption is tried while others change its rows.
 const adoptTries = 8
 
 // adopt makes one transaction of the row under an older spelling and the one in
@@ -126,9 +131,10 @@ func (s *Store) adopt(ctx context.Context, op string, p place, spelling string) 
 	older := p
 	older.phrase = spelling
 	for try := range adoptTries {
-		// Nobody brings an older spelling back, so one that is there after the row in
-		// normal form was read was beside it. The other way round, the one read here
-		// may be what another adoption and a correction have made of it.
+		// The row in normal form is read first. Nobody writes an older spelling
+		// again, so an older row that is read afterwards existed beside it. In the
+		// other order, the row in normal form could already be the result of
+		// another adoption and a correction.
 		normal, err := s.item(ctx, p)
 		if err != nil {
 			return false, s.wrap(op, err)
@@ -156,7 +162,7 @@ func (s *Store) adopt(ctx context.Context, op string, p place, spelling string) 
 }
 
 // changed reports whether the transaction was cancelled because another writer
-// has changed a row, or is about to.
+// has changed a row, or is changing it.
 func changed(err error) bool {
 	reasons, _ := ddb.Cancelled(err)
 	return slices.ContainsFunc(reasons, ddb.ConditionFailed) || ddb.Conflict(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// adopts fails the test unless Adopt rewrites so many rows.
+// adopts fails the test unless Adopt rewrites that many rows.
 func (f fixture) adopts(t testing.TB, want int) {
 	t.Helper()
 	if got, err := f.Adopt(t.Context(), chat); got != want || err != nil {
@@ -59,7 +59,7 @@ func TestAdopt(t *testing.T) {
 	})
 }
 
-// Rows of normal form 1 whose normal form 2 is another: they have events, and
+// Rows of normal form 1 that differ in normal form 2: they have events, and
 // some were forgotten.
 func TestAdoptRowsOfNormalForm1(t *testing.T) {
 	t.Parallel()
@@ -121,7 +121,7 @@ func TestWhatWasForgottenUnderNormalForm1(t *testing.T) {
 	}
 }
 
-// What becomes of a row under an older spelling and the one in normal form.
+// How a row under an older spelling and the one in normal form are merged.
 func TestAdoptMerges(t *testing.T) {
 	t.Parallel()
 	at := func(minutesAgo int) event.Event { return eventAt(t, minutesAgo) }
@@ -234,7 +234,8 @@ func TestAdoptReportsAnotherName(t *testing.T) {
 		t.Errorf("(-before +after)\n%s", diff)
 	}
 
-	// To settle it, give the normal form the leftover's name, adopt, and rename it.
+	// To resolve it, give the normal form the leftover's name, adopt, and rename
+	// it.
 	w := writer{t, f}
 	do(t, event.Created)(w.correct("pantning", 30))
 	if adopted, err = f.Adopt(t.Context(), chat); adopted != 1 || !errors.As(err, &left) || len(left.Leftovers) != 1 {
@@ -244,7 +245,7 @@ func TestAdoptReportsAnotherName(t *testing.T) {
 	means(t, f, "diskning", 0)
 }
 
-// What has no normal form stays, and so do other scopes.
+// Rows without a normal form stay, and so do other scopes.
 func TestAdoptLeavesTheRestAlone(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -261,8 +262,8 @@ func TestAdoptLeavesTheRestAlone(t *testing.T) {
 	}
 }
 
-// Law: a phrase that stands under an older spelling answers each write as if it
-// stood in normal form, whenever it is adopted.
+// Law: a phrase under an older spelling answers each write as if it were in
+// normal form, at whatever time it is adopted.
 func TestWritesFollowTheTableUnderAnOlderSpelling(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -308,7 +309,7 @@ func TestWritesFollowTheTableUnderAnOlderSpelling(t *testing.T) {
 	}
 }
 
-// A caller who loses any request or reply, and calls again, ends in the same state.
+// A caller that loses any request or reply and calls again ends in the same state.
 func TestAdoptLosesReplies(t *testing.T) {
 	t.Parallel()
 	for op, most := range map[string]int{"Query": 1, "GetItem": 6, "TransactWriteItems": 3} {
@@ -341,7 +342,8 @@ func TestAdoptLosesReplies(t *testing.T) {
 	}
 }
 
-// The SDK's own repetition of a transaction whose reply was lost counts it.
+// If the SDK itself repeats a transaction whose reply was lost, its row is
+// counted.
 func TestAdoptLosesAReplyThatTheSDKRepeats(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -350,7 +352,8 @@ func TestAdoptLosesAReplyThatTheSDKRepeats(t *testing.T) {
 	f.adopts(t, 1)
 }
 
-// Many adopt and write at once; each row is adopted once, and nothing is lost.
+// Many callers adopt and write at once; each row is adopted once, and nothing
+// is lost.
 func TestAdoptSideBySide(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -388,7 +391,7 @@ func TestAdoptSideBySide(t *testing.T) {
 	f.adopts(t, 0)
 }
 
-// between makes another's write just before the first transaction.
+// between makes another writer's write just before the first transaction.
 type between struct {
 	*dynamodb.Client
 	transactions *int
@@ -404,7 +407,8 @@ func (b between) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 	return b.Client.TransactWriteItems(ctx, in, options...)
 }
 
-// What another writer changes between Adopt's reads and its transaction is seen.
+// Adopt notices what another writer changes between its reads and its
+// transaction.
 func TestAdoptMeetsAnother(t *testing.T) {
 	t.Parallel()
 	olderRow := func(changes map[string]any) map[string]any {
@@ -444,8 +448,8 @@ func TestAdoptMeetsAnother(t *testing.T) {
 	}
 }
 
-// A row that another adopts and corrects between Adopt's reads is not a leftover: the
-// two names never stood side by side.
+// A row that another call adopts and corrects between Adopt's reads is not a
+// leftover: the two names never existed side by side.
 func TestAdoptReadsWhatAnotherMakesOfIt(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(writer){
@@ -467,7 +471,7 @@ func TestAdoptReadsWhatAnotherMakesOfIt(t *testing.T) {
 	}
 }
 
-// afterReads lets another write just after so many items are read.
+// afterReads lets another call write just after that many items are read.
 type afterReads struct {
 	*dynamodb.Client
 	reads *int
@@ -483,8 +487,9 @@ func (a afterReads) GetItem(ctx context.Context, in *dynamodb.GetItemInput, opti
 	return out, err
 }
 
-// A Confirm that finds no row, for another process is just adopting it, counts.
-// One whose book shows a row that is gone is not found.
+// A Confirm that finds no row because another process is just adopting it
+// counts. If only its book shows a row, which is deleted by now, it is not
+// found.
 func TestConfirmMeetsAnAdoption(t *testing.T) {
 	t.Parallel()
 	for name, warm := range map[string]bool{"cold": false, "warm": true} {
@@ -509,7 +514,7 @@ func TestConfirmMeetsAnAdoption(t *testing.T) {
 	}
 }
 
-// afterFirst lets another write just after the first update.
+// afterFirst lets another call write just after the first update.
 type afterFirst struct {
 	*dynamodb.Client
 	updates *int
@@ -524,7 +529,7 @@ func (a afterFirst) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput
 	return out, err
 }
 
-// So with a row in normal form that changes.
+// The same with a row in normal form that changes.
 func TestMergeMeetsAnother(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -538,7 +543,7 @@ func TestMergeMeetsAnother(t *testing.T) {
 	means(t, w.f, "diskning", 6)
 }
 
-// Rows that change under each try end in an error.
+// Rows that change during each try end in an error.
 func TestAdoptGivesUp(t *testing.T) {
 	bubble(t, func(t *testing.T, w writer) {
 		count := 0

@@ -2,8 +2,8 @@ package alias
 
 import "container/list"
 
-// byAge holds values by key, and knows which was set longest ago: to evict that
-// one takes no longer the more there are.
+// byAge holds values by key, and knows which was set longest ago: evicting that
+// one takes constant time.
 type byAge[V any] struct {
 	values map[string]*list.Element // of order
 	order  *list.List               // of aged[V], the oldest first
@@ -18,7 +18,7 @@ func newByAge[V any]() byAge[V] {
 	return byAge[V]{values: map[string]*list.Element{}, order: list.New()}
 }
 
-// get returns the zero value if there is none.
+// get returns the zero value for an unknown key.
 func (m byAge[V]) get(key string) (value V) {
 	if e, ok := m.values[key]; ok {
 		value = e.Value.(aged[V]).value
@@ -26,7 +26,7 @@ func (m byAge[V]) get(key string) (value V) {
 	return value
 }
 
-// set makes the value the youngest. If there are more than most then, it evicts
+// set makes the value the youngest. If there are then more than most, it evicts
 // the oldest and returns it.
 func (m byAge[V]) set(key string, value V, most int) (evicted V, any bool) {
 	if e, ok := m.values[key]; ok {

@@ -2,7 +2,8 @@ package alias
 
 import "testing"
 
-// What is set again is the youngest, and the one set longest ago goes first.
+// A value that is set again is the youngest, and the one set longest ago is
+// evicted first.
 func TestTheOldestIsEvicted(t *testing.T) {
 	t.Parallel()
 	m := newByAge[int]()

@@ -15,7 +15,7 @@ import (
 // pkg names the package in errors.
 const pkg = "alias"
 
-// API is what the package calls of *dynamodb.Client.
+// API has the methods of *dynamodb.Client that the package calls.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
@@ -27,32 +27,32 @@ type API interface {
 
 var _ API = (*dynamodb.Client)(nil)
 
-// Source says how a phrase came into the book.
+// Source is the way in which a phrase came into the book.
 type Source string
 
 const (
-	// FromSeed is the vocabulary the application brought along.
+	// FromSeed marks a phrase from the application's own vocabulary.
 	FromSeed Source = "seed"
-	// Learned is what somebody taught.
+	// Learned marks a phrase that somebody taught.
 	Learned Source = "learned"
 )
 
-// Alias is what a phrase stands for in a scope.
+// Alias is a phrase of a scope and the name it stands for.
 type Alias struct {
 	Scope  string
 	Phrase string // in the form of Normalize
-	Name   string // the canonical name it stands for
+	Name   string // the canonical name the phrase stands for
 
-	// Confirmations counts how often the phrase was confirmed to stand for
-	// this name, at least: of confirmations that arrive far out of order some
-	// are not counted. See [Store.Confirm].
+	// Confirmations is how often, at least, the phrase was confirmed to stand
+	// for this name. Confirmations that arrive far out of order may not be
+	// counted. See [Store.Confirm].
 	Confirmations int64
 	Source        Source
-	LearnedFrom   string // who taught it; "" when nobody is known
+	LearnedFrom   string // who taught the phrase; "" if not known
 
-	// NamedBy is the event that decided the name: the phrase stood for
-	// something else before, or for nothing. Zero in seeds, and in rows of older
-	// systems, which count as earlier than every event.
+	// NamedBy is the event that decided the name: before that event the phrase
+	// stood for another name, or for nothing. NamedBy is zero in seeds and in
+	// rows of older systems. A zero NamedBy counts as earlier than every event.
 	NamedBy event.Event
 
 	CreatedAt time.Time // zero in rows of older systems that lack it
@@ -61,42 +61,44 @@ type Alias struct {
 
 // Config of a Store. The zero Config works.
 type Config struct {
-	// Now is the clock: it dates rows, ages the cache, and bounds how far
-	// ahead an event may lie. Defaults to time.Now.
+	// Now is the clock: it dates rows, ages the cache, and bounds how far in
+	// the future an event may be. Defaults to time.Now.
 	Now func() time.Time
 
 	// Prefix starts every partition key and is the type of every item. Books
-	// of different prefixes share a table and never meet: an application
-	// keeps people's names, say, under NAME. It must not hold '#'. Defaults
-	// to ALIAS.
+	// with different prefixes can share a table without mixing: for instance,
+	// an application keeps people's names under NAME. A prefix must not hold
+	// '#'. Defaults to ALIAS.
 	Prefix string
 
 	// IndexName is the global secondary index that [Store.PhrasesOf] reads.
 	// Defaults to GSI1.
 	IndexName string
 
-	// CacheTTL is the longest that a scope's book is answered from memory. Up
-	// to a tenth is taken off, another part at each read, lest many processes
-	// that started together read again together. It is also how long after a
-	// write of this Store its reads of the scope are consistent, with NoCache
-	// too. Defaults to 5 minutes.
+	// CacheTTL is how long, at most, questions about a scope are answered from
+	// memory. The Store shortens this time for each book that it reads, by a
+	// different part of up to a tenth. So processes that started together do
+	// not read again together. For CacheTTL after a write of this Store, its
+	// reads of the scope are consistent, even with NoCache. Defaults to 5
+	// minutes.
 	CacheTTL time.Duration
 
-	// CacheScopes is how many books are kept, and of how many scopes it is
-	// remembered that this Store wrote to them; what was kept longest goes
-	// first. Defaults to 1,000.
+	// CacheScopes is how many books this Store keeps in memory. It is also the
+	// number of scopes that this Store remembers having written to. The oldest
+	// book, or the oldest such scope, is evicted first. Defaults to 1,000.
 	CacheScopes int
 
-	// NoCache keeps no books: every question and every Put, Correct and Forget
-	// reads the book, those asked side by side together.
+	// NoCache keeps books out of memory: every question and every Put, Correct
+	// and Forget reads the book. Calls at the same time share one read.
 	NoCache bool
 
 	// OnUnreadable is called with the reason when a row of a scope cannot be
-	// read, for instance one that another program wrote. The questions then go
-	// on without that row, and Put and Seed still leave its phrase alone. A
-	// call about that very phrase fails nevertheless. It may be called by
-	// several goroutines at once. Defaults to nil: one unreadable row fails
-	// every question about its scope, so that nobody overlooks it.
+	// read, for instance because another program wrote it. Questions are then
+	// answered without that row, and Put and Seed still leave its phrase alone.
+	// A call that reads exactly that row, such as Get, still fails.
+	// OnUnreadable may be called by several goroutines at once. Defaults to
+	// nil: one unreadable row fails every question about its scope, so that
+	// nobody overlooks it.
 	OnUnreadable func(error)
 }
 
@@ -131,7 +133,7 @@ func (c *Config) validate() error {
 		return err
 	}
 	if strings.Contains(c.Prefix, "#") {
-		return event.BadInput(pkg, "Config.Prefix", "must not hold '#', which ends it in keys")
+		return event.BadInput(pkg, "Config.Prefix", "must not contain '#', which marks the end of the prefix in keys")
 	}
 	if c.CacheTTL < 0 {
 		return event.BadInput(pkg, "Config.CacheTTL", "must be positive; NoCache switches the cache off")
@@ -142,9 +144,9 @@ func (c *Config) validate() error {
 	return check.Index(pkg, "Config.IndexName", c.IndexName)
 }
 
-// Store keeps the books of all scopes: what people say, and the name it
-// stands for. It is safe for concurrent use. One per process is enough: each
-// has a cache of its own.
+// Store keeps the books of all scopes: phrases and the names they stand for. It
+// is safe for concurrent use. One Store per process is enough: each Store has a
+// cache of its own.
 type Store struct {
 	api   API
 	table string
@@ -172,8 +174,8 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	return s, nil
 }
 
-// Table returns the definition of the table, for [schema.Create]. Other
-// records may share it.
+// Table returns the definition of the table, for [schema.Create]. Other records
+// may share the table.
 func (s *Store) Table() schema.Table {
 	return schema.Table{
 		Name: s.table,

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// cache keeps the books of scopes: whole ones, so that what is not in a book
-// is known as well as what is.
+// cache keeps the books of scopes. Books are complete, so a phrase that is not
+// in its book is known to be unknown.
 type cache struct {
 	now   func() time.Time
 	fetch func(ctx context.Context, scope string, consistent bool) (*book, error)
 	ttl   time.Duration
 	most  int
-	off   bool // books are not kept
+	off   bool // no books are kept
 
-	mu      sync.Mutex // guards what follows; never held across a request
+	mu      sync.Mutex // guards the fields below; never held during a request
 	slots   byAge[*slot]
 	flights map[string]*flight
 	marks   byAge[time.Time] // when this process last wrote to a scope
-	evicted time.Time        // the latest mark that had to make room for another
+	evicted time.Time        // the latest mark that was evicted
 }
 
 // slot holds the book of a scope.
@@ -30,11 +30,11 @@ type slot struct {
 	since   time.Time
 	ttl     time.Duration
 	dropped bool // this process has written to the scope since
-	behind  bool // there is no book, and the next must have all that a refresh saw
+	behind  bool // without a book; the next must have all that a refresh saw
 }
 
 // fresh reports whether the book is young enough. A clock that was set back
-// must not make it immortal.
+// must not keep it for ever.
 func (s *slot) fresh(now time.Time) bool { return s != nil && now.Sub(s.since).Abs() < s.ttl }
 
 // valid returns the book if questions may be answered from it.
@@ -45,12 +45,12 @@ func (s *slot) valid(now time.Time) *book {
 	return s.book
 }
 
-// flight is a read under way, which all who ask for the scope wait for. It is
-// not a singleflight.Group, for two reasons: a write must keep the very flight it
-// overtook from filling the cache, and the read runs on the goroutine and the
-// context of the caller who began it.
+// flight is a read in progress; all callers that ask for the scope wait for it.
+// It is not a singleflight.Group, for two reasons: a write must keep exactly the
+// flights that began before it from filling the cache, and the read runs on the
+// goroutine and the context of the caller that began it.
 type flight struct {
-	landed chan struct{} // closed when the rest is set
+	landed chan struct{} // closed when the other fields are set
 	book   *book
 	err    error
 	left   bool // err is the end of the first caller's context, not trouble
@@ -63,7 +63,7 @@ func newCache(c Config, fetch func(context.Context, string, bool) (*book, error)
 	}
 }
 
-// get returns the scope's book from memory, from a read under way, or by a
+// get returns the scope's book from memory, from a read in progress, or by a
 // read of its own.
 func (c *cache) get(ctx context.Context, scope string) (*book, error) {
 	for {
@@ -85,9 +85,9 @@ func (c *cache) get(ctx context.Context, scope string) (*book, error) {
 	}
 }
 
-// lately is get, but also answers from a book that this process has written to
-// since. That is good enough to ask whether a phrase may have an older spelling,
-// of which no write of this package makes more.
+// lately is get, but also returns a book from before this process's last write.
+// That is good enough to find out whether a phrase may have an older spelling,
+// because no write of this package creates one.
 func (c *cache) lately(ctx context.Context, scope string) (*book, error) {
 	c.mu.Lock()
 	var known *book
@@ -101,14 +101,14 @@ func (c *cache) lately(ctx context.Context, scope string) (*book, error) {
 	return c.get(ctx, scope)
 }
 
-// refresh reads consistently, whatever is known or under way.
+// refresh reads consistently, regardless of the cache and of reads in progress.
 func (c *cache) refresh(ctx context.Context, scope string) (*book, error) {
 	f, _ := c.begin(scope)
 	return c.fly(ctx, scope, f, true)
 }
 
 // begin starts a flight that overtakes any other of the scope, and returns the
-// book that was in memory at that moment, if any was.
+// book that was in memory at that moment, or nil.
 func (c *cache) begin(scope string) (*flight, *book) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,8 +117,8 @@ func (c *cache) begin(scope string) (*flight, *book) {
 	return f, c.slots.get(scope).valid(c.now())
 }
 
-// join returns the book or else the flight to wait for, and whether the caller
-// is its first.
+// join returns the book or, without one, the flight to wait for. The first
+// caller must begin the read.
 func (c *cache) join(scope string) (b *book, f *flight, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,10 +133,10 @@ func (c *cache) join(scope string) (b *book, f *flight, first bool) {
 	return nil, f, true
 }
 
-// fly reads the book and, unless a write overtook the flight, keeps it.
+// fly reads the book and keeps it, unless a write overtook the flight.
 func (c *cache) fly(ctx context.Context, scope string, f *flight, consistent bool) (*book, error) {
 	defer close(f.landed)
-	f.left = true // should fetch panic, the others see for themselves
+	f.left = true // if fetch panics, the others read for themselves
 	defer func() {
 		if landed := c.land(scope, f); consistent && !landed && f.book != nil {
 			c.fallBehind(scope)
@@ -147,8 +147,8 @@ func (c *cache) fly(ctx context.Context, scope string, f *flight, consistent boo
 	return f.book, f.err
 }
 
-// fallBehind drops what overtook a refresh, which may have seen more: the next
-// read is consistent.
+// fallBehind drops the book of a read that overtook a refresh. The refresh may
+// have seen more, so the next read is consistent.
 func (c *cache) fallBehind(scope string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,23 +158,23 @@ func (c *cache) fallBehind(scope string) {
 	}
 }
 
-// end ends the flight of a writer, who knows what book its writes made of the
-// one in memory when the flight began, and whether it made any. Without that
-// book, those who wait read for themselves.
+// end ends the flight of a writer. The writer passes the book that resulted
+// from its writes, if it knows that book, and whether it wrote anything.
+// Without the book, the waiting callers read for themselves.
 func (c *cache) end(scope string, f *flight, b *book, wrote bool) {
 	f.book, f.left = b, b == nil
 	if wrote {
 		c.mark(scope)
 	}
 	if landed := c.land(scope, f); wrote && (b == nil || !landed) {
-		c.drop(scope) // whatever overtook this flight may have missed its writes
+		c.drop(scope) // a read that overtook this flight may have missed its writes
 	}
 	close(f.landed)
 }
 
-// wrote reports whether this process wrote to the scope within the cache's TTL,
-// or may have done so, or a refresh saw more than the cache has: an eventually
-// consistent read might miss that.
+// wrote reports whether an eventually consistent read might miss something:
+// this process wrote to the scope within the cache's TTL, or may have done so,
+// or a refresh saw more than the cache has.
 func (c *cache) wrote(scope string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,7 +184,7 @@ func (c *cache) wrote(scope string) bool {
 	return now.Sub(at) < c.ttl || now.Sub(c.evicted) < c.ttl || s != nil && s.behind
 }
 
-// land keeps what the flight brought, unless it was overtaken.
+// land keeps the flight's book, unless the flight was overtaken.
 func (c *cache) land(scope string, f *flight) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -198,19 +198,19 @@ func (c *cache) land(scope string, f *flight) bool {
 	return true
 }
 
-// spread is a part of most, another for each scope and each time that it is
-// read: processes that started together soon read at different times. It is not
-// random, so that what a test or a replay on a clock of its own costs is the
-// same in every run.
+// spread returns a part of most, which differs by scope and time of reading:
+// processes that started together soon read at different times. It is not
+// random, so that a test or a replay on its own clock has the same cost in
+// every run.
 func spread(scope string, read time.Time, most time.Duration) time.Duration {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s#%d", scope, read.UnixNano())
 	return time.Duration(h.Sum64() % uint64(most+1))
 }
 
-// drop stops the scope's book, and the read under way, from answering anybody
-// who asks from now on: both may have missed the write. Writers call it when
-// their request is over, whether it succeeded or not.
+// drop keeps the scope's book, and the read in progress, from answering later
+// questions: both may have missed the write. Writers call it when their request
+// is over, even if it failed.
 func (c *cache) drop(scope string) {
 	c.mark(scope)
 	c.mu.Lock()
@@ -231,9 +231,8 @@ func (c *cache) erase(scope string) {
 	}
 }
 
-// mark notes a write to the scope. If there is no room, the oldest mark is
-// evicted, and all scopes are read consistently for as long as it would have
-// lived.
+// mark notes a write to the scope. If the cache is full, the oldest mark is
+// evicted, and all scopes are read consistently until it would have expired.
 func (c *cache) mark(scope string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -242,6 +241,6 @@ func (c *cache) mark(scope string) {
 	}
 }
 
-// keep stores the slot. If there is no room, the one that was kept longest is
-// evicted. The lock is held.
+// keep stores the slot. If the cache is full, the oldest slot is evicted. The
+// caller holds the lock.
 func (c *cache) keep(scope string, s *slot) { c.slots.set(scope, s, c.most) }

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// source is a table of one scope after another whose reads can be held up.
+// source is a table whose reads can be held up.
 type source struct {
 	mu         sync.Mutex
 	name       string // what "disk" stands for
 	err        error
 	reads      int
 	consistent int
-	hold       chan struct{} // reads end when it is closed; nil holds none up
+	hold       chan struct{} // reads end when it is closed; nil does not hold them up
 }
 
 func (s *source) set(name string) {
@@ -40,7 +40,7 @@ func (s *source) holdUp() (release func()) {
 	}
 }
 
-// fetch sees what stands when it begins, as a slow reply does.
+// fetch returns what is stored when it begins, as a slow reply does.
 func (s *source) fetch(ctx context.Context, scope string, consistent bool) (*book, error) {
 	s.mu.Lock()
 	s.reads++
@@ -66,7 +66,7 @@ func (s *source) fetch(ctx context.Context, scope string, consistent bool) (*boo
 	return newBook(rows, time.Now()), nil
 }
 
-// bubble runs the test on a clock that stands still until all wait.
+// bubble runs the test on a clock that stands still until all goroutines wait.
 func bubble(t *testing.T, cfg Config, f func(t *testing.T, c *cache, s *source)) {
 	t.Helper()
 	t.Parallel()
@@ -77,8 +77,8 @@ func bubble(t *testing.T, cfg Config, f func(t *testing.T, c *cache, s *source))
 	})
 }
 
-// want asks for the scope's book and checks what "disk" stands for, and how
-// many reads there were so far.
+// want asks for the scope's book and checks what "disk" stands for, and the
+// number of reads so far.
 func want(t *testing.T, c *cache, s *source, scope, name string, reads int) {
 	t.Helper()
 	b, err := c.get(t.Context(), scope)
@@ -124,8 +124,8 @@ func TestCacheTimesDiffer(t *testing.T) {
 	})
 }
 
-// One scope read at one time is kept as long in every run; read at another it
-// is not.
+// A scope that is read at one time is kept equally long in every run; read at
+// another time, it is kept for another duration.
 func TestCacheTimesFollowFromTheRead(t *testing.T) {
 	t.Parallel()
 	const most = 30 * time.Second
@@ -278,8 +278,8 @@ func TestCacheReadsConsistentlyAfterAWrite(t *testing.T) {
 	})
 }
 
-// What a read under way brings may be from before the write. It must not
-// become what the next caller gets, nor may that one wait for it.
+// A read in progress may return what was stored before the write. The next
+// caller must neither get that nor wait for it.
 func TestCacheWriteOvertakesARead(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
 		release := s.holdUp()
@@ -302,7 +302,7 @@ func TestCacheWriteOvertakesARead(t *testing.T) {
 	})
 }
 
-// Nor may it end the newer read, which others wait for.
+// The overtaken read must not end the newer one, which others wait for.
 func TestCacheOvertakenReadEndsFirst(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
 		get := func() {
@@ -340,8 +340,8 @@ func TestCacheRefresh(t *testing.T) {
 	})
 }
 
-// Of two refreshes at once either may have seen more: what the first brought
-// does not leave those who ask next to the second, nor the other way round.
+// Each of two refreshes at once may have seen more than the other, so later
+// questions do not rely on only one of them.
 func TestCacheRefreshesSideBySide(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
 		refresh := func() {
@@ -378,8 +378,7 @@ func TestCacheRefreshesSideBySide(t *testing.T) {
 	})
 }
 
-// A write takes no longer, the lock is held no longer, when there are many
-// scopes.
+// With many scopes a write takes no longer, and the lock is held no longer.
 func TestCacheOfManyScopes(t *testing.T) {
 	t.Parallel()
 	const most = 50_000
@@ -410,7 +409,7 @@ func TestCacheGivesUpTheOldest(t *testing.T) {
 		}
 		want(t, c, s, "b", "diskning", 3)
 		want(t, c, s, "c", "diskning", 3)
-		if _, err := c.refresh(t.Context(), "c"); err != nil { // it has its place
+		if _, err := c.refresh(t.Context(), "c"); err != nil { // it is cached
 			t.Error(err)
 		}
 		want(t, c, s, "b", "diskning", 4)
@@ -421,7 +420,7 @@ func TestCacheGivesUpTheOldest(t *testing.T) {
 	})
 }
 
-// A mark lives for the cache's TTL, however many reads there are, and no longer.
+// A mark lives exactly for the cache's TTL, for any number of reads.
 func TestCacheReadsConsistentlyForItsTimeAfterAWrite(t *testing.T) {
 	for name, cfg := range map[string]Config{"NoCache": {NoCache: true}, "books of others come between": {CacheScopes: 1}} {
 		t.Run(name, func(t *testing.T) {
@@ -450,8 +449,8 @@ func TestCacheReadsConsistentlyForItsTimeAfterAWrite(t *testing.T) {
 	}
 }
 
-// When marks have to make room, nobody knows which scope was written to: all
-// are read consistently for as long as the latest of those marks would live.
+// After marks were evicted, it is unknown which scopes were written to: all are
+// read consistently until the latest of those marks would have expired.
 func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
 	bubble(t, Config{CacheScopes: 2, NoCache: true}, func(t *testing.T, c *cache, s *source) {
 		reads := 0
@@ -468,10 +467,10 @@ func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
 		time.Sleep(time.Minute)
 		c.drop("b")
 		time.Sleep(time.Minute)
-		c.drop("b") // has its place already
+		c.drop("b") // has a mark already
 		consistent("never written", false)
 		time.Sleep(time.Minute)
-		c.drop("c") // in the place of a
+		c.drop("c") // evicts a
 		consistent("never written", true)
 		consistent("a", true)
 		time.Sleep(2*time.Minute - 1)
@@ -483,8 +482,8 @@ func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
 		if len(c.marks.values) != 2 {
 			t.Errorf("%d marks", len(c.marks.values))
 		}
-		// The mark of b, then that of c goes; then an old one, which must not
-		// hide that.
+		// The mark of b is evicted, then that of c, and then an old one, which
+		// must not hide that.
 		c.drop("d")
 		c.drop("e")
 		c.marks.values["d"].Value = aged[time.Time]{"d", c.now().Add(-time.Hour)}
@@ -496,7 +495,7 @@ func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
 	})
 }
 
-// A clock that was set back must not make a write unseen.
+// A clock that was set back must not hide a write.
 func TestCacheMarksSurviveAClockSetBack(t *testing.T) {
 	clock := time.Now()
 	bubble(t, Config{NoCache: true, Now: func() time.Time { return clock }}, func(t *testing.T, c *cache, s *source) {
@@ -509,9 +508,8 @@ func TestCacheMarksSurviveAClockSetBack(t *testing.T) {
 	})
 }
 
-// What the process itself wrote changes nothing about older spellings, so a
-// book from before is good enough to ask for them, but never older than its
-// time.
+// The process's own writes do not create older spellings, so a book from before
+// is good enough to look for them, but not after its TTL.
 func TestCacheLately(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
 		lately := func(name string, reads int) {
@@ -534,10 +532,11 @@ func TestCacheLately(t *testing.T) {
 	})
 }
 
-// What was erased is not kept in memory, and a read under way brings none of it.
+// An erased book is not kept in memory, and a read in progress does not bring it
+// back.
 func TestCacheErase(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		c.erase("a") // nothing is known
+		c.erase("a") // an unknown scope
 		want(t, c, s, "a", "diskning", 1)
 		s.set("torkning")
 		c.erase("a")
@@ -559,7 +558,7 @@ func TestNoCache(t *testing.T) {
 		}
 		well := c.fetch
 		c.fetch = func(ctx context.Context, scope string, consistent bool) (*book, error) {
-			c.begin(scope) // overtakes it
+			c.begin(scope) // overtakes the read
 			return well(ctx, scope, consistent)
 		}
 		if _, err := c.refresh(t.Context(), "a"); err != nil {
@@ -573,7 +572,7 @@ func TestNoCache(t *testing.T) {
 	})
 }
 
-// A writer who knows its book leaves it to all who ask, unless another write
+// A writer that knows its book shares it with all callers, unless another write
 // came between.
 func TestCacheEnd(t *testing.T) {
 	after := newBook([]row{{Alias: Alias{Phrase: "disk", Name: "seeded"}}}, time.Time{})
@@ -620,7 +619,7 @@ func TestCacheEnd(t *testing.T) {
 	}
 }
 
-// A writer that wrote nothing leaves no mark, and books as they are.
+// A writer that wrote nothing leaves no mark, and leaves the books unchanged.
 func TestCacheEndWithoutAWrite(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
 		f, _ := c.begin("a")

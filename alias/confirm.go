@@ -11,26 +11,26 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Confirm says that a phrase does stand for a name.
+// Confirm confirms that a phrase stands for a name.
 type Confirm struct {
 	Scope  string
 	Phrase string
-	Name   string // what was confirmed; a phrase that was corrected since is not counted for
+	Name   string // the confirmed name; the event is not counted if the phrase was corrected since
 	Event  event.Event
 }
 
-// maxConfirmers is how many events a row remembers as counted: the greatest.
-// Each takes 16 bytes of every read of the book.
+// maxConfirmers is how many events a row remembers as counted: the greatest
+// ones. Each takes 16 bytes of every read of the book.
 const maxConfirmers = 8
 
-// counts is when a confirmation may count. A row of an older system or of format
-// 1 has counted up to confirmedBy, and what came before that cannot be told.
+// counts is the condition for counting a confirmation. A row of format 1 knows
+// only confirmedBy: which earlier events it has counted is unknown.
 const counts = "#canonicalActivity = :name AND " +
 	"(attribute_not_exists(#namedBy) OR #namedBy <= :event) AND " +
 	"(attribute_not_exists(#confirmedBy) OR #confirmedBy < :event) AND "
 
-// A confirmation is one of two updates. A full set of events cannot take one in
-// and let one go by an expression, so it is replaced, if it is as it was read.
+// A confirmation is one of two updates. No expression can add one event to a
+// full set and remove another, so the set is replaced, if it is as it was read.
 var (
 	confirm = expression{
 		update: "SET #type = :type, #updatedAt = :now ADD #confirmations :one, #confirmers :own",
@@ -46,29 +46,34 @@ var (
 	confirmNames = item.Names(attrType, attrName, attrNamedBy, attrConfirmedBy, attrConfirmers, attrConfirmations, attrUpdatedAt)
 )
 
-// confirmTries bounds how often a confirmation of a row with a full set loses to
-// another.
+// confirmTries bounds how often a confirmation of a row with a full set is tried
+// again because another came first.
 const confirmTries = 10
 
 // Confirm counts a confirmation, once for each event. The row remembers the 8
-// greatest events that were counted for its name: each of them is Duplicate when
-// it comes again, and one that is less than all 8 is [event.ErrTooOld] and not
-// counted, for the row cannot tell whether it was. So confirmations may arrive out
-// of order by as many as 8. One earlier than the event that gave the phrase its
-// name is ErrTooOld as well: it confirmed what stood before. A phrase that stands
-// for another name is a [*TakenError], one that stands for nothing is
-// [ErrNotFound]. One that stands only under an older spelling is adopted first, as
-// by [Store.Adopt].
+// latest events that were counted for its name. If one of these 8 events comes
+// again, Confirm returns Duplicate. An event earlier than all 8 is not counted,
+// because the row cannot know whether it was counted before: Confirm returns
+// [event.ErrTooOld]. So a confirmation that arrives late still counts if at most 7
+// confirmations with later events have arrived already. An event earlier than the
+// event that gave the phrase its name is also ErrTooOld, because it confirmed what
+// the phrase stood for before. If the phrase stands for another name, the error is
+// a [*TakenError]. If the phrase stands for nothing, the error is [ErrNotFound].
+// If the phrase has only an older spelling, Confirm first adopts it, as
+// [Store.Adopt] does.
 //
-// A row that older versions confirmed knows the last event alone: that one is
-// Duplicate, what is earlier ErrTooOld.
+// A row that was confirmed by older versions of this package knows only the
+// last event that confirmed it. That event is Duplicate, and earlier events are
+// ErrTooOld.
 //
-// Price: 1 request, 2 WCU. One for the item and one for the index; a refusal
-// costs 1 WCU. A phrase that has no row is looked for in the scope's book, which
-// is read if it is not in memory, as by [Store.All].
+// Price: 1 request, 2 WCU. One WCU is for the item and one is for its entry in
+// the index. A refusal costs 1 WCU. If the phrase has no row, Confirm looks
+// into the scope's book. If the book is not in memory, Confirm reads it, as
+// [Store.All] does.
 //
-// Price (full): 2 requests, 3 WCU. Of a phrase that was confirmed 8 times. Others
-// that are confirming it at this moment add 1 request and 1 WCU each.
+// Price (full): 2 requests, 3 WCU. This is for a phrase that was already
+// confirmed 8 times. Each concurrent confirmation of the phrase adds 1 request
+// and 1 WCU.
 func (s *Store) Confirm(ctx context.Context, c Confirm) (event.Outcome, error) {
 	p, err := s.place(c.Scope, c.Phrase)
 	if err != nil {
@@ -96,7 +101,7 @@ func (s *Store) Confirm(ctx context.Context, c Confirm) (event.Outcome, error) {
 		if len(got.by.confirmers) >= maxConfirmers {
 			change, values = confirmFull, s.confirmingFull(p, c, got.by)
 		}
-		if try > 0 { // another was faster
+		if try > 0 { // another writer was faster
 			if err := pause(ctx, try); err != nil {
 				return 0, s.wrap("Confirm", err)
 			}
@@ -105,8 +110,8 @@ func (s *Store) Confirm(ctx context.Context, c Confirm) (event.Outcome, error) {
 	return 0, s.wrap("Confirm", errors.New("the row kept changing"))
 }
 
-// refusedConfirm says why the row was not confirmed. Neither an outcome nor an
-// error says that the update that now fits is due.
+// refusedConfirm returns why the row was not confirmed. Without an outcome and
+// an error, the other update fits the row now.
 func (s *Store) refusedConfirm(ctx context.Context, p place, c Confirm, r row) (event.Outcome, error) {
 	if r.Phrase == "" { // there is no row
 		if stands, err := s.settle(ctx, "Confirm", p, true); err != nil || stands {
@@ -143,7 +148,7 @@ func (s *Store) counting(p place, c Confirm) ddb.Item {
 	}
 }
 
-// refusedBy reads from the row that stands why it was not counted.
+// refusedBy returns why the existing row did not count the confirmation.
 func (c Confirm) refusedBy(s *Store, r row) (event.Outcome, error) {
 	switch {
 	case r.confirmedBy == c.Event, slices.Contains(r.confirmers, c.Event):

@@ -22,15 +22,15 @@ func TestConfirmCountsAnEventOnceInAnyOrder(t *testing.T) {
 	do(t, event.Created)(w.confirm("diskning", 60)) // "ja" teaches and confirms
 	do(t, event.Duplicate)(w.confirm("diskning", 60))
 	do(t, event.Created)(w.confirm("diskning", 40))
-	do(t, event.Created)(w.confirm("diskning", 50)) // late
+	do(t, event.Created)(w.confirm("diskning", 50)) // arrives late
 	for _, minutesAgo := range []int{60, 40, 50} {
 		do(t, event.Duplicate)(w.confirm("diskning", minutesAgo))
 	}
-	refused(t, event.ErrTooOld)(w.confirm("diskning", 61)) // nothing was taught then
+	refused(t, event.ErrTooOld)(w.confirm("diskning", 61)) // the phrase was not taught yet
 	means(t, w.f, "diskning", 3)
 }
 
-// confirmed is a phrase that was confirmed 8 times, 11 to 18 minutes ago.
+// confirmed has a phrase that was confirmed 8 times, 11 to 18 minutes ago.
 func confirmed(t testing.TB) writer { return confirmedIn(newWriter(t)) }
 
 func confirmedIn(w writer) writer {
@@ -48,7 +48,7 @@ func TestConfirmRemembersTheEightGreatest(t *testing.T) {
 	refused(t, event.ErrTooOld)(w.confirm("diskning", 19)) // may have been counted
 	do(t, event.Duplicate)(w.confirm("diskning", 18))
 	do(t, event.Created)(w.confirm("diskning", 10))
-	refused(t, event.ErrTooOld)(w.confirm("diskning", 18)) // had to make room
+	refused(t, event.ErrTooOld)(w.confirm("diskning", 18)) // was evicted from the set
 	do(t, event.Duplicate)(w.confirm("diskning", 17))
 	means(t, w.f, "diskning", 9)
 	var want []event.Event
@@ -59,10 +59,11 @@ func TestConfirmRemembersTheEightGreatest(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	owner(t, "diskning")(w.confirm("torkning", 5))
-	owner(t, "diskning")(w.confirm("torkning", 40)) // whatever is remembered
+	owner(t, "diskning")(w.confirm("torkning", 40)) // in spite of the remembered events
 }
 
-// Another name is counted from 0, by events of its own; the same name goes on.
+// Another name is counted from 0, by its own events; the same name keeps its
+// count.
 func TestCorrectAndTheConfirmations(t *testing.T) {
 	t.Parallel()
 	w := confirmed(t)
@@ -75,11 +76,11 @@ func TestCorrectAndTheConfirmations(t *testing.T) {
 		t.Errorf("stored: %v", row)
 	}
 	do(t, event.Created)(w.confirm("torkning", 20))
-	do(t, event.Created)(w.confirm("torkning", 14)) // it said so of another name, too
+	do(t, event.Created)(w.confirm("torkning", 14)) // it also confirmed another name
 	means(t, w.f, "torkning", 2)
 }
 
-// A row of format 1 knows the last event it counted: what is earlier may have
+// A row of format 1 knows only the last event it counted: earlier ones may have
 // been counted.
 func TestConfirmedByOfFormat1(t *testing.T) {
 	t.Parallel()
@@ -104,7 +105,7 @@ func TestConfirmedByOfFormat1(t *testing.T) {
 }
 
 // A writer of format 1 beside this one moves confirmedBy, and its Forget leaves
-// the set.
+// the set of events.
 func TestConfirmBesideFormat1(t *testing.T) {
 	t.Parallel()
 	w := confirmed(t)
@@ -215,7 +216,7 @@ func format1(w writer, minutesAgo int) {
 	w.f.write(w.t, with(row, map[string]any{"confirmations": n("9"), "confirmedBy": s(eventAt(w.t, minutesAgo).String())}))
 }
 
-// A row that changes under each try ends in an error, not in a guess.
+// A row that changes during each try ends in an error, not in a guess.
 func TestConfirmGivesUp(t *testing.T) {
 	bubble(t, func(t *testing.T, w writer) {
 		confirmedIn(w)
@@ -233,7 +234,7 @@ func TestConfirmGivesUp(t *testing.T) {
 	})
 }
 
-// beforeEach makes another's write before each update.
+// beforeEach makes another writer's write before each update.
 type beforeEach struct {
 	*dynamodb.Client
 	write func()
@@ -255,7 +256,7 @@ func TestConfirmOfAFullSetLosesReplies(t *testing.T) {
 				w.f.db.Inject(dynamotest.Fault{Do: effect, Op: "UpdateItem", Nth: nth})
 				want := event.Created
 				if nth == 2 && effect == dynamotest.LoseReply {
-					want = event.Duplicate // that it was this call is all it cannot tell
+					want = event.Duplicate // it cannot know that it was this call
 				}
 				do(t, want)(w.confirm("diskning", 5))
 				do(t, event.Duplicate)(w.confirm("diskning", 5))
@@ -265,7 +266,7 @@ func TestConfirmOfAFullSetLosesReplies(t *testing.T) {
 	}
 }
 
-// A caller who never hears, and comes again.
+// A caller that never gets the reply, and calls again.
 func TestConfirmComesAgain(t *testing.T) {
 	t.Parallel()
 	for nth := 1; nth <= 2; nth++ {
@@ -283,7 +284,7 @@ func TestConfirmComesAgain(t *testing.T) {
 	}
 }
 
-// A set that this package cannot have written is not a guess either.
+// A set that this package cannot have written is an error, too.
 func TestUnreadableConfirmers(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]map[string]any{

@@ -10,17 +10,17 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Correct says what a phrase stands for, whatever it stood for before.
+// Correct makes a phrase stand for a name, whatever it stood for before.
 type Correct struct {
 	Scope  string
 	Phrase string // in any spelling; Normalize is applied
-	Name   string // what it shall stand for, as it is
+	Name   string // the name the phrase is to stand for, stored unchanged
 	Event  event.Event
-	Actor  string // who corrected it; may be ""
+	Actor  string // who corrected the phrase; may be ""
 }
 
-// A correction is one of two updates. Which one the row decides: what it
-// confirmed for another name does not count for this one.
+// A correction is one of two updates. The row decides which one: confirmations
+// of another name do not count for this one.
 var (
 	rename = expression{
 		update: naming + ", #learnedFrom = :actor" + countAnew,
@@ -36,27 +36,29 @@ var (
 	}
 )
 
-// correctTries bounds how often a correction meets a row that earlier
-// corrections turn back and forth under it.
+// correctTries bounds how often a correction is tried while earlier corrections
+// change the row back and forth.
 const correctTries = 5
 
-// Correct makes the phrase stand for the name: taught, corrected, seeded or
-// never heard before. Among corrections the later event wins, in whatever
-// order they arrive, and an earlier one is [event.ErrTooOld]; the event that
-// named the phrase is Duplicate. Confirmations start again from 0, unless the
-// name is the one that stands: then only the event is noted.
+// Correct makes the phrase stand for the name. The phrase may be new, or
+// taught, corrected or seeded before. Among corrections the later event wins,
+// in any order of arrival. A correction by an earlier event returns
+// [event.ErrTooOld]. A correction by the same event that named the phrase
+// returns Duplicate. The phrase's confirmations start again from 0. If the
+// phrase has this name already, the confirmations stay, and only the event is
+// noted.
 //
-// A phrase that stands only under an older spelling, which Correct looks for in
-// the scope's book, is adopted first, as by [Store.Adopt].
+// If the phrase has only an older spelling, Correct first adopts it, as
+// [Store.Adopt] does. Correct looks for older spellings in the scope's book.
 //
-// A second correction by one event, to another name, is a [*TakenError]: the
-// first stands.
+// If one event corrects the phrase twice, to two different names, the second
+// correction is a [*TakenError] and the first correction stays.
 //
-// Price: 2 requests, 0.5 RCU, 3 WCU. With the scope's book in memory 1 request;
-// else the book is read first, as by [Store.All]. Of the WCU one is for the item
-// and two for its entry in the index, which moves; a phrase never heard before
-// costs 2 WCU, and a correction to the name that stands adds 1 request and costs
-// 3 WCU. A refusal costs 1 WCU.
+// Price: 2 requests, 0.5 RCU, 3 WCU. If the scope's book is in memory, Correct
+// takes 1 request. Otherwise it reads the book first, as [Store.All] does. One
+// WCU is for the item and two are for its entry in the index, which moves. A new
+// phrase costs 2 WCU. If the phrase has the name already, Correct takes 1 more
+// request and costs 3 WCU. A refusal costs 1 WCU.
 func (s *Store) Correct(ctx context.Context, c Correct) (event.Outcome, error) {
 	p, err := s.place(c.Scope, c.Phrase)
 	if err != nil {
@@ -93,7 +95,7 @@ func (s *Store) Correct(ctx context.Context, c Correct) (event.Outcome, error) {
 	return 0, s.wrap("Correct", errors.New("the row kept changing"))
 }
 
-// insisting returns the values that insist names, no more.
+// insisting returns exactly the values that insist names.
 func (s *Store) insisting(p place, c Correct) ddb.Item {
 	return ddb.Item{
 		":type":    item.S(p.prefix),
@@ -105,8 +107,8 @@ func (s *Store) insisting(p place, c Correct) ddb.Item {
 	}
 }
 
-// refusedBy reads from the row that stands whether the event is over; neither
-// an outcome nor an error says that the other update is due.
+// refusedBy returns the answer of the existing row. Without an outcome and an
+// error, the other update fits the row now.
 func (c Correct) refusedBy(s *Store, r row) (event.Outcome, error) {
 	switch r.NamedBy.Compare(c.Event) {
 	case +1:

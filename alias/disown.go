@@ -11,13 +11,15 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Disown forgets who taught the phrases of a scope, where that is the actor, and
-// returns of how many. The phrases stay: they are the scope's. After an error call
-// it again, and it goes on; what the actor teaches while it runs may keep them.
+// Disown removes the actor from the phrases of a scope that the actor taught, and
+// returns their number. The phrases stay: they belong to the scope. After an error
+// call Disown again: it goes on. Phrases that the actor teaches while Disown runs
+// may keep the actor.
 //
-// Price: 2 requests, 1 RCU, 2 WCU. Of one phrase: the scope is read consistently, 1
-// RCU for each 4 KB and a request for each MB, then 1 request for each phrase of the
-// actor's, 1 WCU, and 1 for its entry in the index.
+// Price: 2 requests, 1 RCU, 2 WCU. This is for one phrase. Disown reads the scope
+// consistently: 1 RCU for each 4 KB, and 1 request for each MB. Then each phrase
+// of the actor takes 1 request and costs 2 WCU: one for the item and one for its
+// entry in the index.
 func (s *Store) Disown(ctx context.Context, scope, actor string) (disowned int, _ error) {
 	partition, err := s.partition(scope)
 	if err != nil {

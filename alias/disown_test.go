@@ -15,8 +15,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
-// Who taught a phrase is forgotten, of rows of the older system and in older spellings,
-// too; the phrase stays as it was, and so does what others taught.
+// The teacher of a phrase is forgotten, also in rows of the older system and in
+// older spellings. The phrase stays as it was, and so does what others taught.
 func TestDisown(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -52,7 +52,7 @@ func TestDisown(t *testing.T) {
 	recordtest.WantBad(t, err, "alias", "actor")
 }
 
-// teaching lets somebody teach before a phrase is disowned.
+// teaching lets another call teach before a phrase is disowned.
 type teaching struct {
 	*dynamodb.Client
 	before func()
@@ -63,7 +63,7 @@ func (m teaching) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, 
 	return m.Client.UpdateItem(ctx, in, o...)
 }
 
-// What another teaches meanwhile keeps its teacher.
+// A phrase that somebody else teaches meanwhile keeps its teacher.
 func TestDisownBesideATeacher(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)

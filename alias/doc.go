@@ -1,32 +1,32 @@
-// Package alias keeps a vocabulary for each scope: what people say, and the
-// name it stands for. It learns phrases, counts how often they are confirmed,
-// takes corrections, and finds the phrases in a text.
+// Package alias keeps a vocabulary for each scope: the phrases people use, and
+// the name that each stands for. It learns phrases, counts how often they are
+// confirmed, takes corrections, and finds the phrases in a text.
 //
-//	book, err := alias.New(db, "homeops", nil)
+//	book, err := alias.New(db, "shop-words", nil)
 //
-//	out, err := book.Put(ctx, alias.Put{Scope: chat, Phrase: "Ta disken", Name: "diskning", Event: ev, Actor: "42"})
+//	out, err := book.Put(ctx, alias.Put{Scope: shop, Phrase: "Rain coat", Name: "rainwear", Event: ev, Actor: "42"})
 //	var taken *alias.TakenError
 //	if errors.As(err, &taken) { … }                       // taken.Owner has it; Correct would take it
 //
-//	found, err := book.Match(ctx, chat, "jag kan ta  DISKEN ikväll")
-//	found[0].Name                                         // diskning
+//	found, err := book.Match(ctx, shop, "a yellow RAIN  coat, please")
+//	found[0].Name                                         // rainwear
 //
 // # Item
 //
 //	┌───────────────────┬─────────────────────────────────┐
 //	│ pk (S)            │ sk (S)                          │
 //	├───────────────────┼─────────────────────────────────┤
-//	│ "ALIAS#-100123"   │ "ta disken"                     │  scope as it is; phrase normalised
+//	│ "ALIAS#shop-1"    │ "rain coat"                     │  scope as it is; phrase normalised
 //	├───────────────────┴─────────────────────────────────┤
 //	│ type              S "ALIAS"                         │  Config.Prefix
-//	│ canonicalActivity S "diskning"                      │  absent when forgotten
+//	│ canonicalActivity S "rainwear"                      │  absent when forgotten
 //	│ confirmations     N 3                               │
 //	│ source            S "seed" or "learned"             │
 //	│ learnedFrom       S "42"                            │  who taught it
 //	│ namedBy           S "01KJP…"                        │  last event that decided the name
 //	│ confirmers        BS [16 bytes, …]                  │  the 8 greatest events that were counted
-//	│ gsi1pk            S "ALIASES_BY_ACTIVITY#-100123"   │  GSI1, projects ALL
-//	│ gsi1sk            S "diskning"                      │
+//	│ gsi1pk            S "ALIASES_BY_ACTIVITY#shop-1"    │  GSI1, projects ALL
+//	│ gsi1sk            S "rainwear"                      │
 //	│ createdAt         S "2026-03-01T18:30:00.000Z"      │
 //	│ updatedAt         S "2026-03-02T07:00:00.000Z"      │
 //	└─────────────────────────────────────────────────────┘
@@ -36,18 +36,19 @@
 // NAME_BY_TARGET#<scope>.
 //
 // Items of an older system lack type and the events, and have times in other
-// forms; those of format 1 have confirmedBy, the last event that was counted, in
-// place of confirmers. They are read and changed as they are.
+// forms. Items of format 1 have confirmedBy, the last event that was counted, in
+// place of confirmers. The package reads and updates both kinds as they are.
 //
-// Where the sort key of an item is not what [Normalize] makes of it, the item is
-// an older spelling: an older system's, or one of normal form 1, which kept some
-// invisible characters. Match, Resolve and All find it, and its name owns the
-// phrase: Put of another is a [*TakenError], a Seed leaves it alone. What changes
-// the phrase, a Correct, Confirm or Forget, first moves the item under its normal
-// form, and [Store.Adopt] moves all of a scope. An item in normal form hides older
-// spellings beside it, even after it is forgotten. PhrasesOf reads the index and
-// shows older spellings, hidden or not. While a program runs that reads its own
-// spellings by key, correct and forget nothing that it has.
+// An item whose sort key is not in normal form (see [Normalize]) is an older
+// spelling. It comes from an older system, or from normal form 1, which kept some
+// invisible characters. Match, Resolve and All find such an item, and its name
+// owns the phrase: a Put of another name is a [*TakenError], and a Seed leaves the
+// item alone. Correct, Confirm and Forget first move the item to its normal form,
+// and [Store.Adopt] moves all such items of a scope. An item in normal form hides
+// the older spellings of its phrase, even after the phrase is forgotten. PhrasesOf
+// reads the index and returns older spellings, even hidden ones. While another
+// program still reads items by the keys of its own spellings, do not correct or
+// forget that program's phrases.
 //
 // # What an event does
 //
@@ -57,52 +58,56 @@
 //	Confirm   ErrNotFound         counted        *TakenError        ErrTooOld
 //	Forget    ErrNotFound, noted  forgotten      forgotten          ErrTooOld
 //
-// One event does one thing to a phrase. The event that named it cannot forget
-// it (ErrTooOld) or give it another name (*TakenError), and the event that
-// forgot it cannot teach it (ErrTooOld). The event that named it may confirm it.
+// One event has one effect on a phrase. The event that named a phrase cannot
+// forget the phrase (ErrTooOld) or give it another name (*TakenError). The event
+// that forgot a phrase cannot teach it (ErrTooOld). The event that named a
+// phrase may confirm it.
 //
 // # Guarantees
 //
-//   - Each write is safe to repeat. One that took effect is Duplicate and
-//     changes nothing, also after a lost reply, as long as no other event has
-//     written to the phrase since. After another event the answer is as the
-//     table says, except that the 8 greatest confirming events stay Duplicate
-//     until the phrase is forgotten or gets another name.
-//   - A phrase is never taken from its name by Put or Seed, however many write
-//     at once. An older spelling protects its phrase too, unless an older writer
-//     wrote it after this Store read the book: it is seen when the cache
-//     expires.
-//   - Adopt is safe beside live writes and may be repeated. It loses no row: of two
-//     with different names it touches neither, and says so.
-//   - What an Erase deletes is in nothing that is written after it.
-//   - Among the corrections of a phrase, Forget being one, the event that
-//     happened last wins, in whatever order they arrive; it also wins over
-//     every earlier Put. A Put that finds the phrase taken leaves no trace.
-//   - An event is counted as confirmation once, in whatever order up to 8 arrive.
-//     The horizon is the least of the 8 greatest: a confirmation that more than
-//     that have overtaken is not counted (ErrTooOld), and Alias.Confirmations is
-//     the least that there were.
-//   - Seeds overwrite nothing, not even what was forgotten.
-//   - What a Store wrote, its own reads see: for Config.CacheTTL after a write
-//     all its reads of the scope are consistent, and by then eventually
-//     consistent ones have long caught up. Writes to more than
-//     Config.CacheScopes scopes within that time make its reads of all scopes
-//     consistent. PhrasesOf reads the index, which cannot be read so.
-//   - What another process wrote, a Store sees when the cache expires, after
+//   - Each write is safe to repeat, also after a lost reply. If the write took
+//     effect and no other event has written to the phrase since, its repetition
+//     is Duplicate and changes nothing. If another event has written to the
+//     phrase, the answer is as in the table, with one exception: the 8 latest
+//     confirming events stay Duplicate until the phrase is forgotten or gets
+//     another name.
+//   - Put and Seed never change the name that a phrase stands for, for any
+//     number of writers at once. A name under an older spelling is protected in
+//     the same way. But if an older writer adds the spelling after this Store
+//     read the book, the Store sees the spelling only when the cache expires.
+//   - Adopt is safe beside live writes and may be repeated. Adopt does not lose a
+//     row: if two rows of a phrase have different names, Adopt changes neither row
+//     and reports them.
+//   - Nothing that an Erase deletes reappears in a later write.
+//   - Among the Corrects and Forgets of a phrase, the event that happened last
+//     wins, in any order of arrival. That event also wins over every earlier
+//     Put. A Put that finds the phrase taken leaves no trace.
+//   - An event is counted as a confirmation once. Up to 8 confirmations may
+//     arrive in any order. A confirmation that arrives after 8 later
+//     confirmations is not counted (ErrTooOld), so Alias.Confirmations is a
+//     lower bound.
+//   - Seeds overwrite nothing, not even a forgotten phrase.
+//   - A Store's reads see the Store's own writes. For Config.CacheTTL after a
+//     write, all its reads of the scope are consistent. After that time,
+//     eventually consistent reads have long caught up. If the Store writes to
+//     more than Config.CacheScopes scopes within Config.CacheTTL, its reads of
+//     all scopes are consistent. Only PhrasesOf may miss a write: it reads the
+//     index, which cannot be read consistently.
+//   - A Store sees another process's writes when its cache expires, after
 //     Config.CacheTTL at most, or after Refresh.
 //
 // # Cache
 //
-// A Store keeps the whole book of each scope it is asked for, so that a phrase
-// that is not in it costs nothing either. However many ask for a book that is
-// not in memory, it is read once; when the caller whose context the read runs
-// under gives up, another reads. A write drops the scope's book, and a read
-// under way then does not fill the cache. A dropped book still tells Put, Correct
-// and Forget that a phrase has no older spelling, for no write of this package
-// makes any. Erase takes it out of memory.
+// A Store keeps the whole book of each scope it is asked for, so even a question
+// about an unknown phrase costs nothing. If many callers ask for a book that is
+// not in memory, one caller reads it for all. If that caller gives up, another
+// caller reads the book. A write drops the scope's book, and a read that was in
+// progress does not fill the cache. Put, Correct and Forget still use a dropped
+// book to know that a phrase has no older spelling, because no write of this
+// package creates an older spelling. Erase takes the book out of memory.
 //
-// One row that cannot be read fails all questions about its scope, unless
-// [Config].OnUnreadable says to go on without it.
+// If one row cannot be read, all questions about its scope fail, unless
+// [Config].OnUnreadable is set: then they are answered without the row.
 //
 // # Prices
 //
@@ -121,10 +126,11 @@
 //	Erase                    1 request   1 RCU for each 4 KB of the book, and 1 request
 //	                         for each 25 rows, 2 WCU for each
 //
-// A seeded alias has about 220 bytes, a learned one 300, and 16 more for each of
-// up to 8 events that confirmed it: 80 seeds are read with 2.5 RCU, 80 phrases
-// that were all learned and often confirmed with 4. A refused write costs 1 WCU.
-// With Config.NoCache every question, Put, Correct, Forget and Seed reads the book.
+// A seeded alias has about 220 bytes and a learned alias about 300. Each of up
+// to 8 confirming events adds 16 bytes. So a read of 80 seeds costs 2.5 RCU, and
+// a read of 80 phrases that were all learned and often confirmed costs 4 RCU. A
+// refused write costs 1 WCU. With Config.NoCache every question, Put, Correct,
+// Forget and Seed reads the book.
 //
 // A write that meets a transaction on the row, or another Region's write, is sent
 // again, up to 5 times within 0.6 seconds: 1 request each.
@@ -138,6 +144,6 @@
 //   - Operators (Adopt, Disown, Erase), on the table: BatchWriteItem, DeleteItem,
 //     GetItem, PutItem, Query, UpdateItem
 //
-// DeleteItem is for older spellings: a transaction of a put and a deletion moves one
-// to its normal form.
+// DeleteItem is for older spellings: a transaction that puts the new row and
+// deletes the old row moves a spelling to its normal form.
 package alias

@@ -8,22 +8,24 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Erase deletes all rows of a scope, what was forgotten and what cannot be read
-// too, and returns how many. The scope's book leaves this Store's memory; other
-// processes answer from theirs until it expires, for [Config].CacheTTL at most.
+// Erase deletes all rows of a scope, including forgotten and unreadable rows,
+// and returns how many it deleted. It takes the scope's book out of this
+// Store's memory. Other processes answer from the book in their own memory
+// until it expires, after [Config].CacheTTL at most.
 //
-// After an error call it again, and it goes on. What is written while it runs
-// may stay, so erase until it answers 0; what a writer writes then has nothing of
-// what stood before. Erased events are forgotten with their rows: a redelivery of
-// a Put or a Correct teaches its phrase again, and a Seed brings back what was
-// forgotten. So erase when no more redeliveries are to come.
+// After an error call Erase again: it goes on. Rows that are written while
+// Erase runs may stay, so call Erase until it returns 0. Such rows hold nothing
+// of the deleted rows. With the rows, Erase deletes the events that the rows
+// remember. So if an old Put or Correct is delivered again afterwards, it
+// teaches its phrase again. A Seed brings back phrases that Forget had taken
+// out. So erase only when you expect no more redeliveries.
 //
-// Price (none): 1 request, 1 RCU. Of a scope without rows.
+// Price (none): 1 request, 1 RCU. For a scope without rows.
 //
-// Price: 2 requests, 1 RCU, 2 WCU. Of one row: the scope is read consistently, 1
-// RCU for each 4 KB and a request for each MB, then 1 request for each 25 rows,
-// and for each row 1 WCU and 1 for its entry in the index, which a forgotten
-// phrase does not have.
+// Price: 2 requests, 1 RCU, 2 WCU. This is for one row. Erase reads the scope
+// consistently: 1 RCU for each 4 KB, and 1 request for each MB. Then it sends 1
+// request for each 25 rows. Each row costs 1 WCU, and 1 WCU more for its entry
+// in the index. A forgotten phrase does not have an entry in the index.
 func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 	partition, err := s.partition(scope)
 	if err != nil {

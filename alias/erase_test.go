@@ -12,7 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// erased fails the test unless Erase deletes so many rows.
+// erased fails the test unless Erase deletes that many rows.
 func erased(w writer, want int) {
 	w.t.Helper()
 	if got, err := w.f.Erase(w.t.Context(), chat); got != want || err != nil {
@@ -48,7 +48,7 @@ func TestErase(t *testing.T) {
 		t.Errorf("another prefix: %v, %v, %v", a, ok, err)
 	}
 	w.f.resolves(t, chat+"4", "x", "y")
-	// Its event was forgotten with what it forgot.
+	// Erase also removed the event of the forgotten phrase.
 	do(t, event.Created)(w.f.Put(t.Context(), alias.Put{Scope: chat, Phrase: "glömt", Name: "x", Event: eventAt(t, 70)}))
 }
 
@@ -81,8 +81,8 @@ func TestEraseLosesReplies(t *testing.T) {
 	}
 }
 
-// Nothing that stood before the erasure is in what a writer under way writes after
-// it.
+// A writer that began before the erasure writes nothing of the erased content
+// after it.
 func TestEraseBesideAWriter(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -111,7 +111,7 @@ func TestEraseBesideAWriter(t *testing.T) {
 	}
 }
 
-// Nor does a Seed under way leave an erased book in memory.
+// A Seed in progress does not leave an erased book in memory.
 func TestEraseBesideASeed(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)

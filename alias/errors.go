@@ -8,17 +8,17 @@ import (
 )
 
 // ErrNotFound is returned by [Store.Confirm] and [Store.Forget] for a phrase
-// that stands for nothing. Forget has noted its event all the same.
+// that does not stand for a name. Forget has noted its event all the same.
 var ErrNotFound = errors.New("alias: the phrase stands for nothing")
 
-// TakenError says that the phrase stands for another name: [Store.Put] does
-// not take it away and [Store.Confirm] does not count for it. [Store.Correct]
-// changes it.
+// TakenError means that the phrase stands for another name: [Store.Put] does
+// not change that name, and [Store.Confirm] does not count the confirmation.
+// [Store.Correct] changes the name.
 type TakenError struct {
 	Owner string // the name the phrase stands for
 }
 
-// Error does not tell the owner: names may be people's.
+// Error does not show the owner: a name may be personal data.
 func (e *TakenError) Error() string { return "alias: the phrase stands for another name" }
 
 var errUnreadable = errors.New("a stored item cannot be read")

@@ -76,7 +76,7 @@ func calls(t *testing.T, s *alias.Store) map[string]func() error {
 	}
 }
 
-// Errors tell the method that was called and the table, and keep the reason.
+// Errors name the method that was called and the table, and keep the reason.
 func TestErrorsNameTheMethod(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -116,8 +116,8 @@ func TestErrorsAboutItemsNameTheMethod(t *testing.T) {
 	}
 }
 
-// Who waits for another's read and gives up is told in the name of its own
-// method.
+// A caller that waits for another's read and gives up gets an error with its
+// own method's name.
 func TestWaitingNamesTheMethod(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -139,8 +139,8 @@ func TestWaitingNamesTheMethod(t *testing.T) {
 	}
 }
 
-// slow is a client whose queries say when they are under way, and end when they
-// are told.
+// slow is a client whose queries report that they have begun, and end when the
+// test lets them.
 type slow struct {
 	*dynamodb.Client
 	under, end chan struct{}

@@ -17,8 +17,8 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// exampleBook returns a store on a database of this process, with a few
-// phrases of a shop.
+// exampleBook returns a store on a database in this process, with a few phrases
+// of a shop.
 func exampleBook() *alias.Store {
 	db := dynamotest.NewServer(nil).Client()
 	book, err := alias.New(db, "aliases", nil)
@@ -53,7 +53,7 @@ func ExampleNew() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// People's names, in the same table and never in the way of the other.
+	// People's names are in the same table, separate from the other book.
 	people, err := alias.New(db, "aliases", &alias.Config{Prefix: "NAME"})
 	if err != nil {
 		log.Fatal(err)
@@ -122,7 +122,7 @@ func ExampleStore_Confirm() {
 	fmt.Println(book.Confirm(ctx, yes))
 	fmt.Println(book.Confirm(ctx, yes)) // delivered again
 
-	yes.Event = said(5, "7") // sent before, arrives after
+	yes.Event = said(5, "7") // sent earlier, arrives later
 	fmt.Println(book.Confirm(ctx, yes))
 
 	a, _, err := book.Resolve(ctx, "shop-7", "running shoes")
@@ -139,7 +139,7 @@ func ExampleStore_Correct() {
 	no := alias.Correct{Scope: "shop-7", Phrase: "coat", Name: "coats", Event: said(10, "8"), Actor: "42"}
 	fmt.Println(book.Correct(ctx, no))
 
-	no.Name, no.Event = "hats", said(5, "7") // the later event wins, in whatever order they arrive
+	no.Name, no.Event = "hats", said(5, "7") // the later event wins, in any order of arrival
 	_, err := book.Correct(ctx, no)
 	fmt.Println(errors.Is(err, event.ErrTooOld))
 
@@ -206,7 +206,7 @@ func ExampleStore_All() {
 
 func ExampleStore_Refresh() {
 	ctx, book := context.Background(), exampleBook()
-	all, err := book.Refresh(ctx, "shop-7") // what other processes wrote, too
+	all, err := book.Refresh(ctx, "shop-7") // including what other processes wrote
 	fmt.Println(len(all), err)
 	// Output: 5 <nil>
 }
@@ -224,7 +224,7 @@ func ExampleStore_PhrasesOf() {
 	// trainers
 }
 
-// A row that another program wrote, under the phrase as it was typed.
+// Another program wrote this row under the phrase as it was typed.
 func ExampleStore_Adopt() {
 	ctx := context.Background()
 	db := dynamotest.NewServer(nil).Client()
@@ -257,7 +257,7 @@ func ExampleStore_Adopt() {
 func ExampleStore_Erase() {
 	ctx, book := context.Background(), exampleBook()
 	fmt.Println(book.Erase(ctx, "shop-7"))
-	fmt.Println(book.Erase(ctx, "shop-7")) // until it is 0
+	fmt.Println(book.Erase(ctx, "shop-7")) // call it until it returns 0
 	all, err := book.All(ctx, "shop-7")
 	fmt.Println(len(all), err)
 	// Output:

@@ -10,15 +10,15 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Forget says that a phrase shall stand for nothing.
+// Forget makes a phrase stand for nothing.
 type Forget struct {
 	Scope  string
 	Phrase string
 	Event  event.Event
 }
 
-// forget notes the event of a phrase that stands for nothing, too: an earlier
-// Put or Correct may arrive after it.
+// forget also notes the event of a phrase that stands for nothing, because an
+// earlier Put or Correct may arrive after it.
 var forget = expression{
 	update: "SET #type = :type, #namedBy = :event, #createdAt = if_not_exists(#createdAt, :now), #updatedAt = :now " +
 		"REMOVE #canonicalActivity, #gsi1pk, #gsi1sk, #confirmations, #source, #learnedFrom, #confirmedBy, #confirmers",
@@ -28,22 +28,24 @@ var forget = expression{
 	returns: types.ReturnValueAllOld,
 }
 
-// Forget takes a phrase out of the book. Of its item the key, the event and the
-// times stay, so that neither a seed nor a redelivery of what taught it brings
-// it back; a later Put or Correct does. A phrase that a later event named or
-// forgot is [event.ErrTooOld]. One that stands only under an older spelling, which
-// Forget looks for in the scope's book, is adopted first, as by [Store.Adopt].
+// Forget takes a phrase out of the book. The item of the phrase stays, with its
+// key, the event and the times. So neither a seed nor a redelivery of an earlier
+// Put or Correct brings the phrase back. A later Put or Correct brings it back.
+// If a later event named or forgot the phrase, the error is [event.ErrTooOld]. If
+// the phrase has only an older spelling, Forget first adopts it, as [Store.Adopt]
+// does. Forget looks for older spellings in the scope's book.
 //
-// One that stands for nothing is [ErrNotFound]. The event is noted all the
-// same, in an item of its own where there is none: a Put or Correct that
-// happened before it and arrives after it is then refused. That item has no TTL
-// and is read with the scope's book for good, by Match and all who read that: do
-// not forget whatever somebody says, but phrases that were known.
+// If the phrase stands for nothing, the error is [ErrNotFound]. Forget notes its
+// event all the same; if the phrase has no item, Forget creates one. Then a Put
+// or Correct that happened before the Forget and arrives after it is refused.
+// The item has no TTL, so every later read of the scope's book, for instance for
+// Match, reads this item for ever. So forget only phrases that were known, not
+// any text that somebody says.
 //
-// Price: 2 requests, 0.5 RCU, 2 WCU. With the scope's book in memory 1 request;
-// else the book is read first, as by [Store.All]. Of the WCU one is for the item
-// and one for the index; a phrase that stands for nothing costs 1 WCU. A refusal
-// costs 1 WCU.
+// Price: 2 requests, 0.5 RCU, 2 WCU. If the scope's book is in memory, Forget
+// takes 1 request. Otherwise it reads the book first, as [Store.All] does. One
+// WCU is for the item and one is for its entry in the index. A phrase that
+// stands for nothing costs 1 WCU. A refusal also costs 1 WCU.
 func (s *Store) Forget(ctx context.Context, f Forget) (event.Outcome, error) {
 	p, err := s.place(f.Scope, f.Phrase)
 	if err != nil {

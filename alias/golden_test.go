@@ -96,7 +96,7 @@ func TestAnotherPrefixIsAnotherBook(t *testing.T) {
 	}
 }
 
-// older is the item of the TypeScript system, as it is read.
+// older is the alias that is read from the item of the TypeScript system.
 var older = alias.Alias{
 	Scope: chat, Phrase: "pant", Name: "pantning", Confirmations: 2, Source: alias.Learned, LearnedFrom: "42",
 	CreatedAt: time.Date(2026, 2, 17, 10, 30, 0, 0, time.UTC), UpdatedAt: time.Date(2026, 2, 18, 10, 30, 0, 0, time.UTC),
@@ -150,7 +150,7 @@ func TestOlderItemsInEveryForm(t *testing.T) {
 	}
 }
 
-// What an older item holds stays, but for what the write is about.
+// The content of an older item stays, except what the write changes.
 func TestOlderItemsAreUpdatedWithoutLoss(t *testing.T) {
 	t.Parallel()
 	now, ev := s("2026-03-02T17:30:00.000Z"), s(eventAt(t, 60).String())
@@ -189,7 +189,7 @@ func TestOlderItemsAreUpdatedWithoutLoss(t *testing.T) {
 	}
 }
 
-// A Put of a forgotten phrase keeps what it does not know.
+// A Put of a forgotten phrase keeps attributes that it does not know.
 func TestPutKeepsWhatAForgottenItemHolds(t *testing.T) {
 	t.Parallel()
 	for name, actor := range map[string]string{"with an actor": "43", "without": ""} {

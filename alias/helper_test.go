@@ -52,7 +52,8 @@ func open(t testing.TB) fixture {
 	return f
 }
 
-// bubble runs a test that waits, on a table in this process, in no time.
+// bubble runs a test that waits, on a table in this process, without real
+// waiting.
 func bubble(t *testing.T, test func(t *testing.T, w writer)) {
 	t.Helper()
 	t.Parallel()
@@ -90,7 +91,7 @@ func once(db *dynamodb.Client) *dynamodb.Client {
 	return dynamodb.New(db.Options(), func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
 }
 
-// stored returns an item as it stands in the table, in DynamoDB's JSON.
+// stored returns an item of the table in DynamoDB's JSON.
 func (f fixture) stored(t testing.TB, pk, sk string) map[string]any {
 	t.Helper()
 	row := recordtest.Row(t, f.db.Client(), f.table, ddb.Item{"pk": item.S(pk), "sk": item.S(sk)})
@@ -140,7 +141,7 @@ func with(it map[string]any, changes map[string]any) map[string]any {
 func s(text string) map[string]any   { return map[string]any{"S": text} }
 func n(digits string) map[string]any { return map[string]any{"N": digits} }
 
-// set is a set of binaries, in order, for DynamoDB keeps none.
+// set is a set of binaries, sorted because DynamoDB keeps no order.
 func set(members ...[]byte) map[string]any {
 	texts := make([]any, len(members))
 	for i, member := range slices.SortedFunc(slices.Values(members), bytes.Compare) {

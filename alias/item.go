@@ -33,8 +33,8 @@ const (
 )
 
 // partition returns the partition key of a scope. The scope is the last part
-// and stands raw; as no prefix holds a '#', the first one always ends it, and
-// two scopes or two prefixes never share a partition.
+// and is not encoded. No prefix holds a '#', so the first '#' always ends the
+// prefix, and two scopes or two prefixes never share a partition.
 func (s *Store) partition(scope string) (string, error) {
 	if err := check.ID(pkg, "Scope", scope); err != nil {
 		return "", err
@@ -44,7 +44,7 @@ func (s *Store) partition(scope string) (string, error) {
 }
 
 // indexPartition returns the partition of a scope in the index. The default
-// prefix has the name it always had; the others are told apart by theirs.
+// prefix has its original name; the name for any other begins with the prefix.
 func (s *Store) indexPartition(scope string) (string, error) {
 	if err := check.ID(pkg, "Scope", scope); err != nil {
 		return "", err
@@ -56,8 +56,8 @@ func (s *Store) indexPartition(scope string) (string, error) {
 	return partition, check.PartitionKey(pkg, "Scope", partition)
 }
 
-// place is where a phrase stands: its key, its partition in the index, and the
-// phrase in normal form.
+// place is the key of a phrase, its partition in the index, and the phrase in
+// normal form.
 type place struct {
 	scope, phrase string
 	pk, indexPK   string
@@ -97,20 +97,21 @@ func (p place) newItem(name string, source Source, now time.Time) ddb.Item {
 	}
 }
 
-// row is a stored item. One without a name was forgotten, or is none at all.
+// row is a stored item. Without a name, the phrase was forgotten or the item
+// does not exist.
 type row struct {
 	Alias
-	confirmedBy event.Event   // the last that confirmed it in format 1; earlier ones may have
+	confirmedBy event.Event   // the last that confirmed it in format 1; earlier ones may have, too
 	confirmers  []event.Event // the greatest that confirmed it, in order
-	unreadable  bool          // what could not be read is left out
+	unreadable  bool          // parts that could not be read are left out
 }
 
 // named reports whether the phrase stands for something.
 func (r row) named() bool { return r.Name != "" }
 
-// decode reads an item of ours or of the older system, whose items lack what
-// later ones have and may hold times as numbers. Beside an error it returns what
-// could be read.
+// decode reads an item of this package or of the older system, whose items lack
+// later attributes and may hold times as numbers. With an error it also returns
+// what could be read.
 func decode(scope string, it ddb.Item) (row, error) {
 	if len(it) == 0 {
 		return row{}, nil
@@ -149,7 +150,7 @@ func eventOf(it ddb.Item, attribute string) (event.Event, error) {
 	}
 	e, err := event.Parse(item.Text(it, attribute))
 	if err != nil {
-		// Not wrapped: what is stored is nobody's bad input.
+		// Not wrapped: a stored item is not bad input of the caller.
 		return event.Event{}, fmt.Errorf("attribute %s is not an event: %v", attribute, err)
 	}
 	return e, nil

@@ -5,20 +5,20 @@ import "context"
 // Match is a phrase found in a text.
 type Match struct {
 	Alias
-	// Start and End are byte offsets: text[Start:End] is what the text says,
-	// and Normalize makes the Phrase of it.
+	// Start and End are byte offsets: text[Start:End] is the phrase as the text
+	// spells it, and Phrase is its normal form.
 	Start, End int
 }
 
 // Match finds the phrases of the scope's book in a text. It reads from left to
-// right, takes the longest phrase that begins where it stands, and goes on
-// behind it, so that matches never overlap and "dammsuga hallen" hides
-// "dammsuga". Phrases begin and end where words do: "disk" is in "disk, tack"
-// and "(disk)", not in "diskmaskin". A picture is a word of its own, with its
-// skin tone and whatever is joined to it; in scripts without spaces every
-// letter is.
+// right, takes the longest phrase at each position, and goes on behind that
+// phrase. So matches never overlap, and "rain coat" hides "coat". Phrases begin
+// and end where words do: "coat" is in "coat, please" and "(coat)", but not in
+// "coats". An emoji, with its skin tone and everything that is joined to it, is
+// a word of its own. In scripts without spaces every letter is a word.
 //
-// Price: 1 request, 0.5 RCU. Warm 0 requests; as [Store.All].
+// Price: 1 request, 0.5 RCU. Match costs as much as [Store.All]: 0 requests if
+// the scope's book is in memory.
 func (s *Store) Match(ctx context.Context, scope, text string) ([]Match, error) {
 	b, err := s.book(ctx, "Match", scope)
 	if err != nil {
@@ -27,7 +27,8 @@ func (s *Store) Match(ctx context.Context, scope, text string) ([]Match, error) 
 	return b.match(text), nil
 }
 
-// match tries, where a phrase may begin, the lengths there are, longest first.
+// match tries the lengths of all phrases, longest first, at each position where
+// a phrase may begin.
 func (b *book) match(text string) []Match {
 	var found []Match
 	if len(b.lengths) == 0 {

@@ -17,7 +17,7 @@ func bookOf(phrases ...string) *book {
 	return newBook(rows, time.Time{})
 }
 
-// found writes a match as "phrase=what the text says".
+// found formats each match as "phrase=part of the text".
 func found(text string, matches []Match) []string {
 	var said []string
 	for _, m := range matches {
@@ -88,8 +88,9 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// Laws: what a match says is its phrase; matches follow one another; the same
-// text gives the same; a phrase is found in itself and between others.
+// Laws: the text of a match has its phrase as normal form; matches do not
+// overlap; the same text gives the same matches; a phrase is found in itself
+// and between others.
 func FuzzMatch(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"ta disken", "Jag TA\ndisken, sen diska\u030a"},

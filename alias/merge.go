@@ -13,14 +13,14 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// ours are the attributes that FORMAT.md names, but for the key.
+// ours are the attributes that FORMAT.md names, except the key.
 var ours = []string{
 	attrType, attrName, attrConfirmations, attrSource, attrLearnedFrom, attrNamedBy, attrConfirmedBy, attrConfirmers,
 	attrIndexPK, attrIndexSK, attrCreatedAt, attrUpdatedAt,
 }
 
-// merge returns the item in normal form that has all of both: of the one under
-// an older spelling, and of the one in normal form, if there is one.
+// merge returns the item in normal form with the content of both: the one under
+// an older spelling, and the one in normal form, if it exists.
 func (s *Store) merge(op string, p place, old, normal ddb.Item) (ddb.Item, error) {
 	o, err := s.decode(op, p.scope, old)
 	if err != nil {
@@ -53,8 +53,9 @@ func (s *Store) merge(op string, p place, old, normal ddb.Item) (ddb.Item, error
 	return it, nil
 }
 
-// outlives reports whether the row under an older spelling says what the phrase
-// stands for, and not the one in normal form, which has no other name.
+// outlives reports whether the row under an older spelling decides what the
+// phrase stands for, and not the one in normal form. The two do not have
+// different names.
 func (r row) outlives(normal row) bool {
 	order := r.NamedBy.Compare(normal.NamedBy)
 	switch {
@@ -66,7 +67,8 @@ func (r row) outlives(normal row) bool {
 	return false
 }
 
-// overlay returns the item with what another has beside the attributes of ours.
+// overlay returns the item with the attributes of the other one that are not
+// ours.
 func overlay(it, beside ddb.Item) ddb.Item {
 	all := maps.Clone(beside)
 	for _, attribute := range ours {
@@ -76,8 +78,8 @@ func overlay(it, beside ddb.Item) ddb.Item {
 	return all
 }
 
-// keepBoth notes in the item the later of the events that decided, and what
-// either row counted for the name that both have.
+// keepBoth sets in the item the later of the two deciding events, and what
+// either row counted for their common name.
 func keepBoth(it ddb.Item, o, n row) {
 	if last := later(o.NamedBy, n.NamedBy); last != (event.Event{}) {
 		it[attrNamedBy] = item.S(last.String())
@@ -101,7 +103,7 @@ func keepBoth(it ddb.Item, o, n row) {
 	}
 }
 
-// counted returns all events of which the row can tell that it counted them.
+// counted returns all events that the row is known to have counted.
 func (r row) counted() []event.Event {
 	if r.confirmedBy == (event.Event{}) || slices.Contains(r.confirmers, r.confirmedBy) {
 		return r.confirmers
@@ -116,7 +118,7 @@ func later(a, b event.Event) event.Event {
 	return b
 }
 
-// firstCreated returns createdAt of the row that is older, as it is stored.
+// firstCreated returns createdAt of the older row, as it is stored.
 func firstCreated(o, n row, old, normal ddb.Item) types.AttributeValue {
 	if n.CreatedAt.IsZero() || !o.CreatedAt.IsZero() && o.CreatedAt.Before(n.CreatedAt) {
 		return old[attrCreatedAt]
@@ -124,9 +126,9 @@ func firstCreated(o, n row, old, normal ddb.Item) types.AttributeValue {
 	return normal[attrCreatedAt]
 }
 
-// unchanged is the condition that an item is as it was read, or that there is
-// none. It is made of the attributes' positions in their order, so the same item
-// always gives the same string.
+// unchanged is the condition that an item is as it was read, or still does not
+// exist. It numbers the attributes in their order, so the same item always gives
+// the same string.
 func unchanged(stood ddb.Item) (condition string, names map[string]string, values ddb.Item) {
 	if len(stood) == 0 {
 		return unknown.condition, unknown.names, nil

@@ -13,18 +13,19 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 )
 
-// Normalize returns the form in which phrases are stored and compared: Unicode
-// NFC and case folded, every run of white space one space and none at the
-// ends, without characters that show nothing (zero-width and directional
-// marks, soft hyphens, variation selectors, fillers, stray tags). Letters keep
-// their marks: "båda" and "bada" are two words. It is idempotent.
+// Normalize returns the form in which phrases are stored and compared. This
+// form is in Unicode's NFC and case folded. It has one space for every run of
+// white space, and no space at its ends. It does not have invisible characters
+// (zero-width and directional marks, soft hyphens, variation selectors,
+// fillers, stray tags). Letters keep their marks: "båda" and "bada" are two
+// words. Normalize is idempotent.
 //
-// This is normal form 2. Form 1 kept some characters that show nothing; rows
-// stored under it are found by their normal form 2, and [Store.Adopt] rewrites
-// them.
+// This is normal form 2. Form 1 kept some invisible characters. Match, Resolve
+// and All find rows stored in form 1 by their phrase in form 2, and
+// [Store.Adopt] rewrites them.
 //
-// What holds no visible character, holds a control character, is not UTF-8 or
-// is longer than a sort key may be is an [*event.InputError].
+// The error is an [*event.InputError] if the phrase has no visible character,
+// has a control character, is not UTF-8, or is longer than a sort key may be.
 func Normalize(phrase string) (string, error) {
 	normal, err := normalize(phrase)
 	return normal, check.Positional(err)
@@ -44,11 +45,11 @@ func normalize(phrase string) (string, error) {
 	return text, check.SortKey(pkg, "Phrase", text)
 }
 
-// barrier stands in a folded text for what no phrase may hold: control
-// characters and bytes that are no UTF-8.
+// barrier replaces in a folded text what a phrase cannot hold: control
+// characters and bytes that are not UTF-8.
 const barrier = 0
 
-// folded is a text in normal form, but for white space at its ends.
+// folded is a text in normal form, except for white space at its ends.
 type folded struct {
 	text string
 	// cut has an element for each byte of text and one for its end: the offset
@@ -58,9 +59,9 @@ type folded struct {
 
 const noCut = -1
 
-// fold brings a text into normal form, character by character of the
-// original: a letter and its marks, or whatever else stands alone, so that
-// each has its place in both.
+// fold brings a text into normal form, character by character of the original:
+// a letter with its marks, or another single character. So each has its place
+// in both texts.
 func fold(text string) folded {
 	kept, from := strip(text)
 	out := make([]byte, 0, len(kept))
@@ -86,8 +87,8 @@ func fold(text string) folded {
 	return f
 }
 
-// alone reports whether the byte is a character that takes no marks: ASCII
-// that no longer character follows, white space, or the barrier.
+// alone reports whether the byte is a character without marks: ASCII that is
+// not followed by a character of several bytes, white space, or the barrier.
 func alone(kept []byte, at int) bool {
 	switch c := kept[at]; {
 	case c == ' ', c == barrier:
@@ -98,8 +99,8 @@ func alone(kept []byte, at int) bool {
 	return at+1 == len(kept) || kept[at+1] < utf8.RuneSelf
 }
 
-// cherokee mends what x/text folds both ways: of the Cherokee letters Unicode
-// folds the small to the capital ones, the older of the two.
+// cherokee corrects x/text, which folds Cherokee letters in both directions:
+// Unicode folds the small letters to the capital ones, which are older.
 func cherokee(r rune) rune {
 	switch {
 	case r >= '\uab70' && r <= '\uabbf':
@@ -117,11 +118,11 @@ func lower(c byte) byte {
 	return c
 }
 
-// zeroWidthJoiner makes one picture of two: no phrase begins or ends at it.
+// zeroWidthJoiner joins two emoji to one: no phrase begins or ends at it.
 const zeroWidthJoiner = '\u200d'
 
-// strip drops what shows nothing and joins white space. Each byte that is left
-// knows its offset in the text, or noCut where a joiner stood before it.
+// strip drops invisible characters and joins white space. For each byte that is
+// left it returns the offset in the text, or noCut if a joiner was before it.
 func strip(text string) (kept []byte, from []int) {
 	joined, spelled := false, 0
 	for at := 0; at < len(text); {
@@ -156,8 +157,8 @@ func strip(text string) (kept []byte, from []int) {
 	return kept, from
 }
 
-// blackFlag begins the flags of regions such as Scotland: tags spell the region
-// behind it, and they show.
+// blackFlag begins the flags of regions such as Scotland: the tags behind it
+// spell the region, and they are visible.
 const blackFlag = '\U0001F3F4'
 
 // regionTags returns how many bytes at the beginning of the text spell a region
@@ -175,15 +176,16 @@ func regionTags(text string) int {
 	return 0
 }
 
-// joins reports whether a joiner after the text has something to join: at its
-// beginning, and after white space or the barrier, it has not.
+// joins reports whether a joiner after the text has something to join. It does
+// not at the beginning, and after white space or the barrier.
 func joins(kept []byte) bool {
 	return len(kept) > 0 && kept[len(kept)-1] != ' ' && kept[len(kept)-1] != barrier
 }
 
-// showsNothing reports whether the character only steers how its neighbours are
-// laid out or drawn. These are the characters of normal form 2: more of them
-// would be another form, in which stored phrases have other keys.
+// showsNothing reports whether the character is invisible: it only controls how
+// its neighbours are laid out or drawn. These are the characters of normal form
+// 2: another list would be another form, in which stored phrases have other
+// keys.
 func showsNothing(r rune) bool {
 	switch {
 	case r == '\u00ad', // soft hyphen
@@ -205,7 +207,7 @@ func showsNothing(r rune) bool {
 	return false
 }
 
-// keepWordsWhole forbids the cuts inside words and pictures.
+// keepWordsWhole forbids the cuts inside words and emoji.
 func (f *folded) keepWordsWhole() {
 	before := class{kind: edge}
 	for at, r := range f.text {
@@ -217,7 +219,8 @@ func (f *folded) keepWordsWhole() {
 	}
 }
 
-// class is what decides whether a character may be parted from the one before.
+// class decides whether a cut is allowed between a character and the one
+// before it.
 type class struct {
 	kind     kind
 	half     bool // the first of the two letters of a flag
@@ -234,8 +237,8 @@ const (
 	flag              // one of the two letters of a flag
 )
 
-// classOf takes the class before, for marks belong to what they are drawn
-// into, and the letters of flags come in twos.
+// classOf takes the class of the character before, because marks belong to the
+// character they are drawn into, and the letters of flags come in pairs.
 func classOf(r rune, before class) class {
 	switch {
 	case r == ' ', r == barrier:
@@ -252,8 +255,8 @@ func classOf(r rune, before class) class {
 	return class{kind: sign}
 }
 
-// isMark tells what is drawn into the character before: combining marks, skin
-// tones, and the tags that spell out a region's flag.
+// isMark reports whether the character is drawn into the one before: combining
+// marks, skin tones, and the tags that spell a region's flag.
 func isMark(r rune) bool {
 	return unicode.IsMark(r) ||
 		r >= '\U0001F3FB' && r <= '\U0001F3FF' ||

@@ -31,7 +31,7 @@ func TestNormalize(t *testing.T) {
 		"👨\u200d👩\u200d👧":               "👨👩👧",
 		"👍🏽":                            "👍🏽",
 		"wc:n":                          "wc:n",
-		"a\u200b\u030a":                 "å", // the mark is the letter's, whatever stood between
+		"a\u200b\u030a":                 "å", // the mark belongs to the letter, whatever was between
 		"\ufb01xa":                      "fixa",
 		"T-shirt":                       "t-shirt",
 		"洗濯":                            "洗濯",
@@ -48,7 +48,8 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// Normal form 2, to the character: these vanish, their neighbours do not.
+// Normal form 2, character by character: these are dropped, their neighbours
+// are not.
 func TestNormalizeDropsWhatShowsNothing(t *testing.T) {
 	t.Parallel()
 	for _, bounds := range [][2]rune{
@@ -88,7 +89,7 @@ func TestNormalizeDropsWhatShowsNothing(t *testing.T) {
 	}
 }
 
-// Tags stay where they spell a region behind a black flag, and only there.
+// Tags stay only if they spell a region behind a black flag.
 func TestNormalizeKeepsFlagsOfRegions(t *testing.T) {
 	t.Parallel()
 	const scotland, wales = "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f", "🏴\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f"
@@ -171,8 +172,8 @@ func TestNormalizeRefuses(t *testing.T) {
 	}
 }
 
-// Laws: normal forms are fixed points and sound keys; texts that Unicode calls
-// equivalent have the same.
+// Laws: normal forms are fixed points and valid keys; texts that are equivalent
+// in Unicode have the same normal form.
 func FuzzNormalize(f *testing.F) {
 	for _, seed := range []string{
 		"Ta  disken", "A\u030a", "\u0130", "ß\u0345\u0301", "👨\u200d👩", "\u1100\u1161\u11a8", "❤\ufe0f", "\xff",
@@ -208,7 +209,7 @@ func FuzzNormalize(f *testing.F) {
 }
 
 // marks reports whether the text holds more marks in a row than Unicode's
-// stream-safe format allows; x/text breaks such heaps where it must.
+// stream-safe format allows; x/text breaks such sequences.
 func marks(text string) bool {
 	run := 0
 	for _, r := range norm.NFKD.String(text) {

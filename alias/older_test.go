@@ -55,8 +55,8 @@ func (o olderFixture) forget(minutesAgo int) (event.Outcome, error) {
 	return o.Forget(o.t.Context(), alias.Forget{Scope: chat, Phrase: o.phrase, Event: eventAt(o.t, minutesAgo)})
 }
 
-// means fails the test unless every reader of a new process has the phrase, and
-// nothing else, stand for the name. "" is nothing.
+// means fails the test unless for every reader of a new process the phrase, and
+// nothing else, stands for the name. "" means no name.
 func (o olderFixture) means(name string) {
 	o.t.Helper()
 	store := o.another(o.t, nil)
@@ -105,7 +105,8 @@ func TestPutRefusesToHijackAnOlderSpelling(t *testing.T) {
 	})
 }
 
-// Put of the name that the older row has changes nothing. What does, adopts it.
+// Put of the name that the older row has changes nothing. A write that changes
+// something adopts the row.
 func TestPutOfTheNameOfAnOlderSpelling(t *testing.T) {
 	eachSpelling(t, func(t *testing.T, o olderFixture) {
 		do(t, event.Duplicate)(o.put("pantning", 60))
@@ -118,7 +119,7 @@ func TestPutOfTheNameOfAnOlderSpelling(t *testing.T) {
 		o.means("pantning")
 		do(t, event.Created)(o.forget(30))
 		o.means("")
-		do(t, event.Created)(o.put("diskning", 20)) // the older row owns nothing any more
+		do(t, event.Created)(o.put("diskning", 20)) // the older row no longer owns the phrase
 		o.means("diskning")
 	})
 }
@@ -165,12 +166,13 @@ func TestForgetTakesOverAnOlderSpelling(t *testing.T) {
 		do(t, event.Created)(o.forget(60))
 		do(t, event.Duplicate)(o.forget(60))
 		o.means("")
-		refused(t, alias.ErrNotFound)(o.forget(50)) // that was done already
+		refused(t, alias.ErrNotFound)(o.forget(50)) // it is forgotten already
 		o.means("")
 	})
 }
 
-// A book in memory may be behind: what refuses for certain is read before.
+// A book in memory may be out of date: a write that would be refused because of
+// it reads again first.
 func TestPutBehindItsTimes(t *testing.T) {
 	eachSpelling(t, func(t *testing.T, o olderFixture) {
 		if got, err := o.All(t.Context(), chat); err != nil || len(got) != 1 {
@@ -184,7 +186,7 @@ func TestPutBehindItsTimes(t *testing.T) {
 	})
 }
 
-// Of two older spellings the first by sort key has the phrase.
+// The first of two older spellings, by sort key, owns the phrase.
 func TestOlderSpellingsOfOnePhrase(t *testing.T) {
 	t.Parallel()
 	o := olderFixture{open(t), t, "ta disken"}
@@ -210,8 +212,8 @@ func TestOlderSpellingWithoutAName(t *testing.T) {
 	o.means("diskning")
 }
 
-// What the look at the book costs: nothing while it is in memory, also after
-// writes of this store.
+// Consulting the book costs nothing while it is in memory, also after writes of
+// this store.
 func TestPriceOfOlderSpellings(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -238,11 +240,11 @@ func TestPriceOfOlderSpellings(t *testing.T) {
 	f.db.Meter(func() {
 		refused(t, alias.ErrNotFound)(cold.Forget(t.Context(), alias.Forget{Scope: chat, Phrase: "e", Event: eventAt(t, 40)}))
 	}).
-		Want(t, price(1, 0, 1)) // and is known now
+		Want(t, price(1, 0, 1)) // and is in memory now
 }
 
-// A write adopts all spellings of its phrase that have its owner's name; another's
-// stays, for Adopt to report.
+// A write adopts all spellings of its phrase that have its owner's name; one with
+// another name stays, and Adopt reports it.
 func TestWritesAdoptAllSpellings(t *testing.T) {
 	t.Parallel()
 	o := olderFixture{open(t), t, "ta disken"}
@@ -258,7 +260,7 @@ func TestWritesAdoptAllSpellings(t *testing.T) {
 	}
 }
 
-// What keeps a write from adopting keeps it from writing.
+// A write that cannot adopt does not write.
 func TestWritesThatCannotAdopt(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(o olderFixture) (event.Outcome, error){
@@ -287,7 +289,7 @@ func TestWritesThatCannotAdopt(t *testing.T) {
 	}
 }
 
-// What was forgotten under one spelling takes no name from another.
+// A spelling that was forgotten does not take the name from another one.
 func TestANameBesideAForgottenSpelling(t *testing.T) {
 	t.Parallel()
 	o := olderFixture{open(t), t, "ta disken"}

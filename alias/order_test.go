@@ -13,8 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// step is one write of one phrase, at a minute of its own. The later the
-// minute, the later the event.
+// step is one write of one phrase. A later minute is a later event.
 type step struct {
 	verb   string // put, correct, confirm or forget
 	name   string
@@ -38,7 +37,7 @@ func (s step) make(t *testing.T, f fixture, phrase string) (event.Outcome, error
 	return f.Forget(t.Context(), alias.Forget{Scope: chat, Phrase: phrase, Event: ev})
 }
 
-// answered is what a write answered, in a word.
+// answered returns the answer of a write in one word.
 func answered(out event.Outcome, err error) string {
 	var taken *alias.TakenError
 	switch {
@@ -54,7 +53,7 @@ func answered(out event.Outcome, err error) string {
 	return err.Error()
 }
 
-// model is a phrase as the table of the package's documentation has it.
+// model is a phrase that follows the table in the package's documentation.
 type model struct {
 	name          string
 	namedBy       int   // minute, 0 for never
@@ -137,7 +136,7 @@ func (m *model) forget(s step) string {
 	return "created"
 }
 
-// stands fails the test unless the phrase is as the model says.
+// stands fails the test unless the stored phrase is that of the model.
 func (m *model) stands(t *testing.T, f fixture, phrase string, after any) {
 	t.Helper()
 	got, ok, err := f.Get(t.Context(), chat, phrase)
@@ -147,8 +146,8 @@ func (m *model) stands(t *testing.T, f fixture, phrase string, after any) {
 	}
 }
 
-// Every answer and every end is the table's, whatever the writes and their
-// order.
+// Every answer and every final state is that of the table, for any writes in
+// any order.
 func TestWritesFollowTheTable(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -169,8 +168,8 @@ func TestWritesFollowTheTable(t *testing.T) {
 	}
 }
 
-// So it is where most writes are confirmations, of more events than are
-// remembered.
+// The same if most writes are confirmations, of more events than a row
+// remembers.
 func TestConfirmationsFollowTheTable(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -210,8 +209,8 @@ func TestConfirmationsFollowTheTable(t *testing.T) {
 	}
 }
 
-// Law: up to 8 confirmations count in whatever order they arrive, and the row is
-// the same in the end.
+// Law: up to 8 confirmations count in any order of arrival, and the row is the
+// same in the end.
 func TestEveryOrderOfConfirmationsEndsAlike(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -243,8 +242,8 @@ func TestEveryOrderOfConfirmationsEndsAlike(t *testing.T) {
 	}
 }
 
-// Law: the last event decides, in whatever order they arrive, if it is a Correct
-// or a Forget.
+// Law: the last event decides, in any order of arrival, if it is a Correct or a
+// Forget.
 func TestEveryOrderOfArrivalEndsAlike(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -293,8 +292,9 @@ func permute(steps []step, f func([]step)) {
 	choose(0)
 }
 
-// A Forget of what is forgotten already is noted, and so is one of what was
-// never taught: an earlier event that arrives later does not undo it.
+// A Forget of a phrase that is forgotten already is noted, and so is one of a
+// phrase that was never taught: an earlier event that arrives later does not
+// undo it.
 func TestForgetIsNotedWhateverStands(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)

@@ -77,7 +77,7 @@ func TestPrices(t *testing.T) {
 	}, f.Store)
 }
 
-// What the prices say beyond their first sentence.
+// What the Price paragraphs say after their first sentence.
 func TestFurtherPrices(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -85,7 +85,7 @@ func TestFurtherPrices(t *testing.T) {
 	correct := func(name string, minutesAgo int) func() {
 		return func() { do(t, event.Created)(w.correct(name, minutesAgo)) }
 	}
-	w.f.db.Meter(correct("diskning", 60)).Want(t, price(2, 0.5, 2)) // a free phrase, the book being cold
+	w.f.db.Meter(correct("diskning", 60)).Want(t, price(2, 0.5, 2)) // a free phrase, with a cold book
 	w.f.db.Meter(correct("torkning", 50)).Want(t, price(1, 0, 3))   // another name
 	read := func() {
 		if _, err := w.f.All(t.Context(), chat); err != nil {
@@ -101,7 +101,7 @@ func TestFurtherPrices(t *testing.T) {
 	}
 	w.f.db.Meter(unknown).Want(t, price(0, 0, 0))
 	if w.f.db.InProcess() { // which prices refusals too
-		w.f.db.Meter(correct("torkning", 40)).Want(t, price(2, 0, 3)) // the name that stands
+		w.f.db.Meter(correct("torkning", 40)).Want(t, price(2, 0, 3)) // the current name
 		w.f.db.Meter(func() { owner(t, "torkning")(w.put("x", 30)) }).Want(t, price(1, 0, 1))
 		w.f.db.Meter(func() { refused(t, event.ErrTooOld)(w.forget(45)) }).Want(t, price(1, 0, 1))
 	}

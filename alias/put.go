@@ -12,45 +12,49 @@ import (
 type Put struct {
 	Scope  string
 	Phrase string // in any spelling; Normalize is applied
-	Name   string // what it shall stand for, as it is
+	Name   string // the name the phrase is to stand for, stored unchanged
 	Event  event.Event
-	Actor  string // who taught it; may be ""
+	Actor  string // who taught the phrase; may be ""
 }
 
-// free: the phrase was never taught, or an earlier event forgot it.
+// free means that the phrase was never taught, or an earlier event forgot it.
 const free = "attribute_not_exists(#canonicalActivity) AND (attribute_not_exists(#namedBy) OR #namedBy < :event)"
 
-// Put updates the item, so that what else a forgotten phrase's item holds stays.
+// Put updates the item, so that the other attributes of a forgotten phrase's
+// item stay.
 var (
 	teach = expression{
 		update:    naming + ", #learnedFrom = :actor" + countAnew,
 		condition: free,
 		names:     namingNames,
 	}
-	teachUnsigned = expression{ // by nobody known
+	teachUnsigned = expression{ // the teacher is unknown
 		update:    naming + countAnew + ", #learnedFrom",
 		condition: free,
 		names:     namingNames,
 	}
 )
 
-// Put writes the alias if the phrase is free. If it stands for the same name
-// already, whoever taught it, the answer is Duplicate and the row is
-// untouched; if it stands for another, a [*TakenError] says for which, and
-// only Correct changes it. A phrase that this event or a later one forgot stays
-// forgotten: [event.ErrTooOld].
+// Put writes the alias if the phrase is free. If the phrase stands for the same
+// name already, Put returns Duplicate and does not change the row. It does not
+// matter who taught the phrase. If the phrase stands for another name, the
+// error is a [*TakenError] with that name, and only Correct changes the name.
+// If this event or a later event forgot the phrase, the phrase stays forgotten
+// and the error is [event.ErrTooOld].
 //
-// A phrase that stands only under an older spelling, an older system's or one of
-// an earlier normal form, belongs to its name as well: Put of another name is a
-// [*TakenError], Put of the same name is Duplicate, and [Store.Adopt] writes it in
-// normal form. Put looks for such spellings in the scope's book. One
-// that an older writer wrote after the book was read is not seen until the book
-// expires.
+// A phrase may be stored only under an older spelling: the spelling of an older
+// system, or of an earlier normal form. Then the name in that row owns the
+// phrase. Put of another name returns a [*TakenError], and Put of the same name
+// returns Duplicate. [Store.Adopt] writes the phrase in normal form. Put looks
+// for older spellings in the scope's book. If an older writer adds a spelling
+// after the book was read, Put does not see the spelling until the book expires.
 //
-// Price: 2 requests, 0.5 RCU, 2 WCU. With the scope's book in memory 1 request,
-// 2 WCU: one for the item and one for the index; else the book is read first,
-// as by [Store.All]. A refusal costs 1 WCU; an answer by an older spelling costs
-// no WCU, but a [Store.Refresh].
+// Price: 2 requests, 0.5 RCU, 2 WCU. If the scope's book is in memory, Put
+// takes 1 request and 2 WCU: one for the item and one for its entry in the
+// index. Otherwise Put reads the book first, as [Store.All] does. A refusal
+// costs 1 WCU. If the book has the phrase only under an older spelling, Put
+// reads the book again, as [Store.Refresh] does. If the older spelling decides
+// the answer, Put writes nothing and costs no WCU.
 func (s *Store) Put(ctx context.Context, put Put) (event.Outcome, error) {
 	p, err := s.place(put.Scope, put.Phrase)
 	if err != nil {
@@ -85,8 +89,9 @@ func (s *Store) Put(ctx context.Context, put Put) (event.Outcome, error) {
 	return event.Duplicate, nil
 }
 
-// spelledOtherwise answers for a phrase that has a name only under an older
-// spelling. What was forgotten under one is adopted, for Put to judge.
+// spelledOtherwise returns the answer for a phrase that has a name only under
+// an older spelling. It adopts a phrase that was forgotten under one, and Put
+// then judges it.
 func (s *Store) spelledOtherwise(ctx context.Context, p place, name string) (event.Outcome, error) {
 	b, err := s.look(ctx, "Put", p, false)
 	if err != nil {

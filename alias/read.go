@@ -25,13 +25,15 @@ var (
 	ofNameNames  = item.Names(attrIndexPK, attrIndexSK)
 )
 
-// All returns the aliases of a scope by phrase, from the cache or by an
-// eventually consistent read; for [Config].CacheTTL after a write of this Store,
-// and after a [Store.Refresh] that was overtaken, by a consistent one.
+// All returns the aliases of a scope, ordered by phrase. It takes them from the
+// cache, or from an eventually consistent read. The read is consistent for
+// [Config].CacheTTL after a write of this Store, and after a [Store.Refresh]
+// that another read or a write overtook.
 //
-// Price: 1 request, 0.5 RCU. Cold, for each 4 KB of the book, which hold about
-// 18 aliases, and a request for each MB; warm 0 requests. A consistent read
-// costs twice the units.
+// Price: 1 request, 0.5 RCU. If the scope's book is not in memory, each 4 KB of
+// the book (about 18 aliases) costs 0.5 RCU, and each MB takes 1 request. If
+// the book is in memory, All takes 0 requests. A consistent read costs twice
+// the RCU.
 func (s *Store) All(ctx context.Context, scope string) ([]Alias, error) {
 	b, err := s.book(ctx, "All", scope)
 	if err != nil {
@@ -40,13 +42,13 @@ func (s *Store) All(ctx context.Context, scope string) ([]Alias, error) {
 	return slices.Clone(b.aliases), nil
 }
 
-// Refresh is All by a consistent read, whatever the cache holds. What it read
-// is then in the cache, so Resolve and Match after it see at least that. Where
-// another read or a write overtook it, nothing is in the cache, and the next
-// question reads consistently.
+// Refresh is All with a consistent read instead of the cache. The cache then
+// has the book that Refresh read, so a later Resolve or Match sees that state
+// or a newer one. If another read or a write overtook Refresh, the cache stays
+// empty, and the next question reads consistently.
 //
-// Price: 1 request, 1 RCU. For each 4 KB of the book, and a request for each
-// MB.
+// Price: 1 request, 1 RCU. Each 4 KB of the book costs 1 RCU, and each MB takes
+// 1 request.
 func (s *Store) Refresh(ctx context.Context, scope string) ([]Alias, error) {
 	if _, err := s.partition(scope); err != nil {
 		return nil, check.Positional(err)
@@ -58,11 +60,11 @@ func (s *Store) Refresh(ctx context.Context, scope string) ([]Alias, error) {
 	return slices.Clone(b.aliases), nil
 }
 
-// Resolve returns what a phrase stands for, in any spelling that Normalize
-// makes one of. Of several phrases in a text, see Match.
+// Resolve returns what a phrase stands for. It accepts any spelling with the
+// same normal form. To find several phrases in a text, see Match.
 //
-// Price: 1 request, 0.5 RCU. Warm 0 requests, also for a phrase that is not in
-// the book; as [Store.All].
+// Price: 1 request, 0.5 RCU. Resolve costs as much as [Store.All]: 0 requests
+// if the scope's book is in memory, also for a phrase that is not in the book.
 func (s *Store) Resolve(ctx context.Context, scope, phrase string) (Alias, bool, error) {
 	normal, err := Normalize(phrase)
 	if err != nil {
@@ -76,9 +78,9 @@ func (s *Store) Resolve(ctx context.Context, scope, phrase string) (Alias, bool,
 	return found.Alias, ok, nil
 }
 
-// Get returns what a phrase stands for by a consistent read of its item alone,
-// past the cache. An older spelling is another item, which Resolve finds and Get
-// does not.
+// Get returns what a phrase stands for, without the cache. It reads only the
+// item of the phrase, and reads it consistently. An older spelling is another
+// item: Resolve finds that item, and Get does not.
 //
 // Price: 1 request, 1 RCU.
 func (s *Store) Get(ctx context.Context, scope, phrase string) (Alias, bool, error) {
@@ -108,12 +110,13 @@ func (s *Store) item(ctx context.Context, p place) (ddb.Item, error) {
 	return out.Item, nil
 }
 
-// PhrasesOf returns the aliases that stand for a name, by phrase. It reads the
-// index, which follows the table by a moment and cannot be read consistently:
-// for the truth after a write, filter Refresh. Older spellings are among them even
-// where a row in normal form hides them.
+// PhrasesOf returns the aliases that stand for a name, ordered by phrase. It
+// reads the index, which lags behind the table a little and cannot be read
+// consistently. After a write, filter the result of Refresh instead. It also
+// returns older spellings, even if a row in normal form hides them.
 //
-// Price: 1 request, 0.5 RCU. For each 4 KB of them, and a request for each MB.
+// Price: 1 request, 0.5 RCU. Each 4 KB of the aliases costs 0.5 RCU, and each
+// MB takes 1 request.
 func (s *Store) PhrasesOf(ctx context.Context, scope, name string) ([]Alias, error) {
 	partition, err := s.indexPartition(scope)
 	if err != nil {
@@ -137,16 +140,16 @@ func (s *Store) PhrasesOf(ctx context.Context, scope, name string) ([]Alias, err
 	if err != nil {
 		return nil, s.wrap("PhrasesOf", err)
 	}
-	// Entries of one index key have no order of their own.
+	// Entries with the same index key have no defined order.
 	slices.SortFunc(found, func(a, b Alias) int { return cmp.Compare(a.Phrase, b.Phrase) })
 	return found, nil
 }
 
-// book is what a scope's partition holds, ready for questions. It is shared
-// and never changed.
+// book is the content of a scope's partition, prepared for questions. It is
+// shared and never changed.
 type book struct {
 	read    time.Time        // when
-	rows    []row            // by sort key, those of forgotten phrases too
+	rows    []row            // by sort key, including forgotten phrases
 	known   map[string]bool  // their sort keys
 	elders  map[string][]row // by normal form, under older spellings, hidden or not; those with a name first
 	aliases []Alias          // by phrase
@@ -154,13 +157,13 @@ type book struct {
 	lengths []int            // of the normal forms, in bytes, longest first
 }
 
-// has reports whether anything is known of the phrase, in whatever spelling.
+// has reports whether anything is known of the phrase, in any spelling.
 func (b *book) has(phrase string) bool {
 	return b.known[phrase] || len(b.elders[phrase]) > 0
 }
 
-// eldersOf returns the rows that have the phrase under older spellings alone. The
-// first one's name owns it.
+// eldersOf returns the rows of a phrase that has only older spellings. The first
+// one's name owns the phrase.
 func (b *book) eldersOf(phrase string) []row {
 	if b.known[phrase] {
 		return nil // the row in normal form hides them, even if it was forgotten
@@ -185,7 +188,7 @@ func (s *Store) book(ctx context.Context, op, scope string) (*book, error) {
 }
 
 // fetch reads a scope's partition. Several methods may wait for one read, so
-// its errors name none.
+// its errors do not name a method.
 func (s *Store) fetch(ctx context.Context, scope string, consistent bool) (*book, error) {
 	partition, err := s.partition(scope)
 	if err != nil {
@@ -248,10 +251,10 @@ func (b *book) add(r row) {
 		return
 	}
 	b.aliases = append(b.aliases, r.Alias)
-	if err != nil { // an older system's; no text says it
+	if err != nil { // an older system's; no text matches it
 		return
 	}
-	if _, taken := b.entries[normal]; !taken { // of two older spellings the first stands
+	if _, taken := b.entries[normal]; !taken { // the first of two older spellings counts
 		b.entries[normal] = entry{r.Alias, normal}
 	}
 }
@@ -280,7 +283,7 @@ func (s *Store) query(ctx context.Context, scope string, in *dynamodb.QueryInput
 	}
 }
 
-// decode reads the item that the method named op met.
+// decode reads an item for the method named op.
 func (s *Store) decode(op, scope string, it ddb.Item) (row, error) {
 	r, err := decode(scope, it)
 	return r, s.wrap(op, err)

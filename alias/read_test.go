@@ -59,8 +59,8 @@ func TestPhrasesOfIsExact(t *testing.T) {
 	}
 }
 
-// reversed gives what one page holds in another order, as an index may whose
-// entries have equal keys.
+// reversed returns a page in another order, as an index may if its entries have
+// equal keys.
 type reversed struct{ *dynamodb.Client }
 
 func (r reversed) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
@@ -117,7 +117,7 @@ func TestOwnWritesAreSeen(t *testing.T) {
 	sees(other, "torkning")
 }
 
-// A write that failed for its caller may have taken effect all the same.
+// A write that failed for its caller may still have taken effect.
 func TestFailedWriteDropsTheBook(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -134,7 +134,7 @@ func TestFailedWriteDropsTheBook(t *testing.T) {
 	}
 }
 
-// What a caller does to the answer does not reach the next one.
+// A caller's changes to the answer do not reach the next caller.
 func TestAnswersAreTheCallers(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -175,8 +175,8 @@ func TestLargeBook(t *testing.T) {
 	}
 }
 
-// Readers and writers side by side never see a phrase half changed, and in the
-// end all see the same.
+// Concurrent readers never see a phrase half changed, and in the end all see
+// the same.
 func TestReadersAndWritersSideBySide(t *testing.T) {
 	t.Parallel()
 	f := open(t)

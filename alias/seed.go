@@ -13,11 +13,10 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// seedsAtOnce bounds the requests that Seed has under way.
+// seedsAtOnce bounds the requests that Seed sends at a time.
 const seedsAtOnce = 8
 
-// unknown: nothing was ever known of the phrase, not even that it was
-// forgotten.
+// unknown means that the phrase never had an item, not even as a forgotten one.
 var unknown = expression{
 	condition: "attribute_not_exists(#pk)",
 	names:     item.Names(attrPK),
@@ -26,22 +25,24 @@ var unknown = expression{
 // Seeded is what a Seed did.
 type Seeded struct {
 	Created int // phrases that were not in the book
-	Kept    int // phrases that were, whatever they stand for, or were forgotten; also one whose put took effect and lost its reply
+	Kept    int // phrases that were in the book, under any name or forgotten; also a new phrase whose reply was lost
 }
 
-// Seed writes the vocabulary an application brings along, phrase to name, as
-// far as the scope's book lacks it: what was learned, corrected or forgotten
-// stays so, and so does what stands in an older system's spelling. It may be
-// called at every start, by many processes at once.
+// Seed adds to the scope's book those phrases of the application's own
+// vocabulary that the book lacks. seeds maps each phrase to its name. Seed does
+// not change phrases that were learned, corrected or forgotten, or phrases in
+// an older system's spelling. Many processes may call Seed at once, and at
+// every start.
 //
-// It goes on past failures and returns an [*event.LeftoverError] that names each
-// phrase not written, as it was given, with its reason: bad input, two spellings of
-// one phrase with two names, throttling. All others are in the book; calling again
-// writes just those.
+// Seed continues after failures. Then it returns an [*event.LeftoverError] that
+// names each phrase that it did not write, as the caller spelled it. The reason may
+// be bad input, two spellings of one phrase with two names, or throttling. All
+// other phrases are in the book. Another call writes only the leftovers.
 //
-// Price: 2 requests, 0.5 RCU, 2 WCU. Of one new phrase: the book is read as by
-// [Store.All], then each phrase it lacks is a request of 2 WCU, 8 at a time.
-// Of phrases all known, nothing is written.
+// Price: 2 requests, 0.5 RCU, 2 WCU. This is for one new phrase. Seed reads the
+// book, as [Store.All] does. Then it writes the phrases that the book lacks, 8
+// at a time. Each takes 1 request and 2 WCU. If the book has all phrases, Seed
+// writes nothing.
 func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string) (Seeded, error) {
 	if _, err := s.partition(scope); err != nil {
 		return Seeded{}, check.Positional(err)
@@ -50,8 +51,8 @@ func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string)
 	if len(bad) > 0 && len(planned) == 0 {
 		return Seeded{}, leftover(bad)
 	}
-	// The rows that stand in the end are known, so nobody need read them
-	// again: until then all who ask for the book wait for this flight.
+	// After the writes all rows are known, so nobody needs to read them again:
+	// until then all callers that ask for the book wait for this flight.
 	f, b := s.cache.begin(scope)
 	var after *book
 	var wrote bool
@@ -73,7 +74,7 @@ func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string)
 	return done, leftover(append(left, bad...))
 }
 
-// leftover is the error that names them, if there are any.
+// leftover is the error that names the leftovers, nil without any.
 func leftover(left []event.Leftover) error {
 	if len(left) == 0 {
 		return nil
@@ -82,7 +83,7 @@ func leftover(left []event.Leftover) error {
 	return &event.LeftoverError{Leftovers: left}
 }
 
-// harvest sums up what became of the seeds.
+// harvest sums up the results of the seeds.
 func harvest(seeds []seed) (done Seeded, rows []row, left []event.Leftover) {
 	for _, seed := range seeds {
 		switch {
@@ -99,17 +100,17 @@ func harvest(seeds []seed) (done Seeded, rows []row, left []event.Leftover) {
 	return done, rows, left
 }
 
-// seed is one phrase and what became of it.
+// seed is one phrase and its result.
 type seed struct {
 	place
 	given, name string
-	stands      row // this one or, where another writer was faster, that one's
+	stands      row // this one or, if another writer was faster, its row
 	created     bool
 	err         error
 }
 
 // plan returns the seeds by phrase, each phrase once, and those that are bad
-// input: of spellings of one phrase with two names all are.
+// input. If spellings of one phrase have two names, all of them are bad input.
 func (s *Store) plan(scope string, seeds map[string]string) (planned []seed, bad []event.Leftover) {
 	spellings := map[string][]seed{} // by phrase
 	for _, given := range slices.Sorted(maps.Keys(seeds)) {
@@ -131,13 +132,13 @@ func (s *Store) plan(scope string, seeds map[string]string) (planned []seed, bad
 			continue
 		}
 		for _, seed := range same {
-			bad = append(bad, event.Leftover{Key: seed.given, Err: event.BadInput(pkg, "Phrase", "is given another name in another spelling")})
+			bad = append(bad, event.Leftover{Key: seed.given, Err: event.BadInput(pkg, "Phrase", "is also among the seeds in another spelling, with another name")})
 		}
 	}
 	return planned, bad
 }
 
-// plantAll writes the seeds side by side. One that fails stops no other.
+// plantAll writes the seeds side by side. A failure does not stop the others.
 func (s *Store) plantAll(ctx context.Context, seeds []seed) {
 	var group errgroup.Group
 	group.SetLimit(seedsAtOnce)

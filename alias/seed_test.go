@@ -58,7 +58,7 @@ func TestSeedLeavesWhatWasLearned(t *testing.T) {
 	means(t, w.f, "torkning", 0)
 }
 
-// A process whose cache is behind does not overwrite what it has not seen.
+// A process with an old cache does not overwrite what it has not seen.
 func TestSeedBehindItsTimes(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -72,14 +72,15 @@ func TestSeedBehindItsTimes(t *testing.T) {
 		t.Errorf("Seed: %+v, %v", done, err)
 	}
 	means(t, w.f, "torkning", 0)
-	// And it has seen it now.
+	// The Seed has updated its cache.
 	got, _, err := behind.Resolve(t.Context(), chat, "ta disken")
 	if err != nil || got.Name != "torkning" {
 		t.Errorf("Resolve: %+v, %v", got, err)
 	}
 }
 
-// Nor does it bring back what was forgotten since.
+// A process with an old cache does not bring back what was forgotten since,
+// either.
 func TestSeedBehindAForget(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -112,7 +113,7 @@ func TestSeedSideBySide(t *testing.T) {
 	}
 }
 
-// What Seed wrote, the same store knows without reading.
+// After a Seed the same store knows the phrases without reading.
 func TestSeedLeavesTheBookWarm(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -170,7 +171,7 @@ func TestSeedNamesEachLeftover(t *testing.T) {
 	if want := (alias.Seeded{Created: 75}); done != want {
 		t.Errorf("Seed: %+v", done)
 	}
-	// Again writes just those.
+	// A second call writes only those.
 	done, err = f.Seed(t.Context(), chat, vocabulary())
 	if want := (alias.Seeded{Created: 5, Kept: 75}); err != nil || done != want {
 		t.Errorf("Seed again: %+v, %v", done, err)
@@ -234,7 +235,7 @@ func TestSeedCancelled(t *testing.T) {
 	}
 }
 
-// The budget of a household: its seeds are read with 2.5 units, once.
+// The budget of a household: reading its seeds costs 2.5 RCU, once.
 func TestEightySeedsCold(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -262,8 +263,8 @@ func TestEightySeedsCold(t *testing.T) {
 	}
 }
 
-// What is remembered of confirmations is paid by each read of the book, and is
-// bounded: a book of phrases that were all confirmed often costs 4 units.
+// Each read of the book pays for the remembered confirmations, and they are
+// bounded: a book of phrases that were all confirmed often costs 4 RCU.
 func TestEightyConfirmedPhrasesCold(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -285,7 +286,7 @@ func TestEightyConfirmedPhrasesCold(t *testing.T) {
 }
 
 // Each phrase that is bad input is named with its reason, as it was given, and
-// stops no other.
+// does not stop the others.
 func TestBadSeeds(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -293,9 +294,9 @@ func TestBadSeeds(t *testing.T) {
 		"":       "Phrase must hold a visible character",
 		"c":      "Name must not be empty",
 		"d\x00":  "Phrase must not hold control characters",
-		"Disk":   "Phrase is given another name in another spelling",
-		"disk ":  "Phrase is given another name in another spelling",
-		" disk ": "Phrase is given another name in another spelling",
+		"Disk":   "Phrase is also among the seeds in another spelling, with another name",
+		"disk ":  "Phrase is also among the seeds in another spelling, with another name",
+		" disk ": "Phrase is also among the seeds in another spelling, with another name",
 	}
 	seeds := map[string]string{"": "B", "c": "", "d\x00": "x", "Disk": "x", "disk ": "y", " disk ": "x", "a": "A", "A": "A"}
 	check := func(done alias.Seeded, err error, want alias.Seeded) {
@@ -330,7 +331,7 @@ func TestBadSeeds(t *testing.T) {
 	check(done, err, alias.Seeded{})
 }
 
-// A put whose reply was lost finds its own row: the doc says so.
+// A put whose reply was lost finds its own row, as the doc comment says.
 func TestSeedLosesAReply(t *testing.T) {
 	t.Parallel()
 	f := open(t)

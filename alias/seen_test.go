@@ -14,8 +14,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
-// behind returns a store on a table whose eventually consistent reads show
-// nothing but the phrase pant, whatever is written.
+// behind returns a store on a table whose eventually consistent reads always
+// return only the phrase pant.
 func behind(t *testing.T, change func(*alias.Config)) fixture {
 	t.Helper()
 	db := dynamotest.New(t, nil)
@@ -132,7 +132,7 @@ func TestReadsAreConsistentForTheTTL(t *testing.T) {
 	f.db.Meter(read).Want(t, price(1, 0.5, 0))
 }
 
-// A Seed that had nothing to write makes no read dearer.
+// A Seed that had nothing to write does not make later reads dearer.
 func TestSeedOfKnownPhrasesIsNoWrite(t *testing.T) {
 	t.Parallel()
 	f := open(t)
@@ -162,8 +162,8 @@ func (g *gate) Query(ctx context.Context, in *dynamodb.QueryInput, options ...fu
 	return g.Client.Query(ctx, in, options...)
 }
 
-// What a Refresh returned, later questions see, also when another read of the
-// scope began after it and ended before it, and has missed what it saw.
+// Later questions see what a Refresh returned, even if another read of the
+// scope began after it, ended before it, and has missed something.
 func TestOvertakenRefreshIsSeen(t *testing.T) {
 	t.Parallel()
 	overtake := map[string]func(context.Context, *alias.Store) error{
@@ -207,7 +207,7 @@ func TestOvertakenRefreshIsSeen(t *testing.T) {
 	}
 }
 
-// So are adopted and erased rows.
+// The same holds for adopted and erased rows.
 func TestAdoptedAndErasedRowsAreSeen(t *testing.T) {
 	t.Parallel()
 	for _, noCache := range []bool{false, true} {

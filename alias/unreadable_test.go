@@ -10,7 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// noted is a store that notes what it could not read, on a table with an
+// noted returns a store that notes what it could not read, on a table with an
 // unreadable row under the sort key.
 func noted(t *testing.T, key string) (f fixture, reasons func() []string) {
 	t.Helper()
@@ -59,7 +59,7 @@ func TestUnreadableRowsAreSkipped(t *testing.T) {
 	if done, err := f.Seed(t.Context(), chat, map[string]string{"pant": "x", "diska": "diskning"}); err != nil || done.Created != 1 || done.Kept != 1 {
 		t.Errorf("Seed: %+v, %v", done, err)
 	}
-	// A call about that very phrase fails.
+	// A call about exactly that phrase fails.
 	for name, err := range map[string]error{
 		"Get": second(f.Get(t.Context(), chat, "pant")),
 		"Put": func() error {
@@ -75,7 +75,7 @@ func TestUnreadableRowsAreSkipped(t *testing.T) {
 
 func second(_ alias.Alias, _ bool, err error) error { return err }
 
-// One under an older spelling still owns its phrase.
+// An unreadable row under an older spelling still owns its phrase.
 func TestUnreadableOlderSpelling(t *testing.T) {
 	t.Parallel()
 	f, _ := noted(t, "PANT")
@@ -96,7 +96,7 @@ func TestUnreadableOlderSpelling(t *testing.T) {
 	}
 }
 
-// Where nobody asked for it, nothing is skipped.
+// Without OnUnreadable nothing is skipped.
 func TestUnreadableRowsFailTheScope(t *testing.T) {
 	t.Parallel()
 	f, _ := noted(t, "pant")

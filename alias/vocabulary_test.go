@@ -2,7 +2,7 @@ package alias_test
 
 import "strings"
 
-// vocabulary is what a household brings along: 80 phrases of 16 names.
+// vocabulary is a household's own vocabulary: 80 phrases of 16 names.
 func vocabulary() map[string]string {
 	phrases := map[string]string{}
 	for _, line := range strings.Split(strings.TrimSpace(`

@@ -15,16 +15,16 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// answer is what became of a conditional write: it took effect, or the row
-// that stands refused it.
+// answer is the result of a conditional write: it took effect, or the existing
+// row refused it.
 type answer struct {
 	refused bool
 	by      row      // the row that refused it
-	before  ddb.Item // the item it changed, if the change asked for it
+	before  ddb.Item // the item before the change, if that asked for it
 }
 
-// send makes one conditional write, which returns what it wants to know of the
-// item it changed.
+// send makes one conditional write. The write may return the item as it was
+// before.
 func (s *Store) send(ctx context.Context, op, scope string, write func() (ddb.Item, error)) (answer, error) {
 	var before ddb.Item
 	err := ddb.Retry(ctx, func() (err error) {
@@ -39,8 +39,8 @@ func (s *Store) send(ctx context.Context, op, scope string, write func() (ddb.It
 	return answer{refused: true, by: by}, err
 }
 
-// plant writes the item of a seed if nothing was ever known of its phrase. It
-// leaves the cache to its caller.
+// plant writes the item of a seed if its phrase never had an item. It leaves
+// the cache to its caller.
 func (s *Store) plant(ctx context.Context, p place, it ddb.Item) (answer, error) {
 	return s.send(ctx, "Seed", p.scope, func() (ddb.Item, error) {
 		_, err := s.api.PutItem(ctx, &dynamodb.PutItemInput{
@@ -54,8 +54,8 @@ func (s *Store) plant(ctx context.Context, p place, it ddb.Item) (answer, error)
 	})
 }
 
-// update changes an item, and drops what is cached of its scope whether it
-// succeeds or not: a reply that was lost may have been a success.
+// update changes an item, and drops the cached book of its scope even if it
+// fails: a lost reply may have been a success.
 func (s *Store) update(ctx context.Context, op string, p place, change expression, values ddb.Item) (answer, error) {
 	defer s.cache.drop(p.scope)
 	return s.send(ctx, op, p.scope, func() (ddb.Item, error) {
@@ -76,13 +76,13 @@ func (s *Store) update(ctx context.Context, op string, p place, change expressio
 	})
 }
 
-// pause waits before a write that lost to another is tried again: at most 40 ms
-// at first, 320 ms later.
+// pause waits before a write is tried again because another came first: at most
+// 40 ms at first, 320 ms later.
 func pause(ctx context.Context, try int) error {
 	return ddb.Pause(ctx, 20*time.Millisecond, min(try, 4))
 }
 
-// wrap says which method on which table failed.
+// wrap adds the method and the table to the error.
 func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }
 
 // expression is a constant update with its condition.
@@ -97,7 +97,7 @@ const naming = "SET #type = :type, #canonicalActivity = :name, #gsi1pk = :index,
 	"#confirmations = :zero, #source = :learned, #namedBy = :event, " +
 	"#createdAt = if_not_exists(#createdAt, :now), #updatedAt = :now"
 
-// countAnew ends the update that gives another name: what was counted, was for
+// countAnew ends the update that gives another name: the confirmations were for
 // the name before.
 const countAnew = " REMOVE #confirmers, #confirmedBy"
 
@@ -117,16 +117,17 @@ func (s *Store) naming(p place, name string, ev event.Event) ddb.Item {
 	}
 }
 
-// maxActor is the most bytes an actor's id has: what a partition key may have.
+// maxActor is the greatest number of bytes in an actor's id: that of a
+// partition key.
 const maxActor = check.MaxPartitionKey
 
-// check refuses what every write by an event refuses.
+// check refuses input that every write by an event refuses.
 func (s *Store) check(ev event.Event, actor string) error {
 	if err := ev.Check(pkg, "Event", s.cfg.Now()); err != nil {
 		return err
 	}
 	if len(actor) > maxActor {
-		return event.BadInput(pkg, "Actor", fmt.Sprintf("has %d bytes, %d fit", len(actor), maxActor))
+		return event.BadInput(pkg, "Actor", fmt.Sprintf("has %d bytes, at most %d fit", len(actor), maxActor))
 	}
 	return check.Text(pkg, "Actor", actor)
 }

@@ -24,7 +24,7 @@ func putDisken(t testing.TB, f fixture, ev event.Event) {
 	do(t, event.Created)(f.Put(t.Context(), alias.Put{Scope: chat, Phrase: "Ta  DISKEN", Name: "diskning", Event: ev, Actor: "42"}))
 }
 
-// owner fails the test unless the error says whose the phrase is.
+// owner fails the test unless the error names the phrase's owner.
 func owner(t testing.TB, want string) func(event.Outcome, error) {
 	t.Helper()
 	return func(out event.Outcome, err error) {
@@ -51,7 +51,7 @@ func refused(t testing.TB, want error) func(event.Outcome, error) {
 }
 
 // means fails the test unless the phrase stands for the name and was confirmed
-// so often. "" is nothing.
+// that many times. "" means no name.
 func means(t testing.TB, f fixture, name string, confirmations int64) {
 	t.Helper()
 	got, ok, err := f.Get(t.Context(), chat, "ta disken")
@@ -95,7 +95,8 @@ func TestPutRefusesToHijack(t *testing.T) {
 	means(t, w.f, "diskning", 0)
 }
 
-// What named a phrase is known, so that earlier messages can be read without it.
+// The event that named a phrase is known, so that earlier messages can be read
+// without the phrase.
 func TestNamedBy(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -133,8 +134,8 @@ func TestConfirmOfTheOldNameIsNotCounted(t *testing.T) {
 	w := newWriter(t)
 	do(t, event.Created)(w.put("diskning", 60))
 	do(t, event.Created)(w.correct("torkning", 40))
-	refused(t, event.ErrTooOld)(w.confirm("diskning", 50)) // it confirmed what stood before
-	refused(t, event.ErrTooOld)(w.confirm("torkning", 50)) // nobody meant that then
+	refused(t, event.ErrTooOld)(w.confirm("diskning", 50)) // it confirmed the name before
+	refused(t, event.ErrTooOld)(w.confirm("torkning", 50)) // the phrase did not have that name then
 	owner(t, "torkning")(w.confirm("diskning", 30))        // an answer to an old question
 	means(t, w.f, "torkning", 0)
 	do(t, event.Created)(w.confirm("torkning", 30))
@@ -160,9 +161,9 @@ func TestCorrectLaterEventWins(t *testing.T) {
 	do(t, event.Created)(w.put("diskning", 60))
 	do(t, event.Created)(w.confirm("diskning", 55))
 	do(t, event.Created)(w.correct("torkning", 40))
-	means(t, w.f, "torkning", 0) // what was confirmed was another name
+	means(t, w.f, "torkning", 0) // the confirmations were for another name
 	do(t, event.Duplicate)(w.correct("torkning", 40))
-	owner(t, "torkning")(w.correct("städning", 40)) // one event, two names: the first stands
+	owner(t, "torkning")(w.correct("städning", 40)) // one event, two names: the first stays
 	refused(t, event.ErrTooOld)(w.correct("städning", 50))
 	refused(t, event.ErrTooOld)(w.correct("torkning", 50))
 	do(t, event.Created)(w.correct("diskning", 30))
@@ -178,7 +179,7 @@ func TestCorrectToTheNameThatStandsKeepsConfirmations(t *testing.T) {
 	do(t, event.Created)(w.correct("diskning", 40))
 	do(t, event.Duplicate)(w.correct("diskning", 40))
 	means(t, w.f, "diskning", 1)
-	refused(t, event.ErrTooOld)(w.correct("torkning", 50)) // it is noted
+	refused(t, event.ErrTooOld)(w.correct("torkning", 50)) // the event is noted
 	means(t, w.f, "diskning", 1)
 }
 
@@ -196,8 +197,8 @@ func (m meddler) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o
 	return m.Client.UpdateItem(ctx, in, options...)
 }
 
-// A correction to the name that stands is two updates, and another may come
-// between them.
+// A correction to the name that the phrase has is two updates, and another
+// write may come between them.
 func TestCorrectMeetsAnother(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -276,7 +277,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// What is forgotten stays so for everything that happened before.
+// A forgotten phrase stays forgotten for all events that happened before.
 func TestForgottenStaysForgotten(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -304,8 +305,8 @@ func TestForgottenStaysForgotten(t *testing.T) {
 	means(t, w.f, "torkning", 0)
 }
 
-// Law: whatever the order of arrival, and with every event delivered twice,
-// corrections come to what the last event says.
+// Law: in any order of arrival, and with every event delivered twice, the last
+// event decides the name.
 func TestCorrectionsConverge(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
@@ -369,7 +370,7 @@ func TestCorrectionsSideBySideEndInTheLast(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
 	sideBySide(writers, func(i int) {
-		// Only two names, so that some correct to the one that stands.
+		// Only two names, so that some correct to the current one.
 		if _, err := w.correct(fmt.Sprint(i%2), 50-i); err != nil && !errors.Is(err, event.ErrTooOld) {
 			t.Error(err)
 		}
@@ -378,7 +379,7 @@ func TestCorrectionsSideBySideEndInTheLast(t *testing.T) {
 	refused(t, event.ErrTooOld)(w.correct("x", 50-writers+2))
 }
 
-// sideBySide runs f so often at once, and waits.
+// sideBySide runs f that many times at once, and waits.
 func sideBySide(times int, f func(i int)) {
 	var group sync.WaitGroup
 	for i := range times {
@@ -387,8 +388,8 @@ func sideBySide(times int, f func(i int)) {
 	group.Wait()
 }
 
-// A write whose reply was lost is made once; that it was made before is all
-// that the second try can tell.
+// A write whose reply was lost takes effect once; the second try only sees that
+// it took effect before.
 func TestLostReplies(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -426,7 +427,7 @@ func TestLostReplies(t *testing.T) {
 }
 
 // refusesAll fails the test for each call that is not refused before any
-// request, or whose error tells another field.
+// request, or whose error names another field.
 func refusesAll(t *testing.T, f fixture, field string, calls ...func() error) {
 	t.Helper()
 	for i, call := range calls {
@@ -541,7 +542,7 @@ func TestBadEventOrActor(t *testing.T) {
 	)
 }
 
-// The largest input that is not refused here must not be refused by DynamoDB.
+// DynamoDB must accept the largest input that is not refused here.
 func TestLargestInput(t *testing.T) {
 	t.Parallel()
 	f := open(t)

@@ -1,67 +1,71 @@
-// Package ema learns an average for each subject and metric, in which the
-// latest values weigh most: the effort a chore costs somebody, how often they
-// ignore a reminder.
+// Package ema learns an average for each subject and metric. The latest values
+// weigh most in it. An average may say how long a courier takes to reach a
+// customer, or how often a customer ignores a reminder.
 //
-//	effort, err := ema.New(db, "homeops", nil)
+//	minutes, err := ema.New(db, "averages", nil)
 //
-//	out, err := effort.Observe(ctx, ema.Observe{Subject: "42", Metric: "diskning", Event: ev, Value: 4})
+//	out, err := minutes.Observe(ctx, ema.Observe{Subject: "courier-42", Metric: "delivery", Event: ev, Value: 18})
 //
-//	average, ok, err := effort.Get(ctx, "42", "diskning")   // average.Value, average.Samples
+//	average, ok, err := minutes.Get(ctx, "courier-42", "delivery")   // average.Value, average.Samples
 //
-// It is an exponential moving average. The first value is the average; each
-// one after it moves the average by Config.Alpha of the way:
+// The average is an exponential moving average. It begins as the first value.
+// Each later value moves the average towards itself, by the fraction
+// Config.Alpha of the difference:
 //
 //	average = alpha·value + (1 - alpha)·average
 //
 // # Items
 //
-// One row for each subject and metric. There are two records, with rows of
-// their own, and a store keeps one of them: [Effort], whose metrics are
-// activities, and [Preference]. The subject is percent-encoded where it holds
-// '#' or '%'; the sort key is the metric as it is.
+// Each subject and metric has one row. There are two records, [Effort] and
+// [Preference]. Each record has its own rows, and a store keeps one record. The
+// partition key writes '#' in a subject as %23, and '%' as %25. The sort key is
+// the metric, unchanged.
 //
-//	pk         S  EFFORT#<subject>, or PREF#<subject>, or Config.Prefix
+//	pk         S  EFFORT#<subject>, PREF#<subject>, or <Config.Prefix>#<subject>
 //	sk         S  the metric
-//	type       S  EFFORT, or PREF
+//	type       S  EFFORT, PREF, or Config.Prefix
 //	ema        N  the average, of an effort
 //	value      N  the average, of a preference
 //	samples    N  values counted
-//	recent     B  the 32 greatest events counted, 16 bytes each, sorted
+//	recent     B  the 32 latest events counted, 16 bytes each, sorted
 //	version    N  writes so far, from 1
 //	updatedAt  S  time of the last write
 //
-// Rows of an older system, which have no type, version and recent, are read
-// and go on to be learned from. Attributes that are not named here stay as
-// they are.
+// The package also reads and updates rows of an older system, which have no
+// type, version and recent. A write leaves other attributes as they are.
 //
 // # Guarantees
 //
-//   - An event counts once, however often it is observed, by however many
-//     callers at once, and whatever replies are lost.
-//   - No update is lost: a write takes effect only on the row it was computed
-//     from, and one that loses the race is computed again from what stands. That
-//     holds for a row that was deleted and made anew, too.
-//   - What cannot be judged is refused. A row remembers its 32 greatest
-//     events; an event less than all of them may have been counted long ago,
-//     and is [event.ErrTooOld]. So of a backlog that arrives newest first the
-//     part beyond 32 is not counted: bring it into the order of its events.
+//   - An event counts once, even if it is observed many times, if several
+//     callers observe it at once, or if replies are lost.
+//   - No update is lost. A write takes effect only on the row from which it was
+//     computed. If another writer was faster, DynamoDB refuses the write, and
+//     the package computes it again from the changed row. The same holds if the
+//     row was deleted and made anew in between.
+//   - An event that cannot be judged is refused. A row remembers its 32 latest
+//     events. An earlier event may have been counted long ago, so Observe
+//     refuses it with [event.ErrTooOld]. If a backlog arrives newest first,
+//     Observe therefore counts at most 32 of its events: sort the backlog by
+//     event first.
 //   - An average always lies between the least and the greatest value.
 //
-// An average is not commutative. Values count in the order in which they
-// arrive, which need not be that of their events: the state is always that of
-// some order of arrival, each event in it once. An event that an older system
-// has counted counts again here, for its rows do not say which they hold.
+// The average depends on the order of the values. Values count in the order in
+// which they arrive, which may differ from the order of their events. The
+// average is always what some order of arrival gives, with each event counted
+// once. If an older system has counted an event, the event counts again here,
+// because rows of the older system do not say which events they have counted.
 //
-// A writer of the older system that still runs replaces the row and with it
-// recent: from then on a redelivery counts again. Stop it before this package
-// counts into its rows.
+// Stop the older system before this package updates its rows. The writers of
+// the older system replace the whole row. Then recent is lost, and a
+// redelivered event counts again.
 //
-// Events up to an hour ahead of the clock are taken ([event.MaxAhead]). 32 of
-// them, from a sender whose clock is wrong, fill the row's recent events: it then
-// refuses all true events, as too old, until their time has come.
+// Events up to an hour ahead of the clock are accepted ([event.MaxAhead]). If a
+// sender whose clock is wrong fills recent with 32 such events, the row refuses
+// all events with a true time as too old until the clock has caught up with
+// these 32.
 //
-// In a global table each Region checks conditions for itself, and of two writes
-// at once the later one takes all: write a row from one Region.
+// In a global table each Region checks conditions for itself, and the later of
+// two simultaneous writes replaces the other: write a row from one Region only.
 //
 // # Prices
 //
@@ -70,10 +74,11 @@
 //	All      1 request for each MB, 0.5 RCU for each 4 KB; twice that with Config.ConsistentReads
 //	Erase    1 RCU for each 4 KB, 1 WCU for each row; 1 request for each MB and each 25 rows
 //
-// A row has some 610 bytes beside its subject and metric.
+// A row has some 610 bytes in addition to its subject and metric.
 //
-// A write that meets a transaction on the row, or another Region's write, is sent
-// again: 1 request each, up to 15 times together with races lost.
+// If a write meets a transaction on the row or another Region's write, the
+// package sends the write again. Each repetition costs 1 request. Observe sends a
+// write again up to 15 times, lost races included.
 //
 // # IAM actions
 //

@@ -17,7 +17,7 @@ import (
 // pkg names the package in errors.
 const pkg = "ema"
 
-// API is what the package calls of *dynamodb.Client.
+// API has the methods of *dynamodb.Client that the package calls.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
@@ -27,17 +27,17 @@ type API interface {
 
 var _ API = (*dynamodb.Client)(nil)
 
-// Record is what the averages of a store are of: it decides their keys and
-// the name of their attribute.
+// Record says what a store's averages measure. The Record decides the keys of
+// the rows and the name of the attribute that holds the average.
 type Record uint8
 
 const (
-	// Effort is what something costs a subject. Its metrics are activities, or
-	// whatever is measured: a duration in seconds, say. Values may be negative.
+	// Effort is what something costs a subject. A metric is an activity or any
+	// other measure, such as a duration in seconds. Values may be negative.
 	Effort Record = iota
-	// Preference is how a subject likes to be treated. Its metrics are
-	// [IgnoreRate], [ResponseTiming], [InteractionFrequency], and others an
-	// application may have.
+	// Preference is how a subject likes to be treated. The metrics are
+	// [IgnoreRate], [ResponseTiming], [InteractionFrequency], and any others
+	// that an application has.
 	Preference
 )
 
@@ -62,41 +62,43 @@ func (r Record) String() string {
 	return [...]string{"effort", "preference"}[r]
 }
 
-// Average is what was learned of a subject.
+// Average is what was learned about one metric of a subject.
 type Average struct {
 	Subject   string
 	Metric    string
 	Value     float64
 	Samples   int64     // values counted
-	UpdatedAt time.Time // of the last write
+	UpdatedAt time.Time // time of the last write
 }
 
-// DefaultAlpha is how much of the way a value moves an average.
+// DefaultAlpha is the weight of each new value if Config.Alpha is not set.
 const DefaultAlpha = 0.3
 
 // Config of a Store. The zero Config works.
 type Config struct {
-	// Record is what the averages are of. Defaults to Effort.
+	// Record says what the averages measure. Defaults to Effort.
 	Record Record
 
-	// Prefix begins the partition keys and is the type of the items, so that
-	// averages of other things have rows of their own. It must not hold '#'. In a
-	// table that other packages share, it must be none of theirs, such as PATTERN.
-	// Defaults to EFFORT or PREF, by Record.
+	// Prefix begins the partition keys and is the attribute "type" of the rows.
+	// Stores with different prefixes have different rows, so use a Prefix of your
+	// own for averages of other things. It must not hold '#'. In a shared table
+	// it must differ from the prefixes of other packages, such as PATTERN.
+	// Defaults to EFFORT for Effort and PREF for Preference.
 	Prefix string
 
-	// Alpha is the weight of each new value, above 0 and up to 1, at which the
-	// average is the latest value. Defaults to DefaultAlpha: half of the
-	// weight is in the latest two values.
+	// Alpha is the weight of each new value, above 0 and at most 1. At 1 the
+	// average is the latest value. Defaults to DefaultAlpha, which gives half
+	// of the weight to the latest two values.
 	Alpha float64
 
-	// Now is the clock of updatedAt and of what is too far ahead. Defaults to
-	// time.Now.
+	// Now is the clock that sets updatedAt and decides which events are too far
+	// ahead. Defaults to time.Now.
 	Now func() time.Time
 
 	// ConsistentReads makes Get and All see every write that was answered
-	// before, at twice the price. Observe always does. Defaults to false: an
-	// average does not stand or fall with the value of this moment.
+	// before they were called. Such a read costs twice as much. Observe always
+	// reads consistently. Defaults to false: an average rarely depends on its
+	// latest value.
 	ConsistentReads bool
 }
 
@@ -120,7 +122,7 @@ func (c *Config) validate() error {
 		return err
 	}
 	if strings.Contains(c.Prefix, "#") {
-		return event.BadInput(pkg, "Config.Prefix", "must not hold '#', which ends it in keys")
+		return event.BadInput(pkg, "Config.Prefix", "must not contain '#', which marks the end of the prefix in keys")
 	}
 	if !(c.Alpha > 0 && c.Alpha <= 1) { // refuses NaN too
 		return event.BadInput(pkg, "Config.Alpha", fmt.Sprintf("must be above 0 and up to 1, is %g", c.Alpha))
@@ -156,7 +158,7 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 }
 
 // Table returns the definition of the table, for [schema.Create]. Other records
-// may share it.
+// may share the table.
 func (s *Store) Table() schema.Table { return s.rows.Table() }
 
 // Actions returns what IAM must grant for the methods: see [schema.Policy].

@@ -6,10 +6,10 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 )
 
-// Get returns the average, and false if no value of it was ever observed.
+// Get returns the average and true, or false if no value was ever observed.
 //
-// Price: 1 request, 0.5 RCU. 1 RCU with Config.ConsistentReads; rows above 4
-// KB as much again for each 4 KB.
+// Price: 1 request, 0.5 RCU. 1 RCU with Config.ConsistentReads; each further 4
+// KB of the row costs the same again.
 func (s *Store) Get(ctx context.Context, subject, metric string) (Average, bool, error) {
 	if err := check.Positional(s.checkRow(subject, metric)); err != nil {
 		return Average{}, false, err
@@ -21,11 +21,12 @@ func (s *Store) Get(ctx context.Context, subject, metric string) (Average, bool,
 	return average, ok, err
 }
 
-// All returns every average of the subject, by metric; nil if there are none.
+// All returns every average of the subject, in the order of their metrics. It
+// returns nil if the subject has no averages.
 //
-// Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB of all rows together, of
-// which a full one has some 0.65; twice that with Config.ConsistentReads; 1 request
-// for each MB.
+// Price: 1 request, 0.5 RCU. All rows together cost 0.5 RCU for each 4 KB (a full
+// row has some 0.65 KB); twice that with Config.ConsistentReads, and 1 request for
+// each MB.
 func (s *Store) All(ctx context.Context, subject string) ([]Average, error) {
 	if err := check.Positional(s.checkSubject(subject)); err != nil {
 		return nil, err
@@ -37,18 +38,19 @@ func (s *Store) All(ctx context.Context, subject string) ([]Average, error) {
 	return averages, err
 }
 
-// Erase deletes every average of the subject, those of the store's record alone,
-// and returns how many. After an error what was deleted is gone: call again, and
-// it goes on with the rest. An average that is written while it runs may stay:
-// erase until it answers 0.
+// Erase deletes every average of the subject in the store's record, and returns
+// their number. After an error some averages may be deleted already: call Erase
+// again to delete the rest. An average that is written while Erase runs may
+// stay: call Erase until it returns 0.
 //
-// It is safe beside live writers: nothing of an erased average is in what Observe
-// writes after it. Erased events are forgotten, so that a redelivery of one counts
-// anew: erase when none can come.
+// Other callers may call Observe while Erase runs: what Observe writes afterwards
+// contains nothing of an erased average. If an erased event is delivered again, it
+// counts again, so call Erase when no redelivery can come.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. 1 RCU for each 4 KB of all rows together and 1
-// WCU for each row and KB; 1 request for each MB to find them and 1 for each 25
-// rows. Where there are none, 1 request and 1 RCU.
+// Price: 2 requests, 1 RCU, 1 WCU. Finding the rows costs 1 RCU for each 4 KB of
+// all rows together, and 1 request for each MB. Deleting them costs 1 WCU for
+// each KB of each row, and 1 request for each 25 rows. If no row is found, the
+// call costs 1 request and 1 RCU.
 func (s *Store) Erase(ctx context.Context, subject string) (int, error) {
 	if err := check.Positional(s.checkSubject(subject)); err != nil {
 		return 0, err

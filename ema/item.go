@@ -5,8 +5,8 @@ import (
 	"github.com/homeops/ddbpatterns/record"
 )
 
-// Attributes of a row, beside the average itself, whose name the [Record]
-// decides, and type, version, recent and the others that package record keeps.
+// Attributes of a row. The [Record] decides the name of the average itself, and
+// package record keeps type, version, recent and others.
 const (
 	attrSK        = "sk"
 	attrSamples   = "samples"
@@ -15,7 +15,7 @@ const (
 
 func (s *Store) partition(subject string) string { return record.Key(s.cfg.Prefix, subject) }
 
-// checkSubject refuses what makes no partition key.
+// checkSubject refuses a subject that cannot be part of a partition key.
 func (s *Store) checkSubject(subject string) error {
 	if err := check.ID(pkg, "Subject", subject); err != nil {
 		return err
@@ -23,7 +23,7 @@ func (s *Store) checkSubject(subject string) error {
 	return check.PartitionKey(pkg, "Subject", s.partition(subject))
 }
 
-// checkRow refuses what makes no key.
+// checkRow refuses what cannot be part of a key.
 func (s *Store) checkRow(subject, metric string) error {
 	if err := s.checkSubject(subject); err != nil {
 		return err
@@ -31,7 +31,8 @@ func (s *Store) checkRow(subject, metric string) error {
 	return check.SortKey(pkg, "Metric", metric)
 }
 
-// decode reads a row. Its key tells the subject, who is known to who asks.
+// decode reads a row. The subject is not read from its key: the caller knows
+// it.
 func (s *Store) decode(row record.Item) (Average, error) {
 	f := record.Read(row)
 	return Average{

@@ -9,27 +9,29 @@ import (
 	"github.com/homeops/ddbpatterns/record"
 )
 
-// Observe is one value of a metric, and the event that gave it.
+// Observe is one value of a metric, and the event that gave the value.
 type Observe struct {
 	Subject string
 	Metric  string
-	Event   event.Event // what follows from one message counts apart by its Nth
+	Event   event.Event // to count several things of one message, use event.Event.Nth for each
 	Value   float64
 }
 
-// Observe moves the average towards the value, once for the event. An event
-// counted before, by a call whose reply was lost or on an earlier delivery, is
-// [event.Duplicate], whatever its value. One that is less than the 32 greatest
-// of the row is [event.ErrTooOld]: the row cannot tell whether it was counted.
-// [ErrContended] leaves open whether it was.
+// Observe moves the average towards the value, once for the event. If the row
+// remembers the event, Observe answers [event.Duplicate], whatever the value
+// is: an earlier delivery or a call whose reply was lost has counted the event.
+// If the event is earlier than the 32 latest events of the row, the error is
+// [event.ErrTooOld], because the row cannot tell whether the event was counted.
+// After the error [ErrContended] the event may have been counted or not.
 //
-// While other writers win, Observe tries again up to 15 times, with pauses that
-// grow to 1.3 seconds: some 5 seconds in all, 10 at most, unless the context ends.
+// While other writers change the row first, Observe tries again, up to 15 times.
+// The pauses between the tries grow to 1.3 seconds. Together they last some 5
+// seconds, and at most 10. Observe stops earlier if the context ends.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. A duplicate and an event too old cost 1
-// request and 1 RCU; a race lost to another writer adds 1 request and 1 WCU,
-// at most 15 times. Rows above 1 KB: 1 WCU for each KB, and 1 RCU for each 4
-// KB.
+// Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old,
+// costs 1 request and 1 RCU. Each race lost to another writer adds 1 request
+// and 1 WCU, at most 15 times. A row above 1 KB costs 1 WCU for each KB and 1
+// RCU for each 4 KB.
 func (s *Store) Observe(ctx context.Context, o Observe) (event.Outcome, error) {
 	if err := s.checkRow(o.Subject, o.Metric); err != nil {
 		return 0, err
@@ -47,7 +49,7 @@ func (s *Store) Observe(ctx context.Context, o Observe) (event.Outcome, error) {
 }
 
 // learn returns the average with one more value in it. An average without a
-// count is one of an older system, and one that counts no values is none.
+// count is an older system's; an average of 0 values is ignored.
 func (s *Store) learn(row record.Item, value float64) (float64, error) {
 	stood, err := s.decode(row)
 	if err != nil {
@@ -61,13 +63,13 @@ func (s *Store) learn(row record.Item, value float64) (float64, error) {
 	return move(stood.Value, value, s.cfg.Alpha), nil
 }
 
-// tiny is the least magnitude of a DynamoDB number. An average of values that
+// tiny is the least magnitude of a DynamoDB number. An average whose values
 // have become 0 for good falls below it in the end.
 const tiny = 1e-130
 
 // move returns the average after the value. The conversions keep a compiler
 // from fusing the operations, so that every machine learns the same; rounding
-// never leads out of what lies between the two.
+// never leads outside the range between the two.
 func move(average, value, alpha float64) float64 {
 	moved := float64(alpha*value) + float64((1-alpha)*average)
 	moved = max(moved, min(average, value))

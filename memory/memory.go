@@ -24,7 +24,7 @@ type Memory struct {
 	zone tzclock.Zone
 }
 
-// New returns a Memory of the log, whose weeks are those of the zone.
+// New returns a Memory of the log acts. Its weeks are local weeks of the zone.
 func New(acts *activity.Store, zone tzclock.Zone) (*Memory, error) {
 	if acts == nil {
 		return nil, event.BadInput(pkg, "acts", "must not be nil")
@@ -48,22 +48,23 @@ func (m *Memory) Actions() schema.Actions {
 	return schema.Actions{Service: reads}
 }
 
-// LastOf returns the latest activity of a name in a scope, whoever did it, and
-// whether there is one.
+// LastOf returns the latest activity of a name in a scope, by any actor, and
+// whether such an activity exists.
 //
-// Price: 1 request, 0.5 RCU. However long the history, on rows up to 1 KB.
-// Where the latest rows are an older system's that only look alike, as "dish#2"
-// does when "dish" is asked for, each such name adds 1 request and 0.5 RCU at
-// most, however many rows it has: see [activity.Store.ByName].
+// Price: 1 request, 0.5 RCU. This holds for a history of any length, on rows up
+// to 1 KB. The latest rows may be rows of an older system whose names only look
+// alike, as "dish#2" looks like "dish". Each such name adds at most 1 request
+// and 0.5 RCU, however many rows it has: see [activity.Store.ByName].
 func (m *Memory) LastOf(ctx context.Context, scope, name string) (activity.Activity, bool, error) {
 	return m.first("LastOf", m.acts.ByName(ctx, scope, name, newest))
 }
 
-// LastBy returns the latest activity of a name that the actor did in a scope,
-// and whether there is one.
+// LastBy returns the actor's latest activity of a name in a scope, and whether
+// such an activity exists.
 //
-// Price: 1 request, 0.5 RCU. However long the history, on rows up to 1 KB; as
-// [Memory.LastOf] where an older system's rows were given a chatUser.
+// Price: 1 request, 0.5 RCU. This holds for a history of any length, on rows up
+// to 1 KB. If rows of an older system were given a chatUser, names that only
+// look alike add to the price as in [Memory.LastOf].
 func (m *Memory) LastBy(ctx context.Context, scope, actor, name string) (activity.Activity, bool, error) {
 	return m.first("LastBy", m.acts.ByActorAndName(ctx, scope, actor, name, newest))
 }
@@ -77,8 +78,8 @@ func (m *Memory) first(method string, walk iter.Seq2[activity.Activity, error]) 
 	return activity.Activity{}, false, nil
 }
 
-// wrap says which method failed on which table, in place of the log's own, which
-// nobody called. Bad input needs neither.
+// wrap says which method failed on which table, instead of the log's method,
+// which the caller did not call. Bad input needs neither.
 func (m *Memory) wrap(method string, err error) error {
 	if err == nil {
 		return nil
@@ -92,13 +93,13 @@ func (m *Memory) wrap(method string, err error) error {
 	return fmt.Errorf("%s: %s on table %s: %w", pkg, method, m.acts.Table().Name, err)
 }
 
-// CountBy returns how often the activity was done in the period, exactly. The
-// filter must have a Scope and a Name; without an Actor it counts everybody's.
-// Consistent is bad input: counts read indexes.
+// CountBy returns exactly how often the activity was done in the period. The
+// filter must have a Scope and a Name. Without an Actor, CountBy counts the
+// activities of all actors. Consistent is bad input: counts read indexes.
 //
-// Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB begun of the matches inside
-// the period, and 1 request for each MB. Rows of an older system add to it as
-// they do in [activity.Store.Count].
+// Price: 1 request, 0.5 RCU. Each 4 KB begun of the matches inside the period
+// costs 0.5 RCU, and each MB takes 1 request. Rows of an older system add to
+// the price as they do in [activity.Store.Count].
 func (m *Memory) CountBy(ctx context.Context, f activity.Filter) (int, error) {
 	switch {
 	case f.Scope == "" || f.Name == "": // the log counts without them, but something else
@@ -116,11 +117,11 @@ type ThisWeek struct {
 	Actor string // "" is everybody
 	Name  string
 
-	Of time.Time // any time of the week, such as that of the question
+	Of time.Time // any time of the week, such as the time of the question
 }
 
-// ThisWeek returns how often the activity was done in the local week, from the
-// start of its Monday to the start of the next, exactly.
+// ThisWeek returns exactly how often the activity was done in the local week,
+// from the start of its Monday to the start of the next Monday.
 //
 // Price: 1 request, 0.5 RCU. As [Memory.CountBy].
 func (m *Memory) ThisWeek(ctx context.Context, w ThisWeek) (int, error) {
@@ -138,8 +139,8 @@ func (m *Memory) ThisWeek(ctx context.Context, w ThisWeek) (int, error) {
 	return n, m.wrap("ThisWeek", bare(err))
 }
 
-// bare names the field of bad input as that of the method's own struct, which the
-// log knows as a field of its Filter.
+// bare names the field of bad input as the caller's struct has it: the log knows
+// it as a field of its Filter.
 func bare(err error) error {
 	if bad, ok := errors.AsType[*event.InputError](err); ok {
 		return event.BadInput(pkg, strings.TrimPrefix(bad.Field, "Filter."), bad.Reason)
@@ -150,7 +151,7 @@ func bare(err error) error {
 // week returns the bounds of the local week of a time.
 func (m *Memory) week(of time.Time) (from, to time.Time, err error) {
 	if of.IsZero() {
-		return from, to, event.BadInput(pkg, "Of", "must be a time of the week")
+		return from, to, event.BadInput(pkg, "Of", "must not be the zero time")
 	}
 	from, to = m.zone.Week(of)
 	return from, to, nil
@@ -160,17 +161,17 @@ func (m *Memory) week(of time.Time) (from, to time.Time, err error) {
 type TallyWeek struct {
 	Scope string
 
-	Of time.Time // any time of the week, such as that of the summary
+	Of time.Time // any time of the week, such as the time of the summary
 }
 
-// TallyWeek returns how often each actor did each name of each kind in the local
-// week, exactly: what a weekly summary is made of. It is the week of
-// [Memory.ThisWeek], and sorted as [activity.Store.Tally] says. It reads the log's
-// table, so it misses of an older system's rows what [activity.Store.InScope]
-// misses.
+// TallyWeek counts exactly what was done in the local week, separately for each
+// actor, kind and name: for a weekly summary. The week has the same bounds as in
+// [Memory.ThisWeek]. The result is sorted as [activity.Store.Tally] says.
+// TallyWeek reads the log's table, so it misses the same rows of an older system
+// as [activity.Store.InScope].
 //
-// Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB begun of what was done in the
-// scope in that week, and 1 request for each MB.
+// Price: 1 request, 0.5 RCU. Each 4 KB begun of what was done in the scope in
+// that week costs 0.5 RCU, and each MB takes 1 request.
 func (m *Memory) TallyWeek(ctx context.Context, w TallyWeek) ([]activity.Tally, error) {
 	if w.Scope == "" { // the log would ask for an actor instead
 		return nil, event.BadInput(pkg, "Scope", "must not be empty")

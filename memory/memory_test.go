@@ -157,7 +157,7 @@ func TestLastCostsOneReadHoweverLongTheHistory(t *testing.T) {
 }
 
 // Rows of an older system that only look alike stand before the last activity
-// in its index. They are no answer, and cost nothing while they are few.
+// in its index. They are not an answer, and cost nothing while they are few.
 func TestLastSkipsLookalikes(t *testing.T) {
 	t.Parallel()
 	db, acts, mem := open(t)
@@ -296,7 +296,8 @@ func TestWeeks(t *testing.T) {
 	}
 }
 
-// A count pays for the matches inside its period, whatever else there is.
+// A count pays for the matches inside its period, with any other rows beside
+// them.
 func TestCountPaysForMatches(t *testing.T) {
 	t.Parallel()
 	db, acts, mem := open(t)
@@ -369,8 +370,8 @@ func TestRefuses(t *testing.T) {
 			"memory: Filter.Actor must be a whole": count(mem.CountBy(t.Context(), activity.Filter{Scope: home, Name: "x", Actor: "anna"})),
 			"memory: Scope must not be":            tally(mem.TallyWeek(t.Context(), memory.TallyWeek{Of: monday})),
 			"memory: Scope must be valid UTF-8":    tally(mem.TallyWeek(t.Context(), memory.TallyWeek{Scope: "\xff", Of: monday})),
-			"memory: Of must be a":                 tally(mem.TallyWeek(t.Context(), memory.TallyWeek{Scope: home})),
-			"memory: Of must be":                   count(mem.ThisWeek(t.Context(), with(func(w *memory.ThisWeek) { w.Of = time.Time{} }))),
+			"memory: Of must not be the":           tally(mem.TallyWeek(t.Context(), memory.TallyWeek{Scope: home})),
+			"memory: Of must not be":               count(mem.ThisWeek(t.Context(), with(func(w *memory.ThisWeek) { w.Of = time.Time{} }))),
 			"memory: Name must not be":             count(mem.ThisWeek(t.Context(), with(func(w *memory.ThisWeek) { w.Name = "" }))),
 			"memory: Scope must not be empty":      count(mem.ThisWeek(t.Context(), with(func(w *memory.ThisWeek) { w.Scope = "" }))),
 			"memory: Actor must be a whole":        count(mem.ThisWeek(t.Context(), with(func(w *memory.ThisWeek) { w.Actor = "anna" }))),
@@ -413,8 +414,8 @@ func TestTroubleIsAnError(t *testing.T) {
 	}
 }
 
-// A row whose id is no event's stands last of its name: it is an error that says
-// so, or is told of and passed over.
+// A row whose id is not an event's comes last of its name: it is an error that
+// says so, or is told of and passed over.
 func TestLastAmongUnreadableRows(t *testing.T) {
 	t.Parallel()
 	db, acts, mem := open(t)

@@ -18,8 +18,8 @@ func configOf(t *testing.T, cfg *Config) Config {
 	return s.cfg
 }
 
-// Every field that is no switch has a default, and the caller's Config stays
-// the caller's.
+// Every field except switches has a default, and the caller's Config stays the
+// caller's.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	filled := reflect.ValueOf(configOf(t, nil))

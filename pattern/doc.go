@@ -1,22 +1,22 @@
-// Package pattern keeps habits: on which weekdays and at which hours somebody
-// does something, by the clock on the wall.
+// Package pattern keeps habits. A habit shows on which weekdays and at which
+// hours of local time somebody does something.
 //
-//	habits, err := pattern.New(db, "homeops", tzclock.Stockholm, nil)
+//	habits, err := pattern.New(db, "habits", tzclock.Stockholm, nil)
 //
-//	out, err := habits.Observe(ctx, pattern.Observe{Scope: chat, Actor: "42", Name: "diskning", Event: ev})
+//	out, err := habits.Observe(ctx, pattern.Observe{Scope: shop, Actor: "customer-42", Name: "order", Event: ev})
 //
 //	outs, err := habits.ObserveAll(ctx, …)   // a burst of one habit, or a backlog
 //
-//	habit, ok, err := habits.Get(ctx, chat, "42", "diskning")
+//	habit, ok, err := habits.Get(ctx, shop, "customer-42", "order")
 //	day, _ := habit.PeakDay()                // Sunday
 //	share := habit.DayShare(day)             // 0.41
 //	hour, _ := habit.PeakHour()              // 19
 //
 // # Items
 //
-// One row for each scope, actor and name. The parts of the partition key are
-// percent-encoded where they hold '#' or '%', so that different ids never
-// meet in one row; the sort key is the name as it is.
+// Each scope, actor and name has one row. The partition key writes '#' in a
+// scope or an actor as %23, and '%' as %25, so that different ids never share a
+// row. The sort key is the name, unchanged.
 //
 //	pk               S  PATTERN#<scope>#<actor>
 //	sk               S  the name
@@ -25,43 +25,47 @@
 //	hourOfDayCounts  M  0 … 23 to N; an hour without events is absent
 //	totalCount       N  events counted
 //	lastSeen         S  time of the latest event counted
-//	recent           B  the 32 greatest events counted, 16 bytes each, sorted
+//	recent           B  the 32 latest events counted, 16 bytes each, sorted
 //	version          N  writes so far, from 1
 //	updatedAt        S  time of the last write
 //
-// Rows of an older system, which have no type, version and recent, whose maps
-// may lack days and hours, and whose lastSeen may lack its decimals, are read
-// and go on to be counted into. Attributes and map entries that are not named
-// here stay as they are.
+// The package also reads and updates rows of an older system. These rows have
+// no type, version and recent. Their maps may lack days and hours, and their
+// lastSeen may lack the decimals. A write leaves other attributes and map
+// entries as they are.
 //
 // # Guarantees
 //
-//   - An event counts once, however often it is observed, by however many
-//     callers at once, and whatever replies are lost. Its weekday and hour are
-//     those of its own time in the store's zone, never those of its arrival.
-//   - No update is lost: a write takes effect only on the row it was computed
-//     from, and one that loses the race is computed again from what stands. That
-//     holds for a row that was deleted and made anew, too.
-//   - What cannot be judged is refused. A row remembers its 32 greatest
-//     events; an event less than all of them may have been counted long ago,
-//     and is [event.ErrTooOld]. So of a backlog that arrives newest first the
-//     part beyond 32 is not counted: bring it into the order of its events, or give
-//     it to ObserveAll, which does.
+//   - An event counts once, even if it is observed many times, if several
+//     callers observe it at once, or if replies are lost. Its weekday and hour
+//     come from the event's own time in the store's zone, never from the time
+//     of its arrival.
+//   - No update is lost. A write takes effect only on the row from which it was
+//     computed. If another writer was faster, DynamoDB refuses the write, and
+//     the package computes it again from the changed row. The same holds if the
+//     row was deleted and made anew in between.
+//   - An event that cannot be judged is refused. A row remembers its 32 latest
+//     events. An earlier event may have been counted long ago, so Observe refuses
+//     it with [event.ErrTooOld]. If a backlog arrives newest first, Observe
+//     therefore counts at most 32 of its events: sort the backlog by event first,
+//     or give the backlog to ObserveAll, which sorts it.
 //
-// Outside of it: an event that an older system has counted counts again here,
-// for its rows do not say which events they hold. A store of another zone
-// writes into the same rows: use one zone for a table.
+// Two things are outside the guarantees. If an older system has counted an
+// event, the event counts again here, because rows of the older system do not
+// say which events they have counted. Stores of different zones write into the
+// same rows: use one zone for a table.
 //
-// A writer of the older system that still runs replaces the row and with it
-// recent: from then on a redelivery counts again. Stop it before this package
-// counts into its rows.
+// Stop the older system before this package updates its rows. The writers of
+// the older system replace the whole row. Then recent is lost, and a
+// redelivered event counts again.
 //
-// Events up to an hour ahead of the clock are taken ([event.MaxAhead]). 32 of
-// them, from a sender whose clock is wrong, fill the row's recent events: it then
-// refuses all true events, as too old, until their time has come.
+// Events up to an hour ahead of the clock are accepted ([event.MaxAhead]). If a
+// sender whose clock is wrong fills recent with 32 such events, the row refuses
+// all events with a true time as too old until the clock has caught up with
+// these 32.
 //
-// In a global table each Region checks conditions for itself, and of two writes
-// at once the later one takes all: write a row from one Region.
+// In a global table each Region checks conditions for itself, and the later of
+// two simultaneous writes replaces the other: write a row from one Region only.
 //
 // # Prices
 //
@@ -71,11 +75,13 @@
 //	All         1 request for each MB, 0.5 RCU for each 4 KB; twice that with Config.ConsistentReads
 //	Erase       1 RCU for each 4 KB, 1 WCU for each row; 1 request for each MB and each 25 rows
 //
-// A row with all days, hours and recent events has some 820 bytes beside its
-// ids and name, and stays below 1 KB where those have no more than 150.
+// A row with all days, hours and recent events has some 820 bytes in addition
+// to its ids and name. The row stays below 1 KB if the ids and the name have at
+// most 150 bytes together.
 //
-// A write that meets a transaction on the row, or another Region's write, is sent
-// again: 1 request each, up to 15 times together with races lost.
+// If a write meets a transaction on the row or another Region's write, the
+// package sends the write again. Each repetition costs 1 request. A write is sent
+// again up to 15 times, lost races included.
 //
 // # IAM actions
 //

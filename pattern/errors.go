@@ -2,10 +2,11 @@ package pattern
 
 import "github.com/homeops/ddbpatterns/record"
 
-// ErrContended is returned by [Store.Observe] and [Store.ObserveAll] when other writers of the row
-// won every one of 16 attempts, with pauses of some 5 seconds in all, 10 at most.
-// Whether the event was counted is open, for the last attempt may have taken
-// effect and lost its reply. Observe the same event again: it counts once. Seen
-// often, the error says that one row takes more events at once than it can:
-// ObserveAll takes 32 in one write. It is [record.ErrContended].
+// ErrContended is returned by [Store.Observe] and [Store.ObserveAll] when other
+// writers of the row won all 16 attempts. The pauses between the attempts take some
+// 5 seconds together, and at most 10. The event may have been counted, because the
+// last attempt may have taken effect and lost its reply. Observe the same event
+// again: it counts only once. If the error is frequent, the row gets more events at
+// a time than single writes can count: use ObserveAll, which counts 32 events in
+// one write. ErrContended is [record.ErrContended].
 var ErrContended = record.ErrContended

@@ -6,10 +6,11 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 )
 
-// Get returns the habit, and false if no event of it was ever observed.
+// Get returns the habit and true, or false if no event of the habit was ever
+// observed.
 //
-// Price: 1 request, 0.5 RCU. 1 RCU with Config.ConsistentReads; rows above 4
-// KB as much again for each 4 KB.
+// Price: 1 request, 0.5 RCU. 1 RCU with Config.ConsistentReads; each further 4
+// KB of the row costs the same again.
 func (s *Store) Get(ctx context.Context, scope, actor, name string) (Habit, bool, error) {
 	if err := check.Positional(checkRow(scope, actor, name)); err != nil {
 		return Habit{}, false, err
@@ -21,12 +22,12 @@ func (s *Store) Get(ctx context.Context, scope, actor, name string) (Habit, bool
 	return habit, ok, err
 }
 
-// All returns every habit of the actor in the scope, by name; nil if there
-// are none.
+// All returns every habit of the actor in the scope, in the order of their
+// names. It returns nil if the actor has no habits there.
 //
-// Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB of all rows together, of
-// which a full one has 1; twice that with Config.ConsistentReads; 1 request
-// for each MB.
+// Price: 1 request, 0.5 RCU. All rows together cost 0.5 RCU for each 4 KB (a
+// full row has 1 KB); twice that with Config.ConsistentReads, and 1 request for
+// each MB.
 func (s *Store) All(ctx context.Context, scope, actor string) ([]Habit, error) {
 	if err := check.Positional(checkActor(scope, actor)); err != nil {
 		return nil, err
@@ -38,17 +39,19 @@ func (s *Store) All(ctx context.Context, scope, actor string) ([]Habit, error) {
 	return habits, err
 }
 
-// Erase deletes every habit of the actor in the scope and returns how many. After
-// an error what was deleted is gone: call again, and it goes on with the rest. A
-// habit that is written while it runs may stay: erase until it answers 0.
+// Erase deletes every habit of the actor in the scope and returns their number.
+// After an error some habits may be deleted already: call Erase again to delete
+// the rest. A habit that is written while Erase runs may stay: call Erase until
+// it returns 0.
 //
-// It is safe beside live writers: nothing of an erased habit is in what Observe
-// writes after it. Erased events are forgotten, so that a redelivery of one counts
-// anew: erase when none can come.
+// Other callers may call Observe while Erase runs: what Observe writes afterwards
+// contains nothing of an erased habit. If an erased event is delivered again, it
+// counts again, so call Erase when no redelivery can come.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. 1 RCU for each 4 KB of all rows together and 1
-// WCU for each row and KB; 1 request for each MB to find them and 1 for each 25
-// rows. Where there are none, 1 request and 1 RCU.
+// Price: 2 requests, 1 RCU, 1 WCU. Finding the rows costs 1 RCU for each 4 KB of
+// all rows together, and 1 request for each MB. Deleting them costs 1 WCU for
+// each KB of each row, and 1 request for each 25 rows. If no row is found, the
+// call costs 1 request and 1 RCU.
 func (s *Store) Erase(ctx context.Context, scope, actor string) (int, error) {
 	if err := check.Positional(checkActor(scope, actor)); err != nil {
 		return 0, err

@@ -2,7 +2,7 @@ package pattern
 
 import "time"
 
-// Habit is when somebody does something: how many events fell on each weekday
+// Habit says when somebody does something: how many events fell on each weekday
 // and into each hour, by local time.
 type Habit struct {
 	Scope string
@@ -13,8 +13,8 @@ type Habit struct {
 	ByHour [24]int64 // by the hour a clock shows
 
 	Total     int64     // events counted
-	LastSeen  time.Time // of the latest event counted, whatever the order of arrival
-	UpdatedAt time.Time // of the last write
+	LastSeen  time.Time // time of the latest event counted, in any order of arrival
+	UpdatedAt time.Time // time of the last write
 }
 
 // week is the order of a tie: Monday first.
@@ -22,8 +22,9 @@ var week = [7]time.Weekday{
 	time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday, time.Saturday, time.Sunday,
 }
 
-// PeakDay returns the weekday with the most events, of several the first from
-// Monday on, and false if there are none.
+// PeakDay returns the weekday with the most events, or false if no event was
+// counted. If several weekdays have the most events, it returns the first of
+// them, from Monday on.
 func (h Habit) PeakDay() (time.Weekday, bool) {
 	peak := week[0]
 	for _, day := range week[1:] {
@@ -34,8 +35,9 @@ func (h Habit) PeakDay() (time.Weekday, bool) {
 	return peak, h.ByDay[peak] > 0
 }
 
-// PeakHour returns the hour with the most events, of several the first from
-// midnight on, and false if there are none.
+// PeakHour returns the hour with the most events, or false if no event was
+// counted. If several hours have the most events, it returns the first of them,
+// from midnight on.
 func (h Habit) PeakHour() (int, bool) {
 	peak := 0
 	for hour, n := range h.ByHour {
@@ -46,16 +48,16 @@ func (h Habit) PeakHour() (int, bool) {
 	return peak, h.ByHour[peak] > 0
 }
 
-// DayShare returns the part, from 0 to 1, of the events that fell on the
-// weekday. It is 0 if there is no such weekday, and if there are no events.
+// DayShare returns the share of the events that fell on the weekday, from 0 to
+// 1. The share is 0 for an invalid weekday, and also if no event was counted.
 func (h Habit) DayShare(day time.Weekday) float64 { return share(h.ByDay[:], int(day)) }
 
-// HourShare returns the part, from 0 to 1, of the events that fell into the
-// hour. It is 0 if there is no such hour, and if there are no events.
+// HourShare returns the share of the events that fell into the hour, from 0 to
+// 1. The share is 0 for an invalid hour, and also if no event was counted.
 func (h Habit) HourShare(hour int) float64 { return share(h.ByHour[:], hour) }
 
-// share is of the histogram's own sum, which Total need not be in the rows of
-// an older system.
+// share divides by the histogram's own sum, because Total may differ from it in
+// rows of an older system.
 func share(counts []int64, i int) float64 {
 	sum := int64(0)
 	for _, n := range counts {

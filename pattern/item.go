@@ -14,8 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/record"
 )
 
-// Attributes of a row, beside type, version, recent and the others that
-// package record keeps.
+// Attributes of a row. Package record keeps type, version, recent and others.
 const (
 	attrSK        = "sk"
 	attrDays      = "dayOfWeekCounts"
@@ -33,7 +32,7 @@ var dayNames = [7]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
 func partition(scope, actor string) string { return record.Key(rowType, scope, actor) }
 
-// checkActor refuses what makes no partition key.
+// checkActor refuses ids that cannot be part of a partition key.
 func checkActor(scope, actor string) error {
 	if err := check.ID(pkg, "Scope", scope); err != nil {
 		return err
@@ -44,7 +43,7 @@ func checkActor(scope, actor string) error {
 	return check.PartitionKey(pkg, "Scope and Actor", partition(scope, actor))
 }
 
-// checkRow refuses what makes no key.
+// checkRow refuses what cannot be part of a key.
 func checkRow(scope, actor, name string) error {
 	if err := checkActor(scope, actor); err != nil {
 		return err
@@ -52,7 +51,8 @@ func checkRow(scope, actor, name string) error {
 	return check.SortKey(pkg, "Name", name)
 }
 
-// decode reads a row. Its key tells scope and actor, who are known to who asks.
+// decode reads a row. Scope and actor are not read from its key: the caller
+// knows them.
 func decode(row ddb.Item) (Habit, error) {
 	h := Habit{Name: item.Text(row, attrSK)}
 	days, err := item.Map(row, attrDays)
@@ -84,7 +84,7 @@ func decode(row ddb.Item) (Habit, error) {
 }
 
 // count returns the row's values of the own attributes with one more event in
-// them. What else the maps hold is carried over.
+// them. Other entries of the maps are kept.
 func count(row ddb.Item, day time.Weekday, hour int, at time.Time) (ddb.Item, error) {
 	h, err := decode(row)
 	if err != nil {

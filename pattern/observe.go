@@ -7,28 +7,31 @@ import (
 	"github.com/homeops/ddbpatterns/record"
 )
 
-// Observe is one event of a habit: the actor did, in the scope, what the
-// name says.
+// Observe is one event of a habit. For example, the actor "customer-42" did
+// what the name "order" says, in the scope of one shop.
 type Observe struct {
 	Scope string
 	Actor string
 	Name  string
-	Event event.Event // what follows from one message counts apart by its Nth
+	Event event.Event // to count several things of one message, use event.Event.Nth for each
 }
 
-// Observe counts the event into the habit once: on the weekday and into the
-// hour it has in the store's zone. An event counted before, by a call whose
-// reply was lost or on an earlier delivery, is [event.Duplicate]. One that is
-// less than the 32 greatest of the habit is [event.ErrTooOld]: the row cannot
-// tell whether it was counted. [ErrContended] leaves open whether it was.
+// Observe counts the event once in the habit: on the weekday and in the hour of
+// the event's time in the store's zone. If the habit remembers the event,
+// Observe answers [event.Duplicate]: an earlier delivery or a call whose reply
+// was lost has counted it. If the event is earlier than the 32 latest events of
+// the habit, the error is [event.ErrTooOld], because the row cannot tell
+// whether the event was counted. After the error [ErrContended] the event may
+// have been counted or not.
 //
-// While other writers win, Observe tries again up to 15 times, with pauses that
-// grow to 1.3 seconds: some 5 seconds in all, 10 at most, unless the context ends.
+// While other writers change the row first, Observe tries again, up to 15 times.
+// The pauses between the tries grow to 1.3 seconds. Together they last some 5
+// seconds, and at most 10. Observe stops earlier if the context ends.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. A duplicate and an event too old cost 1
-// request and 1 RCU; a race lost to another writer adds 1 request and 1 WCU,
-// at most 15 times. Rows above 1 KB: 1 WCU for each KB, and 1 RCU for each 4
-// KB.
+// Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old,
+// costs 1 request and 1 RCU. Each race lost to another writer adds 1 request
+// and 1 WCU, at most 15 times. A row above 1 KB costs 1 WCU for each KB and 1
+// RCU for each 4 KB.
 func (s *Store) Observe(ctx context.Context, o Observe) (event.Outcome, error) {
 	if err := checkRow(o.Scope, o.Actor, o.Name); err != nil {
 		return 0, err
@@ -38,7 +41,7 @@ func (s *Store) Observe(ctx context.Context, o Observe) (event.Outcome, error) {
 	})
 }
 
-// ObserveAll is events of one habit.
+// ObserveAll is several events of one habit.
 type ObserveAll struct {
 	Scope  string
 	Actor  string
@@ -46,23 +49,27 @@ type ObserveAll struct {
 	Events []event.Event // in any order
 }
 
-// ObserveAll counts the events into the habit, each once, as [Store.Observe] does
-// one after the other in ascending order, with up to 32 in one write: a burst or a
-// backlog of one habit. It returns the outcome of each, by its index in Events.
+// ObserveAll counts many events into one habit, such as a burst or a backlog. It
+// sorts the events in ascending order, counts each event once, as [Store.Observe]
+// does, and writes up to 32 events at once. The outcome at index i is that of
+// Events[i].
 //
-// If some have no outcome the error is an [*event.LeftoverError] that names every
-// one of them by its index, with its reason: bad input, [event.ErrTooOld],
-// [ErrContended], or why the call ended before its turn. All others are counted.
-// One whose replies were all lost may be counted too: call again with what is left
-// over.
+// If some events have no outcome, the error is an [*event.LeftoverError]. It names
+// each such event by its index and gives the reason: bad input, [event.ErrTooOld],
+// [ErrContended], or why the call ended before the event's turn. All other events
+// are counted. A leftover may also be counted, if all replies to its writes were
+// lost: call ObserveAll again with the leftovers.
 //
-// A write holds no more events than the row remembers afterwards, so that it knows
-// them again when its reply is lost: 32, fewer where the row has later ones.
+// One write counts only events that the row still remembers after the write. If
+// the reply is lost, these events show that the write took effect. So one write
+// counts up to 32 events, minus the number of later events in the row: with 10
+// later events, up to 22.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. For up to 32 events; 1 request and 1 WCU for
-// each 32 more: 200 are 7 writes. If none is new, 1 request and 1 RCU. Where the
-// row has counted n later events, a write takes 32 - n, at least 1. Races lost and
-// rows above 1 KB cost what they do in Observe.
+// Price: 2 requests, 1 RCU, 1 WCU. That is the price of up to 32 events. Each 32
+// more cost 1 request and 1 WCU: 200 events are 7 writes. If no event is new, the
+// call costs 1 request and 1 RCU. If the row has counted n later events, one write
+// counts 32 - n events, at least 1. Lost races and rows above 1 KB cost what they
+// cost in Observe.
 func (s *Store) ObserveAll(ctx context.Context, o ObserveAll) ([]event.Outcome, error) {
 	if err := checkRow(o.Scope, o.Actor, o.Name); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 // pkg names the package in errors.
 const pkg = "pattern"
 
-// API is what the package calls of *dynamodb.Client.
+// API has the methods of *dynamodb.Client that the package calls.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
@@ -26,13 +26,14 @@ var _ API = (*dynamodb.Client)(nil)
 
 // Config of a Store. The zero Config works.
 type Config struct {
-	// Now is the clock of updatedAt and of what is too far ahead. Defaults to
-	// time.Now.
+	// Now is the clock that sets updatedAt and decides which events are too far
+	// ahead. Defaults to time.Now.
 	Now func() time.Time
 
 	// ConsistentReads makes Get and All see every write that was answered
-	// before, at twice the price. Observe always does. Defaults to false: a
-	// habit does not change with the event of this moment.
+	// before they were called. Such a read costs twice as much. Observe always
+	// reads consistently. Defaults to false, because a habit does not change
+	// with its latest event.
 	ConsistentReads bool
 }
 
@@ -49,8 +50,8 @@ type Store struct {
 	rows *record.Rows[Habit]
 }
 
-// New returns a Store over a table. The zone gives events their weekdays and
-// hours. A nil Config works.
+// New returns a Store over a table. The zone decides on which weekday and in
+// which hour an event counts. A nil Config works.
 func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) {
 	s := &Store{zone: zone}
 	if cfg != nil {
@@ -71,7 +72,7 @@ func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) 
 }
 
 // Table returns the definition of the table, for [schema.Create]. Other records
-// may share it.
+// may share the table.
 func (s *Store) Table() schema.Table { return s.rows.Table() }
 
 // Actions returns what IAM must grant for the methods: see [schema.Policy].

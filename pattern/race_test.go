@@ -55,8 +55,8 @@ func TestContention(t *testing.T) {
 	}
 }
 
-// Replies lost on the way, one after another, while others write: whoever is
-// told of an error repeats the call, and the habit is the same as without.
+// Replies lost on the way, one after another, while others write: a caller that
+// gets an error repeats the call, and the habit is the same as without.
 func TestLostReplies(t *testing.T) {
 	t.Parallel()
 	const events = 12
