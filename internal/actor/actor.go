@@ -13,8 +13,8 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// Type is the type of actors' ids in a table. What works on one is functions, and
-// no methods but String: record packages export the type under a name of their own.
+// Type is the type of actors' ids in a table. It has functions instead of methods,
+// except String, because record packages export the type under a name of their own.
 type Type uint8
 
 // String returns "Number" or "String".

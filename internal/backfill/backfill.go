@@ -16,11 +16,12 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Update returns the update that sets those of the wanted attributes that the row
-// lacks or has otherwise, and false if it has them all. It is refused unless these and
-// those in from, which the wanted ones were made from, are still as in row. At least
-// one of them must stand in it, or a row that is deleted meanwhile would come back. An
-// error: there is no room for them in the row.
+// Update returns an update that sets the wanted attributes that the row lacks or
+// has with another value, and false if the row has them all. DynamoDB refuses the
+// update unless these attributes, and those in from, which the wanted ones were
+// made from, are still as in row. The row must have at least one of them: otherwise
+// the update would bring back a row that is deleted meanwhile. It is an error if
+// the row has no room for them.
 func Update(table string, row ddb.Item, key []string, want ddb.Item, from ...string) (*dynamodb.UpdateItemInput, bool, error) {
 	in := &dynamodb.UpdateItemInput{
 		TableName: aws.String(table), Key: ddb.Item{},

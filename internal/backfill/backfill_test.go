@@ -44,7 +44,7 @@ func TestUpdate(t *testing.T) {
 	text := ddb.Item{"pk": item.S("p"), "kind": item.S("older"), "ttl": item.S("5")}
 	golden.Backfill(t, db.Client(), of(ddb.Item{"ttl": item.N(5)}), text, ddb.Item{"ttl": item.N(5)}, "ttl") // of another type
 
-	// The most that a row has room for; one byte more, and DynamoDB would not take it.
+	// The row has room for exactly this much: DynamoDB would refuse one byte more.
 	full := ddb.Item{"pk": item.S("p"), "kind": item.S("older"), "beside": item.S("")}
 	full["beside"] = item.S(strings.Repeat("x", item.MaxSize-item.Size(full)-item.Size(ddb.Item{"ttl": item.N(5)})))
 	golden.Backfill(t, db.Client(), of(ddb.Item{"ttl": item.N(5)}), full, ddb.Item{"ttl": item.N(5)})

@@ -17,8 +17,8 @@ const (
 	MaxSortKey      = 1024
 )
 
-// TTL's attribute is Unix seconds, and DynamoDB ignores one that is over five
-// years past; a year of five digits is a sign of milliseconds.
+// The TTL attribute is Unix seconds. DynamoDB ignores a TTL that is more than
+// five years past. A year of five digits is a sign of milliseconds.
 const maxTTLYear = 9999
 
 // ID refuses an empty id and one that is not UTF-8 (which JSON would replace,
@@ -59,8 +59,8 @@ func keyBytes(pkg, field, key string, most int) error {
 	return nil
 }
 
-// Finite refuses NaN and infinities, which DynamoDB's numbers lack, and what
-// is outside their magnitude.
+// Finite refuses NaN and infinities, which DynamoDB does not have, and numbers
+// outside the magnitude of its numbers.
 func Finite(pkg, field string, x float64) error {
 	switch size := math.Abs(x); {
 	case math.IsNaN(x), math.IsInf(x, 0):
@@ -99,7 +99,7 @@ func name(pkg, field, name string) error {
 	return nil
 }
 
-// Attribute refuses an attribute name from a Config that cannot serve.
+// Attribute refuses an unusable attribute name from a Config.
 func Attribute(pkg, field, attribute string) error {
 	if err := ID(pkg, field, attribute); err != nil {
 		return err

@@ -13,8 +13,7 @@ import (
 
 const pkg, field = "counter", "Key"
 
-// want holds a check to its verdict, and a refusal to naming package and
-// field.
+// want checks a verdict. A refusal must name package and field.
 func want(t *testing.T, name string, err error, ok bool) {
 	t.Helper()
 	if ok {

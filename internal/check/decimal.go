@@ -2,12 +2,12 @@ package check
 
 import "github.com/homeops/ddbpatterns/event"
 
-// maxDigits is what DynamoDB keeps of a number.
+// maxDigits is how many digits of a number DynamoDB keeps.
 const maxDigits = 38
 
-// Decimal refuses an id that is to be stored as a number and would not come
-// back as it was, so that two ids would become one: anything but a whole
-// number in its shortest form, of at most 38 digits.
+// Decimal refuses an id that is to be stored as a number and would come back
+// changed, because two ids could then become one. It accepts only whole numbers
+// in their shortest form, of at most 38 digits.
 func Decimal(pkg, field, id string) error {
 	digits := id
 	if len(digits) > 1 && digits[0] == '-' && digits[1] != '0' {

@@ -7,13 +7,13 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// Positional names the field of bad input as the parameter is named that it came
-// by: "Scope", as it is called in a struct, is the parameter scope. A field of
-// another argument, which has its type's name and a dot, stays as it is.
+// Positional renames the field of bad input to the parameter: "Scope", a field's
+// name in a struct, becomes the parameter "scope". A field of another argument,
+// which has the name of its type and a dot, stays as it is.
 func Positional(err error) error { return rename(err, strings.ToLower) }
 
-// Within names the field of bad input as one of a struct that several methods
-// take: Scope of a Filter is "Filter.Scope".
+// Within adds the name of a struct that several methods take to the field of
+// bad input: Scope of a Filter becomes "Filter.Scope".
 func Within(structure string, err error) error {
 	return rename(err, func(field string) string { return structure + "." + field })
 }

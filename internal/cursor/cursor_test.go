@@ -80,7 +80,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// Cursors that were handed out are taken back by every later release.
+// Every later release accepts cursors that an earlier one handed out.
 func TestCursorsLast(t *testing.T) {
 	const handedOut = "AVsiWVE9PSIsIllnPT0iXWk1hfE"
 	if got := cursor.Encode("q", []string{"a", "b"}); got != handedOut {
@@ -88,7 +88,7 @@ func TestCursorsLast(t *testing.T) {
 	}
 }
 
-// The longest keys there can be make a cursor that is taken back.
+// Decode accepts the cursor of the longest possible keys.
 func TestLongestPosition(t *testing.T) {
 	longest := []string{strings.Repeat("k", 1024), strings.Repeat("s", 2048), strings.Repeat("i", 1024), strings.Repeat("p", 2048)}
 	got, err := cursor.Decode("activity", "Range.Cursor", "q", cursor.Encode("q", longest), len(longest))

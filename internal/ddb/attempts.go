@@ -18,15 +18,16 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// Attempts watches the attempts of a call, whose error tells of the last one
-// only: an earlier one may have taken effect and lost its reply before the
-// last was throttled, or refused for another reason.
+// Attempts watches the attempts of a call. The call's error describes only the
+// last attempt: an earlier one may have taken effect and lost its reply before
+// the last was throttled, or refused for another reason.
 type Attempts struct {
 	watched atomic.Bool // the API takes the option
 	open    atomic.Bool // an attempt was sent, and may have taken effect
 }
 
-// Watch is an option of the call. It may watch several, one after the other.
+// Watch is an option of the call. The same Attempts may watch several calls,
+// one after the other.
 func (a *Attempts) Watch(o *dynamodb.Options) {
 	a.watched.Store(true)
 	o.APIOptions = append(slices.Clone(o.APIOptions), func(stack *middleware.Stack) error {
@@ -34,9 +35,9 @@ func (a *Attempts) Watch(o *dynamodb.Options) {
 	})
 }
 
-// attempt stands where a request is ready to be sent and its reply has been
-// read. What fails earlier, such as the search for an endpoint or for
-// credentials, never comes here.
+// attempt wraps the sending of a finished request and the reading of its reply.
+// A failure before that, such as a missing endpoint or missing credentials,
+// never gets here.
 func (a *Attempts) attempt(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
 	middleware.DeserializeOutput, middleware.Metadata, error,
 ) {
@@ -50,12 +51,13 @@ func (a *Attempts) attempt(ctx context.Context, in middleware.DeserializeInput, 
 	return out, metadata, err
 }
 
-// unsent reports whether an HTTP client failed before it had anything to send
-// on: it reached nobody, or could make nothing of the endpoint, which net/http
-// says in words only. The same words of a server mean nothing: it was reached.
+// unsent reports whether an HTTP client failed before it had a connection to
+// send on: it could not connect, or could not use the endpoint. Net/http
+// reports the latter only in words. The same words from a server do not count,
+// because the server was reached.
 func unsent(err error) bool {
 	if reply, ok := errors.AsType[*smithyhttp.ResponseError](err); ok && reply.HTTPStatusCode() != 0 {
-		return false // the SDK gives one without a status to what has no reply
+		return false // for an attempt without a reply, the SDK makes a response without a status
 	}
 	if failed, ok := errors.AsType[*net.OpError](err); ok {
 		return failed.Op == "dial"
@@ -68,9 +70,9 @@ func unsent(err error) bool {
 	return strings.HasPrefix(text, "unsupported protocol scheme") || strings.HasPrefix(text, "http: no Host in request URL")
 }
 
-// Judge returns the calls' error: an [event.ErrUnknownOutcome] unless it is
-// certain of every attempt that it wrote nothing. Of an API that does not take
-// options nothing is certain.
+// Judge returns the calls' error. It is an [event.ErrUnknownOutcome] unless
+// every attempt certainly wrote nothing. With an API that ignores options,
+// nothing is certain.
 func (a *Attempts) Judge(err error) error {
 	if err == nil || a.watched.Load() && !a.open.Load() {
 		return err

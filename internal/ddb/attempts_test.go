@@ -21,19 +21,19 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// What happens to an attempt in place of a reply with a status.
+// These happen to an attempt in place of a reply with a status.
 const (
 	lost      = 0  // sent, and no reply
-	noAddress = -1 // dialled in vain
-	garbled   = -2 // status 200 and a body that is no JSON
+	noAddress = -1 // could not connect
+	garbled   = -2 // status 200 and a body that is not JSON
 	hangs     = -3 // until the context ends
-	gateway   = -4 // status 502, in the words that net/http has for what it did not send
-	noHTTP    = -5 // a reply in those words alone, which net/http quotes
-	redialled = -6 // status 200, and what read the body failed to dial
+	gateway   = -4 // status 502, with the text that net/http has for a request that it did not send
+	noHTTP    = -5 // a reply that is only this text, which net/http quotes
+	redialled = -6 // status 200, and reading the body ended in a failure to dial
 )
 
-// replies answers a client's attempts one after the other, with a status or
-// one of the above; the last goes on.
+// replies answers a client's attempts one after the other, with a status or one
+// of the above. The last reply repeats.
 type replies struct {
 	statuses []int
 	attempts int
@@ -76,8 +76,8 @@ func client(server *replies, options ...func(*dynamodb.Options)) *dynamodb.Clien
 	}, options...)
 }
 
-// call makes a call that is watched, and wants to know whether it may have
-// been performed, and in how many attempts.
+// call makes a watched call, and checks the verdict (whether it may have been
+// performed) and the number of attempts.
 func call(t *testing.T, ctx context.Context, name string, server *replies, attempts int, unknown bool, options ...func(*dynamodb.Options)) {
 	t.Helper()
 	var watched ddb.Attempts
@@ -88,7 +88,8 @@ func call(t *testing.T, ctx context.Context, name string, server *replies, attem
 	}
 }
 
-// An error tells of the last attempt; what went before may leave it open.
+// An error describes the last attempt. An earlier attempt may leave the outcome
+// open.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -119,7 +120,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// What fails before there is a request to send has written nothing.
+// A call that fails before it has a request to send has written nothing.
 func TestAttemptsThatWereNotSent(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]func(*dynamodb.Options){
@@ -174,7 +175,7 @@ func TestAttemptsAndTheirContext(t *testing.T) {
 	})
 }
 
-// What took effect is not denied because something failed after it.
+// A write that took effect is not denied because something failed after it.
 func TestAttemptsThatSucceeded(t *testing.T) {
 	t.Parallel()
 	failing := middleware.FinalizeMiddlewareFunc("Failing", func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
@@ -187,8 +188,8 @@ func TestAttemptsThatSucceeded(t *testing.T) {
 	})
 }
 
-// An API that drops the options may have sent the request more than once,
-// whatever its error says of the last.
+// An API that ignores the options may have sent the request more than once,
+// even if its error says that the last attempt wrote nothing.
 func TestAttemptsThatNobodyWatched(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{"cancelled": context.Canceled, "throttled": answered(400, errOther)} {

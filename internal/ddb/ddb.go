@@ -28,9 +28,9 @@ func Wrap(pkg, op, table string, err error) error {
 	return fmt.Errorf("%s: %s on table %s: %w", pkg, op, table, err)
 }
 
-// Refused reports whether a single write failed its condition, and the item
-// that stood there, which is nil when there was none. The request must have
-// asked for ReturnValuesOnConditionCheckFailure=ALL_OLD.
+// Refused reports whether a single write failed its condition, and returns the
+// existing item, nil if none existed. The request must have asked for
+// ReturnValuesOnConditionCheckFailure=ALL_OLD.
 func Refused(err error) (old Item, ok bool) {
 	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		return failed.Item, true
@@ -65,7 +65,7 @@ func Conflict(err error) bool {
 		case "None":
 		case "TransactionConflict":
 			conflict = true
-		default: // another reason stands whatever the conflict comes to
+		default: // this reason remains, however the conflict ends
 			return false
 		}
 	}
@@ -84,10 +84,10 @@ func ConditionFailed(reason types.CancellationReason) bool {
 	return codeOf(reason) == "ConditionalCheckFailed"
 }
 
-// Action tells how one action of a cancelled transaction fared: refused by its
-// condition, and then the item that stood there, which is nil when there was
-// none; not at fault, which is neither refused nor an error; or anything else,
-// which is an error with DynamoDB's code.
+// Action returns what became of one action of a cancelled transaction. If its
+// condition refused it, refused is true, and old is the existing item, nil if
+// none existed. If the action was not at fault, it is neither refused nor an
+// error. Anything else is an error with DynamoDB's code.
 func Action(reason types.CancellationReason) (old Item, refused bool, err error) {
 	switch code := codeOf(reason); code {
 	case "None":
@@ -99,10 +99,10 @@ func Action(reason types.CancellationReason) (old Item, refused bool, err error)
 	}
 }
 
-// Contended reports whether a transaction under way stood in the way of any
-// action of a cancelled transaction, whatever the others' reasons. Beside a
-// failed condition it may be the very transaction that failed it, with part of
-// its items not showing yet.
+// Contended reports whether any action of a cancelled transaction met a
+// transaction under way, whatever the reasons of the other actions. Another
+// action's failed condition may come from that very transaction, part of whose
+// items are not visible yet.
 func Contended(err error) bool {
 	reasons, _ := Cancelled(err)
 	return slices.ContainsFunc(reasons, func(reason types.CancellationReason) bool {
@@ -124,7 +124,7 @@ func Throttled(err error) bool {
 		switch code := codeOf(reason); {
 		case ThrottledAction(reason):
 			throttled = true
-		case code != "None" && code != "TransactionConflict": // stands whatever the capacity
+		case code != "None" && code != "TransactionConflict": // this reason remains, whatever the capacity
 			return false
 		}
 	}
@@ -136,13 +136,13 @@ func ThrottledAction(reason types.CancellationReason) bool {
 	return slices.Contains(throttles, codeOf(reason))
 }
 
-// throttles are the codes of errors, and those of reasons.
+// throttles are the codes of throttling, in errors and in reasons.
 var throttles = []string{
 	"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException",
 	"ProvisionedThroughputExceeded", "ThrottlingError",
 }
 
-// Busy reports whether the same transaction may do better a moment later: it met
+// Busy reports whether the same transaction may succeed a moment later: it met
 // another one ([Conflict], [Contended]), or some of its actions were throttled.
 // It wrote nothing, and the SDK does not try again by itself.
 func Busy(err error) bool {
@@ -151,7 +151,7 @@ func Busy(err error) bool {
 }
 
 // Missing reports whether the table or index does not exist. Requests about backups
-// say so by an exception of their own.
+// have an exception of their own for that.
 func Missing(err error) bool {
 	if _, ok := errors.AsType[*types.TableNotFoundException](err); ok {
 		return true
@@ -160,8 +160,8 @@ func Missing(err error) bool {
 	return ok
 }
 
-// Unknown reports whether the endpoint does not know the operation: it is not
-// DynamoDB, which knows them all.
+// Unknown reports whether the endpoint does not know the operation. Then it is
+// not DynamoDB, which knows them all.
 func Unknown(err error) bool {
 	apiErr, ok := errors.AsType[smithy.APIError](err)
 	return ok && apiErr.ErrorCode() == "UnknownOperationException"
@@ -181,8 +181,9 @@ func BackupsUnavailable(err error) bool {
 }
 
 // Definite reports whether DynamoDB itself answered that nothing was written.
-// Any other error (a lost connection, a deadline, a 5xx) leaves it open. It
-// judges one attempt: where the SDK may have made several, see [Attempts].
+// Any other error (a lost connection, a deadline, a 5xx) leaves the outcome
+// open. Definite judges one attempt: if the SDK may have made several, see
+// [Attempts].
 func Definite(err error) bool {
 	apiErr, ok := errors.AsType[smithy.APIError](err)
 	if !ok {
@@ -191,8 +192,8 @@ func Definite(err error) bool {
 	if apiErr.ErrorFault() == smithy.FaultClient {
 		return true
 	}
-	// The SDK knows no fault of codes that are not modelled, such as
-	// ValidationException and AccessDeniedException.
+	// For codes that are not modelled, such as ValidationException and
+	// AccessDeniedException, the SDK does not know whose fault it was.
 	reply, ok := errors.AsType[*smithyhttp.ResponseError](err)
 	return ok && reply.HTTPStatusCode()/100 == 4
 }
@@ -209,7 +210,7 @@ func Retry(ctx context.Context, write func() error) error {
 	return RetryIf(ctx, Conflict, write)
 }
 
-// RetryIf is [Retry] for errors of the caller's choice.
+// RetryIf is [Retry] with errors of the caller's choice.
 func RetryIf(ctx context.Context, again func(error) bool, write func() error) error {
 	for try := 0; ; try++ {
 		err := write()

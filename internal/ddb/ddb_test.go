@@ -170,7 +170,7 @@ func TestRetry(t *testing.T) {
 	t.Parallel()
 	conflict := wrapped(&types.TransactionConflictException{})
 	for name, tc := range map[string]struct {
-		errs  []error // of each call; the last goes on
+		errs  []error // of each call; the last repeats
 		calls int
 		want  error
 	}{

@@ -1,4 +1,5 @@
-// Package erase deletes all rows of a partition: a person's, a scope's.
+// Package erase deletes all rows of a partition, such as those of a person or a
+// scope.
 package erase
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// API is what erasing calls of *dynamodb.Client.
+// API has the methods of *dynamodb.Client that erasing calls.
 type API interface {
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
@@ -25,7 +26,8 @@ type API interface {
 // batch is the most rows of one BatchWriteItem.
 const batch = 25
 
-// tries and pause bound how often what DynamoDB sends back is sent again.
+// tries and pause bound how often rows that came back unprocessed are sent
+// again.
 const (
 	tries = 10
 	pause = 50 * time.Millisecond
@@ -36,13 +38,13 @@ var errUnprocessed = errors.New("rows came back unprocessed")
 // Partition names the rows to delete.
 type Partition struct {
 	Table string
-	Index string // whose partition it is; "" is the table's
+	Index string // the index of the partition; "" is the table
 	Attr  string // the partition key
 	Value types.AttributeValue
 }
 
-// query finds the rows and returns their key attributes alone. A table is read
-// consistently, which an index cannot be.
+// query finds the rows and returns their key attributes alone. It reads a table
+// consistently, which is impossible for an index.
 func (p Partition) query(key []string) *dynamodb.QueryInput {
 	names := map[string]string{"#partition": p.Attr}
 	projection := make([]string, len(key))
@@ -65,11 +67,12 @@ func (p Partition) query(key []string) *dynamodb.QueryInput {
 }
 
 // Rows deletes every row of the partition, by the table's key attributes, and
-// returns how many. It reads nothing else of them. After an error what was
-// deleted is gone, and calling again goes on with the rest.
+// returns how many. It reads nothing else of the rows. After an error the
+// deleted rows stay deleted, and another call continues with the rest.
 //
-// A row goes whatever a writer has made of it since it was found. One that is
-// written after its page was read stays: erase again, until it is 0.
+// A row is deleted even if somebody has changed it since it was found. A row
+// that is written after its page was read stays: call Rows again until it
+// returns 0.
 //
 // It takes 1 request and the query's units for each page of 1 MB, then 1 request
 // for each 25 rows and 1 WCU for each KB of a row, and of its entry in each index.

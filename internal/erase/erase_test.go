@@ -71,7 +71,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// By an index, whose key comes with the rows and is no part of theirs.
+// The rows of an index come with the key of the index, which is not part of
+// their own key.
 func TestRowsOfAnIndex(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
@@ -85,7 +86,7 @@ func TestRowsOfAnIndex(t *testing.T) {
 	}
 }
 
-// What comes back unprocessed is sent again.
+// Rows that come back unprocessed are sent again.
 func TestUnprocessed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +127,7 @@ func (s scripted) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteItemI
 	return &dynamodb.BatchWriteItemOutput{UnprocessedItems: map[string][]types.WriteRequest{"orders": back}}, nil
 }
 
-// It does not try for ever, and says how many are gone.
+// It does not try for ever, and returns how many rows are deleted.
 func TestNeverProcessed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// Backfill holds a store's Backfill to the attributes that it must set of a row, and
-// its update to being refused when the row is gone, or has one of those in from
-// otherwise. A row that it is done with lacks nothing; with none to set, neither does
-// this one.
+// Backfill checks which attributes a store's Backfill sets in a row, and that
+// DynamoDB refuses the update when the row is gone, or has another value of an
+// attribute in from. A row lacks nothing after its Backfill. With no wanted
+// attributes, this row lacks nothing to begin with.
 func Backfill(t *testing.T, db *dynamodb.Client, backfill func(map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error), row, want ddb.Item, from ...string) {
 	t.Helper()
 	in, lacks, err := backfill(row)

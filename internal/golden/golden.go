@@ -1,5 +1,5 @@
-// Package golden holds stored items to those in testdata: the format on disk,
-// byte for byte. Items are files of DynamoDB's own JSON:
+// Package golden compares stored items with those in testdata, byte for byte:
+// they are the format on disk. Items are files of DynamoDB's own JSON:
 //
 //	{"pk": {"S": "EFFORT#42"}, "samples": {"N": "3"}}
 package golden
@@ -32,8 +32,8 @@ func Item(t testing.TB, file string) ddb.Item {
 	return it
 }
 
-// Put stores the item of a file as another writer would, replacing what
-// stands there.
+// Put stores the item of a file as another writer would. It replaces an
+// existing item.
 func Put(t testing.TB, db *dynamodb.Client, table, file string) {
 	t.Helper()
 	_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: Item(t, file)})
@@ -42,8 +42,8 @@ func Put(t testing.TB, db *dynamodb.Client, table, file string) {
 	}
 }
 
-// Want fails the test unless the item that stands under the key attributes of
-// the file's item is that item. The names are those of the key.
+// Want fails the test unless the stored item with the key of the file's item is
+// the same item. The names are those of the key attributes.
 func Want(t testing.TB, db *dynamodb.Client, table, file string, names ...string) {
 	t.Helper()
 	want := Item(t, file)
@@ -80,7 +80,7 @@ func Format(it ddb.Item) string {
 	return string(text)
 }
 
-// value is an attribute value: one of the fields is set.
+// value is an attribute value. Exactly one field is set.
 type value struct {
 	S    *string
 	N    *string

@@ -59,7 +59,7 @@ func Text(it ddb.Item, name string) string {
 	return ""
 }
 
-// Int returns a whole number; an absent one is 0, and anything else is an
+// Int returns a whole number. An absent attribute is 0, and anything else is an
 // error.
 func Int(it ddb.Item, name string) (int64, error) {
 	if !Has(it, name) {
@@ -79,7 +79,7 @@ func Int(it ddb.Item, name string) (int64, error) {
 	return int64(x), nil
 }
 
-// Float returns a number; an absent one is 0.
+// Float returns a number. An absent attribute is 0.
 func Float(it ddb.Item, name string) (float64, error) {
 	if !Has(it, name) {
 		return 0, nil
@@ -95,7 +95,7 @@ func Float(it ddb.Item, name string) (float64, error) {
 	return x, nil
 }
 
-// Bytes returns a binary attribute, nil when absent.
+// Bytes returns a binary attribute, nil if it is absent.
 func Bytes(it ddb.Item, name string) ([]byte, error) {
 	switch v := it[name].(type) {
 	case nil:
@@ -106,7 +106,7 @@ func Bytes(it ddb.Item, name string) ([]byte, error) {
 	return nil, fmt.Errorf("attribute %s is not binary", name)
 }
 
-// Map returns a map attribute, nil when absent.
+// Map returns a map attribute, nil if it is absent.
 func Map(it ddb.Item, name string) (ddb.Item, error) {
 	switch v := it[name].(type) {
 	case nil:
@@ -127,11 +127,12 @@ func FormatTime(t time.Time) string { return t.UTC().Format(written) }
 // Time is a time as a string attribute in the form of [FormatTime].
 func Time(t time.Time) types.AttributeValue { return S(FormatTime(t)) }
 
-// older are the other forms of ISO 8601 that are read: any RFC 3339, and the
-// basic offset and the missing zone (UTC) of older systems.
+// older are the other forms of ISO 8601 that [ParseTime] reads: any RFC 3339,
+// and the basic offset and the missing zone (UTC) of older systems.
 var older = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04Z07:00", time.DateOnly}
 
-// ParseTime reads [FormatTime] and the older forms. Absent is the zero time.
+// ParseTime reads [FormatTime] and the older forms. An absent attribute is the
+// zero time.
 func ParseTime(it ddb.Item, name string) (time.Time, error) {
 	if !Has(it, name) {
 		return time.Time{}, nil
@@ -148,13 +149,13 @@ func ParseTime(it ddb.Item, name string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("attribute %s is not a time", name)
 }
 
-// SecondsBelow is the least time in Unix milliseconds, in March 1973: a smaller
-// number is read as Unix seconds, which an older system wrote. As seconds it is
-// the year 5138.
+// SecondsBelow is the earliest time in Unix milliseconds, in March 1973. A
+// smaller number is read as Unix seconds, which an older system wrote. In
+// seconds, SecondsBelow is in the year 5138.
 const SecondsBelow = 100_000_000_000
 
-// Millis reads a time in Unix milliseconds, or in seconds where the number is
-// below 10^11. Absent is the zero time.
+// Millis reads a time in Unix milliseconds, or in seconds if the number is
+// below 10^11. An absent attribute is the zero time.
 func Millis(it ddb.Item, name string) (time.Time, error) {
 	if !Has(it, name) {
 		return time.Time{}, nil
@@ -169,15 +170,15 @@ func Millis(it ddb.Item, name string) (time.Time, error) {
 	return time.UnixMilli(n).UTC(), nil
 }
 
-// Expired reports whether the row is past its TTL, though DynamoDB may not have
-// deleted it yet. Like DynamoDB it takes a TTL that is not a number for none.
+// Expired reports whether the row is past its TTL: DynamoDB may not have
+// deleted it yet. Like DynamoDB, it ignores a TTL that is not a number.
 func Expired(it ddb.Item, ttl string, now time.Time) bool {
 	expires, err := Int(it, ttl)
 	return err == nil && expires > 0 && expires <= now.Unix()
 }
 
-// HasTTL reports whether the row has a TTL of the format, a positive whole number,
-// that comes: one in milliseconds is of a year beyond 9999.
+// HasTTL reports whether the row will expire by a TTL of the format, a positive whole
+// number. A TTL in milliseconds means a year after 9999.
 func HasTTL(it ddb.Item, ttl string) bool {
 	expires, err := Int(it, ttl)
 	return err == nil && expires > 0 && time.Unix(expires, 0).UTC().Year() <= 9999

@@ -70,7 +70,7 @@ func TestMillisReadsSeconds(t *testing.T) {
 		t.Errorf("absent: %v, %v", got, err)
 	}
 	for n, want := range map[int64]time.Time{
-		99_999_999_999:  time.Unix(99_999_999_999, 0), // the last that is seconds
+		99_999_999_999:  time.Unix(99_999_999_999, 0), // the last number that is read as seconds
 		100_000_000_000: time.UnixMilli(100_000_000_000),
 		0:               time.Unix(0, 0),
 		-1:              time.Unix(-1, 0),
@@ -111,7 +111,7 @@ func TestNumbersComeBack(t *testing.T) {
 	}
 }
 
-// What is absent is the zero value, and no trouble.
+// An absent attribute is the zero value, and not an error.
 func TestAbsentAttributes(t *testing.T) {
 	if n, err := item.Int(nil, "x"); n != 0 || err != nil {
 		t.Errorf("Int = %d, %v", n, err)

@@ -11,9 +11,9 @@ import (
 // 2286.
 const MaxMillis = 9_999_999_999_999
 
-// CeilMillis is the first whole millisecond that is not before t, or the nearest
-// to it of those from 0 to the one after [MaxMillis]: a time too far off for
-// milliseconds would be any other.
+// CeilMillis is the first whole millisecond that is not before t, limited to 0
+// at least and the one after [MaxMillis] at most: a time too far off for
+// milliseconds would otherwise become an arbitrary number.
 func CeilMillis(t time.Time) int64 {
 	switch seconds := t.Unix(); {
 	case seconds < 0:
@@ -28,15 +28,15 @@ func CeilMillis(t time.Time) int64 {
 	return ms
 }
 
-// Before compares any two times: those that [time.Time.Before] takes for
-// earlier because they are too far off, too.
+// Before compares any two times. It is right even for times so far off that
+// [time.Time.Before] is wrong.
 func Before(t, u time.Time) bool {
 	return cmp.Or(cmp.Compare(t.Unix(), u.Unix()), cmp.Compare(t.Nanosecond(), u.Nanosecond())) < 0
 }
 
-// AroundMillis returns the whole milliseconds at or next to a time as DynamoDB
-// writes the number: another writer's may have a fraction. It is false of what is
-// not such a number.
+// AroundMillis returns the whole milliseconds at or next to a time that is
+// written as a DynamoDB number: another writer's number may have a fraction. It
+// is false for text that is not such a number.
 func AroundMillis(number string) (floor, ceil int64, ok bool) {
 	whole, fraction, pointed := strings.Cut(number, ".")
 	ms, err := strconv.ParseUint(whole, 10, 62)

@@ -36,7 +36,7 @@ func TestCeilMillis(t *testing.T) {
 	}
 }
 
-// All times have one order, those too far off for [time.Time.Before] as well.
+// All times have one order, even those too far off for [time.Time.Before].
 func TestBefore(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)

@@ -10,10 +10,10 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// MaxSize is the most bytes an item may have, names included.
+// MaxSize is how many bytes an item may have, names included.
 const MaxSize = 400 * 1024
 
-// Size is the item's size as DynamoDB reckons it: names and values, text as
+// Size is the item's size as DynamoDB counts it: names and values, text as
 // UTF-8, numbers by their significant digits, 3 bytes for a list or map and 1
 // for each of its elements.
 func Size(it ddb.Item) int {
@@ -44,8 +44,9 @@ func sizeOf(value types.AttributeValue) int {
 	return 1 // BOOL and NULL; the format has no sets
 }
 
-// numberSize is 1, a byte for two digits on either side of the point, and 1
-// for a sign. An exponent's digits are counted too: at worst a little much.
+// numberSize is 1, a byte for two digits on either side of the point, and 1 for
+// a sign. The digits of an exponent count, too, so the size may come out a
+// little too large.
 func numberSize(text string) int {
 	size := 1
 	if strings.HasPrefix(text, "-") {
@@ -55,7 +56,8 @@ func numberSize(text string) int {
 	return size + (len(whole)+1)/2 + (len(fraction)+1)/2
 }
 
-// CheckSize refuses an item over 400 KB. Field names what makes it so large.
+// CheckSize refuses an item over 400 KB. Field names the input that makes it so
+// large.
 func CheckSize(pkg, field string, it ddb.Item) error {
 	if size := Size(it); size > MaxSize {
 		return event.BadInput(pkg, field, fmt.Sprintf("makes an item of %d bytes, DynamoDB takes %d", size, MaxSize))

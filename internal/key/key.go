@@ -7,7 +7,7 @@ import "strings"
 var encoder = strings.NewReplacer("%", "%25", "#", "%23")
 
 // Enc percent-encodes the separator '#' and '%' itself, and nothing else, so
-// that most ids stand in a key as they are.
+// that most ids are unchanged in a key.
 func Enc(part string) string { return encoder.Replace(part) }
 
 // Join encodes the parts and joins them with '#'.

@@ -25,8 +25,8 @@ func TestEnc(t *testing.T) {
 
 var decoder = strings.NewReplacer("%25", "%", "%23", "#")
 
-// decode undoes Enc, and split Join: nothing that is stored needs it, and the
-// laws do.
+// decode undoes Enc, and split undoes Join. Only the tests of these laws need
+// them.
 func decode(part string) string { return decoder.Replace(part) }
 
 func split(joined string) []string {

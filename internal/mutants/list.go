@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// mutant is one entry of the list: a text of a file and what replaces it, which
-// may be nothing.
+// mutant is one entry of the list: a text of a file, and its replacement, which
+// may be empty.
 type mutant struct {
 	line     int    // of the entry, in the list
 	file     string // from the module's root, with slashes
@@ -24,7 +24,7 @@ func (m mutant) String() string { return m.file + ": " + m.what }
 // pkg is the package of the file, as the go command takes it.
 func (m mutant) pkg() string { return "./" + path.Dir(m.file) }
 
-// parse reads the list. It goes on after a bad entry, so that one reading names
+// parse reads the list. It continues after a bad entry, so that its error names
 // all of them.
 func parse(text string) ([]mutant, error) {
 	var list []mutant
@@ -72,8 +72,8 @@ func comment(line string) bool {
 	return strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#")
 }
 
-// indented are the lines up to the first that is empty or begins with no tab,
-// without the white space around them.
+// indented returns the lines up to the first that is empty or does not begin
+// with a tab, without the white space around them.
 func indented(lines []string) []string {
 	var texts []string
 	for _, line := range lines {
@@ -86,7 +86,7 @@ func indented(lines []string) []string {
 	return texts
 }
 
-// apply is the file's text with the mutant in it.
+// apply returns the file's text with the mutant in it.
 func (m mutant) apply(source string) (string, error) {
 	if n := strings.Count(source, m.old); n != 1 {
 		return "", fmt.Errorf("line %d: %s: the old text stands in the file %d times, want once: %s", m.line, m, n, m.old)
@@ -105,7 +105,7 @@ func fits(root string, list []mutant) error {
 	return errors.Join(bad...)
 }
 
-// read is the mutated text of the mutant's file.
+// read returns the mutated text of the mutant's file.
 func (m mutant) read(root string) (string, error) {
 	source, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.file)))
 	if err != nil {

@@ -1,18 +1,18 @@
-// Command mutants breaks the library on purpose, one line at a time, and sees
-// whether a test notices:
+// Command mutants breaks the library on purpose, one line at a time, and checks
+// that a test notices:
 //
 //	scripts/mutants                  # the whole list
 //	scripts/mutants -run '^ledger/'  # those of a package
-//	scripts/mutants -run 'the fence' # those whose name says so
+//	scripts/mutants -run 'the fence' # those with these words in their name
 //	scripts/mutants -part 1/6        # every sixth, from the first on; CI runs such a part
 //	scripts/mutants -list            # names them only
 //
-// scripts/mutants.txt is the list, and says at its head what an entry is. A
-// mutant is killed when the tests of its file's own package fail, hang or
-// crash. The command fails when one survives and when the list is wrong: a text
-// that does not stand in its file exactly once, or a mutant that does not
-// compile, is no kill. The texts of the whole list are checked even if only a
-// part of it runs.
+// The list is scripts/mutants.txt, whose head describes an entry. A mutant is
+// killed when the tests of its file's own package fail, hang or crash. The
+// command fails when a mutant survives, and when the list is wrong: a text that
+// is not in its file exactly once, or a mutant that does not compile, does not
+// count as killed. The texts of the whole list are checked even if only a part
+// of it runs.
 //
 // Nothing is written to the tree: the compiler reads the changed file from
 // elsewhere (go test -overlay).
@@ -78,7 +78,7 @@ func parseFlags(args []string) (options, error) {
 	return o, err
 }
 
-// command does what the options say, and fails unless every mutant chosen is
+// command does what the options say. It fails unless every chosen mutant is
 // killed.
 func command(ctx context.Context, w io.Writer, o options) error {
 	text, err := os.ReadFile(o.file)

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tiny is a module of its own with the given list, "" for the one it has.
+// tiny is a module of its own with the given list, or with the module's list
+// for "".
 func tiny(t *testing.T, list string, flags ...string) options {
 	t.Helper()
 	root := t.TempDir()
@@ -92,8 +93,8 @@ func TestTestsThatFailAnywayKillNothing(t *testing.T) {
 	}
 }
 
-// The list itself is of the code as it stands: who changes a line changes its
-// mutant with it.
+// The list fits the code as it is: a change of a line must change the line's
+// mutants, too.
 func TestTheListFits(t *testing.T) {
 	t.Parallel()
 	const root = "../.."
@@ -125,7 +126,7 @@ max/max.go: fine
 	return "max"
 	return "min"
 `
-	// Also when another part runs.
+	// It fails even if another part runs.
 	err := command(t.Context(), t.Output(), tiny(t, list, "-run", "fine", "-list"))
 	if err == nil {
 		t.Fatal("the list passes")

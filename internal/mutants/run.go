@@ -41,9 +41,9 @@ type runner struct {
 	out     io.Writer
 }
 
-// unmutated runs the tests of the packages as they are: what fails anyway kills
-// nothing. It gives go test no flags, so that tests that just passed are not
-// run again.
+// unmutated runs the tests of the packages without a mutant: a test that fails
+// anyway kills nothing. It passes no flags to go test, so that tests that just
+// passed do not run again.
 func (r runner) unmutated(ctx context.Context, list []mutant) error {
 	var packages []string
 	for _, m := range list {
@@ -97,8 +97,8 @@ func (r runner) try(ctx context.Context, m mutant) result {
 	return res
 }
 
-// test builds the tests of the mutant's package and runs them. Its error is one
-// of the list.
+// test builds the tests of the mutant's package and runs them. Its error means
+// that the list is wrong.
 func (r runner) test(ctx context.Context, m mutant) (outcome, string, error) {
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
@@ -132,7 +132,8 @@ func (r runner) test(ctx context.Context, m mutant) (outcome, string, error) {
 func binary(dir string) string  { return filepath.Join(dir, "mutant.test") }
 func changed(dir string) string { return filepath.Join(dir, "mutant.go") }
 
-// message is what the go command says, in one line and without the package.
+// message returns what the go command says, in one line and without the
+// package.
 func message(out []byte) string {
 	var lines []string
 	for line := range strings.Lines(string(out)) {
@@ -162,10 +163,12 @@ func (m mutant) overlay(root, dir string) (string, error) {
 	return file, os.WriteFile(file, data, 0o600)
 }
 
-// run runs the tests in the package's folder until the first one fails, and says
-// which one, or what else ended them; "" when all pass.
+// run runs the tests in the package's folder until the first one fails. It
+// returns the name of that test, or what else ended the run, or "" if all tests
+// pass.
 func (r runner) run(ctx context.Context, dir, folder, overlay string) string {
-	// Longer than the tests' own limit, for a program that does not end by itself.
+	// This is longer than the tests' own limit, for a program that does not end by
+	// itself.
 	ctx, cancel := context.WithTimeout(ctx, r.timeout+10*time.Second)
 	defer cancel()
 	output := &watch{failed: cancel}
@@ -173,8 +176,8 @@ func (r runner) run(ctx context.Context, dir, folder, overlay string) string {
 	cmd.Dir = folder
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.WaitDelay = time.Second
-	// What a test that is cut off leaves behind goes with dir, and a program of
-	// the module that a test builds is built with the mutant, too.
+	// The files that an interrupted test leaves behind are deleted with dir. If
+	// a test builds a program of the module, that build has the mutant, too.
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay)
 	if err := cmd.Run(); err != nil {
 		return output.reason(err)
@@ -188,8 +191,8 @@ var (
 	crash      = regexp.MustCompile(`(?m)^(?:panic|fatal error): .*`)
 )
 
-// watch keeps what tests print and calls failed once one has failed: tests that
-// wait for their turn in parallel would all still run.
+// watch keeps what tests print, and calls failed after the first failure:
+// otherwise all parallel tests that wait for their turn would still run.
 type watch struct {
 	failed func()
 	text   bytes.Buffer

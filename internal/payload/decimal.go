@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// What DynamoDB's numbers can hold: so many significant digits, the first of
-// them worth 10 to the power of least to most.
+// These are the limits of DynamoDB's numbers: how many significant digits they
+// have, and the least and the greatest power of 10 of the first digit.
 const (
 	maxDigits = 38
 	leastTen  = -130
@@ -20,8 +20,8 @@ var (
 	errMagnitude = errors.New("is outside the magnitude of DynamoDB's numbers, 1E-130 to 9.99E+125")
 )
 
-// decimal returns the one form of a number, so that two that are equal are the
-// same text: no exponent, no zeros but those it needs.
+// decimal returns the one form of a number, so that equal numbers are the same
+// text: without an exponent, and without unnecessary zeros.
 func decimal(text string) (string, error) {
 	unsigned := strings.TrimLeft(text, "+-")
 	if len(text)-len(unsigned) > 1 {
@@ -37,7 +37,7 @@ func decimal(text string) (string, error) {
 	}
 	digits := strings.TrimLeft(whole+fraction, "0")
 	significant := strings.TrimRight(digits, "0")
-	power += len(digits) - len(significant) - len(fraction) // that of the last digit
+	power += len(digits) - len(significant) - len(fraction) // the power of the last digit
 	switch first := power + len(significant) - 1; {
 	case significant == "":
 		return "0", nil
@@ -53,7 +53,7 @@ func decimal(text string) (string, error) {
 	return plain, nil
 }
 
-// scientific splits off the exponent, which is 0 where there is none.
+// scientific splits off the exponent, 0 if the text has none.
 func scientific(text string) (mantissa string, power int, err error) {
 	e := strings.IndexAny(text, "eE")
 	if e < 0 {
@@ -63,11 +63,11 @@ func scientific(text string) (mantissa string, power int, err error) {
 	if power, err = strconv.Atoi(exponent); err != nil {
 		return "", 0, errNumber
 	}
-	const far = 1 << 20 // beyond any that fits, however many zeros stand before it
+	const far = 1 << 20 // beyond any power that fits, with any number of zeros before it
 	return text[:e], max(-far, min(power, far)), nil
 }
 
-// point writes digits whose last is worth 10^power.
+// point writes digits, the last of which has the value 10^power.
 func point(digits string, power int) string {
 	switch whole := len(digits) + power; {
 	case power >= 0:

@@ -28,19 +28,19 @@ type Attribute struct {
 	Value types.AttributeValue
 }
 
-// Filter is what the rows of a query must meet. The zero Filter is met by all.
+// Filter is what the rows of a query must meet. All rows meet the zero Filter.
 type Filter struct {
 	expression *string
 	names      map[string]string
 	values     ddb.Item
 }
 
-// NewFilter composes a filter of attributes and comparisons, all of which a row
-// must meet; other, where it is given, lets in rows besides. The same input
-// always makes the same expression. What it refuses is bad input of field.
+// NewFilter composes a filter from attributes and comparisons. A row must meet
+// all of them. A condition in other lets in other rows, too. The same input
+// always makes the same expression. Refused input is bad input of field.
 func NewFilter(pkg, field string, attributes []Attribute, data []Compare, other ...expression.ConditionBuilder) (Filter, error) {
 	if len(data) > MaxEntries {
-		return Filter{}, event.BadInput(pkg, field, fmt.Sprintf("must be at most %d comparisons, are %d", MaxEntries, len(data)))
+		return Filter{}, event.BadInput(pkg, field, fmt.Sprintf("must have at most %d comparisons, has %d", MaxEntries, len(data)))
 	}
 	if len(attributes)+len(data) == 0 {
 		return Filter{}, nil
@@ -74,7 +74,7 @@ func and(all, condition expression.ConditionBuilder) expression.ConditionBuilder
 	return all.And(condition)
 }
 
-// condition checks the comparison and returns it as the SDK has it.
+// condition checks the comparison and returns it as a condition of the SDK.
 func (c Compare) condition(pkg, field string, names *aliases) (none expression.ConditionBuilder, err error) {
 	if !validName(c.Name) {
 		return none, event.BadInput(pkg, field+".Name", "must be "+nameBound)
@@ -102,8 +102,7 @@ func (c Compare) condition(pkg, field string, names *aliases) (none expression.C
 	return none, event.BadInput(pkg, field+".Op", fmt.Sprintf("must be one of =, <, <=, > and >=, is %q", c.Op))
 }
 
-// value is an operand. The builder takes only members that are no pointers as
-// they are.
+// value is an operand. The builder accepts only members that are not pointers.
 func value(v types.AttributeValue) expression.ValueBuilder {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -116,8 +115,9 @@ func value(v types.AttributeValue) expression.ValueBuilder {
 	return expression.Value(v)
 }
 
-// aliases stand for names while the expression is composed: the builder reads
-// brackets in a name as the index of a list, and dots as steps into a map.
+// aliases replace names while the expression is composed, because the builder
+// reads brackets in a name as the index of a list, and dots as steps into a
+// map.
 type aliases struct{ names []string }
 
 const stand = "name"
@@ -127,7 +127,7 @@ func (a *aliases) of(name string) expression.NameBuilder {
 	return expression.NameNoDotSplit(stand + strconv.Itoa(len(a.names)-1))
 }
 
-// resolve puts the names in their place.
+// resolve replaces the aliases with the names.
 func (a *aliases) resolve(built map[string]string) map[string]string {
 	for placeholder, name := range built {
 		if n, ok := strings.CutPrefix(name, stand); ok {
@@ -141,7 +141,7 @@ func (a *aliases) resolve(built map[string]string) map[string]string {
 // None reports whether every row meets the filter.
 func (f Filter) None() bool { return f.expression == nil }
 
-// Apply makes the query filter what it finds. The query's maps become its own.
+// Apply adds the filter to the query. The query gets copies of its maps.
 func (f Filter) Apply(in *dynamodb.QueryInput) {
 	if f.None() {
 		return
@@ -153,8 +153,8 @@ func (f Filter) Apply(in *dynamodb.QueryInput) {
 	maps.Copy(in.ExpressionAttributeValues, f.values)
 }
 
-// ID tells one filter from another, as part of what a cursor belongs to. That
-// of none is "".
+// ID is different for different filters. A cursor belongs to a query with this
+// ID. Without a filter it is "".
 func (f Filter) ID() string {
 	if f.None() {
 		return ""

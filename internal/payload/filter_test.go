@@ -28,8 +28,8 @@ func filter(t testing.TB, attributes []payload.Attribute, data ...payload.Compar
 	return f
 }
 
-// The same input is always the same string, every name stands behind an alias,
-// and those of the query stay.
+// The same input always makes the same string, every name has an alias, and the
+// names of the query stay.
 func TestExpression(t *testing.T) {
 	t.Parallel()
 	for range 20 {
@@ -72,7 +72,7 @@ func TestNoFilter(t *testing.T) {
 	}
 }
 
-// Each filter has an ID of its own, the same whenever it is made.
+// Each filter has an ID of its own, and always the same one.
 func TestID(t *testing.T) {
 	t.Parallel()
 	ids := map[string]int{}
@@ -126,8 +126,8 @@ func TestFilterRefuses(t *testing.T) {
 	}
 }
 
-// What a filter finds, also by names that an expression would read as a path,
-// and of entries that are absent or of another type.
+// A filter finds the right rows, even by names that an expression would read as
+// a path, and if entries are absent or have another type.
 func TestFilterFinds(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)

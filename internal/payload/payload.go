@@ -1,5 +1,6 @@
-// Package payload is what a record carries of its caller's own: text, numbers
-// and flags by name, in one map of its row, and the filters that ask for them.
+// Package payload handles the caller's own data in a record: text, numbers and
+// flags by name, in one map of the row. It also has the filters that query this
+// data.
 package payload
 
 import (
@@ -21,7 +22,8 @@ import (
 // Attr is the attribute that holds the map.
 const Attr = "data"
 
-// What bounds the map: entries, the bytes of a name, and those of the whole.
+// The limits of the map: its entries, the bytes of a name, and the bytes of the
+// whole map.
 const (
 	MaxEntries = 32
 	MaxName    = 255
@@ -31,8 +33,8 @@ const (
 // field names the map in bad input.
 const field = "Data"
 
-// Encode checks the data and puts it into the row. Of nothing it puts nothing.
-// The caller's map is not kept.
+// Encode checks the data and puts it into the row. For empty data it puts
+// nothing into the row. It does not keep the caller's map.
 func Encode(pkg string, row ddb.Item, data map[string]any) error {
 	if len(data) == 0 {
 		return nil
@@ -58,15 +60,15 @@ func Encode(pkg string, row ddb.Item, data map[string]any) error {
 	return nil
 }
 
-// nameBound says what validName asks.
+// nameBound describes a name that validName accepts.
 const nameBound = "1 to 255 bytes of UTF-8"
 
 func validName(name string) bool {
 	return name != "" && len(name) <= MaxName && utf8.ValidString(name)
 }
 
-// Decode reads the data of a row; nil if there is none. Its values are text,
-// bool and attributevalue.Number.
+// Decode reads the data of a row, nil if it has none. Its values are text, bool
+// and attributevalue.Number.
 func Decode(row ddb.Item) (map[string]any, error) {
 	stored, err := item.Map(row, Attr)
 	if err != nil || len(stored) == 0 {
@@ -81,7 +83,7 @@ func Decode(row ddb.Item) (map[string]any, error) {
 	return data, nil
 }
 
-// decode returns nil for what the format does not have.
+// decode returns nil for a type that the format does not have.
 func decode(value types.AttributeValue) any {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:
@@ -99,8 +101,8 @@ func decode(value types.AttributeValue) any {
 // Clone returns a copy that its caller may keep.
 func Clone(data map[string]any) map[string]any { return maps.Clone(data) }
 
-// Equal reports whether both are stored alike: numbers as DynamoDB compares
-// them, whatever Go type they have, and nothing as an empty map.
+// Equal reports whether both are stored alike. It compares numbers as DynamoDB
+// does, whatever their Go type, and takes nil as an empty map.
 func Equal(a, b map[string]any) bool {
 	return maps.EqualFunc(a, b, func(x, y any) bool {
 		p, err := encode(x)
@@ -112,7 +114,7 @@ func Equal(a, b map[string]any) bool {
 	})
 }
 
-// encode returns a value as it is stored.
+// encode returns the stored form of a value.
 func encode(value any) (types.AttributeValue, error) {
 	switch v := value.(type) {
 	case string:
@@ -141,12 +143,12 @@ func kind(value any) string {
 	return fmt.Sprintf("a %T", value)
 }
 
-// digits writes a number of any type that Go has for them.
+// digits writes a number of any of Go's number types.
 func digits(value any) (string, bool) {
 	switch v := value.(type) {
 	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
 		return fmt.Sprint(v), true
-	case float32, float64: // the fewest digits that give it back, in its own size
+	case float32, float64: // the fewest digits that give the number back, in its own size
 		return strings.ToLower(fmt.Sprint(v)), true
 	case attributevalue.Number:
 		return string(v), true

@@ -25,8 +25,8 @@ import (
 
 type n = attributevalue.Number
 
-// What is stored comes back, numbers in their one form, whatever Go type they
-// had.
+// Stored data comes back, with numbers in their one form, whatever their Go
+// type was.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
@@ -156,7 +156,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// What the format does not have cannot be read.
+// Decode refuses types that the format does not have.
 func TestStrange(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]types.AttributeValue{
@@ -173,7 +173,7 @@ func TestStrange(t *testing.T) {
 	}
 }
 
-// The map that comes back is the caller's, and the one given is not kept.
+// The returned map belongs to the caller, and the given map is not kept.
 func TestNoMapIsShared(t *testing.T) {
 	t.Parallel()
 	given, row := map[string]any{"x": 1}, ddb.Item{}

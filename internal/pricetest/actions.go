@@ -25,10 +25,10 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// right is what IAM is asked for: an action on a table, or on an index of it.
+// right is a right in IAM: an action on a table, or on an index of a table.
 type right struct{ table, index, action string }
 
-// rightsOf returns what IAM asks for a request: one table for all operations that
+// rightsOf returns the rights that a request needs. It knows all operations that
 // the packages send. A transaction has no action of its own.
 func rightsOf(input any) []right {
 	switch in := input.(type) {
@@ -101,7 +101,8 @@ func (r *record) add(operation string, rights []right) {
 
 type recordKey struct{}
 
-// Watch is an option of dynamotest.Open: [Run] sees what the client sends.
+// Watch is an option for dynamotest.Open. With it, [Run] sees what the client
+// sends.
 func Watch(o *dynamodb.Options) {
 	o.APIOptions = append(slices.Clone(o.APIOptions), func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Watch", func(
@@ -115,13 +116,13 @@ func Watch(o *dynamodb.Options) {
 	})
 }
 
-// Whose rights they are.
+// These say whose rights they are.
 const (
 	service   = "service"
 	operators = "operators"
 )
 
-// granted are sorted actions, by whose they are and the index that they are on.
+// granted are sorted actions, by their holder and the index.
 type granted map[string][]string
 
 func (g granted) grant(whose, index string, actions ...string) {
@@ -129,8 +130,9 @@ func (g granted) grant(whose, index string, actions ...string) {
 	g[key] = slices.Compact(slices.Sorted(slices.Values(append(g[key], actions...))))
 }
 
-// wantActions holds the stores' Actions, and the list in the package's doc comment, to
-// what the functions sent, and that to what their source can send.
+// wantActions compares the stores' Actions, and the list in the package's doc
+// comment, with what the functions sent. It compares what they sent with what their
+// source can send.
 func wantActions(t *testing.T, sent map[string]*record, stores []schema.Store) {
 	t.Helper()
 	reach := reachable(t)
@@ -147,7 +149,7 @@ func wantActions(t *testing.T, sent map[string]*record, stores []schema.Store) {
 	for fn, r := range sent {
 		for _, whose := range doc.whose(fn) {
 			for one := range r.rights {
-				if isOf(one.table, stores) { // not what the work of a transaction adds elsewhere
+				if isOf(one.table, stores) { // work in a transaction may add actions on other tables
 					needs.grant(whose, one.index, one.action)
 				}
 			}
@@ -183,15 +185,15 @@ func grantedBy(stores []schema.Store) granted {
 	return all
 }
 
-// documented is the section "IAM actions" of a package's doc comment, a list with
-// lines such as:
+// documented is the section "IAM actions" of a package's doc comment. The section
+// is a list with lines such as:
 //
 //   - The service, on the table: GetItem, Query
 //   - The service, on index by-day: Query
 //   - Operators (Erase, List; also Get), on the table: Scan
 //
-// The functions in parentheses are the operators', those behind "also" the
-// service's, too.
+// The functions in parentheses are for operators. The service calls those after
+// "also", too.
 type documented struct {
 	granted   granted
 	operators map[string]bool // whether the service calls it, too
@@ -212,7 +214,7 @@ func actionsDoc(t *testing.T, sent map[string]*record) documented {
 		for _, method := range slices.Concat(list(alone), list(shared)) {
 			doc.operators[method] = slices.Contains(list(shared), method)
 			if sent["Store."+method] == nil && sent["Rows."+method] == nil {
-				t.Errorf("IAM actions: %s is no method with a case", method)
+				t.Errorf("IAM actions: %s is not a method with a case", method)
 			}
 		}
 		indexes := list(m[4])
@@ -233,7 +235,8 @@ func list(text string) []string {
 	return strings.Split(text, ", ")
 }
 
-// whose are those whose policy has what the function, such as Store.Get, needs.
+// whose returns whose policy has the rights that the function, such as
+// Store.Get, needs.
 func (d documented) whose(fn string) []string {
 	_, method, _ := strings.Cut(fn, ".")
 	too, listed := d.operators[method]
@@ -246,7 +249,7 @@ func (d documented) whose(fn string) []string {
 	return []string{operators}
 }
 
-// actionsLines are the items of the list under "IAM actions".
+// actionsLines returns the items of the list under "IAM actions".
 func actionsLines(t *testing.T) []string {
 	t.Helper()
 	for _, file := range sources(t, ".") {
@@ -265,7 +268,7 @@ func actionsLines(t *testing.T) []string {
 	return nil
 }
 
-// sources are the files of a package but its tests.
+// sources returns the files of a package, without its tests.
 func sources(t *testing.T, folder string) []*ast.File {
 	t.Helper()
 	names, err := fs.Glob(os.DirFS(folder), "*.go")

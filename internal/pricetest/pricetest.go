@@ -1,24 +1,25 @@
-// Package pricetest holds the published prices to what calls really cost. It
-// reads the Price lines out of a package's doc comments and measures a call
-// for each.
+// Package pricetest checks the published prices against what calls really cost.
+// It reads the Price lines of a package's doc comments and measures a call for
+// each.
 //
-// The form of a line, whose first sentence is read and whose rest is for
+// A line has this form. Pricetest reads its first sentence; the rest is for
 // people:
 //
 //	Price: 2 requests, 1 RCU, 1 WCU. A conflict adds 1 request and 1 WCU.
 //
-// A method that costs one thing or another has one more line for each, with the
-// case's name, and they are measured alike:
+// A method with several prices has one more line for each case, with the case's
+// name. They are measured alike:
 //
 //	Price (ReadFirst): 1 request, 0.5 RCU. A larger row costs 0.5 RCU for each 4 KB.
 //
-// A function that returns an action for the caller's own transaction has the
-// price of that action in the transaction, and no requests of its own:
+// The price of a function that returns an action for the caller's own
+// transaction is that of the action in the transaction. It has no requests of
+// its own:
 //
 //	Price: 0 requests, 2 WCU.
 //
-// It also holds a store's Actions, and the list of IAM actions in the package's doc
-// comment, to what these calls send.
+// It also compares a store's Actions, and the list of IAM actions in the package's
+// doc comment, with what these calls send.
 package pricetest
 
 import (
@@ -40,19 +41,21 @@ import (
 // Case measures one exported function or method, "Store.Take" or "Do".
 type Case struct {
 	Func string
-	// In names the line that is measured, "ReadFirst"; "" is the one without a
-	// name.
+	// In names the line that is measured, such as "ReadFirst". For "" it is the
+	// line without a name.
 	In string
-	// Call makes the first, uncontended call on rows up to 1 KB. What it needs
-	// stands before: set it up in the test.
+	// Call makes the first, uncontended call on rows up to 1 KB. The test must
+	// set up what the call needs beforehand.
 	Call func(ctx context.Context) error
-	// Actions, in place of Call, returns what a transaction of the caller's own
-	// is to do in one table. Its price is that of a transaction with them less one
-	// without.
+	// Actions, in place of Call, returns the actions of the caller's own
+	// transaction in one table. Their price is the difference between a
+	// transaction with them and one without.
 	Actions func() []types.TransactWriteItem
-	// Beyond says what a call sends that no priced one does. It is not priced itself.
+	// Beyond says what this call sends that no priced call does. The call itself is
+	// not priced.
 	Beyond string
-	// Local is what DynamoDB Local is known to report instead, and Why.
+	// Local is the price that DynamoDB Local is known to report instead, and
+	// Why.
 	Local *dynamotest.Price
 	Why   string
 }
@@ -61,9 +64,9 @@ type Case struct {
 // function that takes a context and has no Price line or no Case, for every
 // Case without a line, and for every call that costs something else.
 //
-// The stores are those that the calls are of. All that the calls send is what the
-// stores' Actions grant, and what the package's doc comment lists; for that the
-// database must be one that is opened with [Watch].
+// The stores are those of the calls. The stores' Actions must grant, and the
+// package's doc comment must list, exactly what the calls send. For that the
+// database must be opened with [Watch].
 func Run(t *testing.T, db *dynamotest.DB, cases []Case, stores ...schema.Store) {
 	t.Helper()
 	published := parse(t)
@@ -95,19 +98,19 @@ func Run(t *testing.T, db *dynamotest.DB, cases []Case, stores ...schema.Store) 
 	for name := range published {
 		t.Errorf("%s: has a Price line and no case", name)
 	}
-	if ran == len(cases) { // not a few by -run
+	if ran == len(cases) { // not with only a few cases, by -run
 		wantActions(t, sent, stores)
 	}
 }
 
-// measure makes the call, and changes what it is to cost to what the backend reports
-// of it.
+// measure makes the call, and changes want to what the backend is known to report
+// for that price.
 func (c Case) measure(t *testing.T, db *dynamotest.DB, want *dynamotest.Price, r *record) dynamotest.Cost {
 	t.Helper()
 	ctx, call, beside := context.WithValue(t.Context(), recordKey{}, r), c.Call, dynamotest.Price{}
 	if c.Actions != nil {
 		actions := c.Actions()
-		r.add("", rightsOfActions(actions)) // not TransactWriteItems, which the caller sends
+		r.add("", rightsOfActions(actions)) // without TransactWriteItems, which the caller sends
 		ctx = t.Context()
 		call, beside = transaction(t, db, actions)
 	}
@@ -124,7 +127,7 @@ func (c Case) measure(t *testing.T, db *dynamotest.DB, want *dynamotest.Price, r
 	}
 	want.Requests, want.WCU = want.Requests+beside.Requests, want.WCU+beside.WCU
 	if c.Actions != nil && !db.InProcess() && cost.WCU == 2*want.WCU {
-		*want = cost.Price() // DynamoDB Local reports of each of the two tables what both cost
+		*want = cost.Price() // for each of the two tables, DynamoDB Local reports the cost of both
 	}
 	return cost
 }
@@ -158,8 +161,8 @@ func transaction(t *testing.T, db *dynamotest.DB, actions []types.TransactWriteI
 	}, dynamotest.Price{Requests: 1, WCU: 2}
 }
 
-// parse returns the published prices by function, and by case where a line has
-// a name.
+// parse returns the published prices by function, and by case if a line has a
+// name.
 func parse(t *testing.T) map[string]dynamotest.Price {
 	t.Helper()
 	published := map[string]dynamotest.Price{}
@@ -216,7 +219,7 @@ func takesContext(fn *ast.FuncDecl) bool {
 
 var line = regexp.MustCompile(`(?m)^Price(?: \((\w+)\))?: (\d+) requests?(?:, ([\d.]+) RCU)?(?:, ([\d.]+) WCU)?[.;]`)
 
-// Parse reads the Price line without a name of a doc comment.
+// Parse reads the Price line of a doc comment that has no name.
 func Parse(doc string) (dynamotest.Price, bool) {
 	price, ok := ParseAll(doc)[""]
 	return price, ok

@@ -26,7 +26,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A method may cost one thing or another, each on a line of its own.
+// A method may have several prices, each on a line of its own.
 func TestParseAll(t *testing.T) {
 	got := pricetest.ParseAll("Do does.\n\nPrice: 2 requests, 2 WCU. More, if\nlarger.\nPrice (ReadFirst): 1 request, 0.5 RCU.\nPrice (of a day): 1 request.\n")
 	want := map[string]dynamotest.Price{"": {Requests: 2, WCU: 2}, "ReadFirst": {Requests: 1, RCU: 0.5}}

@@ -13,18 +13,19 @@ import (
 
 const module = "github.com/homeops/ddbpatterns/"
 
-// operations are those that rightsOf knows.
+// operations are the operations that rightsOf knows.
 var operations = []string{
 	"BatchGetItem", "BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "TransactWriteItems", "UpdateItem",
 }
 
-// calls are what functions name: other functions, and operations. Methods go by
-// their names alone, whatever they are of, so that none is missed.
+// calls are the names that functions use, of other functions and of operations.
+// A method has only its name here, whatever its type, so that no call is
+// missed.
 type calls map[string][]string
 
-// reachable returns the operations that each exported function of the package in the
-// current folder can send, as its source says: by its calls, and theirs, in this
-// package and in those it imports that have an API of their own.
+// reachable returns the operations that each exported function of the package in
+// the current folder can send, according to the source. It follows calls through
+// this package and the imported packages that have an API of their own.
 func reachable(t *testing.T) map[string][]string {
 	t.Helper()
 	graph, loaded := calls{}, map[string]bool{}
@@ -82,7 +83,7 @@ func (c calls) load(t *testing.T, folder string, loaded map[string]bool) {
 	}
 }
 
-// add adds what a function names.
+// add adds the names that a function uses.
 func (c calls) add(pkg string, fn *ast.FuncDecl, packages map[string]bool) {
 	from := node(pkg, fn)
 	var visit func(ast.Node) bool

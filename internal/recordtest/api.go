@@ -8,15 +8,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// API is a client of every record package on which each request fails: with
-// the error that the function returns for the operation, "GetItem". Embed it to
+// API is a client for every record package. Each request fails with the error
+// that the function returns for the operation, such as "GetItem". Embed it to
 // answer some of the requests.
 type API func(operation string) error
 
-// Down returns an API on which each request fails with the error.
+// Down returns an API whose requests all fail with the error.
 func Down(err error) API { return func(string) error { return err } }
 
-// Silent returns an API that fails the test when anything is sent.
+// Silent returns an API that fails the test when a request is sent.
 func Silent(t testing.TB) API {
 	return func(operation string) error {
 		t.Helper()

@@ -1,5 +1,5 @@
-// Package recordtest is what the tests of the record packages share: events,
-// rows as they are stored, bad input, and clients that answer nothing.
+// Package recordtest has what the tests of the record packages share: events,
+// stored rows, bad input, and clients that answer nothing.
 package recordtest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// Event returns the event of the time and parts.
+// Event returns the event of the time and the parts.
 func Event(t testing.TB, when time.Time, parts ...string) event.Event {
 	t.Helper()
 	ev, err := event.New(when, parts...)
@@ -27,8 +27,8 @@ func Event(t testing.TB, when time.Time, parts ...string) event.Event {
 	return ev
 }
 
-// At returns the event of a time in RFC 3339, and of the parts, if there are
-// any.
+// At returns the event of a time in RFC 3339 and of the parts, if any are
+// given.
 func At(t testing.TB, text string, parts ...string) event.Event {
 	t.Helper()
 	when, err := time.Parse(time.RFC3339Nano, text)
@@ -38,7 +38,7 @@ func At(t testing.TB, text string, parts ...string) event.Event {
 	return Event(t, when, append(parts, "test")...)
 }
 
-// Nth returns what follows from the event as its nth.
+// Nth returns the nth event that follows from the event.
 func Nth(t testing.TB, ev event.Event, n int) event.Event {
 	t.Helper()
 	ev, err := ev.Nth(n)
@@ -51,10 +51,10 @@ func Nth(t testing.TB, ev event.Event, n int) event.Event {
 // Clock returns a clock that stands still.
 func Clock(now time.Time) func() time.Time { return func() time.Time { return now } }
 
-// WantBad fails the test unless the error is bad input of the package's field.
-// Tests of several methods may call it as in structs: that those with a parameter
-// call it by that one's name is held by a test in the root. What says which case of
-// the test it is about.
+// WantBad fails the test unless the error is bad input of the package's field. A
+// test of several methods may give the field's name in a struct: a test in the root
+// checks that a method with a parameter uses the parameter's name. What names the
+// case of the test.
 func WantBad(t testing.TB, err error, pkg, field string, what ...any) {
 	t.Helper()
 	var bad *event.InputError
@@ -63,8 +63,8 @@ func WantBad(t testing.TB, err error, pkg, field string, what ...any) {
 	}
 }
 
-// Create creates the table without TTL: the clock of a test is not that of the
-// server, and an expired row must stay.
+// Create creates the table without TTL: the server's clock is not the test's
+// clock, and an expired row must stay.
 func Create(t testing.TB, db *dynamodb.Client, table schema.Table) {
 	t.Helper()
 	table.TTL = ""
@@ -73,7 +73,7 @@ func Create(t testing.TB, db *dynamodb.Client, table schema.Table) {
 	}
 }
 
-// Put stores a row as it is, as another writer would.
+// Put stores a row unchanged, as another writer would.
 func Put(t testing.TB, db *dynamodb.Client, table string, row ddb.Item) {
 	t.Helper()
 	if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: row}); err != nil {
@@ -81,7 +81,7 @@ func Put(t testing.TB, db *dynamodb.Client, table string, row ddb.Item) {
 	}
 }
 
-// Row reads a row as it is stored. It is nil if there is none.
+// Row reads a stored row. It is nil if the row does not exist.
 func Row(t testing.TB, db *dynamodb.Client, table string, key ddb.Item) ddb.Item {
 	t.Helper()
 	out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{
@@ -101,8 +101,8 @@ func Delete(t testing.TB, db *dynamodb.Client, table string, key ddb.Item) {
 	}
 }
 
-// Impatient returns the client with other retries: it repeats a failed request at
-// once, and more often than the SDK does.
+// Impatient returns the client with other retries: it repeats a failed request
+// immediately, and more often than the SDK does.
 func Impatient(db *dynamodb.Client) *dynamodb.Client {
 	return dynamodb.New(db.Options(), func(o *dynamodb.Options) {
 		o.Retryer = retry.NewStandard(func(so *retry.StandardOptions) {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Change is a table's properties with one of them changed: "KeySchema[].KeyType",
-// left out: "-KeySchema[]", or put in: "+TimeToLiveSpecification".
+// Change is a table's properties after one of them was changed
+// ("KeySchema[].KeyType"), left out ("-KeySchema[]"), or added
+// ("+TimeToLiveSpecification").
 type Change struct {
 	Where      string
 	Properties map[string]any
@@ -17,7 +18,7 @@ type Change struct {
 // Changes returns each change of each property, found by walking the JSON.
 func Changes(properties map[string]any) []Change {
 	var all []Change
-	// add edits what is at the path, or leaves it out if edit is nil.
+	// add edits the value at the path, or leaves it out if edit is nil.
 	add := func(mark string, path []any, edit func(at any) any) {
 		where := mark
 		for _, step := range path {
@@ -76,8 +77,8 @@ func Changes(properties map[string]any) []Change {
 	return all
 }
 
-// defineAsUsed brings the definitions of attributes in line with the keys, for
-// DynamoDB takes no others.
+// defineAsUsed makes the definitions of attributes fit the keys, because
+// DynamoDB accepts no others.
 func defineAsUsed(properties map[string]any) {
 	kinds, used := map[any]any{}, map[any]bool{}
 	for _, d := range properties["AttributeDefinitions"].([]any) {
@@ -103,7 +104,7 @@ func defineAsUsed(properties map[string]any) {
 	properties["AttributeDefinitions"] = definitions
 }
 
-// others are the values that a property may have instead.
+// others returns the values that a property may have instead.
 func others(value string) []string {
 	for _, enum := range [][]string{{"S", "N", "B"}, {"HASH", "RANGE"}, {"ALL", "KEYS_ONLY"}, {"PAY_PER_REQUEST", "PROVISIONED"}, {"KMS", "AES256"}} {
 		if slices.Contains(enum, value) {
@@ -113,8 +114,8 @@ func others(value string) []string {
 	return []string{value + "-by-hand"}
 }
 
-// edited returns a copy of the value with what is at the path edited, or left out if
-// edit is nil.
+// edited returns a copy of the value, with the part at the path edited, or left out
+// if edit is nil.
 func edited(value any, path []any, edit func(any) any) any {
 	if len(path) == 0 {
 		return edit(value)

@@ -1,5 +1,5 @@
-// Package stacktest plays what CloudFormation does with a table of a template, and
-// changes the template property by property, as people do by hand.
+// Package stacktest imitates what CloudFormation does with a table of a template.
+// It changes the template property by property, as people do by hand.
 package stacktest
 
 import (
@@ -32,9 +32,9 @@ type tableProperties struct {
 	}
 }
 
-// Deploy makes a table of the properties of an AWS::DynamoDB::Table, as CloudFormation
-// does: it knows of the table only what they say, and refuses a property that it does
-// not know.
+// Deploy creates a table from the properties of an AWS::DynamoDB::Table, as
+// CloudFormation does. It knows only these properties about the table, and refuses
+// a property that it does not know.
 func Deploy(ctx context.Context, db *dynamodb.Client, properties map[string]any) error {
 	text, err := json.Marshal(properties)
 	if err != nil {
@@ -50,7 +50,7 @@ func Deploy(ctx context.Context, db *dynamodb.Client, properties map[string]any)
 		TableName: aws.String(p.TableName), BillingMode: p.BillingMode, KeySchema: p.KeySchema, AttributeDefinitions: p.AttributeDefinitions,
 		GlobalSecondaryIndexes: p.GlobalSecondaryIndexes, DeletionProtectionEnabled: aws.Bool(p.DeletionProtectionEnabled),
 	}
-	if p.BillingMode != types.BillingModePayPerRequest { // provisioned is the default, and needs figures
+	if p.BillingMode != types.BillingModePayPerRequest { // the default is provisioned, which needs capacities
 		in.ProvisionedThroughput = &types.ProvisionedThroughput{ReadCapacityUnits: aws.Int64(1), WriteCapacityUnits: aws.Int64(1)}
 		for i := range in.GlobalSecondaryIndexes {
 			in.GlobalSecondaryIndexes[i].ProvisionedThroughput = in.ProvisionedThroughput

@@ -10,10 +10,10 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// Outcome is what became of a change.
+// Outcome is the result of a change.
 type Outcome string
 
-// DynamoDB refuses a change, or Diff names it. Else it is no change, but says what
+// Either DynamoDB refuses a change, or Diff names it, or the change says what
 // DynamoDB does anyway.
 const (
 	Refused Outcome = "refused"
@@ -21,16 +21,17 @@ const (
 	Same    Outcome = "same"
 )
 
-// Defaults are what may be left out where it says what DynamoDB does anyway.
+// Defaults are the properties that may be left out if they say what DynamoDB
+// does anyway.
 var Defaults = []string{
 	"-DeletionProtectionEnabled", "-PointInTimeRecoverySpecification",
 	"-PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled", "-SSESpecification.SSEType",
 }
 
-// Check holds a table of a template to its definition: as it is deployed, Diff is
-// empty, and of each of its Changes that can be deployed, Diff names what was changed.
-// Only Defaults may be left out. It returns what became of the changes, by
-// [Change.Where].
+// Check compares a table of a template with its definition. Deployed as it is, its
+// Diff must be empty. For each of its Changes that can be deployed, Diff must name
+// the change. Only Defaults may be left out. Check returns the outcomes of the
+// changes, by [Change.Where].
 func Check(t testing.TB, table schema.Table, properties map[string]any) map[string]map[Outcome]int {
 	t.Helper()
 	db := dynamotest.New(t, nil).Client()
@@ -72,7 +73,8 @@ func try(t testing.TB, table schema.Table, c Change) Outcome {
 			t.Errorf("%v: %s: is named %+v", table, c.Where, d)
 		}
 	}
-	// What Create can mend or tolerates, Verify passes afterwards; what it cannot, fails both.
+	// Verify must pass after Create mended or tolerated the change. Otherwise both
+	// must fail.
 	err = schema.Create(t.Context(), db, table)
 	_, mismatch := errors.AsType[*schema.MismatchError](err)
 	after := schema.Verify(t.Context(), db, table)
@@ -82,7 +84,7 @@ func try(t testing.TB, table schema.Table, c Change) Outcome {
 	return Named
 }
 
-// whats are what may be called different after a change of a property.
+// whats returns what Diff may call different after a change of a property.
 func whats(where string) []string {
 	for property, what := range map[string][]string{
 		"TableName": {"table"}, "BillingMode": {"billing mode"}, "KeySchema": {"key"}, "AttributeDefinitions": {"key", "index"},

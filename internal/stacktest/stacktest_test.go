@@ -11,7 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// recorder keeps what a test would fail with.
+// recorder keeps the failures of a test.
 type recorder struct {
 	testing.TB
 	errors []string
@@ -35,8 +35,8 @@ func properties(t *testing.T) map[string]any {
 	return resources[schema.LogicalID("orders")].(map[string]any)["Properties"].(map[string]any)
 }
 
-// A template that leaves something out of the definition fails, and one that is right
-// does not.
+// A template that lacks a part of the definition fails, and a right template does
+// not.
 func TestCheckNoticesATemplateThatDiffers(t *testing.T) {
 	t.Parallel()
 	right := &recorder{TB: t}
@@ -53,7 +53,7 @@ func TestCheckNoticesATemplateThatDiffers(t *testing.T) {
 	}
 }
 
-// A property that Deploy does not pass on would be held by nothing.
+// A property that Deploy does not pass on would not be checked by anything.
 func TestDeployRefusesWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	more := properties(t)
@@ -63,7 +63,7 @@ func TestDeployRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Each change is one of a copy.
+// Each change is made in a copy.
 func TestChangesLeaveThePropertiesAlone(t *testing.T) {
 	t.Parallel()
 	given := properties(t)

@@ -18,7 +18,7 @@ func Below(n int) int {
 	return count
 }
 
-// Name is what no test looks at.
+// Name is not tested.
 func Name() string { return "max" }
 
 // First is the first of some numbers.
