@@ -40,17 +40,17 @@ import (
 // Zone is the household's.
 var Zone = tzclock.Stockholm
 
-// DefaultBotID stands for the bot where no token names it.
+// DefaultBotID is the bot's id if no token names it.
 const DefaultBotID = 6000000000
 
-// Options are what differs between a service, a replay and a test.
+// Options are the differences between a service, a replay and a test.
 type Options struct {
 	Config config.Config
 	DB     *dynamodb.Client
 	Now    func() time.Time
 	Queue  queue.Queue
-	// Classifier opens the classifier, which may read the chats' phrases. What it
-	// answers is stored: see package once. It is classify.Words if it is nil.
+	// Classifier opens the classifier, which may read the chats' phrases. Its
+	// answers are stored: see package once. Defaults to classify.Words.
 	Classifier func(phrases *alias.Store) (classify.Classifier, error)
 	Sender     telegram.Sender
 	Log        *slog.Logger
@@ -134,9 +134,9 @@ func botID(token string) int64 {
 }
 
 // Tables returns the definitions of all tables. What people wrote, did and taught
-// cannot be had again: those three tables have backups and outlive their stack.
-// Counters last a day, and the ledger's rows its retention. A replay of old updates on
-// a real endpoint needs the tables without TTL, which would delete what is old.
+// cannot be replaced: those three tables have backups and outlive their stack.
+// Counters last a day, and the ledger's rows its retention. A replay of old updates
+// on a real endpoint needs the tables without TTL, which would delete old rows.
 func (a *App) Tables(ttl bool) []schema.Table {
 	tables := []schema.Table{
 		kept(a.Messages.Table()), kept(a.Activities.Table()), a.Limits.Table(), kept(a.Phrases.Table()), a.Names.Table(),
@@ -151,7 +151,7 @@ func (a *App) Tables(ttl bool) []schema.Table {
 	return tables
 }
 
-// Stores returns the stores, for the policy of what runs with them.
+// Stores returns the stores, for the policy of a function that uses them.
 func (a *App) Stores() []schema.Store {
 	return []schema.Store{
 		a.Messages, a.Activities, a.Limits, a.Phrases, a.Names, a.Habits, a.Effort, a.Prefs, a.Seen, a.DM, a.Moves,
@@ -164,7 +164,7 @@ func kept(table schema.Table) schema.Table {
 	return table
 }
 
-// CreateTables creates what does not stand of the tables.
+// CreateTables creates the tables that do not exist yet.
 func (a *App) CreateTables(ctx context.Context, ttl bool) error {
 	return schema.Create(ctx, a.db, a.Tables(ttl)...)
 }
@@ -172,7 +172,7 @@ func (a *App) CreateTables(ctx context.Context, ttl bool) error {
 // Seeds are the phrases that chats start with: chat id → phrase → activity.
 type Seeds map[string]map[string]string
 
-// Seed writes them as far as the chats lack them.
+// Seed writes the phrases that the chats do not have yet.
 func (a *App) Seed(ctx context.Context, seeds Seeds) error {
 	for chat, phrases := range seeds {
 		scope, err := a.Moves.Scope(ctx, chat)

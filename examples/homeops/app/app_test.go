@@ -33,7 +33,7 @@ func tables(t *testing.T, ttl bool) []schema.Table {
 	return merged
 }
 
-// What people wrote, did and taught cannot be had again; counters last a day.
+// What people wrote, did and taught cannot be replaced; counters last a day.
 func TestWhatIsKept(t *testing.T) {
 	t.Parallel()
 	for _, ttl := range []bool{true, false} {
@@ -53,7 +53,8 @@ func TestWhatIsKept(t *testing.T) {
 	}
 }
 
-// With a retention messages expire, and one that is older is worked on all the same.
+// With a retention messages expire. A message that is older than the retention is
+// worked on all the same.
 func TestMessagesAreKeptAsLongAsIsSet(t *testing.T) {
 	t.Parallel()
 	cfg, err := config.Load(func(name string) (string, bool) {

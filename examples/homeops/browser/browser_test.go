@@ -26,10 +26,11 @@ var (
 	screenshots = flag.String("screenshots", "", "write what the browser shows into this `folder`")
 )
 
-// patience is for what the browser does at once, unless the machine is busy.
+// patience is how long a test waits for the browser, which answers at once
+// unless the machine is busy.
 const patience = 2 * time.Minute
 
-// A window is how somebody looks at a page.
+// A window is a way to look at a page.
 type window struct {
 	name   string
 	width  int64
@@ -51,8 +52,8 @@ func inEach(t *testing.T, test func(t *testing.T, w window)) {
 	}
 }
 
-// tab is a page in the browser. What it complains of, and what it asks of the network
-// besides the page, fails the test.
+// tab is a page in the browser. A complaint by the browser, or a request for
+// anything except the page, fails the test.
 type tab struct {
 	context.Context
 	t *testing.T
@@ -125,7 +126,7 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// get does what has an answer.
+// get runs an action that has a result.
 func get[T any](b *tab, action chromedp.Action[T]) T {
 	b.t.Helper()
 	answer, err := chromedp.Run(b, action)
@@ -135,7 +136,8 @@ func get[T any](b *tab, action chromedp.Action[T]) T {
 	return answer
 }
 
-// ask evaluates JavaScript in the page, which may have none of its own.
+// ask evaluates JavaScript in the page, although the page may not run any of
+// its own.
 func ask[T any](b *tab, script string) T {
 	b.t.Helper()
 	return get(b, chromedp.Evaluate[T](script))

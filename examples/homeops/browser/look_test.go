@@ -24,7 +24,7 @@ type seen struct {
 	Overlaps []string
 }
 
-// The least that texts must have: of contrast that of WCAG 2.2's 1.4.3.
+// The least that texts must have. The contrasts are those of WCAG 2.2, 1.4.3.
 const (
 	leastContrast = 4.5
 	leastOfLarge  = 3
@@ -32,8 +32,8 @@ const (
 	leastTexts    = 100
 )
 
-// TestLooks measures what people see, of the conversation and of what is hostile, with
-// the tables closed and open.
+// TestLooks measures what people see, on the page of the conversation and on the
+// hostile one, with the tables closed and open.
 func TestLooks(t *testing.T) {
 	for name, url := range map[string]string{"conversation": conversation(t).url, "hostile": hostile(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -77,15 +77,15 @@ func (b *tab) looksRight() {
 	}
 }
 
-// stop is something that Tab comes to.
+// stop is an element that Tab reaches.
 type stop struct {
 	What     string
 	Outlined bool
 	Contrast bool
 }
 
-// TestFocus goes through the page by Tab: all that can be used, in the order in which
-// it is read, and it shows where one is.
+// TestFocus goes through the page by Tab. It must reach all that can be used, in
+// reading order, and the focus must be visible.
 func TestFocus(t *testing.T) {
 	inEach(t, func(t *testing.T, w window) {
 		b := open(t, w, conversation(t).url)
@@ -111,7 +111,7 @@ func TestFocus(t *testing.T) {
 	})
 }
 
-// TestStructure holds the page to what assistive technology goes by.
+// TestStructure checks what assistive technology relies on.
 func TestStructure(t *testing.T) {
 	for name, url := range map[string]string{"conversation": conversation(t).url, "hostile": hostile(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +138,8 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-// table is one of the page, by the text of its rows' and columns' headings.
+// table is a table of the page, by the text of the headings of its rows and
+// columns.
 type table map[string]map[string]string
 
 func (b *tab) tables() map[string]table {
@@ -148,7 +149,7 @@ func (b *tab) tables() map[string]table {
 			Object.fromEntries([...r.cells].slice(1).map((c, i) => [t.tHead.rows[0].cells[i + 1].textContent, c.textContent]))]))]))`)
 }
 
-// drawn are the numbers of the drawing that is seen, by hour and weekday.
+// drawn are the numbers of the visible drawing, by hour and weekday.
 func (b *tab) drawn() [][]int {
 	b.t.Helper()
 	return ask[[][]int](b, `(() => {

@@ -15,7 +15,7 @@
     throw new Error("no background");
   };
   const inside = (b, x, y) => b.left <= x && x <= b.right && b.top <= y && y <= b.bottom;
-  const behind = (e, box) => { // of a text in a drawing, the last shape before it that is under it
+  const behind = (e, box) => { // for a text in a drawing: the last shape before it that lies under it
     if (!(e instanceof SVGElement)) return ground(e);
     const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
     const shapes = [...e.ownerSVGElement.querySelectorAll("rect")].filter(r =>

@@ -54,7 +54,7 @@ type household struct {
 	Status string `dynamodbav:"status"`
 }
 
-// TestNumbers counts what the page shows in the tables themselves.
+// TestNumbers compares the page's numbers with counts of the tables themselves.
 func TestNumbers(t *testing.T) {
 	w := conversation(t)
 	stockholm, err := time.LoadLocation("Europe/Stockholm")
@@ -145,7 +145,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// same compares a week's table with what was counted; who has done nothing is 0.
+// same compares a week's table with what was counted; somebody who has done
+// nothing has 0.
 func same(t *testing.T, got table, want map[string]map[string]int) {
 	t.Helper()
 	if len(got) != len(want) || len(want) < 3 {
@@ -165,8 +166,8 @@ func same(t *testing.T, got table, want map[string]map[string]int) {
 	}
 }
 
-// addsUp reports whether the last row of the costs is the sum of the others, and money
-// is there.
+// addsUp checks that the last row of the costs is the sum of the others, and that
+// it has money.
 func addsUp(t *testing.T, got table) {
 	t.Helper()
 	for _, column := range []string{"Requests", "Read units", "Write units"} {

@@ -18,8 +18,9 @@ import (
 
 const token = "a-token-of-some-length"
 
-// TestServe looks at the page of a service: with the token it is as designed, under a
-// policy that lets nothing else in, and is loaded anew until it is held still.
+// TestServe looks at the page of a service. With the token it is shown as designed,
+// under a policy that allows nothing else, and it reloads itself unless asked to be
+// still.
 func TestServe(t *testing.T) {
 	s := servingtest.Start(t, func(ctx context.Context, out, err io.Writer) int {
 		env := environment(map[string]string{"TELEGRAM_SECRET_TOKEN": "s3cret", "STATUS_TOKEN": token, "QUIET_HOURS": "never"})

@@ -77,7 +77,8 @@ func environment(values map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) { v, ok := values[name]; return v, ok }
 }
 
-// hostile is the page of two households whose members have chosen the worst of names.
+// hostile is the page of two households whose members have chosen the worst
+// possible names.
 func hostile(t *testing.T) string {
 	t.Helper()
 	db := dynamotest.NewServer(nil)

@@ -1,20 +1,21 @@
-// Package classify tells from a message what somebody did. A service may put a
-// language model here; the default goes by words.
+// Package classify finds out from a message what somebody did. A service may
+// use a language model for that; the default goes by words.
 //
-// Words takes a text apart into sentences and clauses. vocabulary.txt says which words
-// mean that something was done, roles.txt what the words around them do. Then each
-// clause is read from left to right (sentence.go):
+// [Words] splits a text into sentences and clauses. vocabulary.txt lists the words
+// that mean that something was done, roles.txt what the words around them do. Each
+// clause is then read from left to right (sentence.go):
 //
-//	whose is it?       the nearest subject's: the sender, a name that the chat knows, or
-//	                   a stranger's, and then nobody's; the sender's, if there is none and
-//	                   every word before is known to change nothing
-//	was it done?       not in a question, nor beside a word that denies, plans, wishes or
-//	                   makes a habit of it; nowhere in a sentence of "if" and "he says"
-//	is that certain?   with "I think", or one slip of the finger: asked, not recorded
+//	who did it?        the nearest subject: the sender, or a name that the chat knows. A
+//	                   stranger's deed is nobody's. Without a subject it was the sender,
+//	                   if every word before is known to change nothing
+//	was it done?       not in a question, and not beside a word that denies, plans or wishes
+//	                   it, or makes it a habit; nowhere in a sentence with "if" or "he says"
+//	is that certain?   with "I think", or with one typing error, the bot asks about it
+//	                   instead of recording it
 //
-// A clause without a subject has that of the one before: "Bo har diskat och städat".
-// In doubt nothing is recorded. Irony, pronouns, and what follows from other messages
-// are not understood.
+// A clause without a subject has that of the clause before: "Bo har diskat och
+// städat". In doubt nothing is recorded. Irony, pronouns, and what follows from
+// other messages are not understood.
 package classify
 
 import (
@@ -32,7 +33,7 @@ const (
 
 // Done is something a message says was done.
 type Done struct {
-	By         *Person // whom the message names for it; nil is the sender
+	By         *Person // who did it, as the message names them; nil is the sender
 	Name       string  // canonical, such as "diskning"
 	Kind       string
 	Effort     float64 // 1 is a light chore
@@ -52,17 +53,17 @@ type Result struct {
 	Usage Usage
 }
 
-// Usage is what it cost to find out: nothing by a vocabulary.
+// Usage is what the answer cost. That of a vocabulary costs nothing.
 type Usage struct {
-	Model    string // who is asked, "" for a vocabulary
+	Model    string // that was asked, "" for a vocabulary
 	Requests int    // to the model
 	In, Out  int64  // tokens
-	FellBack bool   // the model gave no answer: it is the vocabulary's
-	Replayed bool   // of an earlier delivery: nobody was asked
+	FellBack bool   // the model gave no answer, and the vocabulary did
+	Replayed bool   // it is the answer of an earlier delivery: no model was asked
 }
 
-// Known is a phrase of the chat's own vocabulary that stands in the message,
-// at text[Start:End].
+// Known is a phrase of the chat's own vocabulary that occurs in the message, at
+// text[Start:End].
 type Known struct {
 	Phrase, Name string
 	Start, End   int
@@ -75,8 +76,8 @@ type Person struct {
 	Start, End int
 }
 
-// Message is what a Classifier reads. What is known and who is named come in the
-// order of the text; neither overlaps its like.
+// Message is what a Classifier reads. Known and People are in the order of the
+// text. No two phrases overlap, and no two people do.
 type Message struct {
 	Event  event.Event // the same on each delivery
 	Scope  string      // what the chat's phrases are kept under
@@ -85,13 +86,13 @@ type Message struct {
 	People []Person
 }
 
-// Classifier tells what a message says, given what the chat has taught.
+// Classifier finds out what a message says, given what the chat has taught.
 type Classifier interface {
 	Classify(ctx context.Context, m Message) (Result, error)
 }
 
-// Words is the default Classifier: the chat's phrases and, in what they leave
-// of the text, a vocabulary of Swedish and English.
+// Words is the default Classifier. It looks for the chat's phrases, and in the
+// rest of the text for those of a Swedish and English vocabulary.
 type Words struct{}
 
 var _ Classifier = Words{}
@@ -102,7 +103,8 @@ const (
 	listed = 0.9
 )
 
-// Classify names each thing done once for each who did it, in the order of the text.
+// Classify returns each activity once for each person who did it, in the order of
+// the text.
 func (Words) Classify(_ context.Context, m Message) (Result, error) {
 	var result Result
 	r := reader{Result: &result}
@@ -117,8 +119,8 @@ func (Words) Classify(_ context.Context, m Message) (Result, error) {
 }
 
 // split returns the words of the text as the vocabulary has them: without
-// pictures, and in parts what a hyphen joins. "did 🧽 the dishes" and
-// "diskat-dammsugit" are of its phrases.
+// pictures, and hyphenated words in their parts. So it finds phrases in "did 🧽
+// the dishes" and "diskat-dammsugit".
 func split(text string) []string {
 	var keys []string
 	for _, t := range tokens(Message{Text: text}) {
@@ -127,8 +129,9 @@ func split(text string) []string {
 	return keys
 }
 
-// slipped returns the activity that a word is one slip of the finger from. Short words,
-// and words that name an activity without saying it was done, are meant as they are.
+// slipped returns the activity that a word means if it has one typing error, ""
+// otherwise. Short words count as they are written. So do words that name an
+// activity without saying that it was done.
 func slipped(word string) string {
 	if _, named := bare[word]; named || len([]rune(word)) < 5 || roles[word] != other {
 		return ""
@@ -141,8 +144,8 @@ func slipped(word string) string {
 	return ""
 }
 
-// slip reports whether one letter too many, too few, wrong, or two swapped
-// make the one word of the other.
+// slip reports whether two words differ by one typing error: a letter too many,
+// too few or wrong, or two letters swapped.
 func slip(a, b []rune) bool {
 	if len(a) > len(b) {
 		a, b = b, a

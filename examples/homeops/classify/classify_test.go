@@ -17,7 +17,7 @@ func names(r classify.Result) []string {
 	return names
 }
 
-// at is the phrase where the text has it first.
+// at returns the phrase at its first place in the text.
 func at(text, phrase, name string) classify.Known {
 	start := strings.Index(text, phrase)
 	return classify.Known{Phrase: phrase, Name: name, Start: start, End: start + len(phrase)}
@@ -41,7 +41,7 @@ func TestWords(t *testing.T) {
 		{"diskat-dammsugit, städat\u2011tvättat", []string{"diskning", "dammsugning", "städning", "tvätt"}},
 		{"did 🧽 the dishes", []string{"diskning"}},
 		{"I haven’t done the dishes", nil},
-		{"I didn`t do it. Hoovered", []string{"dammsugning"}}, // a grave accent is no apostrophe
+		{"I didn`t do it. Hoovered", []string{"dammsugning"}}, // a grave accent is not an apostrophe
 		{"Kan du diska?", nil},
 		{"Har du diskat?", nil},
 		{"Jag har inte diskat", nil},
@@ -130,7 +130,8 @@ func TestNameOf(t *testing.T) {
 	}
 }
 
-// What is suggested has a verb in both languages, and none says that it was done.
+// Every activity of the vocabulary has a verb for suggestions in both languages.
+// No verb says that it was done.
 func TestVerbs(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][2]string{

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// role is what a word does in a sentence, see roles.txt; of a word in no list it is other.
+// role is what a word does in a sentence: see roles.txt. A word in no list is
+// other.
 type role string
 
 const (
@@ -22,7 +23,7 @@ const (
 //go:embed roles.txt
 var rolesText string
 
-// roles is the role of each word, marked the lists of words that have a mark besides.
+// roles has the role of each word, marked the words of each mark.
 var roles, marked = readRoles()
 
 func readRoles() (roles map[string]role, marked map[string]map[string]bool) {

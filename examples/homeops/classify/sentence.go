@@ -14,7 +14,7 @@ type token struct {
 	key        string
 	role       role
 	title      bool   // written like a name
-	gap        string // what stands before it
+	gap        string // the text between it and the token before
 	start, end int
 	who        *Person
 	deed       *deed
@@ -24,13 +24,14 @@ type token struct {
 type deed struct {
 	name, phrase string
 	confidence   float64
-	free         bool // a phrase of the chat's, which may be no verb: "en pant"
+	free         bool // a phrase that the chat taught, and that need not be a verb: "en pant"
 }
 
 // suffixes are what an apostrophe adds to a word.
 var suffixes = []string{"n't", "'s", "'ve", "'ll", "'d", "'re", "'m"}
 
-// tokens takes a text apart. A picture is no word, but for a tick.
+// tokens splits a text into words. A picture is not a word, except a tick,
+// which reads "klart".
 func tokens(m Message) []token {
 	var all []token
 	end := 0 // of the last token
@@ -73,7 +74,8 @@ func tokens(m Message) []token {
 	return all
 }
 
-// join adds the token, to the one before where both are of a phrase or a name.
+// join appends the token, or extends the one before if both belong to the same
+// phrase or name.
 func (t token) join(all []token, m Message) []token {
 	var last *token
 	if len(all) > 0 {
@@ -102,7 +104,8 @@ func (t token) join(all []token, m Message) []token {
 	return append(all, t)
 }
 
-// sentences parts the tokens where sentences end; ask is whether by a question mark.
+// sentences splits the tokens into sentences; asks says which of them end with a
+// question mark.
 func sentences(text string, all []token) (found [][]token, asks []bool) {
 	from := 0
 	for i := range all {
@@ -125,7 +128,7 @@ func number(a, b token) bool {
 
 func digits(key string) bool { return strings.Trim(key, "0123456789") == "" }
 
-// clauses parts a sentence at its pauses, and at words that join clauses.
+// clauses splits a sentence at its pauses, and at words that join clauses.
 func clauses(sentence []token) (found [][]token) {
 	from := 0
 	for i := 1; i < len(sentence); i++ {
@@ -142,10 +145,10 @@ func clauses(sentence []token) (found [][]token) {
 	return append(found, sentence[from:])
 }
 
-// person reports whether the token can be who did something.
+// person reports whether the token names somebody who may have done something.
 func (t token) person() bool { return t.role == sender || t.role == named || t.role == stranger }
 
-// doers is who a clause is about; the zero value is nobody yet.
+// doers is the subject of a clause. The zero value has nobody yet.
 type doers struct {
 	sender, stranger bool
 	people           []*Person
@@ -166,12 +169,12 @@ func (d doers) and(t token) doers {
 
 func (d doers) unset() bool { return !d.sender && !d.stranger && len(d.people) == 0 }
 
-// reader reads a sentence from left to right. What it knows of a clause goes on to
-// the next, which may leave it out: "Bo har diskat och städat".
+// reader reads a sentence from left to right. What it knows of a clause holds for
+// the next, too, which may leave it out: "Bo har diskat och städat".
 type reader struct {
 	*Result
 	who    doers
-	began  bool // who is the clause's own
+	began  bool // the subject is the clause's own
 	far    bool // another word came after it
 	plain  bool // all words before are known to change nothing
 	off    bool // it is denied, planned, wished or asked for
@@ -189,7 +192,7 @@ func (r *reader) sentence(s []token, asks bool) {
 	for i, c := range all {
 		open := opens(c)
 		if asks && (open || !opened) {
-			return // the question, and what hangs on it
+			return // the question, and what depends on it
 		}
 		find(c)
 		r.clause(c, i == 0, open)
@@ -203,7 +206,7 @@ func has(c []token, of role) bool {
 	return slices.ContainsFunc(c, func(t token) bool { return t.role == of })
 }
 
-// quotes reports whether the sentence has others' words, in quotes among its own.
+// quotes reports whether the sentence quotes others' words among its own.
 func quotes(s []token) bool {
 	return len(s) > 3 && slices.ContainsFunc(s[1:], func(t token) bool { return strings.ContainsAny(t.gap, "\"”“„«»") })
 }
@@ -232,8 +235,8 @@ func opens(c []token) bool {
 // unknown reports whether the token is written like a name that nobody here has.
 func (t token) unknown() bool { return t.role == other && t.title }
 
-// clause reads a clause. What was off stays so where it goes on without a subject or
-// a "har" of its own: "jag har inte diskat, dammsugit eller städat".
+// clause reads a clause. Without a subject or a "har" of its own it stays off if
+// the clause before was: "jag har inte diskat, dammsugit eller städat".
 func (r *reader) clause(c []token, first, open bool) {
 	own := slices.ContainsFunc(c, func(t token) bool { return t.person() || t.key == "har" || t.key == "have" })
 	if own || c[0].role == turn {
@@ -283,13 +286,17 @@ func (r *reader) word(c []token, i int, first bool) {
 	}
 }
 
-// cleft reports whether "who" goes back to the subject: "det var Bo som diskade".
+// cleft reports whether "who" refers back to the subject: "det var Bo som
+// diskade".
 func cleft(c []token, i int) bool {
 	return (c[i].role == relative || c[i].role == asking) && i > 1 && c[i-1].person() && c[i-2].role == helper
 }
 
-// subject takes a person for the subject of the clause, unless they are what it is
-// about: the first is, and nobody knows who, where one stands right before the verb.
+// subject decides who is the subject of the clause, given a person at c[i]. The
+// first person is, and "and" joins another one. A person after other words is what
+// the clause is about, except right before a verb: then it is unclear who did it,
+// and the deed is nobody's. It is nobody's, too, if the person is named as an
+// owner, or by name after words that may change the meaning.
 func (r *reader) subject(c []token, i int) {
 	next := token{}
 	if i+1 < len(c) {
@@ -306,13 +313,14 @@ func (r *reader) subject(c []token, i int) {
 	r.began = true
 }
 
-// owns reports whether somebody is named for what is theirs: "Bo's room", "Bos rum".
+// owns reports whether somebody is named as an owner: "Bo's room", "Bos rum".
 func owns(c []token) bool {
 	after := func(n int) bool { return n == len(c) || c[n].role == other || c[n].role == thing }
 	return len(c) > 1 && (c[1].key == "'s" && after(2) || strings.HasSuffix(c[0].key, "s") && c[0].who == nil && c[0].title && after(1))
 }
 
-// did adds what was done at c[i], if it is said of somebody who is known.
+// did adds the deed at c[i] if the sender or somebody whom the chat knows did
+// it.
 func (r *reader) did(c []token, i int) {
 	d := c[i].deed
 	who, ok := r.doers(c, i)
@@ -339,8 +347,8 @@ func (r *reader) did(c []token, i int) {
 	}
 }
 
-// doers returns who did what begins at c[i]: as a rule the subject so far; ok is false
-// where that cannot be told.
+// doers returns who did the deed at c[i], usually the subject so far; ok is false
+// if that is unclear.
 func (r *reader) doers(c []token, i int) (who doers, ok bool) {
 	who, rest := r.who, c[i+1:]
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/words"
 )
 
-// people returns those of Anna, Bo and Cleo whom the text names, as the worker does: by
-// whole words, and what an apostrophe adds is a word.
+// people returns whom of Anna, Bo and Cleo the text names, as the worker does: by
+// whole words. What an apostrophe adds is a word of its own.
 func people(text string) (found []classify.Person) {
 	for _, w := range words.Of(text) {
 		base, _, _ := strings.Cut(w.Key, "'")
@@ -23,7 +23,8 @@ func people(text string) (found []classify.Person) {
 	return found
 }
 
-// facts are what a message of Anna's says, as the tables of sentences have them.
+// facts returns what a message of Anna's says, in the notation of the tables of
+// sentences.
 func facts(t *testing.T, text string) (recorded []string, asked string) {
 	t.Helper()
 	got, err := classify.Words{}.Classify(t.Context(), classify.Message{Text: text, People: people(text)})
@@ -88,12 +89,12 @@ func TestDoubtAsks(t *testing.T) {
 	}
 }
 
-// Most of what ordinary sentences say was done is found, and hardly anything that
-// they do not say. Of the three tables one was seen while the rules were made, one
-// was written with them, and one was not seen.
+// Most deeds of ordinary sentences are found, and hardly anything else is. One of
+// the three tables was seen while the rules were made, one was written with them,
+// and one was not seen.
 func TestSentences(t *testing.T) {
 	t.Parallel()
-	// Recall is lowest where wordings come up that no list has: nothing is then recorded.
+	// Recall is lowest for wordings that no list has: nothing is recorded of them.
 	for half, floor := range map[string]struct{ precision, recall float64 }{
 		"open": {0.99, 0.95}, "own": {1, 1}, "kept": {0.95, 0.70},
 	} {
@@ -140,8 +141,8 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// Law: whatever is written, it says of nobody but the sender and those it names that
-// they did something, and of each one thing once.
+// Law: whatever the text, only the sender and the people it names did something,
+// and each of them each thing once.
 func FuzzWords(f *testing.F) {
 	for _, text := range []string{
 		"Bo och jag har diskat", "It was Bo who did the dishes, and Cleo's friend", "i 've", "och och, men", "'s 's", "Bo's-Cleo's_diskat", "19", "✅ disk ✅", "«diskat»", "a\xff har",

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// chore is an activity of the vocabulary, see vocabulary.txt.
+// chore is an activity of the vocabulary: see vocabulary.txt.
 type chore struct {
 	name, kind          string
 	effort              float64
@@ -21,8 +21,8 @@ var (
 
 	vocabulary    []*chore
 	every         = &chore{verbs: map[string]bool{}, ends: map[string]bool{}}
-	phrases       = map[string]string{} // what was said, and of which activity
-	bare          = map[string]string{} // what is asked for
+	phrases       = map[string]string{} // of said, and the activity of each
+	bare          = map[string]string{} // of asked, and the activity of each
 	singles       []string              // the phrases of one word
 	longestPhrase int
 )
@@ -44,7 +44,8 @@ func init() {
 	}
 }
 
-// add adds a line of the table to the activity; ok is false if it is no such line.
+// add adds a line of the table to the activity; ok is false if the line is not a
+// list.
 func (of *chore) add(list string, keys []string) (ok bool) {
 	all := strings.Split(strings.Join(keys, " "), ", ")
 	switch list {
@@ -79,7 +80,8 @@ func (of *chore) add(list string, keys []string) (ok bool) {
 	return ok
 }
 
-// find marks what the words of a clause say was done.
+// find marks the deeds of a clause: the words which say that something was
+// done.
 func find(c []token) {
 	for i := range c {
 		if c[i].deed != nil {
@@ -127,8 +129,8 @@ func longest(of map[string]string, c []token) (name string, length int) {
 // reach is how many words may stand between a verb and its thing.
 const reach = 6
 
-// pair finds, for the verb or end at c[i], the nearest thing that it is done to, at -1
-// for none.
+// pair returns the nearest thing that the verb or end at c[i] is done to, and its
+// activity. Without one, at is -1.
 func pair(c []token, i int) (of *chore, at int) {
 	at = -1
 	key := c[i].key
@@ -179,8 +181,9 @@ func (of *chore) before(c []token, i int) int {
 	return -1
 }
 
-// takes reports whether it is done to the thing. A machine is one that may be done
-// itself, or mended: "diskmaskinen är klar", "fixat diskmaskinen".
+// takes reports whether the verb means that the activity was done to the thing.
+// With the verbs of every activity a machine does not count, because it may be
+// done itself, or mended: "diskmaskinen är klar", "fixat diskmaskinen".
 func (of *chore) takes(verb, what token) bool {
 	if what.role == stranger && (every.verbs[verb.key] || every.ends[verb.key]) {
 		return false
@@ -201,8 +204,8 @@ func Names() []string {
 	return slices.Compact(names) // an activity may have several blocks
 }
 
-// KindOf returns the kind and the usual effort of an activity: what it is in
-// the vocabulary, and a light chore when the chat taught it.
+// KindOf returns the kind and the usual effort of an activity. One that is not
+// in the vocabulary, because the chat taught it, is a light chore.
 func KindOf(name string) (kind string, effort float64) {
 	if i := slices.IndexFunc(vocabulary, func(c *chore) bool { return c.name == name }); i >= 0 {
 		return vocabulary[i].kind, vocabulary[i].effort
@@ -210,8 +213,8 @@ func KindOf(name string) (kind string, effort float64) {
 	return Chore, 1
 }
 
-// VerbOf returns the words by which an activity of the vocabulary is suggested, "" of
-// another.
+// VerbOf returns the words by which an activity of the vocabulary is suggested, ""
+// for any other activity.
 func VerbOf(name string, english bool) string {
 	i := slices.IndexFunc(vocabulary, func(c *chore) bool { return c.name == name })
 	switch {

@@ -1,5 +1,5 @@
-// Package config reads the example's configuration from the environment: the
-// only place that does.
+// Package config reads the example's configuration from the environment. No
+// other package does.
 package config
 
 import (
@@ -14,12 +14,13 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// Config is what a deployment decides. The zone is the household's.
+// Config is what a deployment decides. Times of day are in the household's
+// zone.
 type Config struct {
 	MessagesTable   string // MESSAGES_TABLE_NAME
 	ActivitiesTable string // ACTIVITIES_TABLE_NAME
 	CountersTable   string // RESPONSE_COUNTERS_TABLE_NAME
-	HomeopsTable    string // HOMEOPS_TABLE_NAME: aliases, habits, effort, preferences, DM status, moved chats
+	HomeopsTable    string // HOMEOPS_TABLE_NAME: all other records
 
 	MessagesRetention time.Duration // MESSAGES_TTL_DAYS; 0 keeps them for ever
 
@@ -28,7 +29,7 @@ type Config struct {
 
 	database.Settings // DYNAMO_ENDPOINT, DYNAMO_REGION, AWS credentials
 
-	QueueURL string // MESSAGES_QUEUE_URL, of SQS; "" is a queue in the process
+	QueueURL string // MESSAGES_QUEUE_URL, of SQS; "" for a queue in the process
 
 	TelegramSecret string // TELEGRAM_SECRET_TOKEN, asked for by -serve
 	TelegramToken  string // TELEGRAM_BOT_TOKEN; "" writes replies to the console
@@ -39,23 +40,23 @@ type Config struct {
 	OpenAIKey     string // OPENAI_API_KEY
 	OpenAIModel   string // OPENAI_MODEL
 
-	StatusToken string // STATUS_TOKEN, of the status page; "" is no page
+	StatusToken string // STATUS_TOKEN, of the status page; "" disables it
 
 	Quiet tzclock.Quiet // QUIET_HOURS, in which the bot says nothing
 }
 
-// ForService names what only a service needs: a secret, and AWS in order where
-// it is what the service works on.
+// ForService reports what a service needs in addition: a secret, and valid AWS
+// settings if the service works on AWS.
 func (c Config) ForService() error {
 	var errs []error
 	if c.TelegramSecret == "" {
-		errs = append(errs, errors.New("TELEGRAM_SECRET_TOKEN: must be set, to what setWebhook was given: without it anybody could post updates"))
+		errs = append(errs, errors.New("TELEGRAM_SECRET_TOKEN: must be set to the secret that setWebhook was given: without it anybody could post updates"))
 	}
 	if (c.Endpoint == "" || c.QueueURL != "") && c.AWSError != nil {
 		errs = append(errs, c.AWSError)
 	}
 	if c.QueueURL != "" && c.Embedded() {
-		errs = append(errs, errors.New("MESSAGES_QUEUE_URL: goes with tables that last: set DYNAMO_ENDPOINT or AWS credentials, too"))
+		errs = append(errs, errors.New("MESSAGES_QUEUE_URL: needs tables that last: set DYNAMO_ENDPOINT or AWS credentials, too"))
 	}
 	return errors.Join(errs...)
 }
@@ -63,7 +64,7 @@ func (c Config) ForService() error {
 // Telegram's own rules, from the Bot API and the form of its tokens.
 var (
 	secret   = env.Form{Pattern: regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`), Want: "1 to 256 letters, digits, '_' and '-', as setWebhook takes it"}
-	status   = env.Form{Pattern: regexp.MustCompile(`^[!-~]{16,256}$`), Want: "16 to 256 letters, digits and signs of ASCII, without spaces: of chance, such as openssl rand -hex 16 writes"}
+	status   = env.Form{Pattern: regexp.MustCompile(`^[!-~]{16,256}$`), Want: "16 to 256 letters, digits and signs of ASCII, without spaces, made at random, such as by openssl rand -hex 16"}
 	botToken = env.Form{Pattern: regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`), Want: "a bot token, digits:letters, as BotFather gives it"}
 )
 
@@ -81,18 +82,18 @@ var (
 	modelName  = env.Form{Pattern: regexp.MustCompile(`^[!-~]{1,128}$`), Want: "the name of a model: 1 to 128 letters, digits and signs of ASCII, without spaces"}
 )
 
-// The least and the most days of DYNAMO_TTL_DAYS. A message that comes again
-// is answered as long as the counter takes its event, which is for
-// counter.Retention, seven days, and a skew of clocks of less than one more:
-// the ledger must remember for longer that it was answered.
+// The least and the most days of DYNAMO_TTL_DAYS. A message that comes again is
+// answered as long as the counter takes its event. That is for
+// counter.Retention, seven days, and a skew of clocks of less than one more
+// day. The ledger must remember for longer that the message was answered.
 const (
 	leastDays = 8
 	mostDays  = 3650
-	whyDays   = "a message counts for 7 days and the skew of clocks, and all that time its answer must be remembered as given"
+	whyDays   = "a message counts for 7 days and the skew of clocks, and all that time the ledger must remember that it was answered"
 )
 
-// The least days of MESSAGES_TTL_DAYS. A message that is older than the retention is
-// not saved any more.
+// The least days of MESSAGES_TTL_DAYS. A message that is older than the retention
+// is no longer saved.
 const (
 	leastKept = 15
 	whyKept   = "dead letters wait for 14 days, and all that time they may be sent again"

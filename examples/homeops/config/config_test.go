@@ -101,8 +101,8 @@ func TestWrongValuesAreAllNamed(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// The least outlasts what the counter takes, for clocks that differ by most
-	// of a day, and the reason is told.
+	// The least lasts longer than the counter takes an event, even if clocks
+	// differ by most of a day, and the error gives the reason.
 	if least := 8 * 24 * time.Hour; least <= counter.Retention {
 		t.Errorf("an answer is forgotten after %v, its message counts for %v", least, counter.Retention)
 	}
@@ -149,7 +149,8 @@ func TestHalfAKey(t *testing.T) {
 	}
 }
 
-// A model is named, and OpenAI's own API has a key; a server of one's own may have none.
+// A model must be named, and OpenAI's own API needs a key; another server may need
+// none.
 func TestAModelIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Noted answers what was said to be remembered.
+// Noted says that the bot will remember something.
 func Noted(lang Lang, what string) string { return say(lang, "Noterat 🤝 %s", "Noted 🤝 %s", what) }
 
 // PromiseOf is a promise in a list; by is its last day.
@@ -15,18 +15,18 @@ func PromiseOf(lang Lang, person, what, by string) string {
 	return say(lang, "%s: %s (senast %s)", "%s: %s (by %s)", person, what, by)
 }
 
-// NoPromises stands in the list for somebody without any.
+// NoPromises is the line of a list for a person without promises.
 func NoPromises(lang Lang, person string) string {
 	return say(lang, "%s: inga löften just nu", "%s: no promises at the moment", person)
 }
 
-// NoSuchPromise says that what was promised is no activity the bot knows.
+// NoSuchPromise says that the bot does not know the promised activity.
 func NoSuchPromise(lang Lang, what string) string {
 	return say(lang, "Jag känner inte till sysslan «%s». Lova en som jag känner till, i dag, i morgon eller en veckodag.", "I know of no chore «%s». Promise one that I know: today, tomorrow or on a weekday.", what)
 }
 
-// Standing says what each has carried, whoever carries most first, and by how much more
-// than the next; it is "" for nobody.
+// Standing says what each person has carried, the one who carries most first, and
+// by how much more than the next; it is "" without people.
 func Standing(lang Lang, shares []Share) string {
 	slices.SortStableFunc(shares, func(a, b Share) int { return cmp.Compare(b.Net, a.Net) })
 	if len(shares) == 0 {
@@ -46,7 +46,7 @@ func Standing(lang Lang, shares []Share) string {
 
 // load is a number as the language writes it.
 func load(lang Lang, x float64) string {
-	text := fmt.Sprintf("%.6g", x) // without what floating point adds
+	text := fmt.Sprintf("%.6g", x) // without floating-point noise
 	if lang == English {
 		return text
 	}
@@ -62,7 +62,7 @@ type Share struct {
 }
 
 // Summary sums up a week, such as 2026-W13, with a line for each person; it is ""
-// for nobody.
+// without people.
 func Summary(lang Lang, week string, shares []Share) string {
 	if len(shares) == 0 {
 		return ""
@@ -78,7 +78,7 @@ func Summary(lang Lang, week string, shares []Share) string {
 	return text
 }
 
-// NoHousehold says that the bot knows of nobody who lives there.
+// NoHousehold says that the bot does not know who lives there.
 func NoHousehold(lang Lang) string {
 	return say(lang, "Jag vet inte vilka som bor här. Skriv «jag bor här» i er grupp.", "I do not know who lives here. Write «I live here» in your group.")
 }
@@ -89,7 +89,7 @@ func NoSuchZone(lang Lang, zone string) string {
 }
 
 // Suggestion says that somebody usually does an activity at this time. The verb is
-// "" for one that has none.
+// "" if the activity has none.
 func Suggestion(lang Lang, person, verb, name string) string {
 	if verb == "" {
 		return say(lang, "%s brukar göra det här nu: %s.", "%s usually does this now: %s.", person, name)

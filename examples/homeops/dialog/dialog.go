@@ -1,5 +1,6 @@
 // Package dialog is what people say to the bot and what it says to them, in
-// Swedish and English. It knows words only: nothing here reads or writes.
+// Swedish and English. It only knows texts: nothing here reads or writes
+// tables.
 package dialog
 
 import (
@@ -55,7 +56,7 @@ type Week struct {
 	Lang            Lang
 }
 
-// About is what the sender says of themselves: one of the three.
+// About is what the sender says of themselves. One of the three fields is set.
 type About struct {
 	Home     bool   // they live here
 	Language Lang   // they want to be written to in it
@@ -66,7 +67,7 @@ type About struct {
 // Teach says that a phrase stands for a name.
 type Teach struct {
 	Phrase, Name string
-	Correct      bool // whatever it stood for before
+	Correct      bool // even if it stood for something else before
 	Quoted       bool // the name is in quotes, and so is meant even if new
 	Lang         Lang
 }
@@ -90,8 +91,8 @@ type When struct {
 	Lang Lang
 }
 
-// Often asks how often something was done this week, by anybody or by a person
-// named in Rest.
+// Often asks how often something was done this week, by everybody or by a
+// person named in Rest.
 type Often struct {
 	Rest string
 	Lang Lang
@@ -100,7 +101,7 @@ type Often struct {
 // Start is the /start command.
 type Start struct{}
 
-// form is a way to say something; its first group is what it is about.
+// form is a way to say something; its first group is the subject.
 type form struct {
 	lang Lang
 	re   *regexp.Regexp
@@ -155,7 +156,7 @@ func Understand(text string) (_ Intent, ok bool) {
 		}
 	}
 	if strings.HasSuffix(text, "?") {
-		return Intent{}, false // any other question is none of the bot's
+		return Intent{}, false // any other question is not for the bot
 	}
 	if intent, ok := tellsOfHousehold(said); ok {
 		return intent, true
@@ -185,7 +186,7 @@ func question(said string) (_ Intent, ok bool) {
 	return Intent{}, false
 }
 
-// lesson is what "X means Y" teaches, unless it teaches nothing.
+// lesson is what "X means Y" teaches; ok is false if it teaches nothing.
 func lesson(m []string, lang Lang, correct bool) (_ Intent, ok bool) {
 	phrase, name := words.Bare(m[1]), words.Bare(m[2])
 	if !teachable(phrase, words.Quoted(m[1])) || !sayable(name) {
@@ -212,8 +213,8 @@ type Reply struct {
 	Name string // with a no: what was meant instead; may be ""
 }
 
-// A yes or a no ends where its letters do. (\b would not do: to it, ä is no
-// letter.) A yes that goes on to a no is a no.
+// A yes or a no ends with its letters. \b does not work here: it does not know
+// that ä is a letter. A yes that goes on to a no is a no.
 var (
 	yes = regexp.MustCompile(`(?i)^\s*(?:ja|japp|jo|yes|yep|yeah)(?:[^\pL\pM\pN]|$)`)
 	no  = regexp.MustCompile(`(?is)^\s*(?:(?:ja|japp|jo|yes|yep|yeah|well)[^\pL\pN]+(?:(?:men|eller|but|or)[^\pL\pN]+)?)?` +

@@ -57,15 +57,15 @@ func TestUnderstand(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		// what any message has, sentences, what is cut off: nobody teaches that
+		// common words, sentences and texts that are cut off teach nothing
 		"det betyder disken", "Det betyder disken!", "”det” betyder disken", "nej, det betyder disken", "it means laundry", "that means laundry",
 		"No, this means laundry", "på betyder disken", "ja betyder disken", "... betyder disken", "det som betyder disken", "pant och det betyder disken",
 		"jag har diskat, det betyder disken", "diskat, tvättat betyder städning", "när vi kommer hem idag betyder disken", "notes that means laundry", "pant betyder ...",
 		"\u200b betyder disken", strings.Repeat("x", 101) + " betyder disken",
-		// nobody is called that
+		// not names
 		"Jag heter Anna och jag har diskat", "Jag heter Anna. Jag har diskat", "Jag heter Anna, diskade nyss", "Jag heter Anna! Hej", "Jag heter Anna Karin Svensson", "Jag heter Anna och diskade",
 		"jag heter som jag", "kalla mig när maten är klar", "call me later", "call me when dinner is done", "jag heter ...", "jag heter \u200b",
-		// no questions
+		// not questions
 		"När senast?", "Vem senast?", "Vem \u200b senast?", "Vem ... senast?", "Vem " + strings.Repeat("x", 101) + " senast?",
 		"", "diskat", "God morgon!", "Vad betyder pant?", "när kommer du?", "/started", "hur mår du?",
 	} {
@@ -113,8 +113,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// Law: a question carries its phrase and name back, and who is asked unless the
-// name has guillemets.
+// Law: a question that is read back has its phrase and name, and the person
+// asked unless their name has guillemets.
 func FuzzQuestion(f *testing.F) {
 	f.Add("Anna", "diksat", "diskning", false)
 	f.Add("", "a»b", "c", true)

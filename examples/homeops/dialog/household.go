@@ -33,7 +33,7 @@ var (
 	langs = map[string]Lang{"svenska": Swedish, "swedish": Swedish, "engelska": English, "english": English}
 
 	days = strings.Fields("söndag måndag tisdag onsdag torsdag fredag lördag sunday monday tuesday wednesday thursday friday saturday")
-	// until is what is promised, and by when, if not today.
+	// until splits a promise into what is promised, and by when, if not today.
 	until = regexp.MustCompile(`(?i)^(.+?) (?:(?:senast|till|by) )?(?:(?:på|on) )?(?:i ?dag|i ?kväll|today|tonight|(i ?morgon|tomorrow|` +
 		strings.Join(days, "|") + `))(?: (?:kväll|bitti|morning|evening))?$`)
 )
@@ -67,7 +67,8 @@ func tellsOfHousehold(said string) (_ Intent, ok bool) {
 	return Intent{Promise: &p}, len(all) > 0
 }
 
-// Ahead is how many days after today's the last day is: of several, the next.
+// Ahead is how many days after today the last day is. If several days fit, it
+// is the next.
 func (p Promise) Ahead(today time.Weekday) int {
 	day := slices.Index(days, p.By)
 	switch {

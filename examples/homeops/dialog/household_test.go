@@ -89,7 +89,7 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// What is said among people, of others or of nothing, is left alone.
+// The bot leaves alone what people say among themselves.
 func TestNothingOfTheHousehold(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -108,7 +108,7 @@ func TestNothingOfTheHousehold(t *testing.T) {
 	}
 }
 
-// Sums are shown without what floating point adds to them.
+// Sums are shown without floating-point noise.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	tenth := 0.1

@@ -6,8 +6,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 )
 
-// What the bot says unasked is no order to it, nor a question of its own, when it
-// comes back in a reply.
+// When a text that the bot said unasked comes back in a reply, it is neither a
+// request to the bot nor one of its questions.
 func TestWhatIsSaidUnasked(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{

@@ -9,7 +9,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 )
 
-// The bot understands each form that the README names.
+// The bot understands each form in the README.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../README.md")

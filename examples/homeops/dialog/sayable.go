@@ -14,18 +14,18 @@ const (
 	mostWords = 4   // of a phrase without quotes
 )
 
-// sayable reports whether the text can be the name of anything.
+// sayable reports whether the text can name something.
 func sayable(text string) bool {
 	steers := func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) }
 	return len(words.Of(text)) > 0 && !strings.ContainsFunc(text, steers)
 }
 
-// short is sayable, and no essay.
+// short reports whether the text is sayable and not too long.
 func short(text string) bool { return sayable(text) && utf8.RuneCountInString(text) <= longest }
 
 // teachable reports whether a phrase may stand for an activity, which is then
-// found in every message that has the phrase. Words that any message has are
-// no phrase; a sentence, or the begin of one, is none but in quotes.
+// found in every message that has the phrase. Common words are not a phrase. A
+// sentence, or the beginning of one, is a phrase only in quotes.
 func teachable(phrase string, quoted bool) bool {
 	keys := words.Keys(phrase)
 	if !sayable(phrase) || !slices.ContainsFunc(keys, func(word string) bool { return !common[word] }) {
@@ -42,17 +42,17 @@ func callable(name string) bool {
 	return short(name) && len(keys) <= 2 && !strings.ContainsAny(name, pauses) && Callable(name)
 }
 
-// Callable reports whether a name says who is meant: "Jag", which anybody may have
-// Telegram show, is each sender's word for themselves.
+// Callable reports whether a name says who is meant. "Jag" does not: anybody may
+// have it as their name in Telegram, but it is each sender's word for themselves.
 func Callable(name string) bool {
 	return !slices.ContainsFunc(words.Keys(name), func(word string) bool { return unnamed[word] })
 }
 
-// pauses are what parts sentences and clauses.
+// pauses separate sentences and clauses.
 const pauses = ",.;:!?\n"
 
 var (
-	// common words stand in any message.
+	// common words occur in any message.
 	common = words.Set(`
 		jag du han hon den det de dom vi ni mig dig honom henne oss er dem sig man min din sin vår mitt ditt sitt mina dina sina våra
 		en ett som att och eller men så om när då var vad vem hur här där denna detta dessa i på av till för från med hos ut in upp ner ur
@@ -61,11 +61,11 @@ var (
 		what who how here there in on at of to for from with by out up down off is are was were be been has have had do does did done
 		will can now today already also just not no yes thanks okay`)
 
-	// leading words promise that the sentence goes on.
+	// leading words at the end of a phrase show that the sentence goes on.
 	leading = words.Set("det den som att och eller men så it that this which and or but so")
 
-	// unnamed are words that no one is called: those that follow a name, and those that
-	// stand for anybody.
+	// unnamed are words that are not names: those that follow a name, and those
+	// that stand for anybody.
 	unnamed = words.Set(`och eller men som har hade är ska inte när sen nu and or but who have has is am not when later now back
 		jag vi du ni han hon hen de dom man någon nån ingen alla vem i we you he she it they someone somebody anyone anybody nobody everyone everybody`)
 )

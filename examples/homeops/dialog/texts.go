@@ -10,8 +10,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/words"
 )
 
-// Question asks whether a phrase stands for a name. Phrase and name stand in
-// the text, so that a reply to it carries them back and nothing is stored.
+// Question asks whether a phrase stands for a name. Phrase and name are in the
+// text, so that a reply to it carries them back and nothing is stored.
 type Question struct {
 	Person       string // who is asked; "" for anybody
 	Phrase, Name string
@@ -21,8 +21,8 @@ type Question struct {
 // The guillemets mark phrase and name: nothing else in a question has one.
 var asked = regexp.MustCompile(`(?s)^(?:([^«»]+), )?([Mm]enade du|[Dd]id you mean) «([^«»]+)» (?:med|by) «([^«»]+)»\?`)
 
-// Ask writes the question; ok is false when phrase or name cannot be asked
-// about. Nobody is asked whose name has guillemets.
+// Ask writes the question; ok is false if it cannot ask about the phrase or the
+// name. It leaves out a person whose name has guillemets.
 func Ask(q Question) (text string, ok bool) {
 	if strings.ContainsAny(q.Phrase+q.Name, "«»") || q.Phrase == "" || q.Name == "" {
 		return "", false
@@ -61,7 +61,7 @@ func say(lang Lang, swedish, english string, args ...any) string {
 // Deed is what somebody did.
 type Deed struct{ Person, Name string }
 
-// Praise answers recorded activities, each person's together; remaining is how many
+// Praise answers recorded activities, grouped by person; remaining is how many
 // answers the day has left.
 func Praise(lang Lang, deeds []Deed, remaining int64) string {
 	var lines []string
@@ -119,12 +119,12 @@ func LastDone(lang Lang, person, name string, at time.Time) string {
 	return say(lang, "%s: %s, %s", "%s: %s, %s", name, person, at.Format("2006-01-02 15:04"))
 }
 
-// NeverDone answers who or when with never; person is "" for nobody at all.
+// NeverDone answers who or when with never; person is "" if nobody ever did it.
 func NeverDone(lang Lang, person, name string) string {
 	return say(lang, "%s aldrig, vad jag vet", "%s never, as far as I know", strings.TrimSpace(name+": "+person))
 }
 
-// Times answers how often; person is "" for all.
+// Times answers how often; person is "" for everybody.
 func Times(lang Lang, person, name string, n int) string {
 	if person == "" {
 		return say(lang, "%s den här veckan: %d", "%s this week: %d", name, n)
@@ -144,8 +144,8 @@ func NoSuchActivity(lang Lang) string {
 
 var english = words.Set("the and did done cleaned cooked vacuumed laundry dishes went took")
 
-// LooksEnglish reports whether a text is English rather than Swedish, as far
-// as a word tells.
+// LooksEnglish reports whether a word of the text shows that it is English
+// rather than Swedish.
 func LooksEnglish(text string) bool {
 	return slices.ContainsFunc(words.Keys(text), func(word string) bool { return english[word] })
 }

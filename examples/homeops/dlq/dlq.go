@@ -1,6 +1,6 @@
 // Package dlq is what operators do with dead letters: list them, look at one,
-// send it once more. It is the same for every queue, from a command on the queue
-// itself or over HTTP from the process that holds it.
+// send it once more. It works in the same way for every queue, by a command on
+// the queue itself or over HTTP in the process that holds it.
 //
 //	dlq.go      the three operations
 //	print.go    what they write
@@ -30,22 +30,22 @@ const (
 // How letters are received.
 const (
 	batch = 10
-	// hidden is for how long nobody else receives what was received here: a
-	// command may follow another, so it is short.
+	// hidden is for how long a received letter is hidden from others. It is
+	// short, because one command may follow another.
 	hidden = 3 * time.Second
 	// between is the pause after a poll that brought nothing.
 	between = 250 * time.Millisecond
-	// quiet is how long nothing new may come before a walk ends, and polls how
-	// often it asks in that time at least: by then whatever another command had
-	// received is back, though it was received again just before that ended.
+	// A walk ends when nothing new has come for the time quiet, in at least so
+	// many polls. By then the letters that another command had received are
+	// back, even if it received them again just before its end.
 	quiet = 2*hidden + between
 	polls = 2
 )
 
-// Errors of an operation. What they are about is in what it wrote.
+// Errors of an operation. Its output says which letters they are about.
 var (
-	ErrNotFound = errors.New("not all are among the dead letters")
-	ErrNotSent  = errors.New("not all were sent")
+	ErrNotFound = errors.New("some letters were not found")
+	ErrNotSent  = errors.New("some letters were not sent")
 )
 
 // Command is one operation.
@@ -63,7 +63,7 @@ func (c Command) Check() error {
 	case !slices.Contains([]string{List, Show, Redrive}, c.Name):
 		return fmt.Errorf("dlq: %q is not list, show or redrive", c.Name)
 	case c.All && c.Name != Redrive:
-		return fmt.Errorf("dlq %s: -all goes with redrive", c.Name)
+		return fmt.Errorf("dlq %s: -all is only for redrive", c.Name)
 	case c.Name == List && len(c.IDs) > 0:
 		return errors.New("dlq list: takes no ids")
 	case c.Name == Show && len(c.IDs) != 1:
@@ -76,9 +76,9 @@ func (c Command) Check() error {
 	return nil
 }
 
-// Run carries the command out and writes what came of it, for people. It ends
-// when it has all letters that were named, or when nothing new has come for long
-// enough that what another command has received is back.
+// Run carries the command out and writes the results, for people. It ends when
+// it has all letters that were named. Otherwise it ends when nothing new has
+// come for so long that the letters received by another command are back.
 func (c Command) Run(ctx context.Context, q queue.Queue, w io.Writer) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -101,7 +101,7 @@ type operation struct {
 	w       io.Writer
 
 	done map[string]bool // letters that were looked at
-	sent map[string]bool // ids of what was sent again
+	sent map[string]bool // ids of letters that were sent again
 
 	unsent int
 }
@@ -133,12 +133,13 @@ func (o *operation) walk(ctx context.Context, f func(context.Context, queue.Mess
 	return o.missing()
 }
 
-// found reports whether the command has all that it was asked for by name.
+// found reports whether the command has all letters that it was asked for by
+// name.
 func (o *operation) found() bool {
 	return len(o.IDs) > 0 && !slices.ContainsFunc(o.IDs, func(id string) bool { return !o.done[id] })
 }
 
-// missing names the letters that were asked for in vain.
+// missing names the letters that were asked for and not found.
 func (o *operation) missing() (err error) {
 	for _, id := range o.IDs {
 		if !o.done[id] {
@@ -156,10 +157,10 @@ func (o *operation) list(ctx context.Context) error {
 		return nil
 	})
 	slices.SortStableFunc(all, func(a, b queue.Message) int { return a.SentAt.Compare(b.SentAt) })
-	return errors.Join(err, o.table(all)) // what came before an error, too
+	return errors.Join(err, o.table(all)) // also the letters before an error
 }
 
-// redriveAll sends the letters again, and says of each what became of it.
+// redriveAll sends the letters again, and says for each what happened.
 func (o *operation) redriveAll(ctx context.Context) error {
 	err := o.walk(ctx, o.redrive)
 	o.printf("%d sent again, %d not\n", len(o.sent), o.unsent)
@@ -169,9 +170,9 @@ func (o *operation) redriveAll(ctx context.Context) error {
 	return err
 }
 
-// redrive sends the letter as it was before it was dead, and then deletes it: a
-// crash in between leaves it in both places, never in neither, and an update
-// that is processed twice counts once.
+// redrive sends the letter as it was before it was dead, and then deletes it. A
+// crash in between leaves it in both places, and never loses it; an update that
+// is processed twice counts once.
 func (o *operation) redrive(ctx context.Context, m queue.Message) error {
 	if o.sent[m.ID] || o.sent[m.Attributes[queue.Delivery]] {
 		return o.not(m, "was sent again, and is dead again: "+m.Why())
@@ -213,5 +214,5 @@ func broken(m queue.Message) string {
 	if size := m.Attributes[queue.FullSize]; size != "" {
 		return fmt.Sprintf("only %d bytes of %s are kept", len(body), size)
 	}
-	return fmt.Sprintf("its encoding is %q, and it does not decode", m.Attributes[queue.Encoding])
+	return fmt.Sprintf("its encoding is %q, and it cannot be decoded", m.Attributes[queue.Encoding])
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 )
 
-// inBubble runs the test with a queue whose clock is the bubble's, as is the
-// commands'.
+// inBubble runs the test in a bubble, whose clock the queue and the commands
+// use.
 func inBubble(t *testing.T, f func(*testing.T, *queue.Memory)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { f(t, queue.NewMemory(queue.Config{MaxBytes: 1000})) })
@@ -67,14 +67,14 @@ func TestList(t *testing.T) {
 	inBubble(t, func(t *testing.T, q *queue.Memory) {
 		fails(t, q, "first", "worker: save: no\tcolumn,\nno line, \u009b2J\u202e")
 		time.Sleep(time.Second)
-		refused(t, q, "{", "telegram: no update")
+		refused(t, q, "{", "telegram: not an update")
 		for i := range 2 { // a second list at once sees the same
 			began := time.Now()
 			got, err := run(t, q, dlq.Command{Name: dlq.List})
 			want := `ID   CHAT  MESSAGE  SENT                  RECEIVES  WHY
 m-1  -5    30       2000-01-01T00:00:00Z  ` + fmt.Sprint(2+3*i) + `         worker: save: no column, no line, ?2J?
-m-2                 2000-01-01T00:00:01Z  ` + fmt.Sprint(1+3*i) + `         telegram: no update
-2 dead letters. The queue may have more: SQS shows what it likes, and hides what somebody has just received.
+m-2                 2000-01-01T00:00:01Z  ` + fmt.Sprint(1+3*i) + `         telegram: not an update
+2 dead letters. The queue may have more: SQS may leave some out, and hides those that somebody has just received.
 `
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Errorf("%v %s", err, diff)
@@ -155,8 +155,8 @@ func TestRedrive(t *testing.T) {
 	})
 }
 
-// What cannot be sent stays, and the answer says why, whether it was named or
-// not; only then it is a failure.
+// A letter that cannot be sent stays, and the answer says why. It is a failure
+// only if the letter was named.
 func TestWhatCannotBeSent(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, q *queue.Memory) {
@@ -203,13 +203,13 @@ func TestALetterThatDoesNotDecodeIsNotSent(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, _ *queue.Memory) {
 		got, err := run(t, odd{}, dlq.Command{Name: dlq.Redrive, IDs: []string{"x"}})
-		if want := "x  cannot be sent: its encoding is \"base64\", and it does not decode\n0 sent again, 1 not\n"; got != want || !errors.Is(err, dlq.ErrNotSent) {
+		if want := "x  cannot be sent: its encoding is \"base64\", and it cannot be decoded\n0 sent again, 1 not\n"; got != want || !errors.Is(err, dlq.ErrNotSent) {
 			t.Errorf("%q, %v", got, err)
 		}
 	})
 }
 
-// troubled is a queue of which one operation fails, or takes effect and fails.
+// troubled is a queue in which one operation fails, or takes effect and fails.
 type troubled struct {
 	*queue.Memory
 	fail map[string]bool
@@ -247,7 +247,7 @@ func (l troubledLetters) Delete(ctx context.Context, receipt string) error {
 	return l.DeadLetters.Delete(ctx, receipt)
 }
 
-// Whatever breaks off, the letter is in one of the two places, or in both.
+// If a step breaks off, the letter is in one of the two places, or in both.
 func TestNothingIsLostInTrouble(t *testing.T) {
 	t.Parallel()
 	for fail, want := range map[string]struct{ dead, sent int }{"receive": {2, 0}, "send": {2, 0}, "delete": {2, 1}} {
@@ -275,7 +275,7 @@ func TestNothingIsLostInTrouble(t *testing.T) {
 type dying struct {
 	*queue.Memory
 	t      *testing.T
-	rename string // what letters' ids begin with, as SQS gives them ids of their own
+	rename string // the beginning of letters' ids, because SQS gives letters ids of their own
 }
 
 func (q dying) Send(ctx context.Context, body string, attributes map[string]string) (string, error) {
@@ -298,7 +298,7 @@ func (q renamed) Receive(ctx context.Context, max int, hidden time.Duration) ([]
 	letters, err := q.DeadLetters.Receive(ctx, max, hidden)
 	for i := range letters {
 		if letters[i].ID = q.as + letters[i].ID; q.as == "" {
-			delete(letters[i].Attributes, queue.Delivery) // as of what SQS moved by itself
+			delete(letters[i].Attributes, queue.Delivery) // as for letters that SQS itself moved
 		}
 	}
 	return letters, err
@@ -307,7 +307,8 @@ func (q renamed) Receive(ctx context.Context, max int, hidden time.Duration) ([]
 // update is one that telegram.Parse takes.
 const update = `{"update_id":1,"message":{"message_id":1,"date":3,"chat":{"id":-4}}}`
 
-// What is no update would be refused again: all leaves it, by name it is sent.
+// A body that is not an update would be refused again: -all leaves it, and by
+// name it is sent.
 func TestWhatIsNoUpdateIsSentByName(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, q *queue.Memory) {
@@ -324,7 +325,7 @@ func TestWhatIsNoUpdateIsSentByName(t *testing.T) {
 	})
 }
 
-// What dies while it is sent is not sent for ever.
+// A letter that dies again during -all is not sent a second time.
 func TestAllIsOnce(t *testing.T) {
 	t.Parallel()
 	for _, as := range []string{"", "renamed-"} {
@@ -354,8 +355,8 @@ func TestWaitsForWhatIsHidden(t *testing.T) {
 	}
 }
 
-// Many letters come in several batches, and again when polls are slow; each is
-// looked at once.
+// Many letters come in several batches, and come again when polls are slow;
+// each is looked at once.
 func TestManyLetters(t *testing.T) {
 	t.Parallel()
 	for poll, n := range map[time.Duration]int{100 * time.Millisecond: 95, 2 * time.Second: 15} {
@@ -405,7 +406,7 @@ func TestCheck(t *testing.T) {
 		{dlq.Command{Name: "lst"}, `"lst" is not list, show or redrive`},
 		{dlq.Command{Name: "purge"}, `"purge" is not`},
 		{dlq.Command{Name: dlq.List, IDs: []string{"x"}}, "takes no ids"},
-		{dlq.Command{Name: dlq.List, All: true}, "-all goes with redrive"},
+		{dlq.Command{Name: dlq.List, All: true}, "-all is only for redrive"},
 		{dlq.Command{Name: dlq.Show}, "takes one id"},
 		{dlq.Command{Name: dlq.Show, IDs: []string{"x", "y"}}, "takes one id"},
 		{dlq.Command{Name: dlq.Show, IDs: []string{""}}, "must not be empty"},

@@ -19,14 +19,15 @@ import (
 // longest is how long an operation over HTTP may take.
 const longest = time.Minute
 
-// Handler carries out what comes over HTTP with the webhook's secret:
+// Handler carries out the commands that come over HTTP with the webhook's
+// secret:
 //
 //	GET /dlq              list
 //	GET /dlq/ID           show
 //	POST /dlq/redrive     redrive: ?id=ID, repeated, or ?all=true
 //
-// It answers with what the operation writes; in an answer other than 200 the
-// last line is the error.
+// It answers with the operation's output. If the status is not 200, the last
+// line is the error.
 func Handler(q queue.Queue, secret string, log *slog.Logger) http.Handler {
 	serve := func(command func(*http.Request) Command) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +52,7 @@ func Handler(q queue.Queue, secret string, log *slog.Logger) http.Handler {
 }
 
 func answer(w http.ResponseWriter, r *http.Request, q queue.Queue, c Command) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(longest)) // some writers have none
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(longest)) // some writers do not support it
 	ctx, cancel := context.WithTimeout(r.Context(), longest-time.Second)
 	defer cancel()
 	var out bytes.Buffer
@@ -72,7 +73,7 @@ func answer(w http.ResponseWriter, r *http.Request, q queue.Queue, c Command) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = out.WriteTo(w) // whoever asked may be gone
+	_, _ = out.WriteTo(w) // the client may be gone
 }
 
 // Remote is a service with a Handler.
@@ -82,7 +83,7 @@ type Remote struct {
 	HTTP   http.RoundTripper // defaults to http.DefaultTransport
 }
 
-// Run has the service carry the command out, and writes what it answers.
+// Run makes the service carry the command out, and writes its answer.
 func (r Remote) Run(ctx context.Context, c Command, w io.Writer) error {
 	if err := c.Check(); err != nil {
 		return err

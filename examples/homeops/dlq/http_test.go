@@ -34,8 +34,8 @@ func remote(q queue.Queue, log *slog.Logger) dlq.Remote {
 
 var discard = slog.New(slog.DiscardHandler)
 
-// Over HTTP a command writes what it writes on the queue itself; only what is an
-// error there comes with an address and a status.
+// Over HTTP a command writes the same as on the queue itself, except that an
+// error has an address and a status.
 func TestTheSameOverHTTP(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,8 +54,8 @@ func TestTheSameOverHTTP(t *testing.T) {
 		}{
 			{dlq.Command{Name: dlq.List}, ""},
 			{dlq.Command{Name: dlq.Show, IDs: []string{"m-1"}}, ""},
-			{dlq.Command{Name: dlq.Redrive, IDs: []string{"m-1", "m-2"}}, "http://bot/ answers 409 Conflict: not all were sent"},
-			{dlq.Command{Name: dlq.Show, IDs: []string{"a/b?c#%"}}, "http://bot/ answers 404 Not Found: not all are among the dead letters"},
+			{dlq.Command{Name: dlq.Redrive, IDs: []string{"m-1", "m-2"}}, "http://bot/ answers 409 Conflict: some letters were not sent"},
+			{dlq.Command{Name: dlq.Show, IDs: []string{"a/b?c#%"}}, "http://bot/ answers 404 Not Found: some letters were not found"},
 			{dlq.Command{Name: dlq.Redrive, All: true}, ""},
 		} {
 			var got, want strings.Builder
@@ -97,8 +97,7 @@ func TestOnlyWithTheSecret(t *testing.T) {
 	}
 }
 
-// What was asked for wrongly is refused before anything is received, by whatever
-// client.
+// A wrong request is refused before anything is received, from any client.
 func TestWrongRequests(t *testing.T) {
 	t.Parallel()
 	q := queue.NewMemory(queue.Config{})
@@ -126,8 +125,8 @@ func TestWrongRequests(t *testing.T) {
 	}
 }
 
-// Over a socket, too; the secret goes to the address that was named, and no
-// further.
+// It works over a socket, too. The secret goes only to the address that was
+// named.
 func TestTheSecretFollowsNoRedirect(t *testing.T) {
 	t.Parallel()
 	q := queue.NewMemory(queue.Config{})
@@ -150,7 +149,7 @@ func TestTheSecretFollowsNoRedirect(t *testing.T) {
 	}
 }
 
-// Trouble with the queue is the service's, and told.
+// Trouble with the queue is reported as the service's.
 func TestTroubleOverHTTP(t *testing.T) {
 	t.Parallel()
 	q := queue.NewMemory(queue.Config{})

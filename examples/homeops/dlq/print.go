@@ -28,7 +28,7 @@ func (o *operation) table(all []queue.Message) error {
 	if err := columns.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(o.w, "%d dead letters. The queue may have more: SQS shows what it likes, and hides what somebody has just received.\n", len(all))
+	_, err := fmt.Fprintf(o.w, "%d dead letters. The queue may have more: SQS may leave some out, and hides those that somebody has just received.\n", len(all))
 	return err
 }
 
@@ -80,8 +80,8 @@ func at(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// printable puts text on one line, and keeps what a terminal would obey out of
-// it: it may be anybody's.
+// printable puts text on one line, without characters that a terminal would
+// obey: anybody may have written it.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

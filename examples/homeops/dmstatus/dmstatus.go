@@ -1,11 +1,11 @@
-// Package dmstatus owns one record type of the application's own: whether a
-// person may be written to in private. It shows how a service keeps a record
-// beside the library's, in the same table and to the same promises, on package
-// record.
+// Package dmstatus owns one record type of the application's own: whether the
+// bot may write to a person in private. It shows how a service uses package
+// record to keep a record of its own beside the library's, in the same table
+// and with the same guarantees.
 //
 //	pk DM#<user>   sk STATUS   type DM   status started|stopped   chatId   event   updatedAt
 //
-// A later event wins and an earlier one is a no-op, whatever the order of
+// A later event wins and an earlier one changes nothing, in any order of
 // arrival; a repetition is a Duplicate.
 //
 // # IAM actions
@@ -68,8 +68,8 @@ type Change struct {
 	Event  event.Event
 }
 
-// Set records the change. Created says it stands, Duplicate that this very
-// event had been recorded or a later one stands.
+// Set records the change. Created means that it is recorded now, Duplicate that
+// this event or a later one had been recorded before.
 //
 // Price: 1 request, 1 WCU.
 func (s *Store) Set(ctx context.Context, c Change) (event.Outcome, error) {

@@ -1,12 +1,12 @@
 // Package ingest is the webhook: it takes an update from Telegram and puts it
-// on the queue, or says durably why not.
+// on the queue, or records durably why not.
 //
-// Telegram delivers a chat's updates one at a time and in order, and repeats
-// what is not answered with 2xx for a day. So everything that is verified is
-// answered 200, but never before it is safe: enqueued, or refused among the
-// dead letters with its reason, or of a kind that nobody wants. An answer of
-// 5xx is for trouble of our own, where a repetition helps: 503 with Retry-After,
-// which Telegram keeps to for up to an hour, while the queue takes nothing.
+// Telegram delivers a chat's updates one at a time and in order. It repeats for
+// a day what is not answered with 2xx. So everything that is verified is
+// answered 200, but never before it is safe: enqueued, or among the dead letters
+// with a reason, or of a kind that the bot does not use. An answer of 5xx is for
+// trouble of our own, where a repetition helps. While the queue takes nothing it
+// is 503 with Retry-After, which Telegram respects for up to an hour.
 package ingest
 
 import (
@@ -34,7 +34,7 @@ const Path = "/telegram"
 // SecretHeader carries the secret_token that setWebhook was given.
 const SecretHeader = "X-Telegram-Bot-Api-Secret-Token"
 
-// maxBody is generous: Telegram builds an update in 64 KiB.
+// maxBody is generous: an update of Telegram's has at most 64 KiB.
 const maxBody = 1 << 20
 
 // Disposition is what became of a request.
@@ -46,7 +46,7 @@ const (
 	Ignored  Disposition = "ignored" // acknowledged, nothing to do
 	Refused  Disposition = "refused" // acknowledged, kept among the dead letters
 	Denied   Disposition = "denied"  // not Telegram
-	Failed   Disposition = "failed"  // trouble of our own: Telegram shall repeat it
+	Failed   Disposition = "failed"  // trouble of our own: Telegram repeats it
 	Busy     Disposition = "busy"    // not now: Telegram repeats it later
 )
 
@@ -114,10 +114,10 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (Result, int) {
 	result := describe(update)
 	switch result.Kind {
 	case telegram.KindOther:
-		result.Disposition, result.Reason = Ignored, "of a kind nobody reads"
+		result.Disposition, result.Reason = Ignored, "of a kind that the bot does not read"
 		return result, http.StatusOK
 	case telegram.KindEdit:
-		result.Disposition, result.Reason = Ignored, "an edit: the first text stands"
+		result.Disposition, result.Reason = Ignored, "an edit: the first text is kept"
 		return result, http.StatusOK
 	}
 	result, status, after := h.enqueue(r.Context(), result, body)
@@ -130,8 +130,9 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (Result, int) {
 // Verified reports whether the request carries the secret.
 func Verified(r *http.Request, secret string) bool { return Same(r.Header.Get(SecretHeader), secret) }
 
-// Same reports whether what was given is the secret; an empty one is nobody's. It
-// compares hashes, so that neither content nor length shows in the time it takes.
+// Same reports whether the given text is the secret. An empty secret matches
+// nothing. It compares hashes, so that the time it takes shows neither content
+// nor length.
 func Same(given, secret string) bool {
 	got, want := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(secret))
 	return secret != "" && subtle.ConstantTimeCompare(got[:], want[:]) == 1
@@ -150,8 +151,8 @@ func describe(u telegram.Update) Result {
 	return result
 }
 
-// enqueue also returns when Telegram should repeat the update, 0 if that is
-// left to it.
+// enqueue also returns when Telegram should repeat the update, 0 if Telegram
+// may choose.
 func (h *Handler) enqueue(ctx context.Context, result Result, body []byte) (_ Result, status int, after time.Duration) {
 	text := sendable(body)
 	_, err := h.Queue.Send(ctx, text, attributes(result))
@@ -192,8 +193,9 @@ func attributes(r Result) map[string]string {
 	return attributes
 }
 
-// sendable forwards the original bytes, unless they hold characters that SQS
-// refuses: JSON has those in strings only, where an escape means the same.
+// sendable returns the original bytes, unless they hold characters that SQS
+// refuses. Those become escapes: JSON has them in strings only, where an escape
+// means the same. Invalid UTF-8 becomes U+FFFD, as encoding/json reads it.
 func sendable(body []byte) string {
 	text := string(body)
 	if utf8.ValidString(text) && !strings.ContainsAny(text, "\uFFFE\uFFFF") {

@@ -19,8 +19,8 @@ import (
 
 const secret = "s3cret_Token-1"
 
-// post sends the body through the handler and returns the status and what the
-// handler says became of it.
+// post sends the body through the handler and returns the status and the
+// handler's result.
 func post(t *testing.T, q queue.Queue, method, token string, body io.Reader) (int, ingest.Result) {
 	t.Helper()
 	var result ingest.Result
@@ -117,7 +117,7 @@ func TestRefusesDurably(t *testing.T) {
 	}
 }
 
-// picky is a queue that finds something in the body that it does not take.
+// picky is a queue that finds characters in the body that it does not take.
 type picky struct {
 	*queue.Memory
 	why error
@@ -127,8 +127,8 @@ func (q picky) Send(context.Context, string, map[string]string) (string, error) 
 	return "", fmt.Errorf("sqs: %w", q.why)
 }
 
-// What the queue will never take is refused like a poison update: Telegram
-// would repeat it for a day, and hold the chat up.
+// An update that the queue will never take is refused like a poison update:
+// Telegram would repeat it for a day, and hold the chat up.
 func TestWhatTheQueueNeverTakesIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, why := range []error{queue.ErrInvalidContents, &queue.TooLargeError{Size: 2, Limit: 1}} {
@@ -145,13 +145,13 @@ func TestWhatTheQueueNeverTakesIsRefused(t *testing.T) {
 	}
 }
 
-// content is what was refused.
+// content is the body that was refused.
 func content(m queue.Message) string {
 	body, _ := m.Content()
 	return string(body)
 }
 
-// A NUL and the like are no JSON, wherever they stand, and are kept byte by byte.
+// A body with a NUL or the like anywhere is not JSON, and is kept byte by byte.
 func TestControlCharactersAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"\x00", "\x0b", "\x1f"} {
@@ -182,9 +182,9 @@ func TestRefusalsAreLogged(t *testing.T) {
 		h.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("level=WARN msg=update disposition=refused kind=message update_id=101 chat_id=-100 message_id=21 reason=\"queue: a message of %d bytes, the queue takes 500\" from=192.0.2.1:1234\n",
+		fmt.Sprintf("level=WARN msg=update disposition=refused kind=message update_id=101 chat_id=-100 message_id=21 reason=\"queue: a message of %d bytes is over the queue's limit of 500\" from=192.0.2.1:1234\n",
 			len(large)+len("chatIdString-100telegramMessageIdNumber21")),
-		"reason=\"telegram: no update: ",
+		"reason=\"telegram: not an update: ",
 	} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("%s is not in\n%s", want, log.String())
@@ -237,8 +237,8 @@ func (q busy) Send(context.Context, string, map[string]string) (string, error) {
 	return "", fmt.Errorf("gate: %w", &queue.BusyError{Reason: "the database", After: q.after})
 }
 
-// What the queue does not take now is Telegram's to keep, and to repeat when the
-// queue says, in whole seconds and not before.
+// Telegram keeps what the queue does not take now, and repeats it after the
+// queue's time, rounded up to whole seconds.
 func TestABusyQueueIsForTelegramToWaitFor(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[time.Duration]string{15 * time.Second: "15", 1200 * time.Millisecond: "2", time.Millisecond: "1", 0: ""} {

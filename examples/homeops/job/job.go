@@ -1,9 +1,10 @@
-// Package job is what the clock asks for, as a message of the queue. Whoever keeps
-// the time sends [Hourly] alone; the worker sends the others for each household and
-// promise concerned.
+// Package job is what the clock asks for, as a message of the queue. The clock
+// sends only [Hourly]; the worker sends the others for each household and promise
+// concerned.
 //
-// A job is known by what it is about and by when it was due, not by the message
-// that asks for it: to send it twice, late, or from several processes is safe.
+// A job is identified by its subject and by when it was due, not by the message
+// that asks for it. So it is safe to send it twice, late, or from several
+// processes.
 package job
 
 import (
@@ -25,7 +26,7 @@ const (
 	Promise = "promise" // one overdue promise
 )
 
-// Job is one job. Hourly has a name and a due time alone.
+// Job is one job. Hourly has only a name and a due time.
 type Job struct {
 	Name      string    `json:"job"`
 	Due       time.Time `json:"due"`
@@ -35,8 +36,8 @@ type Job struct {
 	Promise   string    `json:"promise,omitempty"`
 }
 
-// Parse reads the body of a message; ok is false for one that has no job, or is an
-// update. What is due at any time of an hour is due at its beginning.
+// Parse reads the body of a message; ok is false if it has no job, or is an
+// update. A due time within an hour becomes the beginning of the hour.
 func Parse(body string) (j Job, ok bool, _ error) {
 	if !strings.Contains(body, `"job":`) || strings.Contains(body, `"update_id":`) {
 		return j, false, nil
@@ -50,12 +51,13 @@ func Parse(body string) (j Job, ok bool, _ error) {
 
 // Body is the job as the body of a message.
 func (j Job) Body() string {
-	text, _ := json.Marshal(j) // texts and a time, which cannot fail in the years of an event
+	text, _ := json.Marshal(j) // texts and a time, which cannot fail for the years that an event may have
 	return string(text)
 }
 
-// Event is the job's: the same due time gives the same event. It is an
-// *event.InputError for a time that no event can have.
+// Event returns the job's event: the same job with the same due time has the
+// same event. The error is an *event.InputError for a time that no event can
+// have.
 func (j Job) Event() (event.Event, error) {
 	return event.New(j.Due, "job", record.Key(j.Name, j.Household, j.User, j.Promise))
 }

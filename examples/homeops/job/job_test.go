@@ -21,7 +21,8 @@ var all = []job.Job{
 	{Name: job.Promise, Due: due, Household: "-5", Chat: "-6", User: "7", Promise: "2026-02-17T10:30:00Z#prm_abc123"},
 }
 
-// What is sent is what is read; no job is an update, and of no two is the event one.
+// Each job is read as it was sent. No job is an update, and no two have the same
+// event.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
@@ -44,8 +45,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// Each of the parts tells two jobs apart, but where the household is written to:
-// that may have changed between two that are one.
+// Each part tells two jobs apart, except the chat in which the household is
+// written to: it may have changed between two sendings of one job.
 func TestWhatAJobIsAbout(t *testing.T) {
 	t.Parallel()
 	of := func(change func(*job.Job)) string {
@@ -72,8 +73,8 @@ func TestWhatAJobIsAbout(t *testing.T) {
 	}
 }
 
-// Whatever fires within an hour is that hour's job, in any zone of writing, and in
-// whatever order a scheduler writes its parts.
+// Any time within an hour is that hour's job, written in any time zone, and with
+// the parts in any order.
 func TestAnHoursJob(t *testing.T) {
 	t.Parallel()
 	want, err := all[0].Event()
@@ -97,7 +98,7 @@ func TestHostileBodies(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
 		"", "{", "null", "7", `"job"`, `["job"]`, `{}`, `{"due":"2026-03-29T17:00:00Z"}`,
-		`{"update_id":7,"job":"hourly","due":"2026-03-29T17:00:00Z"}`, // an update, whatever else Telegram adds to it
+		`{"update_id":7,"job":"hourly","due":"2026-03-29T17:00:00Z"}`, // an update, even if Telegram adds such fields
 		`{"update_id":7,"message":{"message_id":1,"date":1,"chat":{"id":1},"text":"{\"job\":\"hourly\"}"}}`,
 		`{"update_id":7,"message":{"message_id":1,"date":1,"chat":{"id":1},"job":"hourly"}}`,
 	} {

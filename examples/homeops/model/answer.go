@@ -19,7 +19,7 @@ const (
 	mostTokens = 1 << 20
 )
 
-// letters are what a quote has at least.
+// letters matches a quote with three letters or more.
 var letters = regexp.MustCompile(`(\p{L}.*){3}`)
 
 // deed is what the model says was done.
@@ -29,10 +29,11 @@ type deed struct {
 	Effort     float64 `json:"effort"`
 	Confidence float64 `json:"confidence"`
 	Quote      string  `json:"quote"`
-	Who        *int    `json:"who"` // of the people; nil is the sender
+	Who        *int    `json:"who"` // an index of the people; nil is the sender
 }
 
-// contentOf takes what the model wrote out of the API's reply, and counts the tokens.
+// contentOf returns what the model wrote, from the API's reply, and counts the
+// tokens.
 func contentOf(text []byte, usage *classify.Usage) (string, error) {
 	var reply struct {
 		Choices []struct {
@@ -45,7 +46,7 @@ func contentOf(text []byte, usage *classify.Usage) (string, error) {
 		}
 	}
 	if json.Unmarshal(text, &reply) != nil || len(reply.Choices) == 0 {
-		return "", fmt.Errorf("%w: no reply of the form", errAnswer)
+		return "", fmt.Errorf("%w: a reply of another form", errAnswer)
 	}
 	usage.In += min(max(reply.Usage.In, 0), mostTokens)
 	usage.Out += min(max(reply.Usage.Out, 0), mostTokens)
@@ -59,16 +60,17 @@ func contentOf(text []byte, usage *classify.Usage) (string, error) {
 	}
 }
 
-// deedsOf reads what the model wrote. Too many deeds, and none of them is believed.
+// deedsOf reads what the model wrote. If it has too many deeds, no deed is
+// believed.
 func deedsOf(content string) ([]deed, error) {
 	var said struct{ Deeds []deed }
 	if json.Unmarshal([]byte(content), &said) != nil || said.Deeds == nil || len(said.Deeds) > mostDeeds {
-		return nil, fmt.Errorf("%w: not of the form, or too many deeds", errAnswer)
+		return nil, fmt.Errorf("%w: of another form, or too many deeds", errAnswer)
 	}
 	return said.Deeds, nil
 }
 
-// believe keeps of the deeds what the message holds.
+// believe keeps the deeds that the message supports.
 func (q question) believe(deeds []deed) (result classify.Result) {
 	taken := make([]bool, len(q.words))
 	for _, d := range deeds {
@@ -99,8 +101,8 @@ func (q question) believe(deeds []deed) (result classify.Result) {
 	return result
 }
 
-// person returns whom the deed is of, where the message names them first; nil is the
-// sender.
+// person returns who did the deed, at the first place where the message names them;
+// nil is the sender. named is false for anybody else.
 func (q question) person(who *int) (by *classify.Person, named bool) {
 	switch {
 	case who == nil:
@@ -112,8 +114,8 @@ func (q question) person(who *int) (by *classify.Person, named bool) {
 	return &q.People[first], true
 }
 
-// find returns where the quote's words stand in the text, one after the other and in no
-// other quote.
+// find returns the place of the quote's words in the text: one after the other, and
+// not in another quote.
 func find(text []words.Word, taken []bool, quote []string) (from, to int, ok bool) {
 	if !letters.MatchString(strings.Join(quote, "")) {
 		return 0, 0, false

@@ -88,7 +88,7 @@ func deeds(deeds ...object) string {
 	return string(text)
 }
 
-// deed is a good one of the sender's, but for what is given.
+// deed returns a good deed of the sender's, changed as given.
 func deed(activity, quote string, but object) object {
 	kind, effort := classify.KindOf(activity)
 	d := object{"activity": activity, "type": kind, "effort": effort, "confidence": 0.9, "quote": quote, "who": nil}

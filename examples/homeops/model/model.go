@@ -1,5 +1,6 @@
-// Package model classifies messages by a language model, behind any API with the
-// chat completions of OpenAI's. README.md says what is sent, believed and paid.
+// Package model classifies messages with a language model, behind any API that
+// has OpenAI's chat completions. README.md says what is sent, what is believed
+// and what it costs.
 //
 //	model.go   asks, tries once more, gives up for a while, falls back
 //	prompt.go  what the model is given, with instructions.txt and format.json
@@ -31,12 +32,12 @@ import (
 // How a model is asked. Two requests and the wait between them take less than half of
 // a delivery's time.
 const (
-	timeout   = 6 * time.Second // of one
+	timeout   = 6 * time.Second // of one request
 	tries     = 2
 	firstWait = "0.5" // s
 	mostWait  = 2 * time.Second
 	mostReply = 64 << 10
-	failures  = 5 // in a row, before none is sent
+	failures  = 5 // in a row, before nothing is sent
 	rest      = 30 * time.Second
 )
 
@@ -75,19 +76,19 @@ func New(cfg Config) (*Classifier, error) {
 	})}, nil
 }
 
-// errAnswer is for an API that is well, and an answer that says nothing.
-var errAnswer = errors.New("no answer to go by")
+// errAnswer means that the API works, but its answer cannot be used.
+var errAnswer = errors.New("no usable answer")
 
-// passingError may not come again.
+// passingError is an error that another try may avoid.
 type passingError struct {
 	error
-	wait time.Duration // before it makes sense to try
+	wait time.Duration // before the next try
 }
 
 func (e *passingError) Unwrap() error { return e.error }
 
-// Classify asks the model, and the vocabulary if the model has no answer. Its errors
-// are those of Config.Phrases, and the context's when it has ended.
+// Classify asks the model, and the vocabulary if the model has no answer. Its
+// errors are those of Config.Phrases, and the context's if it has ended.
 //
 // Price: 0 requests. It asks the API at most twice, and costs what Config.Phrases does.
 func (c *Classifier) Classify(ctx context.Context, m classify.Message) (classify.Result, error) {
@@ -163,8 +164,8 @@ func (c *Classifier) post(ctx context.Context, body []byte, usage *classify.Usag
 	return contentOf(text, usage)
 }
 
-// discreet is an error that may be logged. Those of net/http quote what the server wrote
-// where HTTP has its own, and it knows the text and the key.
+// discreet returns an error that may be logged. The errors of net/http quote what
+// the server wrote in place of HTTP, and the server knows the text and the key.
 func discreet(err error) error {
 	_, network := errors.AsType[*net.OpError](err)
 	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
@@ -174,7 +175,8 @@ func discreet(err error) error {
 	return errors.New("the API's reply is not HTTP, or is cut off")
 }
 
-// retryAfter reads seconds. A date is of a clock that need not be ours: too long.
+// retryAfter reads a number of seconds. A date depends on the server's clock, and
+// counts as too long.
 func retryAfter(header string) time.Duration {
 	wait, err := time.ParseDuration(cmp.Or(header, firstWait) + "s")
 	if err != nil || wait < 0 {

@@ -29,7 +29,7 @@ var (
 	format json.RawMessage
 )
 
-// question is a message with what the model is given beside it.
+// question is a message, with all else that the model is given.
 type question struct {
 	classify.Message
 	words      []words.Word      // of its text
@@ -38,7 +38,7 @@ type question struct {
 }
 
 // question puts together what was known when the message was sent: the phrases that
-// stand in it, then the others in the order of the alphabet, as far as they fit.
+// occur in it, then the others in alphabetical order, as many as fit.
 func (c *Classifier) question(ctx context.Context, m classify.Message) (question, error) {
 	q := question{m, words.Of(m.Text), map[string]string{}, map[string]string{}}
 	all, err := c.Phrases(ctx, m.Scope)

@@ -22,8 +22,8 @@ import (
 
 const diskat = "Jag har diskat"
 
-// asks classifies a text that the vocabulary knows, and holds the log to say neither
-// the key nor the text.
+// asks classifies a text that the vocabulary knows, and checks that the log has
+// neither the key nor the text.
 func (b *bench) asks(t *testing.T, text string) classify.Result {
 	t.Helper()
 	got, err := b.Classify(t.Context(), classify.Message{Event: eventAt(t, noon), Scope: "-5", Text: text})
@@ -36,7 +36,7 @@ func (b *bench) asks(t *testing.T, text string) classify.Result {
 	return got
 }
 
-// fellBack holds a result to be the vocabulary's, after so many requests.
+// fellBack checks that a result is the vocabulary's, after so many requests.
 func fellBack(t *testing.T, what string, got classify.Result, requests int) {
 	t.Helper()
 	if told(got) != "diskning chore 1 0.9" || !got.Usage.FellBack || got.Usage.Requests != requests || got.Usage.Model != "small" {
@@ -44,8 +44,9 @@ func fellBack(t *testing.T, what string, got classify.Result, requests int) {
 	}
 }
 
-// What is no answer leaves the message to the vocabulary, whatever stands in it; its
-// tokens are counted. It is not asked for twice, and the circuit stays closed.
+// If a reply is not an answer, the vocabulary classifies, whatever the reply
+// contains. Its tokens are counted. It is not asked for twice, and the circuit
+// stays closed.
 func TestNoAnswerIsTheVocabularys(t *testing.T) {
 	t.Parallel()
 	good := deeds(deed("tvätt", "diskat", nil))
@@ -96,7 +97,8 @@ func TestNoAnswerIsTheVocabularys(t *testing.T) {
 	}
 }
 
-// So does what is no JSON, is of another type, or has no end; a redirect is not followed.
+// The same holds for a body that is not JSON, is of another type, or has no end. A
+// redirect is not followed.
 func TestOtherBodies(t *testing.T) {
 	t.Parallel()
 	elsewhere := writes(deeds(deed("tvätt", "diskat", nil)))
@@ -170,7 +172,8 @@ func TestTheLogHasNothingOfAReply(t *testing.T) {
 	}
 }
 
-// One more try, where it may help and within two seconds; then the vocabulary.
+// One more try, if it may help and comes within two seconds; then the
+// vocabulary.
 func TestOneMoreTry(t *testing.T) {
 	t.Parallel()
 	const good = 200
@@ -230,7 +233,8 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 var errNetwork = errors.New("connection reset")
 
-// reply is a status; 0 no network, -1 no answer, -2 a body that does not come.
+// reply answers with a status; 0 cuts the network, -1 never answers, -2 sends a
+// body that never ends.
 func reply(r *http.Request, status int, retryAfter string) (*http.Response, error) {
 	switch status {
 	case 0:
@@ -258,7 +262,7 @@ func reply(r *http.Request, status int, retryAfter string) (*http.Response, erro
 	return a.RoundTrip(r)
 }
 
-// waiting is a body that comes when the context ends: with its error.
+// waiting is a body whose Read returns when the context ends, with its error.
 type waiting struct{ context.Context }
 
 func (w waiting) Read([]byte) (int, error) { <-w.Done(); return 0, w.Err() }
@@ -299,7 +303,8 @@ func TestTheCircuit(t *testing.T) {
 	})
 }
 
-// A caller that gives up is no failure of the API's, and gets no answer to store.
+// A caller that gives up is not a failure of the API, and gets no answer to
+// store.
 func TestTheCallerGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

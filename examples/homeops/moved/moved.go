@@ -1,11 +1,11 @@
 // Package moved owns one record type of the application's own: which group a
 // supergroup was before. Telegram gives a group that becomes a supergroup
-// another id, where the ids of messages begin anew; a household's activities
-// and words stay under the id that it began with, its scope.
+// another id, under which the ids of messages begin anew. A household's
+// activities and words stay under the id that it began with, its scope.
 //
 //	pk CHAT#<supergroup>   sk MOVED   type MOVED   scope <group>   event   updatedAt
 //
-// Both sides tell of the move, in any order and more than once: every [Store.Record]
+// Both chats report the move, in any order and more than once: every [Store.Record]
 // of it writes the same scope.
 //
 // # IAM actions
@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	// remembered is how long a process believes that a chat was no other
-	// before. Telegram tells of a move before anything else of the new chat, so
-	// only what overtakes that finds out late.
+	// remembered is how long a process believes that a chat has not moved.
+	// Telegram reports a move before anything else of the new chat, so only
+	// messages that overtake the report learn of it late.
 	remembered = 5 * time.Minute
 	// mostChats bounds what a process remembers.
 	mostChats = 1000
@@ -75,15 +75,15 @@ func decode(row record.Item) (string, error) {
 	return f.Text("scope"), f.Err()
 }
 
-// Move is a group that became a supergroup, and the event that told of it.
+// Move is a group that became a supergroup, and the event that reported it.
 type Move struct {
 	From  string
 	To    string
 	Event event.Event
 }
 
-// Record notes the move. Created says that this event did, Duplicate that it
-// or a later one had.
+// Record stores the move. Created means that this event did, Duplicate that it
+// or a later one had done so before.
 //
 // Price: 1 request, 1 WCU.
 func (s *Store) Record(ctx context.Context, m Move) (event.Outcome, error) {
@@ -103,10 +103,10 @@ func (s *Store) Record(ctx context.Context, m Move) (event.Outcome, error) {
 	return out, err
 }
 
-// Scope returns what the chat's records are kept under: the id of the group
-// that it was, or its own. It is asked of the table unless it is [Store.Known].
-// A group that became a supergroup is not asked about in turn: a group was
-// never anything else.
+// Scope returns the id under which the chat's records are kept: that of the
+// group that it was, or its own. It reads the table unless the scope is
+// [Store.Known]. One row is enough, because a group that became a supergroup
+// was never anything else.
 //
 // Price: 1 request, 0.5 RCU. Nothing if it is known.
 func (s *Store) Scope(ctx context.Context, chat string) (string, error) {
@@ -123,8 +123,8 @@ func (s *Store) Scope(ctx context.Context, chat string) (string, error) {
 	return s.remember(chat, scope), nil
 }
 
-// Known returns the scope as far as this process remembers it, the chat's own
-// id otherwise: a move for good, and that there was none for five minutes.
+// Known returns the scope that this process remembers, otherwise the chat's own
+// id. It remembers a move for good, and the absence of a move for five minutes.
 func (s *Store) Known(chat string) (scope string, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,8 +138,8 @@ func (s *Store) Known(chat string) (scope string, known bool) {
 	return chat, s.now().Sub(a.since).Abs() < remembered
 }
 
-// remember keeps and returns the scope, but for a move that is known already:
-// a read that began before it was recorded does not undo it.
+// remember keeps and returns the scope. A move that is known already stays: a
+// read that began before it was recorded does not undo it.
 func (s *Store) remember(chat, scope string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -64,7 +64,7 @@ func wantScope(t *testing.T, s *moved.Store, chat, want string) {
 	}
 }
 
-// Both sides tell of the move, in any order and more than once.
+// Both chats report the move, in any order and more than once.
 func TestEitherSideTellsOfTheMove(t *testing.T) {
 	t.Parallel()
 	old, young := at(t, group, "72"), at(t, super, "1")
@@ -93,7 +93,7 @@ func TestTheItem(t *testing.T) {
 	golden.Want(t, db.Client(), table, "testdata/moved.json", "pk", "sk")
 }
 
-// A move is remembered for good, that there was none for five minutes.
+// A move is remembered for good, the absence of a move for five minutes.
 func TestWhatAProcessRemembers(t *testing.T) {
 	t.Parallel()
 	db, table := open(t)

@@ -1,11 +1,11 @@
-// Package once has a message classified once, however often it is delivered: the
-// answer is stored before anything follows from it, and a redelivery gets the same,
-// whatever a model would say by now, and costs no tokens.
+// Package once classifies a message once, for any number of deliveries. The answer
+// is stored before anything follows from it. A redelivery gets the same answer,
+// even if a model would say something else by now, and costs no tokens.
 //
-// Its row is the ledger's, CLASSIFY and the message's event, with the answer as
-// JSON: names of activities, ids and names of people, and words of the message that
-// were unsure.
-// It goes with its TTL, and by ledger.Erase.
+// Its rows are those of package ledger. The key is CLASSIFY and the message's
+// event, the result is the answer as JSON: names of activities, ids and names of
+// people, and words of the message that were unsure. A row is deleted by its TTL,
+// and by ledger.Erase.
 package once
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// mostStored bounds an answer, in bytes of JSON. What a text of Telegram's holds is
-// a tenth of it.
+// mostStored bounds an answer, in bytes of JSON. The answer to a text of Telegram's
+// takes a tenth of it.
 const mostStored = 16 << 10
 
-// Classifier is a [classify.Classifier] that stores what another says.
+// Classifier is a [classify.Classifier] that stores the answers of another.
 type Classifier struct {
 	of      classify.Classifier
 	answers *ledger.Store
@@ -33,7 +33,8 @@ type Classifier struct {
 
 var _ classify.Classifier = (*Classifier)(nil)
 
-// New returns a Classifier that stores what the given one says in a ledger's table.
+// New returns a Classifier that stores the answers of the given one in a ledger's
+// table.
 func New(api ledger.API, table string, cfg *ledger.Config, of classify.Classifier) (*Classifier, error) {
 	own := ledger.Config{}
 	if cfg != nil {
@@ -44,19 +45,20 @@ func New(api ledger.API, table string, cfg *ledger.Config, of classify.Classifie
 	return &Classifier{of: of, answers: answers}, err
 }
 
-// Classify asks the other classifier, or returns what it said about the message's
-// event before. While another delivery is at it, the error is a *queue.LaterError.
+// Classify asks the other classifier, or returns the answer that is stored for the
+// message's event. While another delivery asks, the error is a *queue.LaterError.
 //
-// Beside an error there is no answer, only what it cost. An error of the other is not
-// stored: the next delivery asks again. So does one after a crash between the question
-// and the answer's row, when the lease of a minute has lapsed, and one after an answer
-// that could not be stored: the question may be asked, and paid, more than once, but
-// nothing has followed from an answer that is not stored. Of an answer that is too long
-// to be stored, the deeds that fit stand. One that ledger.Erase has removed says
-// nothing: forget the key to ask again.
+// With an error it returns no answer, only its Usage. An error of the other
+// classifier is not stored: the next delivery asks again. The next delivery also
+// asks again if the answer could not be stored, or after a crash between the
+// question and the answer's row, once the lease of a minute has lapsed. So the
+// question may be asked and paid more than once, but nothing has followed from an
+// answer that is not stored. If an answer is too long to be stored, the first deeds
+// that fit are kept. An answer that ledger.Erase has removed is empty: forget the
+// key to ask again.
 //
-// Price: 2 requests, 2 WCU. And 1 WCU for each KB of the row after the first; a replay is 1
-// request and 1 WCU for each KB.
+// Price: 2 requests, 2 WCU. A row above 1 KB costs 1 WCU more for each further KB.
+// A replay is 1 request and 1 WCU for each KB.
 func (c *Classifier) Classify(ctx context.Context, m classify.Message) (classify.Result, error) {
 	key, err := ledger.Key("CLASSIFY", m.Event.String())
 	if err != nil {
@@ -72,7 +74,7 @@ func (c *Classifier) Classify(ctx context.Context, m classify.Message) (classify
 	if errors.Is(err, ledger.ErrNoResult) { // it was erased
 		return classify.Result{Usage: classify.Usage{Replayed: true}}, nil
 	}
-	if err != nil { // what is not stored is no answer
+	if err != nil { // an answer that is not stored does not count
 		return classify.Result{Usage: said.Value.Usage}, err
 	}
 	if said.Replayed {
@@ -81,7 +83,7 @@ func (c *Classifier) Classify(ctx context.Context, m classify.Message) (classify
 	return said.Value, nil
 }
 
-// bounded leaves out the last deeds as long as the answer cannot be stored.
+// bounded drops the last deeds until the answer is short enough to be stored.
 func bounded(r classify.Result) classify.Result {
 	for r.Done = r.Done[:min(len(r.Done), activity.MaxSet)]; len(r.Done) > 0; r.Done = r.Done[:len(r.Done)-1] {
 		if text, err := json.Marshal(r); err != nil || len(text) <= mostStored {

@@ -72,8 +72,8 @@ func message(t *testing.T, id int) classify.Message {
 	return classify.Message{Event: ev, Scope: "-5", Text: "Bo har diskat"}
 }
 
-// A redelivery gets the first answer, deeds, people and doubts alike, without what it
-// cost; another message gets its own. What each costs is what the doc says.
+// A redelivery gets the first answer, with its deeds, people and doubts and without
+// its cost. Another message gets its own. The prices are those of the doc comment.
 func TestAnAnswerStands(t *testing.T) {
 	t.Parallel()
 	first := classify.Result{
@@ -105,8 +105,8 @@ func TestAnAnswerStands(t *testing.T) {
 	}
 }
 
-// An error is no answer: the next delivery asks. So does one after a crash, when the
-// lease has lapsed; before that it is told when to come again.
+// An error is not an answer: the next delivery asks. So does a delivery after a
+// crash when the lease has lapsed; before that it learns when to come again.
 func TestWhatIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	trouble := errors.New("trouble")
@@ -137,8 +137,8 @@ func TestWhatIsNotAnswered(t *testing.T) {
 	}
 }
 
-// An answer that is not stored is not given: nothing may follow from it. What it cost is
-// told, and the next delivery gets another, which stands.
+// An answer that is not stored is not returned, because nothing may follow from it.
+// Its cost is returned. The next delivery gets another answer, which stays.
 func TestWhatIsNotStored(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(_ context.Context, n int) (classify.Result, error) {
@@ -163,7 +163,7 @@ func TestWhatIsNotStored(t *testing.T) {
 	}
 }
 
-// However much a classifier says, an answer is stored, and both deliveries have the same.
+// An answer of any length is stored, and both deliveries get the same.
 func TestAnAnswerIsBounded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(context.Context, int) (classify.Result, error) {
@@ -179,8 +179,8 @@ func TestAnAnswerIsBounded(t *testing.T) {
 	}
 }
 
-// What ledger.Erase removed says nothing, and is not asked for again until the key is
-// forgotten.
+// An answer that ledger.Erase removed is empty, and is not asked for again until
+// the key is forgotten.
 func TestErased(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(context.Context, int) (classify.Result, error) {

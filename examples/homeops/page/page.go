@@ -1,5 +1,5 @@
-// Package page is one HTML page that shows how households and their bot stand: no
-// script, and nothing from elsewhere.
+// Package page is one HTML page that shows the state of households and their bot.
+// It has no script and loads nothing else.
 package page
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// weeks is how many the heat map is of, this one included.
+// weeks is how many weeks the heat map covers, including this one.
 const weeks = 8
 
 //go:embed page.html
@@ -38,7 +38,7 @@ var design = template.Must(template.New("page").Funcs(template.FuncMap{
 	"time":  func(t time.Time) string { return t.In(app.Zone.Location()).Format("Monday 2 January 2006, 15:04") },
 }).Parse(source))
 
-// Facts are what the page does not find in the tables.
+// Facts are the parts of the page that are not in the tables.
 type Facts struct {
 	At     time.Time
 	Where  string          // which DynamoDB
@@ -50,7 +50,7 @@ type Facts struct {
 	Reload time.Duration // 0 for a page that stays as it is
 }
 
-// Add adds what requests to tables cost.
+// Add adds the cost of requests to tables to the sum.
 func Add(sum *dynamotest.Cost, more dynamotest.Cost) {
 	if sum.ByTable == nil {
 		sum.ByTable, sum.RequestsByTable = map[string]dynamotest.Units{}, map[string]int{}
@@ -78,13 +78,13 @@ type household struct {
 	Limits []limit
 }
 
-// limit is how much of what the bot may say in a day it has said.
+// limit is how much of a day's limit the bot has used.
 type limit struct {
 	What, key string
 	Used, Cap int64
 }
 
-// grid counts in rows and columns.
+// grid is a table of counts.
 type grid struct {
 	Title, Corner string
 	Columns       []string
@@ -181,8 +181,8 @@ func read(ctx context.Context, a *app.App, of profile.Household, today tzclock.D
 	return h, nil
 }
 
-// tellApart adds the id to a name that is missing, that several have, or whose digits
-// may look like an id that was added.
+// tellApart adds the id to a name that is missing, that several people have, or
+// whose digits may look like an added id.
 func tellApart(people map[string]string) {
 	bearers := map[string]int{"": 2}
 	for _, name := range people {

@@ -28,7 +28,7 @@ const scope = "-5"
 // now is a Wednesday, ten days after clocks went forward.
 var now = time.Date(2026, time.April, 8, 18, 0, 0, 0, time.UTC)
 
-// world is a household of which a page is written.
+// world is a household for which a page is written.
 type world struct {
 	t   *testing.T
 	db  *dynamotest.Server
@@ -92,7 +92,7 @@ func (w world) page(f page.Facts) string {
 
 var tag = regexp.MustCompile(`(?s)<style>.*</style>|<[^>]*>`)
 
-// lines are the texts of a part of the page, with a space between two of them.
+// lines are the texts of a part of the page, separated by spaces.
 func lines(html, from, to string) (all []string) {
 	_, html, _ = strings.Cut(html, from)
 	html, _, _ = strings.Cut(html, to)
@@ -104,8 +104,8 @@ func lines(html, from, to string) (all []string) {
 	return all
 }
 
-// A week begins on Monday at the household's midnight, eight weeks ago too, and an hour
-// is the household's, before the clocks go forward and after.
+// A week begins on Monday at the household's midnight, also eight weeks ago. An
+// hour is the household's, before and after the clocks go forward.
 func TestWeeks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -152,7 +152,8 @@ func TestWeeks(t *testing.T) {
 	}
 }
 
-// What people call themselves is text, and two of one name are two.
+// The names that people choose are shown as text, and two people with one name
+// are shown apart.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -196,7 +197,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// What is not known is said, and nothing of it is shown.
+// The page says what is not known, and shows no figure for it.
 func TestFacts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -223,7 +224,7 @@ func TestFacts(t *testing.T) {
 	}
 	for _, part := range []string{
 		"<dd>7</dd>", "<dd>8</dd>", `card warn"><dt>Dead letters</dt><dd>9 <small>see`, "from there.", `http-equiv="refresh" content="30"`, `href="?still"`,
-		"Besides, 4 requests", "None yet",
+		"Another 4 requests", "None yet",
 	} {
 		if !strings.Contains(html, part) {
 			t.Errorf("%s is not in the page", part)
@@ -237,7 +238,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// Tables that cannot be read are an error, and no page.
+// If tables cannot be read, the result is an error and not a page.
 func TestNothingAfterAnError(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"Query", "GetItem"} {

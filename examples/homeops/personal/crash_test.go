@@ -21,8 +21,8 @@ import (
 	"github.com/homeops/ddbpatterns/message"
 )
 
-// few is two people of whom one's number begins as the other's, in a group that moved,
-// in private, and in a group where they do not live.
+// few has two people, one's number the beginning of the other's, in a group that
+// moved, in private, and in a group where they do not live.
 const few = `
 {"update_id":1,"message":{"message_id":1,"date":1776950000,"from":{"id":5042,"first_name":"Anna"},"chat":{"id":-4,"type":"group"},"text":"Jag har diskat"}}
 {"update_id":2,"message":{"message_id":2,"date":1776950060,"from":{"id":50420,"first_name":"Bo"},"chat":{"id":-4,"type":"group"},"text":"Jag har diskat"}}
@@ -38,7 +38,7 @@ const few = `
 
 var errDied = errors.New("the process died")
 
-// mortal dies at a write, whose reply it does not hear.
+// mortal is a client that dies at a write, and does not get its reply.
 type mortal struct {
 	dynamodb.HTTPClient
 	left *int
@@ -61,12 +61,13 @@ func (m mortal) Do(r *http.Request) (*http.Response, error) {
 	return reply, err
 }
 
-// Wherever it dies, begun anew it ends as if it had not.
+// An erasure that died at any write, and is repeated, ends like one that did
+// not die.
 func TestKilledAtEachWrite(t *testing.T) {
 	t.Parallel()
 	for _, of := range []personal.Subject{{ID: "5042"}, {ID: "50420"}, {ID: "-1005042", Chat: true}, {ID: "-4", Chat: true}, {ID: "-1", Chat: true}} {
 		seeded := told(t, few)
-		if of.ID == "-1" { // which comes before what it became, where the other came after
+		if of.ID == "-1" { // sorts before the id that it became, -4 after it
 			seeded = told(t, strings.ReplaceAll(few, `"id":-4,`, `"id":-1,`))
 		}
 		db := dynamotest.New(t, &dynamotest.Config{From: seeded, Now: clock})
@@ -99,8 +100,8 @@ func TestKilledAtEachWrite(t *testing.T) {
 	}
 }
 
-// meddler does something once, before the n-th request of an operation that names
-// something.
+// meddler calls then once, before the n-th request of the operation whose body
+// contains the text.
 type meddler struct {
 	dynamodb.HTTPClient
 	op, of string
@@ -122,8 +123,8 @@ func (m meddler) Do(r *http.Request) (*http.Response, error) {
 	return m.HTTPClient.Do(r)
 }
 
-// What is written while it runs goes in its next round, in whichever chat it knows; what
-// is another's by then stays.
+// Rows that are written while it runs are deleted in its next round, in every chat
+// it knows. Rows that belong to somebody else by then stay.
 func TestLiveWrites(t *testing.T) {
 	t.Parallel()
 	seeded := told(t, few)
@@ -151,7 +152,8 @@ func TestLiveWrites(t *testing.T) {
 	}
 }
 
-// A name that was somebody's when it was found, and is another's when it would go.
+// A name was the person's when it was found, and is another's by the time it would
+// be deleted.
 func TestWhatIsAnothersByThenStays(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, &dynamotest.Config{From: told(t, few), Now: clock})
@@ -177,7 +179,7 @@ func TestWhatIsAnothersByThenStays(t *testing.T) {
 	}
 }
 
-// An erasure beside somebody who never stops ends, and says so.
+// An erasure beside a writer that never stops gives up, and says why.
 func TestSomebodyWritesOnAndOn(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, &dynamotest.Config{From: told(t, few), Now: clock})

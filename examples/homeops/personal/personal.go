@@ -1,12 +1,13 @@
-// Package personal lists and erases what is stored about one person, or of one
-// chat, by the keys that lead to it: no table is scanned. README.md says what goes,
-// what loses a part and what is not reached.
+// Package personal lists and erases what is stored about one person or of one chat.
+// It finds the rows by their keys, and scans no table. README.md of homeops says
+// which rows are deleted, which lose a part and which are not reached.
 //
-// What leads to other rows goes last: messages and activities lead to the people of a
-// chat, activities and the profile to the chats of a person, a household's row to what
-// the chat was before. So an erasure that broke off finds the rest when it is begun
-// anew. A row goes only while it still says whose it is. What is written meanwhile makes
-// new rows: [Tool.Erase] goes round until it finds nothing, through all chats it knows.
+// Rows that lead to other rows are deleted last: messages and activities lead to
+// the people of a chat, activities and the profile to the chats of a person, a
+// household's row to the id that the chat had before. So an erasure that broke off
+// finds the rest when it is repeated. A row is deleted only if it still names the
+// same owner. Others may write new rows meanwhile: [Tool.Erase] repeats its round
+// through all chats it knows until it finds nothing.
 //
 // # IAM actions
 //
@@ -35,36 +36,38 @@ import (
 	"github.com/homeops/ddbpatterns/record"
 )
 
-// Subject is whom or what it is about.
+// Subject is the person or the chat whose rows are listed or erased.
 type Subject struct {
-	ID   string   // of a person, or of a chat
+	ID   string   // of the person or the chat
 	Chat bool     // it is a chat
-	Also []string // of a person: chats to look through besides those that lead from them
+	Also []string // for a person: chats to look through, too
 }
 
-// Row is one that goes, or loses something. Numbers are text, with all their digits.
+// Row is a row that is deleted, or loses something. Its numbers are text, with all
+// their digits.
 type Row struct {
 	Table  string         `json:"table"`
 	Record string         `json:"record"`
 	Key    map[string]any `json:"key"`
-	Loses  []string       `json:"loses,omitempty"` // attributes; without any the row goes
-	Item   map[string]any `json:"item,omitempty"`  // of a row that goes
+	Loses  []string       `json:"loses,omitempty"` // attributes; without any the row is deleted
+	Item   map[string]any `json:"item,omitempty"`  // of a row that is deleted
 }
 
-// Tool does it.
+// Tool lists and erases rows.
 type Tool struct {
 	DB     *dynamodb.Client
 	App    *app.App
 	Config config.Config
 }
 
-// List gives each row that Erase would change, once and in its order, and returns the
-// chats that it looked through.
+// List calls do with each row that Erase would change, once and in the order of
+// Erase, and returns the chats that it looked through.
 //
-// Price: 23 requests, 21 RCU. Of a person without a chat. Each chat adds 7 requests and
-// 6.5 RCU; a chat by itself has 16 and 15 RCU, and 2 of each for each of its people. A
-// query has 1 RCU for each 4 KB that it reads: all messages, phrases, names and balances
-// of a chat; messages and activities of one that goes, or is private, twice.
+// Price: 23 requests, 21 RCU. For a person without a chat; each chat adds 7
+// requests and 6.5 RCU. A chat costs 16 requests and 15 RCU, and each of its people
+// 2 of both. A query costs 1 RCU for each 4 KB that it reads. All messages,
+// phrases, names and balances of a chat are read; the messages and activities of a
+// chat that is erased, or is private, are read twice.
 func (t *Tool) List(ctx context.Context, of Subject, do func(Row) error) (chats []string, _ error) {
 	places, chats, err := t.places(ctx, of)
 	if err != nil {
@@ -95,14 +98,14 @@ func decode(row item, to *map[string]any) error {
 	return attributevalue.UnmarshalMapWithOptions(row, to, func(o *attributevalue.DecoderOptions) { o.UseNumber = true })
 }
 
-// Erase erases until it finds nothing more, counts the rows by record, and returns the
-// chats that it looked through. After an error what is counted is gone: look through
-// these chats, too, when you begin anew.
+// Erase erases until it finds nothing more, counts the rows by record, and returns
+// the chats that it looked through. After an error the counted rows are erased. To
+// go on, call it again, with these chats in Also.
 //
-// Price: that of List in each round, of which the last finds nothing. 1 WCU for each KB
-// of a row that changes, and of its entries in indexes; 1 request for each, but for rows
-// that a package erases as a whole, 25 with each. Where the person taught phrases of a
-// chat, or names, these are read once more.
+// Price: that of List in each round; the last round finds nothing. Each row that
+// changes costs 1 WCU for each KB, of the row and of its entries in indexes, and 1
+// request. Rows that a package erases as a whole go 25 to a request. If the person
+// taught phrases or names of a chat, these are read once more.
 func (t *Tool) Erase(ctx context.Context, of Subject, count map[string]int) (chats []string, _ error) {
 	for range 10 {
 		places, found, err := t.places(ctx, of)
@@ -146,7 +149,7 @@ func (t *Tool) erase(ctx context.Context, p place) (n int, _ error) {
 	return n, err
 }
 
-// remove deletes a row, unless it is another's by now.
+// remove deletes a row, unless it has another owner by now.
 func (t *Tool) remove(ctx context.Context, table string, row item) error {
 	key := t.key(table, row)
 	same := expression.Name(slices.Sorted(maps.Keys(key))[0]).AttributeExists()
@@ -169,7 +172,7 @@ func (t *Tool) remove(ctx context.Context, table string, row item) error {
 	return err
 }
 
-// joined are chats with what they were before and what they became.
+// joined returns the chats, with the ids that they had before and have now.
 func (t *Tool) joined(ctx context.Context, chats ...string) ([]string, error) {
 	all := map[string]bool{}
 	households, err := t.App.Profiles.Households(ctx)
@@ -185,7 +188,8 @@ func (t *Tool) joined(ctx context.Context, chats ...string) ([]string, error) {
 	return slices.Sorted(maps.Keys(all)), err
 }
 
-// chatsOf are the chats that lead from a person, but for the one in private.
+// chatsOf returns the chats that a person's rows lead to, except the private
+// one.
 func (t *Tool) chatsOf(ctx context.Context, of Subject) ([]string, error) {
 	p, _, err := t.App.Profiles.Get(ctx, of.ID)
 	chats := slices.Concat(of.Also, p.Chats, []string{p.Household})

@@ -19,7 +19,7 @@ var april = time.Date(2026, time.April, 24, 12, 0, 0, 0, time.UTC)
 
 func clock() time.Time { return april }
 
-// list is what List gives, by table and key.
+// list returns the rows of List, by table and key.
 func list(t testing.TB, tool *personal.Tool, of personal.Subject) map[string]personal.Row {
 	t.Helper()
 	all := map[string]personal.Row{}
@@ -51,8 +51,8 @@ func erase(t testing.TB, tool *personal.Tool, of personal.Subject) (sum int) {
 	return sum
 }
 
-// named are the rows that the command names as out of reach, by what it says of their
-// keys.
+// named leaves out the rows that the command calls out of reach, by the forms of
+// their keys.
 func named(t testing.TB, keys []string) (others []string) {
 	ledger := settings(t).LedgerTable
 	return slices.DeleteFunc(keys, func(key string) bool {
@@ -60,9 +60,10 @@ func named(t testing.TB, keys []string) (others []string) {
 	})
 }
 
-// After each person and each chat of the bundled conversation is erased no row holds
-// its number, but for those that the command names. What goes is what was exported, and
-// what others have is to the byte what it was, but for what the list says they lose.
+// After a person or a chat of the bundled conversation is erased, no row contains
+// its number, except those that the command names. The deleted rows are those that
+// were exported. All other rows are unchanged to the byte, except for what the list
+// says they lose.
 func TestErasuresOfTheConversation(t *testing.T) {
 	t.Parallel()
 	updates, err := whole()

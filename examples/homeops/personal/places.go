@@ -19,16 +19,16 @@ import (
 
 type item = map[string]types.AttributeValue
 
-// place is rows that stand together.
+// place is a group of rows that are read together.
 type place struct {
 	record, table string
 	each          func(context.Context, func(item) error) error
-	loses         func(item) (attributes []string, stays bool) // none of a row that goes
-	erase         func(context.Context) (int, error)           // its package's call, where all rows go
+	loses         func(item) (attributes []string, stays bool) // no attributes: the row is deleted
+	erase         func(context.Context) (int, error)           // its package's call, if all rows are deleted
 	drop          func(context.Context, item) error            // its package's call for what a row loses
 }
 
-// at is a partition of a table, or of an index.
+// at returns a partition of a table, or of an index.
 func (t *Tool) at(rec, table, index, attribute string, value types.AttributeValue) place {
 	in := &dynamodb.QueryInput{
 		TableName: aws.String(table), ConsistentRead: aws.Bool(index == ""), KeyConditionExpression: aws.String("#partition = :partition"),
@@ -63,13 +63,14 @@ func (t *Tool) homeops(rec string, key ...string) place {
 	return t.at(rec, t.Config.HomeopsTable, "", "pk", record.Text(record.Key(key...)))
 }
 
-// owned are rows that their package erases, by a key.
+// owned returns the place with the call of its package that erases all of it,
+// by a key.
 func (p place) owned(erase func(context.Context, string) (int, error), key string) place {
 	p.erase = func(ctx context.Context) (int, error) { return erase(ctx, key) }
 	return p
 }
 
-// only are the rows that go; others stay.
+// only returns the place without the rows for which goes is false: they stay.
 func (p place) only(goes func(item) bool) place {
 	p.loses = func(row item) ([]string, bool) { return nil, !goes(row) }
 	return p
@@ -81,7 +82,8 @@ func (t *Tool) habits(scope, user string) place {
 	}, user)
 }
 
-// places are all rows of the subject, in the order in which they go.
+// places returns all rows of the subject, in the order in which they are
+// deleted.
 func (t *Tool) places(ctx context.Context, of Subject) (all []place, chats []string, err error) {
 	if of.Chat {
 		if chats, err = t.joined(ctx, of.ID); err == nil {
@@ -107,7 +109,7 @@ func (t *Tool) places(ctx context.Context, of Subject) (all []place, chats []str
 	}), chats, err
 }
 
-// inChat is what a chat has of a person.
+// inChat returns the rows that a chat has of a person.
 func (t *Tool) inChat(chat, id string) []place {
 	names, phrases := t.homeops("name", "NAME", chat), t.homeops("phrase", "ALIAS", chat)
 	phrases.loses = func(row item) ([]string, bool) { return []string{"learnedFrom"}, str(row, "learnedFrom") != id }
@@ -137,7 +139,8 @@ func (t *Tool) inChat(chat, id string) []place {
 	}
 }
 
-// disown forgets of all phrases of a chat, at the first of them, that somebody taught them.
+// disown makes a chat forget which phrases somebody taught: all of them at the
+// first.
 func disown(book *alias.Store, chat, id string) func(context.Context, item) error {
 	done := false
 	return func(ctx context.Context, _ item) error {
@@ -150,7 +153,7 @@ func disown(book *alias.Store, chat, id string) func(context.Context, item) erro
 	}
 }
 
-// chat is all rows of a chat, which has had one id or two.
+// chat returns all rows of a chat, which has had one id or two.
 func (t *Tool) chat(ctx context.Context, ids []string) (all []place, _ error) {
 	var leading, moves, households []place
 	users := map[string]bool{}
@@ -178,10 +181,10 @@ func (t *Tool) chat(ctx context.Context, ids []string) (all []place, _ error) {
 			all = append(all, t.habits(id, user), t.ofPerson(user, id))
 		}
 	}
-	return slices.Concat(all, leading, moves, households), nil // a household's row leads from both ids
+	return slices.Concat(all, leading, moves, households), nil // a household's row leads from one id to the other
 }
 
-// ofPerson is what a person's rows have of a chat.
+// ofPerson returns the rows that a person has of a chat.
 func (t *Tool) ofPerson(user, chat string) place {
 	p := t.homeops("person", "USER", user)
 	p.loses = func(row item) (attributes []string, stays bool) {

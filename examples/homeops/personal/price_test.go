@@ -19,7 +19,7 @@ func TestPrices(t *testing.T) {
 	listing := func(of personal.Subject) dynamotest.Cost { return db.Meter(func() { list(t, tool, of) }) }
 	listing(personal.Subject{ID: "99"}).Want(t, dynamotest.Price{Requests: 23, RCU: 21})
 	listing(personal.Subject{ID: "99", Also: []string{"-4000"}}).Want(t, dynamotest.Price{Requests: 23 + 7, RCU: 21 + 6.5})
-	listing(personal.Subject{ID: "-4000", Chat: true}).Want(t, dynamotest.Price{Requests: 15, RCU: 14.5}) // which it knows by now was no other
+	listing(personal.Subject{ID: "-4000", Chat: true}).Want(t, dynamotest.Price{Requests: 15, RCU: 14.5}) // it knows by now that this chat never moved
 
 	for seq := range int64(100) {
 		if _, err := tool.App.Messages.Save(t.Context(), message.Message{Scope: "-4000", Seq: seq + 1, Actor: "99", Text: "Hej", At: april}); err != nil {
@@ -32,10 +32,11 @@ func TestPrices(t *testing.T) {
 			t.Errorf("%d rows", n)
 		}
 	})
-	// Two rounds, of which the first reads 12 KB of messages and deletes each by itself.
+	// Two rounds: the first reads 12 KB of messages and deletes them one by one.
 	cost.Want(t, dynamotest.Price{Requests: 2*29 + 100, RCU: 2*27 + 2, WCU: 100})
 
-	// Phrases that somebody taught, 5 KB here, are read once more, however many they are.
+	// Phrases that somebody taught, 5 KB here, are read once more, for any number
+	// of them.
 	for i := range 20 {
 		phrase := fmt.Sprint("plock", i)
 		ev, err := event.New(april, "teaching", phrase)

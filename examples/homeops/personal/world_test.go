@@ -35,7 +35,7 @@ func settings(t testing.TB) config.Config {
 	return cfg
 }
 
-// on is the bot on a database, and its tool.
+// on returns the tool for a bot on a database.
 func on(t testing.TB, db *dynamodb.Client, now func() time.Time) *personal.Tool {
 	t.Helper()
 	cfg := settings(t)
@@ -49,7 +49,8 @@ func on(t testing.TB, db *dynamodb.Client, now func() time.Time) *personal.Tool 
 	return &personal.Tool{DB: db, App: a, Config: cfg}
 }
 
-// told has the bot told all updates, each at its time, and returns what then stands.
+// told gives the bot all updates, each at its time, and returns the tables as they
+// are then.
 func told(t testing.TB, updates string) *dynamotest.Snapshot {
 	t.Helper()
 	now := time.Unix(1773073000, 0)
@@ -72,16 +73,16 @@ var dated = regexp.MustCompile(`"date":(\d+)`)
 
 func tell(t testing.TB, tool *personal.Tool, update string, now *time.Time) {
 	t.Helper()
-	found := dated.FindAllStringSubmatch(update, -1)
-	if len(found) == 0 {
+	found := dated.FindStringSubmatch(update)
+	if found == nil {
 		return
 	}
-	var seconds int64 // the last is the message's, behind that of what it replies to
-	fmt.Sscan(found[0][1], &seconds)
+	var seconds int64 // of the message itself, not of the message that it replies to
+	fmt.Sscan(found[1], &seconds)
 	if at := time.Unix(seconds, 0); at.After(*now) && at.Year() == 2026 && at.Month() < time.May {
 		*now = at
 	}
-	_ = tool.App.Worker.Handle(t.Context(), queue.Message{ID: "1", Body: update, Receives: 1}) // some can never be worked on
+	_ = tool.App.Worker.Handle(t.Context(), queue.Message{ID: "1", Body: update, Receives: 1}) // some updates are poison
 }
 
 var whole = sync.OnceValues(func() (string, error) {
@@ -89,7 +90,7 @@ var whole = sync.OnceValues(func() (string, error) {
 	return string(text), err
 })
 
-// rows are all rows of all tables, as JSON by table and key.
+// rows returns all rows of all tables, as JSON, by table and key.
 func rows(t testing.TB, db *dynamotest.DB) map[string]string {
 	t.Helper()
 	cfg, all := settings(t), map[string]string{}
@@ -127,7 +128,7 @@ func asText(t testing.TB, v any) string {
 	return string(text)
 }
 
-// holding are the rows that hold an id as a number of its own.
+// holding returns the keys of the rows that contain an id as a whole number.
 func holding(all map[string]string, id string) (found []string) {
 	number := regexp.MustCompile(`(^|[^-0-9])` + id + `([^0-9]|$)`)
 	for key, row := range all {
@@ -139,7 +140,7 @@ func holding(all map[string]string, id string) (found []string) {
 	return found
 }
 
-// without takes attributes out of a row.
+// without returns a row without some attributes.
 func without(t testing.TB, row string, attributes ...string) string {
 	t.Helper()
 	var plain map[string]any

@@ -1,6 +1,6 @@
-// Package planner reads all that is known of a person, and has an idea. It keeps
-// no rows: what it reads belongs to packages profile, promise, week and pattern,
-// whose policies have the Query that it sends.
+// Package planner reads all that is known of a person, and has a suggestion. It
+// has no rows of its own: those that it reads belong to packages profile,
+// promise, week and pattern, whose policies have the Query that it sends.
 package planner
 
 import (
@@ -26,26 +26,26 @@ type View struct {
 	Habits    []pattern.Habit
 }
 
-// Planner reads.
+// Planner reads Views.
 type Planner struct {
 	rows   *record.Rows[record.Item]
 	weeks  *week.Store
 	habits *pattern.Store
 }
 
-// New returns a Planner on the table that holds what it reads.
+// New returns a Planner on the table of the profiles and promises.
 func New(api record.API, table string, weeks *week.Store, habits *pattern.Store) (*Planner, error) {
 	asItIs := func(row record.Item) (record.Item, error) { return row, nil }
 	rows, err := record.New(api, table, record.Kind[record.Item]{Package: "planner", Type: "USER", Decode: asItIs}, nil)
 	return &Planner{rows, weeks, habits}, err
 }
 
-// Read reads it in one round trip: the rows of the person, of whatever type, the
-// household's balances and the person's habits side by side. Promises and summaries
-// that cannot be read are left out.
+// Read reads a View in one round trip: the person's rows of all types, the
+// household's balances and the person's habits, side by side. Promises and
+// summaries that cannot be read are left out.
 //
-// Price: 3 requests, 1.5 RCU. 0.5 RCU for each 4 KB of each of the three, some 12
-// promises and summaries, 16 balances or 4 habits; 1 request for each MB.
+// Price: 3 requests, 1.5 RCU. Each of the three costs 0.5 RCU for each 4 KB (some
+// 12 promises and summaries, 16 balances or 4 habits) and 1 request for each MB.
 func (p *Planner) Read(ctx context.Context, household, user string) (View, error) {
 	var rows []record.Item
 	var v View
@@ -80,7 +80,8 @@ func (p *Planner) Read(ctx context.Context, household, user string) (View, error
 	return v, nil
 }
 
-// What makes a habit worth a suggestion, and a lead in the week's load too large for one.
+// The least that makes a habit worth a suggestion, and the largest lead in the
+// week's load at which somebody gets one.
 const (
 	leastTotal = 5
 	leastDay   = 1.0 / 7
@@ -95,10 +96,10 @@ type Suggestion struct {
 	share    float64 // of the weekday, times that of the hour
 }
 
-// Suggest returns the best suggestion at a time, of all that is known of a
-// household's members, the first of those alike; ok is false when there is none.
-// Nothing is suggested that anybody has done today or promised, and nothing to who
-// carries more than all others this week by more than 3.
+// Suggest returns the best suggestion for a household's members at a time, the
+// first of several equals; ok is false without one. It suggests nothing that
+// anybody has done today or promised, and nothing to a member who carries over 3
+// more this week than each of the others.
 func Suggest(views []View, zone tzclock.Zone, at time.Time) (best Suggestion, ok bool) {
 	day, hour, settled := zone.Date(at), zone.Hour(at), map[string]bool{}
 	for _, v := range views {
@@ -112,7 +113,7 @@ func Suggest(views []View, zone tzclock.Zone, at time.Time) (best Suggestion, ok
 	for _, v := range views {
 		for _, h := range v.Habits {
 			idea := Suggestion{v, h.Name, h.DayShare(day.Weekday()) * h.HourShare(hour)}
-			peak, _ := h.PeakHour() // alone, so that nothing is suggested twice a day
+			peak, _ := h.PeakHour() // only then, so that nothing is suggested twice a day
 			if h.Total >= leastTotal && h.DayShare(day.Weekday()) >= leastDay && h.HourShare(hour) >= leastHour && peak == hour &&
 				idea.share > best.share && !settled[h.Name] && !v.ahead(week.Period(day)) {
 				best, ok = idea, true
@@ -122,8 +123,8 @@ func Suggest(views []View, zone tzclock.Zone, at time.Time) (best Suggestion, ok
 	return best, ok
 }
 
-// ahead reports whether the person carries more than all others in a week, by more
-// than mostAhead.
+// ahead reports whether the person carries more in a week than each of the others,
+// by more than mostAhead.
 func (v View) ahead(period string) (ahead bool) {
 	for _, b := range v.Balances {
 		if b.Period != period || b.A != v.Profile.User && b.B != v.Profile.User {

@@ -77,7 +77,7 @@ func at(t *testing.T, when time.Time, id string) event.Event {
 	return must[event.Event](t)(event.New(when, "telegram", home, id))
 }
 
-// live has Anna and Bo live a little: a profile, a promise, a week, a habit.
+// live gives Anna and Bo some history: a profile, a promise, a week, a habit.
 func (w world) live(t *testing.T) {
 	t.Helper()
 	for i, user := range []string{"5001", "5002"} {
@@ -101,7 +101,7 @@ func (w world) live(t *testing.T) {
 
 var zones = cmp.Comparer(func(a, b tzclock.Zone) bool { return a == b })
 
-// What is read is what each package would read of it, in one round trip.
+// Read returns what each package would read, in one round trip.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestRead(t *testing.T) {
 		if cost.Depth != 1 {
 			t.Errorf("%d round trips", cost.Depth)
 		}
-		got, err = w.planner.Read(t.Context(), home, "5003") // who has joined, and nothing else
+		got, err = w.planner.Read(t.Context(), home, "5003") // who has only joined
 		want = planner.View{Profile: profile.Profile{User: "5003"}, Balances: want.Balances}
 		if diff := cmp.Diff(want, got, zones, cmpopts.EquateEmpty()); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -180,7 +180,7 @@ func TestPrices(t *testing.T) {
 	})
 }
 
-// habit is one of 8 times on a weekday out of 10, 4 of them at its hour.
+// habit returns a habit of 10 times: 8 on Wednesdays, 4 at noon.
 func habit(name string, change ...func(*pattern.Habit)) pattern.Habit {
 	h := pattern.Habit{Name: name, Total: 10, LastSeen: noon.AddDate(0, 0, -7)}
 	h.ByDay[time.Wednesday], h.ByDay[time.Sunday] = 8, 2
@@ -213,7 +213,7 @@ func TestSuggest(t *testing.T) {
 			h.Total, h.ByDay, h.ByHour = n, [7]int64{}, [24]int64{}
 			h.ByDay[time.Wednesday], h.ByDay[time.Sunday] = day, n-day
 			h.ByHour[12] = hour
-			for i := range n - hour { // one for each of others
+			for i := range n - hour { // one at each of other hours
 				h.ByHour[(13+i)%24]++
 			}
 		}

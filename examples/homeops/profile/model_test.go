@@ -68,7 +68,7 @@ func anything(t *testing.T, r *rand.Rand, minute int) said {
 	return a
 }
 
-// world is what the model says stands: of each part what the latest event said.
+// world is the state by the model: each part is what the latest event said.
 type world struct {
 	profiles map[string]profile.Profile
 	chat     string
@@ -104,8 +104,8 @@ func model(all []said) world {
 	return w
 }
 
-// Whatever arrives in whatever order, more than once, with requests and replies
-// lost on the way: of each part the latest event's word stands.
+// Changes arrive in any order and more than once, with requests and replies
+// lost on the way: each part ends as its latest event said.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {

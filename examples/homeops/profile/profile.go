@@ -7,13 +7,13 @@
 //	pk MEMBERS#<scope>  sk <user>   type MEMBER     status joined   event   updatedAt
 //	pk HOUSEHOLDS       sk <scope>  type HOUSEHOLD  chatId   event   updatedAt
 //
-// Of each row, and of each part of a profile that has an event, the later event
-// wins, whatever the order of arrival. Parts without one, as an older system wrote
-// them, give way to any. Where somebody lives is in their profile: in a household's
-// list they stay when they live elsewhere.
+// In each row, and in each part of a profile that has an event, the later event
+// wins, in any order of arrival. Parts without an event, as an older system wrote
+// them, give way to any event. The profile says where somebody lives. They stay in
+// a household's list when they live elsewhere.
 //
-// One partition lists all households: it takes 1,000 first contacts a second,
-// and [Store.Households] is a request for each MB, some 7,000 of them.
+// One partition lists all households. It takes 1,000 first contacts a second,
+// and [Store.Households] sends a request for each MB, some 7,000 households.
 //
 // # IAM actions
 //
@@ -46,32 +46,32 @@ type Profile struct {
 	Name           string
 	Household      string       // the scope of the chat they live in; "" until they wrote in a group
 	HouseholdEvent event.Event  // what set it; zero: an older system, which kept no members
-	Language       string       // "sv" or "en"; "" where nobody said
+	Language       string       // "sv" or "en"; "" if nobody said
 	Zone           tzclock.Zone // zero: the household's
 	CreatedAt      time.Time
 	Chats          []string    // the groups they wrote in; an older version kept none
-	Spoken         event.Event // on which the bot last wrote to them, a message of theirs or a job; zero: none, or judged
+	Spoken         event.Event // the message of theirs, or the job, on which the bot last wrote to them; zero: never, or judged
 }
 
-// Change is what an event says of somebody: one part at least, and what is empty
-// stays as it is.
+// Change is what an event says of somebody: at least one part. Empty parts stay
+// as they are.
 type Change struct {
 	User      string // the digits of Telegram's id
 	Event     event.Event
 	Name      string
 	Household string
-	Chat      string // the household's, as it is now
+	Chat      string // the household's present one
 	Language  string
 	Zone      tzclock.Zone // by name
 }
 
-// Household is one in the list of all.
+// Household is an entry in the list of all households.
 type Household struct {
 	Scope string
-	Chat  string // where it is written to
+	Chat  string // in which the bot writes to it
 }
 
-// Store keeps them. It is safe for concurrent use.
+// Store keeps profiles, members and households. It is safe for concurrent use.
 type Store struct {
 	api        record.API
 	table      string
@@ -119,19 +119,18 @@ func Decode(row record.Item) (p Profile, err error) {
 	return p, errors.Join(err, f.Err())
 }
 
-// Get returns the profile; ok is false when there is none.
+// Get returns the profile; ok is false if it does not exist.
 //
 // Price: 1 request, 0.5 RCU.
 func (s *Store) Get(ctx context.Context, user string) (_ Profile, ok bool, _ error) {
 	return s.people.Get(ctx, record.Key("USER", user), "PROFILE")
 }
 
-// Change changes the profile in part, and makes it on first contact. A part that a
-// later event has set stays. Who lives in a household is in its list of members, and
-// it in the list of all, before the profile says so.
+// Change changes parts of the profile, and creates it on first contact. A part that
+// a later event has set stays. Before the profile says where somebody lives, the
+// household is in the list of all, and has them in its list of members.
 //
-// Price: 1 request, 1 WCU. As much for each part; with a household 2 requests and 2
-// WCU more.
+// Price: 1 request, 1 WCU. For each part; a household adds 2 requests and 2 WCU.
 func (s *Store) Change(ctx context.Context, c Change) error {
 	if c.Household != "" {
 		err := s.Moved(ctx, c.Household, c.Chat, c.Event)
@@ -171,7 +170,8 @@ func (s *Store) Change(ctx context.Context, c Change) error {
 	return nil
 }
 
-// Wrote notes a group that somebody wrote in, for who wants to find it by the person.
+// Wrote notes a group that somebody wrote in, so that it can be found by the
+// person.
 //
 // Price: 1 request, 1 WCU.
 func (s *Store) Wrote(ctx context.Context, user, chat string) error {
@@ -179,8 +179,8 @@ func (s *Store) Wrote(ctx context.Context, user, chat string) error {
 	return s.update(ctx, user, up, expression.Not(expression.Name("chats").Contains(chat)))
 }
 
-// Left takes a group that is erased out of somebody's profile: they wrote nothing in it
-// and do not live there. Where there is no profile none is made.
+// Left removes an erased group from somebody's profile, which then says that they
+// wrote nothing in it and do not live there. It does not create a profile.
 //
 // Price: 2 requests, 2 WCU.
 func (s *Store) Left(ctx context.Context, user, chat string) error {
@@ -195,14 +195,15 @@ func chatSet(chat string) expression.ValueBuilder {
 	return expression.Value(&types.AttributeValueMemberSS{Value: []string{chat}})
 }
 
-// ifBefore is the condition that an attribute is absent or an event before this one.
+// ifBefore is the condition that the attribute is absent, or holds an event before
+// this one.
 func ifBefore(attribute string, ev event.Event) expression.ConditionBuilder {
 	name := expression.Name(attribute)
 	return name.AttributeNotExists().Or(name.LessThan(expression.Value(ev.String())))
 }
 
-// Spoke notes the event on which the bot wrote to somebody, a message of theirs or a
-// job, unless it has on a later one. Nothing is noted of somebody without a profile.
+// Spoke notes the event on which the bot wrote to somebody: a message of theirs, or
+// a job. A later event stays, and nothing is noted for somebody without a profile.
 //
 // Price: 1 request, 1 WCU.
 func (s *Store) Spoke(ctx context.Context, user string, ev event.Event) error {
@@ -210,7 +211,8 @@ func (s *Store) Spoke(ctx context.Context, user string, ev event.Event) error {
 	return s.update(ctx, user, up, expression.Name("pk").AttributeExists().And(ifBefore("spoken", ev)))
 }
 
-// Judged notes that it has been judged whether that was answered.
+// Judged notes that it has been judged whether they answered what the bot wrote
+// on the event. A later event stays.
 //
 // Price: 1 request, 1 WCU.
 func (s *Store) Judged(ctx context.Context, user string, ev event.Event) error {
@@ -237,7 +239,7 @@ func (s *Store) update(ctx context.Context, user string, up expression.UpdateBui
 	return fmt.Errorf("profile: UpdateItem on table %s: %w", s.table, err)
 }
 
-// Moved notes where a household is written to.
+// Moved notes the chat in which the bot writes to a household.
 //
 // Price: 1 request, 1 WCU.
 func (s *Store) Moved(ctx context.Context, scope, chat string, ev event.Event) error {
@@ -246,7 +248,8 @@ func (s *Store) Moved(ctx context.Context, scope, chat string, ev event.Event) e
 	}))
 }
 
-// unlessLater is the error, unless a later event has set the row.
+// unlessLater returns the error, except the one that says that a later event
+// has set the row.
 func unlessLater(_ event.Outcome, err error) error {
 	if errors.Is(err, event.ErrTooOld) {
 		return nil
@@ -254,10 +257,11 @@ func unlessLater(_ event.Outcome, err error) error {
 	return err
 }
 
-// Members returns those who live in the household, by id as a number.
+// Members returns the people who live in the household, in the order of their
+// ids as numbers.
 //
-// Price: 2 requests, 1 RCU. 1 request and 0.5 RCU for each who does or did, and
-// 0.5 RCU for each 28 of them.
+// Price: 2 requests, 1 RCU. 1 request and 0.5 RCU for each person who lives
+// there or did, and 0.5 RCU for each 28 of them.
 func (s *Store) Members(ctx context.Context, household string) (all []Profile, _ error) {
 	users, err := s.members.All(ctx, record.Key("MEMBERS", household))
 	for _, user := range users {

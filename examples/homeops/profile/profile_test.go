@@ -53,7 +53,8 @@ func store(t *testing.T, db *dynamotest.DB, table string) *profile.Store {
 	return s
 }
 
-// at is the event of a number of minutes after noon, or before.
+// at returns the event of so many minutes after noon; a negative number is
+// before noon.
 func at(t testing.TB, minutes int) event.Event {
 	t.Helper()
 	ev, err := event.New(noon.Add(time.Duration(minutes)*time.Minute), "telegram", home, fmt.Sprint(minutes))
@@ -135,7 +136,7 @@ func TestRowsOfTheOlderSystem(t *testing.T) {
 	wantProfile(t, s, want)
 }
 
-// What was said before it was answered is not said to be answered again.
+// Spoke keeps the latest event, and Judged removes only the one that it names.
 func TestSpoken(t *testing.T) {
 	t.Parallel()
 	db, s, _ := open(t)
@@ -154,7 +155,7 @@ func TestSpoken(t *testing.T) {
 		{s.Spoke, at(t, 2), at(t, 2)},
 		{s.Spoke, at(t, 1), at(t, 2)}, // late
 		{s.Spoke, at(t, 3), at(t, 3)},
-		{s.Judged, at(t, 2), at(t, 3)}, // of what has been said since, nothing is judged
+		{s.Judged, at(t, 2), at(t, 3)}, // what was said since is not judged
 		{s.Judged, at(t, 3), event.Event{}},
 		{s.Judged, at(t, 3), event.Event{}},
 		{s.Spoke, at(t, 4), at(t, 4)},
@@ -171,7 +172,7 @@ func TestSpoken(t *testing.T) {
 	wantProfile(t, s, want)
 }
 
-// Two messages of one person are their first at once.
+// Several messages of one person are their first at the same time.
 func TestTwoFirstContactsAtOnce(t *testing.T) {
 	t.Parallel()
 	_, s, _ := open(t)
@@ -190,7 +191,8 @@ func TestTwoFirstContactsAtOnce(t *testing.T) {
 	}
 }
 
-// Members are read to the last page. Who lives elsewhere now is none.
+// Members are read to the last page. Somebody who lives elsewhere by now is not
+// a member.
 func TestMembersOfALargeHousehold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -215,8 +217,8 @@ func TestMembersOfALargeHousehold(t *testing.T) {
 	})
 }
 
-// A household needs a scope and a chat, and whoever lives there an id, on which
-// their order hangs; and nobody tells of a time to come.
+// A household needs a scope and a chat, its members need ids, by which they are
+// ordered, and an event must not lie in the future.
 func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	t.Parallel()
 	db, s, _ := open(t)
@@ -276,8 +278,8 @@ func TestPrices(t *testing.T) {
 	}, s)
 }
 
-// Who leaves a group that is erased has not written there and does not live there;
-// what they have with another group stays.
+// After Left somebody has not written in the erased group and does not live there.
+// What they have with another group stays.
 func TestWroteAndLeft(t *testing.T) {
 	t.Parallel()
 	_, s, _ := open(t)
@@ -301,7 +303,7 @@ func TestWroteAndLeft(t *testing.T) {
 	}
 }
 
-// Each part has its price, whether it is set or a later event's stands.
+// Each part has its price, even if it stays because a later event has set it.
 func TestPriceOfAChangeInPart(t *testing.T) {
 	t.Parallel()
 	db, s, _ := openOn(t, dynamotest.New(t, nil)) // no other server says what a refused condition costs

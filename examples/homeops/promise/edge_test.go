@@ -214,7 +214,7 @@ func TestKeepBounds(t *testing.T) {
 	keep(t, s, done(last), p.ID)
 }
 
-// What was settled stays so, whoever comes later.
+// What was settled stays so, whatever comes later.
 func TestSettledOnce(t *testing.T) {
 	t.Parallel()
 	_, s, _ := open(t)
@@ -235,7 +235,7 @@ func TestSettledOnce(t *testing.T) {
 		}
 	}
 	keep(t, s, done(other), "")
-	keep(t, s, done(to), "") // which let it expire, and kept nothing
+	keep(t, s, done(to), "") // the event that let it expire kept nothing
 	p.Status, p.Settled = promise.Expired, to
 	if got, ok, err := s.Get(t.Context(), "42", p.ID); got != p || !ok || err != nil {
 		t.Errorf("Get = %+v, %v, %v", got, ok, err)

@@ -156,8 +156,8 @@ func settle(t *testing.T, s *promise.Store, w world, e end) (event.Outcome, erro
 }
 
 // Deliveries in any order and more than once, by processes that die before or after
-// any request: each is delivered until it is done, and what stands is always what
-// the model says.
+// any request: each is delivered until it is done, and the rows are always what the
+// model says.
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(80) {
@@ -214,7 +214,7 @@ func (m model) step(t *testing.T, r *rand.Rand, s *promise.Store, w world) {
 	for ; err != nil; tries++ {
 		err = do()
 	}
-	if tries > 0 && got == event.Duplicate && want == event.Created { // its own, which it never heard of
+	if tries > 0 && got == event.Duplicate && want == event.Created { // its own, whose reply was lost
 		got = want
 	}
 	if got != want {
@@ -222,9 +222,9 @@ func (m model) step(t *testing.T, r *rand.Rand, s *promise.Store, w world) {
 	}
 }
 
-// Two workers at once on the same deeds, other deeds and settlings beside: each deed
-// keeps one promise at most, the same for both, and none that one could still keep is
-// left over.
+// Two workers handle the same deeds at once, with other deeds and settlings beside
+// them. Each deed keeps at most one promise, the same for both workers, and no
+// promise is left that one of the deeds could still keep.
 func TestWorkersAtOnce(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {

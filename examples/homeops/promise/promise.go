@@ -5,14 +5,14 @@
 //	while active   gsi1pk PROMISE_STATUS#active   gsi1sk PROMISE_DEADLINE#<deadline>
 //	once settled   event
 //
-// A promise is made once for its event, and settled once, as fulfilled or as expired,
-// whichever comes first. A deed keeps one promise at most, however often it is
-// delivered. That does not hold in one case: where two workers handle the same deed at
+// A promise is made once for its event, and settled once, as fulfilled or as
+// expired, whichever comes first. A deed keeps at most one promise, for any number
+// of deliveries. There is one exception: if two workers handle the same deed at
 // once, and a promise is stored between their reads, each may keep a promise.
 //
-// The index holds the active promises of all households in one partition, which takes
-// 1,000 makings and settlings a second. It follows the table by a moment: settling goes
-// by the table.
+// The index holds the active promises of all households in one partition, which
+// takes 1,000 new or settled promises a second. It lags behind the table by a
+// moment, so the table decides what is settled.
 //
 // # IAM actions
 //
@@ -43,7 +43,7 @@ const (
 	prefix, behindAll      = "PROMISE#", "PROMISE$" // '$' follows '#'
 	activeKey, deadlineKey = "PROMISE_STATUS#active", "PROMISE_DEADLINE#"
 
-	// MaxAhead is how far after it was made a promise may be due.
+	// MaxAhead is the longest time from a promise to its deadline.
 	MaxAhead = 31 * 24 * time.Hour
 	// Grace is how long after its deadline a deed still keeps a promise.
 	Grace = 24 * time.Hour
@@ -62,7 +62,7 @@ const (
 // Promise is what somebody said they would do.
 type Promise struct {
 	User        string
-	ID          string // its place among theirs: the sort key behind PROMISE#
+	ID          string // the sort key after PROMISE#
 	Description string // as they said it
 	Activity    string // canonical; "" in rows of an older system
 	Household   string // the scope; the chat in rows of an older system
@@ -84,7 +84,7 @@ type Make struct {
 
 // Deed is an activity that may keep a promise.
 type Deed struct {
-	User, Household, Activity string      // the household is the chat in private
+	User, Household, Activity string      // in private the household is the chat
 	Event                     event.Event // several deeds of one message are its Nth
 }
 
@@ -114,11 +114,11 @@ func (s *Store) Actions() schema.Actions {
 	return schema.Actions{Service: schema.Grants{"": {"GetItem", "Query", "UpdateItem"}, "GSI1": {"Query"}}}
 }
 
-// Make stores a promise once, and returns it as it stands: of an event that made one
-// before, the first stands and the answer is Duplicate.
+// Make stores a promise once, and returns the stored one. If the event has made a
+// promise before, the first one stays and the outcome is Duplicate.
 //
-// Price: 1 request, 2 WCU. Half for the index; above 1 KB that for each KB. A
-// duplicate costs nothing in the index.
+// Price: 1 request, 2 WCU. Half of that is for the index; a larger row costs 2
+// WCU for each KB. A duplicate costs nothing in the index.
 func (s *Store) Make(ctx context.Context, m Make) (Promise, event.Outcome, error) {
 	at := m.Event.Time()
 	if m.Deadline.Before(at) || m.Deadline.After(at.Add(MaxAhead)) {
@@ -134,8 +134,8 @@ func (s *Store) Make(ctx context.Context, m Make) (Promise, event.Outcome, error
 	})
 }
 
-// Expire ends an active promise that was not kept, known by its User and ID.
-// Duplicate says that it was not active.
+// Expire ends an active promise that was not kept. It reads only the promise's
+// User and ID. Duplicate means that it was not active.
 //
 // Price: 1 request, 2 WCU. As Make.
 func (s *Store) Expire(ctx context.Context, p Promise, ev event.Event) (event.Outcome, error) {
@@ -149,8 +149,9 @@ func (s *Store) settle(ctx context.Context, op string, p Promise, ev event.Event
 	})
 }
 
-// write sets attributes and removes those that are nil, and returns the promise as it
-// then stands. Duplicate is of one that may not be written: zero where there is none.
+// write sets the attributes, removes those that are nil, and returns the promise as
+// it is then. The outcome is Duplicate if the condition refuses the write; a
+// promise that does not exist is then zero.
 func (s *Store) write(ctx context.Context, op string, of Promise, ev event.Event, may expression.ConditionBuilder, values record.Item) (Promise, event.Outcome, error) {
 	up := expression.Set(expression.Name("updatedAt"), expression.Value(record.Time(ev.Time())))
 	for name, value := range values {
@@ -183,13 +184,15 @@ func (s *Store) write(ctx context.Context, op string, of Promise, ev event.Event
 	return p, event.Created, err
 }
 
-// Keep fulfils the promise that the deed keeps, and returns it. It is an active one, of
-// that person and activity, made before the deed in that household or chat, and at most
-// [Grace] overdue at the deed; of several it is the one due first. A deed that has kept
-// one keeps that one and no other. Promises of the last 33 days are looked at.
+// Keep fulfils the promise that the deed keeps, and returns it. That is an active
+// promise of the same person and activity, made before the deed in that household
+// or chat, and at most [Grace] overdue at the deed. Of several it is the one due
+// first. A deed that has kept a promise keeps that one and no other. Keep looks at
+// the promises of the last 33 days.
 //
-// Price: 2 requests, 1 RCU, 2 WCU. Where it keeps none, 1 request and 1 RCU; what it
-// reads costs as in Of. Each promise that ended meanwhile adds 1 request and 1 WCU.
+// Price: 2 requests, 1 RCU, 2 WCU. Without a promise to keep, 1 request and 1 RCU.
+// Reading costs what Of costs. Each promise that ended meanwhile adds 1 request and
+// 1 WCU.
 func (s *Store) Keep(ctx context.Context, d Deed) (_ Promise, ok bool, _ error) {
 	all, err := s.Of(ctx, d.User, d.Event.Time().Add(-MaxAhead-2*Grace))
 	if err != nil {
@@ -213,22 +216,24 @@ func (s *Store) Keep(ctx context.Context, d Deed) (_ Promise, ok bool, _ error) 
 
 func (d Deed) kept(p Promise) bool { return p.Status == Fulfilled && p.Settled == d.Event }
 
-// mayKeep leaves out what is promised at the same time: who promises has not done it.
+// mayKeep leaves out promises of the same time: somebody who promises has not done
+// it.
 func (d Deed) mayKeep(p Promise) bool {
 	at := d.Event.Time()
 	return p.Status == Active && (p.Household == d.Household || p.Chat == d.Household) && p.Activity == d.Activity &&
 		p.MadeAt.Before(at) && !at.After(p.Deadline.Add(Grace))
 }
 
-// Get returns a promise as it stands.
+// Get returns a promise; ok is false if it does not exist.
 //
 // Price: 1 request, 1 RCU.
 func (s *Store) Get(ctx context.Context, user, id string) (_ Promise, ok bool, _ error) {
 	return s.rows.Get(ctx, record.Key("USER", user), prefix+id)
 }
 
-// Of returns the promises that somebody made since, as they stand, settled ones too;
-// the first made first, to the second. Rows that cannot be read are left out.
+// Of returns the promises that somebody made since then, settled ones too, in the
+// order in which they were made, to the second. Rows that cannot be read are left
+// out.
 //
 // Price: 1 request, 1 RCU. For each 4 KB of them, and a request for each MB.
 func (s *Store) Of(ctx context.Context, user string, since time.Time) ([]Promise, error) {
@@ -246,7 +251,7 @@ func (s *Store) Of(ctx context.Context, user string, since time.Time) ([]Promise
 //
 // Price: 1 request, 0.5 RCU. For each 4 KB of them, and a request for each MB.
 func (s *Store) Overdue(ctx context.Context, at time.Time) ([]Promise, error) {
-	second := at.UTC().Format("2006-01-02T15:04:05Z") // comes behind those with decimals
+	second := at.UTC().Format("2006-01-02T15:04:05Z") // sorts after those with decimals
 	return s.query(ctx, "Overdue", &dynamodb.QueryInput{
 		IndexName:                 aws.String("GSI1"),
 		KeyConditionExpression:    aws.String("gsi1pk = :active AND gsi1sk <= :at"),
@@ -254,7 +259,7 @@ func (s *Store) Overdue(ctx context.Context, at time.Time) ([]Promise, error) {
 	})
 }
 
-// query reads all pages. A row that cannot be read must not stand in the way of others.
+// query reads all pages. A row that cannot be read must not hide others.
 func (s *Store) query(ctx context.Context, op string, in *dynamodb.QueryInput) (all []Promise, _ error) {
 	in.TableName = aws.String(s.table)
 	for more := true; more; more = len(in.ExclusiveStartKey) > 0 {

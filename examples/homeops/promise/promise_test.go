@@ -102,7 +102,7 @@ func TestGolden(t *testing.T) {
 	golden.Want(t, db.Client(), table, "testdata/active.json", "pk", "sk")
 	other := dishes(at(t, noon, "17"), tonight.Add(time.Hour))
 	other.Description = "something else"
-	if diff := cmp.Diff(want, make1(t, s, other, event.Duplicate)); diff != "" { // what stood first stands
+	if diff := cmp.Diff(want, make1(t, s, other, event.Duplicate)); diff != "" { // the first one stays
 		t.Errorf("Make again (-want +got):\n%s", diff)
 	}
 	golden.Want(t, db.Client(), table, "testdata/active.json", "pk", "sk")
@@ -162,7 +162,7 @@ func TestErrorsNameMethodAndTable(t *testing.T) {
 	_, due := s.Overdue(ctx, noon)
 	for name, err := range map[string]error{"Make": mk, "Get": get, "Of": of, "Expire": exp, "Keep": kp, "Overdue": due} {
 		if name == "Keep" {
-			name = "Of" // which it begins with
+			name = "Of" // Keep begins with it
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), "promise: "+name+" on table nowhere: ") {
 			t.Errorf("%s: %v", name, err)

@@ -14,10 +14,11 @@ type TooLargeError struct{ Size, Limit int }
 
 // Error gives both sizes.
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("queue: a message of %d bytes, the queue takes %d", e.Size, e.Limit)
+	return fmt.Sprintf("queue: a message of %d bytes is over the queue's limit of %d", e.Size, e.Limit)
 }
 
-// BusyError says that nothing was taken, and that the same may be sent again.
+// BusyError says that the queue took nothing, and when the caller may send the
+// same message again.
 type BusyError struct {
 	Reason string
 	After  time.Duration // when to send it again

@@ -41,7 +41,7 @@ func TestCheckKnowsEveryCharacter(t *testing.T) {
 	t.Parallel()
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		want := r == 0x9 || r == 0xA || r == 0xD || 0x20 <= r && r <= 0xD7FF || 0xE000 <= r && r <= 0xFFFD || 0x10000 <= r
-		if !utf8.ValidRune(r) { // half of a pair, which as UTF-8 is three bytes that are none
+		if !utf8.ValidRune(r) { // half of a pair, whose three bytes are not valid UTF-8
 			continue
 		}
 		body := "a" + string(r) + "b"

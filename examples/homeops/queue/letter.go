@@ -13,13 +13,13 @@ import (
 
 // Attributes of a dead letter.
 const (
-	// Reason is why it is dead. What SQS itself moved has none.
+	// Reason is why it is dead. A letter that SQS itself moved has no reason.
 	Reason = "reason"
 	// Delivery is the id that the message had in the queue.
 	Delivery = "delivery"
 	// Encoding is "base64" for a body that was refused: its bytes may be anything.
 	Encoding = "encoding"
-	// FullSize and FullHash stand where a refused body was too large, and is
+	// FullSize and FullHash belong to a refused body that was too large, and is
 	// cut: how many bytes it had, and their SHA-256 in hexadecimal digits.
 	FullSize = "bytes"
 	FullHash = "sha256"
@@ -34,7 +34,7 @@ const nothing = "\n"
 const mostReason = 1000
 
 // Refusal is the dead letter of a body that can never be processed: base64 of
-// it, or of as much as goes into a message of the given limit.
+// the body, or of as much as fits into a message of the given limit.
 func Refusal(body []byte, attributes map[string]string, reason string, limit int) (string, map[string]string) {
 	attributes = WithReason(attributes, reason)
 	attributes[Encoding] = isBase64
@@ -90,8 +90,8 @@ func (m Message) Why() string {
 	return fmt.Sprintf("no reason, %d receives", m.Receives)
 }
 
-// Content is the body of a letter as it first was; whole is false if the
-// letter holds only its beginning, or what does not decode.
+// Content is the original body of a letter. Whole is false if the letter holds
+// only its beginning, or cannot be decoded.
 func (m Message) Content() (body []byte, whole bool) {
 	if m.Attributes[Encoding] == "" {
 		return []byte(m.Body), true

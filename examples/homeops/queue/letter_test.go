@@ -17,7 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 )
 
-// size is what a message of the two counts.
+// size is the size of a message with that body and those attributes.
 func size(body string, attributes map[string]string) int {
 	n := len(body)
 	for name, value := range attributes {
@@ -26,7 +26,7 @@ func size(body string, attributes map[string]string) int {
 	return n
 }
 
-// judge holds a letter against what it was made of.
+// judge compares a letter with what it was made of.
 func judge(body []byte, attributes map[string]string, reason string, limit int) error {
 	given := maps.Clone(attributes)
 	text, made := queue.Refusal(body, attributes, reason, limit)
@@ -67,9 +67,8 @@ func judge(body []byte, attributes map[string]string, reason string, limit int) 
 	return nil
 }
 
-// For any bytes, reasons and limits: the queue takes the letter whenever there
-// is room for more than its attributes, and the letter holds as much of the
-// body as goes in.
+// For any bytes, reasons and limits the queue takes the letter if its
+// attributes leave room, and the letter holds as much of the body as fits.
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(5000) {
@@ -85,7 +84,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// anything is fewer than most bytes: text, broken text, or any at all.
+// anything returns fewer than most bytes: text, broken text, or any bytes.
 func anything(r *rand.Rand, most int) []byte {
 	var b []byte
 	kind := r.IntN(3)
@@ -100,7 +99,7 @@ func anything(r *rand.Rand, most int) []byte {
 	return b
 }
 
-// Around the size at which a body is cut, every size.
+// Every size around the one at which a body is cut.
 func TestRefusalAroundTheLimit(t *testing.T) {
 	t.Parallel()
 	_, least := queue.Refusal(nil, nil, "why", 1000)

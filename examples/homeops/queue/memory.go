@@ -19,7 +19,7 @@ type Config struct {
 	MaxReceives int
 	// MaxBytes defaults to the constant of that name.
 	MaxBytes int
-	// Log is told of every dead letter. Nil tells nobody.
+	// Log gets every dead letter. May be nil.
 	Log *slog.Logger
 }
 
@@ -90,7 +90,7 @@ func (q *Memory) Send(ctx context.Context, body string, attributes map[string]st
 	return e.ID, nil
 }
 
-// wake tells those who wait; the lock is held.
+// wake wakes the waiting receivers; the lock is held.
 func (q *Memory) wake() {
 	close(q.changed)
 	q.changed = make(chan struct{})
@@ -123,8 +123,8 @@ func (q *Memory) Receive(ctx context.Context, max int, wait time.Duration) ([]Me
 	}
 }
 
-// take receives what is visible, moves what came back too often among the dead
-// letters, and otherwise says when the next message will be visible.
+// take receives what is visible, and moves what came back too often to the dead
+// letters. If nothing is visible, it says when the next message will be.
 func (q *Memory) take(max int) (batch []Message, changed <-chan struct{}, next time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -37,7 +37,8 @@ func TestSuite(t *testing.T) {
 	}})
 }
 
-// What dies is logged, whichever way: who wrote it and why, not what.
+// A message that dies in any way is logged: who wrote it and why it died, but
+// not its text.
 func TestDeadLettersAreLogged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,7 +96,8 @@ func TestReceiveTakesABatch(t *testing.T) {
 	}
 }
 
-// Whoever waits has the message when its time has come, not earlier or later.
+// A waiting receiver gets the message when its time has come, not earlier or
+// later.
 func TestReceiveWaitsForARelease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,9 +1,9 @@
-// Package queue is the part of an SQS standard queue that the pipeline stands
-// on, and an implementation of it inside the process.
+// Package queue is the part of an SQS standard queue that the pipeline needs,
+// and an implementation of it inside the process.
 //
-// A standard queue delivers at least once and in no promised order: a message
-// that is received becomes invisible for a while, and comes back unless it is
-// deleted. One that came back too often goes to the dead-letter queue.
+// A standard queue delivers at least once and in any order: a message that is
+// received becomes invisible for a while, and comes back unless it is deleted.
+// A message that came back too often goes to the dead-letter queue.
 //
 //	queue.go    what the pipeline needs of a queue
 //	letter.go   dead letters: what becomes of a body that is refused
@@ -36,24 +36,25 @@ const (
 
 // Queue is what ingest, worker and operators need.
 type Queue interface {
-	// Send enqueues. It returns a *TooLargeError or ErrInvalidContents, before
-	// anything is sent, for what the queue would refuse.
+	// Send enqueues. It returns a *TooLargeError or ErrInvalidContents for a
+	// message that the queue would refuse, before anything is sent.
 	Send(ctx context.Context, body string, attributes map[string]string) (id string, err error)
 	// Receive waits up to the given time for at least one message and returns
 	// at most max, fewer or none.
 	Receive(ctx context.Context, max int, wait time.Duration) ([]Message, error)
-	// Delete acknowledges. A receipt that is stale does nothing: the message
-	// was received again meanwhile and that receiver answers for it.
+	// Delete acknowledges. A stale receipt does nothing: the message was
+	// received again meanwhile, and that receiver is responsible for it.
 	Delete(ctx context.Context, receipt string) error
-	// Release makes the message visible again after the given time, or sooner
-	// where a queue hides no message for so long: SQS for 12 hours in all.
+	// Release makes the message visible again after the given time. It is
+	// sooner if the queue cannot hide a message for so long: SQS hides for 12
+	// hours in all.
 	Release(ctx context.Context, receipt string, after time.Duration) error
 
 	// Refuse puts a body that can never be processed among the dead letters,
-	// with the reason: as [Refusal] has it.
+	// with the reason, as [Refusal] says.
 	Refuse(ctx context.Context, body []byte, attributes map[string]string, reason string) error
 	// Bury puts a received message among the dead letters as it is, with the
-	// reason, and deletes it. If it fails, or the process dies in it, the
+	// reason, and deletes it. If it fails, or the process dies meanwhile, the
 	// message may be in both places.
 	Bury(ctx context.Context, m Message, reason string) error
 
@@ -66,21 +67,21 @@ type Queue interface {
 // DeadLetters is the dead-letter queue.
 type DeadLetters interface {
 	// Receive returns at most max letters, fewer or none, and hides them from
-	// other receivers for the given time. SQS may return none though there are
-	// some: ask again.
+	// other receivers for the given time. SQS may return none although some
+	// exist: ask again.
 	Receive(ctx context.Context, max int, hidden time.Duration) ([]Message, error)
 	// Delete ends a letter. A stale receipt does nothing.
 	Delete(ctx context.Context, receipt string) error
 }
 
-// Depth is how many messages are where.
+// Depth is how many messages are in each state.
 type Depth struct {
-	Waiting  int // to be received, or for their time to come
+	Waiting  int // can be received, or wait for their time
 	InFlight int // received, and not deleted yet
 	Dead     int
 }
 
-// LogValues are what a log tells of it.
+// LogValues are its attributes for a log.
 func (d Depth) LogValues() []any {
 	return []any{"waiting", d.Waiting, "in_flight", d.InFlight, "dead", d.Dead}
 }
@@ -92,7 +93,7 @@ type Message struct {
 	Attributes map[string]string
 	// Receives counts this delivery and those before it.
 	Receives int
-	// MaxReceives is the queue's own limit; 0 is none.
+	// MaxReceives is the queue's own limit; 0 if it has none.
 	MaxReceives int
 	// Receipt names this delivery; the next has another.
 	Receipt string
@@ -102,7 +103,8 @@ type Message struct {
 // Last reports whether this delivery is the last before the dead-letter queue.
 func (m Message) Last() bool { return m.MaxReceives > 0 && m.Receives >= m.MaxReceives }
 
-// LogValues are what a log tells of a message: all but what people wrote.
+// LogValues are a message's attributes for a log: everything except what people
+// wrote.
 func (m Message) LogValues() []any {
 	return []any{
 		"delivery", m.ID, "chat_id", m.Attributes[ChatID], "message_id", m.Attributes[MessageID],
@@ -110,7 +112,7 @@ func (m Message) LogValues() []any {
 	}
 }
 
-// size is how many bytes the body first had.
+// size is how many bytes the original body had.
 func (m Message) size() int {
 	if n, err := strconv.Atoi(m.Attributes[FullSize]); err == nil {
 		return n
@@ -122,8 +124,9 @@ func (m Message) size() int {
 // Log returns a logger that names the message.
 func (m Message) Log(log *slog.Logger) *slog.Logger { return log.With(m.LogValues()...) }
 
-// LaterError is a handler's: it makes no sense to deliver the message again
-// before the time is over. The handler itself releases the message so.
+// LaterError is returned by a handler if it makes no sense to deliver the
+// message again before the time is over. The handler itself releases the
+// message for that time.
 type LaterError struct {
 	After time.Duration
 	Err   error // why
@@ -135,7 +138,7 @@ func (e *LaterError) Error() string { return e.Err.Error() }
 // Unwrap returns why.
 func (e *LaterError) Unwrap() error { return e.Err }
 
-// Handler processes one message. What it returns nil for is deleted.
+// Handler processes one message. If it returns nil, the message is deleted.
 type Handler func(context.Context, Message) error
 
 // Process hands each message of a batch to the handler and returns the ids of

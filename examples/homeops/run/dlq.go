@@ -23,7 +23,7 @@ which holds it: -at URL is the service's address, and TELEGRAM_SECRET_TOKEN as i
 has it.
 `
 
-// atHome is where a service is asked unless -at says otherwise.
+// atHome is the service's address if -at is not given.
 const atHome = "http://127.0.0.1:8080"
 
 // letters are the flags of homeops dlq.
@@ -46,7 +46,7 @@ func (p Program) letters() (l letters, err error) {
 	var words []string
 	for rest := p.Args[1:]; len(rest) > 0; {
 		if err := set.Parse(rest); err != nil {
-			return letters{}, err // which is written already
+			return letters{}, err // it is written already
 		}
 		if rest = set.Args(); len(rest) > 0 {
 			words, rest = append(words, rest[0]), rest[1:]
@@ -84,11 +84,12 @@ func (p Program) dlq(ctx context.Context) (exit int) {
 	return p.exit(err, func() error { return p.carryOut(ctx, cfg, l) })
 }
 
-// reachable refuses dead letters that are nowhere, or in two places.
+// reachable refuses settings by which dead letters are nowhere, or in two
+// places.
 func (p Program) reachable(cfg config.Config, l letters) error {
 	switch {
 	case cfg.QueueURL == "" && cfg.TelegramSecret == "":
-		return errors.New("TELEGRAM_SECRET_TOKEN: must be set, to what the service has: without it nobody sees dead letters. Of a queue on SQS set MESSAGES_QUEUE_URL")
+		return errors.New("TELEGRAM_SECRET_TOKEN: must be set to the service's secret: without it the service shows no dead letters. For a queue on SQS set MESSAGES_QUEUE_URL")
 	case cfg.QueueURL != "" && l.at != "":
 		return errors.New("-at and MESSAGES_QUEUE_URL exclude each other: a service holds the queue, or SQS")
 	case cfg.QueueURL != "" && cfg.AWSError != nil:

@@ -16,14 +16,14 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// How the depth of the queue is told.
+// How the depth of the queue is logged.
 const (
 	depthEvery = time.Minute
 	toCount    = time.Second
 )
 
-// routes is what the service answers over HTTP. Dead letters that are in this
-// process can be had here only; those in SQS are reached without it.
+// routes is what the service answers over HTTP. Dead letters in this process
+// can be read only through it; those in SQS can be read without it.
 func (s *service) routes(webhook http.Handler, cfg config.Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(ingest.Path, webhook)
@@ -42,8 +42,8 @@ func (s *service) routes(webhook http.Handler, cfg config.Config) http.Handler {
 	return mux
 }
 
-// readyz says whether updates are taken, and how many are where. With the
-// database down a queue that lasts goes on taking them.
+// readyz says whether updates are taken, and how many are in each state. If the
+// database is down, a queue that lasts goes on taking them.
 func (s *service) readyz(w http.ResponseWriter, r *http.Request) {
 	state, status := "ready", http.StatusOK
 	switch down := s.pressure.isDown(); {
@@ -69,8 +69,7 @@ func (s *service) depth(ctx context.Context) (queue.Depth, error) {
 	return s.queue.Depth(ctx)
 }
 
-// tellDepth writes the depth to the log, now and then, when it is no longer the last
-// one.
+// tellDepth looks at the depth now and then, and logs it when it has changed.
 func (s *service) tellDepth(ctx context.Context, last queue.Depth) {
 	for {
 		if sleep.For(ctx, depthEvery) != nil {
@@ -80,8 +79,7 @@ func (s *service) tellDepth(ctx context.Context, last queue.Depth) {
 	}
 }
 
-// logDepth writes the depth to the log unless it is the last one, and returns
-// it.
+// logDepth logs the depth unless it equals the last one, and returns it.
 func (s *service) logDepth(ctx context.Context, last queue.Depth) queue.Depth {
 	depth, err := s.depth(ctx)
 	switch {
@@ -94,10 +92,10 @@ func (s *service) logDepth(ctx context.Context, last queue.Depth) queue.Depth {
 	return depth
 }
 
-// probed is what no chat has.
+// probed is a key that no chat has.
 const probed = "PROBE"
 
-// read asks for what no message has recorded.
+// read reads activities of an event that no message has.
 func (s *service) read(ctx context.Context) error {
 	ev, err := event.New(time.UnixMilli(0), probed)
 	if err != nil {
@@ -107,8 +105,8 @@ func (s *service) read(ctx context.Context) error {
 	return err
 }
 
-// probe reads and writes, for either may fail alone: what it writes is one row
-// of the ledger.
+// probe reads and writes, because either may fail alone. It writes one row of
+// the ledger.
 func (s *service) probe(ctx context.Context) error {
 	g := trips.SideBySide(ctx)
 	g.Go(s.read)

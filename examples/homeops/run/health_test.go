@@ -46,7 +46,8 @@ func TestReadyzHasFigures(t *testing.T) {
 	})
 }
 
-// uncounted is a queue whose depth nobody knows. It waits as long as it may.
+// uncounted is a queue that does not answer how deep it is. It waits as long as
+// it may.
 type uncounted struct{ queue.Queue }
 
 func (uncounted) Depth(ctx context.Context) (queue.Depth, error) {
@@ -57,8 +58,8 @@ func (uncounted) Depth(ctx context.Context) (queue.Depth, error) {
 	return queue.Depth{}, errTrouble
 }
 
-// The log has the depth at the start, whenever it has changed a minute later,
-// and at the end.
+// The log has the depth at the start, at the end, and when it has changed a
+// minute later.
 func TestTheLogHasTheDepth(t *testing.T) {
 	t.Parallel()
 	inBubble(t, false, nil, func(t *testing.T, l *live) {
@@ -86,8 +87,8 @@ func TestTheLogHasTheDepth(t *testing.T) {
 	})
 }
 
-// Dead letters in the process are had from it, by its secret; those of a queue
-// that lasts are not.
+// A service shows the dead letters in its process to those who have its secret;
+// it does not show those of a queue that lasts.
 func TestDeadLettersAreServed(t *testing.T) {
 	t.Parallel()
 	for _, deployed := range []bool{false, true} {
@@ -110,10 +111,10 @@ func TestDeadLettersAreServed(t *testing.T) {
 	}
 }
 
-// letterEnv is what the command and the service are given alike.
+// letterEnv is the environment of both the command and the service.
 var letterEnv = map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken}
 
-// homeops dlq works on the queue of a service that runs.
+// homeops dlq works on the queue of a running service.
 func TestDeadLettersOfAService(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, Program{Env: environment(letterEnv), Ending: Ending{Notice: atOnce, Answer: patience, Empty: patience}})
@@ -127,7 +128,7 @@ func TestDeadLettersOfAService(t *testing.T) {
 	if want := (process{out: id + "  is sent again as m-3\n1 sent again, 0 not\n"}); got != want {
 		t.Errorf("redrive: %+v", got)
 	}
-	s.Log.Until(t, `"msg":"dead letter","delivery":"m-3"`) // for the worker does not take it either
+	s.Log.Until(t, `"msg":"dead letter","delivery":"m-3"`) // because the worker does not take it either
 	got = run(t, letterEnv, "", "dlq", "show", "m-3", "-at", s.URL)
 	if got.exit != exitOK || got.err != "" || !strings.HasSuffix(got.out, "\n\n{poison\n") {
 		t.Errorf("show: %+v", got)
@@ -144,8 +145,8 @@ func TestDeadLettersOfAService(t *testing.T) {
 	}
 }
 
-// With a queue of its own the command asks that, and needs neither a service nor
-// a secret.
+// With a queue of its own the command reads that queue, and needs neither a
+// service nor a secret.
 func TestDeadLettersOfAQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -185,7 +186,7 @@ func TestDeadLettersRefused(t *testing.T) {
 		exit int
 		want string
 	}{
-		"no secret":         {nil, []string{"list"}, exitUsage, "Of a queue on SQS set MESSAGES_QUEUE_URL"},
+		"no secret":         {nil, []string{"list"}, exitUsage, "For a queue on SQS set MESSAGES_QUEUE_URL"},
 		"a queue elsewhere": {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, []string{"list"}, exitUsage, "examples/homeops/aws run ./cmd/homeops"},
 		"two places":        {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, []string{"list", "-at", "http://x"}, exitUsage, "exclude each other"},
 		"half a key":        {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q", "AWS_ACCESS_KEY_ID": "AKIA"}, []string{"list"}, exitUsage, "AWS_ACCESS_KEY_ID: goes with"},
@@ -216,8 +217,8 @@ func TestDeadLettersRefused(t *testing.T) {
 	}
 }
 
-// Where the queue is deployed the tables are, too: one that is missing, or is
-// another, stops the start and is named; nothing is created.
+// If the queue is deployed, so are the tables: the start fails with the name of
+// a table that is missing or differs, and nothing is created.
 func TestServeVerifiesDeployedTables(t *testing.T) {
 	t.Parallel()
 	dynamo := httptest.NewServer(dynamotest.NewServer(nil).Handler())
@@ -239,7 +240,7 @@ func TestServeVerifiesDeployedTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := database.Endpoint(cfg.Settings).Client
-	if got := start(); !strings.Contains(got, "homeops: tables on DynamoDB at "+dynamo.URL+", which a queue goes with: schema: table homeops-messages") ||
+	if got := start(); !strings.Contains(got, "homeops: tables on DynamoDB at "+dynamo.URL+", which the deployed queue needs: schema: table homeops-messages") ||
 		!strings.Contains(got, "table QuillIdempotencyLedger") {
 		t.Errorf("missing tables: %s", got)
 	}

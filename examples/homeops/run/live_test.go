@@ -27,8 +27,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/internal/serving/servingtest"
 )
 
-// live is a service in a bubble, where minutes pass at once: on a database inside
-// the process that the test disturbs, and without sockets.
+// live is a service in a bubble, where minutes pass at once. It has no sockets,
+// and a database inside the process, which the test disturbs.
 type live struct {
 	*service
 	t       *testing.T
@@ -58,7 +58,8 @@ type broken struct{ nowhere }
 
 func (broken) Accept() (net.Conn, error) { return nil, errTrouble }
 
-// A listener that breaks ends the service in the same order, and is its error.
+// A listener that breaks ends the service in the same order, and the service
+// returns its error.
 func TestABrokenListenerEndsTheService(t *testing.T) {
 	t.Parallel()
 	inBubble(t, false, nil, func(t *testing.T, l *live) {
@@ -66,7 +67,7 @@ func TestABrokenListenerEndsTheService(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.server = &http.Server{Handler: l.server.Handler} // the first has ended
-		l.post()                                           // as from a connection that was there
+		l.post()                                           // as from a connection that was open
 		err := l.run(t.Context(), broken{nowhere{make(chan struct{}), new(sync.Once)}})
 		if !errors.Is(err, errTrouble) || l.memory.Len() > 0 || l.ready.Load() || strings.Count(l.log.String(), "takes no more requests") != 2 {
 			t.Errorf("ended with %v, %d left, ready %v: %s", err, l.memory.Len(), l.ready.Load(), l.log)
@@ -74,8 +75,8 @@ func TestABrokenListenerEndsTheService(t *testing.T) {
 	})
 }
 
-// inBubble starts a service on a database that is disturbed from the start, or
-// not. Its queue ends with it, or is a deployed one.
+// inBubble starts a service on a database with the given faults. Its queue is
+// deployed, or else ends with it.
 func inBubble(t *testing.T, deployed bool, faults []dynamotest.Fault, f func(*testing.T, *live)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,7 +94,7 @@ func inBubble(t *testing.T, deployed bool, faults []dynamotest.Fault, f func(*te
 			t.Fatal(err)
 		}
 		l.pressure.pollers = 2
-		if deployed { // as the tables then are
+		if deployed { // then the tables are, too
 			if err := l.app.CreateTables(t.Context(), true); err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +115,7 @@ func inBubble(t *testing.T, deployed bool, faults []dynamotest.Fault, f func(*te
 	})
 }
 
-// end stops the service, and returns what run does.
+// end stops the service, and returns the error of run.
 func (l *live) end() error {
 	l.stop()
 	<-l.done
@@ -154,7 +155,7 @@ func (l *live) readiness() string {
 	return fmt.Sprintf("%d %s", w.Code, w.Body)
 }
 
-// stored is how many messages and activities the tables hold.
+// stored returns how many messages and activities the tables hold.
 func (l *live) stored() (messages, activities int) {
 	l.t.Helper()
 	counts := map[string]int{}
@@ -173,9 +174,9 @@ func (l *live) stored() (messages, activities int) {
 
 var discard = slog.New(slog.DiscardHandler)
 
-// At every full hour, and at the start for the one that has begun, the hour's job is
-// asked for; one that the queue refuses is asked for again within the hour, and none
-// when the service ends.
+// The service sends the hour's job at every full hour, and at its start for the
+// hour that has begun. If the queue refuses it, the service sends it again within
+// the hour. It sends none when it ends.
 func TestTheClockAsksForJobs(t *testing.T) {
 	t.Parallel()
 	inBubble(t, true, nil, func(t *testing.T, l *live) {
@@ -185,7 +186,7 @@ func TestTheClockAsksForJobs(t *testing.T) {
 		l.end()
 		time.Sleep(2 * time.Hour)
 		var got []string
-		for _, body := range l.lasting.sent { // whose senders have ended
+		for _, body := range l.lasting.sent { // its senders have ended
 			j, ok, err := job.Parse(body)
 			if !ok || err != nil || j.Name != job.Hourly {
 				t.Errorf("%s: %v, %v", body, ok, err)
@@ -196,13 +197,13 @@ func TestTheClockAsksForJobs(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		if n := strings.Count(l.log.String(), "what is due is not asked for yet"); n != 2 {
+		if n := strings.Count(l.log.String(), "the hour's job is not sent yet"); n != 2 {
 			t.Errorf("%d complaints: %s", n, l.log)
 		}
 	})
 }
 
-// lasting refuses what it is sent in the first two minutes of the third hour.
+// lasting refuses what is sent in the first two minutes of the third hour.
 type lasting struct {
 	*queue.Memory
 	mu   sync.Mutex

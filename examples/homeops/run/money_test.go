@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// What stands in the test's file of prices, in picodollars for one: dollars for a
-// million are microdollars, and these a million picodollars, for one.
+// The prices of the test's file, in picodollars for one. A dollar for a million
+// is a microdollar for one, which is a million picodollars.
 const (
 	readUnit, writeUnit = 125_000, 625_000
 	sqsRequest, fair    = 400_000, 100_000
@@ -19,8 +19,8 @@ const (
 	ingestMs, workerMs  = 3, 40
 )
 
-// The money in the report is that of its own figures, worked out here from the
-// parts that know of no prices, in whole picodollars.
+// The money in the report follows from its own figures: it is worked out here
+// in whole picodollars, from the parts of the report that have no prices.
 func TestMoneyOfTheReport(t *testing.T) {
 	t.Parallel()
 	const source = `"source": "a page", "date": "2026-01-02"`
@@ -99,7 +99,8 @@ func TestMoneyOfTheReport(t *testing.T) {
 	}
 }
 
-// same compares what is written in three digits or in cents, of averages in four.
+// same compares figures that are written with three digits or in cents, and
+// averages with four.
 func same(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if off := got - want; max(off, -off) > max(want/150, 1e-12) {

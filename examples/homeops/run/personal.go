@@ -23,13 +23,15 @@ What is stored of a person, by their number in Telegram, or of a chat:
   homeops erase person|chat ID […] -write   without -write it lists as export does
 `
 
-// notReached is what no key leads to.
+// notReached is the data to which no key leads.
 const notReached = `Not reached:
-  ledger rows, which expire after %d days and an hour at most: TELEGRAM:<chat>:<message>:said
-    has the number of a person whose private chat it is, CLASSIFY:<event> whom a text names;
-    other keys and events are hashes, out of which no number can be read
+  ledger rows, which expire after %d days and an hour at most: the key
+    TELEGRAM:<chat>:<message>:said has a person's number if the chat is private, and
+    CLASSIFY:<event> the people whom a text names; other keys and events are hashes, out of
+    which no number can be read
   what others wrote in words; quotations, mentions and forwards in chats not looked through
-  who turned a group into a supergroup, and did nothing else there, in the message that says so
+  a person who turned a group into a supergroup and did nothing else there, in the message that
+    says so
   of a chat: profiles, promises and summaries of people who neither lived nor did anything there,
     once their messages have expired by MESSAGES_TTL_DAYS
   the queue, dead letters (homeops dlq list) and the service's log
@@ -37,8 +39,8 @@ const notReached = `Not reached:
   what AWS logs, what Telegram has, what the provider of a language model was sent
 `
 
-// personal is homeops export and homeops erase. Ids may begin with a sign, so they are
-// told from flags by hand.
+// personal is homeops export and homeops erase. Ids may begin with a sign, so it
+// separates them from flags by hand.
 func (p Program) personal(ctx context.Context) int {
 	words := slices.DeleteFunc(slices.Clone(p.Args), func(word string) bool { return word == "-write" })
 	write := len(words) < len(p.Args)
@@ -70,7 +72,7 @@ func (p Program) personal(ctx context.Context) int {
 		}
 		what := map[bool]string{true: "gone or changed", false: "found"}[write]
 		if err == nil && len(count) == 0 {
-			fmt.Fprintf(p.Err, "nothing is stored of %s %s that a key leads to\n", words[1], of.ID)
+			fmt.Fprintf(p.Err, "no key leads to stored data of %s %s\n", words[1], of.ID)
 		}
 		for _, record := range slices.Sorted(maps.Keys(count)) {
 			fmt.Fprintf(p.Err, "%6d %s %s\n", count[record], record, what)

@@ -47,7 +47,7 @@ func TestExportAndErase(t *testing.T) {
 	}
 	for _, command := range [][]string{{"erase", "person", "7042", "-5", "-write"}, {"export", "person", "1"}} {
 		got := run(t, env, "", command...)
-		if got.exit != exitOK || got.out != "" || !strings.Contains(got.err, "nothing is stored of person "+command[2]+" that a key leads to\n") {
+		if got.exit != exitOK || got.out != "" || !strings.Contains(got.err, "no key leads to stored data of person "+command[2]+"\n") {
 			t.Errorf("%v: %+v", command, got)
 		}
 	}

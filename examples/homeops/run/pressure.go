@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// A delivery is about so many times one read of the database: its dependent
-	// round trips, and the message to Telegram.
+	// A delivery takes about so many times as long as one read of the database:
+	// for its dependent round trips, and the message to Telegram.
 	readsADelivery = 8
 	leastDelivery  = time.Millisecond
 	// How often the database is asked while deliveries fail, and for how long at
@@ -29,10 +29,10 @@ const (
 )
 
 // pressure is the queue as the service uses it. While the database does not
-// answer nothing is received, so that no message spends its deliveries on an
-// outage. A queue in memory then takes nothing either, nor more than can be
-// worked on when the process ends: Telegram keeps for a day what is not
-// acknowledged, which is longer than this process may live.
+// answer, nothing is received, so that no message spends its deliveries on an
+// outage. A queue in memory then takes nothing either, and it never takes more
+// than can be worked on when the process ends. Telegram keeps for a day what is
+// not acknowledged, which is longer than this process may live.
 type pressure struct {
 	queue.Queue
 	memory  *queue.Memory               // the queue, if it ends with this process
@@ -46,11 +46,11 @@ type pressure struct {
 
 	mu     sync.Mutex           // guards what follows
 	inHand map[string]time.Time // since when, by receipt
-	later  map[string]time.Time // until when, by receipt: what Telegram wants to wait
+	later  map[string]time.Time // until when, by receipt: messages that Telegram asks to wait
 	takes  time.Duration        // a delivery, lately
 	doubt  bool                 // a delivery failed, and the database has not answered since
 	down   bool                 // it was asked, and does not answer
-	ending bool                 // the process: what fails in memory comes again at once
+	ending bool                 // the process ends: what fails in memory comes again at once
 	turned chan struct{}        // closed, and replaced, when doubt changes
 }
 
@@ -67,7 +67,7 @@ func (p *pressure) Send(ctx context.Context, body string, attributes map[string]
 	if p.memory == nil {
 		return p.Queue.Send(ctx, body, attributes)
 	}
-	p.mu.Lock() // between the check and the message no other is sent
+	p.mu.Lock() // no other message is sent between the check and this one
 	defer p.mu.Unlock()
 	if p.down {
 		return "", &queue.BusyError{Reason: "the database does not answer", After: whileDown}
@@ -80,23 +80,24 @@ func (p *pressure) Send(ctx context.Context, body string, attributes map[string]
 	return p.Queue.Send(ctx, body, attributes)
 }
 
-// room is how many messages may be in the queue: those in hand, which are
-// finished whatever it takes, and those that each poller begins after them in the
-// time at the end.
+// room is how many messages may be in the queue: those in hand, which are always
+// finished, and those that the pollers can begin after them in the time at the
+// end.
 func (p *pressure) room(takes time.Duration) int {
 	return p.pollers + p.pollers*int(p.empty/takes)
 }
 
-// heldBack is how many messages wait for Telegram alone. All is done with them
-// but for what the bot says, and no end of the process is long enough for that:
-// they take no room. The lock is held.
+// heldBack is how many messages wait only for Telegram. Everything is done with
+// them except the bot's reply, and no end of the process is long enough for
+// that: they take no room. The lock is held.
 func (p *pressure) heldBack() int {
 	maps.DeleteFunc(p.later, func(_ string, until time.Time) bool { return !p.now().Before(until) })
 	return len(p.later)
 }
 
-// aDelivery is how long one takes: what it took lately, or longer when all
-// pollers have been at theirs for longer. The lock is held.
+// aDelivery is how long a delivery takes: what deliveries took lately, or
+// longer if all pollers have been at work on theirs for longer. The lock is
+// held.
 func (p *pressure) aDelivery() time.Duration {
 	takes := max(p.takes, leastDelivery)
 	if len(p.inHand) < p.pollers {
@@ -136,8 +137,8 @@ func (p *pressure) Receive(ctx context.Context, max int, wait time.Duration) ([]
 	return messages, err
 }
 
-// pass waits until messages may be received, and returns what tells that they
-// may be no longer.
+// pass waits until messages may be received, and returns a channel that is
+// closed when they no longer may.
 func (p *pressure) pass(ctx context.Context) (turned <-chan struct{}, err error) {
 	for {
 		p.mu.Lock()
@@ -162,18 +163,18 @@ func (p *pressure) observe(ctx context.Context, r worker.Report) {
 	delete(p.inHand, r.Delivery.Receipt)
 	later, asked := errors.AsType[*queue.LaterError](r.Err)
 	switch {
-	case asked: // which is not the database's trouble
+	case asked: // not the database's trouble
 		if p.memory != nil && !r.Delivery.Last() {
 			p.later[r.Delivery.Receipt] = p.now().Add(later.After)
 		}
-	case r.Err != nil: // its time says nothing, for the next may go well
+	case r.Err != nil: // its time says nothing: the next may go well
 		p.turn(true)
 		select {
 		case p.trouble <- struct{}{}:
 		default:
 		}
 		if p.ending {
-			_ = p.memory.Release(ctx, r.Delivery.Receipt, 0) // which never fails
+			_ = p.memory.Release(ctx, r.Delivery.Receipt, 0) // never fails
 		}
 	case timed:
 		p.takes += (p.now().Sub(since) - p.takes) / 4
@@ -205,7 +206,8 @@ func (p *pressure) watch(ctx context.Context) {
 	}
 }
 
-// answers asks the database, and draws the conclusions.
+// answers reports whether the database answers, and stops or resumes the queue
+// accordingly.
 func (p *pressure) answers(ctx context.Context) bool {
 	began := p.now()
 	asking, cancel := context.WithTimeout(ctx, toProbe)
@@ -231,7 +233,7 @@ func (p *pressure) answers(ctx context.Context) bool {
 	return true
 }
 
-// begin says how long a read takes, before a delivery has been measured.
+// begin gives the time that a read takes, before a delivery has been measured.
 func (p *pressure) begin(read time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -244,8 +246,9 @@ func (p *pressure) isDown() bool {
 	return p.down
 }
 
-// handBack makes what failed and would come again later visible at once, and
-// from now on what fails: the process ends, and its memory with it.
+// handBack makes messages that failed, and would come again later, visible at
+// once. From now on that holds for every failure: the process ends, and its
+// memory with it.
 func (p *pressure) handBack(ctx context.Context) {
 	p.mu.Lock()
 	p.ending = true
@@ -256,7 +259,7 @@ func (p *pressure) handBack(ctx context.Context) {
 		_, later := p.later[m.Receipt]
 		p.mu.Unlock()
 		if m.Receipt != "" && !inHand && !later {
-			_ = p.memory.Release(ctx, m.Receipt, 0) // which never fails
+			_ = p.memory.Release(ctx, m.Receipt, 0) // never fails
 		}
 	}
 }

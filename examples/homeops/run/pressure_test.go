@@ -19,16 +19,16 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 )
 
-// outages are ways of a database to be down: it cannot be reached, it takes no
-// writes, it takes too long to answer.
+// outages are ways in which a database can be down: it cannot be reached, it
+// takes no writes, it takes too long to answer.
 var outages = map[string]dynamotest.Fault{
 	"lost":   {Do: dynamotest.LoseRequest, Times: -1},
 	"writes": {Do: dynamotest.InternalError, Op: "PutItem", Times: -1},
 	"slow":   {Do: dynamotest.Delay(time.Minute), Times: -1},
 }
 
-// telegramSide is Telegram's: it has another update each time, and repeats what
-// was not acknowledged.
+// telegramSide plays Telegram: it has another update each time, and repeats
+// what was not acknowledged.
 type telegramSide struct {
 	waiting []string
 	refused int
@@ -53,8 +53,8 @@ func (s *telegramSide) tick(t *testing.T, l *live) {
 	s.waiting = still
 }
 
-// With the database down for 400 s, which is longer than three deliveries take,
-// what was acknowledged is worked on afterwards, and Telegram keeps the rest.
+// The database is down for 400 s, longer than three deliveries take. What was
+// acknowledged is worked on afterwards, and Telegram keeps the rest.
 func TestNothingDiesInAnOutage(t *testing.T) {
 	t.Parallel()
 	for name, fault := range outages {
@@ -105,7 +105,7 @@ func TestNothingDiesInAnOutage(t *testing.T) {
 	}
 }
 
-// In an outage the database is asked every few seconds, and no more than that.
+// In an outage the database is asked only every few seconds.
 func TestAnOutageIsCheap(t *testing.T) {
 	t.Parallel()
 	inBubble(t, false, nil, func(t *testing.T, l *live) {
@@ -146,8 +146,8 @@ func TestOneMessagesTroubleStopsNothing(t *testing.T) {
 	})
 }
 
-// What is acknowledged when the process ends is worked on, however slow the
-// database is: no more is acknowledged. The hour's job takes a place, too.
+// Even with a slow database, all that is acknowledged when the process ends is
+// worked on: no more is acknowledged. The hour's job takes a place, too.
 func TestASlowDatabaseMakesTheQueueShort(t *testing.T) {
 	t.Parallel()
 	for _, slow := range []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second} {
@@ -169,9 +169,9 @@ func TestASlowDatabaseMakesTheQueueShort(t *testing.T) {
 	}
 }
 
-// A database that becomes slow shows it only after a while: what was taken until
-// then may be lost if the process ends at once, and the log has it. Later on
-// nothing is.
+// A database that becomes slow shows it only after a while. What was taken until
+// then may be lost if the process ends at once, and the log has it. Later
+// nothing is lost.
 func TestADatabaseThatBecomesSlow(t *testing.T) {
 	t.Parallel()
 	const every = 50 * time.Millisecond
@@ -203,8 +203,8 @@ func TestADatabaseThatBecomesSlow(t *testing.T) {
 	}
 }
 
-// What failed and would come again in three minutes is tried once more when the
-// process ends.
+// A message that failed, and would come again in three minutes, is tried once
+// more when the process ends.
 func TestTheEndTriesOnceMore(t *testing.T) {
 	t.Parallel()
 	inBubble(t, false, nil, func(t *testing.T, l *live) {
@@ -223,7 +223,7 @@ func TestTheEndTriesOnceMore(t *testing.T) {
 	})
 }
 
-// So is what fails while the process ends, and there is time left.
+// So is a message that fails while the process ends, if time is left.
 func TestWhatFailsAtTheEndIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	inBubble(t, false, []dynamotest.Fault{{Do: dynamotest.Delay(200 * time.Millisecond), Times: -1}}, func(t *testing.T, l *live) {
@@ -231,7 +231,7 @@ func TestWhatFailsAtTheEndIsTriedAgain(t *testing.T) {
 			l.post()
 		}
 		l.disturb(dynamotest.Fault{
-			Do: dynamotest.LoseRequest, Op: "PutItem", Table: "homeops-messages", Times: 3, // for which the SDK gives up
+			Do: dynamotest.LoseRequest, Op: "PutItem", Table: "homeops-messages", Times: 3, // after which the SDK gives up
 			Key: map[string]types.AttributeValue{"chatId": &types.AttributeValueMemberS{Value: "-5"}},
 		})
 		if err := l.end(); err != nil {
@@ -270,7 +270,8 @@ func TestAQueueThatLastsTakesUpdatesInAnOutage(t *testing.T) {
 	})
 }
 
-// newGate is a pressure alone, whose database is down as told.
+// newGate returns a pressure without a service; the test says whether its
+// database is down.
 func newGate(empty time.Duration) (p *pressure, q *queue.Memory, down *atomic.Bool) {
 	q, down = queue.NewMemory(queue.Config{}), new(atomic.Bool)
 	p = newPressure(q, q, empty, discard, func(context.Context) error {
@@ -283,8 +284,8 @@ func newGate(empty time.Duration) (p *pressure, q *queue.Memory, down *atomic.Bo
 	return p, q, down
 }
 
-// The queue takes what is in hand and what the pollers get done at the end, and
-// says when to come again.
+// The queue takes as many messages as are in hand and as the pollers can work
+// on at the end. To others it says when to come again.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -314,8 +315,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// Deliveries that succeed say how long one takes, lately more than earlier;
-// while all pollers are at theirs for longer, that counts.
+// Deliveries that succeed show how long one takes; later ones weigh more. While
+// all pollers are at work on theirs for longer, that time counts.
 func TestWhatADeliveryTakes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -418,8 +419,8 @@ func TestNothingIsReceivedInDoubt(t *testing.T) {
 	})
 }
 
-// What Telegram wants to wait takes no room until it comes again, is not the
-// database's trouble, and is not brought forward at the end.
+// A message that Telegram asks to wait takes no room until it comes again, does
+// not count as the database's trouble, and is not brought forward at the end.
 func TestWhatIsHeldBackTakesNoRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -462,7 +463,8 @@ func TestWhatIsHeldBackTakesNoRoom(t *testing.T) {
 	})
 }
 
-// Where the queue lasts nobody asks what is held back, and none of it is kept.
+// If the queue lasts, nobody asks which messages are held back, and the process
+// does not note them.
 func TestAQueueThatLastsHoldsBackItself(t *testing.T) {
 	t.Parallel()
 	p := newPressure(brokenQueue{}, nil, 0, discard, nil)
@@ -472,7 +474,7 @@ func TestAQueueThatLastsHoldsBackItself(t *testing.T) {
 	}
 }
 
-// Trouble with the queue itself is told, not taken for the database's.
+// Trouble with the queue itself is reported, and not taken for the database's.
 func TestTroubleOfTheQueueIsTold(t *testing.T) {
 	t.Parallel()
 	p := newPressure(brokenQueue{}, nil, 0, discard, nil)

@@ -1,6 +1,6 @@
-// Package run is the program homeops, but for its queue: what it is given on the
-// command line and in the environment, the replay and the service. Two commands
-// are made of it: examples/homeops, whose queue is in the process, and
+// Package run is the program homeops without its queue: the command line and the
+// environment, the replay and the service. Two commands use it:
+// examples/homeops, whose queue is in the process, and
 // examples/homeops/aws/cmd/homeops, whose queue is SQS.
 //
 //	run.go       the command line
@@ -38,29 +38,29 @@ import (
 	"github.com/homeops/ddbpatterns/examples/internal/serving"
 )
 
-// What the replay of no other file works on.
+// The input of a replay without -updates and -seeds.
 var (
 	//go:embed testdata/conversation.jsonl
 	conversation []byte
 	//go:embed testdata/seeds.json
 	seeds []byte
-	// written is when: what the conversation dates later is meant to be refused,
-	// whatever the clock on the wall shows.
+	// written is when the conversation was written: later dates in it are meant
+	// to be refused, whatever time it is now.
 	written = time.Date(2026, time.April, 23, 0, 0, 0, 0, time.UTC)
 )
 
-// Program is what a process is given.
+// Program is what a process gets from its environment.
 type Program struct {
 	Args     []string
 	Env      func(string) (string, bool)
 	In       io.Reader
 	Out, Err io.Writer
 
-	// Queue opens the queue of MESSAGES_QUEUE_URL. Without it that variable is
-	// refused, and the queue is in the process.
+	// Queue opens the queue of MESSAGES_QUEUE_URL. If it is nil, that variable
+	// is refused, and the queue is in the process.
 	Queue func(context.Context, config.Config, *slog.Logger) (queue.Queue, error)
-	// Classifier opens the classifier of CLASSIFIER=openai. Without it that is
-	// refused. What is not classified so is by [classify.Words].
+	// Classifier opens the classifier of CLASSIFIER=openai. If it is nil, that
+	// setting is refused. Without the setting [classify.Words] classifies.
 	Classifier func(config.Config, *alias.Store, *slog.Logger) (classify.Classifier, error)
 	// Ending is [Orderly] if it is zero.
 	Ending Ending
@@ -81,11 +81,11 @@ type flags struct {
 
 const aboutUpdates = `
 The updates of -updates may come in any order and leave gaps: the clock shows the
-latest date so far and never goes back, so of updates that are not in the order
-of time the older ones are late. One dated more than an hour ahead of the present
-does not move the clock, and is refused. The bot in them is that of
-TELEGRAM_BOT_TOKEN, or without one user %d: what answers it has that id in
-reply_to_message.from.id.
+latest date so far and never goes back, so an
+update that is older than one before it is late. An update dated more than an hour
+ahead of the present does not move the clock, and is refused. The bot in them is
+that of TELEGRAM_BOT_TOKEN, or without one user %d: a reply to the bot has that
+id in reply_to_message.from.id.
 `
 
 func (p Program) flags() (flags, error) {
@@ -94,7 +94,7 @@ func (p Program) flags() (flags, error) {
 	set.SetOutput(p.Err)
 	set.StringVar(&f.updates, "updates", "", "replay the updates of this `file`, one JSON object a line, instead of the bundled conversation; - is standard input")
 	set.StringVar(&f.serve, "serve", "", "be webhook and worker on this `address`, such as :8080")
-	set.IntVar(&f.pollers, "pollers", 2, "how many deliveries -serve works on at once; `n` is 0 for a webhook alone, where others work on the queue")
+	set.IntVar(&f.pollers, "pollers", 2, "how many deliveries -serve works on at once; `n` is 0 for a webhook alone, if other processes work on the queue")
 	set.StringVar(&f.seeds, "seeds", "", "a JSON `file` of phrases that chats start with: chat id → phrase → activity")
 	set.StringVar(&f.prices, "prices", "", "a JSON `file` of prices for the report of a replay, instead of the one in examples/internal/prices")
 	set.StringVar(&f.page, "page", "", "write the status page at the end of a replay to this `file`; -serve has it at "+statusPath)
@@ -106,7 +106,7 @@ func (p Program) flags() (flags, error) {
 		fmt.Fprint(p.Err, aboutSetUp, aboutLetters, aboutPersonal)
 	}
 	if err := set.Parse(p.Args); err != nil {
-		return flags{}, err // which is written already
+		return flags{}, err // it is written already
 	}
 	var wrong error
 	switch {
@@ -117,7 +117,7 @@ func (p Program) flags() (flags, error) {
 	case f.pollers < 0:
 		wrong = fmt.Errorf("-pollers must not be negative, is %d", f.pollers)
 	case f.prices != "" && f.serve != "":
-		wrong = errors.New("-prices is for the report of a replay: -serve writes none")
+		wrong = errors.New("-prices is for the report of a replay: -serve does not write one")
 	case f.page != "" && f.serve != "":
 		wrong = errors.New("-page is for a replay: -serve has the page at " + statusPath + ", with STATUS_TOKEN")
 	case f.log != "text" && f.log != "json":
@@ -171,8 +171,8 @@ func (p Program) Run(ctx context.Context) (exit int) {
 	})
 }
 
-// exit does what a command is for, unless its flags or variables are wrong, and
-// returns the exit code.
+// exit runs a command, unless its flags or variables are wrong, and returns the
+// exit code.
 func (p Program) exit(wrong error, do func() error) int {
 	if p.complain(wrong) != nil {
 		return exitUsage
@@ -188,7 +188,7 @@ func (p Program) queueable(cfg config.Config) error {
 	if cfg.QueueURL == "" || p.Queue != nil {
 		return nil
 	}
-	return errors.New("MESSAGES_QUEUE_URL: this command's queue is in its process: go -C examples/homeops/aws run ./cmd/homeops is the same with SQS")
+	return errors.New("MESSAGES_QUEUE_URL: this command has its queue in its process: for SQS use go -C examples/homeops/aws run ./cmd/homeops")
 }
 
 // classifiable refuses a classifier that this program does not have.
@@ -196,7 +196,7 @@ func (p Program) classifiable(cfg config.Config) error {
 	if cfg.Classifier != config.OpenAI || p.Classifier != nil {
 		return nil
 	}
-	return errors.New("CLASSIFIER: this command has the vocabulary alone: go -C examples/homeops/aws run ./cmd/homeops is the same with openai")
+	return errors.New("CLASSIFIER: this command has only the vocabulary: for openai use go -C examples/homeops/aws run ./cmd/homeops")
 }
 
 // classifier is the app's option.

@@ -40,7 +40,7 @@ func TestReport(t *testing.T) {
 		t.Fatalf("exit %d: %s", got.exit, got.err)
 	}
 	for line := range strings.Lines(got.err) {
-		if !strings.Contains(line, " updates replayed, ") { // as a slow machine says
+		if !strings.Contains(line, " updates replayed, ") { // that a slow machine adds
 			t.Error(line)
 		}
 	}
@@ -58,12 +58,12 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// What the environment holds of AWS is not for a replay to use.
+// A replay does not use the AWS settings of the environment.
 func TestReplayKeepsOffAWS(t *testing.T) {
 	t.Parallel()
 	for _, env := range []map[string]string{
 		{"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "x"},
-		{"AWS_ACCESS_KEY_ID": "AKIA"}, // which would stop a service
+		{"AWS_ACCESS_KEY_ID": "AKIA"}, // would stop a service
 	} {
 		got := run(t, env, `{"update_id":1,"message":{"message_id":1,"date":1773073860,"chat":{"id":-5}}}`, "-updates", "-")
 		if got.exit != exitOK || !strings.Contains(got.out, "on DynamoDB inside this process") {
@@ -150,8 +150,8 @@ func TestRefusesToStart(t *testing.T) {
 	}
 }
 
-// What the weeks come to is what was done: everything that people did is in one of
-// their weeks, for somebody asks about the last one when it is all done.
+// The weeks add up to what was done: everything that people did is in one of their
+// weeks, because somebody asks about the last week when everything is done.
 func TestTheReportAddsUp(t *testing.T) {
 	t.Parallel()
 	text := run(t, nil, "").out

@@ -17,9 +17,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 )
 
-// A long file gives the same report on one processor as on many that have
-// other things to do. The test sets the number of processors, so no other runs
-// beside it.
+// A long file gives the same report on one processor as on many busy ones. The
+// test sets the number of processors, so no other test runs beside it.
 func TestALongFileGivesTheSameReport(t *testing.T) {
 	updates := longFile()
 	alone := reportOn(t, 1, 0, updates)
@@ -59,8 +58,8 @@ func reportOn(t *testing.T, processors, busy int, updates string) string {
 // from 1,001 on.
 const long = 1200
 
-// longFile is a long file of updates: two chats and all kinds of messages,
-// seconds to minutes apart, some of them twice, some of a date that no table takes.
+// longFile is a long file of updates: two chats and all kinds of messages, seconds
+// to minutes apart. Some come twice, and some have a date that no table takes.
 func longFile() string {
 	type object = map[string]any
 	random := rand.New(rand.NewPCG(3, 1))

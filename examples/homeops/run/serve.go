@@ -27,7 +27,7 @@ import (
 // How the service starts and ends.
 const (
 	toSetUp  = 2 * time.Minute
-	logged   = 64 << 10    // bytes of a body that ends with the process
+	logged   = 64 << 10    // the most bytes of a lost body
 	askAgain = time.Minute // after a job that the queue refused
 )
 
@@ -37,11 +37,11 @@ type Ending struct {
 	Notice func(context.Context)
 	// Answer is for requests in flight.
 	Answer time.Duration
-	// Empty is for what is in the queue, if that ends with the process.
+	// Empty is for what is in the queue, if the queue ends with the process.
 	Empty time.Duration
 }
 
-// Orderly is how a service ends.
+// Orderly is how a service normally ends.
 var Orderly = Ending{
 	Notice: func(ctx context.Context) { _ = sleep.For(ctx, time.Second) },
 	Answer: 10 * time.Second,
@@ -72,7 +72,7 @@ func (p Program) serve(ctx context.Context, cfg config.Config, f flags) error {
 		return err
 	}
 	if s.pressure.pollers = f.pollers; f.pollers == 0 && s.memory != nil {
-		return errors.New("-pollers 0 goes with MESSAGES_QUEUE_URL: nobody else works on a queue in this process")
+		return errors.New("-pollers 0 needs MESSAGES_QUEUE_URL: no other process works on a queue in this one")
 	}
 	if err := s.setUp(ctx, seeds); err != nil {
 		return err
@@ -138,24 +138,24 @@ func (s *service) setUp(ctx context.Context, seeds app.Seeds) error {
 	if err := s.app.Seed(ctx, seeds); err != nil {
 		return fmt.Errorf("seeding phrases: %w", err)
 	}
-	s.spent.since, s.spent.sum = time.Now(), dynamotest.Cost{} // without what it has asked about the tables, which is free
+	s.spent.since, s.spent.sum = time.Now(), dynamotest.Cost{} // without requests about the tables themselves, which are free
 	tables, err := schema.Merge(s.app.Tables(true)...)
 	if err != nil {
 		return err
 	}
-	s.log.Info("tables stand", "on", s.db.Where, "tables", len(tables))
+	s.log.Info("tables exist", "on", s.db.Where, "tables", len(tables))
 	if s.db.Embedded != nil {
 		s.log.Warn("neither DYNAMO_ENDPOINT nor AWS credentials are set: what is stored ends with this process")
 	}
 	return nil
 }
 
-// tables creates what does not stand. Where the queue is deployed, so are the
-// tables, and they are only compared with what is expected.
+// tables creates the tables that do not exist. If the queue is deployed, so are
+// the tables, and they are only compared with what is expected.
 func (s *service) tables(ctx context.Context) error {
 	if s.memory == nil {
 		if err := schema.Verify(ctx, s.db.Client, s.app.Tables(true)...); err != nil {
-			return fmt.Errorf("tables on %s, which a queue goes with: %w", s.db.Where, err)
+			return fmt.Errorf("tables on %s, which the deployed queue needs: %w", s.db.Where, err)
 		}
 		return nil
 	}
@@ -191,7 +191,7 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	select {
 	case <-ctx.Done():
 		s.log.Info("ending", "cause", context.Cause(ctx))
-	case err = <-served: // the listener broke: who is connected is served still
+	case err = <-served: // the listener broke: clients that are connected are still served
 	}
 	err = errors.Join(err, s.close(context.WithoutCancel(ctx)))
 	s.empty(context.WithoutCancel(ctx))
@@ -203,24 +203,24 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// tellTime asks for what is due at every full hour, and at once for the present one,
-// which may have begun while no process ran. The queue that refuses it is asked again
-// while the hour lasts. Several processes ask for the same job.
+// tellTime sends the hour's job at every full hour, and at once for the present
+// hour, which may have begun while no process ran. If the queue refuses the job, it
+// is sent again while the hour lasts. Several processes send the same job.
 func (s *service) tellTime(ctx context.Context) {
 	for ctx.Err() == nil {
 		now := time.Now()
 		hourly := job.Job{Name: job.Hourly, Due: now.UTC().Truncate(time.Hour)}
 		wait := hourly.Due.Add(time.Hour).Sub(now)
 		if _, err := s.pressure.Send(ctx, hourly.Body(), nil); err != nil && ctx.Err() == nil {
-			s.log.Warn("what is due is not asked for yet", "due", hourly.Due, "error", err)
+			s.log.Warn("the hour's job is not sent yet", "due", hourly.Due, "error", err)
 			wait = min(wait, askAgain)
 		}
 		_ = sleep.For(ctx, wait)
 	}
 }
 
-// lose writes to the log what ends with a queue in memory, and returns how much
-// that is.
+// lose logs what is lost with a queue in memory, and returns an error with how
+// much that is.
 func (s *service) lose() error {
 	if s.memory == nil {
 		return nil
@@ -254,9 +254,9 @@ func (s *service) close(ctx context.Context) error {
 	return nil
 }
 
-// empty gives the worker time for what is acknowledged to Telegram and waits
-// in a queue in memory, where no more than that is taken. On SQS it simply stays
-// there.
+// empty gives the worker time for the updates that wait in a queue in memory:
+// Telegram does not send them again. Such a queue takes only as many as this
+// time is enough for. On SQS they simply stay.
 func (s *service) empty(ctx context.Context) {
 	if s.memory == nil {
 		return

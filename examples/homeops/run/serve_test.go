@@ -88,8 +88,8 @@ func environment(env map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) { value, ok := env[name]; return value, ok }
 }
 
-// botAPI is Telegram's side of sendMessage. Each call waits to be let go, or for
-// the end of a test that has failed.
+// botAPI is Telegram's side of sendMessage. Each call waits until the test lets
+// it go, or until a failed test ends.
 func botAPI(t *testing.T) (url string, began <-chan string, letGo chan<- bool) {
 	t.Helper()
 	calls, going, over := make(chan string), make(chan bool), make(chan struct{})
@@ -115,11 +115,11 @@ func botAPI(t *testing.T) (url string, began <-chan string, letGo chan<- bool) {
 	return api.URL, calls, going
 }
 
-// atOnce is a notice that nobody needs.
+// atOnce is a notice that does not wait.
 func atOnce(context.Context) {}
 
-// While it ends, readiness fails, what still comes is taken, and what is in
-// hand is finished.
+// While the service ends, readiness fails, requests that still come are taken,
+// and messages in hand are finished.
 func TestServeEndsInOrder(t *testing.T) {
 	t.Parallel()
 	url, began, letGo := botAPI(t)
@@ -151,7 +151,7 @@ func TestServeEndsInOrder(t *testing.T) {
 	}
 	s.ask(2)
 	<-began
-	s.ask(3) // for which there is no poller left
+	s.ask(3) // no poller is left for it
 	close(noticed)
 	select {
 	case code := <-s.Exit:
@@ -167,7 +167,8 @@ func TestServeEndsInOrder(t *testing.T) {
 	s.Log.Until(t, "what is stored ends with this process")
 }
 
-// What is in hand has its own time: that for the rest of the queue may be over.
+// A message in hand has its own time, even when the time for the rest of the
+// queue is over.
 func TestServeFinishesWhatIsInHand(t *testing.T) {
 	t.Parallel()
 	url, began, letGo := botAPI(t)
@@ -189,8 +190,8 @@ func TestServeFinishesWhatIsInHand(t *testing.T) {
 	}
 }
 
-// The DynamoDB inside the process has its tables with TTL, the phrases to start
-// with, and loses what has expired.
+// The DynamoDB inside the process has its tables with TTL and the phrases to
+// start with, and deletes what has expired.
 func TestServeSetsUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -233,8 +234,9 @@ func TestServeSetsUp(t *testing.T) {
 	})
 }
 
-// Without a bot's token replies are written, and a database that stopped
-// answering does not keep the process from ending: it says what it loses.
+// Without a bot's token replies are written to standard output. A database that
+// stopped answering does not keep the process from ending: the log says what is
+// lost.
 func TestServeSaysWhatItLoses(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool
@@ -291,7 +293,7 @@ func TestServeWritesItsDeadLetters(t *testing.T) {
 			t.Errorf("%.20s is answered %d", body, status)
 		}
 	}
-	s.Log.Until(t, `"chat_id":"","message_id":"","receives":0,"bytes":7,"reason":"telegram: no update`)
+	s.Log.Until(t, `"chat_id":"","message_id":"","receives":0,"bytes":7,"reason":"telegram: not an update`)
 	for _, body := range []string{future, long} {
 		s.Log.Until(t, `"chat_id":"-5","message_id":"30","receives":1,"bytes":`+fmt.Sprint(len(body))+`,"reason":"worker: date lies`)
 	}

@@ -59,7 +59,7 @@ func (p Program) webhook(ctx context.Context, cfg config.Config, address string)
 	}
 	fmt.Fprintf(p.Out, "@%s gets its updates at %s\n", me.Username, at)
 	if !me.ReadsGroups {
-		fmt.Fprintln(p.Out, "Privacy mode is on: in groups the bot sees commands and replies to it alone. Switch it off with BotFather's /setprivacy, then add the bot to its groups anew.")
+		fmt.Fprintln(p.Out, "Privacy mode is on: in groups the bot sees only commands and replies to it. Switch it off with BotFather's /setprivacy, then add the bot to its groups anew.")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 )
 
-// toldAPI plays the Bot API's setWebhook and getMe.
+// toldAPI plays setWebhook and getMe of the Bot API.
 func toldAPI(t *testing.T, private bool) (url string, told map[string]any) {
 	t.Helper()
 	told = map[string]any{}

@@ -20,11 +20,11 @@ import (
 const (
 	statusPath    = "/status"
 	statusEvery   = 30 * time.Second // how often it is loaded anew, unless it is asked for with ?still
-	statusLongest = 10 * time.Second // that making it may take
+	statusLongest = 10 * time.Second // the most that making it may take
 )
 
-// status answers with the status page, to whoever gives the token as the password of
-// any user.
+// status answers with the status page if the request has the token as the password
+// of any user.
 func (s *service) status(cfg config.Config) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -49,7 +49,7 @@ func (s *service) status(cfg config.Config) http.HandlerFunc {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(html) // whoever asked may be gone
+		_, _ = w.Write(html) // the client may be gone
 	}
 }
 
@@ -67,8 +67,8 @@ func (s *service) page(ctx context.Context, region string, reload time.Duration)
 	})
 }
 
-// spent adds up what requests cost, in memory that does not grow with them: a
-// [dynamotest.Meter] keeps the time of each.
+// spent adds up what requests cost, in memory that does not grow with their
+// number: a [dynamotest.Meter] keeps the time of each.
 type spent struct {
 	since time.Time
 	mu    sync.Mutex

@@ -21,7 +21,8 @@ const statusToken = "a-token-of-some-length"
 
 const groupMessage = `{"update_id":1,"message":{"message_id":1,"date":%d,"from":{"id":7,"is_bot":false,"first_name":"Eva"},"chat":{"id":-5,"type":"group"},"text":"Diskat"}}`
 
-// -page writes the page, and the same report as without it; of a replay that fails, nothing.
+// -page writes the page, and the report is the same as without it. A replay that
+// fails writes nothing.
 func TestPageFile(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -10,7 +10,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 )
 
-// Offsets and lengths are UTF-16 units, and what was sent is what comes back.
+// Offsets and lengths are UTF-16 units, and a mention comes back as it was
+// sent.
 func TestMentions(t *testing.T) {
 	t.Parallel()
 	åsa := telegram.User{ID: 5001, FirstName: "Åsa 👩‍🦰"}

@@ -21,12 +21,11 @@ import (
 type Outgoing struct {
 	Chat    int64
 	Text    string
-	ReplyTo int64 // a message id, 0 for none
-	Mention User  // whose name in the text becomes a mention; the zero User for nobody
+	ReplyTo int64 // a message id, 0 for no reply
+	Mention User  // their name in the text becomes a mention; the zero User for nobody
 }
 
-// Entities are what Telegram is told of the text: where it has the name of whom it
-// mentions first.
+// Entities say where the text first has the name of the person whom it mentions.
 func (out Outgoing) Entities() []Entity {
 	name := out.Mention.Name()
 	before, _, found := strings.Cut(out.Text, name)
@@ -37,21 +36,23 @@ func (out Outgoing) Entities() []Entity {
 	return []Entity{{Type: "text_mention", Offset: units(before), Length: units(name), User: &out.Mention}}
 }
 
-// Sender sends messages. sendMessage has no idempotency parameter: a Sender
-// never repeats a request whose reply was lost, and so does not its caller.
+// Sender sends messages. sendMessage has no idempotency parameter: neither a
+// Sender nor its caller ever repeats a request whose reply was lost.
 type Sender interface {
-	// Send returns the id of the message sent. A *RefusedError says that it
-	// was not, and may say when it can be; after any other error it may have been.
+	// Send returns the id of the message sent. A *RefusedError says that it was
+	// not sent, and may say when it can be. After any other error it may have been
+	// sent.
 	Send(context.Context, Outgoing) (messageID int64, err error)
 }
 
 // RefusedError is a definite no: nothing was sent.
 type RefusedError struct {
-	Code        int // Telegram's, 0 where it was not even asked
+	Code        int // Telegram's, 0 if it was not even asked
 	Description string
-	// RetryAfter is how long Telegram asks to wait, 0 where that would not help.
+	// RetryAfter is how long Telegram asks to wait, 0 if waiting would not help.
 	RetryAfter time.Duration
-	// MovedTo is the supergroup that the chat has become, 0 where it has not.
+	// MovedTo is the supergroup that the chat has become, 0 if it has not
+	// moved.
 	MovedTo int64
 }
 
@@ -76,8 +77,8 @@ type Client struct {
 
 var _ Sender = (*Client)(nil)
 
-// reply is what every method of the Bot API answers. What answers otherwise is
-// not Telegram, but something on the way to it.
+// reply is the answer of every method of the Bot API. Any other answer is not
+// Telegram's, but from something on the way.
 type reply struct {
 	OK          *bool  `json:"ok"`
 	Code        int    `json:"error_code"`
@@ -101,15 +102,15 @@ type answer struct {
 // sent reports whether Telegram took the message.
 func (a answer) sent() bool { return a.OK != nil && *a.OK && a.status/100 == 2 }
 
-// refusal is Telegram's definite no, or nil where it remains unclear whether
-// the message was sent: a request that timed out there, an error inside
-// Telegram, a redirect, words that are not Telegram's.
+// refusal is Telegram's definite no. It is nil if it remains unclear whether
+// the message was sent: after a timeout at Telegram, an error inside Telegram,
+// a redirect, or an answer that is not Telegram's.
 func (a answer) refusal() *RefusedError {
 	refused := &RefusedError{Code: a.Code, Description: a.Description, MovedTo: a.Parameters.MovedTo}
 	switch {
 	case a.OK != nil && *a.OK:
 		return nil
-	case a.status == http.StatusTooManyRequests: // whoever counts, it went no further
+	case a.status == http.StatusTooManyRequests: // from Telegram or a proxy: the message was not sent
 		refused.Code = a.status
 	case a.OK == nil, !definite(a.Code), a.status/100 != 2 && !definite(a.status):
 		return nil
@@ -136,12 +137,13 @@ func (a answer) retryAfter() time.Duration {
 	return time.Duration(min(max(seconds, 1), int64(longestWait/time.Second))) * time.Second
 }
 
-// Patience is how long a Send waits out 429s, all of its waits together. What
-// waits longer would keep other chats waiting, too.
+// Patience is how long a Send waits after 429s, all of its waits together. A
+// longer wait would keep other chats waiting, too.
 const Patience = 2 * time.Second
 
-// Send calls sendMessage. A 429 that asks for no more than Patience is waited
-// out, if the context allows it; one that asks for more is returned.
+// Send calls sendMessage. After a 429 that asks for no more than Patience it
+// waits and tries again, if the context allows that. A 429 that asks for more
+// is returned.
 func (c *Client) Send(ctx context.Context, out Outgoing) (int64, error) {
 	if c.Token == "" {
 		return 0, &RefusedError{Description: "the Client has no Token"}
@@ -192,8 +194,8 @@ func clip(text string) string {
 	return text
 }
 
-// post sends one request. An error leaves open whether it took effect; its
-// text never holds the URL, whose path is the token.
+// post sends one request. After an error it may have taken effect or not. The
+// error's text never holds the URL, whose path has the token.
 func (c *Client) post(ctx context.Context, body []byte) (answer, error) {
 	response, text, err := c.call(ctx, "sendMessage", body)
 	if err != nil {
@@ -201,7 +203,7 @@ func (c *Client) post(ctx context.Context, body []byte) (answer, error) {
 	}
 	a := answer{status: response.StatusCode, header: response.Header}
 	if json.Unmarshal(text, &a.reply) != nil {
-		a.reply = reply{} // half of one says nothing
+		a.reply = reply{} // half a reply says nothing
 	}
 	return a, nil
 }
@@ -226,8 +228,8 @@ func (c *Client) call(ctx context.Context, method string, body []byte) (*http.Re
 	return response, text, nil
 }
 
-// client follows no redirects: that would send the message, and the token,
-// once more to somewhere else.
+// client does not follow redirects: that would send the message and the token
+// once more, to somewhere else.
 func (c *Client) client() *http.Client {
 	client := *cmp.Or(c.HTTP, http.DefaultClient)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -247,7 +249,7 @@ type hiddenError struct {
 func (e *hiddenError) Error() string { return e.text }
 func (e *hiddenError) Unwrap() error { return e.cause }
 
-// wait reports whether the time passed before the context's end; it does not
+// wait reports whether the time passed before the context's end. It does not
 // begin a wait that the deadline would cut.
 func wait(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
@@ -258,18 +260,16 @@ func wait(ctx context.Context, d time.Duration) bool {
 
 // Console is a Sender that writes to a terminal or a report.
 type Console struct {
-	W    io.Writer // nil writes nothing
-	Keep bool      // keeps what is sent, for Sent
+	W io.Writer // nil writes nothing
 
 	mu    sync.Mutex
 	count int64
-	sent  []Outgoing
 }
 
 var _ Sender = (*Console)(nil)
 
-// consoleIDs is where the ids of a Console's messages start, out of the way of
-// those of the conversation.
+// consoleIDs is where the ids of a Console's messages start, above those of the
+// conversation.
 const consoleIDs = 1_000_000
 
 // Send writes the message.
@@ -280,18 +280,8 @@ func (c *Console) Send(ctx context.Context, out Outgoing) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count++
-	if c.Keep {
-		c.sent = append(c.sent, out)
-	}
 	if c.W != nil {
 		fmt.Fprintf(c.W, "[%d] %s\n", out.Chat, out.Text)
 	}
 	return consoleIDs + c.count, nil
-}
-
-// Sent returns what was kept, oldest first.
-func (c *Console) Sent() []Outgoing {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return append([]Outgoing(nil), c.sent...)
 }

@@ -44,7 +44,7 @@ func TestParseKinds(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		``: "no update", `[]`: "no update", `{"update_id":"x"}`: "no update",
+		``: "not an update", `[]`: "not an update", `{"update_id":"x"}`: "not an update",
 		`{"message":{"date":3,"chat":{"id":-4}}}`:              "message_id",
 		`{"message":{"message_id":0,"date":0,"chat":{}}}`:      "message_id, date, chat",
 		`{"edited_message":{"message_id":1,"chat":{"id":-4}}}`: "date",
@@ -126,8 +126,8 @@ func tooMany(calls *int, waits ...int) roundTrip {
 	}
 }
 
-// A short wait is waited out; what makes it long in all is returned, at once
-// and with its wait.
+// Send waits for a short time. A 429 that makes the waits too long together is
+// returned at once, with its wait.
 func TestSendWaitsForAShortTime(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -160,7 +160,7 @@ func TestSendWaitsForAShortTime(t *testing.T) {
 	}
 }
 
-// A group that became a supergroup says so.
+// A refusal for a group that became a supergroup names it.
 func TestAMoveIsInTheRefusal(t *testing.T) {
 	t.Parallel()
 	_, err := client(func(*http.Request) (int, string) {
@@ -187,8 +187,9 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// Only Telegram's own no is definite: what something on the way says, or what
-// Telegram could not tell, leaves open whether the message was sent.
+// Only Telegram's own no is definite. After an answer from something on the
+// way, or one in which Telegram does not know, it is unclear whether the
+// message was sent.
 func TestRefusedIsToldFromUnclear(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -227,7 +228,8 @@ func TestRefusedIsToldFromUnclear(t *testing.T) {
 	}
 }
 
-// A 429 is one by its status too: a proxy before Telegram counts as well.
+// A 429 is also recognized by its status: that of a proxy before Telegram
+// counts as well.
 func TestA429OfAProxy(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -289,7 +291,7 @@ func TestNoTokenIsRefused(t *testing.T) {
 	}
 }
 
-// Telegram counts UTF-16 units, and takes 4096 of them: not one more, and no
+// Telegram counts UTF-16 units, and takes 4096 of them: not one more, and not
 // half of a pair.
 func TestTextIsCutWhereTelegramCuts(t *testing.T) {
 	t.Parallel()

@@ -31,11 +31,11 @@ const (
 	KindEdit    Kind = "edit"
 	// KindMember is a change of the bot's own membership, such as a block.
 	KindMember Kind = "member"
-	// KindOther is acknowledged and left alone: new kinds keep arriving.
+	// KindOther is acknowledged and ignored: new kinds keep arriving.
 	KindOther Kind = "other"
 )
 
-// Kind tells what the update is about.
+// Kind returns what the update is about.
 func (u Update) Kind() Kind {
 	switch {
 	case u.Message != nil:
@@ -79,7 +79,8 @@ type Entity struct {
 	User   *User  `json:"user,omitempty"`
 }
 
-// Mentions returns the id of whom the text mentions first, 0 where it mentions nobody.
+// Mentions returns the id of the first person whom the text mentions, 0 if it
+// mentions nobody.
 func (m Message) Mentions() int64 {
 	for _, e := range m.Entities {
 		if e.Type == "text_mention" && e.User != nil {
@@ -89,7 +90,7 @@ func (m Message) Mentions() int64 {
 	return 0
 }
 
-// Chat is where a message stands.
+// Chat is where a message was written.
 type Chat struct {
 	ID    int64  `json:"id"`
 	Type  string `json:"type"`
@@ -111,7 +112,8 @@ type User struct {
 	IsBot     bool   `json:"is_bot"`
 	FirstName string `json:"first_name"`
 	Username  string `json:"username"`
-	// LanguageCode is that of the person's Telegram, "sv" or "pt-br"; may be "".
+	// LanguageCode is the language of the person's Telegram, such as "sv" or
+	// "pt-br"; may be "".
 	LanguageCode string `json:"language_code"`
 }
 
@@ -145,8 +147,8 @@ func (m Message) Words() string {
 	return m.Caption
 }
 
-// Forwarded reports whether the text is another message's, sent on: not the sender's
-// own words.
+// Forwarded reports whether the message is forwarded, so that its text is not the
+// sender's own words.
 func (m Message) Forwarded() bool { return m.ForwardOrigin != nil || m.ForwardDate != 0 }
 
 // Moved returns which group became which supergroup; ok is false for a message
@@ -161,8 +163,8 @@ func (m Message) Moved() (from, to Chat, ok bool) {
 	return Chat{}, Chat{}, false
 }
 
-// Author is the person who wrote the message. There is none for what a chat
-// sent in its own name: From is then absent or a placeholder.
+// Author is the person who wrote the message. A message that a chat sent in its
+// own name has no author: From is then absent or a placeholder.
 func (m Message) Author() (User, bool) {
 	if m.From == nil || m.Sender != nil {
 		return User{}, false
@@ -170,12 +172,12 @@ func (m Message) Author() (User, bool) {
 	return *m.From, true
 }
 
-// Parse reads an update. A channel's post comes back as its Message. What it
-// refuses can never be processed.
+// Parse reads an update. A channel's post comes back as its Message. An update
+// that Parse refuses can never be processed.
 func Parse(body []byte) (Update, error) {
 	var u Update
 	if err := json.Unmarshal(body, &u); err != nil {
-		return Update{}, fmt.Errorf("telegram: no update: %w", err)
+		return Update{}, fmt.Errorf("telegram: not an update: %w", err)
 	}
 	u.Message = cmp.Or(u.Message, u.ChannelPost)
 	u.EditedMessage = cmp.Or(u.EditedMessage, u.EditedPost)
@@ -193,8 +195,8 @@ func Parse(body []byte) (Update, error) {
 	return u, nil
 }
 
-// check asks for what Telegram promises of every message. A message id of 0 is
-// one the server has only scheduled.
+// check requires what Telegram promises for every message. A message with the
+// id 0 is only scheduled by the server.
 func (m Message) check() error {
 	var missing []string
 	if m.ID <= 0 {

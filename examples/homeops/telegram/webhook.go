@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Updates are the kinds that the bot reads, as setWebhook takes them. Others, such
-// as edits, are not sent at all.
+// Updates are the kinds that the bot reads, as setWebhook takes them. Telegram
+// does not send others, such as edits.
 var Updates = []string{"message", "channel_post", "my_chat_member"}
 
 // SetWebhook tells Telegram where updates go, and the secret that comes with them.
@@ -21,7 +21,7 @@ type Me struct {
 	ID       int64  `json:"id"`
 	Username string `json:"username"`
 	// ReadsGroups is false in BotFather's privacy mode, which is on unless it was
-	// switched off: then groups send the bot commands and replies alone.
+	// switched off. Groups then send the bot only commands and replies.
 	ReadsGroups bool `json:"can_read_all_group_messages"`
 }
 
@@ -51,7 +51,7 @@ func (c *Client) ask(ctx context.Context, method string, request map[string]any,
 	err = json.Unmarshal(text, &answered)
 	switch {
 	case err != nil:
-		return fmt.Errorf("telegram: %s: status %d and no JSON: %w", method, response.StatusCode, err)
+		return fmt.Errorf("telegram: %s: status %d, and the body is not JSON: %w", method, response.StatusCode, err)
 	case !answered.OK:
 		return fmt.Errorf("telegram: %s: %w", method, &RefusedError{Code: answered.Code, Description: answered.Description})
 	}

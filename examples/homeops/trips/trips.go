@@ -1,7 +1,8 @@
-// Package trips counts round trips: how many requests of a piece of work wait
-// for the answer to one before. They are counted by how the work is built, not
-// by a clock: what runs side by side says so with a [Group]. So the count is
-// the same on every machine, however busy, and nothing is held back for it.
+// Package trips counts round trips: the longest chain of requests in a piece of
+// work, each of which waits for the answer to the one before. The count comes
+// from how the work is built, not from a clock: steps that run side by side say
+// so with a [Group]. So the count is the same on every machine, even a busy
+// one, and nothing is delayed for it.
 package trips
 
 import (
@@ -13,20 +14,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Count is how many requests a piece of work has sent one after the other.
+// Count counts the requests that a piece of work has sent one after the other.
 type Count struct{ sent atomic.Int64 }
 
 type countKey struct{}
 
-// Counted returns a context whose requests are counted, as far as they pass a
+// Counted returns a context whose requests are counted, if they are sent by a
 // client with [Attach].
 func Counted(ctx context.Context) (context.Context, *Count) {
 	c := new(Count)
 	return context.WithValue(ctx, countKey{}, c), c
 }
 
-// Longest is the longest chain of requests, each of which waited for the answer
-// to the one before. Groups still at work are not in it.
+// Longest is the length of the longest chain of requests, each of which waited
+// for the answer to the one before. It does not include groups that have not
+// ended.
 func (c *Count) Longest() int { return int(c.sent.Load()) }
 
 // Attach is an option of a client: it counts every attempt.
@@ -41,8 +43,9 @@ func (c counting) Do(r *http.Request) (*http.Response, error) {
 	return c.HTTPClient.Do(r)
 }
 
-// Group is steps that run side by side, each to its end: one that fails stops
-// no other, so what a group has sent does not depend on who was first.
+// Group is a number of steps that run side by side, each to its end. A failed
+// step does not stop the others, so the requests that a group sends do not
+// depend on which step was first.
 type Group struct {
 	ctx   context.Context
 	wg    sync.WaitGroup
@@ -50,15 +53,15 @@ type Group struct {
 }
 
 type step struct {
-	count *Count // nil where nobody counts
+	count *Count // nil if nobody counts
 	err   error
 }
 
 // SideBySide returns a group without steps.
 func SideBySide(ctx context.Context) *Group { return &Group{ctx: ctx} }
 
-// Go begins a step. It is given a context of its own, for its requests are a
-// chain of their own.
+// Go begins a step. The step gets a context of its own, because its requests
+// are a chain of their own.
 func (g *Group) Go(do func(context.Context) error) {
 	s, ctx := new(step), g.ctx
 	if before, ok := ctx.Value(countKey{}).(*Count); ok {
@@ -69,8 +72,8 @@ func (g *Group) Go(do func(context.Context) error) {
 	g.wg.Go(func() { s.err = do(ctx) })
 }
 
-// Wait returns when all steps have ended, with the error of the first that was
-// begun of those that failed.
+// Wait returns when all steps have ended. Of the steps that failed, it returns
+// the error of the one that was begun first.
 func (g *Group) Wait() error {
 	g.wg.Wait()
 	all, counted := g.ctx.Value(countKey{}).(*Count)

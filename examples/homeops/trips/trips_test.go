@@ -13,7 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// asks returns what sends so many requests, one after the other.
+// asks returns a function that sends so many requests, one after the other.
 func asks(t *testing.T) func(ctx context.Context, requests int) {
 	t.Helper()
 	server := dynamotest.NewServer(nil)
@@ -57,14 +57,14 @@ func TestTheLongestChainCounts(t *testing.T) {
 	if count.Longest() != 7 {
 		t.Errorf("and with one more %d", count.Longest())
 	}
-	ask(t.Context(), 1) // somebody else's
+	ask(t.Context(), 1) // in a context that is not counted
 	if count.Longest() != 7 {
 		t.Errorf("counts what is not of the work: %d", count.Longest())
 	}
 }
 
-// Whichever ends first, all steps run to their end and the error is that of
-// the first step that was begun.
+// All steps run to their end in any order, and the error is that of the first
+// step that was begun.
 func TestAGroupAlwaysEndsAlike(t *testing.T) {
 	t.Parallel()
 	first, second := errors.New("first"), errors.New("second")

@@ -18,8 +18,9 @@ import (
 )
 
 // Writers and recomputers at once, with lost requests and replies, throttling,
-// conflicts and delays. Those that begin when the writers have ended succeed at
-// last, beside others that began before, and their week stands.
+// conflicts and delays. Recomputers that begin when the writers have ended
+// succeed at last, beside others that began before, and the rows end up as they
+// wrote them.
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
@@ -96,7 +97,7 @@ func persist(do func() error) {
 	}
 }
 
-// wantTable holds the rows that stand to a week.
+// wantTable checks that the table has the rows of a week.
 func (f flat) wantTable(t testing.TB, want aWeeks) {
 	t.Helper()
 	got := aWeeks{Period: want.Period}
@@ -160,8 +161,8 @@ func (m oneAtATime) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput
 	return m.mortal.UpdateItem(ctx, in, o...)
 }
 
-// Wherever a process dies, each row is what it was or what it becomes, and the
-// next one brings all of them up to date.
+// Wherever a process dies, each row is the old one or the new one, and the next
+// process brings all of them up to date.
 func TestCrashAtEachRequest(t *testing.T) {
 	t.Parallel()
 	f := on(t, dynamotest.New(t, nil))
@@ -186,7 +187,7 @@ func TestCrashAtEachRequest(t *testing.T) {
 	}
 }
 
-// A reply that is lost costs a round: the row that stands is one's own.
+// A lost reply costs a round: the row that refuses the write is its own.
 func TestALostReply(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -212,8 +213,8 @@ func (c always) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o 
 	return c.Client.UpdateItem(ctx, in, o...)
 }
 
-// Who never wins gives up after 16 attempts, and within seconds; one whose
-// context ends gives up before.
+// A Recompute that never wins gives up after 16 attempts, within seconds. If
+// its context ends, it gives up earlier.
 func TestContended(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -236,15 +237,15 @@ func TestContended(t *testing.T) {
 	})
 }
 
-// A row that lost is computed anew with all others: the week that is returned is
-// that of one listing.
+// If one row loses, all are computed anew: the returned week is that of one
+// listing.
 func TestTheWeekIsOneListing(t *testing.T) {
 	t.Parallel()
 	f := on(t, dynamotest.New(t, nil))
 	all := aWeek(t)
 	f.record(t, all[:3]...)
 	once := sync.OnceFunc(func() {
-		f.recompute(t, wednesday, "42") // takes one of the three rows
+		f.recompute(t, wednesday, "42") // wins one of the three rows
 		f.record(t, all[3:]...)
 	})
 	got := through(t, f.db, always{f.db.Client(), once}).recompute(t, wednesday, "42", "99")

@@ -16,10 +16,10 @@ import (
 	"github.com/homeops/ddbpatterns/internal/golden"
 )
 
-// turns lets processes send one request at a time, in an order that it is told.
+// turns lets processes send one request at a time, in a given order.
 type turns struct {
 	processes []*process
-	alike     bool // the first two are, so that it is enough if the first one begins
+	alike     bool // the first two do the same, so only orders in which the first one begins are tried
 }
 
 // process sends a request when it is its turn.
@@ -97,7 +97,8 @@ func (p *process) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, 
 	return out, err
 }
 
-// every calls run with every sequence of choices there is, and returns how many.
+// every calls run with every possible sequence of choices, and returns their
+// number.
 func every(run func(choose func(n int) int)) (runs int) {
 	type choice struct{ made, of int }
 	var path []choice
@@ -131,10 +132,10 @@ func some(n int) func(run func(choose func(n int) int)) int {
 	}
 }
 
-// Two recomputers and a writer that records and takes back, in every order of
-// their requests where a row stands, and in some of the orders otherwise. Where one
-// of the two began after the writer had ended, the row is what the activities come
-// to, whatever the other one is about to write.
+// Two recomputers and a writer that records and takes back, in every order of their
+// requests if a row exists, and in some of the orders otherwise. If one of the two
+// began after the writer had ended, the row is the sum of the activities, whatever
+// the other one is about to write.
 func TestEveryInterleaving(t *testing.T) {
 	t.Parallel()
 	for _, stood := range []string{"nothing", "a row", "an older system's row"} {

@@ -89,7 +89,7 @@ func mustInt(text string) int {
 	return n
 }
 
-// alike compares weeks but for empty lists and the order of balances.
+// alike compares weeks except for empty lists and the order of balances.
 var alike = gocmp.Options{
 	near, cmpopts.EquateEmpty(),
 	cmpopts.SortSlices(func(a, b week.Balance) bool { return a.A+" "+a.B < b.A+" "+b.B }),
@@ -137,7 +137,7 @@ func TestRandomWeeksAreTheModels(t *testing.T) {
 	}
 }
 
-// Households of one, two and three, and what is at the ends of the formula.
+// Households of one, two and three, and the ends of the formula.
 func TestFairness(t *testing.T) {
 	t.Parallel()
 	for what, tc := range map[string]struct {
@@ -187,7 +187,7 @@ func TestFairness(t *testing.T) {
 	}
 }
 
-// Of two ids the one that is smaller as a number is first, though its text is not.
+// Of two ids the smaller number is first, even if its text is the greater one.
 func TestPairsAreOrderedAsNumbers(t *testing.T) {
 	t.Parallel()
 	f := on(t, dynamotest.New(t, nil))
@@ -224,8 +224,8 @@ func TestBalancesOfAHousehold(t *testing.T) {
 	}
 }
 
-// The bounds are the local week's, of 167 and 169 hours too, and weeks are counted
-// in the year of their Thursday.
+// The bounds are those of the local week, which may have 167 or 169 hours. Weeks
+// are counted in the year of their Thursday.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	for period, bounds := range map[string][2]string{
@@ -261,8 +261,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Sums of floats depend on their order, which is that of the events and not that
-// of their arrival, nor of the members.
+// Sums of floats depend on their order. It is the order of the events, not that
+// of their arrival or of the members.
 func TestSumsAreTheSameInEveryOrderOfArrival(t *testing.T) {
 	t.Parallel()
 	var first map[string]any
@@ -291,7 +291,7 @@ func TestSumsAreTheSameInEveryOrderOfArrival(t *testing.T) {
 	}
 }
 
-// What was taken back is followed by the next Recompute, whether or not it left a trace.
+// The next Recompute follows what was taken back, whether or not that left a trace.
 func TestTakenBack(t *testing.T) {
 	t.Parallel()
 	f := on(t, dynamotest.New(t, nil))
@@ -308,7 +308,8 @@ func TestTakenBack(t *testing.T) {
 	wantWeek(t, f.recompute(t, wednesday, "42", "99"), model(t, all[2:], wednesday, "42", "99"))
 }
 
-// A week of more than a megabyte takes several pages, and each megabyte a request.
+// A week of more than a megabyte takes several pages, with a request for each
+// megabyte.
 func TestWeekOfManyPages(t *testing.T) {
 	t.Parallel()
 	f := on(t, dynamotest.New(t, nil))
@@ -326,8 +327,8 @@ func TestWeekOfManyPages(t *testing.T) {
 	}
 }
 
-// The price of households of other sizes is the formula's; one of more than 16 has no
-// balances.
+// The price of households of other sizes follows the formula. A household of more
+// than 16 has no balances.
 func TestPriceGrowsWithThePairs(t *testing.T) {
 	t.Parallel()
 	f := on(t, dynamotest.New(t, nil))
@@ -345,7 +346,7 @@ func TestPriceGrowsWithThePairs(t *testing.T) {
 }
 
 // Rows of an older system, without a version and with times without decimals, are
-// read as they stand and brought up to date without loss.
+// read as they are and brought up to date without loss.
 func TestRowsOfTheOlderSystem(t *testing.T) {
 	t.Parallel()
 	f := on(t, dynamotest.New(t, nil))

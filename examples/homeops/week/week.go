@@ -1,6 +1,6 @@
-// Package week owns what a household's week comes to: how much more load one of
-// two people has carried, and a summary for each. Load is the effort of chores
-// less that of recovery. What a guest did is in nobody's share.
+// Package week owns the sums of a household's week: how much more load one of
+// two people has carried, and a summary for each person. Load is the effort of
+// chores minus that of recovery. What a guest did counts for nobody.
 //
 //	pk HOUSEHOLD#<household>   sk BALANCE#USER#<a>#USER#<b>#2026-W13, a < b as numbers
 //	   type BALANCE  user1Id  user2Id  period  netLoad1  netLoad2  delta  createdAt  updatedAt  version
@@ -8,18 +8,18 @@
 //	   type SUMMARY  period  householdId  choresCount  recoveryCount  netLoad  fairnessScore  highlights
 //	   createdAt  updatedAt  version
 //
-// Balances are in no index: one by user1Id would find a person's only where theirs
-// is the smaller number, while one Query of the household finds all.
+// Balances are not in an index. An index by user1Id would find a person's balances
+// only if theirs is the smaller number; one Query of the household finds all.
 //
 // # Why no outdated row is the last word
 //
 // [Store.Recompute] reads the rows, then lists the week's activities, then writes
-// each row on condition that its version still is the one that was read, even if its
-// values are right. Say that it began after the last change of the activities. Its
-// write gives the row a version that nobody had read before. Whoever writes the row
-// after that has read this version or a later one, and has then listed the same
-// activities. A refusal brings the row that stands, which then counts as read. All of
-// this holds for rows that nobody deletes.
+// each row on condition that its version is still the one that was read. It writes
+// a row even if its values are right. Suppose that it began after the last change
+// of the activities. Its write gives the row a version that nobody had read before.
+// Any later writer of the row has read this version or a later one, and has then
+// listed the same activities. A refused write returns the existing row, which then
+// counts as read. All of this holds for rows that nobody deletes.
 //
 // # IAM actions
 //
@@ -63,7 +63,7 @@ type Balance struct {
 	NetA, NetB float64
 }
 
-// Delta is what A carried more than B.
+// Delta is how much more A carried than B.
 func (b Balance) Delta() float64 { return b.NetA - b.NetB }
 
 // Summary is one person's week, in the household for which it was last computed.
@@ -128,7 +128,7 @@ func decodeBalance(row record.Item) (Balance, error) {
 	}, f.Err()
 }
 
-// Balances returns all of a household, of all weeks.
+// Balances returns the balances of a household, of all weeks.
 //
 // Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB, some 16 balances; 1 request for
 // each MB.
@@ -136,15 +136,16 @@ func (s *Store) Balances(ctx context.Context, household string) ([]Balance, erro
 	return s.balances.All(ctx, record.Key("HOUSEHOLD", household))
 }
 
-// Balance returns that of two people in a week such as 2026-W13, A the smaller number;
-// ok is false when there is none.
+// Balance returns the balance of two people in a week such as 2026-W13; a must be
+// the smaller number. ok is false if it does not exist.
 //
 // Price: 1 request, 0.5 RCU.
 func (s *Store) Balance(ctx context.Context, household, a, b, period string) (_ Balance, ok bool, _ error) {
 	return s.balances.Get(ctx, record.Key("HOUSEHOLD", household), record.Key("BALANCE", "USER", a, "USER", b, period))
 }
 
-// Summary returns that of somebody's week; ok is false when there is none.
+// Summary returns the summary of somebody's week; ok is false if it does not
+// exist.
 //
 // Price: 1 request, 1 RCU.
 func (s *Store) Summary(ctx context.Context, user, period string) (one Summary, ok bool, _ error) {
@@ -158,19 +159,21 @@ func (s *Store) Summary(ctx context.Context, user, period string) (one Summary, 
 // Recompute asks for a week.
 type Recompute struct {
 	Household string
-	Members   []string  // more than 16 have no balances, which are of every two
+	Members   []string  // more than 16 get no balances, which are for every two of them
 	Of        time.Time // any time in the week
 }
 
-// Recompute brings the week's rows up to what its activities say, and returns the
-// members' summaries in the order given. It may be repeated at any time, also after an
-// error. What is recorded or taken back while it runs may be left to the next one.
-// The error is record.ErrContended if others won one of the rows in each of 16 attempts.
+// Recompute brings the week's rows up to date with its activities, and returns the
+// members' summaries in the order of Members. It may be repeated at any time, also
+// after an error. What is recorded or taken back while it runs may be left to the
+// next Recompute. The error is record.ErrContended if other writers won one of the
+// rows in each of 16 attempts.
 //
 // Price: 7 requests, 4 RCU, 3 WCU. In 3 round trips, with two members and 4 KB of
-// activities. Of n members there are r = n + n·(n−1)/2 rows: r requests and RCU to
-// read them, 1 request for each MB and 1 RCU for each 4 KB of the week, r requests
-// and WCU to write. Each attempt that others won adds the week and the writing.
+// activities. For n members there are r = n + n·(n−1)/2 rows: r requests and RCU
+// to read them, 1 request for each MB and 1 RCU for each 4 KB of the week, r
+// requests and WCU to write. Each attempt that other writers won adds the price of
+// the week and of the writing.
 func (s *Store) Recompute(ctx context.Context, r Recompute) ([]Summary, error) {
 	rows := rowsOf(s.blank(r)) // for their keys
 	seen, won := make([]record.Item, len(rows)), make([]bool, len(rows))
@@ -219,8 +222,9 @@ func (s *Store) blank(r Recompute) (week []Summary) {
 	return week
 }
 
-// list sums the week up in the order of its keys, so that sums are the same in
-// whatever order the activities arrived. A Limit makes its first page large, too.
+// list sums the week up in the order of its keys: the sums do not depend on the
+// order in which the activities arrived. The Limit makes the first page large,
+// too.
 func (s *Store) list(ctx context.Context, r Recompute) ([]Summary, error) {
 	week, effort, all, times := s.blank(r), make([]float64, len(r.Members)), 0.0, make([]map[string]int, len(r.Members))
 	from, to := s.zone.Week(r.Of)
@@ -255,7 +259,7 @@ func (s *Store) list(ctx context.Context, r Recompute) ([]Summary, error) {
 }
 
 // fairness is 1 − |share − 1/n|·n/(n−1), in a form whose ends are exactly 0 and 1.
-// It is 1 for who lives alone, and when nobody did a chore.
+// It is 1 for somebody who lives alone, and when nobody did a chore.
 func fairness(effort, all float64, people int) float64 {
 	if people == 1 || all <= 0 {
 		return 1
@@ -272,8 +276,8 @@ func highlights(times map[string]int) (top []string) {
 	return top
 }
 
-// rowsOf returns the summaries' rows and those of every two people's balance, unless
-// there are too many.
+// rowsOf returns the rows of the summaries and of the balances of every two people.
+// More than 16 people have no balances.
 func rowsOf(week []Summary) (rows []record.Item) {
 	for _, w := range week {
 		top := &types.AttributeValueMemberL{}
@@ -305,8 +309,8 @@ func rowsOf(week []Summary) (rows []record.Item) {
 	return rows
 }
 
-// write writes the row over the one that was seen, unless another one stands, and
-// returns what then stands.
+// write replaces the row that was seen, unless it has changed, and returns the
+// row as it is then.
 func (s *Store) write(ctx context.Context, row, seen record.Item) (stands record.Item, won bool, _ error) {
 	version, now := expression.Name("version"), expression.Value(record.Time(s.now()))
 	unchanged := version.AttributeNotExists()

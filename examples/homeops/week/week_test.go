@@ -74,8 +74,8 @@ func through(t testing.TB, db *dynamotest.DB, api interface {
 	return flat{s, db, acts, api}
 }
 
-// did is an activity: who, what, how much effort; of the kind recovery if that is
-// said to be negative.
+// did returns an activity: who, what, how much effort. A negative effort means
+// recovery.
 func did(t testing.TB, at time.Time, id int, who, what string, effort float64) activity.Activity {
 	t.Helper()
 	ev, err := event.New(at, "telegram", home, fmt.Sprint(id))
@@ -115,7 +115,7 @@ func (f flat) bring(t testing.TB, of time.Time, members ...string) []week.Summar
 	return all
 }
 
-// recompute returns the summaries of the answer, and the balances that stand.
+// recompute returns the summaries of the answer, and the stored balances.
 func (f flat) recompute(t testing.TB, of time.Time, members ...string) aWeeks {
 	t.Helper()
 	w := aWeeks{Period: week.Period(tzclock.Stockholm.Date(of)), Summaries: f.bring(t, of, members...)}
@@ -131,7 +131,7 @@ func (f flat) recompute(t testing.TB, of time.Time, members ...string) aWeeks {
 	return w
 }
 
-// summary returns the row that stands.
+// summary returns the stored row.
 func (f flat) summary(t testing.TB, user, period string) week.Summary {
 	t.Helper()
 	rows, err := record.New(f.db.Client(), f.Table().Name, record.Kind[week.Summary]{Package: "test", Type: "SUMMARY", Decode: week.DecodeSummary}, nil)
@@ -185,7 +185,7 @@ func TestItems(t *testing.T) {
 
 var near = cmp.Comparer(func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 })
 
-// wantStored holds the rows to a week.
+// wantStored checks that the stored rows are those of a week.
 func (f flat) wantStored(t testing.TB, w aWeeks) {
 	t.Helper()
 	for _, want := range w.Summaries {
@@ -256,7 +256,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// found is an error where nothing was found.
+// found returns an error if nothing was found.
 func found(ok bool, err error) error {
 	if err == nil && !ok {
 		err = errors.New("not found")

@@ -1,14 +1,14 @@
-// Package words takes texts apart into words, in one way for all of homeops: for
-// what a message says was done, for questions, and for the phrases and names that
+// Package words splits texts into words, in one way for all of homeops: for what
+// a message says was done, for questions, and for the phrases and names that
 // people teach.
 //
 // A word is a run of letters and digits, in which an apostrophe, a hyphen or an
 // underscore may stand: "haven't", "Åsa-Märta". Pictures that follow one another
-// are a word of their own. All else parts words, but for characters that show
-// nothing, which are passed over.
+// are a word of their own. Invisible characters are passed over. All other
+// characters separate words.
 //
-// A word's key is what lists of words hold: folded as package alias folds
-// phrases, with apostrophes and hyphens of one form each.
+// A word's key is the form that lists of words have: folded as package alias
+// folds phrases, with one form of apostrophe and one of hyphen.
 package words
 
 import (
@@ -22,11 +22,11 @@ import (
 
 // Word is a word or a picture of a text.
 type Word struct {
-	Text    string // as it stands there
+	Text    string // as in the text
 	Key     string
 	Picture bool
-	Start   int    // where it stands in the text, in bytes
-	glue    string // what parts it from the next: a space, if any white space does
+	Start   int    // its place in the text, in bytes
+	glue    string // what separates it from the next word: a space for any white space
 }
 
 // Of returns the words of a text.
@@ -59,7 +59,7 @@ func Keys(text string) []string {
 	return keys
 }
 
-// Join makes one text of words. What was joined stays so: "tv/radio".
+// Join makes one text of words. Words that were joined stay joined: "tv/radio".
 func Join(words []Word) string {
 	var text strings.Builder
 	for i, w := range words {
@@ -71,7 +71,7 @@ func Join(words []Word) string {
 	return text.String()
 }
 
-// Set returns a list of keys, parted by white space, as a set.
+// Set returns a list of keys, separated by white space, as a set.
 func Set(list string) map[string]bool {
 	set := map[string]bool{}
 	for _, key := range strings.Fields(list) {
@@ -85,10 +85,11 @@ const quotes = `"'”“„’‘«»‹›`
 // Bare strips quotes and space around a phrase.
 func Bare(text string) string { return strings.Trim(strings.TrimSpace(text), quotes) }
 
-// Quoted reports whether a phrase stands in quotes.
+// Quoted reports whether a phrase is in quotes.
 func Quoted(text string) bool { return Bare(text) != strings.TrimSpace(text) }
 
-// wordAt returns how long the word is that begins with the text, 0 if none does.
+// wordAt returns the length of the word at the beginning of the text, 0 if the
+// text does not begin with a word.
 func wordAt(text string) (length int, picture bool) {
 	first, _ := utf8.DecodeRuneInString(text)
 	picture = unicode.Is(unicode.So, first)

@@ -53,7 +53,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// A phrase that people taught has its own punctuation; a list of words has none.
+// A phrase that people taught keeps its punctuation; a list of words has none.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -83,14 +83,16 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// Law: a text has the words of its normal form, by which phrases are stored.
+// Law: a text has the same words as its normal form, under which phrases are
+// stored.
 func FuzzKeys(f *testing.F) {
 	for _, text := range []string{"Jag har DISKAT!", "sta\u0308dat", "di\u200bskat", "👨‍👩‍👧", "haven’t", "x\u0308 \u0308", "STRASSE Straße", "ŉ ς Σ ﬁ", "1️⃣", "a-\u200bb", "❤️", "a\xff", "\xff"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, r := range text {
-			// What alias mends by itself, and a mark that is a letter when folded.
+			// Package alias mends some letters by itself, and one mark becomes a
+			// letter when it is folded.
 			if r >= '\u13a0' && r <= '\u13fd' || r >= '\uab70' && r <= '\uabbf' || r == '\u0345' {
 				return
 			}
@@ -98,7 +100,7 @@ func FuzzKeys(f *testing.F) {
 		keys := words.Keys(text)
 		normal, err := alias.Normalize(text)
 		if err != nil {
-			return // no phrase
+			return // not a phrase
 		}
 		if diff := cmp.Diff(keys, words.Keys(normal)); diff != "" {
 			t.Errorf("%q and %q have other words:\n%s", text, normal, diff)

@@ -20,8 +20,7 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// wantUnchanged delivers the message again and holds all tables to what they
-// were.
+// wantUnchanged delivers the message again and wants all tables unchanged.
 func wantUnchanged(t *testing.T, b *bench, m telegram.Message) worker.Report {
 	t.Helper()
 	before := b.tables()
@@ -48,7 +47,7 @@ func TestAnUnsureMessageStaysUnsure(t *testing.T) {
 	}
 }
 
-// A message that came to nothing stays nothing, though what it says was taught
+// A message without an activity stays without one, though its words were taught
 // since.
 func TestWhatIsTaughtLaterIsNoActivity(t *testing.T) {
 	t.Parallel()
@@ -91,8 +90,8 @@ func TestARecordedMessageDoesNotTeach(t *testing.T) {
 	})
 }
 
-// A correction that died after it was written says what it wrote, whatever its
-// words mean by now.
+// A correction that died after it was written says what it wrote, even if its
+// words mean something else by now.
 func TestACorrectionIsAnsweredAsItWasMeant(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -134,7 +133,8 @@ func TestWhatWasRecordedFirstIsLearned(t *testing.T) {
 	}
 }
 
-// Sent in quiet hours, processed by day: either suppresses.
+// Sent in quiet hours, processed by day: quiet hours at either time suppress
+// the reply.
 func TestQuietWhenSent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)

@@ -77,7 +77,7 @@ func (w *Worker) lastDone(last activity.Activity, ok bool, by, name string, lang
 }
 
 // activityIn returns the canonical activity that words of a question mean,
-// whatever stands around it there; "" if they mean none at all.
+// without the words around it; "" if they mean none.
 func (w *Worker) activityIn(ctx context.Context, chat string, of []words.Word) (name string, known bool, _ error) {
 	if len(of) == 0 {
 		return "", false, nil
@@ -93,8 +93,8 @@ func (w *Worker) activityIn(ctx context.Context, chat string, of []words.Word) (
 }
 
 // nameOf returns the canonical activity that a phrase means: what the chat has
-// taught, what the vocabulary knows, or else the phrase itself; known is then
-// whether the chat has taught a phrase for that.
+// taught, what the vocabulary knows, or else the phrase itself. In the last
+// case known reports whether the chat has taught a phrase for that.
 func (w *Worker) nameOf(ctx context.Context, chat, phrase string) (name string, known bool, _ error) {
 	normal, err := alias.Normalize(phrase)
 	if err != nil {

@@ -43,7 +43,8 @@ func TestATaughtActivityCanBeAskedFor(t *testing.T) {
 	wantSent(t, b.say(bo, "Rex betyder gå ut med hunden"), "Jag har lärt mig: «Rex» är gå ut med hunden ✔")
 }
 
-// What only looks like teaching or an introduction is read for what was done.
+// A sentence that only looks like teaching or an introduction is classified
+// like any other.
 func TestSentencesTeachNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)

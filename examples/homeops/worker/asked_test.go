@@ -33,8 +33,8 @@ func wantCredits(t *testing.T, b *bench, want map[string]int) {
 	}
 }
 
-// later returns what makes a reply to the bot's last message, each a minute after
-// the one before.
+// later returns a function that makes replies to the bot's last message, each a
+// minute after the one before.
 func later(b *bench) func(telegram.User, string) telegram.Message {
 	asked := b.reply(anna, "").ReplyTo
 	return func(from telegram.User, text string) telegram.Message {
@@ -45,7 +45,7 @@ func later(b *bench) func(telegram.User, string) telegram.Message {
 	}
 }
 
-// Whoever says yes teaches; only whom the bot asked is credited, once.
+// Anybody's yes teaches; only the person whom the bot asked is credited, once.
 func TestOnlyWhoWasAskedIsCredited(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -69,7 +69,8 @@ func TestOnlyWhoWasAskedIsCredited(t *testing.T) {
 	}
 }
 
-// A question of before, which mentions nobody, credits who is first to answer it.
+// A question from an earlier version mentions nobody, and credits the first
+// person who answers.
 func TestAQuestionOfBeforeCreditsOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -86,8 +87,8 @@ func TestAQuestionOfBeforeCreditsOnce(t *testing.T) {
 	wantUnchanged(t, b, no)
 }
 
-// A no that broke off before it corrected means what it says, not what the yes
-// before it recorded.
+// A no that broke off before its correction means what it says, not what the
+// yes before it recorded.
 func TestANoAfterAYesCorrectsOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 	_ "time/tzdata"
@@ -35,7 +37,8 @@ var (
 // noon of a Wednesday in Stockholm, in winter.
 var noon = time.Date(2026, 2, 18, 11, 0, 0, 0, time.UTC)
 
-// bench is a pipeline on a database of its own, with its clock in hand.
+// bench is a pipeline on a database of its own, with a clock that the test
+// sets.
 type bench struct {
 	*app.App
 	t      *testing.T
@@ -47,12 +50,22 @@ type bench struct {
 	nextID int64
 }
 
-// sender records what is sent, and fails when told to: first as often as there
-// are errors in first.
+// sender records what is sent, and fails when told to, first with the errors in
+// first.
 type sender struct {
 	telegram.Console
 	first []error
 	err   error
+
+	mu   sync.Mutex
+	sent []telegram.Outgoing
+}
+
+// Sent returns what was sent, oldest first.
+func (s *sender) Sent() []telegram.Outgoing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.sent)
 }
 
 func (s *sender) Send(ctx context.Context, out telegram.Outgoing) (int64, error) {
@@ -62,18 +75,28 @@ func (s *sender) Send(ctx context.Context, out telegram.Outgoing) (int64, error)
 		if !errors.Is(err, errLost) {
 			return 0, err
 		}
-		_, _ = s.Console.Send(ctx, out)
+		_, _ = s.record(ctx, out)
 		return 0, err
 	}
 	if s.err != nil {
 		return 0, s.err
 	}
-	return s.Console.Send(ctx, out)
+	return s.record(ctx, out)
+}
+
+func (s *sender) record(ctx context.Context, out telegram.Outgoing) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id, err := s.Console.Send(ctx, out)
+	if err == nil {
+		s.sent = append(s.sent, out)
+	}
+	return id, err
 }
 
 func newBench(t *testing.T, latency time.Duration) *bench {
 	t.Helper()
-	b := &bench{t: t, now: noon, sender: &sender{Console: telegram.Console{Keep: true}}, nextID: 100}
+	b := &bench{t: t, now: noon, sender: new(sender), nextID: 100}
 	b.db = dynamotest.New(t, &dynamotest.Config{Now: b.clock, Latency: latency, MaxBackoff: time.Millisecond})
 	cfg, err := config.Load(func(string) (string, bool) { return "", false })
 	if err != nil {
@@ -111,7 +134,7 @@ func (b *bench) restart() {
 	}
 }
 
-// meet has Anna and Bo known to the bot: the first contact with them is over.
+// meet makes Anna and Bo known to the bot: the first contact with them is over.
 func (b *bench) meet() {
 	b.t.Helper()
 	b.say(anna, "Hej")
@@ -171,7 +194,7 @@ func (b *bench) say(from telegram.User, text string) worker.Report {
 	return b.handle(b.message(from, text))
 }
 
-// tables reads everything, as the SDK gives it.
+// tables reads all rows, as the SDK gives them.
 func (b *bench) tables() map[string]string {
 	b.t.Helper()
 	all := map[string]string{}
@@ -195,7 +218,7 @@ func (b *bench) tables() map[string]string {
 // counter's, after the weight, and the ledger's claim.
 var nonces = regexp.MustCompile(`(?:~[\w+/=-]+|"claim": \{\s+"Value": "[^"]+")`)
 
-// failing is a classifier out of order.
+// failing is a classifier that always fails.
 type failing struct{}
 
 func (failing) Classify(context.Context, classify.Message) (classify.Result, error) {

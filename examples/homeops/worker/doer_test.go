@@ -9,8 +9,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 )
 
-// What the message says of somebody the chat knows is theirs: the activity, effort,
-// habit and promise, and the praise, on every delivery.
+// What the message says of a person whom the chat knows is credited to that person
+// on every delivery: the activity, effort, habit and promise, and the praise.
 func TestWhatSomebodyElseDidIsTheirs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -33,7 +33,7 @@ func TestWhatSomebodyElseDidIsTheirs(t *testing.T) {
 	wantSent(t, b.say(anna, "När diskade Bo senast?"), "diskning: Bo, 2026-02-18 12:08")
 }
 
-// Who names themselves did it once.
+// A sender who also names themselves did it once.
 func TestWhoNamesThemselvesDidItOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -65,7 +65,8 @@ func TestNobodyIsCreditedForAStranger(t *testing.T) {
 	wantCredits(t, b, map[string]int{"Bo diskning": 1})
 }
 
-// Whoever calls themselves "Jag" gets nothing of what others say that they did.
+// A person who calls themselves "Jag" gets nothing of what others say that they
+// did.
 func TestAWordForOneselfIsNobodysName(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -109,7 +110,7 @@ func TestAForwardedMessageMeansNothing(t *testing.T) {
 	wantCredits(t, b, map[string]int{})
 }
 
-// Who somebody else is called costs a read for each, and a round trip.
+// The names of others cost a read for each, and a round trip.
 func TestPriceOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	prices := map[string]int{}

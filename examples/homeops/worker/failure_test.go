@@ -39,7 +39,7 @@ func TestPoisonIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 	dead := b.queue.Dead()
-	if len(dead) != 2 || !strings.Contains(dead[0].Attributes[queue.Reason], "ahead of the clock") || !strings.Contains(dead[1].Attributes[queue.Reason], "no update") {
+	if len(dead) != 2 || !strings.Contains(dead[0].Attributes[queue.Reason], "ahead of the clock") || !strings.Contains(dead[1].Attributes[queue.Reason], "not an update") {
 		t.Errorf("dead letters: %+v", dead)
 	}
 	if rows := b.tables(); len(rows) != 0 {
@@ -47,7 +47,7 @@ func TestPoisonIsRefused(t *testing.T) {
 	}
 }
 
-// Each step's table and operation, what the step is, and whether the worker
+// steps lists each step with its table and operation, and whether the worker
 // may go on without it on the last delivery.
 var steps = []struct {
 	step, op, table string
@@ -104,7 +104,7 @@ func TestNoReplyOnASkippedCheck(t *testing.T) {
 	})
 }
 
-// conversation is a bit of everything.
+// conversation has a message of each kind.
 func conversation(b *bench) []telegram.Message {
 	at := func(from telegram.User, text string) telegram.Message {
 		b.now = b.now.Add(2 * time.Minute)
@@ -180,7 +180,7 @@ func crashAt(t *testing.T, do dynamotest.Effect, messages []telegram.Message, k 
 }
 
 // What was recorded decides, even when the phrases no longer say so: the
-// redelivery carries on with it.
+// redelivery goes on from it.
 func TestARedeliveryCarriesOnWithWhatWasRecorded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -208,14 +208,14 @@ func TestARedeliveryCarriesOnWithWhatWasRecorded(t *testing.T) {
 	})
 }
 
-// recomputed is a row that is derived: its version counts how often.
+// recomputed is a derived row: its version counts how often it was computed.
 var (
 	recomputed = regexp.MustCompile(`"Value": "(?:SUMMARY|BALANCE)#`)
 	versions   = regexp.MustCompile(`"version": \{\s+"Value": "\d+"`)
 )
 
-// Rows differ in nothing but the nonces of who wrote them and, where the
-// order of concurrent attempts decides, in versions.
+// Rows differ only in the nonces of their writers and, if the order of
+// concurrent attempts decides, in versions.
 var ignoreNonces = cmp.FilterPath(func(cmp.Path) bool { return true }, cmp.Transformer("rows", func(row string) string {
 	if recomputed.MatchString(row) {
 		row = versions.ReplaceAllString(row, "<version>")
@@ -260,8 +260,8 @@ func TestRunProcessesAndEnds(t *testing.T) {
 	})
 }
 
-// failing is a database that answers nothing: the item goes back at once when
-// the process ends, so that another need not wait for its visibility.
+// The database answers nothing: the item goes back at once when the process
+// ends, so that another need not wait for its visibility.
 func TestWorkGivesBackAtShutdown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

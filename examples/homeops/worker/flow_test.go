@@ -73,7 +73,8 @@ func TestQuietHoursTakeNothingOfTheCap(t *testing.T) {
 	if r := b.say(anna, "diskat"); r.Silent != "quiet hours" || len(r.Recorded) != 1 {
 		t.Errorf("in the evening: %+v", r)
 	}
-	// Sent by day, processed by night: either suppresses.
+	// Sent by day, processed by night: quiet hours at either time suppress the
+	// reply.
 	b.now = time.Date(2026, 2, 19, 21, 59, 0, 0, tzclock.Stockholm.Location())
 	late := b.message(anna, "diskat")
 	b.now = b.now.Add(2 * time.Hour)

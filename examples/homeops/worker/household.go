@@ -16,8 +16,8 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// ofHousehold returns the answer to what is about those who live together. In
-// private that is the household that the sender lives in.
+// ofHousehold answers questions about those who live together. In private that
+// is the household that the sender lives in.
 func (w *Worker) ofHousehold(ctx context.Context, m msg, intent dialog.Intent) (string, error) {
 	if m.who == nil { // it could not be read a moment ago
 		who, _, err := w.Profiles.Get(ctx, m.person.Key())
@@ -70,7 +70,8 @@ func promiseLine(lang dialog.Lang, person string, p promise.Promise, zone tzcloc
 	return dialog.PromiseOf(lang, person, p.Description, zone.Date(p.Deadline.Add(-1)).String())
 }
 
-// promises lists what those asked about have still to do, by the days of who asks.
+// promises lists what the people asked about have still to do, by the days of the
+// person who asks.
 func (w *Worker) promises(ctx context.Context, m msg, zone tzclock.Zone, q dialog.Promises) (string, error) {
 	about, err := w.topicOf(ctx, m, q.Rest, q.Lang)
 	if err != nil || about.stranger || about.words > 0 {
@@ -94,14 +95,14 @@ func (w *Worker) promises(ctx context.Context, m msg, zone tzclock.Zone, q dialo
 	})
 }
 
-// keep notes that an activity keeps a promise of who did it.
+// keep notes that an activity keeps a promise of the person who did it.
 func (w *Worker) keep(ctx context.Context, d delivery, a activity.Activity) error {
 	_, _, err := w.Promises.Keep(ctx, promise.Deed{User: a.Actor, Household: a.Scope, Activity: a.Name, Event: a.Event})
 	return w.bestEffort(ctx, d, "promise", err)
 }
 
-// members are those who live in a household, as they are called, with their id where
-// that is nothing or another's name, too.
+// members are those who live in a household, by name. Their id is added if they
+// have no name, or if another has the same.
 func (w *Worker) members(ctx context.Context, scope string) (all []person, _ error) {
 	found, err := w.Profiles.Members(ctx, scope)
 	for _, p := range found {
@@ -114,8 +115,8 @@ func (w *Worker) members(ctx context.Context, scope string) (all []person, _ err
 	return all, err
 }
 
-// shares brings the rows of a week up to date and says what it came to for each
-// member of the household.
+// shares brings the rows of a week up to date and returns what it came to for
+// each member of the household.
 func (w *Worker) shares(ctx context.Context, scope string, of time.Time) (period string, all []dialog.Share, _ error) {
 	people, err := w.members(ctx, scope)
 	if err != nil || len(people) == 0 {

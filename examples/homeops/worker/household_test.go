@@ -14,7 +14,8 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// asks holds the answers to what people say, each two minutes after the other.
+// asks compares the answers to what people say, each two minutes after the
+// last.
 func asks(t *testing.T, b *bench, dialogue [][2]string) {
 	t.Helper()
 	for _, line := range dialogue {
@@ -73,7 +74,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// Whom the bot lists it knows by that name, though they never said it.
+// A person whom the bot lists is known by that name, though they never said it.
 func TestWhoIsListedIsKnown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -88,7 +89,7 @@ func TestWhoIsListedIsKnown(t *testing.T) {
 	})
 }
 
-// A promise ends with its last day where its maker is.
+// A promise ends with its last day in its maker's time zone.
 func TestAPromiseEndsInItsMakersZone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -141,7 +142,7 @@ func TestWeeks(t *testing.T) {
 	}
 }
 
-// In private the household is that which the sender lives in.
+// In private the household is the one in which the sender lives.
 func TestThePrivateHousehold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -162,7 +163,7 @@ func TestThePrivateHousehold(t *testing.T) {
 	wantSent(t, private("sammanfatta veckan"), "Vecka 2026-W08\nAnna: sysslor 1, återhämtning 0, belastning 1, rättvisa 100 %; mest diskning 1")
 }
 
-// Whoever says so lives in one household: that of which they said it last.
+// A person lives in one household: the one in which they said so last.
 func TestMoving(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -215,7 +216,7 @@ func TestRedeliveryAboutTheHouseholdConverges(t *testing.T) {
 	converges(t, aboutUs)
 }
 
-// Two deliveries at once are answered once and leave what one would.
+// Two deliveries at once are answered once and leave the same rows as one.
 func TestTwoDeliveriesAboutTheHouseholdAtOnce(t *testing.T) {
 	t.Parallel()
 	alone, b := newBench(t, 0), newBench(t, 0)
@@ -247,7 +248,7 @@ func TestTwoDeliveriesAboutTheHouseholdAtOnce(t *testing.T) {
 	}
 }
 
-// A deed that was handled before the promise that it keeps was stored keeps it.
+// A deed keeps a promise even if it was handled before the promise was stored.
 func TestAPromiseThatCameAfterItsDeed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -262,7 +263,7 @@ func TestAPromiseThatCameAfterItsDeed(t *testing.T) {
 	}
 }
 
-// What is told in private keeps a promise that was made there.
+// A deed that is told in private keeps a promise that was made there.
 func TestADeedToldInPrivate(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -288,7 +289,8 @@ func TestMembersOfOneName(t *testing.T) {
 	wantSent(t, b.say(bo, "Hur ligger vi till?"), want)
 }
 
-// Of two promises of the same thing one deed keeps one: of the other they are reminded.
+// One deed keeps one of two promises of the same thing; the person is reminded of
+// the other.
 func TestOneDeedKeepsOnePromise(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)

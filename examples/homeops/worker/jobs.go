@@ -20,22 +20,22 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/week"
 )
 
-// When jobs are due, in the household's hours.
+// When jobs are due, in hours of the household's zone.
 const (
 	summaryHour = 18 // on Sundays
 	dayHour     = 4
 )
 
-// Who ignores more than this share of what the bot says, of so many times at least,
-// is left in peace.
+// The bot makes no suggestions to a person who ignores more than this share of what
+// it says, of so many times at least.
 const (
 	ignoresMost    = 0.8
 	ignoresSamples = 5
 )
 
 // job does what the clock asks for. Like a message's, each of its steps is safe to
-// repeat. What it says goes the way of an answer to a message that stands for it:
-// nobody's, with no number, in the chat that is written to.
+// repeat. What it says is sent like the answer to a message that stands for the
+// job: from nobody, without a number, in the chat that is written to.
 func (w *Worker) job(ctx context.Context, d delivery, j job.Job) error {
 	d.report.Kind = KindJob
 	ev, err := j.Event()
@@ -67,7 +67,8 @@ func (w *Worker) job(ctx context.Context, d delivery, j job.Job) error {
 }
 
 // hourly logs how deep the queue is and sends what is due: one message for each job
-// of each household and for each overdue promise. Sent again, they are the same jobs.
+// of each household and for each overdue promise. If they are sent again, they are
+// the same jobs.
 func (w *Worker) hourly(ctx context.Context, due time.Time) error {
 	depth, err := w.Queue.Depth(ctx)
 	if err != nil || depth.Dead > 0 {
@@ -141,9 +142,9 @@ func (w *Worker) unasked(ctx context.Context, d delivery, m msg, text string) er
 	return w.answer(ctx, d, m, text)
 }
 
-// day learns how often each member wrote to the bot on the day that is over, none
-// included, and brings its week up to date: with what was done on Sunday after the
-// summary, and for who carries most.
+// day learns how often each member wrote to the bot on the day that is over, even
+// if never, and brings its week up to date. That adds what was done on Sunday
+// after the summary, and shows who carries most.
 func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 	day := w.Zone.Date(m.Time()).AddDays(-1)
 	members, err := w.Profiles.Members(ctx, m.scope)
@@ -169,8 +170,8 @@ func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 	return critical("week", err)
 }
 
-// suggest says what somebody usually does now, unless they ignore the bot, or it would
-// disturb, as praise would: it is one of the day's replies, too.
+// suggest says what somebody usually does now, unless they ignore the bot or it
+// would disturb. As with praise, it is one of the day's replies.
 func (w *Worker) suggest(ctx context.Context, d delivery, m msg) error {
 	if w.Now().Sub(m.Time()) > time.Hour {
 		d.report.Silent = silentOld
@@ -194,8 +195,8 @@ func (w *Worker) suggest(ctx context.Context, d delivery, m msg) error {
 	return cmp.Or(err, w.spoke(ctx, d, of.User, m.event))
 }
 
-// idea is the best suggestion. Habits alone mostly say that there is none: what else is
-// known only rules some out, and is read where there may be one.
+// idea is the best suggestion. Habits alone mostly rule out all. What else is known
+// can only rule out more, so it is read only if one is left.
 func (w *Worker) idea(ctx context.Context, m msg) (s planner.Suggestion, ok bool, _ error) {
 	members, err := w.Profiles.Members(ctx, m.scope)
 	habits := func(ctx context.Context, household, user string) (planner.View, error) {
@@ -215,11 +216,11 @@ func (w *Worker) idea(ctx context.Context, m msg) (s planner.Suggestion, ok bool
 	return s, true, nil
 }
 
-// promise looks after a promise whose deadline is over. Somebody may have kept it, and
-// nobody noted that when it was done: the deed's message was handled before the
-// promise's, or gave the step up. If not, they are reminded, until it expires a day
-// later. Each hour's job says the same thing, as of the first that may: said once, it is
-// not said again.
+// promise looks after a promise whose deadline is over. It may have been kept
+// without a note of that: the deed's message was handled before the promise's, or
+// gave the step up. If it was not kept, its maker is reminded, until it expires a
+// day later. The jobs of all hours say the reminder under one event, that of the
+// first hour that may: said once, it is not said again.
 func (w *Worker) promise(ctx context.Context, d delivery, m msg, j job.Job) error {
 	p, ok, err := w.Promises.Get(ctx, j.User, j.Promise)
 	if err != nil || !ok || p.Status != promise.Active {

@@ -35,7 +35,7 @@ func jobDelivery(j job.Job, receives int) queue.Message {
 	return queue.Message{ID: "j-" + j.Name, Body: j.Body(), Receives: receives, MaxReceives: queue.MaxReceives, Receipt: "r"}
 }
 
-// do has a job done at the hour at which it is due.
+// do does a job at the hour at which it is due.
 func (b *bench) do(j job.Job) worker.Report {
 	b.t.Helper()
 	if j.Due.After(b.now) {
@@ -47,7 +47,7 @@ func (b *bench) do(j job.Job) worker.Report {
 	return b.last
 }
 
-// hour has all done that is due at the hour, and returns what was sent.
+// hour does all that is due at the hour, and returns what was sent.
 func (b *bench) hour(due time.Time) (sent []string) {
 	b.t.Helper()
 	before := len(b.sender.Sent())
@@ -68,7 +68,7 @@ func (b *bench) hour(due time.Time) (sent []string) {
 	return sent
 }
 
-// promised has Anna promise to clean, in the chat, until the end of the 18th.
+// promised makes Anna promise, in the chat, to clean by the end of the 18th.
 func (b *bench) promised() promise.Promise {
 	b.t.Helper()
 	b.say(anna, "Jag lovar att städa idag")
@@ -99,8 +99,9 @@ func (b *bench) speaks(user telegram.User, lang string) {
 	}
 }
 
-// Each hour asks for what is due then, of each household and each overdue promise,
-// where they are written to now; asked twice, it is the same that is asked for.
+// Each hour asks for the jobs that are due then, for each household and each
+// overdue promise, in the chat where they are written to now. Asked twice, it asks
+// for the same jobs.
 func TestWhatIsDueAtAnHour(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -148,7 +149,7 @@ func TestWhatIsDueAtAnHour(t *testing.T) {
 	}
 }
 
-// What can never be done is dead at once, with its reason.
+// A job that can never be done is a dead letter at once, with its reason.
 func TestJobsThatCanNeverBeDone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -204,7 +205,7 @@ func TestSundaysSummary(t *testing.T) {
 	}
 }
 
-// What is done on Sunday after the summary is in the week's rows from Monday on.
+// A deed on Sunday after the summary is in the week's rows from Monday on.
 func TestTheWeekEndsOnSunday(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -220,7 +221,8 @@ func TestTheWeekEndsOnSunday(t *testing.T) {
 	}
 }
 
-// A summary that comes in quiet hours, or late into them, is stored.
+// A summary that is due in quiet hours, or is late and comes in them, is
+// stored.
 func TestASummaryInQuietHours(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -269,8 +271,8 @@ func TestAnOverduePromise(t *testing.T) {
 	}
 }
 
-// What was done in time, though nobody noted then that it keeps the promise, is not
-// reminded of; what was done before it was promised, or by another, is.
+// The bot does not remind of a promise that was kept in time, though nobody noted
+// that then. It does if the deed was done before the promise, or by another.
 func TestAPromiseThatWasKept(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -322,8 +324,8 @@ func TestAPromiseInPrivate(t *testing.T) {
 	}
 }
 
-// A promise of the older system, of which it is not known what keeps it, is reminded of
-// and given up all the same.
+// In a promise of the older system the activity is not known. The bot reminds of it
+// and gives it up all the same.
 func TestAPromiseOfTheOlderSystem(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -350,7 +352,7 @@ func TestAPromiseOfTheOlderSystem(t *testing.T) {
 	}
 }
 
-// What Telegram would not take at once is said by the next delivery, and once.
+// What Telegram did not take at once is said by the next delivery, once.
 func TestAJobWaitsForTelegram(t *testing.T) {
 	t.Parallel()
 	for i, j := range everyJob(newBench(t, 0))[:5] {
@@ -391,7 +393,8 @@ func TestTheDayIsLearned(t *testing.T) {
 	}
 }
 
-// habit has Anna do the dishes at six in the evening, on so many days before the 18th.
+// habit makes Anna do the dishes at six in the evening, on so many days before the
+// 18th.
 func (b *bench) habit(days int) {
 	b.t.Helper()
 	for day := 18 - days; day < 18; day++ {
@@ -528,7 +531,8 @@ func everyJob(b *bench) (jobs []job.Job) {
 	return jobs
 }
 
-// keepLost has somebody do something of which nobody notes that it keeps a promise.
+// keepLost makes somebody do something while the note that it keeps a promise is
+// lost.
 func (b *bench) keepLost(who telegram.User, text string) {
 	b.t.Helper()
 	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "Query", Table: "homeops", Times: -1})
@@ -587,7 +591,7 @@ func crashJobAt(t *testing.T, do dynamotest.Effect, i, k int, want *bench) {
 	}
 }
 
-// Two processes that are given a job at once say it once, and store the same.
+// Two processes that get a job at once say it once, and store the same rows.
 func TestJobsTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	for i := range everyJob(newBench(t, 0)) {
@@ -616,8 +620,8 @@ func TestJobsTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// A group too large for a balance of every two still has its week, and makes no dead
-// letter each day.
+// A group that is too large for a balance between every two members still gets its
+// week, and does not make a dead letter each day.
 func TestALargeHousehold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)

@@ -14,8 +14,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 )
 
-// remote is a queue that is reached over a network: nothing is done there for
-// whose time is over, nor while it is broken.
+// remote is a queue that is reached over a network: it does nothing for a
+// caller whose context has ended, or while it is broken.
 type remote struct {
 	*queue.Memory
 	broken error
@@ -42,7 +42,7 @@ func (q remote) Delete(ctx context.Context, receipt string) error {
 	return q.Memory.Delete(ctx, receipt)
 }
 
-// deaf is a queue that cannot be reached, and counts how often that is tried.
+// deaf is a queue that cannot be reached, and counts the attempts.
 type deaf struct {
 	queue.Queue
 	tried *int
@@ -68,8 +68,8 @@ func (b *bench) on(q queue.Queue) *worker.Worker {
 	return worker.New(deps)
 }
 
-// A delivery whose time is over is settled all the same: it has a reason among the
-// dead letters, or comes again when Telegram wants it to.
+// A delivery whose time is over is settled all the same: it is a dead letter with
+// a reason, or comes again when Telegram asks.
 func TestADeliveryIsSettledAfterItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -103,8 +103,8 @@ func TestADeliveryIsSettledAfterItsTime(t *testing.T) {
 	}
 }
 
-// A letter that the queue does not take is not lost: the message stays, and comes
-// again or is moved by the queue itself.
+// If the queue does not take a dead letter, the message is not lost: it stays,
+// and comes again or is moved by the queue itself.
 func TestWhatIsNotBuriedStays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestWhatIsNotBuriedStays(t *testing.T) {
 	})
 }
 
-// A queue that cannot be reached is asked once a second, and no more.
+// A queue that cannot be reached is asked only once a second.
 func TestAnUnreachableQueueIsAskedNowAndThen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

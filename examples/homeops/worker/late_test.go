@@ -13,7 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// What is processed late is judged at the time it was sent.
+// A message that is processed late is judged by the time at which it was sent.
 
 func TestThisWeekIsTheQuestions(t *testing.T) {
 	t.Parallel()
@@ -63,14 +63,14 @@ func TestARefusedAnswerIsRefunded(t *testing.T) {
 }
 
 // A redelivery that cannot see what was recorded must not go on as if nothing
-// was, not even the last time.
+// had been recorded, not even at the last delivery.
 func TestWhatWasRecordedMustBeKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, 0)
 		m := b.message(anna, "diskat")
 		b.handle(m)
-		// The three attempts of the first question; later ones are answered.
+		// The three attempts of the first question; later questions are answered.
 		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "Query", Table: "homeops-activities", Times: 3})
 		if err := b.Worker.Handle(t.Context(), delivery(t, m, queue.MaxReceives)); err != nil || len(b.queue.Dead()) != 1 {
 			t.Errorf("%v, and not among the dead letters: %+v", err, b.last)
@@ -78,8 +78,8 @@ func TestWhatWasRecordedMustBeKnown(t *testing.T) {
 	})
 }
 
-// A no that died after it was recorded corrects to what it meant, whatever its
-// words mean by now, and is not recorded again.
+// A no that died after it was recorded corrects to what it meant then, even if
+// its words mean something else by now, and is not recorded again.
 func TestANoMeansWhatItMeantAtFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestANoMeansWhatItMeantAtFirst(t *testing.T) {
 	})
 }
 
-// Changes of one second are different events: which of them stands does not
+// Changes of one second are different events: which of them wins does not
 // depend on the order in which they arrive.
 func TestChangesOfOneSecond(t *testing.T) {
 	t.Parallel()

@@ -21,17 +21,17 @@ import (
 type msg struct {
 	telegram.Message
 	raw    string
-	chat   string // as tables hold it: what the message and its event are of
-	scope  string // what the household's records are kept under: chat, or what that was before
+	chat   string // as in tables: the id in the message's and its event's keys
+	scope  string // of the household's records: the chat, or the group that it was before
 	person telegram.User
 	signed bool // it has a sender who can be learned from
 	event  event.Event
 	asked  *asked           // the question that it replies to
-	intent *dialog.Intent   // what it wants of the bot; nil for nothing
-	who    *profile.Profile // the sender's; nil where it could not be read
+	intent *dialog.Intent   // what it wants of the bot; nil if nothing
+	who    *profile.Profile // the sender's; nil if it could not be read
 }
 
-// deed is the event that what the message says was done follows from.
+// deed is the event from which the message's activities follow.
 func (m msg) deed() event.Event {
 	if m.asked != nil {
 		return m.asked.event
@@ -39,7 +39,7 @@ func (m msg) deed() event.Event {
 	return m.event
 }
 
-// read names the event by what Telegram repeats on a redelivery.
+// read makes the event of what Telegram repeats on a redelivery.
 func (w *Worker) read(m telegram.Message, raw string) (msg, error) {
 	chat := m.Chat.Key()
 	ev, err := event.New(m.Time(), "telegram", chat, strconv.FormatInt(m.ID, 10))
@@ -61,7 +61,7 @@ func (w *Worker) read(m telegram.Message, raw string) (msg, error) {
 // name is how people know the sender.
 func (m msg) name() string { return m.person.Name() }
 
-// message is the way of every message.
+// message handles every message.
 func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	var saved event.Outcome
 	var known known
@@ -109,22 +109,22 @@ func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	}
 	m.scope, d.heldBack = before.scope, before.heldBack
 	g = trips.SideBySide(ctx)
-	g.Go(func(ctx context.Context) error { return w.meaning(ctx, d, m, known, before) }) // the first: see follow
+	g.Go(func(ctx context.Context) error { return w.meaning(ctx, d, m, known, before) }) // begun first: see follow
 	g.Go(func(ctx context.Context) error { return w.judge(ctx, d, m) })
 	g.Go(func(ctx context.Context) error { return w.learnToBot(ctx, d, m) })
 	g.Go(func(ctx context.Context) error { return w.learnTiming(ctx, d, m) })
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	m.scope = scope // wherever an earlier delivery recorded
+	m.scope = scope // even if an earlier delivery recorded under another
 	return w.note(ctx, d, m)
 }
 
 // known is what the chat had taught of the words of a message when it was sent.
 type known struct{ phrases, names []alias.Match }
 
-// household returns what the chat's records are kept under, and the phrases and
-// names there that are in the message. Where it must be asked for, the chat's own
+// household returns the scope of the chat's records, and the household's phrases
+// and names that are in the message. If the scope must be read, the chat's own
 // phrases are read beside it: hardly any chat was another before.
 func (w *Worker) household(ctx context.Context, d delivery, m msg) (scope string, found known, _ error) {
 	scope, certain := w.Moves.Known(m.chat)
@@ -172,9 +172,9 @@ type earlier struct {
 	heldBack bool   // it would have, and was asked to wait
 }
 
-// earlier asks for it. The first delivery of a message need not. One that came
-// before the chat's move was known recorded under the chat's own id, and there
-// it stays.
+// earlier reads it. The first delivery of a message need not. A delivery that
+// came before the chat's move was known has recorded under the chat's own id,
+// and there it stays.
 func (w *Worker) earlier(ctx context.Context, d delivery, m msg) (before earlier, _ error) {
 	before.scope = m.scope
 	if !d.report.Duplicate {
@@ -226,14 +226,14 @@ func (w *Worker) meaning(ctx context.Context, d delivery, m msg, known known, be
 	return w.activities(ctx, d, m, known)
 }
 
-// activities is the way of a message that wants nothing of the bot.
+// activities handles a message that wants nothing of the bot.
 func (w *Worker) activities(ctx context.Context, d delivery, m msg, known known) error {
 	said, err := w.Classifier.Classify(ctx, classify.Message{
 		Event: m.event, Scope: m.scope, Text: m.Words(), Known: phrasesOf(known.phrases), People: peopleOf(m.Words(), known.names),
 	})
 	d.report.Usage = said.Usage
 	if _, busy := errors.AsType[*queue.LaterError](err); busy {
-		return err // another delivery is at it: no reason to go on without, not even at the last
+		return err // another delivery is at work: do not go on without its answer, not even at the last delivery
 	}
 	if err := w.bestEffort(ctx, d, "classify", err); err != nil {
 		return err
@@ -280,12 +280,12 @@ func (w *Worker) carryOn(ctx context.Context, d delivery, m msg, stored []activi
 }
 
 // follow does what follows from recorded activities: learning and, beside it,
-// the reply. Neither waits for the other, and neither's trouble stops the
+// the reply. Neither waits for the other, and trouble in one does not stop the
 // other: a fresh grant is used at once or never.
 func (w *Worker) follow(ctx context.Context, d delivery, m msg, recorded []activity.Activity, silent string) error {
 	d.report.Kind, d.report.Recorded, d.report.Silent = KindActivity, recorded, silent
 	g := trips.SideBySide(ctx)
-	if silent == "" { // the first, for when to come again is its to say
+	if silent == "" { // begun first, because its error decides when to come again
 		g.Go(func(ctx context.Context) error { return w.praise(ctx, d, m, recorded) })
 	}
 	for _, a := range recorded {
@@ -304,7 +304,7 @@ func phrasesOf(matches []alias.Match) []classify.Known {
 	return known
 }
 
-// peopleOf has them as the text writes them.
+// peopleOf returns the people as the text writes them.
 func peopleOf(text string, matches []alias.Match) []classify.Person {
 	people := make([]classify.Person, len(matches))
 	for i, match := range matches {

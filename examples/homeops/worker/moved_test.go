@@ -40,7 +40,7 @@ func (b *bench) moves() (old, young telegram.Message) {
 	return old, young
 }
 
-// What a household has taught and done goes on when its group becomes a
+// What a household has taught and done stays when its group becomes a
 // supergroup, whichever side tells of it, and in every process.
 func TestAMovedGroupKeepsItsHistory(t *testing.T) {
 	t.Parallel()
@@ -114,7 +114,7 @@ func TestAMessageThatOvertookTheMove(t *testing.T) {
 	wantHousehold(t, b, groupKey, []string{anna.Key()}, profile.Household{Scope: groupKey, Chat: chatKey})
 }
 
-// A group that moved while an answer was on its way says so.
+// If a group moved while an answer was on its way, the refusal says so.
 func TestARefusalTellsOfTheMove(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -127,8 +127,8 @@ func TestARefusalTellsOfTheMove(t *testing.T) {
 	}
 }
 
-// Without knowing whose household it is nothing may be written, not even the
-// last time: what went astray would stay there.
+// Nothing may be written if the household is not known, not even at the last
+// delivery: rows under a wrong id would stay there.
 func TestTheHouseholdMustBeKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -173,7 +173,8 @@ var (
 	blocked = &telegram.RefusedError{Code: 403, Description: "Forbidden: bot was blocked by the user"}
 )
 
-// Who has blocked the bot is not written to until it is started again.
+// The bot does not write to a person who has blocked it until they start it
+// again.
 func TestABlockStopsThePrivateChat(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"diskat", "Vem diskade senast?", "diksat nu"} {
@@ -200,7 +201,7 @@ func TestABlockStopsThePrivateChat(t *testing.T) {
 	}
 }
 
-// The refusal is of the time of the message: a start since then stands.
+// The refusal counts as of the message's time: a later start wins.
 func TestALateRefusalDoesNotStop(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -212,7 +213,7 @@ func TestALateRefusalDoesNotStop(t *testing.T) {
 	wantDM(t, b, dmstatus.Started)
 }
 
-// Only a block, and only in private, is one.
+// Only the refusal for a block, and only in private, counts as a block.
 func TestWhatIsNoBlock(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -228,7 +229,7 @@ func TestWhatIsNoBlock(t *testing.T) {
 	}
 }
 
-// What is not kept after a refusal keeps nothing else back.
+// A failed note after a refusal holds nothing else up.
 func TestTroubleAfterARefusal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 // ignored it.
 const timeToAnswer = 60 * time.Minute
 
-// profile returns the sender's, nil where it could not be read: who cannot be
-// asked for is no stranger.
+// profile returns the sender's profile, nil if it could not be read: that does
+// not make them a stranger.
 func (w *Worker) profile(ctx context.Context, d delivery, m msg) (*profile.Profile, error) {
 	p, _, err := w.Profiles.Get(ctx, m.person.Key())
 	if err != nil {
@@ -29,7 +29,8 @@ func (w *Worker) profile(ctx context.Context, d delivery, m msg) (*profile.Profi
 	return &p, nil
 }
 
-// note notes, after all else, who the sender is, and that they were answered.
+// note comes after everything else. It notes who the sender is, and that they
+// were answered.
 func (w *Worker) note(ctx context.Context, d delivery, m msg) error {
 	if m.who != nil {
 		if err := w.meet(ctx, d, m, *m.who); err != nil {
@@ -47,11 +48,11 @@ func (w *Worker) spoke(ctx context.Context, d delivery, user string, ev event.Ev
 	return w.bestEffort(ctx, d, "spoken", w.Profiles.Spoke(ctx, user, ev))
 }
 
-// meet notes who the sender is, where the profile does not say so: on first contact,
-// and when they are called something else. The household's questions then understand
-// what Telegram calls them, unless that means somebody else, or is no name. It comes last, so that a
-// message means the same on a redelivery, and writes the profile last, so that the
-// next delivery takes up one that broke off.
+// meet notes who the sender is, if the profile does not say so: on first contact,
+// and when they are called something else. From then on questions may use the name
+// that Telegram has for them, unless it means somebody else or is not a name. It
+// comes last, so that a message means the same on a redelivery. It writes the
+// profile last, so that the next delivery repeats a meet that broke off.
 func (w *Worker) meet(ctx context.Context, d delivery, m msg, p profile.Profile) error {
 	same := profile.Change{User: m.person.Key(), Event: m.event, Chat: m.chat}
 	change := same
@@ -64,7 +65,8 @@ func (w *Worker) meet(ctx context.Context, d delivery, m msg, p profile.Profile)
 	if m.name() != p.Name {
 		change.Name = m.name()
 	}
-	// Whose message overtook the chat's move lives in what it was before, too.
+	// If their message overtook the chat's move, they live in the group that
+	// the chat was before, too.
 	if !m.Chat.Private() && (p.HouseholdEvent.IsZero() || p.Household == m.chat && m.scope != m.chat) {
 		change.Household = m.scope
 	}
@@ -88,8 +90,8 @@ func (w *Worker) meet(ctx context.Context, d delivery, m msg, p profile.Profile)
 	return w.bestEffort(ctx, d, "first contact", w.Profiles.Change(ctx, change))
 }
 
-// judge learns whether the person answered what the bot said to them last, as
-// soon as that is certain: by a reply within the hour, or by the end of it.
+// judge learns whether the person answered what the bot said to them last. That
+// is certain with a reply within the hour, or at the end of the hour.
 func (w *Worker) judge(ctx context.Context, d delivery, m msg) error {
 	p := m.who
 	if p == nil || p.Spoken.IsZero() || p.Spoken.Compare(m.event) >= 0 {
@@ -112,8 +114,8 @@ func (w *Worker) judge(ctx context.Context, d delivery, m msg) error {
 
 func toBotKey(user string) string { return "USER#" + user + "#toBot" }
 
-// learnToBot counts a message that is meant for the bot: in private, a reply to
-// it, or phrased so.
+// learnToBot counts a message that is meant for the bot: one in private, a
+// reply to the bot, or one that wants something of it.
 func (w *Worker) learnToBot(ctx context.Context, d delivery, m msg) error {
 	if m.intent == nil && !m.Chat.Private() && !w.toBot(m) {
 		return nil

@@ -57,8 +57,8 @@ func wantHousehold(t *testing.T, b *bench, scope string, members []string, want 
 	}
 }
 
-// Who writes for the first time is known by name from then on, and lives where
-// they write. In private nobody lives anywhere.
+// A person who writes for the first time is known by name from then on, and
+// lives in the group where they write. A private chat is not a home.
 func TestFirstContact(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -99,7 +99,8 @@ func TestFirstContact(t *testing.T) {
 
 var sameZone = cmp.Comparer(func(a, b tzclock.Zone) bool { return a == b })
 
-// A row of the older system names a household, which kept no members.
+// A row of the older system names a household, but that system had no rows for
+// members.
 func TestFirstContactOfTheOlderSystem(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -121,7 +122,8 @@ func TestFirstContactOfTheOlderSystem(t *testing.T) {
 	wantHousehold(t, b, chatKey, []string{anna.Key()}, profile.Household{Scope: chatKey, Chat: chatKey})
 }
 
-// Who cannot be asked for is no stranger: nobody moves for that.
+// A person whose profile cannot be read is not a stranger: they do not move for
+// that.
 func TestAProfileThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -175,7 +177,7 @@ func personal(b *bench) []telegram.Message {
 	return []telegram.Message{first, reply, asks, renamed, alone, at(time.Minute, bo, "diksat nu")}
 }
 
-// Whichever request is the last of a process, the next delivery leaves the same
+// A process may end after any request: the next delivery leaves the same
 // tables.
 func TestWhatIsLearnedOfPeopleConverges(t *testing.T) {
 	t.Parallel()
@@ -207,7 +209,7 @@ func wantRate(t *testing.T, b *bench, u telegram.User, samples int64, value floa
 	}
 }
 
-// wantUsed holds today's count of messages to the bot.
+// wantUsed compares today's count of messages to the bot.
 func wantUsed(t *testing.T, b *bench, u telegram.User, want int64) {
 	t.Helper()
 	count, err := b.Limits.Get(t.Context(), "USER#"+u.Key()+"#toBot", tzclock.Stockholm.Date(b.now))
@@ -216,8 +218,9 @@ func wantUsed(t *testing.T, b *bench, u telegram.User, want int64) {
 	}
 }
 
-// Who replies within the hour has not ignored the bot; who has not when it is
-// over has. Until then nothing is known of who says something else.
+// A person who replies within the hour has not ignored the bot; a person who
+// has not replied when it is over has. Until then nothing is known of a person
+// who says something else.
 func TestIgnoreRate(t *testing.T) {
 	t.Parallel()
 	const undecided = -1
@@ -239,7 +242,7 @@ func TestIgnoreRate(t *testing.T) {
 			b.handle(b.message(anna, "Jag har diskat"))
 			spoken := b.profileOf(anna).Spoken
 			b.now = b.now.Add(tc.after)
-			b.handle(b.message(bo, "Hej")) // whose message judges nothing of Anna's
+			b.handle(b.message(bo, "Hej")) // Bo's message says nothing about Anna
 			m := b.message(anna, "Hej")
 			if tc.reply {
 				m = b.reply(anna, "Hej")
@@ -265,7 +268,8 @@ func TestIgnoreRate(t *testing.T) {
 	}
 }
 
-// What was not said is not ignored; what may have been said is.
+// A message that was not sent cannot be ignored; one that may have been sent
+// can.
 func TestWhatCountsAsSaid(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -294,7 +298,8 @@ func TestWhatCountsAsSaid(t *testing.T) {
 	}
 }
 
-// Messages to the bot of a local day are learned of once, none included.
+// The number of messages to the bot on a local day is learned once, even if it
+// is 0.
 func TestInteractionFrequency(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -317,13 +322,13 @@ func TestInteractionFrequency(t *testing.T) {
 			}
 		}
 	}
-	for i := range 40 { // so late that it cannot be told whether it was counted
+	for i := range 40 { // so late that nobody knows whether it was counted
 		b.do(job.Job{Name: job.Day, Due: b.now.AddDate(0, 0, -i), Household: chatKey, Chat: chatKey})
 	}
 }
 
-// Who is met in a supergroup before it is known what group it was lives in that
-// household all the same.
+// If a person is met in a supergroup before its former group is known, they
+// live in that group's household all the same.
 func TestFirstContactOvertakesTheMove(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)

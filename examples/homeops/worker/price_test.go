@@ -13,7 +13,7 @@ import (
 
 const tick = 10 * time.Millisecond
 
-// seeds are 80 phrases, none of which stands in the test's messages.
+// seeds are 80 phrases that do not occur in the test's messages.
 func seeds() map[string]string {
 	seeds := map[string]string{}
 	for i := range 80 {
@@ -22,7 +22,7 @@ func seeds() map[string]string {
 	return seeds
 }
 
-// What a message costs is part of what the example promises.
+// The price of a message is part of what the example promises.
 func TestPriceOfAMessage(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -71,8 +71,8 @@ func TestPriceOfAMessage(t *testing.T) {
 	}
 }
 
-// Waiting costs two requests of praise and one of an answer. What is sent at
-// once pays nothing for that.
+// Waiting costs praise two requests and an answer one. What is sent at once
+// pays nothing for that.
 func TestPriceOfWaiting(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][3]int{ // at once; a delivery that waits; the next
@@ -98,8 +98,8 @@ func TestPriceOfWaiting(t *testing.T) {
 	}
 }
 
-// In private it is asked whether the person has blocked the bot, and counted that
-// they wrote to it, beside the rest.
+// In private the worker also asks whether the person has blocked the bot, and
+// counts that they wrote to it, beside the other requests.
 func TestPriceOfAPrivateMessage(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -107,8 +107,8 @@ func TestPriceOfAPrivateMessage(t *testing.T) {
 	b.db.Meter(func() { b.sayIn(private, 2, anna, "God morgon") }).Want(t, dynamotest.Price{Requests: 4, RCU: 1, WCU: 2})
 }
 
-// The round trips that are counted without a clock are those that a clock
-// shows where each request takes a while.
+// The round trips counted without a clock equal those that a clock shows when
+// each request takes a while.
 func TestTripsAreThoseOfTheClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -128,13 +128,14 @@ func TestTripsAreThoseOfTheClock(t *testing.T) {
 	})
 }
 
-// What the message's table refuses is poison, and has read the household's scope,
-// phrases and names and the profile beside it: whoever is first, the price is one.
+// A message that its table refuses is poison. Beside it, the household's scope,
+// phrases and names and the profile have been read, so the price is the same in
+// any order.
 func TestPriceOfPoison(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
 	for range 20 {
-		b.restart() // neither the phrases, the names nor that the chat was no other is in memory
+		b.restart() // nothing is in memory: no phrases, no names, no scope
 		ahead := b.message(anna, "Jag har diskat")
 		ahead.Date = b.now.AddDate(1, 0, 0).Unix() // which the worker sees before it asks anything
 		b.db.Meter(func() { b.handle(ahead) }).Want(t, dynamotest.Price{})

@@ -12,8 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/message"
 )
 
-// save stores the message as it came. One that is older than messages are kept may
-// have been handled before.
+// save stores the message as it came. A message that is older than messages are
+// kept may have been handled before.
 func (w *Worker) save(ctx context.Context, m msg) (event.Outcome, error) {
 	out, err := w.Messages.Save(ctx, message.Message{
 		Scope: m.chat, Seq: m.ID, Actor: actorOf(m), ActorName: m.name(),
@@ -33,7 +33,7 @@ func actorOf(m msg) string {
 }
 
 // record writes the activities of the message together and returns those that
-// stand: its own, or what another delivery recorded first.
+// count: its own, or what another delivery recorded first.
 func (w *Worker) record(ctx context.Context, d delivery, m msg, done []classify.Done) ([]activity.Activity, error) {
 	done = m.distinct(done)
 	if len(done) > activity.MaxSet { // no transaction takes more
@@ -66,7 +66,7 @@ func (w *Worker) record(ctx context.Context, d delivery, m msg, done []classify.
 	return all, err
 }
 
-// doer is whom an activity is of.
+// doer is the person whose activity it is.
 func (m msg) doer(what classify.Done) string {
 	actor := m.person.Key()
 	if what.By != nil {
@@ -75,8 +75,8 @@ func (m msg) doer(what classify.Done) string {
 	return actor
 }
 
-// distinct leaves out what a message says twice of one person, as of a sender who also
-// names themselves.
+// distinct leaves out what a message says twice of one person, such as a sender who
+// also names themselves.
 func (m msg) distinct(done []classify.Done) []classify.Done {
 	said := map[[2]string]bool{}
 	return slices.DeleteFunc(slices.Clone(done), func(what classify.Done) bool {
@@ -87,8 +87,8 @@ func (m msg) distinct(done []classify.Done) []classify.Done {
 	})
 }
 
-// called returns what somebody is called whom the message names, or how it names them
-// where that cannot be read.
+// called returns the name of a person whom the message names, or how it names them
+// if their name cannot be read.
 func (w *Worker) called(ctx context.Context, d delivery, of classify.Person) (string, error) {
 	p, _, err := w.Profiles.Get(ctx, of.ID)
 	return cmp.Or(p.Name, of.Name), w.bestEffort(ctx, d, "doer", err)

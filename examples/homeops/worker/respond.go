@@ -40,9 +40,9 @@ func (w *Worker) quiet(m msg) bool {
 	return w.Quiet.Contains(w.Zone, m.Time()) || w.Quiet.Contains(w.Zone, w.Now())
 }
 
-// silence says why a reply would disturb, "" when it would not. It comes
-// before the cap, so that a suppressed reply takes nothing of it. What has no number
-// comes after all that was said.
+// silence says why a reply would disturb, "" when it would not. It comes before the
+// cap, so that a suppressed reply takes nothing of it. A message without a number
+// counts as later than all that was said.
 func (w *Worker) silence(ctx context.Context, d delivery, m msg) (string, error) {
 	switch {
 	case d.stopped:
@@ -61,8 +61,8 @@ func (w *Worker) silence(ctx context.Context, d delivery, m msg) (string, error)
 }
 
 // praise takes one of the day's replies and uses it. A fresh grant is leave to
-// send, for no other delivery has it; whoever took it earlier has sent, or died
-// trying, or holds the reply back.
+// send, because no other delivery has it. If an earlier delivery took it, that
+// delivery has sent, or died trying, or holds the reply back.
 func (w *Worker) praise(ctx context.Context, d delivery, m msg, recorded []activity.Activity) error {
 	take := counter.Take{Key: m.scope, Event: m.event, Cap: RepliesADay}
 	grant, err := w.Limits.Take(ctx, take)
@@ -88,9 +88,9 @@ func (w *Worker) praise(ctx context.Context, d delivery, m msg, recorded []activ
 	return nil
 }
 
-// answer says something that was asked for, or asks: once for each message,
-// however the chat's phrases change between two deliveries, and at most fifty
-// times a day.
+// answer says something that was asked for, or asks a question: once for each
+// message, even if the chat's phrases change between two deliveries, and at
+// most fifty times a day.
 func (w *Worker) answer(ctx context.Context, d delivery, m msg, text string) error {
 	return w.answerWith(ctx, d, m, speech{text: text})
 }
@@ -100,7 +100,7 @@ func (w *Worker) answerWith(ctx context.Context, d delivery, m msg, s speech) er
 	return w.say(ctx, d, m, s)
 }
 
-// say says something once, and takes that of the day.
+// say says something once, and takes it from the day's limit.
 func (w *Worker) say(ctx context.Context, d delivery, m msg, s speech) error {
 	if d.stopped {
 		d.report.Silent = silentStop

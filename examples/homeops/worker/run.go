@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 )
 
 // How the worker polls.
@@ -42,18 +43,15 @@ func (w *Worker) poll(ctx context.Context) {
 	messages, err := w.Queue.Receive(ctx, batch, pollWait)
 	if err != nil && ctx.Err() == nil {
 		w.Log.ErrorContext(ctx, "receive", "error", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(afterTrouble):
-		}
+		_ = sleep.For(ctx, afterTrouble)
 		return
 	}
 	w.Work(ctx, messages)
 }
 
-// Work handles a batch and settles each item: done is deleted, failed is left
-// to become visible again, at once when the process is about to end, but for
-// what Handle has released for later.
+// Work handles a batch and settles each item. What is done is deleted. What
+// failed is left to become visible again; when the process is about to end, at
+// once, except what Handle has released for later.
 func (w *Worker) Work(ctx context.Context, messages []queue.Message) {
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), PerItem)
 	defer cancel()

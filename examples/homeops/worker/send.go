@@ -18,14 +18,14 @@ import (
 type speech struct {
 	text    string
 	mention telegram.User // whom it asks
-	grant   counter.Take  // what it takes of the day
-	leave   *ledger.Claim // to send it; nil where a fresh grant is leave enough
+	grant   counter.Take  // what it takes from the day's limit
+	leave   *ledger.Claim // to send it; nil if a fresh grant is enough
 }
 
-// sayOnce sends what no delivery has sent. Leave to send is a claim of the message's
-// key in the ledger. It is never completed, and nobody else gets one when its lease
-// lapses, for the ledger has MaxAttempts 1: its holder has sent, or died trying. Only
-// a release lets another delivery claim it.
+// sayOnce sends what no delivery has sent. Leave to send is a claim of the
+// message's key in the ledger. It is never completed, and nobody else gets a claim
+// when its lease lapses, because the ledger has MaxAttempts 1: its holder has sent,
+// or died trying. Only a release lets another delivery claim the key.
 func (w *Worker) sayOnce(ctx context.Context, d delivery, m msg, s speech) error {
 	leave, err := w.leave(ctx, m)
 	if isTaken(err) {
@@ -40,7 +40,8 @@ func (w *Worker) sayOnce(ctx context.Context, d delivery, m msg, s speech) error
 	return w.send(ctx, d, m, s)
 }
 
-// leave takes it, when all that the message teaches stands.
+// leave takes the leave to send. It is called when all that the message teaches
+// is stored.
 func (w *Worker) leave(ctx context.Context, m msg) (*ledger.Claim, error) {
 	key, err := m.saidKey()
 	if err != nil {
@@ -65,7 +66,7 @@ func (m msg) saidKey() (string, error) {
 }
 
 // said reports whether the bot has asked or answered, or holds back what it
-// would say. Praise that was sent at once is not known here.
+// would say. It does not know of praise that was sent at once.
 func (w *Worker) said(ctx context.Context, m msg) (said, heldBack bool, _ error) {
 	key, err := m.saidKey()
 	if err != nil {
@@ -76,9 +77,9 @@ func (w *Worker) said(ctx context.Context, m msg) (said, heldBack bool, _ error)
 	return ok && !heldBack, heldBack, err
 }
 
-// send sends once. When it is unclear whether the message was sent, the grant
-// is spent. A definite refusal gives it back, or is a *queue.LaterError: then a
-// later delivery has the leave to send.
+// send sends once. If it is unclear whether the message was sent, the grant is
+// spent. A definite refusal gives it back, or is a *queue.LaterError: then a
+// later delivery gets the leave to send.
 func (w *Worker) send(ctx context.Context, d delivery, m msg, s speech) error {
 	_, err := w.Sender.Send(ctx, telegram.Outgoing{Chat: m.Chat.ID, Text: s.text, ReplyTo: m.ID, Mention: s.mention})
 	if err == nil {
@@ -108,9 +109,9 @@ func (w *Worker) send(ctx context.Context, d delivery, m msg, s speech) error {
 	return nil
 }
 
-// holdBack releases the leave to send. Whoever dies in it leaves the message
-// unsent. What went without a claim, on its fresh grant, has one to be released
-// from now on.
+// holdBack releases the leave to send. A process that dies here leaves the
+// message unsent. A message that needed no claim, because it had a fresh grant,
+// gets one here and releases it.
 func (w *Worker) holdBack(ctx context.Context, m msg, leave *ledger.Claim) (err error) {
 	if leave == nil {
 		if leave, err = w.leave(ctx, m); err != nil {
@@ -121,7 +122,7 @@ func (w *Worker) holdBack(ctx context.Context, m msg, leave *ledger.Claim) (err 
 }
 
 // settle notes what went wrong after a refusal. The message will not be tried
-// again, or comes again anyway, so there is nothing to go back for.
+// again, or comes again anyway, so this is not a reason to return the item.
 func (w *Worker) settle(ctx context.Context, d delivery, step string, err error) {
 	if err == nil {
 		return

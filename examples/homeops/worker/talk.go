@@ -21,7 +21,8 @@ type asked struct {
 	event event.Event // what was done follows from the question: two yeses credit once
 }
 
-// answered reads a reply to a question of the bot's, nil where the message is none.
+// answered reads a reply to a question of the bot's. It is nil if the message is
+// not one.
 func (w *Worker) answered(m msg) *asked {
 	if !w.toBot(m) || m.Forwarded() {
 		return nil
@@ -91,7 +92,8 @@ func (w *Worker) started(ctx context.Context, d delivery, m msg) error {
 	return w.setDM(ctx, d, dmstatus.Change{User: m.person.Key(), Chat: m.chat, Status: dmstatus.Started, Event: m.event})
 }
 
-// moved notes that a group became a supergroup, where it is written to.
+// moved notes that a group became a supergroup, and that the household is
+// written to there.
 func (w *Worker) moved(ctx context.Context, m msg, from, to telegram.Chat) error {
 	if _, err := w.Moves.Record(ctx, moved.Move{From: from.Key(), To: to.Key(), Event: m.event}); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 )
 
-// teach learns a phrase, or corrects one. What is no teaching after all, for
-// it names no activity, is left to be classified.
+// teach learns a phrase, or corrects one. A message that names no activity
+// teaches nothing after all, and is left to be classified.
 func (w *Worker) teach(ctx context.Context, d delivery, m msg, t dialog.Teach) (handled bool, _ error) {
 	name, known, err := w.nameOf(ctx, m.scope, t.Name)
 	if err != nil {
@@ -36,7 +36,7 @@ func (w *Worker) teach(ctx context.Context, d delivery, m msg, t dialog.Teach) (
 func (w *Worker) correct(ctx context.Context, d delivery, m msg, lang dialog.Lang, phrase, name string) error {
 	_, err := w.Phrases.Correct(ctx, alias.Correct{Scope: m.scope, Phrase: phrase, Name: name, Event: m.event, Actor: m.person.Key()})
 	if taken, ok := errors.AsType[*alias.TakenError](err); ok {
-		name, err = taken.Owner, nil // an earlier delivery meant another: the first stands
+		name, err = taken.Owner, nil // an earlier delivery meant another: the first wins
 	}
 	if err != nil {
 		return w.bestEffort(ctx, d, "correct", err)
@@ -56,9 +56,9 @@ func (w *Worker) named(ctx context.Context, d delivery, m msg, n dialog.Named) e
 	return w.answer(ctx, d, m, dialog.Hello(n.Lang, n.Name))
 }
 
-// replied handles the reply to a question of the bot's: what was asked stands in
-// the question. Whoever replies teaches; what was done is recorded of whom the bot
-// asked, once, as of the question.
+// replied handles the reply to a question of the bot's, which is read from the
+// question's text. Anybody's reply teaches. What was done is credited only to the
+// person whom the bot asked, once, under the question's event.
 func (w *Worker) replied(ctx context.Context, d delivery, m msg, q asked, before earlier) error {
 	name := q.Name
 	switch {
@@ -82,7 +82,7 @@ func (w *Worker) replied(ctx context.Context, d delivery, m msg, q asked, before
 }
 
 // meant is the activity that a no names: what an earlier delivery took it for,
-// whatever the word has come to mean since.
+// even if the word has come to mean something else since.
 func (w *Worker) meant(ctx context.Context, m msg, reply dialog.Reply, before earlier) (string, error) {
 	if recordedBy(m, before.recorded) {
 		return before.recorded[0].Name, nil
@@ -97,8 +97,7 @@ func recordedBy(m msg, recorded []activity.Activity) bool {
 	return len(recorded) > 0 && recorded[0].Seq == m.ID
 }
 
-// confirmed counts the yes for the phrase, which is taught by it the first
-// time.
+// confirmed counts the yes for the phrase. The first yes teaches it.
 func (w *Worker) confirmed(ctx context.Context, d delivery, m msg, q dialog.Question) error {
 	_, err := w.Phrases.Put(ctx, alias.Put{Scope: m.scope, Phrase: q.Phrase, Name: q.Name, Event: m.event, Actor: m.person.Key()})
 	if err == nil {
@@ -113,8 +112,8 @@ func (w *Worker) confirmed(ctx context.Context, d delivery, m msg, q dialog.Ques
 	return w.answer(ctx, d, m, dialog.Confirmed(q))
 }
 
-// recordReply records and learns what a reply says was done, unless another did;
-// the answer to it takes the place of praise.
+// recordReply records and learns what a reply says was done, unless another
+// reply has recorded it. The answer to the reply takes the place of praise.
 func (w *Worker) recordReply(ctx context.Context, d delivery, m msg, name string, before earlier) error {
 	recorded := before.recorded
 	if len(recorded) == 0 {
@@ -133,5 +132,5 @@ func (w *Worker) recordReply(ctx context.Context, d delivery, m msg, name string
 	return err
 }
 
-// silentAnswer stands in for praise where an answer follows.
+// silentAnswer replaces praise if an answer follows.
 const silentAnswer = "answered instead"

@@ -25,7 +25,7 @@ type person struct{ id, said string }
 func (t topic) nobody() bool { return len(t.people) == 0 }
 
 // strange reports whether the activity has a stranger in it, as far as one can
-// tell: "Doris diskat" is no activity, where "diskat" is.
+// tell: "Doris diskat" is not an activity, but "diskat" is.
 func (t topic) strange() bool { return !t.known && !t.everybody && t.words > 1 }
 
 // each returns a line for each person.
@@ -105,8 +105,7 @@ func part(tokens []token) (t topic, rest []words.Word) {
 	return t, rest
 }
 
-// trim takes off what stands around an activity in a question and is no part
-// of it.
+// trim takes off the words around an activity in a question.
 func trim(of []words.Word) []words.Word {
 	for len(of) > 0 && around[of[0].Key] {
 		of = of[1:]

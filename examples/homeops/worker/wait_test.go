@@ -47,8 +47,8 @@ var said = map[string]string{
 	"pant betyder disk":   "Jag har lärt mig: «pant» är diskning ✔",
 }
 
-// What Telegram asks to wait for waits in the queue, no longer and no shorter,
-// and is said then.
+// If Telegram asks to wait, the message waits in the queue for exactly that
+// long, and is said then.
 func TestALongWaitIsInTheQueue(t *testing.T) {
 	t.Parallel()
 	for text, want := range said {
@@ -81,7 +81,7 @@ func TestALongWaitIsInTheQueue(t *testing.T) {
 	}
 }
 
-// again is the bench's last message, of that text.
+// again is the bench's last message, with that text.
 func (b *bench) again(text string) telegram.Message {
 	b.nextID--
 	m := b.message(anna, text)
@@ -102,8 +102,8 @@ func TestAWaitStopsNoOtherChat(t *testing.T) {
 	wantSent(t, b.last, "Tack Bo! diskning ✔")
 }
 
-// On its last delivery it goes to the dead letters with its reason; redriven it
-// is said.
+// If its last delivery is to wait, a message goes to the dead letters with the
+// reason; once redriven, it is said.
 func TestALastWaitIsADeadLetter(t *testing.T) {
 	t.Parallel()
 	for text, want := range said {
@@ -126,7 +126,7 @@ func TestALastWaitIsADeadLetter(t *testing.T) {
 	}
 }
 
-// A shutdown does not make it come earlier.
+// A shutdown does not shorten the wait.
 func TestAShutdownKeepsTheWait(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
@@ -149,8 +149,8 @@ var disturbances = []struct {
 	fatal bool // the process dies of it, with this request; else the SDK tries again
 }{{dynamotest.LoseReply, false}, {dynamotest.LoseRequest, true}, {dynamotest.LoseReply, true}}
 
-// However a message is disturbed, it is answered once at most for its grant,
-// and exactly once where nobody died and Telegram was clear.
+// Under any disturbance a message is answered at most once for its grant, and
+// exactly once if no process died and Telegram's answer was clear.
 func TestDisturbedWaitsSendOnce(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"diskat", "Vem diskade senast?"} {
@@ -192,9 +192,9 @@ func disturbed(t *testing.T, text string, first []error, fault dynamotest.Fault)
 	}
 }
 
-// untilDone delivers a message until it is done, each time when it is due. After
-// a delivery that failed but by Telegram's wait another process takes over, on
-// a database that heals.
+// untilDone delivers a message until it is done, each time when it is due. If a
+// delivery failed for another reason than Telegram's wait, another process takes
+// over, on a database that heals.
 func (b *bench) untilDone(text string, first []error, heal func()) telegram.Message {
 	b.t.Helper()
 	b.sender.first = first
@@ -221,7 +221,7 @@ func (b *bench) untilDone(text string, first []error, heal func()) telegram.Mess
 	return m
 }
 
-// Trouble beside the wait does not bring the message back at another time.
+// Trouble beside the wait does not change when the message comes back.
 func TestAWaitComesBeforeOtherTrouble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

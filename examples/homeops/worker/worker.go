@@ -36,7 +36,7 @@ const (
 	AnswersADay = 50
 )
 
-// Deps is what a Worker works with. All are needed but Observe.
+// Deps is what a Worker works with. All fields except Observe are needed.
 type Deps struct {
 	Messages   *message.Store
 	Activities *activity.Store
@@ -101,7 +101,7 @@ type Report struct {
 	Delivery  queue.Message
 	Duplicate bool // the message had been saved before
 	Recorded  []activity.Activity
-	Usage     classify.Usage // of the classifier, also of a delivery that failed after it
+	Usage     classify.Usage // of the classifier, even if the delivery failed later
 	Sent      string         // what the bot said, "" for nothing
 	Silent    string         // why the bot said nothing: one of the reasons of respond.go, or Telegram's
 	Skipped   []string       // steps given up on the last delivery
@@ -129,11 +129,12 @@ type delivery struct {
 }
 
 // Handle processes one delivery; it is a queue.Handler. An error returns the
-// item to the queue: at its own time when the visibility ends, or, of a
-// *queue.LaterError, when that is over, for which Handle has released it. What
-// failed on its last delivery is among the dead letters, and no error.
+// item to the queue, where it comes again when its visibility ends. With a
+// *queue.LaterError it comes again after that error's time, for which Handle
+// has released it. A failure of the last delivery is not an error: the item is
+// among the dead letters.
 //
-// To delete what is done is the caller's.
+// The caller deletes what is done.
 func (w *Worker) Handle(ctx context.Context, m queue.Message) error {
 	report := &Report{Delivery: m, mu: new(sync.Mutex)}
 	err := w.handle(ctx, delivery{Message: m, report: report})
@@ -189,20 +190,20 @@ func (w *Worker) refuse(ctx context.Context, m queue.Message, report *Report, re
 }
 
 // bury puts a delivery that failed for the last time among the dead letters,
-// with the reason, which the queue itself would not keep. The time for the
-// delivery may be over, and that be the reason: this has time of its own.
+// with the reason, which the queue itself would not keep. The reason may be
+// that the delivery's time is over, so this has time of its own.
 func (w *Worker) bury(ctx context.Context, m queue.Message, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toSettle)
 	defer cancel()
 	if err := w.Queue.Bury(ctx, m, why.Error()); err != nil {
-		w.Log.ErrorContext(ctx, "not buried, or not wholly", "delivery", m.ID, "error", err)
+		w.Log.ErrorContext(ctx, "not buried, or not completely", "delivery", m.ID, "error", err)
 		return why
 	}
 	return nil
 }
 
-// release has a delivery come again after the given time. If that fails it
-// comes when its visibility ends.
+// release makes a delivery come again after the given time. If that fails, it
+// comes again when its visibility ends.
 func (w *Worker) release(ctx context.Context, m queue.Message, after time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toSettle)
 	defer cancel()
@@ -211,9 +212,9 @@ func (w *Worker) release(ctx context.Context, m queue.Message, after time.Durati
 	}
 }
 
-// bestEffort decides what becomes of a step that is not critical. It returns
-// an error when the item shall go back, and nil when the worker goes on
-// without the step.
+// bestEffort decides what becomes of a step that is not critical. It returns an
+// error when the item is to go back, and nil when the worker goes on without
+// the step.
 func (w *Worker) bestEffort(ctx context.Context, d delivery, step string, err error) error {
 	if err == nil {
 		return nil
@@ -231,7 +232,8 @@ func (w *Worker) bestEffort(ctx context.Context, d delivery, step string, err er
 	return nil
 }
 
-// critical returns the item when a step fails that everything rests on.
+// critical returns the item to the queue when a step fails on which everything
+// depends.
 func critical(step string, err error) error {
 	if err == nil {
 		return nil

@@ -12,17 +12,18 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
 
-// DB is a DynamoDB.
+// DB is a DynamoDB to work on.
 type DB struct {
 	Client *dynamodb.Client
 	Where  string // for people
-	// Embedded is the server inside this process, nil on a real one.
+	// Embedded is the server inside this process, or nil.
 	Embedded *dynamotest.Server
 }
 
-// Open returns the DynamoDB of DYNAMO_ENDPOINT, which must be one that asks
-// for no account; without it AWS's where the environment names credentials;
-// else one inside this process on the given clock, which keeps nothing.
+// Open returns the DynamoDB of DYNAMO_ENDPOINT, which must not need an account.
+// Without that variable it returns AWS's if the environment names credentials,
+// and otherwise one inside this process with the given clock, which ends with
+// the process.
 func Open(ctx context.Context, s Settings, now func() time.Time, options ...func(*dynamodb.Options)) (DB, error) {
 	switch {
 	case s.Endpoint != "":

@@ -19,7 +19,7 @@ func load(values map[string]string) (database.Settings, error) {
 	return s, r.Err()
 }
 
-// The SDK's own variable counts where the example's is not set.
+// The SDK's own variable counts if the example's is not set.
 func TestRegion(t *testing.T) {
 	t.Parallel()
 	for want, values := range map[string]map[string]string{
@@ -63,7 +63,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// An endpoint is asked before AWS, and without either the database is in this process.
+// An endpoint comes before AWS, and without either the database is in this process.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(dynamotest.NewServer(nil).Handler())

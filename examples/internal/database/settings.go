@@ -7,18 +7,18 @@ import (
 	"github.com/homeops/ddbpatterns/examples/internal/env"
 )
 
-// Settings say which DynamoDB it is.
+// Settings say which DynamoDB to work on.
 type Settings struct {
-	Endpoint string // DYNAMO_ENDPOINT; "" is AWS where there are credentials, else embedded
-	Region   string // DYNAMO_REGION, else AWS_REGION
-	AWS      bool   // the SDK's own variables name credentials, which it reads itself
-	AWSError error  // what is wrong with those, for whoever uses them
+	Endpoint string // DYNAMO_ENDPOINT; "" is AWS if credentials are set, otherwise embedded
+	Region   string // DYNAMO_REGION, or else AWS_REGION
+	AWS      bool   // the SDK's own variables name credentials, which the SDK reads itself
+	AWSError error  // what is wrong with those, for a program that uses them
 }
 
-// Embedded reports whether the database is in this process, which keeps nothing.
+// Embedded reports whether the database is in this process and ends with it.
 func (s Settings) Embedded() bool { return s.Endpoint == "" && !s.AWS }
 
-// FromEnv takes the settings. The region is what it is unless a variable says so.
+// FromEnv reads the settings. The given region is the default.
 func FromEnv(r *env.Reader, region string) Settings {
 	s := Settings{
 		Endpoint: r.URL("DYNAMO_ENDPOINT", "", "http://127.0.0.1:8000"),
@@ -29,9 +29,9 @@ func FromEnv(r *env.Reader, region string) Settings {
 }
 
 // credentials reports whether the environment names AWS credentials, and what
-// is wrong with them: a replay, which never uses them, does not mind. A profile
-// or a role that only files or the machine know of is not looked for: name it
-// with AWS_PROFILE.
+// is wrong with them. A replay never uses them and ignores such errors.
+// Profiles in files and roles of the machine do not count: name one with
+// AWS_PROFILE.
 func credentials(r *env.Reader) (named bool, wrong error) {
 	if (r.Value("AWS_ACCESS_KEY_ID") == "") != (r.Value("AWS_SECRET_ACCESS_KEY") == "") {
 		return true, errors.New("AWS_ACCESS_KEY_ID: goes with AWS_SECRET_ACCESS_KEY: set both or none")

@@ -1,5 +1,5 @@
-// Package env takes a program's settings from the environment, and collects what is
-// wrong with them, so that a start names all of it at once.
+// Package env reads a program's settings from the environment, and collects what is
+// wrong with them, so that the program can name all of it at its start.
 package env
 
 import (
@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// Reader takes variables. A variable that is set but empty counts as not set, as in a
-// compose file.
+// Reader reads variables. A variable that is set but empty counts as not set, as in
+// a compose file.
 type Reader struct {
 	lookup func(string) (string, bool)
 	errs   []error
 }
 
-// NewReader reads through lookup, which is os.LookupEnv.
+// NewReader returns a Reader on lookup, such as os.LookupEnv.
 func NewReader(lookup func(string) (string, bool)) *Reader { return &Reader{lookup: lookup} }
 
-// Err names every variable whose value is wrong; it is nil if none is.
+// Err names every variable whose value is wrong, or is nil.
 func (r *Reader) Err() error { return errors.Join(r.errs...) }
 
-// Value is what the variable is set to.
+// Value returns the variable's value.
 func (r *Reader) Value(name string) string {
 	value, _ := r.lookup(name)
 	return value
@@ -35,19 +35,19 @@ func (r *Reader) Wrong(name, format string, args ...any) {
 	r.errs = append(r.errs, fmt.Errorf("%s: "+format, append([]any{name}, args...)...))
 }
 
-// Form is what a value looks like.
+// Form is the form of a value.
 type Form struct {
 	Pattern *regexp.Regexp
 	Want    string // follows "must be"
 }
 
-// Forms that AWS prescribes.
+// These are forms that AWS prescribes.
 var (
 	TableName = Form{regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`), "a table name: 3 to 255 letters, digits, '_', '-', '.'"}
 	Region    = Form{regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`), "a region such as eu-north-1"}
 )
 
-// Text takes a value of the form.
+// Text reads a value of the form.
 func (r *Reader) Text(name, otherwise string, form Form) string {
 	value := r.Value(name)
 	if value == "" {
@@ -59,7 +59,7 @@ func (r *Reader) Text(name, otherwise string, form Form) string {
 	return value
 }
 
-// Secret takes a value of the form, and never shows it.
+// Secret reads a value of the form. No error shows the value.
 func (r *Reader) Secret(name string, form Form) string {
 	value := r.Value(name)
 	if value != "" && !form.Pattern.MatchString(value) {
@@ -68,7 +68,7 @@ func (r *Reader) Secret(name string, form Form) string {
 	return value
 }
 
-// Days takes whole days. Why says what is wrong with fewer or more.
+// Days reads a number of whole days. Why says what is wrong with fewer or more.
 func (r *Reader) Days(name string, otherwise, least, most int, why string) time.Duration {
 	days, value := otherwise, r.Value(name)
 	if value != "" {
@@ -80,8 +80,8 @@ func (r *Reader) Days(name string, otherwise, least, most int, why string) time.
 	return time.Duration(days) * 24 * time.Hour
 }
 
-// URL takes the address of a service. A query or a fragment would be dropped on the
-// way to it.
+// URL reads the address of a service. It refuses a query or a fragment, which would
+// be lost on the way.
 func (r *Reader) URL(name, otherwise, such string) string {
 	value := r.Value(name)
 	if value == "" {
@@ -97,10 +97,10 @@ func (r *Reader) URL(name, otherwise, such string) string {
 	return value
 }
 
-// Table is the variable that a table's name is from, and the name.
+// Table is a table's name, and the variable with the name.
 type Table struct{ Variable, Name string }
 
-// Distinct refuses one table for two purposes: their keys differ.
+// Distinct refuses one table for two purposes, because their keys differ.
 func (r *Reader) Distinct(tables ...Table) {
 	seen := map[string]string{}
 	for _, table := range tables {

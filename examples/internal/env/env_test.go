@@ -41,7 +41,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// All that is wrong is named, and a secret is not shown.
+// The error names everything that is wrong, and does not show a secret.
 func TestWrong(t *testing.T) {
 	t.Parallel()
 	r := reader(map[string]string{"TEXT": "NO WORD", "SECRET": "hunter2"})

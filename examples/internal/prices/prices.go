@@ -1,6 +1,6 @@
-// Package prices reads what AWS asks for: one file of list prices by region, each
-// with its source and the date it is of, and besides of language models by name.
-// What a file does not have is not priced; nothing is guessed from another region.
+// Package prices reads list prices from one file: those of AWS by region, and
+// those of language models by name. Each price has its source and its date. What
+// the file does not have is not priced; nothing is guessed from another region.
 package prices
 
 import (
@@ -21,24 +21,24 @@ import (
 //go:embed prices.json
 var embedded []byte
 
-// File is a file of prices, in US dollars without tax: of the first tier, without
-// the free one.
+// File is a file of prices, in US dollars without tax. They are those of the
+// first tier, without the free one.
 type File struct {
 	Regions   map[string]Region `json:"regions"`
-	Models    map[string]Model  `json:"models"` // by the name that the API has; may be missing
+	Models    map[string]Model  `json:"models"` // by the API's name; may be missing
 	Polling   Polling           `json:"polling"`
 	Functions Functions         `json:"functions"`
 }
 
-// Region is what services cost in a region. One without a price is nil.
+// Region is what services cost in a region. A service without a price is nil.
 type Region struct {
 	DynamoDB *DynamoDB `json:"dynamodb"`
 	SQS      *SQS      `json:"sqs"`
 	Lambda   *Lambda   `json:"lambda"`
 }
 
-// Source is where figures are from: the address or the name of a page, or how
-// they were measured.
+// Source says where figures come from: the address or the name of a page, or
+// how they were measured.
 type Source struct {
 	Source string `json:"source"`
 	Date   string `json:"date"` // such as 2026-09-11
@@ -54,36 +54,37 @@ type DynamoDB struct {
 // SQS is a standard queue. A request counts once for each 64 KB of its payload.
 type SQS struct {
 	Requests Amount `json:"requestsPerMillion"`
-	// Fair is paid besides for messages with a MessageGroupId. It may be missing: then
-	// that alone is not priced.
+	// Fair is an additional price for messages with a MessageGroupId. It may be
+	// missing: then only that is not priced.
 	Fair Amount `json:"fairRequestsPerMillion"`
 	Source
 }
 
-// Lambda is invocations and memory over time, by architecture.
+// Lambda is the price of invocations and of memory over time, by architecture.
 type Lambda struct {
 	Requests        Amount            `json:"requestsPerMillion"`
 	GigabyteSeconds map[string]Amount `json:"gigabyteSecond"`
 	Source
 }
 
-// Model is what a language model's tokens cost: a service of no region.
+// Model is what a language model's tokens cost, which does not depend on a
+// region.
 type Model struct {
 	In  Amount `json:"inputTokensPerMillion"`
 	Out Amount `json:"outputTokensPerMillion"`
 	Source
 }
 
-// Polling is how Lambda asks a queue that is empty: so many connections, each
-// with one request in so many seconds.
+// Polling is how Lambda polls an empty queue: so many connections, each with
+// one request in so many seconds.
 type Polling struct {
 	Connections Amount `json:"connections"`
 	Seconds     Amount `json:"seconds"`
 	Source
 }
 
-// Functions are the two Lambda functions: what they are given, and how many
-// milliseconds of an invocation are paid for on average.
+// Functions are the two Lambda functions: their settings, and how many
+// milliseconds of an invocation are billed on average.
 type Functions struct {
 	Architecture string `json:"architecture"`
 	MemoryMB     Amount `json:"memoryMB"`
@@ -92,11 +93,11 @@ type Functions struct {
 	Source
 }
 
-// Amount is a number as it is written in the file, exact.
+// Amount is a number exactly as the file has it.
 type Amount struct{ text string }
 
-// UnmarshalJSON keeps the text. Whether it is a number is for [Parse] to say,
-// which knows the field.
+// UnmarshalJSON keeps the text. [Parse], which knows the field, checks that it
+// is a number.
 func (a *Amount) UnmarshalJSON(text []byte) error {
 	a.text = string(text)
 	return nil
@@ -114,10 +115,10 @@ func (a Amount) Rat() *big.Rat {
 	return r
 }
 
-// Each is the price of one where the file has that of a million.
+// Each is the price of one, if the file has the price of a million.
 func (a Amount) Each() *big.Rat { return new(big.Rat).Quo(a.Rat(), big.NewRat(1_000_000, 1)) }
 
-// Of is what so many units cost, nil in a region without a price.
+// Of returns what so many units cost, nil in a region without a price.
 func (d *DynamoDB) Of(reads, writes float64) *big.Rat {
 	if d == nil {
 		return nil
@@ -126,8 +127,8 @@ func (d *DynamoDB) Of(reads, writes float64) *big.Rat {
 	return r.Add(r.Mul(r, d.Reads.Each()), w.Mul(w, d.Writes.Each()))
 }
 
-// Dollars rounds to cents, or to as many places as three digits take: $12.35,
-// $0.0412, $0.000412. What has no price is "-".
+// Dollars rounds to cents, or to three significant digits if that has more
+// places: $12.35, $0.0412, $0.000412. Without a price it is "-".
 func Dollars(r *big.Rat) string {
 	switch {
 	case r == nil:
@@ -230,7 +231,7 @@ func (c *checker) region(field string, r Region, architecture string) {
 	}
 }
 
-// plain is what an exact number looks like, and a short one.
+// plain is the form of an exact and short number.
 var plain = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,12})?$`)
 
 func (c *checker) number(field string, a Amount) {

@@ -19,11 +19,12 @@ const file = `{
  "polling": {"connections": 5, "seconds": 20, "source": "a page", "date": "2026-01-02"},
  "functions": {"architecture": "arm64", "memoryMB": 256, "ingestMilliseconds": 1.5, "workerMilliseconds": 20, "source": "a stopwatch", "date": "2026-01-02"}}`
 
-// unchecked are the prices that are of no page of AWS's, by how their sources begin.
+// unchecked are the prices that do not come from a page of AWS, by the beginning of
+// their sources.
 var unchecked = map[string]string{"eu-north-1 sqs": "a research document for a deployment in eu-north-1"}
 
-// What is part of the program is in order, and names a page for every price but those
-// that are unchecked.
+// The file in the program is valid, and names a page for every price except the
+// unchecked ones.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	f, err := prices.Load("")
@@ -91,8 +92,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A service of which a region has no price is left out, and so are fair queues; nothing
-// is guessed.
+// A service without a price in a region is left out, and so are fair queues.
+// Nothing is guessed.
 func TestServicesMayBeMissing(t *testing.T) {
 	t.Parallel()
 	f, err := prices.Parse([]byte(strings.Replace(file, `"sqs": {"requestsPerMillion": 0.4, "fairRequestsPerMillion": 0.1, "source": "a page", "date": "2026-01-02"},`, "", 1)))

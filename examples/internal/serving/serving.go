@@ -1,5 +1,5 @@
-// Package serving is what the services of homeops and quill have in common: their log,
-// their HTTP server and its end, and what DynamoDB does beside them.
+// Package serving is what the services of homeops and quill have in common: their
+// log, their HTTP server and its end, and the deletion of expired rows.
 package serving
 
 import (
@@ -26,8 +26,8 @@ func Log(to io.Writer, form string, level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to, options))
 }
 
-// Server returns a server that waits for no slow sender for long, and has so much time to
-// answer a request.
+// Server returns a server that does not wait long for slow senders, and has the
+// given time to answer a request.
 func Server(handler http.Handler, answer time.Duration, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
@@ -40,8 +40,8 @@ func Server(handler http.Handler, answer time.Duration, log *slog.Logger) *http.
 	}
 }
 
-// Close takes no more requests, and waits for so long until those in flight are
-// answered.
+// Close stops accepting requests, and waits up to the given time until those in
+// flight are answered.
 func Close(ctx context.Context, server *http.Server, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -51,8 +51,8 @@ func Close(ctx context.Context, server *http.Server, within time.Duration) error
 	return nil
 }
 
-// Expire plays DynamoDB's part where the database is inside this process: it deletes
-// expired rows now and then, until the context ends.
+// Expire deletes expired rows now and then until the context ends, as DynamoDB
+// does, for a database inside this process.
 func Expire(ctx context.Context, db *dynamotest.Server) {
 	for ctx.Err() == nil {
 		_ = sleep.For(ctx, sweep)

@@ -1,4 +1,4 @@
-// Package sleep waits, as long as the context goes on.
+// Package sleep waits for a duration, or until a context ends.
 package sleep
 
 import (
@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// For waits for so long, or until the context ends: then it returns its error.
+// For waits for the duration, or until the context ends. Then it returns the
+// context's error.
 func For(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -1,16 +1,16 @@
-// Package coldstart is what both functions do before their first invocation: read
-// the configuration, the secret, and the queue's settings. What they open is kept
-// for all later invocations of the process.
+// Package coldstart does what both functions need before their first invocation:
+// it reads the configuration, the secret and the queue's settings. All later
+// invocations of the process use what it opened.
 //
-// The environment is homeops's own (package config), but for secrets. A function's
-// variables are shown to everybody who may look at the function, so in the place of
-// a secret NAME they hold NAME_PARAMETER, the name of a SecureString in SSM's
-// Parameter Store:
+// The environment is that of homeops (package config), except for secrets.
+// Everybody who may look at a function sees its variables. So instead of a secret
+// NAME they hold NAME_PARAMETER, the name of a SecureString in SSM's Parameter
+// Store:
 //
 //	TELEGRAM_SECRET_TOKEN_PARAMETER  of homeops-ingest
 //	TELEGRAM_BOT_TOKEN_PARAMETER     of homeops-worker
 //
-// MESSAGES_QUEUE_URL must be set, and the database must be one that lasts.
+// MESSAGES_QUEUE_URL must be set, and the database must be outside the process.
 package coldstart
 
 import (
@@ -33,7 +33,8 @@ import (
 // Limit is how long a cold start may take: Lambda gives it ten seconds.
 const Limit = 9 * time.Second
 
-// The secrets: a variable that holds the name of one is called as it, and Parameter.
+// The secrets, by their variables. The variable with a secret's name in SSM ends
+// in Parameter.
 const (
 	SecretToken = "TELEGRAM_SECRET_TOKEN"
 	BotToken    = "TELEGRAM_BOT_TOKEN"
@@ -50,8 +51,8 @@ type Function struct {
 	Queue  *sqsqueue.Queue
 }
 
-// Open reads the environment, the secret of the given name, one of those above,
-// and the queue's settings: four requests.
+// Open reads the environment, the secret with the given name (one of the
+// above), and the queue's settings: four requests.
 func Open(ctx context.Context, env lookup, secret string, log *slog.Logger) (*Function, error) {
 	cfg, parameter, err := load(env, secret)
 	if err != nil {
@@ -74,7 +75,7 @@ func open(ctx context.Context, at aws.Config, cfg config.Config, env lookup, nam
 		return nil, err
 	}
 	if region := sqsqueue.Region(cfg.QueueURL); region != "" {
-		at.Region = region // which may be another than that of the tables
+		at.Region = region // which may differ from that of the tables
 	}
 	queue, err := sqsqueue.Open(ctx, sqs.NewFromConfig(at), cfg.QueueURL, &sqsqueue.Config{Log: log})
 	if err != nil {
@@ -83,7 +84,7 @@ func open(ctx context.Context, at aws.Config, cfg config.Config, env lookup, nam
 	return &Function{Config: cfg, Secret: secret, Queue: queue}, nil
 }
 
-// load reads the environment, and names all that is wrong with it.
+// load reads the environment, and returns all errors in it.
 func load(env lookup, secret string) (cfg config.Config, parameter string, _ error) {
 	cfg, err := config.Load(env)
 	if err != nil {
@@ -96,22 +97,22 @@ func load(env lookup, secret string) (cfg config.Config, parameter string, _ err
 	}
 	for _, name := range []string{SecretToken, BotToken} {
 		if value, _ := env(name); value != "" {
-			errs = append(errs, fmt.Errorf("%s: must not be set: everybody who may look at the function would see it: %s names where it is", name, name+Parameter))
+			errs = append(errs, fmt.Errorf("%s: must not be set, because everybody who may look at the function would see it; %s names the SecureString that holds it", name, name+Parameter))
 		}
 	}
 	if cfg.QueueURL == "" {
 		errs = append(errs, errors.New("MESSAGES_QUEUE_URL: must be set, to the queue between the functions"))
 	}
 	if cfg.Classifier != config.Words {
-		errs = append(errs, errors.New("CLASSIFIER: a function has the vocabulary alone; cmd/homeops has openai"))
+		errs = append(errs, errors.New("CLASSIFIER: must be words, because a function has only the vocabulary; cmd/homeops has openai"))
 	}
 	if cfg.Embedded() {
-		errs = append(errs, errors.New("DYNAMO_ENDPOINT: must be set where there are no AWS credentials: a database inside the function would end with it"))
+		errs = append(errs, errors.New("DYNAMO_ENDPOINT: must be set if there are no AWS credentials: a database inside the function would end with it"))
 	}
 	return cfg, parameter, errors.Join(append(errs, cfg.AWSError)...)
 }
 
-// valid is the check that package config has for the variable.
+// valid returns the check that package config has for the variable.
 func valid(name string) func(value string) error {
 	return func(value string) error {
 		_, err := config.Load(with(nothing, name, value))
@@ -121,7 +122,7 @@ func valid(name string) func(value string) error {
 
 func nothing(string) (string, bool) { return "", false }
 
-// with is the environment with one more variable.
+// with returns the environment with one more variable.
 func with(env lookup, name, value string) lookup {
 	return func(asked string) (string, bool) {
 		if asked == name {

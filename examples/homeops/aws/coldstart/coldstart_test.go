@@ -8,7 +8,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/coldstart"
 )
 
-// What is wrong with the environment is named, all of it, before any request.
+// All errors of the environment are reported together, before any request.
 func TestOpenRefusesTheEnvironment(t *testing.T) {
 	t.Parallel()
 	const url = "https://sqs.eu-north-1.amazonaws.com/123456789012/homeops-messages"
@@ -32,7 +32,7 @@ func TestOpenRefusesTheEnvironment(t *testing.T) {
 		"a model": {map[string]string{
 			"AWS_PROFILE": "x", "MESSAGES_QUEUE_URL": url, "TELEGRAM_BOT_TOKEN_PARAMETER": "/token",
 			"CLASSIFIER": "openai", "OPENAI_MODEL": "m", "OPENAI_API_KEY": "s3cret",
-		}, []string{"CLASSIFIER: a function has the vocabulary alone"}},
+		}, []string{"CLASSIFIER: must be words, because a function has only the vocabulary"}},
 		"wrong for every program": {map[string]string{"DYNAMO_TTL_DAYS": "0"}, []string{"DYNAMO_TTL_DAYS: must be"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,13 +26,14 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// row is an item as plain Go values.
+// row is an item in plain Go values.
 type row = map[string]any
 
 // tables are all rows, by table and key.
 type tables map[string]map[string]row
 
-// newApp is the pipeline on the database, saying nothing to anybody.
+// newApp returns the pipeline on the database, with a sender that sends to
+// nobody.
 func newApp(t *testing.T, db *dynamodb.Client, q queue.Queue) *app.App {
 	t.Helper()
 	environment := map[string]string{"QUIET_HOURS": "never"}
@@ -54,7 +55,8 @@ func createTables(t *testing.T, endpoint string) {
 	}
 }
 
-// undisturbed is what stands after the same updates, one at a time in one process.
+// undisturbed returns the tables after the same updates, one at a time in one
+// process.
 func undisturbed(t *testing.T, s stream) tables {
 	t.Helper()
 	server := dynamotest.NewServer(nil)
@@ -116,11 +118,12 @@ func scan(ctx context.Context, t *testing.T, db *dynamodb.Client, a *app.App) ta
 	return all
 }
 
-// ofWriting says when a row was written, not what happened.
+// ofWriting lists the attributes that say when a row was written, not what
+// happened.
 var ofWriting = []string{"createdAt", "updatedAt"}
 
-// ofOrder says, by type of row, which of somebody's messages was handled first, or was
-// answered as one of the day's replies.
+// ofOrder lists, by type of row, the attributes that depend on which of
+// somebody's messages was handled first, or was one of the day's replies.
 var ofOrder = map[any][]string{
 	"USER":      {"nameEvent", "householdEvent", "languageEvent", "spoken"},
 	"MEMBER":    {"event"},
@@ -130,16 +133,16 @@ var ofOrder = map[any][]string{
 	"PREF":      {"ema", "value", "recent"},
 }
 
-// byTheClock reports whether a row is what an hour's job makes, as of the Sunday or the
-// day that is over: which hour it is, the processes ask the machine.
+// byTheClock reports whether an hour's job makes the row, of the Sunday or the day
+// that is over. The processes take the hour from the machine's clock.
 func byTheClock(key string, r row) bool {
 	return r["type"] == "BALANCE" || r["type"] == "SUMMARY" || r["sk"] == "interactionFrequency" || strings.Contains(key, "#answers ")
 }
 
-// compare compares what stands: messages, activities and habits to the last
-// attribute, of averages, which depend on the order of arrival, how many samples
-// they have, of people all but which message told of them, of counters how much is
-// used.
+// compare compares the tables. Messages, activities and habits must be the same to
+// the last attribute. Averages depend on the order of arrival: their number of
+// samples must be the same. People must be the same except for the message that
+// named them. Counters are compared by how much is used.
 func compare(t *testing.T, want, got tables, bot *botAPI, s stream) {
 	t.Helper()
 	for _, name := range []string{"homeops-messages", "homeops-activities", "homeops"} {
@@ -170,8 +173,8 @@ func plain(rows map[string]row) map[string]row {
 	return all
 }
 
-// checkGrants holds the counters to min(cap, asked), as they are undisturbed, and
-// the messages sent to the grants: one each at most.
+// checkGrants checks that the counters are min(cap, asked), as in the undisturbed
+// run, and that each grant sent at most one message.
 func checkGrants(t *testing.T, want, got map[string]row, bot *botAPI) {
 	t.Helper()
 	bot.mu.Lock()
@@ -206,7 +209,8 @@ func checkGrants(t *testing.T, want, got map[string]row, bot *botAPI) {
 	if len(got) != len(want) {
 		t.Errorf("%d counters, %d undisturbed", len(got), len(want))
 	}
-	// A kill between grant and send costs a message; more than a few would be a flaw.
+	// A kill between grant and send costs a message; more than a few would be a
+	// fault.
 	sum := 0
 	for _, n := range sent {
 		sum += n
@@ -217,7 +221,7 @@ func checkGrants(t *testing.T, want, got map[string]row, bot *botAPI) {
 	}
 }
 
-// checkDead holds the dead letters to the poison, each update of it, and no other.
+// checkDead checks that each poison update is a dead letter, and no other update.
 func checkDead(ctx context.Context, t *testing.T, q queue.Queue, s stream) {
 	t.Helper()
 	want, got := map[string]bool{}, map[string]bool{}

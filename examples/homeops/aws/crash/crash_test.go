@@ -20,10 +20,10 @@ import (
 
 var updates = flag.Int("updates", 300, "how many updates come in")
 
-// The queue gives a killed worker's item to another soon, and as often as it takes:
-// a receive that a kill ended says nothing against the item, and the poison is
-// refused on its first. Workers live a little longer each time, so that a slow
-// machine gets through, too.
+// The queue gives a killed worker's item to another soon, any number of times: a
+// receive that a kill ended says nothing against the item, and poison is refused on
+// its first receive. Workers live a little longer each time, so that a slow machine
+// finishes, too.
 const (
 	visibility  = 5 * time.Second
 	maxReceives = 1000 // ElasticMQ takes no more
@@ -33,8 +33,8 @@ const (
 	longer      = 1.05
 )
 
-// However often workers die, each message takes effect once, and is answered once
-// at most.
+// Workers die any number of times: each message takes effect once, and is
+// answered at most once.
 func TestKilledWorkers(t *testing.T) {
 	server := backend.Open(t, backend.ElasticMQ)
 	seed := rand.Uint64()
@@ -88,8 +88,9 @@ func (w *world) deliverAll(ctx context.Context, s stream) error {
 	return group.Wait()
 }
 
-// killAgainAndAgain runs a worker and kills it every few seconds until the context
-// ends, and returns how often. The other worker is killed at other times.
+// killAgainAndAgain runs a worker, kills it every few seconds until the context
+// ends, and returns the number of kills. The other worker is killed at other
+// times.
 func (w *world) killAgainAndAgain(ctx context.Context, i int) (kills int) {
 	life := betweenKill
 	wait := life/2 + time.Duration(i)*life/2
@@ -127,7 +128,7 @@ func (w *world) settle(ctx context.Context, q queue.Queue) {
 	}
 }
 
-// tail is the end of what a process logged.
+// tail returns the end of what a process logged.
 func tail(p *process.Process) string {
 	text := p.Log.String()
 	return text[max(0, len(text)-4000):]

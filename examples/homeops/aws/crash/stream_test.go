@@ -10,8 +10,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 )
 
-// perChat messages of a chat are minutes apart, so that no conversation is fast:
-// what is said would depend on who was first.
+// perChat messages of a chat are minutes apart. In a fast conversation the
+// replies would depend on who was first.
 const (
 	perChat = 20
 	apart   = 150 * time.Second
@@ -24,14 +24,14 @@ type post struct {
 	poison bool
 }
 
-// stream is what a run gets.
+// stream is the input of a run.
 type stream struct {
 	posts []post // those of a chat in order
 	seeds app.Seeds
 }
 
 // newStream makes so many updates, dated within the hour before the given time:
-// most messages tell what was done, in words of the bundled vocabulary or in
+// most messages say what was done, in words of the bundled vocabulary or in
 // phrases that the chat starts with. One in twenty comes twice, one in a hundred is
 // poison.
 func newStream(seed uint64, updates int, now time.Time) stream {
@@ -58,22 +58,23 @@ func newStream(seed uint64, updates int, now time.Time) stream {
 	return s
 }
 
-// texts are what people write; none teaches, and none asks what depends on others.
+// texts are what people write. No text teaches, and no text asks for what depends
+// on others.
 var texts = []string{
 	"Jag har diskat", "diskat och dammsugit", "lagat mat, diskat och tvättat", "grejen fixad", "klar med golvet",
 	"Jag har städat", "God morgon", "Vi ses i kväll",
 }
 
 func newPost(random *rand.Rand, chat int64, message, update int, at, now time.Time) post {
-	// Each chat has its own people: a ring remembers 32 events of a person's, and an
+	// Each chat has its own people: a row remembers 32 events of a person's, and an
 	// older one that comes after them would be too old to count.
 	who := random.IntN(3)
 	date := at.Unix()
 	p := post{chat: chat}
 	switch random.IntN(100) {
-	case 0: // of a day to come: the worker refuses it
+	case 0: // in the future: the worker refuses it
 		date, p.poison = now.Add(48*time.Hour).Unix(), true
-	case 1: // no update: the webhook refuses it
+	case 1: // not an update: the webhook refuses it
 		p.body, p.poison = fmt.Sprintf(`{"update_id":%d,"message":{"text":"chat %d, message %d"}}`, update, chat, message), true
 		return p
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/internal/process"
 )
 
-// botAPI plays Telegram's Bot API: it keeps what it was asked to send.
+// botAPI is a fake of Telegram's Bot API: it keeps what it was asked to send.
 type botAPI struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -51,7 +51,7 @@ func newBotAPI(t *testing.T) *botAPI {
 
 const secret = "crash-secret"
 
-// world is what runs during a test.
+// world is everything that runs during a test.
 type world struct {
 	t       *testing.T
 	homeops string

@@ -10,10 +10,10 @@ import (
 
 const coldStarts = 5
 
-// One iteration is one invocation of a process that is warm. Besides its median and
-// the processor time of it, all in milliseconds, the medians of some cold starts are
-// reported: until the process asks for its first invocation, and that invocation.
-// DynamoDB, SQS and SSM answer at once here.
+// One iteration is one invocation of a warm process. The benchmark reports its
+// median and its processor time, and the medians of some cold starts: until the
+// process asks for its first invocation, and of that invocation. All are in
+// milliseconds. DynamoDB, SQS and SSM answer at once here.
 //
 //	go test ./endtoend -run NONE -bench . -benchtime 500x
 func BenchmarkIngest(b *testing.B) {
@@ -74,7 +74,7 @@ func benchmark(b *testing.B, binary string, invoke func(*world, *lambda) time.Du
 	b.ReportMetric(ms(l.cpu()-median(initCPU))/float64(len(warm)), "warm-cpu-ms")
 }
 
-// cpu is the processor time that the process took in all.
+// cpu returns the processor time that the process took in all.
 func (l *lambda) cpu() time.Duration {
 	return l.command.ProcessState.UserTime() + l.command.ProcessState.SystemTime()
 }

@@ -1,4 +1,4 @@
-// Package endtoend has no code, only tests: they run the functions' own binaries
-// against a Runtime API and an Extensions API that they play, DynamoDB over HTTP,
-// and small players of SSM, SQS and Telegram.
+// Package endtoend has only tests. They run the functions' own binaries against a
+// fake Runtime API and Extensions API, DynamoDB over HTTP, and small fakes of
+// SSM, SQS and Telegram.
 package endtoend

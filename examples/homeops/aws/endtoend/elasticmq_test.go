@@ -16,9 +16,9 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 )
 
-// The functions on queues of a real server: what ingest sends the worker answers,
-// what fails for the last time is dead with its reason, and so is what ingest
-// refuses.
+// The functions on queues of a real server: the worker answers what ingest sends.
+// What fails for the last time becomes a dead letter with its reason, and so does
+// what ingest refuses.
 func TestFunctionsOnSQS(t *testing.T) {
 	t.Parallel()
 	backend.OnEachSQS(t, func(t *testing.T, server backend.Server) {
@@ -75,7 +75,7 @@ func TestFunctionsOnSQS(t *testing.T) {
 				why = append(why, m.Why())
 			}
 		}
-		if all := strings.Join(why, "\n"); !strings.Contains(all, "no update") || !strings.Contains(all, "refused by the test") {
+		if all := strings.Join(why, "\n"); !strings.Contains(all, "not an update") || !strings.Contains(all, "refused by the test") {
 			t.Errorf("dead:\n%s", all)
 		}
 	})

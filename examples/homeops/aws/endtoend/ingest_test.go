@@ -16,7 +16,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 )
 
-// post is an update as a function URL hands it over.
+// post returns an update as a function URL hands it over.
 func post(update string) events.APIGatewayV2HTTPRequest {
 	in := events.APIGatewayV2HTTPRequest{
 		Version: "2.0", RouteKey: "$default", RawPath: "/telegram", Body: update,
@@ -32,7 +32,7 @@ func post(update string) events.APIGatewayV2HTTPRequest {
 	return in
 }
 
-// says is an update: Eva writes to the group, a minute ago.
+// says returns an update: Eva wrote to the group a minute ago.
 func says(id int64, text string) string { return saysAt(time.Now().Add(-time.Minute), id, text) }
 
 func saysAt(at time.Time, id int64, text string) string {
@@ -120,7 +120,7 @@ func TestIngestAnswersInTime(t *testing.T) {
 	}
 }
 
-// Lambda ends a process that it needs no more.
+// Lambda ends a process that it no longer needs.
 func TestSIGTERM(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	// What the binaries are made of, for the same reason as in start.
+	// The packages of the binaries, for the same reason as in start.
 	_ "github.com/homeops/ddbpatterns/examples/homeops/app"
 	_ "github.com/homeops/ddbpatterns/examples/homeops/aws/coldstart"
 	_ "github.com/homeops/ddbpatterns/examples/homeops/aws/function"
@@ -54,8 +54,8 @@ const (
 	timeout  = 30 * time.Second // of a function
 )
 
-// lambda plays Lambda for one process of a function: it starts it, and is its
-// Runtime API and its Extensions API.
+// lambda is a fake of Lambda for one process of a function: it starts it, and
+// is its Runtime API and its Extensions API.
 type lambda struct {
 	t       testing.TB
 	command *exec.Cmd
@@ -78,7 +78,7 @@ type invocation struct {
 	deadline  time.Time
 }
 
-// result is how an invocation ended: with a response, or with none.
+// result is how an invocation ended: with or without a response.
 type result struct {
 	body  []byte
 	fault string // what the process told Lambda of, or that it ended
@@ -88,8 +88,8 @@ type result struct {
 // start starts the binary in an environment of its own.
 func start(t testing.TB, binary string, environment map[string]string) *lambda {
 	t.Helper()
-	// A result is cached for as long as the files that the test looks at are the
-	// same: of a binary that it builds Go does not know them.
+	// Go caches a result as long as the files that the test looks at are the
+	// same. It does not know those of a binary that the test builds.
 	if _, err := os.Stat(filepath.Join("../cmd", filepath.Base(binary), "main.go")); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func start(t testing.TB, binary string, environment map[string]string) *lambda {
 	return l
 }
 
-// checkLog finds what no log may hold.
+// checkLog looks for what a log must not contain.
 func (l *lambda) checkLog() {
 	for _, secret := range []string{secretToken, botToken, "diskat", "diskade", "AWS_SECRET"} {
 		if strings.Contains(l.log.String(), secret) {

@@ -43,8 +43,8 @@ func (w *world) asks(r *http.Request, action, resource string) {
 	w.asked[role+" "+action+" "+resource] = true
 }
 
-// asksDynamo notes what a request to DynamoDB needs. A transaction has no action of
-// its own.
+// asksDynamo notes what a request to DynamoDB needs. A transaction needs the rights
+// of its actions.
 func (w *world) asksDynamo(r *http.Request, body []byte) {
 	var asked struct {
 		TableName, IndexName string
@@ -73,8 +73,8 @@ func (w *world) asksDynamo(r *http.Request, body []byte) {
 // parameterOf is the template's parameter that names a secret of the world.
 var parameterOf = map[string]string{"/homeops/secret": "${TelegramSecretParameter}", "/homeops/token": "${TelegramTokenParameter}"}
 
-// granted are the rights of the template's roles but those on logs, which Lambda
-// itself writes.
+// granted returns the rights of the template's roles, except those on logs,
+// which Lambda itself writes.
 func granted(t *testing.T) rights {
 	t.Helper()
 	cfg, err := config.Load(func(string) (string, bool) { return "", false })
@@ -121,8 +121,8 @@ func granted(t *testing.T) rights {
 	return all
 }
 
-// resourcesOf are the ids of resources of the template, or what is behind the account
-// in an ARN.
+// resourcesOf returns the ids of resources of the template, or what follows the
+// account in an ARN.
 func resourcesOf(t *testing.T, value any) []string {
 	t.Helper()
 	switch value := value.(type) {
@@ -144,13 +144,13 @@ func resourcesOf(t *testing.T, value any) []string {
 	return nil
 }
 
-// beyond are rights on queues and secrets that the functions do not ask for.
+// beyond are the rights on queues and secrets that the functions do not use.
 var beyond = []string{
 	"WorkerRole sqs:ReceiveMessage MessagesQueue", // the event source mapping does, in the worker's role
 }
 
-// What the functions ask for while they work their stream their roles allow, and on
-// queues and secrets allow no more.
+// The roles allow all that the functions ask for while they work on their stream.
+// On queues and secrets they allow nothing else.
 func (w *world) checkRights(t *testing.T) {
 	t.Helper()
 	w.mu.Lock()

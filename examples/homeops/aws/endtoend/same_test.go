@@ -24,9 +24,10 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/run"
 )
 
-// The same updates, one at a time, through the functions and through -serve: the
-// same rows in the tables but for what is of their writing, the same messages sent,
-// the same dead letters. The template's roles allow all that the functions ask for.
+// The same updates, one at a time, go through the functions and through -serve.
+// They leave the same rows in the tables, except when and by which attempt they
+// were written, the same messages sent, and the same dead letters. The template's
+// roles allow all that the functions ask for.
 func TestTheFunctionsDoWhatServeDoes(t *testing.T) {
 	t.Parallel()
 	served, lambdas := newWorld(t), newWorld(t)
@@ -59,7 +60,7 @@ func TestTheFunctionsDoWhatServeDoes(t *testing.T) {
 		t.Errorf("%d rows, %d sent, %d dead: that shows little", len(rows), len(lambdas.bot.all()), len(dead))
 	}
 
-	lambdas.bot.set(nil, 600) // for which time the worker hides the message
+	lambdas.bot.set(nil, 600) // the worker hides the message for that long
 	lambdas.send(says(1_000, question))
 	lambdas.deliver(worker, 1)
 	if _, err := lambdas.main.Send(t.Context(), job.Job{Name: job.Hourly, Due: time.Now()}.Body(), nil); err != nil {
@@ -154,9 +155,9 @@ func (w *world) post(url, update string) (status int) {
 
 const updates = 150
 
-// stream is so many updates of two chats, seconds apart, the last of them a while
-// before the given time: messages of all kinds, some of them twice, and what is
-// none.
+// stream returns so many updates of two chats, seconds apart, the last of them a
+// while before the given time: messages of all kinds, some of them twice, and
+// updates that are not messages.
 func stream(present time.Time) []string {
 	type object = map[string]any
 	random := rand.New(rand.NewPCG(11, 4))

@@ -17,8 +17,8 @@ var ofWriting = []string{
 	"claim", "fence", "lease", // of the ledger: the attempt
 }
 
-// tables returns all tables and rows, one a line, but for what is of their
-// writing. Of a counter's event the attempt is left out: "1~TU7Vzp4Un5U" is "1".
+// tables returns all tables and rows, one a line, without the attributes of
+// ofWriting. A counter's event is without its attempt: "1~TU7Vzp4Un5U" is "1".
 func tables(db *dynamotest.Server) ([]string, error) {
 	var text bytes.Buffer
 	if err := db.Dump(&text); err != nil {

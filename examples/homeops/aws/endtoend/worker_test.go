@@ -56,8 +56,8 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// Of a batch only what failed comes again; on its last delivery it is dead, with
-// the reason.
+// Only the failed messages of a batch come again. After its last delivery such a
+// message is a dead letter, with the reason.
 func TestWorkerBatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -87,7 +87,7 @@ func TestWorkerBatch(t *testing.T) {
 	}
 }
 
-// What Telegram asks to wait for is hidden for that long, and sent then.
+// If Telegram asks to wait, the message is hidden for that long, and sent then.
 func TestWorkerWaitsOnTheQueue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -105,8 +105,8 @@ func TestWorkerWaitsOnTheQueue(t *testing.T) {
 	}
 }
 
-// A database that does not answer holds the worker up to two seconds before its
-// deadline: what is done by then is done, all else comes again.
+// A database that does not answer stops the worker until two seconds before its
+// deadline. What is done by then is done, and all else comes again.
 func TestWorkerAnswersInTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -138,8 +138,8 @@ func TestWorkerAnswersInTime(t *testing.T) {
 	l.waitLog("not begun")
 }
 
-// A process is killed in the middle of a delivery: wherever that is, the next
-// delivery, to a new process, completes what the first began.
+// A process is killed at any point of a delivery: the next delivery, to a new
+// process, completes what the first began.
 func TestWorkerKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"a question": question, "an activity": "Jag har diskat"} {
@@ -191,15 +191,16 @@ func TestWorkerKilledAtItsDeadline(t *testing.T) {
 }
 
 // place is where a process is killed: at its request of that number to DynamoDB,
-// before it has an effect or when it has had it. With a time in stopped it stands
-// still there, and is killed when the invocation's time is over, which is that.
+// before or after the request takes effect. With stopped set, the process stands
+// still there, and is killed when the invocation's time is over, which is
+// stopped.
 type place struct {
 	request int32
 	done    bool
 	stopped time.Duration
 }
 
-// limit is the time of the invocation.
+// limit returns the time of the invocation.
 func (p place) limit() time.Duration {
 	if p.stopped > 0 {
 		return p.stopped
@@ -288,8 +289,8 @@ func TestWorkerKilledWhileItSends(t *testing.T) {
 	}
 }
 
-// What the schedule sends logs how deep the queue is; a job that nobody knows is dead
-// at once.
+// The schedule's message logs how deep the queue is. An unknown job becomes a dead
+// letter at once.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -30,7 +30,7 @@ const (
 	botToken    = "42:b0t-tok3n"
 )
 
-// world is all that the functions talk to.
+// world is everything that the functions talk to.
 type world struct {
 	t    testing.TB
 	env  map[string]string
@@ -101,7 +101,8 @@ func (w *world) onRequest(before func(*http.Request, []byte), after func()) {
 	w.before, w.after = before, after
 }
 
-// refused in a hook of onRequest is what DynamoDB answers.
+// refused is the panic with which a hook of onRequest makes DynamoDB refuse a
+// request.
 type refused struct{}
 
 func (w *world) serveDynamo(inner http.Handler) http.HandlerFunc {
@@ -164,7 +165,7 @@ const (
 	deadURL  = queueURL + "-dlq"
 )
 
-// serveSQS plays SQS with queues in memory.
+// serveSQS is a fake of SQS, with queues in memory.
 func (w *world) serveSQS(out http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		QueueURL          string `json:"QueueUrl"`
@@ -307,7 +308,8 @@ func (b *bot) all() []string {
 	return slices.Clone(b.sent)
 }
 
-// receive plays the event source mapping: at most so many messages of the queue.
+// receive does what the event source mapping does: it takes at most so many
+// messages from the queue.
 func (w *world) receive(most int) ([]queue.Message, events.SQSEvent) {
 	w.t.Helper()
 	batch, err := w.main.Receive(w.t.Context(), most, 0)
@@ -317,7 +319,7 @@ func (w *world) receive(most int) ([]queue.Message, events.SQSEvent) {
 	return batch, eventOf(batch)
 }
 
-// eventOf is the batch as Lambda hands it over.
+// eventOf returns the batch as Lambda hands it over.
 func eventOf(batch []queue.Message) (event events.SQSEvent) {
 	for _, m := range batch {
 		record := events.SQSMessage{

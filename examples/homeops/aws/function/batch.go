@@ -13,10 +13,10 @@ import (
 )
 
 // Batch returns the function behind the event source mapping of an SQS queue that
-// gives up a message after maxReceives, 0 for never. The mapping must ask for
-// ReportBatchItemFailures: the function reports each message that failed, and
-// never fails as a whole. The context ends [Margin] before the invocation does, and
-// what is not begun by then is reported, too.
+// gives up a message after maxReceives; 0 is never. The mapping must ask for
+// ReportBatchItemFailures: the function reports each message that failed, and never
+// fails as a whole. The context ends [Margin] before the invocation does. A message
+// that is not begun by then is reported as failed.
 func Batch(maxReceives int, handle queue.Handler, log *slog.Logger) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
 	return func(ctx context.Context, in events.SQSEvent) (events.SQSEventResponse, error) {
 		own, cancel := inTime(ctx)
@@ -44,7 +44,7 @@ func Batch(maxReceives int, handle queue.Handler, log *slog.Logger) func(context
 
 var errNotBegun = errors.New("not begun: the time of the invocation is over")
 
-// messageOf is the record as the queue itself would have delivered it.
+// messageOf returns the record as the queue itself would have delivered it.
 func messageOf(record events.SQSMessage, maxReceives int) queue.Message {
 	m := queue.Message{
 		ID: record.MessageId, Body: record.Body, Receipt: record.ReceiptHandle,

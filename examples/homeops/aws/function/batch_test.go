@@ -19,7 +19,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 )
 
-// record is as Lambda writes it.
+// record is a record as Lambda writes it.
 const record = `{"messageId":"id-1","receiptHandle":"receipt","body":"{\"update_id\":1}","md5OfBody":"0","eventSource":"aws:sqs",
 	"attributes":{"ApproximateReceiveCount":"2","SentTimestamp":"1795329006731","ApproximateFirstReceiveTimestamp":"1795329006800"},
 	"messageAttributes":{
@@ -103,7 +103,7 @@ func TestBatchReportsWhatFailed(t *testing.T) {
 	})
 }
 
-// The attributes and groups of a logger do not take the invocation's id away.
+// A logger with attributes and groups still logs the invocation's id.
 func TestLogNamesTheInvocation(t *testing.T) {
 	t.Parallel()
 	ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "request-1"})

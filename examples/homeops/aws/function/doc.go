@@ -1,5 +1,5 @@
-// Package function is what stands between Lambda and homeops: how an event
-// becomes what the service works on, and how its result is reported.
+// Package function connects Lambda and homeops: it turns an event into what the
+// service works on, and reports the result.
 //
 //	http.go   a request to a function URL or an HTTP API → http.Handler
 //	batch.go  a batch of an SQS queue → messages, and which of them failed

@@ -14,9 +14,9 @@ import (
 )
 
 // HTTP returns the function behind a function URL, or behind an HTTP API with
-// payload format 2.0: it answers what the handler answers. The request's context
-// ends [Margin] before the invocation does. A response is buffered: it leaves
-// when the handler returns.
+// payload format 2.0. It answers what the handler answers. The request's context
+// ends [Margin] before the invocation does. The response is buffered, and is
+// sent when the handler returns.
 func HTTP(handler http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
 	return func(ctx context.Context, in events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
 		ctx, cancel := inTime(ctx)
@@ -32,7 +32,7 @@ func HTTP(handler http.Handler) func(context.Context, events.APIGatewayV2HTTPReq
 	}
 }
 
-// requestOf is the request as net/http's server would hand it over.
+// requestOf returns the request as net/http's server would hand it over.
 func requestOf(ctx context.Context, in events.APIGatewayV2HTTPRequest) (*http.Request, error) {
 	body := []byte(in.Body)
 	if in.IsBase64Encoded {
@@ -63,8 +63,8 @@ func requestOf(ctx context.Context, in events.APIGatewayV2HTTPRequest) (*http.Re
 	return request, nil
 }
 
-// target is the path as it was written, escapes included, and the query. A path
-// whose escapes are wrong is taken by the letter.
+// target returns the path as it was written, with its escapes, and the query. A
+// path with invalid escapes is taken literally.
 func target(in events.APIGatewayV2HTTPRequest) *url.URL {
 	u := &url.URL{Path: in.RawPath, RawQuery: in.RawQueryString}
 	if path, err := url.PathUnescape(in.RawPath); err == nil {
@@ -101,8 +101,8 @@ func (r *response) Write(p []byte) (int, error) {
 	return r.body.Write(p)
 }
 
-// event is the response as Lambda wants it: payload format 2.0 has one value for
-// each header, and cookies apart.
+// event returns the response as Lambda wants it: payload format 2.0 has one
+// value for each header, and a list of cookies.
 func (r *response) event() events.APIGatewayV2HTTPResponse {
 	r.WriteHeader(http.StatusOK)
 	if _, named := r.sent["Content-Type"]; !named && r.body.Len() > 0 && r.sent.Get("Content-Encoding") == "" {

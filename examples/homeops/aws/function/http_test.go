@@ -39,7 +39,7 @@ type answer struct {
 	Body    string
 }
 
-// echo notes the request, and answers as it is told.
+// echo notes the request, and gives the answer that it has.
 func echo(got *seen, want *answer, pieces int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -79,8 +79,8 @@ type sent struct {
 	cookies              []string
 }
 
-// A request makes the same of a handler, and the handler's answer the same of a
-// client, through a function URL as through net/http's own server.
+// The handler sees the same request, and the client the same answer, through a
+// function URL as through net/http's own server.
 func TestHTTPIsLikeAServer(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 7))
@@ -89,7 +89,7 @@ func TestHTTPIsLikeAServer(t *testing.T) {
 		var there, here seen
 		wantAnswer := overServer(t, echo(&there, &does, pieces), request)
 		gotAnswer := overFunction(t, echo(&here, &does, pieces), request)
-		// What only a server has.
+		// Only a server has these.
 		there.From, there.Host = here.From, here.Host
 		for _, name := range []string{"User-Agent", "Accept-Encoding", "Content-Length"} {
 			there.Header.Del(name)

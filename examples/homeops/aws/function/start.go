@@ -12,7 +12,7 @@ import (
 )
 
 // Margin is how long before the invocation's deadline its work ends. Lambda kills
-// at the deadline, and then nobody learns what failed.
+// the process at the deadline, and then nobody learns what failed.
 const Margin = 2 * time.Second
 
 // inTime returns a context that ends Margin before the invocation.
@@ -24,9 +24,9 @@ func inTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-Margin))
 }
 
-// Start runs the function until its process ends. SIGTERM, which comes when
-// Lambda needs the process no more, ends it: all that is acknowledged is in the
-// queue or in tables by then.
+// Start runs the function until its process ends. Lambda sends SIGTERM when it
+// no longer needs the process, which then ends: all that is acknowledged is in
+// the queue or in tables by then.
 func Start(handler any, log *slog.Logger) {
 	slog.SetDefault(log) // the runtime writes errors by package log
 	lambda.StartWithOptions(handler, lambda.WithEnableSIGTERM(func() {
@@ -35,8 +35,8 @@ func Start(handler any, log *slog.Logger) {
 	}))
 }
 
-// Log returns a logger that writes one JSON object a line, under the names of
-// Lambda's own, with the id of the invocation.
+// Log returns a logger that writes one JSON object a line, with the names that
+// Lambda's own log uses and the id of the invocation.
 func Log(w io.Writer) *slog.Logger {
 	return slog.New(invocation{slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})})
 }

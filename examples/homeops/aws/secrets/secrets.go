@@ -1,5 +1,5 @@
-// Package secrets reads secrets from SSM's Parameter Store. What configures a
-// process, and is shown to everybody who may look at that, holds their names only.
+// Package secrets reads secrets from SSM's Parameter Store. Everybody who may look
+// at a process sees its configuration, so that has only their names.
 package secrets
 
 import (
@@ -14,8 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 )
 
-// API is what is used of an *ssm.Client; the process needs ssm:GetParameter on the
-// parameter, and kms:Decrypt where a key of one's own encrypts it.
+// API is the part of *ssm.Client that is called. The process needs
+// ssm:GetParameter on the parameter, and kms:Decrypt if a key of your own encrypts
+// it.
 type API interface {
 	GetParameter(context.Context, *ssm.GetParameterInput, ...func(*ssm.Options)) (*ssm.GetParameterOutput, error)
 }
@@ -28,17 +29,18 @@ const (
 	AfterTrouble = 30 * time.Second
 )
 
-// toRefresh bounds an attempt, so that a request does not wait for SSM when it
-// has a value to go on with.
+// toRefresh bounds an attempt: a request has a value to go on with, and must
+// not wait long for SSM.
 const toRefresh = 2 * time.Second
 
 // Config of a Secret. The zero Config works.
 type Config struct {
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
-	// Check refuses a value. Its error must not hold the value. Nil takes all.
+	// Check refuses a value. Its error must not hold the value. Nil accepts
+	// all.
 	Check func(value string) error
-	// Log is told of every attempt that failed. Nil tells nobody.
+	// Log gets every attempt that failed. Defaults to none.
 	Log *slog.Logger
 }
 
@@ -53,7 +55,7 @@ type Secret struct {
 	next  time.Time // when SSM is asked again
 }
 
-// Open reads the parameter: one request. It fails if that fails.
+// Open reads the parameter with one request. It fails if the request fails.
 func Open(ctx context.Context, api API, name string, cfg Config) (*Secret, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -75,7 +77,8 @@ func Open(ctx context.Context, api API, name string, cfg Config) (*Secret, error
 
 // Value returns the value as it was at most [MaxAge] ago. When SSM fails, or holds
 // what Check refuses, the last good value stays in use: an old secret is better
-// than none. Of callers side by side one asks SSM, and the others do not wait.
+// than none. If several callers need a new value at once, one asks SSM and the
+// others do not wait.
 func (s *Secret) Value(ctx context.Context) string {
 	value, due := s.look()
 	if !due {
@@ -94,7 +97,7 @@ func (s *Secret) Value(ctx context.Context) string {
 	return s.value
 }
 
-// look returns the known value, and whether the caller is to ask for a new one.
+// look returns the known value, and whether the caller must ask for a new one.
 func (s *Secret) look() (value string, due bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/secrets"
 )
 
-// store plays SSM.
+// store is a fake SSM.
 type store struct {
 	value string
 	err   error
@@ -84,8 +84,8 @@ func TestARotatedSecretWorksWithinFiveMinutes(t *testing.T) {
 	})
 }
 
-// SSM fails, or holds what cannot be right: the value stays in use, the log says
-// so without it, and SSM is asked again after a while.
+// If SSM fails, or has an invalid value, the old value stays in use. The log
+// says so without the value, and SSM is asked again after a while.
 func TestAnOldSecretIsBetterThanNone(t *testing.T) {
 	t.Parallel()
 	for name, break_ := range map[string]func(*store){
@@ -122,7 +122,8 @@ func TestAnOldSecretIsBetterThanNone(t *testing.T) {
 	}
 }
 
-// While one asks SSM the others go on, and that one waits two seconds at most.
+// While one caller asks SSM the others go on, and that one waits two seconds at
+// most.
 func TestNobodyWaitsForSSM(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

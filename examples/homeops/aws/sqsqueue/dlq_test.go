@@ -15,7 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 )
 
-// What an operator does with dead letters, with those of SQS.
+// What an operator does with dead letters, on SQS.
 func TestOperatorsAtWork(t *testing.T) {
 	t.Parallel()
 	backend.OnEachSQS(t, func(t *testing.T, s backend.Server) {

@@ -15,7 +15,7 @@ import (
 )
 
 // redrive reads a redrive policy: after how many receives SQS moves a message,
-// and where to.
+// and to which queue.
 func (q *Queue) redrive(ctx context.Context, policy string) (receives int, dead place, err error) {
 	if policy == "" {
 		return 0, place{}, fmt.Errorf("sqsqueue: queue %s has no redrive policy: nothing would keep a dead letter", q.queue.name)
@@ -44,15 +44,14 @@ func (q *Queue) redrive(ctx context.Context, policy string) (receives int, dead 
 	return int(count), dead, nil
 }
 
-// Refuse implements queue.Queue. With an error it is not known whether the
-// letter was sent.
+// Refuse implements queue.Queue. After an error the letter may have been sent.
 func (q *Queue) Refuse(ctx context.Context, body []byte, attributes map[string]string, reason string) error {
 	text, attributes := queue.Refusal(body, queue.NonEmpty(attributes), reason, q.cfg.MaxBytes)
 	return q.bury(ctx, queue.Message{Body: text, Attributes: attributes})
 }
 
-// Bury implements queue.Queue. A message that with its reason is too large is
-// left to SQS, which moves it without one: that is a *queue.TooLargeError.
+// Bury implements queue.Queue. A message that is too large with its reason is a
+// *queue.TooLargeError. It is left to SQS, which moves it without a reason.
 func (q *Queue) Bury(ctx context.Context, m queue.Message, reason string) error {
 	letter := m
 	letter.Attributes = queue.WithReason(m.Attributes, reason)
@@ -72,7 +71,7 @@ func (q *Queue) bury(ctx context.Context, m queue.Message) error {
 	if err != nil {
 		return err
 	}
-	if m.ID == "" { // of a body that never was in the queue
+	if m.ID == "" { // a body that never was in the queue
 		m.ID = id
 	}
 	m.Log(q.cfg.Log).Warn("dead letter", "reason", m.Why())
@@ -84,8 +83,8 @@ func (q *Queue) DeadLetters() queue.DeadLetters { return letters{q} }
 
 type letters struct{ q *Queue }
 
-// lettersWait makes SQS ask all of its servers, which without a wait it does
-// not: that is why an empty queue takes a second to say so.
+// lettersWait makes SQS ask all of its servers, which it does only with a wait.
+// So an empty queue takes a second to answer.
 const lettersWait = time.Second
 
 // Receive implements queue.DeadLetters: hidden for whole seconds, at least one.

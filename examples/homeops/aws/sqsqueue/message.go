@@ -42,7 +42,7 @@ func (q *Queue) attributes(ctx context.Context, of place, names ...types.QueueAt
 	return out.Attributes, nil
 }
 
-// seconds is a time to hide in SQS's terms: whole seconds, rounded up.
+// seconds returns a time to hide in SQS's terms: whole seconds, rounded up.
 func seconds(d time.Duration) int32 {
 	return int32((clamp(d, 0) + time.Second - 1) / time.Second)
 }
@@ -57,8 +57,8 @@ func sendable(attributes map[string]string) map[string]types.MessageAttributeVal
 	return values
 }
 
-// group makes the queue fair: a chat that writes a lot does not delay others.
-// What SQS does not take for a group's id has none.
+// group makes the queue fair: a chat that writes a lot does not delay others. A
+// chat that SQS does not accept as a group's id has no group.
 func group(attributes map[string]string) *string {
 	chat := attributes[queue.ChatID]
 	if chat == "" || len(chat) > 128 || strings.ContainsFunc(chat, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -88,9 +88,10 @@ func received(m types.Message) (queue.Message, error) {
 	}, nil
 }
 
-// isStale reports whether SQS says that a receipt names no delivery in flight
-// any more: the message was deleted, or moved, or its visibility is over. It
-// says so in several ways, by its code or in the text of InvalidParameterValue.
+// isStale reports whether the error means that a receipt no longer names a
+// delivery in flight: the message was deleted or moved, or its visibility is
+// over. SQS says so in several ways, by the code or in the text of
+// InvalidParameterValue.
 func isStale(err error) bool {
 	var answer smithy.APIError
 	if !errors.As(err, &answer) {
@@ -101,7 +102,7 @@ func isStale(err error) bool {
 		strings.HasSuffix(code, "InvalidParameterValue") && strings.Contains(answer.ErrorMessage(), "ReceiptHandle")
 }
 
-// inRegion are the hosts of queues' URLs.
+// inRegion matches the hosts of queues' URLs.
 var inRegion = regexp.MustCompile(`^https://sqs\.([a-z]{2}(?:-[a-z]+)+-[0-9]+)\.amazonaws\.com`)
 
 // Region returns the region that a queue's URL names, "" if it names none.

@@ -5,11 +5,12 @@
 //	letters.go  its dead letters
 //	message.go  a message in SQS's terms
 //
-// IAM: whoever opens it needs sqs:GetQueueAttributes on both queues, and
-// sqs:GetQueueUrl and sqs:SendMessage on the dead-letter queue; the webhook
-// sqs:SendMessage on the queue; the worker sqs:ReceiveMessage, sqs:DeleteMessage
-// and sqs:ChangeMessageVisibility on it; operators the webhook's rights, and
-// sqs:ReceiveMessage and sqs:DeleteMessage on the dead-letter queue.
+// IAM: every process needs sqs:GetQueueAttributes on both queues, and
+// sqs:GetQueueUrl and sqs:SendMessage on the dead-letter queue. In addition the
+// webhook needs sqs:SendMessage on the queue; the worker sqs:ReceiveMessage,
+// sqs:DeleteMessage and sqs:ChangeMessageVisibility on it; operators the
+// webhook's rights, and sqs:ReceiveMessage and sqs:DeleteMessage on the
+// dead-letter queue.
 package sqsqueue
 
 import (
@@ -41,23 +42,24 @@ type API interface {
 const (
 	longestWait = 20 * time.Second
 	longestHide = 12 * time.Hour
-	// SQS counts those from the receive, whose time a receipt does not say.
+	// SQS counts longestHide from the receive, whose time a receipt does not
+	// say.
 	longestRelease = longestHide - time.Hour
 	mostBatch      = 10
 )
 
 // Config of a Queue. A nil one works.
 type Config struct {
-	// Visibility is how long a message stays hidden that was received, in whole
-	// seconds up to 12 hours. Defaults to the queue's own.
+	// Visibility is how long a received message stays hidden, in whole seconds
+	// up to 12 hours. Defaults to the queue's own.
 	Visibility time.Duration
 	// MaxBytes bounds a message, attributes included. Defaults to
-	// queue.MaxBytes. A queue's own limit holds where it is lower.
+	// queue.MaxBytes. A queue's own limit holds if it is lower.
 	MaxBytes int
-	// Timeout is how long a request may take, its retries included and the time
-	// that Receive waits aside. Defaults to 10 s.
+	// Timeout is how long a request may take with its retries, not counting the
+	// time that Receive waits. Defaults to 10 s.
 	Timeout time.Duration
-	// Log is told of every dead letter made here. Nil tells nobody.
+	// Log gets every dead letter made here. Defaults to none.
 	Log *slog.Logger
 }
 
@@ -96,9 +98,9 @@ type Queue struct {
 
 var _ queue.Queue = (*Queue)(nil)
 
-// Open reads the settings of the queue and of its dead-letter queue, which are
-// known for as long as the process runs. A queue without a redrive policy is
-// refused: nothing would keep its dead letters. Three requests.
+// Open reads the settings of the queue and of its dead-letter queue, once for
+// the life of the process. A queue without a redrive policy is refused: nothing
+// would keep its dead letters. Three requests.
 func Open(ctx context.Context, api API, url string, config *Config) (*Queue, error) {
 	cfg, err := config.fill()
 	if err != nil {
@@ -127,9 +129,9 @@ func Open(ctx context.Context, api API, url string, config *Config) (*Queue, err
 // MaxReceives is how often a message is received before it is dead.
 func (q *Queue) MaxReceives() int { return q.maxReceives }
 
-// Send implements queue.Queue. With an error it is not known whether the
-// message was sent: send it again. The webhook answers 500, Telegram repeats
-// the update, and the worker does nothing twice.
+// Send implements queue.Queue. After an error the message may have been sent:
+// send it again. The webhook answers 500, Telegram repeats the update, and the
+// worker does nothing twice.
 func (q *Queue) Send(ctx context.Context, body string, attributes map[string]string) (string, error) {
 	attributes = queue.NonEmpty(attributes)
 	if err := queue.Check(body, attributes, q.cfg.MaxBytes); err != nil {
@@ -151,8 +153,9 @@ func (q *Queue) send(ctx context.Context, to place, body string, attributes map[
 }
 
 // Receive implements queue.Queue. SQS waits whole seconds, at most 20, and
-// hands out at most 10 messages. If the context ends while it hands out one,
-// that message stays hidden for its visibility, and the receive counts.
+// hands out at most 10 messages. If the context ends while it hands out a
+// message, that message stays hidden for its visibility, and the receive
+// counts.
 func (q *Queue) Receive(ctx context.Context, max int, wait time.Duration) ([]queue.Message, error) {
 	batch, err := q.receive(ctx, q.queue, max, wait, q.cfg.Visibility)
 	for i := range batch {

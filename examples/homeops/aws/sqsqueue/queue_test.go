@@ -378,8 +378,8 @@ func TestReceived(t *testing.T) {
 	}
 }
 
-// A message that lacks what was asked for is trouble, not one that was never
-// received.
+// A message without the attributes that were asked for is an error, not a
+// message that was never received.
 func TestReceiveWantsWhatItAskedFor(t *testing.T) {
 	t.Parallel()
 	for _, attributes := range []map[string]string{{"SentTimestamp": "1"}, {"ApproximateReceiveCount": "1"}} {
@@ -391,7 +391,7 @@ func TestReceiveWantsWhatItAskedFor(t *testing.T) {
 	}
 }
 
-// No request takes for ever, not even one whose caller sets no limit.
+// Every request ends, even if its caller sets no limit.
 func TestRequestsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -426,7 +426,7 @@ func TestRequestsEnd(t *testing.T) {
 	})
 }
 
-// A message is deleted when its letter is safe, never before.
+// A message is deleted only after its letter was sent.
 func TestBurySendsThenDeletes(t *testing.T) {
 	t.Parallel()
 	m := queue.Message{ID: "d-1", Body: "private", Receipt: "receipt", Receives: 3, Attributes: map[string]string{queue.ChatID: "-5", queue.MessageID: "7"}}
@@ -440,7 +440,7 @@ func TestBurySendsThenDeletes(t *testing.T) {
 	}
 	delete(a.fails, "SendMessage")
 	large := m
-	large.Body = strings.Repeat("x", 150) // takes no reason any more
+	large.Body = strings.Repeat("x", 150) // has no room for a reason
 	_, ok := errors.AsType[*queue.TooLargeError](q.Bury(t.Context(), large, "why"))
 	if !ok || len(a.sent) != 1 || len(a.deleted) > 0 || log.Len() > 0 {
 		t.Errorf("%d sent, %d deleted", len(a.sent), len(a.deleted))

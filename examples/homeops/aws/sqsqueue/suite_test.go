@@ -12,7 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue/queuetest"
 )
 
-// differences are where a server is not as SQS: each is known, and no other is.
+// differences are the known ways in which a server differs from SQS, and the
+// only ones.
 var differences = map[string][]queuetest.Difference{
 	backend.ElasticMQ: nil,
 	backend.Moto: {

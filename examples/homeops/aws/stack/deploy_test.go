@@ -33,9 +33,9 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// The template deploys, differs from its definitions in what moto drops and in
-// nothing else, and days of the bundled conversation end on its tables and queues as
-// they do in the process.
+// The template deploys, and differs from its definitions only in what moto drops.
+// Days of the bundled conversation end on its tables and queues as they do in the
+// process.
 func TestDeploy(t *testing.T) {
 	moto := backend.Open(t, backend.Moto)
 	uploadCode(t, moto)
@@ -61,8 +61,9 @@ func TestDeploy(t *testing.T) {
 	}
 
 	queues := sqs.NewFromConfig(moto.Config())
-	// A message whose receipt is lost comes again after its visibility: here while the
-	// replay still waits for it, for its clock goes on after that and makes it late.
+	// A message whose receipt is lost comes again after its visibility. Here that
+	// is while the replay still waits for it: afterwards the replay's clock goes
+	// on and makes it late.
 	if _, err = queues.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{
 		QueueUrl: &url, Attributes: map[string]string{"VisibilityTimeout": "15"},
 	}); err != nil {
@@ -87,7 +88,7 @@ func (u unmapped) Receive(ctx context.Context, most int, wait time.Duration) ([]
 	return batch, err
 }
 
-// dropped is what moto does not pass on from a template to its tables.
+// dropped is what moto does not copy from a template to its tables.
 var dropped = []string{
 	"homeops-messages: it has no KMS key", // stored, not described
 	"homeops-messages: it has no point-in-time recovery",
@@ -117,8 +118,9 @@ func uploadCode(t *testing.T, moto backend.Server) {
 	}
 }
 
-// deploy makes the stack, but for the mapping, for which moto would start Docker,
-// and for the URL, which it does not know, and returns the queue's URL.
+// deploy makes the stack and returns the queue's URL. It leaves out the mapping,
+// for which moto would start Docker, and the function URL, which moto does not
+// know.
 func deploy(ctx context.Context, t *testing.T, moto backend.Server) string {
 	t.Helper()
 	client, name := cloudformation.NewFromConfig(moto.Config()), aws.String("homeops")
@@ -149,8 +151,9 @@ func deploy(ctx context.Context, t *testing.T, moto backend.Server) string {
 	return ""
 }
 
-// compareReplays replays the bundled conversation on moto and in the process:
-// the same counts and rows, the same refused for the same reasons.
+// compareReplays replays the bundled conversation on moto and in the process.
+// Counts and rows must be the same, and the same updates refused for the same
+// reasons.
 func compareReplays(ctx context.Context, t *testing.T, moto backend.Server, q queue.Queue) {
 	t.Helper()
 	cfg := load(t)
@@ -158,7 +161,7 @@ func compareReplays(ctx context.Context, t *testing.T, moto backend.Server, q qu
 	cfg.Endpoint = moto.Endpoint
 	got := replayed(ctx, t, cfg, q)
 	for _, facts := range []*report.Facts{&want, &got} {
-		facts.Where, facts.Tally.Costs = "", report.Costs{} // moto tells no units
+		facts.Where, facts.Tally.Costs = "", report.Costs{} // moto reports no units
 		for i, m := range facts.Dead {
 			body, _ := m.Content()
 			facts.Dead[i] = queue.Message{Body: string(body), Attributes: map[string]string{"why": m.Why()}}
@@ -191,8 +194,8 @@ func replayed(ctx context.Context, t *testing.T, cfg config.Config, q queue.Queu
 	return facts
 }
 
-// cfn-lint knows the rules of every resource, those of the alarm, the URL and the
-// queues' policies among them.
+// cfn-lint knows the rules of every resource, including the alarm, the URL and
+// the queues' policies.
 func TestLint(t *testing.T) {
 	t.Parallel()
 	backend.Open(t, backend.Moto) // scripts/aws brings both

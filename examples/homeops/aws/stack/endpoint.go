@@ -8,8 +8,9 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/job"
 )
 
-// endpoint returns how Telegram reaches the webhook, by condition: a function URL
-// or an HTTP API. Both are open to anybody: the webhook's secret is what verifies.
+// endpoint returns how Telegram reaches the webhook: by a function URL or an HTTP
+// API, each with its condition. Both are open to anybody; the webhook's secret
+// verifies the sender.
 func endpoint() object {
 	resources := object{
 		"IngestUrl": object{
@@ -66,7 +67,8 @@ func permission(condition, function string, properties object) object {
 	}
 }
 
-// schedule returns what starts the worker: the queue, which the clock sends to, too.
+// schedule returns what starts the worker: the queue, to which the clock also
+// sends.
 func schedule() object {
 	return object{
 		"WorkerMapping": object{
@@ -110,7 +112,7 @@ func schedule() object {
 	}
 }
 
-// named lists policies as a role takes them, sorted.
+// named returns the policies as a role takes them, sorted.
 func named(policies object) []any {
 	var list []any
 	for _, name := range slices.Sorted(maps.Keys(policies)) {

@@ -34,8 +34,9 @@ func functions(cfg config.Config, rights schema.PolicyDocument) object {
 	return resources
 }
 
-// variables are what the configuration decides for the worker: the tables, and how the
-// bot behaves. The secrets, the region and the credentials come from elsewhere.
+// variables returns what the configuration decides for the worker: the tables, and
+// how the bot behaves. The secrets, the region and the credentials come from
+// elsewhere.
 func variables(cfg config.Config) object {
 	variables := object{
 		"MESSAGES_TABLE_NAME":          cfg.MessagesTable,
@@ -59,7 +60,8 @@ func with(a, b object) object {
 	return both
 }
 
-// function returns a function that may read one secret, and what it needs besides.
+// function returns a function with its log and its role, which may read one
+// secret.
 func function(id, name, secret string, environment, policies object) object {
 	environment = with(environment, object{"MESSAGES_QUEUE_URL": ref("MessagesQueue")})
 	policies = with(policies, object{

@@ -12,8 +12,8 @@ const (
 	dlqName   = "homeops-messages-dlq"
 )
 
-// How long messages are kept. A dead letter's time counts from when it was first
-// sent, so it must be kept for longer.
+// How long messages are kept. A dead letter's time counts from when the message
+// was first sent, so it must be longer.
 const (
 	kept     = 4 * 24 * time.Hour
 	deadKept = 14 * 24 * time.Hour

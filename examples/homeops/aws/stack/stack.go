@@ -1,5 +1,5 @@
-// Package stack is what homeops is made of on AWS, as one CloudFormation
-// template: tables and rights come from the same Go values as the code, limits of
+// Package stack describes all resources of homeops on AWS in one CloudFormation
+// template. Tables and rights come from the same Go values as the code, limits of
 // the queue and the functions from its constants.
 //
 //	stack.go      the template, its parameters and outputs
@@ -26,7 +26,7 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// object is JSON's.
+// object is an object of JSON.
 type object = map[string]any
 
 // Write writes the template for the tables of the configuration.
@@ -70,7 +70,7 @@ func Template(cfg config.Config) (map[string]any, error) {
 	}, nil
 }
 
-// stores makes the stores for what they say of themselves: nothing is called.
+// stores makes the stores only for their definitions: no request is sent.
 func stores(cfg config.Config) (*app.App, error) {
 	return app.New(app.Options{
 		Config: cfg, DB: dynamodb.New(dynamodb.Options{Region: cfg.Region}), Now: time.Now,
@@ -78,17 +78,9 @@ func stores(cfg config.Config) (*app.App, error) {
 	})
 }
 
-// Tables returns the tables of the configuration as they are deployed.
-func Tables(cfg config.Config) ([]schema.Table, error) {
-	a, err := stores(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return schema.Merge(tablesOf(a)...)
-}
-
-// tablesOf adds what only an account has: what people wrote is encrypted with the key
-// that AWS manages for the account, whose uses CloudTrail shows.
+// tablesOf returns the tables, with what only an account has: what people wrote is
+// encrypted with the key that AWS manages for the account, and CloudTrail shows
+// each use of that key.
 func tablesOf(a *app.App) []schema.Table {
 	tables := a.Tables(true)
 	for i := range tables {
@@ -133,7 +125,7 @@ func parameters() object {
 			object{"Default": "FunctionUrl", "AllowedValues": []any{"FunctionUrl", "HttpApi", "None"}}),
 		concurrency: object{
 			"Type": "Number", "MinValue": 2, "MaxValue": 1000,
-			"Description": "How many messages are worked on at once, at most. It has no default, for it bounds what a flood costs.",
+			"Description": "How many messages are worked on at once, at most. It has no default, because it bounds what a flood costs.",
 		},
 		mappingEnabled: text("Whether the worker is fed from the queue.",
 			object{"Default": "true", "AllowedValues": []any{"true", "false"}}),
@@ -145,7 +137,8 @@ func parameters() object {
 	}
 }
 
-// parameterName is a path of Systems Manager: the ARN of the rights is made of it.
+// parameterName matches a path of Systems Manager: the ARN in the policy is made
+// of it.
 const parameterName = "(/[A-Za-z0-9_.-]+)+"
 
 // Conditions of the template.

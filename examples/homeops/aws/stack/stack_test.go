@@ -42,7 +42,7 @@ func written(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-// parsed is the template as a deployment reads it.
+// parsed returns the template as a deployment reads it.
 func parsed(t testing.TB) (template struct {
 	Parameters, Conditions, Outputs map[string]any
 	Resources                       map[string]struct {
@@ -58,8 +58,8 @@ func parsed(t testing.TB) (template struct {
 	return template
 }
 
-// The template to the byte: alarm, URL and RedriveAllowPolicy, which no emulator
-// keeps, are held by this and by cfn-lint.
+// The template is the same to the byte. No emulator keeps alarm, URL and
+// RedriveAllowPolicy: only this and cfn-lint check them.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
 	const golden = "testdata/template.json"
@@ -85,7 +85,8 @@ func TestTemplate(t *testing.T) {
 
 var inSub = regexp.MustCompile(`\$\{([^}]+)\}`)
 
-// Whatever the template refers to is in it, and every parameter and condition is used.
+// Everything that the template refers to is in it, and every parameter and
+// condition is used.
 func TestReferences(t *testing.T) {
 	t.Parallel()
 	template := parsed(t)
@@ -100,7 +101,7 @@ func TestReferences(t *testing.T) {
 		case map[string]any:
 			for key, v := range value {
 				switch key {
-				case "Ref", "Condition": // a policy's is no name
+				case "Ref", "Condition": // a policy's is not a name
 					if name, ok := v.(string); ok {
 						used[name] = true
 					}
@@ -146,8 +147,8 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// A function may do what it must, on named resources: no action and no resource
-// of a policy has a star, and no policy grants an operator's call.
+// A function may do only what it must, on named resources: no action and no
+// resource of a policy has a star, and no policy grants an operator's call.
 func TestLeastPrivilege(t *testing.T) {
 	t.Parallel()
 	template := parsed(t)
@@ -181,7 +182,7 @@ func TestLeastPrivilege(t *testing.T) {
 	}
 }
 
-// No secret is in the template or in a function's environment: only their names.
+// The template and the functions' environments have only the names of secrets.
 func TestNamesOfSecrets(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{"IngestFunction": "TELEGRAM_SECRET_TOKEN_PARAMETER", "WorkerFunction": "TELEGRAM_BOT_TOKEN_PARAMETER"} {
@@ -195,7 +196,7 @@ func TestNamesOfSecrets(t *testing.T) {
 	}
 }
 
-// Tables of other names are those of the functions, too.
+// If the tables have other names, the functions use these, too.
 func TestOtherTables(t *testing.T) {
 	t.Parallel()
 	cfg := load(t)
@@ -218,7 +219,7 @@ func TestOtherTables(t *testing.T) {
 	}
 }
 
-// What the configuration decides, and no secret, reaches the worker: it loads the
+// The worker gets what the configuration decides, without secrets: it loads the
 // same configuration.
 func TestTheWorkerIsConfiguredAsTheStackWas(t *testing.T) {
 	t.Parallel()
@@ -258,8 +259,9 @@ func TestTheWorkerIsConfiguredAsTheStackWas(t *testing.T) {
 	}
 }
 
-// A function's URL ends in a slash, an API's does not: the webhook's path follows
-// either once, for Telegram follows no redirect from "//telegram".
+// A function's URL ends in a slash, an API's does not. The webhook's path must
+// follow either with one slash, because Telegram does not follow a redirect from
+// "//telegram".
 func TestTheWebhooksAddress(t *testing.T) {
 	t.Parallel()
 	outputs := parsed(t).Outputs
@@ -274,8 +276,8 @@ func TestTheWebhooksAddress(t *testing.T) {
 	}
 }
 
-// What the schedule makes of an event is the hour's job, and the queue takes it from
-// this rule alone.
+// The schedule turns an event into the hour's job, and the queue accepts it only
+// from this rule.
 func TestTheClockSendsJobs(t *testing.T) {
 	t.Parallel()
 	resources := parsed(t).Resources

@@ -9,7 +9,7 @@ import (
 )
 
 // The template's tables, deployed, are as the stores define them, and each property
-// changed by hand is named.
+// that was changed by hand is reported.
 func TestTablesOfTheTemplate(t *testing.T) {
 	t.Parallel()
 	tables, err := stack.Tables(load(t))

@@ -1,7 +1,7 @@
 // Package household writes the bundled conversation: six weeks of a family with
 // the bot, across the night of 2026-03-29, when clocks in Stockholm went forward.
-// Most of it is routine.go, the same every week; this file is what happened
-// besides, and diary.txt what was said.
+// Most of it is in routine.go, the same every week. This file has what else
+// happened, and diary.txt what else was said.
 package household
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 // Write writes the conversation as updates, one a line, in the order in which
-// the webhook gets them. It always writes the same.
+// the webhook gets them. Its output is always the same.
 func Write(out io.Writer) error {
 	s := &script{zone: app.Zone.Location()}
 	s.beginning()
@@ -32,7 +32,8 @@ func Write(out io.Writer) error {
 //go:embed diary.txt
 var diary string
 
-// said is what the diary has, a line each: day, clock, who, and what they wrote.
+// said adds what the diary has, a line each: day, time, who, and what they
+// wrote.
 func (s *script) said() {
 	people := map[string]user{"anna": anna, "bo": bo, "cleo": cleo, "ulla": ulla}
 	for line := range strings.Lines(diary) {
@@ -43,8 +44,8 @@ func (s *script) said() {
 	}
 }
 
-// beginning: the group becomes a supergroup, which changes its id and starts
-// its message ids anew.
+// beginning: the group becomes a supergroup. That changes its id, and its
+// message ids start anew.
 func (s *script) beginning() {
 	s.on("2026-03-09")
 	s.at("17:31", func(w *writer, at time.Time) {
@@ -61,8 +62,8 @@ func (s *script) beginning() {
 	s.say("19:12", anna, "Jag har diskat")
 }
 
-// unsure: the bot asks, and people reply to the question, whose text carries
-// what it was about.
+// unsure: the bot asks, and people reply to the question, whose text says what
+// it was about.
 func (s *script) unsure() {
 	s.on("2026-03-17")
 	s.say("16:20", cleo, "diksat nu")
@@ -94,7 +95,7 @@ func (s *script) repetitions() {
 	s.again("21:10:01", "dishes")
 	s.edit("21:14", "dishes", "Jag har diskat, tömt diskmaskinen och tvättat")
 	s.on("2026-03-19")
-	s.again("00:00:30", "dishes") // after midnight, which grants nothing anew
+	s.again("00:00:30", "dishes") // after midnight: not another grant
 	s.on("2026-03-31")
 	s.say("16:58", bo, "Plockat ur och handlat")
 	s.bot("16:58:01", dialog.Praise(dialog.Swedish, []dialog.Deed{{Person: "Bo", Name: "diskning"}, {Person: "Bo", Name: "handling"}}, 2))
@@ -115,7 +116,8 @@ func (s *script) repetitions() {
 	s.again("08:10", "weekly") // a question is not answered twice
 }
 
-// disturbances: a fast conversation, what nobody wrote, and what is wrong.
+// disturbances: a fast conversation, messages that nobody wrote, and invalid
+// updates.
 func (s *script) disturbances() {
 	s.on("2026-03-23")
 	s.say("20:00:05", anna, "Såg ni matchen?")
@@ -140,7 +142,7 @@ func (s *script) disturbances() {
 	s.at("15:12", func(w *writer, at time.Time) {
 		w.send(update{Reaction: &reaction{Chat: home, MessageID: w.next[home.ID], User: cleo, Date: at.Unix(), Old: []emoji{}, New: []emoji{{"emoji", "👍"}}}})
 	})
-	s.at("15:20", func(w *writer, _ time.Time) { // its message is out of reach: date 0
+	s.at("15:20", func(w *writer, _ time.Time) { // its message cannot be read: date 0
 		w.send(update{Callback: &callback{ID: "21474836480001", From: anna, Message: message{ID: 5, Chat: home}, Instance: "-7812345678901234567", Data: "ok:1"}})
 	})
 	s.on("2026-03-27")
@@ -180,13 +182,13 @@ func (s *script) privately() {
 	member("10:41", cleo, "kicked", "member")
 }
 
-// april: a guest comes, and what else is no plain talk.
+// april: a guest comes, and people teach a word and answer the bot.
 func (s *script) april() {
 	s.on("2026-04-18")
 	s.at("12:30", func(w *writer, at time.Time) {
 		w.send(update{Message: &message{ID: w.id(home), From: &anna, Chat: home, Date: at.Unix(), NewMembers: []user{ulla}}})
 	})
-	// A yes from somebody else, and a word that comes again when it has been taught.
+	// A yes from somebody else, and a word that comes again after it was taught.
 	s.on("2026-04-14")
 	s.say("16:32", cleo, "stdat mitt rum")
 	s.ask("16:32:01", cleo, dialog.Question{Phrase: "stdat", Name: "städning", Lang: dialog.Swedish})

@@ -31,9 +31,9 @@ func TestTheBundledFile(t *testing.T) {
 	}
 }
 
-// A chat's phrases stay in memory for up to five minutes, less a part of half a
-// minute that is left to chance. No two messages are that far apart, so that a
-// replay always costs the same.
+// A chat's phrases stay in memory for up to five minutes, less a random part of
+// half a minute. The gap between two messages is never within that range, so
+// that a replay always costs the same.
 func TestNothingIsLeftToChance(t *testing.T) {
 	t.Parallel()
 	var file strings.Builder

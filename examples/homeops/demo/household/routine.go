@@ -45,8 +45,8 @@ var usual = [7][]line{
 	},
 }
 
-// leftOut are lines of the usual that somebody did not write, by day and place in
-// it: Bo is in London, Cleo vacuums in his place, and dishes are left standing.
+// leftOut are lines of usual that nobody wrote, by day and by place in its list:
+// Bo is in London, Cleo vacuums in his place, and dishes are left standing.
 var leftOut = map[string][]int{
 	"2026-04-11": {0}, "2026-04-14": {0}, "2026-04-15": {1}, "2026-04-16": {0, 1}, "2026-04-19": {2}, "2026-04-21": {0, 1},
 }
@@ -76,7 +76,7 @@ var talk = []line{
 }
 
 // weeks adds the usual days of the week and four bits of talk a day. What is
-// usual is never quite on time.
+// usual comes never quite on time.
 func (s *script) weeks(from, to time.Time) {
 	n := 0
 	for day := from; !day.After(to); day = day.AddDate(0, 0, 1) {

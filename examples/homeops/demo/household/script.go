@@ -16,7 +16,7 @@ var (
 	cleo = user{ID: 5000000003, FirstName: "Cleo", Language: "en"}
 	ulla = user{ID: 5000000004, Username: "mormor_ulla", Language: "sv"} // a guest, who has no other name
 	doer = user{ID: app.DefaultBotID, IsBot: true, FirstName: "Hemkoll", Username: "hemkoll_bot"}
-	// other is a bot that somebody added, and anonymous the placeholder for
+	// other is a bot that somebody added. anonymous is the placeholder for
 	// administrators who write as the chat.
 	other     = user{ID: 6000000777, IsBot: true, FirstName: "Väder", Username: "vader_bot"}
 	anonymous = user{ID: 1087968824, IsBot: true, FirstName: "Group", Username: "GroupAnonymousBot"}
@@ -44,14 +44,13 @@ type script struct {
 	steps []step
 }
 
-// on sets the day that the following steps' times are of.
+// on sets the day of the following steps.
 func (s *script) on(day string) *script {
 	s.day = day
 	return s
 }
 
-// at adds a step at a time of the day: "07:12" or "07:12:30", as clocks in
-// Stockholm show it.
+// at adds a step at a time of the day in Stockholm: "07:12" or "07:12:30".
 func (s *script) at(clock string, do func(*writer, time.Time)) {
 	if len(clock) == len("15:04") {
 		clock += ":00"
@@ -63,10 +62,10 @@ func (s *script) at(clock string, do func(*writer, time.Time)) {
 	s.steps = append(s.steps, step{at, do})
 }
 
-// say has somebody write in the family's chat.
+// say adds a message by somebody in the family's chat.
 func (s *script) say(clock string, who user, text string) { s.sayAs("", clock, who, text) }
 
-// sayAs gives the message a name, by which it can be edited, repeated or
+// sayAs also gives the message a name, by which it can be edited, repeated or
 // replied to.
 func (s *script) sayAs(name, clock string, who user, text string) {
 	s.at(clock, func(w *writer, at time.Time) {
@@ -83,7 +82,7 @@ func (s *script) bot(clock, text string, of ...entity) {
 	})
 }
 
-// ask lets the bot ask somebody what they meant, whom it mentions.
+// ask lets the bot ask somebody what they meant, and mention them.
 func (s *script) ask(clock string, who user, q dialog.Question) {
 	q.Person = who.FirstName
 	text, ok := dialog.Ask(q)
@@ -158,7 +157,7 @@ func (w *writer) write(u update) {
 	w.raw(line)
 }
 
-// raw writes what need not be an update.
+// raw writes a line that need not be an update.
 func (w *writer) raw(line []byte) {
 	if w.err == nil {
 		_, w.err = w.out.Write(line)

@@ -94,14 +94,15 @@ type (
 		Old  member `json:"old_chat_member"`
 		New  member `json:"new_chat_member"`
 	}
-	// unheard is of a kind that does not exist yet.
+	// unheard is an update of a kind that does not exist yet.
 	unheard struct {
 		Date int64  `json:"date"`
 		Note string `json:"note"`
 	}
 )
 
-// encode writes the update as Telegram does: what is not ASCII is escaped.
+// encode writes the update as Telegram does: characters outside ASCII are
+// escaped.
 func encode(u update) ([]byte, error) {
 	var plain bytes.Buffer
 	e := json.NewEncoder(&plain)

@@ -9,8 +9,8 @@ import (
 // never goes back.
 type clock struct{ at atomic.Pointer[time.Time] }
 
-// newClock shows the time at which the updates begin, and where they have no
-// dates, that at which computers' time does.
+// newClock shows the time at which the updates begin, or the Unix epoch if they
+// have no dates.
 func newClock(at time.Time) *clock {
 	if at.IsZero() {
 		at = time.Unix(0, 0).UTC()
@@ -22,7 +22,7 @@ func newClock(at time.Time) *clock {
 
 func (c *clock) now() time.Time { return *c.at.Load() }
 
-// until moves the clock on to the given time, if that is later.
+// until moves the clock forward to the given time, if that is later.
 func (c *clock) until(at time.Time) {
 	if at.After(c.now()) {
 		c.at.Store(&at)

@@ -3,13 +3,14 @@
 // tables. Weeks pass in a second, and what the clock decides (quiet hours, the
 // day's limit, the queue's visibility timeout) is decided as it was then.
 //
-// The clock shows the latest date so far and never goes back: updates may leave
-// gaps and come in any order, and what is older than the clock is delivered as
-// it stands, as something late. A date more than an hour ahead of the present
-// does not move the clock, so the worker refuses its update.
+// The clock shows the latest date so far and never goes back. Updates may leave
+// gaps and come in any order: an update that is older than the clock is
+// delivered late, without moving it. A date more than an hour ahead of the
+// present does not move the clock, so the worker refuses its update.
 //
-// At every full hour that passes between two updates the hour's job is done, of a
-// longer gap in its first 14 days: a file of years takes no longer for its silence.
+// At every full hour that passes between two updates the hour's job is done, but
+// only in the first 14 days of a gap: a file of years takes no longer for its
+// silence.
 //
 //	clock.go     what time it is
 //	source.go    reads updates and tells when each came in

@@ -18,9 +18,9 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// open returns the database: of DYNAMO_ENDPOINT, or embedded. AWS credentials
-// that happen to be in the environment are left alone: a demonstration does
-// not write to somebody's account.
+// open returns the database: that of DYNAMO_ENDPOINT, or an embedded one. It
+// ignores AWS credentials in the environment: a demonstration does not write to
+// somebody's account.
 func open(cfg config.Config, now func() time.Time) database.DB {
 	if cfg.Endpoint != "" {
 		return database.Endpoint(cfg.Settings, trips.Attach, dynamotest.NewTap().Attach)
@@ -38,7 +38,7 @@ func (e *ExpiringError) Error() string {
 		"switch it off, or set other table names, which are then created without TTL", strings.Join(e.Tables, ", "))
 }
 
-// refuseTTL returns an *ExpiringError if TTL is on for any table that stands.
+// refuseTTL returns an *ExpiringError if TTL is on for any existing table.
 func refuseTTL(ctx context.Context, db *dynamodb.Client, tables []schema.Table) error {
 	merged, err := schema.Merge(tables...)
 	if err != nil {

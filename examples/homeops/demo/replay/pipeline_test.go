@@ -93,8 +93,8 @@ func TestSourceTellsWhenUpdatesCameIn(t *testing.T) {
 	}
 }
 
-// However the updates of a chat are put together, all are stored; only what is
-// dated ahead of the present is refused.
+// The updates of a chat are all stored in any order; only those dated ahead of
+// the present are refused.
 func TestGoodUpdatesAreNotRefused(t *testing.T) {
 	t.Parallel()
 	at := func(days ...int) (text string) {
@@ -127,7 +127,8 @@ func TestGoodUpdatesAreNotRefused(t *testing.T) {
 	}
 }
 
-// What is not acknowledged comes again, ever later, until a day has passed.
+// An update that is not acknowledged comes again, at ever longer intervals,
+// until a day has passed.
 func TestTelegramRepeats(t *testing.T) {
 	t.Parallel()
 	for fails, want := range map[int]struct {
@@ -179,7 +180,7 @@ func started(t *testing.T, updates string) *run {
 func TestWhatFailsComesBack(t *testing.T) {
 	t.Parallel()
 	for lost, want := range map[int]struct{ cameBack, saved, dead int }{
-		3: {1, 1, 0}, // an attempt is three requests of the SDK's
+		3: {1, 1, 0}, // the SDK sends three requests for an attempt
 		6: {2, 1, 0},
 		9: {3, 0, 1},
 	} {
@@ -202,7 +203,7 @@ func TestWhatFailsComesBack(t *testing.T) {
 	}
 }
 
-// What is given up on a last delivery is in the report.
+// A step that is given up on a last delivery is in the report.
 func TestSkippedStepsAreCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -218,7 +219,7 @@ func TestSkippedStepsAreCounted(t *testing.T) {
 	})
 }
 
-// A long file says how far it is.
+// The replay of a long file says how far it is.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -250,9 +251,9 @@ func dead(t *testing.T, r *run) []queue.Message {
 	return letters
 }
 
-// At each full hour between two updates the hour's job is done, at that hour, and of a
-// gap of more than 14 days in the first 14; none before the first update nor after the
-// last, and none for one that is late or not believed.
+// At each full hour between two updates the hour's job is done, at that hour, but
+// only in the first 14 days of a gap. None comes before the first update or after
+// the last, and none for an update that is late or not believed.
 func TestJobsOfTheClock(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

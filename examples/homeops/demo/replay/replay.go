@@ -32,18 +32,18 @@ type Options struct {
 	Updates  io.Reader // one JSON object a line
 	Seeds    app.Seeds
 	Log      *slog.Logger
-	Progress io.Writer // a line now and then; nil for none
+	Progress io.Writer // a line now and then; may be nil
 	Page     string    // the file that gets the status page at the end; "" for none
 	Prices   *prices.File
 
 	Classifier func(*alias.Store) (classify.Classifier, error) // as app.Options has it
 
-	// Queue is one in the process, on the updates' clock, if it is nil. Another
-	// has its own clock: what fails comes back when that says so.
+	// Queue defaults to one in the process, on the updates' clock. Another
+	// queue has its own clock, which decides when a failed message comes back.
 	Queue queue.Queue
 
-	// Present is when the file was written, where that is known: dates more
-	// than an hour ahead of it are not believed. Zero is the wall clock's.
+	// Present is when the file was written, if that is known: dates more than
+	// an hour ahead of it are not believed. Defaults to the wall clock.
 	Present time.Time
 }
 
@@ -55,7 +55,7 @@ const (
 	mostHours     = 14 * 24 // of a gap in which jobs are done
 )
 
-// wall is the clock on the wall: for progress, and for what dates lie ahead.
+// wall is the clock on the wall: for progress, and for which dates lie ahead.
 var wall = time.Now
 
 // run is a replay under way.
@@ -75,7 +75,7 @@ type run struct {
 	last worker.Report // of the delivery just handled
 }
 
-// Run replays the updates and returns what there is to report.
+// Run replays the updates and returns the facts for the report.
 func Run(ctx context.Context, o Options) (report.Facts, error) {
 	r, err := start(o)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *run) page(ctx context.Context, dead int) error {
 	return os.WriteFile(r.Page, html, 0o600) // people's names are in it
 }
 
-// dead returns the dead letters, which nobody else sees meanwhile.
+// dead returns the dead letters, and hides them from others meanwhile.
 func (r *run) dead(ctx context.Context) (all []queue.Message, _ error) {
 	for {
 		letters, err := r.queue.DeadLetters().Receive(ctx, 10, time.Minute)
@@ -126,8 +126,8 @@ func (r *run) dead(ctx context.Context) (all []queue.Message, _ error) {
 	}
 }
 
-// start wires the pipeline as a service does, but for the clock, and for the
-// sender, which keeps to itself what it is given.
+// start wires the pipeline as a service does, except for the clock and the
+// sender, which sends nothing.
 func start(o Options) (*run, error) {
 	present := wall
 	if !o.Present.IsZero() {
@@ -181,7 +181,7 @@ func (r *run) setUp(ctx context.Context) error {
 }
 
 // all posts one update after the other, and lets the worker empty the queue
-// before the next. In the end time passes until nothing comes back any more.
+// before the next. At the end it lets time pass until nothing comes back.
 func (r *run) all(ctx context.Context) error {
 	progress := wall().Add(progressEvery)
 	for {
@@ -225,8 +225,8 @@ func (r *run) one(ctx context.Context, update line) error {
 	return r.drain(ctx)
 }
 
-// jobs asks for what is due at each full hour between now and the given time, and has
-// it done at that hour.
+// jobs sends the job of each full hour between now and the given time, and lets the
+// worker do it at that hour.
 func (r *run) jobs(ctx context.Context, until time.Time) error {
 	due := r.clock.now().Truncate(time.Hour)
 	for range mostHours {
@@ -244,7 +244,7 @@ func (r *run) jobs(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// counting counts what is sent to the queue, by whomever.
+// counting counts the messages that anybody sends to the queue.
 type counting struct {
 	queue.Queue
 	sent *int
@@ -259,8 +259,8 @@ func (c counting) Send(ctx context.Context, body string, attributes map[string]s
 	return id, err
 }
 
-// drain lets the worker have what is visible in the queue, and meters each
-// delivery. What fails is left to come back.
+// drain gives the worker what is visible in the queue, and meters each
+// delivery. A message that fails is left to come back.
 func (r *run) drain(ctx context.Context) error {
 	for r.pending > 0 {
 		batch, err := r.queue.Receive(ctx, 1, r.poll)

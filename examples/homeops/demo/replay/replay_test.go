@@ -105,8 +105,8 @@ func run(t *testing.T, cfg config.Config, updates []byte) report.Facts {
 	return facts
 }
 
-// What differs between two runs by chance: the nonces of the counters' entries
-// and of the ledger's claims.
+// nonce matches what differs between two runs by chance: the nonces of the
+// counters' entries and of the ledger's claims.
 var nonce = regexp.MustCompile(`("~|~)[A-Za-z0-9_-]{11}"|("claim":\{"Value":)"[^"]*"`)
 
 // rows reads all tables.
@@ -153,8 +153,8 @@ func TestDeliveredTwice(t *testing.T) {
 	}
 }
 
-// A real endpoint gives the same report as the one in this process, but for
-// names, and for units where it does not tell them.
+// A real endpoint gives the same report as the one in this process, except for
+// names, and for units if it does not report them.
 func TestEndpointEqualsEmbedded(t *testing.T) {
 	t.Parallel()
 	text := read(t, conversation)
@@ -199,7 +199,7 @@ func requests(f report.Facts) map[string][3]int {
 	return all
 }
 
-// Where TTL is on, DynamoDB would delete what is old by its own clock.
+// With TTL on, DynamoDB would delete rows that are old by its own clock.
 func TestRefusesTablesWithTTL(t *testing.T) {
 	t.Parallel()
 	e := newEndpoint(t)

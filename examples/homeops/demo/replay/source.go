@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// What dates are believed. The clock goes by the latest so far, so that a gap
-// of any length, another chat's updates behind the first one's, or the newest
-// first make no update look like one of the future. A date ahead of the present
-// tells nothing: the update is delivered, and refused, as the clock stands.
+// Which dates are believed. The clock shows the latest of them so far. So no
+// update looks like one of the future after a gap of any length, if one chat's
+// updates follow another's, or if the newest come first. A date ahead of the
+// present does not move the clock, and its update is delivered and refused.
 const (
-	ahead     = time.Hour // of the present: as much as the worker lets pass
-	late      = time.Hour // behind the clock, from where it is worth a word
-	lookAhead = 64        // how many updates may stand before the first date
+	ahead     = time.Hour // of the present: as much as the worker accepts
+	late      = time.Hour // behind the clock: the report counts what is older
+	lookAhead = 64        // how many updates may come before the first date
 )
 
 var byteOrderMark = []byte("\uFEFF")
 
-// line is an update as it stands in the file.
+// line is an update as it is in the file.
 type line struct {
 	body     []byte
-	at       time.Time // the latest date that is believed, zero for none
+	at       time.Time // the latest date that is believed; zero if the update has none
 	believed bool      // no date was ahead of the present
 }
 
-// source reads updates, one a line, and tells when each came in.
+// source reads updates, one a line, and finds when each came in.
 type source struct {
 	in      *bufio.Reader
 	present func() time.Time
@@ -37,7 +37,7 @@ type source struct {
 	at      time.Time // of the update at hand
 }
 
-// newSource begins at the first date.
+// newSource returns a source whose time is the first date.
 func newSource(in io.Reader, present func() time.Time) *source {
 	s := &source{in: bufio.NewReaderSize(in, 1<<16), present: present}
 	for len(s.ahead) < lookAhead && s.at.IsZero() && s.fill() {
@@ -46,8 +46,9 @@ func newSource(in io.Reader, present func() time.Time) *source {
 	return s
 }
 
-// fill reads one update more. Empty lines are none; any other line is taken as
-// it is, but for a byte order mark, which also stands where files were joined.
+// fill reads one more update. It skips empty lines and takes any other line as
+// it is, without a byte order mark: files that were joined have those in the
+// middle, too.
 func (s *source) fill() bool {
 	for s.err == nil {
 		var body []byte
@@ -61,8 +62,8 @@ func (s *source) fill() bool {
 	return false
 }
 
-// next returns the next update, at the time at which it came in; ok is false at
-// the end.
+// next returns the next update and moves the source's time to when it came in;
+// ok is false at the end.
 func (s *source) next() (l line, ok bool, _ error) {
 	if len(s.ahead) == 0 && !s.fill() {
 		if errors.Is(s.err, io.EOF) {
@@ -77,8 +78,8 @@ func (s *source) next() (l line, ok bool, _ error) {
 	return l, true, nil
 }
 
-// date finds when the thing happened that the update is about, whatever it is:
-// all kinds hold their time in the same two fields.
+// date finds when the update's event happened. It works for all kinds of
+// updates, because they hold their time in the same two fields.
 func (s *source) date(body []byte) (at time.Time, believed bool) {
 	var update map[string]json.RawMessage
 	if json.Unmarshal(body, &update) != nil {

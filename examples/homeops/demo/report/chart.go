@@ -49,7 +49,8 @@ func (p *printer) habit(s Stored) {
 	}
 }
 
-// peaks names what has most, with its share: all of them, where several have.
+// peaks names the one with the highest count, with its share, or all of them if
+// several have it.
 func peaks(counts []int64, name func(int) string) string {
 	var all int64
 	var names []string

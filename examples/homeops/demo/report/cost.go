@@ -27,8 +27,9 @@ func newCosts() Costs {
 	return Costs{ByKind: map[string]*KindCost{}}
 }
 
-// kindOf splits the worker's kinds where the price differs. What the worker
-// gave no kind is a row of its own: "none" are messages that were read.
+// kindOf splits the worker's kinds where the price differs. Deliveries without
+// a kind are a row of their own, because "none" is a kind: that of messages
+// that were read.
 func kindOf(r worker.Report) string {
 	kind := cmp.Or(string(r.Kind), "of another kind")
 	switch {
@@ -48,8 +49,8 @@ func kindOf(r worker.Report) string {
 	return kind + ", silent"
 }
 
-// classified reports whether the classifier was asked, on a first delivery. What
-// comes again is mostly not, nor are questions and lessons.
+// classified reports whether a first delivery asked the classifier. Later
+// deliveries mostly do not ask it, and questions and lessons do not either.
 func classified(r worker.Report) bool {
 	return r.Err == nil && !r.Duplicate && (r.Kind == worker.KindActivity || r.Kind == worker.KindNone || r.Kind == worker.KindGuess)
 }

@@ -26,7 +26,7 @@ var services = []string{dynamo, queues, lambda}
 
 var million = big.NewRat(1_000_000, 1)
 
-// used is what is paid for, as it was counted.
+// used counts what is paid for.
 type used struct {
 	reads, writes   float64       // DynamoDB's request units
 	queued          int           // requests to the queue about messages
@@ -96,7 +96,8 @@ func meters(u used, f prices.File, region prices.Region) []meter {
 
 func whole(n int) *big.Rat { return new(big.Rat).SetInt64(int64(n)) }
 
-// emptyPolls are at most so many: those of a queue in which there never is anything.
+// emptyPolls is the most that there can be: the polls of a queue that is always
+// empty.
 func emptyPolls(idle time.Duration, p prices.Polling) *big.Rat {
 	rounds := new(big.Rat).Quo(big.NewRat(int64(idle), int64(time.Second)), p.Seconds.Rat())
 	ended := new(big.Int).Quo(rounds.Num(), rounds.Denom())
@@ -109,7 +110,8 @@ func gigabyteSeconds(u used, f prices.Functions) *big.Rat {
 	return ms.Mul(ms, new(big.Rat).Quo(f.MemoryMB.Rat(), big.NewRat(1000*1024, 1)))
 }
 
-// sums adds up what meters cost, by service. One without a price is in no sum.
+// sums adds up what meters cost, by service. It leaves out meters without a
+// price.
 func sums(list []meter) (by map[string]*big.Rat, all *big.Rat) {
 	by, all = map[string]*big.Rat{}, new(big.Rat)
 	for _, m := range list {
@@ -121,7 +123,7 @@ func sums(list []meter) (by map[string]*big.Rat, all *big.Rat) {
 	return by, all
 }
 
-// allOf names the sum of what has prices.
+// allOf names the sum of the meters that have prices.
 func allOf(list []meter) string {
 	missing := unpriced(list)
 	if len(missing) == 0 {
@@ -130,7 +132,8 @@ func allOf(list []meter) string {
 	return "all but " + strings.Join(missing, ", ")
 }
 
-// unpriced names what is in no sum: a service, or a part of one that has other prices.
+// unpriced names what the sums leave out: a service, or a part of a service that
+// has prices for other parts.
 func unpriced(list []meter) (missing []string) {
 	for _, service := range services {
 		var all, without []string
@@ -150,7 +153,7 @@ func unpriced(list []meter) (missing []string) {
 	return missing
 }
 
-// times multiplies; what has no price costs nil.
+// times multiplies; it returns nil for a nil price.
 func times(price, count *big.Rat) *big.Rat {
 	if price == nil {
 		return nil
@@ -175,8 +178,8 @@ func (p *printer) money(f Facts) {
 	p.basis(f, region)
 }
 
-// models writes what models were asked, and what their tokens cost. That is in no other
-// sum: it is not AWS's.
+// models writes what models were asked, and what their tokens cost. No other sum
+// includes that, because it is not paid to AWS.
 func (p *printer) models(f Facts) {
 	for _, name := range slices.Sorted(maps.Keys(f.Tally.Models)) {
 		m := f.Tally.Models[name]
@@ -255,7 +258,7 @@ func (p *printer) millions(f Facts, region prices.Region) {
 	}
 }
 
-// perMillion writes a row and returns the sum of it.
+// perMillion writes a row and returns its sum.
 func perMillion(w io.Writer, name string, f prices.File, region prices.Region, kinds ...*KindCost) *big.Rat {
 	u, messages := usedByMessages(kinds...)
 	by, all := sums(meters(u, f, region))
@@ -287,7 +290,7 @@ func (p *printer) basis(f Facts, region prices.Region) {
 		switch {
 		case ok && strings.HasPrefix(s.Source, "https://"):
 			dated = append(dated, service+" of "+s.Date)
-		case ok: // of no page: whoever reads the figure should know
+		case ok: // the source is not a page: the reader should know
 			dated = append(dated, fmt.Sprintf("%s of %s (%s)", service, s.Date, s.Source))
 		}
 	}
@@ -301,7 +304,7 @@ func (p *printer) basis(f Facts, region prices.Region) {
 	p.printf("Left out: the free tier, storage, backups, logs, data transfer, KMS, the alarm, an HTTP API in place of the function's URL, cold starts, and a model if the classifier asks one.\n")
 }
 
-// listed is the price of a million, as the list has it.
+// listed is the price of a million, as in the price list.
 func listed(price *big.Rat) string {
 	if price == nil {
 		return "-"

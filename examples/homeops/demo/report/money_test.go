@@ -42,7 +42,8 @@ func priced(t *testing.T, services map[string]string) *prices.File {
 	return &f
 }
 
-// money is that part of a report, with one space between the cells of a row.
+// money is the report's part about money, with one space between the cells of a
+// row.
 func money(t *testing.T, f report.Facts) string {
 	t.Helper()
 	_, text, _ := strings.Cut(write(t, f), "What it would cost in money")
@@ -66,7 +67,7 @@ func cost(rcu, wcu float64) dynamotest.Cost {
 	}
 }
 
-// tally is of five updates, of which one is refused and one comes back.
+// tally is the tally of five updates: one is refused and one comes back.
 func tally() *report.Tally {
 	t := report.NewTally()
 	began := time.Unix(1773140000, 0)
@@ -109,7 +110,7 @@ func TestMoney(t *testing.T) {
 		"Left out: the free tier, storage, backups, logs, data transfer, KMS, the alarm, an HTTP API ")
 }
 
-// What is dead took a send and a delete besides.
+// A dead letter also took a send and a delete.
 func TestQueueRequestsOfDeadLetters(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -132,7 +133,8 @@ func TestQueueRequestsOfDeadLetters(t *testing.T) {
 	}
 }
 
-// What the file does not have is not priced, and said so.
+// If the file has no price for something, the report says that it is not
+// priced.
 func TestWithoutPrices(t *testing.T) {
 	t.Parallel()
 	f := priced(t, map[string]string{"dynamodb": roundPrices["dynamodb"]})
@@ -153,7 +155,8 @@ func TestWithoutPrices(t *testing.T) {
 	}
 }
 
-// A part that has no price is in no sum, and the rest of its service is.
+// The sums leave out a part without a price, and include the rest of its
+// service.
 func TestWithoutThePriceOfFairQueues(t *testing.T) {
 	t.Parallel()
 	wants(t, money(t, report.Facts{Tally: tally(), Region: "here", Prices: priced(t, map[string]string{
@@ -164,7 +167,8 @@ func TestWithoutThePriceOfFairQueues(t *testing.T) {
 		"SQS of 2026-01-02", "Not priced, and in no sum: SQS fair queueing. The file of prices has none for here.\n")
 }
 
-// Nothing classified is no reason to divide by it, and what was not told is told.
+// If nothing was classified, nothing is divided by it, and the report says what
+// is not known.
 func TestMoneyOfNothing(t *testing.T) {
 	t.Parallel()
 	tally := report.NewTally()
@@ -177,8 +181,9 @@ func TestMoneyOfNothing(t *testing.T) {
 	}
 }
 
-// Tokens are counted of every delivery that asked, whatever became of it, and priced where
-// the file has the model; nobody who asked none is told of it.
+// The tokens of every delivery that asked a model are counted, even if it failed,
+// and priced if the file has the model. Without a model the report says nothing of
+// tokens.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	tally := report.NewTally()

@@ -42,7 +42,7 @@ func wants(t *testing.T, text string, want ...string) {
 	}
 }
 
-// However long the file, the report stays short.
+// The report of a long file stays short, too.
 func TestListsAreCut(t *testing.T) {
 	t.Parallel()
 	tally := report.NewTally()
@@ -61,7 +61,7 @@ func TestListsAreCut(t *testing.T) {
 	wants(t, text, " 1000  an edit\n", " 1000  sent\n")
 }
 
-// A kind's round trips are those of the delivery that had most.
+// A kind's round trips are the most that a delivery had.
 func TestTripsOfAKind(t *testing.T) {
 	t.Parallel()
 	tally := report.NewTally()
@@ -75,7 +75,7 @@ func TestTripsOfAKind(t *testing.T) {
 	}
 }
 
-// Kinds are told apart where their price differs.
+// Deliveries are of different kinds if their price differs.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	one := []activity.Activity{{Name: "diskning"}}
@@ -98,7 +98,7 @@ func TestKinds(t *testing.T) {
 		"    1  quiet hours\n")
 }
 
-// What the clock made of the dates is told.
+// The report says how the dates stand to the clock.
 func TestDates(t *testing.T) {
 	t.Parallel()
 	tally := report.NewTally()
@@ -108,7 +108,7 @@ func TestDates(t *testing.T) {
 	wants(t, write(t, report.Facts{Tally: tally}), "\nThe clock goes by their dates, and never back: over an hour late 3, dated ahead of the present 2.\n")
 }
 
-// A dead letter has the reason it was refused for, or what it last failed of.
+// A dead letter has the reason for its refusal, or its last error.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
 	tally := report.NewTally()
@@ -121,7 +121,7 @@ func TestDeadLetters(t *testing.T) {
 		"m-9  chat -5, message 7\n    why:  too far ahead\n    body: "+strings.Repeat("å", 109)+"…\n")
 }
 
-// Costs that the endpoint did not tell are not passed over.
+// The report mentions costs that the endpoint did not report.
 func TestUnpriced(t *testing.T) {
 	t.Parallel()
 	tally := report.NewTally()

@@ -21,10 +21,10 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// Stored is what stands in the tables.
+// Stored is what the tables hold.
 type Stored struct {
 	Tables     []Table
-	Activities map[string]map[Done]int // by what their chat's are kept under
+	Activities map[string]map[Done]int // by the scope of their chat
 	People     map[string]string       // actor → what they are called, as of their latest activity
 	Habit      *pattern.Habit          // of the person who did most, what they did most
 	Summaries  []week.Summary          // by week
@@ -32,7 +32,7 @@ type Stored struct {
 	Promises   []promise.Promise       // by deadline
 }
 
-// Table is what stands in one table.
+// Table is what one table holds.
 type Table struct {
 	Name    string
 	Rows    int
@@ -77,7 +77,7 @@ func Read(ctx context.Context, a *app.App, db *dynamodb.Client, t *Tally, now ti
 	return s, s.readHabit(ctx, a, mine)
 }
 
-// readHouseholds reads what is known of the members of each.
+// readHouseholds reads what is known of the members of each household.
 func (s *Stored) readHouseholds(ctx context.Context, a *app.App) error {
 	households, err := a.Profiles.Households(ctx)
 	if err != nil {
@@ -129,7 +129,7 @@ func readTable(ctx context.Context, db *dynamodb.Client, definition schema.Table
 }
 
 // readHabit reads the habit of the activity that one person did most often; of
-// several the first by name, so that the report is always the same.
+// several it takes the first by name, so that the report is always the same.
 func (s *Stored) readHabit(ctx context.Context, a *app.App, mine map[pattern.Observe]int) error {
 	if len(mine) == 0 {
 		return nil

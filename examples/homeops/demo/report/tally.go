@@ -1,4 +1,4 @@
-// Package report tells what came of a replay, for people to read.
+// Package report writes a report of a replay, for people to read.
 //
 //	tally.go   adds up what the webhook and the worker report
 //	cost.go    adds up what deliveries cost
@@ -21,8 +21,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 )
 
-// Tally adds up a replay as it goes. What it keeps does not grow with the
-// number of updates.
+// Tally adds up a replay as it goes. Its size does not grow with the number of
+// updates.
 type Tally struct {
 	Updates     int
 	First, Last time.Time // on the updates' clock
@@ -32,16 +32,16 @@ type Tally struct {
 	Given       int       // updates that Telegram gave up on
 
 	Dispositions map[ingest.Disposition]int
-	Reasons      map[Reason]int // of what was not enqueued
+	Reasons      map[Reason]int // why updates were not enqueued
 	Edits        Some[Edit]
 
 	Deliveries int
 	Became     map[string]int // of the deliveries: each is counted once
 	Saved      int            // messages, on their first delivery
 	CameBack   int            // deliveries that failed
-	Buried     int            // of these, the last of their item: it is among the dead letters
+	Buried     int            // of these, last deliveries: the item is among the dead letters
 	Jobs       int            // as messages of the queue
-	Poison     map[string]int // why, of what the worker refused
+	Poison     map[string]int // by reason: deliveries that the worker refused
 	Skipped    map[string]int
 	Silent     map[string]int
 	Sent       int
@@ -50,11 +50,11 @@ type Tally struct {
 	Models     map[string]*ModelUse // by name
 
 	chats  map[string]string // id → title
-	people map[string]string // id → name, of who had an exchange with the bot
+	people map[string]string // id → name, of people who had an exchange with the bot
 	talked map[string]bool   // ids of the chats in which it had any
 }
 
-// ModelUse is what a model was asked by deliveries, whatever became of them.
+// ModelUse is what deliveries asked a model, including those that failed.
 type ModelUse struct {
 	Asked, Replayed, FellBack, Requests int
 	In, Out                             int64 // tokens
@@ -87,7 +87,7 @@ type Reason struct {
 	Why         string
 }
 
-// Edit is an edit that was acknowledged and left alone.
+// Edit is an edit that was acknowledged and ignored.
 type Edit struct {
 	At      time.Time
 	Chat    int64
@@ -95,15 +95,15 @@ type Edit struct {
 	Text    string
 }
 
-// about is what tells of what an exchange is.
+// about is what shows the topic of an exchange.
 type about struct {
 	dialog.Intent
 	kind worker.Kind
 	job  string
 }
 
-// topics are what exchanges are about, in the order of the report: of several that
-// fit it is the first.
+// topics are what exchanges are about, in the order of the report. If several fit,
+// the first one counts.
 var topics = []struct {
 	title string
 	is    func(about) bool
@@ -123,8 +123,8 @@ var topics = []struct {
 	{"Said unasked: promises that are overdue", func(a about) bool { return a.job == job.Promise }},
 }
 
-// Exchange is what somebody said to the bot and what it answered. What it said
-// unasked has neither person nor question.
+// Exchange is what somebody said to the bot and what it answered. If the bot
+// spoke unasked, it has neither person nor question.
 type Exchange struct {
 	At     time.Time
 	Chat   string // its id
@@ -210,7 +210,7 @@ func (t *Tally) Delivered(r worker.Report, cost dynamotest.Cost) {
 	if r.Err != nil || r.Kind == worker.KindPoison {
 		return
 	}
-	update, _ := telegram.Parse([]byte(r.Delivery.Body)) // a job's body is none
+	update, _ := telegram.Parse([]byte(r.Delivery.Body)) // a job's body is not an update
 	if m := update.Message; m != nil {
 		t.chats[m.Chat.Key()] = m.Chat.Title
 	}
@@ -223,7 +223,7 @@ func (t *Tally) Delivered(r worker.Report, cost dynamotest.Cost) {
 		t.exchange(r, update.Message)
 	case r.Silent == "":
 	case r.Duplicate && r.Delivery.Receives <= 1 && r.Silent != string(worker.KindSaid):
-		t.Silent["came again"]++ // the first time it was counted for its reason
+		t.Silent["came again"]++ // its first delivery was counted under its reason
 	default:
 		t.Silent[r.Silent]++
 	}

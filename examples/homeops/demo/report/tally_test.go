@@ -34,7 +34,7 @@ func asked(name string, due time.Time) queue.Message {
 	return queue.Message{Receives: 1, Body: job.Job{Name: name, Due: due, Household: "-5", Chat: "-5", User: "7", Promise: "p"}.Body()}
 }
 
-// part is what the report has under a title.
+// part is the part of the report under a title.
 func part(t *testing.T, text, title string) string {
 	t.Helper()
 	_, after, ok := strings.Cut(text, "\n"+title+"\n")
@@ -46,7 +46,7 @@ func part(t *testing.T, text, title string) string {
 	return before + "\n"
 }
 
-// addsUp checks that every line is the sum of those that stand below it, further in.
+// addsUp checks that every line is the sum of the indented lines below it.
 func addsUp(t *testing.T, text string) {
 	t.Helper()
 	var sum, below, lines int
@@ -71,7 +71,7 @@ func addsUp(t *testing.T, text string) {
 	check()
 }
 
-// Whatever is delivered, every delivery is in one line of the report.
+// Every delivery of any kind is in exactly one line of the report.
 func TestDeliveriesAddUp(t *testing.T) {
 	t.Parallel()
 	kinds := []worker.Kind{
@@ -113,8 +113,8 @@ func TestDeliveriesAddUp(t *testing.T) {
 	}
 }
 
-// A message that comes again has reached the cap before. One whose first delivery
-// failed has not.
+// A message that comes again is not counted a second time as over the cap. It is
+// counted if its first delivery failed.
 func TestWhatComesAgainIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	tally := report.NewTally()
@@ -129,7 +129,7 @@ func TestWhatComesAgainIsCountedOnce(t *testing.T) {
 	wants(t, write(t, report.Facts{Tally: tally}), "    4  not sent\n           1  came again\n           2  cap reached\n           1  said before\n")
 }
 
-// A tie is told as one.
+// A tie is shown as one.
 func TestPeaks(t *testing.T) {
 	t.Parallel()
 	for want, h := range map[string]pattern.Habit{
@@ -154,8 +154,8 @@ func TestOneIsOne(t *testing.T) {
 	wants(t, write(t, f), "2 updates, ")
 }
 
-// With several chats it is said which is meant; people and chats of one name are
-// told apart, and who has no name but a username is called by that.
+// With several chats the report says which is meant. It tells people and chats
+// of one name apart, and calls people without a name by their username.
 func TestSeveralChats(t *testing.T) {
 	t.Parallel()
 	const kim, other, maja = `"id":7,"first_name":"Kim"`, `"id":8,"first_name":"Kim"`, `"id":9,"first_name":"","username":"maja_l"`
@@ -196,8 +196,8 @@ func TestSeveralChats(t *testing.T) {
 	}
 }
 
-// What the bot says unasked stands by its job, and every exchange under what it is
-// about.
+// What the bot says unasked is listed with its job, and every exchange under its
+// topic.
 func TestExchanges(t *testing.T) {
 	t.Parallel()
 	tally := report.NewTally()

@@ -33,7 +33,7 @@ func (p *printer) weeks(s Stored) {
 	}
 }
 
-// promises writes what became of each.
+// promises writes what became of each promise.
 func (p *printer) promises(all []promise.Promise) {
 	p.title("Promises")
 	became := map[promise.Status]string{promise.Active: "open", promise.Fulfilled: "kept", promise.Expired: "expired"}

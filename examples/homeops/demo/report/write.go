@@ -35,7 +35,7 @@ type printer struct {
 	err   error
 }
 
-// told puts names together such that each tells who is meant.
+// told merges names so that each one is unique.
 func told(names ...map[string]string) map[string]string {
 	all, bearers := map[string]string{}, map[string]int{}
 	for _, some := range names {
@@ -54,7 +54,8 @@ func told(names ...map[string]string) map[string]string {
 	return all
 }
 
-// name is what somebody or a chat is called; a private chat is called as its person.
+// name is the name of a person or a chat; a private chat has the name of its
+// person.
 func (p *printer) name(id string) string { return cmp.Or(p.names[id], id) }
 
 // in writes which of several chats the following is about.
@@ -161,7 +162,7 @@ func (p *printer) worker(t *Tally) {
 	p.counts("skipped on a last delivery", t.Skipped)
 }
 
-// number writes how many there are.
+// number writes a count with its noun.
 func number(n int, of string) string {
 	if n == 1 {
 		return "1 " + of

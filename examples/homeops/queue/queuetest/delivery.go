@@ -41,12 +41,12 @@ func deliveryTests() []Test {
 	}
 }
 
-// from is who wrote a message.
+// from is the attributes of a message: who wrote it.
 func from() map[string]string {
 	return map[string]string{queue.ChatID: "-100123", queue.MessageID: "7"}
 }
 
-// Everything that the pipeline reads of a delivery.
+// A delivery has everything that the pipeline reads.
 func delivery(t *T) {
 	began := time.Now()
 	id := t.send("hej", from())
@@ -158,7 +158,7 @@ func deleted(t *T) {
 	t.depth(queue.Depth{})
 }
 
-// Whoever received a message last answers for it.
+// The last receiver of a message is responsible for it.
 func staleDelete(t *T) {
 	t.send("hej", nil)
 	stale := t.receive()
@@ -208,7 +208,7 @@ func batches(t *T) {
 		}
 		return len(got) >= messages
 	})
-	slices.Sort(got) // their order is not promised
+	slices.Sort(got) // they may come in any order
 	if !slices.Equal(got, want) {
 		t.errorf("received %q", got)
 	}
@@ -256,7 +256,8 @@ func endsWhileWaiting(t *T) {
 	}
 }
 
-// With its context ended nothing is done, so that nobody acknowledges it.
+// Under a context that has ended nothing is done, so that nobody acknowledges
+// it.
 func endedContext(t *T) {
 	t.send("stays", from())
 	m := t.receive()

@@ -28,7 +28,7 @@ func letterTests() []Test {
 	}
 }
 
-// The last delivery is known as such; after it the queue itself moves the
+// The last delivery is marked as such; after it the queue itself moves the
 // message, without a reason.
 func redriven(t *T) {
 	id := t.send("hej", from())
@@ -97,13 +97,13 @@ func buried(t *T) {
 			return
 		}
 	}
-	if err := t.Queue.Delete(t.ctx, m.Receipt); err != nil { // as the worker does with all that it settled
+	if err := t.Queue.Delete(t.ctx, m.Receipt); err != nil { // as the worker does with every message that it settled
 		t.errorf("deleted after it was buried: %v", err)
 	}
 	t.depth(queue.Depth{Dead: 1})
 }
 
-// A reason may be anything: it is made text that SQS takes.
+// A reason may be anything: it becomes text that SQS takes.
 func buriedForAnyReason(t *T) {
 	for reason, want := range map[string]string{
 		"":                            "unknown",
@@ -153,7 +153,8 @@ func refusedTooLarge(t *T) {
 	}
 }
 
-// While an operator looks at a letter it is hidden from others, and then not.
+// While an operator looks at a letter it is hidden from others, and afterwards
+// not.
 func lettersAreHidden(t *T) {
 	t.must("Refuse", t.Queue.Refuse(t.ctx, []byte("{"), nil, "no JSON"))
 	began := time.Now()

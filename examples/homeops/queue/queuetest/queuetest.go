@@ -1,5 +1,5 @@
-// Package queuetest is one suite for every queue.Queue: what the pipeline stands
-// on, asked of the queue in the process and of SQS alike.
+// Package queuetest is one suite for every queue.Queue. It tests what the
+// pipeline needs, of the queue in the process and of SQS alike.
 //
 //	queuetest.go  the suite, and what a backend may do otherwise
 //	t.go          what a test is given
@@ -29,21 +29,21 @@ type Settings struct {
 type Backend struct {
 	// New returns a queue that is empty, and has no other user.
 	New func(t *testing.T, s Settings) queue.Queue
-	// Bubble lets each test run in a testing/synctest bubble, for queues inside
-	// the process: where others wait, these take no time.
+	// Bubble runs each test in a testing/synctest bubble, for queues inside the
+	// process: there waiting takes no time.
 	Bubble bool
 	// Differences are the tests that are known to fail.
 	Differences []Difference
 }
 
-// Difference is a test that a backend fails, and why that is so.
+// Difference is a test that a backend fails, and the reason.
 type Difference struct {
 	Test string
-	// Says is part of everything that the test says of it: another failure
-	// of the same test is not known.
+	// Says is a part of each of the test's failures: another failure of the
+	// same test is not a known one.
 	Says   string
 	Reason string
-	// Sometimes says that it passes, too, when nothing comes in between.
+	// Sometimes says that the test may also pass, if nothing comes in between.
 	Sometimes bool
 }
 
@@ -72,8 +72,8 @@ func Tests() []Test {
 	return all
 }
 
-// Run runs the suite. What fails must be in the list of differences, and what
-// is in the list must fail.
+// Run runs the suite. A test that fails must be in the list of differences, and
+// a test in the list must fail.
 func Run(t *testing.T, b Backend) {
 	t.Helper()
 	if err := b.Check(); err != nil {
@@ -107,9 +107,9 @@ func (b Backend) Check() error {
 	return nil
 }
 
-// Judge runs a test and returns nil if it passes, or fails as is known. Other
-// failures are returned, and so is a difference that has vanished, but for one of
-// sometimes.
+// Judge runs a test and returns nil if it passes, or fails in a known way. It
+// returns other failures. It also returns an error for a difference that has
+// vanished, unless it is one of Sometimes.
 func (b Backend) Judge(t *testing.T, test Test) error {
 	t.Helper()
 	failures := b.try(t, test)
@@ -135,7 +135,7 @@ func (b Backend) Judge(t *testing.T, test Test) error {
 	return errors.Join(failures...)
 }
 
-// try runs a test and returns what it says.
+// try runs a test and returns its failures.
 func (b Backend) try(t *testing.T, test Test) (failures []error) {
 	t.Helper()
 	run := func(t *testing.T) {

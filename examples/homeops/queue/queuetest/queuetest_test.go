@@ -13,14 +13,14 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue/queuetest"
 )
 
-// inProcess is the queue inside the process, which differs in nothing.
+// inProcess is the queue inside the process, which has no differences.
 var inProcess = queuetest.Backend{Bubble: true, New: func(_ *testing.T, s queuetest.Settings) queue.Queue { return newMemory(s) }}
 
 func newMemory(s queuetest.Settings) *queue.Memory {
 	return queue.NewMemory(queue.Config{Visibility: s.Visibility, MaxReceives: s.MaxReceives, MaxBytes: s.MaxBytes})
 }
 
-// broken is a queue whose methods some function may replace.
+// broken is a queue whose methods a function may replace.
 type broken struct {
 	*queue.Memory
 	send    func(ctx context.Context, body string, attributes map[string]string) (string, error)
@@ -106,10 +106,10 @@ func each(change func(*queue.Message)) func(*broken) {
 	}
 }
 
-// A queue that does one thing wrong fails these tests, at least.
+// A queue that does one thing wrong fails at least these tests.
 func TestABrokenQueueFails(t *testing.T) {
 	t.Parallel()
-	untried := map[string]bool{} // tests that nothing here breaks
+	untried := map[string]bool{} // tests that no queue here fails
 	for _, test := range queuetest.Tests() {
 		untried[test.Name] = true
 	}

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// patience is how long a test waits for what must come.
+	// patience is how long a test waits for something that must come.
 	patience = 30 * time.Second
-	// soon is before a long poll, or the visibility, would have ended.
+	// soon is a time before the end of a long poll, or of the visibility.
 	soon = 10 * time.Second
 	// pause is between two looks at the same thing.
 	pause = 50 * time.Millisecond
 )
 
-// T is what a test is given. It keeps failures, which may be known ones.
+// T is what a test gets. It keeps failures, because they may be known ones.
 type T struct {
 	ctx      context.Context
 	Queue    queue.Queue
@@ -62,8 +62,7 @@ func (t *T) wait(d time.Duration) {
 	}
 }
 
-// until looks again and again whether something is so, and ends the test if
-// that never happens.
+// until waits for a condition, and ends the test if it never holds.
 func (t *T) until(what string, so func() bool) {
 	for began := time.Now(); !so(); t.wait(pause) {
 		if time.Since(began) > patience {

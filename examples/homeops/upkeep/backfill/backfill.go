@@ -1,7 +1,7 @@
-// Package backfill gives rows of the older system what the packages would have
-// written: it scans a table, asks its package of each row what it lacks, and sends the
-// update that comes back. That is conditional, so a run goes beside live writes, and
-// again over what it has done.
+// Package backfill adds to rows of the older system what the packages would have
+// written. It scans a table, asks the table's package what each row lacks, and
+// sends the update that the package returns. The update is conditional, so a run is
+// safe beside live writes, and safe to repeat.
 package backfill
 
 import (
@@ -21,17 +21,18 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// page is how many rows are read at once: after a crash so many of each segment are
-// looked at again.
+// page is how many rows are read at once. After a crash that many of each segment are
+// read again.
 const page = 200
 
-// Table is a table, and what its package says a row lacks.
+// Table is a table, and its package's Backfill, which returns what a row lacks.
 type Table struct {
 	schema.Table
 	Backfill func(map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error)
 }
 
-// Options of a run. Units are a second, reads and writes together, on average.
+// Options of a run. Units is how many capacity units it uses a second, reads
+// and writes together, on average.
 type Options struct {
 	DB              *dynamodb.Client
 	Where           string // which DynamoDB, for the checkpoint
@@ -44,16 +45,17 @@ type Options struct {
 	limit *rate.Limiter
 }
 
-// Counts are what became of rows. Older ones lack something; they are Written, or
-// Changed by another writer meanwhile, as it looks too when the reply to an own update
-// was lost. Without Write, WCU is the most that all of them take on rows up to 1 KB.
+// Counts says what became of the rows. Older rows lack something. With Write each
+// of them is Written, or Changed by another writer meanwhile; if the reply to the
+// run's own update was lost, the row counts as Changed, too. Without Write, WCU is
+// the most that all updates cost on rows up to 1 KB.
 type Counts struct {
 	Rows, Older, Unreadable, Written, Changed int64
 	RCU, WCU                                  float64
 }
 
-// Run goes through the tables and returns what became of each: with Write also what
-// the checkpoint knows of earlier runs.
+// Run goes through the tables and returns the Counts of each. With Write they
+// include those of earlier runs, from the checkpoint.
 //
 // Price: 0.5 RCU for each 4 KB of a table, rounded up for each 200 rows. With Write 1
 // WCU for each KB of an older row, in the table and in each index, and as much again
@@ -94,8 +96,8 @@ func Run(ctx context.Context, o Options) (map[string]Counts, error) {
 	return at.counts(), nil
 }
 
-// page goes through the rows of one Scan, and returns the key that the next begins
-// after.
+// page goes through the rows of one Scan, and returns the key after which the next
+// begins.
 func (o *Options) page(ctx context.Context, t Table, segment int, after key, p *progress) (c Counts, next key, err error) {
 	out, err := o.DB.Scan(ctx, &dynamodb.ScanInput{
 		TableName: &t.Name, ExclusiveStartKey: after, Limit: aws.Int32(page),
@@ -128,8 +130,8 @@ func (o *Options) page(ctx context.Context, t Table, segment int, after key, p *
 	return c, out.LastEvaluatedKey, err
 }
 
-// update sends what a row lacks. What a refused one costs DynamoDB does not say: a unit
-// for a row up to 1 KB.
+// update sends what a row lacks. DynamoDB does not say what a refused update costs:
+// it is counted as a unit, the price for a row up to 1 KB.
 func (o *Options) update(ctx context.Context, in *dynamodb.UpdateItemInput, c *Counts) error {
 	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
 	out, err := o.DB.UpdateItem(ctx, in)
@@ -147,7 +149,7 @@ func (o *Options) update(ctx context.Context, in *dynamodb.UpdateItemInput, c *C
 	return o.pay(ctx, wcu)
 }
 
-// pay waits until the rate allows for what was just used.
+// pay waits until the rate allows what was just used.
 func (o *Options) pay(ctx context.Context, used float64) error {
 	for rest := int(math.Ceil(used)); rest > 0; rest -= o.Units {
 		if err := o.limit.WaitN(ctx, min(rest, o.Units)); err != nil {
@@ -158,7 +160,7 @@ func (o *Options) pay(ctx context.Context, used float64) error {
 }
 
 // fingerprint names a row without its key, which may be personal data: the first 16
-// digits of what "printf '%s\n' PARTITION SORT | sha256sum" says.
+// digits that "printf '%s\n' PARTITION SORT | sha256sum" prints.
 func fingerprint(t Table, row key) string {
 	hash := sha256.New()
 	for _, name := range []string{t.Key.Partition.Name, t.Key.Sort.Name} {

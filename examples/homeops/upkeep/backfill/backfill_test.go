@@ -33,7 +33,7 @@ import (
 func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
 // Random rows, older and new: each gets what Record, Take and MarkSeen would have
-// written, byte for byte, and keeps the rest. A second run writes nothing.
+// written, byte for byte, and keeps all else. A second run writes nothing.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
@@ -92,13 +92,14 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// found are the activities that the walks of all indexes yield, in a period.
+// found returns the activities that the walks of all indexes yield, in a
+// period.
 func found(w *world) []string {
 	w.t.Helper()
 	var all []string
 	during := activity.Range{From: now.AddDate(0, -1, 0), To: now.Add(time.Hour)}
 	add := func(walk string, a activity.Activity, err error) {
-		if err == nil { // of what nothing can be read of, OfEvent tells
+		if err == nil { // OfEvent reports rows that cannot be read
 			all = append(all, walk+" "+a.Scope+" "+a.Event.String())
 		}
 	}
@@ -176,7 +177,7 @@ func TestBesideLiveWriters(t *testing.T) {
 	}
 }
 
-// write changes the row as some live writer does.
+// write changes the row as one of the live writers does.
 func (w *world) write(it row) {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -205,7 +206,8 @@ func (w *world) write(it row) {
 	}
 }
 
-// A run without -write sends no write, leaves no file, and says at most what it costs.
+// A run without -write sends no write, leaves no file, and says the most that
+// -write costs.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
@@ -230,8 +232,8 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// No more units are used than the rate allows, whatever the number of segments; what
-// is throttled, and replies that are lost, change nothing.
+// A run uses no more units than the rate allows, with any number of segments.
+// Throttled requests and lost replies change nothing.
 func TestRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -267,7 +269,8 @@ func TestRate(t *testing.T) {
 	})
 }
 
-// A row that has no room for what it lacks is left alone; the others are not held up.
+// A row without room for what it lacks is left alone, and does not hold up the
+// others.
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, dynamotest.New(t, nil).Client(), 19)
@@ -314,7 +317,7 @@ func TestInterrupted(t *testing.T) {
 	same(t, "rows", want, w.rows())
 }
 
-// A checkpoint of anything else is refused before a request is sent.
+// A checkpoint of another run is refused before a request is sent.
 func TestOtherCheckpoints(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
@@ -349,7 +352,7 @@ func TestOtherCheckpoints(t *testing.T) {
 	}
 }
 
-// The ledger's keys are known as long as MarkSeen would have known them.
+// The ledger knows the keys for as long as if MarkSeen had written them.
 func TestKeysAreKnownAsLong(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// key is that of a row, in the file as DynamoDB's JSON.
+// key is the key of a row. The file has it as DynamoDB's JSON.
 type key map[string]types.AttributeValue
 
 func (k key) MarshalJSON() ([]byte, error) { return attributevalue.MarshalMapJSON(k) }
@@ -31,18 +31,18 @@ type segment struct {
 	Counts Counts
 }
 
-// checkpoint is how far a run is done. What it says is done is done; what is done it
-// may not say yet.
+// checkpoint is how far a run is done. It never claims too much, but may lag
+// behind: it is written after the page that it counts.
 type checkpoint struct {
 	Where  string
 	Tables map[string][]*segment
 
 	mu   sync.Mutex
-	file string // "" is none
+	file string // "" without Write
 }
 
-// openCheckpoint reads the file, and refuses that of another run. Without one, all is
-// to be done.
+// openCheckpoint reads the file, and refuses that of another run. Without a file
+// the run starts from the beginning.
 func openCheckpoint(o Options) (*checkpoint, error) {
 	c := &checkpoint{Where: o.Where, Tables: map[string][]*segment{}}
 	for _, t := range o.Tables {
@@ -67,12 +67,12 @@ func openCheckpoint(o Options) (*checkpoint, error) {
 		return nil, fmt.Errorf("-checkpoint: %s is of another database, other tables or another number of segments: delete it to begin anew", c.file)
 	}
 	if found.done() {
-		fmt.Fprintf(o.Log, "%s says that all is done, and nothing is looked at: delete it to begin anew\n", c.file)
+		fmt.Fprintf(o.Log, "%s says that all is done, so nothing is read: delete it to begin anew\n", c.file)
 	}
 	return found, nil
 }
 
-// done says that all of all tables is done.
+// done reports whether all segments of all tables are done.
 func (c *checkpoint) done() bool {
 	for _, segments := range c.Tables {
 		if slices.ContainsFunc(segments, func(s *segment) bool { return !s.Done }) {
@@ -82,7 +82,7 @@ func (c *checkpoint) done() bool {
 	return true
 }
 
-// turn says that a page of the segment is done.
+// turn records that a page of the segment is done.
 func (c *checkpoint) turn(s *segment, page Counts, next key) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +112,7 @@ func (c *Counts) add(o Counts) {
 	c.RCU, c.WCU = c.RCU+o.RCU, c.WCU+o.WCU
 }
 
-// save replaces the file: a crash leaves the one before or this one.
+// save replaces the file: a crash leaves the old one or the new one.
 func (c *checkpoint) save() error {
 	if c.file == "" {
 		return nil

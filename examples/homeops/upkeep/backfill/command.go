@@ -16,8 +16,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/internal/prices"
 )
 
-// Command is the program. Its exit code is 0 when all is done, 1 for what failed or was
-// interrupted, and 2 for bad input, of which no request was sent.
+// Command is the program. Its exit code is 0 when all is done, 1 when something
+// failed or interrupted it, and 2 for bad input, before any request is sent.
 func Command(ctx context.Context, args []string, env func(string) (string, bool), out, log io.Writer) int {
 	o := Options{Log: log}
 	flags := flag.NewFlagSet("backfill", flag.ContinueOnError)
@@ -25,7 +25,7 @@ func Command(ctx context.Context, args []string, env func(string) (string, bool)
 	table := flags.String("table", "all", "`which`: activities, counters, ledger or all")
 	flags.IntVar(&o.Segments, "segments", 4, "how many parts of a table are read side by side, 1 to 100")
 	flags.IntVar(&o.Units, "units", 100, "capacity units a second, reads and writes together, 1 to 40000")
-	flags.StringVar(&o.Checkpoint, "checkpoint", "backfill.json", "`file` that a run with -write is resumed from; it has keys of rows in it")
+	flags.StringVar(&o.Checkpoint, "checkpoint", "backfill.json", "`file` that a run with -write is resumed from; it contains keys of rows")
 	flags.BoolVar(&o.Write, "write", false, "write; without it rows are only counted")
 	if flags.Parse(args) != nil { // which has said why
 		return 2
@@ -70,7 +70,7 @@ func (o *Options) fill(ctx context.Context, cfg config.Config, which string, res
 	case o.Units < 1 || o.Units > 40000:
 		return fmt.Errorf("-units: must be 1 to 40000, is %d", o.Units)
 	case cfg.Embedded():
-		return errors.New("DYNAMO_ENDPOINT: must be set, or AWS credentials: there are no tables in this process")
+		return errors.New("DYNAMO_ENDPOINT: must be set if there are no AWS credentials: this process has no tables of its own")
 	case cfg.Endpoint == "" && cfg.AWSError != nil:
 		return cfg.AWSError
 	}

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// progress shows how many rows of a table are done, by a bar on a terminal, else by a
-// line now and then.
+// progress shows how many rows of a table are done: as a bar on a terminal,
+// otherwise as a line now and then.
 type progress struct {
 	io.Writer
 	mu          sync.Mutex

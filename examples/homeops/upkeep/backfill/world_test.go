@@ -70,7 +70,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// tables are what a run goes through.
+// tables returns the tables that a run goes through.
 func (w *world) tables() []backfill.Table {
 	return []backfill.Table{
 		{Table: w.Activities.Table(), Backfill: w.Activities.Backfill},
@@ -93,7 +93,7 @@ func (w *world) run(o backfill.Options) map[string]backfill.Counts {
 	return done
 }
 
-// rows are all rows of the tables, by table and key.
+// rows returns all rows of the tables, by table and key.
 func (w *world) rows() map[string]row {
 	w.t.Helper()
 	all := map[string]row{}
@@ -137,7 +137,7 @@ func same(t testing.TB, what string, want, got map[string]row) {
 
 var names = []string{"diskning", "50%", "a#b", "städning", "a#b#c%23"}
 
-// live writes so many rows of each kind as the bot does, and returns them.
+// live writes so many rows of each kind, as the bot does, and returns them.
 func (w *world) live(each int) map[string]row {
 	w.t.Helper()
 	for i := range each {
@@ -162,8 +162,9 @@ func (w *world) live(each int) map[string]row {
 	return w.rows()
 }
 
-// age makes rows of the older system of about three of four, and returns what a run
-// must make of all: these rows, with what the live ones had of the attributes concerned.
+// age turns about three of four rows into rows of the older system, and returns
+// what a run must make of all: the aged rows, with the live rows' values of the
+// attributes concerned.
 func (w *world) age(rows map[string]row) (want map[string]row) {
 	w.t.Helper()
 	want = map[string]row{}
@@ -190,7 +191,7 @@ func (w *world) age(rows map[string]row) (want map[string]row) {
 		case tables[2].Name:
 			concerned = []string{"expiresAt"}
 			it = maps.Clone(it)
-			it["expiresAt"] = n(fmt.Sprint(now.Add(14 * 24 * time.Hour).Unix())) // MarkSeen's, but for the grace
+			it["expiresAt"] = n(fmt.Sprint(now.Add(14 * 24 * time.Hour).Unix())) // MarkSeen's, without the grace
 			older["notes"] = s("initial insert")
 			delete(older, "claim")
 			delete(older, "state")
@@ -214,7 +215,7 @@ func (w *world) drop(it row, name string, useless ...types.AttributeValue) {
 	delete(it, name)
 }
 
-// ageActivity makes one or several of the flaws that older rows have.
+// ageActivity gives the row one or several of the flaws that older rows have.
 func (w *world) ageActivity(it row) {
 	name, stamp := text(it["activity"]), text(it["timestamp"])
 	for flaws := 1 + w.rand.IntN(15); flaws > 0; flaws = flaws / 2 {

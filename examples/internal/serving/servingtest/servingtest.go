@@ -13,11 +13,10 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for what must come.
+// Patience is how long a test waits for something that must come.
 const Patience = 30 * time.Second
 
-// Buffer is a strings.Builder for several goroutines, which can wait for what is
-// written.
+// Buffer is a strings.Builder for several goroutines, which can wait for a text.
 type Buffer struct {
 	mu      sync.Mutex
 	text    strings.Builder
@@ -36,7 +35,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// Until waits until the text is part of what was written.
+// Until waits until the written text contains the text.
 func (b *Buffer) Until(t testing.TB, text string) {
 	t.Helper()
 	deadline := time.After(Patience)
@@ -84,7 +83,7 @@ func Start(t testing.TB, run func(ctx context.Context, out, err io.Writer) int) 
 	address := make(chan string, 1)
 	go func() {
 		lines := bufio.NewScanner(reading)
-		lines.Buffer(nil, 1<<20) // whole bodies may be in them
+		lines.Buffer(nil, 1<<20) // they may have whole bodies
 		for lines.Scan() {
 			fmt.Fprintln(r.Log, lines.Text())
 			var line struct{ Msg, Address string }
@@ -105,7 +104,7 @@ func Start(t testing.TB, run func(ctx context.Context, out, err io.Writer) int) 
 	return r
 }
 
-// End waits for the end, and holds it to an exit code.
+// End waits for the end, and checks the exit code.
 func (r *Running) End(t testing.TB, want int) {
 	t.Helper()
 	select {

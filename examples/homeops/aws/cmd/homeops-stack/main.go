@@ -1,6 +1,7 @@
 // Command homeops-stack writes the CloudFormation template of homeops to standard
-// output. The environment is the service's: the names of the tables, DYNAMO_TTL_DAYS,
-// QUIET_HOURS and TELEGRAM_API_URL go into it, and nothing else does.
+// output. The environment is the service's. Only the names of the tables,
+// DYNAMO_TTL_DAYS, MESSAGES_TTL_DAYS, QUIET_HOURS and TELEGRAM_API_URL go into the
+// template.
 package main
 
 import (
@@ -14,7 +15,7 @@ import (
 func main() {
 	cfg, err := config.Load(os.LookupEnv)
 	if len(os.Args) > 1 {
-		err = fmt.Errorf("takes no arguments, was given %q: the template's own are parameters of the stack", os.Args[1:])
+		err = fmt.Errorf("takes no arguments, was given %q: they are parameters of the stack", os.Args[1:])
 	}
 	if err == nil {
 		err = stack.Write(os.Stdout, cfg)

@@ -3,8 +3,8 @@
 //
 //	go run ./cmd/homeops-zips    writes dist/arm64/homeops-ingest.zip and the like
 //
-// The same sources and the same Go make the same bytes, so that what has not changed
-// need not be deployed again.
+// The same sources and the same Go make the same bytes: what has not changed need
+// not be deployed again.
 package main
 
 import (
@@ -72,8 +72,8 @@ func write(ctx context.Context, folder, name, goarch string) error {
 	return packed.Close()
 }
 
-// build leaves out what differs from one machine or commit to another, and what
-// Lambda's runtime does not use.
+// build builds the command without what differs from one machine or commit to
+// another, and without what Lambda's runtime does not use.
 func build(ctx context.Context, binary, name, goarch string) error {
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc",
 		"-ldflags", "-s -w", "-o", binary, "./cmd/"+name)
@@ -82,7 +82,7 @@ func build(ctx context.Context, binary, name, goarch string) error {
 	return command.Run()
 }
 
-// pack writes a zip with the executable in it, and no time of day.
+// pack writes a zip with the executable, and without the time of day.
 func pack(out io.Writer, executable io.Reader) (size int64, _ error) {
 	archive := zip.NewWriter(out)
 	header := &zip.FileHeader{Name: "bootstrap", Method: zip.Deflate}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Packed now or tomorrow, it is the same: one file that anybody may execute.
+// The zip is the same at any time: one file that anybody may execute.
 func TestPack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

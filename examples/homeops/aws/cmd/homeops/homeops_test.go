@@ -73,8 +73,8 @@ func update(id int, text string) string {
 		`"chat":{"id":-5,"type":"group"},"text":%q}}`, id, time.Now().Unix(), text)
 }
 
-// tables serves a DynamoDB with the tables of homeops, where environment leads
-// the process.
+// tables serves a DynamoDB with the tables of homeops, and leads the process
+// there by its environment.
 func tables(t *testing.T, environment map[string]string) {
 	t.Helper()
 	server := dynamotest.NewServer(nil)
@@ -94,13 +94,13 @@ func tables(t *testing.T, environment map[string]string) {
 	}
 }
 
-// Updates that are posted come back out of SQS and are worked on; what is
-// poison is a dead letter; and nothing is lost with the process.
+// Posted updates go through SQS to the worker. Poison becomes a dead letter.
+// Nothing is lost with the process.
 func TestServeOnSQS(t *testing.T) {
 	t.Parallel()
 	backend.OnEachSQS(t, func(t *testing.T, s backend.Server) {
-		// moto gives a message to a receiver that has ended, if its long poll had
-		// begun: such a one comes again after the visibility.
+		// moto gives a message to a receiver that has ended if its long poll had
+		// begun. Such a message comes again after the visibility.
 		made := s.NewQueue(t, 5*time.Second, 10)
 		env := s.Environment()
 		env["MESSAGES_QUEUE_URL"], env["TELEGRAM_SECRET_TOKEN"] = made.URL, secret
@@ -117,7 +117,7 @@ func TestServeOnSQS(t *testing.T) {
 		p.says("[-5] diskning: aldrig, vad jag vet\n")
 		p.post("{poison", http.StatusOK)
 		letter := theLetter(t, p, q)
-		if body, whole := letter.Content(); string(body) != "{poison" || !whole || !strings.Contains(letter.Why(), "telegram: no update") {
+		if body, whole := letter.Content(); string(body) != "{poison" || !whole || !strings.Contains(letter.Why(), "telegram: not an update") {
 			t.Errorf("%s is dead for %s", body, letter.Why())
 		}
 		p.until("the queue is empty", func() bool {
@@ -126,14 +126,15 @@ func TestServeOnSQS(t *testing.T) {
 		})
 		p.End()
 
-		// What comes while no worker runs waits.
+		// Messages that come while no worker runs wait.
 		if _, err := q.Send(t.Context(), update(2, "Vem diskade senast?"), map[string]string{queue.ChatID: "-5", queue.MessageID: "2"}); err != nil {
 			t.Fatal(err)
 		}
 		p = start(t, file, env)
 		p.says("[-5] diskning: aldrig, vad jag vet\n")
 
-		// What cannot be enqueued is not acknowledged: Telegram repeats it.
+		// An update that cannot be enqueued is not acknowledged: Telegram
+		// repeats it.
 		if _, err := client.DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: aws.String(made.URL)}); err != nil {
 			t.Fatal(err)
 		}

@@ -1,13 +1,12 @@
 // Command homeops is examples/homeops with its queue on SQS: a household's
-// Telegram bot whose webhook and worker survive a restart. It may have a language
-// model understand what people write.
+// Telegram bot whose webhook and worker survive a restart. A language model may
+// understand what people write.
 //
 //	go run ./cmd/homeops -serve ADDR    is the webhook and the worker
 //
-// MESSAGES_QUEUE_URL names the queue, and CLASSIFIER=openai has OPENAI_MODEL asked: see
-// examples/homeops/model. Everything else is as in
-// examples/homeops, and README.md there says it. Credentials come from where
-// the AWS SDK finds them, and AWS_ENDPOINT_URL_SQS leads to another server.
+// MESSAGES_QUEUE_URL names the queue. CLASSIFIER=openai asks OPENAI_MODEL: see
+// examples/homeops/model. All else is as in examples/homeops: see README.md there.
+// The AWS SDK finds the credentials, and AWS_ENDPOINT_URL_SQS names another server.
 package main
 
 import (

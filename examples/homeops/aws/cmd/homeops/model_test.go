@@ -19,8 +19,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 )
 
-// speaker plays the API: its model understands what the vocabulary does, and quotes the
-// words that say so.
+// speaker is a fake of the API. Its model understands what the vocabulary does, and
+// quotes the words that say so.
 type speaker struct{ asked atomic.Int64 }
 
 func (s *speaker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +74,7 @@ func understood(data given) []map[string]any {
 	return all
 }
 
-// words asks the vocabulary, with the phrase and the people that stand in the text.
+// words asks the vocabulary, with the phrase and the people in the text.
 func (data given) words(text string) classify.Result {
 	m := classify.Message{Text: text}
 	for phrase, name := range data.Phrases {
@@ -91,7 +91,7 @@ func (data given) words(text string) classify.Result {
 	return result
 }
 
-// quote is the shortest part of the text that says it.
+// quote returns the shortest part of the text that says it.
 func (data given) quote(name string) string {
 	fields := strings.Fields(data.Text)
 	for length := 1; length <= len(fields); length++ {
@@ -107,8 +107,9 @@ func (data given) quote(name string) string {
 	return data.Text
 }
 
-// The bundled conversation through the command, with a model behind an API: people did
-// what they do by the vocabulary, and the report has the tokens and what they cost.
+// The bundled conversation goes through the command, with a model behind an API.
+// People did the same as by the vocabulary, and the report has the tokens and their
+// cost.
 func TestAConversationWithAModel(t *testing.T) {
 	t.Parallel()
 	file, model := process.Build(t, "."), new(speaker)

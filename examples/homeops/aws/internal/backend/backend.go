@@ -1,5 +1,5 @@
-// Package backend is what tests of this module know of the servers that
-// scripts/aws starts: where they are, and how to get a queue there.
+// Package backend gives tests of this module the servers that scripts/aws
+// starts: where they are, and how to get a queue there.
 package backend
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-var required = flag.Bool("required", false, "fail where the environment names no server, rather than skip")
+var required = flag.Bool("required", false, "fail instead of skipping if the environment names no server")
 
 // The servers: their names are the variables that hold their endpoints.
 const (
@@ -27,13 +27,13 @@ const (
 	Moto      = "MOTO_ENDPOINT"      // SQS, CloudFormation, DynamoDB, …
 )
 
-// Region and credentials are what the servers take for an account.
+// Region and credentials are those that the servers accept as an account.
 const (
 	Region = "eu-north-1"
 	Key    = "local"
 )
 
-// Server is one that runs.
+// Server is a running server.
 type Server struct{ Endpoint string }
 
 // Open returns the server whose endpoint the variable holds. Without it the
@@ -46,7 +46,7 @@ func Open(t *testing.T, variable string) Server {
 	case *required:
 		t.Fatalf("%s is not set: scripts/aws starts the servers", variable)
 	default:
-		t.Skipf("NOTHING RAN, for %s is not set: scripts/aws starts the servers (-required makes this a failure)", variable)
+		t.Skipf("NOTHING RAN, because %s is not set: scripts/aws starts the servers (-required makes this a failure)", variable)
 	}
 	return Server{Endpoint: endpoint}
 }
@@ -62,7 +62,7 @@ func OnEachSQS(t *testing.T, test func(t *testing.T, s Server)) {
 	}
 }
 
-// Config is for the SDK's clients of any service.
+// Config returns the configuration for the SDK's clients of any service.
 func (s Server) Config() aws.Config {
 	return aws.Config{
 		Region: Region, BaseEndpoint: &s.Endpoint,
@@ -70,7 +70,8 @@ func (s Server) Config() aws.Config {
 	}
 }
 
-// Environment is that of a process whose queues are on the server.
+// Environment returns the environment of a process whose queues are on the
+// server.
 func (s Server) Environment() map[string]string {
 	return map[string]string{
 		"AWS_ENDPOINT_URL_SQS": s.Endpoint, "AWS_REGION": Region,
@@ -81,7 +82,7 @@ func (s Server) Environment() map[string]string {
 // Queue is a queue with a dead-letter queue.
 type Queue struct{ URL, DeadURL string }
 
-// NewQueue makes both, empty and for this test alone, and deletes them at its
+// NewQueue makes both, empty and only for this test, and deletes them at its
 // end.
 func (s Server) NewQueue(t *testing.T, visibility time.Duration, maxReceives int) Queue {
 	t.Helper()

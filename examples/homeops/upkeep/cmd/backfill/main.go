@@ -1,4 +1,4 @@
-// Command backfill gives rows of the older system what they lack: see package
+// Command backfill adds to rows of the older system what they lack: see package
 // backfill, and README.md of homeops.
 package main
 

@@ -29,7 +29,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/golden"
 )
 
-// server is a DynamoDB on loopback that looks at each request before it is served.
+// server is a DynamoDB on loopback whose test sees each request before it is
+// served.
 type server struct {
 	*httptest.Server
 	db *dynamodb.Client
@@ -171,8 +172,8 @@ func command(t *testing.T, s *server, checkpoint string) *exec.Cmd {
 }
 
 // A program that is killed at random requests, again and again, and run until it is
-// done, leaves the rows of one that runs once. No page is skipped, and what was done
-// before a kill is not read again, but for a page of each segment.
+// done, leaves the same rows as a program that runs once. No page is skipped. What
+// was done before a kill is not read again, except for a page of each segment.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	const rows = 500
@@ -245,7 +246,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// An interrupt ends the program with what to do next.
+// An interrupt ends the program, which says what to do next.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, 300)
@@ -262,7 +263,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// What the program says, without -write and with it, and what is bad input.
+// The program's output, without -write and with it, and its refusals of bad
+// input.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, 10)
@@ -297,7 +299,7 @@ func TestCommand(t *testing.T) {
 		args string
 		want string
 	}{
-		{nil, "", "DYNAMO_ENDPOINT: must be set, or AWS credentials"},
+		{nil, "", "DYNAMO_ENDPOINT: must be set if there are no AWS credentials"},
 		{map[string]string{"DYNAMO_ENDPOINT": "localhost:8000"}, "", "DYNAMO_ENDPOINT: must be a URL"},
 		{map[string]string{"AWS_ACCESS_KEY_ID": "AKIA"}, "", "AWS_ACCESS_KEY_ID: goes with AWS_SECRET_ACCESS_KEY"},
 		{env, "-table=messages", "-table: must be activities, counters, ledger or all, is \"messages\""},
