@@ -1,5 +1,5 @@
-// Command quill takes webhooks of Aloware and HubSpot, and reports each call and each
-// change once.
+// Command quill receives webhooks of Aloware and HubSpot, and reports each call and
+// each change once.
 //
 //	go run ./examples/quill                 replays bundled webhooks and reports
 //	go run ./examples/quill -serve ADDR     is the webhook and the poster
@@ -8,7 +8,7 @@
 //	go run ./examples/quill create-dataset  makes the push dataset of Power BI
 //	go run ./examples/quill template        prints the tables for CloudFormation
 //
-// The way of an event: aloware, hubspot → intake → outbox → post → sink. See
+// An event's path is: aloware, hubspot → intake → outbox → post → sink. See
 // README.md.
 package main
 

@@ -1,15 +1,15 @@
-// Package aloware reads Aloware's webhooks: who may send them, what they say, and
-// which of them is a fact.
+// Package aloware reads Aloware's webhooks: it checks who sent them, reads what
+// they say, and decides which of them are facts.
 //
-// A call comes under one id, again and again: while it rings and when it has ended.
+// A call comes several times under one id: while it rings and when it has ended.
 // Each of these is a delivery of its own,
 //
 //	ALOWARE:<event>:<id>:<current_status>:<disposition_status, or ->
 //
-// and all are one fact, ALOWARE:CALL:<id>, which the first status that ends the call
-// makes. A call is known by its type, not by the name of its event: calls have come
-// under the name of a text message's. A text message is a fact of its own,
-// ALOWARE:SMS:<id>, in the same way.
+// and all of them are one fact, ALOWARE:CALL:<id>. The first status that ends the
+// call makes the fact. The type says that it is a call, not the name of the event:
+// calls have come with the event name of a text message. In the same way a text
+// message is a fact, ALOWARE:SMS:<id>.
 package aloware
 
 import (
@@ -33,8 +33,8 @@ type Reader struct {
 	Terminal []string
 }
 
-// Statuses, as plain writes them. That of a text message may stop at "sent": not
-// every carrier reports more.
+// These are statuses, as plain writes them. A text message's status may stop at
+// "sent": not every carrier reports more.
 var (
 	ends = []string{
 		"abandoned", "busy", "canceled", "cancelled", "completed", "deadend", "failed", "missed", "noanswer", "voicemail",
@@ -48,15 +48,15 @@ var (
 
 var separators = strings.NewReplacer("-", "", "_", "", " ", "")
 
-// plain takes out what does not matter when statuses are compared.
+// plain removes what does not matter in comparing statuses.
 func plain(status string) string { return strings.ToLower(separators.Replace(status)) }
 
-// Events returns the one event of a body. It is refused with the name of the field
-// that is wrong; so is one with a status of which nobody has said whether it ends
-// the call, for it must be neither lost nor counted wrong.
+// Events returns the one event of a body. A refused event names the field that is
+// wrong. If nobody has said whether a status ends the call, the event is refused,
+// too, because it must be neither lost nor counted wrong.
 //
-// A field that is null or empty is as one that is absent, in keys too. Times are
-// UTC, as 2006-01-02 15:04:05, or RFC 3339.
+// A field that is null or empty counts as absent, in keys too. Times are UTC, as
+// 2006-01-02 15:04:05, or RFC 3339.
 func (r Reader) Events(body []byte) []fact.Event {
 	e := fact.Event{Source: fact.Aloware, Raw: body}
 	top := fields.Open(pkg, "", body)
@@ -138,7 +138,7 @@ func factOf(call *fields.Object, name, id string, at time.Time) *fact.Fact {
 		row["contact"] = contact
 	}
 	return &fact.Fact{
-		Key:   fact.Aloware + ":" + kind + ":" + id, // words and digits: nothing to escape
+		Key:   fact.Aloware + ":" + kind + ":" + id, // words and digits need no escaping
 		Table: fact.Communications, At: at, Row: row, Dimension: disclosed,
 	}
 }
@@ -157,9 +157,9 @@ func oneOf(call *fields.Object, name, one, two string) string {
 	return ""
 }
 
-// contactOf returns the key of the contact, and what the call disclosed of it. Null
-// in a contact empties the column. The lead's number is the phone of a contact
-// of which no other is named.
+// contactOf returns the key of the contact, and what the call disclosed about it.
+// Null in a contact empties the column. If the contact does not name its phone, the
+// lead's number is its phone.
 func contactOf(call *fields.Object) (string, *fact.Dimension) {
 	id := call.Digits("contact_id")
 	row := fact.Row{}

@@ -20,7 +20,7 @@ const (
 	completed = `{"event":"OutboundPhoneCall-DispositionCompleted","body":{"id":985097163,"type":1,"direction":2,"created_at":"2026-11-21 06:01:00","contact_id":44500,"campaign_id":65345,"lead_number":"+15550100001","incoming_number":"+15550100002","current_status":"completed","disposition_status":"completed","duration":33,"talk_time":8}}`
 )
 
-// only returns the event of a body that is in order, without what came in.
+// only returns the event of a valid body, without the raw event.
 func only(t *testing.T, body string) fact.Event {
 	t.Helper()
 	e := one(t, body)
@@ -66,7 +66,7 @@ func TestATextMessage(t *testing.T) {
 	}
 }
 
-// The pipeline before had one key for both, and so lost the call.
+// The earlier pipeline had one key for both, and so lost the call.
 func TestACallThatRingsIsNoFactYet(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 6, 1, 0, 0, time.UTC)
@@ -95,7 +95,8 @@ func TestACallThatRingsIsNoFactYet(t *testing.T) {
 	}
 }
 
-// call is the completed call with fields of its body replaced, or left out for "".
+// call returns the completed call with fields of its body replaced, or left out
+// for "".
 func call(t *testing.T, fields map[string]string) string {
 	t.Helper()
 	var all struct {

@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// Auth is who may send: Aloware signs nothing, and sends what was entered there.
-// Either may be set, and both: then either will do. The zero Auth accepts nothing.
+// Auth says who may send. Aloware signs nothing: it sends the credentials that
+// were entered there. A user with a password may be set, a token, or both; then
+// either is enough. The zero Auth accepts nothing.
 type Auth struct {
 	User, Password string // Basic
 	Token          string // Bearer
 }
 
-// Check reports whether the request carries what is configured, in one Authorization
-// header. How long it takes says nothing of what was expected.
+// Check reports whether the request has the configured credentials, in one
+// Authorization header. How long it takes discloses nothing about them.
 func (a Auth) Check(r *http.Request) bool {
 	headers := r.Header.Values("Authorization")
 	if len(headers) != 1 {
@@ -32,8 +33,8 @@ func (a Auth) Check(r *http.Request) bool {
 	return false
 }
 
-// same compares hashes: they have one length, so that the time does not show that of
-// what is expected.
+// same compares hashes. They have one length, so that the time does not disclose
+// the length of the expected text.
 func same(got, want string) int {
 	g, w := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(g[:], w[:])

@@ -12,13 +12,14 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 )
 
-// nasty are texts that make one key of two events where a key is joined carelessly.
+// nasty are texts that give two events the same key if its parts are joined
+// carelessly.
 var nasty = []string{
 	"a", "A", "-", "--", "---", "%", "%3A", "%253A", ":", "a:b", "a%3Ab", "::", "+", " ", "a ", "\x00", "a\x00", "é", "e\u0301", "null", "ALOWARE", "1",
 }
 
-// Deliveries have one key if and only if they say the same; an absent disposition, null
-// and an empty one do.
+// Deliveries have the same key if and only if they say the same. An absent
+// disposition, null and an empty one are the same.
 func TestDeliveriesThatDifferHaveDifferentKeys(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

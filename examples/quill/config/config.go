@@ -1,5 +1,5 @@
-// Package config reads quill's configuration from the environment: the only place
-// that does.
+// Package config reads quill's configuration from the environment. No other
+// package does.
 package config
 
 import (
@@ -23,7 +23,7 @@ type Config struct {
 	database.Settings               // DYNAMO_ENDPOINT, DYNAMO_REGION, AWS credentials
 
 	PublicURL string    // QUILL_PUBLIC_URL, without a slash at its end
-	Cutover   time.Time // CUTOVER_AT; zero where no pipeline was before
+	Cutover   time.Time // CUTOVER_AT; zero without an earlier pipeline
 
 	Aloware Aloware
 	HubSpot HubSpot
@@ -31,23 +31,25 @@ type Config struct {
 	Sink    string // QUILL_SINK, a file; "" is standard output
 }
 
-// Aloware is what its webhooks carry. Without user and token they are not taken.
+// Aloware is the credentials of its webhooks. Without a user or a token its
+// webhooks are not accepted.
 type Aloware struct {
 	User, Password string   // ALOWARE_USER, ALOWARE_PASSWORD: Basic
 	Token          string   // ALOWARE_TOKEN: Bearer
 	Terminal       []string // ALOWARE_TERMINAL_STATUSES: further statuses that end a call
 }
 
-// On reports whether Aloware's webhooks are taken.
+// On reports whether Aloware's webhooks are accepted.
 func (a Aloware) On() bool { return a.User != "" || a.Token != "" }
 
-// HubSpot is how its webhooks are signed. Without a secret they are not taken.
+// HubSpot says how its webhooks are signed. Without a secret they are not
+// accepted.
 type HubSpot struct {
 	Secret     string   // HUBSPOT_CLIENT_SECRET
-	Signatures []string // HUBSPOT_SIGNATURES: v3, and older ones for requests without it
+	Signatures []string // HUBSPOT_SIGNATURES: v3, and older ones for requests without v3
 }
 
-// On reports whether HubSpot's webhooks are taken.
+// On reports whether HubSpot's webhooks are accepted.
 func (h HubSpot) On() bool { return h.Secret != "" }
 
 // PowerBI is the push dataset, and the service principal that writes to it.
@@ -60,15 +62,15 @@ type PowerBI struct {
 // On reports whether rows go to Power BI.
 func (p PowerBI) On() bool { return p.Tenant != "" }
 
-// ForService names what only a service needs: a source, the URL that is signed, a
-// dataset that stands, and AWS in order where it is what the service works on.
+// ForService names what a service lacks: it needs a source, the URL that is
+// signed, an existing dataset, and, if it works on AWS, valid credentials.
 func (c Config) ForService() error {
 	var errs []error
 	if !c.Aloware.On() && !c.HubSpot.On() {
-		errs = append(errs, errors.New("ALOWARE_USER, ALOWARE_TOKEN, HUBSPOT_CLIENT_SECRET: one must be set: without them nobody's webhooks are taken"))
+		errs = append(errs, errors.New("ALOWARE_USER, ALOWARE_TOKEN, HUBSPOT_CLIENT_SECRET: one must be set: without them no webhooks are accepted"))
 	}
 	if c.HubSpot.On() && c.PublicURL == "" {
-		errs = append(errs, errors.New("QUILL_PUBLIC_URL: must be set, to the address that HubSpot was given without /hubspot: it is part of what is signed"))
+		errs = append(errs, errors.New("QUILL_PUBLIC_URL: must be set to the address that HubSpot calls, without /hubspot: HubSpot signs it"))
 	}
 	if c.PowerBI.On() && c.PowerBI.Dataset == "" {
 		errs = append(errs, errors.New("POWERBI_DATASET_ID: must be set: quill create-dataset makes one and prints its id"))
@@ -76,7 +78,7 @@ func (c Config) ForService() error {
 	return errors.Join(append(errs, c.ForTables())...)
 }
 
-// ForTables names what is wrong with AWS's credentials where they are used.
+// ForTables says what is wrong with AWS's credentials, if they are used.
 func (c Config) ForTables() error {
 	if c.Endpoint == "" {
 		return c.AWSError
@@ -87,13 +89,13 @@ func (c Config) ForTables() error {
 // ForDataset names what creating a dataset needs.
 func (c Config) ForDataset() error {
 	if !c.PowerBI.On() {
-		return errors.New("POWERBI_TENANT_ID, POWERBI_CLIENT_ID, POWERBI_CLIENT_SECRET, POWERBI_WORKSPACE_ID: must be set: whose dataset, and where")
+		return errors.New("POWERBI_TENANT_ID, POWERBI_CLIENT_ID, POWERBI_CLIENT_SECRET, POWERBI_WORKSPACE_ID: must be set: they say whose dataset it is, and where")
 	}
 	return nil
 }
 
-// What values look like. Secrets are whatever the other side made, of characters that
-// a header can carry.
+// These are the forms of values. A secret is any text of characters that a header
+// can carry.
 var (
 	visible = env.Form{Pattern: regexp.MustCompile(`^[!-~]{1,512}$`), Want: "1 to 512 visible ASCII characters"}
 	user    = env.Form{Pattern: regexp.MustCompile(`^[ -9;-~]{1,256}$`), Want: "1 to 256 ASCII characters without a colon, which ends a user's name"}
@@ -150,9 +152,9 @@ func readAloware(r *env.Reader) Aloware {
 	}
 	switch {
 	case a.User == "" && a.Password != "":
-		r.Wrong("ALOWARE_USER", "must be set beside ALOWARE_PASSWORD")
+		r.Wrong("ALOWARE_USER", "must be set together with ALOWARE_PASSWORD")
 	case a.User != "" && a.Password == "":
-		r.Wrong("ALOWARE_PASSWORD", "must be set beside ALOWARE_USER")
+		r.Wrong("ALOWARE_PASSWORD", "must be set together with ALOWARE_USER")
 	}
 	return a
 }
@@ -161,12 +163,12 @@ func readHubSpot(r *env.Reader) HubSpot {
 	const name = "HUBSPOT_SIGNATURES"
 	h := HubSpot{Secret: r.Secret("HUBSPOT_CLIENT_SECRET", visible), Signatures: list(r, name, "v3", version)}
 	if h.Signatures != nil && !slices.Contains(h.Signatures, "v3") {
-		r.Wrong(name, "must name v3, which counts wherever a request has it, is %q", r.Value(name))
+		r.Wrong(name, "must name v3, which always counts if a request has it, is %q", r.Value(name))
 	}
 	return h
 }
 
-// readPowerBI takes all that a dataset needs, or nothing.
+// readPowerBI accepts all that a dataset needs, or nothing.
 func readPowerBI(r *env.Reader) PowerBI {
 	p := PowerBI{
 		Tenant:    r.Text("POWERBI_TENANT_ID", "", tenant),
@@ -185,14 +187,14 @@ func readPowerBI(r *env.Reader) PowerBI {
 		{"POWERBI_WORKSPACE_ID", p.Workspace},
 	} {
 		if needed.value == "" {
-			r.Wrong(needed.name, "must be set, as another of POWERBI_… is")
+			r.Wrong(needed.name, "must be set, because another POWERBI_… variable is set")
 		}
 	}
 	return p
 }
 
-// publicURL takes what webhooks are sent to. Only on this machine are they sent in
-// the clear.
+// publicURL reads the address that webhooks are sent to. It must be https unless
+// it is on this machine.
 func publicURL(r *env.Reader) string {
 	const name, such = "QUILL_PUBLIC_URL", "https://hooks.example.com"
 	value := r.URL(name, "", such)
@@ -215,7 +217,7 @@ func instant(r *env.Reader, name string) time.Time {
 	return at
 }
 
-// list takes values with commas between them, each once.
+// list reads values with commas between them. A value may appear only once.
 func list(r *env.Reader, name, otherwise string, form env.Form) []string {
 	text := cmp.Or(r.Value(name), otherwise)
 	if text == "" {

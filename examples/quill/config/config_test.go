@@ -21,7 +21,7 @@ const (
 	anotherID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 )
 
-// full sets every variable but QUILL_SINK, which excludes Power BI.
+// full sets every variable except QUILL_SINK, which excludes Power BI.
 var full = map[string]string{
 	"DYNAMO_TABLE_NAME": "l-1", "QUILL_FACTS_TABLE": "f-1", "DYNAMO_TTL_DAYS": "30",
 	"DYNAMO_ENDPOINT": "http://127.0.0.1:8000", "DYNAMO_REGION": "eu-north-1",
@@ -31,7 +31,7 @@ var full = map[string]string{
 	"POWERBI_TENANT_ID": "example.com", "POWERBI_CLIENT_ID": anID, "POWERBI_CLIENT_SECRET": "~sh", "POWERBI_WORKSPACE_ID": anID, "POWERBI_DATASET_ID": anotherID,
 }
 
-// with is full and what differs; "" is not set.
+// with is full with some changes. A variable that is "" is not set.
 func with(changes map[string]string) map[string]string {
 	env := maps.Clone(full)
 	maps.Copy(env, changes)
@@ -76,7 +76,7 @@ func TestEveryVariable(t *testing.T) {
 	}
 }
 
-// A wrong value is refused, and the variable named.
+// A wrong value is refused, and the error names the variable.
 func TestWrongValues(t *testing.T) {
 	t.Parallel()
 	for name, values := range map[string][]string{
@@ -113,7 +113,7 @@ func TestWrongValues(t *testing.T) {
 	}
 }
 
-// All that is wrong is named at once.
+// One error names everything that is wrong.
 func TestAllAreNamed(t *testing.T) {
 	t.Parallel()
 	_, err := config.Load(lookup(with(map[string]string{"DYNAMO_REGION": "Oregon", "CUTOVER_AT": "tomorrow", "POWERBI_CLIENT_ID": "x"})))
@@ -124,7 +124,7 @@ func TestAllAreNamed(t *testing.T) {
 	}
 }
 
-// What goes together is set together.
+// Variables that belong together must be set together.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"POWERBI_TENANT_ID", "POWERBI_CLIENT_ID", "POWERBI_CLIENT_SECRET", "POWERBI_WORKSPACE_ID", "ALOWARE_USER", "ALOWARE_PASSWORD"} {
@@ -139,7 +139,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// Only on this machine are webhooks sent in the clear.
+// Only on this machine may webhooks come without TLS.
 func TestPublicURL(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"http://localhost:8080", "http://127.0.0.1:8080", "http://[::1]:8080", "https://hooks.example.com"} {

@@ -13,10 +13,10 @@ import (
 
 const (
 	wrongs      = 20   // how many differences are listed
-	longestText = 4000 // in bytes, of one that Power BI takes whole, whatever is in it
+	longestText = 4000 // in bytes: Power BI never cuts a text of this length
 )
 
-// Wrong notes that something is not what it must be.
+// wrong notes that something is not what it must be.
 func (r *Report) wrong(format string, args ...any) {
 	if r.WrongAll++; len(r.Wrong) < wrongs {
 		r.Wrong = append(r.Wrong, fmt.Sprintf(format, args...))
@@ -42,12 +42,12 @@ func (r *Report) sent(request stream.Request, got Answer, tries int, inOrder boo
 	if inOrder && got != right {
 		r.wrong("%s of %s was answered %+v, not %+v", request.Path, request.At, got, right)
 	}
-	if inOrder { // of many requests this would grow
+	if inOrder { // for many requests this would grow
 		r.known.Add(want.Known)
 	}
 }
 
-// check compares what came of it with what is right.
+// check compares the outcome with what is right.
 func (r *replay) check() {
 	rep := r.report
 	rep.Events, rep.Facts = rep.in.Snapshot(), rep.out.Counts()
@@ -69,7 +69,7 @@ func (r *Report) judge() {
 		Received: w.Received, New: w.New, Duplicate: w.Duplicate, Refused: w.Refused, Waiting: w.Waiting,
 		Old: w.Old, Later: w.Later, Forged: r.Forged,
 	}
-	if got.Forged > r.Forged && got.Forged <= r.Forged+r.Again { // a forged one was sent again
+	if got.Forged > r.Forged && got.Forged <= r.Forged+r.Again { // a forged request was sent again
 		want.Forged = got.Forged
 	}
 	if got != want {
@@ -104,7 +104,7 @@ func (r *Report) judge() {
 		}
 	}
 	r.dimensions(dimensions)
-	if twice != 0 { // it can be asked
+	if twice != 0 { // Power BI can be asked
 		r.wrong("%d rows of facts are in Power BI twice", twice)
 	}
 	if out.Posted+out.Recovered != rows {
@@ -112,7 +112,7 @@ func (r *Report) judge() {
 	}
 }
 
-// refusals checks that what was refused is kept: some events are refused twice, and
+// refusals checks that refused events are kept. Some events are refused twice, and
 // are one row.
 func (r *Report) refusals() {
 	if kept := r.Stored.Refusals; kept > r.Want.Refused || kept == 0 && r.Want.Refused > 0 {
@@ -120,8 +120,9 @@ func (r *Report) refusals() {
 	}
 }
 
-// dimensions checks what the poster reports of so many rows of contacts and deals. Which
-// of those that were posted again were there before it cannot know.
+// dimensions checks what the poster reports about so many rows of contacts and
+// deals. If rows were posted again, it cannot know which of them were already
+// there.
 func (r *Report) dimensions(rows int) {
 	if least := r.Facts.DimensionRows; rows < least || rows > least+r.Facts.Again {
 		r.wrong("the poster reports %d rows of contacts and deals and %d posted again, and Power BI has %d", least, r.Facts.Again, rows)

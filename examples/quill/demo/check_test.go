@@ -26,7 +26,7 @@ func small() demo.Report {
 	}
 }
 
-// Each figure that is another than it must be is seen.
+// The check notices each wrong figure.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	facts := []string{"ALOWARE:CALL:1", "ALOWARE:CALL:2"}

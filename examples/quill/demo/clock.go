@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Clock is the time of a replay: that of its requests. Who waits moves it.
+// Clock is the time of a replay, which is the time of its requests. Waiting
+// moves it.
 type Clock struct {
 	mu sync.Mutex
 	at time.Time

@@ -13,16 +13,16 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/demo/stream"
 )
 
-// crashSeed and crashEvents make a small stream that has of everything that is stored.
+// crashSeed and crashEvents make a small stream with every kind of stored row.
 const (
 	crashSeed   = 854
 	crashEvents = 20
 )
 
 // A process ends before or after each of its requests, to DynamoDB and to Power BI.
-// Another takes its place, and what was not answered is sent again. In the end all is
-// as if nothing had happened; only where Power BI cannot be asked a fact may be there
-// twice, with one key, and the poster says so.
+// Another takes its place, and unanswered requests are sent again. In the end all
+// is as if nothing had happened. Only if Power BI cannot be asked, it may have a
+// fact twice, with one key, and the poster says so.
 func TestCrashAtEachRequest(t *testing.T) {
 	t.Parallel()
 	for _, ask := range []bool{true, false} {
@@ -36,7 +36,7 @@ func TestCrashAtEachRequest(t *testing.T) {
 			twice := 0
 			for nth := 1; nth <= quiet.requests; nth++ {
 				for _, after := range []bool{false, true} {
-					if !after && !ask { // what differs is after a post
+					if !after && !ask { // only after a post they differ
 						continue
 					}
 					name := fmt.Sprintf("request %d, after=%t", nth, after)
@@ -63,13 +63,13 @@ func TestCrashAtEachRequest(t *testing.T) {
 	}
 }
 
-// outcome is what a run came to.
+// outcome is the outcome of a run.
 type outcome struct {
 	facts    map[string]map[string]types.AttributeValue
 	requests int // of the first process
 	crashed  bool
 	twice    int
-	again    int // as the process reports that did not end
+	again    int // as the surviving process reports
 }
 
 func crash(t *testing.T, nth int, after, ask bool) outcome {
@@ -125,8 +125,8 @@ func crash(t *testing.T, nth int, after, ask bool) outcome {
 	return got
 }
 
-// judgeAnswer compares an answer with what is right. What was sent again may be known
-// by then; it is neither refused nor forgotten.
+// judgeAnswer compares an answer with what is right. An event that was sent again
+// may be known by then, but is neither refused nor forgotten.
 func judgeAnswer(t *testing.T, r stream.Request, got demo.Answer, tries int) {
 	t.Helper()
 	want := demo.Answer{Received: r.Want.Received, New: r.Want.New, Duplicate: r.Want.Duplicate, Refused: r.Want.Refused, Waiting: r.Want.Waiting}

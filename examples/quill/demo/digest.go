@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// digest stands for a set of keys, in whatever order they come, and does not grow
-// with it: how many there are, and the sum of their hashes.
+// digest identifies a set of keys in any order, by their number and the sum of
+// their hashes. It does not grow with the set.
 type digest struct {
 	n    int
 	sums [2]uint64

@@ -5,8 +5,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/outbox"
 )
 
-// Judged returns what does not add up in the report, of a replay in which these facts
-// came, are stored and are posted.
+// Judged returns what does not add up in the report of a replay in which these
+// facts came, were stored and were posted.
 func Judged(r Report, came, stored, posted []string) []string {
 	for _, set := range []struct {
 		to   *digest

@@ -9,8 +9,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/internal/database"
 )
 
-// watchHeap looks at how much of the heap objects take, garbage included, until the
-// function that it returns is called, which says how much that was at most.
+// watchHeap watches how many bytes of the heap objects use, garbage included, until
+// the returned function is called. That function returns the maximum.
 func watchHeap() (stop func() uint64) {
 	most, done := uint64(0), make(chan struct{})
 	var watching sync.WaitGroup
@@ -35,7 +35,7 @@ func watchHeap() (stop func() uint64) {
 	}
 }
 
-// weigh says how much of the heap is what DynamoDB and Power BI keep, by letting go of
+// weigh measures how much of the heap DynamoDB and Power BI keep, by releasing
 // them.
 func (r *replay) weigh() {
 	before := live()
@@ -47,7 +47,7 @@ func (r *replay) weigh() {
 
 func live() uint64 {
 	runtime.GC()
-	runtime.GC() // what a finalizer held goes with the second
+	runtime.GC() // the second run frees what a finalizer held
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc

@@ -22,10 +22,11 @@ var (
 	firstSeed = flag.Uint64("seed", 1, "of the first history")
 )
 
-// Several webhooks and two posters run side by side and end now and then, requests and
-// replies are lost, DynamoDB and Power BI throttle, and in some histories Power BI cannot
-// be asked, or all clocks jump, or a poster stands still for longer than its lease. When all is over each fact is there, and once but where
-// the posters say otherwise.
+// Several webhooks and two posters run side by side and end now and then, requests
+// and replies are lost, and DynamoDB and Power BI throttle. In some histories Power
+// BI cannot be asked, or all clocks jump, or a poster stands still for longer than
+// its lease. In the end Power BI has each fact, and only once unless the posters
+// say otherwise.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	for i := range uint64(*histories) {
@@ -63,7 +64,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 	return h
 }
 
-// disturb has requests fail.
+// disturb makes requests fail.
 func (h *history) disturb() {
 	for i, f := range []dynamotest.Fault{
 		{Do: dynamotest.LoseReply},
@@ -73,7 +74,7 @@ func (h *history) disturb() {
 		{Do: dynamotest.Unavailable.After()},
 		{Do: dynamotest.Conflict, Op: "TransactWriteItems"},
 	} {
-		f.Chance, f.Seed = 0.03, h.seed+uint64(i)<<32 // those of close seeds are alike
+		f.Chance, f.Seed = 0.03, h.seed+uint64(i)<<32 // close seeds would be alike
 		h.db.Server().Inject(f)
 	}
 	if h.seed%5 == 0 { // longer than the lease: another poster has taken over meanwhile
@@ -93,7 +94,8 @@ func (h *history) disturb() {
 	h.powerBI.Unauthorized(h.rand.IntN(3))
 }
 
-// born is a process that ends at one of its first requests; with 0 it does not end.
+// born returns a process that ends at one of its first requests, or does not end
+// with 0.
 func (h *history) born(ctx context.Context, most int) *process {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -106,7 +108,7 @@ func (h *history) born(ctx context.Context, most int) *process {
 	return p
 }
 
-// slot holds a process, and another when that has ended.
+// slot holds a process, and its successor when that has ended.
 type slot struct {
 	mu   sync.Mutex
 	p    *process
@@ -129,7 +131,7 @@ func (h *history) run() {
 	var posters sync.WaitGroup
 	most := 60
 	if !h.asks {
-		most = 0 // what it posted again a poster that has ended does not tell any more
+		most = 0 // an ended poster no longer reports what it posted again
 	}
 	for range postersAlive {
 		posters.Go(func() {
@@ -154,21 +156,21 @@ func (h *history) run() {
 	posters.Wait()
 	h.db.Server().Heal()
 	h.powerBI.Unauthorized(0)
-	_ = h.Sleep(h.t.Context(), time.Hour) // leases end, and limits
+	_ = h.Sleep(h.t.Context(), time.Hour) // leases and limits end
 	last := h.process(demo.NewLife(h.t.Context(), 0, false))
 	h.processes = append(h.processes, last)
 	h.drain(func() *process { return last })
 	h.judge(want)
 }
 
-// wanted is what a history must come to.
+// wanted is the right outcome of a history.
 type wanted struct {
 	stream.Want
 	facts map[string]bool
 	known demo.Knowledge
 }
 
-// sendAll has the senders send all requests, each until it is answered.
+// sendAll makes the senders send all requests, each until it is answered.
 func (h *history) sendAll(ctx context.Context) wanted {
 	want := wanted{facts: map[string]bool{}, known: demo.Knowledge{}}
 	var slots []*slot

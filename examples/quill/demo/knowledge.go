@@ -12,8 +12,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/powerbi/powerbitest"
 )
 
-// Knowledge is what is right to know of contacts and deals: of each column the latest
-// value, in whatever order they come.
+// Knowledge is what must be known about contacts and deals: the latest value of
+// each column, in whatever order the values come.
 type Knowledge map[string]map[string]stream.Known
 
 // Add adds what a request discloses.
@@ -34,7 +34,7 @@ func (k Knowledge) Add(all []stream.Known) {
 func (k Knowledge) Wrong(powerBI *powerbitest.Server) (wrong []string) {
 	rows := map[string]fact.Row{}
 	for _, table := range []string{fact.Contacts, fact.Deals} {
-		for _, row := range powerBI.Rows(table) { // the last one holds
+		for _, row := range powerBI.Rows(table) { // the last row is valid
 			key, _ := row["key"].(string)
 			if !from(row).Before(from(rows[key])) {
 				rows[key] = row
@@ -56,12 +56,12 @@ func (k Knowledge) Wrong(powerBI *powerbitest.Server) (wrong []string) {
 
 func from(row fact.Row) time.Time {
 	text, _ := row["validFrom"].(string)
-	at, _ := time.Parse(time.RFC3339, text) // of no row it is the zero time
+	at, _ := time.Parse(time.RFC3339, text) // without a row it is the zero time
 	return at
 }
 
-// same reports whether a column has the value: the same text, or the same number. What
-// is emptied is blank.
+// same reports whether a column has the value: the same text, or the same number.
+// An emptied column is blank.
 func same(got any, want string) bool {
 	if got == nil {
 		return want == ""

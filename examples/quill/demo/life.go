@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Life is a process, as others see it: its requests, up to one at which it ends. What
-// it sends afterwards goes nowhere.
+// Life is a process as others see it: its requests, up to the one at which it ends.
+// Later requests go nowhere.
 type Life struct {
 	end     int
 	after   bool
@@ -61,7 +61,7 @@ type Transport struct {
 	}
 }
 
-// Do is what clients of DynamoDB call.
+// Do sends a request of a DynamoDB client.
 func (t Transport) Do(r *http.Request) (*http.Response, error) {
 	sent, read := t.next()
 	if read {
@@ -78,11 +78,11 @@ func (t Transport) Do(r *http.Request) (*http.Response, error) {
 	return nil, errOver
 }
 
-// RoundTrip is what an http.Client calls.
+// RoundTrip sends a request of an http.Client.
 func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) { return t.Do(r) }
 
 // Direct carries the requests of an http.RoundTripper.
 type Direct struct{ http.RoundTripper }
 
-// Do sends it.
+// Do sends the request.
 func (d Direct) Do(r *http.Request) (*http.Response, error) { return d.RoundTrip(r) }

@@ -16,8 +16,8 @@ func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
 }
 
-// A process ends at its nth request: that is lost, or done and not answered, and none
-// comes through after it.
+// A process ends at its nth request: this request is lost, or done but not
+// answered, and no later request comes through.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

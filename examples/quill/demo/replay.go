@@ -1,14 +1,14 @@
-// Package demo runs quill on made-up webhooks: they are sent over HTTP, DynamoDB and
-// Power BI are played, and a report says what came of it, beside what is right.
+// Package demo runs quill on made-up webhooks. It sends them over HTTP, imitates
+// DynamoDB and Power BI, and reports the outcome beside what is right.
 //
 //	stream/       makes the webhooks, and knows what is right
-//	bundled.go    are those that are part of the program
+//	bundled.go    has those that are part of the program
 //	sender.go     sends them as Aloware and HubSpot do
-//	service.go    is quill as it is deployed, but for the clock
+//	service.go    is quill as it is deployed, except its clock
 //	life.go       ends a process at a request
-//	replay.go     sends, posts, and has things go wrong
-//	stored.go     reads what stands in the end, heap.go how much memory that took
-//	check.go      compares with what is right, knowledge.go contacts and deals
+//	replay.go     sends, posts, and makes things go wrong
+//	stored.go     reads what is stored in the end, heap.go how much memory that took
+//	check.go      compares with what is right, knowledge.go compares contacts and deals
 //	write.go      writes the report
 package demo
 
@@ -37,36 +37,36 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// Options of a replay.
+// Options are the options of a replay.
 type Options struct {
 	Requests iter.Seq[stream.Request]
 
-	// Endpoint is a DynamoDB without an account, such as dynamotest's, in which
-	// neither table is. "" is one inside this process.
+	// Endpoint is a DynamoDB without an account, such as dynamotest's, that has
+	// neither of the tables. "" is one inside this process.
 	Endpoint string
 	Region   string // for prices and for Endpoint; defaults to us-west-2
 	Prices   prices.File
 
-	// Senders send side by side. With one alone requests come in their order, each
+	// Senders send side by side. With only one, requests come in order, each
 	// answer is checked, and things go wrong: replies are lost, and a poster ends
 	// between two requests. Defaults to 1.
 	Senders int
-	// Between is how many events come between two turns of the poster. Defaults to 150,
-	// of several senders to 5,000.
+	// Between is how many events come between two turns of the poster. Defaults to
+	// 150, or to 5,000 with several senders.
 	Between int
 
 	Log      *slog.Logger // defaults to none
 	Progress io.Writer    // a line now and then; nil for none
 }
 
-// wall is the clock on the wall: for what was done in a second.
+// wall is the clock on the wall, for rates per second.
 var wall = time.Now
 
-// replay is one under way.
+// replay is a replay under way.
 type replay struct {
 	Options
 	clock   *Clock
-	db      database.DB      // for what is not quill's
+	db      database.DB      // for requests that are not quill's
 	metered *dynamodb.Client // quill's
 	tap     *dynamotest.Tap
 	powerBI *powerbitest.Server
@@ -80,8 +80,8 @@ type replay struct {
 	closer []func()
 }
 
-// Run replays the requests and returns what came of it. Its error is of the machinery:
-// whether all adds up is in the report.
+// Run replays the requests and returns a report. An error means that the replay
+// itself failed: the report says whether all adds up.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	r, err := start(ctx, o)
 	if r != nil {
@@ -155,8 +155,8 @@ func (r *replay) open() {
 	r.report.Where = r.db.Where
 }
 
-// refuseTables refuses a DynamoDB that has the tables: what stands in them would be
-// taken for this replay's.
+// refuseTables refuses a DynamoDB that already has the tables, because their rows
+// would count as this replay's.
 func (r *replay) refuseTables(ctx context.Context) error {
 	for _, name := range []string{LedgerTable, FactsTable} {
 		_, err := r.db.Client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(name)})
@@ -164,7 +164,7 @@ func (r *replay) refuseTables(ctx context.Context) error {
 			continue
 		}
 		if err == nil {
-			err = errors.New("it exists, and a replay counts what stands in it")
+			err = errors.New("it exists already, and a replay would count its rows")
 		}
 		return fmt.Errorf("table %s: %w", name, err)
 	}
@@ -200,8 +200,8 @@ func (r *replay) close() {
 	r.closer = nil
 }
 
-// all sends some, lets the poster post them, and so on. What it keeps does not grow with
-// the requests.
+// all sends some requests, lets the poster post them, and so on. It keeps nothing
+// that grows with the requests.
 func (r *replay) all(ctx context.Context) error {
 	next, stop := iter.Pull(r.Requests)
 	defer stop()
@@ -264,7 +264,8 @@ func (r *replay) some(ctx context.Context, next func() (stream.Request, bool)) (
 	return more, errors.Join(err, failure, ctx.Err())
 }
 
-// older writes the rows of the pipeline before quill, as that wrote them.
+// older writes the rows of the pipeline before quill, as that pipeline wrote
+// them.
 func (r *replay) older(ctx context.Context, request stream.Request) error {
 	for _, old := range request.Old {
 		r.report.OldRows++
@@ -293,8 +294,8 @@ func WriteOld(ctx context.Context, db *dynamodb.Client, old stream.OldRow, at ti
 	return err
 }
 
-// turn lets the poster post all that is pending. One that ends on the way is replaced,
-// and the other waits for the lease.
+// turn lets the poster post all that is pending. A poster that ends on the way is
+// replaced, and its successor waits for the lease.
 func (r *replay) turn(ctx context.Context) error {
 	life := NewLife(ctx, 0, false)
 	poster := r.service.Poster
@@ -326,7 +327,7 @@ func (r *replay) turn(ctx context.Context) error {
 	}
 }
 
-// What goes wrong where requests come in order: a poster ends in its second turn,
+// This goes wrong if requests come in order: a poster ends in its second turn,
 // after the post of the facts and before its answer.
 const (
 	crashTurn = 2
@@ -350,7 +351,7 @@ func (r *replay) disturb() {
 	} {
 		if r.db.Embedded != nil {
 			r.db.Embedded.Inject(f)
-		} else if f.Do == dynamotest.LoseReply || f.Do == dynamotest.LoseRequest { // others are for DynamoDB to say
+		} else if f.Do == dynamotest.LoseReply || f.Do == dynamotest.LoseRequest { // DynamoDB answers the other faults
 			r.tap.Inject(f)
 		}
 	}

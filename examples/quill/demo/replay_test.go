@@ -71,7 +71,7 @@ func run(t *testing.T, o demo.Options) (*demo.Report, string) {
 	return r, text.String()
 }
 
-// The report of the bundled webhooks is the same each time, and all adds up.
+// The report of the bundled webhooks is always the same, and all adds up.
 func TestTheReport(t *testing.T) {
 	t.Parallel()
 	r, text := run(t, demo.Options{Requests: demo.Bundled()})
@@ -81,7 +81,7 @@ func TestTheReport(t *testing.T) {
 	}
 }
 
-// Senders side by side come to the same sums, also on a DynamoDB in another process.
+// Senders side by side reach the same sums, even on a DynamoDB in another process.
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
 	one, _ := run(t, demo.Options{Requests: stream.Of(2, 1500)})
@@ -99,7 +99,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// altered are some requests, of which one is not what is expected.
+// altered returns some requests, one of which differs from what is expected.
 func altered(alter func(*stream.Request) bool) iter.Seq[stream.Request] {
 	return func(yield func(stream.Request) bool) {
 		n, done := 0, false
@@ -112,7 +112,7 @@ func altered(alter func(*stream.Request) bool) iter.Seq[stream.Request] {
 	}
 }
 
-// The checks see what does not add up.
+// The checks notice what does not add up.
 func TestWhatDoesNotAddUp(t *testing.T) {
 	t.Parallel()
 	isNew := func(r *stream.Request) bool { return r.Want.New == 1 && r.Want.Received == 1 }
@@ -151,7 +151,7 @@ func TestWhatDoesNotAddUp(t *testing.T) {
 		}, "since 2027"},
 		"a request that is refused": {func(r *stream.Request) bool {
 			r.Want.Refused = 0
-			return false // nor is another
+			return false // another one is not altered either
 		}, "refusals of 0 refused events"},
 	} {
 		r, text := run(t, demo.Options{Requests: altered(tc.alter)})
@@ -161,7 +161,7 @@ func TestWhatDoesNotAddUp(t *testing.T) {
 	}
 }
 
-// What is kept and posted is compared, too, not only counted.
+// Stored and posted facts are compared, not only counted.
 func TestPartsThatDoNotAddUp(t *testing.T) {
 	t.Parallel()
 	at := stream.Start

@@ -10,7 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/post"
 )
 
-// Report is what came of a replay.
+// Report is the outcome of a replay.
 type Report struct {
 	Where, Region string
 	Prices        prices.File
@@ -37,7 +37,7 @@ type Report struct {
 	PeakHeap          uint64        // in bytes, garbage included
 	Kept              uint64        // live in the end: what DynamoDB and Power BI keep in this process
 
-	Wrong    []string // what does not add up, the first of it
+	Wrong    []string // the first things that do not add up
 	WrongAll int
 
 	in    *intake.Tally
@@ -56,7 +56,7 @@ func newReport(o Options) *Report {
 // OK reports whether all adds up.
 func (r *Report) OK() bool { return r.WrongAll == 0 }
 
-// Cost is what spans of requests to DynamoDB cost.
+// Cost is the cost of spans of requests to DynamoDB.
 type Cost struct {
 	Requests int
 	dynamotest.Units

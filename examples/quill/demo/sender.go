@@ -20,14 +20,14 @@ import (
 type Secrets struct {
 	AlowareUser, AlowarePassword string
 	HubSpot                      string
-	PublicURL                    string // that HubSpot signs
+	PublicURL                    string // HubSpot signs it
 }
 
 // Made are secrets for a service that nobody else can reach.
 var Made = Secrets{AlowareUser: "aloware", AlowarePassword: "made up", HubSpot: "made up, too", PublicURL: "https://hooks.example.com"}
 
-// Sender sends webhooks as Aloware and HubSpot do, and again until each is answered
-// 200: HubSpot does so up to ten times.
+// Sender sends webhooks as Aloware and HubSpot do, and repeats each until it is
+// answered 200. HubSpot does so up to ten times.
 type Sender struct {
 	Secrets Secrets
 	URL     string // of the service
@@ -38,7 +38,7 @@ type Sender struct {
 
 const mostTries = 10
 
-// Answer is what a service says it made of a request.
+// Answer is what a service says about a request.
 type Answer struct {
 	Received  int `json:"received"`
 	New       int `json:"new"`
@@ -47,8 +47,8 @@ type Answer struct {
 	Waiting   int `json:"waiting"`
 }
 
-// Send sends the request until it is answered as it must be, 200 or, of a forged one,
-// 401. It returns the last answer and how often it sent.
+// Send sends the request until it gets the right answer, which is 200, or 401 for a
+// forged request. It returns the last answer and how often it sent.
 func (s Sender) Send(ctx context.Context, r stream.Request) (a Answer, tries int, err error) {
 	want := http.StatusOK
 	if r.Proof != stream.Right {
@@ -88,7 +88,8 @@ func (s Sender) once(ctx context.Context, r stream.Request) (status int, a Answe
 	return response.StatusCode, a, err
 }
 
-// prove sets the headers by which a service knows the sender, or should know a forger.
+// prove sets the headers by which a service recognizes the sender, or should
+// recognize a forger.
 func (s Sender) prove(request *http.Request, r stream.Request) {
 	if r.Proof == stream.Missing {
 		return

@@ -19,13 +19,13 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// Tables of a replay.
+// These are the tables of a replay.
 const (
 	LedgerTable = "QuillIdempotencyLedger"
 	FactsTable  = "QuillFacts"
 )
 
-// Place is where a service runs: what outlives its processes.
+// Place is where a service runs. It outlives the service's processes.
 type Place struct {
 	Clock   post.Clock
 	Client  *dynamodb.Client // of this process
@@ -35,8 +35,8 @@ type Place struct {
 	Log *slog.Logger
 }
 
-// Service is one process of quill's: what is configured is as in a deployment, but
-// for the clock.
+// Service is one process of quill. It is configured as in a deployment, except the
+// clock.
 type Service struct {
 	Handler *intake.Handler
 	Poster  *post.Poster
@@ -44,7 +44,7 @@ type Service struct {
 	Outbox  *outbox.Store
 }
 
-// NewService wires one. Tallies may be shared.
+// NewService wires a service. Services may share tallies.
 func NewService(p Place, in *intake.Tally, out *post.Tally) (*Service, error) {
 	now := p.Clock.Now
 	seen, err := ledger.New(p.Client, LedgerTable, &ledger.Config{Now: now})
@@ -77,7 +77,7 @@ func NewService(p Place, in *intake.Tally, out *post.Tally) (*Service, error) {
 	return s, nil
 }
 
-// Create creates the tables. Rows expire by the replay's clock, so that a DynamoDB with
+// Create creates the tables. Rows expire by the replay's clock, so a DynamoDB with
 // a clock of its own must not delete them.
 func (s *Service) Create(ctx context.Context, db *dynamodb.Client, expire bool) error {
 	tables := []schema.Table{s.Ledger.Table(), s.Outbox.Table()}

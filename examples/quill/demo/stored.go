@@ -13,10 +13,10 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 )
 
-// Stored is what stands in the end.
+// Stored is what is stored in the end.
 type Stored struct {
 	Marks    int // rows of the ledger that are quill's
-	Older    int // that the pipeline before wrote
+	Older    int // rows that the earlier pipeline wrote
 	Facts    int
 	Pending  int
 	Known    int
@@ -28,12 +28,12 @@ type Stored struct {
 	posted digest // of Power BI, each key once
 }
 
-// Table is what stands in a table of Power BI.
+// Table is the content of a table of Power BI.
 type Table struct {
 	Name  string
 	Rows  int
-	Keys  int // that differ
-	Twice int // rows whose key was there, of a table of facts
+	Keys  int // different ones
+	Twice int // in a table of facts, rows whose key existed already
 }
 
 // isFacts reports whether a table holds facts, each of which should be there once.
@@ -46,7 +46,7 @@ func (r *replay) read(ctx context.Context) error {
 		switch {
 		case text(row, "claim") == "":
 			s.Older++
-		case row["lease"] == nil && !strings.HasPrefix(text(row, "pk"), "QUILL:"): // a lease is not a delivery's
+		case row["lease"] == nil && !strings.HasPrefix(text(row, "pk"), "QUILL:"): // a lease does not mark a delivery
 			s.Marks++
 		}
 	})
@@ -82,13 +82,13 @@ func (r *replay) read(ctx context.Context) error {
 		}
 		s.Tables = append(s.Tables, t)
 	}
-	if r.Senders > 1 { // then Power BI keeps keys alone
+	if r.Senders > 1 { // then Power BI keeps only keys
 		return nil
 	}
 	return r.compare(ctx)
 }
 
-// compare notes where a row of a fact is not what the outbox has.
+// compare notes the facts whose row differs from the outbox.
 func (r *replay) compare(ctx context.Context) error {
 	for _, table := range []string{fact.Communications, fact.Changes} {
 		for _, row := range r.powerBI.Rows(table) {
@@ -97,7 +97,7 @@ func (r *replay) compare(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if ok { // else the sums are wrong
+			if ok { // otherwise the sums are wrong
 				r.report.row(stored, row)
 			}
 		}

@@ -54,7 +54,7 @@ func (w *world) Now() time.Time {
 	return stream.Start.Add(time.Since(w.began) + w.ahead)
 }
 
-// jump moves all clocks on.
+// jump moves all clocks forward.
 func (w *world) jump(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,7 +73,7 @@ func (w *world) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// process is one of quill's, with tallies of its own.
+// process is a process of quill, with tallies of its own.
 type process struct {
 	*demo.Service
 	life *demo.Life
@@ -96,7 +96,7 @@ func (w *world) process(life *demo.Life) *process {
 	return p
 }
 
-// webhooks carries requests to whichever process there is. One that ends does not
+// webhooks carries requests to the current process. A process that ends does not
 // answer.
 type webhooks struct{ current func() *process }
 
@@ -125,7 +125,7 @@ func (w *world) sender(current func() *process) demo.Sender {
 	}
 }
 
-// drain posts all that is pending, with whichever process there is.
+// drain posts all that is pending, with the current process.
 func (w *world) drain(current func() *process) {
 	w.t.Helper()
 	var err error
@@ -146,7 +146,8 @@ func (w *world) drain(current func() *process) {
 	w.t.Fatalf("posting does not end: %v", err)
 }
 
-// facts are the rows of the outbox by key, without what differs from run to run.
+// facts returns the rows of the outbox by key, without what differs from run to
+// run.
 func (w *world) facts() map[string]map[string]types.AttributeValue {
 	rows := map[string]map[string]types.AttributeValue{}
 	for _, row := range w.db.Items(demo.FactsTable) {
@@ -162,7 +163,7 @@ func (w *world) facts() map[string]map[string]types.AttributeValue {
 	return rows
 }
 
-// posted is how many rows of facts Power BI has of each key.
+// posted returns how many rows of facts Power BI has with each key.
 func (w *world) posted() map[string]int {
 	all := map[string]int{}
 	for _, table := range []string{fact.Communications, fact.Changes} {
@@ -173,8 +174,8 @@ func (w *world) posted() map[string]int {
 	return all
 }
 
-// judgeFacts compares the facts in Power BI and in the outbox with those that came, and
-// returns how many rows are there twice.
+// judgeFacts compares the facts in Power BI and in the outbox with those that came,
+// and returns how many rows Power BI has twice.
 func (w *world) judgeFacts(want map[string]bool) (twice int, wrong []string) {
 	posted := w.posted()
 	for key := range want {

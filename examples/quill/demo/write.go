@@ -11,7 +11,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/demo/stream"
 )
 
-// Write writes the report for people. Of one replay in order it is the same each time.
+// Write writes the report for people. The report of a replay in order is always the
+// same.
 func (r *Report) Write(out io.Writer) error {
 	p := &printer{}
 	p.printf("quill: %d requests of Aloware and HubSpot over HTTP, from %s to %s\n%s; Power BI played here\n",
@@ -39,10 +40,10 @@ func (p *printer) table(title string, lines ...string) {
 	for _, line := range lines {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
-	_ = w.Flush() // a Builder takes everything
+	_ = w.Flush() // writing to a Builder never fails
 }
 
-// line is a number with what it counts.
+// line returns a number and what it counts.
 func line(name string, n int, note string, args ...any) string {
 	return strings.TrimRight(fmt.Sprintf("%s\t%7d\t", name, n)+fmt.Sprintf(note, args...), "\t ")
 }
@@ -107,7 +108,7 @@ func (r *Report) costs(p *printer) {
 	}
 }
 
-// dollars is what units cost, to a millionth.
+// dollars returns what units cost, to a millionth.
 func (r *Report) dollars(c Cost) string {
 	list := r.Prices.Regions[r.Region].DynamoDB
 	if list == nil {

@@ -1,5 +1,6 @@
-// Package fact says what quill makes of a webhook: events, of which some are facts,
-// rows that a report counts, and what they disclose of contacts and deals.
+// Package fact has the types that quill makes of a webhook: events, the facts among
+// them (rows that a report counts), and what they disclose about contacts and
+// deals.
 package fact
 
 import (
@@ -7,13 +8,13 @@ import (
 	"time"
 )
 
-// Sources of webhooks: the first part of every key.
+// These are the sources of webhooks, the first part of every key.
 const (
 	Aloware = "ALOWARE"
 	HubSpot = "HUBSPOT"
 )
 
-// Event is one event of a webhook's request, read and keyed.
+// Event is one event of a webhook's request, with its key.
 type Event struct {
 	Source string
 	Raw    json.RawMessage // as it came
@@ -26,35 +27,36 @@ type Event struct {
 	Delivery string
 	// At is when it happened, by the sender's clock.
 	At time.Time
-	// Old are the keys under which the pipeline before quill may have marked it.
+	// Old are the keys that the pipeline before quill may have marked for it.
 	Old []string
 
-	// Fact is nil for an event that is not one: a call that still rings. Then
-	// Waiting says what for.
+	// Fact is nil for an event that is not a fact, such as a call that still
+	// rings. Then Waiting says what the event waits for.
 	Fact    *Fact
 	Waiting string
 }
 
 // Fact is a row that a report counts.
 type Fact struct {
-	// Key says which one it is. It is written once, whatever other events follow.
+	// Key identifies the fact, which is written once, whatever other events
+	// follow.
 	Key   string
 	Table string // Communications or Changes
 	At    time.Time
-	// Row has the columns of the table but for those that are added when it is
+	// Row has the columns of the table, except those that are added when it is
 	// posted: key, batch, at and receivedAt.
 	Row Row
-	// Dimension is what the event disclosed of a contact or a deal; nil for nothing.
+	// Dimension is what the event disclosed about a contact or a deal, or nil.
 	Dimension *Dimension
 }
 
-// Dimension is what an event disclosed of the contact or the deal that its fact is
-// about. It happened when the fact did.
+// Dimension is what an event disclosed about the contact or the deal of its fact.
+// Its time is that of the fact.
 type Dimension struct {
 	Key   string // such as ALOWARE:CONTACT:44500
 	Table string // Contacts or Deals
-	// Row has the columns that the event named: all others stay as they are. What
-	// the event emptied is "".
+	// Row has the columns that the event named. All others stay as they are. A
+	// column that the event emptied is "".
 	Row Row
 }
 
@@ -63,6 +65,6 @@ type Dimension struct {
 // is blank.
 type Row map[string]any
 
-// Time is a time in a column: RFC 3339 in UTC with three decimals, so that text
-// sorts as time does.
+// Time formats a time for a column: RFC 3339 in UTC with three decimals, so
+// that text sorts as time does.
 func Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,20 +1,21 @@
 package fact
 
-// Tables of the report. The names are Power BI's, too.
+// These are the tables of the report. Power BI uses the same names.
 const (
-	Communications = "Communications" // facts: calls and text messages of Aloware's
-	Changes        = "Changes"        // facts: events of HubSpot's
+	Communications = "Communications" // facts: calls and text messages of Aloware
+	Changes        = "Changes"        // facts: events of HubSpot
 	Contacts       = "Contacts"       // dimension
 	Deals          = "Deals"          // dimension
 )
 
-// The tables of facts, in the order in which they are posted, and those of dimensions.
+// These are the tables of facts, in the order in which they are posted, and the
+// tables of dimensions.
 var (
 	FactTables      = []string{Communications, Changes}
 	DimensionTables = []string{Contacts, Deals}
 )
 
-// Types of columns, by Power BI's names.
+// These are the types of columns, with Power BI's names.
 const (
 	Text    = "String"
 	Whole   = "Int64"
@@ -32,12 +33,12 @@ type Table struct {
 // Column is a column and its type.
 type Column struct{ Name, Type string }
 
-// Measure is what people read: it counts each key once, and takes the latest row
-// of a dimension.
+// Measure is a figure for people. It counts each key once, and uses the latest
+// row of a dimension.
 type Measure struct{ Name, DAX string }
 
-// Tables are all tables. A row of facts has its key and the batch that it was
-// posted in, a row of a dimension the time from which it holds.
+// Tables are all tables. A row of a fact has its key and the batch in which it
+// was posted. A row of a dimension has the time from which it is valid.
 var Tables = []Table{
 	{
 		Name: Communications,
@@ -111,15 +112,17 @@ var Tables = []Table{
 	},
 }
 
-// each sums the expression over the keys of the table. CALCULATE is what narrows the
-// rows to those of one key: without it each key would be asked of the whole table.
+// each sums the expression over the keys of the table. CALCULATE restricts the rows
+// to those of one key: without it the expression would read the whole table for
+// each key.
 func each(table, expression string) string {
 	return `SUMX(VALUES(` + table + `[key]), CALCULATE(` + expression + `))`
 }
 
-// latest is the column's value in the row that holds now. Rows with the same time
-// are the same row twice, as after a lost reply. Which row that is does not depend on
-// what else a report filters by: by stage, a deal is in its latest one alone.
+// latest is the column's value in the latest row. Rows with the same time are the
+// same row twice, as after a lost reply. Other filters of a report do not change
+// which row is the latest: filtered by stage, a deal appears only in its latest
+// stage.
 func latest(table, column string) string {
 	validFrom := table + `[validFrom]`
 	return `VAR latest = CALCULATE(MAX(` + validFrom + `), ALLEXCEPT(` + table + `, ` + validFrom + `), VALUES(` + table + `[key]))` +

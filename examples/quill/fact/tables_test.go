@@ -7,7 +7,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 )
 
-// Each table is of facts, whose rows know their batch, or of a dimension.
+// Each table is either a table of facts, whose rows have their batch, or a
+// dimension.
 func TestTablesAreOfFactsOrDimensions(t *testing.T) {
 	t.Parallel()
 	var names []string

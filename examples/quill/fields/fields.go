@@ -1,6 +1,6 @@
-// Package fields reads JSON that others wrote, field by field: each by its exact
-// name and of the type that it must have, and no two texts that differ as one. What
-// is not asked for is not looked at.
+// Package fields reads JSON that others wrote, field by field. It reads each field
+// by its exact name, with the type that it must have, and never reads two different
+// texts as one. It ignores all other fields.
 package fields
 
 import (
@@ -14,24 +14,24 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// What is longer is refused, so that a fact always fits DynamoDB's 400 KB. HubSpot's
+// Longer texts are refused, so that a fact always fits DynamoDB's 400 KB. HubSpot's
 // longest text has 65,536 characters.
 const (
 	maxText = 2 << 10
 	maxLong = 192 << 10
 )
 
-// Object is a JSON object. Its methods note the first field that is wrong, which Err
-// returns; what they return themselves is then of no use. A field that is null is as
-// one that is absent, and so is a text or a number that is "".
+// Object is a JSON object. Its methods note the first field that is wrong, and Err
+// returns it. The methods' own results are then useless. A field that is null
+// counts as absent, and so does a text or a number that is "".
 type Object struct {
 	pkg, path string
 	fields    map[string]json.RawMessage
 	err       *error
 }
 
-// Open reads an object. Path is where it stands in the request, for errors; "" for
-// the whole body.
+// Open reads an object. Path is its place in the request, for errors, "" for the
+// whole body.
 func Open(pkg, path string, raw []byte) *Object {
 	o := &Object{pkg: pkg, path: path, err: new(error)}
 	if err := check(pkg, o.at(""), raw); err != nil {
@@ -54,8 +54,8 @@ func Array(pkg string, body []byte) ([]json.RawMessage, error) {
 	return elements, nil
 }
 
-// check refuses what is not one JSON value. encoding/json would replace what is
-// not UTF-8, and two keys would become one.
+// check refuses text that is not one JSON value. It also refuses invalid UTF-8,
+// because encoding/json would replace it, and two keys would become one.
 func check(pkg, field string, raw []byte) error {
 	switch {
 	case !utf8.Valid(raw):
@@ -66,7 +66,8 @@ func check(pkg, field string, raw []byte) error {
 	return nil
 }
 
-// read refuses a name that stands twice: another reader may take the other one.
+// read refuses a name that appears twice, because another reader may use the
+// other value.
 func (o *Object) read(raw []byte) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
@@ -92,8 +93,8 @@ func (o *Object) read(raw []byte) {
 // Err returns why the object is refused, an *event.InputError, or nil.
 func (o *Object) Err() error { return *o.err }
 
-// Refuse notes that a field is wrong; "" is the object itself. The reason reads on
-// from the field's name.
+// Refuse notes that a field is wrong. "" is the object itself. The reason
+// continues the sentence after the field's name.
 func (o *Object) Refuse(name, reason string) {
 	if *o.err == nil {
 		*o.err = event.BadInput(o.pkg, o.at(name), reason)
@@ -110,10 +111,10 @@ func (o *Object) at(name string) string {
 	return o.path + "." + name
 }
 
-// Named reports whether the field is there, null or not.
+// Named reports whether the field exists, null or not.
 func (o *Object) Named(name string) bool { return o.fields[name] != nil }
 
-// Has reports whether the field is there and not null.
+// Has reports whether the field exists and is not null.
 func (o *Object) Has(name string) bool {
 	return o.Named(name) && string(o.fields[name]) != "null"
 }
@@ -129,7 +130,7 @@ func (o *Object) Object(name string) *Object {
 	return inner
 }
 
-// Text returns a text of at most 2 KB; "" when it is absent.
+// Text returns a text of at most 2 KB, "" if it is absent.
 func (o *Object) Text(name string) string {
 	if o.Has(name) && o.fields[name][0] != '"' {
 		o.Refuse(name, "must be a text")
@@ -137,8 +138,8 @@ func (o *Object) Text(name string) string {
 	return o.scalar(name, maxText)
 }
 
-// Value returns a text of at most 192 KB, or a number or a boolean as it is written;
-// "" when it is absent.
+// Value returns a text of at most 192 KB, or a number or a boolean as it is
+// written, "" if it is absent.
 func (o *Object) Value(name string) string { return o.scalar(name, maxLong) }
 
 func (o *Object) scalar(name string, most int) string {
@@ -151,7 +152,7 @@ func (o *Object) scalar(name string, most int) string {
 	case '{', '[':
 		o.Refuse(name, "must be a text")
 	case '"':
-		_ = json.Unmarshal(raw, &text) // check has seen that it is valid
+		_ = json.Unmarshal(raw, &text) // check has accepted it
 	}
 	if len(text) > most {
 		o.Refuse(name, fmt.Sprintf("must have at most %d bytes", most))
@@ -159,9 +160,9 @@ func (o *Object) scalar(name string, most int) string {
 	return text
 }
 
-// Name returns a text that a key is made of; "" when it is absent. One with U+FFFD
-// is refused: encoding/json puts that in the place of half a surrogate pair, so that
-// two texts would become one.
+// Name returns a text for a key, "" if it is absent. A text with U+FFFD is refused:
+// encoding/json replaces half a surrogate pair with that character, so that two
+// texts would become one.
 func (o *Object) Name(name string) string {
 	text := o.Text(name)
 	if strings.ContainsRune(text, utf8.RuneError) {
@@ -170,7 +171,7 @@ func (o *Object) Name(name string) string {
 	return text
 }
 
-// MustName returns a Name that must be there.
+// MustName returns a Name that must not be absent.
 func (o *Object) MustName(name string) string {
 	text := o.Name(name)
 	if text == "" {
@@ -179,9 +180,9 @@ func (o *Object) MustName(name string) string {
 	return text
 }
 
-// Digits returns a number that is whole and has at most 64 bits, as a JSON number or
-// a text, by its digits; "" when it is absent. It is never a float, which would round
-// long ids.
+// Digits returns the digits of a whole number of at most 64 bits, which may be a
+// JSON number or a text; "" if it is absent. The number never becomes a float,
+// which would round long ids.
 func (o *Object) Digits(name string) string {
 	if !o.Has(name) {
 		return ""
@@ -193,7 +194,7 @@ func (o *Object) Digits(name string) string {
 	return text
 }
 
-// MustDigits returns Digits that must be there.
+// MustDigits returns Digits that must not be absent.
 func (o *Object) MustDigits(name string) string {
 	text := o.Digits(name)
 	if text == "" {
@@ -202,7 +203,7 @@ func (o *Object) MustDigits(name string) string {
 	return text
 }
 
-// canonical reports whether the text is the one way to write a uint64.
+// canonical reports whether the text is the shortest form of a uint64.
 func canonical(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 64)
 	return err == nil && strconv.FormatUint(n, 10) == text
@@ -220,8 +221,8 @@ func (o *Object) Whole(name string) (json.Number, bool) {
 	return json.Number(text), true
 }
 
-// AllDigits returns the numbers of an array, each as Digits would; none when it is
-// absent.
+// AllDigits returns the numbers of an array, each as Digits would. It returns none
+// if the array is absent.
 func (o *Object) AllDigits(name string) []string {
 	if !o.Has(name) {
 		return nil
@@ -239,7 +240,7 @@ func (o *Object) AllDigits(name string) []string {
 	return numbers
 }
 
-// Bool returns a boolean; false when it is absent.
+// Bool returns a boolean, false if it is absent.
 func (o *Object) Bool(name string) bool {
 	if !o.Has(name) {
 		return false
@@ -251,8 +252,8 @@ func (o *Object) Bool(name string) bool {
 	return raw == "true"
 }
 
-// Part returns the part of a key that a text makes which may be absent: "-" for "",
-// and one dash more for a text of dashes alone, so that nothing else is "-".
+// Part returns the part of a key for a text that may be absent. It is "-" for "". A
+// text that is only dashes gets one dash more, so that nothing else is "-".
 func Part(text string) string {
 	if strings.Trim(text, "-") == "" {
 		return text + "-"

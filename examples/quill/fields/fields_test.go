@@ -104,7 +104,7 @@ func TestRefusals(t *testing.T) {
 		{"nothing", `"x"`, "body must be an object"},
 		{"nothing", `{"x":1,"y":2,"x":1}`, `body must have each field once: "x"`},
 		{"nothing", `{"x":1,"\u0078":1}`, `body must have each field once: "x"`},
-		{"nothing", `{"x":{"y":1,"y":2}}`, ""}, // nobody looks into it
+		{"nothing", `{"x":{"y":1,"y":2}}`, ""}, // nobody reads this object
 		{"Object", `{"x":{"y":1,"y":2}}`, `x must have each field once: "y"`},
 		{"Object", `{"x":[]}`, "x must be an object"},
 		{"Object", `{"x":null}`, "x must be an object"},
@@ -179,7 +179,7 @@ func TestTheFirstErrorStandsWithItsPlace(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// What is not an object has no fields.
+	// A value that is not an object has no fields.
 	if o := fields.Open("p", "", []byte("{")); o.Has("x") || o.Object("x").Has("y") || o.Text("x") != "" {
 		t.Error("a field of nothing")
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 )
 
-// dimension says which properties make which columns.
+// dimension says which properties become which columns.
 type dimension struct {
 	name, table string
 	columns     map[string]string
@@ -27,13 +27,13 @@ var dimensions = map[string]dimension{
 	}},
 }
 
-// maxColumn is the longest text of a column, in bytes: what is known of an object is
-// one row of a table, and that has at most 400 KB.
+// maxColumn is the longest text of a column, in bytes: all that is known about an
+// object is one row of a table, which has at most 400 KB.
 const maxColumn = 32 << 10
 
-// disclosed returns what the value says of the object: nil for a property that no
-// column is made of, for an amount that is not written plainly, and for a text over
-// 32 KB. These stand in the fact alone.
+// disclosed returns what the value says about the object. It is nil for a property
+// without a column, for an amount that is not a plain number, and for a text over
+// 32 KB. Only the fact has these.
 func (on object) disclosed(property, value string) *fact.Dimension {
 	column := on.of.columns[property]
 	if column == "" || len(value) > maxColumn {
@@ -54,14 +54,15 @@ func (on object) disclosed(property, value string) *fact.Dimension {
 
 var decimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
-// isPlain reports whether the text is a decimal of up to 30 digits as JSON writes it.
+// isPlain reports whether the text is a decimal number of up to 30 digits, in
+// JSON's form.
 func isPlain(text string) bool {
 	digits := len(text) - strings.Count(text, "-") - strings.Count(text, ".")
 	return digits <= 30 && decimal.MatchString(text)
 }
 
-// instant is a time in milliseconds, in which HubSpot sends dates, as all columns
-// have times; what is not one stays as it is.
+// instant converts a time in milliseconds, HubSpot's form of dates, to the form
+// of times in columns. Any other text stays as it is.
 func instant(value string) string {
 	ms, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || ms < 0 || ms > lastMilli {

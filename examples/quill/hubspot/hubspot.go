@@ -1,13 +1,14 @@
 // Package hubspot reads HubSpot's webhooks: their signatures, and the events of a
 // batch, each of which is a fact.
 //
-// The key of an event, of its delivery as of its fact, is
+// The key of an event, both of its delivery and of its fact, is
 //
 //	HUBSPOT:<portalId>:<subscriptionId>:<subscriptionType>:<object>:<propertyName, or ->:<occurredAt>:<eventId>
 //
-// for eventId alone need not be unique. The attempt number is no part of it, for each
-// delivery has its own. The object is objectId, else fromObjectId-toObjectId, else, of
-// types that end in .merge, primaryObjectId and the ids that came of it, joined by +.
+// because eventId alone may not be unique. The key does not have the attempt
+// number, which differs for each delivery. The object is objectId, or else
+// fromObjectId-toObjectId, or else, for types that end in .merge, primaryObjectId
+// and the ids that it became, joined by +.
 package hubspot
 
 import (
@@ -24,22 +25,23 @@ import (
 
 const pkg = "hubspot"
 
-// lastMilli ends the year 9999: later times do not sort as text.
+// lastMilli is the end of the year 9999: later times do not sort as text.
 const lastMilli = 253402300799999
 
 // mostEvents is how many events a body may have. HubSpot sends 100 at most.
 const mostEvents = 10_000
 
-// Events returns the events of a body, in its order: none for an empty array, and one
-// refused event for what is not an array, or is one of over 10,000. An event that cannot be read is refused
-// with the name of the field that is wrong, such as [2].occurredAt; the others stand.
+// Events returns the events of a body, in its order. An empty array has no events.
+// A body that is not an array, or has over 10,000 events, becomes one refused
+// event. An unreadable event is refused with the name of the field that is wrong,
+// such as [2].occurredAt; the others are still valid.
 //
-// A field that is null or empty is as one that is absent, in keys too. The value of a
-// property that HubSpot calls sensitive is left out everywhere but in Raw.
+// A field that is null or empty counts as absent, in keys too. The value of a
+// property that HubSpot calls sensitive is left out everywhere except in Raw.
 func Events(body []byte) []fact.Event {
 	elements, err := fields.Array(pkg, body)
 	if len(elements) > mostEvents {
-		err = event.BadInput(pkg, "body", fmt.Sprintf("has %d events, of at most %d", len(elements), mostEvents))
+		err = event.BadInput(pkg, "body", fmt.Sprintf("must have at most %d events, has %d", mostEvents, len(elements)))
 	}
 	if err != nil {
 		return []fact.Event{{Source: fact.HubSpot, Raw: body, Err: err}}
@@ -87,8 +89,8 @@ func read(o *fields.Object) fact.Event {
 	return fact.Event{Delivery: key, At: at, Old: on.old(kind, ms), Fact: f}
 }
 
-// relate says in the columns of a property which association it was, and what became of
-// it.
+// relate writes into the columns of a property which association it was, and what
+// happened to it.
 func relate(row fact.Row, o *fields.Object) {
 	removed := o.Bool("associationRemoved")
 	if kind := o.Text("associationType"); kind != "" {
@@ -99,7 +101,8 @@ func relate(row fact.Row, o *fields.Object) {
 	}
 }
 
-// kindOf returns the type. HubSpot's page names the field otherwise than its requests.
+// kindOf returns the type. HubSpot's documentation has another name for this field
+// than its requests.
 func kindOf(o *fields.Object) string {
 	if o.Text("subscriptionType") == "" && o.Has("eventType") {
 		return o.MustName("eventType")
@@ -120,13 +123,13 @@ func occurred(o *fields.Object) (string, time.Time) {
 // object is what an event is about.
 type object struct {
 	ids    string // as in the key
-	id     string // objectId; "" where it has none
-	typeID string // such as 0-1; "" where it is unknown
+	id     string // objectId; "" if it has none
+	typeID string // such as 0-1; "" if it is unknown
 	of     dimension
-	key    string // in that dimension; "" where there is none
+	key    string // in that dimension; "" without one
 }
 
-// typeIDs are those of the classic types.
+// typeIDs are the ids of the classic types.
 var typeIDs = map[string]string{
 	"contact": "0-1", "company": "0-2", "deal": "0-3", "ticket": "0-5", "product": "0-7", "line_item": "0-8",
 }
@@ -151,12 +154,12 @@ func objectOf(o *fields.Object, portal, kind string) object {
 		class = map[string]string{"0-1": "contact", "0-3": "deal"}[on.typeID]
 	}
 	if d, ok := dimensions[class]; ok && on.id != "" {
-		on.of, on.key = d, fact.HubSpot+":"+portal+":"+d.name+":"+on.id // digits: nothing to escape
+		on.of, on.key = d, fact.HubSpot+":"+portal+":"+d.name+":"+on.id // digits need no escaping
 	}
 	return on
 }
 
-// merged returns what a merge made.
+// merged returns the ids of a merge.
 func merged(o *fields.Object) string {
 	if id := o.Digits("newObjectId"); id != "" {
 		return id
@@ -164,7 +167,7 @@ func merged(o *fields.Object) string {
 	return fields.Part(strings.Join(o.AllDigits("newObjectIds"), "+"))
 }
 
-// column is what the fact says of the object.
+// column is how the fact names the object.
 func (on object) column() string {
 	if on.key != "" {
 		return on.key
@@ -172,7 +175,7 @@ func (on object) column() string {
 	return on.ids
 }
 
-// old returns the keys of the pipeline before, which escaped nothing.
+// old returns the keys of the earlier pipeline, which escaped nothing.
 func (on object) old(kind, ms string) []string {
 	if on.id == "" || on.typeID == "" {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/hubspot"
 )
 
-// The payloads that the other packages' tests and the demonstration are made of.
+// These payloads are also in the other packages' tests and in the demonstration.
 const (
 	classic = `[{"eventId":4108526299,"subscriptionId":25,"portalId":62515,"appId":54321,"occurredAt":1795240800123,"subscriptionType":"contact.propertyChange","attemptNumber":0,"objectId":123,"propertyName":"lifecyclestage","propertyValue":"customer","changeSource":"CRM_UI","sourceId":"userId:7","isSensitive":false},{"eventId":4108526300,"subscriptionId":22,"portalId":62515,"appId":54321,"occurredAt":1795240800100,"subscriptionType":"contact.creation","attemptNumber":0,"objectId":124,"changeFlag":"CREATED","changeSource":"IMPORT","sourceId":"userId:7"}]`
 	generic = `[{"eventId":2145459286,"subscriptionId":31,"portalId":62515,"appId":54321,"occurredAt":1795240801000,"subscriptionType":"object.deletion","attemptNumber":2,"objectId":180584432881,"objectTypeId":"0-3","changeFlag":"DELETED","changeSource":"CRM_UI_BULK_ACTION","sourceId":"userId:7"}]`
@@ -23,7 +23,7 @@ const (
 	related = `[{"eventId":10,"subscriptionId":41,"portalId":62515,"appId":54321,"occurredAt":1795240803000,"subscriptionType":"contact.associationChange","attemptNumber":0,"associationType":"CONTACT_TO_COMPANY","fromObjectId":123,"toObjectId":55,"associationRemoved":false,"isPrimaryAssociation":true,"changeSource":"CRM_UI"}]`
 )
 
-// read is an event without what came in.
+// read returns events without the raw event.
 func read(t *testing.T, body string) []fact.Event {
 	t.Helper()
 	events := hubspot.Events([]byte(body))
@@ -91,16 +91,16 @@ func TestKeysOfEveryKind(t *testing.T) {
 			strings.Replace(merge, `"newObjectId":900`, `"newObjectIds":[],"fromObjectId":5,"toObjectId":6`, 1),
 			"HUBSPOT:62515:40:contact.merge:123--:-:1795240802000:9", "123--", nil,
 		},
-		{ // of a type that quill does not know, and with no type id: no key of the pipeline before
+		{ // an unknown type without a type id has no key of the earlier pipeline
 			strings.NewReplacer("object.", "p1_thing.", `"objectTypeId"`, `"other"`).Replace(generic),
 			"HUBSPOT:62515:31:p1_thing.deletion:180584432881:-:1795240801000:2145459286", "180584432881", nil,
 		},
-		{ // what is empty is not there
+		{ // an empty field counts as absent
 			strings.Replace(generic, `"subscriptionType":`, `"subscriptionType":"","eventType":`, 1),
 			"HUBSPOT:62515:31:object.deletion:180584432881:-:1795240801000:2145459286", "HUBSPOT:62515:DEAL:180584432881",
 			[]string{"HUBSPOT:0-3:180584432881:object.deletion", "HUBSPOT:0-3:180584432881:object.deletion:1795240801000"},
 		},
-		{ // as HubSpot's page names the type
+		{ // the type under its name in HubSpot's documentation
 			strings.NewReplacer("subscriptionType", "eventType", "object.deletion", "company.creation", "0-3", "").Replace(generic),
 			"HUBSPOT:62515:31:company.creation:180584432881:-:1795240801000:2145459286", "180584432881",
 			[]string{"HUBSPOT:0-2:180584432881:company.creation", "HUBSPOT:0-2:180584432881:company.creation:1795240801000"},
@@ -129,7 +129,7 @@ func TestOldKeysAreNotEscaped(t *testing.T) {
 	}
 }
 
-// change is a deal's property change with some fields replaced; JSON as they are.
+// change returns a deal's property change with some fields replaced by this JSON.
 func change(t *testing.T, fields map[string]string) string {
 	t.Helper()
 	all := map[string]json.RawMessage{}
@@ -227,7 +227,7 @@ func TestAnEmptyArrayHasNoEvents(t *testing.T) {
 	}
 }
 
-// HubSpot sends 100 events at most; so many are read for themselves.
+// HubSpot sends 100 events at most, and each of so many is read.
 func TestTheLargestBatch(t *testing.T) {
 	t.Parallel()
 	if events := hubspot.Events([]byte("[1" + strings.Repeat(",1", 9_999) + "]")); len(events) != 10_000 {
@@ -235,7 +235,7 @@ func TestTheLargestBatch(t *testing.T) {
 	}
 }
 
-// What an association is stands where a property would.
+// An association's details are in the columns of a property.
 func TestAssociations(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{

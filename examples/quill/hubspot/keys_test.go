@@ -14,12 +14,13 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/hubspot"
 )
 
-// nasty are texts that make one key of two events where a key is joined carelessly.
+// nasty are texts that give two events the same key if its parts are joined
+// carelessly.
 var nasty = []string{
 	"a", "A", "-", "--", "---", "%", "%3A", "%253A", ":", "a:b", "a%3Ab", "::", "+", " ", "\x00", "a\x00", "é", "e\u0301", "null", "1", "1-2",
 }
 
-// objects are the ways to say what an event is about, each with what it says, for types
+// objects are the ways to name an event's object, each with its meaning, for types
 // that end in .merge and for others.
 var objects = []struct {
 	fields map[string]any
@@ -46,8 +47,8 @@ var objects = []struct {
 	{map[string]any{"primaryObjectId": 1, "fromObjectId": 1, "toObjectId": 2}, true, "1 made nothing"},
 }
 
-// Random events have one key if and only if they say the same: absent, null and empty
-// do, and so do attempts.
+// Random events have the same key if and only if they say the same. Absent, null
+// and empty are the same, and so are attempts.
 func TestEventsThatDifferHaveDifferentKeys(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(12, 12))
@@ -105,7 +106,7 @@ func FuzzEvents(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		facts := map[string]string{} // by their keys, the deliveries
+		facts := map[string]string{} // deliveries by the key of the fact
 		for _, e := range hubspot.Events(body) {
 			if (e.Err != nil) == (e.Delivery != "") || e.Source != fact.HubSpot || e.Waiting != "" {
 				t.Fatalf("%+v", e)

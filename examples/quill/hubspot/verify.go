@@ -14,30 +14,31 @@ import (
 	"time"
 )
 
-// Tolerance is how far a request's time may be off, either way: HubSpot names it for
-// old requests, and a clock may be ahead as well as behind.
+// Tolerance is how far a request's time may be off, in either direction. HubSpot
+// documents it for old requests; a clock may also be ahead.
 const Tolerance = 5 * time.Minute
 
-// Verifier knows HubSpot's signatures: v3, and the older ones on request.
+// Verifier checks HubSpot's signatures: v3, and the older ones on request.
 type Verifier struct {
 	Secret string // the app's client secret
 
-	// PublicURL is what HubSpot's URL of this service has before the path that
-	// arrives here, such as https://hooks.example.com. It has a path of its own where
-	// a proxy takes one away: HubSpot calls https://example.com/quill/hubspot, what
-	// arrives is /hubspot, and PublicURL is https://example.com/quill. What a proxy
-	// makes of Host and X-Forwarded- headers does not matter.
+	// PublicURL is the part of this service's URL at HubSpot before the path that
+	// arrives here, such as https://hooks.example.com. It has a path of its own if
+	// a proxy removes one: HubSpot calls https://example.com/quill/hubspot,
+	// /hubspot arrives, and PublicURL is https://example.com/quill. It does not
+	// matter how a proxy changes Host and X-Forwarded- headers.
 	PublicURL string
 
-	// Versions are what is accepted of requests without a v3 signature: v1, v2 or
-	// both. v3 always is. The older ones do not sign the time, and v1 not even the
-	// URI: whoever has seen such a request can send it again at any time.
+	// Versions are the accepted signatures of requests without a v3 signature: v1,
+	// v2 or both. A v3 signature is always accepted. The older ones do not sign
+	// the time, and v1 does not even sign the URI: anybody who has seen such a
+	// request can send it again at any time.
 	Versions []string
 
 	Now func() time.Time // defaults to time.Now
 }
 
-// Headers of HubSpot's.
+// These are HubSpot's headers.
 const (
 	signatureV3 = "X-HubSpot-Signature-v3"
 	timestamp   = "X-HubSpot-Request-Timestamp"
@@ -45,9 +46,9 @@ const (
 	version     = "X-HubSpot-Signature-Version"
 )
 
-// Verify returns why the request is not HubSpot's, and nil if it is. Body is all of
-// its body, for that of r is read. A v3 signature decides alone: next to a wrong one,
-// an older one that is right does not count.
+// Verify returns nil if the request comes from HubSpot, and otherwise says why not.
+// Body is the whole body, because r's own body has already been read. A v3
+// signature decides alone: if it is wrong, a right older signature does not count.
 func (v Verifier) Verify(r *http.Request, body []byte) error {
 	if v.Secret == "" || v.PublicURL == "" {
 		return errors.New("hubspot: the Verifier must have a Secret and a PublicURL")
@@ -112,8 +113,8 @@ func (v Verifier) now() time.Time {
 	return time.Now()
 }
 
-// one returns the value of a header that must stand once: of two, another reader may
-// take the other.
+// one returns the value of a header that must be sent once, because another reader
+// may use the second one.
 func one(r *http.Request, name string) (string, error) {
 	values := r.Header.Values(name)
 	if len(values) != 1 {
@@ -122,7 +123,7 @@ func one(r *http.Request, name string) (string, error) {
 	return values[0], nil
 }
 
-// compare takes as long for any wrong signature of the right length.
+// compare takes the same time for every wrong signature of the right length.
 func compare(sent, want string) error {
 	if !hmac.Equal([]byte(sent), []byte(want)) {
 		return errors.New("hubspot: the signature is wrong")
@@ -130,8 +131,8 @@ func compare(sent, want string) error {
 	return nil
 }
 
-// uri is the address that HubSpot called, from what it sent, byte by byte: parsing
-// may write it in another way.
+// uri is the address that HubSpot called, with the bytes that it sent: a parsed
+// URL may be written differently.
 func (v Verifier) uri(r *http.Request) string {
 	target := r.RequestURI
 	if !strings.HasPrefix(target, "/") { // made by hand, or for a proxy
@@ -141,8 +142,8 @@ func (v Verifier) uri(r *http.Request) string {
 	return strings.TrimSuffix(v.PublicURL, "/") + target
 }
 
-// decoded are the characters of a query that HubSpot signs as they are, however they
-// were sent.
+// decoded are the characters of a query that HubSpot signs unescaped, whether they
+// were sent escaped or not.
 var decoded = func() *strings.Replacer {
 	var pairs []string
 	for _, c := range ":/?@!$'()*,;" {

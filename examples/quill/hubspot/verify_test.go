@@ -20,7 +20,8 @@ import (
 const (
 	secret = "test-client-secret"
 	stamp  = "1795240801000"
-	// signed is what the vector of v3 signs, and the URI that HubSpot calls for it.
+	// signed is the signed body of the vector for v3, and the URI that HubSpot
+	// calls for it.
 	signed    = `[{"eventId":4108526299,"subscriptionId":25,"portalId":62515,"appId":54321,"occurredAt":1795240800123,"subscriptionType":"contact.propertyChange","attemptNumber":0,"objectId":123,"propertyName":"lifecyclestage","propertyValue":"customer","changeSource":"CRM_UI","isSensitive":false}]`
 	signature = "BjY2CpuDZt8q9/IxJRm8Xyu5QAGdtVwHvQ1gz56l3+8="
 	target    = "/hubspot?env=a%2Fb"
@@ -28,7 +29,7 @@ const (
 
 var sent = time.UnixMilli(1795240801000)
 
-// verifier is one whose clock is the sender's.
+// verifier returns a Verifier with the sender's clock.
 func verifier(versions ...string) hubspot.Verifier {
 	return hubspot.Verifier{
 		Secret: secret, PublicURL: "https://hooks.example.com", Versions: versions,
@@ -112,7 +113,7 @@ func TestSignatureV3(t *testing.T) {
 	}
 }
 
-// What is not configured is nothing that anybody could sign with.
+// An empty secret or URL cannot be used to sign.
 func TestNothingIsAcceptedWithoutASecretOrAURL(t *testing.T) {
 	t.Parallel()
 	for _, missing := range []string{"Secret", "PublicURL"} {
@@ -145,13 +146,13 @@ func TestWhatAProxyChangesDoesNotMatter(t *testing.T) {
 	if err := verifier().Verify(r, []byte(signed)); err != nil {
 		t.Error(err)
 	}
-	// Nor does what a router makes of the path.
+	// A router's change of the path does not matter either.
 	http.StripPrefix("/hub", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if err := verifier().Verify(r, []byte(signed)); err != nil || r.URL.Path != "spot" {
 			t.Errorf("%s: %v", r.URL.Path, err)
 		}
 	})).ServeHTTP(httptest.NewRecorder(), r)
-	// Host and X-Forwarded-Host are not believed, either.
+	// Host and X-Forwarded-Host are not trusted either.
 	r = requestV3(target, sign(secret, "POSThttps://evil.example.com/hubspot?env=a/b"+signed+stamp))
 	r.Host = "evil.example.com"
 	r.Header.Set("X-Forwarded-Host", "evil.example.com")
@@ -160,7 +161,7 @@ func TestWhatAProxyChangesDoesNotMatter(t *testing.T) {
 	}
 }
 
-// A real proxy, which takes a prefix away and calls the service by another name.
+// A real proxy removes a prefix and calls the service by another name.
 func TestBehindAProxy(t *testing.T) {
 	t.Parallel()
 	v := verifier()
@@ -261,13 +262,13 @@ func TestTheURIThatIsSigned(t *testing.T) {
 			t.Errorf("%s: %v", test.target, err)
 		}
 	}
-	// A request whose target names a host, as for a proxy.
+	// The target of a request may name a host, as for a proxy.
 	if err := verifier().Verify(requestV3("http://127.0.0.1:8080"+target, signature), []byte(signed)); err != nil {
 		t.Error(err)
 	}
 }
 
-// HubSpot's own vectors.
+// These are HubSpot's own vectors.
 func TestOlderSignatures(t *testing.T) {
 	t.Parallel()
 	const (

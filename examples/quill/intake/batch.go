@@ -12,19 +12,19 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/outbox"
 )
 
-// Ahead is how far ahead of the server's clock an event may be dated. A later one is
-// refused: of a contact or a deal the latest change stands, and nothing would come after
-// this one until then. A day is room for times that are of another zone than they are
-// taken for.
+// Ahead is how far ahead of the server's clock an event may be dated. A later one
+// is refused: the latest change of a contact or a deal wins, so no real change
+// could replace this one until then. A day leaves room for times of another zone
+// than they are read in.
 const Ahead = 24 * time.Hour
 
 var errAhead = event.BadInput("intake", "At", "is more than a day ahead of the server's clock")
 
-// Settle settles events, as those of one request: copies are dropped, and all others
-// stored or kept side by side, each on its own, so that one that fails keeps no other
-// from being stored. What is not settled when the context ends is Unstored. The Tally
-// does not change: events that were refused, and are settled again when that was
-// mended, were received before.
+// Settle settles events like those of one request. It drops copies, and stores or
+// keeps all others side by side, each on its own, so that a failing event does not
+// keep another from being stored. Events that are not settled when the context ends
+// are Unstored. The Tally does not change: refused events that are settled again,
+// after the cause was mended, were received before.
 func (h *Handler) Settle(ctx context.Context, events []fact.Event) (counts Counts) {
 	verdicts := make([]verdict, len(events))
 	failures := make([]error, len(events))
@@ -39,7 +39,7 @@ func (h *Handler) Settle(ctx context.Context, events []fact.Event) (counts Count
 		case e.At.After(h.now().Add(Ahead)):
 			verdicts[i], failures[i] = h.keep(ctx, e, errAhead)
 		case unread != nil && h.mayBeOld(e):
-			failures[i] = unread // whether it is new is not known
+			failures[i] = unread // it is unknown whether the event is new
 		default:
 			verdicts[i], failures[i] = h.store(ctx, e, old.mark(e))
 		}
@@ -58,8 +58,9 @@ func (h *Handler) Settle(ctx context.Context, events []fact.Event) (counts Count
 	return counts
 }
 
-// distinct returns the places of the events to be settled, in their order. Of events with
-// the same key that is the first; the others are duplicates, whatever becomes of it.
+// distinct returns the places of the events to be settled, in their order. Among
+// events with the same key it chooses the first. The others are duplicates,
+// whatever happens to the first.
 func distinct(events []fact.Event, verdicts []verdict) (first []int) {
 	seen := map[string]bool{}
 	for i, e := range events {
@@ -75,7 +76,7 @@ func distinct(events []fact.Event, verdicts []verdict) (first []int) {
 	return first
 }
 
-// keep keeps an event that is refused: its sender will not send it again.
+// keep keeps a refused event: its sender will not send it again.
 func (h *Handler) keep(ctx context.Context, e fact.Event, why error) (verdict, error) {
 	refusal := outbox.Refusal{Source: e.Source, Reason: why.Error(), Body: string(e.Raw), At: h.now()}
 	if err := send(ctx, func(ctx context.Context) error { return h.Outbox.Refuse(ctx, refusal) }); err != nil {
@@ -85,7 +86,7 @@ func (h *Handler) keep(ctx context.Context, e fact.Event, why error) (verdict, e
 	return isRefused, nil
 }
 
-// sideBySide calls f with 0 to n-1, for some at a time.
+// sideBySide calls f with 0 to n-1, some of them at the same time.
 func (h *Handler) sideBySide(n int, f func(int)) {
 	var group errgroup.Group
 	group.SetLimit(or(h.SideBySide, SideBySide))
@@ -95,5 +96,5 @@ func (h *Handler) sideBySide(n int, f func(int)) {
 			return nil
 		})
 	}
-	_ = group.Wait() // f fails for itself
+	_ = group.Wait() // f handles its own errors
 }

@@ -16,8 +16,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/intake"
 )
 
-// Copies in one request, and across requests; the attempt number is no part of what
-// makes one.
+// Copies come in one request and across requests. The attempt number may differ.
 func TestCopies(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -32,7 +31,7 @@ func TestCopies(t *testing.T) {
 	b.wants(3)
 }
 
-// What cannot be read is kept, each by itself, and the others are stored.
+// Each unreadable event is kept on its own, and the others are stored.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -60,7 +59,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Refused events have no key: one is no copy of another.
+// Refused events have no key, so none counts as a copy of another.
 func TestRefusedTwice(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -70,8 +69,8 @@ func TestRefusedTwice(t *testing.T) {
 	}
 }
 
-// Its sender will not send a refused event again, unless it is told that it was not
-// kept.
+// A refused event that was not kept is answered 503: otherwise its sender would not
+// send it again.
 func TestRefusedButNotKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,8 +88,8 @@ func TestRefusedButNotKept(t *testing.T) {
 	})
 }
 
-// What is refused is kept with the same patience as a fact: a reply that never comes
-// does not take all the time there is.
+// Keeping a refused event is as patient as storing a fact: a reply that never comes
+// does not use up all the time.
 func TestRefusedAndKeptInSpiteOfFaults(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []dynamotest.Fault{
@@ -111,7 +110,8 @@ func TestRefusedAndKeptInSpiteOfFaults(t *testing.T) {
 	}
 }
 
-// What no table can hold would come again for ever: it is refused, and not marked.
+// An event that no table can hold would come again for ever: it is refused, and
+// not marked.
 func TestWhatCannotBeStoredIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -138,7 +138,8 @@ func TestWhatCannotBeStoredIsRefused(t *testing.T) {
 	}
 }
 
-// What was refused for a status that nobody knew is settled when it is known.
+// An event that was refused for an unknown status is settled when the status is
+// known.
 func TestRefusedAndSettledLater(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -156,8 +157,8 @@ func TestRefusedAndSettledLater(t *testing.T) {
 	b.wants(1)
 }
 
-// What a date far ahead discloses would stand over all that follows. It is settled when
-// its day has come.
+// An event dated far ahead would override all that follows. It is settled when its
+// day has come.
 func TestEventsOfTheFuture(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -181,7 +182,7 @@ func TestEventsOfTheFuture(t *testing.T) {
 	b.wants(4)
 }
 
-// The same events at once, by two handlers: each is new exactly once.
+// Two handlers get the same events at once: each event is new exactly once.
 func TestRaces(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -212,7 +213,7 @@ func TestRaces(t *testing.T) {
 	})
 }
 
-// As many as the Handler allows are stored side by side, and no more.
+// The Handler stores as many events side by side as it allows, and no more.
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
 	for _, most := range []int{0, 1, 5} {

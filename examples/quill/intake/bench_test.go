@@ -48,7 +48,7 @@ type bench struct {
 	out bytes.Buffer // the log
 }
 
-// Write lets the log be written by many.
+// Write lets several goroutines write the log.
 func (b *bench) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,7 +95,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// request is a genuine one.
+// request returns a genuine request.
 func (b *bench) request(ctx context.Context, path, body string) *http.Request {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
 	if path == intake.AlowarePath {
@@ -125,7 +125,7 @@ func (b *bench) serve(r *http.Request) (int, intake.Counts) {
 	return w.Code, counts
 }
 
-// send sends a genuine request and wants its status and what the tally adds.
+// send sends a genuine request, and checks its status and what the tally adds.
 func (b *bench) send(path, body string, status int, want intake.Counts) {
 	b.t.Helper()
 	before := b.Tally.Snapshot()
@@ -147,7 +147,7 @@ func minus(a, b intake.Counts) intake.Counts {
 	}
 }
 
-// What becomes of one event.
+// These are the outcomes of one event.
 var (
 	isNew       = intake.Counts{Received: 1, New: 1}
 	isDuplicate = intake.Counts{Received: 1, Duplicate: 1}
@@ -158,7 +158,7 @@ var (
 	isUnstored  = intake.Counts{Received: 1, Waiting: 1, Unstored: 1}
 )
 
-// stored are the keys of all facts, and how many refusals there are.
+// stored returns the keys of all facts, and the number of refusals.
 func (b *bench) stored() (keys []string, refusals int) {
 	b.t.Helper()
 	for _, row := range b.db.Items(facts) {
@@ -172,7 +172,7 @@ func (b *bench) stored() (keys []string, refusals int) {
 	return keys, refusals
 }
 
-// wants compares how many facts there are.
+// wants compares the number of facts.
 func (b *bench) wants(want int) {
 	b.t.Helper()
 	if keys, _ := b.stored(); len(keys) != want {
@@ -180,7 +180,7 @@ func (b *bench) wants(want int) {
 	}
 }
 
-// get returns a fact that must be there.
+// get returns a fact that must exist.
 func (b *bench) get(key string) outbox.Stored {
 	b.t.Helper()
 	stored, ok, err := b.Outbox.Get(b.t.Context(), key)
@@ -200,7 +200,8 @@ func text(row map[string]types.AttributeValue, name string) string {
 
 const callKey = fact.Aloware + ":CALL:985097163"
 
-// call is a call's webhook; the fixtures' when it rings or is completed.
+// call returns a call's webhook, that of the fixtures if it rings or is
+// completed.
 func call(status string) string {
 	disposition := status
 	if status == "ringing" {
@@ -211,10 +212,10 @@ func call(status string) string {
 
 const sms = `{"event":"InboundSMS-DispositionCompleted","body":{"id":985097001,"type":2,"direction":1,"body":"Yes, call me","created_at":"2026-11-21 06:00:00","contact_id":44500,"campaign_id":65345,"lead_number":"+15550100001","incoming_number":"+15550100002","current_status":"completed","disposition_status":"completed","user_id":null,"contact":{"id":44500,"first_name":"Dee","last_name":null,"phone_number":"+15550100001","uuid_v4":null}}}`
 
-// change is an event of HubSpot's, the n-th.
+// change returns the n-th event of HubSpot.
 func change(n int) string {
 	return fmt.Sprintf(`{"eventId":%d,"subscriptionId":25,"portalId":62515,"appId":54321,"occurredAt":1795240800123,"subscriptionType":"contact.propertyChange","attemptNumber":0,"objectId":%d,"propertyName":"lifecyclestage","propertyValue":"customer","changeSource":"CRM_UI"}`, 4108526299+n, 123+n)
 }
 
-// batch is a request of HubSpot's.
+// batch returns the body of a request of HubSpot.
 func batch(events ...string) string { return "[" + strings.Join(events, ",") + "]" }

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	keysARead  = 100  // BatchGetItem takes no more
-	longestKey = 2048 // of DynamoDB: a longer one marks nothing
+	keysARead  = 100  // the most that BatchGetItem accepts
+	longestKey = 2048 // DynamoDB's limit: a longer key marks nothing
 
-	// claim is an attribute of every row that the ledger writes, and of no other's.
+	// claim is an attribute that every row of the ledger has, and no other row.
 	claim = "claim"
 )
 
 // oldMarks are the keys that the pipeline before the cutover has marked.
 type oldMarks map[string]bool
 
-// mark reports whether the event is marked under one of its old keys.
+// mark reports whether one of the event's old keys is marked.
 func (m oldMarks) mark(e fact.Event) bool {
 	return slices.ContainsFunc(e.Old, func(key string) bool { return m[key] })
 }
@@ -38,8 +38,9 @@ func (h *Handler) mayBeOld(e fact.Event) bool {
 	return len(e.Old) > 0 && e.At.Before(h.Cutover) && h.now().Before(h.Cutover.Add(or(h.Retention, Retention)))
 }
 
-// oldMarks reads the old marks of the events at these places. There is no request when
-// none of them may have one: as for good, Retention after the cutover.
+// oldMarks reads the old marks of the events at these places. It sends no request
+// if none of them can have one, which is always so after the cutover plus
+// Retention.
 func (h *Handler) oldMarks(ctx context.Context, places []int, events []fact.Event) (oldMarks, error) {
 	var keys []string
 	for _, i := range places {
@@ -48,7 +49,7 @@ func (h *Handler) oldMarks(ctx context.Context, places []int, events []fact.Even
 		}
 	}
 	slices.Sort(keys)
-	keys = slices.Compact(keys) // DynamoDB refuses a key that comes twice
+	keys = slices.Compact(keys) // DynamoDB refuses a repeated key
 	keys = slices.DeleteFunc(keys, func(key string) bool { return key == "" || len(key) > longestKey })
 	chunks := slices.Collect(slices.Chunk(keys, keysARead))
 
@@ -101,8 +102,8 @@ func (h *Handler) readOld(ctx context.Context, keys []string) (found []string, e
 	return found, nil
 }
 
-// counts reports whether a row is the old pipeline's and has not expired. Its rows have
-// no grace: they are over at their time, deleted or not.
+// counts reports whether a row is the old pipeline's and has not expired. Those
+// rows have no grace: they expire at their time, deleted or not.
 func counts(row map[string]types.AttributeValue, ttl string, now time.Time) bool {
 	if _, ours := row[claim]; ours {
 		return false

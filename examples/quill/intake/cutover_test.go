@@ -21,8 +21,8 @@ func keyOf(key string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: key}}
 }
 
-// old writes a mark as the pipeline before did. It expires after the given time, and
-// never after 0.
+// old writes a mark as the earlier pipeline did. It expires after the given time,
+// or never for 0.
 func (b *bench) old(key string, life time.Duration) {
 	b.t.Helper()
 	row := keyOf(key)
@@ -39,8 +39,9 @@ func (b *bench) old(key string, life time.Duration) {
 
 const day = 24 * time.Hour
 
-// The event is of 2026-11-21 06:01, or 06:00:00.123 of HubSpot's; the clock stands at
-// 06:05, and the cutover is after the event unless the case says otherwise.
+// The event is dated 2026-11-21 06:01, or 06:00:00.123 if it is HubSpot's. The
+// clock says 06:05, and the cutover is after the event unless the case says
+// otherwise.
 func TestCutover(t *testing.T) {
 	t.Parallel()
 	said := time.Date(2026, 11, 21, 6, 1, 0, 0, time.UTC)
@@ -100,7 +101,7 @@ func TestCutover(t *testing.T) {
 				t.Errorf("%d reads, want %d: %v", got, tc.reads, cost)
 			}
 			b.wants(tc.want.New)
-			// what was old is a duplicate from now on, without the old mark, too
+			// an old event is a duplicate from now on, even without the old mark
 			b.Cutover = time.Time{}
 			b.send(path, body, 200, isDuplicate)
 			b.wants(tc.want.New)
@@ -108,7 +109,7 @@ func TestCutover(t *testing.T) {
 	}
 }
 
-// The retention of the old marks can be another.
+// The old marks may have another retention.
 func TestRetentionOfOldMarks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -122,8 +123,8 @@ func TestRetentionOfOldMarks(t *testing.T) {
 	b.send(intake.AlowarePath, call("missed"), 200, isOld)
 }
 
-// 100 keys a request, each key once, and no read for events after the cutover. What
-// DynamoDB leaves out is asked for again, and so is what it cannot answer.
+// A request reads 100 keys, each once, and events after the cutover are not read.
+// Keys that DynamoDB leaves out, or cannot answer, are asked for again.
 func TestManyOldMarks(t *testing.T) {
 	t.Parallel()
 	for _, do := range []dynamotest.Effect{
@@ -161,8 +162,8 @@ func TestManyOldMarks(t *testing.T) {
 	}
 }
 
-// Whether an event is old cannot be found out: it is not stored, and those after the
-// cutover are.
+// If nobody can tell whether an event is old, it is not stored. Events after the
+// cutover are stored.
 func TestOldMarksThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, do := range []dynamotest.Effect{dynamotest.Unprocessed, dynamotest.Throttle, dynamotest.LoseReply, dynamotest.LoseRequest} {
@@ -183,7 +184,8 @@ func TestOldMarksThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A table that may not be read is told at once, and what is after the cutover is stored.
+// A table that may not be read is an error at once. Events after the cutover are
+// stored.
 func TestOldMarksThatMayNotBeRead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -196,8 +198,8 @@ func TestOldMarksThatMayNotBeRead(t *testing.T) {
 	}
 }
 
-// A mark of this very moment counts: reads are consistent. A key that no table can
-// hold marks nothing, and holds up no other.
+// A mark that was written just now counts, because reads are consistent. A key
+// that no table can hold marks nothing, and does not hold up others.
 func TestOldKeys(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -19,9 +19,9 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// Random histories: the same calls and changes again and again, in any order and side by
-// side, by two processes whose clocks differ, on a database that fails, through rows that
-// expire and rows that are deleted.
+// In random histories two processes with different clocks get the same calls and
+// changes again and again, in any order and side by side. The database fails, and
+// rows expire or are deleted.
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
@@ -39,7 +39,7 @@ type history struct {
 
 	mu       sync.Mutex
 	answered map[string]bool   // facts of requests that were answered 200
-	written  map[string]string // the nonce of each fact that was ever there
+	written  map[string]string // the nonce of each fact that ever existed
 }
 
 func newHistory(t *testing.T, seed uint64) *history {
@@ -78,14 +78,14 @@ func (h *history) run() {
 		h.age()
 		h.check()
 	}
-	time.Sleep(2 * time.Minute) // replies that were late, of requests that took effect
+	time.Sleep(2 * time.Minute) // late replies to requests that took effect
 	h.check()
 	if n, c := len(h.written), h.Tally.Snapshot(); n < c.New || n > c.New+c.Unstored || c.Received != c.New+c.Duplicate+c.Refused+c.Waiting {
 		h.t.Errorf("%d facts: %+v", n, c)
 	}
 }
 
-// fail lets some requests to the database fail.
+// fail makes some requests to the database fail.
 func (h *history) fail() {
 	effects := []dynamotest.Effect{
 		dynamotest.LoseReply, dynamotest.LoseRequest, dynamotest.Throttle, dynamotest.Conflict,
@@ -137,7 +137,7 @@ func (h *history) deliver(process *intake.Handler, path, body string, keys []str
 	}
 }
 
-// age lets marks expire, of which some are deleted.
+// age lets marks expire, and deletes some of them.
 func (h *history) age() {
 	if h.random.IntN(10) == 0 {
 		h.set(h.clock().Add(time.Duration(h.random.IntN(20)) * day))
@@ -155,7 +155,8 @@ func (h *history) age() {
 	}
 }
 
-// check: what was answered 200 is there, and no fact was written a second time.
+// check checks that every fact that was answered 200 exists, and that no fact
+// was written twice.
 func (h *history) check() {
 	stands := map[string]bool{}
 	for _, row := range h.db.Items(facts) {

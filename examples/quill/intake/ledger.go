@@ -17,21 +17,21 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// notes are what rows that mark deliveries have in the table that was there before.
+// notes is the text that rows of deliveries have in the existing table.
 const notes = "initial insert"
 
-// store marks an event and writes its fact: an old one, and one that waits for another,
-// is marked alone.
+// store marks an event and writes its fact. An old event, and one that waits for
+// another, is only marked.
 func (h *Handler) store(ctx context.Context, e fact.Event, old bool) (verdict, error) {
 	write := e.Fact
 	if old {
 		write = nil
 	}
 	outcome, stands, err := h.commit(ctx, e.Delivery, write)
-	if _, bad := errors.AsType[*event.InputError](err); bad { // it cannot be stored, ever
+	if _, bad := errors.AsType[*event.InputError](err); bad { // it can never be stored
 		return h.keep(ctx, e, err)
 	}
-	if err == nil && stands != nil { // the fact, by another delivery
+	if err == nil && stands != nil { // another delivery wrote the fact
 		outcome, _, err = h.commit(ctx, e.Delivery, nil)
 	}
 	switch {
@@ -53,22 +53,23 @@ func (h *Handler) store(ctx context.Context, e fact.Event, old bool) (verdict, e
 	return isLater, nil
 }
 
-// later reports whether a fact of the same call says otherwise how it ended. Of one that
-// cannot be read nobody knows.
+// later reports whether the new fact says that the same call ended differently. If
+// the stored fact is unreadable, it is false.
 func later(stands, comes fact.Row) bool { return stands != nil && state(stands) != state(comes) }
 
-// state is how a call ended; of a fact that is not a call it is always the same.
+// state is how a call ended. For a fact that is not a call it is always the
+// same.
 func state(row fact.Row) string {
 	status, _ := row["status"].(string)
 	disposition, _ := row["disposition"].(string)
 	return status + "/" + disposition
 }
 
-// commit marks the delivery and, unless it is nil, writes the fact: both or nothing, by
-// one transaction that is sent until it is decided. It returns event.Created when
-// it took effect, whichever reply told so, event.Duplicate when the delivery is marked
-// already, and the fact that stands under the key when only that is in the way. Then
-// nothing was written.
+// commit marks the delivery and, unless it is nil, writes the fact. One transaction
+// does both or nothing, and is sent until it is decided. commit returns
+// event.Created if the transaction took effect, even if the first reply was lost,
+// and event.Duplicate if the delivery is marked already. If only an existing fact
+// with the same key prevents it, commit returns that fact, and nothing was written.
 func (h *Handler) commit(ctx context.Context, delivery string, f *fact.Fact) (event.Outcome, *outbox.Stored, error) {
 	mark, err := h.Ledger.MarkItem(delivery)
 	if err != nil {
@@ -76,7 +77,7 @@ func (h *Handler) commit(ctx context.Context, delivery string, f *fact.Fact) (ev
 	}
 	mark.Item.Put.Item["notes"] = &types.AttributeValueMemberS{Value: notes}
 	in := &dynamodb.TransactWriteItemsInput{
-		ClientRequestToken: aws.String(rand.Text()), // the same each time it is sent
+		ClientRequestToken: aws.String(rand.Text()), // the same in every attempt
 		TransactItems:      []types.TransactWriteItem{mark.Item},
 	}
 	var put *outbox.PutItem
@@ -100,8 +101,8 @@ func (h *Handler) commit(ctx context.Context, delivery string, f *fact.Fact) (ev
 	return outcome, stands, nil
 }
 
-// judge asks the items of a cancelled transaction which of them was refused. Without one
-// that was it returns the transaction's error.
+// judge finds out which item of a cancelled transaction was refused. If none was,
+// it returns the transaction's error.
 func judge(err error, mark *ledger.MarkItem, put *outbox.PutItem) (event.Outcome, *outbox.Stored, error) {
 	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
 	if !ok || len(cancelled.CancellationReasons) == 0 {

@@ -45,7 +45,8 @@ func (c *counting) TransactWriteItems(ctx context.Context, in *dynamodb.Transact
 	return c.DB.TransactWriteItems(ctx, in, options...)
 }
 
-// A call rings, ends, and ends in another way: one fact, of the first that ended it.
+// A call rings, ends, and ends in another way. It is one fact, that of its first
+// end.
 func TestACall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -55,7 +56,7 @@ func TestACall(t *testing.T) {
 	b.send(intake.AlowarePath, call("ringing"), 200, isDuplicate)
 	b.send(intake.AlowarePath, call("completed"), 200, isDuplicate)
 	b.send(intake.AlowarePath, call("voicemail"), 200, isLater)
-	b.send(intake.AlowarePath, call("voicemail"), 200, isDuplicate) // it was reported
+	b.send(intake.AlowarePath, call("voicemail"), 200, isDuplicate) // it was reported before
 	b.send(intake.AlowarePath, call("in-progress"), 200, isWaiting)
 	b.wants(1)
 	if got := b.get(callKey).Row["status"]; got != "completed" {
@@ -80,7 +81,7 @@ func (m *meddling) TransactWriteItems(ctx context.Context, in *dynamodb.Transact
 	return m.DB.TransactWriteItems(ctx, in, options...)
 }
 
-// The same later status twice at once: it is reported by one of the two.
+// The same later status comes twice at once. One of the two reports it.
 func TestALaterStatusTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -95,7 +96,7 @@ func TestALaterStatusTwiceAtOnce(t *testing.T) {
 	b.wants(1)
 }
 
-// It rings only after it has ended: that is no fact either.
+// A call that rings only after it has ended does not become a fact either.
 func TestACallThatRingsLate(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -104,8 +105,8 @@ func TestACallThatRingsLate(t *testing.T) {
 	b.wants(1)
 }
 
-// The same end under the name of another event is another delivery of the same fact,
-// and no later status.
+// The same end under the name of another event is another delivery of the same
+// fact, not a later status.
 func TestACallUnderAnotherName(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -119,8 +120,8 @@ func TestACallUnderAnotherName(t *testing.T) {
 	b.wants(1)
 }
 
-// The fact outlives its mark: a delivery that comes when the ledger has forgotten is
-// known by the fact.
+// The fact outlives its mark: it identifies a delivery that comes after the ledger
+// has forgotten.
 func TestAfterTheRetention(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -132,8 +133,8 @@ func TestAfterTheRetention(t *testing.T) {
 	b.wants(2)
 }
 
-// A database that fails, before or after the effect, once at each request of the path:
-// the event is stored within the time, new exactly once.
+// The database fails once at each request of the path, before or after the effect.
+// The event is still stored in time, and is new exactly once.
 func TestOneFault(t *testing.T) {
 	t.Parallel()
 	for _, do := range []dynamotest.Effect{
@@ -179,8 +180,8 @@ func TestOneFault(t *testing.T) {
 	}
 }
 
-// forgetful is a database that does not know a transaction again by its token, as after
-// ten minutes.
+// forgetful is a database that does not recognize a transaction by its token, as
+// after ten minutes.
 type forgetful struct{ intake.DB }
 
 func (f forgetful) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
@@ -189,7 +190,7 @@ func (f forgetful) TransactWriteItems(ctx context.Context, in *dynamodb.Transact
 	return f.DB.TransactWriteItems(ctx, &other, options...)
 }
 
-// An own lost reply is told from another delivery by what stands in the ledger, too.
+// The ledger's row, too, distinguishes an own lost reply from another delivery.
 func TestOwnLostReply(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -213,9 +214,9 @@ func TestOwnLostReply(t *testing.T) {
 	})
 }
 
-// A database that fails for as long as storing may take: the sender sends it again, and
-// then the fact stands once. Which of the two deliveries counts as new depends on
-// whether the first took effect: nobody has heard of it.
+// The database fails for as long as storing may take. The sender sends the event
+// again, and then the fact exists once. Which of the two deliveries counts as new
+// depends on whether the first took effect, which nobody knows.
 func TestFaultsToTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -238,7 +239,7 @@ func TestFaultsToTheEnd(t *testing.T) {
 				b.db.Heal()
 				b.send(intake.AlowarePath, call("completed"), 200, tc.then)
 				b.send(intake.AlowarePath, call("completed"), 200, isDuplicate)
-				// and at the second transaction, which marks a later status alone
+				// and at the second transaction, which only marks a later status
 				b.db.Inject(dynamotest.Fault{Do: tc.do, Op: "TransactWriteItems", Nth: 2, Times: -1})
 				b.send(intake.AlowarePath, call("voicemail"), 503, isUnstored)
 				b.db.Heal()
@@ -252,7 +253,7 @@ func TestFaultsToTheEnd(t *testing.T) {
 	}
 }
 
-// said is an error as the SDK has it of a reply.
+// said returns the SDK's error for a reply.
 func said(status int, err error) error {
 	return &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "Any", Err: &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}}, Err: err,
@@ -274,7 +275,8 @@ func (f *failing) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 	return f.DB.TransactWriteItems(ctx, in, options...)
 }
 
-// What may pass is tried again, and nothing else: its sender is told at once.
+// Only temporary errors are tried again. For others the sender gets an answer
+// at once.
 func TestWhatPasses(t *testing.T) {
 	t.Parallel()
 	code := func(status int, code string) error {
@@ -330,7 +332,8 @@ func TestWhatPasses(t *testing.T) {
 	}
 }
 
-// Under the fact's key stands what cannot be read: it stands, and nobody knows its status.
+// An unreadable row with the fact's key still counts as the fact, with an unknown
+// status.
 func TestAFactThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -344,7 +347,7 @@ func TestAFactThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// One event that cannot be stored holds up no other of its batch.
+// One event that cannot be stored does not hold up others of its batch.
 func TestOneOfABatchFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -359,7 +362,7 @@ func TestOneOfABatchFails(t *testing.T) {
 	})
 }
 
-// What an event costs, as the Handler says.
+// An event costs what the Handler says.
 func TestPrice(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

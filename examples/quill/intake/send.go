@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// oneTry is how long a reply is waited for before the request is sent again. One
-	// that is lost without a word must not take all the time there is.
+	// oneTry is how long send waits for a reply before it sends the request again.
+	// A lost reply must not use up all the time.
 	oneTry = 1500 * time.Millisecond
 
 	shortestPause, longestPause = 25 * time.Millisecond, 400 * time.Millisecond
@@ -29,11 +29,12 @@ const (
 
 var errUnprocessed = errors.New("keys were left unprocessed")
 
-// once leaves it to send to try again: the SDK's own pauses are up to seconds long.
+// once turns off the SDK's retries, whose pauses can last seconds: send itself
+// tries again.
 func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
-// send sends a request until it is answered for good, or the context ends. It must be
-// safe to repeat.
+// send sends a request until it gets a final answer, or the context ends. The
+// request must be safe to repeat.
 func send(ctx context.Context, request func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -48,8 +49,9 @@ func send(ctx context.Context, request func(context.Context) error) error {
 	}
 }
 
-// passes reports whether the same request may do better a moment later: nobody answered,
-// or somebody who is not DynamoDB, or it has no capacity, or met another transaction.
+// passes reports whether the same request may succeed a moment later: nobody
+// answered, or somebody other than DynamoDB answered, or DynamoDB had no capacity,
+// or the request met another transaction.
 func passes(err error) bool {
 	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
 		return slices.ContainsFunc(cancelled.CancellationReasons, func(reason types.CancellationReason) bool {
@@ -65,8 +67,8 @@ func passes(err error) bool {
 	return !ok || reply.HTTPStatusCode()/100 != http.StatusBadRequest/100
 }
 
-// wait waits for a random part of the longest pause, which spreads competitors best, and
-// reports whether the context goes on.
+// wait waits for a random part of the longest pause, which spreads competitors
+// best. It is false if the context ended.
 func wait(ctx context.Context, longest time.Duration) bool {
 	var random [2]byte
 	_, _ = rand.Read(random[:]) // never fails

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Counts are how many events came in, and what became of them. Received is New,
-// Duplicate, Refused and Waiting together, always.
+// Counts are how many events came in, and what became of them. Received is
+// always the sum of New, Duplicate, Refused and Waiting.
 type Counts struct {
 	Received  int `json:"received"`
 	New       int `json:"new"`       // their fact was written
@@ -17,19 +17,19 @@ type Counts struct {
 	Old   int `json:"-"` // of Duplicate: marked by the pipeline before the cutover
 	Later int `json:"-"` // of Duplicate: another status of a call that is counted
 
-	// Unstored are those of Waiting that were answered 503. They come again, and are
-	// new then; or duplicates, of those whose transaction took effect and whose reply
-	// was lost until the time was over. So there are at least New facts, and at most
-	// New and Unstored together.
+	// Unstored are the events in Waiting that were answered 503. They come again
+	// and are new then, or duplicates if their transaction took effect and its
+	// reply stayed lost until the time was over. So the number of facts is at least
+	// New, and at most New plus Unstored.
 	Unstored int `json:"-"`
 
-	// These are requests, of whose events none is received: of somebody else, and
-	// those whose body is too large or ended early.
+	// These are requests whose events do not count as received: they came from
+	// somebody else, or their body was too large or ended early.
 	Forged int `json:"-"`
 	Unread int `json:"-"`
 }
 
-// LogValue is the counts in a log, without those that are zero.
+// LogValue returns the counts for a log, without those that are zero.
 func (c Counts) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.Int("received", c.Received)}
 	for _, one := range []struct {
@@ -51,7 +51,7 @@ func (c Counts) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// plus adds the others.
+// plus adds the other counts.
 func (c *Counts) plus(o Counts) {
 	c.Received += o.Received
 	c.New += o.New
@@ -65,11 +65,11 @@ func (c *Counts) plus(o Counts) {
 	c.Unread += o.Unread
 }
 
-// verdict is what became of an event: one for each.
+// verdict is what became of an event. Each event has one.
 type verdict int
 
 const (
-	unstored verdict = iota // what nobody has settled is not
+	unstored verdict = iota // the zero verdict: an event that nobody has settled
 	isNew
 	isDuplicate
 	isOld
@@ -99,7 +99,7 @@ type Tally struct {
 	total Counts
 }
 
-// Snapshot returns what has been counted so far: whole requests.
+// Snapshot returns the counts so far, of whole requests.
 func (t *Tally) Snapshot() Counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,9 +13,9 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/intake"
 )
 
-// Random requests, four at a time, in a database that fails at random: the tally adds
-// up after each, and there are as many facts as it says. Then everything is sent again
-// without faults: each event is a fact, once.
+// Random requests come, four at a time, and the database fails at random. The tally
+// adds up after each, and the table has as many facts as it says. Then everything
+// is sent again without faults, and each event is a fact exactly once.
 func TestTallyAddsUp(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -56,7 +56,7 @@ func tallyAddsUp(t *testing.T, seed uint64) {
 		var wait sync.WaitGroup
 		for _, one := range group {
 			wait.Go(func() {
-				if chance := len(one[1]) % 7; chance == 0 { // a forged one between them
+				if chance := len(one[1]) % 7; chance == 0 { // a forged request between them
 					r := b.request(t.Context(), one[0], one[1])
 					r.Header.Set("Authorization", "Bearer forged")
 					r.Header.Del("X-HubSpot-Signature-v3")
@@ -87,7 +87,7 @@ func tallyAddsUp(t *testing.T, seed uint64) {
 	}
 }
 
-// addsUp holds the tally to itself and to the outbox.
+// addsUp checks that the tally adds up and fits the outbox.
 func (b *bench) addsUp() {
 	b.t.Helper()
 	c := b.Tally.Snapshot()
@@ -101,7 +101,7 @@ func (b *bench) addsUp() {
 	if len(keys) < c.New || len(keys) > c.New+c.Unstored {
 		b.t.Errorf("%d facts: %+v", len(keys), c)
 	}
-	for _, key := range keys { // the old ones are no facts
+	for _, key := range keys { // old ones are not facts
 		if key == "HUBSPOT:62515:25:contact.propertyChange:123:lifecyclestage:1795240800123:4108526299" {
 			b.t.Errorf("%s is a fact", key)
 		}

@@ -1,20 +1,21 @@
-// Package intake takes webhooks in: it verifies who sent a request, splits it into
+// Package intake receives webhooks. It verifies who sent a request, splits it into
 // events, drops copies, and writes each event's mark and fact in one transaction.
 //
-//	webhook.go  the HTTP handler: who may send, and what is answered
+//	webhook.go  the HTTP handler: who may send, and the answers
 //	batch.go    the events of one request: copies, and all others side by side
-//	cutover.go  what the pipeline before has marked; of no use when its marks have expired
+//	cutover.go  what the earlier pipeline has marked; useless when its marks have expired
 //	ledger.go   one transaction for each event
-//	send.go     a request to DynamoDB, again and again until it is answered
+//	send.go     repeats a request to DynamoDB until it is answered
 //	tally.go    what became of them
 //
-// The answer is 200 only when every event is settled: stored, known already, waiting
-// for another, or kept as refused. It is 503 when one could not be stored within
-// Handler.StoreWithin: the sender sends all of them again, and those that are stored
-// are duplicates then. A sender that hangs up does not stop what it has begun.
+// The answer is 200 only when every event is settled: stored, known already,
+// waiting for another, or kept as refused. It is 503 when an event could not be
+// stored within Handler.StoreWithin: the sender sends all of them again, and the
+// stored ones are duplicates then. A sender that hangs up does not stop the work on
+// its request.
 //
-// IAM must grant what the ledger and the outbox need, and BatchGetItem on the ledger's
-// table for as long as old marks are read.
+// IAM must grant what the ledger and the outbox need, and also BatchGetItem on the
+// ledger's table as long as old marks are read.
 package intake
 
 import (
@@ -35,13 +36,13 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// Where the webhooks are, behind any address.
+// These are the paths of the webhooks.
 const (
 	AlowarePath = "/aloware"
 	HubSpotPath = "/hubspot"
 )
 
-// Defaults of a Handler.
+// These are the defaults of a Handler.
 const (
 	MaxBody     = 1 << 20
 	StoreWithin = 4 * time.Second // HubSpot waits 5 s
@@ -49,7 +50,7 @@ const (
 	Retention   = 14 * 24 * time.Hour
 )
 
-// retryAfter is what a sender is told that must send again, in seconds.
+// retryAfter is the wait in seconds for a sender that must send again.
 const retryAfter = "10"
 
 // DB is what the package calls of *dynamodb.Client itself.
@@ -58,31 +59,33 @@ type DB interface {
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// Handler takes the webhooks of both sources. It is safe for concurrent use, and must
-// not be changed while it serves.
+// Handler receives the webhooks of both sources. It is safe for concurrent use, and
+// must not be changed while it serves.
 //
-// Price: 1 request, 5 WCU. For each event that is new: 2 WCU for its mark, 2 for its fact
-// and 1 for the index. A duplicate of it is 1 request and 4 WCU, an event that waits 1
-// request and 2 WCU, a later status 2 requests and 6 WCU, a refused event 1 request and
-// 2 WCU. Of items up to 1 KB: a larger one costs that for each KB. A copy in the same
-// request costs nothing.
-// Price (before the cutover): 2 requests, 1 RCU, 5 WCU. Also until the old marks have
-// expired, for requests with events from before it: 1 request for each 100 old keys
-// together and 1 RCU for each, and what follows as above.
+// Price: 1 request, 5 WCU. For each new event: 2 WCU for its mark, 2 for its fact
+// and 1 for the index. A duplicate is 1 request and 4 WCU, an event that waits 1
+// request and 2 WCU, a later status 2 requests and 6 WCU, a refused event 1 request
+// and 2 WCU. This is for items up to 1 KB: a larger item costs this for each KB. A
+// copy in the same request costs nothing.
+// Price (before the cutover): 2 requests, 1 RCU, 5 WCU. Until the old marks have
+// expired, it is also the price of requests with events from before the cutover: 1
+// request for each 100 old keys, 1 RCU for each key, and then the price above.
 type Handler struct {
-	// Aloware is who may send its webhooks. Of the zero Auth its path is not found.
+	// Aloware says who may send its webhooks. With the zero Auth its path is not
+	// found.
 	Aloware       aloware.Auth
 	AlowareReader aloware.Reader
-	// HubSpot knows its signatures. Without a secret its path is not found.
+	// HubSpot checks its signatures. Without a secret its path is not found.
 	HubSpot hubspot.Verifier
 
 	DB     DB
 	Ledger *ledger.Store
 	Outbox *outbox.Store
 
-	// Cutover is when quill took over from the pipeline that marked other keys in the
-	// same table. For events dated before it, and until it and the Retention of those
-	// marks are over, such a mark decides. Zero when there was no such pipeline.
+	// Cutover is when quill took over from a pipeline that marked other keys in the
+	// same table. For events dated before Cutover such a mark decides, until the
+	// Retention of those marks has passed after it. It is zero without such a
+	// pipeline.
 	Cutover   time.Time
 	Retention time.Duration // defaults to 14 days
 
@@ -111,7 +114,7 @@ func (h *Handler) log() *slog.Logger {
 	return h.Log
 }
 
-// or is the value, and the default for one that is not set.
+// or returns the value, or the default if the value is not set.
 func or[T int | int64 | time.Duration](value, otherwise T) T {
 	if value <= 0 {
 		return otherwise
@@ -119,7 +122,8 @@ func or[T int | int64 | time.Duration](value, otherwise T) T {
 	return value
 }
 
-// ServeHTTP answers when every event of the request is settled, or StoreWithin is over.
+// ServeHTTP answers when every event of the request is settled, or StoreWithin has
+// passed.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := h.now()
 	source := h.source(r.URL.Path)
@@ -154,7 +158,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, status, counts)
 }
 
-// source is whose webhook is at the path, "" for nobody's that is configured.
+// source is the source whose webhook is at the path, "" if it is not
+// configured.
 func (h *Handler) source(path string) string {
 	switch {
 	case path == AlowarePath && h.Aloware != (aloware.Auth{}):
@@ -165,7 +170,7 @@ func (h *Handler) source(path string) string {
 	return ""
 }
 
-// refusal is why a request is not read.
+// refusal says why a request is not read.
 type refusal struct {
 	status int
 	answer string // for the sender
@@ -218,5 +223,5 @@ func refuse(w http.ResponseWriter, status int, why string) {
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // a sender that went away asks no more
+	_ = json.NewEncoder(w).Encode(body) // the sender may have gone
 }

@@ -55,7 +55,7 @@ var fixtures = []struct {
 	{"same call completed", intake.AlowarePath, call("completed"), isNew, []string{callKey}},
 }
 
-// Each fixture twice: every event is a fact once.
+// Each fixture comes twice, and every event is a fact once.
 func TestFixtures(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -77,7 +77,7 @@ func TestFixtures(t *testing.T) {
 			t.Errorf("the ledger has %v", row)
 		}
 	}
-	// what is personal stays out of the log: numbers, names, texts
+	// personal data stays out of the log: numbers, names, texts
 	for _, personal := range []string{"5550100001", "5550100002", "Dee", "call me", "customer", token, secret, "@"} {
 		if strings.Contains(b.logged(), personal) {
 			t.Errorf("the log has %q:\n%s", personal, b.logged())
@@ -116,7 +116,7 @@ func TestNoEvents(t *testing.T) {
 	newBench(t).send(intake.HubSpotPath, "[]", 200, intake.Counts{})
 }
 
-// Who is not the source gets nowhere: there is no request to the tables.
+// A request from somebody else causes no request to the tables.
 func TestRequestsThatAreNotRead(t *testing.T) {
 	t.Parallel()
 	with := func(name, value string) func(*http.Request) {
@@ -178,7 +178,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// A source that is not configured is not there, whatever is sent.
+// The path of a source that is not configured is not found, whatever is sent.
 func TestSourcesThatAreNotConfigured(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -227,7 +227,7 @@ func TestTheLargestBody(t *testing.T) {
 	})
 }
 
-// A sender that hangs up does not stop what it has begun.
+// A sender that hangs up does not stop the work on its request.
 func TestASenderThatHangsUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -240,8 +240,7 @@ func TestASenderThatHangsUp(t *testing.T) {
 	b.wants(2)
 }
 
-// HubSpot waits 5 s: what is not stored after 4 s is not waited for, also when no
-// reply comes at all.
+// HubSpot waits 5 s, so storing stops after 4 s, even if no reply comes at all.
 func TestStoringEndsInTime(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]dynamotest.Fault{
@@ -271,7 +270,7 @@ func TestStoringEndsInTime(t *testing.T) {
 	}
 }
 
-// A sender that must send again is told when.
+// The answer tells a sender when to send again.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -23,23 +23,23 @@ import (
 const (
 	typeFact = "FACT"
 	maxBatch = 256 // bytes of a batch's name
-	// spare is kept free in the row of a pending fact for batch and postedAt.
+	// spare is the room for batch and postedAt in the row of a pending fact.
 	spare = 512
 
-	markers = 32 // MarkPosted's requests side by side
+	markers = 32 // how many requests MarkPosted sends side by side
 )
 
-// Stored is a fact as it is kept, its times in UTC and to the millisecond.
+// Stored is a stored fact. Its times are in UTC and precise to the millisecond.
 type Stored struct {
 	fact.Fact
 	ReceivedAt time.Time
-	Batch      string    // that it was posted in; "" while it is pending
+	Batch      string    // in which it was posted; "" while it is pending
 	PostedAt   time.Time // zero while it is pending
 }
 
-// PutItem is the write of a pending fact as an action of a transaction. It is made
-// once for each logical write and sent again unchanged when the reply was lost: it
-// knows its own row by a nonce.
+// PutItem is the write of a pending fact as an action of a transaction. Make it
+// once for each logical write, and send it again unchanged after a lost reply: a
+// nonce identifies its own row.
 type PutItem struct {
 	Item types.TransactWriteItem
 
@@ -48,16 +48,16 @@ type PutItem struct {
 	nonce string
 }
 
-// PutItem returns the write of a fact that is not there yet. Nothing is sent. Bad
-// input is an *event.InputError that names the field, of a column as Row.amount; a
-// fact whose row would have over 400 KB is one, of Row. Its table must be one of
-// fact.FactTables, for no other is read, and its dimension's one of
+// PutItem returns the write of a fact that does not exist yet. It sends nothing.
+// Bad input is an *event.InputError that names the field, such as Row.amount for a
+// column, or Row if the fact's row would have over 400 KB. The table must be one
+// of fact.FactTables, because no other is read, and the dimension's table one of
 // fact.DimensionTables.
 //
-// Numbers keep their value, not their form: 1.50 is read as 1.5.
+// Numbers keep their value, not their form: 1.50 comes back as 1.5.
 //
-// Price: 0 requests, 3 WCU. In a transaction each action costs 2 WCU for each KB, also
-// when it is cancelled; the index 1 for each.
+// Price: 0 requests, 3 WCU. In a transaction each action costs 2 WCU for each KB,
+// even if the transaction is cancelled. The index costs 1 WCU for each KB.
 func (s *Store) PutItem(f fact.Fact) (*PutItem, error) {
 	it, err := encodeFact(f)
 	if err != nil {
@@ -78,14 +78,15 @@ func (s *Store) PutItem(f fact.Fact) (*PutItem, error) {
 	return i, nil
 }
 
-// Outcome says how the action fared in a cancelled transaction, by the reason in its
-// place of types.TransactionCanceledException.CancellationReasons:
+// Outcome returns what became of the action in a cancelled transaction, from the
+// reason in the action's place of
+// types.TransactionCanceledException.CancellationReasons:
 //
-//   - The zero Outcome: it was not at fault.
-//   - event.Duplicate and the fact that stands under the key. Of a row that cannot
-//     be read only the Key is set: it stands all the same.
-//   - event.Created and the fact: this very PutItem had written it, and the reply was
-//     lost.
+//   - The zero Outcome: the action was not at fault.
+//   - event.Duplicate and the existing fact with the key. If its row is
+//     unreadable, only the Key is set: the row still exists.
+//   - event.Created and the fact: this very PutItem wrote it before, and the reply
+//     was lost.
 //   - Any other reason, such as a conflict, is an error that wraps a smithy.APIError
 //     with its code. The same PutItem may be sent again.
 func (i *PutItem) Outcome(reason types.CancellationReason) (event.Outcome, Stored, error) {
@@ -107,7 +108,7 @@ func (i *PutItem) Outcome(reason types.CancellationReason) (event.Outcome, Store
 	}
 }
 
-// checkFactKey refuses a key under which another kind of row stands.
+// checkFactKey refuses a key of another kind of row.
 func checkFactKey(field, key string) error {
 	if key == posterKey || strings.HasPrefix(key, knownPrefix) || strings.HasPrefix(key, refusedPrefix) {
 		return event.BadInput(pkg, field, "must not be the key of another kind of row")
@@ -165,19 +166,19 @@ func decodeFact(it record.Item) (Stored, error) {
 		stored.Dimension = &fact.Dimension{Key: of.Text("key"), Table: of.Text("table")}
 		stored.Dimension.Row, err = decodeRow(dimension, "row")
 		if stored.Dimension.Key == "" || stored.Dimension.Table == "" {
-			err = cmp.Or(err, errors.New("attribute dimension has not both key and table"))
+			err = cmp.Or(err, errors.New("attribute dimension must have both key and table"))
 		}
 	}
 	if err := cmp.Or(err, f.Err()); err != nil {
 		return Stored{}, err
 	}
 	if stored.Table == "" || stored.At.IsZero() {
-		return Stored{}, errors.New("attributes table and at are not both there")
+		return Stored{}, errors.New("attribute table or at is missing")
 	}
 	return stored, nil
 }
 
-// Get returns a fact, posted or not, and false if it is not there.
+// Get returns a fact, posted or not, and false if it does not exist.
 //
 // Price: 1 request, 1 RCU. 1 RCU for each 4 KB.
 func (s *Store) Get(ctx context.Context, key string) (Stored, bool, error) {
@@ -192,20 +193,21 @@ func (s *Store) Get(ctx context.Context, key string) (Stored, bool, error) {
 	return stored, err == nil, s.wrap("Get", err)
 }
 
-// MarkPosted marks facts as posted in the batch. One that is marked stays as it is,
-// and one that is not there is left out. After an error all others are marked that
-// could be: safe to repeat.
+// MarkPosted marks facts as posted in the batch. A fact that is already marked
+// stays as it is, and a missing fact is left out. An error for one fact does not
+// keep others from being marked. It is safe to repeat.
 //
-// Price: 1 request, 2 WCU. That is for each fact up to 1 KB, one of the two for the
-// index. 32 requests are under way at a time.
+// Price: 1 request, 2 WCU. That is for each fact up to 1 KB. One of the two WCU is
+// for the index. Up to 32 requests are under way at a time.
 //
-// Price (Again): 1 request, 1 WCU. That is for each fact that is marked.
+// Price (Again): 1 request, 1 WCU. That is for each fact that is marked
+// already.
 func (s *Store) MarkPosted(ctx context.Context, batch string, keys []string) error {
 	if err := checkText("batch", batch); err != nil {
 		return err
 	}
 	if len(batch) > maxBatch {
-		return event.BadInput(pkg, "batch", fmt.Sprintf("has %d bytes, of at most %d", len(batch), maxBatch))
+		return event.BadInput(pkg, "batch", fmt.Sprintf("must have at most %d bytes, has %d", maxBatch, len(batch)))
 	}
 	for _, key := range keys {
 		if err := checkFactKey("keys", key); err != nil {
@@ -213,7 +215,7 @@ func (s *Store) MarkPosted(ctx context.Context, batch string, keys []string) err
 		}
 	}
 	now := s.cfg.Now()
-	var group errgroup.Group // without a context: what was posted is marked as far as it can be
+	var group errgroup.Group // without a context: one error must not stop the others
 	group.SetLimit(markers)
 	for _, key := range keys {
 		group.Go(func() error { return s.mark(ctx, batch, key, now) })

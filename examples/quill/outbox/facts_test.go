@@ -145,12 +145,13 @@ func TestBadFactsAreRefusedBeforeAnyRequest(t *testing.T) {
 	}
 }
 
-// What can be written can be marked as well, though marking makes the row larger.
+// A fact that can be written can also be marked, although marking makes the row
+// larger.
 func TestTheLargestFactCanBeMarked(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	f := fact.Fact{Key: callKey(1), Table: fact.Changes, At: noon}
-	size := func() int { // of the longest text that is taken
+	size := func() int { // the longest accepted text
 		low, high := 0, 400*1024
 		for low+1 < high {
 			f.Row = fact.Row{"n": json.Number("-12.5"), "b": true, "value": strings.Repeat("x", (low+high)/2)}
@@ -174,7 +175,7 @@ func TestTheLargestFactCanBeMarked(t *testing.T) {
 	e.wantPosted(t, 1, batch)
 }
 
-// The fact that is written first stands, and the other learns which one that is.
+// The first fact stays, and the second writer gets it.
 func TestTheFirstFactStands(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -192,8 +193,8 @@ func TestTheFirstFactStands(t *testing.T) {
 	e.wantPending(t, 9)
 }
 
-// A lost reply of the whole transaction: the same PutItem knows its row, also when
-// that was marked meanwhile.
+// The reply to the whole transaction is lost. The same PutItem recognizes its row,
+// even if the row was marked meanwhile.
 func TestAPutItemKnowsItsOwnRow(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -233,7 +234,7 @@ func TestOutcomesOfOtherReasons(t *testing.T) {
 	}
 }
 
-// A fact that cannot be read stands all the same.
+// An unreadable fact still exists.
 func TestAnUnreadableFactIsADuplicate(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -283,7 +284,7 @@ func TestMarkPostedSideBySide(t *testing.T) {
 	}
 }
 
-// One that cannot be marked does not keep the others from it.
+// A fact that cannot be marked does not keep others from being marked.
 func TestMarkPostedGoesOnPastAFailure(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -333,7 +334,7 @@ func TestNewRefusesWhatItCannotWorkWith(t *testing.T) {
 	e.wantBad(t, "table", func() error { _, err := outbox.New(e.db.Client(), "", nil); return err })
 }
 
-// Whatever happens to one request, a fact is marked once.
+// A fact is marked once, whatever happens to one request.
 func TestMarkPostedAndFaults(t *testing.T) {
 	t.Parallel()
 	e := open(t)

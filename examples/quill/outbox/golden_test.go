@@ -17,8 +17,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/golden"
 )
 
-// wantStored compares with the item that stands. A nonce is not like any other: of
-// it only the length counts.
+// wantStored compares with the stored item. Every nonce is different, so only its
+// length counts.
 func (e *env) wantStored(t *testing.T, file string) {
 	t.Helper()
 	want := golden.Item(t, file)
@@ -36,7 +36,7 @@ func (e *env) wantStored(t *testing.T, file string) {
 	}
 }
 
-// What stands in the table, of each kind of row. testdata is the format.
+// These are the stored rows of each kind. testdata is the format.
 func TestItemsAsTheyAreStored(t *testing.T) {
 	t.Parallel()
 	e := open(t)

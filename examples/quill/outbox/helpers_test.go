@@ -24,8 +24,8 @@ const table = "QuillFacts"
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// env is an outbox whose clock is a millisecond later each time that it is read, so
-// that the index has one order.
+// env is an outbox whose clock advances by a millisecond at each reading, so that
+// the index has one order.
 type env struct {
 	*outbox.Store
 	db *dynamotest.DB
@@ -48,7 +48,8 @@ func (e *env) tell(key string, err error) {
 	e.unreadable[key] = err.Error()
 }
 
-// open returns an outbox on a server of its own, whose clients wait no second.
+// open returns an outbox on a server of its own, whose clients retry without
+// pauses.
 func open(t *testing.T, options ...func(*dynamotest.Config)) *env {
 	t.Helper()
 	cfg := dynamotest.Config{MaxBackoff: time.Millisecond}
@@ -80,8 +81,8 @@ func call(n int) fact.Fact {
 	}
 }
 
-// send performs the action in a transaction, as the intake does, and returns what
-// came of it.
+// send performs the action in a transaction, as the intake does, and returns the
+// outcome.
 func (e *env) send(ctx context.Context, i *outbox.PutItem) (event.Outcome, outbox.Stored, error) {
 	_, err := e.db.Client().TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{i.Item}})
 	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
@@ -102,7 +103,7 @@ func (e *env) item(t *testing.T, f fact.Fact) *outbox.PutItem {
 	return i
 }
 
-// put writes calls that are not there yet.
+// put writes calls that do not exist yet.
 func (e *env) put(t *testing.T, ns ...int) {
 	t.Helper()
 	for _, n := range ns {
@@ -151,7 +152,7 @@ func (e *env) wantPosted(t *testing.T, n int, batch string) {
 	}
 }
 
-// wantBad wants bad input of the field and no request.
+// wantBad checks that the error is bad input of the field, without a request.
 func (e *env) wantBad(t *testing.T, field string, do func() error) {
 	t.Helper()
 	var err error

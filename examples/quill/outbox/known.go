@@ -17,17 +17,18 @@ const (
 	knownPrefix = "KNOWN#"
 )
 
-// Known is what is known of a contact or a deal.
+// Known is what is known about a contact or a deal.
 type Known struct {
 	Key, Table string
 	Row        fact.Row
-	At         map[string]time.Time // of each column's last change, to the millisecond
+	At         map[string]time.Time // each column's last change, to the millisecond
 }
 
-// Known returns what is known, by key, of those that are known. A row that cannot be
-// read is left out, see Config.Unreadable: what is learned next replaces it.
+// Known returns what is known, by key. Unknown keys are absent. An unreadable row
+// is left out, see Config.Unreadable, and the next Learn replaces it.
 //
-// Price: 1 request, 1 RCU. 1 RCU for each key and 4 KB, 1 request for each 100 keys.
+// Price: 1 request, 1 RCU. 1 RCU for each 4 KB of each key's row, and 1 request for
+// each 100 keys.
 func (s *Store) Known(ctx context.Context, keys []string) (map[string]Known, error) {
 	pks := make([]string, len(keys))
 	for i, key := range keys {
@@ -52,9 +53,8 @@ func (s *Store) Known(ctx context.Context, keys []string) (map[string]Known, err
 	return known, nil
 }
 
-// Learn writes what is known, in place of what was, if no poster with a higher fence
-// has written it, and returns ErrFenced otherwise. Safe to repeat, so a lost reply does
-// no harm.
+// Learn replaces what is known if no poster with a higher fence has written it, and
+// returns ErrFenced otherwise. It is safe to repeat, so a lost reply does no harm.
 //
 // Price: 1 request, 1 WCU. 1 WCU for each KB.
 func (s *Store) Learn(ctx context.Context, fence int64, k Known) error {

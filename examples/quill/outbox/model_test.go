@@ -15,7 +15,7 @@ import (
 )
 
 // A model is what an outbox must answer: the facts in the order of their writes,
-// and the batches that they are in.
+// and their batches.
 type model struct {
 	e       *env
 	r       *rand.Rand
@@ -80,7 +80,8 @@ func (m *model) pending(t *testing.T) {
 	}
 }
 
-// hold freezes the index, or lets it catch up. What it shows is what was pending.
+// hold freezes the index, or lets it catch up. A frozen index shows what was
+// pending.
 func (m *model) hold(t *testing.T) {
 	if m.release != nil {
 		m.release()
@@ -103,8 +104,8 @@ func (m *model) get(t *testing.T) {
 	}
 }
 
-// Whatever is called in whatever order, while replies get lost and the index lags,
-// each fact is there once, is pending until it is marked, and never again.
+// Calls come in any order, replies get lost, and the index lags. Each fact is
+// stored once, is pending until it is marked, and never again.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(30) {
@@ -125,7 +126,7 @@ func TestModel(t *testing.T) {
 			for range 120 {
 				[]func(*testing.T){m.put, m.put, m.mark, m.pending, m.pending, m.get, m.hold}[m.r.IntN(7)](t)
 			}
-			for len(m.order) < 12 { // each fault has met a request
+			for len(m.order) < 12 { // until each fault has met a request
 				m.put(t)
 			}
 			for range 12 {
@@ -136,8 +137,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// Side by side each fact is new once, and what a poster is given had not been marked
-// when it asked.
+// Side by side each fact is new once, and a poster never gets a fact that was
+// marked before it asked.
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
 	e := open(t)

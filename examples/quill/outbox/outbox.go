@@ -1,11 +1,11 @@
-// Package outbox keeps facts, from the moment that a webhook is answered: each once,
-// by its key, and in a sparse index for as long as it is not posted. Beside them
-// stand what is known of contacts and deals, what was refused, and how far the
-// poster is: records of quill's own, in one table.
+// Package outbox keeps facts from the moment a webhook is answered: each once, by
+// its key, and in a sparse index until it is posted. The same table has quill's
+// other records: what is known about contacts and deals, what was refused, and how
+// far the poster is.
 //
 // # Items
 //
-// The key is pk alone. Times are text in the form of fact.Time.
+// The key is only pk. Times are text in the form of fact.Time.
 //
 //	a fact                       pk: its key, such as ALOWARE:CALL:985097163
 //	  type        S  FACT
@@ -46,10 +46,10 @@
 //	  total       M  of each table the rows ever posted
 //
 // Index pending-index (outbox S, receivedAt S) has the facts that are not posted,
-// and the refusals. The pending facts of each of the report's tables are one partition
-// of it, which takes 1,000 writes a second, whatever the table takes; marking one is a
-// write, too. A fact is kept for ever, so that it is once for ever, also when the ledger
-// has forgotten it.
+// and the refusals. The pending facts of each of the report's tables are one
+// partition of the index, which accepts 1,000 writes a second, whatever the table
+// accepts. Marking a fact is one of these writes. A fact is kept for ever, so that
+// it stays unique even after the ledger has forgotten it.
 //
 // # IAM actions
 //
@@ -72,7 +72,7 @@ import (
 
 const pkg = "outbox"
 
-// Attributes that expressions name, and values of them.
+// These are attributes that expressions name, and their values.
 const (
 	attrKey      = "pk"
 	attrOutbox   = "outbox"
@@ -98,11 +98,11 @@ type API interface {
 type Config struct {
 	Now func() time.Time // defaults to time.Now
 
-	// Unreadable is told of each row that Pending, Refusals or Known leaves out
-	// because it cannot be read, somebody else having written it: one such row holds
-	// nobody else up. It stays as it is, and Waiting counts it. The key is for
-	// the person who mends the row. Calls may come side by side. Defaults to an
-	// error in slog.Default.
+	// Unreadable is called for each row that Pending, Refusals or Known leaves out
+	// because it is unreadable: somebody else wrote it. Such a row does not hold up
+	// others. It stays as it is, and Waiting counts it. The key is for the person
+	// who mends the row. Calls may come side by side. Defaults to logging an error
+	// to slog.Default.
 	Unreadable func(key string, err error)
 }
 
@@ -112,7 +112,7 @@ type Store struct {
 	table string
 	cfg   Config
 
-	written atomic.Int64 // writes under a fence so far
+	written atomic.Int64 // how many writes under a fence so far
 }
 
 // New returns the outbox in a table. A nil Config works.
@@ -161,7 +161,8 @@ func (s *Store) Actions() schema.Actions {
 	}}
 }
 
-// wrap names the operation and the table. Keys may be personal data: it names none.
+// wrap names the operation and the table. It names no keys, which may be personal
+// data.
 func (s *Store) wrap(op string, err error) error {
 	if err == nil {
 		return nil

@@ -13,29 +13,30 @@ import (
 	"github.com/homeops/ddbpatterns/record"
 )
 
-// A page of the index has at most so many entries, and after the first page at least
-// so many: an index that lags shows facts that are marked, and with small pages each
-// of them would cost a request.
+// These are the most entries of a page of the index, and the least after the first
+// page. An index that lags shows facts that are already marked, and with small
+// pages each of them would cost a request.
 const (
 	mostOfPage  = 1000
 	leastOfNext = 100
 )
 
-// mostBytes is what facts may have together before no further page is read. With what
-// one page holds it bounds the memory: facts are of some 700 bytes as a rule, and of
-// 400 KB at most.
+// mostBytes is the total size of facts after which no further page is read.
+// Together with the size of one page it bounds the memory: a fact usually has about
+// 700 bytes, and at most 400 KB.
 const mostBytes = 16 << 20
 
-// Pending returns up to limit facts of the table that are not posted, those that wait
-// longest first; nil if there are none. It returns fewer than there are when they have
-// over 16 MB together. The index may lag; what it returns is read consistently, so that
-// a fact that is marked is never among them, and one that was written just now may be
-// missing until the next call. A row that cannot be read is left out: see
+// Pending returns up to limit facts of the table that are not posted, beginning
+// with those that wait longest, or nil. It returns fewer of them if they have over
+// 16 MB together. The index may lag, but Pending reads each fact consistently: a
+// marked fact is never returned, and a fact that was written just now may be
+// missing until the next call. An unreadable row is left out: see
 // Config.Unreadable.
 //
-// Price: 2 requests, 1.5 RCU. Of all facts together 0.5 RCU for each 4 KB, and of
-// each 1 RCU for each 4 KB; 1 request for each 1,000 facts or MB, and 1 for each 100.
-// What the index shows and is marked costs as much.
+// Price: 2 requests, 1.5 RCU. The index costs 0.5 RCU for each 4 KB of all facts
+// together, and 1 request for each 1,000 facts or MB. Each fact costs 1 RCU for
+// each 4 KB, and each 100 facts 1 request. A marked fact that the index still shows
+// costs as much.
 func (s *Store) Pending(ctx context.Context, table string, limit int) ([]Stored, error) {
 	if err := checkTable("table", table, fact.FactTables); err != nil {
 		return nil, err
@@ -65,8 +66,8 @@ func (s *Store) Pending(ctx context.Context, table string, limit int) ([]Stored,
 	}
 }
 
-// read returns the facts of the index's entries that are still pending, in their order,
-// up to the limit, and how large they are together.
+// read returns the facts of the index's entries that are still pending, in their
+// order and up to the limit. It also returns their total size.
 func (s *Store) read(ctx context.Context, table string, entries []map[string]types.AttributeValue, limit int) (facts []Stored, size int, _ error) {
 	keys := make([]string, len(entries))
 	for i, entry := range entries {
@@ -98,11 +99,11 @@ func (s *Store) read(ctx context.Context, table string, entries []map[string]typ
 	return facts, size, nil
 }
 
-// Waiting counts the facts of the tables that are not posted, as the index shows them:
-// it may lag.
+// Waiting counts the facts of the tables that are not posted, in the index, which
+// may lag.
 //
-// Price: 1 request, 0.5 RCU. For each table 0.5 RCU for each 4 KB of all of them together,
-// and 1 request for each MB.
+// Price: 1 request, 0.5 RCU. For each table it is 0.5 RCU for each 4 KB of all the
+// facts together, and 1 request for each MB.
 func (s *Store) Waiting(ctx context.Context, tables ...string) (int, error) {
 	for _, table := range tables {
 		if err := checkTable("tables", table, fact.FactTables); err != nil {
@@ -125,7 +126,7 @@ func (s *Store) Waiting(ctx context.Context, tables ...string) (int, error) {
 	return n, nil
 }
 
-// waiting asks the index for the rows with the value, the oldest first.
+// waiting queries the index for the rows with the value, the oldest first.
 func (s *Store) waiting(outbox string) *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{
 		TableName:                 aws.String(s.table),

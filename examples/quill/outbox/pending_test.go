@@ -45,7 +45,7 @@ func TestPendingIsWhatWaitsLongestFirst(t *testing.T) {
 	}
 }
 
-// Each table's facts are a partition of their own.
+// The facts of each table are a partition of their own.
 func TestPendingIsOfOneTable(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -80,7 +80,7 @@ func (e *env) wantWaiting(t *testing.T, want int) {
 	}
 }
 
-// More than one BatchGetItem takes, four of them at a time.
+// More facts than a BatchGetItem holds are read with four of them at a time.
 func TestPendingOfManyFacts(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -93,8 +93,8 @@ func TestPendingOfManyFacts(t *testing.T) {
 	e.wantWaiting(t, 150)
 }
 
-// Facts so large that the index gives them page by page, and a BatchGetItem not all
-// at once. More than 16 MB of them do not come together.
+// These facts are so large that the index returns them page by page, and a
+// BatchGetItem not all at once. Not more than 16 MB of them come together.
 func TestPendingOfLargeFacts(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -117,7 +117,7 @@ func TestPendingOfLargeFacts(t *testing.T) {
 	e.wantWaiting(t, n-40)
 }
 
-// What the index still shows and is marked does not hide what follows.
+// Marked facts that the index still shows do not hide those that follow.
 func TestPendingReadsPastStaleEntries(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -139,7 +139,8 @@ func TestPendingReadsPastStaleEntries(t *testing.T) {
 	e.wantWaiting(t, 1)
 }
 
-// Stale entries do not cost a request each, and no more comes than was asked for.
+// Stale entries do not cost a request each, and not more facts come than asked
+// for.
 func TestStaleEntriesAreReadByTheHundred(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -155,7 +156,8 @@ func TestStaleEntriesAreReadByTheHundred(t *testing.T) {
 	e.wantPending(t, 3, 151, 152, 153)
 }
 
-// Consistently: eventually consistent reads show what was marked as pending.
+// Reads are consistent: eventually consistent reads show marked facts as
+// pending.
 func TestPendingReadsRowsConsistently(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -173,7 +175,7 @@ func TestPendingReadsRowsConsistently(t *testing.T) {
 	e.wantPosted(t, 1, "1.1")
 }
 
-// A row that somebody else spoilt holds nobody else up, and is told.
+// A row that somebody else spoilt does not hold up others, and is reported.
 func TestAnUnreadableRowHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -224,7 +226,7 @@ func TestUnknownAttributesAreIgnored(t *testing.T) {
 	e.wantPending(t, 1, 1)
 }
 
-// Nobody need have asked to be told.
+// Unreadable rows are logged even without Config.Unreadable.
 func TestUnreadableRowsAreLogged(t *testing.T) {
 	var log strings.Builder
 	before := slog.Default()
@@ -270,7 +272,8 @@ func TestWaitsEndWithTheContext(t *testing.T) {
 	}
 }
 
-// What DynamoDB leaves unprocessed is asked for again, for as long as there is hope.
+// Keys that DynamoDB leaves unprocessed are asked for again, as long as some
+// progress is made.
 func TestUnprocessedKeysAreAskedForAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -278,7 +281,7 @@ func TestUnprocessedKeysAreAskedForAgain(t *testing.T) {
 		e.put(t, numbers(1, 30)...)
 		nothing := dynamotest.Fault{Do: dynamotest.Unprocessed, Op: "BatchGetItem", Times: 7}
 		e.db.Inject(nothing)
-		e.db.Inject(dynamotest.Fault{Do: dynamotest.Unprocessed.Last(29), Op: "BatchGetItem", Nth: 8}) // one is hope
+		e.db.Inject(dynamotest.Fault{Do: dynamotest.Unprocessed.Last(29), Op: "BatchGetItem", Nth: 8}) // one processed key is progress
 		nothing.Nth = 9
 		e.db.Inject(nothing)
 		e.wantPending(t, 99, numbers(1, 30)...)

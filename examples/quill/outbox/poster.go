@@ -25,12 +25,12 @@ const (
 // written the row, or this one has written it since.
 var ErrFenced = errors.New("outbox: another poster has taken over")
 
-// Poster is how far the poster is: one row, written before each post.
+// Poster is how far the poster is. It is one row, written before each post.
 type Poster struct {
 	Fence int64 // of the lease under which it was written
 
-	// Batch and Table are what is being posted, or may have been: "" after it is
-	// settled. Rows is how many.
+	// Batch and Table name what is being posted, or may have been posted, and
+	// Rows is how many rows it has. They are "" after it is settled.
 	Batch string
 	Table string
 	Rows  int
@@ -40,10 +40,10 @@ type Poster struct {
 	Total  map[string]int64 // rows ever posted, by table
 }
 
-// Minute is what was posted in a minute.
+// Minute counts what was posted in a minute.
 type Minute struct{ Rows, Posts int }
 
-// LoadPoster returns the row, a zero Poster if there is none.
+// LoadPoster returns the row, a zero Poster if it does not exist.
 //
 // Price: 1 request, 1 RCU.
 func (s *Store) LoadPoster(ctx context.Context) (Poster, error) {
@@ -55,13 +55,14 @@ func (s *Store) LoadPoster(ctx context.Context) (Poster, error) {
 	return p, s.wrap("LoadPoster", err)
 }
 
-// SavePoster writes the row if no poster with a higher fence has, and returns
-// ErrFenced otherwise. It writes what it is given: the caller drops the minutes that
-// are older than an hour. Safe to repeat, so a lost reply does no harm; a request that
-// arrives after a later one of this Store changes nothing. So one fence is for one Store.
+// SavePoster writes the row if no poster with a higher fence has written it, and
+// returns ErrFenced otherwise. The caller drops the minutes that are older than an
+// hour: SavePoster writes all it is given. It is safe to repeat, so a lost reply
+// does no harm. A request that arrives after a later one of this Store changes
+// nothing, so only one Store may use a fence.
 //
-// Price: 1 request, 1 WCU. With all minutes of an hour the row has some 2 KB, and costs
-// 2 WCU.
+// Price: 1 request, 1 WCU. With all minutes of an hour the row has about 2 KB, and
+// costs 2 WCU.
 func (s *Store) SavePoster(ctx context.Context, p Poster) error {
 	it, err := encodePoster(p)
 	if err != nil {
@@ -70,8 +71,8 @@ func (s *Store) SavePoster(ctx context.Context, p Poster) error {
 	return s.wrap("SavePoster", s.fenced(ctx, it))
 }
 
-// fenced puts the item unless one with a higher fence stands, or one that was written
-// later under the same: a request that was held up on its way undoes nothing.
+// fenced puts the item unless the existing item has a higher fence, or was written
+// later under the same fence: a delayed request undoes nothing.
 func (s *Store) fenced(ctx context.Context, it record.Item) error {
 	it["written"] = record.Int(s.written.Add(1))
 	err := retry(ctx, func() error {
@@ -93,7 +94,7 @@ func (s *Store) fenced(ctx context.Context, it record.Item) error {
 
 func checkFence(field string, fence int64) error {
 	if fence < 1 {
-		return event.BadInput(pkg, field, "must be that of a lease, which is positive")
+		return event.BadInput(pkg, field, "must be the fence of a lease, which is positive")
 	}
 	return nil
 }

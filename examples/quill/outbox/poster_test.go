@@ -60,7 +60,8 @@ func TestThePosterIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// Who comes later shuts out who came before, for good; the same one writes again.
+// A later poster shuts out an earlier one for good. The same poster may write
+// again.
 func TestAnEarlierPosterIsFencedOff(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -90,8 +91,7 @@ func (l *latePut) PutItem(ctx context.Context, in *dynamodb.PutItemInput, option
 	return l.API.PutItem(ctx, in, options...)
 }
 
-// A request that was held up on its way undoes nothing that the same poster has
-// written since.
+// A delayed request does not undo what the same poster has written since.
 func TestALateRequestIsFencedOff(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -240,7 +240,7 @@ func TestBadKnowledge(t *testing.T) {
 	e.wantBad(t, "keys", func() error { _, err := e.Known(t.Context(), []string{"a", ""}); return err })
 }
 
-// A row that somebody spoilt is not known; what is learned replaces it.
+// A spoilt row counts as unknown, and the next Learn replaces it.
 func TestUnreadableKnowledgeIsLeftOut(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -269,7 +269,8 @@ func TestUnreadableKnowledgeIsLeftOut(t *testing.T) {
 	e.wantKnown(t, []string{"row"}, outbox.Known{Key: "row", Table: fact.Deals})
 }
 
-// Each is written once, whatever is lost; a reply lost does not fence its own poster.
+// Each row is written once, whatever is lost. A lost reply does not fence off its
+// own poster.
 func TestThePosterAndFaults(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -296,7 +297,7 @@ func TestThePosterAndFaults(t *testing.T) {
 	}
 }
 
-// A transaction that stays in the way is an error in the end, and not before.
+// A transaction that stays in the way becomes an error only in the end.
 func TestConflictsThatStay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 )
 
-// What each method costs, and that Actions grants what they send and no more.
+// Each method costs what its Price says, and Actions grants exactly what they
+// send.
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t, pricetest.Watch)

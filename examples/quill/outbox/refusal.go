@@ -28,19 +28,19 @@ const (
 type Refusal struct {
 	Source string
 	Reason string // cut to 4 KB
-	Body   string // cut to 300 KB; what is not UTF-8 becomes U+FFFD
+	Body   string // cut to 300 KB; invalid UTF-8 becomes U+FFFD
 	At     time.Time
 }
 
-// Refuse keeps it for 90 days from its At: its sender will not send it again. The same
-// body of the same source replaces the one that stands, with its reason and time, so
-// that what comes again and again does not pile up; the whole body says which it is,
-// not what is left of it. Safe to repeat.
+// Refuse keeps a refusal for 90 days from its At, because the sender will not send
+// it again. The same body from the same source replaces the existing refusal, with
+// its reason and time, so that repeated refusals do not pile up. The whole body
+// identifies the refusal, not the part that is kept. Refuse is safe to repeat.
 //
-// Price: 1 request, 2 WCU. 1 WCU for each KB, and as much for the index.
+// Price: 1 request, 2 WCU. It is 1 WCU for each KB, and as much for the index.
 //
-// Price (Again): 1 request, 3 WCU. The index costs twice that where one stands with
-// another time.
+// Price (Again): 1 request, 3 WCU. The index costs twice as much if the existing
+// refusal has another time.
 func (s *Store) Refuse(ctx context.Context, r Refusal) error {
 	if err := checkText("Source", r.Source); err != nil {
 		return err
@@ -65,12 +65,12 @@ func (s *Store) Refuse(ctx context.Context, r Refusal) error {
 	}))
 }
 
-// refusalKey holds no personal data, and no two different pairs make one.
+// refusalKey has no personal data, and different pairs have different keys.
 func refusalKey(source, body string) string {
 	return fmt.Sprintf("%s%x", refusedPrefix, sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(source), source, body)))
 }
 
-// cut returns as much of the text as DynamoDB can keep in so many bytes.
+// cut returns as much of the text as fits into so many bytes.
 func cut(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {
@@ -82,12 +82,11 @@ func cut(text string, most int) string {
 	return text[:most]
 }
 
-// Refusals returns up to limit of what was refused, the newest first; nil if nothing
-// was. The index may lag. A row that cannot be read is left out: see
-// Config.Unreadable.
+// Refusals returns up to limit refusals, the newest first, or nil. The index may
+// lag. An unreadable row is left out: see Config.Unreadable.
 //
-// Price: 1 request, 0.5 RCU. 0.5 RCU for each 4 KB of all together, and 1 request for
-// each MB.
+// Price: 1 request, 0.5 RCU. It is 0.5 RCU for each 4 KB of all refusals together,
+// and 1 request for each MB.
 func (s *Store) Refusals(ctx context.Context, limit int) ([]Refusal, error) {
 	if limit < 1 {
 		return nil, event.BadInput(pkg, "limit", "must be positive")
@@ -106,7 +105,7 @@ func (s *Store) Refusals(ctx context.Context, limit int) ([]Refusal, error) {
 			r, expires, err := decodeRefusal(it)
 			if err != nil {
 				s.cfg.Unreadable(keyOf(it), err)
-			} else if expires > now { // DynamoDB deletes it some days late
+			} else if expires > now { // DynamoDB may delete it days late
 				refusals = append(refusals, r)
 			}
 		}
@@ -123,7 +122,7 @@ func decodeRefusal(it record.Item) (r Refusal, expires int64, _ error) {
 	f := record.Read(it)
 	r = Refusal{Source: f.Text("source"), Reason: f.Text("reason"), Body: f.Text("body"), At: f.Time(attrReceived)}
 	if r.Source == "" || r.At.IsZero() {
-		return Refusal{}, 0, errors.New("attributes source and receivedAt are not both there")
+		return Refusal{}, 0, errors.New("attribute source or receivedAt is missing")
 	}
 	return r, f.Int(attrTTL), f.Err()
 }

@@ -53,7 +53,8 @@ func TestRefusalsNewestFirst(t *testing.T) {
 	e.wantBad(t, "limit", func() error { _, err := e.Refusals(t.Context(), 0); return err })
 }
 
-// The same body of the same source is one refusal, the last; any other is another.
+// The same body of the same source is one refusal, the last one. Any other body or
+// source is another.
 func TestTheSameRefusalDoesNotPileUp(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -75,7 +76,7 @@ func TestTheSameRefusalDoesNotPileUp(t *testing.T) {
 	e.wantRefusals(t, 2, two, one)
 }
 
-// Bodies are cut on a rune's border, and are text in any case.
+// Bodies are cut at the border of a rune, and are always text.
 func TestBodiesAreCutToWhatIsText(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -101,7 +102,8 @@ func TestBodiesAreCutToWhatIsText(t *testing.T) {
 	}
 }
 
-// A refusal is gone after 90 days, whether or not DynamoDB has deleted it.
+// Refusals does not return a refusal after 90 days, even if DynamoDB has not
+// deleted it.
 func TestRefusalsExpire(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -122,7 +124,7 @@ func TestRefusalsExpire(t *testing.T) {
 	}
 }
 
-// Expired ones do not hide those that follow.
+// Expired refusals do not hide those that follow.
 func TestRefusalsReadPastExpiredOnes(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -176,7 +178,7 @@ func TestBadRefusals(t *testing.T) {
 	e.wantBad(t, "Source", func() error { return e.Refuse(t.Context(), r) })
 }
 
-// A fault now and then, or a lost reply, keeps nothing.
+// A fault now and then, or a lost reply, does not lose a refusal.
 func TestRefusalsAndFaults(t *testing.T) {
 	t.Parallel()
 	e := open(t)

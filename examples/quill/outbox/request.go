@@ -21,13 +21,13 @@ import (
 const (
 	mostKeys    = 100 // of a BatchGetItem
 	sideBySide  = 4   // BatchGetItems
-	mostTries   = 8   // of a request that DynamoDB did not perform
+	mostTries   = 8   // if DynamoDB did not perform the request
 	firstPause  = 25 * time.Millisecond
 	longestWait = time.Second
 )
 
-// retry calls do again while it meets a transaction under way on its item: the SDK
-// does not. Nothing was written then.
+// retry calls do again while it meets a transaction under way on its item. Nothing
+// was written then, and the SDK does not try again.
 func retry(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()
@@ -45,14 +45,15 @@ func conflict(err error) bool {
 	return ok && slices.Contains([]string{"TransactionConflictException", "ReplicatedWriteConflictException"}, failed.ErrorCode())
 }
 
-// pause waits before the next try, twice as long after each: 2.6 seconds in all.
+// pause waits before the next try. Each pause is twice as long as the one
+// before: 2.6 seconds in all.
 func pause(ctx context.Context, try int) error {
 	return sleep.For(ctx, min(firstPause<<(try-1), longestWait))
 }
 
 func key(pk string) record.Item { return record.Item{attrKey: record.Text(pk)} }
 
-// one reads an item consistently; nil if it is not there.
+// one reads an item consistently. It is nil if the item does not exist.
 func (s *Store) one(ctx context.Context, pk string) (record.Item, error) {
 	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(s.table), Key: key(pk), ConsistentRead: aws.Bool(true),
@@ -63,7 +64,8 @@ func (s *Store) one(ctx context.Context, pk string) (record.Item, error) {
 	return out.Item, nil
 }
 
-// many reads items consistently, by key, of those that are there. A key may be given twice.
+// many reads items consistently and returns the existing ones, by key. A key may be
+// given twice.
 func (s *Store) many(ctx context.Context, keys []string) (map[string]record.Item, error) {
 	distinct := slices.Compact(slices.Sorted(slices.Values(keys)))
 	parts := slices.Collect(slices.Chunk(distinct, mostKeys))
@@ -86,8 +88,9 @@ func (s *Store) many(ctx context.Context, keys []string) (map[string]record.Item
 	return all, nil
 }
 
-// batch reads up to 100 items. What DynamoDB leaves out, for its size or for want of
-// capacity, is asked for again: at once when there was anything, else after a pause.
+// batch reads up to 100 items. It asks again for items that DynamoDB leaves out,
+// because of their size or for lack of capacity: immediately if it got any items,
+// otherwise after a pause.
 func (s *Store) batch(ctx context.Context, keys []string) (map[string]record.Item, error) {
 	ask := make([]map[string]types.AttributeValue, len(keys))
 	for i, pk := range keys {

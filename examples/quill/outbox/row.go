@@ -21,8 +21,8 @@ import (
 const (
 	maxKey    = 2048       // bytes of a partition key
 	maxItem   = 400 * 1024 // bytes of an item
-	maxDigits = 38         // significant ones of a number
-	maxPower  = 125        // of ten, of a number's first digit
+	maxDigits = 38         // significant digits of a number
+	maxPower  = 125        // the greatest power of ten of a number's first digit
 	minPower  = -130
 )
 
@@ -65,26 +65,27 @@ func encodeColumn(field string, value any) (types.AttributeValue, error) {
 
 var number = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$`)
 
-// encodeNumber returns the number with its significant digits alone, such as 15E-1
-// for 1.50. It refuses what is not a number of JSON, and what DynamoDB cannot keep as
-// it is: it has 38 of these digits, from 1E-130 to 9.99E+125.
+// encodeNumber returns the number with only its significant digits, such as 15E-1
+// for 1.50. It refuses text that is not a JSON number, and numbers that DynamoDB
+// cannot keep exactly: those have at most 38 digits, and are between 1E-130 and
+// 9.99E+125.
 func encodeNumber(field, text string) (string, error) {
 	part := number.FindStringSubmatch(text)
 	if part == nil {
-		return "", event.BadInput(pkg, field, "is not a number of JSON")
+		return "", event.BadInput(pkg, field, "must be a JSON number")
 	}
 	sign, fraction, exponent := part[1], part[3], part[4]
 	digits := strings.TrimLeft(part[2]+fraction, "0")
 	if digits == "" {
 		return "0", nil
 	}
-	power := -len(fraction) // of ten, of the last digit
+	power := -len(fraction) // the power of ten of the last digit
 	if exponent != "" {
 		shift, err := strconv.Atoi(exponent)
 		if err != nil {
 			return "", event.BadInput(pkg, field, "is outside the magnitude of DynamoDB's numbers, 1E-130 to 9.99E+125")
 		}
-		power += shift // where the sum overflows it is out of range all the same
+		power += shift // an overflowing sum is out of range, too
 	}
 	significant := strings.TrimRight(digits, "0")
 	power += len(digits) - len(significant)
@@ -97,7 +98,8 @@ func encodeNumber(field, text string) (string, error) {
 	return fmt.Sprintf("%s%sE%d", sign, significant, power), nil
 }
 
-// decodeRow reads the columns of an attribute; an absent one is a nil row.
+// decodeRow reads the columns of an attribute. An absent attribute is a nil
+// row.
 func decodeRow(it record.Item, attribute string) (fact.Row, error) {
 	columns, err := decodeMap(it, attribute)
 	if columns == nil {
@@ -129,7 +131,7 @@ func decodeMap(it record.Item, attribute string) (record.Item, error) {
 	return nil, fmt.Errorf("attribute %s is not a map", attribute)
 }
 
-// wantType refuses a row of another kind, which somebody else wrote under the key.
+// wantType refuses a row of another kind, which somebody else wrote with the key.
 func wantType(it record.Item, want string) error {
 	if got := record.Read(it).Text("type"); got != want {
 		return fmt.Errorf("attribute type is %q, not %s", got, want)
@@ -139,7 +141,7 @@ func wantType(it record.Item, want string) error {
 
 func keyOf(it record.Item) string { return record.Read(it).Text(attrKey) }
 
-// checkKey refuses a key that DynamoDB does not take with the prefix before it.
+// checkKey refuses a key that DynamoDB would refuse with the prefix before it.
 func checkKey(field, prefix, key string) error {
 	switch {
 	case key == "":
@@ -162,7 +164,7 @@ func checkText(field, text string) error {
 	return nil
 }
 
-// checkTable refuses a table that is not one of those.
+// checkTable refuses a table that is not one of the given tables.
 func checkTable(field, table string, tables []string) error {
 	if !slices.Contains(tables, table) {
 		return event.BadInput(pkg, field, "must be one of "+strings.Join(tables, ", "))
@@ -170,7 +172,8 @@ func checkTable(field, table string, tables []string) error {
 	return nil
 }
 
-// checkTime refuses a time whose text would not sort, or not be read again.
+// checkTime refuses a time whose text would not sort, or could not be read
+// again.
 func checkTime(field string, t time.Time) error {
 	if year := t.UTC().Year(); t.IsZero() || year < 1 || year > 9999 {
 		return event.BadInput(pkg, field, "must be a time of the years 1 to 9999")
@@ -178,17 +181,18 @@ func checkTime(field string, t time.Time) error {
 	return nil
 }
 
-// checkSize refuses an item that DynamoDB would. Field names what makes it so large.
+// checkSize refuses an item that DynamoDB would refuse. Field names the input that
+// makes it so large.
 func checkSize(field string, it record.Item, spare int) error {
 	if size := sizeOfMap(it); size+spare > maxItem {
-		return event.BadInput(pkg, field, fmt.Sprintf("makes an item of %d bytes, of at most %d", size, maxItem-spare))
+		return event.BadInput(pkg, field, fmt.Sprintf("makes an item of %d bytes, at most %d are possible", size, maxItem-spare))
 	}
 	return nil
 }
 
-// sizeOfMap is the size by DynamoDB's rules: names and values as UTF-8, and 3 bytes
-// for a map with 1 for each element. A number is counted by its text, which is longer
-// than what DynamoDB counts.
+// sizeOfMap is the size by DynamoDB's rules: names and values as UTF-8, 3 bytes for
+// a map, and 1 for each element. A number counts with its text, which is longer
+// than DynamoDB's count.
 func sizeOfMap(it record.Item) int {
 	size := 0
 	for name, value := range it {

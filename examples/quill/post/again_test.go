@@ -10,7 +10,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/powerbi/powerbitest"
 )
 
-// twice is how many rows of facts the sink has beside the first of each key.
+// twice is how many rows of facts the sink has in addition to the first of each
+// key.
 func (e *env) twice() int {
 	n := 0
 	for _, table := range []string{fact.Communications, fact.Changes} {
@@ -21,8 +22,8 @@ func (e *env) twice() int {
 	return n
 }
 
-// What a sink that cannot be asked has twice is reported, also when one reply after the
-// other is lost.
+// Facts that a sink that cannot be asked has twice are reported, even if one reply
+// after the other is lost.
 func TestAgainAfterLostRepliesInARow(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -36,7 +37,7 @@ func TestAgainAfterLostRepliesInARow(t *testing.T) {
 	}
 }
 
-// Nor is it forgotten when the turn ends with an error.
+// The report survives a turn that ends with an error.
 func TestAgainInTheNextTurn(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -63,7 +64,8 @@ func TestAgainInTheNextTurn(t *testing.T) {
 	}
 }
 
-// What came after the open batch's post was not in it, nor was a fact of another table.
+// A fact that came after the open batch's post was not in the batch. Neither was a
+// fact of another table.
 func TestAgainIsOfTheBatchAlone(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})

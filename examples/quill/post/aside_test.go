@@ -19,13 +19,14 @@ import (
 
 var errRefused = errors.New("400")
 
-// wantLeft fails unless the poster leaves so many facts aside, for the reason.
+// wantLeft fails unless the poster leaves so many facts aside for the reason.
 func (e *env) wantLeft(p *post.Poster, facts int, reason error) {
 	e.t.Helper()
 	e.want(p.Drain(e.t.Context()), p, &post.LeftError{Facts: facts, Err: reason}, facts)
 }
 
-// wantShut fails unless it leaves the table aside alone, in which so many facts wait.
+// wantShut fails unless the poster leaves only this table aside, in which so many
+// facts wait.
 func (e *env) wantShut(p *post.Poster, table string, facts int, reason error) {
 	e.t.Helper()
 	e.want(p.Drain(e.t.Context()), p, &post.LeftError{Tables: []string{table}, Err: reason}, facts)
@@ -110,7 +111,7 @@ func TestARefusedFactIsFound(t *testing.T) {
 	}
 }
 
-// Another process tries at once what was left aside.
+// Another process immediately tries facts that were left aside.
 func TestANewProcessTriesAll(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -121,7 +122,8 @@ func TestANewProcessTriesAll(t *testing.T) {
 	e.wantOnce(facts...)
 }
 
-// The sink takes nothing of a table: a few posts find that out, and other tables go on.
+// The sink accepts nothing for a table. A few posts find that out, and other tables
+// go on.
 func TestATableThatTakesNothing(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -173,8 +175,8 @@ func TestARefusedContactHoldsItsFactsOnly(t *testing.T) {
 	}
 }
 
-// However many facts of it wait. Nor do they cost anything until the table is tried
-// again.
+// Any number of facts may wait for a full table. They cost nothing until the table
+// is tried again.
 func TestAFullTableHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	limits := sink.Limits{RowsAPost: 5, RowsATable: 8}
@@ -208,7 +210,8 @@ func TestAFullTableHoldsNobodyUp(t *testing.T) {
 	e.wantOnce(append(plain(40), change(1), change(2))...)
 }
 
-// A full table of contacts holds up the calls that disclose one, and nobody else.
+// A full table of contacts holds up the calls that disclose a contact, and no
+// others.
 func TestAFullTableOfContacts(t *testing.T) {
 	t.Parallel()
 	limits := sink.Limits{RowsAPost: 10, RowsATable: 4}
@@ -217,7 +220,7 @@ func TestAFullTableOfContacts(t *testing.T) {
 	p := e.posterOf(&hooked{Sink: e.client(), limits: limits})
 	e.drain(p)
 	for n := range 3 {
-		e.put(call(6 + n)) // more contacts than there is room for
+		e.put(call(6 + n)) // more contacts than the table has room for
 	}
 	f := call(9)
 	f.Dimension = nil
@@ -304,7 +307,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// As few facts are read at a time as a post takes.
+// Only as many facts are read at a time as fit into a post.
 func TestAWindowAtATime(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -318,7 +321,7 @@ func TestAWindowAtATime(t *testing.T) {
 	}
 }
 
-// More facts are refused than are looked at together.
+// More facts are refused than are read together.
 func TestRefusedFactsStarveNobody(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -338,7 +341,8 @@ func TestRefusedFactsStarveNobody(t *testing.T) {
 	}
 }
 
-// What is refused for ever is tried ever less often, but at least each hour.
+// A fact that is always refused is tried ever less often, but at least each
+// hour.
 func TestPausesGrowToAnHour(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -354,8 +358,8 @@ func TestPausesGrowToAnHour(t *testing.T) {
 	}
 }
 
-// Many facts that the sink refuses are tried again, each alone, and where posts are few
-// they leave room for the others.
+// Many facts that the sink refuses are tried again, each alone. If only a few posts
+// are allowed, they leave room for the others.
 func TestManyRefusedFactsLeaveRoom(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -388,7 +392,7 @@ func TestManyRefusedFactsLeaveRoom(t *testing.T) {
 	if worst > 2*time.Hour {
 		t.Errorf("a fact waited %s for those that are refused", worst)
 	}
-	// Once the sink takes them, they are not held up for that.
+	// When the sink accepts them again, this does not hold them up.
 	s.refuse, s.limits = nil, sink.Limits{}
 	e.clock.advance(2 * time.Hour)
 	e.drain(p)

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// longestAside is the longest that something is left aside until it is tried again.
+// longestAside is the longest time before something that was left aside is tried
+// again.
 const longestAside = time.Hour
 
 // asides are facts or tables that are left aside, each until a time.
@@ -19,10 +20,10 @@ type aside struct {
 	err   error
 }
 
-// errManyAside says that there are too many of them to remember.
+// errManyAside says that too many facts are left aside to remember them.
 var errManyAside = errors.New("post: too many facts are left aside")
 
-// why is nil for what is to be tried.
+// why says why the key is left aside, and is nil if it is to be tried.
 func (a asides) why(key string, now time.Time) error {
 	if one, ok := a[key]; ok && now.Before(one.until) {
 		return one.err
@@ -30,14 +31,15 @@ func (a asides) why(key string, now time.Time) error {
 	return nil
 }
 
-// add leaves it aside, each time for longer, and returns for how long.
+// add leaves the key aside, each time for longer, and returns for how long.
 func (a asides) add(key string, now time.Time, err error) time.Duration {
 	pause := min(max(time.Minute, 4*a[key].pause), longestAside)
 	a[key] = aside{until: now.Add(pause), pause: pause, err: err}
 	return pause
 }
 
-// postpone leaves it aside a little longer, untried, and returns why it was before.
+// postpone leaves the key aside a little longer without a try, and returns why it
+// was left aside before.
 func (a asides) postpone(key string, now time.Time) error {
 	one := a[key]
 	one.until = now.Add(time.Minute)
@@ -45,8 +47,8 @@ func (a asides) postpone(key string, now time.Time) error {
 	return one.err
 }
 
-// forget drops what was to be tried long ago and was not: it is not pending any more,
-// or as good as new.
+// forget drops keys that were to be tried long ago and were not: they are no longer
+// pending, or can start anew.
 func (a asides) forget(now time.Time) {
 	maps.DeleteFunc(a, func(_ string, one aside) bool { return now.Sub(one.until) > longestAside })
 }

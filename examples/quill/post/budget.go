@@ -10,26 +10,27 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
 )
 
-// ErrTableFull says that a table of the sink holds all the rows that it takes.
+// ErrTableFull says that a table of the sink has as many rows as it allows.
 var ErrTableFull = errors.New("post: the table is full")
 
-// budget says how much the sink's limits leave. What all posters must know stands in
-// the poster's row, by minutes: a minute counts until the whole of it is an hour old,
-// so that the sum is never less than that of the last hour. The limit of a single
-// minute needs exact times; only the holder of the lease has them, of its own posts.
+// budget says how much the sink's limits still allow. The poster's row has the
+// counts that all posters need, by minutes. A minute counts until all of it is an
+// hour old, so that the sum is never less than that of the last hour. The limit of
+// a single minute needs exact times, which only the holder of the lease has, for
+// its own posts.
 //
-// Clocks of two holders may differ. What that lets through is answered 429, and waited for.
+// Clocks of two holders may differ. If a post comes too early for that reason, the
+// sink answers 429, and the poster waits.
 type budget struct {
 	limits sink.Limits
 	used   outbox.Poster
-	recent []time.Time // when this holder's posts of the last minute ended
+	recent []time.Time // ends of this holder's posts in the last minute
 	since  time.Time   // this holder posts no earlier
 }
 
-// newBudget is that of a new holder. It does not know how many posts there were in the
-// minute before the last one, so it waits until that minute is over; and it takes a
-// post that nobody settled for one of this moment, for until now it may have been
-// sent.
+// newBudget is the budget of a new holder. It does not know how many posts came in
+// the minute before the last one, so it waits until that minute is over. It dates a
+// post that nobody settled at this moment, because it may have been sent until now.
 func newBudget(limits sink.Limits, used outbox.Poster, now time.Time) *budget {
 	b := &budget{limits: limits, used: used}
 	if b.used.Hour == nil {
@@ -38,7 +39,7 @@ func newBudget(limits sink.Limits, used outbox.Poster, now time.Time) *budget {
 	if b.used.Total == nil {
 		b.used.Total = map[string]int64{}
 	}
-	for m, v := range b.used.Hour { // of a clock that is ahead of this one
+	for m, v := range b.used.Hour { // from a clock that is ahead of this one
 		if m > minute(now) {
 			b.move(m, minute(now), v)
 		}
@@ -58,11 +59,11 @@ func newBudget(limits sink.Limits, used outbox.Poster, now time.Time) *budget {
 
 func minute(t time.Time) int64 { return t.Unix() / 60 }
 
-// freed is when the posts of a minute stop to count.
+// freed is when the posts of a minute stop counting.
 func freed(m int64) time.Time { return time.Unix((m+1)*60, 0).Add(time.Hour) }
 
-// room is how many rows may be posted to the table at a time, 0 when it must be
-// later. Only a full table is an error.
+// room is how many rows may be posted to the table at this time, 0 if the post
+// must wait. Only a full table is an error.
 func (b *budget) room(table string, at time.Time) (int, error) {
 	rows := b.limits.RowsAPost
 	if rows == 0 {
@@ -94,8 +95,8 @@ func (b *budget) room(table string, at time.Time) (int, error) {
 	return rows, nil
 }
 
-// when is the earliest time, from now on, at which n rows may be posted to the table
-// at once.
+// when is the earliest time, from now on, at which n rows may be posted to the
+// table together.
 func (b *budget) when(table string, n int, now time.Time) (time.Time, error) {
 	times := []time.Time{now, b.since}
 	for _, t := range b.recent {
@@ -149,9 +150,9 @@ func (b *budget) begin(batch, table string, rows int, now time.Time) {
 	b.used.Batch, b.used.Table, b.used.Rows, b.used.PostAt = batch, table, rows, now
 }
 
-// end counts the post at the time of its answer, for the sink may have counted it as
-// late as that. A table gets the rows back that it certainly did not take; the hour
-// does only if the sink did not look at them.
+// end counts the post at the time of its answer, because the sink may have counted
+// it as late as that. The table's count is reduced by rows that were certainly not
+// added. The hour's count is reduced only if the sink did not look at them.
 func (b *budget) end(added, looked bool, now time.Time) {
 	b.move(minute(b.used.PostAt), minute(now), outbox.Minute{Rows: b.used.Rows, Posts: 1})
 	b.used.PostAt = now
@@ -164,9 +165,10 @@ func (b *budget) end(added, looked bool, now time.Time) {
 	}
 }
 
-// found gives the table back what the sink is not known to have of the open batch. A
-// table that is counted too small is refused by the sink in the end; one that is counted
-// too large would take nothing more, after some hours in which nothing could be posted.
+// found reduces the table's count by the rows of the open batch that the sink is
+// not known to have. If the count is too small, the sink will refuse rows in the
+// end. If it were too large, after some hours in which nothing could be posted, the
+// table would accept nothing more.
 func (b *budget) found(rows int) {
 	b.used.Total[b.used.Table] -= int64(max(0, b.used.Rows-rows))
 }

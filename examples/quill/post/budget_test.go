@@ -64,9 +64,10 @@ func (s *strict) take(table string, n int, at time.Time) {
 	s.total[table] += n
 }
 
-// Posts of random holders, each of which knows of the earlier ones what they saved,
-// never break the sink's limits at the times at which it sees them; and a holder that
-// posted from the beginning waits a minute longer than it must at most.
+// Random holders post one after the other, and each knows what the earlier ones
+// saved. Their posts never break the sink's limits at the times at which it sees
+// them. A holder that posted from the beginning waits at most a minute longer than
+// it must.
 func TestBudgetAgainstExactTimes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
@@ -110,7 +111,7 @@ func (b *budgetRun) step() (over bool) {
 	if b.rnd.IntN(4) == 0 {
 		b.pause(20 * time.Minute)
 	}
-	if b.rnd.IntN(12) == 0 { // another takes over, of a clock that is as good
+	if b.rnd.IntN(12) == 0 { // another takes over, with an equally good clock
 		b.budget, b.first = post.NewBudget(b.model.limits, clone(b.saved), b.now), false
 	}
 	at, err := b.budget.When(table, 1, b.now)
@@ -134,7 +135,7 @@ func (b *budgetRun) step() (over bool) {
 	b.saved = clone(b.budget.Begin("1.1", table, rows, b.now))
 	b.pause(2 * time.Second)
 	seen := b.now
-	if b.rnd.IntN(20) == 0 { // it never came to the post
+	if b.rnd.IntN(20) == 0 { // the post was never sent
 		b.budget, b.first = post.NewBudget(b.model.limits, clone(b.saved), b.now), false
 		return false
 	}
@@ -157,7 +158,8 @@ func (b *budgetRun) step() (over bool) {
 	return false
 }
 
-// mustWait fails when a single row would have been taken more than a bucket, and a reply's time, earlier.
+// mustWait fails if the sink would have accepted a single row earlier by more than
+// a bucket and a reply's time.
 func (b *budgetRun) mustWait(table string, at time.Time) {
 	early := at.Add(-time.Minute - 90*time.Second)
 	if b.first && early.After(b.now) && b.model.breaks(table, 1, early) == "" {
@@ -211,7 +213,7 @@ func TestBudgetGivesBackWhatWasNotTaken(t *testing.T) {
 	}
 }
 
-// The clock of the holder before was ahead: by a year, even.
+// The clock of the previous holder was ahead, even by a year.
 func TestBudgetOfAClockThatWasAhead(t *testing.T) {
 	t.Parallel()
 	limits := sink.Limits{RowsAnHour: 10, PostsAMinute: 100}

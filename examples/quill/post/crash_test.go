@@ -10,7 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// requests is how many a poster makes that posts the facts undisturbed.
+// requests is how many requests an undisturbed poster makes for the facts.
 func requests(t *testing.T, facts []fact.Fact) int {
 	t.Helper()
 	e := open(t, powerbitest.Config{})
@@ -73,7 +73,7 @@ func TestCrashAnywhere(t *testing.T) {
 	}
 }
 
-// A process dies in each turn, and each time a new one goes on.
+// A process dies in each turn, and each time a new one continues.
 func TestCrashAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {
@@ -103,8 +103,8 @@ func TestCrashAgainAndAgain(t *testing.T) {
 	}
 }
 
-// wantDimensions fails unless the last row of each contact and deal is the truth, and
-// rows of one time are the same row.
+// wantDimensions fails unless the last row of each contact and deal is right, and
+// rows with the same time are equal.
 func (e *env) wantDimensions() {
 	e.t.Helper()
 	want := map[string]string{"ALOWARE:CONTACT:0": "stage 1", "ALOWARE:CONTACT:1": "stage 0", "ALOWARE:CONTACT:2": "stage 0"}

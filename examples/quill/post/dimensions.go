@@ -13,31 +13,33 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/outbox"
 )
 
-// learners is how many requests learn side by side.
+// learners is how many Learn requests run side by side.
 const learners = 16
 
-// validFrom is the column of the time from which a row of a dimension holds. Under
-// this name outbox.Known.At has the latest that a row may have been posted with.
+// validFrom is the column with the time from which a row of a dimension is valid.
+// Under this name outbox.Known.At has the latest time of any row that may have
+// been posted.
 const validFrom = "validFrom"
 
-// learned is what facts disclosed of one contact or deal: the rows that say so, and
-// what is known after them.
+// learned is what facts disclosed about one contact or deal: the rows that say so,
+// and what is known after them.
 type learned struct {
 	base  outbox.Known // before them
 	known outbox.Known
-	rows  []fact.Row // none when all was known
-	news  bool       // whether known has to be written: a time is news, too
+	rows  []fact.Row // none if all was known
+	news  bool       // whether known must be written: a new time is news, too
 }
 
 // learn applies what facts disclose to what is known, in the order in which it
-// happened, whatever order it came in. Of each column the latest change stands; of
-// two at one time that which was applied first, which among these facts is that of
-// the lesser key: a fact that is applied again changes nothing.
+// happened, whatever order it came in. The latest change of each column wins. Of
+// two changes at one time the first one that was applied wins; among these facts
+// that is the one with the lesser key. So a fact that is applied again changes
+// nothing.
 //
-// Each time at which something changed makes a row of all columns. It holds from
-// then on, or from a millisecond after the row before it when that is later: a change
-// of one column that comes after a younger one of another must stand in the last
-// row, for that is what the report shows.
+// Each time at which something changed makes a row with all columns. The row is
+// valid from then on, or from a millisecond after the row before it if that is
+// later. A change of one column may arrive after a younger change of another
+// column: it must still be in the last row, because the report shows that row.
 func learn(known map[string]outbox.Known, facts []outbox.Stored) []*learned {
 	facts = slices.DeleteFunc(slices.Clone(facts), func(f outbox.Stored) bool { return f.Dimension == nil })
 	slices.SortFunc(facts, func(a, b outbox.Stored) int {
@@ -105,8 +107,8 @@ func (l *learned) row(at time.Time) {
 	l.rows = append(l.rows, row)
 }
 
-// dimensions posts what the facts disclosed, and learns it. The facts of a contact or
-// a deal whose rows the sink refuses are left aside.
+// dimensions posts what the facts disclosed, and writes down that it is known. The
+// facts of a contact or a deal whose rows the sink refuses are left aside.
 func (t *turn) dimensions(ctx context.Context, facts []outbox.Stored, suspect bool) error {
 	known, err := t.Outbox.Known(ctx, dimensionKeys(facts))
 	if err != nil {
@@ -138,9 +140,10 @@ func (t *turn) dimensions(ctx context.Context, facts []outbox.Stored, suspect bo
 	return t.remember(ctx, after)
 }
 
-// reserve writes the last time with which rows are about to be posted. Should this
-// poster crash before it has learned what they say, the rows of the next one are later:
-// it may know of other facts, and two rows of one time would contradict each other.
+// reserve writes the last time of the rows that are about to be posted. If this
+// poster crashes before it has written what they say, the rows of the next poster
+// are later: it may know other facts, and two rows of one time would contradict
+// each other.
 func (t *turn) reserve(ctx context.Context, all []*learned) error {
 	var before []outbox.Known
 	for _, l := range all {
@@ -178,7 +181,7 @@ func (t *turn) postDimension(ctx context.Context, table string, all []*learned, 
 	})
 }
 
-// remember writes what is known now, some rows side by side, and keeps the lease
+// remember writes what is known now, some rows side by side. It keeps the lease
 // meanwhile.
 func (t *turn) remember(ctx context.Context, all []outbox.Known) error {
 	for some := range slices.Chunk(all, marks) {

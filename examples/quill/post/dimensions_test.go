@@ -121,8 +121,8 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// Whatever the order in which changes come, and however they are cut into batches, the
-// last row of each contact is the truth: of each column the latest change.
+// Changes come in any order and in any batches. The last row of each contact is
+// right: it has the latest change of each column.
 func TestDimensionsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
@@ -175,8 +175,8 @@ func truth(facts []fact.Fact) map[string]fact.Row {
 	return rows
 }
 
-// A process ends after it posted rows and before it learned what they say. The next
-// one knows of an older change as well: its rows are others, and later.
+// A process ends after it posted rows and before it wrote what they say. The next
+// process also knows an older change, so its rows are different, and later.
 func TestRowsAfterACrashContradictNothing(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})

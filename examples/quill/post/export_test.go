@@ -21,7 +21,7 @@ var Cut = cut
 // DrainPending is a round of Run.
 func (p *Poster) DrainPending(ctx context.Context) error { return p.drainPending(ctx) }
 
-// Budget is what the limits leave.
+// Budget is what the limits still allow.
 type Budget struct{ *budget }
 
 func NewBudget(limits sink.Limits, used outbox.Poster, now time.Time) Budget {
@@ -44,7 +44,7 @@ func (b Budget) End(added, looked bool, now time.Time) outbox.Poster {
 	return b.used
 }
 
-// Settle closes the batch, as a poster that goes on does.
+// Settle closes the batch, as a poster that continues does.
 func (b Budget) Settle() { b.used.Batch, b.used.Table, b.used.Rows = "", "", 0 }
 
 // Learned is what is known after facts, and the rows that say so.

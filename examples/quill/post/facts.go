@@ -13,17 +13,18 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
 )
 
-// marks is how many facts are marked between two looks at the lease.
+// marks is how many facts are marked between two checks of the lease.
 const marks = 1000
 
-// triedAgain is how many facts that were left aside are tried again between two looks at
-// what is pending: each is a post, of which there may be two a minute. When so many are
-// refused again, the others wait for another turn.
+// triedAgain is how many facts that were left aside are tried again between two
+// reads of what is pending. Each of them is a post, and only two posts a minute may
+// be allowed. When so many are refused again, the others wait for another turn.
 const triedAgain = 10
 
-// next returns the facts of a table that are to be posted, the oldest first: a post's
-// worth, and as many more as there are that were left aside alone. It adds to left what
-// is left aside now. A table that is left aside is not read.
+// next returns the facts of a table that are to be posted, the oldest first. It
+// reads as many as fit into one post, and one more for each fact that was left
+// aside by itself. It adds to left what is left aside now. A table that is left
+// aside is not read.
 func (t *turn) next(ctx context.Context, table string, left *LeftError) ([]outbox.Stored, error) {
 	now := t.Clock.Now()
 	if t.isShut(table, now, left) {
@@ -46,7 +47,7 @@ func (t *turn) next(ctx context.Context, table string, left *LeftError) ([]outbo
 	}), nil
 }
 
-// window is how many facts are looked at together.
+// window is how many facts are read together.
 func (t *turn) window() int {
 	if rows := t.budget.limits.RowsAPost; rows > 0 {
 		return min(rows, window)
@@ -63,8 +64,9 @@ func (t *turn) why(f outbox.Stored, now time.Time) error {
 	return err
 }
 
-// pass posts a post's worth of each table in turn, so that none waits for the backlog of
-// another. It is over when nothing was to be posted; left says what is left aside.
+// pass posts one post for each table in turn, so that no table waits for the
+// backlog of another. It is over when nothing was to be posted. Left says what is
+// left aside.
 func (t *turn) pass(ctx context.Context) (left *LeftError, over bool, _ error) {
 	left, over = &LeftError{}, true
 	for _, table := range fact.FactTables {
@@ -83,8 +85,8 @@ func (t *turn) pass(ctx context.Context) (left *LeftError, over bool, _ error) {
 	return left, over, nil
 }
 
-// round posts the facts of a table, or leaves them aside: all together, but each that
-// was left aside before alone.
+// round posts the facts of a table, or leaves them aside. It posts all together,
+// except facts that were left aside before, which it posts one by one.
 func (t *turn) round(ctx context.Context, table string, facts []outbox.Stored) error {
 	var together, alone []outbox.Stored
 	for _, f := range facts {
@@ -105,7 +107,7 @@ func (t *turn) round(ctx context.Context, table string, facts []outbox.Stored) e
 	return nil
 }
 
-// group posts facts of the table, and before them what they disclosed.
+// group posts what facts of the table disclosed, and then the facts.
 func (t *turn) group(ctx context.Context, table string, facts []outbox.Stored, suspect bool) error {
 	if err := t.dimensions(ctx, facts, suspect); err != nil {
 		return err
@@ -158,9 +160,8 @@ func (t *turn) mark(ctx context.Context, batch string, keys []string) error {
 	return nil
 }
 
-// fit makes a row one that the sink takes, and returns how many texts it cut: the
-// outbox has the whole of them. What an event emptied is blank in a column that is not
-// text.
+// fit makes the sink accept a row, and returns how many texts it cut: the outbox
+// keeps the whole texts. A column that an event emptied is blank if it is not text.
 func fit(row fact.Row, columns map[string]string, limits sink.Limits) int {
 	cuts := 0
 	for column, value := range row {
@@ -192,8 +193,8 @@ func columnsOf(table string) map[string]string {
 	return columns
 }
 
-// cut returns the text in so many units of UTF-16, with an ellipsis for what is
-// left out, and whether it is.
+// cut shortens the text to so many units of UTF-16, with an ellipsis for what
+// is left out, and reports whether it did.
 func cut(text string, units int) (string, bool) {
 	if units <= 0 || len(text) <= units { // no text has more units than bytes
 		return text, false

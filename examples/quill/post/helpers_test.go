@@ -28,7 +28,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// clock advances when somebody sleeps, and by a millisecond when it is read.
+// clock advances when somebody sleeps, and by a millisecond at each reading.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -48,7 +48,7 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// env is an outbox, a ledger and a played Power BI, on one clock.
+// env is an outbox, a ledger and an imitated Power BI, with one clock.
 type env struct {
 	t      *testing.T
 	clock  *clock
@@ -57,7 +57,7 @@ type env struct {
 	outbox *outbox.Store
 	tally  *post.Tally
 
-	throttled bool // is what the test is about
+	throttled bool // the test is about throttling
 }
 
 func open(t *testing.T, cfg powerbitest.Config) *env {
@@ -114,7 +114,7 @@ func (e *env) posterOf(s sink.Sink) *post.Poster {
 	return &post.Poster{Lease: e.lease(e.db.Client()), Outbox: e.outbox, Sink: s, Clock: e.clock, Tally: e.tally}
 }
 
-// dying is a new process that ends with the killer's request, with all that it calls.
+// dying is a new process whose every client ends at the killer's request.
 func (e *env) dying(k *killer) *post.Poster {
 	o := e.db.Client().Options()
 	o.HTTPClient, o.Retryer = &deadly{killer: k, next: e.db.HTTPClient()}, aws.NopRetryer{}
@@ -173,7 +173,7 @@ func (e *env) drain(p *post.Poster) {
 	}
 }
 
-// wantOnce fails unless each fact stands in the sink once, and nothing is pending.
+// wantOnce fails unless the sink has each fact once, and nothing is pending.
 func (e *env) wantOnce(facts ...fact.Fact) {
 	e.t.Helper()
 	if again := e.extra(facts...); again > 0 {
@@ -181,8 +181,8 @@ func (e *env) wantOnce(facts ...fact.Fact) {
 	}
 }
 
-// extra fails unless each fact is in the sink and nothing is pending, and returns how
-// many stand there a second time. More than that is an error.
+// extra fails unless the sink has each fact and nothing is pending. It returns how
+// many facts the sink has twice. Three times is a failure.
 func (e *env) extra(facts ...fact.Fact) int {
 	e.t.Helper()
 	if n := e.pending(); n > 0 {

@@ -12,10 +12,10 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
 )
 
-// Random histories: facts come, processes live on, die at any request or lose requests
-// and replies of DynamoDB and of the sink. Whatever happened, in the end each fact
-// stands in the sink: once where the sink can be asked, and not more often than was
-// counted where it cannot; and each contact's last row is the truth.
+// In random histories facts come, and processes live on, die at any request, or
+// lose requests and replies of DynamoDB and of the sink. In the end the sink has
+// each fact: once if it can be asked, and otherwise not more often than was
+// counted. Each contact's last row is right.
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(40)
@@ -62,7 +62,7 @@ func (h *history) step() {
 			h.p = h.dying(h.k)
 			h.p.Sink.(*hooked).limits = h.limits
 		}
-		_ = h.p.Drain(h.t.Context()) // whatever became of it
+		_ = h.p.Drain(h.t.Context()) // with or without an error
 	}
 }
 

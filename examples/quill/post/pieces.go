@@ -8,11 +8,11 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
 )
 
-// provesNothing is how many in a row may be refused alone until another is asked
-// whether the table takes anything at all.
+// provesNothing is how many rows may be refused alone, one after the other,
+// before another row is posted to see whether the table accepts anything.
 const provesNothing = 3
 
-// entry is a row, and what it is of: a fact, a contact or a deal.
+// entry is a row, and the key of its fact, contact or deal.
 type entry struct {
 	key string
 	row fact.Row
@@ -27,21 +27,22 @@ func keysOf(entries []entry) []string {
 	return keys
 }
 
-// pieces are rows for one table, and what to do when some of them are posted.
+// pieces are rows for one table, and what to do after some of them are posted.
 type pieces struct {
 	table   string
 	entries []entry
-	suspect bool // was refused before, so that being refused again says nothing new
+	suspect bool // was refused before, so another refusal says nothing new
 
 	added func(batch string, added []entry) error
-	// lost settles what may have been added, and says whether to post it again here.
+	// lost settles rows that may have been added, and says whether to post them
+	// again here.
 	lost    func(lost []entry) (again bool, err error)
 	refused func(e entry, err error)
 }
 
-// postAll posts rows in as few posts as the limits allow, and in smaller ones to find
-// those that the sink refuses. It returns nil when each is posted, in doubt and
-// settled, or left aside.
+// postAll posts rows in as few posts as the limits allow, and in smaller ones to
+// find the rows that the sink refuses. It returns nil when each row is posted,
+// settled after doubt, or left aside.
 func (t *turn) postAll(ctx context.Context, p pieces) error {
 	for len(p.entries) > 0 {
 		n, err := t.fitting(ctx, p.table, len(p.entries))
@@ -100,7 +101,7 @@ func (t *turn) fitting(ctx context.Context, table string, rows int) (int, error)
 	}
 }
 
-// took counts rows that were added, and goes on with larger posts.
+// took counts rows that were added, and continues with larger posts.
 func (t *turn) took(p pieces, batch string, some []entry) error {
 	t.grow(p.table)
 	delete(t.alone, p.table)
@@ -134,10 +135,10 @@ func (t *turn) unknown(ctx context.Context, p pieces, some []entry, cause error)
 	return p.lost(some)
 }
 
-// refusedAlone leaves the first row aside. After some in a row it puts the last one
-// first: if the sink refuses that as well, the whole table is left aside, and the
-// pieces are over. One row at fault is never taken for that, nor are many beside one
-// another.
+// refusedAlone leaves the first row aside. After some refusals in a row it moves
+// the last row to the front: if the sink refuses that one as well, the whole table
+// is left aside, and the pieces are over. So neither one bad row nor many
+// neighbouring ones count as a table that accepts nothing.
 func (t *turn) refusedAlone(p *pieces, err error) (over bool) {
 	p.refused(p.entries[0], err)
 	p.entries = p.entries[1:]
@@ -159,7 +160,7 @@ func (t *turn) refusedAlone(p *pieces, err error) (over bool) {
 	return false
 }
 
-// rowsOf are the rows of a post. Those of facts know its batch.
+// rowsOf returns the rows of a post. Rows of facts have its batch.
 func rowsOf(table, batch string, entries []entry) []fact.Row {
 	rows := make([]fact.Row, len(entries))
 	for i, e := range entries {

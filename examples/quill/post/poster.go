@@ -1,56 +1,60 @@
-// Package post brings facts from the outbox to the sink, each once, by one poster at
-// a time.
+// Package post brings each fact from the outbox to the sink once. One poster works
+// at a time.
 //
 // # A post
 //
-// The poster that holds the lease reads what is pending and posts first what it
-// discloses of contacts and deals, then the facts. For each post it
+// The poster that holds the lease reads what is pending. It first posts what
+// this discloses about contacts and deals, and then the facts. For each post it
 //
 //  1. waits until the sink's limits allow it;
-//  2. writes into the poster's row which batch it is about to post, under the fence of
-//     its lease: one whose successor has written before is refused here;
+//  2. writes into the poster's row which batch it is about to post, under the fence
+//     of its lease: if a successor has already written, the write is refused;
 //  3. renews the lease;
 //  4. posts;
 //  5. marks the facts as posted.
 //
-// Whoever takes over after a crash finds the batch in the poster's row and asks the
-// sink which of its rows are there. Those are marked, the others are posted again. The
-// same is done when the reply to a post is lost.
+// After a crash the next poster finds the batch in the poster's row and asks the
+// sink which of its rows it has. The poster marks those, and posts the others
+// again. It does the same when the reply to a post is lost.
 //
 // # What this promises
 //
-// A fact that is in the outbox reaches the sink. It is there twice, with one key, in
-// these cases only, and the report's measures count it once:
+// A fact that is in the outbox reaches the sink. Only in these cases the sink has
+// it twice, with one key, and the report's measures still count it once:
 //
 //   - A reply was lost, or the poster crashed, and the sink cannot be asked
-//     (sink.ErrCannotAsk). Counts.Again has the facts that were posted again.
-//   - The sink does not show what it was sent before, within AskAfter.
-//   - A poster was stopped between 3 and 4 for longer than its lease, and posts when
-//     its successor has already asked and posted. It is refused at its next post.
+//     (sink.ErrCannotAsk). Counts.Again counts the facts that were posted
+//     again.
+//   - The sink does not show an earlier post within AskAfter.
+//   - A poster was stopped between steps 3 and 4 for longer than its lease, and
+//     posts after its successor has already asked and posted. Its next post is
+//     refused.
 //
-// Rows of contacts and deals know no batch: they are posted again after a lost reply or
-// a crash. The last row of each is right all the same, for before rows are posted the
-// last of their times is written down, and those of a successor come after it.
+// Rows of contacts and deals have no batch: they are posted again after a lost
+// reply or a crash. The last row of each is still right, because the last time of
+// the rows is written down before they are posted, and rows of a successor get
+// later times.
 //
 // # Trouble
 //
-// What the sink may take later is waited for, with the lease held. What it refuses is
-// halved until the fact at fault is alone: this one is left aside. It stays pending, is
-// logged with its key and the reason, and is tried again, alone, after a minute, and
-// after four times as long each time, up to an hour; when ten are refused again, the
-// others wait for the next turn. A table of which nothing gets through, or that is full,
-// is left aside in the same way: until it is tried again its facts are not even read, and
-// those of other tables go on. Facts that disclose something for a table of contacts or
-// deals that is left aside wait for it, and a window of them holds up the others of their
-// table. What is left aside is known to this process alone: another tries it at once.
-// Facts of a table that is not one of fact.FactTables are never read: outbox.PutItem
-// takes none.
+// If the sink may accept rows later, the poster waits and keeps the lease. If the
+// sink refuses rows, the poster halves the post until the fact at fault is alone,
+// and leaves that fact aside. The fact stays pending and is logged with its key and
+// the reason. It is tried again, alone, after a minute, and then after four times
+// as long each time, up to an hour. When ten such facts are refused again, the
+// others wait for the next turn. A table that is full, or to which nothing gets
+// through, is left aside in the same way: until it is tried again its facts are not
+// even read, and facts of other tables go on. Facts that disclose something for a
+// table of contacts or deals that is left aside wait for it, and a window of them
+// holds up the others of their table. Only this process knows what it left aside:
+// another process tries it at once. Facts of a table that is not one of
+// fact.FactTables are never read: outbox.PutItem refuses them.
 //
 // # Words
 //
 //	turn    one holding of the lease, until nothing is pending (turn.go)
-//	pass    a window of facts of each table in turn (facts.go)
-//	round   the facts of one window: all together, those left aside before alone
+//	pass    a window of facts for each table in turn (facts.go)
+//	round   the facts of one window: all together, those left aside before one by one
 //	group   facts that go together, and before them what they disclose (dimensions.go)
 //	pieces  the rows of a group in posts, halved when one is refused (pieces.go)
 package post
@@ -75,27 +79,27 @@ import (
 )
 
 const (
-	leaseFor = 2 * time.Minute // how long all waits after a crash, but for the ledger's MaxSkew
+	leaseFor = 2 * time.Minute // how long everything waits after a crash, plus the ledger's MaxSkew
 	renewAt  = leaseFor / 3
-	grace    = 10 * time.Second // for what is under way when the context ends
+	grace    = 10 * time.Second // for a post under way when the context ends
 
-	// window is how many facts are read at a time when the sink does not limit the
-	// rows of a post, and how many are left aside at most.
+	// window is how many facts are read at a time if the sink does not limit the
+	// rows of a post. It is also how many facts may be left aside.
 	window = 10_000
 )
 
 // Clock is the poster's time.
 type Clock interface {
 	Now() time.Time
-	// Sleep returns an error when the context ends first. It is called before each post,
-	// if only for 0: an error of it ends the turn there.
+	// Sleep returns an error if the context ends first. It is called before each
+	// post, even with 0, and its error ends the turn there.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
 // NewLease returns the store of the poster's lease, in the ledger's own table. The
-// lease is never completed, and a crash must never lock it: of a Store of its own no
-// number of attempts is too many. All else is as the ledger's Config says; its
-// Retention must be longer than the lease of two minutes.
+// lease is never completed, and crashes must never lock it, so it has a Store of
+// its own that allows any number of attempts. Everything else is as in the ledger's
+// Config, whose Retention must be longer than the lease of two minutes.
 func NewLease(db ledger.API, table string, cfg *ledger.Config) (*ledger.Store, error) {
 	var c ledger.Config
 	if cfg != nil {
@@ -105,8 +109,8 @@ func NewLease(db ledger.API, table string, cfg *ledger.Config) (*ledger.Store, e
 	return ledger.New(db, table, &c)
 }
 
-// Poster posts. Lease, Outbox and Sink must be set. It is for one goroutine; Tally
-// and LastError are safe to read from others.
+// Poster posts facts. Lease, Outbox and Sink must be set. Only one goroutine may
+// use it, but others may read Tally and LastError.
 type Poster struct {
 	Lease  *ledger.Store // from NewLease
 	Key    string        // of the lease; defaults to QUILL:POSTER
@@ -115,10 +119,11 @@ type Poster struct {
 	Clock  Clock        // defaults to the wall clock
 	Log    *slog.Logger // defaults to none
 	Tally  *Tally       // defaults to one of its own
-	// AskAfter is how long after a post the sink is asked for it. Defaults to 15 s.
+	// AskAfter is how long after a post the poster asks the sink for it. Defaults
+	// to 15 s.
 	AskAfter time.Duration
-	// Idle is how long Run waits when nothing is pending, or another holds the lease.
-	// Defaults to 5 s.
+	// Idle is how long Run waits when nothing is pending, or when another poster
+	// holds the lease. Defaults to 5 s.
 	Idle time.Duration
 
 	once  sync.Once
@@ -165,9 +170,9 @@ func (p *Poster) fill() error {
 	return p.bad
 }
 
-// LastError returns what keeps the poster from posting all that is pending: nil
-// after a turn that did, and while nothing has gone wrong. A wait for the sink shows here
-// as long as it lasts.
+// LastError returns what keeps the poster from posting all that is pending. It is
+// nil after a turn that posted all, and as long as nothing has gone wrong. While
+// the poster waits for the sink, it is the reason.
 func (p *Poster) LastError() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,9 +185,9 @@ func (p *Poster) setLast(err error) {
 	p.last = err
 }
 
-// Run posts what is pending until the context or the clock ends, and returns nil then. While
-// another poster holds the lease it waits. After an error it tries anew: after a
-// second, and twice as long each time, up to a minute.
+// Run posts what is pending until the context or the clock ends, and then returns
+// nil. While another poster holds the lease, it waits. After an error it tries
+// again after a second, and after twice as long each time, up to a minute.
 func (p *Poster) Run(ctx context.Context) error {
 	if err := p.fill(); err != nil {
 		return err
@@ -196,7 +201,7 @@ func (p *Poster) Run(ctx context.Context) error {
 			return nil
 		case err == nil, isBusy(err):
 			troubles = 0
-		case errors.As(err, &left): // logged; the more there are the more it costs to read them
+		case errors.As(err, &left): // logged; many of them make each read expensive
 			wait = max(wait, min(time.Duration(left.Facts)*10*time.Millisecond, time.Minute))
 			troubles = 0
 		case errors.Is(err, ledger.ErrLeaseLost), errors.Is(err, outbox.ErrFenced):
@@ -235,13 +240,13 @@ func (p *Poster) drainPending(ctx context.Context) error {
 	return left.orNil()
 }
 
-// Drain takes the lease, posts all that is pending and gives the lease back. While
-// another poster holds it, the error is a *ledger.InProgressError, at once: whoever
-// holds it posts the same facts. It is a *LeftError when facts were left aside and all
-// others posted.
+// Drain takes the lease, posts all that is pending and gives the lease back. If
+// another poster holds it, Drain returns a *ledger.InProgressError at once: that
+// poster posts the same facts. The error is a *LeftError when facts were left aside
+// and all others posted.
 //
-// When the context ends, a post that is under way has ten seconds to be answered and
-// its facts as many to be marked. What is not is asked for by the next turn.
+// When the context ends, a post under way has ten seconds to be answered, and its
+// facts have ten seconds to be marked. The next turn asks the sink about the rest.
 //
 // Price: 5 requests without a fact: claim, three reads, release. Each post adds a write
 // of the poster's row (1 or 2 WCU) and a renewal (1 WCU) to what the outbox's Pending,
@@ -270,7 +275,7 @@ func (p *Poster) turn(ctx context.Context) error {
 		return err
 	}
 	t.budget = newBudget(p.Sink.Limits(), used, p.Clock.Now())
-	if p.spent != nil && p.spent.used.Fence == used.Fence { // nobody else has posted since
+	if p.spent != nil && p.spent.used.Fence == used.Fence { // no other poster has posted since
 		t.budget.recent, t.budget.since = p.spent.recent, p.spent.since
 	}
 	t.saved, t.budget.used.Fence = used.Batch, claim.Fence
@@ -293,14 +298,14 @@ func isBusy(err error) bool {
 	return ok
 }
 
-// LeftError says that facts or tables were left aside. What is pending stays so.
+// LeftError says that facts or tables were left aside. They stay pending.
 type LeftError struct {
-	Facts  int      // of those that were looked at
-	Tables []string // of which none was looked at
-	Err    error    // why, of one of them
+	Facts  int      // among the facts that were read
+	Tables []string // whose facts were not read
+	Err    error    // why one of them was left aside
 }
 
-// Error says how many, which tables, and why one of them was.
+// Error says how many facts, which tables, and why one of them was left aside.
 func (e *LeftError) Error() string {
 	what := fmt.Sprintf("%d pending facts", e.Facts)
 	if len(e.Tables) > 0 {
@@ -319,7 +324,7 @@ func (e *LeftError) orNil() error {
 	return e
 }
 
-// backOff is how long to wait after so many troubles before.
+// backOff is how long to wait after so many failures in a row.
 func backOff(troubles int) time.Duration {
 	return min(time.Second<<min(troubles, 10), time.Minute)
 }

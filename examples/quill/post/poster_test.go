@@ -90,7 +90,7 @@ func TestDrainWhileAnotherPosts(t *testing.T) {
 	e.wantOnce(call(1))
 }
 
-// More crashes than any number of attempts that a ledger usually allows.
+// There are more crashes than the attempts that a ledger usually allows.
 func TestCrashesNeverLockTheLease(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -151,7 +151,7 @@ func TestAPausedHolder(t *testing.T) {
 	}
 }
 
-// A holder is stopped just before it writes what it is about to post.
+// A holder is stopped just before it writes what it will post.
 func TestTheFenceStopsAStalePoster(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -172,7 +172,7 @@ func TestTheFenceStopsAStalePoster(t *testing.T) {
 	e.wantOnce(facts...)
 }
 
-// Another has the lease, and has written nothing yet.
+// Another holder has the lease, and has written nothing yet.
 func TestALeaseThatIsLostBeforeAPost(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -240,8 +240,8 @@ func (c *ending) Sleep(ctx context.Context, d time.Duration) error {
 	return c.clock.Sleep(ctx, d)
 }
 
-// A poster whose clock ends its waits finishes the post in hand and begins no other, also
-// when it would not have to wait.
+// A poster whose clock ends its waits finishes the post in hand and begins no
+// other, even if it would not have to wait.
 func TestTheClockEnds(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -284,8 +284,8 @@ func (s *slow) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options .
 	return s.API.PutItem(ctx, in, options...)
 }
 
-// A process posts a hundred times a minute in turns of its own: it knows all posts,
-// and waits for none. Another has to wait.
+// A process posts a hundred times a minute in its own turns. It knows all posts and
+// does not wait. Another process must wait.
 func TestTurnsOfOneProcessKnowEachOther(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -314,8 +314,8 @@ func TestTurnsOfOneProcessKnowEachOther(t *testing.T) {
 	e.wantOnce(append(facts, call(100), call(101))...)
 }
 
-// Another takes over while the poster waits: it is told by its next renewal, within a
-// third of a lease, and posts nothing.
+// Another holder takes over while the poster waits. The poster learns this from its
+// next renewal, within a third of a lease, and posts nothing.
 func TestALeaseThatIsLostInAWait(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -361,7 +361,7 @@ func (s *stealing) Sleep(ctx context.Context, d time.Duration) error {
 	return s.clock.Sleep(ctx, d)
 }
 
-// The lease holds through long waits: whoever asks for it at any time does not get it.
+// The lease holds through long waits: no other process gets it at any time.
 func TestTheLeaseHoldsInAWait(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{})
@@ -422,7 +422,7 @@ func TestThrottled(t *testing.T) {
 	}
 }
 
-// A second dataset's posts used up the limits that the budget knows nothing of.
+// A second dataset's posts used up limits, and the budget does not know that.
 func TestPowerBIThrottles(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{Limits: sink.Limits{RowsAPost: 10_000, PostsAMinute: 1, RowsATable: 1000, TextUnits: 4000}})
@@ -518,7 +518,7 @@ func TestRun(t *testing.T) {
 	p := e.poster()
 	p.Clock = &stealing{clock: e.clock, steal: func() {
 		switch naps++; naps {
-		case 1: // nothing was pending: the lease is free, and was not taken
+		case 1: // nothing was pending, so the lease was not taken
 			e.put(facts[0])
 		case 2:
 			e.wantOnce(facts[0])

@@ -11,7 +11,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
 )
 
-// skew is how far the clock of who stored a fact may be ahead of the poster's.
+// skew is how far the clock of the process that stored a fact may be ahead of
+// the poster's.
 const skew = 10 * time.Second
 
 // takeOver settles the batch that another turn left open.
@@ -20,17 +21,18 @@ func (t *turn) takeOver(ctx context.Context) error {
 	if open.Batch == "" {
 		return nil
 	}
-	if !holdsFacts(open.Table) { // posting them again makes the same rows
+	if !holdsFacts(open.Table) { // posting again makes the same rows
 		t.Tally.add(func(n *Counts) { n.Again += open.Rows })
 		t.settled()
 		return nil
 	}
 	t.Log.Info("another turn left a batch open", "batch", open.Batch, "table", open.Table, "rows", open.Rows)
-	return t.find(ctx, t.Clock.Now()) // PostAt is when it began; until now it may have been under way
+	return t.find(ctx, t.Clock.Now()) // the post began at PostAt, and may have been under way until now
 }
 
-// find asks the sink what it has of the open batch, of which nothing is under way any
-// more since that time, and marks it. What it does not have stays pending.
+// find asks the sink which rows of the open batch it has, and marks them. No post
+// of the batch is under way since the given time. Facts that the sink does not have
+// stay pending.
 func (t *turn) find(ctx context.Context, since time.Time) error {
 	open := t.budget.used
 	if err := t.sleep(ctx, min(t.AskAfter, since.Add(t.AskAfter).Sub(t.Clock.Now()))); err != nil {
@@ -74,14 +76,14 @@ func (t *turn) ask(ctx context.Context, table, batch string) ([]string, error) {
 	}
 }
 
-// again is how many facts are posted again without knowing whether the sink has them:
-// those of the open batch that are not marked. Which they are the poster's row does not
-// say, but those of a batch waited longest.
+// again is how many facts are posted again although the sink may have them: the
+// unmarked facts of the open batch. The poster's row does not say which facts these
+// are, but the facts of a batch are those that waited longest.
 func (t *turn) again(ctx context.Context, open outbox.Poster) (int, error) {
 	facts, err := t.Outbox.Pending(ctx, open.Table, open.Rows)
 	facts = slices.DeleteFunc(facts, func(f outbox.Stored) bool { return f.ReceivedAt.After(open.PostAt.Add(skew)) })
 	return len(facts), err
 }
 
-// holdsFacts reports whether the table's rows know their batch.
+// holdsFacts reports whether the table's rows have their batch.
 func holdsFacts(table string) bool { return slices.Contains(fact.FactTables, table) }

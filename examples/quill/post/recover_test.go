@@ -10,8 +10,9 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
 )
 
-// A post that was under way for long when its process ended is as new as one that was
-// sent a moment ago: who takes over gives the sink as long to show it.
+// A post may have been under way for long when its process ended. The next poster
+// treats it as if it was sent a moment ago, and gives the sink the same time to
+// show it.
 func TestTheSinkHasTimeToShowALatePost(t *testing.T) {
 	t.Parallel()
 	e := open(t, powerbitest.Config{VisibleAfter: 12 * time.Second})
@@ -33,7 +34,7 @@ func TestTheSinkHasTimeToShowALatePost(t *testing.T) {
 	}
 }
 
-// However often a post is not made, its rows do not fill their table.
+// Posts that were not made do not fill their table, however often that happens.
 func TestPostsThatWereNotMadeDoNotFillATable(t *testing.T) {
 	t.Parallel()
 	limits := sink.Limits{RowsAPost: 5, RowsATable: 12}

@@ -7,15 +7,15 @@ import (
 
 // Counts are what posters did.
 type Counts struct {
-	Posted        int           // facts that the sink took, by its reply
-	Recovered     int           // facts that the sink was found to have, after a lost reply or a crash
-	Again         int           // rows that were posted again without knowing whether they were there
-	DimensionRows int           // rows of contacts and deals that the sink took
+	Posted        int           // facts that the sink accepted in its reply
+	Recovered     int           // facts that the sink had after a lost reply or a crash
+	Again         int           // rows that were posted again although the sink may have had them
+	DimensionRows int           // rows of contacts and deals that the sink accepted
 	Posts         int           // requests to the sink to add rows, whatever the answer
-	Asked         int           // requests to the sink for what it holds
+	Asked         int           // requests for what the sink holds
 	Refused       int           // posts that the sink refused
 	Cut           int           // texts that were cut for the sink
-	Waited        time.Duration // for the sink: its limits, its trouble, an answer
+	Waited        time.Duration // for the sink's limits, its failures and its answers
 }
 
 // Tally counts. It is safe for concurrent use, and for several posters.

@@ -20,8 +20,8 @@ type turn struct {
 	saved    string // the batch that the poster's row names
 	batches  int
 	troubles int            // of the sink, in a row
-	alone    map[string]int // facts and rows refused alone since a post to the table, by table
-	refusals int            // of facts that were left aside before
+	alone    map[string]int // facts and rows refused alone since the last post to the table, by table
+	refusals int            // how many facts were left aside before
 }
 
 // refusedError says that the sink refused the rows.
@@ -30,9 +30,9 @@ type refusedError struct{ err error }
 func (e *refusedError) Error() string { return "post: the sink refused the rows: " + e.err.Error() }
 func (e *refusedError) Unwrap() error { return e.err }
 
-// send posts the rows, all or none, and again for as long as the sink says later. Its
-// error is a *sink.UnknownError or a *refusedError if it is about these rows. Any other
-// ends the turn, and what became of the rows is for the next one to find out.
+// send posts all the rows or none, and repeats the post as long as the sink asks to
+// wait. An error about these rows is a *sink.UnknownError or a *refusedError. Any
+// other error ends the turn, and the next turn finds out what became of the rows.
 func (t *turn) send(ctx context.Context, table, batch string, rows []fact.Row) error {
 	for {
 		if err := t.allow(ctx, table, len(rows)); err != nil {
@@ -78,8 +78,8 @@ func (t *turn) post(ctx context.Context, table string, rows []fact.Row) error {
 	return t.Sink.Post(ctx, table, rows)
 }
 
-// linger returns a context that ends a while after the other, so that a post that is
-// under way is answered and marked when the process is asked to end.
+// linger returns a context that ends a while after the other, so that a post under
+// way can be answered and marked after the process is asked to end.
 func linger(ctx context.Context) (context.Context, func()) {
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
@@ -99,8 +99,8 @@ func (t *turn) allow(ctx context.Context, table string, n int) error {
 	return t.sleep(ctx, at.Sub(now))
 }
 
-// rest waits after trouble of the sink: for as long as it says, or else longer after
-// each.
+// rest waits after a failure of the sink: as long as the sink says, or else longer
+// after each failure.
 func (t *turn) rest(ctx context.Context, after time.Duration, err error) error {
 	if after <= 0 {
 		after = backOff(t.troubles)
@@ -111,8 +111,7 @@ func (t *turn) rest(ctx context.Context, after time.Duration, err error) error {
 	return t.sleep(ctx, after)
 }
 
-// sleep waits, and keeps the lease. The clock may end it, also when there is nothing to
-// wait for.
+// sleep waits, and keeps the lease. The clock may end it, even if the wait is 0.
 func (t *turn) sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return t.Clock.Sleep(ctx, 0)
@@ -168,14 +167,14 @@ func (t *turn) save(ctx context.Context) error {
 	return nil
 }
 
-// settled notes that what became of the batch is known. The row says so with the next
-// batch, or when the turn ends well.
+// settled notes that the outcome of the batch is known. The row gets this with the
+// next batch, or when the turn ends well.
 func (t *turn) settled() {
 	t.budget.used.Batch, t.budget.used.Table, t.budget.used.Rows = "", "", 0
 }
 
-// release gives the lease back, also when the context has ended, and writes before that
-// no batch is open, if none is. If that fails, the lease ends by itself.
+// release gives the lease back, even if the context has ended. Before that it
+// writes that no batch is open, if so. If that fails, the lease ends by itself.
 func (t *turn) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()

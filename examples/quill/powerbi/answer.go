@@ -10,26 +10,26 @@ import (
 	"unicode/utf8"
 )
 
-// answer is what a server said.
+// answer is a server's answer.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
-	torn   error  // why the body is not whole
+	torn   error  // why the body is incomplete
 	hidden string // must not appear in an error
 }
 
-// definite reports whether the status says that nothing was done. Of a request that
-// timed out there it does not.
+// definite reports whether the status says that nothing was done. A timeout at the
+// server does not say so.
 func (a answer) definite() bool {
 	return 400 <= a.status && a.status < 500 && a.status != http.StatusRequestTimeout
 }
 
-// longestWait bounds what is read as a time to wait.
+// longestWait bounds the time to wait that a server may ask for.
 const longestWait = 24 * time.Hour
 
-// retryAfter is how long the server asks to wait, in seconds or until a date; 0 where
-// it does not say.
+// retryAfter is how long the server asks to wait, in seconds or until a date. It is
+// 0 if the server does not say.
 func (a answer) retryAfter(now time.Time) time.Duration {
 	value := a.header.Get("Retry-After")
 	var after time.Duration
@@ -41,8 +41,8 @@ func (a answer) retryAfter(now time.Time) time.Duration {
 	return min(max(after, 0), longestWait)
 }
 
-// failure is how Power BI words an error. Message is often absent; then the details
-// of pbi.error have the words, which is how public reports show it.
+// failure is Power BI's form of an error. Message is often absent. Then the details
+// of pbi.error have the words, as public reports show.
 type failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -56,12 +56,12 @@ type failure struct {
 	} `json:"pbi.error"`
 }
 
-// refusal is the answer as an error.
+// refusal returns the answer as an error.
 func (a answer) refusal() *RefusedError {
 	var reply struct {
 		Error json.RawMessage `json:"error"`
 	}
-	_ = json.Unmarshal(a.text(), &reply) // what is not Power BI's has no code
+	_ = json.Unmarshal(a.text(), &reply) // another server's answer has no code
 	var f failure
 	_ = json.Unmarshal(reply.Error, &f)
 	return f.refusal(a)
@@ -81,10 +81,12 @@ func (f failure) refusal(a answer) *RefusedError {
 	}
 }
 
-// text is the body without the byte order mark that executeQueries puts before it.
+// text returns the body without the byte order mark that executeQueries puts
+// before it.
 func (a answer) text() []byte { return bytes.TrimPrefix(a.body, []byte("\ufeff")) }
 
-// clean makes a server's words fit to log: one line, cut, without what is secret.
+// clean makes a server's words safe to log: on one line, cut, and without
+// secrets.
 func (a answer) clean(text string, most int) string {
 	if a.hidden != "" {
 		text = strings.ReplaceAll(text, a.hidden, "<hidden>")

@@ -23,7 +23,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
 )
 
-// transport answers Power BI's part itself and leaves the login to a played one.
+// transport answers for Power BI itself and leaves the login to powerbitest.
 type transport struct {
 	login  *powerbitest.Server
 	answer func(*http.Request) (*http.Response, error)
@@ -50,7 +50,7 @@ func response(r *http.Request, status int, header http.Header, body string) *htt
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: r}
 }
 
-// kind names an error by what the poster does about it.
+// kind names an error by how the poster handles it.
 func kind(err error) string {
 	var unknown *sink.UnknownError
 	var wait *sink.WaitError
@@ -82,7 +82,7 @@ func errorBody(code string) string {
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// What a status means to a post, and to a question.
+// Each status has a meaning for a post, and for a question.
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	after := func(value string) http.Header { return http.Header{"Retry-After": {value}} }
@@ -136,7 +136,8 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// What Microsoft says is in the error, in one line and not at length; no token.
+// The error has Microsoft's message on one line, shortened, and without a
+// token.
 func TestRefusedErrorIsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 3_000)
@@ -156,7 +157,7 @@ func TestRefusedErrorIsBounded(t *testing.T) {
 
 func rowsBody(rows string) string { return `{"results":[{"tables":[{"rows":[` + rows + `]}]}]}` }
 
-// An answer that is not whole is not taken for fewer rows.
+// An incomplete answer does not count as one with fewer rows.
 func TestAnswersToQuestions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -211,7 +212,7 @@ func (spaces) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The status of a post is its answer: the rest may be lost.
+// The status of a post is the whole answer. The rest may be lost.
 func TestPostWhoseBodyIsTorn(t *testing.T) {
 	t.Parallel()
 	c := clientOf(answering(func(r *http.Request) (*http.Response, error) {
@@ -222,7 +223,8 @@ func TestPostWhoseBodyIsTorn(t *testing.T) {
 	}
 }
 
-// A connection that was not had is no lost reply; one that broke may be.
+// Without a connection no reply can be lost. A broken connection may have lost
+// one.
 func TestBrokenConnections(t *testing.T) {
 	t.Parallel()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -262,7 +264,7 @@ func TestBrokenConnections(t *testing.T) {
 	none(t, s)
 }
 
-// After its context's end nothing is sent.
+// After the end of the context nothing is sent.
 func TestCancelledBefore(t *testing.T) {
 	t.Parallel()
 	s := powerbitest.New(powerbitest.Config{})
@@ -288,7 +290,7 @@ func TestCancelledBefore(t *testing.T) {
 	}
 }
 
-// The request's timeout is the client's, and the context's end counts as well: a post
+// The client's timeout ends a request, and so does the context. Both times a post
 // was under way.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
@@ -326,7 +328,7 @@ func TestTimeouts(t *testing.T) {
 	})
 }
 
-// What is missing is named, and nothing is sent.
+// The error names the missing field, and nothing is sent.
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	post := func(table string, rows int) func(*powerbi.Client) error {

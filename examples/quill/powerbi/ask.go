@@ -15,9 +15,10 @@ import (
 // Posted asks the dataset for the keys of the batch, by executeQueries, which is
 // allowed 120 times a minute.
 //
-// It can be refused: the tenant's setting "Dataset Execute Queries REST API" must be on,
-// and the application needs the dataset's build permission. That is documented; how the
-// refusal looks is not, so any is sink.ErrCannotAsk, with a *RefusedError that says why.
+// It can be refused: the tenant's setting "Dataset Execute Queries REST API" must
+// be on, and the application needs the dataset's build permission. That is
+// documented. The form of the refusal is not, so every refusal is
+// sink.ErrCannotAsk, with a *RefusedError that says why.
 func (c *Client) Posted(ctx context.Context, table, batch string) ([]string, error) {
 	if err := c.check(field{"Client.Dataset", c.Dataset}, field{"table", table}, field{"batch", batch}); err != nil {
 		return nil, err
@@ -35,13 +36,13 @@ func (c *Client) Posted(ctx context.Context, table, batch string) ([]string, err
 		return nil, later(ctx, err)
 	case a.status == http.StatusOK:
 		return a.keys()
-	case a.status == http.StatusTooManyRequests, !a.definite(): // asked again, it does no harm
+	case a.status == http.StatusTooManyRequests, !a.definite(): // asking again does no harm
 		return nil, &sink.WaitError{After: a.retryAfter(c.now()), Err: a.refusal()}
 	}
 	return nil, cannotAsk(a.refusal())
 }
 
-// question asks for the keys of the batch.
+// question is the query for the keys of the batch.
 func question(table, batch string) string {
 	name := "'" + strings.ReplaceAll(table, "'", "''") + "'"
 	text := `"` + strings.ReplaceAll(batch, `"`, `""`) + `"`
@@ -49,13 +50,13 @@ func question(table, batch string) string {
 }
 
 // cannotAsk wraps a refusal of the question. Public reports show a 401 or 403 with
-// PowerBINotAuthorizedException where a permission is missing, and PowerBIEntityNotFound
-// for a role that may not ask; whatever else it is, to ask again would hold up every
-// post until a person comes.
+// PowerBINotAuthorizedException if a permission is missing, and
+// PowerBIEntityNotFound for a role that may not ask. Whatever the reason, asking
+// again would hold up every post until a person comes.
 func cannotAsk(r *RefusedError) error { return fmt.Errorf("%w: %w", sink.ErrCannotAsk, r) }
 
-// result is the answer to a question. Each level may hold an error, and then has less
-// than was asked for, or nothing.
+// result is the answer to a question. Each level may have an error, and is then
+// incomplete or empty.
 type result struct {
 	Error   *failure `json:"error"`
 	Results []struct {
@@ -63,28 +64,28 @@ type result struct {
 		Tables []struct {
 			Error *failure `json:"error"`
 			Rows  []struct {
-				// A column that the query renames comes in brackets.
+				// A column that the query renames has brackets around its name.
 				Key *string `json:"[key]"`
 			} `json:"rows"`
 		} `json:"tables"`
 	} `json:"results"`
 }
 
-// keys reads the answer. One that is not whole, or not of the form, is not taken for
-// fewer rows.
+// keys reads the answer. An incomplete answer, or one of another form, is an error,
+// not an answer with fewer rows.
 func (a answer) keys() ([]string, error) {
 	if a.torn != nil {
 		return nil, &sink.WaitError{Err: fmt.Errorf("powerbi: %w", a.torn)}
 	}
 	var r result
 	if err := json.Unmarshal(a.text(), &r); err != nil {
-		return nil, &sink.WaitError{Err: fmt.Errorf("powerbi: the answer is not JSON of the form: %w", err)}
+		return nil, &sink.WaitError{Err: fmt.Errorf("powerbi: the answer is not JSON of the expected form: %w", err)}
 	}
 	if f := r.failure(); f != nil {
 		return nil, cannotAsk(f.refusal(a))
 	}
 	if len(r.Results) != 1 || len(r.Results[0].Tables) != 1 {
-		return nil, &sink.WaitError{Err: errors.New("powerbi: the answer does not have one table")}
+		return nil, &sink.WaitError{Err: errors.New("powerbi: the answer must have exactly one table")}
 	}
 	rows := r.Results[0].Tables[0].Rows
 	keys := make([]string, len(rows))
@@ -95,7 +96,7 @@ func (a answer) keys() ([]string, error) {
 		keys[i] = *row.Key
 	}
 	slices.Sort(keys)
-	return slices.Compact(keys), nil // of a batch that was posted twice, each once
+	return slices.Compact(keys), nil // a batch that was posted twice has each key twice
 }
 
 func (r result) failure() *failure {

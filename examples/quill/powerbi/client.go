@@ -2,19 +2,20 @@
 // alone.
 //
 // Microsoft says, on learn.microsoft.com:
-//   - what a push dataset allows, see [Client.Limits]: "Push semantic model limitations",
-//     power-bi/developer/embedded/push-datasets-limitations;
+//   - what a push dataset allows (see [Client.Limits]): "Push semantic model
+//     limitations", power-bi/developer/embedded/push-datasets-limitations;
 //   - the requests and their bodies: "Push Datasets - Datasets PostRowsInGroup" and
 //     "PostDatasetInGroup", "Datasets - Execute Queries In Group", rest/api/power-bi;
 //   - that a 429 carries Retry-After in seconds: the same limitations, an older edition,
 //     msdn.microsoft.com/library/dn950053;
 //   - the token: "OAuth 2.0 client credentials flow", entra/identity-platform.
 //
-// Microsoft does not say what a 5xx leaves behind, nor after how long a question sees
-// what was posted. A 5xx is taken for a post that may have been made.
+// Microsoft does not say whether a 5xx means that nothing was added, or how soon a
+// question sees a post. After a 5xx the rows may have been added.
 //
-// Public reports agree that Power BI compares text without regard to case, and keeps one
-// spelling of texts that differ in nothing else. Keys and batches must differ in more.
+// Public reports agree that Power BI ignores case when it compares text, and keeps
+// one spelling of texts that differ only in case. Keys and batches must differ in
+// more than case.
 package powerbi
 
 import (
@@ -38,15 +39,15 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
 )
 
-// Client is a dataset of a workspace. A service principal has no workspace of its own,
-// so that Workspace is needed, and its profiles cannot post.
+// Client posts to a dataset of a workspace. A service principal has no workspace of
+// its own, so Workspace must be set. Profiles of a service principal cannot post.
 type Client struct {
 	Tenant string // id or domain
-	ID     string // of the application that is registered there
+	ID     string // of the application that is registered with the tenant
 	Secret string // of the application, its value
 
 	Workspace string // id
-	Dataset   string // id; Create needs none
+	Dataset   string // id; Create does not need it
 
 	BaseURL  string           // defaults to https://api.powerbi.com
 	LoginURL string           // defaults to https://login.microsoftonline.com
@@ -55,14 +56,15 @@ type Client struct {
 	Now      func() time.Time // defaults to time.Now
 
 	once  sync.Once
-	turn  chan struct{} // held by who reads or fetches the token
+	turn  chan struct{} // held while reading or fetching the token
 	token token
 }
 
 var _ sink.Sink = (*Client)(nil)
 
-// Limits returns what Microsoft allows a dataset without a retention policy. It also
-// allows five posts that are under way at once: the poster makes one at a time.
+// Limits returns what Microsoft allows for a dataset without a retention policy.
+// Microsoft also allows five posts under way at once, but the poster makes one at a
+// time.
 func (c *Client) Limits() sink.Limits {
 	return sink.Limits{
 		RowsAPost:    10_000,
@@ -75,11 +77,11 @@ func (c *Client) Limits() sink.Limits {
 	}
 }
 
-// RefusedError is a definite no of Power BI's: nothing was added.
+// RefusedError says that Power BI definitely refused: nothing was added.
 type RefusedError struct {
 	Status  int    // of HTTP
-	Code    string // Microsoft's, such as PowerBIEntityNotFound; "" where it gave none
-	Message string // Microsoft's, its beginning
+	Code    string // Microsoft's, such as PowerBIEntityNotFound; "" without one
+	Message string // the beginning of Microsoft's message
 }
 
 // Error gives the status, the code and the words.
@@ -93,15 +95,15 @@ func (e *RefusedError) Error() string {
 	return text
 }
 
-// Post adds the rows, with one request. A *RefusedError says that Power BI does not take
-// them. Refused credentials are a *sink.WaitError that wraps ErrCredentials: no rows are
-// at fault, and Power BI was not even asked.
+// Post adds the rows with one request. A *RefusedError says that Power BI does not
+// accept them. Refused credentials are a *sink.WaitError that wraps ErrCredentials:
+// the rows are not at fault, and Power BI was not even asked.
 func (c *Client) Post(ctx context.Context, table string, rows []fact.Row) error {
 	if err := c.check(field{"Client.Dataset", c.Dataset}, field{"table", table}); err != nil {
 		return err
 	}
 	if most := c.Limits().RowsAPost; len(rows) > most {
-		return event.BadInput("powerbi", "rows", fmt.Sprintf("must be at most %d: they are %d", most, len(rows)))
+		return event.BadInput("powerbi", "rows", fmt.Sprintf("must be at most %d, are %d", most, len(rows)))
 	}
 	if len(rows) == 0 {
 		return nil
@@ -121,10 +123,10 @@ func (c *Client) Post(ctx context.Context, table string, rows []fact.Row) error 
 	case a.definite():
 		return a.refusal()
 	}
-	return &sink.UnknownError{Err: a.refusal()} // a 5xx, a redirect, or words that are not Power BI's
+	return &sink.UnknownError{Err: a.refusal()} // a 5xx, a redirect, or the answer of another server
 }
 
-// unclear is the error of a post whose answer did not come.
+// unclear is the error of a post without an answer.
 func unclear(ctx context.Context, err error) error {
 	var unsent *unsentError
 	if !errors.As(err, &unsent) {
@@ -133,7 +135,7 @@ func unclear(ctx context.Context, err error) error {
 	return later(ctx, err)
 }
 
-// later is the error of a request that changed nothing and was not answered.
+// later is the error of a request that changed nothing and got no answer.
 func later(ctx context.Context, err error) error {
 	var invalid *event.InputError
 	if ctx.Err() != nil || errors.As(err, &invalid) {
@@ -147,7 +149,7 @@ func later(ctx context.Context, err error) error {
 	return wait
 }
 
-// field is one that must not be empty.
+// field is a field that must not be empty.
 type field struct{ name, value string }
 
 // check names the first field that is missing, before any request.
@@ -166,7 +168,7 @@ func (c *Client) check(more ...field) error {
 	return nil
 }
 
-// dataset is the path of something of the dataset.
+// dataset is a path below that of the dataset.
 func (c *Client) dataset(parts ...string) string {
 	return c.datasets() + "/" + escape(append([]string{c.Dataset}, parts...))
 }
@@ -183,7 +185,7 @@ func escape(parts []string) string {
 	return strings.Join(escaped, "/")
 }
 
-// unsentError says that no byte of the request left: the answer to it is not lost.
+// unsentError says that no byte of the request was sent, so no answer can be lost.
 type unsentError struct {
 	after time.Duration // how long the login's server asks to wait
 	err   error
@@ -192,9 +194,9 @@ type unsentError struct {
 func (e *unsentError) Error() string { return e.err.Error() }
 func (e *unsentError) Unwrap() error { return e.err }
 
-// call posts to Power BI, and once more with another token where it refuses the first:
-// a 401 changed nothing. An *unsentError says that it was never reached; after any
-// other error the request may have had its effect.
+// call posts to Power BI, and once more with another token if Power BI refuses the
+// first: a 401 changed nothing. An *unsentError says that Power BI was never
+// reached. After any other error the request may have had its effect.
 func (c *Client) call(ctx context.Context, path string, body []byte) (answer, error) {
 	base := cmp.Or(c.BaseURL, "https://api.powerbi.com")
 	refused := ""
@@ -216,7 +218,7 @@ func (c *Client) call(ctx context.Context, path string, body []byte) (answer, er
 	}
 }
 
-// send makes one request and reads what comes back.
+// send makes one request and reads the answer.
 func (c *Client) send(ctx context.Context, to string, header http.Header, body []byte) (answer, error) {
 	if err := ctx.Err(); err != nil {
 		return answer{}, &unsentError{err: err}
@@ -239,7 +241,7 @@ func (c *Client) send(ctx context.Context, to string, header http.Header, body [
 	}
 	defer response.Body.Close()
 	a := answer{status: response.StatusCode, header: response.Header}
-	// The status is the answer to a post, whatever becomes of the rest.
+	// The status alone answers a post, even if reading the body fails.
 	a.body, a.torn = io.ReadAll(io.LimitReader(response.Body, longestAnswer+1))
 	if len(a.body) > longestAnswer {
 		a.torn = errors.New("the answer is too long")
@@ -247,10 +249,12 @@ func (c *Client) send(ctx context.Context, to string, header http.Header, body [
 	return a, nil
 }
 
-// longestAnswer bounds what is read: Microsoft cuts the answer to a question at 15 MB.
+// longestAnswer bounds the body that is read: Microsoft cuts the answer to a
+// question at 15 MB.
 const longestAnswer = 16 << 20
 
-// http follows no redirects: that would send the rows, and the token, to somewhere else.
+// http follows no redirects, because they would send the rows and the token
+// elsewhere.
 func (c *Client) http() *http.Client {
 	client := *cmp.Or(c.HTTP, http.DefaultClient)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -264,8 +268,8 @@ func (c *Client) now() time.Time {
 	return time.Now()
 }
 
-// connection sees whether a request got one. A transport that is not net/http's may
-// say nothing; then it counts as reached.
+// connection notes whether a request got a connection. A transport other than
+// net/http's may not report that. Then the server counts as reached.
 type connection struct{ asked, got atomic.Bool }
 
 func (n *connection) trace() *httptrace.ClientTrace {
@@ -275,6 +279,7 @@ func (n *connection) trace() *httptrace.ClientTrace {
 	}
 }
 
-// never reports whether a connection was asked for and none was had: the name was not
-// found, the connection refused, the handshake broken off, the time over.
+// never reports whether the request asked for a connection and got none: the name
+// was not found, the connection was refused, the handshake failed, or the time was
+// over.
 func (n *connection) never() bool { return n.asked.Load() && !n.got.Load() }

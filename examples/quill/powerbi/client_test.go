@@ -14,7 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
 )
 
-// clientOf returns a client of the played dataset, without a network.
+// clientOf returns a client of the imitated dataset, without a network.
 func clientOf(transport http.RoundTripper) *powerbi.Client {
 	return &powerbi.Client{
 		Tenant: powerbitest.Tenant, ID: powerbitest.ID, Secret: powerbitest.Secret,
@@ -46,7 +46,7 @@ func none(t *testing.T, s *powerbitest.Server) {
 	}
 }
 
-// Over a real connection: what is posted stands, and can be asked for.
+// Over a real connection, posted rows are stored, and questions find them.
 func TestPostAndAsk(t *testing.T) {
 	t.Parallel()
 	s := powerbitest.New(powerbitest.Config{})
@@ -84,7 +84,8 @@ func TestPostAndAsk(t *testing.T) {
 	none(t, s)
 }
 
-// Whatever becomes of a post, its error and the question after it agree with what stands.
+// Whatever happens to a post, its error and the next question agree with the stored
+// rows.
 func TestWhatBecomesOfAPost(t *testing.T) {
 	t.Parallel()
 	for _, network := range []bool{false, true} {
@@ -127,7 +128,7 @@ func TestWhatBecomesOfAPost(t *testing.T) {
 	}
 }
 
-// Microsoft's figures, as its page has them.
+// These are Microsoft's documented figures.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	want := sink.Limits{

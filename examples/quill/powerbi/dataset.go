@@ -10,9 +10,9 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 )
 
-// ErrCreateRefused is wrapped by Create's error when Power BI makes no dataset, such as
-// one with the code FeatureDeprecatedError: push semantic models are announced to end
-// on 2027-10-31.
+// ErrCreateRefused is wrapped by Create's error when Power BI refuses to create a
+// dataset, for example with the code FeatureDeprecatedError: Microsoft has
+// announced the end of push semantic models for 2027-10-31.
 var ErrCreateRefused = errors.New("powerbi: the dataset was not created")
 
 type (
@@ -36,9 +36,10 @@ type (
 	}
 )
 
-// Create makes a dataset of fact.Tables in the workspace and returns its id. It keeps
-// all rows, up to 5,000,000 a table. Nothing keeps a second of the same name from being
-// made: after an error that is not ErrCreateRefused, look into the workspace first.
+// Create creates a dataset with fact.Tables in the workspace and returns its id.
+// The dataset keeps all rows, up to 5,000,000 a table. A second dataset with the
+// same name is possible: after an error that is not ErrCreateRefused, look into the
+// workspace first.
 func (c *Client) Create(ctx context.Context, name string) (id string, err error) {
 	if err := c.check(field{"name", name}); err != nil {
 		return "", err

@@ -14,7 +14,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/powerbi/powerbitest"
 )
 
-// The dataset that is made has the report's tables, columns and measures, and takes rows.
+// The created dataset has the report's tables, columns and measures, and accepts
+// rows.
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	s := powerbitest.New(powerbitest.Config{Tables: []fact.Table{{Name: "Old"}}})
@@ -48,7 +49,7 @@ func TestCreateRefused(t *testing.T) {
 	}
 }
 
-// Whether one was made is not known after these.
+// After these answers it is unknown whether a dataset was created.
 func TestCreateUnclear(t *testing.T) {
 	t.Parallel()
 	for _, tr := range []*transport{always(500, nil, ""), always(201, nil, "{}"), always(201, nil, "<html>"), always(200, nil, `{"id":"x"}`), answering(lost)} {
@@ -87,7 +88,7 @@ func TestTablesKeepTheBounds(t *testing.T) {
 				t.Errorf("the measure %q has another's name", m.Name)
 			}
 			measures[m.Name] = true
-			for _, part := range strings.Split(m.DAX, table.Name+"[")[1:] { // what it counts is there
+			for _, part := range strings.Split(m.DAX, table.Name+"[")[1:] { // the columns that it counts exist
 				if column, _, _ := strings.Cut(part, "]"); types[column] == "" {
 					t.Errorf("%s: the measure %q names the column %q", table.Name, m.Name, column)
 				}

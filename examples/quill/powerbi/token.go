@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// ErrCredentials is wrapped by the errors of all methods: Microsoft's login does not
-// know the tenant, the application or its secret.
+// ErrCredentials is wrapped by the errors of all methods if Microsoft's login does
+// not accept the tenant, the application or its secret.
 var ErrCredentials = errors.New("powerbi: the login refused the credentials")
 
 const (
 	scope = "https://analysis.windows.net/powerbi/api/.default"
-	// early is how long before its end a token is no longer used: longer than a
-	// request takes.
+	// early is how long before its expiry a token is no longer used. It is
+	// longer than a request takes.
 	early = 2 * time.Minute
 )
 
@@ -29,7 +29,7 @@ type token struct {
 }
 
 // bearer returns a token that is valid for a while and is not the one that was
-// refused. Whoever comes while one is being fetched waits for it.
+// refused. Other callers wait while a token is being fetched.
 func (c *Client) bearer(ctx context.Context, refused string) (string, error) {
 	c.once.Do(func() { c.turn = make(chan struct{}, 1) })
 	select {

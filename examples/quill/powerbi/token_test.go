@@ -17,7 +17,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
 )
 
-// A token is used until shortly before its end, and not as long as Power BI would take it.
+// A token is used until shortly before its expiry, not as long as Power BI would
+// accept it.
 func TestTokenIsKeptAWhile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ life, kept time.Duration }{
@@ -44,8 +45,8 @@ func TestTokenIsKeptAWhile(t *testing.T) {
 	}
 }
 
-// Power BI may refuse a token before its end. One login renews it, however many
-// requests were refused; a second refusal stands.
+// Power BI may refuse a token before its expiry. One login renews it, however
+// many requests were refused. A second refusal is final.
 func TestTokenIsRenewedOnce(t *testing.T) {
 	t.Parallel()
 	s := powerbitest.New(powerbitest.Config{})
@@ -66,7 +67,7 @@ func TestTokenRenewalsMeet(t *testing.T) {
 		s := powerbitest.New(powerbitest.Config{Now: func() time.Time { return now.Add(time.Duration(clock.Load())) }})
 		slow := &slowLogin{to: s}
 		c := clientOf(slow)
-		c.Now = func() time.Time { return now } // its clock stands: it does not see that tokens end
+		c.Now = func() time.Time { return now } // its clock stands still: it does not notice that tokens expire
 		ask := func() {
 			var all sync.WaitGroup
 			for range 40 {
@@ -109,7 +110,7 @@ func (l *slowLogin) RoundTrip(r *http.Request) (*http.Response, error) {
 	return l.to.RoundTrip(r)
 }
 
-// Who waits for another's login can leave.
+// A caller that waits for another's login can stop waiting.
 func TestWaitingForALoginEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,7 +136,8 @@ func TestWaitingForALoginEnds(t *testing.T) {
 	})
 }
 
-// The login's refusal has its own name, and never the secret, though the server says it.
+// The login's refusal has an error of its own, which never has the secret, although
+// the server sends it.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	const wrong = "wrong ~secret&"
@@ -164,7 +166,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// A login that is busy, or is somebody else's page, says nothing about the credentials.
+// A busy login, or the page of another server, says nothing about the credentials.
 func TestLoginsThatFail(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -47,7 +47,7 @@ func newBubbleService(t *testing.T, env map[string]string, p Program) bubbleServ
 	return bubbleService{s, t}
 }
 
-// post posts a webhook of Aloware's that must be answered 200.
+// post posts a webhook of Aloware that must be answered 200.
 func (s bubbleService) post(body string) {
 	s.t.Helper()
 	r := httptest.NewRequestWithContext(s.t.Context(), http.MethodPost, "/aloware", strings.NewReader(body))
@@ -59,8 +59,9 @@ func (s bubbleService) post(body string) {
 	}
 }
 
-// What would end with the process is posted at its end, right after another post: the
-// poster knows its own, and does not wait as a new one does.
+// Facts that would be lost with the process are posted at its end, right after
+// another post: the poster knows its own posts, and does not wait as a new one
+// would.
 func TestTheRestIsPostedAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,8 +85,8 @@ func TestTheRestIsPostedAtOnce(t *testing.T) {
 	})
 }
 
-// What is pending is counted once a minute, and what has expired is deleted where
-// nobody else does.
+// Pending facts are counted once a minute, and expired rows are deleted if no
+// other process does so.
 func TestServeKeepsHouse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +124,7 @@ func TestServeKeepsHouse(t *testing.T) {
 	})
 }
 
-// The poster's waits end with the service, whatever they are for.
+// All waits of the poster end with the service.
 func TestWaitsEndWithTheService(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

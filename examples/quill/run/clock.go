@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// clock is the poster's: the wall's, but its waits can be ended. The poster then stops
-// where it stands, between two posts, and within none.
+// clock is the poster's clock: the wall clock, but its waits can be ended. The
+// poster then stops between two posts, never during one.
 type clock struct {
 	mu    sync.Mutex
 	ended chan struct{}
@@ -31,10 +31,10 @@ func (c *clock) until() chan struct{} {
 	return c.ended
 }
 
-// errEnding ends a wait of the poster's.
+// errEnding ends a wait of the poster.
 var errEnding = errors.New("the service ends")
 
-// Now is the time.
+// Now returns the time.
 func (*clock) Now() time.Time { return time.Now() }
 
 // Sleep waits.
@@ -47,7 +47,7 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 	case <-ended:
 	}
-	select { // of several at once the end counts, else a poster that need not wait goes on
+	select { // the end comes first: otherwise a poster that need not wait would go on
 	case <-ended:
 		return errEnding
 	default:

@@ -19,7 +19,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/powerbi"
 )
 
-// toLookUp bounds a command.
+// toLookUp bounds the time of a command.
 const toLookUp = time.Minute
 
 // printedFact is a fact as people read it.
@@ -71,7 +71,7 @@ func (p Program) facts(ctx context.Context, cfg config.Config, keys []string) er
 		}
 	}
 	if missing > 0 {
-		return fmt.Errorf("%d of %d keys have no fact: what rings is not one yet, and quill refused prints what could not be read", missing, len(keys))
+		return fmt.Errorf("%d of %d keys have no fact: a call that rings is not a fact yet, and quill refused prints what could not be read", missing, len(keys))
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (p Program) refused(ctx context.Context, cfg config.Config, c command) erro
 	return nil
 }
 
-// read reads what was refused as it is configured now.
+// read reads refused events again, with the current configuration.
 func read(cfg config.Config, refusals []outbox.Refusal) (events []fact.Event) {
 	for _, r := range refusals {
 		body := []byte(r.Body)
@@ -124,8 +124,8 @@ func read(cfg config.Config, refusals []outbox.Refusal) (events []fact.Event) {
 		case r.Source == fact.Aloware:
 			events = append(events, aloware.Reader{Terminal: cfg.Aloware.Terminal}.Events(body)...)
 		case strings.HasPrefix(strings.TrimSpace(r.Body), "{"):
-			// Of HubSpot's batches each event was refused for itself. What is refused once
-			// more is what was kept, so that it is not kept twice.
+			// In HubSpot's batches each event was refused separately. An event that
+			// is refused again keeps the stored body, so that it is not kept twice.
 			one := hubspot.Events([]byte("[" + r.Body + "]"))
 			if len(one) == 1 {
 				one[0].Raw = body
@@ -156,7 +156,7 @@ func (p Program) print(v any) error {
 // defaultDataset is the name that people see in the workspace.
 const defaultDataset = "quill"
 
-// createDataset makes the dataset and prints its id, for POWERBI_DATASET_ID.
+// createDataset creates the dataset and prints its id, for POWERBI_DATASET_ID.
 func (p Program) createDataset(ctx context.Context, cfg config.Config, args []string) error {
 	name := defaultDataset
 	if len(args) > 0 {
@@ -172,13 +172,13 @@ func (p Program) createDataset(ctx context.Context, cfg config.Config, args []st
 	case errors.Is(err, powerbi.ErrCredentials):
 		return fmt.Errorf("create-dataset: %w\nSee POWERBI_TENANT_ID, POWERBI_CLIENT_ID and POWERBI_CLIENT_SECRET: the secret's value, not its id", err)
 	case err != nil:
-		return fmt.Errorf("create-dataset: %w\nLook into the workspace before the next try: nothing keeps a second dataset of the name from being made", err)
+		return fmt.Errorf("create-dataset: %w\nLook into the workspace before the next try: a second dataset of the same name is possible", err)
 	}
 	fmt.Fprintln(p.Out, id)
 	return nil
 }
 
-// client is that of the dataset.
+// client returns the client of the dataset.
 func (p Program) client(c config.PowerBI) *powerbi.Client {
 	if p.PowerBI != nil {
 		return p.PowerBI(c)

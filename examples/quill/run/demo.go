@@ -11,8 +11,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/demo/stream"
 )
 
-// demo replays the bundled webhooks, or as many as are wanted, and reports what came of
-// them. It uses no secrets of a deployment, and never AWS.
+// demo replays the bundled webhooks, or any number of made-up ones, and reports the
+// outcome. It uses no secrets of a deployment, and never AWS.
 func (p Program) demo(ctx context.Context, cfg config.Config, c command) error {
 	priced, err := prices.Load(c.prices)
 	if err != nil {

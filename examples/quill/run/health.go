@@ -14,28 +14,28 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/intake"
 )
 
-// How the figures are told.
+// These say how figures are reported.
 const (
 	countEvery = time.Minute
-	toCount    = 2 * time.Second // also bounds what counting costs
+	toCount    = 2 * time.Second // also bounds the cost of counting
 	toProbe    = time.Second
 	probeEvery = time.Second
 )
 
-// routes is what the service answers over HTTP.
+// routes is what the service serves over HTTP.
 func (s *service) routes(webhooks http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(intake.AlowarePath, webhooks)
 	mux.Handle(intake.HubSpotPath, webhooks)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintln(w, "alive") // of this process only: restarting it does not mend a database
+		fmt.Fprintln(w, "alive") // this process only: a restart does not mend a database
 	})
 	mux.HandleFunc("GET /readyz", s.readyz)
 	return mux
 }
 
-// readyz says whether webhooks are taken, and how many events and facts are where. A
-// sink that takes nothing does not stop them: facts wait.
+// readyz says whether webhooks are accepted, and how many events and facts are in
+// which state. A sink that accepts nothing does not stop webhooks: facts wait.
 func (s *service) readyz(w http.ResponseWriter, r *http.Request) {
 	state, status := "ready", http.StatusOK
 	switch {
@@ -49,7 +49,7 @@ func (s *service) readyz(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s\n%s", state, s.figures())
 }
 
-// figures are a line each.
+// figures returns a line for each figure.
 func (s *service) figures() string {
 	in, out := s.tally.Snapshot(), s.poster.Tally.Counts()
 	var text strings.Builder
@@ -84,8 +84,8 @@ func (s *service) figures() string {
 	return text.String()
 }
 
-// count counts now and then what is pending: each request for readiness would cost as
-// much.
+// count counts now and then what is pending, because counting at each request for
+// readiness would cost too much.
 func (s *service) count(ctx context.Context) {
 	for last := ""; ctx.Err() == nil; _ = sleep.For(ctx, countEvery) {
 		counted := s.counted(ctx)
@@ -110,7 +110,8 @@ func (s *service) counted(ctx context.Context) string {
 	return fmt.Sprint(n)
 }
 
-// probe asks whether the database answers, once a second at most, whoever wants to know.
+// probe asks at most once a second whether the database answers, however many
+// callers want to know.
 type probe struct {
 	ask func(context.Context) error
 

@@ -25,7 +25,8 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-// The page has every variable that is read, the SDK's own apart, and no other.
+// The page has exactly the variables that quill reads, without those of the
+// SDK.
 func TestReadmeHasTheVariables(t *testing.T) {
 	t.Parallel()
 	read := map[string]bool{}
@@ -51,7 +52,8 @@ func TestReadmeHasTheVariables(t *testing.T) {
 	}
 }
 
-// Its measures are those that are made, its files are there, and so are its commands.
+// The page's measures are those that quill creates, and its files and commands
+// exist.
 func TestReadmeIsTrue(t *testing.T) {
 	t.Parallel()
 	text := readme(t)
@@ -86,7 +88,8 @@ func TestReadmeIsTrue(t *testing.T) {
 	}
 }
 
-// What the page has people do to a full table's count leaves a row that is read.
+// After the page's steps for the count of a full table, the row is still
+// readable.
 func TestReadmeResetsTheCount(t *testing.T) {
 	t.Parallel()
 	expression := regexp.MustCompile(`--update-expression '([^']+)'`).FindStringSubmatch(readme(t))

@@ -16,7 +16,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
 
-// listener notes what is asked of a DynamoDB: "PutItem marks", "Query facts/pending-index".
+// listener notes the requests to a DynamoDB, such as "PutItem marks" and "Query
+// facts/pending-index".
 type listener struct {
 	next http.Handler
 
@@ -54,8 +55,8 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.next.ServeHTTP(w, r)
 }
 
-// The template grants what the program sends, but for making tables, which it does on
-// an endpoint alone.
+// The template grants what the program sends, except creating tables, which it does
+// only on an endpoint.
 func TestTemplateGrantsWhatIsSent(t *testing.T) {
 	t.Parallel()
 	l := &listener{next: dynamotest.NewServer(nil).Handler(), sent: map[string]bool{}}

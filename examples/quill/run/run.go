@@ -1,13 +1,13 @@
-// Package run is the program quill: what it is given on the command line and in the
-// environment, the demonstration, the service and the commands.
+// Package run is the program quill: its command line and environment, the
+// demonstration, the service and the commands.
 //
 //	run.go       the command line
 //	demo.go      the demonstration
 //	serve.go     the service: webhooks and poster in one process
-//	clock.go     the poster's waits, which end with it
-//	health.go    whether it takes webhooks, and how many facts are where
-//	stores.go    the tables, and what is built on them
-//	commands.go  what people look up, and the dataset
+//	clock.go     the poster's waits, which end with the service
+//	health.go    whether it accepts webhooks, and how many facts are in which state
+//	stores.go    the tables, and the stores on them
+//	commands.go  the commands for looking up, and for the dataset
 //	template.go  tables and rights for CloudFormation
 package run
 
@@ -26,7 +26,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/powerbi"
 )
 
-// Program is what a process is given.
+// Program is what a process gets: arguments, environment, output.
 type Program struct {
 	Args     []string
 	Env      func(string) (string, bool)
@@ -41,14 +41,14 @@ type Program struct {
 	Ending Ending
 }
 
-// Exit codes.
+// These are the exit codes.
 const (
 	exitOK     = 0
 	exitFailed = 1
-	exitUsage  = 2 // wrong flags or variables: nothing was begun
+	exitUsage  = 2 // wrong flags or variables: nothing has begun
 )
 
-// command is what the program is asked for.
+// command is what the command line asks for.
 type command struct {
 	name string // "" for the demonstration and the service
 	args []string
@@ -102,13 +102,13 @@ func (p Program) parse() (command, error) {
 		fmt.Fprint(p.Err, about)
 	}
 	if err := set.Parse(args); err != nil {
-		return command{}, err // which is written already
+		return command{}, err // already written
 	}
 	c.args = set.Args()
 	return c, p.complain(c.wrong())
 }
 
-// wrong says what does not go together.
+// wrong says which flags and arguments do not go together.
 func (c command) wrong() error {
 	switch {
 	case c.name == "" && len(c.args) > 0:
@@ -121,9 +121,9 @@ func (c command) wrong() error {
 	case c.sink != "" && c.serve == "":
 		return errors.New("-sink goes with -serve")
 	case c.prices != "" && c.serve != "":
-		return errors.New("-prices is for the report of the demonstration: -serve writes none")
+		return errors.New("-prices is for the report of the demonstration: -serve writes no report")
 	case c.events > 0 && c.serve != "":
-		return errors.New("-events is for the demonstration: -serve takes what is sent")
+		return errors.New("-events is for the demonstration: -serve receives real webhooks")
 	case c.name == "" && (c.events < 0 || c.senders < 1):
 		return fmt.Errorf("-events must not be negative and -senders must be positive, are %d and %d", c.events, c.senders)
 	case c.name == "refused" && c.limit < 1:
@@ -165,7 +165,7 @@ func (p Program) Run(ctx context.Context) (exit int) {
 	return exitOK
 }
 
-// fits says what the command lacks in the configuration.
+// fits says what the configuration lacks for the command.
 func (c command) fits(cfg *config.Config) error {
 	if c.sink != "" {
 		if cfg.PowerBI.On() {

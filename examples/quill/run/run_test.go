@@ -35,8 +35,8 @@ func called(t *testing.T, p Program, args ...string) (exit int, out, said string
 	return exit, stdout.String(), stderr.String()
 }
 
-// What is wrong on the command line or in the environment is said before anything is
-// begun.
+// Errors of the command line and the environment are reported before anything
+// begins.
 func TestWrongUse(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -75,7 +75,7 @@ func TestWrongUse(t *testing.T) {
 	}
 }
 
-// dataset is the environment of one that powerbitest plays.
+// dataset is the environment for a dataset that powerbitest imitates.
 func dataset() map[string]string {
 	return map[string]string{
 		"POWERBI_TENANT_ID": powerbitest.Tenant, "POWERBI_CLIENT_ID": powerbitest.ID, "POWERBI_CLIENT_SECRET": powerbitest.Secret,
@@ -120,7 +120,8 @@ func TestCreateDataset(t *testing.T) {
 	}
 }
 
-// What people look up, on a database that the service was on, or not yet.
+// People look things up in a database that the service has used, or has not
+// used yet.
 func TestLookUp(t *testing.T) {
 	t.Parallel()
 	dynamo := httptest.NewServer(dynamotest.NewServer(nil).Handler())
@@ -176,8 +177,8 @@ func TestLookUp(t *testing.T) {
 	}
 }
 
-// Events of HubSpot's were refused one by one, of whatever batch, and what is no batch
-// as a whole.
+// HubSpot's events were refused one by one, in any batch. A body that is not a
+// batch was refused as a whole.
 func TestReadAgain(t *testing.T) {
 	t.Parallel()
 	events := read(config.Config{}, []outbox.Refusal{

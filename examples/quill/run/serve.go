@@ -24,19 +24,17 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// How the service starts.
-const (
-	toSetUp = 2 * time.Minute
-)
+// toSetUp bounds the time of the service's start.
+const toSetUp = 2 * time.Minute
 
-// Ending says how long the steps of the end take at most.
+// Ending bounds how long the steps of ending take.
 type Ending struct {
 	// Notice: readiness fails until it returns, then the listener closes.
 	Notice func(context.Context)
 	// Answer is for requests in flight.
 	Answer time.Duration
-	// Post is for the post in hand; and for what is pending, if that ends with the
-	// process.
+	// Post is for the post in hand, and also for pending facts if they would be
+	// lost with the process.
 	Post time.Duration
 }
 
@@ -47,7 +45,7 @@ var Orderly = Ending{
 	Post:   10 * time.Second,
 }
 
-// service is webhooks and poster in one process.
+// service is the webhooks and the poster in one process.
 type service struct {
 	log    *slog.Logger
 	cfg    config.Config
@@ -60,7 +58,7 @@ type service struct {
 	ending Ending
 
 	ready   atomic.Bool
-	pending atomic.Pointer[string] // how many facts are, for people
+	pending atomic.Pointer[string] // how many facts are pending, for people
 	probe   probe
 }
 
@@ -86,7 +84,7 @@ func (p Program) serve(ctx context.Context, cfg config.Config, c command) error 
 	return s.run(ctx, listener)
 }
 
-// openSink opens where rows go.
+// openSink opens the sink of the rows.
 func (p Program) openSink(cfg config.Config) (sink.Sink, error) {
 	switch {
 	case cfg.PowerBI.On():
@@ -119,7 +117,7 @@ func (p Program) newService(ctx context.Context, cfg config.Config, to sink.Sink
 	return s, nil
 }
 
-// webhooks takes those of the sources that are configured.
+// webhooks returns the handler for the configured sources.
 func webhooks(cfg config.Config, db database.DB, s stores, tally *intake.Tally, log *slog.Logger) *intake.Handler {
 	a, h := cfg.Aloware, cfg.HubSpot
 	return &intake.Handler{
@@ -169,13 +167,13 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	select {
 	case <-ctx.Done():
 		s.log.Info("ending", "cause", context.Cause(ctx))
-	case err = <-served: // the listener broke: who is connected is served still
-	case err = <-posted: // which Run does not do of itself
+	case err = <-served: // the listener broke: existing connections are still served
+	case err = <-posted: // Run does not end by itself
 		posted <- nil
 	}
 	err = errors.Join(err, s.close(context.WithoutCancel(ctx)))
 	s.clock.end()
-	inHand := time.AfterFunc(s.ending.Post, stopWorking) // asked for by the next poster
+	inHand := time.AfterFunc(s.ending.Post, stopWorking) // the next poster asks for it
 	err = errors.Join(err, <-posted)
 	inHand.Stop()
 	err = errors.Join(err, s.empty(context.WithoutCancel(ctx)))
@@ -183,7 +181,7 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// close stops taking requests, and says so before it does.
+// close announces that it will stop accepting requests, and then stops.
 func (s *service) close(ctx context.Context) error {
 	s.ready.Store(false)
 	s.ending.Notice(ctx)
@@ -194,8 +192,8 @@ func (s *service) close(ctx context.Context) error {
 	return nil
 }
 
-// empty posts what would end with the process. In a database that lasts it simply
-// stays pending.
+// empty posts facts that would be lost with the process. In a lasting database
+// they simply stay pending.
 func (s *service) empty(ctx context.Context) error {
 	if s.db.Embedded == nil {
 		return nil

@@ -28,7 +28,7 @@ const (
 	publicURL = "https://hooks.example.com"
 )
 
-// atOnce is an end that waits for what is in hand alone.
+// atOnce is an Ending that waits only for work in hand.
 var atOnce = Ending{Notice: func(context.Context) {}, Answer: patience, Post: patience}
 
 // server is the program with -serve, on a port of its own.
@@ -88,7 +88,7 @@ func (s *server) ready(line string) {
 	}
 }
 
-// aloware posts a webhook that must be answered 200, and so.
+// aloware posts a webhook that must be answered 200 with this text.
 func (s *server) aloware(body, want string) {
 	s.t.Helper()
 	status, answer := s.do(http.MethodPost, "/aloware", body, http.Header{"Authorization": {"Bearer t"}})
@@ -118,9 +118,9 @@ const (
 	changeKey = "HUBSPOT:62515:25:contact.propertyChange:123:lifecyclestage:943164060123:4108526299"
 )
 
-// With nothing but a secret the service takes HubSpot's webhooks, and ends in order:
-// readiness fails first, what still comes is taken, and all of it is posted to standard
-// output, for it would end with the process.
+// With only a secret the service accepts HubSpot's webhooks, and ends in order.
+// Readiness fails first, and webhooks are still accepted. All facts are posted to
+// standard output, because they would be lost with the process.
 func TestServeEndsInOrder(t *testing.T) {
 	t.Parallel()
 	noticed := make(chan struct{})
@@ -189,8 +189,8 @@ func TestServeWithPowerBI(t *testing.T) {
 	}
 }
 
-// In a database that lasts, facts wait for a sink that takes them. What keeps the
-// poster from it is told, and stops no webhook.
+// In a lasting database, facts wait for a sink that accepts them. The service
+// says what keeps the poster from posting, and still accepts webhooks.
 func TestServeWhosePosterIsRefused(t *testing.T) {
 	t.Parallel()
 	dynamo := httptest.NewServer(dynamotest.NewServer(nil).Handler())
@@ -215,7 +215,7 @@ func TestServeWhosePosterIsRefused(t *testing.T) {
 	}
 }
 
-// Rows go to a file, which a service that starts anew goes on with.
+// Rows go to a file, and a restarted service continues it.
 func TestServeToAFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "rows.jsonl")
@@ -234,7 +234,8 @@ func TestServeToAFile(t *testing.T) {
 	}
 }
 
-// What ends with the process and cannot be posted is said to be lost.
+// The service says that facts are lost if they end with the process and cannot
+// be posted.
 func TestServeSaysWhatItLoses(t *testing.T) {
 	t.Parallel()
 	env := dataset()
@@ -248,7 +249,7 @@ func TestServeSaysWhatItLoses(t *testing.T) {
 	s.Log.Until(t, "facts are lost with the database")
 }
 
-// A database that does not answer takes no webhook, and readiness says so.
+// Without its database the service accepts no webhooks, and readiness says so.
 func TestServeWithoutItsDatabase(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// stores are what is kept in the tables.
+// stores are the stores on the tables.
 type stores struct {
 	marks *ledger.Store
 	facts *outbox.Store
@@ -30,7 +30,7 @@ func newStores(cfg config.Config, db *dynamodb.Client) (s stores, err error) {
 
 func (s stores) tables() []schema.Table { return []schema.Table{s.marks.Table(), s.facts.Table()} }
 
-// open opens the tables where they are.
+// open connects to the database and opens the stores.
 func open(ctx context.Context, cfg config.Config) (database.DB, stores, error) {
 	db, err := database.Open(ctx, cfg.Settings, time.Now)
 	if err != nil {
@@ -40,8 +40,8 @@ func open(ctx context.Context, cfg config.Config) (database.DB, stores, error) {
 	return db, s, err
 }
 
-// stand makes sure of the tables: those of an endpoint are created, and those on AWS,
-// which a stack makes, only compared with what is expected.
+// stand makes sure that the tables are right. It creates the tables at an endpoint.
+// On AWS a stack creates them, and stand only compares them with what is expected.
 func (s stores) stand(ctx context.Context, cfg config.Config, db database.DB) error {
 	if cfg.AWS && cfg.Endpoint == "" {
 		if err := schema.Verify(ctx, db.Client, s.tables()...); err != nil {

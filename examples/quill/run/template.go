@@ -14,7 +14,7 @@ import (
 // template writes a CloudFormation template: the tables, and a policy for the role
 // that the service runs under.
 func (p Program) template(cfg config.Config) error {
-	s, err := newStores(cfg, dynamodb.New(dynamodb.Options{Region: cfg.Region})) // of which nothing is called
+	s, err := newStores(cfg, dynamodb.New(dynamodb.Options{Region: cfg.Region})) // only for its definitions
 	if err != nil {
 		return err
 	}
@@ -49,10 +49,10 @@ func (p Program) template(cfg config.Config) error {
 	})
 }
 
-// oldMarks are the ledger's rows as intake reads them before the cutover is over.
+// oldMarks are the ledger's rows as intake reads them while old marks count.
 type oldMarks struct{ *ledger.Store }
 
-// Actions returns what that takes.
+// Actions returns what reading them needs.
 func (oldMarks) Actions() schema.Actions {
 	return schema.Actions{Service: schema.Grants{"": {"BatchGetItem"}}}
 }

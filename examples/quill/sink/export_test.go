@@ -1,4 +1,4 @@
 package sink
 
-// FileOn is an empty File on another file than the system's.
+// FileOn returns an empty File on the given file.
 func FileOn(f file) *File { return &File{file: f} }

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// lock keeps others from the file until it is closed, or the process ends.
+// lock keeps other processes from the file until it is closed, or the process
+// ends.
 func lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

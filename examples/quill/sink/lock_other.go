@@ -4,5 +4,5 @@ package sink
 
 import "os"
 
-// lock does nothing where there is no flock: open the file in one process alone.
+// lock does nothing on systems without flock: open the file in only one process.
 func lock(*os.File) error { return nil }

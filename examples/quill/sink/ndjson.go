@@ -14,14 +14,14 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 )
 
-// line is a row as a File and a Writer write it. A map's keys come sorted, so that the
+// line is a row as a File and a Writer write it. JSON sorts a map's keys, so the
 // same row is always the same line.
 type line struct {
 	Table string   `json:"table"`
 	Row   fact.Row `json:"row"`
 }
 
-// beginning is how every line begins.
+// beginning is the beginning of every line.
 const beginning = `{"table":`
 
 // lines returns the rows, one a line.
@@ -37,15 +37,15 @@ func lines(table string, rows []fact.Row) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// ndjsonLimits bound what a post holds in memory.
+// ndjsonLimits bound a post's memory.
 var ndjsonLimits = Limits{RowsAPost: 10_000}
 
-// Writer writes newline-delimited JSON, such as to standard output. It cannot be asked
-// what it wrote.
+// Writer writes newline-delimited JSON, for example to standard output. It cannot
+// be asked what it wrote.
 type Writer struct {
 	mu   sync.Mutex
 	w    io.Writer
-	torn bool // the last line is not whole
+	torn bool // the last line is incomplete
 }
 
 var _ Sink = (*Writer)(nil)
@@ -56,8 +56,8 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 // Limits returns 10,000 rows a post.
 func (w *Writer) Limits() Limits { return ndjsonLimits }
 
-// Post writes the rows in one Write. When that fails the error is an *UnknownError if
-// some of them were written, else a *WaitError.
+// Post writes the rows in one Write. If that fails, the error is an *UnknownError
+// if a part was written, and otherwise a *WaitError.
 func (w *Writer) Post(ctx context.Context, table string, rows []fact.Row) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,18 +92,18 @@ func (w *Writer) Posted(context.Context, string, string) ([]string, error) {
 	return nil, ErrCannotAsk
 }
 
-// File is a file of newline-delimited JSON, to which rows are only added. It belongs to
-// one process: where the system has flock, a second that opens it is refused.
+// File is a file of newline-delimited JSON, to which rows are only added. It
+// belongs to one process: on systems with flock, a second process cannot open it.
 type File struct {
 	mu   sync.Mutex
 	file file
 	size int64 // of whole lines
-	torn bool  // more than size may be there
+	torn bool  // the file may have more than size
 }
 
 var _ Sink = (*File)(nil)
 
-// file is what a File needs of an *os.File.
+// file has the methods of *os.File that a File needs.
 type file interface {
 	io.ReaderAt
 	io.WriterAt
@@ -112,8 +112,8 @@ type file interface {
 	Sync() error
 }
 
-// OpenFile opens the file, or makes it. A last line that is not whole is cut off: the
-// post of it did not return. A file of something else is refused.
+// OpenFile opens or creates the file. It cuts off an incomplete last line, whose
+// post did not return. It refuses a file with other content.
 func OpenFile(path string) (*File, error) {
 	opened, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -135,9 +135,9 @@ func OpenFile(path string) (*File, error) {
 }
 
 // errNotOurs is the error of OpenFile for another program's file.
-var errNotOurs = errors.New("is not a file of rows: the beginning is another")
+var errNotOurs = errors.New("is not a file of rows: its beginning is different")
 
-// wholeLines returns up to where the file has whole lines.
+// wholeLines returns how many bytes the file's complete lines have.
 func wholeLines(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -167,10 +167,11 @@ func (f *File) Close() error { return f.file.Close() }
 // Limits returns 10,000 rows a post.
 func (f *File) Limits() Limits { return ndjsonLimits }
 
-// Post adds the rows and has them on the disk when it returns. After an error the file
-// is as it was before, and where the system failed, such as on a full disk, it is a
-// *WaitError. Only if the file cannot be made so is the error an *UnknownError, and the
-// next Post tries that again first. After a crash a part of the rows may be there.
+// Post adds the rows. They are on the disk when it returns. After an error the file
+// is as before. The error is a *WaitError if the system failed, for example on a
+// full disk. Only if the file cannot be restored is the error an *UnknownError, and
+// the next Post first tries again to restore it. After a crash the file may have a
+// part of the rows.
 func (f *File) Post(ctx context.Context, table string, rows []fact.Row) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -182,7 +183,7 @@ func (f *File) Post(ctx context.Context, table string, rows []fact.Row) error {
 		return err
 	}
 	if err := f.mend(); err != nil {
-		return &WaitError{Err: err} // of these rows nothing was written
+		return &WaitError{Err: err} // nothing of these rows was written
 	}
 	f.torn = true
 	_, err = f.file.WriteAt(text, f.size)
@@ -199,7 +200,7 @@ func (f *File) Post(ctx context.Context, table string, rows []fact.Row) error {
 	return &WaitError{Err: err} // a full disk may have room later
 }
 
-// mend cuts off what a failed write may have left.
+// mend cuts off what a failed write may have left behind.
 func (f *File) mend() error {
 	if !f.torn {
 		return nil
@@ -214,8 +215,8 @@ func (f *File) mend() error {
 	return nil
 }
 
-// Posted reads the whole file, line by line. A failed post that could not be undone is
-// undone first: rows that it says are there must stay.
+// Posted reads the whole file, line by line. It first undoes a failed post that
+// could not be undone before, because rows that it reports must stay.
 func (f *File) Posted(ctx context.Context, table, batch string) ([]string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -249,6 +250,6 @@ func (f *File) Posted(ctx context.Context, table, batch string) ([]string, error
 	return keys, nil
 }
 
-// longestLine bounds a line: a record of DynamoDB's has 400 KB at most, and JSON needs
-// no more than six bytes for each.
+// longestLine bounds a line: an item of DynamoDB has at most 400 KB, and JSON needs
+// at most six bytes for each of its bytes.
 const longestLine = 4 << 20

@@ -84,7 +84,8 @@ func TestFile(t *testing.T) {
 		t.Errorf("the file: %s", text)
 	}
 
-	// Another process: flock is between open files, so that this one shows it, too.
+	// This stands for another process: flock works between open files, even in one
+	// process.
 	if _, err := sink.OpenFile(path); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("opened twice: %v", err)
 	}
@@ -99,7 +100,8 @@ func TestFile(t *testing.T) {
 	asked(t, f, fact.Changes, "2.1", "e")
 }
 
-// Wherever a crash cut the last write, whole lines stay, and the next post begins anew.
+// Wherever a crash cut the last write, complete lines stay, and the next post
+// begins a new one.
 func TestFileCutsATornLine(t *testing.T) {
 	t.Parallel()
 	long := strings.ReplaceAll(lineA, `"name":"a`, `"name":"`+strings.Repeat("x", 100_000)) // more than a chunk
@@ -136,7 +138,7 @@ func TestOpenFileRefuses(t *testing.T) {
 	}
 }
 
-// A line that somebody broke may have been any batch's.
+// A line that somebody broke may have belonged to any batch.
 func TestFileWithABrokenLine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "facts.ndjson")
@@ -158,7 +160,7 @@ func TestFileWithABrokenLine(t *testing.T) {
 // disk is a file in memory whose calls can fail.
 type disk struct {
 	text                  []byte
-	most                  int // bytes that a write writes; -1 for all
+	most                  int // how many bytes a write writes; -1 for all
 	failSync, failCutting bool
 }
 
@@ -220,7 +222,7 @@ func TestFileUndoesAFailedPost(t *testing.T) {
 				t.Errorf("%s: left %q", name, d.text)
 			}
 			d.most, d.failSync = -1, false
-			if !cutting { // it does not know what is there, and changes nothing
+			if !cutting { // it does not know the file's content, and changes nothing
 				before := len(d.text)
 				if _, err := f.Posted(t.Context(), fact.Changes, "1.2"); !errors.As(err, &wait) {
 					t.Errorf("%s: asked: %v", name, err)
@@ -238,7 +240,8 @@ func TestFileUndoesAFailedPost(t *testing.T) {
 	}
 }
 
-// Of a row that cannot be written none of its post is, nor of one that came too late.
+// If one row cannot be written, nothing of its post is. Nothing is written either
+// if the context has ended.
 func TestPostsThatWriteNothing(t *testing.T) {
 	t.Parallel()
 	d, out := &disk{most: -1}, &bytes.Buffer{}
@@ -258,7 +261,7 @@ func TestPostsThatWriteNothing(t *testing.T) {
 	}
 }
 
-// pipe takes so many bytes, once, and then all.
+// pipe accepts so many bytes the first time, and then all.
 type pipe struct {
 	bytes.Buffer
 	most int
@@ -279,12 +282,12 @@ func TestWriter(t *testing.T) {
 		most    int
 		err     error
 		unknown bool
-		then    string // what it holds after one more post
+		then    string // its content after one more post
 	}{
 		{most: 1 << 20, then: lineA + lineA},
 		{most: 0, err: io.ErrClosedPipe, then: lineA},
 		{most: 5, err: io.ErrClosedPipe, unknown: true, then: lineA[:5] + "\n" + lineA},
-		{most: 5, unknown: true, then: lineA[:5] + "\n" + lineA}, // against the rules of io.Writer
+		{most: 5, unknown: true, then: lineA[:5] + "\n" + lineA}, // breaks the rules of io.Writer
 		{most: len(lineA), err: io.ErrClosedPipe, unknown: true, then: lineA + lineA},
 	} {
 		p := &pipe{most: c.most, err: c.err}
@@ -304,7 +307,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// A long row is one line, and its key is found.
+// A long row is one line, and Posted finds its key.
 func TestFileOfLongLines(t *testing.T) {
 	t.Parallel()
 	f := open(t, filepath.Join(t.TempDir(), "facts.ndjson"))

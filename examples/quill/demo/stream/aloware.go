@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Aloware's numbers of what a communication is.
+// These are Aloware's numbers for types of communication.
 const (
 	typeCall = 1
 	typeText = 2
@@ -30,13 +30,13 @@ func (m *maker) newCall() communication {
 	return c
 }
 
-// ago is a whole second, at most so many before now.
+// ago returns a whole second, at most so many seconds before now.
 func (m *maker) ago(seconds int) time.Time {
 	return m.now.Add(-time.Duration(m.below(seconds)) * time.Second).Truncate(time.Second)
 }
 
-// call sends a call's webhooks: it rings, and ends. Either may come first, come
-// again, or not at all, and some calls end twice.
+// call sends the webhooks of a call that rings and ends. Either webhook may
+// come first, come again, or not come at all, and some calls end twice.
 func (m *maker) call() {
 	c := m.newCall()
 	name := of(&m.dice, "OutboundPhoneCall-DispositionCompleted", "InboundPhoneCall-DispositionCompleted", "OutboundPhoneCall-DispositionCompleted", "InboundSMS-DispositionCompleted", "Call: 100% done")
@@ -55,7 +55,7 @@ func (m *maker) call() {
 	for i, e := range events {
 		r := Request{Path: AlowarePath, Body: e.json}
 		if i == 0 {
-			m.send(Request{Path: r.Path, Body: r.Body, Old: old}, e) // the rows stood before
+			m.send(Request{Path: r.Path, Body: r.Body, Old: old}, e) // the rows existed before
 		} else {
 			m.later = append(m.later, func() { m.send(r, e) })
 		}
@@ -63,15 +63,15 @@ func (m *maker) call() {
 	}
 }
 
-// again lets something come again later, sometimes twice.
+// again sends something again later, sometimes twice.
 func (m *maker) again(send func()) {
 	for range of(&m.dice, 0, 0, 0, 0, 1, 2) {
 		m.later = append(m.later, send)
 	}
 }
 
-// beforeCutover dates a call before the cutover. The older service took it, or did
-// not, or so long ago that its row has expired.
+// beforeCutover dates a call before the cutover. Either the older service had it,
+// or did not, or had it so long ago that its row has expired.
 func (m *maker) beforeCutover(c *communication) []OldRow {
 	c.created = Cutover.Add(-time.Duration(1+m.below(7*24*3600)) * time.Second)
 	row := OldRow{Key: fmt.Sprintf("ALOWARE:%d", c.id)}
@@ -112,7 +112,7 @@ func (m *maker) status(c communication, name, current, disposition string) *happ
 	return e
 }
 
-// first is the contact's name, which changes now and then.
+// first returns the contact's first name, which changes now and then.
 func (c communication) first() string {
 	names := []string{"Dee", "Ann", "Zoë", "李"}
 	return names[(c.contact+int(c.created.Unix()/7200))%len(names)]
@@ -143,7 +143,7 @@ func (c communication) body(name, current, disposition string) string {
 	return asJSON(map[string]any{"event": name, "body": inner})
 }
 
-// badAloware sends what cannot be read, sometimes twice: it is refused each time.
+// badAloware sends an unreadable body, sometimes twice. It is refused each time.
 func (m *maker) badAloware() {
 	c := m.newCall()
 	good := c.body("InboundPhoneCall-DispositionCompleted", "completed", "completed")
@@ -166,7 +166,7 @@ func (m *maker) badAloware() {
 	}
 }
 
-// asJSON writes what can always be written.
+// asJSON writes a value that JSON can always represent.
 func asJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

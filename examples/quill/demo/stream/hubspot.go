@@ -10,7 +10,7 @@ import (
 const (
 	portal = 62515
 	app    = 54321
-	// beyond is an id that a float64 rounds to another.
+	// beyond is an id that a float64 would round to another one.
 	beyond = 9007199254740993
 )
 
@@ -28,7 +28,7 @@ func (m *maker) hubSpot() *happening {
 	case p < 84:
 		return m.change(n, at, "contact", beyond-m.below(2), contactProperties[0])
 	case p < 88:
-		return m.change(n, at, "contact", 1000+m.below(500), "-") // a property of that name is not an absent one
+		return m.change(n, at, "contact", 1000+m.below(500), "-") // a property of that name is not the same as no property
 	case p < 92:
 		return m.merge(n, at)
 	case p < 96:
@@ -37,7 +37,7 @@ func (m *maker) hubSpot() *happening {
 	return m.event(n, at, 31, "object.deletion", fmt.Sprint(180584432000+n), "-", `"objectId":%d,"objectTypeId":"0-3","changeFlag":"DELETED"`, 180584432000+n)
 }
 
-// property is HubSpot's name of a column, with values that it may have.
+// property is HubSpot's name for a column, with possible values.
 type property struct {
 	name, column string
 	values       []string
@@ -105,13 +105,13 @@ func (m *maker) association(n int, at time.Time) *happening {
 		`"associationType":"CONTACT_TO_COMPANY","fromObjectId":%d,"toObjectId":%d,"associationRemoved":false`, from, to)
 }
 
-// event makes an event of these fields, whose key has these parts. HubSpot's event
-// ids are not unique: here each ten follow one another with the same.
+// event makes an event with these fields, and a key with these parts. HubSpot's
+// event ids are not unique: here ten consecutive events have the same id.
 func (m *maker) event(n int, at time.Time, subscription int, kind, object, part, fields string, args ...any) *happening {
 	id := 4_108_526_000 + n/10
 	named := "subscriptionType"
 	if n%50 == 0 {
-		named = "eventType" // as it once was
+		named = "eventType" // the former name
 	}
 	head := fmt.Sprintf(`{"eventId":%d,"subscriptionId":%d,"portalId":%d,"appId":%d,"occurredAt":%d,%q:%q,`, id, subscription, portal, app, at.UnixMilli(), named, kind)
 	rest := fmt.Sprintf(fields, args...)
@@ -122,8 +122,9 @@ func (m *maker) event(n int, at time.Time, subscription int, kind, object, part,
 }
 
 // taken makes an event dated before the cutover, and the row that the older
-// service wrote of it, in either form; or no row, or one that has expired, or that
-// of an event like it, dated after: that one the older service cannot have had.
+// service wrote for it, in either form. Instead it may make no row, or an expired
+// row. Or it dates the event after the cutover, with the row of an earlier event
+// like it: the older service cannot have had the event itself.
 func (m *maker) taken() (*happening, []OldRow) {
 	n := m.next()
 	at := Cutover.Add(-time.Duration(1+m.below(7*24*3600)) * time.Second)
@@ -148,8 +149,8 @@ func (m *maker) taken() (*happening, []OldRow) {
 	return e, []OldRow{row}
 }
 
-// batch sends some events at once, of which some came before, and maybe all of
-// them again.
+// batch sends some events at once. Some of them came before, and all of them
+// may come again.
 func (m *maker) batch() {
 	size := 1 + m.below(4)
 	switch p := m.below(100); {
@@ -203,7 +204,7 @@ func (m *maker) shuffle(events []*happening) {
 	}
 }
 
-// inBatch is the body of a batch.
+// inBatch returns the body of a batch.
 func inBatch(events []*happening, attempt int) string {
 	texts := make([]string, len(events))
 	for i, e := range events {
@@ -212,7 +213,7 @@ func inBatch(events []*happening, attempt int) string {
 	return "[" + strings.Join(texts, ",") + "]"
 }
 
-// badEvent is one that cannot be read among others that can.
+// badEvent makes an unreadable event among readable ones.
 func (m *maker) badEvent() *happening {
 	good := map[string]any{
 		"eventId": 1, "subscriptionId": 25, "portalId": portal, "occurredAt": m.now.UnixMilli(),
@@ -231,7 +232,7 @@ func (m *maker) badEvent() *happening {
 	return &happening{bad: true, json: asJSON(good)}
 }
 
-// badHubSpot sends a body that is not a batch: one event, refused.
+// badHubSpot sends a body that is not a batch. It counts as one refused event.
 func (m *maker) badHubSpot() {
 	good := inBatch([]*happening{m.hubSpot()}, 0)
 	m.send(Request{Path: HubSpotPath, Body: of(&m.dice, good[:len(good)-9], "not JSON", good+"]", `{"eventId":1}`)}, &happening{bad: true})

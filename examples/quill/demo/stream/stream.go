@@ -1,8 +1,8 @@
-// Package stream makes webhooks of Aloware and HubSpot, as many as are wanted, and
-// says of each what a service must make of it. It knows that because it made them:
-// it reads no body, and shares nothing with the packages that do.
+// Package stream makes any number of webhooks of Aloware and HubSpot, and says
+// what a service must do with each. It knows this because it made them: it reads
+// no body, and shares nothing with the packages that do.
 //
-//	stream.go   the order in which requests come, and what is expected of them
+//	stream.go   the order in which requests come, and what is expected
 //	aloware.go  calls and text messages
 //	hubspot.go  batches of events
 package stream
@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Cutover is when the service took over from an older one, and Start when the
+// Cutover is when the service took over from an older one. Start is when the
 // first request comes.
 var (
 	Cutover = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 	Start   = Cutover.Add(time.Hour)
 )
 
-// Paths of the webhooks.
+// These are the paths of the webhooks.
 const (
 	AlowarePath = "/aloware"
 	HubSpotPath = "/hubspot"
@@ -28,13 +28,13 @@ const (
 // Proof says how the sender proves who it is.
 type Proof string
 
-// Proofs. All but Right must be refused with 401.
+// These are the proofs. All except Right must be refused with 401.
 const (
 	Right   Proof = ""
 	Missing Proof = "missing" // no header at all
-	Wrong   Proof = "wrong"   // of another secret or password
-	Changed Proof = "changed" // of a body that differs by a byte
-	Stale   Proof = "stale"   // right, six minutes ago
+	Wrong   Proof = "wrong"   // with another secret or password
+	Changed Proof = "changed" // for a body that differs by a byte
+	Stale   Proof = "stale"   // was right six minutes ago
 )
 
 // Request is one request of a webhook. The caller proves it with its own secrets.
@@ -54,8 +54,8 @@ type OldRow struct {
 	Expired bool   `json:"expired,omitempty"` // before the request comes
 }
 
-// Want is what is right, as long as requests come in this order. Their sums are
-// right in any order.
+// Want is what is right if requests come in this order. The sums are right in
+// any order.
 type Want struct {
 	Received  int `json:"received"`
 	New       int `json:"new"`
@@ -63,10 +63,10 @@ type Want struct {
 	Refused   int `json:"refused"`
 	Waiting   int `json:"waiting"`
 
-	Old   int `json:"old,omitempty"`   // duplicates of what the older service took
+	Old   int `json:"old,omitempty"`   // duplicates of events that the older service had
 	Later int `json:"later,omitempty"` // duplicates that are a later status of a call
 
-	Facts []string `json:"facts,omitempty"` // keys of those that are new
+	Facts []string `json:"facts,omitempty"` // keys of the new ones
 	Known []Known  `json:"known,omitempty"` // what the new ones disclose
 }
 
@@ -79,8 +79,8 @@ type Known struct {
 	At     time.Time `json:"at"`
 }
 
-// Of returns the requests that have as many events together. The same seed always
-// makes the same. What it remembers does not grow with them.
+// Of returns requests that together have so many events. The same seed always
+// makes the same requests. Of remembers nothing that grows with them.
 func Of(seed uint64, events int) iter.Seq[Request] {
 	return func(yield func(Request) bool) {
 		m := &maker{dice: dice(seed), now: Start, left: events, yield: yield}
@@ -90,17 +90,17 @@ func Of(seed uint64, events int) iter.Seq[Request] {
 	}
 }
 
-// Tuning.
+// These tune the stream.
 const (
 	remembered = 200 // events that may come again in another batch
-	mostLater  = 60  // requests that are to come later
+	mostLater  = 60  // requests that will come later
 )
 
-// maker is a stream in the making.
+// maker is the state of making a stream.
 type maker struct {
 	dice
 	now     time.Time
-	left    int // events to be made
+	left    int // events still to make
 	made    int // things, each of which has a number
 	recent  []*happening
 	later   []func()
@@ -108,23 +108,23 @@ type maker struct {
 	stopped bool
 }
 
-// happening is one event, however often it is sent.
+// happening is one event, which may be sent several times.
 type happening struct {
 	json  string // for HubSpot, with %d for the attempt
-	fact  *fact  // nil for what is not one: a call that rings
+	fact  *fact  // nil for an event that is not a fact, such as a call that rings
 	known []Known
 	bad   bool
-	old   bool // the older service took it
+	old   bool // the older service had it
 	sent  bool
 }
 
-// fact is what must be counted once, though several events may report it.
+// fact is what must be counted once, even if several events report it.
 type fact struct {
 	key  string
 	made bool
 }
 
-// step sends something of before, or something new.
+// step sends an earlier event again, or something new.
 func (m *maker) step() {
 	if n := len(m.later); n > 0 && (m.chance(45) || n > mostLater) {
 		i := m.below(n)
@@ -156,7 +156,7 @@ func (m *maker) next() int {
 	return m.made
 }
 
-// send sends the request, of these events.
+// send sends the request with these events.
 func (m *maker) send(r Request, events ...*happening) {
 	if m.stopped || len(events) > m.left {
 		return
@@ -195,15 +195,15 @@ func (w *Want) add(e *happening) {
 	e.sent = true
 }
 
-// Add adds what another request is expected to do, without its lists.
+// Add adds what is expected of another request, without its lists.
 func (w *Want) Add(v Want) {
 	w.Received, w.New, w.Duplicate = w.Received+v.Received, w.New+v.New, w.Duplicate+v.Duplicate
 	w.Refused, w.Waiting = w.Refused+v.Refused, w.Waiting+v.Waiting
 	w.Old, w.Later = w.Old+v.Old, w.Later+v.Later
 }
 
-// forged sends what must not be read: events that come in no other way, so that
-// each would be seen.
+// forged sends a request that must not be read. Its events come in no other
+// way, so that the report would show each that is read.
 func (m *maker) forged() {
 	proof := []Proof{Missing, Wrong, Changed, Stale}[m.below(4)]
 	if m.chance(50) && (proof == Missing || proof == Wrong) {
@@ -228,8 +228,8 @@ func (d *dice) next64() uint64 {
 // below returns one of 0 … n-1.
 func (d *dice) below(n int) int { return int(d.next64() % uint64(n)) }
 
-// chance reports whether it happens, in so many of 100 cases.
+// chance is true in so many of 100 cases.
 func (d *dice) chance(percent int) bool { return d.below(100) < percent }
 
-// of returns one of them.
+// of returns one of the values.
 func of[T any](d *dice, all ...T) T { return all[d.below(len(all))] }

@@ -10,7 +10,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/demo/stream"
 )
 
-// The same seed makes the same, another one does not, and a consumer may stop.
+// The same seed makes the same stream, another seed does not, and a consumer
+// may stop.
 func TestRepeatable(t *testing.T) {
 	t.Parallel()
 	all := func(seed uint64) (made []stream.Request) {
@@ -33,7 +34,8 @@ func TestRepeatable(t *testing.T) {
 	}
 }
 
-// What is expected adds up, each fact is new once, and there is of everything.
+// The expectations add up, each fact is new once, and every kind of event
+// comes.
 func TestWhatIsMade(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -61,7 +63,7 @@ func TestWhatIsMade(t *testing.T) {
 	}
 }
 
-// However many are made, as much is remembered.
+// The number of requests does not change how much is remembered.
 func TestMemoryIsBounded(t *testing.T) {
 	n, first := 0, uint64(0)
 	for range stream.Of(1, 50_000) {
@@ -80,7 +82,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// The traps are there.
+// The stream has the traps.
 func TestTraps(t *testing.T) {
 	t.Parallel()
 	var bodies, facts, old strings.Builder

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// asking is the one question that is understood.
+// asking is the only question that the server understands.
 var asking = regexp.MustCompile(`^EVALUATE SELECTCOLUMNS\(FILTER\('([^']+)', '([^']+)'\[batch\] = "((?:[^"]|"")*)"\), "key", '([^']+)'\[key\]\)$`)
 
-// answer is executeQueries.
+// answer serves executeQueries.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.counts.Asks++
@@ -71,8 +71,8 @@ func (s *Server) evaluate(w http.ResponseWriter, dataset, query string, fault Fa
 	}
 }
 
-// batch returns the keys of the rows that were there at the time. DAX compares text
-// without regard to case.
+// batch returns the keys of the batch's rows that were visible at the time. DAX
+// ignores case when it compares text.
 func (t *table) batch(batch string, at time.Time) []map[string]string {
 	found := []map[string]string{}
 	for _, r := range t.rows {

@@ -8,7 +8,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 )
 
-// create makes a dataset, which takes the place of the current one.
+// create creates a dataset, which replaces the current one.
 func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.counts.Creates++
@@ -59,14 +59,14 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Tables returns those of the current dataset.
+// Tables returns the tables of the current dataset.
 func (s *Server) Tables() []fact.Table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cfg.Tables
 }
 
-// flaw says what Microsoft's bounds and types do not allow.
+// flaw says what breaks Microsoft's limits and types.
 func flaw(tables []fact.Table) string {
 	if len(tables) == 0 || len(tables) > mostTables {
 		return fmt.Sprintf("%d tables", len(tables))

@@ -2,40 +2,41 @@ package powerbitest
 
 import "net/http"
 
-// Fault is what goes wrong with a request.
+// Fault is a way in which a request goes wrong.
 type Fault int
 
-// The faults.
+// These are the faults.
 const (
-	LoseRequest      Fault = iota + 1 // the connection breaks before it has an effect
-	LoseReply                         // it breaks afterwards
+	LoseRequest      Fault = iota + 1 // the connection breaks before the request has an effect
+	LoseReply                         // the connection breaks afterwards
 	Unavailable                       // 503, without an effect
-	UnavailableAfter                  // 503 all the same: it had its effect
+	UnavailableAfter                  // 503, although the request had its effect
 )
 
-// OnPost makes the n-th post of rows, from 1, fare so. Posts are counted when their
-// token is valid, see Counts.
+// OnPost gives the n-th post of rows, counted from 1, this fault. Only posts with a
+// valid token count, see Counts.
 func (s *Server) OnPost(n int, f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onPost[n] = f
 }
 
-// OnAsk makes the n-th question fare so.
+// OnAsk gives the n-th question this fault.
 func (s *Server) OnAsk(n int, f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onAsk[n] = f
 }
 
-// Unauthorized answers the next n requests but logins with 401.
+// Unauthorized answers the next n requests with 401, except logins.
 func (s *Server) Unauthorized(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unauthorized = n
 }
 
-// RefuseAsking answers questions with 403 from now on, or no longer.
+// RefuseAsking makes the server answer questions with 403 from now on, or stop
+// doing so.
 func (s *Server) RefuseAsking(refuse bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,12 +51,12 @@ func (s *Server) RefuseCreate(code string) {
 	s.createCode = code
 }
 
-// before plays the faults that keep a request from its effect, and reports whether it
-// goes on.
+// before performs the faults that keep a request from its effect, and reports
+// whether the request goes on.
 func (f Fault) before(w http.ResponseWriter) bool {
 	switch f {
 	case LoseRequest:
-		panic(http.ErrAbortHandler) // net/http breaks the connection without a word
+		panic(http.ErrAbortHandler) // net/http breaks the connection silently
 	case Unavailable:
 		fail(w, http.StatusServiceUnavailable, "ServiceUnavailable", "try later")
 		return false
@@ -63,7 +64,7 @@ func (f Fault) before(w http.ResponseWriter) bool {
 	return true
 }
 
-// after plays the faults that hide the effect.
+// after performs the faults that hide the effect.
 func (f Fault) after(w http.ResponseWriter) bool {
 	switch f {
 	case LoseReply:

@@ -12,9 +12,9 @@ type arrival struct {
 	rows int
 }
 
-// arrive counts a post, or says how long to wait for which limit. Windows slide: a
-// client that keeps within them keeps within Microsoft's, wherever those begin. A post
-// that is refused for another reason counts as well.
+// arrive counts a post, or says which limit it breaks and how long to wait. Windows
+// slide: a client that keeps within them keeps within Microsoft's, whenever those
+// begin. A post that is refused for another reason counts as well.
 func (s *Server) arrive(rows int) (wait time.Duration, limit string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +36,8 @@ func (s *Server) arrive(rows int) (wait time.Duration, limit string) {
 	return wait, limit
 }
 
-// large reports whether any table is: Microsoft counts posts to the dataset.
+// large reports whether any table is large: Microsoft counts posts to the
+// dataset.
 func (s *Server) large() bool {
 	for _, t := range s.tables {
 		if s.cfg.Limits.LargeTable > 0 && len(t.rows) >= s.cfg.Limits.LargeTable {
@@ -53,8 +54,8 @@ func within(arrivals []arrival, now time.Time, window time.Duration) []arrival {
 	return arrivals
 }
 
-// over returns how long it takes until there is room for more in the window, 0 if
-// there is now.
+// over returns how long it takes until the window has room for more, 0 if it has
+// room now.
 func over(arrivals []arrival, now time.Time, window time.Duration, more, most int, weigh func(arrival) int) time.Duration {
 	arrivals = within(arrivals, now, window)
 	for _, a := range arrivals {
@@ -68,7 +69,7 @@ func over(arrivals []arrival, now time.Time, window time.Duration, more, most in
 			return a.at.Add(window).Sub(now)
 		}
 	}
-	return window // it alone is too much
+	return window // even alone it is too much
 }
 
 // throttle answers 429.

@@ -43,8 +43,8 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuseLogin answers in the form of the login, which differs. It repeats the secret,
-// as no server should: a client must not hand it on.
+// refuseLogin answers in the login's own form. It repeats the secret, which no
+// server should do, to test that a client does not pass it on.
 func (s *Server) refuseLogin(w http.ResponseWriter, status int, code, description string) {
 	s.mu.Lock()
 	s.violations = append(s.violations, fmt.Sprintf("%d login: %s", status, code))

@@ -19,8 +19,8 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
 )
 
-// played is a server, its clock, and a client that has logged in, without the real
-// client's care.
+// played is a server, its clock, and a client that has logged in, without the
+// checks of the real client.
 type played struct {
 	*powerbitest.Server
 	t     *testing.T
@@ -120,7 +120,8 @@ func (p *played) want(what string, g got, status int, after string) {
 	}
 }
 
-// Every limit holds to the row and to the second, and what breaks one is kept.
+// Every limit is exact to the row and to the second, and the server records
+// what breaks one.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	none := sink.Limits{RowsATable: 1 << 40}
@@ -248,7 +249,8 @@ func (p *played) broken(want ...string) {
 	}
 }
 
-// Rows of another form are refused, all of their post, and blank values are not.
+// A post with rows of another form is refused as a whole. Blank values are
+// accepted.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	good := fact.Row{
@@ -331,7 +333,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// What each fault leaves behind, in process and over a connection.
+// Each fault has its effect, in the same process and over a connection.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	p := play(t, powerbitest.Config{})

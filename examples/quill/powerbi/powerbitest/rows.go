@@ -36,7 +36,7 @@ func tablesOf(tables []fact.Table) map[string]*table {
 	return made
 }
 
-// posted takes rows, all or none.
+// posted accepts all rows or none.
 func (s *Server) posted(w http.ResponseWriter, r *http.Request) {
 	fault, free := s.begin()
 	defer s.end()
@@ -71,7 +71,7 @@ func (s *Server) posted(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begin counts a post, and reports whether there are few enough under way.
+// begin counts a post, and reports whether few enough are under way.
 func (s *Server) begin() (fault Fault, free bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Server) end() {
 	s.pending--
 }
 
-// add keeps the rows, or says why not.
+// add keeps the rows, or says why it refuses them.
 func (s *Server) add(dataset, name string, raws []json.RawMessage) (status int, code, reason string) {
 	rows := make([]row, len(raws))
 	s.mu.Lock()
@@ -159,7 +159,8 @@ func (t *table) check(values fact.Row, units int) error {
 	return nil
 }
 
-// fits reports whether a value is of the type. It does not convert: text is not a number.
+// fits reports whether a value has the type. It does not convert: text is not a
+// number.
 func fits(kind string, value any) bool {
 	text, isText := value.(string)
 	number, isNumber := value.(json.Number)

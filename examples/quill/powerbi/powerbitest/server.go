@@ -1,10 +1,10 @@
-// Package powerbitest plays Microsoft's login and a workspace of Power BI, for tests
-// and for the demonstration. It is strict: what the published limits, a column's type
-// or the form of a request does not allow is refused and kept, see
+// Package powerbitest imitates Microsoft's login and a workspace of Power BI, for
+// tests and for the demonstration. It is strict: it refuses and records requests
+// that break the published limits, a column's type or the form of a request, see
 // [Server.Violations].
 //
-// Which status answers what is documented for a 429 and for an invalid token. For the
-// rest it is inferred: 400 where sending the same again never helps.
+// The statuses for too many requests (429) and for an invalid token are documented.
+// The others are inferred: 400 if sending the same again never helps.
 package powerbitest
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
 )
 
-// What a Server knows where its Config does not say.
+// These are what a Server uses if its Config does not say otherwise.
 const (
 	Tenant    = "tenant.example"
 	ID        = "11111111-2222-4333-8444-555555555555"
@@ -34,20 +34,21 @@ const (
 	Dataset   = "d0000000-0000-4000-8000-000000000001"
 )
 
-// Config is what a Server plays. The zero value is whole.
+// Config is what a Server imitates. The zero value works.
 type Config struct {
 	Tables []fact.Table     // of the dataset, defaults to fact.Tables
-	Limits sink.Limits      // defaults to Microsoft's; a field that is 0 is no limit
+	Limits sink.Limits      // defaults to Microsoft's; a field that is 0 does not limit
 	Now    func() time.Time // defaults to time.Now
 
 	TokenLife    time.Duration // defaults to an hour
 	VisibleAfter time.Duration // how long after a post a question sees its rows
 
-	// KeysOnly keeps of a row its key and batch alone, for long runs.
+	// KeysOnly keeps only the key and the batch of each row, for long runs.
 	KeysOnly bool
 }
 
-// Microsoft's limits for a dataset without a retention policy, and for questions.
+// These are Microsoft's limits for a dataset without a retention policy, and for
+// questions.
 var limits = sink.Limits{
 	RowsAPost: 10_000, RowsAnHour: 1_000_000, PostsAMinute: 120,
 	LargeTable: 250_000, PostsAnHour: 120, RowsATable: 5_000_000, TextUnits: 4_000,
@@ -60,12 +61,13 @@ const (
 	mostColumns  = 75
 )
 
-// Counts are requests by kind, those that were refused or lost included, and the rows
-// that stand in the current dataset.
+// Counts are requests by kind, including refused and lost ones, and the rows in the
+// current dataset.
 type Counts struct{ Logins, Posts, Asks, Creates, Throttled, Rows int }
 
-// Server is an http.Handler that listens on Start, and an http.RoundTripper for clients
-// in the same process, which need no network. It is safe for concurrent use.
+// Server is an http.Handler that listens after Start, and an http.RoundTripper for
+// clients in the same process, which need no network. It is safe for concurrent
+// use.
 type Server struct {
 	cfg Config
 	mux http.ServeMux
@@ -73,7 +75,7 @@ type Server struct {
 	mu         sync.Mutex
 	dataset    string // the id; Create changes it
 	tables     map[string]*table
-	tokens     map[string]time.Time // until when each is valid
+	tokens     map[string]time.Time // when each expires
 	arrivals   []arrival            // posts of the last hour, oldest first
 	asked      []arrival
 	pending    int
@@ -113,7 +115,7 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// ServeHTTP answers, or breaks the connection where it was told to.
+// ServeHTTP answers, or breaks the connection if a Fault says so.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // RoundTrip answers in the caller's goroutine, so that a synctest bubble can use it.
@@ -152,8 +154,8 @@ func (w *recorder) Header() http.Header         { return w.header }
 func (w *recorder) WriteHeader(status int)      { w.status = status }
 func (w *recorder) Write(b []byte) (int, error) { return w.body.Write(b) }
 
-// Start listens on a free port of this machine. The URL is for BaseURL and LoginURL
-// both; stop ends it.
+// Start listens on a free port of this machine. The URL is both BaseURL and
+// LoginURL. Stop stops listening.
 func (s *Server) Start() (url string, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -168,7 +170,7 @@ func (s *Server) Start() (url string, stop func(), err error) {
 	}, nil
 }
 
-// Counts returns how often it was asked what.
+// Counts returns how often each kind of request came.
 func (s *Server) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,16 +181,17 @@ func (s *Server) Counts() Counts {
 	return counts
 }
 
-// Violations returns what a client without fault does not send: limits broken, unknown
-// columns, wrong types, requests of another form. An expired token is not among them.
+// Violations returns what a correct client does not send: requests beyond the
+// limits, with unknown columns, with wrong types, or of another form. An expired
+// token is not a violation.
 func (s *Server) Violations() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.violations)
 }
 
-// Rows returns the rows of the current dataset's table in the order of their posts,
-// with KeysOnly their keys and batches.
+// Rows returns the rows of the current dataset's table in the order of their posts.
+// With KeysOnly it returns their keys and batches.
 func (s *Server) Rows(table string) []fact.Row {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +221,7 @@ func (s *Server) Keys(table string) map[string]int {
 	return keys
 }
 
-// refuse answers a request that a client without fault does not send.
+// refuse answers a request that a correct client does not send.
 func (s *Server) refuse(w http.ResponseWriter, status int, code, message string) {
 	s.mu.Lock()
 	s.violations = append(s.violations, fmt.Sprintf("%d %s: %s", status, code, message))
@@ -235,14 +238,14 @@ func reply(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	if body != nil {
-		_ = json.NewEncoder(w).Encode(body) // whoever asked may have gone
+		_ = json.NewEncoder(w).Encode(body) // the client may have gone
 	}
 }
 
-// errForm is what a body's decoder returns for one that has more than it should.
+// errForm is the error for a body with more than one JSON value.
 var errForm = errors.New("the body is not one JSON value")
 
-// decodeBody reads one JSON value with known fields alone.
+// decodeBody reads one JSON value with known fields only.
 func decodeBody(r *http.Request, to any) error {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
@@ -255,5 +258,5 @@ func decodeBody(r *http.Request, to any) error {
 	return nil
 }
 
-// names lists a map's keys, for messages.
+// names returns a map's keys, sorted, for messages.
 func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
