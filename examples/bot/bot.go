@@ -1,35 +1,37 @@
-// Command bot is a whole service in two files, to read before anything larger:
-// Telegram's webhook, a queue, a worker, and three tables of the library's.
+// Command bot is a whole service in two files, to read before the larger
+// examples: Telegram's webhook, a queue, a worker, and three tables of the
+// library.
 //
 //	go run ./examples/bot
 //
-// In a chat, "/done dishes" is kept in a log, and the bot says thanks, three
-// times a day at most. The way of an update is the order of this file:
+// In a chat, the bot logs "/done dishes" and says thanks, three times a day at
+// most. This file has the order of an update's steps:
 //
 //	Webhook    checks the secret, and answers 200 once the update is queued
 //	Queue      delivers at least once: put SQS here
 //	Worker     one delivery: keep the message, record what was done, ask the
 //	           limit, send
 //
-// main.go posts the updates of testdata through it, on a DynamoDB inside the
-// process, lets the worker die twice, and prints what the tables hold.
+// main.go posts the updates of testdata, on a DynamoDB inside the process,
+// makes the worker die twice, and prints the tables.
 //
 // # What happens once
 //
-// Telegram posts again what it got no answer to, the queue delivers again what was
-// not acknowledged, and the SDK sends again when a reply is lost. So each write is
-// keyed by the event that caused it, the message as Telegram names it, and takes
-// effect once. A delivery that comes again goes through all steps again: what an
-// earlier one has done is a Duplicate, what it left undone is done now.
+// Telegram posts an update again if it got no answer, the queue delivers it again
+// if it was not acknowledged, and the SDK sends a request again if its reply is
+// lost. So each write has a key from the event that caused it, the message with
+// Telegram's id, and takes effect once. A repeated delivery goes through all steps
+// again: steps that an earlier one has done are Duplicates, and the others are
+// done now.
 //
-// The message to the chat is sent at most once: Telegram has no key that would make
-// it safe to repeat. Only the call of Take that took the room sends (OK, Created;
-// that a reply was lost and the SDK sent again makes no difference).
-// A later delivery is told OK, Duplicate, and cannot know whether the worker before
-// it died just before it sent or just after, so it says nothing. A worker that dies
-// between Take and Send has used one of the three and thanked nobody. For thanks
-// that is the better mistake; where silence is worse than saying it twice, send
-// inside ledger.Do, which repeats its work until the result is stored.
+// The message to the chat is sent at most once, because Telegram has no key that
+// would make it safe to repeat. Only the call of Take that took the room sends (OK,
+// Created, even if a reply was lost and the SDK sent again). A later delivery gets
+// OK, Duplicate. It cannot know whether the earlier worker died just before or just
+// after it sent, so it says nothing. A worker that dies between Take and Send has
+// used one of the three and thanked nobody. For thanks that is the better mistake.
+// If silence is worse than saying it twice, send inside ledger.Do, which repeats
+// its work until the result is stored.
 //
 // bot_test.go kills the worker at every request and compares the tables.
 package main
@@ -57,9 +59,9 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// Webhook is what Telegram posts updates to.
+// Webhook receives the updates that Telegram posts.
 type Webhook struct {
-	Secret string // the secret_token that setWebhook was given
+	Secret string // the secret_token that setWebhook got
 	Queue  Queue
 }
 
@@ -70,7 +72,7 @@ func (w Webhook) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		http.Error(rw, "wrong secret", http.StatusUnauthorized)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, 1<<20)) // Telegram's have 64 KB
+	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, 1<<20)) // Telegram's updates have 64 KB
 	if err != nil {
 		http.Error(rw, "cannot read the body", http.StatusBadRequest)
 		return
@@ -80,7 +82,7 @@ func (w Webhook) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// same compares hashes, so that the time it takes discloses nothing.
+// same compares hashes, so that its duration discloses nothing.
 func same(got, want string) bool {
 	a, b := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
 	return want != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1
@@ -90,17 +92,19 @@ func same(got, want string) bool {
 // does: Send is SendMessage, Receive is ReceiveMessage, ack is DeleteMessage.
 type Queue interface {
 	Send(ctx context.Context, body string) error
-	// Receive waits for a delivery. One that is not acknowledged comes again.
+	// Receive waits for a delivery. A delivery that is not acknowledged comes
+	// again.
 	Receive(ctx context.Context) (body string, ack func(), err error)
 }
 
-// Memory is a Queue that ends with the process: enough to try the bot.
+// Memory is a Queue that ends with the process, which is enough to try the bot.
 type Memory struct {
 	Bodies chan string   // its capacity bounds the queue
 	Again  time.Duration // until a delivery that was not acknowledged comes again
 }
 
-// Send implements Queue. It does not wait for room: Telegram comes back.
+// Send implements Queue. It does not wait for room, because Telegram posts
+// again.
 func (q Memory) Send(_ context.Context, body string) error {
 	select {
 	case q.Bodies <- body:
@@ -121,7 +125,7 @@ func (q Memory) Receive(ctx context.Context) (string, func(), error) {
 	}
 }
 
-// Update is what the bot reads of Telegram's.
+// Update is what the bot reads of Telegram's updates.
 type Update struct {
 	Message *struct { // nil in updates of other kinds
 		ID   int64 `json:"message_id"`
@@ -135,10 +139,11 @@ type Update struct {
 	}
 }
 
-// ThanksADay is how often the bot says thanks in a chat, on a day in Stockholm.
+// ThanksADay is how often the bot says thanks in a chat on one day in
+// Stockholm.
 const ThanksADay = 3
 
-// Worker makes rows and replies of what is delivered.
+// Worker writes rows and sends replies for deliveries.
 type Worker struct {
 	Queue      Queue
 	Messages   *message.Store
@@ -147,7 +152,7 @@ type Worker struct {
 	Send       func(context.Context, Reply) error
 }
 
-// Reply is what the bot says: Telegram's sendMessage.
+// Reply is a message of the bot, for Telegram's sendMessage.
 type Reply struct {
 	Chat, ReplyTo int64
 	Text          string
@@ -178,7 +183,7 @@ func (w *Worker) Next(ctx context.Context) error {
 		return err
 	}
 	err = w.handle(ctx, body)
-	if bad, ok := errors.AsType[*event.InputError](err); ok { // which repeating cannot help
+	if bad, ok := errors.AsType[*event.InputError](err); ok { // repeating cannot help
 		slog.WarnContext(ctx, "refused", "reason", bad) // SQS: to the dead letters
 		err = nil
 	}
@@ -189,8 +194,8 @@ func (w *Worker) Next(ctx context.Context) error {
 	return nil
 }
 
-// handle does all that follows from an update, whatever an earlier delivery of it
-// has done already.
+// handle does all that follows from an update, even if an earlier delivery has
+// done a part of it.
 func (w *Worker) handle(ctx context.Context, body string) error {
 	var u Update
 	if json.Unmarshal([]byte(body), &u) != nil {
@@ -198,7 +203,7 @@ func (w *Worker) handle(ctx context.Context, body string) error {
 	}
 	m := u.Message
 	if m == nil {
-		return nil // of a kind that the bot does not read
+		return nil // an update of another kind
 	}
 	sent := time.Unix(m.Date, 0)
 	chat, actor := strconv.FormatInt(m.Chat.ID, 10), strconv.FormatInt(m.From.ID, 10)
@@ -219,7 +224,7 @@ func (w *Worker) handle(ctx context.Context, body string) error {
 	_, err = w.Activities.Record(ctx, activity.Activity{
 		Scope: chat, Actor: actor, ActorName: m.From.Name, Event: ev, Name: what, Seq: m.ID,
 	})
-	// What an older version of this program has made of the message stands.
+	// What an older version of this program wrote for the message stays.
 	_, conflict := errors.AsType[*activity.ConflictError](err)
 	switch {
 	case errors.Is(err, activity.ErrRetracted): // taken back meanwhile
@@ -229,11 +234,11 @@ func (w *Worker) handle(ctx context.Context, body string) error {
 	}
 	grant, err := w.Limits.Take(ctx, counter.Take{Key: chat, Event: ev, Cap: ThanksADay})
 	switch {
-	case errors.Is(err, event.ErrTooOld): // a week late: no day to count it on, and nobody waits for thanks
+	case errors.Is(err, event.ErrTooOld): // a week late: its day cannot be counted, and nobody waits for thanks
 		return nil
 	case err != nil:
 		return err
-	case !grant.First(): // used up, or an earlier delivery's
+	case !grant.First(): // used up, or an earlier delivery sent
 		return nil
 	}
 	// If Send fails, the delivery comes again and finds a Duplicate.

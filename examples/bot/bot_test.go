@@ -33,8 +33,10 @@ func Example() {
 	//   → Thanks, Ann: dishes ✓ (1 of 3 today)
 	// Ann: /done dishes
 	//   answered 200
+	//   no thanks
 	// Bo: Who did the dishes?
 	//   answered 200
+	//   no thanks
 	// Bo: /done laundry
 	//   answered 200
 	//   the worker dies; the next one gets the delivery again
@@ -42,10 +44,13 @@ func Example() {
 	// Ann: /done windows
 	//   answered 200
 	//   the worker dies; the next one gets the delivery again
+	//   no thanks
 	// Bo: /done shopping
 	//   answered 200
+	//   no thanks
 	// (no message)
 	//   answered 200
+	//   no thanks
 	// Ann: /done dishes
 	//   answered 200
 	//   → Thanks, Ann: dishes ✓ (1 of 3 today)
@@ -68,11 +73,11 @@ func Example() {
 	//   2026-03-11  1 of 3
 }
 
-// kill is where and how the worker is killed.
+// kill says where and how the worker is killed.
 type kill struct {
 	request int // the k-th request; 0 for none
 	lose    dynamotest.Effect
-	dead    bool // the process ends there; else the worker gets an error
+	dead    bool // the process ends there; otherwise the worker gets an error
 	send    int  // the k-th message; 0 for none
 	sent    bool // it was sent
 }
@@ -88,10 +93,10 @@ type life struct {
 	sends    int
 	sent     []Reply // what reached the chat
 	deaths   int
-	killed   bool // in one of them the process ended
+	killed   bool // the process ended in one of them
 }
 
-// begin makes the tables and the first worker, in a bubble of synctest.
+// begin creates the tables and the first worker, in a bubble of synctest.
 func begin(t *testing.T, k kill) *life {
 	t.Helper()
 	began, noon := time.Now(), time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC)
@@ -110,23 +115,23 @@ func begin(t *testing.T, k kill) *life {
 	return l
 }
 
-// start makes a worker that knows nothing of those before it. Its client sends
+// start starts a worker that knows nothing of earlier ones. Its client sends
 // each request once.
 func (l *life) start(t *testing.T) {
 	t.Helper()
 	o := l.db.Client().Options()
 	o.Retryer = aws.NopRetryer{}
-	o.HTTPClient = mortal{l.db.HTTPClient(), l} // around the faults, which come as errors
+	o.HTTPClient = mortal{l.db.HTTPClient(), l} // around the faults, which arrive as errors
 	var err error
 	if l.worker, err = NewWorker(dynamodb.New(o), l.now, l.queue, l.send); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// death is what a killed worker panics with.
+// death is the panic of a killed worker.
 type death struct{}
 
-// mortal carries requests, notes what they are, and kills the worker whose
+// mortal carries requests, notes their operations, and kills the worker whose
 // request or reply is lost.
 type mortal struct {
 	dynamodb.HTTPClient
@@ -158,7 +163,8 @@ func (l *life) send(_ context.Context, r Reply) error {
 	return nil
 }
 
-// next reports whether the worker is done with a delivery, rather than killed.
+// next reports whether the worker finished a delivery. It is false if the
+// worker was killed.
 func (l *life) next(t *testing.T) (done bool) {
 	t.Helper()
 	defer func() {
@@ -173,7 +179,7 @@ func (l *life) next(t *testing.T) (done bool) {
 	return l.worker.Next(t.Context()) == nil
 }
 
-// play posts the bundled updates, each when the one before is done with.
+// play posts the bundled updates, each after the previous one is finished.
 func (l *life) play(t *testing.T) {
 	t.Helper()
 	for update := range strings.Lines(updates) {
@@ -191,8 +197,8 @@ func (l *life) play(t *testing.T) {
 	}
 }
 
-// rows returns all rows but what no two runs share: when they were written, and
-// the nonces of the limits.
+// rows returns all rows, without what differs between runs: when they were
+// written, and the nonces of the limits.
 func (l *life) rows(t *testing.T) map[string][]map[string]any {
 	t.Helper()
 	all := map[string][]map[string]any{}
@@ -222,7 +228,7 @@ func (l *life) rows(t *testing.T) map[string][]map[string]any {
 	return all
 }
 
-// grants returns the events that hold room under a limit.
+// grants returns the events that count under a limit.
 func grants(rows map[string][]map[string]any) (events []string) {
 	for _, row := range rows["bot-limits"] {
 		for name := range row {
@@ -235,7 +241,7 @@ func grants(rows map[string][]map[string]any) (events []string) {
 	return events
 }
 
-// eventOf is the event of the message that is replied to.
+// eventOf returns the event of the message that the reply answers.
 func eventOf(t *testing.T, r Reply) string {
 	t.Helper()
 	for update := range strings.Lines(updates) {
@@ -251,8 +257,8 @@ func eventOf(t *testing.T, r Reply) string {
 	return ""
 }
 
-// Wherever the worker is killed, the next ones end with the tables of a run that
-// nobody disturbed, and each grant has at most one message.
+// Wherever the worker is killed, the next ones end with the tables of an
+// undisturbed run, and each grant has at most one message.
 func TestKilledAtEveryRequest(t *testing.T) {
 	t.Parallel()
 	var calm *life
@@ -283,7 +289,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 	}
 }
 
-// kills are all there are.
+// kills returns all possible kills.
 func kills(requests, sends int) map[string]kill {
 	all := map[string]kill{}
 	for _, dead := range []bool{false, true} {
@@ -301,9 +307,9 @@ func kills(requests, sends int) map[string]kill {
 	return all
 }
 
-// checkSent compares what was sent with the run that nobody disturbed: all of it,
-// each once, but for one message where the worker died after Take and before the
-// message was sent.
+// checkSent compares the sent messages with those of an undisturbed run. Each
+// must be sent once. One may be missing if the worker died after Take and before
+// the message was sent.
 func (l *life) checkSent(t *testing.T, calm *life) {
 	t.Helper()
 	var events []string
@@ -333,8 +339,8 @@ func (l *life) checkSent(t *testing.T, calm *life) {
 	}
 }
 
-// Several workers on the same deliveries, each delivery twice: one row for each
-// message, three thanks a day.
+// Several workers get the same deliveries, each twice. Each message has one
+// row, and a day has three thanks.
 func TestWorkersSideBySide(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
@@ -397,7 +403,7 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
-// What can be done nothing about does not come again.
+// A delivery that can never be handled does not come again.
 func TestDeliveriesThatEnd(t *testing.T) {
 	t.Parallel()
 	message := func(id int64, at time.Time, text string) string {

@@ -12,7 +12,7 @@ import (
 	"os"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones on machines that have none
+	_ "time/tzdata" // for machines without time zones
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -34,8 +34,9 @@ const (
 	chat   = "-1002123456789"
 )
 
-// deaths are when the worker dies, by the line of the update. (A client without
-// retries hears of a lost request or reply, and the worker gives up.)
+// deaths say when the worker dies, by the line of the update. (A client without
+// retries returns the error of a lost request or reply, and the worker gives
+// up.)
 var deaths = map[int]dynamotest.Fault{
 	4: {Do: dynamotest.LoseRequest, Table: "bot-limits"}, // the laundry is recorded, not counted
 	5: {Do: dynamotest.LoseReply, Table: "bot-limits"},   // the windows are counted, nothing is sent
@@ -55,7 +56,9 @@ func run(ctx context.Context, out io.Writer) error {
 	db := server.Client(func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 	now := func() time.Time { return time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC) } // in production: nil
 	queue := &lone{Memory: Memory{Bodies: make(chan string, 100), Again: time.Hour}}
+	sent := false
 	send := func(_ context.Context, r Reply) error {
+		sent = true
 		_, err := fmt.Fprintf(out, "  → %s\n", r.Text)
 		return err
 	}
@@ -71,6 +74,7 @@ func run(ctx context.Context, out io.Writer) error {
 	for update := range strings.Lines(updates) {
 		fmt.Fprintln(out, parse(update))
 		fmt.Fprintln(out, "  answered", post(Webhook{secret, queue}, secret, update))
+		sent = false
 		if line++; deaths[line].Do != nil {
 			server.Inject(deaths[line])
 		}
@@ -80,12 +84,15 @@ func run(ctx context.Context, out io.Writer) error {
 				return err
 			}
 		}
+		if !sent {
+			fmt.Fprintln(out, "  no thanks")
+		}
 	}
 	return show(ctx, out, worker)
 }
 
-// lone is the queue of a single worker: what one has left when it died comes again
-// as soon as the next one asks. So nothing here depends on how long it takes.
+// lone is the queue of a single worker. A delivery that a dead worker left comes
+// again as soon as the next worker asks, so nothing here depends on time.
 type lone struct {
 	Memory
 	left []string
@@ -98,7 +105,7 @@ func (q *lone) Receive(ctx context.Context) (string, func(), error) {
 		if err != nil {
 			return "", nil, err
 		}
-		ack() // it is kept here
+		ack() // lone itself keeps the delivery
 		q.left = []string{body}
 	}
 	return q.left[0], func() { q.left = nil }, nil
@@ -111,7 +118,7 @@ func parse(update string) (u Update) {
 	return u
 }
 
-// String is how people see an update.
+// String returns an update for people.
 func (u Update) String() string {
 	if u.Message == nil {
 		return "(no message)"
@@ -128,7 +135,7 @@ func post(w Webhook, secret, update string) int {
 	return answer.Code
 }
 
-// show prints what the tables hold.
+// show prints the tables.
 func show(ctx context.Context, out io.Writer, w *Worker) error {
 	fmt.Fprintln(out, "\nbot-messages")
 	for m, err := range w.Messages.InScope(ctx, chat, message.Range{}) {

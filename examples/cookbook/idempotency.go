@@ -67,13 +67,14 @@ func (h Idempotent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func refuse(w http.ResponseWriter, err error) {
 	var busy *ledger.InProgressError
 	var permanent *ledger.PermanentError
+	var unreadable *ledger.ResultError
 	switch {
 	case errors.As(err, &busy):
 		w.Header().Set("Retry-After", "2")
 		http.Error(w, "a request with this Idempotency-Key is in progress", http.StatusConflict)
 	case errors.Is(err, ledger.ErrFingerprintMismatch):
 		http.Error(w, "this Idempotency-Key was used for another request", http.StatusUnprocessableEntity)
-	case errors.As(err, &permanent), errors.Is(err, ledger.ErrTooManyAttempts), errors.Is(err, ledger.ErrNoResult):
+	case errors.As(err, &permanent), errors.As(err, &unreadable), errors.Is(err, ledger.ErrTooManyAttempts), errors.Is(err, ledger.ErrNoResult):
 		http.Error(w, "this request cannot be completed", http.StatusInternalServerError)
 	default:
 		w.Header().Set("Retry-After", "2")

@@ -201,4 +201,13 @@ func TestARequestWithoutAnAnswer(t *testing.T) {
 	}
 	d.want(t, request(t, long), http.StatusInternalServerError, 1)
 	d.want(t, request(t, long), http.StatusInternalServerError, 1)
+
+	// Another program stored a result of another type under the key.
+	foreign := ledger.Request{Key: "HTTP:ann:k-4", Payload: []byte("POST /orders?priority=1\nlamp")}
+	if _, err := ledger.Do(t.Context(), d.handler.Answers, foreign, func(context.Context, *ledger.Claim) (string, error) {
+		return "sold", nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d.want(t, request(t, func(r *http.Request) { r.Header.Set("Idempotency-Key", "k-4") }), http.StatusInternalServerError, 1)
 }

@@ -33,6 +33,7 @@ type Answer string
 const (
 	Approved  Answer = "approved"
 	OverLimit Answer = "over the card's daily limit"
+	Refunded  Answer = "refunded before it was approved"
 	TooOld    Answer = "too old to count"
 	Invalid   Answer = "not a valid charge"
 )
@@ -75,6 +76,8 @@ func (c Cards) Approve(ctx context.Context, charge Charge) (Answer, error) {
 			return TooOld, nil
 		case err != nil:
 			return "", err // nothing is stored: the next delivery tries again
+		case grant.Refunded:
+			return Refunded, nil
 		case !grant.OK:
 			return OverLimit, nil
 		}

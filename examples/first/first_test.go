@@ -102,4 +102,13 @@ func TestADeclinedChargeStaysDeclined(t *testing.T) {
 	}
 	check(small, first.OverLimit)
 	check(first.Charge{ID: "3", Card: "ann", Cents: 1, At: whole.At}, first.Approved)
+
+	// A refund that comes first leaves a tombstone: its charge is not over the limit.
+	if ev, err = event.New(whole.At, "charge", "4"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cards.Spent.Refund(t.Context(), counter.Refund{Key: "ann", Event: ev, Tombstone: true}); err != nil {
+		t.Fatal(err)
+	}
+	check(first.Charge{ID: "4", Card: "ann", Cents: 1, At: whole.At}, first.Refunded)
 }

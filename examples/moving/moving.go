@@ -1,6 +1,7 @@
-// Package moving brings tables that are there already under the library: two whose
-// names a Config takes over (names.go), and a log of orders, whose names it cannot,
-// moved into package activity while it is written. docs/own-table.md walks through it.
+// Package moving uses the library on existing tables. For two of them a Config can
+// use the existing names (names.go). For a log of orders it cannot: the log moves
+// into package activity while it is being written. docs/own-table.md walks through
+// it.
 package moving
 
 import (
@@ -20,15 +21,15 @@ import (
 // Phase is how far the move has come. Processes may differ by one phase.
 type Phase int
 
-// The phases, one deployment each.
+// These are the phases. Each is one deployment.
 const (
 	OldOnly Phase = iota // before the move
-	ReadOld              // both logs are written, the old one is read: import and compare
-	ReadNew              // both are written, the new one is read
-	NewOnly              // the old log may go
+	ReadOld              // both logs are written, and the old one is read: import and compare
+	ReadNew              // both are written, and the new one is read
+	NewOnly              // the old log may be deleted
 )
 
-// Log is the log of orders on its way from Old, a table, to New.
+// Log is the log of orders while it moves from Old, a table, to New.
 type Log struct {
 	DB    *dynamodb.Client
 	Old   string
@@ -36,19 +37,19 @@ type Log struct {
 	Phase Phase
 }
 
-// NewLog returns the activities that the log becomes.
+// NewLog returns the store that the log moves into.
 func NewLog(api activity.API, table string) (*activity.Store, error) {
 	return activity.New(api, table, &activity.Config{ActorType: activity.String, ScopeAttr: "customer", ActorAttr: "clerk"})
 }
 
-// Entry is what is logged: a step of an order, and the clerk who took it.
+// Entry is an entry of the log: a step of an order, and the clerk who took it.
 type Entry struct {
 	Customer, Order, Step, Clerk string
 	At                           time.Time
 }
 
-// activityOf makes the activity of what the old row holds and of nothing else, so
-// that the live write and the import make the same one, whichever comes first.
+// activityOf makes the activity from the old row alone, so that the live write
+// and the import make the same one, whichever comes first.
 func activityOf(r Row) (activity.Activity, error) {
 	ev, err := event.New(time.Unix(r.At, 0), "orders", r.Customer, r.Order, r.Step)
 	return activity.Activity{
@@ -78,7 +79,7 @@ func (l Log) Write(ctx context.Context, e Entry) error {
 }
 
 // Remove takes an entry back. The tombstone keeps the import from bringing back
-// what it has read already.
+// an entry that it has already read.
 func (l Log) Remove(ctx context.Context, e Entry) error {
 	row := rowOf(e)
 	a, err := activityOf(row)
@@ -103,8 +104,8 @@ type Mark struct {
 }
 
 // Import records the old rows that follow the mark, and keeps the mark of each
-// page that is done. After an error or a crash it goes on from the mark that was
-// kept last; a page that is imported again changes nothing.
+// finished page. After an error or a crash, call it with the last kept mark. A
+// page that is imported again changes nothing.
 func (l Log) Import(ctx context.Context, after Mark, size int32, keep func(Mark) error) error {
 	in := &dynamodb.ScanInput{TableName: &l.Old, Limit: &size, ConsistentRead: aws.Bool(true)}
 	if after != (Mark{}) {
@@ -140,7 +141,8 @@ func (l Log) Import(ctx context.Context, after Mark, size int32, keep func(Mark)
 	}
 }
 
-// record records a page of rows. What was taken back meanwhile is done with.
+// record records a page of rows. Entries that were taken back meanwhile count
+// as done.
 func (l Log) record(ctx context.Context, rows []Row) error {
 	var all []activity.Activity
 	for _, r := range rows {
@@ -170,8 +172,8 @@ func (l Log) Tally(ctx context.Context, customer string, until time.Time) ([]act
 	return l.New.Tally(ctx, activity.Filter{Scope: customer, To: until.Truncate(time.Second), Consistent: true})
 }
 
-// Same reports whether both logs tell the same of a customer until a moment.
-// Choose one before which nothing is being written any more.
+// Same reports whether both logs say the same about a customer until a moment.
+// Choose a moment before which nothing is written any more.
 func (l Log) Same(ctx context.Context, customer string, until time.Time) (bool, error) {
 	l.Phase = ReadOld
 	before, err := l.Tally(ctx, customer, until)

@@ -17,7 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/moving"
 )
 
-// noon is whole seconds, as the old log's times are.
+// noon has whole seconds, as the old log's times have.
 var noon = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
 
 // move is a move under test.
@@ -38,14 +38,15 @@ func openMove(t *testing.T) *move {
 	return &move{t, db, moving.Log{DB: db.Client(), Old: db.Name("order-log"), New: log}}
 }
 
-// at is the log of a process of that phase.
+// at returns the log of a process in that phase.
 func (m *move) at(phase moving.Phase) moving.Log {
 	log := m.log
 	log.Phase = phase
 	return log
 }
 
-// again calls until it succeeds, as a queue delivers until it is acknowledged.
+// again calls until the call succeeds, as a queue delivers until it is
+// acknowledged.
 func (m *move) again(call func() error) {
 	m.Helper()
 	for range 50 {
@@ -63,7 +64,7 @@ func (m *move) write(phase moving.Phase, entries ...moving.Entry) {
 	}
 }
 
-// same fails the test unless both logs tell the same of each customer.
+// same fails the test unless Same is as wanted for every customer.
 func (m *move) same(want bool) {
 	m.Helper()
 	all := true
@@ -80,7 +81,7 @@ func (m *move) same(want bool) {
 	}
 }
 
-// stored is what the new table holds, but for when it was written.
+// stored returns the items of the new table, without the time of writing.
 func (m *move) stored() []item {
 	rows := m.db.Items(m.db.Name("activities"))
 	for _, row := range rows {
@@ -92,14 +93,14 @@ func (m *move) stored() []item {
 
 var customers = []string{"ann", "bo#1", "cia"}
 
-// entries is a history, in no order, with several steps of a second.
+// entries returns a history in random order, with several steps in one second.
 func entries(rng *rand.Rand, n int) []moving.Entry {
 	var all []moving.Entry
 	for i := range n {
 		all = append(all, moving.Entry{
 			Customer: customers[rng.IntN(3)], Order: fmt.Sprint(1000 + i/3), Step: []string{"placed", "packed", "shipped"}[i%3],
 			Clerk: []string{"dora", "emil"}[rng.IntN(2)],
-			At:    noon.Add(time.Duration(rng.IntN(20)) * 700 * time.Millisecond), // the old log cuts off the rest
+			At:    noon.Add(time.Duration(rng.IntN(20)) * 700 * time.Millisecond), // the old log cuts off fractions
 		})
 	}
 	rng.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -108,9 +109,10 @@ func entries(rng *rand.Rand, n int) []moving.Entry {
 
 var errCrash = errors.New("the process dies")
 
-// The whole move with lost replies, writers of two phases side by side, deliveries
-// that come again, entries that are taken back, and crashes of the import, before
-// and after its mark is kept: the new log ends as one that was written anew.
+// This is the whole move with lost replies, writers of two phases side by side,
+// repeated deliveries, entries that are taken back, and crashes of the import
+// before and after it keeps its mark. The new log ends as one that was written
+// from scratch.
 func TestTheMove(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
@@ -124,7 +126,7 @@ func moveAll(m *move, seed uint64) {
 	old, live, switched, last := all[:30], all[30:50], all[50:55], all[55:]
 	m.write(moving.OldOnly, old...)
 
-	// Every process writes both from here on.
+	// From here on every process writes both logs.
 	m.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Times: -1, Chance: 0.3, Seed: seed})
 	removed := map[moving.Entry]bool{}
 	between := func() { // what happens between two pages
@@ -166,7 +168,7 @@ func moveAll(m *move, seed uint64) {
 	m.write(moving.ReadNew, switched...)
 	m.same(true)
 	m.write(moving.NewOnly, last...)
-	_ = m.db.Tap().Heal() // whichever replies were lost
+	_ = m.db.Tap().Heal() // some replies may not have been lost
 
 	anew := openMove(m.T)
 	for _, e := range all {
@@ -196,7 +198,7 @@ func (l *late) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func
 	return l.API.PutItem(ctx, in, o...)
 }
 
-// What is taken back after the import has read it is not brought back.
+// An entry that is taken back after the import has read it does not come back.
 func TestTakenBackUnderTheImport(t *testing.T) {
 	t.Parallel()
 	m := openMove(t)
@@ -221,7 +223,7 @@ func TestTakenBackUnderTheImport(t *testing.T) {
 	}
 }
 
-// A process that writes the old log alone, beside the import, leaves a gap; the
+// A process that writes only the old log during the import leaves a gap. The
 // comparison shows it, and another import closes it.
 func TestAnOldWriterBesideTheImport(t *testing.T) {
 	t.Parallel()
@@ -233,7 +235,7 @@ func TestAnOldWriterBesideTheImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.same(true)
-	m.write(moving.OldOnly, all[11]) // had not been deployed anew
+	m.write(moving.OldOnly, all[11]) // was not deployed yet
 	m.same(false)
 	if err := m.log.Import(t.Context(), moving.Mark{}, 4, keep); err != nil {
 		t.Fatal(err)
@@ -250,7 +252,7 @@ func TestReadersOfBothPhases(t *testing.T) {
 	m.same(true)
 }
 
-// A page that is not recorded keeps no mark.
+// The mark of a page that was not recorded is not kept.
 func TestTheImportMeetsTrouble(t *testing.T) {
 	t.Parallel()
 	m := openMove(t)
@@ -270,8 +272,8 @@ func TestTheImportMeetsTrouble(t *testing.T) {
 	m.same(true)
 }
 
-// An import that is repeated writes nothing, and one that goes on from a mark
-// begins behind it.
+// A repeated import writes nothing, and one that continues from a mark begins
+// after it.
 func TestImportAgain(t *testing.T) {
 	t.Parallel()
 	m := openMove(t)

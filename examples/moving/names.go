@@ -6,12 +6,13 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// Processed is a ledger on a table of processed events that is there already.
+// Processed returns a ledger on an existing table of processed events.
 func Processed(api ledger.API, table string) (*ledger.Store, error) {
 	return ledger.New(api, table, &ledger.Config{KeyAttr: "eventId", TTLAttr: "expires"})
 }
 
-// Usage counts on what stands in a table of the customers' usage by day.
+// Usage returns a counter that continues the counts in a table of the
+// customers' usage by day.
 func Usage(api counter.API, table string) (*counter.Store, error) {
 	return counter.New(api, table, tzclock.UTC, &counter.Config{
 		ScopeAttr: "customer", DateAttr: "day", CountAttr: "used", TTLAttr: "expires",

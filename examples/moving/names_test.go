@@ -38,8 +38,8 @@ func openProcessed(t *testing.T) (*dynamotest.DB, *ledger.Store) {
 	return db, seen
 }
 
-// process is what the old code does before its work: it marks the event, and goes
-// on if it is the first to do so.
+// process is what the old code does before its work: it marks the event, and
+// continues if it was the first.
 func process(ctx context.Context, db *dynamodb.Client, table, id string, expires time.Time) (first bool, err error) {
 	_, err = db.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &table, Item: item{"eventId": text(id), "expires": number(expires.Unix())},
@@ -51,7 +51,8 @@ func process(ctx context.Context, db *dynamodb.Client, table, id string, expires
 	return err == nil, err
 }
 
-// What the old code has marked is done: a duplicate, and without a result.
+// An event that the old code has marked is done. It is a duplicate without a
+// result.
 func TestRowsOfYoursAreDone(t *testing.T) {
 	db, seen := openProcessed(t)
 	old := func(id string, expires time.Time) {
@@ -60,7 +61,7 @@ func TestRowsOfYoursAreDone(t *testing.T) {
 		}
 	}
 	old("evt_1", time.Now().Add(time.Hour))
-	old("evt_2", time.Now().Add(-time.Minute)) // has expired, is not deleted yet
+	old("evt_2", time.Now().Add(-time.Minute)) // has expired, but is not deleted yet
 	for id, want := range map[string]event.Outcome{"evt_1": event.Duplicate, "evt_2": event.Created, "evt_3": event.Created} {
 		if out, err := seen.MarkSeen(t.Context(), id); out != want || err != nil {
 			t.Errorf("MarkSeen(%s) = %v, %v, want %v", id, out, err, want)
@@ -75,7 +76,7 @@ func TestRowsOfYoursAreDone(t *testing.T) {
 	}
 }
 
-// A row of yours that has no expiry is done for good.
+// An existing row without an expiry is done for good.
 func TestARowWithoutExpiryStays(t *testing.T) {
 	db, seen := openProcessed(t)
 	if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(db.Name("processed")), Item: item{"eventId": text("evt_1")}}); err != nil {
@@ -86,8 +87,8 @@ func TestARowWithoutExpiryStays(t *testing.T) {
 	}
 }
 
-// The old code beside the new: with MarkSeen both agree. What a Do has failed at,
-// and would do again, the old code takes for done.
+// The old code runs beside the new. With MarkSeen both agree. Work at which a Do
+// has failed, and which it would repeat, counts as done for the old code.
 func TestOldCodeBesideTheLedger(t *testing.T) {
 	db, seen := openProcessed(t)
 	if out, err := seen.MarkSeen(t.Context(), "evt_1"); out != event.Created || err != nil {
@@ -146,7 +147,7 @@ func TestUsageIsCountedOn(t *testing.T) {
 	if grant := take(usage, "1003", 10); !grant.OK || grant.Used != 5000 {
 		t.Errorf("10 more: %+v", grant)
 	}
-	// One that names the count otherwise counts beside the others.
+	// A counter with another name for the count counts separately.
 	other, err := counter.New(db.Client(), db.Name("usage"), tzclock.UTC, &counter.Config{ScopeAttr: "customer", DateAttr: "day", TTLAttr: "expires"})
 	if err != nil {
 		t.Fatal(err)
@@ -156,8 +157,8 @@ func TestUsageIsCountedOn(t *testing.T) {
 	}
 }
 
-// A row that was to be kept for two years is kept for a week by the counter that is
-// not told, and as long as before by one that is.
+// A counter without a Retention keeps a two-year row for only a week. A counter
+// with that Retention keeps it as long as before.
 func TestAWriteSetsTheExpiry(t *testing.T) {
 	db := dynamotest.Open(t)
 	usage, err := moving.Usage(db.Client(), db.Name("usage"))

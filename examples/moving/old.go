@@ -33,7 +33,7 @@ func rowOf(e Entry) Row {
 	return Row{e.Customer, fmt.Sprintf("%d#%s#%s", at, e.Order, e.Step), at, e.Order, e.Step, e.Clerk}
 }
 
-// OldTable is the definition of the old log.
+// OldTable returns the definition of the old log.
 func OldTable(name string) schema.Table {
 	return schema.Table{Name: name, Key: schema.Key{Partition: schema.String("customer"), Sort: schema.String("entry")}}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 )
 
-// What Rate and Of cost, and that Actions grants what they send and no more.
+// Rate and Of cost what their Price says, and Actions grants exactly what they
+// send.
 func TestPrices(t *testing.T) {
 	db := dynamotest.Open(t, pricetest.Watch)
 	ratings, err := rating.New(db.Client(), db.Name("shop"))

@@ -1,5 +1,5 @@
-// Package rating is a record of a service's own on package record: what customers
-// think of a courier, each delivery's stars counted once. docs/own-record.md walks
+// Package rating is an example of an own record on package record: what customers
+// think of a courier. Each delivery's stars count once. docs/own-record.md walks
 // through it.
 //
 // # IAM actions
@@ -22,7 +22,7 @@ type Rating struct {
 	Ratings int64
 }
 
-// decode reads a row. What is absent reads as 0.
+// decode reads a row. Absent attributes are 0.
 func decode(row record.Item) (Rating, error) {
 	f := record.Read(row)
 	return Rating{Stars: f.Int("stars"), Worst: f.Int("worst"), Ratings: f.Int("ratings")}, f.Err()

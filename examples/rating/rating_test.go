@@ -19,7 +19,7 @@ import (
 // open returns the ratings in a table of the test's own.
 func open(t *testing.T) (*dynamotest.DB, rating.Store) {
 	t.Helper()
-	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond)) // the SDK's retries wait no seconds
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond)) // the SDK's retries do not wait for seconds
 	ratings, err := rating.New(db.Client(), db.Name("shop"))
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func wantRating(t *testing.T, ratings rating.Store, want rating.Rating) {
 	}
 }
 
-// Once for a delivery, at the published price.
+// A delivery counts once, at the published price.
 func TestADuplicate(t *testing.T) {
 	db, ratings := open(t)
 	first := delivery(t, "1001")
@@ -72,7 +72,7 @@ func TestTheReadHasItsPrice(t *testing.T) {
 	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
 }
 
-// The write takes effect, its reply is lost, and the SDK sends it again: it finds
+// The write takes effect, its reply is lost, and the SDK sends it again. It finds
 // its own event in the row.
 func TestALostReply(t *testing.T) {
 	db, ratings := open(t)

@@ -1,5 +1,5 @@
-// Package stock is a service that uses nothing of this library but its test
-// server: plain calls of the SDK, tested against lost replies.
+// Package stock is a service that uses only the test server of this library:
+// plain calls of the SDK, tested against lost replies.
 package stock
 
 import (
@@ -14,10 +14,10 @@ import (
 )
 
 // Table holds an item for each article: sku S, pieces N, orders SS. The set
-// grows with each order; package counter shows how such a row is bounded.
+// grows with each order. Package counter shows how to bound such a row.
 const Table = "stock"
 
-// ErrSoldOut is the answer of Reserve when there is no piece left.
+// ErrSoldOut is the answer of Reserve when no piece is left.
 var ErrSoldOut = errors.New("stock: sold out")
 
 // Create creates the table, with so many pieces of each article.
@@ -41,8 +41,8 @@ func Create(ctx context.Context, db *dynamodb.Client, pieces map[string]int) err
 	return nil
 }
 
-// Pieces returns how many pieces of an article are left; of one that is not
-// there, none.
+// Pieces returns how many pieces of an article are left, 0 if the article does
+// not exist.
 func Pieces(ctx context.Context, db *dynamodb.Client, sku string) (int, error) {
 	out, err := db.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(Table),
@@ -59,8 +59,8 @@ func Pieces(ctx context.Context, db *dynamodb.Client, sku string) (int, error) {
 	return strconv.Atoi(n.Value)
 }
 
-// Reserve takes a piece of an article for an order: one, however often it is
-// asked to.
+// Reserve takes one piece of an article for an order, however often it is
+// called.
 func Reserve(ctx context.Context, db *dynamodb.Client, sku, order string) error {
 	_, err := db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                aws.String(Table),

@@ -24,15 +24,15 @@ func TestALostReplyTakesOnePiece(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	cost.Want(t, dynamotest.Price{Requests: 2, WCU: 2}) // a refusal costs what the write would have
+	cost.Want(t, dynamotest.Price{Requests: 2, WCU: 2}) // a refusal costs as much as the write
 
 	if left, err := stock.Pieces(t.Context(), db.Client(), "lamp"); left != 1 || err != nil {
 		t.Errorf("%d pieces are left, want 1; %v", left, err)
 	}
 }
 
-// In a synctest bubble time passes when all wait: delays, deadlines and the waits
-// of the SDK's retries take none.
+// In a synctest bubble time passes when everything waits, so delays, deadlines
+// and the pauses of the SDK's retries take no real time.
 func TestADeadlineTakesOnePiece(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := dynamotest.New(t, nil)
@@ -56,7 +56,7 @@ func TestADeadlineTakesOnePiece(t *testing.T) {
 	})
 }
 
-// Seed once, and fork for each test, however much was seeded.
+// Seed once, and fork for each test: the size of the seed does not matter.
 func TestEachOrderTakesTheLastPiece(t *testing.T) {
 	seeded := dynamotest.NewServer(nil)
 	if err := stock.Create(t.Context(), seeded.Client(), map[string]int{"lamp": 1}); err != nil {

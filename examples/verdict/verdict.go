@@ -49,7 +49,9 @@ func Of(err error) (v Verdict, wait time.Duration) {
 	if _, differs := errors.AsType[*activity.ConflictError](err); differs { // what was recorded first stands
 		return Done, 0
 	}
-	if _, refused := errors.AsType[*ledger.PermanentError](err); refused { // the work said so
+	_, refused := errors.AsType[*ledger.PermanentError](err) // the work said so
+	_, misfit := errors.AsType[*ledger.ResultError](err)     // done, with a result of another type
+	if refused || misfit {
 		return Poison, 0
 	}
 	return Retry, 0

@@ -27,7 +27,7 @@ type shop struct {
 
 func open(t *testing.T) shop {
 	t.Helper()
-	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond)) // the SDK's retries wait no seconds
+	db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond}) // the SDK's retries wait no seconds
 	var errs [3]error
 	s := shop{db: db}
 	s.log, errs[0] = activity.New(db.Client(), db.Name("log"), nil)
@@ -144,7 +144,10 @@ func TestAnswersOfTheLedger(t *testing.T) {
 	if err := do("paid", "7 EUR", nil); err != nil {
 		t.Fatal(err)
 	}
-	wantVerdict(t, do("paid", "9 EUR", nil), verdict.Poison)           // ledger.ErrFingerprintMismatch
+	wantVerdict(t, do("paid", "9 EUR", nil), verdict.Poison) // ledger.ErrFingerprintMismatch
+	_, misfit := ledger.Do(t.Context(), s.seen, ledger.Request{Key: "paid", Payload: []byte("7 EUR")},
+		func(context.Context, *ledger.Claim) (int, error) { return 0, nil })
+	wantVerdict(t, misfit, verdict.Poison)                             // *ledger.ResultError
 	wantVerdict(t, do("down", "", errors.New("down")), verdict.Retry)  // the first attempt is the last
 	wantVerdict(t, do("down", "", errors.New("down")), verdict.Poison) // ledger.ErrTooManyAttempts
 
