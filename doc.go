@@ -10,8 +10,8 @@
 //	run work for a webhook or an Idempotency-Key, and replay its answer  ledger.Do
 //	write to DynamoDB and store the answer in one transaction            ledger.DoTx
 //	handle each message at most once: better lost than twice             ledger.MarkSeen
-//	limit a customer to N a day, or to an amount a day                   counter.Take
-//	hold an amount and settle it when the final one is known             counter.Adjust
+//	limit a customer to N orders, or to an amount, each calendar day     counter.Take
+//	hold an amount and settle it when the final amount is known          counter.Adjust
 //	give back what a refunded charge has used of the limit               counter.Refund
 //	log who did what and when                                            activity.Record
 //	find who did something last, and when                                memory.LastOf
