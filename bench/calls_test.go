@@ -47,8 +47,8 @@ func createTable(ctx context.Context, client *dynamodb.Client) error {
 	return err
 }
 
-// calls are what is measured. They check what they get as far as a canned reply
-// allows.
+// calls are the measured calls. They check their results as far as a canned
+// reply allows.
 var calls = []struct {
 	name string
 	do   func(ctx context.Context, client *dynamodb.Client, i int) error
@@ -86,17 +86,17 @@ var calls = []struct {
 	}},
 }
 
-// stalled is how long a call over a socket takes at least that met no server but a
-// stall of the loopback: there are some of seconds, on every server and on the
-// ceiling's.
+// stalled is the least duration of a call over a socket that met a stall of the
+// loopback, not a slow server. Some stalls last seconds, with every server and
+// with the ceiling.
 const stalled = 200 * time.Millisecond
 
-// BenchmarkCalls lets all targets take turns: an iteration is one slice of time
-// for each. It reports the median of the calls per second of each, and of servers
-// the median share of their ceiling in the same round: over a socket that of the
-// round's median calls, so that no stall of the loopback has a part in it. It counts
-// the stalls. Of the server in process it also reports how many times as fast as the
-// fastest peer of each round it is.
+// BenchmarkCalls lets all targets take turns: an iteration is one slice of time for
+// each. It reports the median of the calls per second of each target. For servers
+// it also reports the median share of their ceiling in the same round. Over a
+// socket that is the share in the round's median calls, so that stalls of the
+// loopback do not count. It reports the number of stalls. For the server in process
+// it also reports how many times as fast as the fastest peer of each round it is.
 func BenchmarkCalls(b *testing.B) {
 	all := targets(b)
 	for _, call := range calls {
@@ -131,9 +131,9 @@ func BenchmarkCalls(b *testing.B) {
 	}
 }
 
-// A measurement is what some callers found together in a slice of time.
+// A measurement is the result of some callers together in a slice of time.
 type measurement struct {
-	perSecond float64       // calls of all callers
+	perSecond float64       // calls by all callers together
 	median    time.Duration // of single calls
 	stalls    int           // how many calls were stalled
 }
@@ -169,7 +169,8 @@ func measure(b *testing.B, callers int, do func(i int) error) measurement {
 	return measurement{float64(len(all)) / whole.Seconds(), all[len(all)/2], len(all) - fine}
 }
 
-// fastestPeer returns what the fastest peer did in each round, nil without peers.
+// fastestPeer returns the speed of the fastest peer in each round, nil without
+// peers.
 func fastestPeer(speeds map[string][]float64) []float64 {
 	var fastest []float64
 	for _, p := range peers {

@@ -20,8 +20,8 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// An ownCall is a main call of a package, and the same requests in guregu's
-// words.
+// An ownCall is a main call of a package, and the same requests made with
+// guregu/dynamo.
 type ownCall struct {
 	name   string
 	do     func(context.Context, stores) error
@@ -34,7 +34,7 @@ var (
 	happen = must(event.New(noon, "bench", "42", "4711"))
 )
 
-// ownCalls never meet a row of their own event, so that each is the common,
+// ownCalls never meet a row of their own event, so each is the common case, the
 // first call.
 var ownCalls = []ownCall{
 	{"ledger.MarkSeen", func(ctx context.Context, s stores) error {
@@ -95,7 +95,7 @@ func counted(n int, err error) error {
 	return err
 }
 
-// stores are one of each package, over one API.
+// stores has a store of each package, over one API.
 type stores struct {
 	ledger   *ledger.Store
 	counter  *counter.Store
@@ -126,7 +126,7 @@ func (s stores) tables() []schema.Table {
 	return []schema.Table{s.ledger.Table(), s.counter.Table(), s.activity.Table(), s.message.Table(), s.alias.Table(), s.pattern.Table(), s.ema.Table()}
 }
 
-// fill writes what the calls find: 20 earlier rows of each kind.
+// fill writes the rows that the calls find: 20 earlier ones of each kind.
 func (s stores) fill(ctx context.Context) error {
 	if _, err := s.alias.Seed(ctx, "full", map[string]string{"the dishes": "dishes"}); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// guregu is the same tables through guregu/dynamo, with structs as its users
-// write them.
+// guregu accesses the same tables through guregu/dynamo, with structs as its
+// users write them.
 type guregu struct {
 	ledger, counters, activities, messages, rows dynamo.Table
 }

@@ -18,7 +18,7 @@ import (
 // BenchmarkOwnWork measures what each package's main calls cost in CPU beside
 // the SDK. An iteration lets four take turns:
 //
-//   - the call on an API that answers at once, less the building of its own
+//   - the call on an API that answers at once, minus the building of its own
 //     inputs, byte for byte: that is the package's own work;
 //   - the same inputs, ready-made, through the SDK's client and a canned
 //     reply: the raw call;
@@ -26,9 +26,9 @@ import (
 //   - the same requests made with guregu/dynamo, over that client.
 //
 // It reports medians: own-ns, own-allocs, own-% (own work as a share of the raw
-// call), and the wall times of raw-ns, call-% and guregu-% (both of raw).
-// Only own-% is to be judged, at 5 %: wall ratios of so short a call say more
-// about the machine.
+// call), and the wall times of raw-ns, call-% and guregu-% (both of raw). Only
+// own-% has a limit, 5 %: wall ratios of such a short call say more about the
+// machine.
 func BenchmarkOwnWork(b *testing.B) {
 	for _, call := range ownCalls {
 		b.Run(call.name, func(b *testing.B) { benchOwnWork(b, call) })
@@ -80,7 +80,7 @@ func benchOwnWork(b *testing.B, call ownCall) {
 	b.ReportMetric(100*median(shares(ns["guregu"], ns["raw"])), "guregu-%")
 }
 
-// nanoseconds returns what one turn takes, the mean over a slice of time.
+// nanoseconds returns how long one turn takes, the mean over a slice of time.
 func nanoseconds(b *testing.B, turn func() error) float64 {
 	n := 0
 	began := time.Now()
@@ -106,7 +106,7 @@ func prepare(b *testing.B, client *dynamodb.Client) {
 	}
 }
 
-// api is what the packages call of the SDK's client, together.
+// api has the methods of the SDK's client that the packages call.
 type api interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
@@ -142,7 +142,8 @@ func (t *tape) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func
 	return t.client.PutItem(ctx, in, o...)
 }
 
-// The first reply is kept: it is the claim's, whose row is read.
+// It keeps the first reply, which is the claim's, because the claim's row is
+// read.
 func (t *tape) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	t.inputs = append(t.inputs, in)
 	out, err := t.client.UpdateItem(ctx, in, o...)
@@ -158,7 +159,7 @@ func (t *tape) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dy
 	return t.queried, err
 }
 
-// resend sends what the call sent, raw.
+// resend sends the call's requests through the raw client.
 func (t *tape) resend(ctx context.Context, client *dynamodb.Client) (err error) {
 	for _, in := range t.inputs {
 		switch in := in.(type) {
@@ -178,11 +179,11 @@ func (t *tape) resend(ctx context.Context, client *dynamodb.Client) (err error) 
 	return nil
 }
 
-// built keeps the compiler from leaving out what rebuild makes.
+// built keeps the compiler from leaving out rebuild's results.
 var built any
 
-// rebuild makes the call's inputs anew from the strings that are in them: what
-// anybody has to do who sends them.
+// rebuild builds the call's inputs again from their strings, as every caller of
+// the SDK must do.
 func (t *tape) rebuild() {
 	for _, in := range t.inputs {
 		switch in := in.(type) {
@@ -228,7 +229,7 @@ func cloneItem(it map[string]types.AttributeValue) map[string]types.AttributeVal
 	return out
 }
 
-// null answers what the tape has, at once.
+// null answers at once, with the replies on the tape.
 type null struct {
 	api
 	tape *tape

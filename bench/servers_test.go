@@ -16,14 +16,14 @@ import (
 )
 
 // A command starts a server in a process of its own. PORT in one of its arguments
-// is the port that it is to listen on.
+// is the port to listen on.
 type command struct {
 	name string
 	args []string
 	env  []string
 }
 
-// peers are servers of others, each of them measured if the variable has its
+// peers are other projects' servers. Each is measured if the variable has its
 // command.
 var peers = []struct{ name, variable string }{
 	{"local", "DYNAMODB_LOCAL"},
@@ -31,8 +31,8 @@ var peers = []struct{ name, variable string }{
 	{"dynoxide", "DYNOXIDE"},
 }
 
-// commands are dynamotest's, which is built for it, and those of the peers that
-// are to be had.
+// commands returns the command of dynamotest, which it builds, and those of the
+// available peers.
 func commands(b *testing.B) []command {
 	b.Helper()
 	binary := filepath.Join(b.TempDir(), "dynamotest")
@@ -49,8 +49,9 @@ func commands(b *testing.B) []command {
 	return all
 }
 
-// stubVariable names the file with the replies of the server that the test's own
-// binary is while the variable is set, and portVariable its port.
+// While stubVariable is set, the test's own binary is a server of canned
+// replies. The variable names the file with the replies, and portVariable has
+// the port.
 const (
 	stubVariable = "BENCH_STUB"
 	portVariable = "BENCH_STUB_PORT"
@@ -77,7 +78,7 @@ func serveStub(file string) error {
 	return http.ListenAndServe("127.0.0.1:"+os.Getenv(portVariable), replies)
 }
 
-// stub is the command of a server of canned replies.
+// stub returns the command of a server of canned replies.
 func stub(b *testing.B, replies canned) command {
 	b.Helper()
 	text, err := json.Marshal(replies)
@@ -91,7 +92,7 @@ func stub(b *testing.B, replies canned) command {
 	return command{name: "socket", args: []string{os.Args[0]}, env: []string{stubVariable + "=" + file, portVariable + "=PORT"}}
 }
 
-// A process is a server that answers.
+// A process is a running server that answers.
 type process struct {
 	endpoint string
 	pid      int
@@ -99,8 +100,8 @@ type process struct {
 	stop     func()
 }
 
-// start starts a server and waits until it answers. It ends with the benchmark, if
-// nobody stops it earlier.
+// start starts a server and waits until it answers. It ends with the benchmark at
+// the latest.
 func (c command) start(b *testing.B) process {
 	b.Helper()
 	address := freeAddress(b)
@@ -110,7 +111,7 @@ func (c command) start(b *testing.B) process {
 		args[i] = strings.ReplaceAll(arg, "PORT", port)
 	}
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir = b.TempDir() // some write files of their own where they are
+	cmd.Dir = b.TempDir() // some write files into the current folder
 	cmd.Env = os.Environ()
 	for _, e := range c.env {
 		cmd.Env = append(cmd.Env, strings.ReplaceAll(e, "=PORT", "="+port))
@@ -126,7 +127,7 @@ func (c command) start(b *testing.B) process {
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // ended by a signal, as a rule
+		_ = cmd.Wait() // usually ended by a signal
 		close(ended)
 	}()
 	stop := func() {
@@ -164,7 +165,7 @@ func freeAddress(b *testing.B) string {
 	return l.Addr().String()
 }
 
-// answers reports whether a server says anything at all.
+// answers reports whether a server answers at all.
 func answers(endpoint string) bool {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
 	res, err := client.Get(endpoint)
@@ -176,7 +177,7 @@ func answers(endpoint string) bool {
 }
 
 // BenchmarkProcess measures the servers as processes: how long they take until
-// they answer, the memory that they have then, and after 4,000 items were put and
+// they answer, their memory then, and their memory after 4,000 items were put and
 // each kind of call was made a thousand times. It needs Linux.
 func BenchmarkProcess(b *testing.B) {
 	for _, c := range commands(b) {

@@ -27,8 +27,8 @@ func BenchmarkFork(b *testing.B) {
 	}
 }
 
-// BenchmarkMillion measures what a million items of 200 bytes take, and the
-// calls on single items there against those on the usual 4,000.
+// BenchmarkMillion measures the memory of a million items of 200 bytes, and
+// compares calls on single items there with those on the usual 4,000.
 func BenchmarkMillion(b *testing.B) {
 	small := dynamotest.NewServer(nil)
 	seed(b, small.Client())

@@ -22,8 +22,8 @@ type target struct {
 	client  *dynamodb.Client
 }
 
-// targets returns what there is to compare, each with the same items. Every server
-// is a process of its own, and so is the ceiling's; their clients are alike.
+// targets returns the servers to compare, each with the same items. Every server
+// is a process of its own, and so is the ceiling's. Their clients are alike.
 func targets(b *testing.B) []target {
 	b.Helper()
 	server := dynamotest.NewServer(nil)
@@ -49,8 +49,8 @@ func targets(b *testing.B) []target {
 	return all
 }
 
-// connect returns a client of a server in another process, with connections of its
-// own.
+// connect returns a client for a server in another process, with connections of
+// its own.
 func connect(endpoint string) *dynamodb.Client {
 	return dynamotest.Connect(endpoint, func(o *dynamodb.Options) {
 		o.HTTPClient = keeper{http.DefaultTransport.(*http.Transport).Clone()}
@@ -58,10 +58,10 @@ func connect(endpoint string) *dynamodb.Client {
 }
 
 // A keeper keeps connections that the SDK's client would lose. smithy-go closes a
-// request's body when the reply is there, and from then on the body's WriteTo is an
-// error, which makes net/http close the connection if it had still to look for the
-// body's end: over the loopback up to every fourth call, the faster the server the
-// more. A body without WriteTo has just ended.
+// request's body when the reply comes. From then on the body's WriteTo returns an
+// error, and net/http closes the connection if it has not yet seen the body's end.
+// Over the loopback that happens in up to every fourth call, more often the faster
+// the server is. A body without WriteTo has simply ended.
 type keeper struct{ http.RoundTripper }
 
 func (k keeper) Do(r *http.Request) (*http.Response, error) {
@@ -72,7 +72,7 @@ func (k keeper) Do(r *http.Request) (*http.Response, error) {
 }
 
 // canned gives the same reply to every call of an operation, in memory and as
-// an HTTP server: what is left is what the SDK and the network cost.
+// an HTTP server. What remains is the cost of the SDK and the network.
 type canned map[string]reply
 
 type reply struct {
@@ -80,8 +80,7 @@ type reply struct {
 	Body   []byte
 }
 
-// recordReplies returns the server's own replies to the calls that are
-// measured.
+// recordReplies returns the server's own replies to the measured calls.
 func recordReplies(b *testing.B, endpoint string, transport http.RoundTripper) canned {
 	b.Helper()
 	c := canned{}
@@ -109,7 +108,7 @@ func (r recorder) Do(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(res.Body)
 	_ = res.Body.Close()
 	res.Body = io.NopCloser(bytes.NewReader(body))
-	res.Header.Del("Date") // net/http writes one of its own
+	res.Header.Del("Date") // net/http writes its own
 	r.into[req.Header.Get("X-Amz-Target")] = reply{res.Header, body}
 	return res, err
 }
@@ -123,7 +122,7 @@ func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (c canned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // else the connection would not be used again
+	_, _ = io.Copy(io.Discard, r.Body) // otherwise the connection would not be used again
 	got := c[r.Header.Get("X-Amz-Target")]
 	for name, values := range got.Header {
 		w.Header()[name] = values
@@ -131,7 +130,7 @@ func (c canned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(got.Body)
 }
 
-// seed makes the table anew, with 200 partitions of 20 items.
+// seed creates the table anew, with 200 partitions of 20 items.
 func seed(b *testing.B, client *dynamodb.Client) {
 	b.Helper()
 	ctx := b.Context()

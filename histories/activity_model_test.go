@@ -7,19 +7,19 @@ import (
 )
 
 // logged is the row of an event: an activity in one of its versions, or the
-// tombstone of one that was retracted.
+// tombstone of a retracted one.
 type logged struct {
 	stands, tombstone bool
 	version           int64
 }
 
-// What is asked of activity: to record one of the versions in which deliveries
-// make something of an event, to take it back, and to read it.
+// These are the calls of activity: recording one version of an event's
+// activity, taking it back, and reading it.
 type (
 	records   struct{ version int64 }
-	retracts  struct{ tombstone bool } // also of nothing
+	retracts  struct{ tombstone bool } // even if nothing was recorded
 	ofEvent   struct{}
-	different struct{ version int64 } // this one stands
+	different struct{ version int64 } // this version is stored
 	withdrawn struct{}
 )
 
@@ -47,7 +47,7 @@ func (s *activityStory) apply(state any, m *move) (any, bool) {
 		return stood, there && !stood.tombstone && m.out == standing{stood.version}
 	case records:
 		young := at(func(now time.Time) bool { return now.Before(expiry.Add(-activitySkew)) })
-		if m.row != nil { // it was written
+		if m.row != nil { // the move wrote a row
 			return logged{stands: true, version: in.version}, young && gone && (m.out == nil || m.out == created{})
 		}
 		return stood, s.refused(stood, in, m.out, young, there)
@@ -64,7 +64,7 @@ func (s *activityStory) apply(state any, m *move) (any, bool) {
 	return stood, false
 }
 
-// refused reports whether that may be the answer to a Record that wrote nothing.
+// refused reports whether this may be the answer to a Record that wrote nothing.
 func (*activityStory) refused(stood logged, in records, out any, young, there bool) bool {
 	switch out := out.(type) {
 	case tooOld:

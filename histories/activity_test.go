@@ -12,7 +12,7 @@ import (
 )
 
 // activityStory uses few events at a time. Each is delivered in several
-// versions, of which the first stands, and taken back before or after.
+// versions, the first of which stays, and is taken back before or after.
 type activityStory struct {
 	w      *world
 	stores []*activity.Store
@@ -59,7 +59,7 @@ func (*activityStory) expiry(key string) time.Time {
 	return ev.Time().Add(activityRetention).Truncate(time.Second)
 }
 
-// event is one that happened now or lately, or one of the last few.
+// event returns one that happened now or lately, or one of the last few.
 func (s *activityStory) event() event.Event {
 	if len(s.events) == 0 || s.w.rnd.IntN(8) == 0 {
 		at := s.w.clock().Add(-time.Duration(s.w.rnd.Int64N(int64(50 * time.Minute))))
@@ -112,7 +112,7 @@ func outcomeOf(out event.Outcome, err error) any {
 func versionOf(a activity.Activity) int64 {
 	version, err := strconv.ParseInt(a.Name, 10, 64)
 	if err != nil {
-		return -1 // which is none
+		return -1 // not a version
 	}
 	return version
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// spellings of the one phrase of each scope: its normal form, and two older ones
-// in the order of their sort keys.
+// spellings are those of each scope's one phrase: its normal form, and two older
+// ones in the order of their sort keys.
 var spellings = [3]string{"diska", "DISKA", "Diska"}
 
 // entry is the row of a phrase under one spelling. Events are numbers from 1 on.
@@ -27,12 +27,12 @@ func (e entry) String() string {
 	return fmt.Sprintf("%q by %d, %s %s, confirmed %d times by %v and %d", e.name, e.namedBy, e.source, e.teacher, e.confirmations, e.confirmers[:e.counted], e.confirmedBy)
 }
 
-// has reports whether the event is one of those that the row remembers.
+// has reports whether the row remembers the event.
 func (e entry) has(event int) bool {
 	return e.confirmedBy == event || slices.Contains(e.confirmers[:e.counted], event)
 }
 
-// with is the row that remembers more events, the 8 greatest.
+// with returns the row with more events: it remembers the 8 greatest.
 func (e entry) with(events ...int) entry {
 	all := slices.Concat(e.confirmers[:e.counted], events)
 	slices.Sort(all)
@@ -46,8 +46,8 @@ func (e entry) with(events ...int) entry {
 // phrase is a phrase under all its spellings.
 type phrase [3]entry
 
-// first is the older spelling that has the phrase if the normal form does not, 0
-// for none: one with a name comes before one without.
+// first is the older spelling that has the phrase if the normal form does not,
+// or 0. A spelling with a name comes before one without.
 func (p phrase) first() int {
 	switch {
 	case p[2].named() && !p[1].named():
@@ -60,7 +60,7 @@ func (p phrase) first() int {
 	return 0
 }
 
-// top is the row that says what the phrase stands for.
+// top returns the row that says what the phrase stands for.
 func (p phrase) top() entry {
 	if p[0].stands {
 		return p[0]
@@ -71,8 +71,9 @@ func (p phrase) top() entry {
 // settled reports whether no older spelling says what the phrase stands for.
 func (p phrase) settled() bool { return p[0].stands || p.first() == 0 }
 
-// What is asked of alias: a write by an event, and what reads. What it answers
-// beside: the phrase is another name's; of Adopt, the spellings it left.
+// These are the calls of alias, a write by an event and the reads, and its
+// answers: the phrase belongs to another name, and the spellings that Adopt
+// left.
 type (
 	writes struct {
 		verb  string // Put, Correct, Confirm or Forget
@@ -82,7 +83,7 @@ type (
 	resolves  struct{}
 	gets      struct{}
 	adopts    struct{}
-	leaves    struct{ spelling int } // of Adopt, for a reason
+	leaves    struct{ spelling int } // Adopt's, for a reason
 	olderBook struct{ rows phrase }
 
 	taken    struct{ owner string }
@@ -101,7 +102,7 @@ func (*aliasStory) fresh() any { return phrase{} }
 
 func (*aliasStory) apply(state any, m *move) (any, bool) {
 	stood := state.(phrase)
-	if m.op == "TransactWriteItems" { // whatever call it was of
+	if m.op == "TransactWriteItems" { // whichever call sent it
 		next, ok := stood.adopted(phraseOf(m.row))
 		return next, ok
 	}
@@ -128,8 +129,8 @@ func (*aliasStory) apply(state any, m *move) (any, bool) {
 	return stood, false
 }
 
-// written is the phrase after the write, and its answer; nil when it must not be
-// written.
+// written returns the phrase after the write, and its answer. The answer is nil
+// if the write must not happen.
 func (w writes) written(p phrase) (phrase, any) {
 	row := p[0]
 	answer := any(created{})
@@ -166,15 +167,16 @@ func (w writes) written(p phrase) (phrase, any) {
 	return p, answer
 }
 
-// teacher is who teaches, by the event.
+// teacher returns who teaches in the event.
 func (w writes) teacher() string {
 	if w.verb == "Put" && w.event%3 == 0 {
-		return "" // nobody known
+		return "" // unknown
 	}
 	return fmt.Sprint(w.event % 2)
 }
 
-// refused is the answer to a write that changes nothing, nil when it would.
+// refused is the answer to a write that changes nothing, nil if it would change
+// something.
 func (w writes) refused(p phrase) any {
 	row := p[0]
 	switch w.verb {
@@ -228,8 +230,8 @@ func (w writes) unconfirmed(p phrase) any {
 	return nil
 }
 
-// adopted is the phrase after one row under an older spelling became one with
-// that in normal form, and whether that may have been.
+// adopted returns the phrase after one row with an older spelling was merged
+// into the row in normal form, and whether that is possible.
 func (p phrase) adopted(left phrase) (phrase, bool) {
 	at := 1
 	if p[2].stands && !left[2].stands {
@@ -238,7 +240,7 @@ func (p phrase) adopted(left phrase) (phrase, bool) {
 	older, normal := p[at], p[0]
 	switch {
 	case !older.stands, !normal.stands && at != p.first():
-		return p, false // nothing to adopt, or another's turn
+		return p, false // nothing to adopt, or another row comes first
 	case older.named() && normal.named() && older.name != normal.name:
 		return p, false
 	}
@@ -246,7 +248,7 @@ func (p phrase) adopted(left phrase) (phrase, bool) {
 	return p, p == left
 }
 
-// merged is one row of two that have no two names.
+// merged returns one row made of two that do not have different names.
 func merged(older, normal entry) entry {
 	row := normal
 	switch {
@@ -266,7 +268,7 @@ func merged(older, normal entry) entry {
 	return row
 }
 
-// both is how many events each of two rows remembers.
+// both is how many events both rows remember.
 func both(a, b entry) (n int64) {
 	for event := 1; event <= aliasEvents; event++ {
 		if a.has(event) && b.has(event) {

@@ -16,15 +16,15 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// aliasStory is of a few scopes, a phrase in each. Most have it under older
-// spellings at first, which Adopt and other writes bring under the normal form.
+// aliasStory has a few scopes, with one phrase in each. Most scopes begin with
+// older spellings, which Adopt and other writes bring into the normal form.
 type aliasStory struct {
 	w      *world
 	stores []*alias.Store
 	scopes int
 }
 
-// aliasEvents is how many events there are. The greater the number, the later.
+// aliasEvents is the number of events. A greater number is a later event.
 const aliasEvents = 16
 
 func newAlias(w *world) story {
@@ -50,7 +50,7 @@ func (*aliasStory) waited(*flight) bool      { return false }
 func (*aliasStory) wrong() string            { return "" }
 func (*aliasStory) verdict() string          { return "" }
 
-// gather makes one row of those of a scope, by spelling.
+// gather makes one row of the rows of a scope, by spelling.
 func (*aliasStory) gather(all, r row) row {
 	if all == nil {
 		all = row{}
@@ -59,7 +59,7 @@ func (*aliasStory) gather(all, r row) row {
 	return all
 }
 
-// scope is a new one, or one of the last two.
+// scope returns a new scope, or one of the last two.
 func (a *aliasStory) scope() string {
 	if a.scopes == 0 || a.w.rnd.IntN(12) == 0 {
 		a.scopes++
@@ -68,7 +68,8 @@ func (a *aliasStory) scope() string {
 	return fmt.Sprint(a.scopes - a.w.rnd.IntN(min(2, a.scopes)))
 }
 
-// found writes what older programs left of a scope that nobody has asked for yet.
+// found writes the rows that older programs left in a scope that nobody has used
+// yet.
 func (a *aliasStory) found(scope string) {
 	var book phrase
 	for i := range book {
@@ -82,7 +83,7 @@ func (a *aliasStory) found(scope string) {
 	}
 }
 
-// older is a row that was seeded, taught, confirmed or forgotten.
+// older returns a row that was seeded, taught, confirmed or forgotten.
 func (a *aliasStory) older() entry {
 	e := entry{stands: true, namedBy: a.w.rnd.IntN(aliasEvents / 2)}
 	if e.namedBy > 0 && a.w.rnd.IntN(4) == 0 {
@@ -160,7 +161,7 @@ func phraseOf(all row) (p phrase) {
 	return p
 }
 
-// numberOf is the number of an event, 0 for none.
+// numberOf returns the number of an event, 0 without one.
 func numberOf(text string) int {
 	return 1 + slices.IndexFunc(aliasNumbers, func(other string) bool { return other == text })
 }
@@ -191,7 +192,7 @@ func (a *aliasStory) next(c *caller) *call {
 		in.name = a.name()
 	}
 	return a.call(c, scope, in, func(ctx context.Context) any {
-		c.current().op = "UpdateItem" // and not what adopts before
+		c.current().op = "UpdateItem" // not the adoption before it
 		out, err := a.send(ctx, c, scope, in)
 		if owned, ok := errors.AsType[*alias.TakenError](err); ok {
 			return taken{owned.Owner}
@@ -227,7 +228,7 @@ func (a *aliasStory) send(ctx context.Context, c *caller, scope string, in write
 	return store.Forget(ctx, alias.Forget{Scope: scope, Phrase: spelling, Event: ev})
 }
 
-// known is what a phrase stands for, as it is read.
+// known is what a phrase stands for, as a read returns it.
 type known struct {
 	name, source, teacher string
 	confirmations         int64
@@ -256,8 +257,8 @@ func (a *aliasStory) resolve(c *caller, scope string) *call {
 	})
 }
 
-// adopt is a call whose writes are moves of their own, and so is each row it
-// leaves: at some moment two names stood side by side.
+// adopt returns a call whose writes are moves of their own. Each row that it
+// leaves is a move, too: at some moment two rows had different names.
 func (a *aliasStory) adopt(c *caller, scope string) *call {
 	return a.call(c, scope, adopts{}, func(ctx context.Context) any {
 		part := c.current()

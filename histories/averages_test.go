@@ -12,13 +12,13 @@ import (
 )
 
 // averages is what the stories of pattern and ema have in common: events that
-// are counted into one row, once each.
+// count in one row, once each.
 type averages struct {
 	w       *world
 	pk      string
 	observe func(context.Context, *caller, event.Event, int) (event.Outcome, error)
 	get     func(context.Context, *caller) any
-	least   int // of the events that callers mostly observe
+	least   int // the least of the events that callers mostly observe
 }
 
 func (*averages) keyOf(r row) string     { return str(r, "pk") }
@@ -30,7 +30,8 @@ func (*averages) wrong() string          { return "" }
 func (*averages) verdict() string        { return "" }
 func (a *averages) end() []*call         { return []*call{a.read(a.w.callers[0])} }
 
-// start is a row that is nearly full, an older system's, or none.
+// start begins with a row that is nearly full, with one of an older system, or
+// without a row.
 func (a *averages) start(older func()) []*call {
 	switch a.w.rnd.IntN(3) {
 	case 0:

@@ -19,37 +19,37 @@ type caller struct {
 	client *dynamodb.Client
 	random *rand.ChaCha8 // for nonces
 	calls  chan *call
-	call   *call // under way; the world's to look at
+	call   *call // the call under way; for the world to read
 
 	mu     sync.Mutex // guards what follows
 	offset time.Duration
 	part   *part // under way
 }
 
-// call is what a caller is told to do.
+// call is a call for a caller to make.
 type call struct {
 	caller *caller
 	key    string
 	in     any
-	// do makes the call and returns the answer; nil is none that the model
-	// should judge.
+	// do makes the call and returns the answer, nil if the model should not
+	// judge it.
 	do     func(ctx context.Context) (answer any)
 	cancel context.CancelFunc
 }
 
-// part is a call, or a step of one that is several to the model.
+// part is a call, or a step of a call that the model sees as several.
 type part struct {
 	caller     *caller
 	key        string
 	in         any
-	out        any // nil when there is no answer
+	out        any // nil without an answer
 	start, end int64
 	began      time.Time
 	clocks     []time.Time // what the caller's clock said meanwhile
 	heard      *arrival    // the last write whose reply the caller heard
-	once       bool        // and must not arrive twice
-	long       bool        // and may be making new requests for as long as it likes
-	op         string      // of the request whose reply is the answer, "" is any
+	once       bool        // heard must not arrive twice
+	long       bool        // the call may make new requests for any time
+	op         string      // of the request whose reply is the answer, "" for any
 }
 
 func newCaller(w *world, id int) *caller {
@@ -112,15 +112,15 @@ func (c *caller) current() *part {
 	return c.part
 }
 
-// time is what the caller's clock says.
+// time returns what the caller's clock says.
 func (c *caller) time() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.w.clock().Add(c.offset)
 }
 
-// now is the clock of the caller's stores. What they read is remembered, for
-// the model to judge by.
+// now is the clock of the caller's stores. It remembers the times that they
+// read, so that the model can judge by them.
 func (c *caller) now() time.Time {
 	now := c.time()
 	c.mu.Lock()
@@ -137,14 +137,14 @@ func (c *caller) set(offset time.Duration) {
 	c.offset = offset
 }
 
-// gate is where work waits to be told how it ends.
+// gate is where work waits until the world says how it ends.
 type gate struct {
 	caller *caller
 	opened chan int // a random number
 }
 
-// wait returns a random number when the world says so, false when the context
-// ends before.
+// wait returns a random number when the world says so, and false if the context
+// ends first.
 func (c *caller) wait(ctx context.Context, heedless bool) (int, bool) {
 	g := &gate{caller: c, opened: make(chan int, 1)}
 	c.w.mu.Lock()

@@ -16,7 +16,7 @@ type countedDay struct {
 	events   [mostEvents]counted
 }
 
-// counted is what a row knows of an event.
+// counted is what a row knows about an event.
 type counted struct {
 	weight int64
 	state  string // "" is held, "=" settled, "-" refunded
@@ -25,7 +25,7 @@ type counted struct {
 
 const mostEvents = 10
 
-// What is asked of the counter. An event is its number in the history.
+// These are the calls of the counter. An event is its number in the history.
 type (
 	takes struct {
 		event, weight, cap int64
@@ -38,7 +38,7 @@ type (
 	}
 	refunds struct {
 		event, weight int64
-		first, tx     bool // it may come first; in a transaction
+		first, tx     bool // first: it may come before its Take; tx: in a transaction
 	}
 	unkeyed struct{ weight int64 }
 	counts  struct{}
@@ -62,7 +62,7 @@ func (counts) String() string    { return "Get" }
 func (erasure) String() string   { return "Erase" }
 func (l lowers) String() string  { return fmt.Sprintf("another system takes %d off the count", l.by) }
 
-// What the counter answers.
+// These are the counter's answers.
 type (
 	// tally is a Grant or a Total.
 	tally struct {
@@ -123,7 +123,7 @@ func (s *counterStory) apply(state any, m *move) (any, bool) {
 	if !young {
 		return stood, m.row == nil && m.out == tooOld{}
 	}
-	if m.out == (committed{}) && m.row == nil { // told once more, by its token
+	if m.out == (committed{}) && m.row == nil { // answered once more, by its token
 		return stood, m.earlier != nil
 	}
 	if m.row == nil {
@@ -133,8 +133,8 @@ func (s *counterStory) apply(state any, m *move) (any, bool) {
 	return next, out != nil && (m.out == nil || m.out == out)
 }
 
-// write is the row after a write and its answer, which is nil when this row
-// should have refused it.
+// write returns the row after a write, and its answer, which is nil if this row
+// should have refused the write.
 func (s *counterStory) write(stood countedDay, m *move) (countedDay, any) {
 	next := stood
 	next.stands = true
@@ -180,7 +180,7 @@ func (s *counterStory) write(stood countedDay, m *move) (countedDay, any) {
 	return stood, nil
 }
 
-// record counts an event, false when that may not be.
+// record counts an event, and is false if that is impossible.
 func (s *counterStory) record(day *countedDay, event, weight int64, m *move) bool {
 	if day.events[event].weight != 0 || day.recorded >= s.most {
 		return false
@@ -191,8 +191,8 @@ func (s *counterStory) record(day *countedDay, event, weight int64, m *move) boo
 	return true
 }
 
-// refund gives an event back, or marks it as given back before it came, false
-// when neither may be.
+// refund gives an event back, or marks it as given back before it came. It is
+// false if neither is possible.
 func (s *counterStory) refund(day *countedDay, in refunds, m *move) bool {
 	known := &day.events[in.event]
 	switch {
@@ -207,7 +207,7 @@ func (s *counterStory) refund(day *countedDay, in refunds, m *move) bool {
 	return true
 }
 
-// refusal is what a call is told by a row that it does not change.
+// refusal is the answer of a row that a call does not change.
 func (s *counterStory) refusal(stood countedDay, m *move) any {
 	switch in := m.in.(type) {
 	case takes:
@@ -254,7 +254,7 @@ func (s *counterStory) refusal(stood countedDay, m *move) any {
 	return nil // it changes the row
 }
 
-// unsettled is what is told to who settles a hold and changes nothing.
+// unsettled is the answer to a call that settles a hold and changes nothing.
 func (s *counterStory) unsettled(stood countedDay, in adjusts, m *move) any {
 	known, more := stood.events[in.event], in.to-in.from
 	switch {
@@ -278,7 +278,7 @@ func (s *counterStory) known(known counted, event int64, stood countedDay, m *mo
 	return tally{created: own, duplicate: !own, refunded: known.state == "-", used: stood.used}
 }
 
-// held is the same for who asks whether it is.
+// held is the same for a call that asks whether the event is held.
 func (s *counterStory) held(known counted, event int64, stood countedDay, m *move) any {
 	t := s.known(known, event, stood, m)
 	t.ok = !t.refunded

@@ -19,15 +19,15 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// counterStory is that of limits on few events, of today and of a day whose
-// rows expire while the story is told.
+// counterStory is about limits on few events, of today and of a day whose rows
+// expire during the history.
 type counterStory struct {
 	w      *world
 	stores []*counter.Store
-	eraser *counter.Store // whose requests arrive at once
+	eraser *counter.Store // its requests arrive at once
 	most   int64
 	days   map[string]time.Time // by key of the history: when the day begins
-	keys   []string             // of days
+	keys   []string             // keys of days
 	weight [mostEvents]int64
 }
 
@@ -74,7 +74,7 @@ func (*counterStory) keen(*caller) bool   { return false }
 func (*counterStory) waited(*flight) bool { return false }
 func (s *counterStory) wrong() string     { return "" }
 
-// event is the n-th of a day.
+// event returns the n-th event of a day.
 func (s *counterStory) event(day time.Time, n int64) event.Event {
 	ev, err := event.New(day.Add(time.Duration(n)*time.Minute), "chat", fmt.Sprint(n))
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *counterStory) event(day time.Time, n int64) event.Event {
 	return ev
 }
 
-// nonce is what a row holds of who wrote the event's entry.
+// nonce returns what a row says about the writer of the event's entry.
 func (s *counterStory) nonce(r row, n int64) string {
 	day := s.days[s.keyOf(r)]
 	_, nonce, _ := strings.Cut(str(r, "e_"+s.event(day, n).String()), "~")
@@ -125,7 +125,7 @@ func (s *counterStory) next(c *caller) *call {
 			return total(t, err)
 		}
 	case roll < 85:
-		if s.w.rnd.IntN(4) == 0 { // what it may have been settled to
+		if s.w.rnd.IntN(4) == 0 { // a weight that it may have been settled to
 			weight = 1 + s.w.rnd.Int64N(4)
 		}
 		in := refunds{ev, weight, roll < 68, roll >= 80}
@@ -144,7 +144,7 @@ func (s *counterStory) next(c *caller) *call {
 	return call
 }
 
-// cap is one that is often reached, and at times no room at all.
+// cap returns a cap that is often reached, and sometimes leaves no room at all.
 func (s *counterStory) cap() int64 {
 	if s.w.rnd.IntN(8) == 0 {
 		return s.w.rnd.Int64N(2)
@@ -176,8 +176,8 @@ func (s *counterStory) refundItem(ctx context.Context, call *call, refund counte
 	return inTransaction(ctx, call, item.Item, func(reason types.CancellationReason) any { return total(item.Outcome(reason)) })
 }
 
-// inTransaction sends the item with an effect beside it, up to three times unchanged
-// while the outcome is unknown or the row is in another's transaction.
+// inTransaction sends the item together with an effect. It sends it unchanged up to
+// three times while the outcome is unknown or the row is in another transaction.
 func inTransaction(ctx context.Context, call *call, item types.TransactWriteItem, outcome func(types.CancellationReason) any) any {
 	for range 3 {
 		_, err := call.caller.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
@@ -205,7 +205,7 @@ func (s *counterStory) unkeyed(call *call, store *counter.Store, weight int64) f
 		p.once = true
 		t, err := store.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "chat", At: s.days[call.key].Add(time.Hour), Weight: weight})
 		if err != nil && !errors.Is(err, event.ErrUnknownOutcome) && s.w.written(p) != nil {
-			return fmt.Errorf("it counted, and said %w", err) // no model has that
+			return fmt.Errorf("it counted, and said %w", err) // a model never accepts that
 		}
 		return total(t, err)
 	}
@@ -219,7 +219,7 @@ func total(t counter.Total, err error) any {
 	return said(tally{created: t.Outcome == event.Created, duplicate: t.Outcome == event.Duplicate, refunded: t.Refunded, used: t.Used}, err)
 }
 
-// said is the answer, or that in the error; nil is none.
+// said returns the answer, or the answer in the error, or nil.
 func said(out any, err error) any {
 	var weight *counter.WeightError
 	switch {
@@ -236,7 +236,7 @@ func said(out any, err error) any {
 	case errors.As(err, &weight):
 		return otherWeight{weight.Recorded}
 	case strings.Contains(err.Error(), "no known reason"): // a refusal that the package does not understand
-		return err // no model has that
+		return err // a model never accepts that
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func (s *counterStory) read(c *caller, key string) *call {
 	}}
 }
 
-// intrude is another system that lowers a count, or somebody who erases.
+// intrude lowers a count as another system, or erases a row.
 func (c *counterStory) intrude() {
 	if c.w.rnd.IntN(6) == 0 {
 		c.erase()
@@ -315,7 +315,7 @@ func (s *counterStory) verdict() string {
 	return s.w.effectsOnce()
 }
 
-// others is what others than recorded events did to the row that stands.
+// others is what other writers than recorded events did to the existing row.
 func (s *counterStory) others(key string) (sum int64) {
 	var since int64
 	for _, p := range s.w.parts {

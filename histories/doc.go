@@ -1,14 +1,15 @@
-// Package histories tells random histories of several callers, a bad network
+// Package histories makes random histories of several callers, a bad network
 // and bad clocks, and asks porcupine whether the answers could have come from
 // calls that happened one at a time.
 //
 //	go test                                    # 200 histories of each package
 //	go test -run Ledger -histories 5000        # more of one
-//	go test -run Ledger -seed 71 -histories 1  # one again, as a failure says
+//	go test -run Ledger -seed 71 -histories 1  # one of them again, as a failure says
 //	go test -run Ledger -seed 71 -histories 1 -v -picture ledger.html
 //
-// scripts/histories does it from anywhere, and with -mutants breaks conditions
-// of the packages, one after the other, to see that each is noticed.
+// scripts/histories does this from any folder. With -mutants it breaks
+// conditions of the packages, one after the other, and checks that each is
+// noticed.
 //
 // # What is checked
 //
@@ -25,37 +26,39 @@
 //	ema      Observe, Get, Erase
 //	record   Set, Get, Erase
 //
-// Eight callers with clocks of their own make some forty calls on one to three
-// keys. Requests and replies are lost, late, or both; requests arrive again
-// after their callers have gone on; writes meet transactions; contexts are
-// cancelled; clocks differ by as much as is declared; time leaps over leases
-// and expiry; TTL sweeps; an older system writes in between.
+// Eight callers with clocks of their own make about forty calls on one to three
+// keys. Requests and replies are lost, late, or both. Requests arrive again
+// after their callers have gone on. Writes meet transactions, contexts are
+// cancelled, clocks differ by as much as is declared, time leaps over leases
+// and expiry, TTL deletes rows, and an older system writes in between.
 //
 // The models, one file for each package (ledger_model_test.go and so on), say
-// what each answer may be in each state, and in which state each write may take
-// effect. A call whose answer is that it wrote happened when its request arrived;
-// any other that was answered, at some moment between its call and its answer. A
-// request that took effect and whose reply nobody heard is a move of its own, at
-// its arrival, whatever its call was told afterwards: a request that comes twice
-// is two requests to the server. So a call that failed counts by those of its
+// which answers are possible in each state, and in which state each write may take
+// effect. If a call's answer is that it wrote, the call happened when its request
+// arrived. Any other call with an answer happened at some moment between call and
+// answer. If a request took effect and nobody heard its reply, it is a move of its
+// own at its arrival, whatever answer its call got later: a request that comes
+// twice is two requests to the server. So a failed call counts with those of its
 // requests that took effect, each at its moment, which may be long after the call.
 //
-// Beside the models: the server refuses no request as invalid; at most one caller at a time believes, by its own clock,
-// that it holds a key; the effect in a transaction happened as often as what
-// it was written with; a counter's row is the sum of what it records.
+// In addition to the models, every history checks that the server refuses no
+// request as invalid, that at most one caller at a time believes, by its own clock,
+// that it holds a key, that the effect in a transaction happened as often as the
+// write beside it, and that a counter's row is the sum of what it records.
 //
 // # A history is its seed
 //
-// One goroutine moves at a time: the world of a history decides at random, from
-// the seed, who begins a call, whose request arrives, whose reply is lost and
-// when time passes, and lets nobody else run meanwhile (testing/synctest). So
-// a seed tells the same history each time, as long as the code is the same.
+// Only one goroutine moves at a time. The world of a history decides at random,
+// from the seed, which caller begins a call, whose request arrives, whose reply
+// is lost and when time passes, and no other goroutine runs meanwhile
+// (testing/synctest). So a seed always makes the same history, as long as the
+// code is the same.
 //
 // # How to read a failure
 //
-// It prints the moves on the key at fault: the step of a write, or from which
-// step to which a call was under way; the caller, the call, the answer, and what
-// a write left in the row. Requests that nobody heard of stand between them.
+// A failure prints the moves on the key at fault: the step of a write, or the
+// first and the last step of a call; the caller, the call, the answer, and what
+// a write left in the row. Requests whose reply nobody heard are between them.
 //
 //	3  11        caller 0  Claim(payload a)             granted: fence …48893, attempt 2
 //	4  14-16     caller 3  Claim(payload a)             in progress, wait 12m0s
@@ -65,7 +68,7 @@
 //	>  35        caller 0  Complete(fence …48892 "r3")  ok
 //
 // The number before a line is its place in the longest order that the model
-// accepts. The lines marked with > come next in no order: one of them is the
-// answer that is wrong, or the write that should have been refused. What came
-// later is left out. -picture draws all of it for a browser.
+// accepts. No order continues with a line marked >: one of these is the wrong
+// answer, or the write that should have been refused. Later lines are left out.
+// -picture draws all of it for a browser.
 package histories

@@ -17,10 +17,10 @@ func (a average) String() string { return fmt.Sprintf("%g of %d samples", a.valu
 
 const alpha = 0.25
 
-// valueOf is what an event's observation says.
+// valueOf returns the observed value of an event.
 func valueOf(event int) float64 { return float64(event * event) }
 
-// plus is the average with one more value.
+// plus returns the average with one more value.
 func (a average) plus(value float64) average {
 	if a.samples == 0 {
 		a.value = value
@@ -42,7 +42,7 @@ func (*emaStory) apply(state any, m *move) (any, bool) {
 	case olderBare:
 		return average{stands: true}, !stood.stands
 	case olderCount:
-		return average{stands: true, value: in.value, samples: stood.samples + 1}, stood.ring.size == 0 // it takes no row with a version
+		return average{stands: true, value: in.value, samples: stood.samples + 1}, stood.ring.size == 0 // it does not touch a row with a version
 	case fetches:
 		out, ok := m.out.(average)
 		close := math.Abs(out.value-stood.value) <= 1e-9*(1+math.Abs(stood.value))

@@ -12,12 +12,12 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// emaStory is that of one average whose ring of events is nearly full, or of
-// an older system's.
+// emaStory is about one average whose ring of events is nearly full, or about
+// one of an older system.
 type emaStory struct {
 	averages
 	stores []*ema.Store
-	erases bool // somebody erases the row, now and then
+	erases bool // the row is erased now and then
 }
 
 func newEma(w *world) story {
@@ -46,7 +46,7 @@ func (e *emaStory) tables() []schema.Table { return []schema.Table{e.stores[0].T
 
 func (e *emaStory) begin() []*call {
 	calls := e.start(e.older)
-	e.erases = len(e.w.parts) == 0 && e.w.rnd.IntN(2) == 0 // and no older system writes, as in pattern
+	e.erases = len(e.w.parts) == 0 && e.w.rnd.IntN(2) == 0 // only without an older system, as in pattern
 	return calls
 }
 
@@ -58,7 +58,7 @@ func (e *emaStory) intrude() {
 	}
 }
 
-// erase erases the subject's averages at once, from outside.
+// erase erases the subject's averages from outside, without a network.
 func (e *emaStory) erase() {
 	store, err := ema.New(e.w.raw, "homeops", nil)
 	if err != nil {

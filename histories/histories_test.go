@@ -35,7 +35,7 @@ func TestPattern(t *testing.T)  { t.Parallel(); tell(t) }
 func TestRecord(t *testing.T)   { t.Parallel(); tell(t) }
 func TestEma(t *testing.T)      { t.Parallel(); tell(t) }
 
-// A seed tells one history, whatever else the machine does.
+// A seed always makes the same history, whatever else the machine does.
 func TestSeedTellsOneHistory(t *testing.T) {
 	t.Parallel()
 	for seed := *first; seed < *first+5; seed++ {
@@ -47,8 +47,7 @@ func TestSeedTellsOneHistory(t *testing.T) {
 	}
 }
 
-// tell tells the histories, some at a time, and fails with the first that is
-// wrong.
+// tell makes the histories, some at a time, and fails with the first wrong one.
 func tell(t *testing.T) {
 	name := strings.TrimPrefix(t.Name(), "Test")
 	var next, told atomic.Int64
@@ -105,7 +104,7 @@ func (w *world) tally(answers *sync.Map) {
 	}
 }
 
-// history tells one.
+// history makes one history.
 func history(t *testing.T, seed uint64, story func(*world) story) *world {
 	var w *world
 	synctest.Test(t, func(t *testing.T) {
@@ -117,7 +116,7 @@ func history(t *testing.T, seed uint64, story func(*world) story) *world {
 	return w
 }
 
-// complaint is what is wrong with a history, "" when all is well.
+// complaint is what is wrong with a history, or "".
 func (w *world) complaint() string {
 	faults := w.judge()
 	if len(faults) > 0 {
@@ -141,7 +140,7 @@ func (w *world) complaint() string {
 	return w.broken + "\n" + w.all()
 }
 
-// all is the history of all keys.
+// all returns the history of all keys.
 func (w *world) all() string {
 	var b strings.Builder
 	all := w.operations()

@@ -11,14 +11,14 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// model is what a package promises of one key.
+// model is what a package promises for one key.
 type model interface {
 	// keyOf is the key of the history to which a row belongs.
 	keyOf(row) string
-	// fresh is the state of a key that nobody has touched.
+	// fresh is the state of an untouched key.
 	fresh() any
-	// apply is the state after the move, false when it cannot have happened in
-	// this state.
+	// apply returns the state after the move, and false if the move is
+	// impossible in this state.
 	apply(state any, m *move) (any, bool)
 }
 
@@ -26,25 +26,26 @@ type model interface {
 type move struct {
 	key string
 	in  any
-	out any // nil when nobody heard an answer
-	// row is what the write left that this is, or whose reply was the answer;
-	// nil when there was none.
+	out any // nil if nobody heard an answer
+	// row is what a write left: the write that this move is, or whose reply was
+	// the answer. It is nil without one.
 	row row
-	op  string // of the request, when its reply was nobody's answer
-	// earlier is what an earlier attempt of the call left, whose reply was lost.
+	op  string // of the request, if nobody got its reply
+	// earlier is what an earlier attempt of the call left, if its reply was
+	// lost.
 	earlier  row
-	born, at time.Time   // when the call of a write began, and when it took effect
+	born, at time.Time   // when a write's call began, and when the write took effect
 	clocks   []time.Time // what the caller's clock said
-	caller   int         // who made the call; -1 when nobody did
+	caller   int         // who made the call; -1 for nobody
 	text     string
 }
 
 func (m *move) String() string { return m.text }
 
-// note is a line of the history that is no move.
+// note is a line of the history that is not a move.
 type note struct {
 	step int64
-	key  string // "" is of all
+	key  string // "" for all keys
 	text string
 }
 
@@ -52,7 +53,7 @@ func (w *world) note(key, format string, args ...any) {
 	w.notes = append(w.notes, note{step: w.step.Load(), key: key, text: fmt.Sprintf(format, args...)})
 }
 
-// happened notes a write that no caller made.
+// happened notes a write that did not come from a caller.
 func (w *world) happened(key string, in any, left row) {
 	p := &part{key: key, in: in, start: 4 * w.step.Load(), end: 4*w.step.Load() + 1}
 	if left != nil {
@@ -61,7 +62,7 @@ func (w *world) happened(key string, in any, left row) {
 	w.parts = append(w.parts, p)
 }
 
-// tells notes what a call, which ends now, tells beside its answer.
+// tells notes what a call that ends now says in addition to its answer.
 func (w *world) tells(of *part, in, answer any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,8 +83,8 @@ func (w *world) arrived(of *part) (n int) {
 	return n
 }
 
-// operations are the moves of the history: each call that was answered, and
-// each write that is no call's answer.
+// operations returns the moves of the history by key: each call with an answer,
+// and each write that is not the answer of a call.
 func (w *world) operations() map[string][]porcupine.Operation {
 	all := map[string][]porcupine.Operation{}
 	add := func(key string, client int, start, end int64, m *move) {
@@ -92,7 +93,7 @@ func (w *world) operations() map[string][]porcupine.Operation {
 	answered := map[*arrival]bool{}
 	for _, p := range w.parts {
 		m := &move{key: p.key, in: p.in, out: p.out, clocks: p.clocks, caller: -1}
-		if len(m.clocks) == 0 { // it never looked
+		if len(m.clocks) == 0 { // it never read its clock
 			m.clocks = []time.Time{{}}
 		}
 		if p.heard != nil {
@@ -131,7 +132,8 @@ func (w *world) operations() map[string][]porcupine.Operation {
 	return all
 }
 
-// written is the last write of the part, heard of or not.
+// written returns the last write of the part, whether its reply was heard or
+// not.
 func (w *world) written(p *part) *arrival {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,7 +145,7 @@ func (w *world) written(p *part) *arrival {
 	return nil
 }
 
-// left is what the move's write left, as text.
+// left returns what the move's write left, as text.
 func (m *move) left() string {
 	if m.row == nil {
 		return ""
@@ -151,10 +153,10 @@ func (m *move) left() string {
 	return "\n" + strings.Repeat(" ", 22) + "leaves " + text(m.row)
 }
 
-// fault is a key whose moves have no order.
+// fault is a key whose moves have no possible order.
 type fault struct {
 	key  string
-	slow bool // porcupine gave up looking for one
+	slow bool // porcupine gave up searching
 	ops  []porcupine.Operation
 	info porcupine.LinearizationInfo
 }
@@ -199,7 +201,7 @@ func (w *world) print(f fault) string {
 		}
 	}
 	place := map[any]int{}
-	horizon := int64(1) << 62 // the first end of what has no place
+	horizon := int64(1) << 62 // the earliest end of a move without a place
 	for i, op := range longest {
 		place[op.Input] = i + 1
 	}

@@ -12,22 +12,22 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// work is what happens under one Do. To the model that is a claim, the work
+// work is what happens under one Do. For the model that is a claim, the work
 // with its heartbeat, and how it ends.
 type work struct {
 	s        *ledgerStory
 	caller   *caller
 	key      string
-	heedless bool // of its context's end
+	heedless bool // ignores its context's end
 	text     string
 
-	grant *grant  // nil when it never began
+	grant *grant  // nil if it never began
 	ended settles // how it ended
 	err   error   // what it returned
-	lost  bool    // it was told of the lease's end
+	lost  bool    // it was told that the lease ended
 }
 
-// do is a call of Do, or of DoTx.
+// do returns a call of Do, or of DoTx.
 func (s *ledgerStory) do(c *caller, key, payload string) *call {
 	if s.w.rnd.IntN(2) == 0 {
 		return s.doTx(c, key, payload)
@@ -71,8 +71,8 @@ func (wk *work) work(ctx context.Context, claim *ledger.Claim) (value string, er
 	return wk.text, err
 }
 
-// transact completes the claim together with an effect. The heartbeat goes on,
-// also with requests that it made before.
+// transact completes the claim together with an effect. The heartbeat
+// continues, even with requests that it made before.
 func (wk *work) transact(ctx context.Context, claim *ledger.Claim, before *part) error {
 	p := wk.caller.turn(wk.key, settles{what: "Complete", claim: wk.grant, text: strconv.Quote(wk.text), beats: true})
 	p.op = "TransactWriteItems"
@@ -94,14 +94,14 @@ func (wk *work) transact(ctx context.Context, claim *ledger.Claim, before *part)
 	case err == nil:
 		wk.caller.answer(held{})
 	case errors.As(err, &cancelled) && aws.ToString(cancelled.CancellationReasons[0].Code) == "ConditionalCheckFailed":
-		if a := wk.s.w.written(p); a == nil || a.flight.op != p.op { // else it was refused by itself
+		if a := wk.s.w.written(p); a == nil || a.flight.op != p.op { // otherwise it was refused by itself
 			wk.caller.answer(refused{})
 		}
 	}
 	return err
 }
 
-// answer is what Do said of its last part; nil is nothing that can be told.
+// answer is what Do said about its last part, nil if nothing follows from it.
 func (wk *work) answer(res ledger.Result[string], err error) any {
 	switch {
 	case wk.grant == nil && err == nil:

@@ -13,8 +13,8 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// gatePrefix begins the keys of gates: while one stands, transactions that look
-// at it are refused.
+// gatePrefix begins the keys of gates. While a gate's row exists, transactions
+// that check it are refused.
 const gatePrefix = "gate:"
 
 // turnGate closes a key's gate, or opens it.
@@ -32,15 +32,15 @@ func (l *ledgerStory) turnGate(key string) {
 	l.w.note(key, "its gate turns")
 }
 
-// transacted is what happens under one DoTx. To the model that is a claim, and
+// transacted is what happens under one DoTx. For the model that is a claim, and
 // then, for each call of the work, the work with its heartbeat and how it ends.
 type transacted struct {
 	work
 	calls int
-	bold  int // the calls from this on look at no gate
+	bold  int // from this call on, no gate is checked
 }
 
-// doTx is a call of DoTx.
+// doTx returns a call of DoTx.
 func (s *ledgerStory) doTx(c *caller, key, payload string) *call {
 	wk := &transacted{bold: 1 + s.w.rnd.IntN(6), work: work{s: s, caller: c, key: key, heedless: s.w.rnd.IntN(3) == 0, text: s.result()}}
 	return &call{caller: c, key: key, in: claims{payload}, do: func(ctx context.Context) any {
@@ -90,7 +90,7 @@ func (wk *transacted) do(ctx context.Context, claim *ledger.Claim) (value string
 	return wk.text, items, err
 }
 
-// items are the effect, and a look at the gate.
+// items returns the effect, and a check of the gate.
 func (wk *transacted) items() []types.TransactWriteItem {
 	items := []types.TransactWriteItem{effectOn(wk.key)}
 	if wk.calls < wk.bold {
@@ -101,7 +101,7 @@ func (wk *transacted) items() []types.TransactWriteItem {
 	return items
 }
 
-// effectOn is what must happen as often as it is written with.
+// effectOn returns the effect that must happen as often as the write beside it.
 func effectOn(key string) types.TransactWriteItem {
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName: aws.String(effects), Key: row{"pk": s(key)},
@@ -109,7 +109,7 @@ func effectOn(key string) types.TransactWriteItem {
 	}}
 }
 
-// answer is what DoTx said of its last part; nil is nothing that can be told.
+// answer is what DoTx said about its last part, nil if nothing follows from it.
 func (wk *transacted) answer(res ledger.Result[string], err error) any {
 	if wk.grant == nil || wk.ended.what != "Transact" {
 		return wk.work.answer(res, err)
@@ -117,11 +117,11 @@ func (wk *transacted) answer(res ledger.Result[string], err error) any {
 	switch {
 	case err == nil && res.Value == wk.text:
 		return held{}
-	case err == nil && !res.Replayed: // a transaction of an earlier call of the work
+	case err == nil && !res.Replayed: // an earlier call of the work sent the transaction
 		return done{strconv.Quote(res.Value)}
 	case errors.Is(err, ledger.ErrLeaseLost):
 		return lost{}
-	case err == nil || errors.Is(err, ledger.ErrResultDiffers): // nobody else completes this claim
+	case err == nil || errors.Is(err, ledger.ErrResultDiffers): // only this work completes this claim
 		wk.s.w.broken = fmt.Sprintf("caller %d is told %+v, %v of its own transaction", wk.caller.id, res, err)
 	}
 	return nil

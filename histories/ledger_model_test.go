@@ -10,23 +10,23 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// ledgerRow is a key of the ledger. It has no state when there is no row.
+// ledgerRow is a key of the ledger. Without a row it has no state.
 type ledgerRow struct {
 	state                           ledger.State
-	owner                           string // nonce of who wrote it, "" of an older system
+	owner                           string // nonce of the writer, "" for an older system
 	fence, attempts, lease, expires int64
 	payload                         string // fingerprint
 	result, failure                 string
 
-	top       int64 // the highest fence there was, also of rows that are gone
-	forgotten int64 // when the last row was, in ms: claims on their way then may have lower fences, and all that follow
+	top       int64 // the highest fence so far, even of deleted rows
+	forgotten int64 // when the last row was forgotten, in ms: claims under way then, and all that follow, may have lower fences
 }
 
-// What is asked of the ledger.
+// These are the calls of the ledger.
 type (
 	mark   struct{ item bool } // in a transaction
 	claims struct{ payload string }
-	// settles is what a claim's holder does, the claim being that of a part.
+	// settles is what the holder of a part's claim does.
 	settles struct {
 		what    string // Renew, Release, Complete, Fail; Work, GiveUp and Transact under Do and DoTx
 		claim   *grant
@@ -51,7 +51,7 @@ func (s settles) String() string {
 	return fmt.Sprintf("%s(%s)", s.what, strings.TrimSpace(fmt.Sprintf("fence …%05d %s", s.claim.fence%100_000, s.text)))
 }
 
-// What the ledger answers.
+// These are the ledger's answers.
 type (
 	created   struct{}
 	duplicate struct{}
@@ -61,9 +61,9 @@ type (
 	permanent struct{ failure string }
 	tooMany   struct{}
 	mismatch  struct{}
-	held      struct{ lease int64 } // Renew, Complete and Fail: it was
+	held      struct{ lease int64 } // Renew, Complete and Fail succeeded
 	lost      struct{}
-	refused   struct{} // a transaction that holds the completion
+	refused   struct{} // a transaction with the completion
 	found     struct{ ledgerRow }
 	absent    struct{}
 )
@@ -118,7 +118,7 @@ func (s *ledgerStory) apply(state any, m *move) (any, bool) {
 	return left, slices.ContainsFunc(m.clocks, func(now time.Time) bool { return s.writes(stood, left, m, now) }) && s.tells(left, m)
 }
 
-// expired reports whether a clock that says now takes the row for none.
+// expired reports whether the row counts as absent for a clock that says now.
 func (r ledgerRow) expired(now time.Time) bool {
 	if r.state == "" {
 		return true
@@ -129,7 +129,7 @@ func (r ledgerRow) expired(now time.Time) bool {
 	return r.expires-int64(ledger.Grace/time.Second) <= now.Unix()
 }
 
-// lapsed reports whether nobody may count on the row's lease any more.
+// lapsed reports whether nobody may rely on the row's lease any more.
 func (r ledgerRow) lapsed(now time.Time) bool { return r.lease <= now.Add(-ledgerSkew).UnixMilli() }
 
 func (r ledgerRow) heldBy(g *grant) bool {
@@ -149,7 +149,7 @@ func (s *ledgerStory) writes(stood, left ledgerRow, m *move, now time.Time) bool
 	case mark:
 		return left.state == ledger.Done && stood.expired(now)
 	case claims:
-		if left.state == ledger.Failed { // the caller's context ended, and it gave up what it may have taken
+		if left.state == ledger.Failed { // the caller's context ended, and it gave up a claim that it may have got
 			return stood.state == ledger.Claimed && stood.owner == left.owner && left.attempts == stood.attempts-1
 		}
 		return s.mayClaim(stood, left, in, now)
@@ -190,10 +190,10 @@ func (s *ledgerStory) mayClaim(stood, left ledgerRow, in claims, now time.Time) 
 		stood.attempts < s.attempts && left.attempts == stood.attempts+1
 }
 
-// tells reports whether the answer is that of the write.
+// tells reports whether the answer fits the write.
 func (s *ledgerStory) tells(left ledgerRow, m *move) bool {
 	switch out := m.out.(type) {
-	case nil: // unheard
+	case nil: // nobody heard it
 		return true
 	case created:
 		_, ok := m.in.(mark)
@@ -213,13 +213,12 @@ func (s *ledgerStory) tells(left ledgerRow, m *move) bool {
 	return false
 }
 
-// answers reports whether the answer is that of a row that the move did not
-// change.
+// answers reports whether the answer fits a row that the move did not change.
 func (s *ledgerStory) answers(stood ledgerRow, m *move, now time.Time) bool {
 	switch in := m.in.(type) {
 	case mark:
 		own := m.earlier != nil && str(m.earlier, "claim") == stood.owner
-		again := in.item && m.earlier != nil // the same transaction, whatever came after it
+		again := in.item && m.earlier != nil // the same transaction, even if others followed it
 		return m.out == created{} && (own || again) || m.out == duplicate{} && !own && !stood.expired(now)
 	case claims:
 		own := m.earlier != nil && stood.owner == str(m.earlier, "claim") && stood.state == ledger.Claimed
@@ -248,7 +247,7 @@ func (s *ledgerStory) answers(stood ledgerRow, m *move, now time.Time) bool {
 	return false
 }
 
-// refusal is what a claim is told by a live row.
+// refusal is a live row's answer to a claim.
 func (s *ledgerStory) refusal(stood ledgerRow, in claims, now time.Time) any {
 	switch {
 	case stood.payload != "" && stood.payload != fingerprint(in.payload):
@@ -265,13 +264,13 @@ func (s *ledgerStory) refusal(stood ledgerRow, in claims, now time.Time) any {
 	return nil // it is granted
 }
 
-// settled is what a holder is told by a row that its call does not change.
+// settled is the answer of a row that a holder's call does not change.
 func settled(stood ledgerRow, in settles) any {
 	mine := stood.owner == in.claim.nonce && stood.fence == in.claim.fence
 	switch {
 	case !mine:
 		return lost{}
-	case stood.state == ledger.Claimed && in.what == "Renew": // a later renewal stands
+	case stood.state == ledger.Claimed && in.what == "Renew": // a later renewal is stored
 		return held{stood.lease}
 	case stood.state == ledger.Failed && in.what == "Release" && stood.attempts < in.claim.claim.Attempt,
 		stood.state == ledger.Done && (in.what == "Complete" || in.what == "Transact") && stood.result == in.text,
@@ -288,7 +287,7 @@ func settled(stood ledgerRow, in settles) any {
 	return nil // it changes the row
 }
 
-// record is what Get tells of a row.
+// record is what Get returns for a row.
 func (r ledgerRow) record() ledgerRow {
 	expires := r.expires
 	if r.owner != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// What operators do, and who takes a claim over from another.
+// These are the calls of operators, and of a caller that takes over a claim.
 type (
 	reopens struct{ seen seen }
 	erases  struct{}
@@ -24,7 +24,7 @@ type (
 	gone     struct{}
 )
 
-// seen is of a record what Reopen goes by.
+// seen is the part of a record that Reopen checks.
 type seen struct {
 	nonce string
 	fence int64
@@ -41,8 +41,8 @@ func (emptied) String() string   { return "emptied" }
 func (changed) String() string   { return "changed since" }
 func (noRow) String() string     { return "not found" }
 
-// reopen goes by one of the last records that were read, and rather by one that
-// can be reopened.
+// reopen uses one of the last records that were read, and prefers one that can
+// be reopened.
 func (s *ledgerStory) reopen(c *caller) *call {
 	of := slices.DeleteFunc(slices.Clone(s.seen), func(r ledger.Record) bool {
 		return r.State == ledger.Done || r.State == ledger.Claimed
@@ -92,8 +92,8 @@ func (s *ledgerStory) erase(c *caller, key string) *call {
 	}}
 }
 
-// tokens are the claims that can be handed over, the last four. They may have
-// been handed over before, or be long past.
+// tokens returns the claims that can be handed over, the last four. They may
+// have been handed over before, or be long past.
 func (s *ledgerStory) tokens() (held []*grant) {
 	for _, g := range s.grants {
 		if g.ctx == nil && !g.settled {
@@ -103,8 +103,8 @@ func (s *ledgerStory) tokens() (held []*grant) {
 	return held[max(0, len(held)-4):]
 }
 
-// resume takes a claim over, whose holder leaves it alone from now on, or tries
-// in vain.
+// resume takes a claim over. Its holder leaves the claim alone from now on, or
+// tries in vain.
 func (s *ledgerStory) resume(c *caller) *call {
 	from := pick(s.w.rnd, s.tokens())
 	from.leaving = true
@@ -123,8 +123,8 @@ func (in reopens) stands(r ledgerRow) bool {
 	return r.owner == in.seen.nonce && r.fence == in.seen.fence
 }
 
-// writes reports whether the key has all its attempts, by a write over what was
-// seen.
+// writes reports whether the key has all its attempts again, and the write
+// replaced what was seen.
 func (in reopens) writes(stood, left ledgerRow, now time.Time) bool {
 	over := in.stands(stood) && !stood.expired(now) && (stood.state == ledger.Failed || stood.state == ledger.Refused)
 	return over && left.state == ledger.Failed && left.attempts == 0 && left.failure == "" && left.lease == 0 &&
@@ -148,8 +148,8 @@ func (in reopens) told(stood ledgerRow, m *move, now time.Time) any {
 	return nil
 }
 
-// writes reports whether the holder is another, or nobody because the caller's
-// context has ended.
+// writes reports whether the key has another holder, or no holder because the
+// caller's context has ended.
 func (in resumes) writes(stood, left ledgerRow, now time.Time) bool {
 	if left.state == ledger.Failed { // given up
 		return stood.state == ledger.Claimed && stood.owner == left.owner && left.attempts == stood.attempts
@@ -174,8 +174,8 @@ func (in resumes) told(stood ledgerRow, m *move) any {
 	return nil
 }
 
-// apply is the key after a Forget: no row, but the next claim must have a higher
-// fence than there ever was.
+// apply returns the key after a Forget: it has no row, but the next claim must
+// have a higher fence than all before.
 func (in forgets) apply(stood ledgerRow, m *move) (any, bool) {
 	seen := stood.owner == in.seen.nonce && stood.fence == in.seen.fence
 	free := func(now time.Time) bool {
@@ -206,7 +206,8 @@ func (in forgets) apply(stood ledgerRow, m *move) (any, bool) {
 	})
 }
 
-// writes reports whether the row says only that the key is done, and expires as before.
+// writes reports whether the row says only that the key is done, with the same
+// expiry.
 func (erases) writes(stood, left ledgerRow) bool {
 	if stood.owner == "" { // an older system's
 		return stood.state != "" && left.record() == stood.record()

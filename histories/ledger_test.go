@@ -18,29 +18,29 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// ledgerStory is that of workers that claim keys, crash, come too late, and
-// meet older ones.
+// ledgerStory is about workers that claim keys, crash, come too late, and meet
+// older systems.
 type ledgerStory struct {
 	w        *world
 	keys     []string
 	attempts int64
-	forgets  bool // and nobody erases: who erased a claim and forgets the rest frees a key whose holder may work on
+	forgets  bool // then nobody erases: erasing a claim and then forgetting its row would free a key whose holder may still work
 	stores   []*ledger.Store
 	grants   []*grant
 	seen     []ledger.Record // by operators
 	results  int
 }
 
-// grant is a claim in its holder's hands.
+// grant is a claim and its holder.
 type grant struct {
 	caller  *caller
-	part    *part // that was granted
+	part    *part // the part that was granted
 	claim   *ledger.Claim
 	nonce   string
 	fence   int64
-	ctx     context.Context // of the work, under Do
-	leaving bool            // the holder gives it up
-	settled bool            // and has done so
+	ctx     context.Context // the work's context, under Do
+	leaving bool            // the holder is giving it up
+	settled bool            // the holder has settled it
 }
 
 // effects is the table of what work does in transactions.
@@ -69,14 +69,14 @@ func (s *ledgerStory) tables() []schema.Table {
 
 func (*ledgerStory) keyOf(r row) string { return str(r, "pk") }
 
-// delay is less than Grace: a row is not deleted while a request of its time
-// is under way.
+// delay is less than Grace, so that a row is not deleted while a request from
+// its lifetime is under way.
 func (*ledgerStory) delay() time.Duration { return 40 * time.Minute }
 
 func (s *ledgerStory) keen(c *caller) bool { return len(s.grantsOf(c)) > 0 }
 
-// waited is of the request of a claim that its holder may still believe in, and
-// of a transaction that was refused, while the work is at it again.
+// waited is true for the request of a claim on which its holder may still rely,
+// and for a refused transaction while the work tries again.
 func (s *ledgerStory) waited(f *flight) bool {
 	if in, ok := f.part.in.(settles); ok && in.what == "Transact" {
 		return in.claim.ctx.Err() == nil
@@ -137,7 +137,8 @@ func (s *ledgerStory) next(c *caller) *call {
 	}}
 }
 
-// grantsOf are those that the caller may still believe in, the last three.
+// grantsOf returns the claims on which the caller may still rely, the last
+// three.
 func (s *ledgerStory) grantsOf(c *caller) (mine []*grant) {
 	for _, g := range s.grants {
 		if g.caller == c && g.ctx == nil && !g.settled {
@@ -147,7 +148,7 @@ func (s *ledgerStory) grantsOf(c *caller) (mine []*grant) {
 	return mine[max(0, len(mine)-3):]
 }
 
-// grant remembers a claim, and the answer it is.
+// grant remembers a claim, and returns it with the answer.
 func (s *ledgerStory) grant(c *caller, claim *ledger.Claim) (*grant, granted) {
 	g := &grant{caller: c, part: c.current(), claim: claim, fence: claim.Fence}
 	if a := s.w.written(g.part); a != nil {
@@ -179,7 +180,7 @@ func (s *ledgerStory) settle(g *grant) *call {
 	case roll < 14:
 		cause := errors.New(s.result())
 		in.what, in.text, in.forever = "Fail", cause.Error(), roll == 5
-		if in.forever && s.results%2 == 0 { // it must be the same error when it is replayed
+		if in.forever && s.results%2 == 0 { // a replay must return the same error
 			cause = fmt.Errorf("%s: %w", cause, event.ErrTooOld)
 			in.text = cause.Error()
 		}
@@ -188,7 +189,7 @@ func (s *ledgerStory) settle(g *grant) *call {
 		}
 		do = func(ctx context.Context) error { return g.claim.Fail(ctx, cause) }
 	}
-	over := in.what != "Renew" && s.w.rnd.IntN(4) > 0 // the others try again, should it fail
+	over := in.what != "Renew" && s.w.rnd.IntN(4) > 0 // the others try again if it fails
 	return &call{caller: g.caller, key: g.claim.Key, in: in, do: func(ctx context.Context) any {
 		g.settled, g.leaving = over, g.leaving || in.what != "Renew"
 		return s.settled(g, in, do(ctx))
@@ -233,7 +234,7 @@ func (s *ledgerStory) read(c *caller, key string) *call {
 	}}
 }
 
-// intrude marks a key as an older system does, and may turn a gate.
+// intrude marks a key as an older system does, and may open or close a gate.
 func (l *ledgerStory) intrude() {
 	if l.w.rnd.IntN(2) == 0 {
 		l.turnGate(pick(l.w.rnd, l.keys))
@@ -250,7 +251,7 @@ func (l *ledgerStory) intrude() {
 	}
 }
 
-// wrong tells of two callers that both count on holding a key.
+// wrong names two callers that both believe that they hold a key.
 func (s *ledgerStory) wrong() string {
 	for i, a := range s.grants {
 		for _, b := range s.grants[:i] {
@@ -315,7 +316,7 @@ func (s *ledgerStory) mark(c *caller, key string) *call {
 	}}
 }
 
-// markItem sends its transaction unchanged up to three times while the outcome is
+// markItem sends its transaction up to three times unchanged while the outcome is
 // unknown.
 func (s *ledgerStory) markItem(ctx context.Context, c *caller, key string) (event.Outcome, error) {
 	item, err := s.stores[c.id].MarkItem(key)
@@ -348,7 +349,7 @@ func marked(out event.Outcome, err error) any {
 	return duplicate{}
 }
 
-// refusal is the answer in an error, nil when it is none.
+// refusal returns the answer in an error, or nil.
 func refusal(err error) any {
 	var inProgress *ledger.InProgressError
 	var ended *ledger.DoneError

@@ -9,11 +9,11 @@ import (
 // saved is the row of a scope and sequence.
 type saved struct {
 	stands  bool
-	version int64 // which message stands
+	version int64 // which message is stored
 }
 
-// What is asked of message: a save of one of the messages that have the same
-// number, which the versions tell apart.
+// These are the calls of message. A save is of one of the messages with the
+// same number, which differ in their version.
 type (
 	saves    struct{ version int64 }
 	fetches  struct{}
@@ -41,7 +41,7 @@ func (s *messageStory) apply(state any, m *move) (any, bool) {
 	case saves:
 		young := at(func(now time.Time) bool { return now.Before(s.expiry(in.version).Add(-messageSkew)) })
 		switch {
-		case m.row != nil: // it was written
+		case m.row != nil: // the move wrote a row
 			return saved{stands: true, version: in.version}, young && at(gone) && (m.out == nil || m.out == created{})
 		case m.out == tooOld{}:
 			return stood, !young

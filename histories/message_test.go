@@ -18,7 +18,7 @@ import (
 )
 
 // messageStory uses few numbers, each for several messages: an edit, or a number
-// used anew after the first has expired.
+// that is used again after the first message has expired.
 type messageStory struct {
 	w      *world
 	stores []*message.Store
@@ -64,7 +64,7 @@ func (s *messageStory) expiry(version int64) time.Time {
 	return s.said[version].Add(messageRetention).Truncate(time.Second)
 }
 
-// version is one said now or lately, or one that was saved before.
+// version returns a message said now or lately, or one that was saved before.
 func (s *messageStory) version() int64 {
 	if recent := len(s.said) - 4; len(s.said) == 0 || s.w.rnd.IntN(3) == 0 {
 		s.said = append(s.said, s.w.clock().Add(-time.Duration(s.w.rnd.Int64N(int64(50*time.Minute)))).Truncate(time.Millisecond))
@@ -102,8 +102,8 @@ func (s *messageStory) next(c *caller) *call {
 	}}
 }
 
-// saveItem saves in a transaction, sent unchanged up to three times while the
-// outcome is unknown.
+// saveItem saves in a transaction, which it sends up to three times unchanged
+// while the outcome is unknown.
 func (s *messageStory) saveItem(ctx context.Context, c *caller, m message.Message) (event.Outcome, error) {
 	item, err := s.stores[c.id].SaveItem(m)
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// row is an item as it is stored.
+// row is a stored item.
 type row = map[string]types.AttributeValue
 
-// network carries a caller's requests: not before the world says so.
+// network carries a caller's requests when the world says so.
 type network struct {
 	w      *world
 	caller *caller
@@ -32,19 +32,19 @@ type flight struct {
 	op      string // UpdateItem, …
 	header  http.Header
 	body    []byte
-	born    time.Time // when it was made, at the earliest
+	born    time.Time // the earliest time at which it was made
 	landed  chan reply
 	arrived *arrival
 }
 
-// arrival is a request's at the server.
+// arrival is the arrival of a request at the server.
 type arrival struct {
 	flight *flight
 	step   int64
 	at     time.Time
 	status int
 	body   []byte
-	row    row // what a write left; nil when it wrote nothing
+	row    row // what a write left; nil if it wrote nothing
 }
 
 type reply struct {
@@ -107,11 +107,11 @@ func (f *flight) String() string {
 // writes reports whether the request may change something.
 func (f *flight) writes() bool { return f.op != "GetItem" && f.op != "Query" }
 
-// stale reports whether the request is too old to arrive: no network keeps one
-// for so long. The clock stands still when the world moves.
+// stale reports whether the request is too old to arrive: a network does not
+// keep requests that long. The clock stands still while the world moves.
 func (w *world) stale(f *flight) bool { return w.now.Sub(f.born) > w.story.delay() }
 
-// serve decides what becomes of a request, or of the reply to one that has
+// serve decides what happens to a request, or to the reply if the request has
 // arrived.
 func (w *world) serve(f *flight) {
 	m := w.mood
@@ -149,12 +149,12 @@ func (w *world) land(f *flight, r reply) {
 		f.part.heard = f.arrived
 	}
 	f.landed <- r
-	if r.status >= 400 { // and the caller may pause before it tries again
+	if r.status >= 400 { // the caller may pause before it tries again
 		w.settle(1500 * time.Millisecond)
 	}
 }
 
-// late delivers a request of the past, for the first time or again.
+// late delivers an old request, for the first time or again.
 func (w *world) late() {
 	w.mu.Lock()
 	w.past = slices.DeleteFunc(w.past, w.stale)
@@ -179,7 +179,7 @@ func (w *world) late() {
 
 // deliver lets the request arrive at the server.
 func (w *world) deliver(f *flight) *arrival {
-	transaction := f.op == "TransactWriteItems" // which answers as before when its token comes again
+	transaction := f.op == "TransactWriteItems" // it answers as before if its token comes again
 	before := row(nil)
 	if transaction {
 		before = w.rows()[f.part.key]
@@ -198,7 +198,7 @@ func (w *world) deliver(f *flight) *arrival {
 		panic(err)
 	}
 	if res.StatusCode != http.StatusOK && !bytes.Contains(body, []byte("ConditionalCheckFailed")) {
-		w.broken = fmt.Sprintf("%v is no request: %s", f, body)
+		w.broken = fmt.Sprintf("%v is not a request: %s", f, body)
 	}
 	a := &arrival{flight: f, step: w.step.Load(), at: w.now, status: res.StatusCode, body: body}
 	if res.StatusCode == http.StatusOK && f.writes() {
@@ -224,8 +224,8 @@ func conflict(op string) []byte {
 	return []byte(`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"conflict"}`)
 }
 
-// rows are all rows of the story's first table, by the key of the models. A story
-// whose keys have several rows each gathers them into one.
+// rows returns all rows of the story's first table, by the key of the models. If
+// a story's key has several rows, the story gathers them into one.
 func (w *world) rows() map[string]row {
 	table := w.story.tables()[0].Name
 	out, err := w.raw.Scan(context.Background(), &dynamodb.ScanInput{TableName: &table, ConsistentRead: new(true)})

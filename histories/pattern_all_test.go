@@ -11,20 +11,20 @@ import (
 	"github.com/homeops/ddbpatterns/pattern"
 )
 
-// observesAll is a call of ObserveAll. It has no answer of its own: each of its
-// writes is a move, and so is what it tells of each event.
+// observesAll is a call of ObserveAll. It does not have an answer of its own:
+// each of its writes is a move, and so is what it says about each event.
 type observesAll struct{ events []int } // ascending
 
 func (o observesAll) String() string { return fmt.Sprintf("ObserveAll(events %v)", o.events) }
 
-// told is what ObserveAll tells of an event: it was in the row, or the row could
-// not tell, at some moment of the call.
+// told is what ObserveAll says about an event: at some moment of the call the
+// event was in the row, or the row could not tell.
 type told struct{ event int }
 
 func (t told) String() string { return fmt.Sprintf("ObserveAll of event %d", t.event) }
 
-// step is the row after a write that counts the events, as many as one write can:
-// none that a write would count and not remember.
+// step returns the row after a write that counts as many of the events as one
+// write can. A write does not count an event that it could not remember.
 func (h habit) step(events []int) (next habit, taken int) {
 	least := 0
 	for _, n := range events {
@@ -41,8 +41,8 @@ func (h habit) step(events []int) (next habit, taken int) {
 	return h, taken
 }
 
-// writes reports whether a write of the call may have left the row: it begins at
-// any of the events, those before being answered.
+// writes reports whether a write of the call may have left the row. The write
+// may begin at any of the events if those before are answered.
 func (o observesAll) writes(stood habit, left row) (habit, bool) {
 	for from := range o.events {
 		next, taken := stood.step(o.events[from:])
@@ -62,8 +62,8 @@ func (r ring) bytes() []byte {
 	return all
 }
 
-// all is a call of ObserveAll with a few events, or with more than one write can
-// count.
+// all returns a call of ObserveAll with a few events, or with more than one
+// write can count.
 func (p *patternStory) all(c *caller) *call {
 	few := 1 + p.w.rnd.IntN(8)
 	if p.w.rnd.IntN(4) == 0 {

@@ -33,7 +33,7 @@ func (*patternStory) apply(state any, m *move) (any, bool) {
 		stood.days[time.Monday]++
 		stood.hours[9]++
 		stood.total++
-		return stood, stood.ring.size == 0 // it takes no row with a version
+		return stood, stood.ring.size == 0 // it does not touch a row with a version
 	case fetches:
 		seen := stood
 		seen.ring = ring{}
@@ -56,7 +56,7 @@ func (*patternStory) apply(state any, m *move) (any, bool) {
 	return stood, false
 }
 
-// with is the row with one more event in it.
+// with returns the row with one more event.
 func (h habit) with(n int) habit {
 	at := when(n)
 	h.stands = true

@@ -14,12 +14,12 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// patternStory is that of one habit whose ring of events is nearly full, or of
-// an older system's.
+// patternStory is about one habit whose ring of events is nearly full, or about
+// one of an older system.
 type patternStory struct {
 	averages
 	stores []*pattern.Store
-	erases bool // somebody erases the row, now and then
+	erases bool // the row is erased now and then
 }
 
 func newPattern(w *world) story {
@@ -52,14 +52,14 @@ func (p *patternStory) tables() []schema.Table { return []schema.Table{p.stores[
 
 func (p *patternStory) begin() []*call {
 	calls := p.start(p.older)
-	// An older system's counts are in no ring: a row that is erased and made
-	// anew over them may look as it did.
+	// An older system's counts are not in a ring: a row that is erased and
+	// written again over them may look the same as before.
 	p.erases = len(p.w.parts) == 0 && p.w.rnd.IntN(2) == 0
 	return calls
 }
 
-// older counts a Monday at nine in a row without a version: into its maps if
-// it has them.
+// older counts a Monday at nine in a row without a version, in its maps if it
+// has them.
 func (p *patternStory) older() {
 	one := row{":one": n(1)}
 	first := row{
@@ -84,7 +84,7 @@ func (p *patternStory) update(expression string, names map[string]string, values
 	return err
 }
 
-// erase erases the actor's habits at once, from outside.
+// erase erases the actor's habits from outside, without a network.
 func (p *patternStory) erase() {
 	store, err := pattern.New(p.w.raw, "homeops", tzclock.UTC, nil)
 	if err != nil {

@@ -11,13 +11,14 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// recordStory is that of one row that events set, of which the last wins.
+// recordStory is about one row that events set. The last event wins.
 type recordStory struct {
 	averages
 	rows []*record.Rows[setRow]
 }
 
-// setRow is the row that an event has set: all it says follows from the event.
+// setRow is the row that an event has set. Its whole content follows from the
+// event.
 type setRow struct {
 	stands bool
 	event  int
@@ -31,7 +32,7 @@ func newRecord(w *world) story {
 		f := record.Read(row)
 		at, err := strconv.Atoi(f.Text("status"))
 		if err == nil && f.Text("note") != noteOf(at) {
-			at = -1 // a mixture of two
+			at = -1 // a mixture of two events
 		}
 		return setRow{stands: true, event: at}, errors.Join(err, f.Err())
 	}}
@@ -59,7 +60,7 @@ func newRecord(w *world) story {
 	return r
 }
 
-// noteOf is an attribute that every other event removes.
+// noteOf returns an attribute that every second event removes.
 func noteOf(event int) string {
 	if event%2 == 0 {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// ring is what a row of pattern and ema knows of events, by their numbers,
-// which rise with their times: the 32 greatest.
+// ring is what a row of pattern or ema knows about events: the 32 greatest
+// numbers. Numbers rise with the events' times.
 type ring struct {
 	size   int
 	events [32]int
@@ -20,10 +20,10 @@ func (r ring) has(event int) bool {
 	return at < r.size && r.events[at] == event
 }
 
-// tooOld reports whether the ring cannot tell of the event.
+// tooOld reports whether the event is too old for the ring to know it.
 func (r ring) tooOld(event int) bool { return r.size == len(r.events) && event < r.events[0] }
 
-// plus is the ring with one more event.
+// plus returns the ring with one more event.
 func (r ring) plus(event int) ring {
 	all := append(append(make([]int, 0, 33), r.events[:r.size]...), event)
 	sort.Ints(all)
@@ -52,8 +52,8 @@ type olderBare struct{}
 
 func (olderBare) String() string { return "an older system makes a row" }
 
-// judge is the answer to an event that the row does not count, nil when it
-// would.
+// judge returns the answer to an event that the row does not count, nil if it
+// would count it.
 func (r ring) judge(event int) any {
 	switch {
 	case r.has(event):
@@ -64,7 +64,8 @@ func (r ring) judge(event int) any {
 	return nil
 }
 
-// when an event is: some ten hours apart, so that days and hours differ.
+// when returns the time of an event. Events are ten hours apart, so that days
+// and hours differ.
 func when(n int) time.Time { return epoch.Add(time.Duration(n-60) * 10 * time.Hour) }
 
 func numbered(n int) event.Event {

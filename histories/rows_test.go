@@ -12,7 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// What FORMAT.md says is in a row, read without the packages under test.
+// These read the attributes of FORMAT.md from a row, without the packages under
+// test.
 
 func str(r row, name string) string {
 	if v, ok := r[name].(*types.AttributeValueMemberS); ok {

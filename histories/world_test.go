@@ -16,39 +16,40 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// story is a package under test: what callers do with it, and its model.
+// story is for a package under test: what callers do with it, and its model.
 type story interface {
 	tables() []schema.Table
-	// begin writes what stands at first and returns the calls that are made
-	// before the trouble begins.
+	// begin writes the first rows and returns the calls that are made before
+	// the trouble begins.
 	begin() []*call
-	// next is a call that the caller may make.
+	// next returns a call that the caller may make.
 	next(c *caller) *call
-	// intrude lets an older system, or nobody, write something.
+	// intrude may write something as an older system.
 	intrude()
-	// keen reports whether the caller has something to go on with.
+	// keen reports whether the caller has something to continue.
 	keen(c *caller) bool
-	// waited reports whether the request's arriving now would be a rare thing.
+	// waited reports whether it would be a rare event if the request arrived
+	// now.
 	waited(f *flight) bool
-	// delay is how long after it was made a request may still arrive.
+	// delay is the greatest age at which a request may still arrive.
 	delay() time.Duration
-	// leaps are spans of time after which things are no longer what they were.
+	// leaps returns spans of time after which the state is different.
 	leaps() []time.Duration
-	// wrong is what must not be at any moment, "" when all is well.
+	// wrong says what is wrong at this moment, or "".
 	wrong() string
-	// end returns the calls that read what is left.
+	// end returns the calls that read the final rows.
 	end() []*call
-	// verdict is what is wrong with what is left, "" when all is well.
+	// verdict says what is wrong with the final rows, or "".
 	verdict() string
 
 	model
 }
 
-// clockRange is how far callers' clocks may be off, either way.
+// clockRange is how far callers' clocks may be off, in either direction.
 const clockRange = time.Minute
 
-// world is one history in the making. Its methods run on one goroutine, and
-// only while all others wait for it.
+// world is a history under way. Its methods run on one goroutine, and only
+// while all others wait for it.
 type world struct {
 	seed   uint64
 	rnd    *rand.Rand
@@ -58,14 +59,14 @@ type world struct {
 	story  story
 
 	callers []*caller
-	left    int  // calls to be made
+	left    int  // calls still to make
 	calm    bool // no more faults
 	step    atomic.Int64
-	broken  string // what went wrong at a moment
+	broken  string // what went wrong at some moment
 
 	mu     sync.Mutex // guards what follows: a timer may wake several callers
 	now    time.Time  // true time, which is the server's
-	frozen bool       // while callers settle
+	frozen bool       // while callers come to rest
 	woke   time.Time  // the bubble's time when now was set
 	sky    []*flight  // requests whose callers wait
 	gates  []*gate    // work that waits to be told how it ends
@@ -103,7 +104,7 @@ func (w *world) clock() time.Time {
 	return w.now.Add(time.Since(w.woke))
 }
 
-// run tells the history, in a bubble.
+// run makes the history, in a bubble.
 func (w *world) run(ctx context.Context) error {
 	if err := schema.Create(ctx, w.raw, w.story.tables()...); err != nil {
 		return err
@@ -195,7 +196,7 @@ func (w *world) next() {
 	w.turn()
 }
 
-// who of the idle callers makes the next call.
+// who chooses the idle caller that makes the next call.
 func (w *world) who(idle []*caller) *caller {
 	keen := slices.DeleteFunc(slices.Clone(idle), func(c *caller) bool { return !w.story.keen(c) })
 	if len(keen) > 0 && w.rnd.IntN(2) == 0 {
@@ -204,7 +205,7 @@ func (w *world) who(idle []*caller) *caller {
 	return pick(w.rnd, idle)
 }
 
-// turn ends a step, when everybody waits.
+// turn ends a step, when all goroutines wait.
 func (w *world) turn() {
 	w.settle(time.Millisecond)
 	slices.SortStableFunc(w.sky, func(a, b *flight) int { return a.part.caller.id - b.part.caller.id })
@@ -215,8 +216,9 @@ func (w *world) turn() {
 	w.step.Add(1)
 }
 
-// settle waits until nobody moves, and lets pauses of up to so long pass
-// without the clocks' noticing: how long a pause is, is not the seed's to say.
+// settle waits until nothing moves. It lets pauses up to the given length pass
+// without moving the clocks, because the seed does not determine the length of
+// a pause.
 func (w *world) settle(pauses time.Duration) {
 	synctest.Wait()
 	time.Sleep(pauses)
@@ -240,7 +242,7 @@ func (w *world) pass(d time.Duration) {
 	w.mu.Unlock()
 }
 
-// sweep is TTL's.
+// sweep deletes expired rows as TTL does.
 func (w *world) sweep() {
 	before := w.rows()
 	if w.server.ExpireTTL() == 0 {
@@ -279,7 +281,7 @@ func randomOffset(rnd *rand.Rand) time.Duration {
 
 func pick[T any](rnd *rand.Rand, from []T) T { return from[rnd.IntN(len(from))] }
 
-// mood is what a history has much of.
+// mood says what happens often in a history.
 type mood struct {
 	begin, serve, late, pass, leap, sweep, cancel, intrude int
 	loseRequest, loseReply, holdReply, conflict            int // of a hundred

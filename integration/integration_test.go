@@ -54,8 +54,8 @@ func TestSuitesOnDynamoDBLocal(t *testing.T) {
 	}
 }
 
-// The run above says something only if the tests go where they are sent, and
-// if what fails there is told.
+// The run above means something only if the tests use the given endpoint, and
+// if failures there are reported.
 func TestSuitesFollowTheEndpoint(t *testing.T) {
 	var requests atomic.Int64
 	database := dynamotest.NewServer(nil).Handler()
@@ -93,8 +93,8 @@ func engine(ctx context.Context) error {
 	return provider.Health(ctx)
 }
 
-// packages lists the root module's packages whose tests open the endpoint that they are
-// given. All others would do once more what they do without one.
+// packages lists the root module's packages whose tests open the given endpoint.
+// All others would only repeat what they do without one.
 func packages(t *testing.T) []string {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}\t{{.ImportPath}}", "./...")
@@ -132,8 +132,8 @@ func opensEndpoint(t *testing.T, dir string) bool {
 	})
 }
 
-// suites runs the packages' tests against the endpoint. What they print goes
-// to out; the error names the packages that failed.
+// suites runs the packages' tests against the endpoint. Their output goes to
+// out. The error names the packages that failed.
 func suites(t *testing.T, out io.Writer, endpoint string, packages ...string) error {
 	t.Helper()
 	ctx := t.Context()

@@ -1,9 +1,9 @@
 // Command mutants breaks conditions of the library, one line at a time, and
-// tells histories of the package until one is wrong. scripts/histories -mutants
+// runs histories of the package until one is wrong. scripts/histories -mutants
 // runs it.
 //
-// It takes those entries of scripts/mutants.txt whose names end in
-// [histories: PACKAGE], and fails when one is not noticed.
+// It uses the entries of scripts/mutants.txt whose names end in [histories:
+// PACKAGE], and fails if one is not noticed.
 package main
 
 import (
@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// mutant is a line of a file, what replaces it, and whose histories must
-// notice.
+// mutant is a line of a file, its replacement, and the package whose histories
+// must notice.
 type mutant struct {
 	file, name, story, old, new string
 }
@@ -76,7 +76,7 @@ func run(root, list, only string, limit int, stories []string) error {
 
 var tagged = regexp.MustCompile(`^(\S+): (.*) \[histories: (\w+)\]$`)
 
-// read returns the entries of the list that are meant for histories.
+// read returns the entries of the list for histories.
 func read(path string) ([]mutant, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -120,7 +120,7 @@ func (m mutant) run(root string, limit int) (string, error) {
 	if err == nil {
 		return "", nil
 	}
-	if strings.Contains(string(out), "is no request") {
+	if strings.Contains(string(out), "is not a request") {
 		return "", fmt.Errorf("its requests are invalid, which anybody notices:\n%s", out)
 	}
 	if found := after.FindSubmatch(out); found != nil {
@@ -129,7 +129,7 @@ func (m mutant) run(root string, limit int) (string, error) {
 	return "", fmt.Errorf("the tests fail otherwise:\n%s", out)
 }
 
-// overlay writes the changed file and what tells the compiler of it.
+// overlay writes the changed file, and the JSON that names it to the compiler.
 func (m mutant) overlay(root, dir string) (string, error) {
 	path, err := filepath.Abs(filepath.Join(root, m.file))
 	if err != nil {
