@@ -23,8 +23,8 @@ var update = flag.Bool("update", false, "rewrite testdata/api.txt")
 
 const apiFile = "testdata/api.txt"
 
-// testdata/api.txt lists what the packages export, a line for each thing that a
-// user's code can name, so that review sees each change of it.
+// testdata/api.txt lists what the packages export, with a line for each name
+// that a user's code can use, so that a review shows each change.
 func TestExportedAPI(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -44,10 +44,10 @@ func TestExportedAPI(t *testing.T) {
 }
 
 // publicPackages returns the packages that a user can import, as the compiler
-// saw them: methods of embedded types are there, and the values of constants.
+// saw them, with methods of embedded types and values of constants.
 func publicPackages(t *testing.T) []*types.Package {
 	t.Helper()
-	sources(t) // go test's cache sees what this process reads, not what go list does
+	sources(t) // go test's cache notices files that this process reads, not those that go list reads
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Name,Export", "./...")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -83,11 +83,11 @@ func publicPackages(t *testing.T) []*types.Package {
 	return pkgs
 }
 
-// unnamed are the compiler's names for results that have none.
+// unnamed matches the compiler's names for unnamed results.
 var unnamed = regexp.MustCompile(`#rv\d+ `)
 
-// exported returns a line for each exported name of pkg, each method and field
-// of its types included.
+// exported returns a line for each exported name of pkg, including each method
+// and field of its types.
 func exported(pkg *types.Package) []string {
 	var lines []string
 	prefix := strings.TrimPrefix(pkg.Path(), module+"/")
@@ -144,8 +144,8 @@ func typeLines(object *types.TypeName, name types.Qualifier) []string {
 	return append(append([]string{head}, inside...), methodLines(object, name)...)
 }
 
-// methodLines returns the methods of a type and of a pointer to it, those of
-// embedded types included.
+// methodLines returns the methods of a type and of a pointer to it, including
+// those of embedded types.
 func methodLines(object *types.TypeName, name types.Qualifier) []string {
 	var lines []string
 	value := types.NewMethodSet(object.Type())

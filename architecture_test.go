@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A row of a walk: what happens, the functions that do it, their files.
+// A row of a walk says what happens, which functions do it, and in which files.
 var walkRow = regexp.MustCompile("(?m)^\\| [^|]*\\| (`[^|]+`) \\| (`[^|]+`) \\|$")
 
 var quoted = regexp.MustCompile("`([^`\n]+)`")
@@ -27,7 +27,8 @@ func TestWalksNameWhatExists(t *testing.T) {
 	}
 	text := read(t, "ARCHITECTURE.md")
 	rows := walkRow.FindAllStringSubmatch(text, -1)
-	// Each walk has a head of two lines. What is not in the form of a step is not checked.
+	// Each walk's table has a head of two lines. A line that does not have the form
+	// of a step would not be checked.
 	if lines := strings.Count(text, "\n|") - 2*strings.Count(text, "| step |"); len(rows) < 30 || len(rows) != lines {
 		t.Fatalf("%d steps in %d lines", len(rows), lines)
 	}
@@ -45,7 +46,7 @@ func TestWalksNameWhatExists(t *testing.T) {
 	}
 }
 
-// What stands in quotes and has a slash is a path.
+// A text in backquotes with a slash is a path.
 func TestArchitectureNamesPathsThatExist(t *testing.T) {
 	t.Parallel()
 	for _, m := range quoted.FindAllStringSubmatch(read(t, "ARCHITECTURE.md"), -1) {
@@ -58,8 +59,8 @@ func TestArchitectureNamesPathsThatExist(t *testing.T) {
 	}
 }
 
-// floors returns the floor of each package that a drawing names, from the top down. A
-// line begins with what the floor is for.
+// floors returns the floor of each package that a drawing names, from the top down.
+// A line begins with the floor's purpose.
 func floors(drawing string) map[string]int {
 	floor := map[string]int{}
 	for i, line := range strings.Split(drawing, "\n") {
@@ -72,7 +73,7 @@ func floors(drawing string) map[string]int {
 	return floor
 }
 
-// drawing returns the one with a line for something.
+// drawing returns the drawing that has the line.
 func drawing(t *testing.T, line string) string {
 	t.Helper()
 	parts := strings.Split(read(t, "ARCHITECTURE.md"), "```")
@@ -85,8 +86,8 @@ func drawing(t *testing.T, line string) string {
 	return ""
 }
 
-// The floors are drawn as they are: a package imports from below its own. dynamotest's
-// rooms may use one another.
+// The drawn floors are right: a package imports only from floors below its own.
+// dynamotest's rooms may use one another.
 func TestFloorsAreDrawnAsTheyAre(t *testing.T) {
 	t.Parallel()
 	library, server := floors(drawing(t, "record types")), floors(drawing(t, "what tests use"))
@@ -118,7 +119,7 @@ func TestFloorsAreDrawnAsTheyAre(t *testing.T) {
 	}
 }
 
-// Each package has its floor. dynamotest's stand in its own test.
+// Each package has its floor. dynamotest's floors are in its own test.
 func TestEachPackageHasAFloor(t *testing.T) {
 	t.Parallel()
 	text, _, _ := strings.Cut(read(t, "ARCHITECTURE.md"), "## The order of locks")

@@ -28,10 +28,10 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// disturbed is the table of one store, whose requests fail from some request on:
-// they are not sent, or what they answer cannot be read.
+// disturbed is the table of one store. From some request on, its requests fail:
+// they are not sent, or their answers are unreadable.
 type disturbed struct {
-	client *dynamodb.Client // of the store
+	client *dynamodb.Client // the store's
 	from   int              // the first request that fails
 	sent   int
 	unread bool // replies cannot be read
@@ -61,7 +61,8 @@ func (d *disturbed) send(ctx context.Context, in middleware.InitializeInput, nex
 	return out, metadata, err
 }
 
-// garble makes what a request answers unreadable: every attribute is a BOOL.
+// garble makes the answer to a request unreadable: every attribute becomes a
+// BOOL.
 func garble(result any, err error) {
 	rows := []ddb.Item{}
 	switch r := result.(type) {
@@ -82,7 +83,7 @@ func garble(result any, err error) {
 	}
 }
 
-// disturbedCalls makes the table of a package and returns its calls.
+// disturbedCalls creates the table of a package and returns its calls.
 func disturbedCalls(t *testing.T, pkg string, ev event.Event) (methods, *disturbed) {
 	t.Helper()
 	d, clock := newDisturbed(t), recordtest.Clock(noon)
@@ -133,8 +134,8 @@ func disturbedCalls(t *testing.T, pkg string, ev event.Event) (methods, *disturb
 	return calls, d
 }
 
-// Not only the first request of a method names it when it fails, and not only what
-// fails: so does a row that cannot be read. An answer without a cause, such as
+// Each request of a method names the method in its error, not only the first. So
+// does the error of an unreadable row. An answer without a cause, such as
 // ErrNotFound, is an error of its own.
 func TestErrorsOfAnyRequestNameTheMethod(t *testing.T) {
 	t.Parallel()
@@ -145,7 +146,7 @@ func TestErrorsOfAnyRequestNameTheMethod(t *testing.T) {
 	for _, pkg := range recordPackages {
 		all, _ := disturbedCalls(t, pkg, ev)
 		for _, method := range slices.Sorted(maps.Keys(all)) {
-			for tt := range 12 { // the request that fails, how, and whether there is a row
+			for tt := range 12 { // the request that fails, how, and whether the row exists
 				calls, d := disturbedCalls(t, pkg, ev)
 				if write := calls[writers[pkg]]; tt%2 == 1 && write != nil {
 					if err := write(t.Context()); err != nil {

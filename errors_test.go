@@ -41,10 +41,11 @@ var (
 	down    = recordtest.Down(errDown)
 )
 
-// methods are the calls of a value, by method, on an API that always fails.
+// methods are the calls of a value's methods, by name, on an API that always
+// fails.
 type methods = map[string]func(context.Context) error
 
-// Each error of a request names package, method and table, in one form and for
+// Each error of a request names package, method and table in the same form, for
 // every method that takes a context. The SDK's error stays reachable.
 func TestErrorsNameTheMethod(t *testing.T) {
 	t.Parallel()
@@ -64,7 +65,7 @@ func TestErrorsNameTheMethod(t *testing.T) {
 	wantNamed(t, "own", s.last, recordCalls(s.counted, s.last, ev))
 }
 
-// stores are one of each package, on an API that always fails.
+// stores has a store of each package, on an API that always fails.
 type stores struct {
 	acts          *activity.Store
 	book          *alias.Store
@@ -98,7 +99,8 @@ func storesOnDown(t *testing.T) (s stores) {
 	return s
 }
 
-// wantNamed makes each call, and fails the test for every method that has none.
+// wantNamed makes each call, and fails the test for every method without a
+// call.
 func wantNamed(t *testing.T, pkg string, of any, calls methods) {
 	t.Helper()
 	takesContext := reflect.TypeFor[context.Context]()
@@ -145,13 +147,13 @@ func claimOfNoTable(t *testing.T) *ledger.Claim {
 	return c
 }
 
-// failure is the error of a call that answers something beside it.
+// failure returns the error of a call that also returns something else.
 func failure[T any](_ T, err error) error { return err }
 
-// missing is that of a question.
+// missing does so for a call that reports whether something exists.
 func missing[T any](_ T, _ bool, err error) error { return err }
 
-// walked is that of a walk, whose first step fails.
+// walked does so for a walk, whose first step fails.
 func walked[T any](walk iter.Seq2[T, error]) error {
 	for _, err := range walk {
 		return err
@@ -320,7 +322,8 @@ func patternCalls(s *pattern.Store, ev event.Event) methods {
 	}
 }
 
-// recordCalls are those of rows that count, and of rows whose last event wins.
+// recordCalls returns the calls of rows that count, and of rows whose last
+// event wins.
 func recordCalls(counted, last *record.Rows[string], ev event.Event) methods {
 	nothing := func(record.Item, event.Event) (record.Item, error) { return nil, nil }
 	return methods{
@@ -339,7 +342,7 @@ func recordCalls(counted, last *record.Rows[string], ev event.Event) methods {
 	}
 }
 
-// schema's only call is a function.
+// schema's only call is a function, not a method.
 func TestCreateNamesItself(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -23,16 +23,16 @@ type limited struct {
 	acts   *activity.Store
 }
 
-// order is the work for one order: the items are made anew at each call.
+// order returns the work for one order. The items are made anew at each call.
 func (s limited) order(note activity.Activity) func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
-	counted, noted := false, false // what stands already, and is left out
+	counted, noted := false, false // what is stored already, and is left out
 	return func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
 		take, err1 := s.limits.TakeItem(counter.Take{Key: note.Actor, Event: note.Event, Cap: 2})
 		record, err2 := s.acts.RecordItems([]activity.Activity{note})
 		if err := errors.Join(err1, err2); err != nil {
 			return "", nil, err
 		}
-		reasons := c.Reasons() // of the actions returned last, in their order; nil at the first call
+		reasons := c.Reasons() // for the actions returned last, in their order; nil at the first call
 		if reasons != nil && !counted {
 			grant, err := take.Outcome(reasons[0]) // the zero Grant if it was not at fault
 			if err != nil {
@@ -62,10 +62,10 @@ func (s limited) order(note activity.Activity) func(context.Context, *ledger.Cla
 	}
 }
 
-// An order counts towards a customer's daily limit and is noted, in the
-// transaction that stores the answer: all of it, or nothing. Where an item
-// refuses, the work is called again. The items' Outcome says why: what stands
-// already is left out, and a limit that is reached is an answer like any other.
+// One transaction counts an order towards a customer's daily limit, notes it,
+// and stores the answer: all of it or nothing. If an item refuses, the work is
+// called again. The items' Outcome says why: the work leaves out what is stored
+// already, and a reached limit is an answer like any other.
 func Example_transaction() {
 	ctx := context.Background()
 	db := dynamotest.NewServer(nil).Client()

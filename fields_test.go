@@ -19,8 +19,8 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// taken are the fields in which what is wrong elsewhere is not bad input: text that
-// is not written, what is read only, and numbers whose sign means something.
+// taken are the fields that accept values that are bad input elsewhere: text that
+// is not written, values that are only read, and numbers whose sign has a meaning.
 var taken = []string{
 	"activity.Record: At", "activity.Record: Seq", "alias.Match: text",
 	"ledger.Forget: Record.Attempts", "ledger.Forget: Record.Fence", "ledger.Forget: Record.LastError",
@@ -31,9 +31,9 @@ var taken = []string{
 	"own.Apply: Method", "own.ApplyAll: Method", "own.Set: Method",
 }
 
-// An InputError's Field is the parameter's name or, of a struct, the field's: alone
-// where the struct is the method's own, behind the struct's name where several
-// methods take it.
+// An InputError's Field is the name of the parameter or of a struct's field. The
+// field's name is alone if only one method takes the struct, and follows the
+// struct's name if several do.
 func TestBadInputNamesItsField(t *testing.T) {
 	t.Parallel()
 	s := storesOnDown(t)
@@ -79,7 +79,8 @@ func TestBadInputNamesItsField(t *testing.T) {
 	}
 }
 
-// parameterNames are those of each method, by package and method.
+// parameterNames returns the names of each method's parameters, by package and
+// method.
 func parameterNames(t *testing.T) map[string][]string {
 	t.Helper()
 	method := regexp.MustCompile(`(?m)^(\w+): method \(\*(?:Store|Memory|Rows)\) (\w+)\((.*?)\)(?: |$)`)
@@ -96,12 +97,12 @@ func parameterNames(t *testing.T) map[string][]string {
 	return names
 }
 
-// words are valid values of texts, by the name of the parameter or field.
+// words are valid texts, by the name of the parameter or field.
 var words = map[string]string{
 	"scope": home, "actor": anna, "name": wash, "phrase": wash, "key": home, "subject": anna, "metric": wash, "partition": home, "sort": wash,
 }
 
-// validOf is an argument that is not at fault.
+// validOf returns a valid argument.
 func validOf(t *testing.T, of reflect.Type, name string) reflect.Value {
 	t.Helper()
 	v := reflect.New(of).Elem()
@@ -146,8 +147,8 @@ func validOf(t *testing.T, of reflect.Type, name string) reflect.Value {
 // shared are structs that several methods take.
 var shared = []string{"Range", "TimeRange", "Filter", "Request", "Record", "Match"}
 
-// poisoned is the argument with something wrong in it, by the field that it must be
-// called.
+// poisoned returns the argument with one wrong value in it, by the name that the
+// error must have.
 func poisoned(v reflect.Value, name string) map[string]reflect.Value {
 	bad := reflect.New(v.Type()).Elem()
 	bad.Set(v)
@@ -190,7 +191,8 @@ func poisoned(v reflect.Value, name string) map[string]reflect.Value {
 	return all
 }
 
-// failureOf is the error among what a method returns, or of its walk's first step.
+// failureOf returns the error among a method's results, or that of its walk's
+// first step.
 func failureOf(results []reflect.Value) error {
 	last := results[len(results)-1]
 	if last.Kind() == reflect.Func {

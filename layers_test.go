@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A layer is a package, or with a slash at the end all packages below a folder,
-// and which packages of this module it may import. Its tests may import itself and
-// inTests as well.
+// A layer is a package, or all packages below a folder if it ends in a slash, and
+// the packages of this module that it may import. Its tests may also import itself
+// and inTests.
 type layer struct {
 	pkg string
 	may []string
@@ -18,22 +18,22 @@ type layer struct {
 // layers are the floors that ARCHITECTURE.md draws. A package without a row may
 // import nothing of this module.
 var layers = []layer{
-	// The ground: what happened, and what needs no DynamoDB.
+	// The ground: what happened, and packages that do not need DynamoDB.
 	{"tzclock", []string{"event"}},
 	{"internal/check", []string{"event"}},
 	{"internal/cursor", []string{"event"}},
-	// Requests, and what they are answered.
+	// Requests and their answers.
 	{"internal/ddb", []string{"event"}},
 	{"internal/item", []string{"event", "internal/ddb"}},
 	{"internal/erase", []string{"internal/ddb"}},
 	{"schema", []string{"event", "internal/check", "internal/ddb"}},
-	// What some of the record packages write alike.
+	// Parts of rows that several record packages write.
 	{"internal/payload", []string{"event", "internal/ddb", "internal/item"}},
 	{"internal/backfill", []string{"internal/ddb", "internal/item"}},
 	{"internal/actor", []string{"event", "internal/check", "internal/item", "schema"}},
-	// What makes a record of one's own safe to repeat.
+	// The base of own records that are safe to repeat.
 	{"record", []string{"event", "internal/check", "internal/cursor", "internal/ddb", "internal/erase", "internal/item", "internal/key", "schema"}},
-	// One record type each: none imports another.
+	// One record type each. No record package imports another.
 	{"activity", []string{"event", "internal/", "schema"}},
 	{"alias", []string{"event", "internal/", "schema"}},
 	{"counter", []string{"event", "internal/", "schema", "tzclock"}},
@@ -43,16 +43,16 @@ var layers = []layer{
 	{"pattern", []string{"event", "internal/", "record", "schema", "tzclock"}},
 	// Questions to a record package, with no expression of their own.
 	{"memory", []string{"activity", "event", "schema", "tzclock"}},
-	// The server knows nothing of the library that is tested on it, and the
-	// library nothing of the server.
+	// The server knows nothing about the library that is tested on it, and the
+	// library knows nothing about the server.
 	{"dynamotest/", []string{"dynamotest/"}},
-	// What tests share.
+	// Packages that tests share.
 	{"internal/golden", []string{"internal/ddb"}},
 	{"internal/pricetest", []string{"dynamotest", "internal/ddb", "schema"}},
 	{"internal/recordtest", []string{"event", "internal/ddb", "schema"}},
 	{"internal/stacktest", []string{"dynamotest", "schema"}},
-	// An application sees what a user sees, and its own packages. What homeops
-	// runs knows nothing of the demonstration of it.
+	// An application imports what a user can import, and its own packages.
+	// homeops' service does not import its demonstration.
 	{"examples/internal/database", slices.Concat(application, []string{"examples/internal/env"})},
 	{"examples/internal/serving", slices.Concat(application, []string{"examples/internal/sleep"})},
 	{"examples/internal/", application},
@@ -73,10 +73,10 @@ var layers = []layer{
 	{"examples/", application},
 }
 
-// application is what an application sees.
+// application is what an application may import.
 var application = slices.Concat(recordPackages, []string{"dynamotest", "event", "record", "schema", "tzclock"})
 
-// homeops is what the service of that example is made of.
+// homeops are the packages of that example's service.
 var homeops = []string{
 	"examples/homeops/app", "examples/homeops/classify", "examples/homeops/config",
 	"examples/homeops/dialog", "examples/homeops/dlq", "examples/homeops/dmstatus", "examples/homeops/ingest",
@@ -86,7 +86,7 @@ var homeops = []string{
 	"examples/internal/",
 }
 
-// quill is what the service of that example is made of.
+// quill are the packages of that example's service.
 var quill = []string{
 	"examples/internal/",
 	"examples/quill/aloware", "examples/quill/config", "examples/quill/fact", "examples/quill/fields",
@@ -94,18 +94,18 @@ var quill = []string{
 	"examples/quill/powerbi", "examples/quill/powerbi/powerbitest", "examples/quill/sink",
 }
 
-// forTests are imported by tests alone.
+// forTests are packages that only tests import.
 var forTests = []string{"examples/homeops/queue/queuetest", "examples/internal/serving/servingtest", "internal/golden", "internal/pricetest", "internal/recordtest", "internal/sequence", "internal/stacktest"}
 
-// inTests are what the tests of any package may import: they make tables on a server.
-// A user's go.sum knows what they import.
+// inTests are the packages that the tests of any package may import: they create
+// tables on a server. A user's go.sum has what they import.
 var inTests = []string{"dynamotest", "schema", "internal/"}
 
 func TestLayers(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
 	for _, f := range sources(t) {
-		if f.nested || path.Dir(f.path) == "." { // the root's tests are about all packages
+		if f.nested || path.Dir(f.path) == "." { // the root's tests check all packages
 			continue
 		}
 		var of layer
@@ -121,7 +121,7 @@ func TestLayers(t *testing.T) {
 			may = slices.Concat(may, application)
 		}
 		for _, spec := range f.file.Imports {
-			to, ours := strings.CutPrefix(imported(spec)+"/", module+"/") // the root too, which is ""
+			to, ours := strings.CutPrefix(imported(spec)+"/", module+"/") // also the root, which is ""
 			to = strings.TrimSuffix(to, "/")
 			allowed := slices.ContainsFunc(may, func(place string) bool { return within(to, place) })
 			if ours && (!allowed || !f.test && slices.Contains(forTests, to)) {

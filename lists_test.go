@@ -17,7 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// nothing fails the test unless a call answers a list of nothing, and that is nil.
+// nothing fails the test unless a call returns an empty list that is nil.
 func nothing[T any](t *testing.T, call string) func([]T, error) {
 	t.Helper()
 	return func(list []T, err error) {
@@ -28,7 +28,7 @@ func nothing[T any](t *testing.T, call string) func([]T, error) {
 	}
 }
 
-// A list of nothing is nil, whichever package answers it.
+// Every package returns an empty list as nil.
 func TestListsOfNothingAreNil(t *testing.T) {
 	t.Parallel()
 	ctx, ev := t.Context(), recordtest.Event(t, noon, "lists")
@@ -61,7 +61,7 @@ func TestListsOfNothingAreNil(t *testing.T) {
 		got, err := page(activity.Range{})
 		nothing[activity.Activity](t, name)(got.Activities, err)
 	}
-	for range 2 { // cold and from the cache
+	for range 2 { // cold, and then from the cache
 		nothing[alias.Alias](t, "All")(book.All(ctx, home))
 		nothing[alias.Alias](t, "Refresh")(book.Refresh(ctx, home))
 		nothing[alias.Alias](t, "PhrasesOf")(book.PhrasesOf(ctx, home, wash))
@@ -74,7 +74,8 @@ func TestListsOfNothingAreNil(t *testing.T) {
 	nothing[message.Message](t, "InScopePage")(got.Messages, err)
 }
 
-// Beside an error a list is nil: what was read before it is not half an answer.
+// With an error a list is nil: rows that were read before it are not half an
+// answer.
 func TestListsBesideAnErrorAreNil(t *testing.T) {
 	t.Parallel()
 	ctx, ev := t.Context(), recordtest.Event(t, noon, "lists")

@@ -14,8 +14,8 @@ import (
 
 var _, _, _, _ schema.Store = (*dmstatus.Store)(nil), (*moved.Store)(nil), (*promise.Store)(nil), rating.Store{}
 
-// Whatever has a table can be given to schema.Policy. That its Actions are what its
-// methods send is held by its prices' test.
+// Every type with a table can be given to schema.Policy. The test of its prices
+// checks that its Actions are what its methods send.
 func TestWhatHasATableHasActions(t *testing.T) {
 	t.Parallel()
 	golden := read(t, apiFile)

@@ -18,7 +18,7 @@ import (
 
 const module = "github.com/homeops/ddbpatterns"
 
-// recordPackages own one record type each.
+// recordPackages have one record type each.
 var recordPackages = []string{"activity", "alias", "counter", "ema", "ledger", "memory", "message", "pattern"}
 
 // The house rules of CONTRIBUTING.md that the syntax of a file shows.
@@ -45,7 +45,7 @@ var rules = []struct {
 	{
 		rule:   "environment variables are read in examples, and by dynamotest.Open",
 		covers: source.isCode,
-		except: []string{"examples/", "dynamotest/open.go", "internal/mutants/"}, // a command, which hands its own on
+		except: []string{"examples/", "dynamotest/open.go", "internal/mutants/"}, // a command, which passes its environment on
 		breaks: selectors(func(of, name string) bool {
 			return of == "os" && slices.Contains([]string{"Getenv", "LookupEnv", "Environ"}, name)
 		}),
@@ -77,8 +77,8 @@ func TestHouseRules(t *testing.T) {
 	}
 }
 
-// time.Now stands once in a record package, as the default of Config.Now. What else
-// reads the clock of the machine stands in none.
+// A record package has time.Now once, as the default of Config.Now. It has no other
+// call that reads the machine's clock.
 func TestRecordPackagesReadOneClock(t *testing.T) {
 	t.Parallel()
 	now := selectors(func(of, name string) bool { return of == "time" && name == "Now" })
@@ -106,11 +106,11 @@ const (
 	longestFunction = 60
 )
 
-// long is what may be longer, each with its reason: a file's path, or that and a
+// long are the exceptions, each with its reason: a file's path, or a path and a
 // function's name.
 var long = map[string]string{}
 
-// dynamotest is held to the same, and to less branching, by its own test.
+// dynamotest's own test holds it to the same limits, and to less branching.
 func TestFilesAndFunctionsAreShort(t *testing.T) {
 	t.Parallel()
 	needed := map[string]bool{}
@@ -148,11 +148,11 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 	}
 }
 
-// source is a Go file of the repository, nested modules included.
+// source is a Go file of the repository, which may be in a nested module.
 type source struct {
 	path string // from the module's root, with slashes
 	test bool
-	// nested is set in a module of its own, such as bench.
+	// nested is true in a nested module, such as bench.
 	nested bool
 	fset   *token.FileSet
 	file   *ast.File
@@ -177,7 +177,7 @@ func (f source) lines(from, to token.Pos) int {
 	return f.fset.Position(to).Line - f.fset.Position(from).Line + 1
 }
 
-// renamed returns the name that an import has by itself, of one that f gives another.
+// renamed returns the original name of an import that f renames.
 func (f source) renamed(name string) string {
 	for _, spec := range f.file.Imports {
 		if spec.Name != nil && spec.Name.Name == name {
@@ -205,7 +205,7 @@ func imported(spec *ast.ImportSpec) string {
 	return name
 }
 
-// selectors finds what is written of.name, such as time.Now.
+// selectors finds expressions of the form of.name, such as time.Now.
 func selectors(wanted func(of, name string) bool) func(f source) []ast.Node {
 	return func(f source) []ast.Node {
 		var found []ast.Node
@@ -221,7 +221,8 @@ func selectors(wanted func(of, name string) bool) func(f source) []ast.Node {
 	}
 }
 
-// sources returns every Go file but those of testdata and of hidden folders.
+// sources returns every Go file, except those in testdata and in hidden
+// folders.
 func sources(t *testing.T) []source {
 	t.Helper()
 	all, err := parseAll()
@@ -258,7 +259,7 @@ var parseAll = sync.OnceValues(func() ([]source, error) {
 			return nil
 		}
 		name = filepath.ToSlash(name)
-		file, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
 		all = append(all, source{name, strings.HasSuffix(base, "_test.go"), nested(path.Dir(name)), fset, file})
 		return err
 	})

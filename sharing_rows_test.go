@@ -21,7 +21,7 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// shop keeps in one table what it knows of its customers.
+// shop keeps all that it knows about its customers in one table.
 type shop struct {
 	limits  *counter.Store
 	words   *alias.Store
@@ -30,7 +30,7 @@ type shop struct {
 	ratings *record.Rows[int64]
 }
 
-// newShop returns the stores on one table. The counter takes the others' key.
+// newShop returns the stores on one table. The counter uses the others' key.
 func newShop(db *dynamodb.Client, table string) (shop, []schema.Table, error) {
 	limits, err1 := counter.New(db, table, tzclock.UTC, &counter.Config{ScopeAttr: "pk", DateAttr: "sk"})
 	words, err2 := alias.New(db, table, nil)
@@ -58,7 +58,8 @@ func openShop(t *testing.T) (shop, *dynamotest.DB, string) {
 	return s, db, db.Name("shop")
 }
 
-// now is an event of this moment: the shop's stores go by the real clock.
+// now returns an event of this moment, because the shop's stores use the real
+// clock.
 func now(t *testing.T, id string) event.Event { return recordtest.Event(t, time.Now(), "shop", id) }
 
 // must fails the test unless a write took effect anew.
@@ -87,8 +88,8 @@ func (s shop) fill(t *testing.T) {
 	}))
 }
 
-// Five kinds of row about one customer stand in one table, and each store reads
-// and erases its own alone.
+// One table has five kinds of row about one customer. Each store reads and
+// erases only its own.
 func TestRowsOfOneTableStayApart(t *testing.T) {
 	t.Parallel()
 	s, db, table := openShop(t)
@@ -121,8 +122,9 @@ func TestRowsOfOneTableStayApart(t *testing.T) {
 	}
 }
 
-// A counter's key is the partition as it is: one that begins as another's does
-// lies among that one's rows, is listed by pattern and ema, and erased with them.
+// A counter's key is the partition itself. If it equals another store's
+// partition, its rows are among that store's rows: pattern and ema list them, and
+// erase them with their own.
 func TestACountersKeyInAnothersPartition(t *testing.T) {
 	t.Parallel()
 	s, _, _ := openShop(t)
@@ -133,7 +135,7 @@ func TestACountersKeyInAnothersPartition(t *testing.T) {
 		must(t)(grant.Outcome, err)
 	}
 	if phrases, err := s.words.Refresh(ctx, "ann"); len(phrases) != 1 || err != nil {
-		t.Errorf("alias lists %v, %v", phrases, err) // a phrase that stands for nothing
+		t.Errorf("alias lists %v, %v", phrases, err) // a phrase without a name
 	}
 	if habits, err := s.habits.All(ctx, "ann", "ann"); len(habits) != 2 || err != nil {
 		t.Errorf("pattern lists %v, %v", habits, err)
@@ -149,7 +151,7 @@ func TestACountersKeyInAnothersPartition(t *testing.T) {
 	}
 }
 
-// Two stores of one prefix lie in one partition.
+// Two stores with the same prefix share a partition.
 func TestOnePrefixIsOnePartition(t *testing.T) {
 	t.Parallel()
 	s, db, table := openShop(t)
@@ -163,7 +165,7 @@ func TestOnePrefixIsOnePartition(t *testing.T) {
 	}
 }
 
-// Two counters of one table count one key together.
+// Two counters on one table count the same key together.
 func TestTwoCountersOfOneTable(t *testing.T) {
 	t.Parallel()
 	s, db, table := openShop(t)
@@ -179,8 +181,8 @@ func TestTwoCountersOfOneTable(t *testing.T) {
 	}
 }
 
-// The counter can have activity's key. Its rows of a scope are no activities, but
-// are erased with them.
+// The counter can have activity's key. Its rows in a scope are not activities,
+// but are erased with them.
 func TestACountAmongActivities(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
@@ -202,7 +204,7 @@ func TestACountAmongActivities(t *testing.T) {
 	}
 }
 
-// A table has one TTL attribute; what has none of it stays.
+// A table has one TTL attribute. A row without that attribute stays.
 func TestOneTTLAttribute(t *testing.T) {
 	t.Parallel()
 	s, db, table := openShop(t)
@@ -228,7 +230,7 @@ func TestOneTTLAttribute(t *testing.T) {
 	}
 }
 
-// Two logs in one table are one.
+// Two logs in one table are one log.
 func TestTwoLogsOfOneTable(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)

@@ -18,10 +18,10 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// names are those of a table's key and TTL; "" is the store's default.
+// names are the names of a table's key and TTL. "" is the store's default.
 type names struct{ partition, sort, ttl string }
 
-// definitions make a store whose Config has the names, as far as it has such
+// definitions make a store with these names, as far as its Config has such
 // fields, and return its table.
 var definitions = []struct {
 	store string
@@ -66,8 +66,8 @@ func defined[S interface{ Table() schema.Table }](store S, err error) (schema.Ta
 	return store.Table(), nil
 }
 
-// share says whether two stores' definitions are of one table: as they are, or
-// with names that either of them has by default, or that alias has.
+// share says whether two stores' definitions fit one table: with their default
+// names, or with the default names of either of them or of alias.
 func share(t *testing.T, a, b int) string {
 	t.Helper()
 	tries := []names{{}, {partition: "pk", sort: "sk", ttl: "ttl"}}
@@ -82,7 +82,7 @@ func share(t *testing.T, a, b int) string {
 		one, err1 := definitions[a].table(t, try)
 		two, err2 := definitions[b].table(t, try)
 		if err1 != nil || err2 != nil {
-			continue // a name that the store has for something else
+			continue // a name that the store uses for something else
 		}
 		if _, err := schema.Merge(one, two); err == nil {
 			return map[bool]string{true: "yes", false: "names"}[n == 0]
@@ -91,8 +91,8 @@ func share(t *testing.T, a, b int) string {
 	return "no"
 }
 
-// The page has the matrix that the stores' own definitions make, with the key that
-// each has by default.
+// The page's matrix is that of the stores' own definitions, with the default key
+// of each.
 func TestSharingMatrix(t *testing.T) {
 	t.Parallel()
 	var matrix, keys strings.Builder
@@ -129,7 +129,8 @@ func ttlText(ttl string) string {
 	return "`" + ttl + "`"
 }
 
-// settable is the rest of a row: which parts of the table's key take another name.
+// settable is the rest of a row: which parts of the table's key may have another
+// name.
 func settable(t *testing.T, i int) string {
 	t.Helper()
 	of, err := definitions[i].table(t, names{"p", "s", "x"})
