@@ -217,7 +217,7 @@ func (c *Config) validate() error {
 			return err
 		}
 		if taken[attr.name] {
-			return event.BadInput(pkg, attr.field, "is the name of another attribute, too")
+			return event.BadInput(pkg, attr.field, "is also the name of another attribute")
 		}
 		taken[attr.name] = true
 	}
@@ -231,7 +231,7 @@ func (c *Config) validate() error {
 			return err
 		}
 		if indexes[index.name] {
-			return event.BadInput(pkg, index.field, "is the name of another index, too")
+			return event.BadInput(pkg, index.field, "is also the name of another index")
 		}
 		indexes[index.name] = true
 	}

@@ -104,7 +104,7 @@ func (f Filter) check() error {
 	case f.Scope != "" && f.Actor != "" && f.Name == "":
 		return event.BadInput(pkg, "Filter.Name", "must be set if Scope and Actor are: no index has all activities of one actor in one scope. To count without a Name, leave Actor empty and set Match.Actor")
 	case f.Consistent && (f.Actor != "" || f.Name != ""):
-		return event.BadInput(pkg, "Filter.Consistent", "is not possible with an index: only with a Scope alone")
+		return event.BadInput(pkg, "Filter.Consistent", "is possible only with a Scope alone: Actor and Name read an index")
 	case !f.From.IsZero() && !f.To.IsZero() && item.Before(f.To, f.From):
 		return event.BadInput(pkg, "Filter.To", "lies before From")
 	}

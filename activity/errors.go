@@ -26,7 +26,7 @@ var errChanged = errors.New("the rows changed meanwhile: try again")
 // ErrReadAtMost ends a walk that has read as many rows as Range.ReadAtMost
 // allows, if more rows may follow. A Page returns a cursor instead of this
 // error.
-var ErrReadAtMost = errors.New("activity: as many rows were read as ReadAtMost allows")
+var ErrReadAtMost = errors.New("activity: ReadAtMost rows were read, and more may follow")
 
 // ConflictError is returned by Record and RecordAll when different content is
 // recorded under the event: another classification of the same message, say.

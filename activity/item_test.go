@@ -144,19 +144,19 @@ func TestConfig(t *testing.T) {
 	}
 	db, _ := open(t, nil)
 	for want, cfg := range map[string]activity.Config{
-		"Config.ActorType must be":                                  {ActorType: 2},
-		"Config.Concurrency must be":                                {Concurrency: -1},
-		"Config.ScopeAttr must be valid":                            {ScopeAttr: "\xff"},
-		"Config.ActorAttr must be an":                               {ActorAttr: strings.Repeat("x", 256)},
-		"Config.SeqAttr is the name of another attribute":           {SeqAttr: "timestamp"},
-		"Config.ActorNameAttr is the name of another":               {ActorNameAttr: "userId"},
-		"Config.ScopeAttr is the name of another":                   {ScopeAttr: "retractedAt"},
-		"Config.ActorAttr is the name of another":                   {ActorAttr: "ttl"},
-		"Config.MaxSkew must be between":                            {MaxSkew: -1},
-		"Config.Retention must be longer":                           {Retention: time.Minute},
-		"Config.NameIndexName must hold":                            {NameIndexName: "by name"},
-		"Config.ActorAndNameIndexName is the name of another index": {ActorAndNameIndexName: "chatId-activity-index"},
-		"Config.ActorIndexName must be a name":                      {ActorIndexName: "x"},
+		"Config.ActorType must be":                                       {ActorType: 2},
+		"Config.Concurrency must be":                                     {Concurrency: -1},
+		"Config.ScopeAttr must be valid":                                 {ScopeAttr: "\xff"},
+		"Config.ActorAttr must be an":                                    {ActorAttr: strings.Repeat("x", 256)},
+		"Config.SeqAttr is also the name of another attribute":           {SeqAttr: "timestamp"},
+		"Config.ActorNameAttr is also the name of another":               {ActorNameAttr: "userId"},
+		"Config.ScopeAttr is also the name of another":                   {ScopeAttr: "retractedAt"},
+		"Config.ActorAttr is also the name of another":                   {ActorAttr: "ttl"},
+		"Config.MaxSkew must be between":                                 {MaxSkew: -1},
+		"Config.Retention must be longer":                                {Retention: time.Minute},
+		"Config.NameIndexName must hold":                                 {NameIndexName: "by name"},
+		"Config.ActorAndNameIndexName is also the name of another index": {ActorAndNameIndexName: "chatId-activity-index"},
+		"Config.ActorIndexName must be a name":                           {ActorIndexName: "x"},
 	} {
 		_, err := activity.New(db.Client(), "homeops-activities", &cfg)
 		wantInputError(t, err, want)

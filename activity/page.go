@@ -136,7 +136,7 @@ func (s *Store) startAfter(q *query) (ddb.Item, error) {
 	// The id comes from a row, which may be an unreadable one.
 	const field = "Range.Cursor"
 	if check.SortKey(pkg, field, item.Text(start, attrID)) != nil || check.PartitionKey(pkg, field, item.Text(start, s.cfg.ScopeAttr)) != nil {
-		return nil, event.BadInput(pkg, field, "holds no position of this query")
+		return nil, event.BadInput(pkg, field, "is not a cursor of this query")
 	}
 	return start, nil
 }

@@ -420,11 +420,11 @@ func TestCount(t *testing.T) {
 	for want, filter := range map[string]activity.Filter{
 		"Filter must have a Scope or an Actor": {},
 		"Filter.Name must be set if Scope and Actor are: no index has all activities of one actor in one scope. To count without a Name, leave Actor empty and set Match.Actor": {Scope: home, Actor: martin},
-		"Filter.Scope must be given with a Name": {Name: "diskning"},
-		"Filter.Scope must be given with":        {Actor: martin, Name: "diskning"},
-		"Filter.Consistent is not possible":      {Scope: home, Name: "diskning", Consistent: true},
-		"Filter.Consistent is not possible with": {Actor: martin, Consistent: true},
-		"Filter.To lies before From":             {Scope: home, From: to, To: from},
+		"Filter.Scope must be given with a Name":  {Name: "diskning"},
+		"Filter.Scope must be given with":         {Actor: martin, Name: "diskning"},
+		"Filter.Consistent is possible only":      {Scope: home, Name: "diskning", Consistent: true},
+		"Filter.Consistent is possible only with": {Actor: martin, Consistent: true},
+		"Filter.To lies before From":              {Scope: home, From: to, To: from},
 	} {
 		_, err := acts.Count(t.Context(), filter)
 		wantInputError(t, err, want)

@@ -136,10 +136,10 @@ func (c *Config) validate() error {
 		return event.BadInput(pkg, "Config.Prefix", "must not contain '#', which marks the end of the prefix in keys")
 	}
 	if c.CacheTTL < 0 {
-		return event.BadInput(pkg, "Config.CacheTTL", "must be positive; NoCache switches the cache off")
+		return event.BadInput(pkg, "Config.CacheTTL", "must not be negative; NoCache switches the cache off")
 	}
 	if c.CacheScopes < 0 {
-		return event.BadInput(pkg, "Config.CacheScopes", "must be positive; NoCache switches the cache off")
+		return event.BadInput(pkg, "Config.CacheScopes", "must not be negative; NoCache switches the cache off")
 	}
 	return check.Index(pkg, "Config.IndexName", c.IndexName)
 }

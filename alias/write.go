@@ -127,7 +127,7 @@ func (s *Store) check(ev event.Event, actor string) error {
 		return err
 	}
 	if len(actor) > maxActor {
-		return event.BadInput(pkg, "Actor", fmt.Sprintf("has %d bytes, at most %d fit", len(actor), maxActor))
+		return event.BadInput(pkg, "Actor", fmt.Sprintf("has %d bytes, must have at most %d", len(actor), maxActor))
 	}
 	return check.Text(pkg, "Actor", actor)
 }

@@ -204,7 +204,7 @@ func (s *Store) startAt(in *dynamodb.ScanInput, f Filter) error {
 		return err
 	}
 	if check.PartitionKey(pkg, "Filter.Cursor", position[0]) != nil {
-		return event.BadInput(pkg, "Filter.Cursor", "holds no position of this query")
+		return event.BadInput(pkg, "Filter.Cursor", "is not a cursor of this query")
 	}
 	in.ExclusiveStartKey = ddb.Item{s.cfg.KeyAttr: item.S(position[0])}
 	return nil

@@ -146,7 +146,7 @@ func (t trail) position(text string) (ddb.Item, error) {
 	floor, ceil, number := item.AroundMillis(position[0]) // of a row that need not be one that can be read
 	seq, err := strconv.ParseInt(position[2], 10, 64)
 	if err != nil || !number || check.PartitionKey(pkg, "scope", position[1]) != nil {
-		return nil, event.BadInput(pkg, "TimeRange.Cursor", "holds no position of this query")
+		return nil, event.BadInput(pkg, "TimeRange.Cursor", "is not a cursor of this query")
 	}
 	if floor < t.from || ceil > t.to {
 		return nil, event.BadInput(pkg, "TimeRange.Cursor", "lies outside the range")

@@ -68,7 +68,7 @@ func readCursor(query, text string) (int64, error) {
 	}
 	seq, err := strconv.ParseInt(position[0], 10, 64)
 	if err != nil {
-		return 0, event.BadInput(pkg, "Range.Cursor", "holds no position of this query")
+		return 0, event.BadInput(pkg, "Range.Cursor", "is not a cursor of this query")
 	}
 	return seq, nil
 }

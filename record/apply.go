@@ -143,7 +143,7 @@ func (r *Rows[T]) ApplyAll(ctx context.Context, a ApplyAll) ([]event.Outcome, er
 
 func (r *Rows[T]) checkApply(partition, sort string, next Next) error {
 	if r.kind.Count == "" {
-		return event.BadInput(r.kind.Package, "Kind.Count", "must name an attribute for Apply: rows without a count are for Set")
+		return event.BadInput(r.kind.Package, "Kind.Count", "must be set for Apply: rows without a count are for Set")
 	}
 	if next == nil {
 		return event.BadInput(r.kind.Package, "Next", "must not be nil")
@@ -253,7 +253,7 @@ func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, er
 			s.answers = append(s.answers, answer{outcome: outcome})
 			continue
 		case errors.Is(err, event.ErrTooOld):
-			s.answers = append(s.answers, answer{err: fmt.Errorf("less than the %d greatest events of the row: %w", RingSize, err)})
+			s.answers = append(s.answers, answer{err: fmt.Errorf("earlier than the %d latest events of the row: %w", RingSize, err)})
 			continue
 		case err != nil:
 			return step{}, err

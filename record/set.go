@@ -43,7 +43,7 @@ const (
 // same. A row above 1 KB costs 1 WCU for each KB.
 func (r *Rows[T]) Set(ctx context.Context, s Set) (event.Outcome, error) {
 	if r.kind.Count != "" {
-		return 0, event.BadInput(r.kind.Package, "Kind.Count", "must be empty for Set: it would not see what Apply counts")
+		return 0, event.BadInput(r.kind.Package, "Kind.Count", "must be empty for Set, which does not count events")
 	}
 	if err := r.checkKey(s.Partition, s.Sort); err != nil {
 		return 0, err

@@ -38,7 +38,7 @@ func CloudFormation(tables ...Table) (map[string]any, error) {
 	for _, table := range merged {
 		id := LogicalID(table.Name)
 		if len(id) > maxLogicalID {
-			return nil, event.BadInput(pkg, "table "+table.Name, fmt.Sprintf("makes a logical id of %d characters, CloudFormation takes %d", len(id), maxLogicalID))
+			return nil, event.BadInput(pkg, "table "+table.Name, fmt.Sprintf("makes a logical id of %d characters, CloudFormation accepts at most %d", len(id), maxLogicalID))
 		}
 		resources[id] = table.resource()
 	}

@@ -111,7 +111,7 @@ func DescribePolicy(tables ...Table) (PolicyDocument, error) {
 		return PolicyDocument{}, err
 	}
 	if len(merged) == 0 {
-		return PolicyDocument{}, event.BadInput(pkg, "tables", "must not be empty: IAM takes no empty policy")
+		return PolicyDocument{}, event.BadInput(pkg, "tables", "must not be empty: IAM accepts no empty policy")
 	}
 	doc := PolicyDocument{Version: version}
 	for _, table := range merged {
@@ -141,7 +141,7 @@ func policy(stores []Store, of func(Actions) Grants) (PolicyDocument, error) {
 		doc.allow(resource, on[resource])
 	}
 	if len(doc.Statement) == 0 {
-		return PolicyDocument{}, event.BadInput(pkg, "stores", "need no actions, and IAM takes no empty policy")
+		return PolicyDocument{}, event.BadInput(pkg, "stores", "need no permissions, and IAM accepts no empty policy")
 	}
 	return doc, nil
 }
@@ -195,7 +195,7 @@ func (a Actions) validate(t Table) error {
 				case !known:
 					return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("name %q, which is not an action of IAM's on items", action))
 				case index != "" && !onIndex:
-					return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("name %s on index %s, which takes reads alone", action, index))
+					return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("name %s on index %s, but an index can only be read", action, index))
 				}
 			}
 		}

@@ -54,7 +54,7 @@ func keyBytes(pkg, field, key string, most int) error {
 		return err
 	}
 	if len(key) > most {
-		return event.BadInput(pkg, field, fmt.Sprintf("makes a key of %d bytes, DynamoDB takes %d", len(key), most))
+		return event.BadInput(pkg, field, fmt.Sprintf("makes a key of %d bytes, DynamoDB accepts at most %d", len(key), most))
 	}
 	return nil
 }

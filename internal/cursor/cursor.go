@@ -57,7 +57,7 @@ func Decode(pkg, field, query, cursor string, n int) ([]string, error) {
 	}
 	var values [][]byte
 	if err := json.Unmarshal(body[1:], &values); err != nil || len(values) != n {
-		return refuse("holds no position of this query")
+		return refuse("is not a cursor of this query")
 	}
 	position := make([]string, n)
 	for i, value := range values {

@@ -149,7 +149,7 @@ func checkKey(field, prefix, key string) error {
 	case !utf8.ValidString(key):
 		return event.BadInput(pkg, field, "must be valid UTF-8")
 	case len(prefix)+len(key) > maxKey:
-		return event.BadInput(pkg, field, fmt.Sprintf("makes a key of %d bytes, DynamoDB takes %d", len(prefix)+len(key), maxKey))
+		return event.BadInput(pkg, field, fmt.Sprintf("makes a key of %d bytes, DynamoDB accepts at most %d", len(prefix)+len(key), maxKey))
 	}
 	return nil
 }
