@@ -47,33 +47,50 @@ func TestARequestThatTakesLongHoldsNobodyUp(t *testing.T) {
 		do(t, eng, "PutItem", fmt.Sprintf(`{"TableName":"plain","Item":{"id":{"S":"%d"},"l":{"L":[%s]}}}`, i, list))
 	}
 	for op, body := range slow() {
-		checkHoldsNobodyUp(t, eng, op, body)
+		// A machine with much else to do may leave no time for others. It does not do
+		// so five times in a row.
+		for again := range 5 {
+			if others := duringSecondHalf(t, eng, op, body); others > 0 {
+				t.Logf("%s: %d others in its second half", op, others)
+				break
+			}
+			if again == 4 {
+				t.Errorf("no put and get in the second half of a %s", op)
+			}
+		}
 	}
 }
 
-func checkHoldsNobodyUp(t *testing.T, eng *engine.Engine, op, body string) {
+// duringSecondHalf performs a request that takes long, and meanwhile puts and gets
+// of other items, in pairs. It returns how many pairs began and ended in the second
+// half of the long request's time. If it held them up there would be none, because by
+// then it has been read and checks conditions.
+func duringSecondHalf(t *testing.T, eng *engine.Engine, op, body string) (others int) {
 	t.Helper()
-	done := make(chan time.Duration)
+	began := time.Now()
+	done := make(chan time.Duration, 1)
 	go func() {
-		began := time.Now()
 		if res := eng.Do(t.Context(), op, []byte(body)); res.Err != nil {
 			t.Errorf("%s: %v", op, res.Err)
 		}
 		done <- time.Since(began)
 	}()
-	var longest, took time.Duration
-	for took == 0 {
-		began := time.Now()
+	type pair struct{ from, to time.Duration }
+	var pairs []pair
+	for {
+		from := time.Since(began)
 		do(t, eng, "PutItem", `{"TableName":"plain","Item":{"id":{"S":"x"}}}`)
 		do(t, eng, "GetItem", `{"TableName":"plain","Key":{"id":{"S":"0"}},"ProjectionExpression":"id"}`)
-		longest = max(longest, time.Since(began))
+		pairs = append(pairs, pair{from, time.Since(began)})
 		select {
-		case took = <-done:
+		case took := <-done:
+			for _, p := range pairs {
+				if p.from > took/2 && p.to < took {
+					others++
+				}
+			}
+			return others
 		default:
 		}
 	}
-	if longest > took/2 {
-		t.Errorf("a put and a get took %v while a %s took %v", longest, op, took)
-	}
-	t.Logf("%s took %v, meanwhile a put and a get at most %v", op, took, longest)
 }
