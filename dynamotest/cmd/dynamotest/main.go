@@ -37,7 +37,7 @@
 // By default the server listens only on the loopback interface, because
 // everybody who can reach the port can read and change everything.
 //
-// Its flags are its only settings:
+// The flags of the command are its only settings:
 //
 //	-addr HOST:PORT   the address to listen on, by default 127.0.0.1:8000. Port 0 is
 //	                  any free port. When the server can be reached, it prints its
@@ -47,17 +47,20 @@
 //	                  end.
 //	-ttl INTERVAL     how often to delete expired items, such as 5s, by default every
 //	                  minute; 0 is never.
+//	-procs N          how many processors to use, by default half of them. The others
+//	                  are for the clients, which mostly run on the same machine and
+//	                  work longer on a call than the server.
 //
-// The command has no faults, no limits of partitions and no lag. To have them,
+// The command has no options for faults, partition limits or lag. To use these,
 // write a Go program that serves dynamotest.Server.Handler.
 //
-// With -data the server acknowledges a write only when the write is on disk, so
+// With -data, the server acknowledges a write only when the write is on disk, so
 // you may kill the server at any time. Only one process at a time can use a file.
 // See dynamotest.OpenServer for the contents of the file, and for damaged files
 // and full disks.
 //
-// SIGINT and SIGTERM end the server with status 0, after the running requests.
-// A second signal ends it at once.
+// SIGINT and SIGTERM end the server with status 0, after it has answered the
+// running requests. A second signal ends it at once.
 package main
 
 import (
@@ -93,6 +96,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 	case err != nil:
 		return 2
 	}
+	runtime.GOMAXPROCS(opt.procs)
 	ready := func(address net.Addr) {
 		fmt.Fprintln(out, "dynamotest: listening on http://"+address.String())
 		if tcp, ok := address.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
@@ -110,7 +114,13 @@ type options struct {
 	addr  string
 	data  string   // the file; "" without one
 	sweep interval // how often expired items are deleted
+	procs int      // how many processors are used
 }
+
+// half returns half of the processors, which is the default. With all of them, Go
+// would wake a second thread for each request, and with few processors that thread
+// takes the place of the client that waits for the answer.
+func half() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
 // interval is the value of a flag. Unlike for the flag package's durations, the
 // error says how an interval is written.
@@ -121,7 +131,7 @@ func (i *interval) String() string { return time.Duration(*i).String() }
 func (i *interval) Set(text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return errors.New("an interval has a unit, such as 5s or 1m")
+		return errors.New("it must be an interval with a unit, such as 5s or 1m")
 	}
 	*i = interval(d)
 	return nil
@@ -132,7 +142,7 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 	flags := flag.NewFlagSet("dynamotest", flag.ContinueOnError)
 	flags.SetOutput(log)
 	flags.Usage = func() {
-		fmt.Fprint(log, "Usage: dynamotest [-addr HOST:PORT] [-data FILE] [-ttl INTERVAL]\n\n"+
+		fmt.Fprint(log, "Usage: dynamotest [-addr HOST:PORT] [-data FILE] [-ttl INTERVAL] [-procs N]\n\n"+
 			"Serves a DynamoDB. Clients need its URL as the endpoint, a region,\n"+
 			"and any credentials.\n\n")
 		flags.PrintDefaults()
@@ -141,6 +151,7 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 	flags.StringVar(&opt.data, "data", "", "keep everything in `FILE`, which is created if it does not exist; without it, all data is\nlost at the end")
 	opt.sweep = interval(time.Minute)
 	flags.Var(&opt.sweep, "ttl", "delete expired items at every `INTERVAL`, such as 5s; 0 is never")
+	flags.IntVar(&opt.procs, "procs", half(), "use `N` processors, by default half of them")
 	if err := flags.Parse(args); err != nil {
 		return opt, err
 	}
@@ -155,6 +166,8 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 		err = fmt.Errorf("unexpected argument: %q", flags.Arg(0))
 	case opt.sweep < 0:
 		err = fmt.Errorf("-ttl %v: an interval cannot be negative", &opt.sweep)
+	case opt.procs < 1:
+		err = fmt.Errorf("-procs %d: a server needs at least one processor", opt.procs)
 	}
 	if err != nil {
 		fmt.Fprintln(log, "dynamotest:", err)

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -71,6 +74,22 @@ func command(args ...string) *exec.Cmd {
 	return cmd
 }
 
+// The server uses half of the processors, or as many as it is told.
+func TestProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(6))
+	for args, want := range map[string]int{"": 3, "-procs 5": 5} {
+		runtime.GOMAXPROCS(6)
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		if status := run(ctx, append(strings.Fields(args), "-addr", "127.0.0.1:0"), io.Discard, io.Discard); status != 0 {
+			t.Errorf("%s: status %d", args, status)
+		}
+		if got := runtime.GOMAXPROCS(0); got != want {
+			t.Errorf("%q: %d processors, not %d", args, got, want)
+		}
+	}
+}
+
 // The command's messages after a user's mistakes, and its status.
 func TestWhatTheUserIsTold(t *testing.T) {
 	t.Parallel()
@@ -96,10 +115,11 @@ func TestWhatTheUserIsTold(t *testing.T) {
 	}{
 		{[]string{"-h"}, 0, `listen on HOST:PORT; port 0 is any free port, and standard output says which (default "127.0.0.1:8000")`},
 		{[]string{"-h"}, 0, "such as 5s; 0 is never (default 1m0s)\n"},
-		{[]string{"-help"}, 0, "Usage: dynamotest [-addr HOST:PORT] [-data FILE] [-ttl INTERVAL]\n"},
+		{[]string{"-help"}, 0, "Usage: dynamotest [-addr HOST:PORT] [-data FILE] [-ttl INTERVAL] [-procs N]\n"},
 		{[]string{"-port", "1"}, 2, "flag provided but not defined: -port"},
 		{[]string{"-ttl", "often"}, 2, `invalid value "often" for flag -ttl`},
-		{[]string{"-ttl", "5"}, 2, `invalid value "5" for flag -ttl: an interval has a unit, such as 5s or 1m`},
+		{[]string{"-ttl", "5"}, 2, `invalid value "5" for flag -ttl: it must be an interval with a unit, such as 5s or 1m`},
+		{[]string{"-procs", "0"}, 2, "dynamotest: -procs 0: a server needs at least one processor\nUsage"},
 		{[]string{"-ttl", "-1s"}, 2, "dynamotest: -ttl -1s: an interval cannot be negative\nUsage"},
 		{[]string{"-data="}, 2, "dynamotest: -data: the name of the file is empty\nUsage"},
 		{[]string{"8000"}, 2, "dynamotest: unexpected argument: \"8000\"\nUsage"},
@@ -177,7 +197,7 @@ func TestOtherInterfaces(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
 		var out, log bytes.Buffer
-		if status := run(ctx, []string{"-addr", addr}, &out, &log); status != 0 || !strings.Contains(out.String(), "listening on http://") {
+		if status := run(ctx, []string{"-addr", addr, "-procs", strconv.Itoa(runtime.GOMAXPROCS(0))}, &out, &log); status != 0 || !strings.Contains(out.String(), "listening on http://") {
 			t.Errorf("%s: status %d, %s", addr, status, &out)
 		}
 		if strings.Contains(log.String(), "can read and change everything") != warned {
@@ -199,7 +219,7 @@ func TestTheDocumentationHasTheFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	flags := regexp.MustCompile(`(?m)^  (-\w+ [A-Z:]+)$`).FindAllStringSubmatch(help.String(), -1)
-	if len(flags) != 3 {
+	if len(flags) != 4 {
 		t.Fatalf("%d flags in %s", len(flags), &help)
 	}
 	for _, f := range flags {
