@@ -32,15 +32,15 @@
 // # Event or key
 //
 // An event has a time, and so a day, a week and a place in the order of events.
-// It keys what is logged, counted and learned. A key of package ledger has no
-// time: it only identifies one thing, for as long as the key is retained. If
-// you make an event and a key from one message, use the same parts for both.
-// Take the event's time from a field that the sender repeats on a redelivery,
-// because a time that differs by a millisecond makes another event. If the
-// sender's time varies, take the time of receipt once and keep it.
+// It is the key of what is logged, counted and learned. A key of package ledger
+// has no time: it only identifies one thing, for as long as the key is
+// retained. If you make an event and a key from one message, use the same parts
+// for both. Take the event's time from a field that the sender repeats on a
+// redelivery, because a time that differs by a millisecond makes another event.
+// If the sender's time varies, take the time of receipt once and keep it.
 //
-// If a request has no id of its own, such as a click, give it an id where it comes
-// in:
+// If a request, such as a click, has no id of its own, give it an id where it
+// comes in:
 //
 //	event.New(time.Now(), "password-reset", user, rand.Text())
 //
@@ -52,6 +52,6 @@
 // The same time and parts always give the same event, and so the same keys, the
 // same local day and the same week. Two different lists of parts with the same
 // millisecond give the same event with a chance of about one in 2^72. Events
-// sort by time. So a store can decide that an event is too old to judge, and
-// refuses such an event with [ErrTooOld] rather than guess.
+// sort by time. So a store can see that an event is too old to judge, and
+// refuses such an event with [ErrTooOld] instead of guessing.
 package event

@@ -6,9 +6,11 @@ import (
 )
 
 var (
-	// ErrTooOld means that the store can no longer know whether the event was
-	// counted. The store refuses the event, because otherwise it might count
-	// the event twice. Trying again gives the same error: treat it as an
+	// ErrTooOld means that the event comes too late, and that the store refuses
+	// it for one of two reasons. Either the store can no longer know whether it
+	// has counted the event already, and might count the event twice. Or a
+	// later event has already decided what this event would decide, such as the
+	// name of a phrase. Trying again gives the same error: treat it as an
 	// answer, not as a failure.
 	ErrTooOld = errors.New("event: too old to judge")
 
@@ -30,9 +32,9 @@ var (
 // If the call writes many things, look for a [*LeftoverError] first: it may hold
 // bad input for one thing and other errors for other things.
 type InputError struct {
-	Package string // the package that refused it
+	Package string // the package that refused the input
 	Field   string // the parameter or struct field at fault, such as Scope or Range.Limit
-	Reason  string // what is wrong with it, without personal data
+	Reason  string // what is wrong with the field, without personal data
 }
 
 // Error names the package, the field and the reason.
@@ -57,14 +59,18 @@ func BadInput(pkg, field, reason string) error {
 // LeftoverError search the errors of all leftovers. One leftover may be bad
 // input, and the others may succeed when they are tried again.
 type LeftoverError struct {
-	Leftovers []Leftover // sorted by Index, or by Key if the call was given a map
+	Leftovers []Leftover // sorted by Index or, if the call was given a map, by Key
 }
 
 // Leftover is one thing that a call could not write, and the reason.
 type Leftover struct {
-	Index int    // place in the slice that the call was given
-	Key   string // key in the map that the call was given; "" if it was given a slice
-	Err   error
+	// Index is the thing's place in the slice that the call was given.
+	Index int
+	// Key is the thing's key in the map that the call was given. In Adopt of
+	// package alias it is the row's sort key. If the call was given a slice, Key
+	// is "".
+	Key string
+	Err error
 }
 
 // Error returns the first reason and the number of leftovers. It leaves out

@@ -15,12 +15,13 @@ import (
 const Size = 16
 
 // MaxAhead is how far an event may lie ahead of a store's clock. An event
-// further ahead is bad input. A row that keeps the latest event would keep this
-// one, and refuse all true events until its time has come.
+// further ahead is bad input. If a store accepted such an event, a row that
+// keeps its latest event would keep this event, and refuse all events with a
+// true time until the time of this event has come.
 //
-// If the senders' clocks are often wrong, as those of devices are, use the time
-// of receipt instead. Take it once, where the message comes in, and keep it
-// with the message, so that every delivery has the same time.
+// If the senders' clocks are often wrong, as the clocks of devices are, use the
+// time of receipt instead. Take it once, where the message comes in, and keep
+// it with the message, so that every delivery has the same time.
 const MaxAhead = time.Hour
 
 // Event is the identity of something that happened, and a valid ULID. Events
@@ -47,12 +48,12 @@ func New(at time.Time, parts ...string) (Event, error) {
 		return Event{}, BadInput("event", "at", "must lie between 1970 and 10889, is "+at.UTC().Format(time.RFC3339))
 	}
 	if len(parts) == 0 {
-		return Event{}, BadInput("event", "parts", "must name the event: at least one part")
+		return Event{}, BadInput("event", "parts", "must have at least one part, which names the event")
 	}
 	hash := sha256.New()
 	for i, part := range parts {
 		if part == "" {
-			return Event{}, BadInput("event", fmt.Sprintf("parts[%d]", i), "must not be empty: all events with it empty would be one")
+			return Event{}, BadInput("event", fmt.Sprintf("parts[%d]", i), "must not be empty: all events in which it is empty would be the same event")
 		}
 		var length [8]byte
 		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
@@ -81,13 +82,13 @@ func Parse(text string) (Event, error) {
 // FromBytes reads the 16 bytes of an event.
 func FromBytes(b []byte) (Event, error) {
 	if len(b) != Size {
-		return Event{}, BadInput("event", "bytes", "must be 16 bytes, is "+strconv.Itoa(len(b)))
+		return Event{}, BadInput("event", "bytes", "must have a length of 16, has "+strconv.Itoa(len(b)))
 	}
 	return Event(b), nil
 }
 
-// String returns the 26 characters of the ULID. Such texts sort as their events
-// do.
+// String returns the 26 characters of the ULID. The texts of events sort as the
+// events do.
 func (e Event) String() string { return ulid.ULID(e).String() }
 
 // Time returns when the event happened, to the millisecond, in UTC.
@@ -102,9 +103,9 @@ func (e Event) N() int { return int(e[Size-1]) }
 
 // Nth returns an event for the n-th thing that follows from e, with n from 1 to
 // 255. That event has the time of e. Something that happens much later, such as a
-// return or a departure, needs an event of its own from [New]. With the time of e
-// it would sort before later events, and be too old for rows that have learned
-// from them.
+// return or a departure, needs an event of its own from [New]. If it had the time
+// of e, it would sort before all events that happened in between, and rows that
+// have counted those events might refuse it as too old.
 //
 // Nothing follows from the zero Event, so Nth of the zero Event returns an
 // [*InputError].
@@ -156,9 +157,9 @@ func (e *Event) UnmarshalText(text []byte) error {
 func (e Event) Check(pkg, field string, now time.Time) error {
 	switch {
 	case e.IsZero():
-		return BadInput(pkg, field, "must name the event that causes the write")
+		return BadInput(pkg, field, "must be set to the event that causes the write")
 	case e.N() == 0:
-		return BadInput(pkg, field, "has n = 0, which bounds key ranges and names no event")
+		return BadInput(pkg, field, "has N = 0, which makes it a bound of a key range and not an event")
 	case e.Time().After(now.Add(MaxAhead)):
 		return BadInput(pkg, field, "lies more than "+MaxAhead.String()+" ahead of the clock, at "+e.Time().Format(time.RFC3339))
 	}

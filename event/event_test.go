@@ -60,7 +60,7 @@ func ExampleInputError() {
 	_, err := event.New(time.UnixMilli(1774785600000), "telegram", "")
 	var bad *event.InputError
 	fmt.Println(errors.As(err, &bad), err)
-	// Output: true event: parts[1] must not be empty: all events with it empty would be one
+	// Output: true event: parts[1] must not be empty: all events in which it is empty would be the same event
 }
 
 // The layout is the format on disk: 48 bits of time, 72 bits of the hash over
