@@ -64,7 +64,8 @@ func (d Date) Check(pkg, field string) error {
 // IsZero reports whether d is the zero Date, which is not a day.
 func (d Date) IsZero() bool { return d == Date{} }
 
-// AddDays returns the day n days later, or earlier if n is negative.
+// AddDays returns the day that is n days after d. If n is negative, that day is
+// before d.
 func (d Date) AddDays(n int) Date { return dateOf(d.utc().AddDate(0, 0, n)) }
 
 // DaysUntil returns the number of days from d to other, so that
@@ -78,7 +79,8 @@ func (d Date) DaysUntil(other Date) int {
 func (d Date) Weekday() time.Weekday { return d.utc().Weekday() }
 
 // ISOWeek returns the week of ISO 8601 that contains d, and the year to which
-// this week belongs. Around New Year this year may differ from the year of d.
+// this week belongs. In the days around New Year, the week's year may differ
+// from the year of d.
 func (d Date) ISOWeek() (year, week int) { return d.utc().ISOWeek() }
 
 // Monday returns the day on which the week of d starts.
@@ -87,8 +89,8 @@ func (d Date) Monday() Date {
 	return d.AddDays(-int(sinceMonday))
 }
 
-// Compare orders dates: -1 if d is before other, 0 if they are the same day,
-// +1 if d is after.
+// Compare orders dates: -1 if d is before other, 0 if they are the same day, +1
+// if d is after other.
 func (d Date) Compare(other Date) int {
 	return cmp.Or(cmp.Compare(d.Year, other.Year), cmp.Compare(d.Month, other.Month), cmp.Compare(d.Day, other.Day))
 }

@@ -38,11 +38,11 @@
 //     later: at 01:00 in Beirut, in Cairo, and in São Paulo until 2018.
 //   - Where clocks go from 01:00 back to 00:00, as in Havana, midnight comes
 //     twice, and the day starts with the first midnight.
-//   - Where clocks go back into the day before, that day is over only when it
-//     ends for the last time. In Newfoundland until 2011 clocks went back at
-//     00:01. The minute from 00:00 to 00:01 belongs to the old day, which went
-//     on at 23:01. In no other case does [Zone.Date] differ from the date that
-//     a clock shows.
+//   - Where clocks go back from a new day into the old day, the old day is over
+//     only when it ends for the last time. In Newfoundland until 2011 clocks
+//     went back at 00:01. The minute from 00:00 to 00:01 belongs to the old
+//     day, which went on at 23:01. In no other case does [Zone.Date] differ
+//     from the date that a clock shows.
 //   - A day that a place skipped by crossing the date line, as Samoa did with
 //     30 December 2011, has no length: it starts at the instant at which it
 //     ends.

@@ -40,7 +40,7 @@ func ExampleLoad() {
 func ExampleIn() {
 	_, err := tzclock.In(time.Local)
 	fmt.Println(err)
-	// Output: tzclock: loc must not be time.Local, which is another zone on another machine
+	// Output: tzclock: loc must not be time.Local, which means different zones on different machines
 }
 
 func ExampleZone_Check() {

@@ -54,9 +54,9 @@ func (c TimeOfDay) minutes() int { return 60*c.Hour + c.Minute }
 
 // Quiet is a part of every day, from From up to, but not including, To. If To
 // is earlier than From, the quiet hours run past midnight, such as 22:00 to
-// 07:00. If From and To are the same, no time is quiet. Use only the zero Quiet
-// for that: [Quiet.Check] refuses a Quiet from 08:00 to 08:00, because it could
-// also mean all day.
+// 07:00. If From and To are the same, no time is quiet. Of these only the zero
+// Quiet is valid: [Quiet.Check] refuses a Quiet from 08:00 to 08:00, because it
+// could also mean all day.
 type Quiet struct {
 	From TimeOfDay
 	To   TimeOfDay
@@ -127,7 +127,7 @@ func (q Quiet) IsZero() bool { return q == Quiet{} }
 func (q Quiet) Check(pkg, field string) error {
 	switch {
 	case !q.From.Valid() || !q.To.Valid():
-		return event.BadInput(pkg, field, "must be times from 00:00 to 23:59, is "+q.String())
+		return event.BadInput(pkg, field, "must have times from 00:00 to 23:59, is "+q.String())
 	case q.From == q.To && !q.IsZero():
 		return event.BadInput(pkg, field, sameTimes)
 	}
@@ -158,8 +158,8 @@ func (q Quiet) Ends(z Zone, t time.Time) (time.Time, bool) {
 }
 
 // Begins returns the first instant after t at which quiet hours begin, or false
-// if they never begin. If t is quiet, the present quiet hours have to end
-// before the next quiet hours begin: [Quiet.Ends] returns that end.
+// if they never begin. If t is quiet, Begins returns the instant at which the
+// next quiet hours begin; [Quiet.Ends] returns the end of the present ones.
 func (q Quiet) Begins(z Zone, t time.Time) (time.Time, bool) {
 	if q.never() {
 		return time.Time{}, false

@@ -36,7 +36,7 @@ var loaded sync.Map
 // choice.
 var ofMachine = []string{"Local", "localtime", "posixrules"}
 
-const elsewhere = ", which is another zone on another machine"
+const elsewhere = ", which means different zones on different machines"
 
 // Load returns the zone with an IANA name such as "Europe/Stockholm". It
 // returns an [*event.InputError] for the empty name, for a name without data,
@@ -118,7 +118,7 @@ func (z Zone) String() string {
 // error, because another program could not read the text.
 func (z Zone) MarshalText() ([]byte, error) {
 	if z.loc != nil {
-		return nil, event.BadInput("tzclock", "zone", fmt.Sprintf("has no text: %.64q is a location of the program's own", z.name))
+		return nil, event.BadInput("tzclock", "zone", fmt.Sprintf("cannot be written as text: %.64q is a location of the program's own", z.name))
 	}
 	return []byte(z.name), nil
 }
