@@ -17,7 +17,8 @@ const maxLogicalID = 255
 // CloudFormation returns the tables as resources of a CloudFormation template.
 // The keys of the map are the tables' logical ids ([LogicalID]). Definitions of
 // one table are merged first ([Merge]). The error is an [*event.InputError] if
-// a definition is invalid, or if a name is too long for a logical id.
+// a definition is invalid, or if the name of a table is too long for a logical
+// id.
 //
 // The result consists of maps, slices, strings and booleans. encoding/json always
 // writes the same tables as the same bytes. A program adds the result to its own
@@ -27,8 +28,8 @@ const maxLogicalID = 255
 //	template := map[string]any{"Resources": resources}
 //
 // AWS CloudFormation changes at most one index of a table in one update of a
-// stack. It cannot replace a table by another table of the same name, so a
-// table with another key needs another name.
+// stack. It cannot replace a table by another table of the same name, so if you
+// change the key of a table, also change its name.
 func CloudFormation(tables ...Table) (map[string]any, error) {
 	merged, err := Merge(tables...)
 	if err != nil {
@@ -38,7 +39,7 @@ func CloudFormation(tables ...Table) (map[string]any, error) {
 	for _, table := range merged {
 		id := LogicalID(table.Name)
 		if len(id) > maxLogicalID {
-			return nil, event.BadInput(pkg, "table "+table.Name, fmt.Sprintf("makes a logical id of %d characters, CloudFormation accepts at most %d", len(id), maxLogicalID))
+			return nil, event.BadInput(pkg, "table "+table.Name, fmt.Sprintf("makes a logical id of %d characters, and CloudFormation accepts at most %d", len(id), maxLogicalID))
 		}
 		resources[id] = table.resource()
 	}

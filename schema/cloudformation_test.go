@@ -184,11 +184,11 @@ func TestCloudFormationRefuses(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("_", 126) // 2 × 126 + len("table") = 257
 	for field, change := range map[string]func(*schema.Table){
-		"table":            func(t *schema.Table) { t.Name = "m" },
-		"table messages":   func(t *schema.Table) { t.Key.Sort = schema.String("other") },
-		"messages TTL":     func(t *schema.Table) { t.TTL = "a\xff" },
-		"messages KMS key": func(t *schema.Table) { t.KMSKey = "a\xff" },
-		"table " + long:    func(t *schema.Table) { t.Name = long },
+		"table":                  func(t *schema.Table) { t.Name = "m" },
+		"table messages":         func(t *schema.Table) { t.Key.Sort = schema.String("other") },
+		"table messages TTL":     func(t *schema.Table) { t.TTL = "a\xff" },
+		"table messages KMS key": func(t *schema.Table) { t.KMSKey = "a\xff" },
+		"table " + long:          func(t *schema.Table) { t.Name = long },
 	} {
 		other := table("messages")
 		other.TTL = ""

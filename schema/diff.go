@@ -28,11 +28,12 @@ type Difference struct {
 	// by-day", "status of index by-day", "local index by-day", "billing mode",
 	// "deletion protection", "KMS key", "TTL" or "point-in-time recovery".
 	What string
-	// Want is what the definition asks for, and Got is what the table has. Either
-	// is "" if that is nothing. A key is written as "(chatId S, messageId N)";
-	// projections, statuses and billing modes are in DynamoDB's words. A TTL is
-	// written as its attribute, and a KMS key as its ARN or name. A setting that is
-	// on is written as "on".
+	// Want is what the definition asks for, and Got is what the table has. Want is
+	// "" if the definition asks for nothing, and Got is "" if the table has
+	// nothing. A key is written as "(chatId S, messageId N)"; projections, statuses
+	// and billing modes are in DynamoDB's words. A TTL is written as the name of
+	// its attribute, and a KMS key as its ARN or name. A setting that is on is
+	// written as "on".
 	Want, Got string
 	// Tolerated reports whether [Create] and [Verify] accept the difference. They
 	// accept what the table has in addition to its definition, and another billing
@@ -97,11 +98,11 @@ func mismatch(differences []Difference) error {
 // reads. Definitions of one table are merged first ([Merge]).
 //
 // Diff does not compare what a definition cannot say: items, streams, tags,
-// replicas, the table's class, limits of throughput, the days of backups and
-// resource policies. Diff also does not compare Retain, because only a stack has
-// it. If the definition names a KMS key by an alias, Diff accepts any KMS key of
-// the table, because DynamoDB describes a key by its id. Only a table without a KMS
-// key differs then.
+// replicas, the table's class, limits of throughput, the number of days for which
+// backups are kept, and resource policies. Diff also does not compare Retain,
+// because only a stack has it. If the definition names a KMS key by an alias, Diff
+// accepts any KMS key of the table, because DynamoDB describes a key by its id.
+// Then only a table without a KMS key differs.
 //
 // A setting that an endpoint does not know, such as backups on DynamoDB Local, is a
 // difference if the definition asks for it.
@@ -112,10 +113,10 @@ func Diff(ctx context.Context, api Reader, tables ...Table) ([]Difference, error
 	return diff(ctx, api, "Diff", tables, func(Table) (ttl, backups bool) { return true, true })
 }
 
-// Verify returns a [*MismatchError] that names everything that the definitions ask
-// for and the tables lack. Like [Create], Verify accepts what the tables have in
-// addition. Verify only reads: a service that may not create tables calls it at its
-// start.
+// Verify returns a [*MismatchError] that names each [Difference] of the tables
+// that is not Tolerated. Like [Create], Verify accepts what the tables have in
+// addition. Verify only reads, so a service that may not create tables can call
+// Verify at its start.
 //
 // Price: 1 request. This is for each table. TTL adds 1 request, and point-in-time
 // recovery adds 1. These requests do not cost capacity units.

@@ -26,36 +26,36 @@
 // # Guarantees
 //
 //   - [Create] is idempotent. Two processes may call it at once, and a process that
-//     died half-way may run again. Create compares existing tables, and switches on
-//     TTL and point-in-time recovery if they are missing. Create accepts an
-//     endpoint without backups, such as DynamoDB Local; Verify names the
-//     difference.
+//     died half-way may run again. Create compares existing tables with their
+//     definitions, and switches on TTL and point-in-time recovery if they are
+//     missing. Create accepts an endpoint without backups, such as DynamoDB Local;
+//     Verify reports the missing backups as a difference.
 //   - Create never changes a key, an index, the encryption or the protection of an
 //     existing table. If a table lacks what its definition asks for, Create and
 //     Verify return a [*MismatchError]. Both accept what a table has in addition:
 //     more indexes, a TTL or protection that the definition does not name, or
 //     another billing mode. Create switches nothing off.
 //   - [Diff] and [Verify] change nothing.
-//   - [CloudFormation] writes the same definitions as the same bytes.
+//   - [CloudFormation] always gives the same JSON for the same definitions.
 //   - All contradictions are found before the first request is sent.
 //
 // # Least privilege
 //
-// Every store also names the IAM actions of its methods. It lists the actions of
-// the service's methods apart from the actions of the methods that operators run by
-// hand. [Policy] and [OperatorPolicy] make the policies of a service's stores, for
-// a CloudFormation template or with plain ARNs. A program that only writes policies
+// Every store also names the IAM actions of its methods. It has one list for the
+// service's methods and one list for the methods that operators run by hand.
+// [Policy] and [OperatorPolicy] make the policies of a service's stores, for a
+// CloudFormation template or with plain ARNs. A program that only writes policies
 // needs no region and no credentials: it gives the stores
-// dynamodb.New(dynamodb.Options{}), and the stores never call it.
+// dynamodb.New(dynamodb.Options{}), and the stores never call this client.
 //
 // A service that calls Verify at its start must also be allowed to describe its
 // tables: [DescribePolicy] grants this, and Policy does not.
 //
 // # IAM actions
 //
-// Verify: dynamodb:DescribeTable; with TTL dynamodb:DescribeTimeToLive; with
-// point-in-time recovery dynamodb:DescribeContinuousBackups. Diff: all three.
-// Create: those of Verify and dynamodb:CreateTable; with TTL
-// dynamodb:UpdateTimeToLive; with point-in-time recovery
+// Verify: dynamodb:DescribeTable; with TTL, also dynamodb:DescribeTimeToLive;
+// with point-in-time recovery, also dynamodb:DescribeContinuousBackups. Diff:
+// all three. Create: the actions of Verify and dynamodb:CreateTable; with TTL,
+// also dynamodb:UpdateTimeToLive; with point-in-time recovery, also
 // dynamodb:UpdateContinuousBackups. These calls cost no capacity units.
 package schema

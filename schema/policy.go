@@ -22,7 +22,7 @@ type Store interface {
 // Actions are the IAM actions that a store's methods need.
 type Actions struct {
 	Service   Grants // for all methods, except the methods for operators
-	Operators Grants // for the methods that people run by hand, such as Erase and Forget: the package's doc lists them
+	Operators Grants // for the methods that people run by hand, such as Erase: each store's package doc lists its own
 }
 
 // Grants are IAM actions, written without "dynamodb:". The key "" holds the
@@ -53,7 +53,7 @@ type PolicyDocument struct {
 // Statement allows actions on resources.
 type Statement struct {
 	Effect   string
-	Action   []string // with "dynamodb:", sorted
+	Action   []string // each begins with "dynamodb:"; sorted
 	Resource []ARN    // the table, or the indexes on which the actions are used; sorted
 }
 
@@ -82,13 +82,14 @@ const tableARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId
 //
 // Policy does not grant rights to create or describe tables. It also does not
 // grant the right to use a table's own KMS key: the key's policy gives that
-// right. If a caller adds actions to a transaction, the caller must grant them,
-// unless they come from one of the stores.
+// right. A transaction may also hold writes that do not come from any of the
+// stores: the caller must grant what these writes need.
 //
 // The error is an [*event.InputError] if a store names an action that IAM does not
 // know, an action that an index does not take, or an index that the table's
-// definition does not have. A policy without any action is the same error, because
-// IAM would refuse such a policy.
+// definition does not have. The error is the same if the definitions of the
+// stores' tables contradict each other ([Merge]), and if the policy would not have
+// any action, because IAM refuses such a policy.
 func Policy(stores ...Store) (PolicyDocument, error) {
 	return policy(stores, func(a Actions) Grants { return a.Service })
 }
@@ -111,7 +112,7 @@ func DescribePolicy(tables ...Table) (PolicyDocument, error) {
 		return PolicyDocument{}, err
 	}
 	if len(merged) == 0 {
-		return PolicyDocument{}, event.BadInput(pkg, "tables", "must not be empty: IAM accepts no empty policy")
+		return PolicyDocument{}, event.BadInput(pkg, "tables", "must not be empty: IAM does not accept an empty policy")
 	}
 	doc := PolicyDocument{Version: version}
 	for _, table := range merged {
@@ -141,7 +142,7 @@ func policy(stores []Store, of func(Actions) Grants) (PolicyDocument, error) {
 		doc.allow(resource, on[resource])
 	}
 	if len(doc.Statement) == 0 {
-		return PolicyDocument{}, event.BadInput(pkg, "stores", "need no permissions, and IAM accepts no empty policy")
+		return PolicyDocument{}, event.BadInput(pkg, "stores", "need no permissions, and IAM does not accept an empty policy")
 	}
 	return doc, nil
 }
@@ -187,15 +188,15 @@ func (a Actions) validate(t Table) error {
 	for _, grants := range []Grants{a.Service, a.Operators} {
 		for _, index := range slices.Sorted(maps.Keys(grants)) {
 			if index != "" && !slices.ContainsFunc(t.Indexes, func(i Index) bool { return i.Name == index }) {
-				return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("name the index %q, which its definition does not have", index))
+				return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must not name the index %q, which the definition of the table does not have", index))
 			}
 			for _, action := range grants[index] {
 				onIndex, known := grantable[action]
 				switch {
 				case !known:
-					return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("name %q, which is not an action of IAM's on items", action))
+					return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must not contain %q, which is not an IAM action on the items of a table", action))
 				case index != "" && !onIndex:
-					return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("name %s on index %s, but an index can only be read", action, index))
+					return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must not contain %s on index %s, because an index can only be read", action, index))
 				}
 			}
 		}
@@ -223,13 +224,14 @@ func (d PolicyDocument) In(a Account) (PolicyDocument, error) {
 	for _, part := range []struct {
 		field, value string
 		form         *regexp.Regexp
+		want         string
 	}{
-		{"Account.Partition", a.Partition, partitions},
-		{"Account.Region", a.Region, regions},
-		{"Account.ID", a.ID, accounts},
+		{"Account.Partition", a.Partition, partitions, "aws or another partition such as aws-cn"},
+		{"Account.Region", a.Region, regions, "a region such as eu-north-1, or *"},
+		{"Account.ID", a.ID, accounts, "12 digits"},
 	} {
 		if !part.form.MatchString(part.value) {
-			return PolicyDocument{}, event.BadInput(pkg, part.field, fmt.Sprintf("is not valid in an ARN: %q", part.value))
+			return PolicyDocument{}, event.BadInput(pkg, part.field, fmt.Sprintf("must be %s, is %q", part.want, part.value))
 		}
 	}
 	plain := strings.NewReplacer("${AWS::Partition}", a.Partition, "${AWS::Region}", a.Region, "${AWS::AccountId}", a.ID)

@@ -203,11 +203,11 @@ func TestMergeRefuses(t *testing.T) {
 	for field, change := range map[string]func(*schema.Table){
 		"table messages":               func(t *schema.Table) { t.Key.Sort = schema.String("other") },
 		"table messages index by-user": func(t *schema.Table) { t.Indexes[0].Key.Sort.Name = "at" },
-		"messages index again key timestamp": func(t *schema.Table) {
+		"table messages index again key timestamp": func(t *schema.Table) {
 			t.Indexes = append(t.Indexes, schema.Index{Name: "again", Key: schema.Key{Partition: schema.String("timestamp")}})
 		},
-		"table":          func(t *schema.Table) { t.Name = "m" },
-		"messages index": func(t *schema.Table) { t.Indexes[0].Name = "å å" },
+		"table":                func(t *schema.Table) { t.Name = "m" },
+		"table messages index": func(t *schema.Table) { t.Indexes[0].Name = "å å" },
 	} {
 		other := table("messages")
 		change(&other)
@@ -249,12 +249,12 @@ func TestMismatchesNameBothKeys(t *testing.T) {
 func TestMergeRefusesATable(t *testing.T) {
 	t.Parallel()
 	for field, change := range map[string]func(*schema.Table){
-		"messages index by-user":        func(t *schema.Table) { t.Indexes = append(t.Indexes, t.Indexes[0]) },
-		"messages":                      func(t *schema.Table) { t.Key.Sort = t.Key.Partition },
-		"messages key":                  func(t *schema.Table) { t.Key.Partition.Name = "" },
-		"messages key messageId":        func(t *schema.Table) { t.Key.Sort.Type = types.ScalarAttributeType("BOOL") },
-		"messages index by-user key":    func(t *schema.Table) { t.Indexes[0].Key.Partition.Name = "" },
-		"messages index by-user key at": func(t *schema.Table) { t.Indexes[0].Key.Sort = schema.Attribute{Name: "at"} },
+		"table messages index by-user":        func(t *schema.Table) { t.Indexes = append(t.Indexes, t.Indexes[0]) },
+		"table messages":                      func(t *schema.Table) { t.Key.Sort = t.Key.Partition },
+		"table messages key":                  func(t *schema.Table) { t.Key.Partition.Name = "" },
+		"table messages key messageId":        func(t *schema.Table) { t.Key.Sort.Type = types.ScalarAttributeType("BOOL") },
+		"table messages index by-user key":    func(t *schema.Table) { t.Indexes[0].Key.Partition.Name = "" },
+		"table messages index by-user key at": func(t *schema.Table) { t.Indexes[0].Key.Sort = schema.Attribute{Name: "at"} },
 	} {
 		refused := table("messages")
 		change(&refused)

@@ -60,8 +60,8 @@ type Key struct {
 	Sort      Attribute
 }
 
-// Index is a global secondary index. It is sparse: items without one of its
-// key attributes are not in it.
+// Index is a global secondary index. It is sparse: an item that lacks one of
+// the index's key attributes is not in the index.
 type Index struct {
 	Name string
 	Key  Key
@@ -157,21 +157,21 @@ func (t Table) validate() error {
 		return err
 	}
 	if t.TTL != "" {
-		if err := check.Attribute(pkg, t.Name+" TTL", t.TTL); err != nil {
+		if err := check.Attribute(pkg, "table "+t.Name+" TTL", t.TTL); err != nil {
 			return err
 		}
 	}
-	if err := check.Text(pkg, t.Name+" KMS key", t.KMSKey); err != nil {
+	if err := check.Text(pkg, "table "+t.Name+" KMS key", t.KMSKey); err != nil {
 		return err
 	}
 	kinds := map[string]types.ScalarAttributeType{}
-	if err := t.Key.validate(t.Name, kinds); err != nil {
+	if err := t.Key.validate("table "+t.Name, kinds); err != nil {
 		return err
 	}
 	names := map[string]bool{}
 	for _, index := range t.Indexes {
-		field := t.Name + " index " + index.Name
-		if err := check.Index(pkg, t.Name+" index", index.Name); err != nil {
+		field := "table " + t.Name + " index " + index.Name
+		if err := check.Index(pkg, "table "+t.Name+" index", index.Name); err != nil {
 			return err
 		}
 		if names[index.Name] {
@@ -202,7 +202,7 @@ func (k Key) validate(field string, kinds map[string]types.ScalarAttributeType) 
 		kinds[a.Name] = a.Type
 	}
 	if k.Sort.Name != "" && k.Sort.Name == k.Partition.Name {
-		return event.BadInput(pkg, field, "has one attribute as both parts of its key")
+		return event.BadInput(pkg, field, "must not have the same attribute as partition key and sort key")
 	}
 	return nil
 }
