@@ -37,7 +37,7 @@ type Apply struct {
 
 	Partition string // made by [Key]
 	Sort      string
-	Event     event.Event // to count several things of one event, use event.Event.Nth for each
+	Event     event.Event // to count several things of one event, give each of them its own event.Event.Nth
 	Next      Next
 }
 
@@ -53,14 +53,15 @@ type ApplyAll struct {
 
 // Apply counts the event once in the row, and writes the changes that Next
 // computes. If the row remembers the event, Apply answers [event.Duplicate]: an
-// earlier delivery or a call whose reply was lost has counted it. If the event
-// is earlier than the 32 latest events of the row, the error is
-// [event.ErrTooOld], because the row cannot tell whether the event was counted.
-// After the error [ErrContended] the event may have been counted or not.
+// earlier delivery of the event, or an attempt whose reply was lost, has
+// counted it. If the event is earlier than the 32 latest events of the row, the
+// error is [event.ErrTooOld], because the row cannot tell whether the event was
+// counted. After the error [ErrContended], the event may have been counted or
+// not.
 //
-// While other writers change the row first, Apply tries again, up to 15 times. The
-// pauses between the tries grow to 1.3 seconds. Together they last some 5 seconds,
-// and at most 10. Apply stops earlier if the context ends.
+// Each time another writer changes the row first, Apply tries again, up to 15
+// times. The pauses between the tries grow up to 1.3 seconds. Together the pauses
+// last some 5 seconds, and at most 10.3. Apply stops earlier if the context ends.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old,
 // costs 1 request and 1 RCU. Each race lost to another writer adds 1 request
@@ -83,18 +84,21 @@ func (r *Rows[T]) Apply(ctx context.Context, a Apply) (event.Outcome, error) {
 
 // ApplyAll applies many events to one row, such as a burst or a backlog. It sorts
 // the events in ascending order, applies each event as [Rows.Apply] does, and
-// writes up to 32 events at once. The outcome at index i is that of Events[i].
+// writes up to 32 events at once. The outcome at index i is the outcome of
+// Events[i].
 //
 // If some events have no outcome, the error is an [*event.LeftoverError]. It names
 // each such event by its index and gives the reason: bad input, [event.ErrTooOld],
 // [ErrContended], or why the call ended before the event's turn. All other events
-// are counted. A leftover may also be counted, if all replies to its writes were
-// lost: call ApplyAll again with the leftovers.
+// are counted. If a write took effect and its reply was lost, its events may be
+// leftovers although they are counted. So call ApplyAll again with the leftovers:
+// each event counts once.
 //
-// One write counts only events that the row still remembers after the write. If
-// the reply is lost, these events show that the write took effect. So one write
-// counts up to 32 events, minus the number of later events in the row: with 10
-// later events, up to 22.
+// A row remembers its 32 latest events. ApplyAll counts no event in a write
+// that the row would forget in the same write: if the reply is lost, the
+// remembered events show that the write took effect. So one write counts up to
+// 32 events, minus the number of events in the row that are later than the
+// earliest event of the write: if 10 are later, up to 22.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. That is the price of up to 32 events. Each 32
 // more cost 1 request and 1 WCU. If no event is new, the call costs 1 request and
@@ -219,10 +223,10 @@ func (r *Rows[T]) write(ctx context.Context, key, row Item, events []event.Event
 // giveUp pauses before the next attempt, or returns why there is not another.
 func giveUp(ctx context.Context, try int, lost error) error {
 	if try == attempts {
-		return fmt.Errorf("%w, %d: %w", ErrContended, attempts, lost)
+		return fmt.Errorf("%w (%d attempts): %w", ErrContended, attempts, lost)
 	}
 	if stopped := ddb.Pause(ctx, firstPause, try-1); stopped != nil {
-		return fmt.Errorf("%w, about to try again after: %w", stopped, lost)
+		return fmt.Errorf("%w, while waiting to try again after: %w", stopped, lost)
 	}
 	return nil
 }
@@ -253,7 +257,7 @@ func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, er
 			s.answers = append(s.answers, answer{outcome: outcome})
 			continue
 		case errors.Is(err, event.ErrTooOld):
-			s.answers = append(s.answers, answer{err: fmt.Errorf("earlier than the %d latest events of the row: %w", RingSize, err)})
+			s.answers = append(s.answers, answer{err: fmt.Errorf("the event is earlier than the %d latest events of the row: %w", RingSize, err)})
 			continue
 		case err != nil:
 			return step{}, err
@@ -268,7 +272,7 @@ func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, er
 		}
 		ring, count = grown, count+1
 		if err := r.checkOwn(changed); err != nil {
-			return step{}, err
+			return step{}, fmt.Errorf("Next %w", err)
 		}
 		if len(events) == 1 { // nobody asks what else is in the row
 			s.own, s.becomes = changed, make(Item, 8)
@@ -320,7 +324,7 @@ func merged(row, changes Item) Item {
 func (r *Rows[T]) checkOwn(changes Item) error {
 	for attribute := range changes {
 		if reserved(attribute) || attribute == r.kind.Count {
-			return fmt.Errorf("attribute %s is kept by package record and cannot be set", attribute)
+			return fmt.Errorf("must not set attribute %s, which package record keeps", attribute)
 		}
 	}
 	return nil

@@ -213,7 +213,7 @@ func TestTooOld(t *testing.T) {
 	}
 	before := stored(t, db, rows.Table().Name)
 	out, err := rows.Apply(t.Context(), applied(at(t, 9), plus(9)))
-	if !errors.Is(err, event.ErrTooOld) || out != 0 || !strings.HasPrefix(err.Error(), "sums: Apply on table ") || !strings.Contains(err.Error(), ": earlier than the 32 latest events of the row: ") {
+	if !errors.Is(err, event.ErrTooOld) || out != 0 || !strings.HasPrefix(err.Error(), "sums: Apply on table ") || !strings.Contains(err.Error(), ": the event is earlier than the 32 latest events of the row: ") {
 		t.Errorf("Apply = %v, %v, want too old", out, err)
 	}
 	if after := stored(t, db, rows.Table().Name); after != before || len(spy.updates) != 32 {

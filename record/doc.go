@@ -56,32 +56,33 @@
 //
 //   - An event counts once, even if it is applied many times, if several callers
 //     apply it at once, or if replies are lost.
-//   - No update is lost. A write takes effect only if the version, the ring and
-//     the count of the row are still those from which it was computed. If
+//   - No update is lost, even if a row is deleted and made anew in the
+//     meantime. A write takes effect only if the version, the ring and the
+//     count of the row are still as they were when the package read the row. If
 //     another writer was faster, DynamoDB refuses the write and returns the
 //     existing row. The package computes the write again from that row, without
-//     another read. The same holds if the row was deleted and made anew in
-//     between.
+//     another read.
 //   - An event that cannot be judged is refused. A row remembers its 32 latest
-//     events. An earlier event may have been counted long ago, so Apply refuses
-//     it with [event.ErrTooOld]. If a backlog arrives newest first, Apply
-//     therefore counts at most 32 of its events: give the backlog to ApplyAll,
-//     which sorts it.
-//   - Rows of an older system, which have no version and recent, are updated in
+//     events. An event earlier than all of them may have been counted long ago,
+//     so Apply refuses it with [event.ErrTooOld]. If a backlog arrives newest
+//     first, Apply therefore counts at most 32 of its events: give the backlog
+//     to ApplyAll, which sorts it.
+//   - Rows of an older system, which lack version and recent, are updated in
 //     place: Next gets what they hold. Such a row does not say which events it
 //     has counted, so those events count again when they are redelivered.
 //
 // Three things are outside the guarantees. If another writer replaces the whole
 // row, recent is lost, and a redelivered event counts again. Events up to an hour
 // ahead of the clock are accepted ([event.MaxAhead]). If a sender whose clock is
-// wrong fills a row with 32 such events, the row refuses all events with a true
-// time until the clock has caught up with these 32. In a global table each Region
-// checks conditions for itself: write a row from one Region only.
+// wrong fills a row with 32 events whose times are ahead, the row refuses all
+// events with a true time until the earliest of these 32 times has passed. In a
+// global table, each Region checks conditions for itself: write a row from one
+// Region only.
 //
 // If the reply to Apply's own write was lost, Apply finds the event in the row and
-// also answers [event.Duplicate]: the row is the same after both answers. So take
-// the step that follows a write after either answer, not only after
-// [event.Created].
+// answers [event.Duplicate], although this call counted the event. So if a step
+// must follow a write, take the step after [event.Duplicate] and also after
+// [event.Created]: the row is the same after both answers.
 //
 // # Prices
 //
@@ -98,7 +99,8 @@
 //
 // If a write meets a transaction on the row or another Region's write, the
 // package sends the write again. Each repetition costs 1 request. Apply sends a
-// write again up to 15 times, lost races included, and Set up to 5 times.
+// write again up to 15 times, counting the races that it lost, and Set up to 5
+// times.
 //
 // # IAM actions
 //

@@ -37,8 +37,8 @@ func (r *Rows[T]) Get(ctx context.Context, partition, sort string) (T, bool, err
 // All returns the rows of the partition in the order of their sort keys, or nil
 // if the partition has no rows.
 //
-// Price: 1 request, 0.5 RCU. All rows together cost 0.5 RCU for each 4 KB;
-// twice that with Config.ConsistentReads, and 1 request for each MB.
+// Price: 1 request, 0.5 RCU. Each 4 KB of all rows together costs 0.5 RCU, or 1
+// RCU with Config.ConsistentReads. Each MB takes 1 request.
 func (r *Rows[T]) All(ctx context.Context, partition string) ([]T, error) {
 	if err := check.Positional(r.checkPartition(partition)); err != nil {
 		return nil, err
@@ -71,14 +71,14 @@ func (r *Rows[T]) All(ctx context.Context, partition string) ([]T, error) {
 }
 
 // Erase deletes all rows of the partition and returns their number. After an
-// error some rows may be deleted already: call Erase again to delete the rest.
+// error, some rows may be deleted already: call Erase again to delete the rest.
 // A row that is written while Erase runs may stay: call Erase until it returns
 // 0.
 //
 // Other callers may write while Erase runs. If Apply has computed a write from
 // a row that is then erased, the write fails its condition, and Apply computes
-// it anew from an empty row. If an erased event is delivered again, it counts
-// again, so call Erase when no redelivery can come.
+// it anew from an empty row. If an event of an erased row is delivered again,
+// it counts again, so call Erase only when no redelivery can come.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. Finding the rows costs 1 RCU for each 4 KB of
 // all rows together, and 1 request for each MB. Deleting them costs 1 WCU for

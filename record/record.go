@@ -52,8 +52,9 @@ type Kind[T any] struct {
 	// is also the first part of the row's partition key.
 	Type string
 
-	// Count names the attribute that counts the events of a row. With a Count
-	// the rows are for [Rows.Apply], and without a Count for [Rows.Set].
+	// Count names the attribute that counts the events of a row. With a Count,
+	// the rows are for [Rows.Apply] and [Rows.ApplyAll]. Without a Count, they
+	// are for [Rows.Set].
 	Count string
 
 	// Decode reads a row.
@@ -155,7 +156,7 @@ func (r *Rows[T]) wrap(method string, err error) error {
 // an empty part: in the others '#' is encoded.
 func (r *Rows[T]) checkPartition(partition string) error {
 	if strings.Contains("#"+partition+"#", "##") {
-		return event.BadInput(r.kind.Package, "Partition", "must not be empty nor have an empty part")
+		return event.BadInput(r.kind.Package, "Partition", "must not be empty or have an empty part")
 	}
 	return check.PartitionKey(r.kind.Package, "Partition", partition)
 }

@@ -158,7 +158,7 @@ func TestNextSetsOnlyItsOwn(t *testing.T) {
 	_, spy, rows := open(t)
 	for _, attribute := range []string{"pk", "sk", "type", "version", "recent", "event", "updatedAt", "n"} {
 		next := func(record.Item, event.Event) (record.Item, error) { return record.Item{attribute: record.Int(1)}, nil }
-		if out, err := rows.Apply(t.Context(), applied(at(t, 1), next)); err == nil || !strings.Contains(err.Error(), "attribute "+attribute+" is kept") || out != 0 {
+		if out, err := rows.Apply(t.Context(), applied(at(t, 1), next)); err == nil || !strings.Contains(err.Error(), "Next must not set attribute "+attribute+", which package record keeps") || out != 0 {
 			t.Errorf("%s: %v, %v", attribute, out, err)
 		}
 	}

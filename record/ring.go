@@ -53,7 +53,7 @@ func (r Ring) drops(ev event.Event) bool {
 // events refuses a ring whose answers could not be trusted.
 func (r Ring) events() ([]event.Event, error) {
 	if len(r)%event.Size != 0 || len(r) > RingSize*event.Size {
-		return nil, fmt.Errorf("the ring of recent events has %d bytes, not 0 to %d times %d", len(r), RingSize, event.Size)
+		return nil, fmt.Errorf("the ring of recent events has %d bytes, and must have %d for each of at most %d events", len(r), event.Size, RingSize)
 	}
 	events := make([]event.Event, 0, RingSize+1)
 	for slot := range slices.Chunk(r, event.Size) {

@@ -35,9 +35,10 @@ const (
 // already. So the event that happened last wins, in whatever order the events
 // arrive. Set needs no read, because the values do not depend on the row.
 //
-// If this event has set the row before, Set answers [event.Duplicate]: an
-// earlier delivery or a call whose reply was lost has set it. If a later event
-// has set the row, the error is [event.ErrTooOld], and nothing is left to do.
+// If this event was the last to set the row, Set answers [event.Duplicate]: an
+// earlier delivery of the event, or an attempt whose reply was lost, has set
+// the row. If a later event has set the row, the error is [event.ErrTooOld],
+// and nothing is left to do.
 //
 // Price: 1 request, 1 WCU. A duplicate, or an event that is too old, costs the
 // same. A row above 1 KB costs 1 WCU for each KB.
