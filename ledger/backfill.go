@@ -14,10 +14,10 @@ import (
 
 // Backfill returns the update that gives a row of an older system its expiry. Pass
 // the row as a Scan of the table returned it. The expiry is the one that
-// [Store.MarkSeen] would have given the row: Config.Retention after the key was
-// seen. It is without the grace, as in all rows of an older system. The bool is
-// false for a row with an expiry that DynamoDB's TTL accepts, and for every row of
-// this package.
+// [Store.MarkSeen] would have given the row, Config.Retention after the key was
+// seen, but without the grace, as in all rows of an older system. The bool is
+// false for a row that needs no update: one that already has an expiry that
+// DynamoDB's TTL accepts, or one that this package wrote.
 //
 // The update is refused, with a *types.ConditionalCheckFailedException, when the
 // expiry has changed, the key was claimed or marked anew, or the row is gone. So
@@ -34,7 +34,7 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateI
 	}
 	seenAt, err := item.ParseTime(row, attrSeenAt)
 	if err == nil && seenAt.Unix() <= 0 {
-		err = errors.New("the row does not say when it was seen")
+		err = errors.New("the row does not say when its key was seen")
 	}
 	if err != nil {
 		return nil, false, s.wrap("Backfill", err)

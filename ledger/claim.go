@@ -24,12 +24,13 @@ type Claim struct {
 
 	// Fence is higher than the fence of every earlier claim of the key. What
 	// the work writes elsewhere should be conditional on the fence: then the
-	// writes of a worker that lost its lease without noticing are refused
-	// there, too.
+	// late writes of a worker that lost its lease without noticing are refused.
 	Fence int64
 
-	// Attempt counts the claims of the key, from 1. Claims that were given back
-	// do not count: see [Do], [DoTx], [Store.Claim] and [Claim.Release].
+	// Attempt is how often the key was claimed, including this claim: it is 1
+	// for the first claim, and for the first after a [Store.Reopen]. Claims
+	// that were given back do not count: see [Do], [DoTx], [Store.Claim] and
+	// [Claim.Release].
 	Attempt int64
 
 	store *Store
@@ -117,30 +118,30 @@ var (
 const claimTries = 5
 
 // Claim takes the key for this worker until the lease ends, and counts an
-// attempt. Otherwise it returns an error: [*InProgressError] while another
-// worker holds the key, [*DoneError] or [*PermanentError] when the key has
-// ended, [ErrTooManyAttempts] or [ErrFingerprintMismatch].
+// attempt. Otherwise it returns one of these errors: [*InProgressError] while
+// another worker holds the key; [*DoneError] or [*PermanentError] when the key
+// has ended; [ErrTooManyAttempts]; [ErrFingerprintMismatch].
 //
 // Claim recognizes its own row after a lost reply. If the worker crashes, the
 // key stays blocked until its lease and the skew budget are over; then the next
 // delivery claims it. If the context ends before the answer comes, Claim gives
-// the key up again, and the attempt does not count. For that it takes at most 1
-// s, and DynamoDB must be reachable. After any other error the claim may exist
-// until its lease is over, and the caller's own next call may get an
-// [*InProgressError].
+// the key up again, and the attempt does not count. Giving it up takes at most
+// 1 s and needs DynamoDB to be reachable. After any error that is not named
+// above, such as a failed request, the claim may exist until its lease is over,
+// and the caller's own next call may get an [*InProgressError].
 //
 // A key that is claimed and failed again and again ends in [ErrTooManyAttempts].
 // [Claim.Release] gives a key up without counting the attempt. [Request] has the
-// options: another lease, a read before the claim, and a wait.
+// options: another lease or retention, a read before the claim, and a wait.
 //
 // Price: 1 request, 1 WCU. A larger row, granted or refused, costs 1 WCU for
 // each KB. A row that has expired and is not deleted yet costs that twice, in 2
-// requests. DynamoDB prices an update by the row before or after it, whichever
-// is larger. If such a row changes between the requests, Claim sends another
-// request, 5 at most. If the context ends before the answer comes, giving the
+// requests. If such a row changes between these requests, Claim sends another,
+// up to 5 in all. DynamoDB prices an update by the row before or after it,
+// whichever is larger. If the context ends before the answer comes, giving the
 // key up costs one more request. Waiting costs what [Request.WaitUpTo] says.
 // Price (ReadFirst): 1 request, 0.5 RCU. This is the price for a key that has
-// ended; a larger row costs 0.5 RCU for each 4 KB. For any other key the read
+// ended; a larger row costs 0.5 RCU for each 4 KB. For any other key, the read
 // is added to the price of the claim.
 func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 	t, err := s.termsOf(req)

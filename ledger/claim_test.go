@@ -328,9 +328,9 @@ func TestClaimWithoutRandomness(t *testing.T) {
 func TestErrorsAsText(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
-		"ledger: in progress: another worker holds the key for 30s unless it renews": &ledger.InProgressError{Wait: 30 * time.Second},
-		"ledger: done already": &ledger.DoneError{Record: ledger.Record{Key: "k", Result: []byte(`"secret"`)}},
-		"card declined":        ledger.Permanent(errors.New("card declined")),
+		"ledger: in progress: another worker holds the key for 30s, or longer if it renews its lease": &ledger.InProgressError{Wait: 30 * time.Second},
+		"ledger: the key is already done": &ledger.DoneError{Record: ledger.Record{Key: "k", Result: []byte(`"secret"`)}},
+		"card declined":                   ledger.Permanent(errors.New("card declined")),
 	} {
 		if got := err.Error(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -42,59 +42,63 @@ const settleWithin = 5 * time.Second
 // the error of [Store.Claim].
 //
 // The work runs at least once, and again after a crash, a lost lease or an
-// error of its own. So what the work does elsewhere should be conditional on
-// [Claim.Fence], or be written in one transaction with the result: see [DoTx].
-// The work may also send such a transaction itself, with [Claim.CompleteItem].
-// It must then return the result that the transaction stored; for any other
-// result Do returns [ErrResultDiffers].
+// error of its own. So what the work writes elsewhere should be conditional on
+// [Claim.Fence], or be in one transaction with the result: see [DoTx]. The work
+// may also send such a transaction itself, with [Claim.CompleteItem]. The work
+// must then return the result that the transaction stored; for any other
+// result, Do returns [ErrResultDiffers].
 //
-// While the work runs on the caller's goroutine, Do renews the lease. The
+// The work runs on the caller's goroutine. Meanwhile, Do renews the lease. The
 // work's context ends with the caller's. It also ends, with [ErrLeaseLost] as
 // its cause, as soon as the lease is no longer certain. If the machine was
 // suspended for longer than the lease, the context ends within a second after
-// that. When the context ends, the work must stop. When the work completes or
-// fails its claim itself, the renewals end and the context goes on. The claim
-// learns of a transaction with CompleteItem from the answer to the next
-// renewal. Until then the context may end as if the lease were lost. A panic of
-// the work is like a crash: the key is free when the lease has lapsed.
+// the machine resumes. When the context ends, the work must stop. When the work
+// completes or fails its claim itself, the renewals end, but the context does
+// not. If the work sends a transaction with CompleteItem, the claim learns of
+// that from the answer to the next renewal. Until then, the context may end as
+// if the lease were lost. A panic of the work is like a crash: the key is free
+// when the lease and the skew budget are over.
 //
 // If the work returns an error, Do gives the key up, and later deliveries try
 // again, up to Config.MaxAttempts. If the error is wrapped by [Permanent], Do
-// stores it instead, and later deliveries get a [*PermanentError] that is still
-// the same error for errors.Is. A result that cannot be stored ends the key in
-// the same way, because the work is done and must not be repeated. Do records
-// the outcome within 5 s, even if the caller's context has ended. If it cannot
-// be recorded, Do returns the error of Complete or Fail, Value is what the work
-// returned, and the work may be done again.
+// stores it instead, and later deliveries get a [*PermanentError]. The doc of
+// Permanent says what errors.Is still finds in that error. A result that cannot
+// be stored ends the key in the same way, because the work is done and must not
+// be repeated. Do records the outcome within 5 s after the work, even if the
+// caller's context has ended. If the outcome cannot be recorded, Do returns the
+// error of Complete or Fail, Value is what the work returned, and the work may
+// be done again.
 //
 // An attempt does not count if the caller cancelled its context, for example
 // because of a deploy, and the work's error wraps the context's error or cause.
-// If the context's deadline passed, the attempt counts, because the work itself
-// may have been too slow. If the context ends before the work begins, the
-// attempt does not count: see [Store.Claim].
+// If the context's deadline passed while the work ran, the attempt counts,
+// because the work itself may have been too slow. If the context is cancelled
+// or its deadline passes before the work begins, the attempt does not count:
+// see [Store.Claim].
 //
 // Do treats an [*event.InputError] of the work like any other error, because
 // bad input may become valid: a date that is too far ahead today is valid
 // later. If the input can never become valid, wrap the error in Permanent: the
 // next delivery then gets the error at once, without another attempt.
 //
-// Do stores the result as JSON, so T must survive encoding/json: a replayed value
-// has no unexported fields, and its strings have U+FFFD in place of what is not
-// UTF-8. If the stored result does not fit T, for example because a deploy
-// changed T, Do returns a [*ResultError]. For a key that is done without a
-// result, it returns [ErrNoResult]. If Do returns an [*InProgressError] to a
-// queue's worker, the worker leaves the message in the queue and makes it visible
-// again after Wait. If work is nil, Do returns an [*event.InputError].
+// Do stores the result as JSON, so T must survive encoding/json: in a replayed
+// value, the unexported fields are zero, and the strings have U+FFFD in place of
+// invalid UTF-8. If the stored result does not fit T, for example because a
+// deploy changed T, Do returns a [*ResultError]. For a key that is done without a
+// result, Do returns [ErrNoResult]. A queue's worker that gets an
+// [*InProgressError] should leave the message in the queue and make it visible
+// again after the error's Wait. If work is nil, Do returns an
+// [*event.InputError].
 //
 // Price: 2 requests, 2 WCU. While the work runs, each third of the lease adds a
-// renewal: 1 request and 1 WCU. A transaction with CompleteItem is paid in
-// addition, because Do still sends its second request, to see the row. A replay
-// or a refusal is 1 request and 1 WCU for each KB of the stored row. Rows above
-// 1 KB cost what [Store.Claim] and [Claim.Complete] say. Waiting costs what
-// [Request.WaitUpTo] says.
+// renewal: 1 request and 1 WCU. A transaction with CompleteItem costs extra,
+// because Do still sends its second request, which finds the claim completed. A
+// replay or a refusal is 1 request and 1 WCU for each KB of the stored row.
+// Rows above 1 KB cost what [Store.Claim] and [Claim.Complete] say. Waiting
+// costs what [Request.WaitUpTo] says.
 // Price (ReadFirst): 1 request, 0.5 RCU. This is the price of a replay; a larger
-// row costs 0.5 RCU for each 4 KB. For any other key the read is added to the
-// price.
+// row costs 0.5 RCU for each 4 KB. If nothing is replayed, the read is added to
+// the price.
 func Do[T any](ctx context.Context, s *Store, req Request, work func(context.Context, *Claim) (T, error)) (Result[T], error) {
 	if work == nil {
 		return Result[T]{}, event.BadInput(pkg, "work", "must not be nil")

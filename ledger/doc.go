@@ -31,8 +31,8 @@
 //
 // # Item
 //
-// One table, one row for each key, without a sort key. Config can give pk and
-// expiresAt other names, for an existing table.
+// One table without a sort key, with one row for each key. Config can give pk
+// and expiresAt other names, for an existing table.
 //
 //	pk           S  CHARGE:ch_719285063, from Key
 //	seenAt       S  when the key was first seen
@@ -50,9 +50,10 @@
 //	errorCode    S  when refused: codes of the known errors, for errors.Is
 //
 // MarkSeen writes pk, seenAt, expiresAt, source, state and claim. An erased row has
-// these attributes, fence and attempts. A row without the attribute claim is an
-// older system's, and its expiresAt has no grace. Rows of these three kinds are
-// done and have no result: Do and DoTx return [ErrNoResult] for their keys.
+// the same attributes, and also fence and attempts if the key was claimed before. A
+// row without the attribute claim is an older system's, and its expiresAt has no
+// grace. MarkSeen's rows, erased rows and an older system's rows are done and have
+// no result: Do and DoTx return [ErrNoResult] for their keys.
 //
 // # State machine
 //
@@ -79,13 +80,16 @@
 //	any row ────────Erase───▶ done        without a result, until it expires
 //	any but held ───Forget──▶ no row
 //
-// While a row is claimed, Renew moves its lease and every other Claim answers
-// [*InProgressError]. When the lease has ended and Config.MaxSkew, the skew
-// budget, has passed, Claim takes the key over. It takes over a failed key at
-// once. When a caller cancels, its claim is given back: the row is failed, and
-// the attempt does not count. [DoTx] also gives a claim back when it gives up
-// because of throttling or other transactions. A payload with another
-// fingerprint is refused in every state ([ErrFingerprintMismatch]).
+// While a row is claimed, Renew moves its lease. Any further Claim returns an
+// [*InProgressError] until the lease has ended and then Config.MaxSkew, the
+// skew budget, has passed; after that, a Claim takes the key over. A failed key
+// can be claimed at once. In both cases, Claim returns [ErrTooManyAttempts] if
+// no attempts are left. If a caller cancels its context and the work stops for
+// that reason, the claim is given back: the row becomes failed, and the attempt
+// does not count. [DoTx] also gives a claim back when it gives up because of
+// throttling or conflicts with other transactions. If the row has a
+// fingerprint, a payload with another fingerprint is refused in every state
+// ([ErrFingerprintMismatch]).
 //
 // An example of a crash, with a lease of 1 min and a skew budget of 10 s. t is
 // in seconds, and the first fence comes from the clock in ms:
@@ -109,11 +113,12 @@
 //   - Only the worker that last claimed or resumed a key can renew, complete or
 //     fail the claim. A worker that lost its lease gets [ErrLeaseLost], and
 //     changes nothing from then on.
-//   - A key that is done or refused stays so until it expires, even if requests
-//     arrive late. Until then every delivery gets the same result.
+//   - A key that is done or refused stays so, even if requests arrive late,
+//     until it expires or an operator changes it. Until then, every delivery
+//     gets the same result or the same permanent error.
 //   - No event is lost. A call whose reply was lost recognizes its own row by
-//     the nonce, so it never takes its own event for a duplicate. After a crash
-//     the key is free again when lease and skew budget are over.
+//     the nonce, so it never takes its own event for a duplicate. After a
+//     crash, the key is free again when the lease and the skew budget are over.
 //   - Deletions by TTL do not change the answers of MarkSeen, Claim and Get, or
 //     the work that Do begins. The package itself judges whether a row has
 //     expired, and TTL deletes a row only when it has expired for every clock. A
@@ -126,14 +131,14 @@
 //   - that effects of the work happen only once: use [Claim.Fence] or [DoTx]
 //   - anything in global tables, because their Regions check conditions
 //     separately: use one Region for one key
-//   - that fences rise, after a row was deleted by anything except TTL and
+//   - that fences rise after a row was deleted by anything except TTL and
 //     [Store.Forget]
 //
 // # Prices
 //
 // These prices are for rows up to 1 KB, without contention. The doc of each
 // method has the details. A write to a larger row costs 1 WCU for each KB of
-// the row, before or after the write, whichever is larger.
+// the row as it is before or after the write, whichever is larger.
 //
 //	MarkSeen   1 request, 1 WCU     first or duplicate
 //	Claim      1 request, 1 WCU     granted or refused; twice that when the row
@@ -151,13 +156,13 @@
 //	Erase      1 request, 1 WCU
 //	Forget     1 request, 1 WCU
 //
-// With [Request.ReadFirst] a replay costs 1 request and 0.5 RCU. With
-// [Request.WaitUpTo] each try that finds the key held costs as much as a
+// With [Request.ReadFirst], a replay costs 1 request and 0.5 RCU. With
+// [Request.WaitUpTo], each try that finds the key held costs as much as a
 // refused claim.
 //
 // A write that conflicts with a transaction on the row, or with another Region's
-// write, is sent again, up to 5 times within 0.6 seconds. Each time costs 1
-// request.
+// write, is sent again, up to 5 times within 0.6 seconds. Each repetition costs
+// 1 more request.
 //
 // # IAM actions
 //
@@ -167,7 +172,7 @@
 //   - Operators (Erase, Forget, List, ListPage, Reopen; also Get), on the table:
 //     DeleteItem, GetItem, Scan, UpdateItem
 //
-// A transaction needs the rights of its actions: UpdateItem for
+// A transaction needs the rights for each action in it: UpdateItem for
 // [Claim.CompleteItem], and PutItem for [Store.MarkItem]. [DoTx] needs UpdateItem
-// and the rights of the work's own actions.
+// and the rights for the work's own actions.
 package ledger

@@ -38,11 +38,11 @@ func validateCodes(sentinels map[string]error) error {
 		switch {
 		case code == "" || len(code) > maxCode || strings.ContainsFunc(code, notOfCode):
 			return event.BadInput(pkg, "Config.Errors",
-				fmt.Sprintf("must have codes of 1 to %d letters, digits, '.', '_' and '-', has %q", maxCode, code))
+				fmt.Sprintf("must have codes of 1 to %d letters, digits, '.', '_' and '-', has the code %q", maxCode, code))
 		case strings.HasPrefix(code, "event.") || strings.HasPrefix(code, "ledger."):
 			return event.BadInput(pkg, "Config.Errors", fmt.Sprintf("must not have the code %q: codes that begin with event. or ledger. are the library's own", code))
 		case sentinels[code] == nil:
-			return event.BadInput(pkg, "Config.Errors", fmt.Sprintf("must not have nil under %q", code))
+			return event.BadInput(pkg, "Config.Errors", fmt.Sprintf("must have an error for the code %q, has nil", code))
 		}
 	}
 	return nil

@@ -7,26 +7,27 @@ import (
 )
 
 var (
-	// ErrFingerprintMismatch is returned by [Store.Claim] and [Do]: the key was
-	// claimed with another payload. Trying again cannot help: the sender reuses
-	// its ids, or the key has too few parts.
+	// ErrFingerprintMismatch is returned by [Store.Claim], [Do] and [DoTx]: the
+	// key was claimed with another payload. Trying again cannot help: the
+	// sender reuses its ids, or the key has too few parts.
 	ErrFingerprintMismatch = errors.New("ledger: the key was claimed with another payload")
 
-	// ErrTooManyAttempts is returned by [Store.Claim] and [Do]: the key was
-	// claimed Config.MaxAttempts times and never completed. The key stays
-	// blocked until its row expires: move the event to a dead-letter queue. Only
-	// the last holder may still complete the key, although its lease has lapsed;
-	// later deliveries then get a [*DoneError], or the result from Do. When the
-	// cause has been repaired, [Store.Reopen] gives the key its attempts again.
-	// A Store with a greater MaxAttempts can also claim the key. The error's
-	// text has the reason of the last failed attempt.
+	// ErrTooManyAttempts is returned by [Store.Claim], [Do] and [DoTx]: the key
+	// was claimed Config.MaxAttempts times and never completed. The key stays
+	// blocked until its row expires: move the event to a dead-letter queue. If
+	// the last holder is still at work after its lease has lapsed, it can
+	// complete the key even then; later deliveries get a [*DoneError], or the
+	// result from Do. When the cause has been repaired, [Store.Reopen] gives a
+	// failed key its attempts again; if the last holder crashed, [Store.Forget]
+	// frees the key. A Store with a greater MaxAttempts can also claim the key.
+	// The error's text has the reason of the last failed attempt.
 	ErrTooManyAttempts = errors.New("ledger: too many attempts")
 
 	// ErrNoResult is returned by [Do] and [DoTx] for a key that is done and has no
 	// result to replay: [Store.MarkSeen] or an older system wrote its row, or
 	// [Store.Erase] removed what was stored. The work was done, or should no
 	// longer be done. Trying again cannot help: delete the queue's message.
-	ErrNoResult = errors.New("ledger: done, and without a result")
+	ErrNoResult = errors.New("ledger: the key is done and has no stored result")
 
 	// ErrLeaseLost is returned by [Claim.Complete], [Claim.Fail], [Claim.Renew],
 	// [Claim.Release], [Store.Resume], [CompleteItem.Outcome], [Do] and [DoTx]: the
@@ -47,25 +48,28 @@ var (
 // Errors of Reopen, Erase and Forget, which are for operators.
 var (
 	// ErrNotFound is returned by [Store.Reopen] and [Store.Erase]: the key has
-	// no row.
+	// no row. Reopen also returns it for a row that has expired.
 	ErrNotFound = errors.New("ledger: no such key")
 
-	// ErrChanged is returned by [Store.Reopen] and [Store.Forget]: the row has
-	// changed since the operator saw it.
+	// ErrChanged is returned by [Store.Reopen] and [Store.Forget]: since the
+	// operator saw the record, the key was claimed or marked anew, resumed,
+	// reopened or erased.
 	ErrChanged = errors.New("ledger: the row changed since it was seen")
 )
 
 // errGivenUp is the ErrLeaseLost of a claim that its own Fail or Release gave up.
-var errGivenUp = fmt.Errorf("%w: given up by its own holder", ErrLeaseLost)
+var errGivenUp = fmt.Errorf("%w: the holder itself gave it up", ErrLeaseLost)
 
 // InProgressError is returned by [Store.Claim], [Do] and [DoTx] while another
-// worker holds the key. Operators get this error from [Store.Reopen] and
-// [Store.Forget].
+// worker holds the key. [Store.Reopen] returns it for a key that is claimed,
+// even if the lease has lapsed. [Store.Forget] returns it for a key whose claim
+// still holds, and can return it for a key whose last claim is over but is
+// younger than twice [Config].MaxSkew.
 type InProgressError struct {
 	// Wait is how long it takes until the key can be claimed, if its holder has
 	// crashed. A healthy holder completes earlier or renews. Use Wait as the delay
-	// of a queue's message. It is too long for an HTTP client to wait: give the
-	// client's key a [Request.WaitUpTo] of a few seconds, and if the key is still
+	// of a queue's message. An HTTP client cannot wait that long: for its
+	// requests, set [Request.WaitUpTo] to a few seconds, and if the key is still
 	// held, answer with a Retry-After of a few seconds.
 	Wait time.Duration
 }
@@ -75,7 +79,7 @@ func (e *InProgressError) Error() string {
 	if e.Wait <= 0 {
 		return "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left"
 	}
-	return fmt.Sprintf("ledger: in progress: another worker holds the key for %v unless it renews", e.Wait)
+	return fmt.Sprintf("ledger: in progress: another worker holds the key for %v, or longer if it renews its lease", e.Wait)
 }
 
 // DoneError is returned by [Store.Claim], [Store.Resume] and [Store.Reopen] for a
@@ -89,7 +93,7 @@ type DoneError struct {
 }
 
 // Error says that the key is done. It does not show the result.
-func (e *DoneError) Error() string { return "ledger: done already" }
+func (e *DoneError) Error() string { return "ledger: the key is already done" }
 
 // ResultError is returned by [Do] and [DoTx] for a key that is done, if the stored
 // result does not fit the type T of the call: another program, or an earlier
@@ -115,7 +119,7 @@ func (e *ResultError) Unwrap() error { return e.cause }
 // for another reason: for example, its expression is invalid, or a conflict
 // lasted until DoTx gave up.
 type ItemError struct {
-	Index int    // place, from 0, of the first action at fault among those that the work returned last
+	Index int    // position, from 0, of the first action at fault in the list that the work returned last
 	Code  string // DynamoDB's reason, usually "ConditionalCheckFailed"
 
 	table      string // the ledger's
@@ -136,13 +140,14 @@ func (e *ItemError) Error() string {
 // Unwrap returns the error of the transaction.
 func (e *ItemError) Unwrap() error { return e.cause }
 
-// PermanentError is returned by [Do] and [DoTx] when the work returned [Permanent].
-// Whenever the key comes again, Do, DoTx and [Store.Claim] return the stored error
-// as a PermanentError. After a [Claim.Fail] with a permanent error, all later calls
-// on the claim return it, and so does [Store.Resume].
+// PermanentError is returned by [Do] and [DoTx] when the work returned a
+// [Permanent] error. Whenever the key comes again, Do, DoTx and [Store.Claim]
+// return the stored error as a PermanentError. After a [Claim.Fail] with a
+// permanent error, all later requests of the claim return the stored error, except
+// a repetition of the same Fail; [Store.Resume] also returns it.
 type PermanentError struct {
-	// Message is the text of the error. [Permanent] cuts it to 512 bytes, and a
-	// row stores that many, so a replay has the same text.
+	// Message is the text of the error, which [Permanent] cuts to 512 bytes. A
+	// row stores the text up to that length, so a replay has the same text.
 	Message string
 
 	cause error // when replayed, what was kept of it; nil if nothing was
@@ -153,11 +158,12 @@ type PermanentError struct {
 // and later deliveries get it as a [*PermanentError]. Permanent(nil) is nil.
 //
 // In a replayed error, errors.Is and errors.As still find these wrapped errors:
-// sentinels of packages event and ledger, such as [event.ErrTooOld], sentinels
-// of Config.Errors, and an [*event.InputError]. Of other wrapped errors only
-// the text is kept. A row has 80 bytes for the codes of the errors to find: two
-// sentinels always fit, and so do one sentinel and an InputError. A code that
-// does not fit is left out.
+// the sentinels of package event, such as [event.ErrTooOld]; the sentinels of
+// this package, except [ErrNotFound] and [ErrChanged]; the sentinels of
+// Config.Errors; and an [*event.InputError]. Of other wrapped errors, only the
+// text is kept. A row has 80 bytes for the codes of the errors that are still
+// found: two sentinels always fit, and so do one sentinel and an InputError. A
+// code that does not fit is left out.
 //
 // If the text of the InputError is not within the first 512 bytes of the
 // error's text, the replayed InputError has the whole stored text in Reason,
@@ -175,6 +181,6 @@ func Permanent(err error) error {
 // Error returns the Message and adds nothing to it.
 func (e *PermanentError) Error() string { return e.Message }
 
-// Unwrap returns the error that was given to [Permanent]. In a replay it
+// Unwrap returns the error that was given to [Permanent]. In a replay, it
 // returns the wrapped errors that were kept, or nil: see Permanent.
 func (e *PermanentError) Unwrap() error { return e.cause }

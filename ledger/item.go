@@ -51,7 +51,7 @@ const (
 	// Failed: the last worker gave up, and the key may be claimed again.
 	Failed State = "failed"
 	// Done: the key is completed. It has no result if MarkSeen or an older
-	// system wrote the row.
+	// system wrote the row, or if Erase removed the result.
 	Done State = "done"
 	// Refused: the key ended with a permanent error.
 	Refused State = "refused"
@@ -65,15 +65,15 @@ type Record struct {
 	ExpiresAt time.Time // when the key is forgotten; zero means never
 	Lease     time.Time // when the lease ends; zero unless Claimed
 	Fence     int64     // of the last claim; 0 if the row has no fence
-	Attempts  int64     // how often the key was claimed
+	Attempts  int64     // claims since the key was first seen or reopened, less those that were given back
 
 	Fingerprint []byte          // SHA-256 of the payload; nil if the row does not have it
 	Result      json.RawMessage // nil unless Done with a result
 	LastError   string          // why it is Failed or Refused, at most 512 bytes
 
-	// Nonce is the random text of the call that marked or last claimed the key.
-	// It is "" in an older system's row. Reopen and Forget compare it with the
-	// row's.
+	// Nonce is the random text of the last call that marked, claimed, resumed,
+	// reopened or erased the key. It is "" in an older system's row. Reopen and
+	// Forget compare it with the nonce that is now in the row.
 	Nonce string
 
 	Source string // first part of the key, for people

@@ -32,14 +32,15 @@ type CompleteItem struct {
 // [DoTx] sends such a transaction and handles its errors. If you send the
 // transaction yourself, make the item once, and send the transaction again
 // unchanged after an unknown outcome. When the transaction is cancelled,
-// [CompleteItem.Outcome] says why. Inside [Do] the work may simply return the
-// transaction's error: Do finds out whether it took effect. A
+// [CompleteItem.Outcome] says why. Inside [Do], the work may simply return the
+// transaction's error: Do finds out whether the transaction took effect. A
 // TransactionConflict may come from Do's own renewal: send the transaction
-// again. Do's context may end with [ErrLeaseLost] after the transaction took
-// effect, because the claim learns of the transaction only from its own next
-// request or from Outcome.
+// again. The work's context may end with [ErrLeaseLost] after the transaction
+// took effect, because the claim learns of the transaction only from the
+// claim's own next request or from Outcome.
 //
-// Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB.
+// Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each
+// KB.
 func (c *Claim) CompleteItem(result any) (*CompleteItem, error) {
 	text, err := c.encode(result)
 	if err != nil {
@@ -62,12 +63,13 @@ func (c *Claim) completeItem(result string) *CompleteItem {
 }
 
 // Outcome interprets the action's reason in a cancelled transaction. The zero
-// Outcome without an error means that another action was at fault and nothing
-// was written. Otherwise Outcome answers as [Claim.Complete] does:
-// event.Created when an earlier try of this transaction took effect,
-// [ErrLeaseLost] when another worker took the key over, and a [*DoneError] when
-// this claim is completed with another result. If the action failed for another
-// reason than its condition, Outcome returns an error with the reason's code.
+// event.Outcome without an error means that another action was at fault and
+// nothing was written. Otherwise, Outcome answers as [Claim.Complete] does:
+// with event.Created, if an earlier try of this transaction took effect; with
+// [ErrLeaseLost], if another worker took the key over; or with a [*DoneError],
+// if this claim is completed with another result. If the action failed for
+// another reason than its condition, Outcome returns an error with the reason's
+// code.
 func (i *CompleteItem) Outcome(reason types.CancellationReason) (event.Outcome, error) {
 	old, refused, err := ddb.Action(reason)
 	if err != nil || !refused {
@@ -91,8 +93,8 @@ type MarkItem struct {
 }
 
 // MarkItem returns [Store.MarkSeen] as an action of a transaction, so that the
-// key and the effect are written together or not at all. With MarkSeen alone
-// the effect happens at most once; in such a transaction it happens exactly
+// key and the effect are written together or not at all. With MarkSeen alone,
+// the effect happens at most once; in such a transaction, it happens exactly
 // once.
 //
 // Make the item once for each transaction, and send the transaction again unchanged
@@ -103,7 +105,8 @@ type MarkItem struct {
 // ProvisionedThroughputExceeded. A key that was seen before cancels the whole
 // transaction.
 //
-// Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB.
+// Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each
+// KB.
 func (s *Store) MarkItem(key string) (*MarkItem, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return nil, err
@@ -124,10 +127,10 @@ func (s *Store) MarkItem(key string) (*MarkItem, error) {
 }
 
 // Outcome interprets the action's reason in a cancelled transaction. The zero
-// Outcome without an error means that another action was at fault and nothing
-// was written. Otherwise Outcome answers as [Store.MarkSeen] does:
-// event.Created when an earlier try of this transaction took effect, and
-// event.Duplicate when the key was seen before. If the action failed for
+// event.Outcome without an error means that another action was at fault and
+// nothing was written. Otherwise, Outcome answers as [Store.MarkSeen] does:
+// with event.Created, if an earlier try of this transaction took effect, or
+// with event.Duplicate, if the key was seen before. If the action failed for
 // another reason than its condition, Outcome returns an error with the reason's
 // code.
 func (i *MarkItem) Outcome(reason types.CancellationReason) (event.Outcome, error) {

@@ -13,7 +13,7 @@ var (
 	unescaper = strings.NewReplacer("%25", "%", "%3A", ":") // one pass: %253A is %3A
 )
 
-// Key joins parts into a ledger key, most general first:
+// Key joins parts, the most general one first, into a ledger key:
 //
 //	ledger.Key("CHARGE", "ch_719285063") // CHARGE:ch_719285063
 //
@@ -25,7 +25,7 @@ var (
 // over 2048 bytes.
 func Key(parts ...string) (string, error) {
 	if len(parts) == 0 {
-		return "", event.BadInput(pkg, "parts", "must name the event: at least one part")
+		return "", event.BadInput(pkg, "parts", "must have at least one part, which names the event")
 	}
 	escaped := make([]string, len(parts))
 	for i, part := range parts {

@@ -21,11 +21,11 @@ import (
 const pkg = "ledger"
 
 // API has the methods of *dynamodb.Client that the package calls. A wrapper of
-// a client must pass on the options of a call: without them [Store.MarkSeen]
+// a client must pass on the options of a call: without them, [Store.MarkSeen]
 // cannot know whether a failed request took effect. Two things break the
 // guarantees of this package: an HTTP client that repeats requests by itself,
-// and a wrapper that edits its inputs, because calls share parts of their
-// inputs.
+// and a wrapper that edits its inputs. Calls share parts of their inputs, so an
+// edit for one call would change others.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
@@ -49,29 +49,30 @@ type Config struct {
 	// safe for concurrent use. Defaults to crypto/rand.
 	Rand io.Reader
 
-	// KeyAttr is the name of the key's attribute, a string. TTLAttr is the name
-	// of the attribute of the time to live. Set them for an existing table that
-	// has other names. Default to "pk" and "expiresAt". All writers of a table
+	// KeyAttr is the name of the key's attribute, which is a string. TTLAttr is
+	// the name of the TTL attribute. They default to "pk" and "expiresAt". Set
+	// them for an existing table that has other names. All writers of a table
 	// must agree on them. A ledger's table cannot have a sort key.
 	KeyAttr string
 	TTLAttr string
 
 	// Retention is how long a key is remembered after the last write to its
 	// row. It must be longer than the time for which senders redeliver an
-	// event. New refuses a Retention shorter than Lease and MaxSkew together: a
-	// row would be forgotten by one clock while another clock still relies on
-	// it, and a later claim could get a lower fence. Retention cannot be
-	// unlimited; a century will do. Defaults to 14 days.
+	// event. New refuses a Retention shorter than Lease and MaxSkew together.
+	// With such a Retention, a row could expire by one worker's clock while
+	// another worker still holds the lease by its own clock, and a later claim
+	// could get a lower fence. Retention cannot be unlimited; a century will
+	// do. Defaults to 14 days.
 	Retention time.Duration
 
-	// Lease is how long a claim holds without being renewed. After a crash the
-	// key stays blocked until the lease has ended and MaxSkew has passed. At
+	// Lease is how long a claim holds without being renewed. After a crash, the
+	// key stays blocked until MaxSkew has passed after the end of the lease. At
 	// least 1 second. Defaults to 1 minute.
 	Lease time.Duration
 
 	// MaxSkew is the declared bound on the difference between the clocks of any
 	// two users of the table. Another worker takes a key over only when MaxSkew
-	// has passed after the end of its lease. At most [Grace]. Defaults to 10
+	// has passed after the end of the lease. At most [Grace]. Defaults to 10
 	// seconds.
 	MaxSkew time.Duration
 
@@ -84,15 +85,16 @@ type Config struct {
 	// Defaults to 16 KB.
 	MaxResult int
 
-	// Errors are the caller's sentinels, each under its code. A replayed
-	// permanent error still matches them for errors.Is: see [Permanent]. A row
-	// stores the code of a sentinel, so a code must keep its meaning for ever:
+	// Errors are the caller's sentinels, each under its code. If a permanent
+	// error wraps one of these sentinels, errors.Is still finds the sentinel in
+	// the replayed error: see [Permanent]. A row stores the code of a sentinel,
+	// so a code must keep its meaning for ever. For example:
 	//
 	//	Errors: map[string]error{"shop.ErrSoldOut": shop.ErrSoldOut, "counter.ErrFull": counter.ErrFull}
 	//
 	// A Store that does not know a code replays only the error's text. A code
-	// is 1 to 30 letters, digits, '.', '_' and '-'. Codes that begin with
-	// "event." or "ledger." are the library's own. Defaults to none.
+	// has 1 to 30 characters: letters, digits, '.', '_' and '-'. Codes that
+	// begin with "event." or "ledger." are the library's own. Defaults to none.
 	Errors map[string]error
 }
 
@@ -194,8 +196,8 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	return s, nil
 }
 
-// Table returns the definition of the table, for [schema.Create]. If the
-// existing table has a sort key, Create returns a [*schema.MismatchError].
+// Table returns the definition of the table, for [schema.Create]. If the table
+// exists already and has a sort key, Create returns a [*schema.MismatchError].
 func (s *Store) Table() schema.Table {
 	return schema.Table{
 		Name: s.table,

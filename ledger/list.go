@@ -20,9 +20,9 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Filter selects rows of a listing. A row must meet every field that is set;
-// States and Stuck are alternatives, so one of the two is enough. The zero
-// Filter selects every row that has not expired.
+// Filter selects rows of a listing. A row must meet every field that is set,
+// except that it needs to meet only one of States and Stuck. The zero Filter
+// selects every row that has not expired.
 type Filter struct {
 	// States are the states to list. Empty means every state, or only the stuck
 	// rows if Stuck is set. Rows that MarkSeen or an older system wrote are
@@ -66,19 +66,20 @@ type Page struct {
 	Unreadable []string
 }
 
-// List reads the whole table and yields the rows that meet the filter, in no
-// particular order. It is for people and monitors, not for answering requests.
-// The table has no index for listings, because an index would make every Do
-// more expensive. If a request fails, its error comes last. Rows that cannot be
-// read do not end the listing: one error for all of them comes last. The
-// listing begins at Filter.Cursor.
+// List reads the whole table, or the rest of it from Filter.Cursor on, and
+// yields the rows that meet the filter, in no particular order. It is for
+// people and monitors, not for answering requests. The table has no index for
+// listings, because an index would make every Do more expensive. If a request
+// fails, its error ends the listing. Rows that cannot be read do not end the
+// listing: one error for all of them follows the last record.
 //
 // The reads are eventually consistent, so a record may be out of date.
-// [Store.Reopen] and [Store.Forget] refuse a record whose row has changed since
-// it was read.
+// [Store.Reopen] and [Store.Forget] refuse a record if, for example, the key
+// was claimed since the record was read: see [ErrChanged].
 //
-// Price: 1 request, 0.5 RCU. For a table up to 4 KB, with any filter; each
-// further 4 KB costs 0.5 RCU. A request reads 1 MB, or Filter.ReadAtMost rows.
+// Price: 1 request, 0.5 RCU. This is the price for a table up to 4 KB, with any
+// filter; each further 4 KB of the table costs 0.5 RCU. A request reads up to 1
+// MB, or up to Filter.ReadAtMost rows.
 func (s *Store) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		var unreadable []string
@@ -107,8 +108,8 @@ func (s *Store) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 // ListPage sends one request of a [Store.List], and returns the rows that it
 // finds.
 //
-// Price: 1 request, 0.5 RCU. It reads 1 MB of the table, or Filter.ReadAtMost
-// rows, at 0.5 RCU for each 4 KB.
+// Price: 1 request, 0.5 RCU. The request reads up to 1 MB of the table, or up
+// to Filter.ReadAtMost rows, and costs 0.5 RCU for each 4 KB that it reads.
 func (s *Store) ListPage(ctx context.Context, f Filter) (Page, error) {
 	return s.list(ctx, "ListPage", f)
 }
@@ -215,7 +216,7 @@ func inOneOf(states []State, values ddb.Item) (string, error) {
 	var in []string
 	for i, state := range states {
 		if !slices.Contains([]State{Claimed, Failed, Done, Refused}, state) {
-			return "", event.BadInput(pkg, fmt.Sprintf("Filter.States[%d]", i), "is not a state")
+			return "", event.BadInput(pkg, fmt.Sprintf("Filter.States[%d]", i), fmt.Sprintf("must be Claimed, Failed, Done or Refused, is %q", state))
 		}
 		if slices.Contains(states[:i], state) {
 			continue // DynamoDB takes 100 at most

@@ -20,18 +20,20 @@ var unseenNames = item.Names(attrKey, attrClaim, attrExpiresAt)
 
 // MarkSeen returns event.Created if the key is seen for the first time, and
 // event.Duplicate if it was marked, claimed or completed before and has not
-// expired. Only one caller gets Created.
+// expired. Until the key expires, only one caller gets Created.
 //
 // Work after MarkSeen is done at most once: the key counts as seen from now on,
 // even if the caller dies before it does the work. Work that must happen needs
-// [Store.Claim] or [Do]. After a lost reply the SDK sends the request again,
-// and MarkSeen recognizes its own row. If no request is answered, the error is
-// [event.ErrUnknownOutcome], and the key may be marked. After any other error
-// the key is not marked. If the [API] drops the options of a call, the outcome
-// of every failed request is unknown.
+// [Store.Claim] or [Do]. After a lost reply, the SDK sends the request again,
+// and MarkSeen recognizes its own row. If MarkSeen fails and one of its
+// requests may have taken effect, for example because its reply was lost, the
+// error is [event.ErrUnknownOutcome], and the key may be marked. After any
+// other error, the key is not marked. If the [API] drops the options of a call,
+// the outcome of every failed request is unknown.
 //
-// Price: 1 request, 1 WCU. An existing row costs 1 WCU for each KB of it: the
-// row of a duplicate, or a row that has expired and is not deleted yet.
+// Price: 1 request, 1 WCU. If the key has a row already, the call costs 1 WCU
+// for each KB of that row: the row of a duplicate, or a row that has expired
+// and is not deleted yet.
 func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return 0, err

@@ -14,8 +14,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// asSeen is true of the row as the operator has seen it: of the same claim, and
-// not written since.
+// asSeen is true of a row that nobody has claimed, resumed, reopened, erased or
+// marked since the operator saw it.
 const asSeen = "#claim = :seen AND #fence = :fence"
 
 const (
@@ -33,15 +33,17 @@ var reopenNames = item.Names(attrState, attrAttempts, attrClaim, attrExpiresAt, 
 // [Store.List].
 //
 // Reopen returns a [*DoneError] for a key that is done. It returns an
-// [*InProgressError] for a key that is claimed, even if the lease has lapsed: the
-// next delivery takes such a key over while attempts are left, and [Store.Forget]
-// frees it when they are used up. If the key was claimed or reopened since the
-// operator saw the record, Reopen returns [ErrChanged]: read the record again, and
-// decide again. If the row has expired or was deleted, Reopen returns
-// [ErrNotFound]: the next delivery does the work anyway.
+// [*InProgressError] for a key that is claimed, even if the lease has lapsed. When
+// the lease and the skew budget are over, the next delivery takes the key over if
+// attempts are left; otherwise [Store.Forget] frees the key. If the key was
+// claimed or reopened since the operator saw the record, Reopen returns
+// [ErrChanged]: read the record again, and decide again. If the row has expired or
+// was deleted, Reopen returns [ErrNotFound]: the next delivery does the work
+// anyway.
 //
-// Reopen is safe to repeat. After a lost reply it recognizes its own change. If
-// the key was claimed in between, it returns ErrChanged.
+// Reopen is safe to repeat. After a lost reply, the SDK sends the request
+// again, and Reopen recognizes its own change. If the key is claimed before the
+// repeated request arrives, Reopen returns ErrChanged.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (s *Store) Reopen(ctx context.Context, seen Record) error {
@@ -124,18 +126,19 @@ var (
 )
 
 // Erase removes what is stored with a key (its result, why it failed, the
-// fingerprint of its payload) and leaves a row like that of [Store.MarkSeen]: a
-// redelivery is a duplicate without a result, until the row expires, at the same
-// time as before. The key and its Source stay: [Store.Forget] removes them, too.
+// fingerprint of its payload, an older system's notes) and leaves a row like
+// that of [Store.MarkSeen]. The row expires at the same time as before; until
+// then, a redelivery is a duplicate without a result. The key and its Source
+// stay; [Store.Forget] removes the whole row.
 //
 // Keys name events, not persons. To be able to erase everything about a person,
 // store the keys with the person's orders or messages.
 //
 // A worker that holds the key loses the key: the worker gets [ErrLeaseLost],
 // and its result is not stored. A row that has expired and is not deleted yet
-// is erased as well. For a key without a row Erase returns [ErrNotFound]. Erase
-// is safe to repeat. If a key is claimed for the first time while Erase runs,
-// its data may stay.
+// is erased as well. For a key without a row, Erase returns [ErrNotFound].
+// Erase is safe to repeat. If a key is claimed for the first time while Erase
+// runs, its data may stay.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. An older
 // system's row costs that twice, in 2 requests.
@@ -194,21 +197,23 @@ var (
 	forgetOldNames    = item.Names(attrClaim)
 )
 
-// Forget deletes the row of a key, in any state: the next delivery does the work
-// again, as if the key had never been seen. Pass the record that the operator
-// has seen, from [Store.Get] or [Store.List].
+// Forget deletes the row of a key that no worker holds, in any state: the next
+// delivery does the work again, as if the key had never been seen. Pass the
+// record that the operator has seen, from [Store.Get] or [Store.List].
 //
 // Forget returns an [*InProgressError] for a key whose claim still holds. It
-// returns the same error for a key whose last claim is younger than twice
-// Config.MaxSkew, because the next claim must have a higher fence. If another
-// writer has changed the row since the operator saw it, Forget returns
-// [ErrChanged]: read the record again, and decide again.
+// can return the same error for a key whose last claim is younger than twice
+// Config.MaxSkew, because the next claim must have a higher fence. If the key
+// was claimed or marked anew, resumed, reopened or erased since the operator
+// saw the record, Forget returns [ErrChanged]: read the record again, and
+// decide again. If the claim that the operator saw has completed or failed in
+// the meantime, Forget deletes the row nevertheless.
 //
 // Forget cannot see two things. A Claim that was sent before the Forget and
 // arrives after it may get a lower fence than the forgotten claim. An erased key
 // has no lease: the worker that held it when [Store.Erase] took effect may still
 // be at work. So forget a key only while it is not being delivered, and an erased
-// key only after Config.Lease and Config.MaxSkew.
+// key only when Config.Lease and Config.MaxSkew have passed since the Erase.
 //
 // Forget is safe to repeat: a missing row counts as forgotten. If the reply was
 // lost, and the key comes again before the SDK repeats the request, Forget

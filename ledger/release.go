@@ -16,9 +16,10 @@ var releaseNames = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, at
 //
 // A lock is a key that is claimed and released, and never completed. A crash of
 // its holder counts as an attempt, so give a Store of locks a MaxAttempts that
-// is never reached. A holder can lose such a lock when its lease lapses. A slow
-// holder learns of its successor only from its own next request. So what a
-// holder writes elsewhere must be conditional on [Claim.Fence].
+// is never reached. A holder loses the lock if its lease lapses and another
+// worker then claims the key. The former holder learns of that only from its
+// own next request. So what a holder writes elsewhere must be conditional on
+// [Claim.Fence].
 //
 // Release is safe to repeat. It returns [ErrLeaseLost] if another worker
 // claimed the key or this claim has failed, and a [*DoneError] if this claim is

@@ -20,20 +20,20 @@ type Request struct {
 
 	// Payload is what a redelivery repeats byte for byte: the body, or the
 	// relevant parts of it. The row stores the SHA-256 of the payload. If the
-	// key comes with another payload, it is refused with
+	// key comes again with another payload, the claim is refused with
 	// [ErrFingerprintMismatch]. An empty payload is compared like any other
 	// payload.
 	Payload []byte
 
 	// Lease replaces Config.Lease for this claim and its renewals: longer for
 	// work that another process completes (see [Claim.Token]), shorter for work
-	// that should be taken over soon. Its bounds are those of Config.Lease,
-	// which is the default.
+	// that should be taken over soon after a crash. Its bounds are those of
+	// Config.Lease, which is the default.
 	Lease time.Duration
 
 	// Retention replaces Config.Retention for what this claim writes. It must
-	// not be shorter than this Lease and Config.MaxSkew together. Defaults to
-	// Config.Retention.
+	// not be shorter than the claim's lease and Config.MaxSkew together.
+	// Defaults to Config.Retention.
 	Retention time.Duration
 
 	// ReadFirst reads the row before the key is claimed. If the row says that the
@@ -101,7 +101,7 @@ func (s *Store) checkTerms(t terms, lease, blame string) error {
 		return event.BadInput(pkg, blame, fmt.Sprintf("must not be negative, is %v", t.life))
 	case t.life-s.cfg.MaxSkew < t.span:
 		return event.BadInput(pkg, blame, fmt.Sprintf(
-			"must go with a row that is kept for lease and skew, %v and %v, at least, and it is kept for %v", t.span, s.cfg.MaxSkew, t.life))
+			"does not fit: the row is kept for %v, and must be kept for the lease of %v and the skew of %v together", t.life, t.span, s.cfg.MaxSkew))
 	}
 	return check.TTL(pkg, blame, s.cfg.Now().Add(t.life).Add(Grace))
 }

@@ -121,7 +121,7 @@ func TestRequestsThatCannotBe(t *testing.T) {
 		recordtest.WantBad(t, err, "ledger", tc.field, "Do, "+name)
 	}
 	_, err = store.Claim(t.Context(), ledger.Request{Key: "k", Lease: 2 * time.Hour})
-	if want := "ledger: Request.Lease must go with a row that is kept for lease and skew, 2h0m0s and 10s, at least, and it is kept for 1h0m0s"; err.Error() != want {
+	if want := "ledger: Request.Lease does not fit: the row is kept for 1h0m0s, and must be kept for the lease of 2h0m0s and the skew of 10s together"; err.Error() != want {
 		t.Errorf("%q, want %q", err, want)
 	}
 	late, err := ledger.New(recordtest.Silent(t), "ledger", &ledger.Config{Now: recordtest.Clock(time.Date(9800, 1, 1, 0, 0, 0, 0, time.UTC))})

@@ -82,10 +82,13 @@ func completedWith(result string) func(row) bool {
 // Config.MaxAttempts. The text of the cause is stored, cut to 512 bytes. If the
 // cause is [Permanent], Fail ends the key instead, and the cause is replayed.
 //
-// Fail is safe to repeat. It returns [ErrLeaseLost] if another worker claimed
-// the key: before this call, or after this call gave the key up and its reply
-// was lost. It returns a [*DoneError] if this claim is completed, for example
-// by a transaction whose reply was lost.
+// Fail is safe to repeat. It returns [ErrLeaseLost] if another worker has
+// claimed the key. If the reply to Fail itself was lost, that can mean that
+// Fail gave the key up before the other worker claimed it. Fail returns a
+// [*DoneError] if this claim is completed, for example by a transaction whose
+// reply was lost. A claim gives its key up once: after its own Release, or a
+// Fail with another cause, Fail returns ErrLeaseLost, and after a Fail with
+// another permanent cause a [*PermanentError].
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Fail(ctx context.Context, cause error) error {
@@ -157,10 +160,10 @@ func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values
 	return err
 }
 
-// Renew begins the lease anew: it ends when Config.Lease, or [Request.Lease], has
-// passed from now. Renew extends the life of the row, too. [Do] renews the lease of
-// its work by itself. Renew also works after the lease has lapsed. If another
-// worker took the key over, Renew returns [ErrLeaseLost].
+// Renew begins the lease anew: the lease then ends when Config.Lease, or
+// [Request.Lease], has passed from now. Renew also extends the life of the row.
+// [Do] renews the lease of its work by itself. Renew also works after the lease has
+// lapsed. If another worker took the key over, Renew returns [ErrLeaseLost].
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Renew(ctx context.Context) error {

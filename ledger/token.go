@@ -20,14 +20,15 @@ const tokenVersion = 1
 // longestToken bounds what is read: a key of 2,048 bytes, and little beside it.
 const longestToken = 4 << 10
 
-// Token returns the claim as text. With it and [Store.Resume] another process
+// Token returns the claim as text. With it and [Store.Resume], another process
 // can go on with the claim, for example a callback at the end of a job, or the
 // next step of a workflow. A token is a secret, because its bearer can take
 // over the claim. It also discloses the key.
 //
-// The lease is not renewed until the other process resumes the claim: make
-// [Request.Lease] long enough. Do not make a token inside [Do]: Do completes the
-// claim itself when its work returns.
+// Nothing renews the lease by itself until the other process resumes the claim:
+// make [Request.Lease] long enough, or call [Claim.Renew] meanwhile. The token
+// stays valid. Do not make a token inside [Do]: Do completes the claim itself
+// when its work returns.
 func (c *Claim) Token() string {
 	raw := []byte{tokenVersion}
 	raw = binary.AppendVarint(raw, c.Fence)
@@ -83,21 +84,23 @@ var (
 	forsakeNames = item.Names(attrClaim, attrState, attrExpiresAt, attrLease, attrLastError, attrErrorCode)
 )
 
-// Resume takes over the claim that [Claim.Token] wrote as the token. The claim has
-// a higher fence, and its lease begins anew with the same length. Resume does not
-// count as an attempt. From then on the former holder gets [ErrLeaseLost]. A token
-// can be resumed once: a second Resume with it returns ErrLeaseLost. The claim that
-// Resume returns has a new token.
+// Resume takes over a claim from the worker that holds it. The token is what that
+// claim's [Claim.Token] returned. The claim that Resume returns has a higher fence
+// and a new token, and its lease begins anew with the same length. Resume does not
+// count as an attempt. From then on, the former holder gets [ErrLeaseLost]. A
+// token can be resumed once: a second Resume with the same token returns
+// ErrLeaseLost.
 //
 // Resume also works after the lease has lapsed, until another worker claims the
-// key; after that it returns [ErrLeaseLost]. If the claim has ended, Resume
+// key; after that, it returns [ErrLeaseLost]. If the claim has ended, Resume
 // returns a [*DoneError] after a Complete, a [*PermanentError] after a
-// permanent Fail, and ErrLeaseLost after any other Fail. For text that is not a
-// token it returns an [*event.InputError].
+// permanent Fail, and ErrLeaseLost after any other Fail or a Release. For text
+// that is not a token, it returns an [*event.InputError].
 //
-// After a lost reply Resume recognizes its own takeover. If the context ends
-// before the answer comes, Resume gives up the key that it took over.
-// [Store.Claim] does the same, but after Resume the attempt counts.
+// After a lost reply, Resume recognizes its own takeover. If the context ends
+// before the answer comes, Resume gives the key up, as [Store.Claim] does.
+// Unlike Claim, it does not take an attempt back: the attempt of the original
+// claim still counts.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. If the context
 // ends before the answer comes, giving the key up costs one more request.

@@ -30,9 +30,10 @@ const (
 // Reasons returns why the last transaction of [DoTx] under this claim was refused:
 // one reason for each action that the work returned, in the order of the actions.
 // For an item of this library, pass the reason of its action to the item's
-// Outcome. An action that was not at fault has the code "None". A throttled action
-// beside a refused action has this code, too, because it may succeed in the next
-// transaction. Reasons is nil when the work is called for the first time.
+// Outcome. An action that was not at fault has the code "None". An action that was
+// only throttled also has the code "None" here, and not the code that DynamoDB
+// gave, because the action may succeed in the next transaction. Reasons is nil
+// when the work is called for the first time.
 //
 // The Item of a reason is the existing row, if the action asked for the row
 // with ReturnValuesOnConditionCheckFailure. The items of this library ask for
@@ -47,22 +48,23 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // its result and the actions of a transaction. DoTx sends the transaction,
 // which also stores the result and completes the claim: everything takes effect
 // exactly once, or nothing does. If the work returns no actions, DoTx does what
-// Do does. More than 99 actions end the key with a permanent
-// [*event.InputError]. So does a result that cannot be stored.
+// Do does. More than 99 actions, or a result that cannot be stored, end the key
+// with a permanent [*event.InputError].
 //
-// When the condition of an action fails, nothing is written, and DoTx calls the
-// work again under the same claim, at most 3 times. [Claim.Reasons] says which
-// actions were refused. The work then makes its items anew and leaves out
-// duplicates. It returns other actions, a result without actions, or an error,
-// for example a [Permanent] error. DoTx returns an [*ItemError] when actions are
-// refused a fourth time, or when an action fails for another reason than its
-// condition. It then gives the key up, as after every error. At most one of all
-// these transactions takes effect, even if some arrive late.
+// When the condition of an action fails, or an action is still throttled after
+// several tries, nothing is written, and DoTx calls the work again under the
+// same claim, up to 3 more times. [Claim.Reasons] says which actions were
+// refused. The work should then make its items anew, leave out those that turned
+// out to be duplicates, and return other actions, a result without actions, or
+// an error, for example a [Permanent] error. DoTx returns an [*ItemError] when
+// this happens to the fourth transaction, or when an action fails for any other
+// reason. In both cases, DoTx gives the key up, as after every error. Of all the
+// transactions of a claim, at most one takes effect, even if some arrive late.
 //
-// Make items of this library, such as a [MarkItem], inside the work, anew in each
-// call: an item has its own time and nonce, and the work of a later delivery is
-// another write. When the same transaction must be sent again, DoTx sends it
-// itself, unchanged.
+// Make items of this library, such as a [MarkItem], inside the work, and anew in
+// each call: an item has the time and the nonce of one write, and each call of
+// the work is another write. When the same transaction must be sent again, DoTx
+// sends it itself, unchanged.
 //
 // The work may be called more than once for each claim, so what it does beside
 // its actions should be safe to repeat. Work that completes or fails its claim
@@ -70,21 +72,20 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // [*event.InputError].
 //
 // DoTx stops renewing the lease before it sends the transaction. If less than a
-// third of the lease is left then, it renews the lease once more. It sends the
-// transaction within 5 s, even if the caller's context has ended. DoTx sends it
-// again unchanged after a conflict with another transaction, after an unknown
-// outcome, and when actions were throttled, because the SDK does not repeat a
-// throttled transaction. If the outcome stays unknown, DoTx gives the key up
-// within 5 s more. The answer to that request shows whether the transaction
-// took effect.
+// third of the lease is left then, it renews the lease once more. DoTx sends
+// the transaction again, unchanged, after a conflict with another transaction,
+// after an unknown outcome, and after the throttling of an action, which the
+// SDK does not repeat. All this takes at most 5 s, even if the caller's context
+// has ended. If the outcome stays unknown, DoTx gives the key up, within 5 s
+// more; the answer to that request shows whether the transaction took effect.
 //
-// An attempt does not count if DoTx gave up because of other transactions or
-// throttling, because the event is not at fault. For an event that never gets
-// through, rely on the queue's own limit of receives.
+// An attempt does not count if DoTx gives up because of throttling or conflicts
+// with other transactions: the event is not at fault. For an event that never
+// gets through, rely on the queue's own limit of receives.
 //
-// DoTx returns the errors of Do. After [ErrLeaseLost] another worker may have
-// the key, and nothing was written. Beside an error the Value is zero, unless
-// the work itself returned the error.
+// DoTx also returns the errors of Do. After [ErrLeaseLost], another worker may
+// have the key, and nothing was written. When DoTx returns an error, Value is
+// zero, unless the work itself returned the error or returned no actions.
 //
 // Price: 2 requests, 5 WCU. This is for work with one action on an item up to 1
 // KB. The claim costs 1 WCU, the completion costs 2 WCU for each KB of its row,
@@ -120,7 +121,7 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 		case claim.isSettled():
 			return Result[T]{}, event.BadInput(pkg, "work", "returned actions after it had completed or failed its claim: the actions were not written")
 		case len(items) > mostItems:
-			bad := event.BadInput(pkg, "items", fmt.Sprintf("must be at most %d, are %d", mostItems, len(items)))
+			bad := event.BadInput(pkg, "items", fmt.Sprintf("must have at most %d actions, has %d", mostItems, len(items)))
 			return finish(ctx, claim, "DoTx", *new(T), Permanent(bad))
 		}
 		sent = append(sent, text)
@@ -171,7 +172,7 @@ func (c *Claim) commit(ctx context.Context, sent []string, items []types.Transac
 	case !cancelled || len(reasons) != len(in.TransactItems):
 		// The table that does not exist, or may not be written, can be another
 		// one.
-		return "", fmt.Errorf("%s: DoTx on table %s and those of the work's actions (%d): %w", pkg, c.store.table, len(items), err)
+		return "", fmt.Errorf("%s: DoTx on table %s and on the tables of the work's actions (%d): %w", pkg, c.store.table, len(items), err)
 	case ddb.ConditionFailed(reasons[0]):
 		return c.standing(reasons[0].Item, sent)
 	}

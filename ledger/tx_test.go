@@ -198,7 +198,7 @@ func TestDoTxThatArrivesLate(t *testing.T) {
 	}
 	p := &paying{b: b}
 	res, err := ledger.DoTx(t.Context(), store, order, p.work)
-	if !errors.Is(err, errCut) || res != (ledger.Result[string]{}) || !strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+" and those of the work's actions (1): ") {
+	if !errors.Is(err, errCut) || res != (ledger.Result[string]{}) || !strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+" and on the tables of the work's actions (1): ") {
 		t.Errorf("DoTx = %+v, %v", res, err)
 	}
 	if len(w.sent) != 3 {
