@@ -13,36 +13,38 @@ type Add struct {
 	Key   string
 	Event event.Event // it counts on its local day
 	// Weight is how much the event counts, at most 1,000,000,000,000. 0 means
-	// the default, 1. For an event that counts nothing, do not call Add.
+	// the default, 1. For an event that adds nothing to the count, do not call
+	// Add.
 	Weight int64
 }
 
 // Total is the answer of [Store.Add], [Store.Refund] and [Store.AddUnkeyed].
 type Total struct {
-	// Outcome is Created if this call changed the count, and Duplicate if an
-	// earlier call for the same event changed it.
+	// Outcome is Created if this call changed the count or left a tombstone,
+	// and Duplicate if an earlier call for the same event did.
 	Outcome event.Outcome
 	// Refunded reports whether the event was refunded: after it had counted, or
-	// before ([Refund].Tombstone). An Add of a refunded event changes nothing.
+	// before it came ([Refund].Tombstone). An Add of a refunded event changes
+	// nothing.
 	Refunded bool
 
 	// Used is the day's count after the call. In the Total of
-	// [RefundItem.Committed] it is [Unknown].
+	// [RefundItem.Committed], it is [Unknown].
 	Used     int64
 	Day      tzclock.Date // the event's local day
 	ResetsAt time.Time    // the end of that day
 }
 
-// Add counts the event once, for any number of deliveries. Add and Take share
-// the count and the recorded events: if an event has taken, an Add of the same
-// event answers Duplicate.
+// Add counts the event once, however often it is delivered. Add and Take share
+// the count and the recorded events: if a Take has recorded an event, an Add of
+// the same event answers Duplicate.
 //
-// Do not keep a limit by a Get and a later Add. That is a race: other callers
-// may do the same between the two calls, and the count may end above the limit.
-// With a limit of 3 and eight callers at once, the count ends anywhere from 3
-// to 8. Take checks and counts in one write.
+// Do not enforce a limit with a Get and a later Add. That is a race: other
+// callers may do the same between the two calls, and the count may end above
+// the limit. With a limit of 3 and eight callers at once, the count ends
+// anywhere from 3 to 8. Take checks and counts in one write.
 //
-// Errors are those of Take.
+// Errors: those of [Store.Take].
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each KB, as for
 // Take.

@@ -14,7 +14,7 @@ import (
 // was known.
 type Adjust struct {
 	Key   string
-	Event event.Event // the event that took or added
+	Event event.Event // the event of the Take or the Add
 	// From must be the weight that the event took. 0 means the default, 1, as
 	// for Take.
 	From int64
@@ -38,20 +38,20 @@ const (
 
 // Adjust changes the weight that an event holds, once and for good: if an event
 // took 10 and its final weight is 7, Adjust gives 3 back. The same call again
-// answers Duplicate. A call with another To returns a [*WeightError], so that a
-// late delivery cannot change the weight back. A later Take or Add of the
-// settled event may have any weight: it succeeds as a Duplicate. A Refund gives
-// back the weight that the event was settled to.
+// answers Duplicate. A later call with another To returns a [*WeightError], so
+// that a late delivery cannot change the weight back. A later Take or Add of
+// the settled event may have any weight: it succeeds as a Duplicate. A Refund
+// gives back the weight that the event was settled to.
 //
 // If To is more than From, the difference must fit under the cap. If it does not
 // fit, OK is false and the hold is unchanged, neither settled nor given back:
-// call Adjust with a To equal to From, or ask again. As with Take, a refused hold
-// may still be settled in one case: the network delays the SDK's first attempt,
-// the second attempt is refused, and the first attempt arrives when room is free
-// again.
+// call Adjust with a To equal to From, or make the same call again later. As with
+// Take, a refused hold may still be settled in one case: the network delays the
+// SDK's first attempt, the second attempt is refused, and the first attempt
+// arrives when room is free again.
 //
 // If a reply is lost, the SDK sends the write again, and the answer is still
-// Created, with one exception. If the event was refunded meanwhile, OK is false
+// Created, with one exception: if the event was refunded meanwhile, OK is false
 // and Refunded is true.
 //
 // Errors: [ErrNotFound] when the event is not recorded; [*WeightError] when the
@@ -84,7 +84,7 @@ func (s *Store) settling(op string, a Adjust) (keyed, *dynamodb.UpdateItemInput,
 	case err != nil:
 		return keyed{}, nil, err
 	case a.To < 1 || a.To > mostWeight:
-		return keyed{}, nil, event.BadInput(pkg, "To", "must be 1 to 1,000,000,000,000: to hold nothing, call Refund")
+		return keyed{}, nil, event.BadInput(pkg, "To", "must be 1 to 1,000,000,000,000; to give everything back, call Refund")
 	case a.Cap < 0:
 		return keyed{}, nil, event.BadInput(pkg, "Cap", "must not be negative")
 	}

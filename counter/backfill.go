@@ -14,13 +14,14 @@ import (
 
 // Backfill returns the update that gives a row of an older system the TTL that
 // [Store.Take] would have written. Pass the row as a Scan of the table returned it.
-// The bool is false if the row has a TTL that DynamoDB accepts: an older system's
-// earlier TTL stays until the next write.
+// The bool is false if the row already has a TTL that DynamoDB accepts. So the
+// earlier TTL of an older system stays until the next write.
 //
 // DynamoDB refuses the update, with a *types.ConditionalCheckFailedException, if
 // the TTL has changed or the row is gone. So the update is safe to send during
 // live writes, and safe to repeat. If the day is long over, DynamoDB deletes the
-// row soon after the update, unless the new TTL is more than five years past.
+// row soon after the update, unless the new TTL lies more than five years in the
+// past.
 //
 // Errors: the row is not the count of a day, or the row has no room for the
 // TTL.
@@ -32,7 +33,7 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateI
 		_, err = s.readCounts(row)
 	}
 	if err != nil {
-		return nil, false, s.wrap("Backfill", fmt.Errorf("the row: %v", err)) // not wrapped: what is stored is nobody's bad input
+		return nil, false, s.wrap("Backfill", fmt.Errorf("the row is not the count of a day: %v", err)) // not wrapped: what is stored is nobody's bad input
 	}
 	if item.HasTTL(row, s.cfg.TTLAttr) {
 		return nil, false, nil

@@ -57,9 +57,10 @@ type Config struct {
 	DateAttr  string
 
 	// CountAttr and TTLAttr name the attributes of the count and of the expiry.
-	// Set them for a table that has such attributes already: an existing count
-	// is continued. Default to "count" and "ttl". All writers of a table must
-	// use the same names: a writer with other names keeps a count of its own.
+	// Set them for a table that already has these two attributes under other
+	// names: the Store continues an existing count. Default to "count" and
+	// "ttl". All writers of a table must use the same names: a writer with
+	// other names keeps a count of its own.
 	//
 	// Caution: every write sets TTLAttr to the end of the day plus Retention, even
 	// if the row has a later time. If the table keeps its rows longer than a week
@@ -68,13 +69,13 @@ type Config struct {
 	CountAttr string
 	TTLAttr   string
 
-	// Retention is how long a row is kept after its local day is over, and how long
-	// its events can be delivered, settled and refunded. Defaults to the constant
+	// Retention is how long, after the end of its local day, a row is kept and its
+	// events can be delivered, settled and refunded. Defaults to the constant
 	// [Retention], seven days. It must be at least seven days, in whole seconds.
 	// All writers of a table must have the same Retention: a row from a writer with
 	// a shorter Retention is deleted while the other writers still rely on the row.
-	// After a change to a longer Retention, an event counts again if the row of its
-	// day is already deleted.
+	// After a change to a longer Retention, an event that is delivered again is
+	// counted again if the row of its day is already deleted.
 	Retention time.Duration
 
 	// MaxRecorded is the most events that one row records, including refunded
@@ -84,7 +85,8 @@ type Config struct {
 
 	// MaxSkew is how far the clocks of two callers may differ, plus the longest
 	// a call may take. An event is refused with [event.ErrTooOld] if its row
-	// may expire within MaxSkew. Defaults to 5 minutes; at most a day.
+	// has expired, or expires within MaxSkew from now. Defaults to 5 minutes;
+	// at most a day.
 	MaxSkew time.Duration
 }
 
@@ -128,7 +130,7 @@ func (c *Config) validate() error {
 			return err
 		}
 		if strings.HasPrefix(attr.name, entryPrefix) {
-			return event.BadInput(pkg, "Config."+attr.field, "must not begin with e_, as the attributes of events do")
+			return event.BadInput(pkg, "Config."+attr.field, "must not begin with e_, because the attributes of events begin with it")
 		}
 		if other, taken := names[attr.name]; taken {
 			return event.BadInput(pkg, "Config."+attr.field, "must differ from "+other+": both name the same attribute")
@@ -163,8 +165,8 @@ type Store struct {
 // zone. A nil Config works.
 //
 // A table may hold keys of several zones, if each key is always written by
-// stores of the same zone. If a key changes to a store of another zone, an
-// event of that day may be granted and counted twice.
+// stores of the same zone. If a key changes to a store of another zone, the
+// same event may fall on another day there, and be granted and counted twice.
 func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) {
 	s := &Store{api: api, table: table, zone: zone}
 	if cfg != nil {

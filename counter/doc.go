@@ -1,7 +1,8 @@
-// Package counter counts and limits per key and local day: three answers a day for
-// each customer, fifty exports a day for each tenant. It does not limit requests
-// by the second or the minute: its window is a day. Each event recorded in the
-// day's row makes the row larger, and so every write of the row more expensive.
+// Package counter counts and limits how much each key uses on each local day:
+// three answers a day for each customer, fifty exports a day for each tenant. It
+// does not limit requests by the second or the minute: its window is a day. Each
+// recorded event makes the day's row larger, and so makes every write of the row
+// more expensive.
 //
 //	limits, err := counter.New(db, "limits", tzclock.Stockholm, nil)
 //
@@ -37,43 +38,47 @@
 // final. If a refund comes before its Take ([Refund].Tombstone), the entry begins
 // as refunded.
 //
-// For a table that has such rows already, set the names of its key, its count
-// and its ttl in [Config]. If the table keeps rows longer than 7 days after
-// their day, set [Config].Retention: every write sets the ttl, even if the row
-// has a later ttl.
+// If your table already has rows with daily counts, set the names of its key,
+// count and ttl attributes in [Config]. If the table keeps rows longer than 7
+// days after their day, set [Config].Retention: every write sets the ttl, even
+// if the row has a later ttl.
 //
-// Rows of an older system have only the first three attributes, and their ttl
-// is earlier. Such rows are read and written as they are. The first write by
-// this package gives a row the ttl of all other rows; [Store.Backfill] gives a
-// ttl to a row without one.
+// A row of an older system has only its key, count, updatedAt and perhaps a
+// ttl, which is earlier than the usual ttl (the end of the day + 7 days). Such
+// a row is read and written as it is. The first write by this package sets the
+// usual ttl. For a row without a ttl, [Store.Backfill] returns an update that
+// sets the usual ttl.
 //
 // # Guarantees
 //
 //   - [Store.Take] never goes above the cap, for any number of callers at once,
-//     and never gives two grants for one event. A refund makes room for other
+//     and never takes twice for one event. A refund makes room for other
 //     events, not for the same event again.
 //   - An event counts once in its row, by Take or by [Store.Add], even if it is
-//     delivered twice or a reply is lost. For two counts of one event use
+//     delivered twice or a reply is lost. For two counts of one event, use
 //     [event.Event.Nth].
 //   - If a reply is lost, the SDK sends the write again, and the row refuses
 //     it. The refusal contains the row: the call finds its own nonce there,
 //     without a second read, and answers Created. If the whole call fails and
 //     the caller calls again, the second call answers Duplicate. If somebody
-//     refunds or settles the event before the SDK sends again, the call answers
-//     Duplicate with the event's new state, and no caller gets Created.
+//     refunds or settles the event before the SDK sends the write again, the
+//     call answers Duplicate with the event's new state. Then no caller gets
+//     Created for this write.
 //   - A hold is settled once: a late or repeated [Store.Adjust] cannot change
 //     it back. An Adjust that needs more room never goes above the cap.
-//   - With [Refund].Tombstone the event holds nothing in the end, whether the
+//   - With [Refund].Tombstone, the event holds nothing in the end, whether the
 //     refund or its Take comes first.
 //   - The count is the sum of the weights of all recorded events that were not
 //     refunded, plus what [Store.AddUnkeyed] and other systems added.
 //   - An event whose row may have expired is refused with [event.ErrTooOld] and
-//     never counted again. An event is refused from 7 days (or [Config].Retention)
-//     after the end of its day, less [Config].MaxSkew. A row that only an older
-//     system wrote has an earlier ttl: midnight UTC of its date + 7 days. DynamoDB
-//     may delete such a row earlier: 22 or 23 hours earlier in Stockholm, 32 hours
-//     earlier in a zone eight hours west of UTC.
-//   - A row records at most [Config].MaxRecorded events; then [ErrFull].
+//     never counted again. The row expires 7 days (or [Config].Retention) after
+//     the end of its day, and the refusals begin [Config].MaxSkew before that. A
+//     row that only an older system wrote has an earlier ttl: midnight UTC at the
+//     start of its date, plus 7 days. In Stockholm that is 22 or 23 hours
+//     earlier, and in a zone eight hours west of UTC it is 32 hours earlier. So
+//     DynamoDB may delete such a row while its events are still accepted.
+//   - A row records at most [Config].MaxRecorded events. A call that would
+//     record another event returns [ErrFull].
 //
 // Outside the promise:
 //
@@ -85,35 +90,37 @@
 //     counted once on each. Keys of one table may have different zones. When a
 //     country changes its rules for clocks, give all writers the new data
 //     before the change comes into force.
-//   - In a global table with eventual consistency each Region judges by its own
-//     copy of the row, and the copy that was written last replaces the other
-//     copies. So two Regions may go above the cap together, and counts may be
-//     lost. Write a key in one Region only. Conditions hold across Regions only
-//     with multi-Region strong consistency.
+//   - In a global table with eventual consistency, each Region judges by its
+//     own copy of the row, and the copy that was written last replaces the
+//     other copies. So two Regions may go above the cap together, and counts
+//     may be lost. Write a key in one Region only. Conditions hold across
+//     Regions only with multi-Region strong consistency.
 //
-// All events of a key on one day are one item. DynamoDB writes an item below 1
-// KB at most about 1,000 times a second.
+// All events of a key on one day are stored in one item. DynamoDB writes an
+// item below 1 KB at most about 1,000 times a second.
 //
 // # In a transaction of one's own
 //
-// [Store.TakeItem], [Store.AdjustItem] and [Store.RefundItem] return the write as
-// an action. The caller sends it in one transaction with other actions: all of them
-// take effect, or none of them. Make an item once. After a lost reply send the same
-// item again unchanged, so that it recognizes its own write. When the transaction
-// is cancelled, pass each item its cancellation reason (Outcome). If every action
-// was done by an earlier try or is a Duplicate, nothing is left to do. If only some
-// were done, leave these out and send the other actions. A committed transaction
-// returns no count: Committed returns a Grant whose Used is [Unknown].
+// [Store.TakeItem], [Store.AdjustItem] and [Store.RefundItem] return their write as
+// an action of a transaction. The caller sends it in one transaction with other
+// actions: all of them take effect, or none of them. Make a TakeItem, AdjustItem or
+// RefundItem once. After a lost reply, send the same one again unchanged, so that
+// it recognizes its own write. When the transaction is cancelled, call the Outcome
+// method of each with its cancellation reason. If every action was done by an
+// earlier try or is a Duplicate, nothing is left to do. If only some actions were
+// done, leave them out and send the others. A committed transaction returns no
+// count: Committed returns a Grant or a Total whose Used is [Unknown].
 //
-// A [Refund] with a Tombstone can come before its Take, and a RefundItem cannot.
-// If a RefundItem comes first, the transaction is cancelled, and the item's
-// Outcome is ErrNotFound. To leave a tombstone takes a second request after the
-// first was refused, and a transaction is only one request. Call [Store.Refund]
-// outside the transaction; it is safe to repeat.
+// A [Refund] with a Tombstone can come before its Take, but a RefundItem cannot.
+// If a RefundItem comes first, the transaction is cancelled, and Outcome returns
+// [ErrNotFound]. Leaving a tombstone takes a second request after the first was
+// refused, and a transaction is only one request. Call [Store.Refund] with a
+// Tombstone outside the transaction; it is safe to repeat.
 //
 // # Prices
 //
-// A first, uncontended call on a row up to 1 KB, which has about 22 events:
+// A first, uncontended call on a row of up to 1 KB, which holds up to about 22
+// events:
 //
 //	Take, Add, Adjust, Refund, AddUnkeyed   1 request, 1 WCU
 //	Refund that comes first, a Tombstone    2 requests, 2 WCU

@@ -9,22 +9,21 @@ import (
 )
 
 // Erase deletes the key's rows of all days, and returns how many rows it deleted.
-// After an error call Erase again to delete the rest. A row that is written while
-// Erase runs may stay, with nothing of the deleted row in it: call Erase until it
+// After an error, call Erase again to delete the rest. A write during Erase may
+// create a row that stays, without what Erase has deleted. So call Erase until it
 // returns 0.
 //
 // Erased events are forgotten: today's limit begins anew, and a redelivered event
-// counts again. Call Erase when no more events of the key come, or leave the
-// deletion to the TTL: rows are kept no longer than [Config].Retention after their
-// day.
+// counts again. Call Erase when you expect no more events of the key, or leave the
+// deletion to the TTL: a row expires [Config].Retention after the end of its day.
 //
 // Errors: an [*event.InputError] for an invalid key; otherwise the errors of
 // the API.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. That is the price for a key with one row. Each
-// further 25 rows take a request. A row costs 1 WCU for each KB, and all rows
-// together cost 1 RCU for each 4 KB. A key without rows costs 1 request and 1
-// RCU.
+// further 25 rows take one more request. A row costs 1 WCU for each KB, and all
+// rows together cost 1 RCU for each 4 KB. A key without rows costs 1 request and
+// 1 RCU.
 func (s *Store) Erase(ctx context.Context, key string) (int, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return 0, err

@@ -11,10 +11,11 @@ var (
 	// ErrFull is returned by Take and Add, and by a Refund that leaves a
 	// tombstone, when the row has recorded Config.MaxRecorded events and has no
 	// room for another event. Calling again returns the same error.
-	ErrFull = errors.New("counter: row already records Config.MaxRecorded events")
+	ErrFull = errors.New("counter: the row already records Config.MaxRecorded events")
 
 	// ErrNotFound is returned by Refund and Adjust when the event is not
-	// recorded, or not recorded yet: it has nothing to give back or to settle.
+	// recorded, or not recorded yet: so there is nothing to give back or to
+	// settle.
 	ErrNotFound = errors.New("counter: the event is not recorded")
 
 	// ErrBelowZero is returned by Refund and Adjust when the count is less than
@@ -24,10 +25,11 @@ var (
 
 // WeightError is returned when the row and the caller have different weights
 // for the event. The call has changed nothing. Take and Add compare their
-// Weight with the weight that the event holds. Refund compares its Weight with
-// the weight that the event holds, or held before its refund. Adjust compares
-// From with the weight that the event holds, or To with the weight that the
-// event was settled to.
+// Weight with the weight that the event holds, unless it was settled or
+// refunded. Refund compares its Weight with the weight that the event holds, or
+// held before its refund. Adjust compares From with the weight that the event
+// holds, or, if the event was already settled, To with the weight that it was
+// settled to.
 type WeightError struct {
 	Recorded int64 // the weight in the row: what the event holds, or held before its refund
 	Given    int64 // the caller's weight

@@ -66,7 +66,7 @@ func ExampleStore_Take_tooOld() {
 	default:
 		fmt.Println(grant.OK)
 	}
-	// Output: let go: counter: Take on table limits: the row of 2026-03-20 may have expired: event: too old to judge
+	// Output: let go: counter: Take on table limits: the row of the day 2026-03-20 may have expired: event: too old to judge
 }
 
 func ExampleStore_Take() {

@@ -23,9 +23,10 @@ type Count struct {
 const getProjection = "#count, #recorded, #updatedAt, #ttl"
 
 // Get returns the count of a key and day, with a consistent read. The count is
-// zero if the day has no row, or if its row has expired, even if DynamoDB has
-// not deleted the row yet. An older system's row with an earlier ttl counts
-// until DynamoDB deletes it, as for Take.
+// zero if the day has no row, or only an expired row that DynamoDB has not
+// deleted yet. A row with the earlier ttl of an older system counts for
+// [Config].Retention after its day, as for Take, unless DynamoDB deletes the
+// row sooner.
 //
 // Price: 1 request, 1 RCU. A row above 4 KB costs 1 RCU for each 4 KB.
 func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, error) {

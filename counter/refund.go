@@ -14,18 +14,18 @@ import (
 // Refund gives back what an event has taken or added.
 type Refund struct {
 	Key string
-	// Event is the event that took or added, with the same time and the same
-	// Nth. Keep the event's text with the purchase and read that text by
-	// [event.Parse]: an event made with the refund's own time would be another
-	// event. To be able to give back a part, take each part as an event of its
-	// own: ev.Nth(1), ev.Nth(2).
+	// Event is the event of the Take or the Add, with the same time and the
+	// same Nth. Keep the text of that event until the refund, for example in
+	// the row of a purchase, and read it by [event.Parse]: an event made with
+	// the time of the refund would be another event. To be able to give back a
+	// part, take each part as an event of its own: ev.Nth(1), ev.Nth(2).
 	Event event.Event
 	// Weight must be the weight that the event holds: the weight that it took,
 	// or the weight that it was settled to. 0 means the default, 1.
 	Weight int64
-	// Tombstone is for a refund that may come before its Take. If it does, it
-	// leaves a tombstone in the row, so that the Take takes nothing when it
-	// comes.
+	// Tombstone is for a refund that may come before its Take. If the refund
+	// comes first, it leaves a tombstone in the row, so that the Take takes
+	// nothing when it comes.
 	Tombstone bool
 }
 
@@ -48,16 +48,16 @@ var errErased = errors.New("the row was deleted meanwhile")
 // Refund gives the event's weight back, once. A tombstone stays in the row, so
 // that a late delivery of the event does not take the weight again.
 //
-// A refund that comes before its Take returns ErrNotFound and leaves no trace:
-// the Take may still arrive and take, even if its caller has given up. If the
-// refund and its Take may arrive out of order, or the outcome of the Take is
-// unknown, ask for a Tombstone. With it the event holds nothing in the end,
-// whichever of the two comes first.
+// Without Tombstone, a refund that comes before its Take returns ErrNotFound
+// and leaves no trace: the Take may still arrive and take room, even if its
+// caller has given up. If the refund and its Take may arrive out of order, or
+// the outcome of the Take is unknown, set Tombstone. Then the event holds
+// nothing in the end, whichever of the two comes first.
 //
 //	_, err := limits.Refund(ctx, counter.Refund{Key: customer, Event: ev, Tombstone: true})
 //
-// A caller that does not know whether a hold has been settled first tries to give
-// back the weight that was taken. If the event holds another weight by now,
+// If a caller does not know whether a hold has been settled, it first tries to
+// give back the weight that was taken. If the event holds another weight by now,
 // Refund gives nothing back and returns a [*WeightError]. The caller calls again
 // with [WeightError.Recorded]:
 //
@@ -67,9 +67,10 @@ var errErased = errors.New("the row was deleted meanwhile")
 //		_, err = limits.Refund(ctx, back)
 //	}
 //
-// The second call cannot meet another weight, because a hold is settled once. A
-// refund that comes more than 7 days (or [Config].Retention) after the event's
-// day returns [event.ErrTooOld]: nothing is left to give back.
+// The second call cannot meet another weight, because a hold is settled only
+// once. A refund returns [event.ErrTooOld] when the row may have expired, 7
+// days (or [Config].Retention) after the end of the event's day: nothing is
+// left to give back.
 //
 // Errors: [ErrNotFound] when the event is not recorded (never with Tombstone);
 // [*WeightError] when the event holds another weight than Weight, or held

@@ -34,16 +34,17 @@ const Unknown = -1
 
 // Grant is the answer to a [Take] and to an [Adjust].
 type Grant struct {
-	// OK reports whether the event holds what it asked for, by this call or by
-	// an earlier call. For an effect that must happen at most once, use
-	// [Grant.First].
+	// OK reports whether the event holds what it asked for, or what it was
+	// settled to, by this call or by an earlier call. For an effect that must
+	// happen at most once, use [Grant.First].
 	OK bool
 	// Outcome is Created if this call took or settled what the event asked for,
-	// Duplicate if an earlier call for the same event did, and zero if no call
-	// did.
+	// Duplicate if an earlier call for the same event did so or refunded the
+	// event, and zero otherwise.
 	Outcome event.Outcome
 	// Refunded reports whether the event was refunded: after it had taken, or
-	// before ([Refund].Tombstone). A refunded event is not granted again.
+	// before it came ([Refund].Tombstone). A refunded event is not granted
+	// again.
 	Refunded bool
 
 	// Used is how much of the cap is used now. If OK is true, that includes this
@@ -51,7 +52,7 @@ type Grant struct {
 	// [AdjustItem.Committed].
 	Used      int64
 	Cap       int64
-	Remaining int64        // of the cap, never below zero
+	Remaining int64        // what is left of the cap, 0 or more; or [Unknown]
 	Day       tzclock.Date // the event's local day
 	ResetsAt  time.Time    // the end of that day
 }
@@ -74,28 +75,29 @@ var errNoReason = errors.New("condition failed for no known reason")
 
 // Take takes room for the event if enough is left, and returns how much is
 // used. A refusal is an answer, not an error: OK is false. A refused event
-// leaves no trace, so Take decides anew when the event comes again. In one case
-// a refused event still takes room: the network delays the SDK's first attempt,
-// the second attempt is refused, and the first attempt arrives when room is
-// free again. It takes that room, never above the cap, although the caller got
-// a refusal. When the event comes again, it gets OK.
+// leaves no trace, so Take decides anew when the event comes again. In one
+// case, a refused event still takes room: the network delays the SDK's first
+// attempt, the second attempt is refused, and the first attempt arrives when
+// room is free again. The first attempt takes that room, never above the cap,
+// although the caller got a refusal. When the event comes again, it gets OK.
 //
 // Take never goes above the cap, for any number of callers at once, and each event
-// takes once, for any number of deliveries: a redelivery gets OK and Duplicate. If
-// a reply is lost, the SDK sends the write again, and the answer is still Created,
-// with two exceptions. If the event was refunded meanwhile, OK is false and
-// Refunded is true. If the event was settled meanwhile, the answer is OK and
+// takes once, however often it is delivered: a redelivery gets OK and Duplicate.
+// If a reply is lost, the SDK sends the write again, and the answer is still
+// Created, with two exceptions. If the event was refunded meanwhile, OK is false
+// and Refunded is true. If the event was settled meanwhile, the answer is OK and
 // Duplicate.
 //
-// A cap of 0 or a weight above the cap also gets a refusal. An event that was
-// granted earlier, under a higher cap, gets OK and Duplicate.
+// A cap of 0 or a weight above the cap also gets a refusal. But an event that
+// was granted earlier, under a higher cap, still gets OK and Duplicate.
 //
 // Errors: an [*event.InputError], also for a negative cap; [event.ErrTooOld] for an
 // event whose row may have expired; [ErrFull]; [*WeightError] for an event that
-// holds another weight (the weight of a settled or refunded event is not compared);
-// [event.ErrUnknownOutcome] when the write took effect but the resulting count is
-// not a whole number, which only another system can cause: the error says that the
-// write took effect.
+// holds another weight (the weight of a settled or refunded event is not compared).
+// Take also returns [event.ErrUnknownOutcome] in one case in which the write is
+// known to have taken effect: the resulting count is not a whole number, so Take
+// cannot return it. Only another system can cause this. The error's text says that
+// the write took effect.
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each KB: about 22
 // recorded events fit in the first KB and 25 in each further KB. A refusal

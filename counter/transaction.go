@@ -9,10 +9,10 @@ import (
 )
 
 // TakeItem is a Take as one action of the caller's own transaction. Make it
-// once for each logical write. After an unknown outcome send the same TakeItem
+// once for each logical write. After an unknown outcome, send the same TakeItem
 // again unchanged: by its nonce it recognizes its own write. Send it only
 // within [Config].MaxSkew after it was made. Later than that, make a new
-// TakeItem: its Outcome is Duplicate if the first has taken effect.
+// TakeItem: its Outcome is Duplicate if the first TakeItem has taken effect.
 type TakeItem struct {
 	Item types.TransactWriteItem
 
@@ -24,13 +24,13 @@ type TakeItem struct {
 // TakeItem returns the Take for a transaction. It sends nothing. It returns the
 // errors that Take returns before its first request.
 //
-// A transaction takes effect as a whole or not at all. So an event that has taken
-// before cancels the whole transaction: see [TakeItem.Outcome]. DynamoDB refuses
-// two actions on one item, so a transaction cannot have two TakeItems of one key
-// and day.
+// A transaction takes effect as a whole or not at all. So if the event has
+// already taken, the whole transaction is cancelled: see [TakeItem.Outcome].
+// DynamoDB refuses two actions on one item, so a transaction cannot have two
+// TakeItems of one key and day.
 //
-// Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB,
-// even if it is cancelled.
+// Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each
+// KB, even if it is cancelled.
 func (s *Store) TakeItem(t Take) (*TakeItem, error) {
 	w, in, err := s.taking("TakeItem", t)
 	if err != nil {
@@ -46,14 +46,15 @@ func (s *Store) TakeItem(t Take) (*TakeItem, error) {
 //
 //   - "None": the zero Grant. The item was not at fault.
 //   - "ConditionalCheckFailed": what Take would have answered. If First is true,
-//     an earlier transaction with the same TakeItem took effect, all of it, and
-//     its reply was lost. Duplicate means that another call had taken for the
-//     event. Otherwise OK is false, or the error is one of Take's.
+//     an earlier transaction with the same TakeItem took effect as a whole, and
+//     its reply was lost. If OK is true and First is false, another call had
+//     taken for the event, or the event was settled after an earlier try (see
+//     below). Otherwise OK is false, or the error is one of Take's.
 //   - Any other code, such as a conflict: an error with that code. The same
 //     TakeItem may be sent again.
 //
 // If every action was done by an earlier try or is a Duplicate, nothing is left
-// to do. If only some were done, leave these out and send the other actions. If
+// to do. If only some actions were done, leave them out and send the others. If
 // the event was settled or refunded after an earlier try took effect, the item
 // no longer recognizes that try: the Grant is a Duplicate, or Refunded. So give
 // each other action of the transaction a condition that lets it happen only
@@ -86,16 +87,16 @@ type AdjustItem struct {
 	most  int64
 }
 
-// AdjustItem returns the Adjust for a transaction. The transaction can settle a
-// hold together with the write that the hold was for. AdjustItem sends nothing. It
+// AdjustItem returns the Adjust for a transaction. So one transaction can settle a
+// hold and do the write for which the hold was taken. AdjustItem sends nothing. It
 // returns the errors that Adjust returns before its first request.
 //
 // DynamoDB refuses two actions on one item, so a Take and the Adjust of the same
 // event cannot be in one transaction: use a TakeItem with the final weight
 // instead.
 //
-// Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB,
-// even if it is cancelled.
+// Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each
+// KB, even if it is cancelled.
 func (s *Store) AdjustItem(a Adjust) (*AdjustItem, error) {
 	w, in, err := s.settling("AdjustItem", a)
 	if err != nil {
@@ -134,12 +135,13 @@ type RefundItem struct {
 // the errors that Refund returns before its first request.
 //
 // A RefundItem cannot come before its Take, and a Tombstone is bad input: a
-// refund and a tombstone are two different writes, and DynamoDB refuses both in
-// one transaction. If the refund and its Take may arrive out of order, call
-// Refund with a Tombstone before or after the transaction.
+// refund and a tombstone are two different writes to the same item, and
+// DynamoDB refuses a transaction that has both. If the refund and its Take may
+// arrive out of order, call Refund with a Tombstone before or after the
+// transaction.
 //
-// Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB,
-// even if it is cancelled.
+// Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each
+// KB, even if it is cancelled.
 func (s *Store) RefundItem(r Refund) (*RefundItem, error) {
 	if r.Tombstone {
 		return nil, event.BadInput(pkg, "Tombstone", "must not be set in a transaction, because it may need a second request: call Refund instead")

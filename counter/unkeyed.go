@@ -24,16 +24,17 @@ type AddUnkeyed struct {
 
 const unkeyedUpdate = "SET #updatedAt = :now, #ttl = :ttl ADD #count :weight"
 
-// AddUnkeyed counts without recording an event. So the row does not grow, and a
-// repeated call cannot be recognized: it counts again. Never repeat the call.
+// AddUnkeyed counts without recording an event. So the row does not grow, but a
+// repeated call cannot be recognized and counts again. Never repeat the call.
 // AddUnkeyed switches off the SDK's own retries. It sends the request again in
-// one case only: DynamoDB refused the request because of a transaction on the
-// row, so the request has not counted. The error is [event.ErrUnknownOutcome]
-// if the call may have counted, or if it has counted and the resulting count is
-// not known. After any other error the call has not counted.
+// one case only: DynamoDB refused the request because of a transaction or
+// another Region's write on the row, so the request has not counted. The error
+// is [event.ErrUnknownOutcome] if the call may have counted, or if it has
+// counted and the resulting count is not known. After any other error, the call
+// has not counted.
 //
 // If the Store's [API] is a wrapper that drops the options of a call, the SDK's
-// retries stay on: after a lost reply the SDK sends the request again, the
+// retries stay on: after a lost reply, the SDK sends the request again, the
 // weight counts twice, and the answer is Created.
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each KB.
@@ -44,7 +45,7 @@ func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 		return Total{}, err
 	}
 	if a.At.Before(time.UnixMilli(0)) {
-		return Total{}, event.BadInput(pkg, "At", "must be set: the time at which it happened")
+		return Total{}, event.BadInput(pkg, "At", "must be set to the time at which it happened")
 	}
 	if a.At.After(now.Add(event.MaxAhead)) {
 		return Total{}, event.BadInput(pkg, "At", "lies more than "+event.MaxAhead.String()+" ahead of the clock")

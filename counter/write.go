@@ -36,7 +36,7 @@ func (s *Store) placeOf(op, key string, at, now time.Time) (place, error) {
 		return place{}, err
 	}
 	if !now.Before(d.expiry.Add(-s.cfg.MaxSkew)) {
-		return place{}, s.wrap(op, fmt.Errorf("the row of %s may have expired: %w", d.day, event.ErrTooOld))
+		return place{}, s.wrap(op, fmt.Errorf("the row of the day %s may have expired: %w", d.day, event.ErrTooOld))
 	}
 	return place{op: op, key: key, localDay: d, now: now}, nil
 }
