@@ -2,6 +2,7 @@ package activity
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -34,24 +35,26 @@ type Activity struct {
 	Actor     string // who; a whole decimal number unless Config.ActorType is String
 	ActorName string // the actor's name, for people
 
-	// Event is what caused the activity. It is also the activity's id: the n-th
-	// activity of an event has the event's Nth(n). A row of an older system has
-	// a random id here, whose time may differ from At.
+	// Event is the event that caused the activity. If an event causes several
+	// activities, the Event of the n-th activity is the event's Nth(n). So each
+	// activity has an Event of its own, which is also its id. A row of an older
+	// system has a random id here, whose time may differ from At.
 	Event event.Event
 
-	// Name is what was done, in its canonical form: "order". It is stored, and
-	// searched for, in Unicode's form NFC, so that two spellings which look the
-	// same are one name. If an older writer stored another form, the row keeps
-	// that form, and walks by name do not find the row.
+	// Name is the canonical name of what was done: "order". Names are stored,
+	// and searched for, in Unicode's form NFC, so that two Unicode encodings of
+	// the same text are one name. If an older writer stored a name in another
+	// Unicode form, the row keeps that form, and walks by name do not find the
+	// row.
 	Name string
 
-	// Kind is the activity's class: "sale", "repair". No index has it. Lists and
-	// counts with a Match.Kind leave out the other kinds, but pay for reading
-	// them. Tally counts each kind separately. Package memory selects by Name,
-	// never by Kind.
+	// Kind is the activity's class: "sale", "repair". No index has the kind in
+	// its key. Lists and counts with a Match.Kind leave out activities of other
+	// kinds, but pay for reading them. Tally counts each kind separately.
+	// Package memory selects by Name, never by Kind.
 	Kind string
 
-	Seq        int64 // the number of the message that reported it; 0 without a message
+	Seq        int64 // the number of the message that reported the activity; 0 without a message
 	Effort     float64
 	Confidence float64
 
@@ -59,16 +62,16 @@ type Activity struct {
 	// A value is text (string), a flag (bool) or a number: any of Go's integers
 	// and floats, or attributevalue.Number. Numbers come back as
 	// attributevalue.Number, which keeps all 38 digits. Data has at most 32
-	// entries and 4 KB, and each name has 1 to 255 bytes. Data without entries is
-	// read back as nil. Two activities that differ only in their Data are
-	// different activities. Numbers are compared by value: 1, 1.0 and 1e0 are
-	// equal.
+	// entries and 4 KB, and the name of each entry has 1 to 255 bytes. Data
+	// without entries is read back as nil. If an activity is delivered again with
+	// other Data, that is a conflict, not a duplicate. Numbers are compared by
+	// value: 1, 1.0 and 1e0 are equal.
 	Data map[string]any
 
-	// At and CreatedAt are read only: recording ignores them. At is when the
-	// activity happened. That is Event.Time(), except in rows of an older
-	// system. CreatedAt is when the activity was first recorded; it is zero in
-	// rows of an older system.
+	// At and CreatedAt are read-only: recording ignores them. At is when the
+	// activity happened: Event.Time(), except in rows of an older system, where
+	// the two may differ. CreatedAt is when the activity was first recorded; it
+	// is zero if a row of an older system does not say when.
 	At, CreatedAt time.Time
 }
 
@@ -78,20 +81,21 @@ type ActorType = actor.Type
 
 // The types of actors' ids.
 const (
-	// Number holds actors that are whole decimal numbers.
+	// Number is for actors whose ids are all whole decimal numbers.
 	Number ActorType = actor.Number
-	// String holds any id.
+	// String is for actors with ids of any form.
 	String ActorType = actor.String
 )
 
 // Config of a Store. The zero Config works.
 type Config struct {
-	// Now is the clock. CreatedAt is its time, and an event that lies more than
-	// an hour ahead of it is refused. Defaults to time.Now.
+	// Now is the clock. An activity's CreatedAt is taken from this clock, and
+	// an event that lies more than an hour ahead of the clock is refused.
+	// Defaults to time.Now.
 	Now func() time.Time
 
 	// ActorType is how ids of actors are stored. Defaults to Number, which
-	// refuses an actor that is not a decimal number.
+	// refuses an actor that is not a whole decimal number.
 	ActorType ActorType
 
 	// The names of the attributes that hold the scope, the actor, the actor's
@@ -109,30 +113,31 @@ type Config struct {
 	Concurrency int
 
 	// Retention is how long an activity is kept after it happened. Defaults to
-	// for ever, without a TTL. If a later program makes the Retention longer,
-	// an event whose row expired under the shorter Retention is recorded as new
-	// when it is delivered again.
+	// 0: activities are kept for ever, without a TTL. If you make the Retention
+	// longer later, an event whose row has expired under the shorter Retention
+	// is recorded as new when the event is delivered again.
 	Retention time.Duration
 
 	// MaxSkew is the greatest difference between the clocks of two callers,
 	// plus the longest time that a call may take. With a Retention, an activity
-	// that would expire within MaxSkew is refused with [event.ErrTooOld].
-	// Defaults to 5 minutes; at most a day and less than the Retention.
+	// is refused with [event.ErrTooOld] if its row would expire within MaxSkew
+	// from now, or has already expired. Defaults to 5 minutes. MaxSkew must be
+	// at most a day, and less than the Retention if one is set.
 	MaxSkew time.Duration
 
 	// OnUnreadable is called with each row that a walk, a Page, Count or Tally
 	// cannot read, for example to count or to log the row. The walk or count
 	// then continues without the row. The function must be safe for concurrent
-	// use. Without OnUnreadable, such a row ends the walk or count with an
-	// error. [Store.OfEvent] and all writes return the error with or without
-	// OnUnreadable.
+	// use. Without OnUnreadable, a row that cannot be read ends the walk or
+	// count with an error. [Store.OfEvent], and a recording that finds such a
+	// row under its event, return the error with or without OnUnreadable.
 	OnUnreadable func(Unreadable)
 }
 
-// Unreadable is a row that is not an activity, because it was not written by
-// this package.
+// Unreadable is a row that cannot be read as an activity, because another
+// program wrote or changed the row.
 type Unreadable struct {
-	Scope, ID string // the row's key, so that the row can be found; it may be personal data
+	Scope, ID string // the row's key, to find the row; the key may be personal data
 	Err       error  // what is wrong with the row
 }
 
@@ -145,7 +150,7 @@ type Store struct {
 }
 
 // New returns a Store on the given table. A nil Config works. The table need
-// not exist yet: [Store.Table] defines it.
+// not exist yet: [Store.Table] returns its definition.
 func New(api API, table string, cfg *Config) (*Store, error) {
 	s := &Store{api: api, table: table}
 	if cfg != nil {
@@ -217,7 +222,7 @@ func (c *Config) validate() error {
 			return err
 		}
 		if taken[attr.name] {
-			return event.BadInput(pkg, attr.field, "is also the name of another attribute")
+			return event.BadInput(pkg, attr.field, fmt.Sprintf("must not be %q, which is another attribute of the row", attr.name))
 		}
 		taken[attr.name] = true
 	}
@@ -231,7 +236,7 @@ func (c *Config) validate() error {
 			return err
 		}
 		if indexes[index.name] {
-			return event.BadInput(pkg, index.field, "is also the name of another index")
+			return event.BadInput(pkg, index.field, fmt.Sprintf("must not be %q, which is another index of the table", index.name))
 		}
 		indexes[index.name] = true
 	}
@@ -239,7 +244,7 @@ func (c *Config) validate() error {
 }
 
 // Table returns the definition of the table: [schema.Create] creates it. With a
-// Retention activities expire by TTL.
+// Retention, activities expire by TTL.
 func (s *Store) Table() schema.Table {
 	who := actor.Attribute(s.cfg.ActorType, s.cfg.ActorAttr)
 	scope := schema.String(s.cfg.ScopeAttr)

@@ -13,20 +13,23 @@ import (
 )
 
 // Backfill returns the update that completes a row of an older system. Pass the row
-// as a Scan of the table returned it. The update sets the time in milliseconds, the
-// name in NFC, activityTimestamp and chatUser as [Store.Record] would have written
-// them. The bool is false if the row lacks nothing, or is retracted or expired.
+// as a Scan of the table returned it. The update sets four attributes as
+// [Store.Record] would have written them: timestamp, in milliseconds; activity, the
+// name in NFC; activityTimestamp; and chatUser. The bool is false if the row needs
+// no update, because it has these attributes already or because it is retracted or
+// expired.
 //
 // DynamoDB refuses the update, with a *types.ConditionalCheckFailedException, if
-// one of these attributes has changed or the row is gone. So you may send the
-// update while others write, and may send it again. It sets no ttl: a row that an
-// older system kept for good stays.
+// one of the four attributes or the actor has changed since the Scan, or if the
+// row was deleted. So it is safe to send the update while other callers write,
+// and to send it again. The update does not set a ttl: a row that an older system
+// wrote without a ttl is still kept for ever.
 //
-// Backfill returns an error if the row cannot be read, does not say who did
-// what and when, or has no room for the attributes.
+// Backfill returns an error if the row cannot be read, if it does not say who
+// did what and when, or if it has no room for the four attributes.
 //
-// Each KB of the row costs 1 WCU for the table and 1 WCU for each index. An index
-// in which the row had another key costs 2 WCU for each KB.
+// For each KB begun of the row, the update costs 1 WCU for the table and 1 WCU
+// for each index, or 2 WCU for an index in which the row had another key.
 func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {
 	if retracted(row) || s.expired(row) {
 		return nil, false, nil
@@ -37,11 +40,11 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateI
 	}
 	a.Name = canonical(a.Name)
 	if err := s.checkIndexed(a); err != nil {
-		return nil, false, s.wrap("Backfill", fmt.Errorf("the row: %v", err)) // not wrapped, as in decode
+		return nil, false, s.wrap("Backfill", fmt.Errorf("the row has a value that cannot be in a key: %v", err)) // not wrapped, as in decode
 	}
 	ms := a.At.UnixMilli()
 	if ms < minMillis || ms > maxMillis {
-		return nil, false, s.wrap("Backfill", errors.New("the row has no time that can be recorded"))
+		return nil, false, s.wrap("Backfill", errors.New("the row has no time between March 1973 and November 2286"))
 	}
 	in, ok, err := backfill.Update(s.table, row, []string{s.cfg.ScopeAttr, attrID}, ddb.Item{
 		attrName:       item.S(a.Name),

@@ -20,7 +20,7 @@ type Filter struct {
 
 	Match      Match     // as in Range
 	From, To   time.Time // as in Range
-	Consistent bool      // as in Range: for a Scope alone
+	Consistent bool      // as in Range; only with a Scope alone
 }
 
 // What Count and Tally need from the rows, and the rows' keys, for
@@ -54,9 +54,10 @@ func (s *Store) projected(projection string) map[string]string {
 // Price: 1 request, 0.5 RCU. Each 4 KB begun of the rows counted costs 0.5 RCU,
 // and each MB takes 1 request. Consistent doubles the units. Other rows cost
 // nothing, except rows that the walk would read and skip: what a Match leaves out,
-// tombstones, expired rows, and rows of an older system. An older system's name
-// that only looks alike, as "dish#2" looks like "dish", costs up to a page of 1 MB
-// before Count skips it.
+// tombstones, expired rows, and some rows of an older system. If a name of an
+// older system only looks like the Filter's Name, as "dish#2" looks like "dish",
+// Count reads up to a page of 1 MB of that name's rows before it skips the rest of
+// them.
 func (s *Store) Count(ctx context.Context, f Filter) (int, error) {
 	q, err := s.filtered(f)
 	if err != nil {
@@ -100,11 +101,11 @@ func (f Filter) check() error {
 	case f.Scope == "" && f.Actor == "" && f.Name == "":
 		return event.BadInput(pkg, "Filter", "must have a Scope or an Actor")
 	case f.Scope == "" && f.Name != "":
-		return event.BadInput(pkg, "Filter.Scope", "must be given with a Name")
+		return event.BadInput(pkg, "Filter.Scope", "must be set if Name is set")
 	case f.Scope != "" && f.Actor != "" && f.Name == "":
-		return event.BadInput(pkg, "Filter.Name", "must be set if Scope and Actor are: no index has all activities of one actor in one scope. To count without a Name, leave Actor empty and set Match.Actor")
+		return event.BadInput(pkg, "Filter.Name", "must be set if Scope and Actor are set: no index has all activities of one actor in one scope. To count without a Name, leave Actor empty and set Match.Actor")
 	case f.Consistent && (f.Actor != "" || f.Name != ""):
-		return event.BadInput(pkg, "Filter.Consistent", "is possible only with a Scope alone: Actor and Name read an index")
+		return event.BadInput(pkg, "Filter.Consistent", "is possible only without Actor and Name: counts by them read an index")
 	case !f.From.IsZero() && !f.To.IsZero() && item.Before(f.To, f.From):
 		return event.BadInput(pkg, "Filter.To", "lies before From")
 	}

@@ -19,28 +19,32 @@ import (
 const deleteTries = 3
 
 // Delete removes the activity whose Event is ev, and no other activity of the
-// event. If the activity does not exist, the error is [ErrNotFound]. A Delete
-// that is repeated after a lost reply also returns ErrNotFound: the state is
-// the same. Delete removes a tombstone of [Store.Retract] in the same way.
+// same event. If the activity does not exist, the error is [ErrNotFound]. So a
+// Delete that is repeated after a lost reply may also return ErrNotFound,
+// although the first Delete removed the activity. Delete removes a tombstone of
+// [Store.Retract] in the same way.
 //
 // Delete leaves no trace, so the event can be recorded again: a late redelivery
-// is Created, not Duplicate. To prevent that, use [Store.Retract] instead.
+// is answered Created, not Duplicate. To prevent that, use [Store.Retract]
+// instead.
 //
-// The row of Nth(1) guards the other activities of its set, so it must be
-// deleted last: while others exist, the error is [ErrOthersStand]. To learn
-// whether others exist, Delete reads the event's rows. It then deletes the row
-// of Nth(1) only if this row is unchanged, so that a set which another call
-// records meanwhile keeps its guard. Only an activity that Record puts under
-// another N at that moment may be left without its guard. [Store.DeleteEvent]
-// removes all rows of an event.
+// The row of Nth(1) guards the other activities of its set, so this row must be
+// deleted last: while other activities of the event exist, the error is
+// [ErrOthersStand]. To learn whether others exist, Delete reads the event's
+// rows. It then deletes the row of Nth(1) only if this row is unchanged, so
+// that a set which another call records meanwhile keeps its guard. If the row
+// has changed, Delete reads the rows again, up to three times in all. If Record
+// puts an activity under another N just before the row of Nth(1) is deleted,
+// that activity may be left without a guard. [Store.DeleteEvent] removes all
+// rows of an event.
 //
-// Price: 2 requests, 1 RCU, 4 WCU. For an activity under Nth(1): 1 RCU for each
-// 4 KB begun of all the event's rows, and 4 WCU as for any other activity,
-// below.
+// Price: 2 requests, 1 RCU, 4 WCU. This is the price for an activity under
+// Nth(1). Each 4 KB begun of all the event's rows costs 1 RCU. The WCU are the
+// same as for any other activity, below.
 //
-// Price (Other): 1 request, 4 WCU. For any other activity: each KB begun of the
-// row costs 1 WCU for the table and 1 WCU for each index. If the activity does
-// not exist, Delete costs 1 WCU.
+// Price (Other): 1 request, 4 WCU. This is the price for any other activity.
+// Each KB begun of the row costs 1 WCU for the table and 1 WCU for each index.
+// If the activity does not exist, Delete costs 1 WCU.
 func (s *Store) Delete(ctx context.Context, scope string, ev event.Event) error {
 	if err := checkArguments(scope, ev); err != nil {
 		return err
@@ -82,22 +86,25 @@ func (s *Store) lone(rows []ddb.Item, ev event.Event) (guard ddb.Item, err error
 	return guard, err
 }
 
-// DeleteEvent removes all rows of an event in the scope, or none of them. The
-// rows are activities, and tombstones of [Store.Retract]. The N of ev does not
-// matter. If the event has no rows, the error is [ErrNotFound]. A call that is
-// repeated after a lost reply also returns ErrNotFound. DeleteEvent leaves no
+// DeleteEvent removes all rows of an event in the scope: activities, and
+// tombstones of [Store.Retract]. Up to 100 rows are removed together, all or
+// none. The N of ev does not matter. If the event has no rows, the error is
+// [ErrNotFound]. So a call that is repeated after a lost reply may also return
+// ErrNotFound, although the first call removed the rows. DeleteEvent leaves no
 // trace, so the event can be recorded again.
 //
 // DeleteEvent reads the event's rows, and deletes them only if they are
-// unchanged. If another call has changed them meanwhile, DeleteEvent reads and
-// deletes the rows anew, up to three times in all. Only Record can give an
-// event more than 100 rows; RecordAll cannot. More than 100 rows are deleted a
-// hundred at a time, the row of Nth(1) with the last hundred.
+// unchanged. If another call has changed one of them meanwhile, DeleteEvent
+// starts again, and tries up to three times in all. A row that another call
+// adds meanwhile, under another N, may stay. RecordAll cannot give an event
+// more than 100 rows; many calls of Record or Retract can. More than 100 rows
+// are deleted in several requests of up to 100 rows, and the last request
+// deletes the row of Nth(1).
 //
-// Price: 2 requests, 1 RCU, 4 WCU. For an event of one activity: 1 RCU for each
-// 4 KB begun of its rows, and 4 WCU for one row. Several rows cost 5 WCU each,
-// because a transaction doubles the price of the table's row, and not the price
-// of the indexes.
+// Price: 2 requests, 1 RCU, 4 WCU. This is the price for an event with one row.
+// Each 4 KB begun of the event's rows costs 1 RCU. Several rows cost 5 WCU
+// each, because a transaction doubles the price of the table's row, but not the
+// price of the indexes.
 func (s *Store) DeleteEvent(ctx context.Context, scope string, ev event.Event) error {
 	if err := checkArguments(scope, ev); err != nil {
 		return err

@@ -93,7 +93,7 @@ func TestRecordAllBesideOthers(t *testing.T) {
 	_, err := acts.RecordAll(t.Context(), set[:1])
 	if conflict, ok := errors.AsType[*activity.ConflictError](err); !ok || len(conflict.Stored) != 3 {
 		t.Errorf("repeated: %v", err)
-	} else if want := "activity: event already recorded with different content (3 stored)"; err.Error() != want {
+	} else if want := "activity: the event is already recorded with different content (stored activities: 3)"; err.Error() != want {
 		t.Errorf("%q, want %q", err, want)
 	}
 }

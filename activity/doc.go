@@ -15,11 +15,12 @@
 //
 // A Scope is one partition of the table, and of the index of ByName. DynamoDB
 // writes at most about 1,000 WCU a second to one partition: 1,000 activities of up
-// to 1 KB, or 500 in transactions. A list reads one scope. So give each thing whose
-// activities are listed together its own scope: each customer, each order, or each
-// device. Do not make a whole shop one scope: the list of one customer would then
-// read the activities of all customers. [Store.ByActor] finds what an actor did in
-// all scopes. A [Match] with an Actor finds what the actor did in one scope.
+// to 1 KB, or 500 in transactions. A list reads one scope, except the list of
+// [Store.ByActor], which finds what an actor did in all scopes. So give each thing
+// whose activities are listed together its own scope: each customer, each order, or
+// each device. Do not make a whole shop one scope: the list of one customer would
+// then read the activities of all customers. A [Match] with an Actor finds what an
+// actor did in one scope.
 //
 // # Item
 //
@@ -54,40 +55,49 @@
 //	ttl                N  as above
 //
 // enc percent-encodes '#' and '%', so that two different keys never collide and
-// "order" never matches "ordering" or "order#2". The indexes project ALL. Names
-// are stored, and searched for, in Unicode's form NFC.
+// "order" never matches "ordering" or "order#2". The indexes project all
+// attributes. Names are stored, and searched for, in Unicode's form NFC.
+//
+// Rows of an older system are rows that another program wrote before this
+// package was used. They may lack attributes, their keys are not encoded, and
+// their times may be in seconds. [Store.Backfill] completes them.
 //
 // # Guarantees
 //
 //   - While the row of an event exists, the event is recorded at most once,
 //     however often it is delivered. If a later delivery is interpreted
 //     differently, what was recorded first stays, and a [*ConflictError] shows
-//     it. With [Store.RecordAll], a changed vocabulary adds nothing, and
-//     neither does a classifier that now finds two activities instead of one.
-//   - Every write is safe to repeat: the state is the same. A write that is
-//     repeated after a lost reply answers Duplicate instead of Created; if the
-//     SDK itself repeats a transaction, the answer is still Created. A repeated
-//     RecordAll answers [*ConflictError] instead if the event also has rows
-//     that are not of the set. A repeated deletion answers [ErrNotFound]
+//     it. With [Store.RecordAll], a later delivery adds nothing, even if the
+//     classifier now has another vocabulary, or finds two activities instead of
+//     one.
+//   - Every write is safe to repeat: the state is the same, and only the answer
+//     differs. A recording or retraction that is repeated after a lost reply
+//     answers Duplicate instead of Created; if the SDK itself repeats a
+//     transaction, the answer is still Created. If the event also has rows that
+//     do not belong to the set of a RecordAll, the repeated RecordAll returns a
+//     [*ConflictError]. A repeated Delete or DeleteEvent returns [ErrNotFound]
 //     instead of nil.
 //   - A retracted activity is not recorded again: [Store.Retract] leaves a
-//     tombstone, so every later delivery is answered [ErrRetracted]. With
+//     tombstone, so the answer to every later delivery is [ErrRetracted]. With
 //     [Retract].Tombstone this holds even if the first delivery comes after the
 //     retraction.
-//   - The row of Nth(1) guards the set of its event. [Store.Delete] refuses to
+//   - The row of Nth(1) guards the set of its event: while this row exists, no
+//     other set can be recorded under the event. [Store.Delete] refuses to
 //     remove this row while other activities of the event exist.
-//     [Store.DeleteEvent] removes all rows of the event or none.
+//     [Store.DeleteEvent] removes up to 100 rows of the event together, all or
+//     none.
 //   - With a [Config].Retention, an activity so old that its row may have
-//     expired is refused with [event.ErrTooOld]. So it is never recorded anew,
-//     unless a later program makes the Retention longer. A row past its ttl is
-//     not returned and refuses nothing, even if DynamoDB has not deleted it
-//     yet.
-//   - A walk yields each activity once, in order, even if several have the same
-//     time, and nothing outside its Range. It pays for what it yields and for the
-//     rest of its last page, never for the rest of the history. It also pays for
-//     rows that it must skip: some rows of an older system, as the doc of each walk
-//     says ([Store.Backfill] ends that); rows that have expired and are not deleted
-//     yet; and in InScope the tombstones.
+//     expired is refused with [event.ErrTooOld]. So it is never recorded a
+//     second time, unless the Retention is made longer later. A row past its
+//     ttl is not returned and does not prevent a recording, even if DynamoDB
+//     has not deleted the row yet.
+//   - A walk yields activities in order, each of them once, even if several have
+//     the same time. It yields nothing outside its Range. It pays for what it
+//     yields and for the rest of its last page, never for the rest of the history.
+//     It also pays for rows that it must skip: some rows of an older system, as the
+//     doc of each walk says (after [Store.Backfill], only InScope still skips some
+//     of them); rows that have expired and are not deleted yet; and in InScope the
+//     tombstones.
 //   - Activities that a [Match] leaves out of a list are still read and paid
 //     for: [Range].ReadAtMost bounds how many rows are read.
 //   - A forged cursor cannot leave the scope or the actor of its query.
@@ -95,7 +105,7 @@
 // Not guaranteed: if [Store.Record] puts single activities under several N of
 // one event, each of these activities is guarded by itself, and nothing guards
 // the set. [Store.Delete], [Store.DeleteEvent] and [Store.Erase] leave no
-// trace: a late redelivery of the event is Created again.
+// trace: a late redelivery of the event is recorded as new.
 //
 // # Prices
 //
@@ -122,7 +132,9 @@
 // bytes, so one RCU of eventually consistent reads returns some 30 activities.
 //
 // A write that meets a transaction on its row, or another Region's write of the
-// row, is sent again, up to 5 times within 0.6 seconds. Each time is 1 request.
+// row, is sent again, up to 5 times, with pauses of at most 0.6 seconds in all.
+// A transaction that is cancelled because of throttling is sent again in the
+// same way. Each repetition takes 1 more request.
 //
 // # IAM actions
 //
@@ -134,6 +146,6 @@
 //   - Operators (Erase, EraseActor), on the table: BatchWriteItem, Query
 //   - Operators (Erase, EraseActor), on index userId-timestamp-index: Query
 //
-// A transaction of puts needs PutItem, and a transaction of deletions
+// A transaction of puts needs PutItem, and a transaction of deletions needs
 // DeleteItem.
 package activity

@@ -10,15 +10,16 @@ import (
 
 // Erase deletes all rows of a scope, including tombstones and expired rows, and
 // returns how many it deleted. After an error, call Erase again: it goes on with
-// the rest. Rows that are written while Erase runs may stay, so call it until it
-// returns 0.
+// the remaining rows. Rows that are written while Erase runs may stay, so call
+// Erase until it returns 0.
 //
 // Erased events are forgotten: an erased event that is delivered again is
-// Created again. So erase a scope only when you expect no more redeliveries.
+// recorded again. So erase a scope only when you expect no more redeliveries.
 //
-// Price: 2 requests, 1 RCU, 4 WCU. For one activity. To read a page of 1 MB
-// takes 1 request, and 1 RCU for each 4 KB begun. To delete 25 rows takes 1
-// request, and 4 WCU for each row, as for [Store.Delete].
+// Price: 2 requests, 1 RCU, 4 WCU. This is the price for one activity. Reading
+// takes 1 request for each MB, and costs 1 RCU for each 4 KB begun. Deleting
+// takes 1 request for each 25 rows, and costs 4 WCU for each row up to 1 KB, as
+// [Store.Delete] does. A tombstone is in no index and costs 1 WCU.
 func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return 0, err
@@ -28,18 +29,19 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 
 // EraseActor deletes all activities of an actor, in all scopes, and returns how
 // many it deleted. After an error, call EraseActor again: like [Store.Erase],
-// it goes on with the rest. An erased event that is delivered again is Created
-// again. Activities of other actors in the same event stay, even if the row of
-// Nth(1) that guards them is erased.
+// it goes on with the remaining rows. An erased event that is delivered again
+// is recorded again. Activities of other actors in the same event stay, even if
+// the row of Nth(1) that guards them is erased.
 //
 // EraseActor reads an index, which lags behind the table, normally by less than
-// a second: it does not find yet what was recorded just now. Call EraseActor
-// until it returns 0, and once more after a while. The index lacks rows of an
-// older system that have no timestamp. It also lacks tombstones, but these name
-// no actor.
+// a second: EraseActor may not find an activity that was recorded a moment ago.
+// Call EraseActor until it returns 0, and once more after a while. EraseActor
+// never finds rows of an older system that have no timestamp, because the index
+// lacks them. The index also lacks tombstones, but a tombstone does not say who
+// the actor was.
 //
-// Price: 2 requests, 0.5 RCU, 4 WCU. For one activity. For more, see
-// [Store.Erase], but reading costs 0.5 RCU for each 4 KB.
+// Price: 2 requests, 0.5 RCU, 4 WCU. This is the price for one activity. For
+// several, see [Store.Erase], but here reading costs 0.5 RCU for each 4 KB.
 func (s *Store) EraseActor(ctx context.Context, actor string) (int, error) {
 	if err := check.Positional(s.checkActor(actor)); err != nil {
 		return 0, err

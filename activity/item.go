@@ -65,7 +65,7 @@ func (s *Store) check(a Activity) error {
 		return err
 	}
 	if ms := a.Event.UnixMilli(); ms < minMillis || ms > maxMillis {
-		return event.BadInput(pkg, "Event", "must lie between March 1973 and November 2286, is at "+a.Event.Time().Format(time.RFC3339))
+		return event.BadInput(pkg, "Event", "must have a time between March 1973 and November 2286, has "+a.Event.Time().Format(time.RFC3339))
 	}
 	if err := s.checkIndexed(a); err != nil {
 		return err

@@ -95,7 +95,7 @@ func TestRecordItemsRefuses(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, &activity.Config{Retention: 24 * time.Hour})
 	_, err := acts.RecordItems(nil)
-	wantInputError(t, err, "activities must be 1 to 100")
+	wantInputError(t, err, "activities must have 1 to 100 elements")
 	if _, err := acts.RecordItems(setOf(t, 7, 2)); !errors.Is(err, event.ErrTooOld) || !strings.HasPrefix(err.Error(), "activity: RecordItems on table ") {
 		t.Errorf("too old: %v", err)
 	}
@@ -113,7 +113,7 @@ func TestRecordItemsRefuses(t *testing.T) {
 	none, refused := types.CancellationReason{Code: aws.String("None")}, types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Item: stands}
 	for _, reasons := range [][]types.CancellationReason{nil, {none}, {none, none, none}} {
 		_, err := r.Outcome(reasons)
-		wantInputError(t, err, "reasons must be one for each of the 2 Items")
+		wantInputError(t, err, "reasons must have one element for each of the 2 Items")
 	}
 	if out, err := r.Outcome([]types.CancellationReason{none, {}}); out != 0 || err != nil {
 		t.Errorf("not at fault: %v, %v", out, err)

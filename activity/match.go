@@ -7,17 +7,17 @@ import (
 	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
-// Match selects the activities of a list: an activity must meet each field of
-// the Match that is set. Every activity meets the zero Match.
+// Match selects the activities of a list: an activity must meet every field
+// that is set. Every activity meets the zero Match.
 //
 // DynamoDB also reads the activities that do not match, and leaves them out of
-// its answer. So a list costs what is read, not what matches; Range.ReadAtMost
-// bounds what is read. If a walk by actor or by name can answer the question, it
-// costs less.
+// its answer. So the price of a list depends on how many rows are read, not on
+// how many match; Range.ReadAtMost bounds how many are read. If a walk by actor
+// or by name can answer the question, that walk costs less.
 type Match struct {
 	Kind  string    // the class
-	Actor string    // who did it; only for a walk that is not by actor
-	Data  []Compare // conditions on its Data, at most 32
+	Actor string    // who did it; only for lists and counts that are not by actor
+	Data  []Compare // conditions on the activity's Data, at most 32
 }
 
 // Compare is a condition on one value of an activity's Data: the value under

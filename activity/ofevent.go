@@ -13,12 +13,13 @@ import (
 )
 
 // OfEvent returns all activities of the event in the scope, ordered by N,
-// without retracted activities. The N of ev does not matter. If the event has
-// no activities, the slice is empty. The read is consistent, but while a
-// RecordAll of the same event is being committed, OfEvent may return a part of
-// the set.
+// without retracted and expired activities. The N of ev does not matter. If the
+// event has no activities, the slice is empty. The read is consistent, but
+// while a RecordAll of the same event is being committed, OfEvent may return a
+// part of the set.
 //
-// Price: 1 request, 1 RCU. Each 4 KB begun of the rows costs 1 RCU.
+// Price: 1 request, 1 RCU. Each 4 KB begun of the event's rows costs 1 RCU, and
+// each MB takes 1 request.
 func (s *Store) OfEvent(ctx context.Context, scope string, ev event.Event) ([]Activity, error) {
 	if err := checkArguments(scope, ev); err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ func TestRecordAllRefusedForWhatIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, err := late.RecordAll(t.Context(), set)
-		if out != 0 || err == nil || !strings.HasPrefix(err.Error(), "activity: RecordAll on table") || !strings.Contains(err.Error(), "deleted meanwhile") {
+		if out != 0 || err == nil || !strings.HasPrefix(err.Error(), "activity: RecordAll on table") || !strings.Contains(err.Error(), "deleted since: try again") {
 			t.Errorf("a set of %d: %v, %v, want an error to try again for", n, out, err)
 		}
 		if out, err := acts.RecordAll(t.Context(), set); out != event.Created || err != nil {

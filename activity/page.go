@@ -22,13 +22,15 @@ type Page struct {
 	Activities []Activity
 
 	// Cursor is where the next Page begins: give it as Range.Cursor. It is ""
-	// if this Page is the last. The next Page may be empty. With a ReadAtMost,
-	// this Page may also be empty. You may give the cursor to clients and take
-	// it back. It holds a position, and never decides which scope or actor is
-	// read, so a forged cursor cannot read outside the query. The cursor is not
-	// encrypted: it discloses the id and the time of the last activity of its
-	// Page, or of the last row that was read. For ByActor it also discloses the
-	// scope.
+	// if this Page is the last. If Cursor is set, the next Page may still be
+	// empty. With a ReadAtMost, even this Page may be empty although Cursor is
+	// set. You may give the cursor to clients and take it back. A cursor holds
+	// only a position, and never determines which scope or actor is read, so a
+	// forged cursor cannot make a list read outside its scope or actor. The
+	// cursor is not encrypted: it discloses the id and the time of the Page's
+	// last activity or, if ReadAtMost ended the Page, of the last row that was
+	// read. For ByActor, the cursor also discloses the scope of that activity
+	// or row.
 	Cursor string
 }
 
@@ -129,7 +131,7 @@ func (s *Store) startAfter(q *query) (ddb.Item, error) {
 		}
 		key := q.prefix + position[i]
 		if !q.within(key) {
-			return nil, event.BadInput(pkg, "Range.Cursor", "lies outside the range")
+			return nil, event.BadInput(pkg, "Range.Cursor", "points to a row outside the range")
 		}
 		start[attr] = q.sortKey(key)
 	}

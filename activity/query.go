@@ -101,7 +101,7 @@ func (s *Store) named(q *query, name string, r Range) error {
 func (s *Store) over(q *query, r Range) error {
 	q.r, q.during = r, periodOf(r.From, r.To)
 	if r.Consistent && q.index != "" {
-		return event.BadInput(pkg, "Range.Consistent", "is not possible with an index; InScope and OfEvent read consistently")
+		return event.BadInput(pkg, "Range.Consistent", "is not possible with an index; InScope with Consistent, and OfEvent, read consistently")
 	}
 	if err := r.check(); err != nil {
 		return err

@@ -419,9 +419,9 @@ func TestCount(t *testing.T) {
 	}
 	for want, filter := range map[string]activity.Filter{
 		"Filter must have a Scope or an Actor": {},
-		"Filter.Name must be set if Scope and Actor are: no index has all activities of one actor in one scope. To count without a Name, leave Actor empty and set Match.Actor": {Scope: home, Actor: martin},
-		"Filter.Scope must be given with a Name":  {Name: "diskning"},
-		"Filter.Scope must be given with":         {Actor: martin, Name: "diskning"},
+		"Filter.Name must be set if Scope and Actor are set: no index has all activities of one actor in one scope. To count without a Name, leave Actor empty and set Match.Actor": {Scope: home, Actor: martin},
+		"Filter.Scope must be set if Name is set": {Name: "diskning"},
+		"Filter.Scope must be set if":             {Actor: martin, Name: "diskning"},
 		"Filter.Consistent is possible only":      {Scope: home, Name: "diskning", Consistent: true},
 		"Filter.Consistent is possible only with": {Actor: martin, Consistent: true},
 		"Filter.To lies before From":              {Scope: home, From: to, To: from},

@@ -10,22 +10,23 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Range bounds a query and orders it. The zero Range is everything, oldest
+// Range bounds a list and orders it. The zero Range selects everything, oldest
 // first.
 type Range struct {
-	From time.Time // the first moment of the range; zero is the beginning
-	To   time.Time // the first moment after the range; zero is the end
+	From time.Time // the first moment of the range; zero for no bound
+	To   time.Time // the first moment after the range; zero for no bound
 
 	// Match selects activities. What it leaves out is still read and paid for.
 	Match Match
 
-	// NewestFirst walks backwards. Activities of the same millisecond have a
-	// stable order, in both directions, but the order has no meaning.
+	// NewestFirst lists the newest activities first. In either direction,
+	// activities of the same millisecond have a stable order, but this order
+	// has no meaning.
 	NewestFirst bool
 
-	// With Consistent, a list sees every write that was answered before.
-	// Indexes have no consistent reads, so Consistent is bad input for every
-	// list except InScope.
+	// With Consistent, a list sees every write that was answered before the
+	// list was requested. Indexes have no consistent reads, so Consistent is
+	// bad input for every list except InScope and InScopePage.
 	Consistent bool
 
 	// Limit is the greatest number of activities in the answer. Defaults to 50
@@ -38,8 +39,8 @@ type Range struct {
 	// follow, the walk's error is [ErrReadAtMost]. Defaults to no limit.
 	ReadAtMost int
 
-	// Cursor is the Cursor of an earlier Page of the same query, with the same
-	// Match. The list begins where that Page ended.
+	// Cursor is the Cursor of an earlier Page of the same list, with the same
+	// Match and the same NewestFirst. The list begins where that Page ended.
 	Cursor string
 }
 

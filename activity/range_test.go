@@ -88,7 +88,7 @@ func TestTimesAtTheBounds(t *testing.T) {
 	cost := db.Meter(func() {
 		for _, at := range []time.Time{least.Add(-time.Millisecond), greatest.Add(time.Millisecond)} {
 			_, err := acts.Record(t.Context(), chore(t, at, 3, "diskning"))
-			wantInputError(t, err, "Event must lie between March 1973 and November 2286")
+			wantInputError(t, err, "Event must have a time between March 1973 and November 2286")
 		}
 	})
 	if cost.Requests != 0 {
@@ -146,7 +146,7 @@ func TestCursorsAtTheBounds(t *testing.T) {
 		for what, position := range map[string][]string{"lower": tc.below, "upper": tc.above} {
 			r.Cursor = cursor.Encode(name, position)
 			_, err := way.page(t.Context(), r)
-			wantInputError(t, err, "Range.Cursor lies outside the range")
+			wantInputError(t, err, "Range.Cursor points to a row outside the range")
 			if err == nil {
 				t.Errorf("%s, beyond the %s bound", name, what)
 			}

@@ -37,14 +37,14 @@ func (s *Store) vacantValues() ddb.Item {
 
 // Record records one activity under its event. A redelivery, or a retry after a
 // lost reply, finds the activity and answers Duplicate. If a different activity
-// is recorded under the event, that activity stays, and the error is a
+// is already recorded under this Event, that activity stays, and the error is a
 // [*ConflictError]. Record ignores the read-only fields: At is the event's
 // time, and CreatedAt is the clock's time.
 //
 // If [Store.Retract] has taken the activity back, the error is [ErrRetracted].
-// After [Store.Delete] has removed the row, a late redelivery is Created again.
-// With a Retention, an activity so old that its row may have expired is refused
-// with [event.ErrTooOld], before any request.
+// After [Store.Delete] has removed the row, a late redelivery is recorded as
+// new. With a Retention, an activity so old that its row may have expired is
+// refused with [event.ErrTooOld], before any request.
 //
 // Price: 1 request, 4 WCU. Each KB begun of the row costs 1 WCU for the table
 // and 1 WCU for each index. A duplicate, a conflict or a retracted activity
@@ -87,7 +87,7 @@ func (s *Store) checkAge(method string, ev event.Event) error {
 	if !s.retention.TooOld(ev.Time(), s.cfg.Now()) {
 		return nil
 	}
-	return s.wrap(method, fmt.Errorf("happened before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
+	return s.wrap(method, fmt.Errorf("the event is too old for the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
 }
 
 // put creates the row. If it exists already, it is left unchanged and returned.
@@ -110,42 +110,45 @@ func (s *Store) put(ctx context.Context, method string, it ddb.Item) (old ddb.It
 	return nil, false, s.wrap(method, err)
 }
 
-// RecordAll records the activities of one event together, all or none: all that
-// one message reports, say. The activities have the same Scope. Their Events
-// are different Nth of one event, and one of these is Nth(1). The row of Nth(1)
-// guards the set: only one of two sets of the event can be recorded, even if
-// the sets share no other N.
+// RecordAll records the activities of one event together, all or none: for
+// example, all activities that one message reports. They must have the same
+// Scope. Their Events must be different Nth of one event, for example Nth(1)
+// and Nth(2), and Nth(1) must be one of them. The row of Nth(1) guards the set:
+// only one of two sets of the event can be recorded, even if the sets share no
+// other N.
 //
 // The first set stays. For an equal set, in any order, RecordAll answers
 // Duplicate. For any other set (larger, smaller, or with other activities) it
 // returns a [*ConflictError] with all that is stored, and writes nothing.
-// (While the set 1, 2, 3 is being committed, the answer for the set 1, 2 may be
-// Duplicate.)
+// (There is one exception: while another call's set 1, 2, 3 is being committed,
+// the answer for the set 1, 2 may be Duplicate.)
 //
-// If [Store.Retract] has taken back one of the set's own N, the error is
-// [ErrRetracted], and nothing is written. Retracted activities with another N
-// are left out of the comparison. For example, if 1, 2, 3 were recorded and
-// Nth(3) was then retracted, the set 1, 2 is a Duplicate, and the set 1, 2, 3
-// is ErrRetracted.
+// If [Store.Retract] has taken back an activity under an N of the set, the
+// error is [ErrRetracted], and nothing is written. Retracted activities under
+// any other N are left out of the comparison. For example, if 1, 2, 3 were
+// recorded and Nth(3) was then retracted, the answer is Duplicate for the set
+// 1, 2, and ErrRetracted for the set 1, 2, 3.
 //
-// Do not mix Record and RecordAll under one event. If Record has put 3 under the
-// event, RecordAll of the set 1, 2 is Created, because no row has the N 1 or 2.
-// Now 1, 2 and 3 are stored. So a repeat of RecordAll for 1, 2 returns a
-// [*ConflictError] and not Duplicate, although that set is recorded. If the set
-// is only Nth(1), even the first call may return this error, when its reply is
-// lost and the SDK sends the request again. None of this can happen if all
-// activities of an event are recorded together.
+// Do not mix Record and RecordAll under one event. If Record has put an activity
+// under Nth(3), RecordAll of the set 1, 2 answers Created, because no row has
+// the N 1 or 2. Now 1, 2 and 3 are stored. So if RecordAll of the set 1, 2 is
+// repeated, it returns a [*ConflictError] and not Duplicate, although the set is
+// recorded. For a set of Nth(1) alone, even the first call may return this
+// error, if its reply is lost and the SDK sends the request again. None of this
+// can happen if all activities of an event are recorded together.
 //
-// Bad input: no activities, more than [MaxSet], repeated Events, and rows of
+// It is bad input if the Scopes or Events are not as described above, if the
+// set is empty, if it has more than [MaxSet] activities, or if its rows have
 // more than 4 MB together. A set that is too old for the Retention is refused
 // with [event.ErrTooOld].
 //
-// Price: 1 request, 4 WCU. For one activity. Several cost 5 WCU each, because a
-// transaction doubles the price of the table's row, and not the price of the
-// indexes. A duplicate or a conflict costs 1 WCU for one activity, and 2 WCU for
-// each of several. RecordAll then reads all that is stored, for 1 request and 1
-// RCU for each 4 KB. If the SDK sends a transaction again after a lost reply,
-// this costs no WCU, but 2 RCU for each 4 KB of each activity.
+// Price: 1 request, 4 WCU. This is the price for one activity. Several cost 5
+// WCU each, because a transaction doubles the price of the table's row, but not
+// the price of the indexes. A duplicate or a conflict costs 1 WCU for a set of
+// one activity, and 2 WCU for each activity of a larger set. RecordAll then
+// reads all rows of the event, which takes 1 more request and costs 1 RCU for
+// each 4 KB. If the SDK sends a transaction again after a lost reply, this costs
+// no WCU, but 2 RCU for each 4 KB of each activity.
 func (s *Store) RecordAll(ctx context.Context, activities []Activity) (event.Outcome, error) {
 	items, err := s.encodeSet("RecordAll", activities)
 	if err != nil {
@@ -183,7 +186,7 @@ func (s *Store) judgeSet(method string, rows []ddb.Item, all []Activity) (event.
 		return 0, err
 	}
 	if len(stored) == 0 {
-		return 0, s.wrap(method, errors.New("refused for rows that were deleted meanwhile: try again"))
+		return 0, s.wrap(method, errors.New("the write was refused because of rows that have been deleted since: try again"))
 	}
 	if !sameSet(stored, all) {
 		return 0, &ConflictError{Stored: stored}
@@ -194,7 +197,7 @@ func (s *Store) judgeSet(method string, rows []ddb.Item, all []Activity) (event.
 // encodeSet checks that the activities form a set, and returns their rows.
 func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 	if len(all) == 0 || len(all) > MaxSet {
-		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("must be 1 to %d, are %d", MaxSet, len(all)))
+		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("must have 1 to %d elements, has %d", MaxSet, len(all)))
 	}
 	items := make([]ddb.Item, len(all))
 	seen := map[event.Event]bool{}
@@ -203,11 +206,11 @@ func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 		field := fmt.Sprintf("activities[%d]", i)
 		switch {
 		case a.Scope != all[0].Scope:
-			return nil, event.BadInput(pkg, field+".Scope", "differs from the first's")
+			return nil, event.BadInput(pkg, field+".Scope", "must be the same as activities[0].Scope")
 		case !a.Event.Same(all[0].Event):
-			return nil, event.BadInput(pkg, field+".Event", "is not an Nth of the first's event")
+			return nil, event.BadInput(pkg, field+".Event", "must come from the same event as activities[0].Event: give the n-th activity the event's Nth(n)")
 		case seen[a.Event]:
-			return nil, event.BadInput(pkg, field+".Event", "is repeated: give the n-th activity the event's Nth(n)")
+			return nil, event.BadInput(pkg, field+".Event", "is the same as that of an activity before it in the slice: give the n-th activity the event's Nth(n)")
 		}
 		seen[a.Event] = true
 		guarded = guarded || a.Event.N() == 1
@@ -217,14 +220,14 @@ func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 		}
 	}
 	if !guarded {
-		return nil, event.BadInput(pkg, "activities", "must include the event itself, Nth(1): its row guards the set")
+		return nil, event.BadInput(pkg, "activities", "must include one with the Event Nth(1), which is the event itself: the row of that activity guards the set")
 	}
 	size := 0
 	for _, it := range items {
 		size += item.Size(it)
 	}
 	if size > maxTransaction {
-		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("are %d bytes together, must be at most %d, the limit of a transaction", size, maxTransaction))
+		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("have %d bytes together, and a transaction can have at most %d", size, maxTransaction))
 	}
 	return items, s.checkAge(method, all[0].Event)
 }

@@ -106,24 +106,24 @@ func TestBadInputSendsNothing(t *testing.T) {
 	db, acts := open(t, nil)
 	good := chore(t, monday, 7, "diskning")
 	for want, change := range map[string]func(*activity.Activity){
-		"Event must name":               func(a *activity.Activity) { a.Event = event.Event{} },
-		"Event has n = 0":               func(a *activity.Activity) { a.Event = a.Event.First() },
-		"Event lies more than":          func(a *activity.Activity) { a.Event = newEvent(t, time.Now().Add(2*time.Hour), home, 7) },
-		"Event must lie between":        func(a *activity.Activity) { a.Event = newEvent(t, time.Unix(5, 0), home, 7) },
-		"Scope must not be empty":       func(a *activity.Activity) { a.Scope = "" },
-		"Scope makes a key":             func(a *activity.Activity) { a.Scope = strings.Repeat("s", 2049) },
-		"Scope and Actor makes":         func(a *activity.Activity) { a.Scope = strings.Repeat("s", 2048) },
-		"Scope must be valid":           func(a *activity.Activity) { a.Scope = "\xff" },
-		"Actor must be a whole decimal": func(a *activity.Activity) { a.Actor = "042" },
-		"Name must not be empty":        func(a *activity.Activity) { a.Name = "" },
-		"Name makes a key":              func(a *activity.Activity) { a.Name = strings.Repeat("#", 340) },
-		"Name must be valid":            func(a *activity.Activity) { a.Name = "\xff" },
-		"ActorName must be valid":       func(a *activity.Activity) { a.ActorName = "\xff" },
-		"Kind must be valid":            func(a *activity.Activity) { a.Kind = "\xff" },
-		"Effort must be a finite":       func(a *activity.Activity) { a.Effort = math.NaN() },
-		"Effort is outside":             func(a *activity.Activity) { a.Effort = 1e126 },
-		"Confidence must be":            func(a *activity.Activity) { a.Confidence = math.Inf(1) },
-		"ActorName and Kind makes":      func(a *activity.Activity) { a.ActorName = strings.Repeat("x", 400<<10) },
+		"Event must be set":              func(a *activity.Activity) { a.Event = event.Event{} },
+		"Event has N = 0":                func(a *activity.Activity) { a.Event = a.Event.First() },
+		"Event lies more than":           func(a *activity.Activity) { a.Event = newEvent(t, time.Now().Add(2*time.Hour), home, 7) },
+		"Event must have a time between": func(a *activity.Activity) { a.Event = newEvent(t, time.Unix(5, 0), home, 7) },
+		"Scope must not be empty":        func(a *activity.Activity) { a.Scope = "" },
+		"Scope makes a key":              func(a *activity.Activity) { a.Scope = strings.Repeat("s", 2049) },
+		"Scope and Actor makes":          func(a *activity.Activity) { a.Scope = strings.Repeat("s", 2048) },
+		"Scope must be valid":            func(a *activity.Activity) { a.Scope = "\xff" },
+		"Actor must be a whole decimal":  func(a *activity.Activity) { a.Actor = "042" },
+		"Name must not be empty":         func(a *activity.Activity) { a.Name = "" },
+		"Name makes a key":               func(a *activity.Activity) { a.Name = strings.Repeat("#", 340) },
+		"Name must be valid":             func(a *activity.Activity) { a.Name = "\xff" },
+		"ActorName must be valid":        func(a *activity.Activity) { a.ActorName = "\xff" },
+		"Kind must be valid":             func(a *activity.Activity) { a.Kind = "\xff" },
+		"Effort must be a finite":        func(a *activity.Activity) { a.Effort = math.NaN() },
+		"Effort must be 0 or have":       func(a *activity.Activity) { a.Effort = 1e126 },
+		"Confidence must be":             func(a *activity.Activity) { a.Confidence = math.Inf(1) },
+		"ActorName and Kind makes":       func(a *activity.Activity) { a.ActorName = strings.Repeat("x", 400<<10) },
 	} {
 		bad := good
 		change(&bad)
@@ -252,13 +252,13 @@ func TestRecordAllRefusesWhatIsNoSet(t *testing.T) {
 	}
 	cost := db.Meter(func() {
 		for want, set := range map[string][]activity.Activity{
-			"activities must be 1 to 100, are 0":       nil,
-			"activities must be 1 to 100, are 101":     setOf(t, 7, 101),
-			"activities[1].Scope differs":              {two[0], elsewhere},
-			"activities[1].Event is not an Nth":        {two[0], otherwise},
-			"activities[2].Event is repeated":          {two[0], two[1], two[0]},
-			"activities must include the event itself": two[1:],
-			"activities are 4395460 bytes together":    large,
+			"activities must have 1 to 100 elements, has 0":               nil,
+			"activities must have 1 to 100 elements, has 101":             setOf(t, 7, 101),
+			"activities[1].Scope must be the same as activities[0].Scope": {two[0], elsewhere},
+			"activities[1].Event must come from the same":                 {two[0], otherwise},
+			"activities[2].Event is the same as":                          {two[0], two[1], two[0]},
+			"activities must include one with the Event Nth(1)":           two[1:],
+			"activities have 4395460 bytes together":                      large,
 		} {
 			_, err := acts.RecordAll(t.Context(), set)
 			wantInputError(t, err, want)

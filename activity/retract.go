@@ -12,13 +12,14 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Retract takes one activity back.
+// Retract says which activity [Store.Retract] takes back.
 type Retract struct {
 	Scope string
-	Event event.Event // the activity's own: Nth(n) for the n-th of an event
+	Event event.Event // the activity's own Event: the event's Nth(n) for the event's n-th activity
 
-	// With Tombstone, the activity is taken back even if it does not exist, so
-	// that a delivery which comes after the retraction is never recorded.
+	// With Tombstone, the activity is taken back even if it does not exist yet,
+	// so that a first delivery which comes after the retraction is not
+	// recorded.
 	Tombstone bool
 }
 
@@ -31,15 +32,16 @@ const (
 // Retract takes an activity back and leaves a tombstone, so that no redelivery
 // brings it back: [Store.Record], [Store.RecordAll] and [Store.RecordMany]
 // answer [ErrRetracted] from then on. The tombstone has the row's key and the
-// time of the retraction, and nothing of what was recorded. Walks and counts
-// skip it; only [Store.InScope] reads it, and pays for it.
+// time of the retraction, and nothing of what was recorded. Lists and counts
+// skip it. Those of a Scope alone, such as [Store.InScope], still read the
+// tombstone and pay for it.
 //
 // The outcome is Created, or Duplicate if the activity was retracted before,
 // perhaps by an attempt of this call whose reply was lost. If the activity does
 // not exist, the error is [ErrNotFound] and nothing is written, unless
 // Retract.Tombstone asks for a tombstone.
 //
-// The other activities of the event stay. A RecordAll whose set has the
+// The other activities of the event stay. A RecordAll whose set includes the
 // retracted activity writes nothing and returns [ErrRetracted]. If Nth(1) is
 // retracted, its tombstone still guards the others. To take back a whole event,
 // retract one by one the activities that [Store.OfEvent] returns. While you do

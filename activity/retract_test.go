@@ -98,7 +98,7 @@ func TestRetractOfNothing(t *testing.T) {
 	for want, r := range map[string]activity.Retract{
 		"Scope must not be empty":    {Event: dish.Event},
 		"Event must not be the zero": {Scope: home},
-		"Event has n = 0":            {Scope: home, Event: dish.Event.First(), Tombstone: true},
+		"Event has N = 0":            {Scope: home, Event: dish.Event.First(), Tombstone: true},
 		"Event lies more than":       {Scope: home, Event: newEvent(t, time.Now().Add(2*time.Hour), home, 7), Tombstone: true},
 	} {
 		_, err := acts.Retract(t.Context(), r)

@@ -17,11 +17,11 @@ type Tally struct {
 
 // Tally counts the same activities as [Store.Count], but separately for each
 // actor, name and kind: for the summary of a week, say. The result has one
-// Tally for each of these combinations, sorted by actor, name and kind. Names
+// Tally for each combination that occurs, sorted by actor, name and kind. Names
 // are in NFC. The Counts add up to the number that Store.Count returns.
 //
-// Price: 1 request, 0.5 RCU. As [Store.Count], for one paged query, which reads
-// each activity of the period once, and nothing outside the period.
+// Price: 1 request, 0.5 RCU. The price is that of [Store.Count] with the same
+// Filter. Tally sends one query, in pages, which reads each row once.
 func (s *Store) Tally(ctx context.Context, f Filter) ([]Tally, error) {
 	q, err := s.filtered(f)
 	if err != nil {

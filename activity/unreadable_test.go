@@ -201,7 +201,7 @@ func TestTally(t *testing.T) {
 		t.Errorf("Tally (-want +got):\n%s", diff)
 	}
 	_, err := acts.Tally(t.Context(), activity.Filter{Name: "diskning"})
-	wantInputError(t, err, "Filter.Scope must be given")
+	wantInputError(t, err, "Filter.Scope must be set")
 	if got, err := acts.Tally(t.Context(), activity.Filter{Scope: "-300"}); got != nil || err != nil {
 		t.Errorf("of nothing: %v, %v", got, err)
 	}
