@@ -18,8 +18,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// TimeRange bounds and orders a query of an actor. The zero TimeRange is every
-// message, oldest first.
+// TimeRange bounds and orders a query for the messages of an actor. The zero
+// TimeRange is every message, oldest first.
 type TimeRange struct {
 	From time.Time // the first moment of the range; zero is the beginning
 	To   time.Time // the first moment after the range; zero is the end
@@ -31,16 +31,16 @@ type TimeRange struct {
 	Cursor      string // as in Range
 }
 
-// ByActor yields what an actor said in all scopes, by time. A caller who may see
-// one scope is perhaps not allowed to see the other scopes. An error comes last,
-// with a zero Message. Messages that have expired are left out. Without
-// [Config].ActorIndex the call is bad input.
+// ByActor yields what an actor said in all scopes, by time. Caution: a user who
+// may see one scope is perhaps not allowed to see the other scopes. An error
+// comes last, with a zero Message. Messages that have expired are left out.
+// Without [Config].ActorIndex, the call is bad input.
 //
 // ByActor reads the index, which lags behind the table, normally by less than a
 // second. Rows of an older system whose time is in seconds come before all
-// other rows. A query with a From misses such rows. A query with a To skips
-// such rows if they were said at To or later. Rows without a time are not in
-// the index.
+// other rows. A query with a From does not find these rows. A query with only a
+// To finds those of them that were said before To. Rows without a time are not
+// in the index.
 //
 // Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.InScope].
 func (s *Store) ByActor(ctx context.Context, actor string, r TimeRange) iter.Seq2[Message, error] {
@@ -50,8 +50,8 @@ func (s *Store) ByActor(ctx context.Context, actor string, r TimeRange) iter.Seq
 
 // ByActorPage returns a part of what [Store.ByActor] yields. A page is full,
 // unless it is the last or ReadAtMost ended it. The Page's cursor discloses the
-// scope of the last message. The cursor cannot reach messages outside the actor
-// and bounds of the query.
+// scope of the last message. Even a forged cursor cannot reach messages of
+// other actors or outside the bounds of the query.
 //
 // Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.InScopePage].
 func (s *Store) ByActorPage(ctx context.Context, actor string, r TimeRange) (Page, error) {
@@ -149,7 +149,7 @@ func (t trail) position(text string) (ddb.Item, error) {
 		return nil, event.BadInput(pkg, "TimeRange.Cursor", "is not a cursor of this query")
 	}
 	if floor < t.from || ceil > t.to {
-		return nil, event.BadInput(pkg, "TimeRange.Cursor", "lies outside the range")
+		return nil, event.BadInput(pkg, "TimeRange.Cursor", "points to a row outside the range")
 	}
 	row := t.store.key(position[1], seq)
 	row[t.store.cfg.ActorAttr], row[attrTimestamp] = t.actor, item.Digits(position[0])

@@ -1,5 +1,5 @@
-// Package message keeps what was said, as it was received, and answers how
-// fast a conversation moves.
+// Package message keeps what was said, as it was received, and determines
+// whether a conversation moves fast.
 //
 //	msgs, err := message.New(db, "messages", nil)
 //
@@ -11,8 +11,8 @@
 //		return // three others spoke within the last minute: say nothing
 //	}
 //
-// A message has an identity of its own, its number in its scope. So it needs no
-// event: a redelivery has the same key.
+// A message has an identity of its own: its scope and its number in that scope.
+// So it needs no event: a redelivery has the same key.
 //
 // # The row
 //
@@ -41,17 +41,17 @@
 //     stays, and every later save answers Duplicate, even if its message is
 //     different. If the reply of the first save is lost, the SDK sends the
 //     message again, and the answer is also Duplicate; the row is the same.
-//   - [Store.FastConversation] counts the messages of other senders that have a
-//     lower sequence than the given message and were said in the window before
-//     it. It reads back as far as that takes. The answer does not depend on the
-//     present time, with one exception: with a Retention, the call returns
+//   - [Store.FastConversation] counts other senders' messages that have a lower
+//     sequence than the given message and were said in the window before it. It
+//     reads back as far as needed. The answer does not depend on the present
+//     time, with one exception: with a Retention, the call returns
 //     [event.ErrTooOld] when a message of the window may have expired.
 //     FastConversation relies on times that rise with the sequence. A message
 //     that is delivered late counts from its delivery on.
-//   - With [Config].Retention a message that may have expired is refused with
+//   - With [Config].Retention, a message that may have expired is refused with
 //     [event.ErrTooOld], so it cannot come back unless the Retention is made
-//     longer. A row past its ttl is not returned, and a save that meets it is
-//     not a Duplicate, even if DynamoDB has not deleted the row yet.
+//     longer. A row past its ttl is not returned, and does not make a save a
+//     Duplicate, even if DynamoDB has not deleted the row yet.
 //   - A [Match] filters a list. The messages that it leaves out are still read
 //     and paid for: [Range].ReadAtMost bounds how many rows are read.
 //   - Reads are eventually consistent unless the caller asks otherwise;

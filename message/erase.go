@@ -9,17 +9,18 @@ import (
 )
 
 // Erase deletes all messages of a scope, including expired messages, and
-// returns how many rows it deleted. After an error call Erase again to delete
+// returns how many rows it deleted. After an error, call Erase again to delete
 // the rest. A message that is saved while Erase runs may stay, so call Erase
 // until it returns 0.
 //
 // Erased messages are forgotten: an erased message that is delivered again is
 // Created again. So erase only when you expect no more redeliveries.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. That is the price for one message. Each page
-// of 1 MB takes 1 request, and 1 RCU for each 4 KB begun. Each 25 rows take 1
-// request, and each row costs 1 WCU for each KB; the index by actor costs as
-// many WCU again.
+// Price: 2 requests, 1 RCU, 1 WCU. That is the price for one message. To read
+// the rows, each page of 1 MB costs 1 request, and 1 RCU for each 4 KB begun.
+// To delete the rows, each 25 rows cost 1 request, and each row costs 1 WCU for
+// each KB. With [Config].ActorIndex, a row with an actor costs as many WCU
+// again, for its entry in the index.
 func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return 0, err
@@ -28,15 +29,15 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 }
 
 // EraseActor deletes all messages of an actor, in all scopes, and returns how
-// many rows it deleted. After an error call EraseActor again to delete the
+// many rows it deleted. After an error, call EraseActor again to delete the
 // rest. An erased message that is delivered again is Created again, as after
-// [Store.Erase]. Without [Config].ActorIndex the call is bad input.
+// [Store.Erase]. Without [Config].ActorIndex, the call is bad input.
 //
 // EraseActor reads the index, which lags behind the table, normally by less than
-// a second. So it may not find a message that was saved just now. Call
-// EraseActor until it returns 0, and once more after a while. Rows of an older
-// system without a timestamp are not in the index. Messages of other actors
-// stay, even if their data or text names the actor.
+// a second. So it may miss a message that was saved just now. Call EraseActor
+// until it returns 0, and once more after a while. Rows of an older system
+// without a timestamp are not in the index. Messages of other actors stay, even
+// if their data or text names the actor.
 //
 // Price: 2 requests, 0.5 RCU, 2 WCU. That is the price for one message with its
 // entry in the index. More messages cost as for [Store.Erase], but with 0.5 RCU

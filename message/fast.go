@@ -23,20 +23,20 @@ type FastConversation struct {
 
 	// Window is how far back from At to look. Defaults to 60 s; at most a day.
 	Window time.Duration
-	// Threshold is how many messages of others make the conversation fast.
-	// Defaults to 3; at most 1000.
+	// Threshold is how many messages of other senders make the conversation
+	// fast. Defaults to 3; at most 1000.
 	Threshold int
 
 	// Consistent counts every message that was saved before the call, at twice
-	// the price. Without Consistent, another's message that was saved a moment
-	// ago may be missing.
+	// the price. Without Consistent, a message that was saved a moment ago may
+	// not be counted.
 	Consistent bool
 }
 
 // Pace answers a [FastConversation].
 type Pace struct {
-	Fast   bool // Others has reached the threshold
-	Others int  // messages of others in the window, counted up to the threshold
+	Fast   bool // whether Others has reached the threshold
+	Others int  // messages of other senders in the window, counted up to the threshold
 }
 
 const (
@@ -55,19 +55,19 @@ func (s *Store) project(in *dynamodb.QueryInput) {
 	in.ExpressionAttributeNames["#timestamp"] = attrTimestamp
 }
 
-// FastConversation counts the messages of others that have a lower sequence
+// FastConversation counts other senders' messages that have a lower sequence
 // than the given message and were said in the window before it, both ends of
-// the window included. It reads back until the window is over or the threshold
-// is reached, past any number of messages of the same actor. Once all earlier
-// messages are saved, the answer does not depend on the time of the call or on
-// later messages. An earlier message that is delivered late raises the count.
-// With a [Config].Retention, the call returns [event.ErrTooOld] once a message
-// of the window may have expired.
+// the window included. It reads back to the beginning of the window, or until
+// the threshold is reached, past any number of messages of the given Actor.
+// Once all earlier messages are saved, the answer does not depend on the time
+// of the call or on later messages. An earlier message that is delivered late
+// raises the count. With a [Config].Retention, the call returns
+// [event.ErrTooOld] once a message of the window may have expired.
 //
 // FastConversation relies on times that rise with the sequence: it stops after
-// a page whose last message was said before the window. A message whose time is
-// too early, from a slow clock, stops it only if that message is the last of
-// its page.
+// a page if the last message of that page was said before the window. A message
+// whose time is too early, from a slow clock, stops it only if that message is
+// the last of its page.
 //
 // A message without a sender is not counted. If the given message itself has no
 // sender (Actor ""), the messages of every sender are counted.
@@ -75,14 +75,14 @@ func (s *Store) project(in *dynamodb.QueryInput) {
 // Price: 1 request, 0.5 RCU. The first page has one row more than the
 // threshold, and each further page has twice as many rows as the page before,
 // up to 1024. A page costs 1 request, and 0.5 RCU for each 4 KB. Consistent
-// doubles the units.
+// doubles the RCU.
 func (s *Store) FastConversation(ctx context.Context, f FastConversation) (Pace, error) {
 	if err := s.checkFast(&f); err != nil {
 		return Pace{}, err
 	}
 	f.At = f.At.Truncate(time.Millisecond) // as it is stored
 	if s.tooOld(f.At.Add(-f.Window), s.cfg.Now()) {
-		return Pace{}, s.wrap("FastConversation", fmt.Errorf("the window reaches back before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
+		return Pace{}, s.wrap("FastConversation", fmt.Errorf("the window begins too early for the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
 	}
 	const op = "FastConversation"
 	sp, _, err := s.span(op, f.Scope, Range{NewestFirst: true, Consistent: f.Consistent})

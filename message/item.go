@@ -137,7 +137,7 @@ func checkKey(scope string, seq int64) error {
 // that every conversation would seem long past.
 func checkAt(at, now time.Time) error {
 	if at.IsZero() {
-		return event.BadInput(pkg, "At", "must be set: the time at which the message was said")
+		return event.BadInput(pkg, "At", "must be set to the time at which the message was said")
 	}
 	if at.Before(time.UnixMilli(item.SecondsBelow)) { // not by milliseconds, which overflow
 		return event.BadInput(pkg, "At", fmt.Sprintf("must be after %s", time.UnixMilli(item.SecondsBelow).UTC().Format(time.DateOnly)))

@@ -13,26 +13,27 @@ import (
 //
 // Price: 1 request, 0.5 RCU. The first page has 16 rows, and each further page
 // has four times as many rows as the page before, up to 1024. A page costs 1
-// request, and 0.5 RCU for each 4 KB. Consistent doubles the units. With a
-// Limit the price is that of one page of Limit rows. Expired rows that are not
-// deleted yet are read and paid for, and so are rows that a Match leaves out;
-// Range.ReadAtMost bounds all rows that are read. If the caller breaks out of
-// the loop, the remaining pages cost nothing.
+// request, and 0.5 RCU for each 4 KB. Consistent doubles the RCU. With a Limit,
+// the price is that of [Store.InScopePage]. Expired rows that are not deleted
+// yet are read and paid for, and so are rows that a Match leaves out;
+// Range.ReadAtMost bounds how many rows are read in all. If the caller breaks
+// out of the loop, the remaining pages cost nothing.
 func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Message, error] {
 	sp, w, err := s.span("InScope", scope, r)
 	return s.each(ctx, sp, w, err)
 }
 
 // InScopePage returns a part of what [Store.InScope] yields. A page is full,
-// unless it is the last (which may be empty) or ReadAtMost ended it. A cursor only
-// says after which sequence to go on: it cannot reach messages outside the scope
-// and bounds of the query.
+// unless it is the last (which may be empty) or ReadAtMost ended it. A cursor
+// contains only the sequence after which the next page begins: it cannot reach
+// messages outside the scope and bounds of the query.
 //
 // Price: 1 request, 0.5 RCU. A page above 4 KB costs 0.5 RCU for each 4 KB, and a
-// page above 1 MB costs 1 request for each MB. Consistent doubles the units.
-// Expired rows that are not deleted yet are read and paid for. To fill the page,
-// further requests read more rows, up to twice as many each time: in all at most
-// the Limit plus twice the number of expired rows. The same holds for rows that a
+// page above 1 MB costs 1 request for each MB. Consistent doubles the RCU.
+// Expired rows that are not deleted yet are read and paid for, and so are rows
+// that a Match leaves out. To fill the page, further requests read more rows,
+// each request up to twice as many as the request before it. In all, the requests
+// read at most the Limit plus twice the number of rows that are expired or that a
 // Match leaves out.
 func (s *Store) InScopePage(ctx context.Context, scope string, r Range) (Page, error) {
 	sp, w, err := s.span("InScopePage", scope, r)

@@ -14,20 +14,20 @@ import (
 // Every message meets the zero Match.
 //
 // DynamoDB also reads the messages that do not match, and leaves them out of its
-// answer. So the price of a list is the price of all rows read, not only of the
-// rows that match. Range.ReadAtMost bounds the rows read.
+// answer. So you pay for all rows that are read, not only for the rows that
+// match. Range.ReadAtMost bounds how many rows are read.
 type Match struct {
 	Actor string    // who said it
-	Data  []Compare // conditions on its Data, at most 32
+	Data  []Compare // conditions on the message's Data, at most 32
 }
 
-// Compare is a condition on one value of a message's Data: the value under Name
-// must compare with Value as Op says. A value that is absent or of another type
-// does not meet the condition.
+// Compare is a condition on one entry of a message's Data: the entry under Name
+// must be equal to Value, or less or greater, as Op says. An entry that is
+// absent, or of another type than Value, does not meet the condition.
 type Compare struct {
 	Name  string
 	Op    string // =, <, <=, > or >=; "" is =
-	Value any    // text is compared by bytes, numbers by value; a bool has no order
+	Value any    // text is compared by bytes, numbers by value; a bool allows only =
 }
 
 // filter composes the Match. If since is given, the filter also lets in earlier

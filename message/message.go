@@ -2,6 +2,7 @@ package message
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -46,13 +47,14 @@ type Message struct {
 	// has 1 to 255 bytes. Data without entries is read back as nil.
 	Data map[string]any
 
-	// CreatedAt is when the message was saved. It is read only. It is zero if
-	// an older system wrote the row without createdAt.
+	// CreatedAt is when the message was saved. Save sets it in the row and
+	// ignores the given value. It is zero if an older system wrote the row
+	// without createdAt.
 	CreatedAt time.Time
 }
 
 // ActorType is the type in which ids of actors are stored: [Number] or
-// [String]. In Go an actor is always a string.
+// [String]. In Go, an actor is always a string.
 type ActorType = actor.Type
 
 // The types of actors' ids.
@@ -69,11 +71,12 @@ type Config struct {
 	Now func() time.Time
 
 	// ActorType is how ids of actors are stored. Defaults to Number, which
-	// refuses an actor that is not a decimal number.
+	// refuses an actor that is not a whole decimal number.
 	ActorType ActorType
 
-	// ScopeAttr, SeqAttr, ActorAttr and ActorNameAttr name the attributes.
-	// Default to "chatId", "messageId", "userId" and "userName".
+	// ScopeAttr, SeqAttr, ActorAttr and ActorNameAttr name the attributes of
+	// the scope, the sequence, the actor and the actor's name. Default to
+	// "chatId", "messageId", "userId" and "userName".
 	ScopeAttr     string
 	SeqAttr       string
 	ActorAttr     string
@@ -86,14 +89,14 @@ type Config struct {
 	Retention time.Duration
 
 	// MaxSkew is how far the clocks of two callers may differ, plus the longest
-	// a call may take. With a Retention, a message that expires within MaxSkew
-	// is refused with [event.ErrTooOld]. Defaults to 5 minutes; at most a day
-	// and less than the Retention.
+	// a call may take. With a Retention, a message is refused with
+	// [event.ErrTooOld] if it has expired, or expires within MaxSkew from now.
+	// Defaults to 5 minutes; at most a day and less than the Retention.
 	MaxSkew time.Duration
 
 	// ActorIndex adds an index by actor and time to the table's definition.
 	// [Store.ByActor] and [Store.EraseActor] read that index. With the index,
-	// each save of a message with an actor costs 1 WCU more.
+	// each save of a message with an actor costs twice as many WCU.
 	ActorIndex bool
 	// ActorIndexName defaults to "userId-timestamp-index".
 	ActorIndexName string
@@ -163,7 +166,7 @@ func (c *Config) validate() error {
 			return err
 		}
 		if names[attr.name] {
-			return event.BadInput(pkg, "Config."+attr.field, "is the name of another attribute of the message")
+			return event.BadInput(pkg, "Config."+attr.field, fmt.Sprintf("must not be %q, which is another attribute of the row", attr.name))
 		}
 		names[attr.name] = true
 	}

@@ -19,10 +19,10 @@ type Page struct {
 	// Cursor is where the next Page begins: pass it as Range.Cursor or
 	// TimeRange.Cursor. "" means that this Page is the last. The next Page may be
 	// empty; with a ReadAtMost, this Page may be empty and yet have a Cursor. You
-	// may give the Cursor to a client and take it back. It is not secret: it
-	// holds the sequence of the last message of this Page, or of the last row
-	// read. In a Page of an actor it also holds the scope and time of that
-	// message.
+	// may give the Cursor to a client and take it back. Its content is not
+	// encrypted: it holds the sequence of the last message of this Page or, if
+	// ReadAtMost ended the Page, of the last row read. In a Page of ByActorPage,
+	// it also holds the scope and time of that message or row.
 	Cursor string
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// Range bounds and orders a query of a scope. The zero Range is every message,
-// by rising sequence.
+// Range bounds and orders a query for the messages of a scope. The zero Range
+// is every message, by rising sequence.
 type Range struct {
 	// FromSeq and ToSeq bound the sequence, both included. 0 means no bound.
 	FromSeq, ToSeq int64
@@ -39,7 +39,7 @@ type Range struct {
 	ReadAtMost int
 
 	// Cursor is the Cursor of an earlier Page of the same query with the same
-	// Match: the list goes on there.
+	// Match: the list continues after that Page.
 	Cursor string
 }
 
@@ -51,7 +51,7 @@ func (r Range) check() error {
 	case r.ToSeq < 0:
 		return event.BadInput(pkg, "Range.ToSeq", "must not be negative")
 	case !r.Since.IsZero() && !r.NewestFirst:
-		return event.BadInput(pkg, "Range.Since", "needs NewestFirst: the key has no time")
+		return event.BadInput(pkg, "Range.Since", "can be used only with NewestFirst: the sort key has no time")
 	case r.Limit < 0:
 		return event.BadInput(pkg, "Range.Limit", "must not be negative")
 	case r.ReadAtMost < 0:

@@ -23,25 +23,26 @@ var one = item.N(1)
 
 // Save stores the message and answers Created. If a message with the same scope
 // and sequence exists, Save answers Duplicate and changes nothing. Save does
-// not compare the two messages. A Duplicate may be
+// not compare the two messages. If the answer is Duplicate, the given message
+// may be
 //
-//   - the same message, delivered again;
-//   - the same message, stored by this very call: the reply was lost, and the
-//     SDK sent the message again. So a message may be saved although every
+//   - the stored message, delivered again;
+//   - the stored message, which this very call stored: the reply was lost, and
+//     the SDK sent the message again. So a message may be saved although every
 //     answer is Duplicate;
-//   - another message with the same sequence, such as an edit. That message is
-//     not stored.
+//   - another message with the same sequence, such as an edit. Then the given
+//     message is not stored.
 //
 // [Store.Get] shows which message is stored. An expired message does not make a
 // Duplicate: a new message with its sequence replaces it.
 //
-// Errors: [*event.InputError]; with a Retention also [event.ErrTooOld], for a
+// Errors: [*event.InputError]; with a Retention, also [event.ErrTooOld], for a
 // message so old that its row may have expired.
 //
 // Price: 1 request, 1 WCU. A message above 1 KB costs 1 WCU for each KB. A
-// Duplicate costs as much as the stored row. A message that replaces an expired
-// row costs as much as the larger of the two. The index by actor costs as many
-// WCU again.
+// Duplicate costs 1 WCU for each KB of the stored row. A message that replaces
+// an expired row costs as much as the larger of the two. If the message is
+// stored and has an actor, the index by actor costs as many WCU again.
 func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 	in, err := s.saving("Save", m)
 	if err != nil {
@@ -71,7 +72,7 @@ func (s *Store) saving(op string, m Message) (*dynamodb.PutItemInput, error) {
 		return nil, err
 	}
 	if s.tooOld(m.At, now) {
-		return nil, s.wrap(op, fmt.Errorf("said before the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
+		return nil, s.wrap(op, fmt.Errorf("the message is too old for the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
 	}
 	return &dynamodb.PutItemInput{
 		TableName:                 aws.String(s.table),
@@ -83,7 +84,7 @@ func (s *Store) saving(op string, m Message) (*dynamodb.PutItemInput, error) {
 }
 
 // SaveItem is a Save as one action of the caller's own transaction. Make it
-// once for each logical write. After an unknown outcome send the same SaveItem
+// once for each logical write. After an unknown outcome, send the same SaveItem
 // again unchanged. Send it only within [Config].MaxSkew after it was made.
 type SaveItem struct {
 	Item types.TransactWriteItem
@@ -94,11 +95,12 @@ type SaveItem struct {
 // SaveItem returns the Save for a transaction. It sends nothing. It returns the
 // errors that Save returns before its request.
 //
-// A transaction takes effect as a whole or not at all. So a message that was
-// saved before cancels the whole transaction: see [SaveItem.Outcome].
+// A transaction takes effect as a whole or not at all. So if a message with the
+// same scope and sequence was already saved, the whole transaction is
+// cancelled: see [SaveItem.Outcome].
 //
-// Price: 0 requests, 2 WCU. In a transaction each action costs 2 WCU for each KB,
-// even if it is cancelled; the index by actor adds 1 for each KB.
+// Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each
+// KB, even if it is cancelled; the index by actor adds 1 WCU for each KB.
 func (s *Store) SaveItem(m Message) (*SaveItem, error) {
 	in, err := s.saving("SaveItem", m)
 	if err != nil {
@@ -122,7 +124,7 @@ func (s *Store) SaveItem(m Message) (*SaveItem, error) {
 //   - "None": 0 and no error. The item was not at fault.
 //   - "ConditionalCheckFailed": Duplicate, as for Save. Either another call
 //     saved a message with this scope and sequence, or an earlier transaction
-//     with this same SaveItem took effect, all of it, and its reply was lost.
+//     with this same SaveItem took effect as a whole, and its reply was lost.
 //     The row is the same in both cases and has no nonce to distinguish them.
 //   - Any other code, such as a conflict: an error with that code. The same
 //     SaveItem may be sent again.
