@@ -16,10 +16,11 @@ import (
 )
 
 // Adopt moves a scope's rows to normal form: if the sort key of a row is not in
-// normal form, Adopt moves the row to the key that [Normalize] returns. It
-// returns how many rows it moved or merged. Such rows come from an older system
-// or an earlier normal form. Adopt keeps all their attributes. Call Adopt once,
-// when no older writer is left; later calls change nothing.
+// normal form, Adopt moves the row to the key that [Normalize] returns. Rows
+// that are not in normal form come from an older system or an earlier normal
+// form. Adopt keeps all attributes of the rows that it moves. It returns how
+// many rows it moved or merged. Call Adopt once, when no program writes such
+// rows any more; later calls change nothing.
 //
 // Adopt moves each row by one transaction. The transaction puts the new row and
 // deletes the old row, if both rows are still as Adopt read them. So Adopt is
@@ -29,28 +30,31 @@ import (
 //
 //   - If both have the same name, the two rows become one. The confirmations
 //     are added up, and an event that both rows counted is counted once. The
-//     teacher of the row that the later event named stays.
+//     teacher is taken from the row with the later [Alias].NamedBy.
 //   - If they have different names, Adopt changes neither row and goes on. At its
-//     end it returns an [*event.LeftoverError] that names the sort key of each
-//     such old row. The reason is a [*TakenError] with the name that Resolve
-//     returns. To repair this, Correct the phrase to the leftover's name, call
-//     Adopt, which merges the two rows, and Correct the phrase to the name it
-//     should have.
-//   - If the row in normal form was forgotten by a later event than the old
-//     row's, the phrase stays forgotten and Adopt deletes the old row. If an
-//     earlier event forgot the phrase, the phrase gets the old row's name.
+//     end Adopt returns an [*event.LeftoverError] that names the sort key of each
+//     old row that it left. The reason is a [*TakenError] with the name in the
+//     row in normal form. To repair this, Correct the phrase to the name in the
+//     old row. Then call Adopt, which now merges the two rows. Then Correct the
+//     phrase to the name that it should have.
+//   - If the row in normal form is forgotten, the later event decides. If the
+//     event that forgot the phrase is later than the event that named the old
+//     row, the phrase stays forgotten and Adopt deletes the old row. Otherwise,
+//     the phrase gets the old row's name.
 //
 // If the old row is forgotten, the row in normal form keeps its name. A sort key
 // that no text matches, for instance a key with control characters, has no normal
-// form: its row stays. If [Config].OnUnreadable lets the other rows be read, an
-// unreadable row is also a leftover.
+// form: its row stays. If the old row or the row in normal form cannot be read,
+// the old row is also a leftover. But if [Config].OnUnreadable is nil, one
+// unreadable row of the scope makes Adopt fail before it changes anything.
 //
 // Price (none): 1 request, 1 RCU. Adopt reads the book, as [Store.Refresh]
 // does. If it finds nothing to adopt, it sends no other request.
 //
 // Price: 4 requests, 3 RCU, 6 WCU. This is for one row, in a book of up to 4
-// KB. Each row takes 2 reads of 1 RCU each, and 1 transaction. The transaction
-// costs 4 WCU for the two rows, and 2 WCU for their entries in the index.
+// KB. After the read of the book, each row takes 2 reads of 1 RCU each, and 1
+// transaction. The transaction costs 4 WCU for the old and the new row, and 2
+// WCU for their entries in the index.
 func (s *Store) Adopt(ctx context.Context, scope string) (int, error) {
 	if _, err := s.partition(scope); err != nil {
 		return 0, check.Positional(err)

@@ -40,22 +40,23 @@ const (
 // Alias is a phrase of a scope and the name it stands for.
 type Alias struct {
 	Scope  string
-	Phrase string // in the form of Normalize
-	Name   string // the canonical name the phrase stands for
+	Phrase string // in the form that Normalize returns; an older spelling is as it is stored
+	Name   string // the canonical name that the phrase stands for
 
-	// Confirmations is how often, at least, the phrase was confirmed to stand
-	// for this name. Confirmations that arrive far out of order may not be
-	// counted. See [Store.Confirm].
+	// Confirmations is how many events were counted as confirmations of this
+	// name. It is a lower bound: a confirmation that arrives far out of order
+	// may not be counted. See [Store.Confirm].
 	Confirmations int64
 	Source        Source
-	LearnedFrom   string // who taught the phrase; "" if not known
+	LearnedFrom   string // who taught or corrected the phrase; "" if not known
 
-	// NamedBy is the event that decided the name: before that event the phrase
-	// stood for another name, or for nothing. NamedBy is zero in seeds and in
-	// rows of older systems. A zero NamedBy counts as earlier than every event.
+	// NamedBy is the last event that decided the name: the Put or Correct that
+	// gave the phrase this name, or a later Correct to the same name. NamedBy
+	// is zero in seeds and in rows of older systems. A zero NamedBy counts as
+	// earlier than every event.
 	NamedBy event.Event
 
-	CreatedAt time.Time // zero in rows of older systems that lack it
+	CreatedAt time.Time // zero if a row of an older system lacks it
 	UpdatedAt time.Time
 }
 
@@ -75,21 +76,23 @@ type Config struct {
 	// Defaults to GSI1.
 	IndexName string
 
-	// CacheTTL is how long, at most, questions about a scope are answered from
-	// memory. The Store shortens this time for each book that it reads, by a
-	// different part of up to a tenth. So processes that started together do
-	// not read again together. For CacheTTL after a write of this Store, its
-	// reads of the scope are consistent, even with NoCache. Defaults to 5
-	// minutes.
+	// CacheTTL is the longest time for which questions about a scope (All,
+	// Resolve and Match) are answered from memory. The Store shortens this time
+	// for each book that it reads, each time by another amount, up to a tenth.
+	// So processes that started together do not read again together. For
+	// CacheTTL after a write to a scope, this Store's reads of the scope are
+	// consistent, even with NoCache. Defaults to 5 minutes.
 	CacheTTL time.Duration
 
 	// CacheScopes is how many books this Store keeps in memory. It is also the
-	// number of scopes that this Store remembers having written to. The oldest
-	// book, or the oldest such scope, is evicted first. Defaults to 1,000.
+	// number of scopes that this Store remembers having written to. Evicted
+	// first is the book that was read longest ago, or the scope whose last
+	// write is longest ago. Defaults to 1,000.
 	CacheScopes int
 
-	// NoCache keeps books out of memory: every question and every Put, Correct
-	// and Forget reads the book. Calls at the same time share one read.
+	// NoCache keeps books out of memory: every question about a scope and every
+	// Put, Correct, Forget and Seed reads the scope's book. Questions at the
+	// same time share one read.
 	NoCache bool
 
 	// OnUnreadable is called with the reason when a row of a scope cannot be
@@ -97,8 +100,8 @@ type Config struct {
 	// answered without that row, and Put and Seed still leave its phrase alone.
 	// A call that reads exactly that row, such as Get, still fails.
 	// OnUnreadable may be called by several goroutines at once. Defaults to
-	// nil: one unreadable row fails every question about its scope, so that
-	// nobody overlooks it.
+	// nil: then every question about the scope fails, so that nobody overlooks
+	// the unreadable row.
 	OnUnreadable func(error)
 }
 

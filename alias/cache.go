@@ -76,7 +76,7 @@ func (c *cache) get(ctx context.Context, scope string) (*book, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for the book: %w", ctx.Err())
+			return nil, fmt.Errorf("waiting for the rows of the scope: %w", ctx.Err())
 		case <-f.landed:
 		}
 		if !f.left {

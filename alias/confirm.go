@@ -15,7 +15,7 @@ import (
 type Confirm struct {
 	Scope  string
 	Phrase string
-	Name   string // the confirmed name; the event is not counted if the phrase was corrected since
+	Name   string // the name that the event confirms; if the phrase now stands for another name, the event is not counted
 	Event  event.Event
 }
 
@@ -55,16 +55,16 @@ const confirmTries = 10
 // again, Confirm returns Duplicate. An event earlier than all 8 is not counted,
 // because the row cannot know whether it was counted before: Confirm returns
 // [event.ErrTooOld]. So a confirmation that arrives late still counts if at most 7
-// confirmations with later events have arrived already. An event earlier than the
-// event that gave the phrase its name is also ErrTooOld, because it confirmed what
-// the phrase stood for before. If the phrase stands for another name, the error is
-// a [*TakenError]. If the phrase stands for nothing, the error is [ErrNotFound].
-// If the phrase has only an older spelling, Confirm first adopts it, as
-// [Store.Adopt] does.
+// confirmations with later events have arrived already. Confirm also returns
+// ErrTooOld for an event earlier than [Alias].NamedBy, because such an event
+// confirmed what the phrase stood for before. If the phrase stands for another
+// name, the error is a [*TakenError]. If the phrase stands for nothing, the error
+// is [ErrNotFound]. If the phrase is stored only under an older spelling, Confirm
+// first adopts that row, as [Store.Adopt] does.
 //
 // A row that was confirmed by older versions of this package knows only the
-// last event that confirmed it. That event is Duplicate, and earlier events are
-// ErrTooOld.
+// last event that confirmed it. For that event Confirm returns Duplicate, and
+// for earlier events ErrTooOld.
 //
 // Price: 1 request, 2 WCU. One WCU is for the item and one is for its entry in
 // the index. A refusal costs 1 WCU. If the phrase has no row, Confirm looks

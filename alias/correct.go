@@ -40,19 +40,21 @@ var (
 // change the row back and forth.
 const correctTries = 5
 
-// Correct makes the phrase stand for the name. The phrase may be new, or
-// taught, corrected or seeded before. Among corrections the later event wins,
-// in any order of arrival. A correction by an earlier event returns
-// [event.ErrTooOld]. A correction by the same event that named the phrase
-// returns Duplicate. The phrase's confirmations start again from 0. If the
-// phrase has this name already, the confirmations stay, and only the event is
-// noted.
+// Correct makes the phrase stand for the name. The phrase may be new, or it may
+// have been taught, seeded, corrected or forgotten before. Among corrections
+// the latest event wins, in any order of arrival. The phrase's confirmations
+// start again from 0. If the phrase has this name already, the confirmations
+// stay: Correct then notes the event and the actor, and marks the phrase as
+// Learned.
 //
-// If the phrase has only an older spelling, Correct first adopts it, as
-// [Store.Adopt] does. Correct looks for older spellings in the scope's book.
+// If the phrase is stored only under an older spelling, Correct first adopts
+// that row, as [Store.Adopt] does. Correct looks for older spellings in the
+// scope's book.
 //
-// If one event corrects the phrase twice, to two different names, the second
-// correction is a [*TakenError] and the first correction stays.
+// If a later event has named or forgotten the phrase, or if this event has
+// forgotten it, the error is [event.ErrTooOld]. If this event has already given
+// the phrase this name, Correct returns Duplicate. If this event has given the
+// phrase another name, the error is a [*TakenError] and that name stays.
 //
 // Price: 2 requests, 0.5 RCU, 3 WCU. If the scope's book is in memory, Correct
 // takes 1 request. Otherwise it reads the book first, as [Store.All] does. One

@@ -1,12 +1,12 @@
-// Package alias keeps a vocabulary for each scope: the phrases people use, and
-// the name that each stands for. It learns phrases, counts how often they are
-// confirmed, takes corrections, and finds the phrases in a text.
+// Package alias keeps a vocabulary for each scope: the phrases that people use,
+// and the name that each phrase stands for. It learns phrases, counts how often
+// they are confirmed, takes corrections, and finds the phrases in a text.
 //
 //	book, err := alias.New(db, "shop-words", nil)
 //
 //	out, err := book.Put(ctx, alias.Put{Scope: shop, Phrase: "Rain coat", Name: "rainwear", Event: ev, Actor: "42"})
 //	var taken *alias.TakenError
-//	if errors.As(err, &taken) { … }                       // taken.Owner has it; Correct would take it
+//	if errors.As(err, &taken) { … }                       // it stands for taken.Owner; only Correct would change that
 //
 //	found, err := book.Match(ctx, shop, "a yellow RAIN  coat, please")
 //	found[0].Name                                         // rainwear
@@ -47,8 +47,8 @@
 // and [Store.Adopt] moves all such items of a scope. An item in normal form hides
 // the older spellings of its phrase, even after the phrase is forgotten. PhrasesOf
 // reads the index and returns older spellings, even hidden ones. While another
-// program still reads items by the keys of its own spellings, do not correct or
-// forget that program's phrases.
+// program still reads items by the keys of its own spellings, do not confirm,
+// correct or forget that program's phrases, because the items would move.
 //
 // # What an event does
 //
@@ -71,28 +71,28 @@
 //     phrase, the answer is as in the table, with one exception: the 8 latest
 //     confirming events stay Duplicate until the phrase is forgotten or gets
 //     another name.
-//   - Put and Seed never change the name that a phrase stands for, for any
-//     number of writers at once. A name under an older spelling is protected in
+//   - Put and Seed never change the name that a phrase stands for, however many
+//     writers call them at once. A name under an older spelling is protected in
 //     the same way. But if an older writer adds the spelling after this Store
 //     read the book, the Store sees the spelling only when the cache expires.
 //   - Adopt is safe beside live writes and may be repeated. Adopt does not lose a
 //     row: if two rows of a phrase have different names, Adopt changes neither row
 //     and reports them.
-//   - Nothing that an Erase deletes reappears in a later write.
+//   - A row that is written after an Erase holds nothing of the deleted rows.
 //   - Among the Corrects and Forgets of a phrase, the event that happened last
 //     wins, in any order of arrival. That event also wins over every earlier
 //     Put. A Put that finds the phrase taken leaves no trace.
-//   - An event is counted as a confirmation once. Up to 8 confirmations may
-//     arrive in any order. A confirmation that arrives after 8 later
-//     confirmations is not counted (ErrTooOld), so Alias.Confirmations is a
-//     lower bound.
+//   - An event is counted as a confirmation at most once. Up to 8 confirmations
+//     may arrive in any order. A confirmation that arrives after 8
+//     confirmations by later events is not counted (ErrTooOld), so
+//     Alias.Confirmations is a lower bound.
 //   - Seeds overwrite nothing, not even a forgotten phrase.
 //   - A Store's reads see the Store's own writes. For Config.CacheTTL after a
-//     write, all its reads of the scope are consistent. After that time,
-//     eventually consistent reads have long caught up. If the Store writes to
-//     more than Config.CacheScopes scopes within Config.CacheTTL, its reads of
-//     all scopes are consistent. Only PhrasesOf may miss a write: it reads the
-//     index, which cannot be read consistently.
+//     write to a scope, the Store reads that scope consistently. After that
+//     time, eventually consistent reads have long caught up. If the Store
+//     writes to more than Config.CacheScopes scopes within Config.CacheTTL, it
+//     reads all scopes consistently. Only PhrasesOf may miss a write: it reads
+//     the index, which cannot be read consistently.
 //   - A Store sees another process's writes when its cache expires, after
 //     Config.CacheTTL at most, or after Refresh.
 //
@@ -107,11 +107,13 @@
 // package creates an older spelling. Erase takes the book out of memory.
 //
 // If one row cannot be read, all questions about its scope fail, unless
-// [Config].OnUnreadable is set: then they are answered without the row.
+// [Config].OnUnreadable is set. With OnUnreadable, they are answered without
+// the row.
 //
 // # Prices
 //
-// First and uncontended, on items up to 1 KB:
+// For the first delivery of an event, without competing writers, on items up to
+// 1 KB:
 //
 //	Confirm                  1 request   2 WCU   (2 and 3 after 8 others)
 //	Correct                  as All, and 1 request, 3 WCU   (2 of a free phrase)
@@ -133,7 +135,7 @@
 // Forget and Seed reads the book.
 //
 // A write that meets a transaction on the row, or another Region's write, is sent
-// again, up to 5 times within 0.6 seconds: 1 request each.
+// again, up to 5 times within 0.6 seconds. Each repetition costs 1 request.
 //
 // # IAM actions
 //
@@ -144,6 +146,6 @@
 //   - Operators (Adopt, Disown, Erase), on the table: BatchWriteItem, DeleteItem,
 //     GetItem, PutItem, Query, UpdateItem
 //
-// DeleteItem is for older spellings: a transaction that puts the new row and
-// deletes the old row moves a spelling to its normal form.
+// DeleteItem is for older spellings: to move a row to its normal form, a
+// transaction puts the new row and deletes the old row.
 package alias

@@ -9,18 +9,20 @@ import (
 )
 
 // Erase deletes all rows of a scope, including forgotten and unreadable rows,
-// and returns how many it deleted. It takes the scope's book out of this
+// and returns how many it deleted. It also takes the scope's book out of this
 // Store's memory. Other processes answer from the book in their own memory
 // until it expires, after [Config].CacheTTL at most.
 //
-// After an error call Erase again: it goes on. Rows that are written while
-// Erase runs may stay, so call Erase until it returns 0. Such rows hold nothing
-// of the deleted rows. With the rows, Erase deletes the events that the rows
-// remember. So if an old Put or Correct is delivered again afterwards, it
-// teaches its phrase again. A Seed brings back phrases that Forget had taken
-// out. So erase only when you expect no more redeliveries.
+// After an error, call Erase again: it goes on. A row that is written while
+// Erase runs may stay, but it holds nothing of a deleted row. So call Erase
+// until it returns 0.
 //
-// Price (none): 1 request, 1 RCU. For a scope without rows.
+// Erase also deletes the events that the rows remember. Therefore, an old Put or
+// Correct that is delivered again after the Erase teaches its phrase again, and
+// a Seed brings back phrases that Forget had taken out. So erase only when you
+// expect no more redeliveries.
+//
+// Price (none): 1 request, 1 RCU. This is for a scope without rows.
 //
 // Price: 2 requests, 1 RCU, 2 WCU. This is for one row. Erase reads the scope
 // consistently: 1 RCU for each 4 KB, and 1 request for each MB. Then it sends 1

@@ -129,7 +129,7 @@ func TestWaitingNamesTheMethod(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _, err := store.Resolve(ctx, chat, "pant")
-	want := "alias: Resolve on table " + f.table + ": waiting for the book: context canceled"
+	want := "alias: Resolve on table " + f.table + ": waiting for the rows of the scope: context canceled"
 	if !errors.Is(err, context.Canceled) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -30,16 +30,19 @@ var forget = expression{
 
 // Forget takes a phrase out of the book. The item of the phrase stays, with its
 // key, the event and the times. So neither a seed nor a redelivery of an earlier
-// Put or Correct brings the phrase back. A later Put or Correct brings it back.
-// If a later event named or forgot the phrase, the error is [event.ErrTooOld]. If
-// the phrase has only an older spelling, Forget first adopts it, as [Store.Adopt]
-// does. Forget looks for older spellings in the scope's book.
+// Put or Correct brings the phrase back. A Put or Correct by a later event
+// brings it back. If this event or a later event named the phrase, or if a later
+// event forgot it, the error is [event.ErrTooOld]. If the phrase is stored only
+// under an older spelling, Forget first adopts that row, as [Store.Adopt] does.
+// Forget looks for older spellings in the scope's book.
 //
-// If the phrase stands for nothing, the error is [ErrNotFound]. Forget notes its
-// event all the same; if the phrase has no item, Forget creates one. Then a Put
-// or Correct that happened before the Forget and arrives after it is refused.
-// The item has no TTL, so every later read of the scope's book, for instance for
-// Match, reads this item for ever. So forget only phrases that were known, not
+// Forget answers [event.Duplicate] if this event has already forgotten the
+// phrase, or has already found that it stands for nothing. Otherwise, if the
+// phrase stands for nothing, the error is [ErrNotFound]. Forget notes its event
+// all the same; if the phrase has no item, Forget creates one. Then a Put or
+// Correct that happened before the Forget and arrives after it is refused. The
+// item has no TTL, so from then on every read of the scope's book, for instance
+// for Match, also reads this item. So forget only phrases that were known, not
 // any text that somebody says.
 //
 // Price: 2 requests, 0.5 RCU, 2 WCU. If the scope's book is in memory, Forget

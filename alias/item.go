@@ -165,7 +165,7 @@ func eventsOf(it ddb.Item, attribute string) ([]event.Event, error) {
 		events := make([]event.Event, 0, len(v.Value))
 		for _, b := range v.Value {
 			if len(b) != event.Size {
-				return nil, fmt.Errorf("attribute %s holds %d bytes, not the %d of an event", attribute, len(b), event.Size)
+				return nil, fmt.Errorf("attribute %s has an element of %d bytes, and an event has %d", attribute, len(b), event.Size)
 			}
 			events = append(events, event.Event(b))
 		}

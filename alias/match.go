@@ -6,16 +6,17 @@ import "context"
 type Match struct {
 	Alias
 	// Start and End are byte offsets: text[Start:End] is the phrase as the text
-	// spells it, and Phrase is its normal form.
+	// spells it, and Phrase is the phrase as it is stored.
 	Start, End int
 }
 
 // Match finds the phrases of the scope's book in a text. It reads from left to
-// right, takes the longest phrase at each position, and goes on behind that
+// right, takes the longest phrase at each position, and goes on after that
 // phrase. So matches never overlap, and "rain coat" hides "coat". Phrases begin
-// and end where words do: "coat" is in "coat, please" and "(coat)", but not in
-// "coats". An emoji, with its skin tone and everything that is joined to it, is
-// a word of its own. In scripts without spaces every letter is a word.
+// and end where words do: "coat" is found in "coat, please" and "(coat)", but
+// not in "coats". An emoji, with its skin tone and everything that is joined to
+// it, is a word of its own. In scripts that put no spaces between words (Han,
+// Hiragana, Thai, Lao, Khmer, Myanmar), every letter is a word of its own.
 //
 // Price: 1 request, 0.5 RCU. Match costs as much as [Store.All]: 0 requests if
 // the scope's book is in memory.

@@ -20,9 +20,9 @@ import (
 // fillers, stray tags). Letters keep their marks: "båda" and "bada" are two
 // words. Normalize is idempotent.
 //
-// This is normal form 2. Form 1 kept some invisible characters. Match, Resolve
-// and All find rows stored in form 1 by their phrase in form 2, and
-// [Store.Adopt] rewrites them.
+// This is normal form 2. Form 1 kept some invisible characters. A row that is
+// stored in form 1 is still found: Match and Resolve find it by its phrase in
+// form 2, and All returns it. [Store.Adopt] moves such rows to form 2.
 //
 // The error is an [*event.InputError] if the phrase has no visible character,
 // has a control character, is not UTF-8, or is longer than a sort key may be.

@@ -26,9 +26,10 @@ var (
 )
 
 // All returns the aliases of a scope, ordered by phrase. It takes them from the
-// cache, or from an eventually consistent read. The read is consistent for
-// [Config].CacheTTL after a write of this Store, and after a [Store.Refresh]
-// that another read or a write overtook.
+// cache or, if the cache does not have the scope, from a read. The read is
+// eventually consistent, except in two cases: for [Config].CacheTTL after a
+// write of this Store to the scope, and after a [Store.Refresh] whose book the
+// cache could not keep.
 //
 // Price: 1 request, 0.5 RCU. If the scope's book is not in memory, each 4 KB of
 // the book (about 18 aliases) costs 0.5 RCU, and each MB takes 1 request. If
@@ -44,8 +45,9 @@ func (s *Store) All(ctx context.Context, scope string) ([]Alias, error) {
 
 // Refresh is All with a consistent read instead of the cache. The cache then
 // has the book that Refresh read, so a later Resolve or Match sees that state
-// or a newer one. If another read or a write overtook Refresh, the cache stays
-// empty, and the next question reads consistently.
+// or a newer one. If a write to the scope or another read of the book came in
+// between while Refresh was reading, the cache does not keep the book of
+// Refresh, and the next question about the scope reads consistently.
 //
 // Price: 1 request, 1 RCU. Each 4 KB of the book costs 1 RCU, and each MB takes
 // 1 request.
@@ -112,8 +114,9 @@ func (s *Store) item(ctx context.Context, p place) (ddb.Item, error) {
 
 // PhrasesOf returns the aliases that stand for a name, ordered by phrase. It
 // reads the index, which lags behind the table a little and cannot be read
-// consistently. After a write, filter the result of Refresh instead. It also
-// returns older spellings, even if a row in normal form hides them.
+// consistently. So after a write, filter the result of Refresh instead.
+// PhrasesOf also returns older spellings, even if a row in normal form hides
+// them.
 //
 // Price: 1 request, 0.5 RCU. Each 4 KB of the aliases costs 0.5 RCU, and each
 // MB takes 1 request.

@@ -24,20 +24,25 @@ var unknown = expression{
 
 // Seeded is what a Seed did.
 type Seeded struct {
-	Created int // phrases that were not in the book
-	Kept    int // phrases that were in the book, under any name or forgotten; also a new phrase whose reply was lost
+	// Created is the number of phrases that were not in the book.
+	Created int
+	// Kept is the number of phrases that were in the book, under any name or
+	// forgotten. It includes a new phrase if the reply to its write was lost and
+	// the repeated write found it.
+	Kept int
 }
 
 // Seed adds to the scope's book those phrases of the application's own
 // vocabulary that the book lacks. seeds maps each phrase to its name. Seed does
 // not change phrases that were learned, corrected or forgotten, or phrases in
-// an older system's spelling. Many processes may call Seed at once, and at
-// every start.
+// an older system's spelling. Many processes may call Seed at once, each of
+// them at every start.
 //
-// Seed continues after failures. Then it returns an [*event.LeftoverError] that
-// names each phrase that it did not write, as the caller spelled it. The reason may
-// be bad input, two spellings of one phrase with two names, or throttling. All
-// other phrases are in the book. Another call writes only the leftovers.
+// If some phrases fail, Seed goes on with the others. At its end it returns an
+// [*event.LeftoverError] that names each phrase that it did not write, as the
+// caller spelled it. The reason may be bad input, two spellings of one phrase with
+// two names, or throttling. All other phrases are in the book. Another call writes
+// only the leftovers.
 //
 // Price: 2 requests, 0.5 RCU, 2 WCU. This is for one new phrase. Seed reads the
 // book, as [Store.All] does. Then it writes the phrases that the book lacks, 8
@@ -132,7 +137,7 @@ func (s *Store) plan(scope string, seeds map[string]string) (planned []seed, bad
 			continue
 		}
 		for _, seed := range same {
-			bad = append(bad, event.Leftover{Key: seed.given, Err: event.BadInput(pkg, "Phrase", "is also among the seeds in another spelling, with another name")})
+			bad = append(bad, event.Leftover{Key: seed.given, Err: event.BadInput(pkg, "Phrase", "is given twice, in spellings that stand for different names")})
 		}
 	}
 	return planned, bad

@@ -294,9 +294,9 @@ func TestBadSeeds(t *testing.T) {
 		"":       "Phrase must hold a visible character",
 		"c":      "Name must not be empty",
 		"d\x00":  "Phrase must not hold control characters",
-		"Disk":   "Phrase is also among the seeds in another spelling, with another name",
-		"disk ":  "Phrase is also among the seeds in another spelling, with another name",
-		" disk ": "Phrase is also among the seeds in another spelling, with another name",
+		"Disk":   "Phrase is given twice, in spellings that stand for different names",
+		"disk ":  "Phrase is given twice, in spellings that stand for different names",
+		" disk ": "Phrase is given twice, in spellings that stand for different names",
 	}
 	seeds := map[string]string{"": "B", "c": "", "d\x00": "x", "Disk": "x", "disk ": "y", " disk ": "x", "a": "A", "A": "A"}
 	check := func(done alias.Seeded, err error, want alias.Seeded) {
