@@ -31,8 +31,8 @@
 //
 // The package also reads and updates rows of an older system. These rows have
 // no type, version and recent. Their maps may lack days and hours, and their
-// lastSeen may lack the decimals. A write leaves other attributes and map
-// entries as they are.
+// lastSeen may lack the decimals. A write leaves attributes and map entries
+// that are not in this list as they are.
 //
 // # Guarantees
 //
@@ -60,9 +60,9 @@
 // redelivered event counts again.
 //
 // Events up to an hour ahead of the clock are accepted ([event.MaxAhead]). If a
-// sender whose clock is wrong fills recent with 32 such events, the row refuses
-// all events with a true time as too old until the clock has caught up with
-// these 32.
+// sender with a wrong clock fills recent with 32 events that are ahead of the
+// store's clock, the row refuses every event with a correct time as too old,
+// until the store's clock has passed the times of these 32 events.
 //
 // In a global table each Region checks conditions for itself, and the later of
 // two simultaneous writes replaces the other: write a row from one Region only.
@@ -81,7 +81,8 @@
 //
 // If a write meets a transaction on the row or another Region's write, the
 // package sends the write again. Each repetition costs 1 request. A write is sent
-// again up to 15 times, lost races included.
+// again up to 15 times in all, which includes the times when another writer
+// changed the row first.
 //
 // # IAM actions
 //

@@ -13,7 +13,7 @@ type Habit struct {
 	ByHour [24]int64 // by the hour a clock shows
 
 	Total     int64     // events counted
-	LastSeen  time.Time // time of the latest event counted, in any order of arrival
+	LastSeen  time.Time // the latest time of all events counted, whatever their order of arrival
 	UpdatedAt time.Time // time of the last write
 }
 

@@ -24,7 +24,7 @@ type Observe struct {
 // whether the event was counted. After the error [ErrContended] the event may
 // have been counted or not.
 //
-// While other writers change the row first, Observe tries again, up to 15 times.
+// If another writer changes the row first, Observe tries again, up to 15 times.
 // The pauses between the tries grow to 1.3 seconds. Together they last some 5
 // seconds, and at most 10. Observe stops earlier if the context ends.
 //
@@ -57,13 +57,15 @@ type ObserveAll struct {
 // If some events have no outcome, the error is an [*event.LeftoverError]. It names
 // each such event by its index and gives the reason: bad input, [event.ErrTooOld],
 // [ErrContended], or why the call ended before the event's turn. All other events
-// are counted. A leftover may also be counted, if all replies to its writes were
-// lost: call ObserveAll again with the leftovers.
+// are counted. If a write took effect and all its replies were lost, its events
+// may be leftovers although they are counted. So call ObserveAll again with the
+// leftovers: each event counts once.
 //
-// One write counts only events that the row still remembers after the write. If
-// the reply is lost, these events show that the write took effect. So one write
-// counts up to 32 events, minus the number of later events in the row: with 10
-// later events, up to 22.
+// A row remembers its 32 latest events. ObserveAll counts no event in a write
+// that the row would forget in the same write: if the reply is lost, the
+// remembered events show that the write took effect. So one write counts up to
+// 32 events, minus the number of events in the row that are later than the
+// earliest event of the write: if 10 are later, up to 22.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. That is the price of up to 32 events. Each 32
 // more cost 1 request and 1 WCU: 200 events are 7 writes. If no event is new, the

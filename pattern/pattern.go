@@ -32,8 +32,8 @@ type Config struct {
 
 	// ConsistentReads makes Get and All see every write that was answered
 	// before they were called. Such a read costs twice as much. Observe always
-	// reads consistently. Defaults to false, because a habit does not change
-	// with its latest event.
+	// reads consistently. Defaults to false, because one more event rarely
+	// changes what a habit shows.
 	ConsistentReads bool
 }
 
@@ -50,8 +50,8 @@ type Store struct {
 	rows *record.Rows[Habit]
 }
 
-// New returns a Store over a table. The zone decides on which weekday and in
-// which hour an event counts. A nil Config works.
+// New returns a Store over a table. The zone determines the weekday and the
+// hour in which an event counts. A nil Config works.
 func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) {
 	s := &Store{zone: zone}
 	if cfg != nil {
