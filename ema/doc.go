@@ -16,10 +16,10 @@
 //
 // # Items
 //
-// Each subject and metric has one row. There are two records, [Effort] and
-// [Preference]. Each record has its own rows, and a store keeps one record. The
-// partition key writes '#' in a subject as %23, and '%' as %25. The sort key is
-// the metric, unchanged.
+// Each subject and metric has one row. A [Record] is a kind of averages,
+// [Effort] or [Preference]. Each Record has its own rows, and a store keeps the
+// averages of one Record. The partition key writes '#' in a subject as %23, and
+// '%' as %25. The sort key is the metric, unchanged.
 //
 //	pk         S  EFFORT#<subject>, PREF#<subject>, or <Config.Prefix>#<subject>
 //	sk         S  the metric
@@ -32,7 +32,8 @@
 //	updatedAt  S  time of the last write
 //
 // The package also reads and updates rows of an older system, which have no
-// type, version and recent. A write leaves other attributes as they are.
+// type, version and recent. A write leaves attributes that are not in this list
+// as they are.
 //
 // # Guarantees
 //
@@ -50,19 +51,20 @@
 //   - An average always lies between the least and the greatest value.
 //
 // The average depends on the order of the values. Values count in the order in
-// which they arrive, which may differ from the order of their events. The
-// average is always what some order of arrival gives, with each event counted
-// once. If an older system has counted an event, the event counts again here,
-// because rows of the older system do not say which events they have counted.
+// which they arrive, which may differ from the order of their events. Values
+// that arrive at the same time count one after the other, in any order, and
+// each event counts once. If an older system has counted an event, the event
+// counts again here, because rows of the older system do not say which events
+// they have counted.
 //
 // Stop the older system before this package updates its rows. The writers of
 // the older system replace the whole row. Then recent is lost, and a
 // redelivered event counts again.
 //
 // Events up to an hour ahead of the clock are accepted ([event.MaxAhead]). If a
-// sender whose clock is wrong fills recent with 32 such events, the row refuses
-// all events with a true time as too old until the clock has caught up with
-// these 32.
+// sender with a wrong clock fills recent with 32 events that are ahead of the
+// store's clock, the row refuses every event with a correct time as too old,
+// until the store's clock has passed the times of these 32 events.
 //
 // In a global table each Region checks conditions for itself, and the later of
 // two simultaneous writes replaces the other: write a row from one Region only.
@@ -78,7 +80,8 @@
 //
 // If a write meets a transaction on the row or another Region's write, the
 // package sends the write again. Each repetition costs 1 request. Observe sends a
-// write again up to 15 times, lost races included.
+// write again up to 15 times in all, which includes the times when another writer
+// changed the row first.
 //
 // # IAM actions
 //

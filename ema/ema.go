@@ -32,8 +32,9 @@ var _ API = (*dynamodb.Client)(nil)
 type Record uint8
 
 const (
-	// Effort is what something costs a subject. A metric is an activity or any
-	// other measure, such as a duration in seconds. Values may be negative.
+	// Effort is what something costs a subject. A metric is the name of an
+	// activity or of any other measure, such as a duration in seconds. Values
+	// may be negative.
 	Effort Record = iota
 	// Preference is how a subject likes to be treated. The metrics are
 	// [IgnoreRate], [ResponseTiming], [InteractionFrequency], and any others
@@ -87,8 +88,8 @@ type Config struct {
 	Prefix string
 
 	// Alpha is the weight of each new value, above 0 and at most 1. At 1 the
-	// average is the latest value. Defaults to DefaultAlpha, which gives half
-	// of the weight to the latest two values.
+	// average is the latest value. Defaults to DefaultAlpha, which gives the
+	// latest two values half of the weight together.
 	Alpha float64
 
 	// Now is the clock that sets updatedAt and decides which events are too far
@@ -97,8 +98,8 @@ type Config struct {
 
 	// ConsistentReads makes Get and All see every write that was answered
 	// before they were called. Such a read costs twice as much. Observe always
-	// reads consistently. Defaults to false: an average rarely depends on its
-	// latest value.
+	// reads consistently. Defaults to false: it rarely matters whether an
+	// average already contains the latest value.
 	ConsistentReads bool
 }
 
@@ -125,7 +126,7 @@ func (c *Config) validate() error {
 		return event.BadInput(pkg, "Config.Prefix", "must not contain '#', which marks the end of the prefix in keys")
 	}
 	if !(c.Alpha > 0 && c.Alpha <= 1) { // refuses NaN too
-		return event.BadInput(pkg, "Config.Alpha", fmt.Sprintf("must be above 0 and up to 1, is %g", c.Alpha))
+		return event.BadInput(pkg, "Config.Alpha", fmt.Sprintf("must be above 0 and at most 1, is %g", c.Alpha))
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type Observe struct {
 // [event.ErrTooOld], because the row cannot tell whether the event was counted.
 // After the error [ErrContended] the event may have been counted or not.
 //
-// While other writers change the row first, Observe tries again, up to 15 times.
+// If another writer changes the row first, Observe tries again, up to 15 times.
 // The pauses between the tries grow to 1.3 seconds. Together they last some 5
 // seconds, and at most 10. Observe stops earlier if the context ends.
 //
