@@ -9,28 +9,30 @@
 //
 // # Guarantees
 //
-//   - An answer never has an activity of another scope, or of another name that
-//     begins in the same way, as "ordering" begins with "order".
+//   - An answer never includes an activity of another scope or of another name,
+//     even if the other name begins with the given name, as "ordering" begins
+//     with "order".
 //   - The price of LastOf and LastBy does not grow with the history. The price
 //     of a count does not grow with what lies outside its period.
 //   - Counts are exact: all pages are followed.
 //   - A week is a local week of the zone, from the start of its Monday to the
 //     start of the next Monday. It has 168 hours, or 167 or 169 if clocks
-//     change by one hour. It has more or fewer if the zone moves by more than
-//     an hour, even across the date line.
+//     change by one hour in that week. If clocks change by another amount, such
+//     as a day at the date line, the week has more or fewer hours accordingly.
 //
 // All answers come from the indexes of the log, except the answer of
 // [Memory.TallyWeek]. Indexes lag behind the table, normally by less than a
 // second: an activity that was recorded a moment ago may be missing.
-// [activity.Store.OfEvent] always sees it. Retracted and expired activities are
-// in no answer. If a row cannot be read, the answer is an error, unless the
-// log's [activity.Config] has an OnUnreadable, which is then called with the
-// row.
+// [activity.Store.OfEvent] always sees such an activity. Answers never include
+// retracted or expired activities. If a row cannot be read, the answer is an
+// error, unless the log's [activity.Config] has an OnUnreadable, which is then
+// called with the row.
 //
-// Rows of an older system can be missing. [Memory.LastOf] and counts of all
-// actors do not see such rows without activityTimestamp. [Memory.LastBy] and
-// counts of one actor see no rows of an older system, because such rows have no
-// chatUser.
+// Answers can miss rows of an older system. [Memory.LastOf], and counts without
+// an Actor, miss the rows that [activity.Store.ByName] misses, such as rows
+// that have no activityTimestamp. [Memory.LastBy], and counts with an Actor,
+// miss all rows that have no chatUser. A row of an older system has a chatUser
+// only if it was added later, for example by [activity.Store.Backfill].
 //
 // # Prices
 //
@@ -38,12 +40,13 @@
 //	CountBy, ThisWeek  0.5 RCU for each 4 KB of matches, 1 request for each MB
 //	TallyWeek          0.5 RCU for each 4 KB of the week, 1 request for each MB
 //
-// Each name of an older system that only looks like the name in question adds a
-// request and 0.5 RCU: [Memory.LastOf] says when.
+// Names of an older system that only look like the name in question can add to
+// these prices: see [Memory.LastOf] and, for counts, [activity.Store.Count].
 //
 // # IAM actions
 //
-// For [schema.Policy], as [Memory.Actions] has them, on the log that it reads:
+// For [schema.Policy], as [Memory.Actions] has them, on the table of the log
+// and its indexes:
 //
 //   - The service, on the table: Query
 //   - The service, on indexes chatId-activity-index, chatUser-activity-index: Query

@@ -24,7 +24,8 @@ type Memory struct {
 	zone tzclock.Zone
 }
 
-// New returns a Memory of the log acts. Its weeks are local weeks of the zone.
+// New returns a Memory that answers from the log acts. Weeks are local weeks of
+// the zone.
 func New(acts *activity.Store, zone tzclock.Zone) (*Memory, error) {
 	if acts == nil {
 		return nil, event.BadInput(pkg, "acts", "must not be nil")
@@ -38,8 +39,8 @@ func New(acts *activity.Store, zone tzclock.Zone) (*Memory, error) {
 // Table returns the definition of the log's table.
 func (m *Memory) Table() schema.Table { return m.acts.Table() }
 
-// Actions returns what IAM must grant to a program that only asks: see
-// [schema.Policy].
+// Actions returns what IAM must grant to a program that only calls the methods
+// of a Memory: see [schema.Policy].
 func (m *Memory) Actions() schema.Actions {
 	reads := schema.Grants{"": {"Query"}}
 	for _, index := range m.acts.Table().Indexes[1:] { // the first is ByActor's, across scopes
@@ -53,8 +54,9 @@ func (m *Memory) Actions() schema.Actions {
 //
 // Price: 1 request, 0.5 RCU. This holds for a history of any length, on rows up
 // to 1 KB. The latest rows may be rows of an older system whose names only look
-// alike, as "dish#2" looks like "dish". Each such name adds at most 1 request
-// and 0.5 RCU, however many rows it has: see [activity.Store.ByName].
+// like the given name, as "dish#2" looks like "dish". Each such name adds at
+// most 1 request and 0.5 RCU, however many rows it has. For an exception, see
+// [activity.Store.ByName].
 func (m *Memory) LastOf(ctx context.Context, scope, name string) (activity.Activity, bool, error) {
 	return m.first("LastOf", m.acts.ByName(ctx, scope, name, newest))
 }
@@ -63,8 +65,9 @@ func (m *Memory) LastOf(ctx context.Context, scope, name string) (activity.Activ
 // such an activity exists.
 //
 // Price: 1 request, 0.5 RCU. This holds for a history of any length, on rows up
-// to 1 KB. If rows of an older system were given a chatUser, names that only
-// look alike add to the price as in [Memory.LastOf].
+// to 1 KB. If rows of an older system were given a chatUser, but not by
+// [activity.Store.Backfill], names that only look like the given name add to
+// the price as in [Memory.LastOf].
 func (m *Memory) LastBy(ctx context.Context, scope, actor, name string) (activity.Activity, bool, error) {
 	return m.first("LastBy", m.acts.ByActorAndName(ctx, scope, actor, name, newest))
 }
@@ -93,13 +96,16 @@ func (m *Memory) wrap(method string, err error) error {
 	return fmt.Errorf("%s: %s on table %s: %w", pkg, method, m.acts.Table().Name, err)
 }
 
-// CountBy returns exactly how often the activity was done in the period. The
-// filter must have a Scope and a Name. Without an Actor, CountBy counts the
-// activities of all actors. Consistent is bad input: counts read indexes.
+// CountBy returns exactly how many activities the filter selects: how often
+// something was done in a period. The filter must have a Scope and a Name.
+// Without an Actor, CountBy counts the activities of all actors. Consistent is
+// bad input, because counts by name read an index.
 //
-// Price: 1 request, 0.5 RCU. Each 4 KB begun of the matches inside the period
-// costs 0.5 RCU, and each MB takes 1 request. Rows of an older system add to
-// the price as they do in [activity.Store.Count].
+// Price: 1 request, 0.5 RCU. Each 4 KB begun of the rows that are read costs
+// 0.5 RCU, and each MB takes 1 request. CountBy reads all activities of the
+// filter's Name, or of its Name and Actor, inside the period, including those
+// that its Match leaves out. Rows of an older system add to the price as they
+// do in [activity.Store.Count].
 func (m *Memory) CountBy(ctx context.Context, f activity.Filter) (int, error) {
 	switch {
 	case f.Scope == "" || f.Name == "": // the log counts without them, but something else
@@ -120,10 +126,10 @@ type ThisWeek struct {
 	Of time.Time // any time of the week, such as the time of the question
 }
 
-// ThisWeek returns exactly how often the activity was done in the local week,
-// from the start of its Monday to the start of the next Monday.
+// ThisWeek returns exactly how many activities of the given Name happened in
+// the local week, from the start of its Monday to the start of the next Monday.
 //
-// Price: 1 request, 0.5 RCU. As [Memory.CountBy].
+// Price: 1 request, 0.5 RCU. Larger counts cost as in [Memory.CountBy].
 func (m *Memory) ThisWeek(ctx context.Context, w ThisWeek) (int, error) {
 	switch { // the log would count something else
 	case w.Scope == "":
@@ -151,7 +157,7 @@ func bare(err error) error {
 // week returns the bounds of the local week of a time.
 func (m *Memory) week(of time.Time) (from, to time.Time, err error) {
 	if of.IsZero() {
-		return from, to, event.BadInput(pkg, "Of", "must not be the zero time")
+		return from, to, event.BadInput(pkg, "Of", "must be set to any time of the week")
 	}
 	from, to = m.zone.Week(of)
 	return from, to, nil
@@ -164,14 +170,15 @@ type TallyWeek struct {
 	Of time.Time // any time of the week, such as the time of the summary
 }
 
-// TallyWeek counts exactly what was done in the local week, separately for each
-// actor, kind and name: for a weekly summary. The week has the same bounds as in
+// TallyWeek counts all activities of the local week, separately for each actor,
+// name and kind: for a weekly summary. The week has the same bounds as in
 // [Memory.ThisWeek]. The result is sorted as [activity.Store.Tally] says.
-// TallyWeek reads the log's table, so it misses the same rows of an older system
-// as [activity.Store.InScope].
+// TallyWeek reads the log's table with eventual consistency, so an activity that
+// was recorded a moment ago may be missing. It misses the same rows of an older
+// system as [activity.Store.InScope] with bounds.
 //
-// Price: 1 request, 0.5 RCU. Each 4 KB begun of what was done in the scope in
-// that week costs 0.5 RCU, and each MB takes 1 request.
+// Price: 1 request, 0.5 RCU. Each 4 KB begun of the scope's rows of that week
+// costs 0.5 RCU, and each MB takes 1 request.
 func (m *Memory) TallyWeek(ctx context.Context, w TallyWeek) ([]activity.Tally, error) {
 	if w.Scope == "" { // the log would ask for an actor instead
 		return nil, event.BadInput(pkg, "Scope", "must not be empty")
