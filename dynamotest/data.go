@@ -11,29 +11,32 @@ import (
 // is killed or the power fails. Concurrent callers share one fsync.
 //
 // The file holds the tables with all their settings, the items, the streams with
-// their records, and the tokens of transactions. It grows with every write. When
-// more than half of the file is obsolete, the server compacts it in the
-// background, or at the next start: the server writes a new file without the
-// obsolete part to FILE.compacting, and then renames the new file to FILE. A
-// symbolic link to the file stays a link. If FILE.compacting exists and was not
-// left by a crash, OpenServer returns an error and does not touch
-// FILE.compacting.
+// their records, and the tokens of transactions. It grows with every write. From
+// a size of 1 MB on, the server checks now and then whether at least half of the
+// file is obsolete. If so, the server compacts the file, in the background or at
+// the next start: it writes a new file without the obsolete part to
+// FILE.compacting, and then renames the new file to FILE. A symbolic link to the
+// file stays a link. If FILE.compacting exists and was not left by a crash,
+// OpenServer returns an error and does not touch FILE.compacting.
 //
-// Every write ends in a line with a checksum, and the server begins the next
-// line only when this line is on disk. So when OpenServer finds bytes after the
-// last whole line, they are either torn or damaged:
+// Every write is part of a line with a checksum, and the server begins a line
+// only when the line before it is on disk. So a crash can leave only the last
+// line incomplete. If OpenServer finds a line that is not whole, one of these
+// rules applies:
 //
-//   - A last line is torn if it lacks its end: the process was killed, or the disk
-//     was full. It is also torn if a whole sector of 512 bytes in it is zeros: the
-//     power failed. A torn line was never acknowledged, so OpenServer cuts it off.
-//     OpenServer logs the number of bytes that it cut, because the file looks the
-//     same if another program truncated it, or if the disk lost its last sectors.
-//     If the last line lacks only its newline, or has another byte in place of the
-//     newline, OpenServer keeps the line and repairs it.
-//   - Everything else is damage, even one wrong byte in the last line. Then
-//     OpenServer returns an error and does not change the file. The error names
-//     the damaged line and the byte where the line begins. If you truncate the
-//     file at that byte, it opens without the damaged line and the lines after it.
+//   - If the last line lacks only its newline, or has another byte in place of
+//     the newline, OpenServer repairs the line and keeps it.
+//   - If the last line lacks more of its end, the process was killed or the disk
+//     was full. If the part of the last line in some 512-byte sector is all zeros,
+//     the power failed. In both cases, the line was never acknowledged, so
+//     OpenServer cuts it off. OpenServer logs the number of bytes that it cut,
+//     because a file that another program truncated, or whose last sectors the
+//     disk lost, looks the same.
+//   - Every other line that is not whole is damaged, even if only one byte in the
+//     last line is wrong. Then OpenServer returns an error and does not change the
+//     file. The error names the damaged line and the byte where the line begins.
+//     If you truncate the file at that byte, it opens without the damaged line and
+//     the lines after it.
 //
 // OpenServer also returns an error if the file has the format of a later
 // version.
@@ -57,9 +60,10 @@ func OpenServer(file string, cfg *Config) (*Server, error) {
 	return s, nil
 }
 
-// Close closes the data file, if the server has one. The running requests are
-// answered first. Later requests get the error ServerClosed, which clients do not
-// retry. They change nothing that [Server.Dump] or a snapshot shows.
+// Close closes the data file. On a server without a data file, Close does
+// nothing. The running requests are answered before the file is closed. Later
+// requests change nothing and get the error ServerClosed, which clients do not
+// retry.
 func (s *Server) Close() error {
 	if err := s.engine.CloseJournal(); err != nil {
 		return fmt.Errorf("dynamotest: data file %s: %w", s.file, err)

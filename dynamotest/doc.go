@@ -24,12 +24,13 @@
 //   - [New] always makes a server in process. It is for tests that control this
 //     server, for example its clock and its TTL sweep.
 //   - [Use] is for tests on an existing server: a fork of a seeded server, or a
-//     server with a data file. For a fork with other settings, such as a clock,
-//     use New with [Config].From.
+//     server with a data file. For a fork with other settings, such as another
+//     clock, use New with [Config].From.
 //   - [NewServer] needs no testing.T. It is for examples, for programs, and for
 //     SDKs of other languages through [Server.Handler]. scripts/clients tests
-//     it with the AWS CLI, boto3, the JavaScript SDK and the Java SDK.
-//   - [NewTap] meters and disturbs any client of any endpoint.
+//     the handler with the AWS CLI, boto3, the JavaScript SDK and the Java SDK.
+//   - [NewTap] returns a [Tap], which meters and disturbs the requests of any
+//     client of any endpoint.
 //
 // Over a socket, with any server, the SDK for Go now and then finds its
 // connection closed while it reads a reply of more than 4 KB. The SDK's retries
@@ -38,21 +39,22 @@
 //
 // # Meter
 //
-// [Tap.Meter] counts the requests of a span of calls and the capacity units
-// they consumed, by table, index and operation. The meter sits in the client's
-// transport, so it works on every backend. DynamoDB reports no capacity for a
-// refused write. This server computes the price of a refused write from
-// DynamoDB's size rules.
+// [Tap.Meter] counts the requests of a span of calls, by operation and by
+// table. It also adds up the capacity units that these requests consumed, by
+// table and by index. The meter sits in the client's transport, so it works on
+// every backend. DynamoDB reports no capacity for a refused write. This server
+// computes the price of a refused write from DynamoDB's size rules.
 //
 // # Faults
 //
 // [Tap.Inject] disturbs requests that it selects by operation, table, index, key,
-// number or chance. Chances follow from a seed, so a second run meets the same
-// faults, even if its concurrent callers come in another order. PartiQL statements
-// are selected by the table, index and key that they name. Faults can be combined.
-// A fault that never fired proved nothing, so it fails the test of its [DB], at
-// [DB.Heal] or at the end of the test. A [Server] or [Tap] without a DB has no
-// test to fail: give the server to [Use], or check the result of [Tap.Heal].
+// number or chance. A seed determines the outcome of every chance, so a second run
+// meets the same faults. The order of concurrent requests does not matter if they
+// name different items. PartiQL statements are selected by the table, index and
+// key that they name. Faults can be combined. A fault that never fired proved
+// nothing, so it fails the test of its [DB], at [DB.Heal] or at the end of the
+// test. A [Server] or [Tap] without a DB has no test to fail: give the server to
+// [Use], or check the result of [Tap.Heal].
 //
 //	Do                         where         the caller sees
 //	LoseRequest                any backend   connection reset; nothing happened
@@ -69,9 +71,10 @@
 //	db.Inject(dynamotest.Fault{Do: dynamotest.Unavailable.After(), Table: "orders", Nth: 2})
 //	db.Inject(dynamotest.Fault{Do: dynamotest.Unprocessed.Last(10), Op: "BatchWriteItem"})
 //
-// If Throttle meets some entries of a batch, these entries also come back. In
-// BatchExecuteStatement, Throttle, Conflict and Unprocessed affect single
-// statements: each of these statements has an Error of its own in the reply.
+// If Throttle meets only some entries of a batch, these entries come back
+// unprocessed. In BatchExecuteStatement, Throttle, Conflict and Unprocessed
+// affect single statements: each of these statements has an Error of its own in
+// the reply.
 //
 // A fault that no request could meet is refused when it is injected. A misspelt
 // table or key attribute cannot be detected at that time. So the message about a
@@ -82,8 +85,9 @@
 // The SDK's waits before it sends a request again pass on the same clock: up to
 // two seconds if a request is lost once, and up to six seconds in all if it is
 // lost twice. In a bubble, delays and waits take no real time. Outside of a
-// bubble, shorten the waits with [Config].MaxBackoff or, with Open, by the
-// option [MaxBackoff]. In a bubble use the context of the bubble's own T.
+// bubble, shorten the waits: set [Config].MaxBackoff, or give Open the option
+// [MaxBackoff]. In a bubble, use the context of the T that synctest.Test passes
+// to its function.
 //
 // A throttled table answers with ThrottlingException if it is on demand, and with
 // ProvisionedThroughputExceededException if it is provisioned. AWS's documents
@@ -92,10 +96,10 @@
 //
 // # Streams
 //
-// The server has DynamoDB Streams at the same address. With [DB.HTTPClient] the
-// requests of a streams client are metered and disturbed like all others, in
-// process and on an endpoint. [Server.HTTPClient] and [Tap.Wrap] do the same
-// without a testing.T. An example with a DB:
+// The server also serves DynamoDB Streams, at the same address as DynamoDB.
+// With [DB.HTTPClient], the requests of a streams client are metered and
+// disturbed like all others, in process and on an endpoint. [Server.HTTPClient]
+// and [Tap.Wrap] do the same without a testing.T. An example with a DB:
 //
 //	o := db.Client().Options()
 //	streams := dynamodbstreams.New(dynamodbstreams.Options{
@@ -108,11 +112,11 @@
 //
 // Every read sees every earlier write, unless the test says otherwise.
 // [Server.HoldIndex] freezes a global index, and [Server.HoldReads] freezes the
-// eventually consistent reads of a table. With [Config].IndexLag of one second,
-// an index shows the table as it was a second ago; [Config].ReadLag does the
-// same for eventually consistent reads. Neither goes back to an older state
-// unless the clock goes back. [Server.ExpireTTL] deletes the items that expired
-// at least [Config].TTLDelay ago.
+// eventually consistent reads of a table. With an IndexLag of one second in the
+// [Config], a global index shows the table as it was a second ago; ReadLag does
+// the same for eventually consistent reads. Indexes and reads go back to an
+// older state only if the clock goes back. [Server.ExpireTTL] deletes the items
+// that expired at least [Config].TTLDelay ago.
 //
 //	release, err := srv.HoldIndex("orders", "by-day") // what is written now, the index shows after release()
 //	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock.Now, IndexLag: time.Second})
@@ -120,10 +124,10 @@
 // # State
 //
 // [Server.Snapshot], [Server.Restore] and [Server.Fork] cost microseconds, for
-// any number of items: seed one server and fork it for each test, or begin a
-// [DB] with [Config].From. [Server.Dump] writes the tables and items as JSON
-// lines, and [Server.Load] reads them. [Server.LoadItems] reads items in the
-// line form of DynamoDB's exports.
+// any number of items: seed one server and fork it for each test, or call [New]
+// with [Config].From. [Server.Dump] writes the tables and items as JSON lines,
+// and [Server.Load] reads them. [Server.LoadItems] reads items in the line form
+// of DynamoDB's exports.
 //
 //	for _, c := range cases {
 //		t.Run(c.name, func(t *testing.T) {
@@ -134,32 +138,33 @@
 //	}
 //
 // [OpenServer] keeps the state in a file, like the flag -data of the command
-// dynamotest. Acknowledged writes survive if the process is killed.
+// dynamotest. Acknowledged writes survive even if the process is killed.
 //
 //	srv, err := dynamotest.OpenServer("orders.data", nil)
 //
 // # Scale
 //
-// With [Config].PartitionLimits a hot partition is throttled as DynamoDB
-// throttles it, on the server's clock. If the writes are sharded over ten keys,
-// ten times as many get through. If a table has a global index on a status with
-// three values, the three partitions of the index limit the writes to the
-// table. [Server.Heat] shows where the load went:
+// With [Config].PartitionLimits, a hot partition is throttled as DynamoDB
+// throttles it, on the server's clock. If the writes to one partition key are
+// spread over ten keys, ten times as many get through. If a table has a global
+// index on a status with three values, the three partitions of the index limit
+// the writes to the table. [Server.Heat] shows where the load went:
 //
 //	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock.Now, PartitionLimits: dynamotest.Limits})
 //	…
 //	fmt.Print(srv.Heat()) // the hottest partitions, each with a bar, its worst second and its limit
 //
-// With [Config].ProvisionedLimits a provisioned table, and each of its global
-// indexes, is throttled beyond its throughput and the burst capacity that it has
-// saved.
+// With [Config].ProvisionedLimits, a provisioned table is throttled when it
+// exceeds its throughput and the burst capacity that it has saved. The same
+// holds for each of its global indexes.
 //
 // # Strictness
 //
 // EMULATION.md, in the directory of this package, lists the operations of the
-// server, and how they differ from DynamoDB's operations.
+// server, and says how they differ from DynamoDB's operations.
 //
-// What DynamoDB rejects, the server rejects: overlapping paths, unused names,
-// reserved words, empty keys, wrong key types, numbers over 38 digits, items
-// over 400 KB, nesting over 32.
+// The server rejects what DynamoDB rejects: overlapping paths, expression
+// attribute names that no expression uses, reserved words, empty keys, wrong
+// key types, numbers with more than 38 digits, items over 400 KB, and nesting
+// of more than 32 levels.
 package dynamotest

@@ -441,10 +441,10 @@ func TestCheckOfAFault(t *testing.T) {
 	t.Parallel()
 	srv := dynamotest.NewServer(nil)
 	for want, f := range map[string]dynamotest.Fault{
-		"<nil>":                                   {Do: dynamotest.Throttle, Op: "PutItem"},
-		"dynamotest: fault: it has no Do":         {Op: "PutItem"},
-		"there is no operation \"Putitem\"":       {Do: dynamotest.LoseReply, Op: "Putitem"},
-		"Key names no attribute; nil is any item": {Do: dynamotest.LoseReply, Key: map[string]types.AttributeValue{}},
+		"<nil>":                             {Do: dynamotest.Throttle, Op: "PutItem"},
+		"dynamotest: fault: it has no Do":   {Op: "PutItem"},
+		"there is no operation \"Putitem\"": {Do: dynamotest.LoseReply, Op: "Putitem"},
+		"Key must name an attribute; a nil Key means any item": {Do: dynamotest.LoseReply, Key: map[string]types.AttributeValue{}},
 	} {
 		if err := srv.Tap().Check(f); !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%v: %v, want %s", &f, err, want)

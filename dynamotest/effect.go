@@ -29,7 +29,7 @@ var (
 
 	// Conflict answers as if another transaction were using the same item. It
 	// can meet PutItem, UpdateItem, DeleteItem, PartiQL statements that write,
-	// and transactions. A transaction is cancelled. In BatchExecuteStatement
+	// and transactions. A transaction is cancelled. In BatchExecuteStatement,
 	// each statement that matches has an Error with the code
 	// TransactionConflict.
 	Conflict Effect = simple(fault.Conflict)
@@ -37,7 +37,7 @@ var (
 
 // Effects with options.
 var (
-	// Throttle refuses the request because capacity is exceeded.
+	// Throttle refuses the request as if capacity were exceeded.
 	Throttle Throttling
 
 	// InternalError answers 500.
@@ -46,7 +46,7 @@ var (
 	// Unavailable answers 503.
 	Unavailable = Failure{kind: fault.Unavailable}
 
-	// Unprocessed sends all matching entries of a batch back.
+	// Unprocessed returns all matching entries of a batch unprocessed.
 	Unprocessed Partial
 )
 
@@ -77,7 +77,7 @@ func (d delay) effect() fault.Effect { return fault.Effect{Kind: d.kind, Wait: d
 // String returns the name of the effect.
 func (d delay) String() string { return d.kind.String() }
 
-// Throttling is the effect [Throttle]: a request is refused because capacity is
+// Throttling is the effect [Throttle]: a request is refused as if capacity were
 // exceeded. The error has ThrottlingReasons. Its code is
 // ProvisionedThroughputExceededException for a provisioned table and
 // ThrottlingException for a table on demand, unless [Throttling.As] or
@@ -85,15 +85,15 @@ func (d delay) String() string { return d.kind.String() }
 //
 //   - BatchGetItem and BatchWriteItem succeed if only some of their entries
 //     match: the matching entries come back unprocessed. If no entry gets
-//     through, the answer is an error. If the batch names several tables, the
-//     error is the one for the table of the first entry.
-//   - In BatchExecuteStatement each statement that matches has an Error with the
-//     code ProvisionedThroughputExceeded, or ThrottlingError if the table is on
-//     demand. The others are performed.
+//     through, the answer is an error. If the batch names several tables, this
+//     is the error for the first entry's table.
+//   - In BatchExecuteStatement, each statement that matches has an Error with
+//     the code ProvisionedThroughputExceeded, or ThrottlingError if the table is
+//     on demand. The other statements are performed.
 //   - A transaction, including PartiQL's ExecuteTransaction, is cancelled. The
 //     cancellation reason of each matching action has the code
-//     ProvisionedThroughputExceeded or ThrottlingError. The SDK does not send
-//     the transaction again.
+//     ProvisionedThroughputExceeded, or ThrottlingError if the table is on
+//     demand. The SDK does not send the transaction again.
 //   - An operation that consumes no capacity, such as CreateTable, gets a
 //     ThrottlingException without reasons.
 type Throttling struct{ code, reason, index string }
@@ -110,12 +110,13 @@ func (t Throttling) As(code string) Throttling {
 // Because sets the reason in the ThrottlingReasons. The default for a write to a
 // table is "TableWriteKeyRangeThroughputExceeded"; for a read of a global index
 // it is "IndexReadKeyRangeThroughputExceeded". Any text is accepted, so that
-// tests can try a reason that AWS does not have yet. A reason of AWS today is one
-// word of three parts: first Table or Index, then Read or Write, then
-// ProvisionedThroughputExceeded, AccountLimitExceeded, KeyRangeThroughputExceeded
-// or MaxOnDemandThroughputExceeded. The reason also decides the code of the
-// error, unless [Throttling.As] sets it. With ProvisionedThroughputExceeded the
-// code is "ProvisionedThroughputExceededException". With AccountLimitExceeded or
+// tests can try a reason that AWS does not have yet. Every reason that AWS has
+// today is one word of three parts: first Table or Index, then Read or Write,
+// then ProvisionedThroughputExceeded, AccountLimitExceeded,
+// KeyRangeThroughputExceeded or MaxOnDemandThroughputExceeded. The reason also
+// determines the code of the error, unless [Throttling.As] sets the code. With
+// ProvisionedThroughputExceeded, the code is
+// "ProvisionedThroughputExceededException". With AccountLimitExceeded or
 // MaxOnDemandThroughputExceeded, which only tables on demand have, the code is
 // "ThrottlingException".
 func (t Throttling) Because(reason string) Throttling {
@@ -125,9 +126,9 @@ func (t Throttling) Because(reason string) Throttling {
 
 // ByIndex throttles writes to the tables that have a global index of this name, as
 // if the index could not keep up. The reasons name the index. Every write to such a
-// table matches, even of an item that is not in the index. Reads do not match. The
-// operations that write are PutItem, UpdateItem, DeleteItem, BatchWriteItem,
-// TransactWriteItems, ExecuteStatement, BatchExecuteStatement and
+// table matches, even the write of an item that is not in the index. Reads do not
+// match. The operations that write are PutItem, UpdateItem, DeleteItem,
+// BatchWriteItem, TransactWriteItems, ExecuteStatement, BatchExecuteStatement and
 // ExecuteTransaction.
 func (t Throttling) ByIndex(name string) Throttling {
 	t.index = name
@@ -161,13 +162,14 @@ func (f Failure) effect() fault.Effect { return fault.Effect{Kind: f.kind, Late:
 func (f Failure) String() string { return f.kind.String() }
 
 // Partial is the effect [Unprocessed]: entries of a batch come back unprocessed.
-// BatchExecuteStatement has no unprocessed entries: each statement that matches
-// has an Error with the code InternalServerError. Apart from throttling, a valid
-// statement fails with this code.
+// BatchExecuteStatement has no unprocessed entries. There, each statement that
+// matches has an Error with the code InternalServerError. DynamoDB uses this
+// code if a valid statement fails because of DynamoDB itself, and not because of
+// throttling.
 type Partial struct{ last int }
 
-// Last limits the effect to the last n of the entries that match. It must be
-// positive.
+// Last limits the effect to the last n of the entries that match. The number n
+// must be positive.
 func (p Partial) Last(n int) Partial {
 	p.last = n
 	if n == 0 {

@@ -11,13 +11,13 @@ import (
 // Fault disturbs chosen requests.
 //
 // Op, Table, Index and Key say which requests match. An empty field matches all
-// requests. In a request with several items or statements, one of them must match
-// Table, Index and Key together. Nth, Times and Chance say which of the matching
-// requests are disturbed. Each attempt is a request of its own: a retry of the
-// SDK counts again.
+// requests. A request with several items or statements matches if at least one of
+// them matches Table, Index and Key together. Nth, Times and Chance say which of
+// the matching requests are disturbed. Each attempt is a request of its own: a
+// retry of the SDK counts again.
 //
-// Several faults may be due for the same request. Then these rules decide which
-// of them take effect:
+// Several faults may be due for the same request. Then these rules determine
+// which of these faults take effect:
 //
 //   - Delays add up.
 //   - If both LoseRequest and LoseReply are due, the fault that was injected
@@ -28,18 +28,19 @@ import (
 //   - Faults refuse entries or statements of a batch only if the batch itself
 //     gets through. If several faults match an entry, the fault that was
 //     injected first refuses it. If the batch is invalid, or throttled as a
-//     whole, no entries come back.
+//     whole, no entries come back unprocessed.
 //   - A fault whose effect could not be observed does not fire. For example,
 //     DelayReply does not fire for a request that LoseRequest drops.
 //
-// A fault that did nothing for one of these reasons stays due for the next
-// request that matches.
+// A fault that does nothing because of one of these rules stays due for the
+// next request that matches.
 type Fault struct {
 	// Do is what happens to the request.
 	Do Effect
 
-	// Op is the operation, such as "UpdateItem"; "" is any. An operation that a
-	// server of this process does not have is refused.
+	// Op is the operation, such as "UpdateItem"; "" is any. If the Tap belongs
+	// to a server of this process, [Tap.Inject] refuses an operation that the
+	// server does not have.
 	Op string
 
 	// Table is a name or an ARN; "" is any. The request must name this table. A
@@ -54,28 +55,30 @@ type Fault struct {
 
 	// Key holds attributes that the key of an item in the request must have: a
 	// partition key alone matches any item of the partition. Query and Scan name
-	// no items. A PartiQL statement names the item that it inserts, or the key
-	// attributes that its WHERE compares with one value each; a statement that
-	// reads an index names no item. Nil is any.
+	// no items, so they match only if Key is nil. A PartiQL INSERT names its
+	// item. Any other PartiQL statement names the key attributes that its WHERE
+	// compares with one value each; but a statement that reads an index names no
+	// item. A nil Key matches all requests.
 	Key map[string]types.AttributeValue
 
-	// Nth is the first matching request that is disturbed: 2 spares the first.
-	// Defaults to 1.
+	// Nth says at which matching request the fault begins: with 2, it spares
+	// the first matching request. Defaults to 1.
 	Nth int
-	// Times is how many matching requests are disturbed, from the Nth on; -1
-	// means all. Defaults to 1, or to -1 with a Chance.
+	// Times is how many matching requests are disturbed at most, from the Nth
+	// request on; -1 means no limit. Defaults to 1, or to -1 with a Chance.
 	Times int
 
-	// Chance, unless 0, is the probability that a matching request from the Nth
-	// on is disturbed. Seed decides the draws: the same requests meet the same
-	// faults in every run.
+	// Chance, unless 0, is the probability that a matching request, from the
+	// Nth on, is disturbed. Seed determines the draws: the same requests meet
+	// the same faults in every run.
 	//
 	// Each draw follows from Seed, the operation, the items that the request
 	// names, and how often the fault has met these items before. Requests for
 	// other items do not change a draw, so concurrent callers that name
 	// different items may come in any order. Requests that name the same items
 	// take the draws in the order of their arrival. So do requests that name no
-	// items, such as Scan.
+	// items, such as Scan. If such requests run concurrently, which of them is
+	// disturbed can differ between runs.
 	Chance float64
 	Seed   uint64
 }
@@ -99,7 +102,7 @@ func (f *Fault) rule() (fault.Fault, error) {
 	case f.Key == nil:
 		return rule, nil
 	case len(f.Key) == 0:
-		return rule, fmt.Errorf("dynamotest: fault %v: Key names no attribute; nil is any item", f.Do)
+		return rule, fmt.Errorf("dynamotest: fault %v: Key must name an attribute; a nil Key means any item", f.Do)
 	}
 	var err error
 	if rule.Key, err = keyAttributes(f.Key); err != nil {
@@ -110,8 +113,8 @@ func (f *Fault) rule() (fault.Fault, error) {
 
 // Inject adds a fault. If the Tap belongs to a [DB], a fault that never fired
 // fails the test; the message lists the requests that passed. Inject panics if
-// the fault is invalid. It also panics if the Tap belongs to another backend
-// and the fault needs a server of this process.
+// the fault is invalid. It also panics if the effect works only on a server of
+// this process and the Tap does not belong to such a server.
 func (t *Tap) Inject(f Fault) {
 	if err := t.inject(f); err != nil {
 		panic(err)
@@ -144,8 +147,8 @@ func (t *Tap) inject(f Fault) error {
 	return nil
 }
 
-// Heal removes all faults. For each fault that never fired it returns a sentence,
-// which lists the requests that passed.
+// Heal removes all faults. For each fault that never fired, Heal returns a
+// sentence that lists the requests that passed.
 func (t *Tap) Heal() (idle []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

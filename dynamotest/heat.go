@@ -12,12 +12,13 @@ import (
 // [Config].PartitionLimits.
 var Limits = Units{RCU: 3000, WCU: 1000}
 
-// Heat is the load on one partition of a table or of a global index. A
-// partition is one value of the partition key. Where the load requires it,
-// DynamoDB splits its partitions down to one value each. Without a sort key it
-// splits them no further. A page of a Scan counts in every partition that it
-// reads: each partition is charged for its share of the page's bytes. The page
-// is refused if one of these partitions has no units left.
+// Heat is the load on one partition of a table or of a global index. Each value
+// of the partition key counts as one partition. Where the load requires it,
+// DynamoDB splits its partitions down to one value each. If the table or index
+// has no sort key, DynamoDB cannot split them further. A page of a Scan counts
+// in every partition that it reads: each partition is charged for its share of
+// the page's bytes. The page is refused if one of these partitions has no units
+// left.
 type Heat struct {
 	Table, Index string // Index is "" for the table itself
 	Partition    string // the value of the key; a comma joins the values of several attributes
@@ -35,10 +36,10 @@ type HeatMap []Heat
 // Heat returns the load on all partitions since their table was made or
 // restored. A deleted table stays in the map, so that a test can look back on
 // it, until a table of the same name is made. The new table begins without
-// load, and its partitions can take one second's worth at once. The same holds
-// for an index. The map is empty unless [Config].PartitionLimits or
-// ProvisionedLimits is set. The map does not count requests that
-// ProvisionedLimits refuses.
+// load, and each of its partitions can take one second's worth of units at
+// once. The same holds for an index. The map is empty unless the [Config] sets
+// PartitionLimits or ProvisionedLimits. Throttled does not count the requests
+// that only ProvisionedLimits refuses.
 func (s *Server) Heat() HeatMap {
 	var out HeatMap
 	for _, load := range s.engine.Loads() {
@@ -68,10 +69,11 @@ const (
 
 // String draws a bar for the units that each of the first 20 partitions consumed,
 // and says how many more partitions the map has. Print the partitions one by one
-// to see them all. String counts partitions without traffic apart: they were not
-// throttled and consumed less than a hundredth of a unit. For example, if a full
-// index refuses a write, the write's partition in the table is charged nothing.
-// Long keys are shortened, and unprintable ones are quoted.
+// to see them all. String does not draw partitions without traffic, but says how
+// many they are. Such a partition was not throttled, and its units round to 0.00.
+// For example, if an index without units left refuses a write, the write's
+// partition in the table is charged nothing. Long keys are shortened, and
+// unprintable ones are quoted.
 func (m HeatMap) String() string {
 	var busy HeatMap
 	var most float64
@@ -99,7 +101,8 @@ func (m HeatMap) String() string {
 	return b.String()
 }
 
-// String returns the partition's line in a drawing, without the bar.
+// String returns the partition's line in the drawing of [HeatMap.String],
+// without the bar.
 func (h Heat) String() string { return h.name() + " " + h.load() }
 
 func (h Heat) name() string {

@@ -3,29 +3,29 @@ package dynamotest
 import "fmt"
 
 // HoldIndex freezes a global index: until release is called, queries and scans
-// of the index see its present state, even if the table changes. DynamoDB does
-// not promise that a global index is consistent with its table, but mostly it
-// is. Code that relies on a consistent index fails under HoldIndex. A second
-// HoldIndex of the same index freezes the state at the second call; calling
-// either release ends both.
+// of the index see the state at the time of the call, even if the table
+// changes. DynamoDB does not promise that a global index is consistent with its
+// table, but usually the index is consistent. Code that relies on a consistent
+// index fails under HoldIndex. A second HoldIndex of the same index freezes the
+// state at the second call; calling either release ends both holds.
 //
-// With [Config].IndexLag the present state is the one that the lag shows. After
-// the release the index follows the clock again, and never shows a state
-// earlier than the frozen one. A release frees only the index that was held: if
-// that index was deleted and made again, or if [Server.Restore] replaced it,
-// the release does nothing.
+// With [Config].IndexLag, the frozen state is already behind the table by the
+// lag. After the release, the index follows the clock again, and never shows a
+// state earlier than the frozen state. A release frees only the index that was
+// held: if that index was deleted and made again, or if [Server.Restore]
+// replaced it, the release does nothing.
 func (s *Server) HoldIndex(table, index string) (release func(), err error) {
 	if index == "" {
-		return nil, fmt.Errorf("dynamotest: hold: no index named")
+		return nil, fmt.Errorf("dynamotest: hold: the name of the index must not be empty")
 	}
 	return s.hold(table, index)
 }
 
-// HoldReads does the same for the eventually consistent reads of a table and of
-// its local indexes, including PartiQL's reads: until release is called, they
-// see the state at the time of the call. The lag in this case is
-// [Config].ReadLag. Reads with ConsistentRead, transactions and conditions see
-// the current state.
+// HoldReads is [Server.HoldIndex] for the eventually consistent reads of a
+// table and of its local indexes, including PartiQL's reads: until release is
+// called, these reads see the state at the time of the call. The lag of these
+// reads is [Config].ReadLag. Reads with ConsistentRead, transactions and
+// conditions see the current state.
 func (s *Server) HoldReads(table string) (release func(), err error) { return s.hold(table, "") }
 
 func (s *Server) hold(table, index string) (release func(), err error) {

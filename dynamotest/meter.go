@@ -39,15 +39,15 @@ type Cost struct {
 	// Depth is the number of dependent round trips: the length of the longest
 	// chain of requests in which each request was sent after the previous
 	// request was answered. Concurrent requests that happen not to overlap in
-	// time count as a chain. In process a request takes microseconds, so
+	// time count as a chain. In process, a request takes microseconds, so
 	// requests of several goroutines may well not overlap: Depth counts
 	// concurrent requests correctly only with [Config].Latency, best in a
 	// synctest bubble.
 	Depth int
 	Units
-	// ByTable and ByIndex break the units down. ByIndex names an index
-	// "table/index". The units of an index also count in ByTable, for its
-	// table.
+	// ByTable and ByIndex break the units down. The keys of ByIndex have the
+	// form "table/index". The units of an index also count in ByTable, for the
+	// index's table.
 	ByTable map[string]Units
 	ByIndex map[string]Units
 	// ByOp counts requests by operation.
@@ -57,9 +57,10 @@ type Cost struct {
 	RequestsByTable map[string]int
 	// Unpriced counts the requests for which the backend reported no price:
 	// requests that were lost, and requests that cost nothing, such as
-	// CreateTable. On a backend that is not this server, it also counts refused
-	// requests, and requests whose caller has set ReturnConsumedCapacity to
-	// NONE. DynamoDB Local reports no price for PartiQL's statements.
+	// CreateTable. On a backend that is not this server, Unpriced also counts
+	// refused requests, and requests whose caller has set
+	// ReturnConsumedCapacity to NONE. DynamoDB Local reports no price for
+	// PartiQL's statements.
 	Unpriced int
 }
 
@@ -121,7 +122,7 @@ func (c Cost) String() string {
 	return b.String()
 }
 
-// Meter adds up the requests of a context, see [WithMeter].
+// Meter adds up the cost of the requests of a context: see [WithMeter].
 type Meter struct {
 	outer *Meter // the meter of the parent context
 
@@ -150,9 +151,9 @@ func (t *Tap) Meter(f func()) Cost {
 	return m.Cost()
 }
 
-// WithMeter returns a context and its Meter. The Meter adds up the requests
-// with this context, through any Tap. Meters nest: a request with an inner
-// context counts in the outer Meter as well.
+// WithMeter returns a context and its Meter. The Meter adds up the cost of all
+// requests that are sent with this context through any Tap. Meters nest: a
+// request with an inner context counts in the outer Meter as well.
 func WithMeter(ctx context.Context) (context.Context, *Meter) {
 	outer, _ := ctx.Value(meterKey{}).(*Meter)
 	m := newMeter(outer)

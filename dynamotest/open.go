@@ -38,13 +38,13 @@ type DB struct {
 }
 
 // Open returns a database for the test. If DYNAMODB_ENDPOINT is set, the
-// database is on that endpoint, otherwise in process. The endpoint must need no
-// account, as DynamoDB Local does not, and its URL looks like
-// http://127.0.0.1:8000. A malformed URL fails the test. On an endpoint, the
+// database is on that endpoint, otherwise in process. The endpoint must work
+// without an account, as DynamoDB Local does. DYNAMODB_ENDPOINT is a URL such
+// as http://127.0.0.1:8000; a malformed URL fails the test. On an endpoint, the
 // tables with names from [DB.Name] are deleted at the end of the test.
 //
-// An endpoint uses the wall clock: give events times from now on, and test
-// expiry on tables with TTL off.
+// An endpoint deletes expired items by the wall clock. So give events times
+// that are not in the past, and test expiry only on tables with TTL off.
 //
 // The options, such as [MaxBackoff], configure the client on every backend.
 func Open(t testing.TB, options ...func(*dynamodb.Options)) *DB {
@@ -83,7 +83,7 @@ func checkEndpoint(endpoint string) error {
 	}
 	switch {
 	case u.User != nil:
-		return wrong("must have no user: credentials are made up")
+		return wrong("must have no user: the client makes up its credentials")
 	case u.Hostname() == "":
 		return wrong("must name a host")
 	case u.RawQuery != "" || u.ForceQuery:
@@ -101,8 +101,8 @@ func New(t testing.TB, cfg *Config) *DB {
 	return inProcess(t, cfg)
 }
 
-// Use returns a database for the test on an existing server: a fork, or a server
-// with a data file.
+// Use returns a database for the test. The database is on an existing server,
+// such as a fork or a server with a data file.
 //
 //	db := dynamotest.Use(t, seeded.Fork())
 //
@@ -123,8 +123,8 @@ func use(t testing.TB, server *Server, options ...func(*dynamodb.Options)) *DB {
 }
 
 // MaxBackoff is a client option for any endpoint. It sets the longest time that
-// the client waits before it sends a request again. [Config].MaxBackoff does so
-// for all clients of a server.
+// the client waits before it sends a request again. [Config].MaxBackoff sets
+// this time for all clients of a server.
 //
 //	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 func MaxBackoff(longest time.Duration) func(*dynamodb.Options) {
@@ -137,11 +137,11 @@ func (db *DB) Client() *dynamodb.Client { return db.client }
 
 // HTTPClient returns the HTTP client under [DB.Client]. Use it for another
 // client of the same backend, such as a client of DynamoDB Streams. The requests
-// of that client are metered and disturbed like the others.
+// of that client are metered and disturbed like the requests of DB.Client.
 func (db *DB) HTTPClient() dynamodb.HTTPClient { return db.client.Options().HTTPClient }
 
-// Name returns the name under which the test creates the table. In process it
-// is the given name. On an endpoint it is a name that no other test has.
+// Name returns the name under which the test creates the table. In process, it
+// is the given name. On an endpoint, it is a name that no other test has.
 func (db *DB) Name(table string) string {
 	if db.prefix == "" {
 		return table

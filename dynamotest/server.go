@@ -14,44 +14,46 @@ import (
 
 // Config configures a server. The zero Config works.
 type Config struct {
-	// Now is the server's clock, for TTL, idempotency tokens and creation times.
-	// The SDK cannot decode a reply with a time before 1678 or after 2262.
-	// Defaults to time.Now.
+	// Now is the server's clock. It determines expiry, the age of idempotency
+	// tokens and stream records, creation times, lags and limits. The SDK cannot
+	// decode a reply with a time before 1678 or after 2262. Defaults to
+	// time.Now.
 	Now func() time.Time
 
-	// Latency is how long each request takes. Inside a synctest bubble this
+	// Latency is how long each request takes. Inside a synctest bubble, this
 	// time is virtual, so a test can count dependent round trips: with a
-	// Latency of one second, a call that takes three seconds made three of
-	// them. Defaults to 0.
+	// Latency of one second, a call that takes three seconds made three
+	// dependent round trips. Defaults to 0.
 	Latency time.Duration
 
 	// MaxBackoff is the longest time that clients of the server wait before they
 	// send a request again. It does not change the number of attempts. With a
 	// MaxBackoff of one millisecond, a test of lost replies takes less than a
 	// second. Defaults to the SDK's limits: clients wait up to two seconds before
-	// the second attempt, and up to four before the third. Inside a synctest bubble
-	// these waits take no real time. For clients of other endpoints, use the option
-	// [MaxBackoff].
+	// the second attempt, and up to four before the third. Inside a synctest
+	// bubble, these waits take no real time. For clients of other endpoints, use
+	// the option [MaxBackoff].
 	MaxBackoff time.Duration
 
 	// PartitionLimits is what one partition can take in a second of the server's
-	// clock, see [Server.Heat]. A partition saves at most one second's worth of
-	// units, even after a long idle time. It regains used units evenly. So a
-	// partition can take one second's worth at once, and up to two seconds' worth
-	// within one second. A request passes if any units are left, even if it needs
-	// more than that. In that case the partition is in debt, and refuses the next
-	// requests until it has regained the debt. AWS lends a partition more units,
-	// for up to five minutes, but does not promise it. This server lends nothing
-	// more.
+	// clock; [Heat] says what a partition is. A partition saves at most one
+	// second's worth of units, even after a long idle time. It regains used units
+	// evenly. So a partition can take one second's worth at once, and up to two
+	// seconds' worth within one second. A request passes if any units are left,
+	// even if it needs more units than are left. In that case, the partition is
+	// in debt, and refuses the next requests until it has regained the debt. AWS
+	// may give a partition additional units for up to five minutes, but does not
+	// promise to. This server gives no additional units.
 	//
 	// A refused request gets ProvisionedThroughputExceededException, or
 	// ThrottlingException if the table is on demand. A refused entry of a batch
-	// comes back unprocessed. If no entry of the batch gets through, the batch
-	// gets the error. A refused transaction is cancelled.
+	// comes back unprocessed. If no entry of the batch gets through, the whole
+	// batch gets the error. A refused transaction is cancelled.
 	//
-	// DynamoDB's limits are [Limits]. With infinite limits nothing is throttled,
-	// but [Server.Heat] still shows the load. If only RCU is set, writes are not
-	// limited; if only WCU is set, reads are not limited. Defaults to no limits.
+	// DynamoDB's limits are [Limits]. With infinite limits, nothing is
+	// throttled, but [Server.Heat] still shows the load. If only RCU is set,
+	// writes are not limited; if only WCU is set, reads are not limited.
+	// Defaults to no limits.
 	PartitionLimits Units
 
 	// ProvisionedLimits limits tables in provisioned mode to their
@@ -62,9 +64,9 @@ type Config struct {
 	// seconds' worth, as AWS documents. A new table begins with one second's worth.
 	// As with PartitionLimits, a request passes if any units are left, and refused
 	// requests get the same errors. If both limits are set, a request must pass
-	// both. UpdateTable takes effect at once. The table keeps its unused
-	// throughput, up to 300 seconds' worth of the new figures. If the table goes on
-	// demand, its unused throughput is lost.
+	// both. A change of the throughput by UpdateTable takes effect at once. The
+	// table then keeps its unused throughput, up to 300 seconds' worth of the new
+	// throughput. If the table goes on demand, its unused throughput is lost.
 	//
 	// The server has no adaptive capacity, because the partitions of a table
 	// share all its throughput anyway. It has no auto scaling. AWS does not
@@ -100,7 +102,8 @@ type Server struct {
 	file   string // with the data; may be ""
 }
 
-// NewServer returns an empty server. A nil Config works.
+// NewServer returns a server, which is empty unless [Config].From is set. A nil
+// Config works.
 func NewServer(cfg *Config) *Server {
 	if cfg == nil {
 		cfg = &Config{}
@@ -143,10 +146,11 @@ func (s *Server) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient { return s.t
 
 // Client returns a client of the server, with the server's Tap attached. It is the
 // SDK's client over a transport that calls the server on the caller's goroutine.
-// It resolves no endpoint and signs no requests, because only a network needs
-// that. The options apply after the defaults and before the Tap. So if an option
-// wraps o.HTTPClient, the wrapper sees no faults. For a wrapper that sees them,
-// wrap [Server.HTTPClient] and give the wrapper to a client of your own.
+// It resolves no endpoint and signs no requests, because only requests over a
+// network need that. The options apply after the defaults and before the Tap. So
+// if an option wraps o.HTTPClient, the wrapper is behind the Tap: it does not see
+// the losses and delays that the Tap causes. For a wrapper that sees them, wrap
+// [Server.HTTPClient] and give the wrapper to a client of your own.
 func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
 	defaults := func(o *dynamodb.Options) {
 		stayInProcess(o, s.Transport())
@@ -160,7 +164,7 @@ func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
 
 // HTTPClient returns the HTTP client under [Server.Client], with the server's
 // Tap. Use it for a client of another kind, such as a client of DynamoDB
-// Streams. It sends all requests to the server and ignores their addresses.
+// Streams. It sends all requests to the server, whatever their URLs are.
 func (s *Server) HTTPClient() dynamodb.HTTPClient { return s.tap.Wrap(direct{s.Transport()}) }
 
 // Transport returns the transport under [Server.Client], without a Tap. Use it
@@ -170,11 +174,13 @@ func (s *Server) Transport() http.RoundTripper { return wire.Transport{Engine: s
 // Handler answers HTTP requests, for SDKs of other languages.
 func (s *Server) Handler() http.Handler { return wire.Handler(s.engine) }
 
-// ExpireTTL deletes the items that have expired on the server's clock and returns
-// their number. DynamoDB deletes an expired item at some time within two days.
-// Until an expired item is deleted, reads return it and conditions see it. The
-// server answers requests while ExpireTTL runs. ExpireTTL skips the items that
-// these requests write; the next call looks at them.
+// ExpireTTL deletes the items that expired at least [Config].TTLDelay ago on the
+// server's clock, and returns their number. Like DynamoDB, ExpireTTL does not
+// delete an item that expired more than five years ago. DynamoDB deletes an
+// expired item at some time within two days. Until an expired item is deleted,
+// reads return it and conditions see it. The server answers requests while
+// ExpireTTL runs. ExpireTTL skips the items that these requests write; the next
+// call looks at them.
 func (s *Server) ExpireTTL() int { return s.engine.ExpireTTL() }
 
 // Tables returns the names of the tables, sorted.

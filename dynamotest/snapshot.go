@@ -7,10 +7,11 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
 
-// Snapshot is the state of a server at one time: tables, items, the tokens of
-// transactions. A Snapshot never changes, and many servers may use it. Servers
-// and snapshots share their items until a server writes, so taking or restoring
-// a snapshot costs a few microseconds for each table, for any number of items.
+// Snapshot is the state of a server at one time: tables, items, streams, and
+// the tokens of transactions. A Snapshot never changes, and many servers may
+// use it. Servers and snapshots share their items until a server writes, so
+// taking or restoring a snapshot costs a few microseconds for each table, for
+// any number of items.
 type Snapshot struct{ engine *engine.Snapshot }
 
 // Snapshot returns the present state of the server.
@@ -57,9 +58,9 @@ func (s *Server) Dump(w io.Writer) error {
 }
 
 // Load creates the tables of a [Server.Dump] with their items. If a line is
-// wrong or a table exists already, Load creates nothing. The dump may be
-// compressed with gzip. Load consumes no units, meets no faults, and leaves no
-// records in streams.
+// wrong, or if one of the tables exists already, Load creates nothing. The dump
+// may be compressed with gzip. Load consumes no units, meets no faults, and
+// leaves no records in streams.
 func (s *Server) Load(r io.Reader) error {
 	if err := s.engine.Load(r); err != nil {
 		return fmt.Errorf("dynamotest: load: %w", err)

@@ -27,17 +27,17 @@ const createWithin = time.Minute
 
 // Create creates the tables and waits until they are active. If it cannot create a
 // table, Create fails the test at once. Create merges definitions with the same
-// name and the same key, so stores that share a table can each pass their own
-// definition, in one call. A table that exists already fails the test, even if it
+// name and the same key. So if stores share a table, pass the definitions of all
+// these stores in one call. A table that exists already fails the test, even if it
 // has the same definition, because it may hold old items. To create tables that
-// may exist, as a service does when it starts, use schema.Create of this module.
-// It also switches on point-in-time recovery. DB.Create does not switch it on. So
-// if a definition asks for point-in-time recovery, schema.Diff reports that the
-// table lacks it.
+// may already exist, as a service does when it starts, use schema.Create of this
+// module. Unlike DB.Create, schema.Create also switches on point-in-time recovery.
+// So after DB.Create, schema.Diff reports that a table lacks point-in-time
+// recovery if the table's definition asks for it.
 //
 //	db.Create(limits.Table(), habits.Table(), efforts.Table())
 //
-// Rows expire by the server's clock, or on an endpoint by the wall clock. If
+// Rows expire by the server's clock or, on an endpoint, by the wall clock. If
 // the stores use another clock, leave TTL out of the definition.
 func (db *DB) Create(tables ...Table) {
 	db.t.Helper()
@@ -94,7 +94,7 @@ func (r *requests) absorb(other *requests) error {
 			return fmt.Errorf("with two keys of its index %s, %s and %s", *index.IndexName, mine, theirs)
 		}
 		if !reflect.DeepEqual(stands, index) {
-			return fmt.Errorf("with two indexes of the name %s", *index.IndexName)
+			return fmt.Errorf("with two different indexes named %s", *index.IndexName)
 		}
 	}
 	for _, attribute := range other.create.AttributeDefinitions {

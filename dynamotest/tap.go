@@ -36,9 +36,10 @@ type Tap struct {
 // NewTap returns a Tap that is attached to nothing yet.
 func NewTap() *Tap { return &Tap{faults: fault.NewSet(nil)} }
 
-// Attach is an option of dynamodb.New and dynamodb.NewFromConfig. It wraps the
-// client's HTTP client. For a client of another backend, Attach also makes every
-// request ask for its consumed capacity. DynamoDB does not charge for this.
+// Attach is an option for dynamodb.New and dynamodb.NewFromConfig. It wraps the
+// client's HTTP client. If the Tap does not belong to a server of this process,
+// Attach also makes the requests ask for their consumed capacity, unless the
+// caller has set ReturnConsumedCapacity. DynamoDB does not charge for this.
 func (t *Tap) Attach(o *dynamodb.Options) {
 	o.HTTPClient = t.Wrap(o.HTTPClient)
 	if t.server != nil {
@@ -52,7 +53,7 @@ func (t *Tap) Attach(o *dynamodb.Options) {
 // Wrap returns an HTTP client that sends requests through the Tap to the HTTP
 // client next. Use it for clients that [Tap.Attach] does not fit, such as a client
 // of DynamoDB Streams. A nil next is http.DefaultClient. The meter knows the price
-// of a request only if the reply has the price.
+// of a request only if the reply reports it.
 func (t *Tap) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient {
 	if next == nil {
 		next = http.DefaultClient

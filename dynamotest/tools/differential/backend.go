@@ -191,7 +191,7 @@ func (b backend) send(ctx context.Context, op string, body object, raw string) (
 	}
 	a := answer{status: res.StatusCode}
 	if err := json.Unmarshal(reply, &a.body); err != nil && len(reply) > 0 {
-		return a, fmt.Errorf("%s: %q: %w", op, reply, err)
+		return a, fmt.Errorf("%s: reply %q: %w", op, reply, err)
 	}
 	if a.status != http.StatusOK {
 		a.failed()

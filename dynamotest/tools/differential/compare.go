@@ -223,7 +223,7 @@ func (r *run) reset(ctx context.Context) error {
 		}
 		for _, t := range tables {
 			if a, err := b.ask(ctx, t.create()); err != nil || a.status != http.StatusOK {
-				return fmt.Errorf("CreateTable %s: %s %w", t.name, a, err)
+				return fmt.Errorf("CreateTable %s: answer %s, error %v", t.name, a, err)
 			}
 		}
 	}
@@ -247,7 +247,7 @@ func (b backend) empty(ctx context.Context) error {
 			}
 		}
 		if err != nil || a.status != http.StatusOK {
-			return fmt.Errorf("DeleteTable %s: %s %w", name, a, err)
+			return fmt.Errorf("DeleteTable %s: answer %s, error %v", name, a, err)
 		}
 	}
 	return nil

@@ -188,12 +188,12 @@ func byFeature(missing []string) ([]absence, error) {
 			return fits
 		})
 		if len(names) == 0 {
-			return nil, fmt.Errorf("no operation of %s is missing", f.name)
+			return nil, fmt.Errorf("dynamotest does not lack %s: it has all operations of the feature", f.name)
 		}
 		all = append(all, absence{f.name, code(names)})
 	}
 	if len(left) > 0 {
-		return nil, fmt.Errorf("of no feature: %q", left)
+		return nil, fmt.Errorf("missing operations that are part of no known feature: %q", left)
 	}
 	return all, nil
 }
