@@ -67,7 +67,7 @@ func run(root, list, only string, limit int, stories []string) error {
 	fmt.Printf("%d mutants, %d not noticed in %d histories, %.0f s\n", ran, unnoticed, limit, time.Since(began).Seconds())
 	switch {
 	case ran == 0:
-		return fmt.Errorf("%s: no mutant is meant", list)
+		return fmt.Errorf("%s: no mutant is chosen", list)
 	case unnoticed > 0:
 		return errors.New("a mutant was not noticed")
 	}
@@ -121,12 +121,12 @@ func (m mutant) run(root string, limit int) (string, error) {
 		return "", nil
 	}
 	if strings.Contains(string(out), "is not a request") {
-		return "", fmt.Errorf("its requests are invalid, which anybody notices:\n%s", out)
+		return "", fmt.Errorf("the mutant sends invalid requests, which every test notices:\n%s", out)
 	}
 	if found := after.FindSubmatch(out); found != nil {
 		return string(found[1]), nil
 	}
-	return "", fmt.Errorf("the tests fail otherwise:\n%s", out)
+	return "", fmt.Errorf("the tests fail for another reason:\n%s", out)
 }
 
 // overlay writes the changed file, and the JSON that names it to the compiler.
@@ -140,7 +140,7 @@ func (m mutant) overlay(root, dir string) (string, error) {
 		return "", err
 	}
 	if n := strings.Count(string(source), m.old); n != 1 {
-		return "", fmt.Errorf("the old text stands in the file %d times, want once: %s", n, m.old)
+		return "", fmt.Errorf("the old text must be in the file once, and is in it %d times: %s", n, m.old)
 	}
 	changed := filepath.Join(dir, filepath.Base(m.file))
 	if err := os.WriteFile(changed, []byte(strings.Replace(string(source), m.old, m.new, 1)), 0o600); err != nil {

@@ -48,7 +48,7 @@ func Update(table string, row ddb.Item, key []string, want ddb.Item, from ...str
 	whole := maps.Clone(row)
 	maps.Copy(whole, want)
 	if size := item.Size(whole); size > item.MaxSize {
-		return nil, false, fmt.Errorf("the row would have %d bytes, DynamoDB accepts at most %d", size, item.MaxSize)
+		return nil, false, fmt.Errorf("the row would have %d bytes, and DynamoDB accepts at most %d", size, item.MaxSize)
 	}
 	for _, name := range key {
 		in.Key[name] = row[name]

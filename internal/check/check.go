@@ -54,7 +54,7 @@ func keyBytes(pkg, field, key string, most int) error {
 		return err
 	}
 	if len(key) > most {
-		return event.BadInput(pkg, field, fmt.Sprintf("makes a key of %d bytes, DynamoDB accepts at most %d", len(key), most))
+		return event.BadInput(pkg, field, fmt.Sprintf("makes a key of %d bytes, and DynamoDB accepts at most %d", len(key), most))
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func Finite(pkg, field string, x float64) error {
 	case math.IsNaN(x), math.IsInf(x, 0):
 		return event.BadInput(pkg, field, "must be a finite number")
 	case size != 0 && size < 1e-130, size >= 1e126:
-		return event.BadInput(pkg, field, "is outside the magnitude of DynamoDB's numbers, 1E-130 to 9.99E+125")
+		return event.BadInput(pkg, field, "must be 0 or have a magnitude from 1E-130 to 9.99E+125, the limits of DynamoDB's numbers")
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func numberSize(text string) int {
 // large.
 func CheckSize(pkg, field string, it ddb.Item) error {
 	if size := Size(it); size > MaxSize {
-		return event.BadInput(pkg, field, fmt.Sprintf("makes an item of %d bytes, DynamoDB accepts at most %d", size, MaxSize))
+		return event.BadInput(pkg, field, fmt.Sprintf("makes an item of %d bytes, and DynamoDB accepts at most %d", size, MaxSize))
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func indented(lines []string) []string {
 // apply returns the file's text with the mutant in it.
 func (m mutant) apply(source string) (string, error) {
 	if n := strings.Count(source, m.old); n != 1 {
-		return "", fmt.Errorf("line %d: %s: the old text stands in the file %d times, want once: %s", m.line, m, n, m.old)
+		return "", fmt.Errorf("line %d: %s: the old text must be in the file once, and is in it %d times: %s", m.line, m, n, m.old)
 	}
 	return strings.Replace(source, m.old, m.new, 1), nil
 }
@@ -131,7 +131,7 @@ type part struct{ k, n int }
 func parsePart(text string) (part, error) {
 	var p part
 	if _, err := fmt.Sscanf(text, "%d/%d", &p.k, &p.n); err != nil || p.k < 1 || p.k > p.n {
-		return p, fmt.Errorf("-part %s: want K/N, K from 1 to N", text)
+		return p, fmt.Errorf("-part %s: must be K/N, with K from 1 to N", text)
 	}
 	return p, nil
 }

@@ -65,7 +65,7 @@ func parseFlags(args []string) (options, error) {
 		return o, err
 	}
 	if set.NArg() > 0 {
-		return o, fmt.Errorf("%q is not a flag", set.Arg(0))
+		return o, fmt.Errorf("unexpected argument %q", set.Arg(0))
 	}
 	if o.jobs < 1 {
 		return o, fmt.Errorf("-j %d: at least one must run", o.jobs)

@@ -132,8 +132,8 @@ max/max.go: fine
 		t.Fatal("the list passes")
 	}
 	for _, want := range []string{
-		"line 1: max/max.go: gone: the old text stands in the file 0 times, want once: if a >= b {",
-		"line 4: max/max.go: too often: the old text stands in the file 5 times, want once: count",
+		"line 1: max/max.go: gone: the old text must be in the file once, and is in it 0 times: if a >= b {",
+		"line 4: max/max.go: too often: the old text must be in the file once, and is in it 5 times: count",
 		"line 7: open ",
 	} {
 		if !strings.Contains(err.Error(), want) {

@@ -17,7 +17,7 @@ const (
 var (
 	errNumber    = errors.New("must be a finite decimal number")
 	errDigits    = errors.New("must have at most 38 significant digits")
-	errMagnitude = errors.New("is outside the magnitude of DynamoDB's numbers, 1E-130 to 9.99E+125")
+	errMagnitude = errors.New("must be 0 or have a magnitude from 1E-130 to 9.99E+125, the limits of DynamoDB's numbers")
 )
 
 // decimal returns the one form of a number, so that equal numbers are the same

@@ -77,7 +77,7 @@ func Decode(row ddb.Item) (map[string]any, error) {
 	data := make(map[string]any, len(stored))
 	for name, value := range stored {
 		if data[name] = decode(value); data[name] == nil {
-			return nil, fmt.Errorf("attribute %s holds what is not text, a number or a flag", Attr)
+			return nil, fmt.Errorf("attribute %s has a value that is not text, a number or a bool", Attr)
 		}
 	}
 	return data, nil
