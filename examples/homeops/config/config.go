@@ -56,7 +56,7 @@ func (c Config) ForService() error {
 		errs = append(errs, c.AWSError)
 	}
 	if c.QueueURL != "" && c.Embedded() {
-		errs = append(errs, errors.New("MESSAGES_QUEUE_URL: needs tables that last: set DYNAMO_ENDPOINT or AWS credentials, too"))
+		errs = append(errs, errors.New("MESSAGES_QUEUE_URL: needs tables that outlast the process: also set DYNAMO_ENDPOINT or AWS credentials"))
 	}
 	return errors.Join(errs...)
 }
@@ -89,7 +89,7 @@ var (
 const (
 	leastDays = 8
 	mostDays  = 3650
-	whyDays   = "a message counts for 7 days and the skew of clocks, and all that time the ledger must remember that it was answered"
+	whyDays   = "a message counts for 7 days plus the skew of clocks, and all that time the ledger must remember that it was answered"
 )
 
 // The least days of MESSAGES_TTL_DAYS. A message that is older than the retention
@@ -132,10 +132,10 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		env.Table{Variable: "DYNAMO_TABLE_NAME", Name: cfg.LedgerTable},
 	)
 	if cfg.Classifier == OpenAI && cfg.OpenAIModel == "" {
-		r.Wrong("OPENAI_MODEL", "must be set with CLASSIFIER=openai: nothing is assumed")
+		r.Wrong("OPENAI_MODEL", "must be set if CLASSIFIER is openai: no model is assumed")
 	}
 	if cfg.Classifier == OpenAI && strings.TrimRight(cfg.OpenAIBaseURL, "/") == openAI && r.Value("OPENAI_API_KEY") == "" {
-		r.Wrong("OPENAI_API_KEY", "must be set for %s; a server of your own may do without", openAI)
+		r.Wrong("OPENAI_API_KEY", "must be set for %s; a server of your own may not need it", openAI)
 	}
 	if err := r.Err(); err != nil {
 		return Config{}, err

@@ -76,7 +76,7 @@ func TestWrongValuesAreAllNamed(t *testing.T) {
 			t.Errorf("%s is not named", name)
 		}
 	}
-	if !strings.Contains(err.Error(), "DYNAMO_TABLE_NAME: names the table of HOMEOPS_TABLE_NAME") {
+	if !strings.Contains(err.Error(), ", which is the table of HOMEOPS_TABLE_NAME") {
 		t.Error("one table for two purposes is not named")
 	}
 	for _, value := range []string{"with space", "hunter2", "fifteen-of-them", "sk 17"} {

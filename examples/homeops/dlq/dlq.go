@@ -195,7 +195,7 @@ func (o *operation) redrive(ctx context.Context, m queue.Message) error {
 	}
 	o.sent[id] = true
 	if err := o.letters.Delete(ctx, m.Receipt); err != nil {
-		return fmt.Errorf("dlq: %s is sent again as %s, and still among the dead letters: %w", m.ID, id, err)
+		return fmt.Errorf("dlq: %s was sent again as %s, but is still among the dead letters: %w", m.ID, id, err)
 	}
 	o.printf("%s  is sent again as %s\n", m.ID, id)
 	return nil

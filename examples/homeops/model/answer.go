@@ -46,15 +46,15 @@ func contentOf(text []byte, usage *classify.Usage) (string, error) {
 		}
 	}
 	if json.Unmarshal(text, &reply) != nil || len(reply.Choices) == 0 {
-		return "", fmt.Errorf("%w: a reply of another form", errAnswer)
+		return "", fmt.Errorf("%w: the reply does not have the expected form", errAnswer)
 	}
 	usage.In += min(max(reply.Usage.In, 0), mostTokens)
 	usage.Out += min(max(reply.Usage.Out, 0), mostTokens)
 	switch first := reply.Choices[0]; {
 	case first.Message.Refusal != "":
-		return "", fmt.Errorf("%w: refused", errAnswer)
+		return "", fmt.Errorf("%w: the model refused to answer", errAnswer)
 	case first.FinishReason != "stop":
-		return "", fmt.Errorf("%w: cut off or filtered", errAnswer)
+		return "", fmt.Errorf("%w: the answer was cut off or filtered", errAnswer)
 	default:
 		return first.Message.Content, nil
 	}
@@ -65,7 +65,7 @@ func contentOf(text []byte, usage *classify.Usage) (string, error) {
 func deedsOf(content string) ([]deed, error) {
 	var said struct{ Deeds []deed }
 	if json.Unmarshal([]byte(content), &said) != nil || said.Deeds == nil || len(said.Deeds) > mostDeeds {
-		return nil, fmt.Errorf("%w: of another form, or too many deeds", errAnswer)
+		return nil, fmt.Errorf("%w: the answer does not have the expected form, or has too many deeds", errAnswer)
 	}
 	return said.Deeds, nil
 }

@@ -103,7 +103,7 @@ func (c *Classifier) Classify(ctx context.Context, m classify.Message) (classify
 		if ctx.Err() != nil {
 			return classify.Result{}, ctx.Err()
 		}
-		c.Log.WarnContext(ctx, "the vocabulary classifies", "model", c.Model, "error", err)
+		c.Log.WarnContext(ctx, "the model gave no answer: the vocabulary classifies", "model", c.Model, "error", err)
 		result, err = classify.Words{}.Classify(ctx, m)
 		usage.FellBack = true
 	}

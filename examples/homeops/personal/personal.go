@@ -129,7 +129,7 @@ func (t *Tool) Erase(ctx context.Context, of Subject, count map[string]int) (cha
 			return chats, nil
 		}
 	}
-	return chats, errors.New("personal: new rows are written all the time")
+	return chats, errors.New("personal: new rows were found at each of 10 tries: try again")
 }
 
 func (t *Tool) erase(ctx context.Context, p place) (n int, _ error) {

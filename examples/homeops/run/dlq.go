@@ -37,7 +37,7 @@ func (p Program) letters() (l letters, err error) {
 	set := flag.NewFlagSet("homeops dlq", flag.ContinueOnError)
 	set.SetOutput(p.Err)
 	set.StringVar(&l.at, "at", "", "the `address` of the service that holds the queue (default "+atHome+")")
-	set.BoolVar(&l.All, "all", false, "redrive all that can be sent")
+	set.BoolVar(&l.All, "all", false, "redrive all dead letters that can be sent")
 	set.Usage = func() {
 		fmt.Fprint(p.Err, "Usage of homeops dlq:\n")
 		set.PrintDefaults()
@@ -91,7 +91,7 @@ func (p Program) reachable(cfg config.Config, l letters) error {
 	case cfg.QueueURL == "" && cfg.TelegramSecret == "":
 		return errors.New("TELEGRAM_SECRET_TOKEN: must be set to the service's secret: without it the service shows no dead letters. For a queue on SQS set MESSAGES_QUEUE_URL")
 	case cfg.QueueURL != "" && l.at != "":
-		return errors.New("-at and MESSAGES_QUEUE_URL exclude each other: a service holds the queue, or SQS")
+		return errors.New("-at and MESSAGES_QUEUE_URL exclude each other: the queue is either in the service or on SQS")
 	case cfg.QueueURL != "" && cfg.AWSError != nil:
 		return cfg.AWSError
 	}

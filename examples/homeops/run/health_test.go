@@ -189,7 +189,7 @@ func TestDeadLettersRefused(t *testing.T) {
 		"no secret":         {nil, []string{"list"}, exitUsage, "For a queue on SQS set MESSAGES_QUEUE_URL"},
 		"a queue elsewhere": {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, []string{"list"}, exitUsage, "examples/homeops/aws run ./cmd/homeops"},
 		"two places":        {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, []string{"list", "-at", "http://x"}, exitUsage, "exclude each other"},
-		"half a key":        {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q", "AWS_ACCESS_KEY_ID": "AKIA"}, []string{"list"}, exitUsage, "AWS_ACCESS_KEY_ID: goes with"},
+		"half a key":        {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q", "AWS_ACCESS_KEY_ID": "AKIA"}, []string{"list"}, exitUsage, "AWS_ACCESS_KEY_ID: must be set together with"},
 		"wrong variables":   {map[string]string{"DYNAMO_TTL_DAYS": "0"}, []string{"list"}, exitUsage, "DYNAMO_TTL_DAYS:"},
 		"no command":        {letterEnv, nil, exitUsage, "say what to do: list, show or redrive"},
 		"another command":   {letterEnv, []string{"purge"}, exitUsage, `"purge" is not`},
@@ -240,7 +240,7 @@ func TestServeVerifiesDeployedTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := database.Endpoint(cfg.Settings).Client
-	if got := start(); !strings.Contains(got, "homeops: tables on DynamoDB at "+dynamo.URL+", which the deployed queue needs: schema: table homeops-messages") ||
+	if got := start(); !strings.Contains(got, "homeops: checking the tables on DynamoDB at "+dynamo.URL+", which the deployed queue needs: schema: table homeops-messages") ||
 		!strings.Contains(got, "table QuillIdempotencyLedger") {
 		t.Errorf("missing tables: %s", got)
 	}

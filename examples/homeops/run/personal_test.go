@@ -77,7 +77,7 @@ func TestExportAndEraseAreRefused(t *testing.T) {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}
-	if got := run(t, nil, "", "erase", "person", "7", "-write"); got.exit != exitFailed || !strings.Contains(got.err, "erase: the database would end") {
+	if got := run(t, nil, "", "erase", "person", "7", "-write"); got.exit != exitFailed || !strings.Contains(got.err, "erase: set DYNAMO_ENDPOINT or AWS credentials: otherwise the database would end") {
 		t.Errorf("%+v", got)
 	}
 }

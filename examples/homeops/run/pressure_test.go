@@ -237,7 +237,7 @@ func TestWhatFailsAtTheEndIsTriedAgain(t *testing.T) {
 		if err := l.end(); err != nil {
 			t.Error(err)
 		}
-		if messages, _ := l.stored(); messages != 6 || !strings.Contains(l.log.String(), `msg="goes back" delivery=m-6 `) {
+		if messages, _ := l.stored(); messages != 6 || !strings.Contains(l.log.String(), `msg="message goes back to the queue" delivery=m-6 `) {
 			t.Errorf("%d stored: %s", messages, l.log)
 		}
 	})

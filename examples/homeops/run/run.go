@@ -93,8 +93,8 @@ func (p Program) flags() (flags, error) {
 	set := flag.NewFlagSet("homeops", flag.ContinueOnError)
 	set.SetOutput(p.Err)
 	set.StringVar(&f.updates, "updates", "", "replay the updates of this `file`, one JSON object a line, instead of the bundled conversation; - is standard input")
-	set.StringVar(&f.serve, "serve", "", "be webhook and worker on this `address`, such as :8080")
-	set.IntVar(&f.pollers, "pollers", 2, "how many deliveries -serve works on at once; `n` is 0 for a webhook alone, if other processes work on the queue")
+	set.StringVar(&f.serve, "serve", "", "receive updates on this `address`, such as :8080, and work on them")
+	set.IntVar(&f.pollers, "pollers", 2, "with -serve, work on `N` deliveries at once; 0 if only other processes work on the queue")
 	set.StringVar(&f.seeds, "seeds", "", "a JSON `file` of phrases that chats start with: chat id → phrase → activity")
 	set.StringVar(&f.prices, "prices", "", "a JSON `file` of prices for the report of a replay, instead of the one in examples/internal/prices")
 	set.StringVar(&f.page, "page", "", "write the status page at the end of a replay to this `file`; -serve has it at "+statusPath)
@@ -188,7 +188,7 @@ func (p Program) queueable(cfg config.Config) error {
 	if cfg.QueueURL == "" || p.Queue != nil {
 		return nil
 	}
-	return errors.New("MESSAGES_QUEUE_URL: this command has its queue in its process: for SQS use go -C examples/homeops/aws run ./cmd/homeops")
+	return errors.New("MESSAGES_QUEUE_URL: this command has its queue in its process: for SQS, run: go -C examples/homeops/aws run ./cmd/homeops")
 }
 
 // classifiable refuses a classifier that this program does not have.
@@ -196,7 +196,7 @@ func (p Program) classifiable(cfg config.Config) error {
 	if cfg.Classifier != config.OpenAI || p.Classifier != nil {
 		return nil
 	}
-	return errors.New("CLASSIFIER: this command has only the vocabulary: for openai use go -C examples/homeops/aws run ./cmd/homeops")
+	return errors.New("CLASSIFIER: this command has only the vocabulary: for openai, run: go -C examples/homeops/aws run ./cmd/homeops")
 }
 
 // classifier is the app's option.
@@ -268,11 +268,11 @@ func loadSeeds(path string) (app.Seeds, error) {
 func readSeeds(text []byte) (app.Seeds, error) {
 	var s app.Seeds
 	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, fmt.Errorf("seeds are chat id → phrase → activity: %w", err)
+		return nil, fmt.Errorf("seeds must be a JSON object of chat id → phrase → activity: %w", err)
 	}
 	for chat := range s {
 		if _, err := strconv.ParseInt(chat, 10, 64); err != nil {
-			return nil, fmt.Errorf("seeds are chat id → phrase → activity: a chat's id is a whole number, not %q", chat)
+			return nil, fmt.Errorf("seeds must be a JSON object of chat id → phrase → activity: a chat id must be a whole number, is %q", chat)
 		}
 	}
 	return s, nil

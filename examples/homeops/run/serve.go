@@ -72,7 +72,7 @@ func (p Program) serve(ctx context.Context, cfg config.Config, f flags) error {
 		return err
 	}
 	if s.pressure.pollers = f.pollers; f.pollers == 0 && s.memory != nil {
-		return errors.New("-pollers 0 needs MESSAGES_QUEUE_URL: no other process works on a queue in this one")
+		return errors.New("-pollers 0 needs MESSAGES_QUEUE_URL: no other process can work on a queue that is inside this process")
 	}
 	if err := s.setUp(ctx, seeds); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (s *service) setUp(ctx context.Context, seeds app.Seeds) error {
 func (s *service) tables(ctx context.Context) error {
 	if s.memory == nil {
 		if err := schema.Verify(ctx, s.db.Client, s.app.Tables(true)...); err != nil {
-			return fmt.Errorf("tables on %s, which the deployed queue needs: %w", s.db.Where, err)
+			return fmt.Errorf("checking the tables on %s, which the deployed queue needs: %w", s.db.Where, err)
 		}
 		return nil
 	}

@@ -265,7 +265,7 @@ func TestServeSaysWhatItLoses(t *testing.T) {
 	<-spoke
 	broken.Store(true)
 	s.ask(2)
-	s.Log.Until(t, `"goes back"`)
+	s.Log.Until(t, `"message goes back to the queue"`)
 	s.Stop()
 	s.end(exitFailed)
 	s.Log.Until(t, " items and 0 dead letters are lost with the queue: they are in the log") // the hour's job may be one

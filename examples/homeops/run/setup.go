@@ -42,7 +42,7 @@ func (p Program) webhook(ctx context.Context, cfg config.Config, address string)
 	at, err := url.Parse(address)
 	switch {
 	case err != nil || at.Scheme != "https" || at.Host == "":
-		return fmt.Errorf("webhook: must be a URL with https, as Telegram asks for, is %q", address)
+		return fmt.Errorf("webhook: the address must be a URL with https, because Telegram requires it, is %q", address)
 	case cfg.TelegramToken == "" || cfg.TelegramSecret == "":
 		return errors.New("webhook: TELEGRAM_BOT_TOKEN and TELEGRAM_SECRET_TOKEN must be set")
 	}
@@ -76,7 +76,7 @@ func (p Program) seed(ctx context.Context, cfg config.Config, path string) error
 	}
 	err = a.Seed(ctx, seeds)
 	if _, missing := errors.AsType[*types.ResourceNotFoundException](err); missing {
-		return fmt.Errorf("seed: table %s does not exist on %s: deploy the stack, or start the service, first", cfg.HomeopsTable, db.Where)
+		return fmt.Errorf("seed: table %s does not exist on %s: first deploy the stack, or start the service", cfg.HomeopsTable, db.Where)
 	}
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (p Program) open(ctx context.Context, cfg config.Config, command string) (a
 	case cfg.Endpoint == "" && cfg.AWSError != nil:
 		return nil, db, cfg.AWSError
 	case cfg.Embedded():
-		return nil, db, errors.New(command + ": the database would end with this command: set DYNAMO_ENDPOINT or AWS credentials")
+		return nil, db, errors.New(command + ": set DYNAMO_ENDPOINT or AWS credentials: otherwise the database would end with this command")
 	}
 	if db, err = database.Open(ctx, cfg.Settings, time.Now); err != nil {
 		return nil, db, err

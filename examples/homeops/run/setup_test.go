@@ -80,14 +80,14 @@ func TestSeed(t *testing.T) {
 	if got := run(t, nil, "", "seed", "testdata/seeds.json"); got.exit != exitFailed || !strings.Contains(got.err, "would end with this command") {
 		t.Errorf("%+v", got)
 	}
-	if got := run(t, map[string]string{"AWS_ACCESS_KEY_ID": "AKIA"}, "", "seed", "testdata/seeds.json"); got.exit != exitFailed || !strings.Contains(got.err, "AWS_ACCESS_KEY_ID: goes with") {
+	if got := run(t, map[string]string{"AWS_ACCESS_KEY_ID": "AKIA"}, "", "seed", "testdata/seeds.json"); got.exit != exitFailed || !strings.Contains(got.err, "AWS_ACCESS_KEY_ID: must be set together with") {
 		t.Errorf("half a key: %+v", got)
 	}
 	server := dynamotest.NewServer(nil)
 	endpoint := httptest.NewServer(server.Handler())
 	defer endpoint.Close()
 	env := map[string]string{"DYNAMO_ENDPOINT": endpoint.URL}
-	if got := run(t, env, "", "seed", "testdata/seeds.json"); got.exit != exitFailed || !strings.Contains(got.err, "table homeops does not exist on DynamoDB at "+endpoint.URL+": deploy") {
+	if got := run(t, env, "", "seed", "testdata/seeds.json"); got.exit != exitFailed || !strings.Contains(got.err, "table homeops does not exist on DynamoDB at "+endpoint.URL+": first deploy") {
 		t.Errorf("without tables: %+v", got)
 	}
 	createTables(t, server)
@@ -98,8 +98,8 @@ func TestSeed(t *testing.T) {
 	}
 	bad := filepath.Join(t.TempDir(), "bad.json")
 	for text, want := range map[string]string{
-		`{"x": {"fixat": "diskning"}}`: `a chat's id is a whole number, not "x"`,
-		`{"": {"fixat": "diskning"}}`:  `a chat's id is a whole number, not ""`,
+		`{"x": {"fixat": "diskning"}}`: `a chat id must be a whole number, is "x"`,
+		`{"": {"fixat": "diskning"}}`:  `a chat id must be a whole number, is ""`,
 		`{"-5": {"": "diskning"}}`:     "seeds of chat -5: alias: Phrase",
 	} {
 		if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {

@@ -63,7 +63,7 @@ func (w *Worker) job(ctx context.Context, d delivery, j job.Job) error {
 	case job.Promise:
 		return w.promise(ctx, d, m, j)
 	}
-	return event.BadInput("worker", "job", "must be one of package job")
+	return event.BadInput("worker", "job", "must be the name of a job in package job")
 }
 
 // hourly logs how deep the queue is and sends what is due: one message for each job

@@ -154,7 +154,7 @@ func TestJobsThatCanNeverBeDone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 0)
 	for body, why := range map[string]string{
-		`{"job":"guessed","chat":"-5","due":"2026-02-18T11:00:00Z"}`: "job must be one of package job",
+		`{"job":"guessed","chat":"-5","due":"2026-02-18T11:00:00Z"}`: "job must be the name of a job in package job",
 		`{"job":"hourly"}`: "must not be the zero time",
 		`{"job":"week","chat":"-5","due":"2026-02-18T11:00:00Z"}`:                   "partition",
 		`{"job":"promise","chat":"-5","due":"2026-02-18T11:00:00Z"}`:                "partition",

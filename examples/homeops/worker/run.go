@@ -42,7 +42,7 @@ func (w *Worker) Run(ctx context.Context, pollers int) {
 func (w *Worker) poll(ctx context.Context) {
 	messages, err := w.Queue.Receive(ctx, batch, pollWait)
 	if err != nil && ctx.Err() == nil {
-		w.Log.ErrorContext(ctx, "receive", "error", err)
+		w.Log.ErrorContext(ctx, "receiving messages failed", "error", err)
 		_ = sleep.For(ctx, afterTrouble)
 		return
 	}
@@ -63,14 +63,14 @@ func (w *Worker) Work(ctx context.Context, messages []queue.Message) {
 		case !bad:
 			err = w.Queue.Delete(context.WithoutCancel(ctx), m.Receipt)
 		case ctx.Err() != nil && !later:
-			w.Log.WarnContext(ctx, "goes back", "delivery", m.ID, "error", err)
+			w.Log.WarnContext(ctx, "message goes back to the queue", "delivery", m.ID, "error", err)
 			err = w.Queue.Release(context.WithoutCancel(ctx), m.Receipt, 0)
 		default:
-			w.Log.WarnContext(ctx, "goes back", "delivery", m.ID, "error", err)
+			w.Log.WarnContext(ctx, "message goes back to the queue", "delivery", m.ID, "error", err)
 			err = nil
 		}
 		if err != nil { // it will be delivered again, which is safe
-			w.Log.ErrorContext(ctx, "settle", "delivery", m.ID, "error", err)
+			w.Log.ErrorContext(ctx, "message not deleted or released", "delivery", m.ID, "error", err)
 		}
 	}
 }

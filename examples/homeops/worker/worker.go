@@ -196,7 +196,7 @@ func (w *Worker) bury(ctx context.Context, m queue.Message, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toSettle)
 	defer cancel()
 	if err := w.Queue.Bury(ctx, m, why.Error()); err != nil {
-		w.Log.ErrorContext(ctx, "not buried, or not completely", "delivery", m.ID, "error", err)
+		w.Log.ErrorContext(ctx, "message not moved to the dead letters, or only in part", "delivery", m.ID, "error", err)
 		return why
 	}
 	return nil
@@ -208,7 +208,7 @@ func (w *Worker) release(ctx context.Context, m queue.Message, after time.Durati
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toSettle)
 	defer cancel()
 	if err := w.Queue.Release(ctx, m.Receipt, after); err != nil {
-		w.Log.ErrorContext(ctx, "release", "delivery", m.ID, "error", err)
+		w.Log.ErrorContext(ctx, "message not released", "delivery", m.ID, "error", err)
 	}
 }
 

@@ -97,17 +97,17 @@ func load(env lookup, secret string) (cfg config.Config, parameter string, _ err
 	}
 	for _, name := range []string{SecretToken, BotToken} {
 		if value, _ := env(name); value != "" {
-			errs = append(errs, fmt.Errorf("%s: must not be set, because everybody who may look at the function would see it; %s names the SecureString that holds it", name, name+Parameter))
+			errs = append(errs, fmt.Errorf("%s: must not be set, because everybody who may look at the function would see it: set %s to the name of the SecureString that holds it", name, name+Parameter))
 		}
 	}
 	if cfg.QueueURL == "" {
 		errs = append(errs, errors.New("MESSAGES_QUEUE_URL: must be set, to the queue between the functions"))
 	}
 	if cfg.Classifier != config.Words {
-		errs = append(errs, errors.New("CLASSIFIER: must be words, because a function has only the vocabulary; cmd/homeops has openai"))
+		errs = append(errs, errors.New("CLASSIFIER: must be words, because a function has only the vocabulary; cmd/homeops can use openai"))
 	}
 	if cfg.Embedded() {
-		errs = append(errs, errors.New("DYNAMO_ENDPOINT: must be set if there are no AWS credentials: a database inside the function would end with it"))
+		errs = append(errs, errors.New("DYNAMO_ENDPOINT: must be set if there are no AWS credentials: a database inside the function would end with the function"))
 	}
 	return cfg, parameter, errors.Join(append(errs, cfg.AWSError)...)
 }

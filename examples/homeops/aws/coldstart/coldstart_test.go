@@ -23,12 +23,12 @@ func TestOpenRefusesTheEnvironment(t *testing.T) {
 			"AWS_PROFILE": "x", "MESSAGES_QUEUE_URL": url, "TELEGRAM_BOT_TOKEN_PARAMETER": "/token",
 			"TELEGRAM_SECRET_TOKEN": "s3cret", "TELEGRAM_BOT_TOKEN": "42:s3cret",
 		}, []string{
-			"TELEGRAM_SECRET_TOKEN: must not be set", "TELEGRAM_SECRET_TOKEN_PARAMETER names",
-			"TELEGRAM_BOT_TOKEN: must not be set", "TELEGRAM_BOT_TOKEN_PARAMETER names",
+			"TELEGRAM_SECRET_TOKEN: must not be set", "set TELEGRAM_SECRET_TOKEN_PARAMETER to",
+			"TELEGRAM_BOT_TOKEN: must not be set", "set TELEGRAM_BOT_TOKEN_PARAMETER to",
 		}},
 		"half a key": {map[string]string{
 			"AWS_ACCESS_KEY_ID": "AKIA", "MESSAGES_QUEUE_URL": url, "TELEGRAM_BOT_TOKEN_PARAMETER": "/token",
-		}, []string{"AWS_ACCESS_KEY_ID: goes with"}},
+		}, []string{"AWS_ACCESS_KEY_ID: must be set together with"}},
 		"a model": {map[string]string{
 			"AWS_PROFILE": "x", "MESSAGES_QUEUE_URL": url, "TELEGRAM_BOT_TOKEN_PARAMETER": "/token",
 			"CLASSIFIER": "openai", "OPENAI_MODEL": "m", "OPENAI_API_KEY": "s3cret",

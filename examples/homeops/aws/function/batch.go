@@ -34,7 +34,7 @@ func Batch(maxReceives int, handle queue.Handler, log *slog.Logger) func(context
 		var out events.SQSEventResponse
 		for _, m := range messages {
 			if err, bad := failed[m.ID]; bad {
-				m.Log(log).WarnContext(ctx, "goes back", "error", err)
+				m.Log(log).WarnContext(ctx, "message goes back to the queue", "error", err)
 				out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: m.ID})
 			}
 		}

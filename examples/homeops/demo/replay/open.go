@@ -34,7 +34,7 @@ type ExpiringError struct{ Tables []string }
 
 // Error says what to do.
 func (e *ExpiringError) Error() string {
-	return fmt.Sprintf("a replay runs on the updates' clock and DynamoDB expires rows on its own: TTL is on for %s; "+
+	return fmt.Sprintf("DynamoDB would delete rows of a replay, because their times are those of the updates: TTL is on for %s; "+
 		"switch it off, or set other table names, which are then created without TTL", strings.Join(e.Tables, ", "))
 }
 

@@ -97,10 +97,10 @@ func (b Backend) Check() error {
 	}
 	for _, d := range b.Differences {
 		if !names[d.Test] {
-			return fmt.Errorf("a difference is listed for the test %q, which is not in the suite or has one already", d.Test)
+			return fmt.Errorf("a difference names the test %q, which is not in the suite or is named by another difference", d.Test)
 		}
 		if d.Says == "" || d.Reason == "" {
-			return fmt.Errorf("the difference of the test %q lacks what the test says, or the reason", d.Test)
+			return fmt.Errorf("the difference of the test %q must have Says and Reason", d.Test)
 		}
 		names[d.Test] = false
 	}
@@ -121,7 +121,7 @@ func (b Backend) Judge(t *testing.T, test Test) error {
 			return nil
 		}
 		if len(failures) == 0 {
-			return fmt.Errorf("the difference has vanished, take it from the list: %s", d.Reason)
+			return fmt.Errorf("the test passes, so remove its difference from the list: %s", d.Reason)
 		}
 		t.Logf("differs as is known: %s", d.Reason)
 		var others []error

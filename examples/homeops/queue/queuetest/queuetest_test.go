@@ -332,7 +332,7 @@ func TestDifferences(t *testing.T) {
 	if err := listed(noWait, known).Judge(t, of("EmptyQueue")); err != nil {
 		t.Errorf("a failure that is listed: %v", err)
 	}
-	if err := listed(inProcess, known).Judge(t, of("EmptyQueue")); err == nil || !strings.Contains(err.Error(), "has vanished") {
+	if err := listed(inProcess, known).Judge(t, of("EmptyQueue")); err == nil || !strings.Contains(err.Error(), "remove its difference") {
 		t.Errorf("a difference that has vanished: %v", err)
 	}
 	known.Sometimes = true

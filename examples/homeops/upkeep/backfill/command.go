@@ -22,7 +22,7 @@ func Command(ctx context.Context, args []string, env func(string) (string, bool)
 	o := Options{Log: log}
 	flags := flag.NewFlagSet("backfill", flag.ContinueOnError)
 	flags.SetOutput(log)
-	table := flags.String("table", "all", "`which`: activities, counters, ledger or all")
+	table := flags.String("table", "all", "the `table` to work on: activities, counters, ledger or all")
 	flags.IntVar(&o.Segments, "segments", 4, "how many parts of a table are read side by side, 1 to 100")
 	flags.IntVar(&o.Units, "units", 100, "capacity units a second, reads and writes together, 1 to 40000")
 	flags.StringVar(&o.Checkpoint, "checkpoint", "backfill.json", "`file` that a run with -write is resumed from; it contains keys of rows")

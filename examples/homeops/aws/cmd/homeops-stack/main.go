@@ -15,7 +15,7 @@ import (
 func main() {
 	cfg, err := config.Load(os.LookupEnv)
 	if len(os.Args) > 1 {
-		err = fmt.Errorf("takes no arguments, was given %q: they are parameters of the stack", os.Args[1:])
+		err = fmt.Errorf("takes no arguments, was given %q: set the parameters of the stack when you deploy it", os.Args[1:])
 	}
 	if err == nil {
 		err = stack.Write(os.Stdout, cfg)

@@ -301,7 +301,7 @@ func TestCommand(t *testing.T) {
 	}{
 		{nil, "", "DYNAMO_ENDPOINT: must be set if there are no AWS credentials"},
 		{map[string]string{"DYNAMO_ENDPOINT": "localhost:8000"}, "", "DYNAMO_ENDPOINT: must be a URL"},
-		{map[string]string{"AWS_ACCESS_KEY_ID": "AKIA"}, "", "AWS_ACCESS_KEY_ID: goes with AWS_SECRET_ACCESS_KEY"},
+		{map[string]string{"AWS_ACCESS_KEY_ID": "AKIA"}, "", "AWS_ACCESS_KEY_ID: must be set together with AWS_SECRET_ACCESS_KEY"},
 		{env, "-table=messages", "-table: must be activities, counters, ledger or all, is \"messages\""},
 		{env, "-segments=0", "-segments: must be 1 to 100, is 0"},
 		{env, "-segments=101", "-segments: must be 1 to 100, is 101"},
