@@ -67,13 +67,13 @@ func (p PowerBI) On() bool { return p.Tenant != "" }
 func (c Config) ForService() error {
 	var errs []error
 	if !c.Aloware.On() && !c.HubSpot.On() {
-		errs = append(errs, errors.New("ALOWARE_USER, ALOWARE_TOKEN, HUBSPOT_CLIENT_SECRET: one must be set: without them no webhooks are accepted"))
+		errs = append(errs, errors.New("ALOWARE_USER, ALOWARE_TOKEN, HUBSPOT_CLIENT_SECRET: at least one of them must be set, because otherwise every webhook is refused"))
 	}
 	if c.HubSpot.On() && c.PublicURL == "" {
-		errs = append(errs, errors.New("QUILL_PUBLIC_URL: must be set to the address that HubSpot calls, without /hubspot: HubSpot signs it"))
+		errs = append(errs, errors.New("QUILL_PUBLIC_URL: must be set to the address that HubSpot calls, without /hubspot: the signatures of HubSpot include the address"))
 	}
 	if c.PowerBI.On() && c.PowerBI.Dataset == "" {
-		errs = append(errs, errors.New("POWERBI_DATASET_ID: must be set: quill create-dataset makes one and prints its id"))
+		errs = append(errs, errors.New("POWERBI_DATASET_ID: must be set to the id that quill create-dataset prints"))
 	}
 	return errors.Join(append(errs, c.ForTables())...)
 }
@@ -89,7 +89,7 @@ func (c Config) ForTables() error {
 // ForDataset names what creating a dataset needs.
 func (c Config) ForDataset() error {
 	if !c.PowerBI.On() {
-		return errors.New("POWERBI_TENANT_ID, POWERBI_CLIENT_ID, POWERBI_CLIENT_SECRET, POWERBI_WORKSPACE_ID: must be set: they say whose dataset it is, and where")
+		return errors.New("POWERBI_TENANT_ID, POWERBI_CLIENT_ID, POWERBI_CLIENT_SECRET, POWERBI_WORKSPACE_ID: all of them must be set: they say in which workspace the dataset is created, and with which credentials")
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		Sink:        r.Value("QUILL_SINK"),
 	}
 	if cfg.PowerBI.On() && cfg.Sink != "" {
-		r.Wrong("QUILL_SINK", "excludes POWERBI_TENANT_ID: rows go to one place")
+		r.Wrong("QUILL_SINK", "must not be set together with POWERBI_TENANT_ID: rows go to only one place")
 	}
 	r.Distinct(
 		env.Table{Variable: "DYNAMO_TABLE_NAME", Name: cfg.LedgerTable},
@@ -163,7 +163,7 @@ func readHubSpot(r *env.Reader) HubSpot {
 	const name = "HUBSPOT_SIGNATURES"
 	h := HubSpot{Secret: r.Secret("HUBSPOT_CLIENT_SECRET", visible), Signatures: list(r, name, "v3", version)}
 	if h.Signatures != nil && !slices.Contains(h.Signatures, "v3") {
-		r.Wrong(name, "must name v3, which always counts if a request has it, is %q", r.Value(name))
+		r.Wrong(name, "must include v3, which is checked whenever a request has it, is %q", r.Value(name))
 	}
 	return h
 }
@@ -200,7 +200,7 @@ func publicURL(r *env.Reader) string {
 	value := r.URL(name, "", such)
 	u, err := url.Parse(value)
 	if err == nil && u.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()) {
-		r.Wrong(name, "must begin with https://, is %q: http is for localhost", u.Redacted())
+		r.Wrong(name, "must begin with https://, or be on localhost, is %q", u.Redacted())
 	}
 	return strings.TrimRight(value, "/")
 }

@@ -61,7 +61,7 @@ func (s Sender) Send(ctx context.Context, r stream.Request) (a Answer, tries int
 		case err == nil && status == want:
 			return a, tries, nil
 		case err == nil:
-			err = fmt.Errorf("%s of %s was answered %d, not %d", r.Path, r.At.Format(time.RFC3339), status, want)
+			err = fmt.Errorf("%s of %s was answered with status %d, not %d", r.Path, r.At.Format(time.RFC3339), status, want)
 		}
 		if tries == mostTries || ctx.Err() != nil || s.Sleep(ctx, time.Minute) != nil {
 			return a, tries, err

@@ -61,7 +61,7 @@ func check(pkg, field string, raw []byte) error {
 	case !utf8.Valid(raw):
 		return event.BadInput(pkg, field, "must be valid UTF-8")
 	case !json.Valid(raw):
-		return event.BadInput(pkg, field, "must be JSON with nothing after it")
+		return event.BadInput(pkg, field, "must be one JSON value, with nothing after it")
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (o *Object) read(raw []byte) {
 		}
 		name, _ := token.(string)
 		if _, twice := o.fields[name]; twice || err != nil {
-			o.Refuse("", fmt.Sprintf("must have each field once: %.40q", name))
+			o.Refuse("", fmt.Sprintf("must have each field only once, repeats %.40q", name))
 			return
 		}
 		o.fields[name] = value

@@ -94,18 +94,18 @@ func TestRefusals(t *testing.T) {
 	const lost = "x must not have U+FFFD, which stands for characters that were lost"
 	for _, test := range []struct{ method, body, want string }{
 		{"nothing", `{"x":1} `, ""},
-		{"nothing", ``, "body must be JSON with nothing after it"},
-		{"nothing", `{} {}`, "body must be JSON with nothing after it"},
-		{"nothing", `{}]`, "body must be JSON with nothing after it"},
+		{"nothing", ``, "body must be one JSON value, with nothing after it"},
+		{"nothing", `{} {}`, "body must be one JSON value, with nothing after it"},
+		{"nothing", `{}]`, "body must be one JSON value, with nothing after it"},
 		{"nothing", "{\"x\":\"\xff\"}", "body must be valid UTF-8"},
 		{"nothing", "{\"x\":\"\xed\xa0\x80\"}", "body must be valid UTF-8"},
 		{"nothing", `[]`, "body must be an object"},
 		{"nothing", `null`, "body must be an object"},
 		{"nothing", `"x"`, "body must be an object"},
-		{"nothing", `{"x":1,"y":2,"x":1}`, `body must have each field once: "x"`},
-		{"nothing", `{"x":1,"\u0078":1}`, `body must have each field once: "x"`},
+		{"nothing", `{"x":1,"y":2,"x":1}`, `body must have each field only once, repeats "x"`},
+		{"nothing", `{"x":1,"\u0078":1}`, `body must have each field only once, repeats "x"`},
 		{"nothing", `{"x":{"y":1,"y":2}}`, ""}, // nobody reads this object
-		{"Object", `{"x":{"y":1,"y":2}}`, `x must have each field once: "y"`},
+		{"Object", `{"x":{"y":1,"y":2}}`, `x must have each field only once, repeats "y"`},
 		{"Object", `{"x":[]}`, "x must be an object"},
 		{"Object", `{"x":null}`, "x must be an object"},
 		{"Object", `{}`, "x must be an object"},
@@ -189,7 +189,7 @@ func TestArray(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`[]`: "", ` [ 1 ] `: "", `{}`: "must be an array", `null`: "must be an array", `7`: "must be an array",
-		`[1`: "must be JSON with nothing after it", `[1][`: "must be JSON with nothing after it", "[\"\xff\"]": "must be valid UTF-8",
+		`[1`: "must be one JSON value, with nothing after it", `[1][`: "must be one JSON value, with nothing after it", "[\"\xff\"]": "must be valid UTF-8",
 	} {
 		_, err := fields.Array("p", []byte(body))
 		if want == "" != (err == nil) || err != nil && err.Error() != "p: body "+want {

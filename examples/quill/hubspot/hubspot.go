@@ -148,7 +148,7 @@ func objectOf(o *fields.Object, portal, kind string) object {
 	case o.Has("fromObjectId"), o.Has("toObjectId"):
 		on.ids = o.MustDigits("fromObjectId") + "-" + o.MustDigits("toObjectId")
 	default:
-		o.Refuse("objectId", "must be there, or fromObjectId and toObjectId")
+		o.Refuse("objectId", "must be present unless fromObjectId and toObjectId are")
 	}
 	if class == "object" {
 		class = map[string]string{"0-1": "contact", "0-3": "deal"}[on.typeID]

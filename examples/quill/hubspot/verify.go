@@ -91,7 +91,7 @@ func (v Verifier) verifyV3(r *http.Request, body []byte) error {
 	}
 	ms, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil {
-		return errors.New("hubspot: " + timestamp + " must be milliseconds")
+		return errors.New("hubspot: " + timestamp + " must be a time in milliseconds")
 	}
 	mac := hmac.New(sha256.New, []byte(v.Secret))
 	mac.Write([]byte(r.Method + decode(v.uri(r))))
@@ -101,7 +101,7 @@ func (v Verifier) verifyV3(r *http.Request, body []byte) error {
 		return err
 	}
 	if off := v.now().Sub(time.UnixMilli(ms)); off.Abs() > Tolerance {
-		return fmt.Errorf("hubspot: the request's time is %s off: at most %s are accepted", off.Abs().Round(time.Second), Tolerance)
+		return fmt.Errorf("hubspot: the request's time is %s off: at most %s is accepted", off.Abs().Round(time.Second), Tolerance)
 	}
 	return nil
 }

@@ -219,7 +219,7 @@ func TestTimestamps(t *testing.T) {
 	}
 	v := verifier()
 	v.Now = func() time.Time { return sent.Add(6 * time.Minute) }
-	const want = "hubspot: the request's time is 6m0s off: at most 5m0s are accepted"
+	const want = "hubspot: the request's time is 6m0s off: at most 5m0s is accepted"
 	if err := v.Verify(requestV3(target, signature), []byte(signed)); err == nil || err.Error() != want {
 		t.Error(err)
 	}

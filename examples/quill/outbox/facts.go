@@ -166,14 +166,14 @@ func decodeFact(it record.Item) (Stored, error) {
 		stored.Dimension = &fact.Dimension{Key: of.Text("key"), Table: of.Text("table")}
 		stored.Dimension.Row, err = decodeRow(dimension, "row")
 		if stored.Dimension.Key == "" || stored.Dimension.Table == "" {
-			err = cmp.Or(err, errors.New("attribute dimension must have both key and table"))
+			err = cmp.Or(err, errors.New("attribute dimension lacks key or table"))
 		}
 	}
 	if err := cmp.Or(err, f.Err()); err != nil {
 		return Stored{}, err
 	}
 	if stored.Table == "" || stored.At.IsZero() {
-		return Stored{}, errors.New("attribute table or at is missing")
+		return Stored{}, errors.New("attribute table is missing, or attribute at")
 	}
 	return stored, nil
 }

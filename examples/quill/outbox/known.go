@@ -86,7 +86,7 @@ func encodeKnown(k Known) (record.Item, error) {
 	changed := make(record.Item, len(k.At))
 	for column, at := range k.At {
 		if column == "" || !utf8.ValidString(column) {
-			return nil, event.BadInput(pkg, "At", "must have columns with a name, in valid UTF-8")
+			return nil, event.BadInput(pkg, "At", "must have column names that are not empty and are valid UTF-8")
 		}
 		if err := checkTime("At."+column, at); err != nil {
 			return nil, err

@@ -87,7 +87,7 @@ func (s *Store) read(ctx context.Context, table string, entries []map[string]typ
 		}
 		stored, err := decodeFact(row)
 		if err == nil && stored.Table != table {
-			err = fmt.Errorf("attribute table is %q, and outbox is of %s", stored.Table, table)
+			err = fmt.Errorf("attribute table is %q, but attribute outbox names table %s", stored.Table, table)
 		}
 		if err != nil {
 			s.cfg.Unreadable(key, err)

@@ -94,7 +94,7 @@ func (s *Store) fenced(ctx context.Context, it record.Item) error {
 
 func checkFence(field string, fence int64) error {
 	if fence < 1 {
-		return event.BadInput(pkg, field, "must be the fence of a lease, which is positive")
+		return event.BadInput(pkg, field, "must be positive, as the fence of every lease is")
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func decodePoster(it record.Item) (Poster, error) {
 	for name := range hour {
 		minute, err := strconv.ParseInt(name, 10, 64)
 		if err != nil {
-			return Poster{}, fmt.Errorf("attribute hour has %q, which is not a minute", name)
+			return Poster{}, fmt.Errorf("attribute hour has the entry %q, whose name is not the number of a minute", name)
 		}
 		of, err := decodeMap(hour, name)
 		m := record.Read(of)

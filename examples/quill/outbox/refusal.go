@@ -122,7 +122,7 @@ func decodeRefusal(it record.Item) (r Refusal, expires int64, _ error) {
 	f := record.Read(it)
 	r = Refusal{Source: f.Text("source"), Reason: f.Text("reason"), Body: f.Text("body"), At: f.Time(attrReceived)}
 	if r.Source == "" || r.At.IsZero() {
-		return Refusal{}, 0, errors.New("attribute source or receivedAt is missing")
+		return Refusal{}, 0, errors.New("attribute source is missing, or attribute receivedAt")
 	}
 	return r, f.Int(attrTTL), f.Err()
 }

@@ -112,7 +112,7 @@ func (s *Store) batch(ctx context.Context, keys []string) (map[string]record.Ite
 			idle = 0
 		}
 		if idle == mostTries {
-			return nil, fmt.Errorf("%d keys were left unprocessed %d times", len(left), idle)
+			return nil, fmt.Errorf("%d keys are still unprocessed after %d requests that processed none of them", len(left), idle)
 		}
 		if ask = left; idle > 0 {
 			if err := pause(ctx, idle); err != nil {

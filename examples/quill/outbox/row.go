@@ -33,7 +33,7 @@ func encodeRow(field string, row fact.Row) (types.AttributeValue, error) {
 	columns := make(record.Item, len(row))
 	for name, value := range row {
 		if name == "" || !utf8.ValidString(name) {
-			return nil, event.BadInput(pkg, field, "must have columns with a name, in valid UTF-8")
+			return nil, event.BadInput(pkg, field, "must have column names that are not empty and are valid UTF-8")
 		}
 		column, err := encodeColumn(field+"."+name, value)
 		if err != nil {
@@ -83,17 +83,17 @@ func encodeNumber(field, text string) (string, error) {
 	if exponent != "" {
 		shift, err := strconv.Atoi(exponent)
 		if err != nil {
-			return "", event.BadInput(pkg, field, "is outside the magnitude of DynamoDB's numbers, 1E-130 to 9.99E+125")
+			return "", event.BadInput(pkg, field, "must be 0 or have a magnitude from 1E-130 to 9.99E+125, the limits of DynamoDB's numbers")
 		}
 		power += shift // an overflowing sum is out of range, too
 	}
 	significant := strings.TrimRight(digits, "0")
 	power += len(digits) - len(significant)
 	if first := power + len(significant) - 1; first > maxPower || first < minPower {
-		return "", event.BadInput(pkg, field, "is outside the magnitude of DynamoDB's numbers, 1E-130 to 9.99E+125")
+		return "", event.BadInput(pkg, field, "must be 0 or have a magnitude from 1E-130 to 9.99E+125, the limits of DynamoDB's numbers")
 	}
 	if n := len(significant); n > maxDigits {
-		return "", event.BadInput(pkg, field, fmt.Sprintf("has %d significant digits, DynamoDB keeps %d", n, maxDigits))
+		return "", event.BadInput(pkg, field, fmt.Sprintf("has %d significant digits, and DynamoDB keeps at most %d", n, maxDigits))
 	}
 	return fmt.Sprintf("%s%sE%d", sign, significant, power), nil
 }
@@ -149,7 +149,7 @@ func checkKey(field, prefix, key string) error {
 	case !utf8.ValidString(key):
 		return event.BadInput(pkg, field, "must be valid UTF-8")
 	case len(prefix)+len(key) > maxKey:
-		return event.BadInput(pkg, field, fmt.Sprintf("makes a key of %d bytes, DynamoDB accepts at most %d", len(prefix)+len(key), maxKey))
+		return event.BadInput(pkg, field, fmt.Sprintf("makes a key of %d bytes, and DynamoDB accepts at most %d", len(prefix)+len(key), maxKey))
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ func checkTime(field string, t time.Time) error {
 // makes it so large.
 func checkSize(field string, it record.Item, spare int) error {
 	if size := sizeOfMap(it); size+spare > maxItem {
-		return event.BadInput(pkg, field, fmt.Sprintf("makes an item of %d bytes, at most %d are possible", size, maxItem-spare))
+		return event.BadInput(pkg, field, fmt.Sprintf("makes an item of %d bytes, and at most %d are possible", size, maxItem-spare))
 	}
 	return nil
 }

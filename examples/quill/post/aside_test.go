@@ -186,7 +186,7 @@ func TestAFullTableHoldsNobodyUp(t *testing.T) {
 	s := &hooked{Sink: e.client(), limits: limits}
 	p := e.posterOf(s)
 	e.wantShut(p, fact.Communications, 32, post.ErrTableFull)
-	if err := p.LastError(); !strings.Contains(err.Error(), "all of "+fact.Communications) {
+	if err := p.LastError(); !strings.Contains(err.Error(), "all facts of "+fact.Communications) {
 		t.Errorf("the error does not name the table: %v", err)
 	}
 	if got := len(e.bi.Keys(fact.Communications)); got != 8 {

@@ -212,7 +212,7 @@ func (p *Poster) Run(ctx context.Context) error {
 			}
 			wait = backOff(troubles)
 			troubles++
-			p.Log.Error("posting", "error", err, "again", wait)
+			p.Log.Error("posting failed", "error", err, "again", wait)
 		}
 		if p.Clock.Sleep(ctx, wait) != nil {
 			return nil
@@ -309,7 +309,7 @@ type LeftError struct {
 func (e *LeftError) Error() string {
 	what := fmt.Sprintf("%d pending facts", e.Facts)
 	if len(e.Tables) > 0 {
-		what += " and all of " + strings.Join(e.Tables, ", ")
+		what += " and all facts of " + strings.Join(e.Tables, ", ")
 	}
 	return fmt.Sprintf("post: %s are left aside: %v", what, e.Err)
 }

@@ -103,7 +103,7 @@ func (c *Client) Post(ctx context.Context, table string, rows []fact.Row) error 
 		return err
 	}
 	if most := c.Limits().RowsAPost; len(rows) > most {
-		return event.BadInput("powerbi", "rows", fmt.Sprintf("must be at most %d, are %d", most, len(rows)))
+		return event.BadInput("powerbi", "rows", fmt.Sprintf("must have at most %d elements, has %d", most, len(rows)))
 	}
 	if len(rows) == 0 {
 		return nil
@@ -229,7 +229,7 @@ func (c *Client) send(ctx context.Context, to string, header http.Header, body [
 	ctx = httptrace.WithClientTrace(ctx, reached.trace())
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
-		return answer{}, &unsentError{err: event.BadInput("powerbi", "Client.BaseURL or LoginURL", "must be a URL: "+err.Error())}
+		return answer{}, &unsentError{err: event.BadInput("powerbi", "Client.BaseURL or LoginURL", "must be a valid URL: "+err.Error())}
 	}
 	request.Header = header
 	response, err := c.http().Do(request)

@@ -71,7 +71,7 @@ func (p Program) facts(ctx context.Context, cfg config.Config, keys []string) er
 		}
 	}
 	if missing > 0 {
-		return fmt.Errorf("%d of %d keys have no fact: a call that rings is not a fact yet, and quill refused prints what could not be read", missing, len(keys))
+		return fmt.Errorf("%d of %d keys have no fact: a call that still rings is not a fact yet, and events that could not be read are printed by quill refused", missing, len(keys))
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func read(cfg config.Config, refusals []outbox.Refusal) (events []fact.Event) {
 // lookedUp says what to do about a table that does not exist.
 func lookedUp(cfg config.Config, where string, err error) error {
 	if _, missing := errors.AsType[*types.ResourceNotFoundException](err); missing {
-		return fmt.Errorf("table %s does not exist on %s: deploy what quill template prints, or start the service, first", cfg.FactsTable, where)
+		return fmt.Errorf("table %s does not exist on %s: first deploy what quill template prints, or start the service", cfg.FactsTable, where)
 	}
 	return err
 }
@@ -168,11 +168,11 @@ func (p Program) createDataset(ctx context.Context, cfg config.Config, args []st
 	switch {
 	case errors.Is(err, powerbi.ErrCreateRefused):
 		return fmt.Errorf("create-dataset: %w\nThe application must be a member of the workspace, and the tenant must let applications use Power BI's API. "+
-			"Where push datasets can no longer be made, QUILL_SINK=FILE takes the rows", err)
+			"If Power BI no longer lets you create push datasets, set QUILL_SINK=FILE: then the rows go to a file", err)
 	case errors.Is(err, powerbi.ErrCredentials):
-		return fmt.Errorf("create-dataset: %w\nSee POWERBI_TENANT_ID, POWERBI_CLIENT_ID and POWERBI_CLIENT_SECRET: the secret's value, not its id", err)
+		return fmt.Errorf("create-dataset: %w\nCheck POWERBI_TENANT_ID, POWERBI_CLIENT_ID and POWERBI_CLIENT_SECRET, which must be the secret's value, not its id", err)
 	case err != nil:
-		return fmt.Errorf("create-dataset: %w\nLook into the workspace before the next try: a second dataset of the same name is possible", err)
+		return fmt.Errorf("create-dataset: %w\nLook into the workspace before you try again: if the dataset exists, another try creates a second one of the same name", err)
 	}
 	fmt.Fprintln(p.Out, id)
 	return nil

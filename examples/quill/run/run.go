@@ -90,11 +90,11 @@ func (p Program) parse() (command, error) {
 		set.StringVar(&c.serve, "serve", "", "take webhooks on this `address`, such as :8080, and post")
 		set.StringVar(&c.sink, "sink", "", "with -serve, append rows to this `file`, as QUILL_SINK does")
 		set.StringVar(&c.prices, "prices", "", "a JSON `file` of prices for the demonstration's report, instead of the one in examples/internal/prices")
-		set.IntVar(&c.events, "events", 0, "replay `N` made-up events instead of those that are bundled, and say how fast that was")
-		set.IntVar(&c.senders, "senders", 8, "with -events, `N` senders at once; of a single one requests come in order, and things go wrong on the way")
+		set.IntVar(&c.events, "events", 0, "replay `N` made-up events instead of the bundled ones, and say how fast that was")
+		set.IntVar(&c.senders, "senders", 8, "with -events, `N` senders at once; a single sender sends the requests in order, and things go wrong on the way")
 	case "refused":
-		set.IntVar(&c.limit, "limit", 100, "no more than `N`")
-		set.BoolVar(&c.again, "again", false, "read them once more, as the configuration is now, and print what became of them")
+		set.IntVar(&c.limit, "limit", 100, "print at most `N`, the newest")
+		set.BoolVar(&c.again, "again", false, "read the refused events again with the present configuration, and print the result")
 	}
 	set.Usage = func() {
 		fmt.Fprintf(p.Err, "Usage of quill:\n")
@@ -119,13 +119,13 @@ func (c command) wrong() error {
 		c.name == "template" && len(c.args) > 0:
 		return fmt.Errorf("usage: quill %s", commands[c.name])
 	case c.sink != "" && c.serve == "":
-		return errors.New("-sink goes with -serve")
+		return errors.New("-sink can only be used with -serve")
 	case c.prices != "" && c.serve != "":
 		return errors.New("-prices is for the report of the demonstration: -serve writes no report")
 	case c.events > 0 && c.serve != "":
 		return errors.New("-events is for the demonstration: -serve receives real webhooks")
 	case c.name == "" && (c.events < 0 || c.senders < 1):
-		return fmt.Errorf("-events must not be negative and -senders must be positive, are %d and %d", c.events, c.senders)
+		return fmt.Errorf("-events must not be negative, and -senders must be positive: they are %d and %d", c.events, c.senders)
 	case c.name == "refused" && c.limit < 1:
 		return fmt.Errorf("-limit must be positive, is %d", c.limit)
 	case c.log != "text" && c.log != "json":
@@ -169,14 +169,14 @@ func (p Program) Run(ctx context.Context) (exit int) {
 func (c command) fits(cfg *config.Config) error {
 	if c.sink != "" {
 		if cfg.PowerBI.On() {
-			return errors.New("-sink excludes POWERBI_TENANT_ID: rows go to one place")
+			return errors.New("-sink and POWERBI_TENANT_ID exclude each other: rows go to only one place")
 		}
 		cfg.Sink = c.sink
 	}
 	switch c.name {
 	case "facts", "refused":
 		if cfg.Embedded() {
-			return fmt.Errorf("%s: a database in this process is empty: set DYNAMO_ENDPOINT or AWS credentials", c.name)
+			return fmt.Errorf("%s: set DYNAMO_ENDPOINT or AWS credentials: otherwise the database is a new one in this process, and empty", c.name)
 		}
 		return cfg.ForTables()
 	case "create-dataset":

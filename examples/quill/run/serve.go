@@ -139,7 +139,7 @@ func (s *service) setUp(ctx context.Context) error {
 	if err := s.probe.ask(ctx); err != nil {
 		return fmt.Errorf("reading from %s: %w", s.db.Where, err)
 	}
-	s.log.Info("tables stand", "on", s.db.Where, "ledger", s.cfg.LedgerTable, "facts", s.cfg.FactsTable)
+	s.log.Info("tables exist", "on", s.db.Where, "ledger", s.cfg.LedgerTable, "facts", s.cfg.FactsTable)
 	if s.db.Embedded != nil {
 		s.log.Warn("neither DYNAMO_ENDPOINT nor AWS credentials are set: what is stored ends with this process")
 	}
@@ -207,7 +207,7 @@ func (s *service) empty(ctx context.Context) error {
 	}
 	n, counted := s.stores.facts.Waiting(ctx, fact.FactTables...)
 	if counted != nil {
-		return fmt.Errorf("facts are lost with the database: %w", err)
+		return fmt.Errorf("facts that are not posted are lost with the database: %w", err)
 	}
-	return fmt.Errorf("%d facts are lost with the database: %w", n, err)
+	return fmt.Errorf("%d facts that are not posted are lost with the database: %w", n, err)
 }

@@ -246,7 +246,7 @@ func TestServeSaysWhatItLoses(t *testing.T) {
 	s.aloware(call(1, "completed"), `{"received":1,"new":1,"duplicate":0,"refused":0,"waiting":0}`)
 	s.Stop()
 	s.end(exitFailed)
-	s.Log.Until(t, "facts are lost with the database")
+	s.Log.Until(t, "facts that are not posted are lost with the database")
 }
 
 // Without its database the service accepts no webhooks, and readiness says so.

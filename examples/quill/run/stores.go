@@ -45,7 +45,7 @@ func open(ctx context.Context, cfg config.Config) (database.DB, stores, error) {
 func (s stores) stand(ctx context.Context, cfg config.Config, db database.DB) error {
 	if cfg.AWS && cfg.Endpoint == "" {
 		if err := schema.Verify(ctx, db.Client, s.tables()...); err != nil {
-			return fmt.Errorf("tables on %s, which quill template describes: %w", db.Where, err)
+			return fmt.Errorf("checking the tables on %s, which quill template describes: %w", db.Where, err)
 		}
 		return nil
 	}

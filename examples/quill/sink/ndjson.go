@@ -135,7 +135,7 @@ func OpenFile(path string) (*File, error) {
 }
 
 // errNotOurs is the error of OpenFile for another program's file.
-var errNotOurs = errors.New("is not a file of rows: its beginning is different")
+var errNotOurs = errors.New("not a file of rows, which has " + beginning + " at the beginning of each line")
 
 // wholeLines returns how many bytes the file's complete lines have.
 func wholeLines(f *os.File) (int64, error) {

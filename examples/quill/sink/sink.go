@@ -39,7 +39,7 @@ type Sink interface {
 }
 
 // ErrCannotAsk is returned by Posted if the sink does not say what it has.
-var ErrCannotAsk = errors.New("sink: it cannot be asked what it holds")
+var ErrCannotAsk = errors.New("sink: this sink cannot be asked which rows it has")
 
 // UnknownError says that a post may have taken effect: its reply was lost.
 type UnknownError struct{ Err error }
@@ -59,9 +59,9 @@ type WaitError struct {
 // Error says that, and why.
 func (e *WaitError) Error() string {
 	if e.After == 0 {
-		return fmt.Sprintf("sink: later: %v", e.Err)
+		return fmt.Sprintf("sink: try again later: %v", e.Err)
 	}
-	return fmt.Sprintf("sink: later, after %s: %v", e.After, e.Err)
+	return fmt.Sprintf("sink: try again after %s: %v", e.After, e.Err)
 }
 
 // Unwrap returns the cause.
