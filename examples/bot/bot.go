@@ -199,7 +199,7 @@ func (w *Worker) Next(ctx context.Context) error {
 func (w *Worker) handle(ctx context.Context, body string) error {
 	var u Update
 	if json.Unmarshal([]byte(body), &u) != nil {
-		return event.BadInput("bot", "Update", "must be JSON of Telegram's form")
+		return event.BadInput("bot", "Update", "must be JSON in the form of a Telegram update")
 	}
 	m := u.Message
 	if m == nil {

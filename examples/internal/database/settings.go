@@ -34,7 +34,7 @@ func FromEnv(r *env.Reader, region string) Settings {
 // AWS_PROFILE.
 func credentials(r *env.Reader) (named bool, wrong error) {
 	if (r.Value("AWS_ACCESS_KEY_ID") == "") != (r.Value("AWS_SECRET_ACCESS_KEY") == "") {
-		return true, errors.New("AWS_ACCESS_KEY_ID: goes with AWS_SECRET_ACCESS_KEY: set both or none")
+		return true, errors.New("AWS_ACCESS_KEY_ID: must be set together with AWS_SECRET_ACCESS_KEY")
 	}
 	return slices.ContainsFunc([]string{
 		"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE",

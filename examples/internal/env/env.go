@@ -105,7 +105,7 @@ func (r *Reader) Distinct(tables ...Table) {
 	seen := map[string]string{}
 	for _, table := range tables {
 		if first, ok := seen[table.Name]; ok {
-			r.Wrong(table.Variable, "names the table of %s: %q", first, table.Name)
+			r.Wrong(table.Variable, "must not be %q, which is the table of %s", table.Name, first)
 		}
 		seen[table.Name] = table.Variable
 	}

@@ -94,7 +94,7 @@ func TestDistinct(t *testing.T) {
 		t.Error(r.Err())
 	}
 	r.Distinct(env.Table{Variable: "A", Name: "one"}, env.Table{Variable: "B", Name: "one"})
-	if err := r.Err(); err == nil || err.Error() != `B: names the table of A: "one"` {
+	if err := r.Err(); err == nil || err.Error() != `B: must not be "one", which is the table of A` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -198,7 +198,7 @@ func (c *checker) file(f File) {
 	c.whole("polling.seconds", f.Polling.Seconds, 1, 20)
 	c.source("polling", f.Polling.Source)
 	if f.Functions.Architecture == "" {
-		c.wrong("functions.architecture", "is missing: such as arm64")
+		c.wrong("functions.architecture", "is missing: set it to an architecture such as arm64")
 	}
 	c.whole("functions.memoryMB", f.Functions.MemoryMB, 128, 10240)
 	c.number("functions.ingestMilliseconds", f.Functions.Ingest)
@@ -225,7 +225,7 @@ func (c *checker) region(field string, r Region, architecture string) {
 			c.number(field+".lambda.gigabyteSecond."+name, l.GigabyteSeconds[name])
 		}
 		if _, ok := l.GigabyteSeconds[architecture]; !ok && architecture != "" {
-			c.wrong(field+".lambda.gigabyteSecond."+architecture, "is missing: the architecture of functions")
+			c.wrong(field+".lambda.gigabyteSecond."+architecture, "is missing, although functions.architecture names it")
 		}
 		c.source(field+".lambda", l.Source)
 	}
@@ -252,7 +252,7 @@ func (c *checker) whole(field string, a Amount, least, most int64) {
 
 func (c *checker) source(field string, s Source) {
 	if s.Source == "" {
-		c.wrong(field+".source", "is missing: the page that says so")
+		c.wrong(field+".source", "is missing: set it to the page that has these numbers")
 	}
 	if _, err := time.Parse(time.DateOnly, s.Date); err != nil {
 		c.wrong(field+".date", "must be a day such as 2026-09-11, is %q", s.Date)
