@@ -11,10 +11,10 @@ import (
 // Fault disturbs chosen requests.
 //
 // Op, Table, Index and Key say which requests match. An empty field matches all
-// requests. A request with several items or statements matches if at least one of
-// them matches Table, Index and Key together. Nth, Times and Chance say which of
-// the matching requests are disturbed. Each attempt is a request of its own: a
-// retry of the SDK counts again.
+// requests that the effect can meet. A request with several items or statements
+// matches if at least one of them matches Table, Index and Key together. Nth,
+// Times and Chance say which of the matching requests are disturbed. Each attempt
+// is a request of its own: a retry of the SDK counts again.
 //
 // Several faults may be due for the same request. Then these rules determine
 // which of these faults take effect:
@@ -29,11 +29,10 @@ import (
 //     gets through. If several faults match an entry, the fault that was
 //     injected first refuses it. If the batch is invalid, or throttled as a
 //     whole, no entries come back unprocessed.
-//   - A fault whose effect could not be observed does not fire. For example,
-//     DelayReply does not fire for a request that LoseRequest drops.
+//   - DelayReply does not fire for a request that LoseRequest drops.
 //
 // A fault that does nothing because of one of these rules stays due for the
-// next request that matches.
+// next request that matches. If it has a Chance, it draws again.
 type Fault struct {
 	// Do is what happens to the request.
 	Do Effect
@@ -57,8 +56,8 @@ type Fault struct {
 	// partition key alone matches any item of the partition. Query and Scan name
 	// no items, so they match only if Key is nil. A PartiQL INSERT names its
 	// item. Any other PartiQL statement names the key attributes that its WHERE
-	// compares with one value each; but a statement that reads an index names no
-	// item. A nil Key matches all requests.
+	// compares by = with one value each; but a statement that reads an index
+	// names no item. A nil Key matches all requests.
 	Key map[string]types.AttributeValue
 
 	// Nth says at which matching request the fault begins: with 2, it spares
@@ -72,13 +71,16 @@ type Fault struct {
 	// Nth on, is disturbed. Seed determines the draws: the same requests meet
 	// the same faults in every run.
 	//
-	// Each draw follows from Seed, the operation, the items that the request
-	// names, and how often the fault has met these items before. Requests for
-	// other items do not change a draw, so concurrent callers that name
-	// different items may come in any order. Requests that name the same items
-	// take the draws in the order of their arrival. So do requests that name no
-	// items, such as Scan. If such requests run concurrently, which of them is
-	// disturbed can differ between runs.
+	// Each draw follows from Seed, the operation, the matching items of the
+	// request in any order, and how often the fault has met this operation on
+	// these items before. Requests for other items do not change a draw, so
+	// concurrent callers that name different items may come in any order,
+	// unless Nth or Times is set. Requests of one operation that name the same
+	// items take the draws in the order of their arrival. So do requests that
+	// name no items, such as Scan. If such requests run concurrently, which of
+	// them is disturbed can differ between runs. On a backend that is not this
+	// server, an item to put is known only by its attributes that Key names, or
+	// by all its attributes if Key is nil.
 	Chance float64
 	Seed   uint64
 }
@@ -148,7 +150,8 @@ func (t *Tap) inject(f Fault) error {
 }
 
 // Heal removes all faults. For each fault that never fired, Heal returns a
-// sentence that lists the requests that passed.
+// sentence that lists the requests that passed: the first eight kinds, and the
+// number of the others.
 func (t *Tap) Heal() (idle []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

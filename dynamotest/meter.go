@@ -224,9 +224,13 @@ func (m *Meter) add(r *metered, s span, tables []consumed) {
 	if len(tables) == 0 {
 		m.cost.Unpriced++
 	}
+	counted := map[string]bool{}
 	for _, table := range tables {
 		units := table.units(r.reads)
-		m.cost.RequestsByTable[table.TableName]++
+		if !counted[table.TableName] { // other backends name a table once for each statement
+			counted[table.TableName] = true
+			m.cost.RequestsByTable[table.TableName]++
+		}
 		m.cost.Units = m.cost.add(units)
 		m.cost.ByTable[table.TableName] = m.cost.ByTable[table.TableName].add(units)
 		for name, index := range table.indexes() {
@@ -293,6 +297,7 @@ func value(x *float64) float64 {
 func (r *metered) record(reply *http.Response) error {
 	body, err := io.ReadAll(reply.Body)
 	if err := cmp.Or(err, reply.Body.Close()); err != nil {
+		r.lost() // it was sent, and its reply broke off
 		return err
 	}
 	reply.Body = io.NopCloser(bytes.NewReader(body))

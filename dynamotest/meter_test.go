@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -155,3 +157,34 @@ func TestBytesAreNoUnits(t *testing.T) {
 		t.Errorf("got %v, requests by table %v", cost, cost.RequestsByTable)
 	}
 }
+
+// A reply that breaks off is a request all the same. A request names a table once,
+// however often its reply does.
+func TestRequestsAreMeteredByTheirReplies(t *testing.T) {
+	t.Parallel()
+	const twice = `{"Responses":[{},{}],"ConsumedCapacity":[{"TableName":"t","CapacityUnits":1},{"TableName":"t","CapacityUnits":1}]}`
+	for name, tt := range map[string]struct {
+		body io.Reader
+		want map[string]int
+	}{
+		"broken": {iotest.ErrReader(errors.New("reset")), map[string]int{}},
+		"twice":  {strings.NewReader(twice), map[string]int{"t": 1}},
+	} {
+		tap := dynamotest.NewTap()
+		client := tap.Wrap(doer(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(tt.body)}, nil
+		}))
+		cost := tap.Meter(func() {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("{}"))
+			r.Header.Set("X-Amz-Target", "DynamoDB_20120810.BatchExecuteStatement")
+			_, _ = client.Do(r)
+		})
+		if cost.Requests != 1 || cost.ByOp["BatchExecuteStatement"] != 1 || cost.Depth != 1 || !reflect.DeepEqual(cost.RequestsByTable, tt.want) {
+			t.Errorf("%s: %+v", name, cost)
+		}
+	}
+}
+
+type doer func(*http.Request) (*http.Response, error)
+
+func (d doer) Do(r *http.Request) (*http.Response, error) { return d(r) }

@@ -223,6 +223,23 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
+// The SDK sends the tables of a batch in any order.
+func TestDrawsOfABatchInAnyOrder(t *testing.T) {
+	t.Parallel()
+	batch := []target.Target{write("ann"), write("bo"), write("cy")}
+	run := func(turn func([]target.Target)) (refused []bool) {
+		set := armed(t, fault.Fault{Effect: kind(fault.Unavailable), Chance: 0.5, Seed: 7})
+		for range 40 {
+			turn(batch)
+			refused = append(refused, set.Server("BatchWriteItem", slices.Clone(batch)).Answer != nil)
+		}
+		return refused
+	}
+	if diff := cmp.Diff(run(func([]target.Target) {}), run(slices.Reverse[[]target.Target])); diff != "" {
+		t.Errorf("the order makes a difference:\n%s", diff)
+	}
+}
+
 // A draw follows from the items that the request names. It does not depend on which
 // part of their keys the fault names, or on other faults.
 func TestDrawsElsewhere(t *testing.T) {

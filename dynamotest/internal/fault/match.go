@@ -102,12 +102,17 @@ func (f *armed) due(c call, hit []bool) bool {
 // draw returns the chance of the n-th request about the same thing. It does not
 // depend on other requests in the meantime.
 func (f *armed) draw(c call, hit []bool) float64 {
-	h := fnv.New64a()
-	io.WriteString(h, c.op)
+	var items []string
 	for i, about := range c.targets {
 		if hit[i] {
-			fmt.Fprintf(h, "\x00%s\x00%s\x00%s", about.Table, about.Index, about.Key.AppendJSON(nil))
+			items = append(items, fmt.Sprintf("\x00%s\x00%s\x00%s", about.Table, about.Index, about.Key.AppendJSON(nil)))
 		}
+	}
+	slices.Sort(items) // the SDK sends the tables of a batch in any order
+	h := fnv.New64a()
+	io.WriteString(h, c.op)
+	for _, item := range items {
+		io.WriteString(h, item)
 	}
 	what := h.Sum64()
 	f.met[what]++
