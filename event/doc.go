@@ -3,8 +3,9 @@
 // errors that all packages of this library share.
 //
 // Webhooks, queues and SDK retries deliver the same thing twice, and replies
-// get lost. So every write of this library is keyed by the event that caused
-// the write, never by the time of processing:
+// get lost. So almost every write of this library is keyed by what caused it,
+// never by the time of processing. Packages ledger and message have keys and
+// numbers of their own. All other packages use an event:
 //
 //	ev, err := event.New(placedAt, "shop", orderID)
 //
@@ -25,9 +26,10 @@
 // things that follow from one event lie in one key range, from [Event.First] to
 // [Event.Last].
 //
-// Events of the same millisecond always sort in the same order, but the order
-// has no meaning. Such events are common, because many senders give times in
-// whole seconds.
+// Different events of the same millisecond always sort in the same order, but
+// the order has no meaning, except that the things that follow from one event
+// sort by n. Such events are common, because many senders give times in whole
+// seconds.
 //
 // # Event or key
 //

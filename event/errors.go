@@ -7,22 +7,29 @@ import (
 
 var (
 	// ErrTooOld means that the event comes too late, and that the store refuses
-	// it for one of two reasons. Either the store can no longer know whether it
-	// has counted the event already, and might count the event twice. Or a
-	// later event has already decided what this event would decide, such as the
-	// name of a phrase. Trying again gives the same error: treat it as an
-	// answer, not as a failure.
+	// it for one of these reasons. The row of the event may have expired, or
+	// has counted many later events: the store can no longer know whether it
+	// has counted the event already, and might count the event twice. Or this
+	// event or a later one has already decided what this call would decide,
+	// such as the name of a phrase. Or, for FastConversation of package
+	// message, rows that the answer needs may have expired. Trying again gives
+	// the same error: treat it as an answer, not as a failure.
 	ErrTooOld = errors.New("event: too old to judge")
 
-	// ErrUnknownOutcome means that the reply to a write was lost or could not
-	// be read, and that the write is not safe to repeat. The write may or may
-	// not have taken effect.
+	// ErrUnknownOutcome means that a write may or may not have taken effect,
+	// for example because its reply was lost. AddUnkeyed of package counter
+	// must not be repeated then: it may count twice. MarkSeen of package ledger
+	// may be repeated: it answers Duplicate if the key was marked. From any
+	// other method of package counter, the error means that the write took
+	// effect and that the count after it cannot be read.
 	ErrUnknownOutcome = errors.New("event: unknown outcome: the write may or may not have taken effect")
 )
 
 // InputError is the error for bad input in every package of this library. A
-// call returns it before it sends any request. Trying again cannot help, with
-// one exception: an event that is too far ahead becomes valid with time, see
+// call returns it before it sends any request, except in package ledger: if the
+// work or its result was refused as bad input, Do, DoTx and every replay return
+// that InputError after requests. Trying again cannot help, with one exception:
+// an event or a time that is too far ahead becomes valid with time, see
 // [MaxAhead]. With one errors.As a worker separates bad input from failures
 // that it can try again:
 //
@@ -59,7 +66,9 @@ func BadInput(pkg, field, reason string) error {
 // LeftoverError search the errors of all leftovers. One leftover may be bad
 // input, and the others may succeed when they are tried again.
 type LeftoverError struct {
-	Leftovers []Leftover // sorted by Index or, if the call was given a map, by Key
+	// Leftovers are sorted by Index or, if the call was given a map, by Key.
+	// Those of Adopt of package alias are sorted by the normal form of Key.
+	Leftovers []Leftover
 }
 
 // Leftover is one thing that a call could not write, and the reason.

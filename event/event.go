@@ -37,8 +37,9 @@ type Event [Size]byte
 // number.
 //
 // The time must be the event's own. New truncates it to milliseconds. New
-// returns an [*InputError] for a zero time, a time before 1970 or after the
-// year 10889, no parts, or an empty part.
+// returns an [*InputError] for a zero time, a time before 1970 or from
+// 10889-08-02T05:31:50.656Z on (too late for a ULID), no parts, or an empty
+// part.
 func New(at time.Time, parts ...string) (Event, error) {
 	if at.IsZero() {
 		return Event{}, BadInput("event", "at", "must not be the zero time")
@@ -70,7 +71,7 @@ func New(at time.Time, parts ...string) (Event, error) {
 }
 
 // Parse reads the text form: 26 characters of Crockford's Base32, in upper or
-// lower case.
+// lower case, of which the first is 0 to 7.
 func Parse(text string) (Event, error) {
 	id, err := ulid.ParseStrict(text)
 	if err != nil {
@@ -98,7 +99,7 @@ func (e Event) Time() time.Time { return time.UnixMilli(int64(ulid.ULID(e).Time(
 func (e Event) UnixMilli() int64 { return int64(ulid.ULID(e).Time()) }
 
 // N returns the number that [Event.Nth] has given to the event. It is 1 for the
-// event that [New] returned.
+// event that [New] returned, 0 for [Event.First] and 255 for [Event.Last].
 func (e Event) N() int { return int(e[Size-1]) }
 
 // Nth returns an event for the n-th thing that follows from e, with n from 1 to

@@ -10,10 +10,11 @@ package event
 // that are refunded or settled meanwhile, see Take of package counter.
 // AddUnkeyed is not sent again, because it has no event.) In activity, alias,
 // pattern, ema, record and message, both attempts leave the same state, and the
-// answer is Duplicate. So if a step must follow such a write, take the step
-// after Created and also after Duplicate. The exception is RecordAll of package
-// activity with two or more activities: its transaction has a token that
-// DynamoDB recognizes, so RecordAll answers Created.
+// answer is Duplicate, unless another write changes the row in between. So if a
+// step must follow such a write, take the step after Created and also after
+// Duplicate. The exception is RecordAll of package activity with two or more
+// activities: its transaction has a token that DynamoDB recognizes, so
+// RecordAll answers Created.
 type Outcome uint8
 
 const (
