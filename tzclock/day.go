@@ -4,8 +4,8 @@ import "time"
 
 // Date returns the local day of t: the day whose Start is not after t and whose
 // End is after t. That day is the date that a clock shows at t, with one
-// exception. If clocks went back from the first minutes of a new day into the
-// old day, those minutes belong to the old day.
+// exception. If clocks went back from a new day into the old day, the time from
+// midnight to that change belongs to the old day.
 func (z Zone) Date(t time.Time) Date {
 	t = t.In(z.Location())
 	d := dateOf(t)

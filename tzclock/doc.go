@@ -10,9 +10,10 @@
 // # Zones
 //
 // A [Zone] is a place with a history of clock changes, named as in the IANA
-// database. It is a small value, comparable with ==. The zero Zone is not a
-// zone, and is never taken for UTC or for the machine's zone. Stores refuse it
-// through [Zone.Check], and the methods that need a zone panic.
+// database, or a location that [In] was given. It is a small value, comparable
+// with ==. The zero Zone is not a zone, and is never taken for UTC or for the
+// machine's zone. Stores refuse it through [Zone.Check], and the methods that
+// need a zone panic.
 //
 // The database comes from the machine. If your program may run on a machine
 // without the database, such as a scratch container or Windows, embed the
@@ -32,16 +33,17 @@
 // instant t lies in the day [Zone.Date](t). A day need not be 24 hours long,
 // and arithmetic that assumes 24 hours goes wrong twice a year:
 //
-//   - A day on which clocks go forward has 23 hours, and a day on which they go
-//     back has 25. On Lord Howe Island these days have 23.5 and 24.5 hours.
+//   - A day on which clocks go forward by an hour has 23 hours, and a day on
+//     which they go back by an hour has 25. On Lord Howe Island these days have
+//     23.5 and 24.5 hours.
 //   - Where clocks go forward at midnight, the day has no 00:00 and starts
 //     later: at 01:00 in Beirut, in Cairo, and in São Paulo until 2018.
 //   - Where clocks go from 01:00 back to 00:00, as in Havana, midnight comes
 //     twice, and the day starts with the first midnight.
 //   - Where clocks go back from a new day into the old day, the old day is over
-//     only when it ends for the last time. In Newfoundland until 2011 clocks
-//     went back at 00:01. The minute from 00:00 to 00:01 belongs to the old
-//     day, which went on at 23:01. In no other case does [Zone.Date] differ
+//     only when it ends for the last time. In Newfoundland from 1989 to 2010
+//     clocks went back at 00:01. The minute from 00:00 to 00:01 belongs to the
+//     old day, which went on at 23:01. In no other case does [Zone.Date] differ
 //     from the date that a clock shows.
 //   - A day that a place skipped by crossing the date line, as Samoa did with
 //     30 December 2011, has no length: it starts at the instant at which it

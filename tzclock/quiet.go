@@ -53,10 +53,10 @@ func (c *TimeOfDay) UnmarshalText(text []byte) error {
 func (c TimeOfDay) minutes() int { return 60*c.Hour + c.Minute }
 
 // Quiet is a part of every day, from From up to, but not including, To. If To
-// is earlier than From, the quiet hours run past midnight, such as 22:00 to
-// 07:00. If From and To are the same, no time is quiet. Of these only the zero
-// Quiet is valid: [Quiet.Check] refuses a Quiet from 08:00 to 08:00, because it
-// could also mean all day.
+// is earlier than From, the quiet hours run to midnight or past it, such as
+// 22:00 to 07:00. If From and To are the same, no time is quiet. Of these only
+// the zero Quiet is valid: [Quiet.Check] refuses a Quiet from 08:00 to 08:00,
+// because it could also mean all day.
 type Quiet struct {
 	From TimeOfDay
 	To   TimeOfDay

@@ -22,9 +22,9 @@ var (
 	// UTC needs no zone data.
 	UTC = Zone{name: "UTC"}
 
-	// Stockholm is Europe/Stockholm. Its data is read on first use. If the
-	// machine does not have the data, [Zone.Check] returns an error, and stores
-	// refuse the zone.
+	// Stockholm is Europe/Stockholm. Its data is read on first use. If neither
+	// the machine nor the program has the data, [Zone.Check] returns an error,
+	// and stores refuse the zone.
 	Stockholm = Zone{name: "Europe/Stockholm"}
 )
 
@@ -68,8 +68,9 @@ func MustLoad(name string) Zone {
 // In returns the zone of a location that the program already has, such as one
 // read by [time.LoadLocationFromTZData]. It returns an [*event.InputError] for
 // nil, for [time.Local], for a location named "Local", "localtime" or
-// "posixrules", and for a location without a name. [time.Parse] makes a location
-// without a name from "+02:00", which is an offset without clock changes.
+// "posixrules", and for a location without a name. From "+02:00", which is an
+// offset without clock changes, [time.Parse] makes a location without a name, or
+// takes [time.Local] if it has that offset.
 func In(loc *time.Location) (Zone, error) {
 	switch {
 	case loc == nil:
