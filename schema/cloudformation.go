@@ -17,12 +17,12 @@ const maxLogicalID = 255
 // CloudFormation returns the tables as resources of a CloudFormation template.
 // The keys of the map are the tables' logical ids ([LogicalID]). Definitions of
 // one table are merged first ([Merge]). The error is an [*event.InputError] if
-// a definition is invalid, or if the name of a table is too long for a logical
-// id.
+// a definition is invalid, if two definitions contradict each other, or if the
+// name of a table is too long for a logical id.
 //
 // The result consists of maps, slices, strings and booleans. encoding/json always
-// writes the same tables as the same bytes. A program adds the result to its own
-// resources with maps.Copy, and may change anything in it:
+// writes the same tables, in the same order, as the same bytes. A program adds
+// the result to its own resources with maps.Copy, and may change anything in it:
 //
 //	maps.Copy(resources, tables)
 //	template := map[string]any{"Resources": resources}
@@ -56,8 +56,9 @@ var escapes = strings.NewReplacer("Z", "ZZ", "-", "ZD", "_", "ZU", ".", "ZP")
 // [CloudFormation]. Outputs, policies and functions of the template refer to the
 // table by this name. Different tables have different ids:
 //
-//   - Words of lower-case letters and digits, with single hyphens between them, are
-//     capitalized and followed by Table: daily-orders becomes DailyOrdersTable.
+//   - Words of lower-case letters and digits that each begin with a letter, with
+//     single hyphens between them, are capitalized and followed by Table:
+//     daily-orders becomes DailyOrdersTable.
 //   - Any other name comes after the word table, with four characters replaced.
 //     '-' becomes ZD, '_' becomes ZU and '.' becomes ZP, because a logical id
 //     cannot hold them. 'Z' becomes ZZ, because a Z marks the other three.

@@ -32,11 +32,12 @@ const (
 
 // Create creates the tables that do not exist. It waits until each table is
 // active, and switches on the TTL and the backups that its definition asks for.
-// Create waits as long as the context allows.
+// Create waits as long as the context allows. But if the status of a table does
+// not pass by itself, Create returns a [*MismatchError] at once.
 //
-// Price: 2 requests. This is for each table. TTL adds 2 requests, point-in-time
-// recovery adds 2, and each look while Create waits adds 1. These requests do
-// not cost capacity units.
+// Price: 2 requests. This is for each table. TTL adds 2 requests, or 1 if it is
+// on already. Point-in-time recovery adds as many. Each look or attempt while
+// Create waits adds 1. These requests do not cost capacity units.
 func Create(ctx context.Context, api API, tables ...Table) error {
 	merged, err := Merge(tables...)
 	if err != nil {

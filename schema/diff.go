@@ -21,7 +21,8 @@ type Reader interface {
 	DescribeContinuousBackups(context.Context, *dynamodb.DescribeContinuousBackupsInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeContinuousBackupsOutput, error)
 }
 
-// Difference is one way in which an existing table differs from its definition.
+// Difference is one way in which what is deployed differs from the definition
+// of a table.
 type Difference struct {
 	Table string
 	// What differs: "table", "status", "key", "index by-day", "projection of index
@@ -32,17 +33,18 @@ type Difference struct {
 	// "" if the definition asks for nothing, and Got is "" if the table has
 	// nothing. A key is written as "(chatId S, messageId N)"; projections, statuses
 	// and billing modes are in DynamoDB's words. A TTL is written as the name of
-	// its attribute, and a KMS key as its ARN or name. A setting that is on is
-	// written as "on".
+	// its attribute, and a KMS key as its ARN, id or alias. A setting that is on is
+	// written as "on", and backups that an endpoint does not know as "not known to
+	// this endpoint".
 	Want, Got string
-	// Tolerated reports whether [Create] and [Verify] accept the difference. They
-	// accept what the table has in addition to its definition, and another billing
-	// mode. They also accept a table or index that is being updated, because it can
-	// be used meanwhile.
+	// Tolerated reports whether [Verify] accepts the difference. Verify accepts
+	// what the table has in addition to its definition, and another billing mode.
+	// It also accepts a table or index that is being updated, because it can be
+	// used meanwhile. [Create] waits for the update and accepts the rest.
 	Tolerated bool
-	// InPlace reports whether the difference can be removed by changing the
-	// existing table. How says which request does that and under which limits, or
-	// what to do instead.
+	// InPlace reports whether the difference can go away while the existing table
+	// stays: by a request that changes the table, or by itself. How says which
+	// request does that and under which limits, or what to do instead.
 	InPlace bool
 	How     string
 }
@@ -104,8 +106,8 @@ func mismatch(differences []Difference) error {
 // accepts any KMS key of the table, because DynamoDB describes a key by its id.
 // Then only a table without a KMS key differs.
 //
-// A setting that an endpoint does not know, such as backups on DynamoDB Local, is a
-// difference if the definition asks for it.
+// If an endpoint does not know backups, as DynamoDB Local, they are a difference if
+// the definition asks for them.
 //
 // Price: 3 requests. This is for each table. A table that does not exist takes 1
 // request. These requests do not cost capacity units.

@@ -31,12 +31,14 @@
 //     missing. Create accepts an endpoint without backups, such as DynamoDB Local;
 //     Verify reports the missing backups as a difference.
 //   - Create never changes a key, an index, the encryption or the protection of an
-//     existing table. If a table lacks what its definition asks for, Create and
-//     Verify return a [*MismatchError]. Both accept what a table has in addition:
-//     more indexes, a TTL or protection that the definition does not name, or
-//     another billing mode. Create switches nothing off.
+//     existing table. If a table lacks what its definition asks for, Verify
+//     returns a [*MismatchError]. So does Create, except for the TTL and the
+//     backups that it switches on. Both accept what a table has in addition: more
+//     indexes, a TTL or protection that the definition does not name, or another
+//     billing mode. Create switches nothing off.
 //   - [Diff] and [Verify] change nothing.
-//   - [CloudFormation] always gives the same JSON for the same definitions.
+//   - [CloudFormation] always gives the same JSON for the same definitions in
+//     the same order.
 //   - All contradictions are found before the first request is sent.
 //
 // # Least privilege
@@ -57,5 +59,6 @@
 // with point-in-time recovery, also dynamodb:DescribeContinuousBackups. Diff:
 // all three. Create: the actions of Verify and dynamodb:CreateTable; with TTL,
 // also dynamodb:UpdateTimeToLive; with point-in-time recovery, also
-// dynamodb:UpdateContinuousBackups. These calls cost no capacity units.
+// dynamodb:UpdateContinuousBackups. A KMSKey also needs rights on the key,
+// which are not listed here. These calls cost no capacity units.
 package schema

@@ -54,7 +54,7 @@ type PolicyDocument struct {
 type Statement struct {
 	Effect   string
 	Action   []string // each begins with "dynamodb:"; sorted
-	Resource []ARN    // the table, or the indexes on which the actions are used; sorted
+	Resource []ARN    // what the actions are used on: the table, its indexes or both; sorted
 }
 
 // ARN names a table or an index. It may contain CloudFormation's pseudo
@@ -76,9 +76,10 @@ const version = "2012-10-17" // of IAM's language
 const tableARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/"
 
 // Policy returns what a service needs to call the methods of the stores, except the
-// methods for operators. The policy has a statement for each table, and a statement
-// for those indexes of the table that are read. Stores may share a table. The ARNs
-// have CloudFormation's pseudo parameters; for plain ARNs see [PolicyDocument.In].
+// methods for operators. For each table, the policy has one statement for each set
+// of actions: usually one for the table, and one for those of its indexes that are
+// read. Stores may share a table. The ARNs have CloudFormation's pseudo parameters;
+// for plain ARNs see [PolicyDocument.In].
 //
 // Policy does not grant rights to create or describe tables. It also does not
 // grant the right to use a table's own KMS key: the key's policy gives that
@@ -86,10 +87,10 @@ const tableARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId
 // stores: the caller must grant what these writes need.
 //
 // The error is an [*event.InputError] if a store names an action that IAM does not
-// know, an action that an index does not take, or an index that the table's
-// definition does not have. The error is the same if the definitions of the
-// stores' tables contradict each other ([Merge]), and if the policy would not have
-// any action, because IAM refuses such a policy.
+// have for items, an action that an index does not take, or an index that the
+// table's definition does not have. The error is the same if the definitions of
+// the stores' tables are invalid or contradict each other ([Merge]), and if the
+// policy would not have any action, because IAM refuses such a policy.
 func Policy(stores ...Store) (PolicyDocument, error) {
 	return policy(stores, func(a Actions) Grants { return a.Service })
 }
