@@ -87,12 +87,13 @@ func (r *Rows[T]) Apply(ctx context.Context, a Apply) (event.Outcome, error) {
 // writes up to 32 events at once. The outcome at index i is the outcome of
 // Events[i].
 //
-// If some events have no outcome, the error is an [*event.LeftoverError]. It names
-// each such event by its index and gives the reason: bad input, [event.ErrTooOld],
-// [ErrContended], or why the call ended before the event's turn. All other events
-// are counted. If a write took effect and its reply was lost, its events may be
-// leftovers although they are counted. So call ApplyAll again with the leftovers:
-// each event counts once.
+// Bad input other than an event refuses the whole call with an
+// [*event.InputError]. Otherwise, if some events have no outcome, the error is an
+// [*event.LeftoverError]. It names each such event by its index and gives the
+// reason: bad input, [event.ErrTooOld], [ErrContended], or another error that
+// ended the call. All other events are counted. If a write took effect and its
+// reply was lost, its events may be leftovers although they are counted. So call
+// ApplyAll again with the leftovers: each event counts once.
 //
 // A row remembers its 32 latest events. ApplyAll counts no event in a write
 // that the row would forget in the same write: if the reply is lost, the

@@ -15,7 +15,7 @@
 //		},
 //	})
 //
-// docs/own-record.md builds that package in fifty lines, with its tests.
+// docs/own-record.md builds that package in some fifty lines, and tests it.
 //
 // # Two kinds of rows
 //
@@ -54,17 +54,17 @@
 //
 // # Guarantees
 //
-//   - An event counts once, even if it is applied many times, if several callers
-//     apply it at once, or if replies are lost.
+//   - While its row exists, an event counts once, even if it is applied many
+//     times, if several callers apply it at once, or if replies are lost.
 //   - No update is lost, even if a row is deleted and made anew in the
-//     meantime. A write takes effect only if the version, the ring and the
-//     count of the row are still as they were when the package read the row. If
-//     another writer was faster, DynamoDB refuses the write and returns the
-//     existing row. The package computes the write again from that row, without
-//     another read.
+//     meantime. A write of Apply takes effect only if the version, the ring and
+//     the count of the row are still as they were when the package read the
+//     row. If another writer was faster, DynamoDB refuses the write and returns
+//     the existing row. The package computes the write again from that row,
+//     without another read.
 //   - An event that cannot be judged is refused. A row remembers its 32 latest
-//     events. An event earlier than all of them may have been counted long ago,
-//     so Apply refuses it with [event.ErrTooOld]. If a backlog arrives newest
+//     events. An event earlier than all 32 may have been counted long ago, so
+//     Apply refuses it with [event.ErrTooOld]. If a backlog arrives newest
 //     first, Apply therefore counts at most 32 of its events: give the backlog
 //     to ApplyAll, which sorts it.
 //   - Rows of an older system, which lack version and recent, are updated in
@@ -76,8 +76,8 @@
 // ahead of the clock are accepted ([event.MaxAhead]). If a sender whose clock is
 // wrong fills a row with 32 events whose times are ahead, the row refuses all
 // events with a true time until the earliest of these 32 times has passed. In a
-// global table, each Region checks conditions for itself: write a row from one
-// Region only.
+// global table with eventual consistency, each Region checks conditions for
+// itself: write a row from one Region only.
 //
 // If the reply to Apply's own write was lost, Apply finds the event in the row and
 // answers [event.Duplicate], although this call counted the event. So if a step

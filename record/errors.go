@@ -7,6 +7,6 @@ import "errors"
 // seconds in all, and at most 10.3. The event may have been counted, because the
 // last attempt may have taken effect and lost its reply. Apply the same event
 // again: it counts only once. If the error is frequent, the row gets more events
-// at a time than single writes can count: use ApplyAll, which counts 32 events in
-// one write.
+// at a time than single writes can count: use ApplyAll, which counts up to 32
+// events in one write.
 var ErrContended = errors.New("record: other writers changed the row first at every attempt")

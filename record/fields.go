@@ -15,8 +15,8 @@ func Text(text string) types.AttributeValue { return item.S(text) }
 // Int returns a number attribute that holds a whole number.
 func Int(n int64) types.AttributeValue { return item.N(n) }
 
-// Float returns a number attribute. The number must be finite: DynamoDB refuses
-// NaN and infinities.
+// Float returns a number attribute. The number must be 0 or have a magnitude
+// from 1E-130 to 9.99E+125: DynamoDB refuses all others, and NaN.
 func Float(x float64) types.AttributeValue { return item.F(x) }
 
 // Time returns a time as a string attribute, in the form of RFC 3339 in UTC.

@@ -8,9 +8,9 @@ import (
 
 // Key joins the parts of a key with '#'. In each part it writes '%' as %25 and
 // '#' as %23, and leaves everything else unchanged. So two different lists of
-// parts never give the same key. A prefix that ends in '#' begins only keys
-// with the same first parts: every key that begins with "RATING#42#" has the
-// first parts "RATING" and "42".
+// one or more parts never give the same key. A prefix that ends in '#' begins
+// only keys with the same first parts: every key that begins with "RATING#42#"
+// has the first parts "RATING" and "42".
 func Key(parts ...string) string { return key.Join(parts...) }
 
 func keyOf(partition, sort string) Item {
@@ -28,8 +28,9 @@ func keyOf(partition, sort string) Item {
 func Cursor(query string, position ...string) string { return cursor.Encode(query, position) }
 
 // Position reads a text that [Cursor] returned for the query, and returns the n
-// values of its position. For any other text, the error is an
-// [*event.InputError] that names package pkg and the field Cursor.
+// values of its position. For any other text, or if the position has another
+// number of values, the error is an [*event.InputError] that names package pkg
+// and the field Cursor.
 func Position(pkg, query, text string, n int) ([]string, error) {
 	return cursor.Decode(pkg, "Cursor", query, text, n)
 }

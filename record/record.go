@@ -48,8 +48,9 @@ type Kind[T any] struct {
 	// begin with this name.
 	Package string
 
-	// Type is the value of the attribute "type" in every row. By convention it
-	// is also the first part of the row's partition key.
+	// Type is the value of the attribute "type" in every row that was written
+	// as this Kind. By convention it is also the first part of the row's
+	// partition key.
 	Type string
 
 	// Count names the attribute that counts the events of a row. With a Count,

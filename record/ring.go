@@ -8,7 +8,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// RingSize is how many events a [Ring] holds.
+// RingSize is how many events a [Ring] holds at most.
 const RingSize = 32
 
 // Ring remembers the latest events that a row has counted, so that each event
