@@ -16,8 +16,8 @@ import (
 // the row as a Scan of the table returned it. The expiry is the one that
 // [Store.MarkSeen] would have given the row, Config.Retention after the key was
 // seen, but without the grace, as in all rows of an older system. The bool is
-// false for a row that needs no update: one that already has an expiry that
-// DynamoDB's TTL accepts, or one that this package wrote.
+// false for a row that needs no update: one that already has an expiry (a positive
+// whole number of seconds, up to the year 9999), or one that this package wrote.
 //
 // The update is refused, with a *types.ConditionalCheckFailedException, when the
 // expiry has changed, the key was claimed or marked anew, or the row is gone. So

@@ -23,8 +23,9 @@ type Claim struct {
 	Key string
 
 	// Fence is higher than the fence of every earlier claim of the key. What
-	// the work writes elsewhere should be conditional on the fence: then the
-	// late writes of a worker that lost its lease without noticing are refused.
+	// the work writes elsewhere should be conditional on the fence: then, once
+	// a later holder has written, the late writes of a worker that lost its
+	// lease without noticing are refused.
 	Fence int64
 
 	// Attempt is how often the key was claimed, including this claim: it is 1
@@ -118,19 +119,21 @@ var (
 const claimTries = 5
 
 // Claim takes the key for this worker until the lease ends, and counts an
-// attempt. Otherwise it returns one of these errors: [*InProgressError] while
-// another worker holds the key; [*DoneError] or [*PermanentError] when the key
-// has ended; [ErrTooManyAttempts]; [ErrFingerprintMismatch].
+// attempt. For a key that cannot be claimed, it returns one of these errors:
+// [*InProgressError] while another worker holds the key; [*DoneError] or
+// [*PermanentError] when the key has ended; [ErrTooManyAttempts];
+// [ErrFingerprintMismatch].
 //
 // Claim recognizes its own row after a lost reply. If the worker crashes, the
 // key stays blocked until its lease and the skew budget are over; then the next
-// delivery claims it. If the context ends before the answer comes, Claim gives
-// the key up again, and the attempt does not count. Giving it up takes at most
-// 1 s and needs DynamoDB to be reachable. After any error that is not named
-// above, such as a failed request, the claim may exist until its lease is over,
-// and the caller's own next call may get an [*InProgressError].
+// delivery claims it, if attempts are left. If the context ends before the
+// answer comes, Claim gives the key up again, and the attempt does not count.
+// Giving it up takes at most 1 s and needs DynamoDB to be reachable. After any
+// error that is not named above, such as a failed request, the claim may exist
+// until its lease is over, and the caller's own next call may get an
+// [*InProgressError].
 //
-// A key that is claimed and failed again and again ends in [ErrTooManyAttempts].
+// A key whose claims fail or crash again and again ends in [ErrTooManyAttempts].
 // [Claim.Release] gives a key up without counting the attempt. [Request] has the
 // options: another lease or retention, a read before the claim, and a wait.
 //
@@ -140,9 +143,10 @@ const claimTries = 5
 // up to 5 in all. DynamoDB prices an update by the row before or after it,
 // whichever is larger. If the context ends before the answer comes, giving the
 // key up costs one more request. Waiting costs what [Request.WaitUpTo] says.
-// Price (ReadFirst): 1 request, 0.5 RCU. This is the price for a key that has
-// ended; a larger row costs 0.5 RCU for each 4 KB. For any other key, the read
-// is added to the price of the claim.
+// Price (ReadFirst): 1 request, 0.5 RCU. This is the price if the read shows
+// that the key has ended with the same payload; a larger row costs 0.5 RCU for
+// each 4 KB. Otherwise, as for a key that MarkSeen wrote, the read is added to
+// the price of the claim.
 func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 	t, err := s.termsOf(req)
 	if err != nil {

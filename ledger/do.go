@@ -16,8 +16,9 @@ type Result[T any] struct {
 	// Value is what the work returned, or the stored result.
 	Value T
 
-	// Replayed reports whether the key had ended before this call. If so, Value
-	// or the returned error comes from the key's row.
+	// Replayed reports whether the key had ended before this call could claim
+	// it. If so, Value or the returned error comes from the key's row. Replayed
+	// is false with [ErrFingerprintMismatch].
 	Replayed bool
 }
 
@@ -38,26 +39,27 @@ const settleWithin = 5 * time.Second
 
 // Do claims the key, does the work and stores its result. If the key is done
 // already, Do replays the stored result instead: each key has one result, for
-// any number of deliveries. When Do can neither claim nor replay, it returns
-// the error of [Store.Claim].
+// any number of deliveries. When Do cannot claim a key that is not done, it
+// returns the error of [Store.Claim].
 //
 // The work runs at least once, and again after a crash, a lost lease or an
-// error of its own. So what the work writes elsewhere should be conditional on
-// [Claim.Fence], or be in one transaction with the result: see [DoTx]. The work
-// may also send such a transaction itself, with [Claim.CompleteItem]. The work
-// must then return the result that the transaction stored; for any other
-// result, Do returns [ErrResultDiffers].
+// error of its own that is not [Permanent]. So what the work writes elsewhere
+// should be conditional on [Claim.Fence], or be in one transaction with the
+// result: see [DoTx]. The work may also send such a transaction itself, with
+// [Claim.CompleteItem]. The work must then return the result that the
+// transaction stored; for any other result, Do returns [ErrResultDiffers].
 //
 // The work runs on the caller's goroutine. Meanwhile, Do renews the lease. The
 // work's context ends with the caller's. It also ends, with [ErrLeaseLost] as
 // its cause, as soon as the lease is no longer certain. If the machine was
 // suspended for longer than the lease, the context ends within a second after
-// the machine resumes. When the context ends, the work must stop. When the work
-// completes or fails its claim itself, the renewals end, but the context does
-// not. If the work sends a transaction with CompleteItem, the claim learns of
-// that from the answer to the next renewal. Until then, the context may end as
-// if the lease were lost. A panic of the work is like a crash: the key is free
-// when the lease and the skew budget are over.
+// the machine resumes, unless a renewal succeeds first. When the context ends,
+// the work must stop. When the work completes or fails its claim itself, the
+// renewals end, but the context does not. If the work sends a transaction with
+// CompleteItem, the claim learns of that from the answer to the next renewal,
+// or from [CompleteItem.Outcome]. Until then, the context may end as if the
+// lease were lost. A panic of the work is like a crash: the key is free when
+// the lease and the skew budget are over, if attempts are left.
 //
 // If the work returns an error, Do gives the key up, and later deliveries try
 // again, up to Config.MaxAttempts. If the error is wrapped by [Permanent], Do
@@ -96,9 +98,9 @@ const settleWithin = 5 * time.Second
 // replay or a refusal is 1 request and 1 WCU for each KB of the stored row.
 // Rows above 1 KB cost what [Store.Claim] and [Claim.Complete] say. Waiting
 // costs what [Request.WaitUpTo] says.
-// Price (ReadFirst): 1 request, 0.5 RCU. This is the price of a replay; a larger
-// row costs 0.5 RCU for each 4 KB. If nothing is replayed, the read is added to
-// the price.
+// Price (ReadFirst): 1 request, 0.5 RCU. This is the price of a replay from the
+// row that was read; a larger row costs 0.5 RCU for each 4 KB. Otherwise, the
+// read is added to the price.
 func Do[T any](ctx context.Context, s *Store, req Request, work func(context.Context, *Claim) (T, error)) (Result[T], error) {
 	if work == nil {
 		return Result[T]{}, event.BadInput(pkg, "work", "must not be nil")

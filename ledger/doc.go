@@ -50,10 +50,11 @@
 //	errorCode    S  when refused: codes of the known errors, for errors.Is
 //
 // MarkSeen writes pk, seenAt, expiresAt, source, state and claim. An erased row has
-// the same attributes, and also fence and attempts if the key was claimed before. A
-// row without the attribute claim is an older system's, and its expiresAt has no
-// grace. MarkSeen's rows, erased rows and an older system's rows are done and have
-// no result: Do and DoTx return [ErrNoResult] for their keys.
+// the same attributes, and also fence and attempts if the key was claimed before;
+// an older system's row only loses its notes. A row without the attribute claim is
+// an older system's, and its expiresAt has no grace. MarkSeen's rows, erased rows
+// and an older system's rows are done and have no result: Do and DoTx return
+// [ErrNoResult] for their keys.
 //
 // # State machine
 //
@@ -107,32 +108,34 @@
 //
 // # Guarantees
 //
-//   - At most one worker holds a key at a time, as long as no two clocks differ
-//     by more than Config.MaxSkew; each claim has a higher fence than all
+//   - As long as no two clocks differ by more than Config.MaxSkew, at most one
+//     worker holds a key at a time, and each claim has a higher fence than all
 //     earlier claims of the key, even after the row expired and was deleted.
 //   - Only the worker that last claimed or resumed a key can renew, complete or
 //     fail the claim. A worker that lost its lease gets [ErrLeaseLost], and
 //     changes nothing from then on.
 //   - A key that is done or refused stays so, even if requests arrive late,
 //     until it expires or an operator changes it. Until then, every delivery
-//     gets the same result or the same permanent error.
+//     with the same payload gets the same result or the same permanent error.
 //   - No event is lost. A call whose reply was lost recognizes its own row by
 //     the nonce, so it never takes its own event for a duplicate. After a
-//     crash, the key is free again when the lease and the skew budget are over.
-//   - Deletions by TTL do not change the answers of MarkSeen, Claim and Get, or
-//     the work that Do begins. The package itself judges whether a row has
-//     expired, and TTL deletes a row only when it has expired for every clock. A
-//     claim that is not renewed for a whole Retention may still complete until
-//     its row is deleted; after that it gets [ErrLeaseLost].
+//     crash, the key is free again when the lease and the skew budget are over,
+//     if attempts are left.
+//   - Deletions of this package's rows by TTL do not change the answers of
+//     MarkSeen, Claim and Get, or the work that Do begins. The package itself
+//     judges whether a row has expired, and TTL deletes such a row only when it
+//     has expired for every clock. A claim that is not renewed for a whole
+//     Retention may still complete until its row is deleted; after that it gets
+//     [ErrLeaseLost].
 //
 // Not guaranteed:
 //
 //   - that the work happens, if the caller of MarkSeen dies after the call
 //   - that effects of the work happen only once: use [Claim.Fence] or [DoTx]
-//   - anything in global tables, because their Regions check conditions
-//     separately: use one Region for one key
+//   - anything in global tables, whose Regions check conditions separately if
+//     their consistency is eventual: use one Region for one key
 //   - that fences rise after a row was deleted by anything except TTL and
-//     [Store.Forget]
+//     [Store.Forget], or for a Claim that was on its way during a Forget
 //
 // # Prices
 //
@@ -156,13 +159,13 @@
 //	Erase      1 request, 1 WCU
 //	Forget     1 request, 1 WCU
 //
-// With [Request.ReadFirst], a replay costs 1 request and 0.5 RCU. With
-// [Request.WaitUpTo], each try that finds the key held costs as much as a
-// refused claim.
+// With [Request.ReadFirst], a replay costs 1 request and 0.5 RCU if the read
+// shows that the key has ended. With [Request.WaitUpTo], each try that finds
+// the key held costs as much as a refused claim.
 //
 // A write that conflicts with a transaction on the row, or with another Region's
-// write, is sent again, up to 5 times within 0.6 seconds. Each repetition costs
-// 1 more request.
+// write, is sent again, up to 5 times, with pauses of at most 0.62 seconds in
+// all. Each repetition costs 1 more request.
 //
 // # IAM actions
 //
@@ -173,6 +176,6 @@
 //     DeleteItem, GetItem, Scan, UpdateItem
 //
 // A transaction needs the rights for each action in it: UpdateItem for
-// [Claim.CompleteItem], and PutItem for [Store.MarkItem]. [DoTx] needs UpdateItem
-// and the rights for the work's own actions.
+// [Claim.CompleteItem], and PutItem for [Store.MarkItem]. The transaction of
+// [DoTx] needs UpdateItem and the rights for the work's own actions.
 package ledger

@@ -13,14 +13,15 @@ var (
 	ErrFingerprintMismatch = errors.New("ledger: the key was claimed with another payload")
 
 	// ErrTooManyAttempts is returned by [Store.Claim], [Do] and [DoTx]: the key
-	// was claimed Config.MaxAttempts times and never completed. The key stays
-	// blocked until its row expires: move the event to a dead-letter queue. If
-	// the last holder is still at work after its lease has lapsed, it can
-	// complete the key even then; later deliveries get a [*DoneError], or the
-	// result from Do. When the cause has been repaired, [Store.Reopen] gives a
-	// failed key its attempts again; if the last holder crashed, [Store.Forget]
-	// frees the key. A Store with a greater MaxAttempts can also claim the key.
-	// The error's text has the reason of the last failed attempt.
+	// has used up its Config.MaxAttempts attempts without completing. The key
+	// stays blocked until its row expires: move the event to a dead-letter
+	// queue. If the last holder is still at work after its lease has lapsed, it
+	// can complete the key even then; later deliveries get a [*DoneError], or
+	// the result from Do. It can also give its attempt back. When the cause has
+	// been repaired, [Store.Reopen] gives a failed key its attempts again; if
+	// the last holder crashed, [Store.Forget] frees the key. A Store with a
+	// greater MaxAttempts can also claim the key. If an attempt failed, the
+	// error's text has the reason of the last one that did.
 	ErrTooManyAttempts = errors.New("ledger: too many attempts")
 
 	// ErrNoResult is returned by [Do] and [DoTx] for a key that is done and has no
@@ -32,16 +33,16 @@ var (
 	// ErrLeaseLost is returned by [Claim.Complete], [Claim.Fail], [Claim.Renew],
 	// [Claim.Release], [Store.Resume], [CompleteItem.Outcome], [Do] and [DoTx]: the
 	// claim is no longer held, and another worker may have the key. When Do and
-	// DoTx lose the lease, they also end the work's context with this error as its
-	// cause. The call that returns ErrLeaseLost may have changed something: for
-	// example, a Fail whose reply was lost may have given the key up before another
-	// worker claimed it.
+	// DoTx lose the lease while the work runs, they also end the work's context
+	// with this error as its cause. The call that returns ErrLeaseLost may have
+	// changed something: for example, a Fail whose reply was lost may have given
+	// the key up before another worker claimed it.
 	ErrLeaseLost = errors.New("ledger: lease lost")
 
 	// ErrResultDiffers is returned by [Do] and [DoTx]: the work completed its
-	// claim in a transaction of its own, with [Claim.CompleteItem], and then
-	// returned another result. This call returns neither result; the next
-	// delivery gets the stored result.
+	// claim itself, with [Claim.Complete] or in a transaction with
+	// [Claim.CompleteItem], and then returned another result. This call returns
+	// neither result; the next delivery gets the stored result.
 	ErrResultDiffers = errors.New("ledger: the work returned a result that differs from the stored one")
 )
 
@@ -61,14 +62,15 @@ var (
 var errGivenUp = fmt.Errorf("%w: the holder itself gave it up", ErrLeaseLost)
 
 // InProgressError is returned by [Store.Claim], [Do] and [DoTx] while another
-// worker holds the key. [Store.Reopen] returns it for a key that is claimed,
-// even if the lease has lapsed. [Store.Forget] returns it for a key whose claim
-// still holds, and can return it for a key whose last claim is over but is
-// younger than twice [Config].MaxSkew.
+// worker, or another call of this one, holds the key. [Store.Reopen] returns it
+// if the claim that the operator saw has not ended, even if its lease has
+// lapsed. [Store.Forget] returns it if that claim still holds, and can return
+// it if that claim is over but is younger than twice [Config].MaxSkew.
 type InProgressError struct {
 	// Wait is how long it takes until the key can be claimed, if its holder has
-	// crashed. A healthy holder completes earlier or renews. Use Wait as the delay
-	// of a queue's message. An HTTP client cannot wait that long: for its
+	// crashed. From [Store.Forget], it is how long it takes until the key can be
+	// forgotten. A healthy holder completes earlier or renews. Use Wait as the
+	// delay of a queue's message. An HTTP client cannot wait that long: for its
 	// requests, set [Request.WaitUpTo] to a few seconds, and if the key is still
 	// held, answer with a Retry-After of a few seconds.
 	Wait time.Duration
@@ -82,11 +84,12 @@ func (e *InProgressError) Error() string {
 	return fmt.Sprintf("ledger: in progress: another worker holds the key for %v, or longer if it renews its lease", e.Wait)
 }
 
-// DoneError is returned by [Store.Claim], [Store.Resume] and [Store.Reopen] for a
-// key that is done. [Claim.Fail], [Claim.Renew] and [Claim.Release] return it when
-// their claim was completed before. [Claim.Complete] and [CompleteItem.Outcome]
-// return it when their claim was completed before with another result. When [Do]
-// and [DoTx] get it from Claim, they replay the stored result.
+// DoneError is returned by [Store.Claim] and [Store.Reopen] for a key that is
+// done, except when Reopen returns [ErrChanged]. [Store.Resume], [Claim.Fail],
+// [Claim.Renew] and [Claim.Release] return it when their claim was completed
+// before. [Claim.Complete] and [CompleteItem.Outcome] return it when their claim
+// was completed before with another result. When [Do] and [DoTx] get it from
+// Claim, they replay the stored result.
 type DoneError struct {
 	// Record is the key's row. Its Result is nil if the key has no result.
 	Record Record
@@ -97,8 +100,9 @@ func (e *DoneError) Error() string { return "ledger: the key is already done" }
 
 // ResultError is returned by [Do] and [DoTx] for a key that is done, if the stored
 // result does not fit the type T of the call: another program, or an earlier
-// version of this program, stored it. The work was done, and trying again cannot
-// help. Record.Result has the stored result.
+// version of this program, stored it, or T does not survive encoding/json. The
+// work was done, and trying again cannot help. Record.Result has the stored
+// result.
 type ResultError struct {
 	Record Record
 
@@ -106,7 +110,8 @@ type ResultError struct {
 	cause           error
 }
 
-// Error names the type that was wanted. It does not show the result.
+// Error names the type that was wanted, and has the text of encoding/json's
+// error. That text can quote a part of the result, such as a number or a time.
 func (e *ResultError) Error() string {
 	return fmt.Sprintf("%s: %s on table %s: the stored result does not fit the type %s: %v", pkg, e.op, e.table, e.want, e.cause)
 }
@@ -116,8 +121,10 @@ func (e *ResultError) Unwrap() error { return e.cause }
 
 // ItemError is returned by [DoTx] when the condition of an action failed, and
 // calling the work again did not help. It is also returned when an action failed
-// for another reason: for example, its expression is invalid, or a conflict
-// lasted until DoTx gave up.
+// for another reason: for example, an operand of its update has the wrong type,
+// or a conflict or throttling lasted until DoTx gave up. For a transaction that
+// DynamoDB refuses as a whole, such as one with an invalid expression, DoTx
+// returns DynamoDB's error instead.
 type ItemError struct {
 	Index int    // position, from 0, of the first action at fault in the list that the work returned last
 	Code  string // DynamoDB's reason, usually "ConditionalCheckFailed"
@@ -141,13 +148,15 @@ func (e *ItemError) Error() string {
 func (e *ItemError) Unwrap() error { return e.cause }
 
 // PermanentError is returned by [Do] and [DoTx] when the work returned a
-// [Permanent] error. Whenever the key comes again, Do, DoTx and [Store.Claim]
-// return the stored error as a PermanentError. After a [Claim.Fail] with a
-// permanent error, all later requests of the claim return the stored error, except
-// a repetition of the same Fail; [Store.Resume] also returns it.
+// [Permanent] error, a result that cannot be stored or, in DoTx, too many actions.
+// Whenever the key comes again with the same payload, Do, DoTx and [Store.Claim]
+// return the stored error as a PermanentError, until the row expires or an
+// operator changes it. Until then, after a [Claim.Fail] with a permanent error,
+// all later requests of the claim also return the stored error, except a
+// repetition of the same Fail; so does [Store.Resume].
 type PermanentError struct {
 	// Message is the text of the error, which [Permanent] cuts to 512 bytes. A
-	// row stores the text up to that length, so a replay has the same text.
+	// row stores the text up to that length, so a replay has the same Message.
 	Message string
 
 	cause error // when replayed, what was kept of it; nil if nothing was
@@ -161,13 +170,14 @@ type PermanentError struct {
 // the sentinels of package event, such as [event.ErrTooOld]; the sentinels of
 // this package, except [ErrNotFound] and [ErrChanged]; the sentinels of
 // Config.Errors; and an [*event.InputError]. Of other wrapped errors, only the
-// text is kept. A row has 80 bytes for the codes of the errors that are still
-// found: two sentinels always fit, and so do one sentinel and an InputError. A
-// code that does not fit is left out.
+// text is kept. A row has 80 bytes for the fence of the claim and the codes of
+// the errors that are still found: two sentinels always fit, and so do one
+// sentinel and an InputError. A code that does not fit is left out.
 //
-// If the text of the InputError is not within the first 512 bytes of the
-// error's text, the replayed InputError has the whole stored text in Reason,
-// and its Package and Field are empty.
+// If the first 512 bytes of the error's text end within the Reason of the
+// InputError, the replayed Reason ends there too. If they do not have the
+// Package and Field, the replayed InputError has the whole stored text in
+// Reason, and its Package and Field are empty.
 func Permanent(err error) error {
 	if err == nil {
 		return nil

@@ -13,8 +13,9 @@ import (
 
 // Grace is the time from the logical expiry of a row of this package to the
 // time in its TTL attribute. It is part of the format. DynamoDB deletes by its
-// own clock, and no two clocks may differ by more than the grace. So a deleted
-// row has expired for every clock, and the deletion changes no answer.
+// own clock, and no two clocks may differ by more than the grace. So when TTL
+// deletes such a row, it has expired for every clock, and the deletion does not
+// change what [Store.MarkSeen], [Store.Claim] and [Store.Get] answer.
 const Grace = time.Hour
 
 // The attributes. They are the format.
@@ -48,7 +49,8 @@ type State string
 const (
 	// Claimed: a worker holds the key, or held it until its lease lapsed.
 	Claimed State = "claimed"
-	// Failed: the last worker gave up, and the key may be claimed again.
+	// Failed: the last worker gave up, or the key was reopened. The key may be
+	// claimed again while attempts are left.
 	Failed State = "failed"
 	// Done: the key is completed. It has no result if MarkSeen or an older
 	// system wrote the row, or if Erase removed the result.
@@ -69,14 +71,14 @@ type Record struct {
 
 	Fingerprint []byte          // SHA-256 of the payload; nil if the row does not have it
 	Result      json.RawMessage // nil unless Done with a result
-	LastError   string          // why it is Failed or Refused, at most 512 bytes
+	LastError   string          // why it last failed or was refused, at most 512 bytes; stays when it is claimed again
 
 	// Nonce is the random text of the last call that marked, claimed, resumed,
 	// reopened or erased the key. It is "" in an older system's row. Reopen and
 	// Forget compare it with the nonce that is now in the row.
 	Nonce string
 
-	Source string // first part of the key, for people
+	Source string // first part of the key, at most 64 bytes, for people
 	Notes  string // from an older system
 }
 

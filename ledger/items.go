@@ -65,11 +65,12 @@ func (c *Claim) completeItem(result string) *CompleteItem {
 // Outcome interprets the action's reason in a cancelled transaction. The zero
 // event.Outcome without an error means that another action was at fault and
 // nothing was written. Otherwise, Outcome answers as [Claim.Complete] does:
-// with event.Created, if an earlier try of this transaction took effect; with
-// [ErrLeaseLost], if another worker took the key over; or with a [*DoneError],
-// if this claim is completed with another result. If the action failed for
-// another reason than its condition, Outcome returns an error with the reason's
-// code.
+// with event.Created, if this claim is completed with this result, for example
+// by an earlier try of this transaction; with [ErrLeaseLost], if this claim was
+// lost or gave the key up; with a [*DoneError], if this claim is completed with
+// another result; or with a [*PermanentError], if it failed with one. If the
+// action failed for another reason than its condition, Outcome returns an error
+// with the reason's code.
 func (i *CompleteItem) Outcome(reason types.CancellationReason) (event.Outcome, error) {
 	old, refused, err := ddb.Action(reason)
 	if err != nil || !refused {
@@ -95,15 +96,15 @@ type MarkItem struct {
 // MarkItem returns [Store.MarkSeen] as an action of a transaction, so that the
 // key and the effect are written together or not at all. With MarkSeen alone,
 // the effect happens at most once; in such a transaction, it happens exactly
-// once.
+// once, or the key is not marked.
 //
 // Make the item once for each transaction, and send the transaction again unchanged
 // after an unknown outcome. [MarkItem.Outcome] recognizes the item's own
 // transaction by the nonce, even after ten minutes, when DynamoDB has forgotten the
 // ClientRequestToken. The SDK does not repeat a cancelled transaction: send the
 // transaction again if a reason's code is TransactionConflict, ThrottlingError or
-// ProvisionedThroughputExceeded. A key that was seen before cancels the whole
-// transaction.
+// ProvisionedThroughputExceeded. A key that was seen before and has not expired
+// cancels the whole transaction.
 //
 // Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each
 // KB.

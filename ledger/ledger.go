@@ -40,7 +40,8 @@ var _ API = (*dynamodb.Client)(nil)
 // Config of a Store. The zero Config works. All writers of a table must agree on
 // MaxSkew, KeyAttr and TTLAttr; the other fields may differ. Each Store claims a
 // key up to its own MaxAttempts, holds a claim for its own Lease, and keeps the
-// rows that it writes for its own Retention.
+// rows that it writes for its own Retention. A [Request] can set another lease
+// and retention; a resumed claim has those of the claim that it continues.
 type Config struct {
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
@@ -57,12 +58,12 @@ type Config struct {
 	TTLAttr string
 
 	// Retention is how long a key is remembered after the last write to its
-	// row. It must be longer than the time for which senders redeliver an
-	// event. New refuses a Retention shorter than Lease and MaxSkew together.
-	// With such a Retention, a row could expire by one worker's clock while
-	// another worker still holds the lease by its own clock, and a later claim
-	// could get a lower fence. Retention cannot be unlimited; a century will
-	// do. Defaults to 14 days.
+	// row, except that [Store.Erase] does not prolong it. It must be longer
+	// than the time for which senders redeliver an event. New refuses a
+	// Retention shorter than Lease and MaxSkew together. With such a Retention,
+	// a row could expire by one worker's clock while another worker still holds
+	// the lease by its own clock, and a later claim could get a lower fence.
+	// Retention cannot be unlimited; a century will do. Defaults to 14 days.
 	Retention time.Duration
 
 	// Lease is how long a claim holds without being renewed. After a crash, the
@@ -71,13 +72,13 @@ type Config struct {
 	Lease time.Duration
 
 	// MaxSkew is the declared bound on the difference between the clocks of any
-	// two users of the table. Another worker takes a key over only when MaxSkew
-	// has passed after the end of the lease. At most [Grace]. Defaults to 10
-	// seconds.
+	// two users of the table. A Claim takes a key over from another worker only
+	// when MaxSkew has passed after the end of the lease. At most [Grace].
+	// Defaults to 10 seconds.
 	MaxSkew time.Duration
 
-	// MaxAttempts is how often a key may be claimed until it completes.
-	// Defaults to 5.
+	// MaxAttempts is how often a key may be claimed until it completes, not
+	// counting claims that were given back. Defaults to 5.
 	MaxAttempts int
 
 	// MaxResult bounds the stored result, in bytes of JSON, because every
@@ -92,9 +93,10 @@ type Config struct {
 	//
 	//	Errors: map[string]error{"shop.ErrSoldOut": shop.ErrSoldOut, "counter.ErrFull": counter.ErrFull}
 	//
-	// A Store that does not know a code replays only the error's text. A code
-	// has 1 to 30 characters: letters, digits, '.', '_' and '-'. Codes that
-	// begin with "event." or "ledger." are the library's own. Defaults to none.
+	// A Store that does not know a code replays the error without its sentinel.
+	// A code has 1 to 30 characters: letters, digits, '.', '_' and '-'. Codes
+	// that begin with "event." or "ledger." are the library's own. Defaults to
+	// none.
 	Errors map[string]error
 }
 

@@ -39,11 +39,12 @@ type Filter struct {
 	// operator should see.
 	Stuck bool
 
-	// SeenBefore selects keys that were first seen before this time.
+	// SeenBefore selects keys that were first seen before this time, and rows
+	// that do not say when.
 	SeenBefore time.Time
 
-	// ReadAtMost is how many rows one request reads, including those that do
-	// not meet the filter. Defaults to as many as fit in 1 MB.
+	// ReadAtMost is how many rows one request reads at most, including those
+	// that do not meet the filter. Defaults to as many as fit in 1 MB.
 	ReadAtMost int
 
 	// Cursor is the Page.Cursor of an earlier page: the listing begins where
@@ -79,7 +80,7 @@ type Page struct {
 //
 // Price: 1 request, 0.5 RCU. This is the price for a table up to 4 KB, with any
 // filter; each further 4 KB of the table costs 0.5 RCU. A request reads up to 1
-// MB, or up to Filter.ReadAtMost rows.
+// MB, or up to Filter.ReadAtMost rows, and what it reads is rounded up to 4 KB.
 func (s *Store) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		var unreadable []string

@@ -18,9 +18,10 @@ const unseen = "attribute_not_exists(#pk) OR " + expiredRow
 
 var unseenNames = item.Names(attrKey, attrClaim, attrExpiresAt)
 
-// MarkSeen returns event.Created if the key is seen for the first time, and
-// event.Duplicate if it was marked, claimed or completed before and has not
-// expired. Until the key expires, only one caller gets Created.
+// MarkSeen returns event.Created if the key is seen for the first time or has
+// expired, and event.Duplicate if it was marked, claimed or completed before
+// and has not expired. Until the key expires or is forgotten, only one caller
+// gets Created.
 //
 // Work after MarkSeen is done at most once: the key counts as seen from now on,
 // even if the caller dies before it does the work. Work that must happen needs
@@ -31,8 +32,9 @@ var unseenNames = item.Names(attrKey, attrClaim, attrExpiresAt)
 // other error, the key is not marked. If the [API] drops the options of a call,
 // the outcome of every failed request is unknown.
 //
-// Price: 1 request, 1 WCU. If the key has a row already, the call costs 1 WCU
-// for each KB of that row: the row of a duplicate, or a row that has expired
+// Price: 1 request, 1 WCU. A row over 1 KB, because its key is long, costs 1
+// WCU for each KB. If the key has a row already, the call costs as much for
+// that row, if it is larger: the row of a duplicate, or a row that has expired
 // and is not deleted yet.
 func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {

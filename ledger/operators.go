@@ -32,14 +32,14 @@ var reopenNames = item.Names(attrState, attrAttempts, attrClaim, attrExpiresAt, 
 // nothing. Pass the record that the operator has seen, from [Store.Get] or
 // [Store.List].
 //
-// Reopen returns a [*DoneError] for a key that is done. It returns an
-// [*InProgressError] for a key that is claimed, even if the lease has lapsed. When
-// the lease and the skew budget are over, the next delivery takes the key over if
-// attempts are left; otherwise [Store.Forget] frees the key. If the key was
-// claimed or reopened since the operator saw the record, Reopen returns
-// [ErrChanged]: read the record again, and decide again. If the row has expired or
-// was deleted, Reopen returns [ErrNotFound]: the next delivery does the work
-// anyway.
+// If the row has expired or was deleted, Reopen returns [ErrNotFound]: the next
+// delivery does the work anyway. If the key was claimed or marked anew, resumed,
+// reopened or erased since the operator saw the record, Reopen returns
+// [ErrChanged]: read the record again, and decide again. Otherwise, Reopen returns
+// a [*DoneError] for a key that is done, and an [*InProgressError] for a key that
+// is claimed, even if the lease has lapsed. When the lease and the skew budget are
+// over, the next delivery takes such a key over if attempts are left; otherwise
+// [Store.Forget] frees the key.
 //
 // Reopen is safe to repeat. After a lost reply, the SDK sends the request
 // again, and Reopen recognizes its own change. If the key is claimed before the
@@ -127,9 +127,10 @@ var (
 
 // Erase removes what is stored with a key (its result, why it failed, the
 // fingerprint of its payload, an older system's notes) and leaves a row like
-// that of [Store.MarkSeen]. The row expires at the same time as before; until
-// then, a redelivery is a duplicate without a result. The key and its Source
-// stay; [Store.Forget] removes the whole row.
+// that of [Store.MarkSeen]; an older system's row only loses its notes. The row
+// expires at the same time as before; until then, a redelivery is a duplicate
+// without a result. The key and its Source stay; [Store.Forget] removes the
+// whole row.
 //
 // Keys name events, not persons. To be able to erase everything about a person,
 // store the keys with the person's orders or messages.
@@ -201,19 +202,20 @@ var (
 // delivery does the work again, as if the key had never been seen. Pass the
 // record that the operator has seen, from [Store.Get] or [Store.List].
 //
-// Forget returns an [*InProgressError] for a key whose claim still holds. It
-// can return the same error for a key whose last claim is younger than twice
-// Config.MaxSkew, because the next claim must have a higher fence. If the key
-// was claimed or marked anew, resumed, reopened or erased since the operator
-// saw the record, Forget returns [ErrChanged]: read the record again, and
-// decide again. If the claim that the operator saw has completed or failed in
+// If the key was claimed or marked anew, resumed, reopened or erased since the
+// operator saw the record, Forget returns [ErrChanged]: read the record again,
+// and decide again. Otherwise, Forget returns an [*InProgressError] for a key
+// whose claim still holds. It can return the same error for a key whose last
+// claim is younger than twice Config.MaxSkew, because the next claim must have
+// a higher fence. If the claim that the operator saw has completed or failed in
 // the meantime, Forget deletes the row nevertheless.
 //
 // Forget cannot see two things. A Claim that was sent before the Forget and
 // arrives after it may get a lower fence than the forgotten claim. An erased key
 // has no lease: the worker that held it when [Store.Erase] took effect may still
 // be at work. So forget a key only while it is not being delivered, and an erased
-// key only when Config.Lease and Config.MaxSkew have passed since the Erase.
+// key only when the lease of its claim (Config.Lease or [Request.Lease]) and
+// Config.MaxSkew have passed since the Erase.
 //
 // Forget is safe to repeat: a missing row counts as forgotten. If the reply was
 // lost, and the key comes again before the SDK repeats the request, Forget

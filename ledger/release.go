@@ -22,8 +22,8 @@ var releaseNames = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, at
 // [Claim.Fence].
 //
 // Release is safe to repeat. It returns [ErrLeaseLost] if another worker
-// claimed the key or this claim has failed, and a [*DoneError] if this claim is
-// completed.
+// claimed the key or this claim has failed, a [*PermanentError] if it failed
+// with a permanent error, and a [*DoneError] if this claim is completed.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Release(ctx context.Context) error {

@@ -20,9 +20,9 @@ type Request struct {
 
 	// Payload is what a redelivery repeats byte for byte: the body, or the
 	// relevant parts of it. The row stores the SHA-256 of the payload. If the
-	// key comes again with another payload, the claim is refused with
-	// [ErrFingerprintMismatch]. An empty payload is compared like any other
-	// payload.
+	// key comes again with another payload before it expires, or is erased or
+	// forgotten, the claim is refused with [ErrFingerprintMismatch]. An empty
+	// payload is compared like any other payload.
 	Payload []byte
 
 	// Lease replaces Config.Lease for this claim and its renewals: longer for
@@ -40,7 +40,7 @@ type Request struct {
 	// key has ended with the same payload, the call answers from the row: a
 	// replay then costs an eventually consistent read and no write. ReadFirst is
 	// for keys that are often redelivered. A key that an operator reopened,
-	// erased or forgot a moment ago may be replayed once more.
+	// erased or forgot a moment ago may still be replayed.
 	ReadFirst bool
 
 	// WaitUpTo is how long to wait for a key that another worker holds, before

@@ -46,13 +46,15 @@ var (
 )
 
 // Complete stores the result, as JSON, and ends the claim: until the row
-// expires, the key is done and the result is replayed. If the result cannot be
-// encoded as JSON, is not valid UTF-8 or is over Config.MaxResult, Complete
-// returns an [*event.InputError] and stores nothing; the claim is still held.
+// expires or an operator changes it, the key is done and the result is
+// replayed. If the result cannot be encoded as JSON, or if its JSON is not
+// valid UTF-8 or is over Config.MaxResult, Complete returns an
+// [*event.InputError] and stores nothing; the claim is still held.
 //
 // Complete is safe to repeat. It returns [ErrLeaseLost] if another worker took
-// the key over, and a [*DoneError] if this claim was completed before with
-// another result.
+// the key over, an operator erased or forgot it, or this claim gave it up; a
+// [*PermanentError] if this claim failed with one; and a [*DoneError] if this
+// claim was completed before with another result.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Complete(ctx context.Context, result any) error {
@@ -80,7 +82,8 @@ func completedWith(result string) func(row) bool {
 
 // Fail gives the key up: the next delivery may claim it at once, up to
 // Config.MaxAttempts. The text of the cause is stored, cut to 512 bytes. If the
-// cause is [Permanent], Fail ends the key instead, and the cause is replayed.
+// cause is or wraps a [Permanent] error, Fail ends the key instead, and that
+// error is stored and replayed.
 //
 // Fail is safe to repeat. It returns [ErrLeaseLost] if another worker has
 // claimed the key. If the reply to Fail itself was lost, that can mean that
@@ -161,9 +164,10 @@ func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values
 }
 
 // Renew begins the lease anew: the lease then ends when Config.Lease, or
-// [Request.Lease], has passed from now. Renew also extends the life of the row.
-// [Do] renews the lease of its work by itself. Renew also works after the lease has
-// lapsed. If another worker took the key over, Renew returns [ErrLeaseLost].
+// [Request.Lease], has passed from now. A resumed claim keeps the length of its
+// first lease. Renew also extends the life of the row. [Do] renews the lease of its
+// work by itself. Renew also works after the lease has lapsed. If another worker
+// took the key over, Renew returns [ErrLeaseLost].
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Renew(ctx context.Context) error {

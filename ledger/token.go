@@ -26,7 +26,7 @@ const longestToken = 4 << 10
 // over the claim. It also discloses the key.
 //
 // Nothing renews the lease by itself until the other process resumes the claim:
-// make [Request.Lease] long enough, or call [Claim.Renew] meanwhile. The token
+// make [Request.Lease] long enough, or call [Claim.Renew] meanwhile: the token
 // stays valid. Do not make a token inside [Do]: Do completes the claim itself
 // when its work returns.
 func (c *Claim) Token() string {
@@ -92,10 +92,11 @@ var (
 // ErrLeaseLost.
 //
 // Resume also works after the lease has lapsed, until another worker claims the
-// key; after that, it returns [ErrLeaseLost]. If the claim has ended, Resume
-// returns a [*DoneError] after a Complete, a [*PermanentError] after a
-// permanent Fail, and ErrLeaseLost after any other Fail or a Release. For text
-// that is not a token, it returns an [*event.InputError].
+// key, the key is erased or the row is deleted; after that, it returns
+// [ErrLeaseLost]. If the claim has ended, Resume returns a [*DoneError] after a
+// Complete, a [*PermanentError] after a permanent Fail, and ErrLeaseLost after
+// any other Fail or a Release. For text that is not a token, it returns an
+// [*event.InputError].
 //
 // After a lost reply, Resume recognizes its own takeover. If the context ends
 // before the answer comes, Resume gives the key up, as [Store.Claim] does.

@@ -58,8 +58,9 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // out to be duplicates, and return other actions, a result without actions, or
 // an error, for example a [Permanent] error. DoTx returns an [*ItemError] when
 // this happens to the fourth transaction, or when an action fails for any other
-// reason. In both cases, DoTx gives the key up, as after every error. Of all the
-// transactions of a claim, at most one takes effect, even if some arrive late.
+// reason. In both cases, DoTx gives the key up, as after an error of the work.
+// Of all the transactions of a claim, at most one takes effect, even if some
+// arrive late.
 //
 // Make items of this library, such as a [MarkItem], inside the work, and anew in
 // each call: an item has the time and the nonce of one write, and each call of
@@ -69,7 +70,9 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // The work may be called more than once for each claim, so what it does beside
 // its actions should be safe to repeat. Work that completes or fails its claim
 // itself must not return actions: they are not written, and DoTx returns an
-// [*event.InputError].
+// [*event.InputError]. If the work completed the claim with
+// [Claim.CompleteItem], DoTx may not know that yet: it then returns
+// [ErrResultDiffers], or no error if the result is the same.
 //
 // DoTx stops renewing the lease before it sends the transaction. If less than a
 // third of the lease is left then, it renews the lease once more. DoTx sends
@@ -89,11 +92,12 @@ func (c *Claim) Reasons() []types.CancellationReason {
 //
 // Price: 2 requests, 5 WCU. This is for work with one action on an item up to 1
 // KB. The claim costs 1 WCU, the completion costs 2 WCU for each KB of its row,
-// and each action costs 2 WCU for each KB. A transaction that is refused, is
-// throttled or conflicts with another transaction costs the same again. When a
-// transaction is sent again after a lost reply, DynamoDB only reads: 2 RCU for
-// each 4 KB of each action's item, including the completion. Renewals, replays
-// and refusals of the claim cost as much as in [Do].
+// and each action costs 2 WCU for each KB, and more if its table has indexes. A
+// transaction that is refused, is throttled or conflicts with another
+// transaction costs the same again. When a transaction is sent again after a
+// lost reply, DynamoDB only reads: 2 RCU for each 4 KB of each action's item,
+// including the completion. Renewals, replays and refusals of the claim cost as
+// much as in [Do].
 //
 // Price (NoItems): 2 requests, 2 WCU. This is for work that returns no actions.
 func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.Context, *Claim) (T, []types.TransactWriteItem, error)) (Result[T], error) {
