@@ -21,7 +21,9 @@ type Add struct {
 // Total is the answer of [Store.Add], [Store.Refund] and [Store.AddUnkeyed].
 type Total struct {
 	// Outcome is Created if this call changed the count or left a tombstone,
-	// and Duplicate if an earlier call for the same event did.
+	// and Duplicate if an earlier call for the same event left it nothing to
+	// change. An Add whose reply was lost also gets Duplicate if another call
+	// refunds or settles the event before the SDK sends the Add again.
 	Outcome event.Outcome
 	// Refunded reports whether the event was refunded: after it had counted, or
 	// before it came ([Refund].Tombstone). An Add of a refunded event changes
@@ -37,7 +39,7 @@ type Total struct {
 
 // Add counts the event once, however often it is delivered. Add and Take share
 // the count and the recorded events: if a Take has recorded an event, an Add of
-// the same event answers Duplicate.
+// the same event and weight answers Duplicate.
 //
 // Do not enforce a limit with a Get and a later Add. That is a race: other
 // callers may do the same between the two calls, and the count may end above

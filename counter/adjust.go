@@ -25,7 +25,8 @@ type Adjust struct {
 	// Cap is how much may be used a day. It must not be negative. It limits an
 	// Adjust only if To is more than From: the cap never refuses an Adjust that
 	// frees room. The Grant's Cap and Remaining refer to this Cap: if it is 0,
-	// both are 0. The Grant's Used does not depend on Cap.
+	// both are 0, except that Remaining is [Unknown] after
+	// [AdjustItem.Committed]. The Grant's Used does not depend on Cap.
 	Cap int64
 }
 
@@ -39,9 +40,10 @@ const (
 // Adjust changes the weight that an event holds, once and for good: if an event
 // took 10 and its final weight is 7, Adjust gives 3 back. The same call again
 // answers Duplicate. A later call with another To returns a [*WeightError], so
-// that a late delivery cannot change the weight back. A later Take or Add of
-// the settled event may have any weight: it succeeds as a Duplicate. A Refund
-// gives back the weight that the event was settled to.
+// that a late delivery cannot change the weight back. If the event was
+// refunded, OK is false and Refunded is true, whatever From and To are. A later
+// Take or Add of the settled event may have any weight: it is a Duplicate. A
+// Refund gives back the weight that the event was settled to.
 //
 // If To is more than From, the difference must fit under the cap. If it does not
 // fit, OK is false and the hold is unchanged, neither settled nor given back:
@@ -56,9 +58,9 @@ const (
 //
 // Errors: [ErrNotFound] when the event is not recorded; [*WeightError] when the
 // event holds another weight than From, or was settled to another weight than
-// To; [ErrBelowZero] when the count is less than the weight to give back;
-// [event.ErrTooOld], [event.ErrUnknownOutcome] and [*event.InputError] as for
-// Take.
+// To and not refunded; [ErrBelowZero] when the count is less than the weight to
+// give back; [event.ErrTooOld], [event.ErrUnknownOutcome] and
+// [*event.InputError] as for Take.
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each KB, as for
 // Take.

@@ -23,8 +23,8 @@ import (
 // row soon after the update, unless the new TTL lies more than five years in the
 // past.
 //
-// Errors: the row is not the count of a day, or the row has no room for the
-// TTL.
+// Errors: the row's date is not a day, its count is not a whole number, or the
+// row has no room for the TTL.
 //
 // The update costs 1 WCU for each KB of the row.
 func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {

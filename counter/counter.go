@@ -60,7 +60,7 @@ type Config struct {
 	// Set them for a table that already has these two attributes under other
 	// names: the Store continues an existing count. Default to "count" and
 	// "ttl". All writers of a table must use the same names: a writer with
-	// other names keeps a count of its own.
+	// another CountAttr keeps a count of its own.
 	//
 	// Caution: every write sets TTLAttr to the end of the day plus Retention, even
 	// if the row has a later time. If the table keeps its rows longer than a week
@@ -69,13 +69,14 @@ type Config struct {
 	CountAttr string
 	TTLAttr   string
 
-	// Retention is how long, after the end of its local day, a row is kept and its
-	// events can be delivered, settled and refunded. Defaults to the constant
-	// [Retention], seven days. It must be at least seven days, in whole seconds.
-	// All writers of a table must have the same Retention: a row from a writer with
-	// a shorter Retention is deleted while the other writers still rely on the row.
-	// After a change to a longer Retention, an event that is delivered again is
-	// counted again if the row of its day is already deleted.
+	// Retention is how long, after the end of its local day, a row is kept. Its
+	// events can be delivered, settled and refunded until MaxSkew before the row
+	// expires. Defaults to the constant [Retention], seven days. It must be at
+	// least seven days, in whole seconds. All writers of a table must have the same
+	// Retention: a row from a writer with a shorter Retention is deleted while the
+	// other writers still rely on the row. After a change to a longer Retention, an
+	// event that is delivered again is counted again if the row of its day is
+	// already deleted.
 	Retention time.Duration
 
 	// MaxRecorded is the most events that one row records, including refunded

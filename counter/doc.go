@@ -59,11 +59,11 @@
 //     [event.Event.Nth].
 //   - If a reply is lost, the SDK sends the write again, and the row refuses
 //     it. The refusal contains the row: the call finds its own nonce there,
-//     without a second read, and answers Created. If the whole call fails and
-//     the caller calls again, the second call answers Duplicate. If somebody
-//     refunds or settles the event before the SDK sends the write again, the
-//     call answers Duplicate with the event's new state. Then no caller gets
-//     Created for this write.
+//     without a second read, and answers Created. If the whole call fails
+//     although its write took effect, and the caller calls again, the second
+//     call answers Duplicate. If somebody refunds or settles the event before
+//     the SDK sends the write again, the call answers Duplicate with the
+//     event's new state. Then no caller gets Created for this write.
 //   - A hold is settled once: a late or repeated [Store.Adjust] cannot change
 //     it back. An Adjust that needs more room never goes above the cap.
 //   - With [Refund].Tombstone, the event holds nothing in the end, whether the
@@ -82,7 +82,8 @@
 //
 // Outside the promise:
 //
-//   - [Store.AddUnkeyed] must never be repeated.
+//   - [Store.AddUnkeyed] must never be repeated after a call that may have
+//     counted.
 //   - Reading with [Store.Get] before counting is a race.
 //   - An erased event ([Store.Erase]) counts again when it is delivered again.
 //   - All writers of a key must have the same zone and the same tzdata. If two
@@ -128,10 +129,10 @@
 //	Get                                     1 request, 1 RCU
 //	Erase of one row                        2 requests, 1 RCU, 1 WCU
 //
-// Each further 25 events in the row add 1 WCU to each write. A refused write
-// costs as much as one that succeeds. A write that meets a transaction on the
-// row, or another Region's write, is sent again, up to 5 times within 0.6 seconds:
-// 1 request each.
+// About 25 further events in the row add 1 WCU to each write; fewer if the weights
+// have many digits. A refused write costs as much as one that succeeds. A write
+// that meets a transaction on the row, or another Region's write, is sent again,
+// up to 5 times, with pauses of at most 0.62 seconds in all: 1 request each.
 //
 // # IAM actions
 //

@@ -18,12 +18,13 @@ import (
 // deletion to the TTL: a row expires [Config].Retention after the end of its day.
 //
 // Errors: an [*event.InputError] for an invalid key; otherwise the errors of
-// the API.
+// the API, or an error if DynamoDB leaves rows unprocessed, 10 times or until
+// the context ends.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. That is the price for a key with one row. Each
-// further 25 rows take one more request. A row costs 1 WCU for each KB, and all
-// rows together cost 1 RCU for each 4 KB. A key without rows costs 1 request and
-// 1 RCU.
+// Price: 2 requests, 1 RCU, 1 WCU. That is the price for a key with one row.
+// Reading takes 1 request for each MB, and costs 1 RCU for each 4 KB. Deleting
+// takes 1 request for each 25 rows, and costs 1 WCU for each KB of a row. A key
+// without rows costs 1 request and 1 RCU.
 func (s *Store) Erase(ctx context.Context, key string) (int, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return 0, err

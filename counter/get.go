@@ -17,7 +17,7 @@ import (
 type Count struct {
 	Used      int64
 	Recorded  int64     // events in the row, refunded ones included
-	UpdatedAt time.Time // zero when nothing was counted
+	UpdatedAt time.Time // of the last write; zero if Get finds no row or no updatedAt
 }
 
 const getProjection = "#count, #recorded, #updatedAt, #ttl"

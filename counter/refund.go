@@ -68,15 +68,17 @@ var errErased = errors.New("the row was deleted meanwhile")
 //	}
 //
 // The second call cannot meet another weight, because a hold is settled only
-// once. A refund returns [event.ErrTooOld] when the row may have expired, 7
-// days (or [Config].Retention) after the end of the event's day: nothing is
-// left to give back.
+// once. A refund returns [event.ErrTooOld] when the row may have expired: from
+// [Config].MaxSkew before its expiry, which is 7 days (or [Config].Retention)
+// after the end of the event's day. By then, Take does not accept events of
+// that day either.
 //
 // Errors: [ErrNotFound] when the event is not recorded (never with Tombstone);
 // [*WeightError] when the event holds another weight than Weight, or held
-// another weight before its refund; [ErrBelowZero] when the count is less than
-// Weight; [ErrFull] when there is no room for a tombstone; [event.ErrTooOld],
-// [event.ErrUnknownOutcome] and [*event.InputError] as for Take.
+// another weight before its refund, or was refunded with another Weight by a
+// tombstone; [ErrBelowZero] when the count is less than Weight; [ErrFull] when
+// there is no room for a tombstone; [event.ErrTooOld], [event.ErrUnknownOutcome]
+// and [*event.InputError] as for Take.
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each KB, as for
 // Take.

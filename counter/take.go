@@ -17,19 +17,20 @@ import (
 type Take struct {
 	Key   string      // what the limit is for: a customer, a tenant
 	Event event.Event // the event that asks; it counts on its local day
-	// Cap is how much may be used a day. A Cap of 0 grants nothing. The Cap
-	// must not be negative. Events of weight 1 cannot reach a Cap above
+	// Cap is how much may be used a day. A Cap of 0 grants nothing new. The Cap
+	// must not be negative. Events of weight 1 alone cannot reach a Cap above
 	// [Config].MaxRecorded, because the row is full before that ([ErrFull]).
 	Cap int64
 	// Weight is how much the event takes, at most 1,000,000,000,000. 0 means
-	// the default, 1. For an event that takes nothing, do not call Take. A
-	// Weight above the cap is never granted.
+	// the default, 1. For an event that takes nothing, do not call Take. An
+	// event with a Weight above the cap is not granted, unless it was granted
+	// earlier.
 	Weight int64
 }
 
-// Unknown is the value of Used and Remaining after the caller's own
-// transaction, because a transaction returns no count. [Store.Get] reads the
-// count.
+// Unknown is the value of Used and Remaining after the caller's own transaction
+// has committed, because a committed transaction returns no count. [Store.Get]
+// reads the count.
 const Unknown = -1
 
 // Grant is the answer to a [Take] and to an [Adjust].
@@ -40,7 +41,8 @@ type Grant struct {
 	OK bool
 	// Outcome is Created if this call took or settled what the event asked for,
 	// Duplicate if an earlier call for the same event did so or refunded the
-	// event, and zero otherwise.
+	// event, and zero otherwise. After a lost reply, it may be Duplicate
+	// although this call took or settled: see [Store.Take] and [Store.Adjust].
 	Outcome event.Outcome
 	// Refunded reports whether the event was refunded: after it had taken, or
 	// before it came ([Refund].Tombstone). A refunded event is not granted
@@ -82,14 +84,15 @@ var errNoReason = errors.New("condition failed for no known reason")
 // although the caller got a refusal. When the event comes again, it gets OK.
 //
 // Take never goes above the cap, for any number of callers at once, and each event
-// takes once, however often it is delivered: a redelivery gets OK and Duplicate.
-// If a reply is lost, the SDK sends the write again, and the answer is still
-// Created, with two exceptions. If the event was refunded meanwhile, OK is false
-// and Refunded is true. If the event was settled meanwhile, the answer is OK and
-// Duplicate.
+// takes once, however often it is delivered: a redelivery of an event that was
+// granted and not refunded gets OK and Duplicate. If a reply is lost, the SDK
+// sends the write again, and the answer is still Created, with two exceptions. If
+// the event was refunded meanwhile, OK is false and Refunded is true. If the event
+// was settled meanwhile, the answer is OK and Duplicate.
 //
 // A cap of 0 or a weight above the cap also gets a refusal. But an event that
-// was granted earlier, under a higher cap, still gets OK and Duplicate.
+// was granted earlier, under a higher cap, and not refunded still gets OK and
+// Duplicate.
 //
 // Errors: an [*event.InputError], also for a negative cap; [event.ErrTooOld] for an
 // event whose row may have expired; [ErrFull]; [*WeightError] for an event that
@@ -100,8 +103,8 @@ var errNoReason = errors.New("condition failed for no known reason")
 // the write took effect.
 //
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each KB: about 22
-// recorded events fit in the first KB and 25 in each further KB. A refusal
-// costs the same.
+// recorded events fit in the first KB and 25 in each further KB, fewer if the
+// key is long or the weights have many digits. A refusal costs the same.
 func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
 	w, in, err := s.taking("Take", t)
 	if err != nil {

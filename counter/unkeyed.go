@@ -25,13 +25,13 @@ type AddUnkeyed struct {
 const unkeyedUpdate = "SET #updatedAt = :now, #ttl = :ttl ADD #count :weight"
 
 // AddUnkeyed counts without recording an event. So the row does not grow, but a
-// repeated call cannot be recognized and counts again. Never repeat the call.
-// AddUnkeyed switches off the SDK's own retries. It sends the request again in
-// one case only: DynamoDB refused the request because of a transaction or
-// another Region's write on the row, so the request has not counted. The error
-// is [event.ErrUnknownOutcome] if the call may have counted, or if it has
-// counted and the resulting count is not known. After any other error, the call
-// has not counted.
+// repeated call cannot be recognized and counts again. Never repeat a call that
+// may have counted. AddUnkeyed switches off the SDK's own retries. It sends the
+// request again in one case only: DynamoDB refused the request because of a
+// transaction or another Region's write on the row, so the request has not
+// counted. The error is [event.ErrUnknownOutcome] if the call may have counted,
+// or if it has counted and the resulting count is not known. After any other
+// error, the call has not counted.
 //
 // If the Store's [API] is a wrapper that drops the options of a call, the SDK's
 // retries stay on: after a lost reply, the SDK sends the request again, the
