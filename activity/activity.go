@@ -44,14 +44,14 @@ type Activity struct {
 	// Name is the canonical name of what was done: "order". Names are stored,
 	// and searched for, in Unicode's form NFC, so that two Unicode encodings of
 	// the same text are one name. If an older writer stored a name in another
-	// Unicode form, the row keeps that form, and walks by name do not find the
-	// row.
+	// Unicode form, the row keeps that form until [Store.Backfill] changes it.
+	// Until then, walks by name do not find the row.
 	Name string
 
 	// Kind is the activity's class: "sale", "repair". No index has the kind in
 	// its key. Lists and counts with a Match.Kind leave out activities of other
-	// kinds, but pay for reading them. Tally counts each kind separately.
-	// Package memory selects by Name, never by Kind.
+	// kinds, but pay for reading them. Tally counts each kind separately. In
+	// package memory, only CountBy selects by Kind, with a Match.Kind.
 	Kind string
 
 	Seq        int64 // the number of the message that reported the activity; 0 without a message
@@ -60,7 +60,7 @@ type Activity struct {
 
 	// Data holds further values of the application, and lists can filter by them.
 	// A value is text (string), a flag (bool) or a number: any of Go's integers
-	// and floats, or attributevalue.Number. Numbers come back as
+	// and floats, an attributevalue.Number or a json.Number. Numbers come back as
 	// attributevalue.Number, which keeps all 38 digits. Data has at most 32
 	// entries and 4 KB, and the name of each entry has 1 to 255 bytes. Data
 	// without entries is read back as nil. If an activity is delivered again with
@@ -70,8 +70,9 @@ type Activity struct {
 
 	// At and CreatedAt are read-only: recording ignores them. At is when the
 	// activity happened: Event.Time(), except in rows of an older system, where
-	// the two may differ. CreatedAt is when the activity was first recorded; it
-	// is zero if a row of an older system does not say when.
+	// the two may differ. CreatedAt is the clock's time at the call that
+	// recorded the activity; it is zero if a row of an older system does not
+	// say when.
 	At, CreatedAt time.Time
 }
 
@@ -90,8 +91,8 @@ const (
 // Config of a Store. The zero Config works.
 type Config struct {
 	// Now is the clock. An activity's CreatedAt is taken from this clock, and
-	// an event that lies more than an hour ahead of the clock is refused.
-	// Defaults to time.Now.
+	// recording refuses an event that lies more than an hour ahead of the
+	// clock. So does a retraction with a Tombstone. Defaults to time.Now.
 	Now func() time.Time
 
 	// ActorType is how ids of actors are stored. Defaults to Number, which
@@ -115,7 +116,8 @@ type Config struct {
 	// Retention is how long an activity is kept after it happened. Defaults to
 	// 0: activities are kept for ever, without a TTL. If you make the Retention
 	// longer later, an event whose row has expired under the shorter Retention
-	// is recorded as new when the event is delivered again.
+	// is recorded as new when the event is delivered again, unless it is too
+	// old for the longer Retention, too.
 	Retention time.Duration
 
 	// MaxSkew is the greatest difference between the clocks of two callers,

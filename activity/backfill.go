@@ -13,11 +13,11 @@ import (
 )
 
 // Backfill returns the update that completes a row of an older system. Pass the row
-// as a Scan of the table returned it. The update sets four attributes as
-// [Store.Record] would have written them: timestamp, in milliseconds; activity, the
-// name in NFC; activityTimestamp; and chatUser. The bool is false if the row needs
-// no update, because it has these attributes already or because it is retracted or
-// expired.
+// as a Scan of the table returned it. The update sets those of four attributes that
+// the row lacks, or has in another form than [Store.Record] writes: timestamp, in
+// milliseconds; activity, the name in NFC; activityTimestamp; and chatUser. The
+// bool is false if the row needs no update, because it has these attributes already
+// or because it is retracted or expired.
 //
 // DynamoDB refuses the update, with a *types.ConditionalCheckFailedException, if
 // one of the four attributes or the actor has changed since the Scan, or if the
@@ -26,7 +26,8 @@ import (
 // wrote without a ttl is still kept for ever.
 //
 // Backfill returns an error if the row cannot be read, if it does not say who
-// did what and when, or if it has no room for the four attributes.
+// did what and when, if it has a value that cannot be in a key, or if it has no
+// room for the four attributes.
 //
 // For each KB begun of the row, the update costs 1 WCU for the table and 1 WCU
 // for each index, or 2 WCU for an index in which the row had another key.

@@ -44,7 +44,7 @@ func (s *Store) projected(projection string) map[string]string {
 }
 
 // Count returns the number of activities that the Filter selects. It follows
-// all pages and counts exactly what the walk with the same arguments yields:
+// all pages and counts what the walk with the same arguments yields:
 // [Store.InScope], [Store.ByActor], [Store.ByName] or [Store.ByActorAndName].
 // The docs of these walks say which rows of an older system they miss.
 //
@@ -54,10 +54,10 @@ func (s *Store) projected(projection string) map[string]string {
 // Price: 1 request, 0.5 RCU. Each 4 KB begun of the rows counted costs 0.5 RCU,
 // and each MB takes 1 request. Consistent doubles the units. Other rows cost
 // nothing, except rows that the walk would read and skip: what a Match leaves out,
-// tombstones, expired rows, and some rows of an older system. If a name of an
-// older system only looks like the Filter's Name, as "dish#2" looks like "dish",
-// Count reads up to a page of 1 MB of that name's rows before it skips the rest of
-// them.
+// tombstones, expired rows, rows that cannot be read, and some rows of an older
+// system. If a name of an older system only looks like the Filter's Name, as
+// "dish#2" looks like "dish", Count reads up to a page of 1 MB of that name's rows
+// before it skips the rest of them. For an exception, see [Store.ByName].
 func (s *Store) Count(ctx context.Context, f Filter) (int, error) {
 	q, err := s.filtered(f)
 	if err != nil {

@@ -22,29 +22,33 @@ const deleteTries = 3
 // same event. If the activity does not exist, the error is [ErrNotFound]. So a
 // Delete that is repeated after a lost reply may also return ErrNotFound,
 // although the first Delete removed the activity. Delete removes a tombstone of
-// [Store.Retract] in the same way.
+// [Store.Retract], and an expired row that is still in the table, in the same
+// way.
 //
-// Delete leaves no trace, so the event can be recorded again: a late redelivery
-// is answered Created, not Duplicate. To prevent that, use [Store.Retract]
-// instead.
+// Delete leaves no trace, so the activity can be recorded again: [Store.Record]
+// answers a late redelivery with Created, not Duplicate, unless it is too old
+// for the Retention. [Store.RecordAll] returns a [*ConflictError] if it finds
+// other activities of its set. To keep the activity from being recorded again,
+// use [Store.Retract] instead.
 //
 // The row of Nth(1) guards the other activities of its set, so this row must be
 // deleted last: while other activities of the event exist, the error is
 // [ErrOthersStand]. To learn whether others exist, Delete reads the event's
-// rows. It then deletes the row of Nth(1) only if this row is unchanged, so
-// that a set which another call records meanwhile keeps its guard. If the row
-// has changed, Delete reads the rows again, up to three times in all. If Record
-// puts an activity under another N just before the row of Nth(1) is deleted,
-// that activity may be left without a guard. [Store.DeleteEvent] removes all
-// rows of an event.
+// rows. It then deletes the row of Nth(1) only if no other call has removed or
+// replaced this row, so that a set which another call records meanwhile keeps
+// its guard. If another call has, Delete reads the rows again, up to three
+// times in all. If Record puts an activity under another N just before the row
+// of Nth(1) is deleted, that activity may be left without a guard.
+// [Store.DeleteEvent] removes all rows of an event.
 //
 // Price: 2 requests, 1 RCU, 4 WCU. This is the price for an activity under
-// Nth(1). Each 4 KB begun of all the event's rows costs 1 RCU. The WCU are the
-// same as for any other activity, below.
+// Nth(1). Each 4 KB begun of all the event's rows costs 1 RCU, and each MB
+// takes 1 request. The WCU are the same as for any other activity, below.
 //
 // Price (Other): 1 request, 4 WCU. This is the price for any other activity.
 // Each KB begun of the row costs 1 WCU for the table and 1 WCU for each index.
-// If the activity does not exist, Delete costs 1 WCU.
+// A tombstone is in no index and costs 1 WCU. If no row exists, Delete costs 1
+// WCU.
 func (s *Store) Delete(ctx context.Context, scope string, ev event.Event) error {
 	if err := checkArguments(scope, ev); err != nil {
 		return err
@@ -93,18 +97,19 @@ func (s *Store) lone(rows []ddb.Item, ev event.Event) (guard ddb.Item, err error
 // ErrNotFound, although the first call removed the rows. DeleteEvent leaves no
 // trace, so the event can be recorded again.
 //
-// DeleteEvent reads the event's rows, and deletes them only if they are
-// unchanged. If another call has changed one of them meanwhile, DeleteEvent
-// starts again, and tries up to three times in all. A row that another call
-// adds meanwhile, under another N, may stay. RecordAll cannot give an event
-// more than 100 rows; many calls of Record or Retract can. More than 100 rows
-// are deleted in several requests of up to 100 rows, and the last request
-// deletes the row of Nth(1).
+// DeleteEvent reads the event's rows, and deletes them only if no other call
+// has removed or replaced one of them meanwhile. Otherwise DeleteEvent starts
+// again, and tries up to three times in all. A row that another call adds
+// meanwhile, under another N, may stay. RecordAll cannot give an event more
+// than 100 rows; many calls of Record or Retract can. More than 100 rows are
+// deleted in several requests of up to 100 rows, and the last request deletes
+// the row of Nth(1).
 //
 // Price: 2 requests, 1 RCU, 4 WCU. This is the price for an event with one row.
-// Each 4 KB begun of the event's rows costs 1 RCU. Several rows cost 5 WCU
-// each, because a transaction doubles the price of the table's row, but not the
-// price of the indexes.
+// Each 4 KB begun of the event's rows costs 1 RCU, and each MB takes 1 request.
+// Several activities cost 5 WCU each, because a transaction doubles the price
+// of the table's row, but not the price of the indexes. A tombstone costs 1 WCU
+// alone, and 2 WCU among other rows.
 func (s *Store) DeleteEvent(ctx context.Context, scope string, ev event.Event) error {
 	if err := checkArguments(scope, ev); err != nil {
 		return err

@@ -67,18 +67,19 @@
 //   - While the row of an event exists, the event is recorded at most once,
 //     however often it is delivered. If a later delivery is interpreted
 //     differently, what was recorded first stays, and a [*ConflictError] shows
-//     it. With [Store.RecordAll], a later delivery adds nothing, even if the
-//     classifier now has another vocabulary, or finds two activities instead of
-//     one.
+//     it ([Store.RecordAll] and [RecordItems.Outcome] name exceptions). With
+//     [Store.RecordAll], a later delivery adds nothing, even if the classifier
+//     now has another vocabulary, or finds two activities instead of one.
 //   - Every write is safe to repeat: the state is the same, and only the answer
 //     differs. A recording or retraction that is repeated after a lost reply
 //     answers Duplicate instead of Created; if the SDK itself repeats a
-//     transaction, the answer is still Created. If the event also has rows that
-//     do not belong to the set of a RecordAll, the repeated RecordAll returns a
-//     [*ConflictError]. A repeated Delete or DeleteEvent returns [ErrNotFound]
-//     instead of nil.
+//     transaction, the answer is still Created. If the event also has
+//     activities that do not belong to the set of a RecordAll, the repeated
+//     RecordAll returns a [*ConflictError]. A repeated Delete or DeleteEvent
+//     returns [ErrNotFound] instead of nil.
 //   - A retracted activity is not recorded again: [Store.Retract] leaves a
-//     tombstone, so the answer to every later delivery is [ErrRetracted]. With
+//     tombstone, so every later delivery is refused with [ErrRetracted] or,
+//     once it is too old for the Retention, with [event.ErrTooOld]. With
 //     [Retract].Tombstone this holds even if the first delivery comes after the
 //     retraction.
 //   - The row of Nth(1) guards the set of its event: while this row exists, no
@@ -96,16 +97,17 @@
 //     yields and for the rest of its last page, never for the rest of the history.
 //     It also pays for rows that it must skip: some rows of an older system, as the
 //     doc of each walk says (after [Store.Backfill], only InScope still skips some
-//     of them); rows that have expired and are not deleted yet; and in InScope the
-//     tombstones.
+//     of them); rows that have expired and are not deleted yet; rows that cannot be
+//     read; and in InScope the tombstones.
 //   - Activities that a [Match] leaves out of a list are still read and paid
 //     for: [Range].ReadAtMost bounds how many rows are read.
 //   - A forged cursor cannot leave the scope or the actor of its query.
 //
 // Not guaranteed: if [Store.Record] puts single activities under several N of
 // one event, each of these activities is guarded by itself, and nothing guards
-// the set. [Store.Delete], [Store.DeleteEvent] and [Store.Erase] leave no
-// trace: a late redelivery of the event is recorded as new.
+// the set. [Store.Delete], [Store.DeleteEvent], [Store.Erase] and
+// [Store.EraseActor] leave no trace: a late redelivery of the event can be
+// recorded as new.
 //
 // # Prices
 //
@@ -125,16 +127,18 @@
 //	Delete of Nth(1)     2 requests  1 RCU, 4 WCU
 //	Delete of another    1 request   4 WCU
 //	DeleteEvent          2 requests  1 RCU, 4 WCU (of n rows 5n WCU)
-//	Erase                1 request   1 RCU for each 4 KB, and 4 WCU for each row
-//	EraseActor           1 request   0.5 RCU for each 4 KB, and 4 WCU for each row
+//	Erase                2 requests  1 RCU for each 4 KB, and 4 WCU for each row
+//	EraseActor           2 requests  0.5 RCU for each 4 KB, and 4 WCU for each row
 //
 // Each further 1 MB that is read takes another request. A typical row has 250
 // bytes, so one RCU of eventually consistent reads returns some 30 activities.
 //
 // A write that meets a transaction on its row, or another Region's write of the
-// row, is sent again, up to 5 times, with pauses of at most 0.6 seconds in all.
-// A transaction that is cancelled because of throttling is sent again in the
-// same way. Each repetition takes 1 more request.
+// row, is sent again, up to 5 times, with pauses of at most 0.62 seconds in
+// all. A transaction that is cancelled because of throttling is sent again in
+// the same way. Each repetition takes 1 more request. (The deletions of Erase
+// and EraseActor are not sent again for this reason. If rows come back
+// unprocessed, these rows are sent again up to 9 times.)
 //
 // # IAM actions
 //

@@ -13,7 +13,7 @@ import (
 // the remaining rows. Rows that are written while Erase runs may stay, so call
 // Erase until it returns 0.
 //
-// Erased events are forgotten: an erased event that is delivered again is
+// Erased events are forgotten: an erased event that is delivered again can be
 // recorded again. So erase a scope only when you expect no more redeliveries.
 //
 // Price: 2 requests, 1 RCU, 4 WCU. This is the price for one activity. Reading
@@ -29,16 +29,16 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 
 // EraseActor deletes all activities of an actor, in all scopes, and returns how
 // many it deleted. After an error, call EraseActor again: like [Store.Erase],
-// it goes on with the remaining rows. An erased event that is delivered again
-// is recorded again. Activities of other actors in the same event stay, even if
-// the row of Nth(1) that guards them is erased.
+// it goes on with the remaining rows. An erased activity that is delivered
+// again can be recorded again. Activities of other actors in the same event
+// stay, even if the row of Nth(1) that guards them is erased.
 //
 // EraseActor reads an index, which lags behind the table, normally by less than
 // a second: EraseActor may not find an activity that was recorded a moment ago.
 // Call EraseActor until it returns 0, and once more after a while. EraseActor
-// never finds rows of an older system that have no timestamp, because the index
-// lacks them. The index also lacks tombstones, but a tombstone does not say who
-// the actor was.
+// does not find rows of an older system that have no timestamp, because the
+// index lacks them. The index also lacks tombstones, but a tombstone does not
+// say who the actor was.
 //
 // Price: 2 requests, 0.5 RCU, 4 WCU. This is the price for one activity. For
 // several, see [Store.Erase], but here reading costs 0.5 RCU for each 4 KB.

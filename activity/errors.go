@@ -7,12 +7,15 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// ErrNotFound is returned by Delete and Retract when the activity does not
-// exist, and by DeleteEvent when the event has no rows.
+// ErrNotFound is returned by Delete, and by Retract without a Tombstone, when
+// the activity does not exist. DeleteEvent returns it when the event has no
+// rows.
 var ErrNotFound = errors.New("activity: not found")
 
-// ErrRetracted is an answer, not a failure: the activity was taken back by
-// Retract, so it is not recorded again. Trying again gives the same answer.
+// ErrRetracted is an answer, not a failure: the activity, or one of its set,
+// was taken back by Retract, so it is not recorded again. Trying again gives
+// the same answer until the event is too old for the Retention, or the
+// tombstone is deleted.
 var ErrRetracted = errors.New("activity: the activity was retracted and is not recorded again")
 
 // ErrOthersStand is returned by Delete if it is called for the activity under
@@ -28,17 +31,21 @@ var errChanged = errors.New("the rows changed meanwhile: try again")
 // error.
 var ErrReadAtMost = errors.New("activity: as many rows as ReadAtMost allows were read, and more may follow")
 
-// ConflictError is returned by Record, RecordAll and RecordItems.Outcome when
-// different content is already recorded under the event: another classification
-// of the same message, say. What was recorded first stays. While that content
-// is stored, trying again gives the same answer.
+// ConflictError is returned by Record, RecordAll and RecordItems.Outcome, and
+// by RecordMany in an [event.LeftoverError], when different content is already
+// recorded under the event: another classification of the same message, say.
+// What was recorded first stays. While that content is stored, and the event is
+// not too old for the Retention, trying again gives the same answer.
 //
 // Nothing was written, with one exception. Suppose that RecordAll has recorded
 // a set, and that Record has put other rows under the same event. Then a
 // repeated RecordAll of the set returns a ConflictError, although the set is
 // recorded: Stored has the set and the other rows. See [Store.RecordAll].
 type ConflictError struct {
-	Stored []Activity // the activities that are stored
+	// Stored are the activities that are stored: from Record, the one under the
+	// Event; from RecordAll, all of the event; from RecordItems.Outcome, those
+	// under an N of the set.
+	Stored []Activity
 }
 
 // Error says how many activities are stored.

@@ -13,7 +13,7 @@ import (
 // DynamoDB also reads the activities that do not match, and leaves them out of
 // its answer. So the price of a list depends on how many rows are read, not on
 // how many match; Range.ReadAtMost bounds how many are read. If a walk by actor
-// or by name can answer the question, that walk costs less.
+// or by name can answer the question, that walk usually costs less.
 type Match struct {
 	Kind  string    // the class
 	Actor string    // who did it; only for lists and counts that are not by actor

@@ -15,8 +15,8 @@ import (
 // OfEvent returns all activities of the event in the scope, ordered by N,
 // without retracted and expired activities. The N of ev does not matter. If the
 // event has no activities, the slice is empty. The read is consistent, but
-// while a RecordAll of the same event is being committed, OfEvent may return a
-// part of the set.
+// while a transaction on the same event (RecordAll, RecordItems, DeleteEvent)
+// is being committed, OfEvent may return only some of its activities.
 //
 // Price: 1 request, 1 RCU. Each 4 KB begun of the event's rows costs 1 RCU, and
 // each MB takes 1 request.

@@ -30,7 +30,8 @@ type Page struct {
 	// cursor is not encrypted: it discloses the id and the time of the Page's
 	// last activity or, if ReadAtMost ended the Page, of the last row that was
 	// read. For ByActor, the cursor also discloses the scope of that activity
-	// or row.
+	// or row. If that row has a name of an older system which only looks like
+	// the Name of the list, the cursor discloses the end of that name.
 	Cursor string
 }
 

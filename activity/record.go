@@ -142,13 +142,14 @@ func (s *Store) put(ctx context.Context, method string, it ddb.Item) (old ddb.It
 // more than 4 MB together. A set that is too old for the Retention is refused
 // with [event.ErrTooOld].
 //
-// Price: 1 request, 4 WCU. This is the price for one activity. Several cost 5
-// WCU each, because a transaction doubles the price of the table's row, but not
-// the price of the indexes. A duplicate or a conflict costs 1 WCU for a set of
-// one activity, and 2 WCU for each activity of a larger set. RecordAll then
-// reads all rows of the event, which takes 1 more request and costs 1 RCU for
-// each 4 KB. If the SDK sends a transaction again after a lost reply, this costs
-// no WCU, but 2 RCU for each 4 KB of each activity.
+// Price: 1 request, 4 WCU. This is the price for one activity, for each KB
+// begun of its row. Several cost 5 WCU each, because a transaction doubles the
+// price of the table's row, but not the price of the indexes. A duplicate, a
+// conflict or a set with a retracted activity costs 1 WCU for a set of one
+// activity, and 2 WCU for each activity of a larger set. RecordAll then reads
+// all rows of the event, which takes 1 more request for each MB and costs 1 RCU
+// for each 4 KB. If the SDK sends a transaction again after a lost reply, this
+// costs no WCU, but 2 RCU for each 4 KB of each activity.
 func (s *Store) RecordAll(ctx context.Context, activities []Activity) (event.Outcome, error) {
 	items, err := s.encodeSet("RecordAll", activities)
 	if err != nil {

@@ -31,15 +31,16 @@ const (
 
 // Retract takes an activity back and leaves a tombstone, so that no redelivery
 // brings it back: [Store.Record], [Store.RecordAll] and [Store.RecordMany]
-// answer [ErrRetracted] from then on. The tombstone has the row's key and the
-// time of the retraction, and nothing of what was recorded. Lists and counts
-// skip it. Those of a Scope alone, such as [Store.InScope], still read the
-// tombstone and pay for it.
+// answer [ErrRetracted] from then on. The tombstone has the row's key, the time
+// of the retraction and, with a Retention, a ttl, and nothing else of what was
+// recorded. Lists and counts skip it. Those of a Scope alone, such as
+// [Store.InScope], still read the tombstone and pay for it.
 //
 // The outcome is Created, or Duplicate if the activity was retracted before,
-// perhaps by an attempt of this call whose reply was lost. If the activity does
-// not exist, the error is [ErrNotFound] and nothing is written, unless
-// Retract.Tombstone asks for a tombstone.
+// perhaps by an attempt of this call whose reply was lost. With
+// Retract.Tombstone, the outcome is Created again if the earlier tombstone has
+// expired. If the activity does not exist, the error is [ErrNotFound] and
+// nothing is written, unless Retract.Tombstone asks for a tombstone.
 //
 // The other activities of the event stay. A RecordAll whose set includes the
 // retracted activity writes nothing and returns [ErrRetracted]. If Nth(1) is
@@ -47,12 +48,13 @@ const (
 // retract one by one the activities that [Store.OfEvent] returns. While you do
 // so, every redelivery of the whole event is refused.
 //
-// With a Retention, the tombstone expires when the activity would have expired;
-// by then a redelivery is too old. [Store.Delete] removes the tombstone.
+// With a Retention, the tombstone expires at the event's time plus the
+// Retention; by then a redelivery is too old, unless the Retention is made
+// longer later. [Store.Delete] removes the tombstone.
 //
 // Price: 1 request, 4 WCU. Each KB begun of the row costs 1 WCU for the table
-// and 1 WCU for each index. A tombstone for an activity that did not exist
-// costs 1 WCU, and so does a call that is refused.
+// and 1 WCU for each index. A tombstone where no row existed costs 1 WCU, and
+// so does a call that finds a tombstone or no row.
 func (s *Store) Retract(ctx context.Context, r Retract) (event.Outcome, error) {
 	if err := checkPlace(r.Scope, r.Event, "Event"); err != nil {
 		return 0, err
