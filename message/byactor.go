@@ -37,10 +37,10 @@ type TimeRange struct {
 // Without [Config].ActorIndex, the call is bad input.
 //
 // ByActor reads the index, which lags behind the table, normally by less than a
-// second. Rows of an older system whose time is in seconds come before all
-// other rows. A query with a From does not find these rows. A query with only a
-// To finds those of them that were said before To. Rows without a time are not
-// in the index.
+// second. Rows of an older system whose time is in seconds are sorted as older
+// than all other rows. A query with a From does not find these rows. A query
+// with only a To finds those of them that were said before To. Rows without a
+// time are not in the index.
 //
 // Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.InScope].
 func (s *Store) ByActor(ctx context.Context, actor string, r TimeRange) iter.Seq2[Message, error] {
@@ -50,8 +50,9 @@ func (s *Store) ByActor(ctx context.Context, actor string, r TimeRange) iter.Seq
 
 // ByActorPage returns a part of what [Store.ByActor] yields. A page is full,
 // unless it is the last or ReadAtMost ended it. The Page's cursor discloses the
-// scope of the last message. Even a forged cursor cannot reach messages of
-// other actors or outside the bounds of the query.
+// scope of the last message or, if ReadAtMost ended the Page, of the last row
+// read. Even a forged cursor cannot reach messages of other actors or outside
+// the bounds of the query.
 //
 // Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.InScopePage].
 func (s *Store) ByActorPage(ctx context.Context, actor string, r TimeRange) (Page, error) {

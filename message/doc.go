@@ -8,7 +8,7 @@
 //
 //	pace, err := msgs.FastConversation(ctx, message.FastConversation{Scope: ticket, Seq: m.Seq, Actor: m.Actor, At: m.At})
 //	if pace.Fast {
-//		return // three others spoke within the last minute: say nothing
+//		return // others said three messages in the minute before: say nothing
 //	}
 //
 // A message has an identity of its own: its scope and its number in that scope.
@@ -38,9 +38,10 @@
 // # Guarantees
 //
 //   - Each scope and sequence has one row: the first message that is saved
-//     stays, and every later save answers Duplicate, even if its message is
-//     different. If the reply of the first save is lost, the SDK sends the
-//     message again, and the answer is also Duplicate; the row is the same.
+//     stays until it expires or is erased. Until then a later save answers
+//     Duplicate, even if its message is different. If the reply of the first
+//     save is lost, the SDK sends the message again, and the answer is also
+//     Duplicate; the row is the same.
 //   - [Store.FastConversation] counts other senders' messages that have a lower
 //     sequence than the given message and were said in the window before it. It
 //     reads back as far as needed. The answer does not depend on the present
@@ -67,12 +68,18 @@
 //	FastConversation                       1 request, 0.5 RCU
 //	ByActor, ByActorPage                   1 request, 0.5 RCU
 //	SaveItem                               2 WCU in the caller's transaction
-//	Erase                                  1 request, 1 RCU for each 4 KB, and 1 WCU for each row
+//	Erase                                  2 requests, 1 RCU for each 4 KB, and 1 WCU for each row
 //	DropRaw                                1 request, 1 WCU
-//	EraseActor                             1 request, 0.5 RCU for each 4 KB, and 2 WCU for each row
+//	EraseActor                             2 requests, 0.5 RCU for each 4 KB, and 2 WCU for each row
 //
-// A write that meets a transaction on the row, or another Region's write, is sent
-// again, up to 5 times within 0.6 seconds: 1 request each.
+// These are the prices without [Config].ActorIndex, except those of ByActor,
+// ByActorPage and EraseActor. With the index, a write that changes a row with
+// an actor also pays for the row's entry in the index. Erase and EraseActor
+// send 1 more request for each further 25 rows.
+//
+// A Save or a DropRaw that meets a transaction on the row, or another Region's
+// write, is sent again, up to 5 times, with pauses of at most 0.62 seconds in
+// all: 1 request each.
 //
 // # IAM actions
 //
@@ -82,6 +89,6 @@
 //   - The service, on index userId-timestamp-index (with Config.ActorIndex): Query
 //   - Operators (DropRaw, Erase, EraseActor), on the table: BatchWriteItem, Query,
 //     UpdateItem
-//   - Operators (Erase, EraseActor), on index userId-timestamp-index (with
+//   - Operators (EraseActor), on index userId-timestamp-index (with
 //     Config.ActorIndex): Query
 package message

@@ -16,8 +16,8 @@ import (
 // message has no Raw or does not exist.
 //
 // Price: 1 request, 1 WCU. A message above 1 KB costs 1 WCU for each KB. With
-// [Config].ActorIndex, a message with an actor costs as many WCU again, for its
-// entry in the index.
+// [Config].ActorIndex, removing the Raw of a message with an actor costs as
+// many WCU again, for its entry in the index.
 func (s *Store) DropRaw(ctx context.Context, scope string, seq int64) error {
 	if err := check.Positional(checkKey(scope, seq)); err != nil {
 		return err

@@ -14,7 +14,8 @@ import (
 // until it returns 0.
 //
 // Erased messages are forgotten: an erased message that is delivered again is
-// Created again. So erase only when you expect no more redeliveries.
+// Created again, unless it is too old for the Retention. So erase only when you
+// expect no more redeliveries.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. That is the price for one message. To read
 // the rows, each page of 1 MB costs 1 request, and 1 RCU for each 4 KB begun.
@@ -30,8 +31,8 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 
 // EraseActor deletes all messages of an actor, in all scopes, and returns how
 // many rows it deleted. After an error, call EraseActor again to delete the
-// rest. An erased message that is delivered again is Created again, as after
-// [Store.Erase]. Without [Config].ActorIndex, the call is bad input.
+// rest. Erased messages are forgotten, as after [Store.Erase]. Without
+// [Config].ActorIndex, the call is bad input.
 //
 // EraseActor reads the index, which lags behind the table, normally by less than
 // a second. So it may miss a message that was saved just now. Call EraseActor

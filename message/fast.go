@@ -21,15 +21,16 @@ type FastConversation struct {
 	Actor string
 	At    time.Time
 
-	// Window is how far back from At to look. Defaults to 60 s; at most a day.
+	// Window is how far back from At to look. Defaults to 60 s; at most a day
+	// and, with a Retention, less than the Retention minus MaxSkew.
 	Window time.Duration
 	// Threshold is how many messages of other senders make the conversation
 	// fast. Defaults to 3; at most 1000.
 	Threshold int
 
-	// Consistent counts every message that was saved before the call, at twice
-	// the price. Without Consistent, a message that was saved a moment ago may
-	// not be counted.
+	// Consistent makes the call see every message that was saved before it, at
+	// twice the RCU. Without Consistent, a message that was saved a moment ago
+	// may not be counted.
 	Consistent bool
 }
 
@@ -59,15 +60,16 @@ func (s *Store) project(in *dynamodb.QueryInput) {
 // than the given message and were said in the window before it, both ends of
 // the window included. It reads back to the beginning of the window, or until
 // the threshold is reached, past any number of messages of the given Actor.
-// Once all earlier messages are saved, the answer does not depend on the time
+// Once all earlier messages can be read, the answer does not depend on the time
 // of the call or on later messages. An earlier message that is delivered late
-// raises the count. With a [Config].Retention, the call returns
+// may raise the count. With a [Config].Retention, the call returns
 // [event.ErrTooOld] once a message of the window may have expired.
 //
 // FastConversation relies on times that rise with the sequence: it stops after
-// a page if the last message of that page was said before the window. A message
-// whose time is too early, from a slow clock, stops it only if that message is
-// the last of its page.
+// a page if the last message of that page was said before the window. Messages
+// said after At, and messages without a time, do not count as the last. A
+// message whose time is too early, from a slow clock, stops it only if that
+// message is the last of its page.
 //
 // A message without a sender is not counted. If the given message itself has no
 // sender (Actor ""), the messages of every sender are counted.

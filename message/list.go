@@ -33,8 +33,7 @@ func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Me
 // Expired rows that are not deleted yet are read and paid for, and so are rows
 // that a Match leaves out. To fill the page, further requests read more rows,
 // each request up to twice as many as the request before it. In all, the requests
-// read at most the Limit plus twice the number of rows that are expired or that a
-// Match leaves out.
+// read at most the Limit plus twice the number of rows that they leave out.
 func (s *Store) InScopePage(ctx context.Context, scope string, r Range) (Page, error) {
 	sp, w, err := s.span("InScopePage", scope, r)
 	return s.page(ctx, sp, w, err)

@@ -59,9 +59,11 @@ type ActorType = actor.Type
 
 // The types of actors' ids.
 const (
-	// Number holds actors that are whole decimal numbers.
+	// Number holds actors that are whole decimal numbers of at most 38 digits,
+	// in their shortest form: not "007".
 	Number ActorType = actor.Number
-	// String holds any actor.
+	// String holds any actor that is valid UTF-8. With ActorIndex, it may have
+	// at most 2048 bytes.
 	String ActorType = actor.String
 )
 
@@ -85,18 +87,20 @@ type Config struct {
 	// Retention is how long a message is kept after it was said. The default,
 	// 0, keeps messages for ever, without a TTL. After a change to a longer
 	// Retention, a message that had expired before the change is saved as new
-	// if it is delivered again.
+	// if it is delivered again and is not too old for the longer Retention.
 	Retention time.Duration
 
 	// MaxSkew is how far the clocks of two callers may differ, plus the longest
 	// a call may take. With a Retention, a message is refused with
 	// [event.ErrTooOld] if it has expired, or expires within MaxSkew from now.
-	// Defaults to 5 minutes; at most a day and less than the Retention.
+	// Defaults to 5 minutes; at most a day and, with a Retention, less than the
+	// Retention.
 	MaxSkew time.Duration
 
 	// ActorIndex adds an index by actor and time to the table's definition.
-	// [Store.ByActor] and [Store.EraseActor] read that index. With the index,
-	// each save of a message with an actor costs twice as many WCU.
+	// [Store.ByActor] and [Store.EraseActor] read that index. With the index, a
+	// Save that stores a message with an actor costs at least twice as many
+	// WCU.
 	ActorIndex bool
 	// ActorIndexName defaults to "userId-timestamp-index".
 	ActorIndexName string

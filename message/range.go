@@ -14,7 +14,8 @@ type Range struct {
 
 	// Since ends the list at the first message that was said before this time.
 	// It needs NewestFirst: the key has no time, so the query reads back from
-	// the newest message. Since relies on times that rise with the sequence.
+	// the newest message. Since relies on times that rise with the sequence. It
+	// leaves out messages without a time.
 	Since time.Time
 
 	// Match filters the messages. The messages that it leaves out are still
@@ -25,7 +26,7 @@ type Range struct {
 	NewestFirst bool
 
 	// Consistent includes every message that was saved before the call, at
-	// twice the price.
+	// twice the RCU.
 	Consistent bool
 
 	// Limit is the most messages to return. Defaults to 50 for a Page,

@@ -22,9 +22,9 @@ const saveCondition = "attribute_not_exists(#scope) OR #ttl BETWEEN :one AND :no
 var one = item.N(1)
 
 // Save stores the message and answers Created. If a message with the same scope
-// and sequence exists, Save answers Duplicate and changes nothing. Save does
-// not compare the two messages. If the answer is Duplicate, the given message
-// may be
+// and sequence exists and has not expired, Save answers Duplicate and changes
+// nothing. Save does not compare the two messages. If the answer is Duplicate,
+// the given message may be
 //
 //   - the stored message, delivered again;
 //   - the stored message, which this very call stored: the reply was lost, and
@@ -42,7 +42,9 @@ var one = item.N(1)
 // Price: 1 request, 1 WCU. A message above 1 KB costs 1 WCU for each KB. A
 // Duplicate costs 1 WCU for each KB of the stored row. A message that replaces
 // an expired row costs as much as the larger of the two. If the message is
-// stored and has an actor, the index by actor costs as many WCU again.
+// stored and has an actor, the index by actor costs 1 WCU for each KB of the
+// message. If the replaced row has an actor, the index costs 1 WCU for each KB
+// of that row, too.
 func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 	in, err := s.saving("Save", m)
 	if err != nil {
@@ -96,11 +98,13 @@ type SaveItem struct {
 // errors that Save returns before its request.
 //
 // A transaction takes effect as a whole or not at all. So if a message with the
-// same scope and sequence was already saved, the whole transaction is
+// same scope and sequence exists and has not expired, the whole transaction is
 // cancelled: see [SaveItem.Outcome].
 //
 // Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each
-// KB, even if it is cancelled; the index by actor adds 1 WCU for each KB.
+// KB, even if it is cancelled. If the message is stored, the index by actor
+// adds 1 WCU for each KB of a message with an actor, and of a replaced row with
+// an actor.
 func (s *Store) SaveItem(m Message) (*SaveItem, error) {
 	in, err := s.saving("SaveItem", m)
 	if err != nil {
@@ -125,7 +129,7 @@ func (s *Store) SaveItem(m Message) (*SaveItem, error) {
 //   - "ConditionalCheckFailed": Duplicate, as for Save. Either another call
 //     saved a message with this scope and sequence, or an earlier transaction
 //     with this same SaveItem took effect as a whole, and its reply was lost.
-//     The row is the same in both cases and has no nonce to distinguish them.
+//     The row has no nonce to distinguish the two cases.
 //   - Any other code, such as a conflict: an error with that code. The same
 //     SaveItem may be sent again.
 func (i *SaveItem) Outcome(reason types.CancellationReason) (event.Outcome, error) {
