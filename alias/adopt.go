@@ -18,9 +18,10 @@ import (
 // Adopt moves a scope's rows to normal form: if the sort key of a row is not in
 // normal form, Adopt moves the row to the key that [Normalize] returns. Rows
 // that are not in normal form come from an older system or an earlier normal
-// form. Adopt keeps all attributes of the rows that it moves. It returns how
-// many rows it moved or merged. Call Adopt once, when no program writes such
-// rows any more; later calls change nothing.
+// form. A row moves with all its attributes; only type, updatedAt and the key
+// of the index are set anew. Adopt returns how many rows it moved, merged or
+// deleted. Call Adopt once, when no program writes such rows any more; a later
+// call changes only rows that an earlier one left.
 //
 // Adopt moves each row by one transaction. The transaction puts the new row and
 // deletes the old row, if both rows are still as Adopt read them. So Adopt is
@@ -29,8 +30,10 @@ import (
 // rows decide what happens:
 //
 //   - If both have the same name, the two rows become one. The confirmations
-//     are added up, and an event that both rows counted is counted once. The
-//     teacher is taken from the row with the later [Alias].NamedBy.
+//     are added up, and an event that both rows still remember is counted once.
+//     The teacher is taken from the row with the later [Alias].NamedBy. If
+//     neither is later, it is taken from the row in normal form, unless that
+//     row is a seed.
 //   - If they have different names, Adopt changes neither row and goes on. At its
 //     end Adopt returns an [*event.LeftoverError] that names the sort key of each
 //     old row that it left. The reason is a [*TakenError] with the name in the
@@ -38,9 +41,9 @@ import (
 //     old row. Then call Adopt, which now merges the two rows. Then Correct the
 //     phrase to the name that it should have.
 //   - If the row in normal form is forgotten, the later event decides. If the
-//     event that forgot the phrase is later than the event that named the old
-//     row, the phrase stays forgotten and Adopt deletes the old row. Otherwise,
-//     the phrase gets the old row's name.
+//     event that forgot the phrase is not earlier than the event that named the
+//     old row, the phrase stays forgotten and Adopt deletes the old row.
+//     Otherwise, the phrase gets the old row's name.
 //
 // If the old row is forgotten, the row in normal form keeps its name. A sort key
 // that no text matches, for instance a key with control characters, has no normal

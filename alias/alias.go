@@ -44,14 +44,16 @@ type Alias struct {
 	Name   string // the canonical name that the phrase stands for
 
 	// Confirmations is how many events were counted as confirmations of this
-	// name. It is a lower bound: a confirmation that arrives far out of order
-	// may not be counted. See [Store.Confirm].
+	// name. Unless [Store.Adopt] merged rows, it is a lower bound: a
+	// confirmation that arrives far out of order may not be counted. See
+	// [Store.Confirm].
 	Confirmations int64
 	Source        Source
 	LearnedFrom   string // who taught or corrected the phrase; "" if not known
 
 	// NamedBy is the last event that decided the name: the Put or Correct that
-	// gave the phrase this name, or a later Correct to the same name. NamedBy
+	// gave the phrase this name, or a later Correct to the same name. After
+	// [Store.Adopt], it may be the event that forgot an older spelling. NamedBy
 	// is zero in seeds and in rows of older systems. A zero NamedBy counts as
 	// earlier than every event.
 	NamedBy event.Event
@@ -80,8 +82,8 @@ type Config struct {
 	// Resolve and Match) are answered from memory. The Store shortens this time
 	// for each book that it reads, each time by another amount, up to a tenth.
 	// So processes that started together do not read again together. For
-	// CacheTTL after a write to a scope, this Store's reads of the scope are
-	// consistent, even with NoCache. Defaults to 5 minutes.
+	// CacheTTL after a write to a scope, this Store's reads of the scope's book
+	// are consistent, even with NoCache. Defaults to 5 minutes.
 	CacheTTL time.Duration
 
 	// CacheScopes is how many books this Store keeps in memory. It is also the
@@ -97,11 +99,11 @@ type Config struct {
 
 	// OnUnreadable is called with the reason when a row of a scope cannot be
 	// read, for instance because another program wrote it. Questions are then
-	// answered without that row, and Put and Seed still leave its phrase alone.
-	// A call that reads exactly that row, such as Get, still fails.
-	// OnUnreadable may be called by several goroutines at once. Defaults to
-	// nil: then every question about the scope fails, so that nobody overlooks
-	// the unreadable row.
+	// answered without that row, and Put and Seed still leave its name alone. A
+	// call that reads exactly that row, such as Get, still fails. OnUnreadable
+	// may be called by several goroutines at once. Defaults to nil: then every
+	// question about the scope fails, so that nobody overlooks the unreadable
+	// row.
 	OnUnreadable func(error)
 }
 

@@ -53,13 +53,14 @@ const confirmTries = 10
 // Confirm counts a confirmation, once for each event. The row remembers the 8
 // latest events that were counted for its name. If one of these 8 events comes
 // again, Confirm returns Duplicate. An event earlier than all 8 is not counted,
-// because the row cannot know whether it was counted before: Confirm returns
-// [event.ErrTooOld]. So a confirmation that arrives late still counts if at most 7
-// confirmations with later events have arrived already. Confirm also returns
-// ErrTooOld for an event earlier than [Alias].NamedBy, because such an event
-// confirmed what the phrase stood for before. If the phrase stands for another
-// name, the error is a [*TakenError]. If the phrase stands for nothing, the error
-// is [ErrNotFound]. If the phrase is stored only under an older spelling, Confirm
+// because the row cannot know whether it was counted before: if the name is right,
+// Confirm returns [event.ErrTooOld]. So a confirmation that arrives late still
+// counts if at most 7 confirmations with later events have arrived already.
+// Confirm also returns ErrTooOld for any other event earlier than [Alias].NamedBy
+// or than the event that forgot the phrase, because such an event confirmed what
+// the phrase stood for before. Otherwise, if the phrase stands for another name,
+// the error is a [*TakenError], and if it stands for nothing, the error is
+// [ErrNotFound]. If the phrase is stored only under an older spelling, Confirm
 // first adopts that row, as [Store.Adopt] does.
 //
 // A row that was confirmed by older versions of this package knows only the
@@ -69,7 +70,8 @@ const confirmTries = 10
 // Price: 1 request, 2 WCU. One WCU is for the item and one is for its entry in
 // the index. A refusal costs 1 WCU. If the phrase has no row, Confirm looks
 // into the scope's book. If the book is not in memory, Confirm reads it, as
-// [Store.All] does.
+// [Store.All] does. If Confirm adopts a row first, the price of [Store.Adopt],
+// 1 request and 1 WCU are added.
 //
 // Price (full): 2 requests, 3 WCU. This is for a phrase that was already
 // confirmed 8 times. Each concurrent confirmation of the phrase adds 1 request

@@ -59,8 +59,9 @@ const correctTries = 5
 // Price: 2 requests, 0.5 RCU, 3 WCU. If the scope's book is in memory, Correct
 // takes 1 request. Otherwise it reads the book first, as [Store.All] does. One
 // WCU is for the item and two are for its entry in the index, which moves. A new
-// phrase costs 2 WCU. If the phrase has the name already, Correct takes 1 more
-// request and costs 3 WCU. A refusal costs 1 WCU.
+// or forgotten phrase costs 2 WCU. If the phrase has the name already, Correct
+// takes 1 more request and costs 3 WCU. A refusal costs 1 WCU. If Correct adopts
+// a row first, the price of [Store.Adopt] is added.
 func (s *Store) Correct(ctx context.Context, c Correct) (event.Outcome, error) {
 	p, err := s.place(c.Scope, c.Phrase)
 	if err != nil {

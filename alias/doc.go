@@ -39,16 +39,17 @@
 // forms. Items of format 1 have confirmedBy, the last event that was counted, in
 // place of confirmers. The package reads and updates both kinds as they are.
 //
-// An item whose sort key is not in normal form (see [Normalize]) is an older
-// spelling. It comes from an older system, or from normal form 1, which kept some
-// invisible characters. Match, Resolve and All find such an item, and its name
-// owns the phrase: a Put of another name is a [*TakenError], and a Seed leaves the
-// item alone. Correct, Confirm and Forget first move the item to its normal form,
-// and [Store.Adopt] moves all such items of a scope. An item in normal form hides
-// the older spellings of its phrase, even after the phrase is forgotten. PhrasesOf
-// reads the index and returns older spellings, even hidden ones. While another
-// program still reads items by the keys of its own spellings, do not confirm,
-// correct or forget that program's phrases, because the items would move.
+// An item whose sort key differs from its normal form (see [Normalize]) is an
+// older spelling. It comes from an older system, or from normal form 1, which kept
+// some invisible characters. Match, Resolve and All find such an item, and its
+// name owns the phrase: a Put of another name is a [*TakenError], and a Seed
+// leaves the item alone. Correct, Confirm and Forget first move the item to its
+// normal form, as Put does if the item is forgotten. [Store.Adopt] moves all such
+// items of a scope. An item in normal form hides the older spellings of its
+// phrase, even after the phrase is forgotten. PhrasesOf reads the index and
+// returns older spellings, even hidden ones. While another program still reads
+// items by the keys of its own spellings, do not confirm, correct or forget that
+// program's phrases, because the items would move.
 //
 // # What an event does
 //
@@ -58,41 +59,45 @@
 //	Confirm   ErrNotFound         counted        *TakenError        ErrTooOld
 //	Forget    ErrNotFound, noted  forgotten      forgotten          ErrTooOld
 //
-// One event has one effect on a phrase. The event that named a phrase cannot
-// forget the phrase (ErrTooOld) or give it another name (*TakenError). The event
-// that forgot a phrase cannot teach it (ErrTooOld). The event that named a
-// phrase may confirm it.
+// One event decides only once what a phrase stands for. The event that named a
+// phrase cannot forget the phrase (ErrTooOld) or give it another name
+// (*TakenError). The event that forgot a phrase cannot teach it (ErrTooOld). The
+// event that named a phrase may confirm it.
 //
 // # Guarantees
 //
 //   - Each write is safe to repeat, also after a lost reply. If the write took
-//     effect and no other event has written to the phrase since, its repetition
-//     is Duplicate and changes nothing. If another event has written to the
-//     phrase, the answer is as in the table, with one exception: the 8 latest
-//     confirming events stay Duplicate until the phrase is forgotten or gets
-//     another name.
+//     effect and since then no other event has written to the phrase and no
+//     Erase has deleted it, its repetition is Duplicate and changes nothing. If
+//     another event has written to the phrase, the answer is as in the table,
+//     with one exception: until the phrase is forgotten or gets another name,
+//     the 8 latest confirming events are Duplicate, and earlier ones are
+//     ErrTooOld.
 //   - Put and Seed never change the name that a phrase stands for, however many
 //     writers call them at once. A name under an older spelling is protected in
 //     the same way. But if an older writer adds the spelling after this Store
-//     read the book, the Store sees the spelling only when the cache expires.
-//   - Adopt is safe beside live writes and may be repeated. Adopt does not lose a
-//     row: if two rows of a phrase have different names, Adopt changes neither row
-//     and reports them.
+//     read the book, the Store sees the spelling only when it reads the book
+//     again.
+//   - Adopt is safe beside live writes and may be repeated. Adopt does not choose
+//     between two names: an older spelling whose name differs from that of the row
+//     in normal form stays, and Adopt reports it.
 //   - A row that is written after an Erase holds nothing of the deleted rows.
 //   - Among the Corrects and Forgets of a phrase, the event that happened last
 //     wins, in any order of arrival. That event also wins over every earlier
 //     Put. A Put that finds the phrase taken leaves no trace.
-//   - An event is counted as a confirmation at most once. Up to 8 confirmations
-//     may arrive in any order. A confirmation that arrives after 8
-//     confirmations by later events is not counted (ErrTooOld), so
-//     Alias.Confirmations is a lower bound.
+//   - An event is counted as a confirmation at most once, except if Adopt
+//     merges two rows that both counted it and one of them no longer remembers
+//     it. Up to 8 confirmations may arrive in any order. A confirmation that
+//     arrives after 8 confirmations by later events is not counted (ErrTooOld),
+//     so Alias.Confirmations is otherwise a lower bound.
 //   - Seeds overwrite nothing, not even a forgotten phrase.
 //   - A Store's reads see the Store's own writes. For Config.CacheTTL after a
 //     write to a scope, the Store reads that scope consistently. After that
-//     time, eventually consistent reads have long caught up. If the Store
-//     writes to more than Config.CacheScopes scopes within Config.CacheTTL, it
-//     reads all scopes consistently. Only PhrasesOf may miss a write: it reads
-//     the index, which cannot be read consistently.
+//     time, eventually consistent reads have caught up, unless CacheTTL is
+//     below a few seconds. If the Store writes to more than Config.CacheScopes
+//     scopes within Config.CacheTTL, it reads all scopes consistently. Only
+//     PhrasesOf may miss a write: it reads the index, which cannot be read
+//     consistently.
 //   - A Store sees another process's writes when its cache expires, after
 //     Config.CacheTTL at most, or after Refresh.
 //
@@ -101,7 +106,8 @@
 // A Store keeps the whole book of each scope it is asked for, so even a question
 // about an unknown phrase costs nothing. If many callers ask for a book that is
 // not in memory, one caller reads it for all. If that caller gives up, another
-// caller reads the book. A write drops the scope's book, and a read that was in
+// caller reads the book. A write drops the scope's book, except a Seed whose
+// writes all succeed: it adds its phrases to the book. A read that was in
 // progress does not fill the cache. Put, Correct and Forget still use a dropped
 // book to know that a phrase has no older spelling, because no write of this
 // package creates an older spelling. Erase takes the book out of memory.
@@ -135,7 +141,8 @@
 // Forget and Seed reads the book.
 //
 // A write that meets a transaction on the row, or another Region's write, is sent
-// again, up to 5 times within 0.6 seconds. Each repetition costs 1 request.
+// again, up to 5 times, with pauses of at most 0.62 seconds in all. Each
+// repetition costs 1 request.
 //
 // # IAM actions
 //

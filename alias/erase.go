@@ -14,8 +14,8 @@ import (
 // until it expires, after [Config].CacheTTL at most.
 //
 // After an error, call Erase again: it goes on. A row that is written while
-// Erase runs may stay, but it holds nothing of a deleted row. So call Erase
-// until it returns 0.
+// Erase runs may stay. It holds nothing of a deleted row, unless the write
+// moved an older spelling to its normal form. So call Erase until it returns 0.
 //
 // Erase also deletes the events that the rows remember. Therefore, an old Put or
 // Correct that is delivered again after the Erase teaches its phrase again, and

@@ -8,7 +8,8 @@ import (
 )
 
 // ErrNotFound is returned by [Store.Confirm] and [Store.Forget] for a phrase
-// that does not stand for a name. Forget has noted its event all the same.
+// that does not stand for a name. Forget has noted its event all the same. If a
+// later event forgot the phrase, the error is [event.ErrTooOld] instead.
 var ErrNotFound = errors.New("alias: the phrase does not stand for a name")
 
 // TakenError means that the phrase stands for another name: [Store.Put] does

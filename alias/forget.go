@@ -38,17 +38,18 @@ var forget = expression{
 //
 // Forget answers [event.Duplicate] if this event has already forgotten the
 // phrase, or has already found that it stands for nothing. Otherwise, if the
-// phrase stands for nothing, the error is [ErrNotFound]. Forget notes its event
-// all the same; if the phrase has no item, Forget creates one. Then a Put or
-// Correct that happened before the Forget and arrives after it is refused. The
-// item has no TTL, so from then on every read of the scope's book, for instance
-// for Match, also reads this item. So forget only phrases that were known, not
-// any text that somebody says.
+// phrase stands for nothing and no later event forgot it, the error is
+// [ErrNotFound]. Forget then notes its event all the same; if the phrase has no
+// item, Forget creates one. Then a Put or Correct that happened before the
+// Forget and arrives after it is refused. The item has no TTL, so from then on
+// every read of the scope's book, for instance for Match, also reads this item.
+// So forget only phrases that were known, not any text that somebody says.
 //
 // Price: 2 requests, 0.5 RCU, 2 WCU. If the scope's book is in memory, Forget
 // takes 1 request. Otherwise it reads the book first, as [Store.All] does. One
 // WCU is for the item and one is for its entry in the index. A phrase that
-// stands for nothing costs 1 WCU. A refusal also costs 1 WCU.
+// stands for nothing costs 1 WCU. A refusal also costs 1 WCU. If Forget adopts
+// a row first, the price of [Store.Adopt] is added.
 func (s *Store) Forget(ctx context.Context, f Forget) (event.Outcome, error) {
 	p, err := s.place(f.Scope, f.Phrase)
 	if err != nil {

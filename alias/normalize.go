@@ -21,11 +21,13 @@ import (
 // words. Normalize is idempotent.
 //
 // This is normal form 2. Form 1 kept some invisible characters. A row that is
-// stored in form 1 is still found: Match and Resolve find it by its phrase in
-// form 2, and All returns it. [Store.Adopt] moves such rows to form 2.
+// stored in form 1 is still found, unless a row in form 2 hides it: Match and
+// Resolve find it by its phrase in form 2, and All returns it. [Store.Adopt]
+// moves such rows to form 2.
 //
 // The error is an [*event.InputError] if the phrase has no visible character,
-// has a control character, is not UTF-8, or is longer than a sort key may be.
+// has a control character other than white space, is not UTF-8, or is longer
+// than a sort key may be.
 func Normalize(phrase string) (string, error) {
 	normal, err := normalize(phrase)
 	return normal, check.Positional(err)

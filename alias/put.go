@@ -45,9 +45,10 @@ var (
 // Some phrases are stored only under an older spelling, from an older system or
 // from an earlier normal form. The name in that row then owns the phrase: Put of
 // another name returns a [*TakenError], and Put of the same name returns
-// Duplicate. [Store.Adopt] moves the row to the normal form. Put looks for older
+// Duplicate. [Store.Adopt] moves the row to the normal form. If the row is
+// forgotten, Put first adopts it, at the price of Adopt. Put looks for older
 // spellings in the scope's book. If an older writer adds a spelling after the
-// book was read, Put does not see the spelling until the book expires.
+// book was read, Put does not see the spelling until the book is read again.
 //
 // Price: 2 requests, 0.5 RCU, 2 WCU. If the scope's book is in memory, Put
 // takes 1 request and 2 WCU: one for the item and one for its entry in the

@@ -27,14 +27,15 @@ var (
 
 // All returns the aliases of a scope, ordered by phrase. It takes them from the
 // cache or, if the cache does not have the scope, from a read. The read is
-// eventually consistent, except in two cases: for [Config].CacheTTL after a
-// write of this Store to the scope, and after a [Store.Refresh] whose book the
-// cache could not keep.
+// eventually consistent, except in three cases: for [Config].CacheTTL after a
+// write of this Store to the scope, after a [Store.Refresh] whose book the
+// cache could not keep, and after writes of this Store to more than
+// [Config].CacheScopes scopes within CacheTTL.
 //
 // Price: 1 request, 0.5 RCU. If the scope's book is not in memory, each 4 KB of
-// the book (about 18 aliases) costs 0.5 RCU, and each MB takes 1 request. If
-// the book is in memory, All takes 0 requests. A consistent read costs twice
-// the RCU.
+// the book (about 18 seeds) costs 0.5 RCU, and each MB takes 1 request. If the
+// book is in memory, All takes 0 requests. A consistent read costs twice the
+// RCU.
 func (s *Store) All(ctx context.Context, scope string) ([]Alias, error) {
 	b, err := s.book(ctx, "All", scope)
 	if err != nil {
@@ -47,7 +48,9 @@ func (s *Store) All(ctx context.Context, scope string) ([]Alias, error) {
 // has the book that Refresh read, so a later Resolve or Match sees that state
 // or a newer one. If a write to the scope or another read of the book came in
 // between while Refresh was reading, the cache does not keep the book of
-// Refresh, and the next question about the scope reads consistently.
+// Refresh, and the next question about the scope reads consistently. With
+// [Config].NoCache, no book is kept, and a later Resolve or Match may see an
+// older state.
 //
 // Price: 1 request, 1 RCU. Each 4 KB of the book costs 1 RCU, and each MB takes
 // 1 request.
@@ -82,7 +85,8 @@ func (s *Store) Resolve(ctx context.Context, scope, phrase string) (Alias, bool,
 
 // Get returns what a phrase stands for, without the cache. It reads only the
 // item of the phrase, and reads it consistently. An older spelling is another
-// item: Resolve finds that item, and Get does not.
+// item, which Get does not find. Resolve finds it, unless an item in normal
+// form hides it.
 //
 // Price: 1 request, 1 RCU.
 func (s *Store) Get(ctx context.Context, scope, phrase string) (Alias, bool, error) {

@@ -24,7 +24,7 @@ var unknown = expression{
 
 // Seeded is what a Seed did.
 type Seeded struct {
-	// Created is the number of phrases that were not in the book.
+	// Created is the number of new phrases that Seed wrote.
 	Created int
 	// Kept is the number of phrases that were in the book, under any name or
 	// forgotten. It includes a new phrase if the reply to its write was lost and
@@ -39,10 +39,10 @@ type Seeded struct {
 // them at every start.
 //
 // If some phrases fail, Seed goes on with the others. At its end it returns an
-// [*event.LeftoverError] that names each phrase that it did not write, as the
-// caller spelled it. The reason may be bad input, two spellings of one phrase with
-// two names, or throttling. All other phrases are in the book. Another call writes
-// only the leftovers.
+// [*event.LeftoverError] that names each phrase that failed, as the caller spelled
+// it. The reason may be bad input, two spellings of one phrase with two names, or
+// throttling. All other phrases are in the book. Another call writes only the
+// leftovers.
 //
 // Price: 2 requests, 0.5 RCU, 2 WCU. This is for one new phrase. Seed reads the
 // book, as [Store.All] does. Then it writes the phrases that the book lacks, 8
