@@ -36,24 +36,24 @@
 //
 // # Guarantees
 //
-//   - An event counts once, even if it is observed many times, if several
-//     callers observe it at once, or if replies are lost. Its weekday and hour
-//     come from the event's own time in the store's zone, never from the time
-//     of its arrival.
+//   - While its row exists, an event counts once, even if it is observed many
+//     times, if several callers observe it at once, or if replies are lost. Its
+//     weekday and hour come from the event's own time in the store's zone,
+//     never from the time of its arrival.
 //   - No update is lost. A write takes effect only on the row from which it was
 //     computed. If another writer was faster, DynamoDB refuses the write, and
 //     the package computes it again from the changed row. The same holds if the
 //     row was deleted and made anew in between.
 //   - An event that cannot be judged is refused. A row remembers its 32 latest
-//     events. An earlier event may have been counted long ago, so Observe refuses
-//     it with [event.ErrTooOld]. If a backlog arrives newest first, Observe
-//     therefore counts at most 32 of its events: sort the backlog by event first,
-//     or give the backlog to ObserveAll, which sorts it.
+//     events. An event earlier than all 32 may have been counted long ago, so
+//     Observe refuses it with [event.ErrTooOld]. If a backlog arrives newest
+//     first, Observe therefore counts at most 32 of its events: sort the backlog
+//     by event first, or give the backlog to ObserveAll, which sorts it.
 //
-// Two things are outside the guarantees. If an older system has counted an
-// event, the event counts again here, because rows of the older system do not
-// say which events they have counted. Stores of different zones write into the
-// same rows: use one zone for a table.
+// The rest of this section is outside the guarantees. If an older system has
+// counted an event, the event counts again here, because rows of the older
+// system do not say which events they have counted. Stores of different zones
+// write into the same rows: use one zone for a table.
 //
 // Stop the older system before this package updates its rows. The writers of
 // the older system replace the whole row. Then recent is lost, and a
@@ -62,10 +62,11 @@
 // Events up to an hour ahead of the clock are accepted ([event.MaxAhead]). If a
 // sender with a wrong clock fills recent with 32 events that are ahead of the
 // store's clock, the row refuses every event with a correct time as too old,
-// until the store's clock has passed the times of these 32 events.
+// until the earliest of these 32 times has passed.
 //
-// In a global table each Region checks conditions for itself, and the later of
-// two simultaneous writes replaces the other: write a row from one Region only.
+// In a global table with eventual consistency, each Region checks conditions
+// for itself, and the later of two simultaneous writes replaces the other:
+// write a row from one Region only.
 //
 // # Prices
 //

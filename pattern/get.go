@@ -6,8 +6,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 )
 
-// Get returns the habit and true, or false if no event of the habit was ever
-// observed.
+// Get returns the habit and true, or false if the habit does not exist.
 //
 // Price: 1 request, 0.5 RCU. 1 RCU with Config.ConsistentReads; each further 4
 // KB of the row costs the same again.
@@ -26,8 +25,8 @@ func (s *Store) Get(ctx context.Context, scope, actor, name string) (Habit, bool
 // names. It returns nil if the actor has no habits there.
 //
 // Price: 1 request, 0.5 RCU. All rows together cost 0.5 RCU for each 4 KB (a
-// full row has 1 KB); twice that with Config.ConsistentReads, and 1 request for
-// each MB.
+// full row has some 0.8 KB, and its ids and name); twice that with
+// Config.ConsistentReads, and 1 request for each MB.
 func (s *Store) All(ctx context.Context, scope, actor string) ([]Habit, error) {
 	if err := check.Positional(checkActor(scope, actor)); err != nil {
 		return nil, err

@@ -22,8 +22,8 @@ var week = [7]time.Weekday{
 	time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday, time.Saturday, time.Sunday,
 }
 
-// PeakDay returns the weekday with the most events, or false if no event was
-// counted. If several weekdays have the most events, it returns the first of
+// PeakDay returns the weekday with the most events, or false if no weekday has
+// an event. If several weekdays have the most events, it returns the first of
 // them, from Monday on.
 func (h Habit) PeakDay() (time.Weekday, bool) {
 	peak := week[0]
@@ -35,8 +35,8 @@ func (h Habit) PeakDay() (time.Weekday, bool) {
 	return peak, h.ByDay[peak] > 0
 }
 
-// PeakHour returns the hour with the most events, or false if no event was
-// counted. If several hours have the most events, it returns the first of them,
+// PeakHour returns the hour with the most events, or false if no hour has an
+// event. If several hours have the most events, it returns the first of them,
 // from midnight on.
 func (h Habit) PeakHour() (int, bool) {
 	peak := 0
@@ -49,11 +49,11 @@ func (h Habit) PeakHour() (int, bool) {
 }
 
 // DayShare returns the share of the events that fell on the weekday, from 0 to
-// 1. The share is 0 for an invalid weekday, and also if no event was counted.
+// 1. The share is 0 for an invalid weekday, and if no weekday has an event.
 func (h Habit) DayShare(day time.Weekday) float64 { return share(h.ByDay[:], int(day)) }
 
 // HourShare returns the share of the events that fell into the hour, from 0 to
-// 1. The share is 0 for an invalid hour, and also if no event was counted.
+// 1. The share is 0 for an invalid hour, and if no hour has an event.
 func (h Habit) HourShare(hour int) float64 { return share(h.ByHour[:], hour) }
 
 // share divides by the histogram's own sum, because Total may differ from it in

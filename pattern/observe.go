@@ -26,7 +26,7 @@ type Observe struct {
 //
 // If another writer changes the row first, Observe tries again, up to 15 times.
 // The pauses between the tries grow to 1.3 seconds. Together they last some 5
-// seconds, and at most 10. Observe stops earlier if the context ends.
+// seconds, and at most 10.3. Observe stops earlier if the context ends.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old,
 // costs 1 request and 1 RCU. Each race lost to another writer adds 1 request
@@ -54,12 +54,13 @@ type ObserveAll struct {
 // does, and writes up to 32 events at once. The outcome at index i is that of
 // Events[i].
 //
-// If some events have no outcome, the error is an [*event.LeftoverError]. It names
-// each such event by its index and gives the reason: bad input, [event.ErrTooOld],
-// [ErrContended], or why the call ended before the event's turn. All other events
-// are counted. If a write took effect and all its replies were lost, its events
-// may be leftovers although they are counted. So call ObserveAll again with the
-// leftovers: each event counts once.
+// Bad input other than an event refuses the whole call with an
+// [*event.InputError]. Otherwise, if some events have no outcome, the error is an
+// [*event.LeftoverError]. It names each such event by its index and gives the
+// reason: bad input, [event.ErrTooOld], [ErrContended], or another error that
+// ended the call. All other events are counted. If a write took effect and all its
+// replies were lost, its events may be leftovers although they are counted. So
+// call ObserveAll again with the leftovers: each event counts once.
 //
 // A row remembers its 32 latest events. ObserveAll counts no event in a write
 // that the row would forget in the same write: if the reply is lost, the
