@@ -1,6 +1,6 @@
-// Package ema learns an average for each subject and metric. The latest values
-// weigh most in it. An average may say how long a courier takes to reach a
-// customer, or how often a customer ignores a reminder.
+// Package ema learns an average for each subject and metric. A value weighs
+// less in it after each later value. An average may say how long a courier
+// takes to reach a customer, or how often a customer ignores a reminder.
 //
 //	minutes, err := ema.New(db, "averages", nil)
 //
@@ -17,9 +17,10 @@
 // # Items
 //
 // Each subject and metric has one row. A [Record] is a kind of averages,
-// [Effort] or [Preference]. Each Record has its own rows, and a store keeps the
-// averages of one Record. The partition key writes '#' in a subject as %23, and
-// '%' as %25. The sort key is the metric, unchanged.
+// [Effort] or [Preference]. Each Record has its own rows, unless stores of both
+// have the same Config.Prefix. A store keeps the averages of one Record. The
+// partition key writes '#' in a subject as %23, and '%' in a subject or a
+// Prefix as %25. The sort key is the metric, unchanged.
 //
 //	pk         S  EFFORT#<subject>, PREF#<subject>, or <Config.Prefix>#<subject>
 //	sk         S  the metric
@@ -37,17 +38,17 @@
 //
 // # Guarantees
 //
-//   - An event counts once, even if it is observed many times, if several
-//     callers observe it at once, or if replies are lost.
+//   - While its row exists, an event counts once, even if it is observed many
+//     times, if several callers observe it at once, or if replies are lost.
 //   - No update is lost. A write takes effect only on the row from which it was
 //     computed. If another writer was faster, DynamoDB refuses the write, and
 //     the package computes it again from the changed row. The same holds if the
 //     row was deleted and made anew in between.
 //   - An event that cannot be judged is refused. A row remembers its 32 latest
-//     events. An earlier event may have been counted long ago, so Observe
-//     refuses it with [event.ErrTooOld]. If a backlog arrives newest first,
-//     Observe therefore counts at most 32 of its events: sort the backlog by
-//     event first.
+//     events. An event earlier than all 32 may have been counted long ago, so
+//     Observe refuses it with [event.ErrTooOld]. If a backlog arrives newest
+//     first, Observe therefore counts at most 32 of its events: sort the
+//     backlog by event first.
 //   - An average always lies between the least and the greatest value.
 //
 // The average depends on the order of the values. Values count in the order in
@@ -64,10 +65,11 @@
 // Events up to an hour ahead of the clock are accepted ([event.MaxAhead]). If a
 // sender with a wrong clock fills recent with 32 events that are ahead of the
 // store's clock, the row refuses every event with a correct time as too old,
-// until the store's clock has passed the times of these 32 events.
+// until the earliest of these 32 times has passed.
 //
-// In a global table each Region checks conditions for itself, and the later of
-// two simultaneous writes replaces the other: write a row from one Region only.
+// In a global table with eventual consistency, each Region checks conditions
+// for itself, and the later of two simultaneous writes replaces the other:
+// write a row from one Region only.
 //
 // # Prices
 //

@@ -27,8 +27,9 @@ type API interface {
 
 var _ API = (*dynamodb.Client)(nil)
 
-// Record says what a store's averages measure. The Record decides the keys of
-// the rows and the name of the attribute that holds the average.
+// Record says what a store's averages measure. The Record decides the name of
+// the attribute that holds the average and, without a Config.Prefix, the keys
+// of the rows.
 type Record uint8
 
 const (
@@ -72,7 +73,8 @@ type Average struct {
 	UpdatedAt time.Time // time of the last write
 }
 
-// DefaultAlpha is the weight of each new value if Config.Alpha is not set.
+// DefaultAlpha is the weight of each value after the first if Config.Alpha is
+// not set.
 const DefaultAlpha = 0.3
 
 // Config of a Store. The zero Config works.
@@ -87,9 +89,9 @@ type Config struct {
 	// Defaults to EFFORT for Effort and PREF for Preference.
 	Prefix string
 
-	// Alpha is the weight of each new value, above 0 and at most 1. At 1 the
-	// average is the latest value. Defaults to DefaultAlpha, which gives the
-	// latest two values half of the weight together.
+	// Alpha is the weight of each value after the first, above 0 and at most 1.
+	// At 1 the average is the latest value. Defaults to DefaultAlpha. With it
+	// the latest two of many values have about half of the weight together.
 	Alpha float64
 
 	// Now is the clock that sets updatedAt and decides which events are too far

@@ -6,7 +6,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 )
 
-// Get returns the average and true, or false if no value was ever observed.
+// Get returns the average and true, or false if the average does not exist.
 //
 // Price: 1 request, 0.5 RCU. 1 RCU with Config.ConsistentReads; each further 4
 // KB of the row costs the same again.

@@ -26,7 +26,7 @@ type Observe struct {
 //
 // If another writer changes the row first, Observe tries again, up to 15 times.
 // The pauses between the tries grow to 1.3 seconds. Together they last some 5
-// seconds, and at most 10. Observe stops earlier if the context ends.
+// seconds, and at most 10.3. Observe stops earlier if the context ends.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old,
 // costs 1 request and 1 RCU. Each race lost to another writer adds 1 request
