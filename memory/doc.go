@@ -12,9 +12,11 @@
 //   - An answer never includes an activity of another scope or of another name,
 //     even if the other name begins with the given name, as "ordering" begins
 //     with "order".
-//   - The price of LastOf and LastBy does not grow with the history. The price
-//     of a count does not grow with what lies outside its period.
-//   - Counts are exact: all pages are followed.
+//   - The price of LastOf and LastBy does not grow with the history, except
+//     with rows that [Memory.LastOf] names. The price of a count does not grow
+//     with what lies outside its period, except with some rows of an older
+//     system.
+//   - Counts are exact for what their reads find: all pages are followed.
 //   - A week is a local week of the zone, from the start of its Monday to the
 //     start of the next Monday. It has 168 hours, or 167 or 169 if clocks
 //     change by one hour in that week. If clocks change by another amount, such
@@ -24,15 +26,17 @@
 // [Memory.TallyWeek]. Indexes lag behind the table, normally by less than a
 // second: an activity that was recorded a moment ago may be missing.
 // [activity.Store.OfEvent] always sees such an activity. Answers never include
-// retracted or expired activities. If a row cannot be read, the answer is an
-// error, unless the log's [activity.Config] has an OnUnreadable, which is then
-// called with the row.
+// expired activities. They include a retracted activity only if it was
+// retracted a moment ago. If an answer needs a row that cannot be read, the
+// answer is an error, unless the log's [activity.Config] has an OnUnreadable,
+// which is then called with the row.
 //
-// Answers can miss rows of an older system. [Memory.LastOf], and counts without
-// an Actor, miss the rows that [activity.Store.ByName] misses, such as rows
-// that have no activityTimestamp. [Memory.LastBy], and counts with an Actor,
-// miss all rows that have no chatUser. A row of an older system has a chatUser
-// only if it was added later, for example by [activity.Store.Backfill].
+// Answers can miss rows of an older system. [Memory.LastOf], [Memory.CountBy]
+// and [Memory.ThisWeek] miss the rows that [activity.Store.ByName] misses, such
+// as rows that have no activityTimestamp. [Memory.LastBy], and counts with an
+// Actor, miss these rows and all rows that have no chatUser. A row of an older
+// system has a chatUser only if it was added later, for example by
+// [activity.Store.Backfill].
 //
 // # Prices
 //

@@ -56,7 +56,8 @@ func (m *Memory) Actions() schema.Actions {
 // to 1 KB. The latest rows may be rows of an older system whose names only look
 // like the given name, as "dish#2" looks like "dish". Each such name adds at
 // most 1 request and 0.5 RCU, however many rows it has. For an exception, see
-// [activity.Store.ByName].
+// [activity.Store.ByName]. If the latest rows have expired and are not deleted
+// yet, or cannot be read, LastOf reads on, and pays for each of them.
 func (m *Memory) LastOf(ctx context.Context, scope, name string) (activity.Activity, bool, error) {
 	return m.first("LastOf", m.acts.ByName(ctx, scope, name, newest))
 }
@@ -67,7 +68,8 @@ func (m *Memory) LastOf(ctx context.Context, scope, name string) (activity.Activ
 // Price: 1 request, 0.5 RCU. This holds for a history of any length, on rows up
 // to 1 KB. If rows of an older system were given a chatUser, but not by
 // [activity.Store.Backfill], names that only look like the given name add to
-// the price as in [Memory.LastOf].
+// the price as in [Memory.LastOf]. So do rows that have expired or cannot be
+// read.
 func (m *Memory) LastBy(ctx context.Context, scope, actor, name string) (activity.Activity, bool, error) {
 	return m.first("LastBy", m.acts.ByActorAndName(ctx, scope, actor, name, newest))
 }
@@ -96,16 +98,17 @@ func (m *Memory) wrap(method string, err error) error {
 	return fmt.Errorf("%s: %s on table %s: %w", pkg, method, m.acts.Table().Name, err)
 }
 
-// CountBy returns exactly how many activities the filter selects: how often
-// something was done in a period. The filter must have a Scope and a Name.
-// Without an Actor, CountBy counts the activities of all actors. Consistent is
-// bad input, because counts by name read an index.
+// CountBy returns how many activities the filter selects: how often something
+// was done in a period. The filter must have a Scope and a Name. Without an
+// Actor, CountBy counts the activities of all actors. Consistent is bad input,
+// because counts by name read an index.
 //
 // Price: 1 request, 0.5 RCU. Each 4 KB begun of the rows that are read costs
 // 0.5 RCU, and each MB takes 1 request. CountBy reads all activities of the
 // filter's Name, or of its Name and Actor, inside the period, including those
-// that its Match leaves out. Rows of an older system add to the price as they
-// do in [activity.Store.Count].
+// that its Match leaves out. Rows that have expired, rows that cannot be read
+// and rows of an older system add to the price as they do in
+// [activity.Store.Count].
 func (m *Memory) CountBy(ctx context.Context, f activity.Filter) (int, error) {
 	switch {
 	case f.Scope == "" || f.Name == "": // the log counts without them, but something else
@@ -126,8 +129,8 @@ type ThisWeek struct {
 	Of time.Time // any time of the week, such as the time of the question
 }
 
-// ThisWeek returns exactly how many activities of the given Name happened in
-// the local week, from the start of its Monday to the start of the next Monday.
+// ThisWeek returns how many activities of the given Name happened in the local
+// week, from the start of its Monday to the start of the next Monday.
 //
 // Price: 1 request, 0.5 RCU. Larger counts cost as in [Memory.CountBy].
 func (m *Memory) ThisWeek(ctx context.Context, w ThisWeek) (int, error) {
