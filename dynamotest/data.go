@@ -11,43 +11,48 @@ import (
 // is killed or the power fails. Concurrent callers share one fsync.
 //
 // The file holds the tables with all their settings, the items, the streams with
-// their records, and the tokens of transactions. It grows with every write. From
+// their records, and the tokens of transactions. It grows with the writes. From
 // a size of 1 MB on, the server checks now and then whether at least half of the
 // file is obsolete. If so, the server compacts the file, in the background or at
 // the next start: it writes a new file without the obsolete part to
 // FILE.compacting, and then renames the new file to FILE. A symbolic link to the
-// file stays a link. If FILE.compacting exists and was not left by a crash,
-// OpenServer returns an error and does not touch FILE.compacting.
+// file stays a link. If FILE.compacting is empty, begins like a data file, or
+// begins with 512 zero bytes, OpenServer removes it, because a crash leaves such
+// a file. For any other FILE.compacting, OpenServer returns an error and does
+// not touch it.
 //
 // Every write is part of a line with a checksum, and the server begins a line
 // only when the line before it is on disk. So a crash can leave only the last
-// line incomplete. If OpenServer finds a line that is not whole, one of these
-// rules applies:
+// line incomplete. If OpenServer finds a line after the first that is not
+// whole, one of these rules applies:
 //
 //   - If the last line lacks only its newline, or has another byte in place of
 //     the newline, OpenServer repairs the line and keeps it.
-//   - If the last line lacks more of its end, the process was killed or the disk
-//     was full. If the part of the last line in some 512-byte sector is all zeros,
-//     the power failed. In both cases, the line was never acknowledged, so
-//     OpenServer cuts it off. OpenServer logs the number of bytes that it cut,
-//     because a file that another program truncated, or whose last sectors the
-//     disk lost, looks the same.
+//   - If the last line has no newline and is not whole without it, the process was
+//     killed or the disk was full. If the part of the last line in some 512-byte
+//     sector is all zeros, the power failed. In both cases, the line was never
+//     acknowledged, so OpenServer cuts it off. OpenServer logs the number of bytes
+//     that it cut, because a file that another program truncated, or whose last
+//     sectors the disk lost, looks the same.
 //   - Every other line that is not whole is damaged, even if only one byte in the
 //     last line is wrong. Then OpenServer returns an error and does not change the
 //     file. The error names the damaged line and the byte where the line begins.
 //     If you truncate the file at that byte, it opens without the damaged line and
 //     the lines after it.
 //
-// OpenServer also returns an error if the file has the format of a later
-// version.
+// The first line names the format. If only a part of it exists and nothing
+// follows, OpenServer begins the file anew. OpenServer returns an error if the
+// first line is damaged or names the format of a later version.
 //
 // If a write finds the disk full or failing, or the file moved or removed, the
-// server answers that write and every later request with InternalServerError,
-// because its memory may now hold writes that the file lacks. When the file is
-// opened again, all acknowledged writes are there.
+// server answers that write and every later valid request with
+// InternalServerError, because its memory may now hold writes that the file
+// lacks. When the file is opened again, all acknowledged writes are there.
 //
-// Only one server at a time can use the file, in this process or in another.
-// [Server.Close] frees the file for the next server.
+// Only one server at a time may use the file, in this process or in another.
+// OpenServer returns an error for a second server, except on Windows, Solaris,
+// AIX and other systems without flock. [Server.Close] frees the file for the
+// next server.
 func OpenServer(file string, cfg *Config) (*Server, error) {
 	if cfg != nil && cfg.From != nil {
 		return nil, errors.New("dynamotest: Config.From and a data file exclude one another")
@@ -61,9 +66,9 @@ func OpenServer(file string, cfg *Config) (*Server, error) {
 }
 
 // Close closes the data file. On a server without a data file, Close does
-// nothing. The running requests are answered before the file is closed. Later
-// requests change nothing and get the error ServerClosed, which clients do not
-// retry.
+// nothing. The requests that the server is already performing finish before the
+// file is closed. Later requests change nothing and get the error ServerClosed,
+// which clients do not retry.
 func (s *Server) Close() error {
 	if err := s.engine.CloseJournal(); err != nil {
 		return fmt.Errorf("dynamotest: data file %s: %w", s.file, err)

@@ -50,11 +50,12 @@
 // [Tap.Inject] disturbs requests that it selects by operation, table, index, key,
 // number or chance. A seed determines the outcome of every chance, so a second run
 // meets the same faults. The order of concurrent requests does not matter if they
-// name different items. PartiQL statements are selected by the table, index and
-// key that they name. Faults can be combined. A fault that never fired proved
-// nothing, so it fails the test of its [DB], at [DB.Heal] or at the end of the
-// test. A [Server] or [Tap] without a DB has no test to fail: give the server to
-// [Use], or check the result of [Tap.Heal].
+// name different items and the fault has no Nth or Times. [Fault].Chance names the
+// exceptions. PartiQL statements are selected by the table, index and key that
+// they name. Faults can be combined. A fault that never fired proved nothing, so
+// it fails the test of its [DB], at [DB.Heal] or at the end of the test. A
+// [Server] or [Tap] without a DB has no test to fail: give the server to [Use], or
+// check the result of [Tap.Heal].
 //
 //	Do                         where         the caller sees
 //	LoseRequest                any backend   connection reset; nothing happened
@@ -77,8 +78,9 @@
 // the reply.
 //
 // A fault that no request could meet is refused when it is injected. A misspelt
-// table or key attribute cannot be detected at that time. So the message about a
-// fault that never fired lists the requests that passed, with their tables and
+// table, index or key attribute cannot be detected at that time. On another
+// backend, a misspelt operation cannot be detected either. So the message about
+// a fault that never fired lists the requests that passed, with their tables and
 // indexes.
 //
 // Delays pass on the wall clock, or on the clock of a testing/synctest bubble.
@@ -116,18 +118,18 @@
 // [Config], a global index shows the table as it was a second ago; ReadLag does
 // the same for eventually consistent reads. Indexes and reads go back to an
 // older state only if the clock goes back. [Server.ExpireTTL] deletes the items
-// that expired at least [Config].TTLDelay ago.
+// that expired more than [Config].TTLDelay ago.
 //
 //	release, err := srv.HoldIndex("orders", "by-day") // what is written now, the index shows after release()
 //	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock.Now, IndexLag: time.Second})
 //
 // # State
 //
-// [Server.Snapshot], [Server.Restore] and [Server.Fork] cost microseconds, for
-// any number of items: seed one server and fork it for each test, or call [New]
-// with [Config].From. [Server.Dump] writes the tables and items as JSON lines,
-// and [Server.Load] reads them. [Server.LoadItems] reads items in the line form
-// of DynamoDB's exports.
+// [Server.Snapshot], [Server.Restore] and [Server.Fork] cost microseconds for
+// each table, for any number of items: seed one server and fork it for each
+// test, or call [New] with [Config].From. [Server.Dump] writes the tables and
+// items as JSON lines, and [Server.Load] reads them. [Server.LoadItems] reads
+// items in the line form of DynamoDB's exports.
 //
 //	for _, c := range cases {
 //		t.Run(c.name, func(t *testing.T) {
@@ -144,11 +146,11 @@
 //
 // # Scale
 //
-// With [Config].PartitionLimits, a hot partition is throttled as DynamoDB
-// throttles it, on the server's clock. If the writes to one partition key are
-// spread over ten keys, ten times as many get through. If a table has a global
-// index on a status with three values, the three partitions of the index limit
-// the writes to the table. [Server.Heat] shows where the load went:
+// With [Config].PartitionLimits, a hot partition is throttled, on the server's
+// clock. If the writes to one partition key are spread over ten keys, ten times
+// as many get through. If a table has a global index on a status with three
+// values, the three partitions of the index limit the writes to the table.
+// [Server.Heat] shows where the load went:
 //
 //	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock.Now, PartitionLimits: dynamotest.Limits})
 //	…

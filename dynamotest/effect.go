@@ -85,8 +85,9 @@ func (d delay) String() string { return d.kind.String() }
 //
 //   - BatchGetItem and BatchWriteItem succeed if only some of their entries
 //     match: the matching entries come back unprocessed. If no entry gets
-//     through, the answer is an error. If the batch names several tables, this
-//     is the error for the first entry's table.
+//     through, the answer is an error. If the batch names several tables, the
+//     code is that for the first entry's table, and the reasons name all
+//     tables.
 //   - In BatchExecuteStatement, each statement that matches has an Error with
 //     the code ProvisionedThroughputExceeded, or ThrottlingError if the table is
 //     on demand. The other statements are performed.
@@ -113,8 +114,8 @@ func (t Throttling) As(code string) Throttling {
 // tests can try a reason that AWS does not have yet. Every reason that AWS has
 // today is one word of three parts: first Table or Index, then Read or Write,
 // then ProvisionedThroughputExceeded, AccountLimitExceeded,
-// KeyRangeThroughputExceeded or MaxOnDemandThroughputExceeded. The reason also
-// determines the code of the error, unless [Throttling.As] sets the code. With
+// KeyRangeThroughputExceeded or MaxOnDemandThroughputExceeded. Some reasons also
+// determine the code of the error, unless [Throttling.As] sets the code. With
 // ProvisionedThroughputExceeded, the code is
 // "ProvisionedThroughputExceededException". With AccountLimitExceeded or
 // MaxOnDemandThroughputExceeded, which only tables on demand have, the code is
@@ -168,8 +169,8 @@ func (f Failure) String() string { return f.kind.String() }
 // throttling.
 type Partial struct{ last int }
 
-// Last limits the effect to the last n of the entries that match. The number n
-// must be positive.
+// Last limits the effect to the last n of the entries that match and that no
+// fault injected earlier refuses. The number n must be positive.
 func (p Partial) Last(n int) Partial {
 	p.last = n
 	if n == 0 {

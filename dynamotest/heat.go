@@ -25,7 +25,7 @@ type Heat struct {
 	Units               // that the partition consumed in all
 	Peak         Units  // the most that it consumed in one second of the server's clock
 	Limit        Units  // [Config].PartitionLimits; a Peak may exceed it
-	Throttled    int    // requests, and entries of batches and transactions, that were refused
+	Throttled    int    // requests, and entries of batches and transactions, that PartitionLimits refused
 }
 
 // HeatMap lists partitions. The partition that was throttled most comes first;
@@ -33,13 +33,14 @@ type Heat struct {
 // first.
 type HeatMap []Heat
 
-// Heat returns the load on all partitions since their table was made or
-// restored. A deleted table stays in the map, so that a test can look back on
-// it, until a table of the same name is made. The new table begins without
-// load, and each of its partitions can take one second's worth of units at
-// once. The same holds for an index. The map is empty unless the [Config] sets
-// PartitionLimits or ProvisionedLimits. Throttled does not count the requests
-// that only ProvisionedLimits refuses.
+// Heat returns the load on all partitions that had requests, since their table
+// was made or restored, or since [OpenServer] read the table. A deleted table
+// stays in the map, so that a test can look back on it, until a table of the
+// same name is made. The new table begins without load, and each of its
+// partitions can take one second's worth of units at once. The same holds for
+// an index. The map is empty unless the [Config] sets PartitionLimits or
+// ProvisionedLimits. Throttled does not count the requests that only
+// ProvisionedLimits or a [Fault] refuses.
 func (s *Server) Heat() HeatMap {
 	var out HeatMap
 	for _, load := range s.engine.Loads() {

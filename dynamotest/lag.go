@@ -10,10 +10,10 @@ import "fmt"
 // state at the second call; calling either release ends both holds.
 //
 // With [Config].IndexLag, the frozen state is already behind the table by the
-// lag. After the release, the index follows the clock again, and never shows a
-// state earlier than the frozen state. A release frees only the index that was
-// held: if that index was deleted and made again, or if [Server.Restore]
-// replaced it, the release does nothing.
+// lag. After the release, the index follows the clock again. It shows a state
+// earlier than the frozen state only if the clock goes back. A release frees
+// only the index that was held: if that index was deleted and made again, or if
+// [Server.Restore] replaced it, the release does nothing.
 func (s *Server) HoldIndex(table, index string) (release func(), err error) {
 	if index == "" {
 		return nil, fmt.Errorf("dynamotest: hold: the name of the index must not be empty")

@@ -22,10 +22,10 @@ import (
 // EndpointVariable is the name of the environment variable that [Open] reads.
 const EndpointVariable = "DYNAMODB_ENDPOINT"
 
-// DB is a database for one test: a server of its own, or some tables on the
-// endpoint in DYNAMODB_ENDPOINT. If the DB has a server, the DB and the server
-// share one Tap: db.Meter and db.Server().Meter count the same requests, and a
-// fault of the DB is also a fault of the server.
+// DB is a database for one test: a server in this process, or some tables on
+// the endpoint in DYNAMODB_ENDPOINT. If the DB has a server, the DB and the
+// server share one Tap: db.Meter and db.Server().Meter count the same requests,
+// and a fault of the DB is also a fault of the server.
 type DB struct {
 	tap    *Tap
 	t      testing.TB
@@ -124,7 +124,7 @@ func use(t testing.TB, server *Server, options ...func(*dynamodb.Options)) *DB {
 
 // MaxBackoff is a client option for any endpoint. It sets the longest time that
 // the client waits before it sends a request again. [Config].MaxBackoff sets
-// this time for all clients of a server.
+// this time for all clients from [Server.Client] and [DB.Client].
 //
 //	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 func MaxBackoff(longest time.Duration) func(*dynamodb.Options) {

@@ -20,19 +20,21 @@ type Config struct {
 	// time.Now.
 	Now func() time.Time
 
-	// Latency is how long each request takes. Inside a synctest bubble, this
-	// time is virtual, so a test can count dependent round trips: with a
-	// Latency of one second, a call that takes three seconds made three
-	// dependent round trips. Defaults to 0.
+	// Latency is how long each request takes. A request that a fault answers
+	// takes half the Latency, unless the fault has After. Malformed requests,
+	// and requests that LoseRequest drops, do not take this time. Inside a
+	// synctest bubble, the Latency is virtual, so a test can count dependent
+	// round trips: with a Latency of one second, a call that takes three
+	// seconds made three dependent round trips. Defaults to 0.
 	Latency time.Duration
 
-	// MaxBackoff is the longest time that clients of the server wait before they
-	// send a request again. It does not change the number of attempts. With a
-	// MaxBackoff of one millisecond, a test of lost replies takes less than a
-	// second. Defaults to the SDK's limits: clients wait up to two seconds before
-	// the second attempt, and up to four before the third. Inside a synctest
-	// bubble, these waits take no real time. For clients of other endpoints, use
-	// the option [MaxBackoff].
+	// MaxBackoff is the longest time that clients from [Server.Client] and
+	// [DB.Client] wait before they send a request again. It does not change the
+	// number of attempts. With a MaxBackoff of one millisecond, a test of lost
+	// replies takes less than a second. Defaults to the SDK's limits: clients
+	// wait up to two seconds before the second attempt, and up to four before the
+	// third. Inside a synctest bubble, these waits take no real time. For clients
+	// of other endpoints, use the option [MaxBackoff].
 	MaxBackoff time.Duration
 
 	// PartitionLimits is what one partition can take in a second of the server's
@@ -41,16 +43,19 @@ type Config struct {
 	// evenly. So a partition can take one second's worth at once, and up to two
 	// seconds' worth within one second. A request passes if any units are left,
 	// even if it needs more units than are left. In that case, the partition is
-	// in debt, and refuses the next requests until it has regained the debt. AWS
-	// may give a partition additional units for up to five minutes, but does not
-	// promise to. This server gives no additional units.
+	// in debt, and refuses the next requests until it has regained the debt. So
+	// such a request can exceed the two seconds' worth. AWS may give a partition
+	// additional units for up to five minutes, but does not promise to. This
+	// server gives no additional units.
 	//
 	// A refused request gets ProvisionedThroughputExceededException, or
-	// ThrottlingException if the table is on demand. A refused entry of a batch
-	// comes back unprocessed. If no entry of the batch gets through, the whole
-	// batch gets the error. A refused transaction is cancelled.
+	// ThrottlingException if the table is on demand. A refused entry of
+	// BatchGetItem or BatchWriteItem comes back unprocessed. If no entry gets
+	// through, the whole batch gets the error. A refused statement of
+	// BatchExecuteStatement has an Error of its own. A refused transaction is
+	// cancelled.
 	//
-	// DynamoDB's limits are [Limits]. With infinite limits, nothing is
+	// DynamoDB's limits are [Limits]. With infinite limits, no partition is
 	// throttled, but [Server.Heat] still shows the load. If only RCU is set,
 	// writes are not limited; if only WCU is set, reads are not limited.
 	// Defaults to no limits.
@@ -174,13 +179,13 @@ func (s *Server) Transport() http.RoundTripper { return wire.Transport{Engine: s
 // Handler answers HTTP requests, for SDKs of other languages.
 func (s *Server) Handler() http.Handler { return wire.Handler(s.engine) }
 
-// ExpireTTL deletes the items that expired at least [Config].TTLDelay ago on the
-// server's clock, and returns their number. Like DynamoDB, ExpireTTL does not
-// delete an item that expired more than five years ago. DynamoDB deletes an
-// expired item at some time within two days. Until an expired item is deleted,
-// reads return it and conditions see it. The server answers requests while
-// ExpireTTL runs. ExpireTTL skips the items that these requests write; the next
-// call looks at them.
+// ExpireTTL deletes the items that expired more than [Config].TTLDelay ago on
+// the server's clock, and returns their number. Like DynamoDB, ExpireTTL does
+// not delete an item that expired more than five years ago; a TTLDelay adds to
+// the five years. DynamoDB deletes an expired item at some time within a few
+// days. Until an expired item is deleted, reads return it and conditions see it.
+// The server answers requests while ExpireTTL runs. ExpireTTL skips the items
+// that these requests write; the next call looks at them.
 func (s *Server) ExpireTTL() int { return s.engine.ExpireTTL() }
 
 // Tables returns the names of the tables, sorted.

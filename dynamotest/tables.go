@@ -27,13 +27,14 @@ const createWithin = time.Minute
 
 // Create creates the tables and waits until they are active. If it cannot create a
 // table, Create fails the test at once. Create merges definitions with the same
-// name and the same key. So if stores share a table, pass the definitions of all
-// these stores in one call. A table that exists already fails the test, even if it
-// has the same definition, because it may hold old items. To create tables that
-// may already exist, as a service does when it starts, use schema.Create of this
-// module. Unlike DB.Create, schema.Create also switches on point-in-time recovery.
-// So after DB.Create, schema.Diff reports that a table lacks point-in-time
-// recovery if the table's definition asks for it.
+// name and the same key: the table gets the global indexes and the TTL of all of
+// them, and its other settings from the first. So if stores share a table, pass
+// the definitions of all these stores in one call. A table that exists already
+// fails the test, even if it has the same definition, because it may hold old
+// items. To create tables that may already exist, as a service does when it
+// starts, use schema.Create of this module. Unlike DB.Create, schema.Create also
+// switches on point-in-time recovery. So after DB.Create, schema.Diff reports that
+// a table lacks point-in-time recovery if the table's definition asks for it.
 //
 //	db.Create(limits.Table(), habits.Table(), efforts.Table())
 //
@@ -169,8 +170,8 @@ func (db *DB) standing(in *dynamodb.CreateTableInput, err error) error {
 }
 
 // Items returns all items of a table as they are stored, in the order of a Scan.
-// The same items always come in the same order. Items uses consistent reads. If
-// a read fails, Items fails the test at once.
+// In process, the same items always come in the same order. Items uses
+// consistent reads. If a read fails, Items fails the test at once.
 func (db *DB) Items(table string) []map[string]types.AttributeValue {
 	db.t.Helper()
 	in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}
@@ -190,7 +191,7 @@ func (db *DB) Items(table string) []map[string]types.AttributeValue {
 
 // FailedAction is an action that caused its transaction to be cancelled.
 type FailedAction struct {
-	Index   int    // in TransactItems
+	Index   int    // in TransactItems or TransactStatements
 	Code    string // "ConditionalCheckFailed", "TransactionConflict", …
 	Message string
 	Item    map[string]types.AttributeValue // the existing item, if the action asked for it

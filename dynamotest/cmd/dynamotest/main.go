@@ -7,7 +7,7 @@
 // credentials. The server does not check the credentials. For the AWS CLI, and
 // for current SDKs, which read the environment, this is enough:
 //
-//	export AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:8000 AWS_REGION=us-east-1
+//	export AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:8000 AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1
 //	export AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any
 //
 // In code:
@@ -55,12 +55,13 @@
 // write a Go program that serves dynamotest.Server.Handler.
 //
 // With -data, the server acknowledges a write only when the write is on disk, so
-// you may kill the server at any time. Only one process at a time can use a file.
+// you may kill the server at any time. Only one process at a time may use a file.
 // See dynamotest.OpenServer for the contents of the file, and for damaged files
 // and full disks.
 //
-// SIGINT and SIGTERM end the server with status 0, after it has answered the
-// running requests. A second signal ends it at once.
+// SIGINT and SIGTERM end the server after it has answered the running requests,
+// at most five seconds later. The status is 0, or 1 if the data file has
+// failed. A second signal ends the server at once.
 package main
 
 import (

@@ -1,13 +1,14 @@
 // Command facts checks whether a DynamoDB endpoint gives the answers that AWS
-// was seen to give:
+// was seen to give, or gives according to its documents or to other test
+// suites:
 //
 //	go run ./dynamotest/cmd/facts -endpoint http://127.0.0.1:8000
 //	go run ./dynamotest/cmd/facts -endpoint http://127.0.0.1:8000 -run '^partiql' -quiet
 //
-// It prints each fact that does not hold, and then how many facts hold in each
-// group. The exit status is 0 if all facts hold, 1 if some do not hold, and 2 if
-// the command could not ask the endpoint. The command's tables are named fact_…
-// and are deleted at the end.
+// It prints each fact that does not hold, unless -quiet is set, and then how
+// many facts hold in each group. The exit status is 0 if all facts hold, 1 if
+// some do not hold, and 2 if the command could not ask the endpoint. The
+// command's tables are named fact_… and are deleted at the end.
 //
 // Requests are signed with the access key ID "any" and the secret key "any",
 // which emulators accept. The command does not use a real account.
