@@ -109,8 +109,9 @@ type Config struct {
 	// "chatId-activity-index" and "chatUser-activity-index".
 	ActorIndexName, NameIndexName, ActorAndNameIndexName string
 
-	// Concurrency is the greatest number of requests that RecordMany sends at a
-	// time. Defaults to 8.
+	// Concurrency is the greatest number of requests that one call of
+	// RecordMany has under way at a time. Concurrent calls do not share the
+	// limit. Defaults to 8.
 	Concurrency int
 
 	// Retention is how long an activity is kept after it happened. Defaults to

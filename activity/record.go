@@ -37,9 +37,10 @@ func (s *Store) vacantValues() ddb.Item {
 
 // Record records one activity under its event. A redelivery, or a retry after a
 // lost reply, finds the activity and answers Duplicate. If a different activity
-// is already recorded under this Event, that activity stays, and the error is a
-// [*ConflictError]. Record ignores the read-only fields: At is the event's
-// time, and CreatedAt is the clock's time.
+// is already recorded under this Event in the same Scope, that activity stays,
+// and the error is a [*ConflictError]. The same Event in another Scope is
+// another row. Record ignores the read-only fields: At is the event's time, and
+// CreatedAt is the clock's time.
 //
 // If [Store.Retract] has taken the activity back, the error is [ErrRetracted].
 // After [Store.Delete] has removed the row, a late redelivery is recorded as
@@ -48,7 +49,8 @@ func (s *Store) vacantValues() ddb.Item {
 //
 // Price: 1 request, 4 WCU. Each KB begun of the row costs 1 WCU for the table
 // and 1 WCU for each index. A duplicate, a conflict or a retracted activity
-// costs 1 WCU for each KB of the row, and nothing for the indexes.
+// costs 1 WCU for each KB of the given or the stored row, whichever is larger,
+// and nothing for the indexes.
 func (s *Store) Record(ctx context.Context, a Activity) (event.Outcome, error) {
 	row, err := s.encode(a)
 	if err != nil {
@@ -209,9 +211,9 @@ func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 		case a.Scope != all[0].Scope:
 			return nil, event.BadInput(pkg, field+".Scope", "must be the same as activities[0].Scope")
 		case !a.Event.Same(all[0].Event):
-			return nil, event.BadInput(pkg, field+".Event", "must come from the same event as activities[0].Event: give the n-th activity the event's Nth(n)")
+			return nil, event.BadInput(pkg, field+".Event", "must come from the same event as activities[0].Event: give the first activity the event's Nth(1), the second Nth(2), and so on")
 		case seen[a.Event]:
-			return nil, event.BadInput(pkg, field+".Event", "is the same as that of an activity before it in the slice: give the n-th activity the event's Nth(n)")
+			return nil, event.BadInput(pkg, field+".Event", "is the same as that of an activity before it in the slice: give the first activity the event's Nth(1), the second Nth(2), and so on")
 		}
 		seen[a.Event] = true
 		guarded = guarded || a.Event.N() == 1

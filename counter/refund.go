@@ -68,10 +68,10 @@ var errErased = errors.New("the row was deleted meanwhile")
 //	}
 //
 // The second call cannot meet another weight, because a hold is settled only
-// once. A refund returns [event.ErrTooOld] when the row may have expired: from
-// [Config].MaxSkew before its expiry, which is 7 days (or [Config].Retention)
-// after the end of the event's day. By then, Take does not accept events of
-// that day either.
+// once. A row expires [Config].Retention (by default 7 days) after the end of
+// the event's day. From [Config].MaxSkew before that, a refund returns
+// [event.ErrTooOld], because the row may have expired by another clock. By
+// then, Take does not accept events of that day either.
 //
 // Errors: [ErrNotFound] when the event is not recorded (never with Tombstone);
 // [*WeightError] when the event holds another weight than Weight, or held

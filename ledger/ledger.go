@@ -58,12 +58,14 @@ type Config struct {
 	TTLAttr string
 
 	// Retention is how long a key is remembered after the last write to its
-	// row, except that [Store.Erase] does not prolong it. It must be longer
-	// than the time for which senders redeliver an event. New refuses a
-	// Retention shorter than Lease and MaxSkew together. With such a Retention,
-	// a row could expire by one worker's clock while another worker still holds
-	// the lease by its own clock, and a later claim could get a lower fence.
-	// Retention cannot be unlimited; a century will do. Defaults to 14 days.
+	// row. There are two exceptions: [Store.Erase] does not change the expiry,
+	// and the update of [Store.Backfill] counts the Retention from the time at
+	// which the key was first seen. It must be longer than the time for which
+	// senders redeliver an event. New refuses a Retention shorter than Lease
+	// and MaxSkew together. With such a Retention, a row could expire by one
+	// worker's clock while another worker still holds the lease by its own
+	// clock, and a later claim could get a lower fence. Retention cannot be
+	// unlimited; a century will do. Defaults to 14 days.
 	Retention time.Duration
 
 	// Lease is how long a claim holds without being renewed. After a crash, the
