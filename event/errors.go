@@ -16,6 +16,11 @@ var (
 	// the same error: treat it as an answer, not as a failure.
 	ErrTooOld = errors.New("event: too old to judge")
 
+	// ErrSuperseded means that a later event has already decided what this call
+	// would decide, such as the status of a charge or the name of a phrase. It is
+	// an answer: nothing was written, and nothing is left to do.
+	ErrSuperseded = errors.New("event: a later event has decided")
+
 	// ErrUnknownOutcome means that a write may or may not have taken effect,
 	// for example because its reply was lost. AddUnkeyed of package counter
 	// must not be repeated then: it may count twice. MarkSeen of package ledger
