@@ -25,6 +25,8 @@
 //	pattern  Observe, ObserveAll, Get, Erase
 //	ema      Observe, Get, Erase
 //	record   Set, Get, Erase
+//	exact    Apply with Add, a floor or Next, ApplyAll, ApplyItem, Get and Erase of an
+//	         exact Kind of package record
 //
 // Eight callers with clocks of their own make about forty calls on one to three
 // keys. Requests and replies are lost, late, or both. Requests arrive again
