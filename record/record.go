@@ -141,11 +141,19 @@ func (r *Rows[T]) Table() schema.Table {
 	}
 }
 
-// Actions returns what IAM must grant for the methods: see [schema.Policy].
+// Actions returns what IAM must grant for each call: see [schema.Policy]. A store of
+// your own has its own calls, and takes the grants from these.
 func (r *Rows[T]) Actions() schema.Actions {
+	count := schema.Grants{"": {"GetItem", "UpdateItem"}}
 	return schema.Actions{
-		Service:   schema.Grants{"": {"GetItem", "Query", "UpdateItem"}},
-		Operators: schema.Grants{"": {"BatchWriteItem", "Query"}},
+		Calls: map[string]schema.Grants{
+			"Apply":    count,
+			"ApplyAll": count,
+			"Set":      {"": {"UpdateItem"}},
+			"Get":      {"": {"GetItem"}},
+			"All":      {"": {"Query"}},
+		},
+		Operators: map[string]schema.Grants{"Erase": {"": {"BatchWriteItem", "Query"}}},
 	}
 }
 

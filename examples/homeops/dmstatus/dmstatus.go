@@ -52,7 +52,8 @@ func (s *Store) Table() schema.Table { return s.rows.Table() }
 
 // Actions returns what IAM must grant for Set and Get.
 func (s *Store) Actions() schema.Actions {
-	return schema.Actions{Service: schema.Grants{"": {"GetItem", "UpdateItem"}}}
+	needs := s.rows.Actions().Calls
+	return schema.Actions{Calls: map[string]schema.Grants{"Set": needs["Set"], "Get": needs["Get"]}}
 }
 
 func decode(row record.Item) (Status, error) {

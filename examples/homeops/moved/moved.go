@@ -67,7 +67,8 @@ func (s *Store) Table() schema.Table { return s.rows.Table() }
 
 // Actions returns what IAM must grant for Record and Scope.
 func (s *Store) Actions() schema.Actions {
-	return schema.Actions{Service: schema.Grants{"": {"GetItem", "UpdateItem"}}}
+	needs := s.rows.Actions().Calls
+	return schema.Actions{Calls: map[string]schema.Grants{"Record": needs["Set"], "Scope": needs["Get"]}}
 }
 
 func decode(row record.Item) (string, error) {

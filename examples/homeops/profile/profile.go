@@ -95,7 +95,18 @@ func (s *Store) Table() schema.Table { return s.people.Table() }
 
 // Actions returns what IAM must grant.
 func (s *Store) Actions() schema.Actions {
-	return schema.Actions{Service: schema.Grants{"": {"GetItem", "Query", "UpdateItem"}}}
+	update := schema.Grants{"": {"UpdateItem"}}
+	return schema.Actions{Calls: map[string]schema.Grants{
+		"Get":        {"": {"GetItem"}},
+		"Change":     update,
+		"Wrote":      update,
+		"Left":       update,
+		"Spoke":      update,
+		"Judged":     update,
+		"Moved":      update,
+		"Members":    {"": {"GetItem", "Query"}},
+		"Households": {"": {"Query"}},
+	}}
 }
 
 // Decode reads a row of type USER.
