@@ -47,6 +47,7 @@
 // answers:
 //
 //   - memory: who did it last, when, and how often, from the log of activity
+//   - verdict: what an error means for a queue's worker or an HTTP handler
 //
 // tests:
 //

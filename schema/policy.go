@@ -117,7 +117,12 @@ func OperatorPolicy(stores ...Store) (PolicyDocument, error) {
 // Complete), or of a function that takes the store (Do, DoTx). It is not checked
 // here: for a name that the store does not have, both policies return an
 // [*event.InputError].
-func Only(store Store, calls ...string) Store { return only{store, calls} }
+func Only(store Store, calls ...string) Store {
+	if store == nil {
+		return nil // which the policies refuse
+	}
+	return only{store, calls}
+}
 
 type only struct {
 	Store

@@ -223,6 +223,8 @@ func TestOnly(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), `"place"`) {
 			t.Errorf("%v does not name the call", err)
 		}
+		_, err = policy(schema.Only(nil, "Get"))
+		recordtest.WantBad(t, err, "schema", "stores")
 		_, err = policy(schema.Only(orders{}))
 		recordtest.WantBad(t, err, "schema", "stores")
 	}
