@@ -84,7 +84,8 @@ func as[E error](err error) bool {
 // before Poison before Done.
 //
 // A *ledger.PermanentError has the verdict of its cause; if that is unknown or a
-// Retry, it is Poison, with status 422: the work refused the event for good.
+// Retry, it is Poison, with status 422: the work refused the event for good. If the
+// cause is that the work's result cannot be stored, the status is 500.
 //
 // Put the errors of your own, and those that mean something else to you, before Of:
 // for a deletion, activity.ErrNotFound is Done. If you join errors, judge each of them:
@@ -111,6 +112,9 @@ func Of(err error) Verdict {
 	}
 	if as[*ledger.PermanentError](err) && v.Kind == Retry {
 		return Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}
+	}
+	if bad, ok := errors.AsType[*event.InputError](err); ok && bad.Package == "ledger" && as[*ledger.PermanentError](err) {
+		v.Status = http.StatusInternalServerError // the client did not make the result
 	}
 	if busy, ok := errors.AsType[*ledger.InProgressError](err); ok && v.Kind == Retry {
 		v.Wait = busy.Wait

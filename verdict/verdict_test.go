@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -163,6 +164,12 @@ func TestAnswersOfTheLedger(t *testing.T) {
 	wantVerdict(t, do("down", "", errors.New("down")), verdict.Retry, 503)  // the first attempt is the last
 	wantVerdict(t, do("down", "", errors.New("down")), verdict.Poison, 500) // ledger.ErrTooManyAttempts
 
+	for range 2 { // the second is replayed
+		_, err := ledger.Do(t.Context(), s.seen, ledger.Request{Key: "long"}, func(context.Context, *ledger.Claim) (string, error) {
+			return strings.Repeat("x", 20<<10), nil
+		})
+		wantVerdict(t, err, verdict.Poison, 500)
+	}
 	if _, err := s.seen.Claim(t.Context(), ledger.Request{Key: "held"}); err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/pattern"
 	"github.com/homeops/ddbpatterns/tzclock"
+	"github.com/homeops/ddbpatterns/verdict"
 )
 
 // Limits of the bot's own messages, per chat and local day.
@@ -223,8 +224,7 @@ func (w *Worker) bestEffort(ctx context.Context, d delivery, step string, err er
 		w.Log.InfoContext(ctx, "too old to count", "step", step, "delivery", d.ID)
 		return nil
 	}
-	_, poison := errors.AsType[*event.InputError](err) // repeating cannot help
-	if !poison && !d.Last() {
+	if verdict.Of(err).Kind == verdict.Retry && !d.Last() {
 		return fmt.Errorf("worker: %s: %w", step, err)
 	}
 	w.Log.ErrorContext(ctx, "step skipped", "step", step, "delivery", d.ID, "error", err)
