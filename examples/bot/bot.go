@@ -224,9 +224,8 @@ func (w *Worker) handle(ctx context.Context, body string) error {
 	_, err = w.Activities.Record(ctx, activity.Activity{
 		Scope: chat, Actor: actor, ActorName: m.From.Name, Event: ev, Name: what, Seq: m.ID,
 	})
-	// What an older version of this program wrote for the message stays.
-	if _, conflict := errors.AsType[*activity.ConflictError](err); err != nil && !conflict {
-		return err // also activity.ErrRetracted: it was taken back meanwhile
+	if err != nil { // if another version of this program wrote it, or it was taken back, that ends the delivery
+		return err
 	}
 	grant, err := w.Limits.Take(ctx, counter.Take{Key: chat, Event: ev, Cap: ThanksADay})
 	switch {
