@@ -18,8 +18,8 @@
 //
 //	Price: 0 requests, 2 WCU.
 //
-// It also compares a store's Actions, and the list of IAM actions in the package's
-// doc comment, with what these calls send.
+// It also compares a store's Actions, call by call, with what these calls send, and
+// with the list of IAM actions in the package's doc comment.
 package pricetest
 
 import (
