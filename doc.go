@@ -96,7 +96,7 @@
 //
 // Bad input is an *event.InputError in every package, raised before any request, so that
 // a worker tells it from trouble with one errors.As. Trying again cannot help. The same
-// holds for event.ErrTooOld, for each package's ConflictError, and for what ledger.Do
+// holds for event.ErrSuperseded and event.ErrTooOld, for each package's ConflictError, and for what ledger.Do
 // returns as ledger.PermanentError, ledger.ErrTooManyAttempts and
 // ledger.ErrFingerprintMismatch. A replayed PermanentError is for errors.Is what it was
 // the first time: event.ErrTooOld, bad input, or an error of ledger.Config.Errors.

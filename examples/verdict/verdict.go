@@ -22,7 +22,7 @@ const (
 )
 
 // answers are errors that stay as they are, and need nobody's attention.
-var answers = []error{event.ErrTooOld, activity.ErrRetracted, counter.ErrFull, ledger.ErrNoResult}
+var answers = []error{event.ErrSuperseded, event.ErrTooOld, activity.ErrRetracted, counter.ErrFull, ledger.ErrNoResult}
 
 // poison are errors that stay as they are, and that somebody should look at.
 var poison = []error{ledger.ErrTooManyAttempts, ledger.ErrFingerprintMismatch}

@@ -219,8 +219,8 @@ func (w *Worker) bestEffort(ctx context.Context, d delivery, step string, err er
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, event.ErrTooOld) {
-		w.Log.InfoContext(ctx, "too old to count", "step", step, "delivery", d.ID)
+	if errors.Is(err, event.ErrTooOld) || errors.Is(err, event.ErrSuperseded) {
+		w.Log.InfoContext(ctx, "too old to count, or superseded", "step", step, "delivery", d.ID, "error", err)
 		return nil
 	}
 	_, poison := errors.AsType[*event.InputError](err) // repeating cannot help
