@@ -10,6 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // A Verdict is what becomes of a delivery.
@@ -51,7 +52,8 @@ func Of(err error) (v Verdict, wait time.Duration) {
 	}
 	_, refused := errors.AsType[*ledger.PermanentError](err) // the work said so
 	_, misfit := errors.AsType[*ledger.ResultError](err)     // done, with a result of another type
-	if refused || misfit {
+	_, tie := errors.AsType[*record.TieError](err)           // if it stands, a repetition would be a Duplicate
+	if refused || misfit || tie {
 		return Poison, 0
 	}
 	return Retry, 0

@@ -13,6 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/verdict"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -103,6 +104,29 @@ func TestAnswersOfALog(t *testing.T) {
 	}
 	_, err = s.log.Record(t.Context(), ordered)
 	wantVerdict(t, err, verdict.Done) // activity.ErrRetracted
+}
+
+func TestAnswersOfARow(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	rows, err := record.New(s.db.Client(), s.db.Name("status"), record.Kind[string]{
+		Package: "status", Type: "ORDER", Attributes: []string{"status"},
+		Decode: func(row record.Item) (string, error) { return record.Read(row).Text("status"), nil },
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.db.Create(rows.Table())
+	now := time.Now()
+	set := func(at time.Time, id, status string) error {
+		_, err := rows.Set(t.Context(), record.Set{Partition: "p", Sort: "s", Event: order(t, at, id), Values: record.Item{"status": record.Text(status)}})
+		return err
+	}
+	if err := set(now, "1", "paid"); err != nil {
+		t.Fatal(err)
+	}
+	wantVerdict(t, set(now, "2", "refunded"), verdict.Poison)           // *record.TieError
+	wantVerdict(t, set(now.Add(-time.Hour), "3", "open"), verdict.Done) // event.ErrSuperseded
 }
 
 // Of many things each is judged by itself, and the worst decides.
