@@ -29,7 +29,8 @@ type Set struct {
 	// Rank is the order of events of the same millisecond, from 0 to 999: the
 	// greatest Rank wins. Many senders give times in whole seconds, so an order
 	// may be pending, settled and reversed at the same time: give these statuses
-	// the ranks 0, 1 and 2.
+	// the ranks 0, 1 and 2. Events that follow from one event (event.Event.Nth)
+	// have one time, so they need ranks, too.
 	Rank int
 
 	// Values are at least one of [Kind].Attributes. All others of
