@@ -117,7 +117,7 @@ func TestFurtherPrices(t *testing.T) {
 	if w.f.db.InProcess() { // which prices refusals too
 		w.f.db.Meter(correct("torkning", 40)).Want(t, price(2, 0, 3)) // the current name
 		w.f.db.Meter(func() { owner(t, "torkning")(w.put("x", 30)) }).Want(t, price(1, 0, 1))
-		w.f.db.Meter(func() { refused(t, event.ErrTooOld)(w.forget(45)) }).Want(t, price(1, 0, 1))
+		w.f.db.Meter(func() { refused(t, event.ErrSuperseded)(w.forget(45)) }).Want(t, price(1, 0, 1))
 	}
 }
 

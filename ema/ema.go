@@ -124,6 +124,9 @@ func (c *Config) validate() error {
 	if err := check.ID(pkg, "Config.Prefix", c.Prefix); err != nil {
 		return err
 	}
+	if len(c.Prefix) > 255 {
+		return event.BadInput(pkg, "Config.Prefix", "must have at most 255 bytes")
+	}
 	if strings.Contains(c.Prefix, "#") {
 		return event.BadInput(pkg, "Config.Prefix", "must not contain '#', which marks the end of the prefix in keys")
 	}

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,9 @@ var _ API = (*dynamodb.Client)(nil)
 // attributes, and [Int], [Float], [Text] and [Time] make them. The SDK's
 // package attributevalue can also read and make them.
 type Item = map[string]types.AttributeValue
+
+// maxName bounds a Kind's Package and its Type, which is in every row.
+const maxName = 255
 
 // Attributes that the package keeps, in addition to the count, which a [Kind]
 // names.
@@ -58,24 +62,43 @@ type Kind[T any] struct {
 	// are for [Rows.Set].
 	Count string
 
+	// Attributes names the record's own attributes, at most 100, if the rows are
+	// for [Rows.Set]. Each Set writes the attributes that it gives and removes
+	// the others, so the order in which the events arrive does not show in the
+	// row. A Kind that only reads rows needs no Attributes.
+	Attributes []string
+
 	// Decode reads a row.
 	Decode func(row Item) (T, error)
 }
 
 func (k Kind[T]) validate() error {
-	if k.Package == "" {
-		return event.BadInput("record", "Kind.Package", "must not be empty")
+	if k.Package == "" || len(k.Package) > maxName {
+		return event.BadInput("record", "Kind.Package", fmt.Sprintf("must have 1 to %d bytes", maxName))
 	}
 	if err := check.ID(k.Package, "Kind.Type", k.Type); err != nil {
 		return err
 	}
+	if len(k.Type) > maxName {
+		return event.BadInput(k.Package, "Kind.Type", fmt.Sprintf("must have at most %d bytes", maxName))
+	}
 	if k.Decode == nil {
 		return event.BadInput(k.Package, "Kind.Decode", "must not be nil")
 	}
-	if k.Count != "" && reserved(k.Count) {
-		return event.BadInput(k.Package, "Kind.Count", fmt.Sprintf("must not be %s, which package record keeps", k.Count))
+	if k.Count != "" {
+		if err := k.ownName("Kind.Count", k.Count); err != nil {
+			return err
+		}
 	}
-	return nil
+	return k.validateAttributes()
+}
+
+// ownName refuses a name that cannot be an attribute of the record's own.
+func (k Kind[T]) ownName(field, attribute string) error {
+	if reserved(attribute) {
+		return event.BadInput(k.Package, field, fmt.Sprintf("must not be %s, which package record keeps", attribute))
+	}
+	return check.Attribute(k.Package, field, attribute)
 }
 
 // reserved reports whether the package keeps the attribute itself.
@@ -123,6 +146,7 @@ func New[T any](api API, table string, kind Kind[T], cfg *Config) (*Rows[T], err
 	if err := kind.validate(); err != nil {
 		return nil, err
 	}
+	r.kind.Attributes = slices.Clone(kind.Attributes)
 	if api == nil {
 		return nil, event.BadInput(kind.Package, "api", "must not be nil")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // Kind is what becomes of a delivery.
@@ -55,6 +56,7 @@ var known = []struct {
 	{is(activity.ErrReadAtMost), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{is(message.ErrReadAtMost), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{as[*alias.TakenError], Verdict{Kind: Poison, Status: http.StatusConflict}},
+	{as[*record.TieError], Verdict{Kind: Poison, Status: http.StatusConflict}}, // if it stands, a repetition would be a Duplicate
 
 	{is(counter.ErrNotFound), Verdict{Kind: Retry, Status: http.StatusNotFound}}, // its Take may still come
 	{is(activity.ErrNotFound), Verdict{Kind: Retry, Status: http.StatusNotFound}},

@@ -212,6 +212,7 @@ var values = map[string]error{
 	"alias.TakenError":              &alias.TakenError{},
 	"alias.ErrNotFound":             alias.ErrNotFound,
 	"record.ErrContended":           record.ErrContended,
+	"record.TieError":               &record.TieError{},
 	"pattern.ErrContended":          pattern.ErrContended,
 	"ema.ErrContended":              ema.ErrContended,
 	"schema.MismatchError":          &schema.MismatchError{},

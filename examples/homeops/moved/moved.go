@@ -55,7 +55,7 @@ func New(api record.API, table string, now func() time.Time) (*Store, error) {
 		now = time.Now
 	}
 	rows, err := record.New(api, table,
-		record.Kind[string]{Package: "moved", Type: "MOVED", Decode: decode}, &record.Config{Now: now})
+		record.Kind[string]{Package: "moved", Type: "MOVED", Attributes: []string{"scope"}, Decode: decode}, &record.Config{Now: now})
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (s *Store) Record(ctx context.Context, m Move) (event.Outcome, error) {
 		Partition: record.Key("CHAT", m.To), Sort: "MOVED", Event: m.Event,
 		Values: record.Item{"scope": record.Text(m.From)},
 	})
-	if errors.Is(err, event.ErrTooOld) {
+	if errors.Is(err, event.ErrSuperseded) {
 		out, err = event.Duplicate, nil
 	}
 	if err == nil {

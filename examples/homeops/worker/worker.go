@@ -220,8 +220,8 @@ func (w *Worker) bestEffort(ctx context.Context, d delivery, step string, err er
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, event.ErrTooOld) {
-		w.Log.InfoContext(ctx, "too old to count", "step", step, "delivery", d.ID)
+	if errors.Is(err, event.ErrTooOld) || errors.Is(err, event.ErrSuperseded) {
+		w.Log.InfoContext(ctx, "too old to count, or superseded", "step", step, "delivery", d.ID, "error", err)
 		return nil
 	}
 	if verdict.Of(err).Kind == verdict.Retry && !d.Last() {
