@@ -47,6 +47,7 @@
 // answers:
 //
 //   - memory: who did it last, when, and how often, from the log of activity
+//   - verdict: what an error means for a queue's worker or an HTTP handler
 //
 // tests:
 //
@@ -63,7 +64,7 @@
 //	message.Save            store the message as it came
 //	ledger.Do               what must happen; a redelivery gets its answer
 //	  activity.RecordAll    the log; a ConflictError holds the stored set: go on with that
-//	  pattern, ema          learn; event.ErrTooOld is an answer: log it and go on
+//	  pattern, ema          learn; event.ErrTooOld: note that one was not learned, and go on
 //	  counter.Take          is there still room today?
 //	  send                  what cannot be repeated comes last
 //
@@ -82,7 +83,7 @@
 // # Three promises
 //
 // Every write is safe to repeat. An event takes effect at most once while its row exists.
-// If it is so old that its row may be gone, the answer is event.ErrTooOld. A ledger
+// If it is so old that its row may be gone, it is refused with event.ErrTooOld. A ledger
 // remembers a key for its Config.Retention, and after that the key is new. Exceptions are
 // named where they apply.
 //
@@ -96,9 +97,10 @@
 //
 // Bad input is an *event.InputError in every package, raised before any request, so that
 // a worker tells it from trouble with one errors.As. Trying again cannot help. The same
-// holds for event.ErrTooOld, for each package's ConflictError, and for what ledger.Do
-// returns as ledger.PermanentError, ledger.ErrTooManyAttempts and
-// ledger.ErrFingerprintMismatch. A replayed PermanentError is for errors.Is what it was
+// holds for event.ErrSuperseded, an answer, for event.ErrTooOld, which is for people to
+// look at, for each package's ConflictError, and for what ledger.Do returns as
+// ledger.PermanentError, ledger.ErrTooManyAttempts and ledger.ErrFingerprintMismatch.
+// Package verdict says of each error what a worker and an HTTP handler do with it. A replayed PermanentError is for errors.Is what it was
 // the first time: event.ErrTooOld, bad input, or an error of ledger.Config.Errors.
 //
 // An error of a request names its package, operation and table. An error that is an

@@ -65,15 +65,31 @@ func fallible(t *testing.T) []string {
 	return found
 }
 
-// docs/errors.md has a row for each exported error, and for nothing else.
+// judgedErrors are the errors in the page's table of verdicts, whose test of package
+// verdict holds each of them to what Of answers.
+func judgedErrors(t *testing.T) (names []string) {
+	t.Helper()
+	for _, row := range regexp.MustCompile(`(?m)^\| (?:Done|Poison|Retry) \| \d+ \| (.*) \|$`).FindAllStringSubmatch(read(t, "docs/errors.md"), -1) {
+		for _, m := range regexp.MustCompile("`\\*?(\\w+\\.\\w+)`").FindAllStringSubmatch(row[1], -1) {
+			names = append(names, m[1])
+		}
+	}
+	return append(names, "event.LeftoverError") // judged thing by thing
+}
+
+// docs/errors.md has a row for each exported error, and for nothing else, and each
+// has one verdict.
 func TestErrorsPageHasEachError(t *testing.T) {
 	t.Parallel()
 	var named []string
 	for _, row := range errorRows(t) {
 		named = append(named, row.name)
 	}
-	exist := exportedErrors(t)
+	exist, judged := exportedErrors(t), judgedErrors(t)
 	for _, name := range exist {
+		if n := len(slices.Compact(slices.DeleteFunc(slices.Clone(judged), func(j string) bool { return j != name }))); n != 1 {
+			t.Errorf("docs/errors.md has %d verdicts of %s", n, name)
+		}
 		if !slices.Contains(named, name) {
 			t.Errorf("docs/errors.md has no row for %s", name)
 		}

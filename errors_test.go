@@ -91,7 +91,7 @@ func storesOnDown(t *testing.T) (s stores) {
 	s.habits, errs[6] = pattern.New(down, table, tzclock.UTC, &pattern.Config{Now: clock})
 	name := func(row record.Item) (string, error) { return record.Read(row).Text("name"), nil }
 	s.counted, errs[7] = record.New(down, table, record.Kind[string]{Package: "own", Type: "OWN", Count: "n", Decode: name}, &record.Config{Now: clock})
-	s.last, errs[8] = record.New(down, table, record.Kind[string]{Package: "own", Type: "OWN", Decode: name}, &record.Config{Now: clock})
+	s.last, errs[8] = record.New(down, table, record.Kind[string]{Package: "own", Type: "OWN", Attributes: []string{"name"}, Decode: name}, &record.Config{Now: clock})
 	s.memories, errs[9] = memory.New(s.acts, tzclock.UTC)
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
@@ -337,7 +337,7 @@ func recordCalls(counted, last *record.Rows[string], ev event.Event) methods {
 			return failure(counted.ApplyItem(ctx, record.Apply{Partition: home, Sort: wash, Event: ev, Next: nothing}))
 		},
 		"Set": func(ctx context.Context) error {
-			return failure(last.Set(ctx, record.Set{Partition: home, Sort: wash, Event: ev}))
+			return failure(last.Set(ctx, record.Set{Partition: home, Sort: wash, Event: ev, Values: record.Item{"name": record.Text("x")}}))
 		},
 		"Get":   func(ctx context.Context) error { return missing(last.Get(ctx, home, wash)) },
 		"All":   func(ctx context.Context) error { return failure(last.All(ctx, home)) },

@@ -123,6 +123,8 @@ func validOf(t *testing.T, of reflect.Type, name string) reflect.Value {
 		}
 	case tzclock.Date:
 		v.Set(reflect.ValueOf(tzclock.UTC.Date(noon)))
+	case record.Item:
+		v.Set(reflect.ValueOf(record.Item{"name": record.Text(wash)}))
 	case record.Next:
 		v.Set(reflect.ValueOf(record.Next(func(record.Item, event.Event) (record.Item, error) { return nil, nil })))
 	default:

@@ -43,6 +43,8 @@ var layers = []layer{
 	{"pattern", []string{"event", "internal/", "record", "schema", "tzclock"}},
 	// Questions to a record package, with no expression of their own.
 	{"memory", []string{"activity", "event", "schema", "tzclock"}},
+	// What the errors of all packages mean.
+	{"verdict", slices.Concat(recordPackages, []string{"event", "record", "schema", "tzclock"})},
 	// The server knows nothing about the library that is tested on it, and the
 	// library knows nothing about the server.
 	{"dynamotest/", []string{"dynamotest/"}},
@@ -74,7 +76,7 @@ var layers = []layer{
 }
 
 // application is what an application may import.
-var application = slices.Concat(recordPackages, []string{"dynamotest", "event", "record", "schema", "tzclock"})
+var application = slices.Concat(recordPackages, []string{"dynamotest", "event", "record", "schema", "tzclock", "verdict"})
 
 // homeops are the packages of that example's service.
 var homeops = []string{

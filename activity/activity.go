@@ -266,16 +266,31 @@ func (s *Store) Table() schema.Table {
 	return table
 }
 
-// Actions returns what IAM must grant for the methods: see [schema.Policy].
+// Actions returns what IAM must grant for each call: see [schema.Policy].
 func (s *Store) Actions() schema.Actions {
 	query := []string{"Query"}
+	onTable, byActor := schema.Grants{"": query}, schema.Grants{s.cfg.ActorIndexName: query}
+	byName, byBoth := schema.Grants{s.cfg.NameIndexName: query}, schema.Grants{s.cfg.ActorAndNameIndexName: query}
+	anyQuery := schema.Grants{"": query, s.cfg.ActorIndexName: query, s.cfg.NameIndexName: query, s.cfg.ActorAndNameIndexName: query}
 	return schema.Actions{
-		Service: schema.Grants{
-			"":                          {"DeleteItem", "PutItem", "Query"},
-			s.cfg.ActorIndexName:        query,
-			s.cfg.NameIndexName:         query,
-			s.cfg.ActorAndNameIndexName: query,
+		Calls: map[string]schema.Grants{
+			"Record":      {"": {"PutItem"}},
+			"RecordAll":   {"": {"PutItem", "Query"}}, // why it was refused
+			"RecordMany":  {"": {"PutItem"}},
+			"RecordItems": {"": {"PutItem"}},
+			"Retract":     {"": {"PutItem"}},
+			"Delete":      {"": {"DeleteItem", "Query"}},
+			"DeleteEvent": {"": {"DeleteItem", "Query"}},
+			"OfEvent":     onTable,
+			"InScope":     onTable, "InScopePage": onTable,
+			"ByActor": byActor, "ByActorPage": byActor,
+			"ByName": byName, "ByNamePage": byName,
+			"ByActorAndName": byBoth, "ByActorAndNamePage": byBoth,
+			"Count": anyQuery, "Tally": anyQuery,
 		},
-		Operators: schema.Grants{"": {"BatchWriteItem", "Query"}, s.cfg.ActorIndexName: query},
+		Operators: map[string]schema.Grants{
+			"Erase":      {"": {"BatchWriteItem", "Query"}},
+			"EraseActor": {"": {"BatchWriteItem"}, s.cfg.ActorIndexName: query},
+		},
 	}
 }

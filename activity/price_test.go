@@ -2,6 +2,7 @@ package activity_test
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"strings"
 	"testing"
@@ -39,6 +40,14 @@ func TestPrices(t *testing.T) {
 	}
 	page := func(turn func(context.Context) (activity.Page, error)) func(context.Context) error {
 		return func(ctx context.Context) error { _, err := turn(ctx); return err }
+	}
+	ofEach := func(ask func(context.Context, activity.Filter) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return errors.Join(
+				ask(ctx, activity.Filter{Scope: home}), ask(ctx, activity.Filter{Actor: martin}),
+				ask(ctx, activity.Filter{Scope: home, Name: "diskning"}), ask(ctx, activity.Filter{Scope: home, Actor: martin, Name: "diskning"}),
+			)
+		}
 	}
 	all := activity.Range{}
 	pricetest.Run(t, db, []pricetest.Case{
@@ -106,10 +115,23 @@ func TestPrices(t *testing.T) {
 		{Func: "Store.ByActorAndNamePage", Call: page(func(ctx context.Context) (activity.Page, error) {
 			return acts.ByActorAndNamePage(ctx, home, martin, "diskning", all)
 		})},
+		{Func: "Store.Delete", Never: "TransactWriteItems", Why: "it deletes one row"},
 		{Func: "Store.RecordAll", Beyond: "puts together", Call: func(ctx context.Context) error {
 			_, err := acts.RecordAll(ctx, setOf(t, 40, 2))
 			return err
 		}},
+		{Func: "Store.RecordAll", Beyond: "is a duplicate", Call: func(ctx context.Context) error {
+			_, err := acts.RecordAll(ctx, setOf(t, 40, 2))
+			return err
+		}},
+		{Func: "Store.Count", Beyond: "by each index and the table", Call: ofEach(func(ctx context.Context, f activity.Filter) error {
+			_, err := acts.Count(ctx, f)
+			return err
+		})},
+		{Func: "Store.Tally", Beyond: "by each index and the table", Call: ofEach(func(ctx context.Context, f activity.Filter) error {
+			_, err := acts.Tally(ctx, f)
+			return err
+		})},
 		{Func: "Store.DeleteEvent", Beyond: "deletes together", Call: func(ctx context.Context) error {
 			return acts.DeleteEvent(ctx, home, setOf(t, 40, 1)[0].Event)
 		}},

@@ -82,10 +82,10 @@ func TestAdoptRowsOfNormalForm1(t *testing.T) {
 				}
 				owner(t, "pantning")(o.put("diskning", 30))
 				do(t, event.Duplicate)(o.put("pantning", 30))
-				refused(t, event.ErrTooOld)(o.correct(o.Store, "diskning", 55))
+				refused(t, event.ErrSuperseded)(o.correct(o.Store, "diskning", 55))
 				owner(t, "pantning")(o.correct(o.Store, "diskning", 50))
 				do(t, event.Duplicate)(o.correct(o.Store, "pantning", 50))
-				refused(t, event.ErrTooOld)(o.forget(55))
+				refused(t, event.ErrSuperseded)(o.forget(55))
 				do(t, event.Duplicate)(o.confirm("pantning", 40))
 				do(t, event.Created)(o.confirm("pantning", 30))
 				o.means("pantning")
@@ -112,8 +112,8 @@ func TestWhatWasForgottenUnderNormalForm1(t *testing.T) {
 			t.Errorf("Seed: %+v, %v", done, err)
 		}
 		refused(t, alias.ErrNotFound)(o.confirm("x", 20))
-		refused(t, event.ErrTooOld)(o.correct(o.Store, "x", 55))
-		refused(t, event.ErrTooOld)(o.put("x", 60))
+		refused(t, event.ErrSuperseded)(o.correct(o.Store, "x", 55))
+		refused(t, event.ErrSuperseded)(o.put("x", 60))
 		do(t, event.Duplicate)(o.forget(50))
 		o.means("")
 		do(t, event.Created)(o.put("x", 40))

@@ -192,13 +192,28 @@ func (s *Store) Table() schema.Table {
 	}
 }
 
-// Actions returns what IAM must grant for the methods: see [schema.Policy].
+// Actions returns what IAM must grant for each call: see [schema.Policy].
 func (s *Store) Actions() schema.Actions {
+	read := schema.Grants{"": {"Query"}}
+	write := schema.Grants{"": {"DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"}}
 	return schema.Actions{
-		Service: schema.Grants{
-			"":              {"DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"},
-			s.cfg.IndexName: {"Query"},
+		Calls: map[string]schema.Grants{
+			"Put":       write,
+			"Seed":      {"": {"PutItem", "Query"}},
+			"Confirm":   write,
+			"Correct":   write,
+			"Forget":    write,
+			"Get":       {"": {"GetItem"}},
+			"All":       read,
+			"Refresh":   read,
+			"Resolve":   read,
+			"Match":     read,
+			"PhrasesOf": {s.cfg.IndexName: {"Query"}},
 		},
-		Operators: schema.Grants{"": {"BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"}},
+		Operators: map[string]schema.Grants{
+			"Adopt":  {"": {"DeleteItem", "GetItem", "PutItem", "Query"}},
+			"Disown": {"": {"Query", "UpdateItem"}},
+			"Erase":  {"": {"BatchWriteItem", "Query"}},
+		},
 	}
 }

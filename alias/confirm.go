@@ -52,20 +52,22 @@ const confirmTries = 10
 
 // Confirm counts a confirmation, once for each event. The row remembers the 8
 // latest events that were counted for its name. If one of these 8 events comes
-// again, Confirm returns Duplicate. An event earlier than all 8 is not counted,
-// because the row cannot know whether it was counted before: if the name is right,
-// Confirm returns [event.ErrTooOld]. So a confirmation that arrives late still
-// counts if at most 7 confirmations with later events have arrived already.
-// Confirm also returns ErrTooOld for any other event earlier than [Alias].NamedBy
-// or than the event that forgot the phrase, because such an event confirmed what
-// the phrase stood for before. Otherwise, if the phrase stands for another name,
-// the error is a [*TakenError], and if it stands for nothing, the error is
-// [ErrNotFound]. If the phrase is stored only under an older spelling, Confirm
-// first adopts that row, as [Store.Adopt] does.
+// again, Confirm returns Duplicate. For any other event earlier than
+// [Alias].NamedBy or than the event that forgot the phrase, the error is
+// [event.ErrSuperseded], because such an event confirmed what the phrase stood for
+// before. Otherwise, if the phrase stands for another name, the error is a
+// [*TakenError], and if it stands for nothing, the error is [ErrNotFound].
+//
+// If the name is right, an event earlier than all 8 is not counted either, because
+// the row cannot know whether it was counted before: Confirm returns
+// [event.ErrTooOld]. So a confirmation that arrives late still counts if at most 7
+// confirmations with later events have arrived already. If the phrase is stored
+// only under an older spelling, Confirm first adopts that row, as [Store.Adopt]
+// does.
 //
 // A row that was confirmed by older versions of this package knows only the
 // last event that confirmed it. For that event Confirm returns Duplicate, and
-// for earlier events ErrTooOld.
+// for earlier events ErrTooOld, unless they are superseded.
 //
 // Price: 1 request, 2 WCU. One WCU is for the item and one is for its entry in
 // the index. A refusal costs 1 WCU. If the phrase has no row, Confirm looks
@@ -155,12 +157,14 @@ func (c Confirm) refusedBy(s *Store, r row) (event.Outcome, error) {
 	switch {
 	case r.confirmedBy == c.Event, slices.Contains(r.confirmers, c.Event):
 		return event.Duplicate, nil
-	case r.confirmedBy.Compare(c.Event) > 0, r.NamedBy.Compare(c.Event) > 0:
-		return 0, s.tooOld("Confirm")
+	case r.NamedBy.Compare(c.Event) > 0:
+		return 0, s.superseded("Confirm")
 	case !r.named():
 		return 0, ErrNotFound
 	case r.Name != c.Name:
 		return 0, &TakenError{Owner: r.Name}
+	case r.confirmedBy.Compare(c.Event) > 0:
+		return 0, s.tooOld("Confirm")
 	case len(r.confirmers) >= maxConfirmers && r.confirmers[len(r.confirmers)-maxConfirmers].Compare(c.Event) > 0:
 		return 0, s.tooOld("Confirm")
 	}

@@ -26,7 +26,7 @@ func TestConfirmCountsAnEventOnceInAnyOrder(t *testing.T) {
 	for _, minutesAgo := range []int{60, 40, 50} {
 		do(t, event.Duplicate)(w.confirm("diskning", minutesAgo))
 	}
-	refused(t, event.ErrTooOld)(w.confirm("diskning", 61)) // the phrase was not taught yet
+	refused(t, event.ErrSuperseded)(w.confirm("diskning", 61)) // the phrase was not taught yet
 	means(t, w.f, "diskning", 3)
 }
 
@@ -89,6 +89,7 @@ func TestConfirmedByOfFormat1(t *testing.T) {
 	w.f.write(t, old)
 	do(t, event.Duplicate)(w.confirm("diskning", 40))
 	refused(t, event.ErrTooOld)(w.confirm("diskning", 50))
+	owner(t, "diskning")(w.confirm("torkning", 50))       // which the row cannot have counted
 	for minutesAgo := 30; minutesAgo > 20; minutesAgo-- { // past a full set
 		do(t, event.Created)(w.confirm("diskning", minutesAgo))
 		do(t, event.Duplicate)(w.confirm("diskning", minutesAgo))
@@ -177,7 +178,7 @@ func TestConfirmMeetsAnother(t *testing.T) {
 		"another confirmation":    {func(w writer) { do(w.t, event.Created)(w.confirm("diskning", 4)) }, "created", "diskning", 10},
 		"the same":                {func(w writer) { do(w.t, event.Created)(w.confirm("diskning", 5)) }, "duplicate", "diskning", 9},
 		"a correction":            {func(w writer) { do(w.t, event.Created)(w.correct("torkning", 50)) }, "taken by torkning", "torkning", 0},
-		"a later correction":      {func(w writer) { do(w.t, event.Created)(w.correct("diskning", 4)) }, "too old", "diskning", 8},
+		"a later correction":      {func(w writer) { do(w.t, event.Created)(w.correct("diskning", 4)) }, "superseded", "diskning", 8},
 		"a Forget":                {func(w writer) { do(w.t, event.Created)(w.forget(50)) }, "not found", "", 0},
 		"there and back":          {func(w writer) { thereAndBack(w) }, "created", "diskning", 1},
 		"all that is remembered":  {func(w writer) { many(w, 4, 3, 2, 1, 0, -1, -2, -3) }, "too old", "diskning", 16},

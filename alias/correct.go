@@ -52,7 +52,7 @@ const correctTries = 5
 // scope's book.
 //
 // If a later event has named or forgotten the phrase, or if this event has
-// forgotten it, the error is [event.ErrTooOld]. If this event has already given
+// forgotten it, the error is [event.ErrSuperseded]. If this event has already given
 // the phrase this name, Correct returns Duplicate. If this event has given the
 // phrase another name, the error is a [*TakenError] and that name stays.
 //
@@ -115,7 +115,7 @@ func (s *Store) insisting(p place, c Correct) ddb.Item {
 func (c Correct) refusedBy(s *Store, r row) (event.Outcome, error) {
 	switch r.NamedBy.Compare(c.Event) {
 	case +1:
-		return 0, s.tooOld("Correct")
+		return 0, s.superseded("Correct")
 	case -1:
 		return 0, nil
 	}
@@ -123,7 +123,7 @@ func (c Correct) refusedBy(s *Store, r row) (event.Outcome, error) {
 	case r.Name == c.Name:
 		return event.Duplicate, nil
 	case !r.named():
-		return 0, s.tooOld("Correct")
+		return 0, s.superseded("Correct")
 	}
 	return 0, &TakenError{Owner: r.Name}
 }

@@ -54,15 +54,15 @@
 // # What an event does
 //
 //	          phrase is free      has the name   has another name   named or forgotten by a later event
-//	Put       taught              Duplicate      *TakenError        the same; if forgotten, ErrTooOld
-//	Correct   taught              noted          renamed            ErrTooOld
-//	Confirm   ErrNotFound         counted        *TakenError        ErrTooOld
-//	Forget    ErrNotFound, noted  forgotten      forgotten          ErrTooOld
+//	Put       taught              Duplicate      *TakenError        the same; if forgotten, ErrSuperseded
+//	Correct   taught              noted          renamed            ErrSuperseded
+//	Confirm   ErrNotFound         counted        *TakenError        ErrSuperseded
+//	Forget    ErrNotFound, noted  forgotten      forgotten          ErrSuperseded
 //
 // One event decides only once what a phrase stands for. The event that named a
-// phrase cannot forget the phrase (ErrTooOld) or give it another name
-// (*TakenError). The event that forgot a phrase cannot teach it (ErrTooOld). The
-// event that named a phrase may confirm it.
+// phrase cannot forget the phrase ([event.ErrSuperseded]) or give it another name
+// (*TakenError). The event that forgot a phrase cannot teach it (ErrSuperseded).
+// The event that named a phrase may confirm it.
 //
 // # Guarantees
 //
@@ -72,7 +72,7 @@
 //     another event has written to the phrase, the answer is as in the table,
 //     with one exception: until the phrase is forgotten or gets another name,
 //     the 8 latest confirming events are Duplicate, and earlier ones are
-//     ErrTooOld.
+//     [event.ErrTooOld] or, if a later event has named the phrase, ErrSuperseded.
 //   - Put and Seed never change the name that a phrase stands for, however many
 //     writers call them at once. A name under an older spelling is protected in
 //     the same way. But if an older writer adds the spelling after this Store

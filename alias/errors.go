@@ -9,7 +9,7 @@ import (
 
 // ErrNotFound is returned by [Store.Confirm] and [Store.Forget] for a phrase
 // that does not stand for a name. Forget has noted its event all the same. If a
-// later event forgot the phrase, the error is [event.ErrTooOld] instead.
+// later event forgot the phrase, the error is [event.ErrSuperseded] instead.
 var ErrNotFound = errors.New("alias: the phrase does not stand for a name")
 
 // TakenError means that the phrase stands for another name: [Store.Put] does
@@ -24,6 +24,14 @@ func (e *TakenError) Error() string { return "alias: the phrase stands for anoth
 
 var errUnreadable = errors.New("a stored item cannot be read")
 
+// superseded is the answer to an event if this event or a later one has decided
+// what the phrase stands for.
+func (s *Store) superseded(op string) error {
+	return s.wrap(op, fmt.Errorf("this event or a later one has already named or forgotten the phrase: %w", event.ErrSuperseded))
+}
+
+// tooOld is the answer to a confirmation that the row may have counted and no
+// longer remembers.
 func (s *Store) tooOld(op string) error {
-	return s.wrap(op, fmt.Errorf("a later event has already changed the row of the phrase: %w", event.ErrTooOld))
+	return s.wrap(op, fmt.Errorf("the phrase may have counted this confirmation before later ones: %w", event.ErrTooOld))
 }

@@ -141,7 +141,7 @@ func ExampleStore_Correct() {
 
 	no.Name, no.Event = "hats", said(5, "7") // the later event wins, in any order of arrival
 	_, err := book.Correct(ctx, no)
-	fmt.Println(errors.Is(err, event.ErrTooOld))
+	fmt.Println(errors.Is(err, event.ErrSuperseded))
 
 	a, _, err := book.Resolve(ctx, "shop-7", "coat")
 	fmt.Println(a.Name, a.Source, a.LearnedFrom, err)

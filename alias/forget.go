@@ -32,7 +32,7 @@ var forget = expression{
 // key, the event and the times. So neither a seed nor a redelivery of an earlier
 // Put or Correct brings the phrase back. A Put or Correct by a later event
 // brings it back. If this event or a later event named the phrase, or if a later
-// event forgot it, the error is [event.ErrTooOld]. If the phrase is stored only
+// event forgot it, the error is [event.ErrSuperseded]. If the phrase is stored only
 // under an older spelling, Forget first adopts that row, as [Store.Adopt] does.
 // Forget looks for older spellings in the scope's book.
 //
@@ -76,5 +76,5 @@ func (s *Store) Forget(ctx context.Context, f Forget) (event.Outcome, error) {
 	case got.by.NamedBy == f.Event && !got.by.named():
 		return event.Duplicate, nil
 	}
-	return 0, s.tooOld("Forget")
+	return 0, s.superseded("Forget")
 }

@@ -153,7 +153,7 @@ func TestCorrectTakesOverAnOlderSpelling(t *testing.T) {
 		o.means("diskning")
 		do(t, event.Created)(o.forget(50))
 		o.means("")
-		refused(t, event.ErrTooOld)(o.put("pantning", 60))
+		refused(t, event.ErrSuperseded)(o.put("pantning", 60))
 		if done, err := o.Seed(t.Context(), chat, map[string]string{o.phrase: "pantning"}); err != nil || done.Kept != 1 {
 			t.Errorf("Seed: %+v, %v", done, err)
 		}

@@ -45,6 +45,8 @@ func answered(out event.Outcome, err error) string {
 		return out.String()
 	case errors.As(err, &taken):
 		return "taken by " + taken.Owner
+	case errors.Is(err, event.ErrSuperseded):
+		return "superseded"
 	case errors.Is(err, event.ErrTooOld):
 		return "too old"
 	case errors.Is(err, alias.ErrNotFound):
@@ -80,7 +82,7 @@ func (m *model) put(s step) string {
 	case m.name != "":
 		return "taken by " + m.name
 	case m.namedBy >= s.minute:
-		return "too old"
+		return "superseded"
 	}
 	*m = model{name: s.name, namedBy: s.minute}
 	return "created"
@@ -89,7 +91,7 @@ func (m *model) put(s step) string {
 func (m *model) correct(s step) string {
 	switch {
 	case m.namedBy > s.minute, m.namedBy == s.minute && m.name == "":
-		return "too old"
+		return "superseded"
 	case m.namedBy == s.minute && m.name == s.name:
 		return "duplicate"
 	case m.namedBy == s.minute:
@@ -107,7 +109,7 @@ func (m *model) confirm(s step) string {
 	case slices.Contains(m.confirmers, s.minute):
 		return "duplicate"
 	case m.namedBy > s.minute:
-		return "too old"
+		return "superseded"
 	case m.name == "":
 		return "not found"
 	case m.name != s.name:
@@ -126,7 +128,7 @@ func (m *model) forget(s step) string {
 	case m.namedBy == s.minute && m.name == "":
 		return "duplicate"
 	case m.namedBy >= s.minute:
-		return "too old"
+		return "superseded"
 	}
 	before := m.name
 	*m = model{namedBy: s.minute}
@@ -302,15 +304,15 @@ func TestForgetIsNotedWhateverStands(t *testing.T) {
 	do(t, event.Created)(w.forget(50))
 	refused(t, alias.ErrNotFound)(w.forget(20))
 	do(t, event.Duplicate)(w.forget(20))
-	refused(t, event.ErrTooOld)(w.correct("torkning", 30))
-	refused(t, event.ErrTooOld)(w.put("torkning", 30))
+	refused(t, event.ErrSuperseded)(w.correct("torkning", 30))
+	refused(t, event.ErrSuperseded)(w.put("torkning", 30))
 	means(t, w.f, "", 0)
 
 	w = newWriter(t)
 	refused(t, alias.ErrNotFound)(w.forget(20))
 	do(t, event.Duplicate)(w.forget(20))
-	refused(t, event.ErrTooOld)(w.put("diskning", 30))
-	refused(t, event.ErrTooOld)(w.forget(30))
+	refused(t, event.ErrSuperseded)(w.put("diskning", 30))
+	refused(t, event.ErrSuperseded)(w.forget(30))
 	do(t, event.Created)(w.put("diskning", 10))
 	means(t, w.f, "diskning", 0)
 }

@@ -23,9 +23,11 @@ func TestPrices(t *testing.T) {
 	spell := func(scope string) {
 		f.write(t, with(golden(t, "older"), map[string]any{"pk": s("ALIAS#" + scope), "gsi1pk": s("ALIASES_BY_ACTIVITY#" + scope), "sk": s("PANT")}))
 	}
-	spell("adopt")
-	spell("erase")
-	spell("confirm")
+	for _, scope := range []string{"adopt", "erase", "confirm", "correct", "forget"} {
+		spell(scope)
+	}
+	f.write(t, with(golden(t, "forgotten"), map[string]any{"pk": s("ALIAS#put"), "sk": s("PANT"), "namedBy": s(eventAt(t, 60).String())}))
+	const moves = "moves an older spelling"
 	ev := eventAt(t, 50)
 	cold := func() *alias.Store { return f.another(t, nil) }
 	pricetest.Run(t, f.db, []pricetest.Case{
@@ -70,8 +72,20 @@ func TestPrices(t *testing.T) {
 		},
 		{Func: "Store.Disown", Call: func(ctx context.Context) error { _, err := f.Disown(ctx, "disown", "42"); return err }},
 		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := f.Erase(ctx, "erase"); return err }},
-		{Func: "Store.Confirm", Beyond: "moves an older spelling", Call: func(ctx context.Context) error {
+		{Func: "Store.Put", Beyond: moves, Call: func(ctx context.Context) error {
+			_, err := cold().Put(ctx, alias.Put{Scope: "put", Phrase: "pant", Name: "pantning", Event: ev, Actor: "42"})
+			return err
+		}},
+		{Func: "Store.Confirm", Beyond: moves, Call: func(ctx context.Context) error {
 			_, err := cold().Confirm(ctx, alias.Confirm{Scope: "confirm", Phrase: "pant", Name: "pantning", Event: ev})
+			return err
+		}},
+		{Func: "Store.Correct", Beyond: moves, Call: func(ctx context.Context) error {
+			_, err := cold().Correct(ctx, alias.Correct{Scope: "correct", Phrase: "pant", Name: "x", Event: ev, Actor: "42"})
+			return err
+		}},
+		{Func: "Store.Forget", Beyond: moves, Call: func(ctx context.Context) error {
+			_, err := cold().Forget(ctx, alias.Forget{Scope: "forget", Phrase: "pant", Event: ev})
 			return err
 		}},
 	}, f.Store)
@@ -103,7 +117,7 @@ func TestFurtherPrices(t *testing.T) {
 	if w.f.db.InProcess() { // which prices refusals too
 		w.f.db.Meter(correct("torkning", 40)).Want(t, price(2, 0, 3)) // the current name
 		w.f.db.Meter(func() { owner(t, "torkning")(w.put("x", 30)) }).Want(t, price(1, 0, 1))
-		w.f.db.Meter(func() { refused(t, event.ErrTooOld)(w.forget(45)) }).Want(t, price(1, 0, 1))
+		w.f.db.Meter(func() { refused(t, event.ErrSuperseded)(w.forget(45)) }).Want(t, price(1, 0, 1))
 	}
 }
 

@@ -40,7 +40,7 @@ var (
 // matter who taught the phrase. If the phrase stands for another name, the
 // error is a [*TakenError] with that name, and only Correct changes the name.
 // If this event or a later event forgot the phrase, the phrase stays forgotten
-// and the error is [event.ErrTooOld].
+// and the error is [event.ErrSuperseded].
 //
 // Some phrases are stored only under an older spelling, from an older system or
 // from an earlier normal form. The name in that row then owns the phrase: Put of
@@ -83,7 +83,7 @@ func (s *Store) Put(ctx context.Context, put Put) (event.Outcome, error) {
 	case !got.refused:
 		return event.Created, nil
 	case !got.by.named():
-		return 0, s.tooOld("Put")
+		return 0, s.superseded("Put")
 	case got.by.Name != put.Name:
 		return 0, &TakenError{Owner: got.by.Name}
 	}

@@ -134,9 +134,9 @@ func TestConfirmOfTheOldNameIsNotCounted(t *testing.T) {
 	w := newWriter(t)
 	do(t, event.Created)(w.put("diskning", 60))
 	do(t, event.Created)(w.correct("torkning", 40))
-	refused(t, event.ErrTooOld)(w.confirm("diskning", 50)) // it confirmed the name before
-	refused(t, event.ErrTooOld)(w.confirm("torkning", 50)) // the phrase did not have that name then
-	owner(t, "torkning")(w.confirm("diskning", 30))        // an answer to an old question
+	refused(t, event.ErrSuperseded)(w.confirm("diskning", 50)) // it confirmed the name before
+	refused(t, event.ErrSuperseded)(w.confirm("torkning", 50)) // the phrase did not have that name then
+	owner(t, "torkning")(w.confirm("diskning", 30))            // an answer to an old question
 	means(t, w.f, "torkning", 0)
 	do(t, event.Created)(w.confirm("torkning", 30))
 	means(t, w.f, "torkning", 1)
@@ -150,7 +150,7 @@ func TestConfirmRedeliveredAfterACorrection(t *testing.T) {
 	do(t, event.Created)(w.confirm("diskning", 50))
 	do(t, event.Created)(w.confirm("diskning", 30))
 	do(t, event.Created)(w.correct("torkning", 40))
-	refused(t, event.ErrTooOld)(w.confirm("diskning", 50))
+	refused(t, event.ErrSuperseded)(w.confirm("diskning", 50))
 	owner(t, "torkning")(w.confirm("diskning", 30))
 	means(t, w.f, "torkning", 0)
 }
@@ -164,8 +164,8 @@ func TestCorrectLaterEventWins(t *testing.T) {
 	means(t, w.f, "torkning", 0) // the confirmations were for another name
 	do(t, event.Duplicate)(w.correct("torkning", 40))
 	owner(t, "torkning")(w.correct("städning", 40)) // one event, two names: the first stays
-	refused(t, event.ErrTooOld)(w.correct("städning", 50))
-	refused(t, event.ErrTooOld)(w.correct("torkning", 50))
+	refused(t, event.ErrSuperseded)(w.correct("städning", 50))
+	refused(t, event.ErrSuperseded)(w.correct("torkning", 50))
 	do(t, event.Created)(w.correct("diskning", 30))
 	means(t, w.f, "diskning", 0)
 	owner(t, "diskning")(w.put("torkning", 20))
@@ -179,7 +179,7 @@ func TestCorrectToTheNameThatStandsKeepsConfirmations(t *testing.T) {
 	do(t, event.Created)(w.correct("diskning", 40))
 	do(t, event.Duplicate)(w.correct("diskning", 40))
 	means(t, w.f, "diskning", 1)
-	refused(t, event.ErrTooOld)(w.correct("torkning", 50)) // the event is noted
+	refused(t, event.ErrSuperseded)(w.correct("torkning", 50)) // the event is noted
 	means(t, w.f, "diskning", 1)
 }
 
@@ -208,8 +208,8 @@ func TestCorrectMeetsAnother(t *testing.T) {
 		want       string
 	}{
 		"an earlier one":                {"torkning", 40, nil, "diskning"},
-		"a later one":                   {"torkning", 20, event.ErrTooOld, "torkning"},
-		"a later one to the same name":  {"diskning", 20, event.ErrTooOld, "diskning"},
+		"a later one":                   {"torkning", 20, event.ErrSuperseded, "torkning"},
+		"a later one to the same name":  {"diskning", 20, event.ErrSuperseded, "diskning"},
 		"an earlier one, the same name": {"diskning", 40, nil, "diskning"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -223,9 +223,9 @@ func TestCorrectMeetsAnother(t *testing.T) {
 				t.Errorf("Correct: %v, want %v", err, c.wantErr)
 			}
 			means(t, w.f, c.want, 0)
-			refused(t, event.ErrTooOld)(w.correct("städning", 35))
+			refused(t, event.ErrSuperseded)(w.correct("städning", 35))
 			if c.otherEvent == 20 {
-				refused(t, event.ErrTooOld)(w.correct("städning", 25))
+				refused(t, event.ErrSuperseded)(w.correct("städning", 25))
 			}
 		})
 	}
@@ -257,12 +257,12 @@ func TestForget(t *testing.T) {
 	w := newWriter(t)
 	refused(t, alias.ErrNotFound)(w.forget(70))
 	do(t, event.Created)(w.put("diskning", 60))
-	refused(t, event.ErrTooOld)(w.forget(65))
-	refused(t, event.ErrTooOld)(w.forget(60))
+	refused(t, event.ErrSuperseded)(w.forget(65))
+	refused(t, event.ErrSuperseded)(w.forget(60))
 	do(t, event.Created)(w.forget(50))
 	do(t, event.Duplicate)(w.forget(50))
 	refused(t, alias.ErrNotFound)(w.forget(40))
-	refused(t, event.ErrTooOld)(w.forget(55))
+	refused(t, event.ErrSuperseded)(w.forget(55))
 	means(t, w.f, "", 0)
 	for name, ask := range map[string]func() ([]alias.Alias, error){
 		"All":       func() ([]alias.Alias, error) { return w.f.All(t.Context(), chat) },
@@ -285,11 +285,11 @@ func TestForgottenStaysForgotten(t *testing.T) {
 	do(t, event.Created)(w.confirm("diskning", 55))
 	do(t, event.Created)(w.forget(50))
 
-	refused(t, event.ErrTooOld)(w.put("diskning", 60))
-	refused(t, event.ErrTooOld)(w.put("diskning", 50))
-	refused(t, event.ErrTooOld)(w.correct("torkning", 55))
-	refused(t, event.ErrTooOld)(w.correct("torkning", 50))
-	refused(t, event.ErrTooOld)(w.confirm("diskning", 55))
+	refused(t, event.ErrSuperseded)(w.put("diskning", 60))
+	refused(t, event.ErrSuperseded)(w.put("diskning", 50))
+	refused(t, event.ErrSuperseded)(w.correct("torkning", 55))
+	refused(t, event.ErrSuperseded)(w.correct("torkning", 50))
+	refused(t, event.ErrSuperseded)(w.confirm("diskning", 55))
 	refused(t, alias.ErrNotFound)(w.confirm("diskning", 45))
 	if done, err := w.f.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"}); err != nil || done.Kept != 1 {
 		t.Errorf("Seed: %+v, %v", done, err)
@@ -298,7 +298,7 @@ func TestForgottenStaysForgotten(t *testing.T) {
 
 	do(t, event.Created)(w.put("städning", 40))
 	means(t, w.f, "städning", 0)
-	refused(t, event.ErrTooOld)(w.forget(50)) // its redelivery takes nothing away
+	refused(t, event.ErrSuperseded)(w.forget(50)) // its redelivery takes nothing away
 	means(t, w.f, "städning", 0)
 	do(t, event.Created)(w.forget(30))
 	do(t, event.Created)(w.correct("torkning", 20))
@@ -323,7 +323,7 @@ func TestCorrectionsConverge(t *testing.T) {
 				} else {
 					_, err = w.correct(fmt.Sprint(minutesAgo), minutesAgo)
 				}
-				if err != nil && !errors.Is(err, event.ErrTooOld) && !errors.Is(err, alias.ErrNotFound) {
+				if err != nil && !errors.Is(err, event.ErrSuperseded) && !errors.Is(err, alias.ErrNotFound) {
 					t.Fatal(err)
 				}
 			}
@@ -371,12 +371,12 @@ func TestCorrectionsSideBySideEndInTheLast(t *testing.T) {
 	w := newWriter(t)
 	sideBySide(writers, func(i int) {
 		// Only two names, so that some correct to the current one.
-		if _, err := w.correct(fmt.Sprint(i%2), 50-i); err != nil && !errors.Is(err, event.ErrTooOld) {
+		if _, err := w.correct(fmt.Sprint(i%2), 50-i); err != nil && !errors.Is(err, event.ErrSuperseded) {
 			t.Error(err)
 		}
 	})
 	means(t, w.f, fmt.Sprint((writers-1)%2), 0)
-	refused(t, event.ErrTooOld)(w.correct("x", 50-writers+2))
+	refused(t, event.ErrSuperseded)(w.correct("x", 50-writers+2))
 }
 
 // sideBySide runs f that many times at once, and waits.

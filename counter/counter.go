@@ -202,10 +202,18 @@ func (s *Store) Table() schema.Table {
 	}
 }
 
-// Actions returns what IAM must grant for the methods: see [schema.Policy].
+// Actions returns what IAM must grant for each call: see [schema.Policy].
 func (s *Store) Actions() schema.Actions {
+	update := schema.Grants{"": {"UpdateItem"}}
 	return schema.Actions{
-		Service:   schema.Grants{"": {"GetItem", "UpdateItem"}},
-		Operators: schema.Grants{"": {"BatchWriteItem", "Query"}},
+		Calls: map[string]schema.Grants{
+			"Take": update, "TakeItem": update,
+			"Refund": update, "RefundItem": update,
+			"Adjust": update, "AdjustItem": update,
+			"Add":        update,
+			"AddUnkeyed": update,
+			"Get":        {"": {"GetItem"}},
+		},
+		Operators: map[string]schema.Grants{"Erase": {"": {"BatchWriteItem", "Query"}}},
 	}
 }

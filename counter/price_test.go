@@ -71,6 +71,7 @@ func TestPrices(t *testing.T) {
 				return []types.TransactWriteItem{e.refundItem(t, counter.Refund{Key: "bought", Event: message(t, noon, 1)}).Item}
 			},
 		},
+		{Func: "Store.Get", Never: "UpdateItem", Why: "it adds a duration"},
 		{Func: "Store.Erase", Call: func(ctx context.Context) error {
 			_, err := e.Erase(ctx, "bought")
 			return err

@@ -124,6 +124,9 @@ func (c *Config) validate() error {
 	if err := check.ID(pkg, "Config.Prefix", c.Prefix); err != nil {
 		return err
 	}
+	if len(c.Prefix) > 255 {
+		return event.BadInput(pkg, "Config.Prefix", "must have at most 255 bytes")
+	}
 	if strings.Contains(c.Prefix, "#") {
 		return event.BadInput(pkg, "Config.Prefix", "must not contain '#', which marks the end of the prefix in keys")
 	}
@@ -164,5 +167,13 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 // may share the table.
 func (s *Store) Table() schema.Table { return s.rows.Table() }
 
-// Actions returns what IAM must grant for the methods: see [schema.Policy].
-func (s *Store) Actions() schema.Actions { return s.rows.Actions() }
+// Actions returns what IAM must grant for each call: see [schema.Policy].
+func (s *Store) Actions() schema.Actions {
+	a := s.rows.Actions()
+	a.Calls = map[string]schema.Grants{
+		"Observe": a.Calls["Apply"],
+		"Get":     a.Calls["Get"],
+		"All":     a.Calls["All"],
+	}
+	return a
+}

@@ -6,20 +6,20 @@ import (
 )
 
 var (
-	// ErrTooOld means that the event comes too late, and that the store refuses
-	// it for one of these reasons. The row of the event may have expired, or
-	// has counted many later events: the store can no longer know whether it
-	// has counted the event already, and might count the event twice. Or this
-	// event or a later one has already decided what this call would decide,
-	// such as the name of a phrase. Or, for FastConversation of package
-	// message, rows that the answer needs may have expired. Trying again gives
-	// the same error: treat it as an answer, not as a failure.
+	// ErrTooOld means that the event comes too late to be judged. The row of the
+	// event may have expired, or has counted many later events, so the store can
+	// no longer know whether it has counted the event already, and might count
+	// the event twice. Or, for FastConversation of package message, rows that the
+	// answer needs may have expired. Trying again gives the same error. The store
+	// has not counted the event now, and may never have counted it: if each event
+	// matters, somebody must look.
 	ErrTooOld = errors.New("event: too old to judge")
 
-	// ErrSuperseded means that a later event has already decided what this call
-	// would decide, such as the status of a charge or the name of a phrase. It is
-	// an answer: nothing was written, and nothing is left to do.
-	ErrSuperseded = errors.New("event: a later event has decided")
+	// ErrSuperseded means that this event or a later one has already decided what
+	// this call would decide, such as the status of a charge or the name of a
+	// phrase. It is an answer: the call has changed nothing, and nothing is left
+	// to do. Trying again gives the same error.
+	ErrSuperseded = errors.New("event: superseded by a later event")
 
 	// ErrUnknownOutcome means that a write may or may not have taken effect,
 	// for example because its reply was lost. AddUnkeyed of package counter

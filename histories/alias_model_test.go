@@ -187,12 +187,12 @@ func (w writes) refused(p phrase) any {
 		case top.named():
 			return taken{top.name}
 		case row.namedBy >= w.event:
-			return tooOld{}
+			return superseded{}
 		}
 	case "Correct":
 		switch {
 		case row.namedBy > w.event, row.namedBy == w.event && !row.named():
-			return tooOld{}
+			return superseded{}
 		case row.namedBy == w.event && row.name == w.name:
 			return duplicate{}
 		case row.namedBy == w.event:
@@ -203,7 +203,7 @@ func (w writes) refused(p phrase) any {
 		case row.namedBy == w.event && !row.named():
 			return duplicate{}
 		case row.namedBy >= w.event:
-			return tooOld{}
+			return superseded{}
 		}
 	case "Confirm":
 		return w.unconfirmed(p)
@@ -216,15 +216,15 @@ func (w writes) unconfirmed(p phrase) any {
 	switch {
 	case row.has(w.event):
 		return duplicate{}
-	case row.confirmedBy > w.event, row.namedBy > w.event:
-		return tooOld{}
+	case row.namedBy > w.event:
+		return superseded{}
 	case !row.named() && p.settled():
 		return notFound{}
 	case !row.named():
 		return nil
 	case row.name != w.name:
 		return taken{row.name}
-	case row.counted == len(row.confirmers) && w.event < row.confirmers[0]:
+	case row.confirmedBy > w.event, row.counted == len(row.confirmers) && w.event < row.confirmers[0]:
 		return tooOld{}
 	}
 	return nil

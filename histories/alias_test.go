@@ -198,6 +198,8 @@ func (a *aliasStory) next(c *caller) *call {
 			return taken{owned.Owner}
 		}
 		switch {
+		case errors.Is(err, event.ErrSuperseded):
+			return superseded{}
 		case errors.Is(err, event.ErrTooOld):
 			return tooOld{}
 		case errors.Is(err, alias.ErrNotFound):

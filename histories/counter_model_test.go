@@ -72,6 +72,7 @@ type (
 	committed   struct{} // the transaction was
 	countOf     struct{ used, recorded int64 }
 	tooOld      struct{}
+	superseded  struct{}
 	full        struct{}
 	notFound    struct{}
 	belowZero   struct{}
@@ -94,6 +95,7 @@ func (t tally) String() string {
 func (c countOf) String() string     { return fmt.Sprintf("used %d, recorded %d", c.used, c.recorded) }
 func (committed) String() string     { return "committed" }
 func (tooOld) String() string        { return "too old" }
+func (superseded) String() string    { return "superseded" }
 func (full) String() string          { return "full" }
 func (notFound) String() string      { return "not found" }
 func (belowZero) String() string     { return "below zero" }

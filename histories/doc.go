@@ -24,7 +24,8 @@
 //	alias    Put, Correct, Confirm, Forget, Adopt, Resolve, Get, beside older spellings
 //	pattern  Observe, ObserveAll, Get, Erase
 //	ema      Observe, Get, Erase
-//	record   Set, Get, Erase
+//	record   Set with ranks and ties, Get, Erase
+//	status   rows of Set, one caller, against an oracle of its own and not porcupine
 //	exact    Apply with Add, a floor or Next, ApplyAll, ApplyItem, Get and Erase of an
 //	         exact Kind of package record
 //

@@ -14,6 +14,7 @@ import (
 // ownErrors are the library's sentinels by their codes, which are part of the
 // format. Those of other record packages are not known here: see Config.Errors.
 var ownErrors = map[string]error{
+	"event.ErrSuperseded":           event.ErrSuperseded,
 	"event.ErrTooOld":               event.ErrTooOld,
 	"event.ErrUnknownOutcome":       event.ErrUnknownOutcome,
 	"ledger.ErrFingerprintMismatch": ErrFingerprintMismatch,

@@ -32,7 +32,7 @@ var (
 	errNoKnown  = errors.New("known to nobody")
 	callersOwn  = map[string]error{"a": errSoldOut, "b": errTonight}
 	librarysOwn = map[string]error{
-		"event.ErrTooOld": event.ErrTooOld, "event.ErrUnknownOutcome": event.ErrUnknownOutcome,
+		"event.ErrSuperseded": event.ErrSuperseded, "event.ErrTooOld": event.ErrTooOld, "event.ErrUnknownOutcome": event.ErrUnknownOutcome,
 		"ledger.ErrFingerprintMismatch": ledger.ErrFingerprintMismatch, "ledger.ErrLeaseLost": ledger.ErrLeaseLost,
 		"ledger.ErrNoResult": ledger.ErrNoResult, "ledger.ErrResultDiffers": ledger.ErrResultDiffers,
 		"ledger.ErrTooManyAttempts": ledger.ErrTooManyAttempts,

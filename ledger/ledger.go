@@ -210,11 +210,32 @@ func (s *Store) Table() schema.Table {
 	}
 }
 
-// Actions returns what IAM must grant for the methods: see [schema.Policy].
+// Actions returns what IAM must grant for each call: see [schema.Policy].
 func (s *Store) Actions() schema.Actions {
+	get, scan, update := schema.Grants{"": {"GetItem"}}, schema.Grants{"": {"Scan"}}, schema.Grants{"": {"UpdateItem"}}
+	work := schema.Grants{"": {"GetItem", "UpdateItem"}}
 	return schema.Actions{
-		Service:   schema.Grants{"": {"GetItem", "PutItem", "UpdateItem"}},
-		Operators: schema.Grants{"": {"DeleteItem", "GetItem", "Scan", "UpdateItem"}},
+		Calls: map[string]schema.Grants{
+			"Do":           work,
+			"DoTx":         work,
+			"Claim":        work,
+			"Complete":     update,
+			"CompleteItem": update,
+			"Fail":         update,
+			"Renew":        update,
+			"Release":      update,
+			"Resume":       update,
+			"MarkSeen":     {"": {"PutItem"}},
+			"MarkItem":     {"": {"PutItem"}},
+			"Get":          get,
+		},
+		Operators: map[string]schema.Grants{
+			"Get":  get,
+			"List": scan, "ListPage": scan,
+			"Reopen": update,
+			"Forget": {"": {"DeleteItem"}},
+			"Erase":  update,
+		},
 	}
 }
 

@@ -98,6 +98,14 @@ func TestPrices(t *testing.T) {
 			})
 			return err
 		}},
+		{Func: "DoTx", Beyond: "reads first", Call: func(ctx context.Context) error {
+			_, err := ledger.DoTx(ctx, store, ledger.Request{Key: "transaction", ReadFirst: true}, (&paying{b: b}).work)
+			return err
+		}},
+		{Func: "Store.Get", Never: "UpdateItem", Why: "it reads the field claim"},
+		{Func: "Store.List", Never: "UpdateItem", Why: "as Get"},
+		{Func: "Store.ListPage", Never: "UpdateItem", Why: "as Get"},
+		{Func: "Store.Forget", Never: "UpdateItem", Why: "as Get"},
 		{Func: "Do", In: "ReadFirst", Call: func(ctx context.Context) error {
 			var w worker
 			again := order

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"strings"
 	"time"
 
@@ -42,11 +43,16 @@ func (m *Memory) Table() schema.Table { return m.acts.Table() }
 // Actions returns what IAM must grant to a program that only calls the methods
 // of a Memory: see [schema.Policy].
 func (m *Memory) Actions() schema.Actions {
-	reads := schema.Grants{"": {"Query"}}
-	for _, index := range m.acts.Table().Indexes[1:] { // the first is ByActor's, across scopes
-		reads[index.Name] = []string{"Query"}
-	}
-	return schema.Actions{Service: reads}
+	of := m.acts.Actions().Calls
+	byName := maps.Clone(of["ByName"])
+	maps.Copy(byName, of["ByActorAndName"])
+	return schema.Actions{Calls: map[string]schema.Grants{
+		"LastOf":    of["ByName"],
+		"LastBy":    of["ByActorAndName"],
+		"CountBy":   byName,
+		"ThisWeek":  byName,
+		"TallyWeek": of["InScope"],
+	}}
 }
 
 // LastOf returns the latest activity of a name in a scope, by any actor, and

@@ -470,5 +470,13 @@ func TestPrices(t *testing.T) {
 			_, err := mem.TallyWeek(ctx, memory.TallyWeek{Scope: home, Of: monday})
 			return err
 		}},
+		{Func: "Memory.CountBy", Beyond: "of one actor", Call: func(ctx context.Context) error {
+			_, err := mem.CountBy(ctx, activity.Filter{Scope: home, Actor: martin, Name: "diskning"})
+			return err
+		}},
+		{Func: "Memory.ThisWeek", Beyond: "of everybody", Call: func(ctx context.Context) error {
+			_, err := mem.ThisWeek(ctx, memory.ThisWeek{Scope: home, Name: "diskning", Of: monday})
+			return err
+		}},
 	}, mem)
 }

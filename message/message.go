@@ -202,15 +202,28 @@ func (s *Store) Table() schema.Table {
 	return table
 }
 
-// Actions returns what IAM must grant for the methods: see [schema.Policy].
+// Actions returns what IAM must grant for each call: see [schema.Policy].
 func (s *Store) Actions() schema.Actions {
+	query := []string{"Query"}
+	onTable := schema.Grants{"": query}
 	a := schema.Actions{
-		Service:   schema.Grants{"": {"GetItem", "PutItem", "Query"}},
-		Operators: schema.Grants{"": {"BatchWriteItem", "Query", "UpdateItem"}},
+		Calls: map[string]schema.Grants{
+			"Save":     {"": {"PutItem"}},
+			"SaveItem": {"": {"PutItem"}},
+			"Get":      {"": {"GetItem"}},
+			"InScope":  onTable, "InScopePage": onTable,
+			"Recent":           onTable,
+			"FastConversation": onTable,
+		},
+		Operators: map[string]schema.Grants{
+			"DropRaw": {"": {"UpdateItem"}},
+			"Erase":   {"": {"BatchWriteItem", "Query"}},
+		},
 	}
 	if s.cfg.ActorIndex {
-		a.Service[s.cfg.ActorIndexName] = []string{"Query"}
-		a.Operators[s.cfg.ActorIndexName] = []string{"Query"}
+		byActor := schema.Grants{s.cfg.ActorIndexName: query}
+		a.Calls["ByActor"], a.Calls["ByActorPage"] = byActor, byActor
+		a.Operators["EraseActor"] = schema.Grants{"": {"BatchWriteItem"}, s.cfg.ActorIndexName: query}
 	}
 	return a
 }

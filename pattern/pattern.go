@@ -75,5 +75,14 @@ func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) 
 // may share the table.
 func (s *Store) Table() schema.Table { return s.rows.Table() }
 
-// Actions returns what IAM must grant for the methods: see [schema.Policy].
-func (s *Store) Actions() schema.Actions { return s.rows.Actions() }
+// Actions returns what IAM must grant for each call: see [schema.Policy].
+func (s *Store) Actions() schema.Actions {
+	a := s.rows.Actions()
+	a.Calls = map[string]schema.Grants{
+		"Observe":    a.Calls["Apply"],
+		"ObserveAll": a.Calls["ApplyAll"],
+		"Get":        a.Calls["Get"],
+		"All":        a.Calls["All"],
+	}
+	return a
+}

@@ -37,8 +37,10 @@
 //
 // [Rows.Set] is for a row that holds what the latest event said: a status, an
 // address, a setting. The event that happened last wins, in whatever order the
-// events arrive. A [Kind] without a Count is for Set. A Kind with a Count is
-// for Apply and ApplyAll.
+// events arrive. A rank decides between events of the same time, and a tie that
+// neither decides is told ([*TieError]). A [Kind] without a Count is for Set, and
+// names the record's own Attributes. A Kind with a Count is for Apply and
+// ApplyAll.
 //
 // # Items
 //
@@ -62,9 +64,10 @@
 //	by         S  the nonce of the call that counted the event
 //
 //	           with Set
-//	event      S  the event that set the row
+//	event      S  the event that set the row, with its rank if that is not 0
 //
-// A write leaves all other attributes as they are. Keep rows of only one Kind
+// Set writes the record's own attributes that it is given and removes the others
+// of Kind.Attributes. A write leaves all other attributes as they are. Keep rows of only one Kind
 // in a partition: All reads every row of the partition as that Kind, and Erase
 // deletes every row of the partition.
 //
@@ -89,6 +92,11 @@
 //     Config.MaxSkew before that on, the event is refused with
 //     [event.ErrTooOld]. After [ErrContended], apply the event again: with Next,
 //     that happens when hundreds of callers write one row at once.
+//   - A row of Set holds exactly what its last event gave, for every order of
+//     arrival. Two events of the same time and rank with different values are
+//     told by a TieError, whichever comes second. There is one exception: if the
+//     event that stands comes second and the reply to its write is lost, it is a
+//     Duplicate.
 //   - Rows of an older system, which lack version and recent, are updated in
 //     place: Next gets what they hold. Such a row does not say which events it
 //     has counted, so those events count again when they are redelivered.

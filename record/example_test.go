@@ -136,27 +136,35 @@ func ExampleRows_ApplyAll() {
 	// 30 true <nil>
 }
 
-// What was delivered is told of before what was shipped.
+// The provider's times are whole seconds. It tells of the reversal before it tells
+// of the settlement, which happened in the same second.
 func ExampleRows_Set() {
 	ctx := context.Background()
-	rows := create(ctx, record.Kind[string]{Package: "status", Type: "ORDER", Decode: func(row record.Item) (string, error) {
-		f := record.Read(row)
-		return f.Text("status"), f.Err()
-	}})
-	set := func(status string, ev event.Event) {
+	rows := create(ctx, record.Kind[string]{
+		Package: "status", Type: "CHARGE", Attributes: []string{"status"},
+		Decode: func(row record.Item) (string, error) {
+			f := record.Read(row)
+			return f.Text("status"), f.Err()
+		},
+	})
+	ranks := map[string]int{"pending": 0, "settled": 1, "reversed": 2}
+	for _, status := range []string{"pending", "reversed", "settled"} {
+		ev, err := event.New(time.Date(2025, 3, 30, 12, 0, 0, 0, time.UTC), "provider", "ch_1", status)
+		if err != nil {
+			log.Fatal(err)
+		}
 		out, err := rows.Set(ctx, record.Set{
-			Partition: record.Key("ORDER", "1001"), Sort: "status", Event: ev,
+			Partition: record.Key("CHARGE", "ch_1"), Sort: "status", Event: ev, Rank: ranks[status],
 			Values: record.Item{"status": record.Text(status)},
 		})
-		fmt.Println(status, out, errors.Is(err, event.ErrTooOld))
+		fmt.Println(status, out, errors.Is(err, event.ErrSuperseded))
 	}
-	set("delivered", ordered(30))
-	set("shipped", ordered(10))
-	fmt.Println(rows.Get(ctx, record.Key("ORDER", "1001"), "status"))
+	fmt.Println(rows.Get(ctx, record.Key("CHARGE", "ch_1"), "status"))
 	// Output:
-	// delivered created false
-	// shipped no outcome true
-	// delivered true <nil>
+	// pending created false
+	// reversed created false
+	// settled no outcome true
+	// reversed true <nil>
 }
 
 func ExampleRows_All() {

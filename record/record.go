@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,9 @@ var _ ExactAPI = (*dynamodb.Client)(nil)
 // package attributevalue can also read and make them.
 type Item = map[string]types.AttributeValue
 
+// maxName bounds a Kind's Package and its Type, which is in every row.
+const maxName = 255
+
 // Attributes that the package keeps, in addition to the count, which a [Kind]
 // names.
 const (
@@ -67,6 +71,12 @@ type Kind[T any] struct {
 	// are for [Rows.Set].
 	Count string
 
+	// Attributes names the record's own attributes, at most 100, if the rows are
+	// for [Rows.Set]. Each Set writes the attributes that it gives and removes
+	// the others, so the order in which the events arrive does not show in the
+	// row. A Kind that only reads rows needs no Attributes.
+	Attributes []string
+
 	// Retention, if it is set, makes the Kind exact: each event counts once,
 	// however late and in whatever order it is delivered, until Retention after
 	// it happened. An exact Kind is for values that behave like money. It needs a
@@ -86,17 +96,22 @@ type Kind[T any] struct {
 func (k Kind[T]) exact() bool { return k.Retention > 0 }
 
 func (k Kind[T]) validate() error {
-	if k.Package == "" {
-		return event.BadInput("record", "Kind.Package", "must not be empty")
+	if k.Package == "" || len(k.Package) > maxName {
+		return event.BadInput("record", "Kind.Package", fmt.Sprintf("must have 1 to %d bytes", maxName))
 	}
 	if err := check.ID(k.Package, "Kind.Type", k.Type); err != nil {
 		return err
 	}
+	if len(k.Type) > maxName {
+		return event.BadInput(k.Package, "Kind.Type", fmt.Sprintf("must have at most %d bytes", maxName))
+	}
 	if k.Decode == nil {
 		return event.BadInput(k.Package, "Kind.Decode", "must not be nil")
 	}
-	if k.Count != "" && reserved(k.Count) {
-		return event.BadInput(k.Package, "Kind.Count", fmt.Sprintf("must not be %s, which package record keeps", k.Count))
+	if k.Count != "" {
+		if err := k.ownName("Kind.Count", k.Count); err != nil {
+			return err
+		}
 	}
 	if k.Retention < 0 {
 		return event.BadInput(k.Package, "Kind.Retention", "must not be negative")
@@ -104,7 +119,15 @@ func (k Kind[T]) validate() error {
 	if k.exact() && (k.Count == "" || k.Count == attrTTL) {
 		return event.BadInput(k.Package, "Kind.Count", "must be set, and not to ttl, if the Kind has a Retention")
 	}
-	return nil
+	return k.validateAttributes()
+}
+
+// ownName refuses a name that cannot be an attribute of the record's own.
+func (k Kind[T]) ownName(field, attribute string) error {
+	if reserved(attribute) {
+		return event.BadInput(k.Package, field, fmt.Sprintf("must not be %s, which package record keeps", attribute))
+	}
+	return check.Attribute(k.Package, field, attribute)
 }
 
 // reserved reports whether the package keeps the attribute itself.
@@ -169,6 +192,7 @@ func New[T any](api API, table string, kind Kind[T], cfg *Config) (*Rows[T], err
 	if err := kind.validate(); err != nil {
 		return nil, err
 	}
+	r.kind.Attributes = slices.Clone(kind.Attributes)
 	if api == nil {
 		return nil, event.BadInput(kind.Package, "api", "must not be nil")
 	}
@@ -197,15 +221,23 @@ func (r *Rows[T]) Table() schema.Table {
 	return table
 }
 
-// Actions returns what IAM must grant for the methods: see [schema.Policy].
+// Actions returns what IAM must grant for each call: see [schema.Policy]. A store of
+// your own has its own calls, and takes the grants from these.
 func (r *Rows[T]) Actions() schema.Actions {
-	service := []string{"GetItem", "Query", "UpdateItem"}
+	count := schema.Grants{"": {"GetItem", "UpdateItem"}}
 	if r.kind.exact() {
-		service = append(service, "PutItem")
+		count = schema.Grants{"": {"GetItem", "PutItem", "UpdateItem"}}
 	}
 	return schema.Actions{
-		Service:   schema.Grants{"": service},
-		Operators: schema.Grants{"": {"BatchWriteItem", "Query"}},
+		Calls: map[string]schema.Grants{
+			"Apply":     count,
+			"ApplyAll":  count,
+			"ApplyItem": count,
+			"Set":       {"": {"UpdateItem"}},
+			"Get":       {"": {"GetItem"}},
+			"All":       {"": {"Query"}},
+		},
+		Operators: map[string]schema.Grants{"Erase": {"": {"BatchWriteItem", "Query"}}},
 	}
 }
 

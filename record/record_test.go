@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,10 @@ func TestPrices(t *testing.T) {
 			}
 			return i.Items
 		}},
+		{Func: "Rows.ApplyItem", Beyond: "the read", Call: func(ctx context.Context) error {
+			_, err := rows.ApplyItem(ctx, applied(at(t, 1001), plus(1)))
+			return err
+		}},
 		{Func: "Rows.ApplyItem", In: "ExactAdd", Actions: made(ways["Add"](at(t, 3), 1))},
 		{Func: "Rows.ApplyItem", In: "ExactNext", Actions: made(ways["Next"](at(t, 4), 1))},
 		{Func: "Rows.Set", Call: func(ctx context.Context) error { _, err := set.Set(ctx, status); return err }},
@@ -122,12 +127,13 @@ func TestNewRefuses(t *testing.T) {
 		api    record.API
 		table  string
 	}{
-		"Kind.Package": {change: func(k *record.Kind[int64]) { k.Package = "" }, api: recordtest.Silent(t), table: "rows"},
-		"Kind.Type":    {change: func(k *record.Kind[int64]) { k.Type = "" }, api: recordtest.Silent(t), table: "rows"},
-		"Kind.Count":   {change: func(k *record.Kind[int64]) { k.Count = "version" }, api: recordtest.Silent(t), table: "rows"},
-		"Kind.Decode":  {change: func(k *record.Kind[int64]) { k.Decode = nil }, api: recordtest.Silent(t), table: "rows"},
-		"api":          {table: "rows"},
-		"table":        {api: recordtest.Silent(t), table: "a b"},
+		"Kind.Package":    {change: func(k *record.Kind[int64]) { k.Package = "" }, api: recordtest.Silent(t), table: "rows"},
+		"Kind.Type":       {change: func(k *record.Kind[int64]) { k.Type = "" }, api: recordtest.Silent(t), table: "rows"},
+		"Kind.Count":      {change: func(k *record.Kind[int64]) { k.Count = "version" }, api: recordtest.Silent(t), table: "rows"},
+		"Kind.Attributes": {change: func(k *record.Kind[int64]) { k.Attributes = []string{"sum"} }, api: recordtest.Silent(t), table: "rows"},
+		"Kind.Decode":     {change: func(k *record.Kind[int64]) { k.Decode = nil }, api: recordtest.Silent(t), table: "rows"},
+		"api":             {table: "rows"},
+		"table":           {api: recordtest.Silent(t), table: "a b"},
 	} {
 		kind, pkg := good, "sums"
 		if tc.change != nil {
@@ -141,6 +147,42 @@ func TestNewRefuses(t *testing.T) {
 		if rows != nil {
 			t.Errorf("%s: rows", field)
 		}
+	}
+}
+
+// A Kind has names of a bounded length, and its attributes are its own, once each.
+func TestNewRefusesNames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 256)
+	many := make([]string, 101)
+	for i := range many {
+		many[i] = fmt.Sprint("a", i)
+	}
+	for name, tc := range map[string]struct {
+		field string
+		kind  record.Kind[int64]
+	}{
+		"a long package":     {"Kind.Package", record.Kind[int64]{Package: long, Type: "SUM"}},
+		"a long type":        {"Kind.Type", record.Kind[int64]{Type: long}},
+		"a type of bytes":    {"Kind.Type", record.Kind[int64]{Type: "\xff"}},
+		"a long count":       {"Kind.Count", record.Kind[int64]{Type: "SUM", Count: long}},
+		"a kept attribute":   {"Kind.Attributes", record.Kind[int64]{Type: "SUM", Attributes: []string{"sum", "event"}}},
+		"an empty attribute": {"Kind.Attributes", record.Kind[int64]{Type: "SUM", Attributes: []string{""}}},
+		"a long attribute":   {"Kind.Attributes", record.Kind[int64]{Type: "SUM", Attributes: []string{long}}},
+		"one of them twice":  {"Kind.Attributes", record.Kind[int64]{Type: "SUM", Attributes: []string{"a", "b", "a"}}},
+		"too many":           {"Kind.Attributes", record.Kind[int64]{Type: "SUM", Attributes: many}},
+	} {
+		pkg := "record"
+		if tc.kind.Package == "" {
+			tc.kind.Package, pkg = "sums", "sums"
+		}
+		tc.kind.Decode = sumOf
+		_, err := record.New(recordtest.Silent(t), "rows", tc.kind, nil)
+		recordtest.WantBad(t, err, pkg, tc.field, name)
+	}
+	good := record.Kind[int64]{Package: long[1:], Type: long[1:], Attributes: append(many[:99], long[1:]), Decode: sumOf}
+	if _, err := record.New(recordtest.Silent(t), "rows", good, nil); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
@@ -22,60 +25,161 @@ type Set struct {
 	Partition string // made by [Key]
 	Sort      string
 	Event     event.Event
-	Values    Item // the record's own attributes; a nil value removes its attribute
+
+	// Rank is the order of events of the same millisecond, from 0 to 999: the
+	// greatest Rank wins. Many senders give times in whole seconds, so an order
+	// may be pending, settled and reversed at the same time: give these statuses
+	// the ranks 0, 1 and 2. Events that follow from one event (event.Event.Nth)
+	// have one time, so they need ranks, too.
+	Rank int
+
+	// Values are at least one of [Kind].Attributes. All others of
+	// Kind.Attributes are removed from the row, and so is one with a nil value.
+	Values Item
 }
 
-// A later event wins. Events sort as their text does.
+const (
+	maxRank       = 999
+	maxAttributes = 100 // an expression has room for some 200
+)
+
+// A later event wins. Events sort as their marks do.
 const (
 	setLatest = "SET #type = :type, #event = :event, #updatedAt = :updatedAt"
 	ifLater   = "attribute_not_exists(#event) OR #event < :event"
 )
 
-// Set writes the values into the row, unless a later event has set the row
-// already. So the event that happened last wins, in whatever order the events
-// arrive. Set needs no read, because the values do not depend on the row.
+// Set makes the values the record's own attributes of the row, unless a later
+// event has set the row already. So the event that happened last wins, in
+// whatever order the events arrive, and the row holds what this event gave and
+// nothing of the others. Set needs no read, because the values do not depend on
+// the row.
+//
+// Events are compared by time, to the millisecond, and by Rank. If both are
+// equal, their identities decide, in an order that is stable and arbitrary: the
+// row is the same in the end for every order of arrival, and nobody knows
+// whether it is right. If the two events gave different values, the error is a
+// [*TieError], for the event that stands and for the one that does not,
+// whichever arrives second. An event that stands gets [event.Created] together
+// with that error. If the values are the same, there is no error.
 //
 // If this event was the last to set the row, Set answers [event.Duplicate]: an
 // earlier delivery of the event, or an attempt whose reply was lost, has set
-// the row. If a later event has set the row, the error is [event.ErrTooOld],
-// and nothing is left to do.
+// the row. So if the write of an event that stands took effect, and its reply
+// was lost, its repetition says nothing of a tie. If a later event has set the
+// row, the error is [event.ErrSuperseded], and nothing is left to do. Bad input
+// is an [*event.InputError], also of a [Kind] without Attributes.
 //
-// Price: 1 request, 1 WCU. A duplicate, or an event that is too old, costs the
+// Price: 1 request, 1 WCU. A duplicate, a tie or a superseded event costs the
 // same. A row above 1 KB costs 1 WCU for each KB.
 func (r *Rows[T]) Set(ctx context.Context, s Set) (event.Outcome, error) {
+	now := r.cfg.Now()
+	if err := r.checkSet(s, now); err != nil {
+		return 0, err
+	}
+	own := make(Item, len(r.kind.Attributes))
+	for _, attribute := range r.kind.Attributes {
+		own[attribute] = s.Values[attribute]
+	}
+	mark := markOf(s.Event, s.Rank)
+	names := map[string]string{"#type": attrType, "#event": attrEvent, "#updatedAt": attrUpdatedAt}
+	values := Item{":type": item.S(r.kind.Type), ":event": item.S(mark), ":updatedAt": item.Time(now)}
+	in := &dynamodb.UpdateItemInput{
+		TableName:                           aws.String(r.table),
+		Key:                                 keyOf(s.Partition, s.Sort),
+		UpdateExpression:                    aws.String(withOwn(setLatest, own, names, values)),
+		ConditionExpression:                 aws.String(ifLater),
+		ExpressionAttributeNames:            names,
+		ExpressionAttributeValues:           values,
+		ReturnValues:                        types.ReturnValueAllOld,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	var other Item // the row that this event replaced, or that refused it
+	err := ddb.Retry(ctx, func() error {
+		out, err := r.api.UpdateItem(ctx, in)
+		if err == nil {
+			other = out.Attributes
+		}
+		return err
+	})
+	stands, refused := ddb.Refused(err)
+	method := cmp.Or(s.Method, "Set")
+	if err != nil && !refused {
+		return 0, r.wrap(method, err)
+	}
+	if refused {
+		other = stands
+	}
+	out, err := answerSet(mark, own, other, refused)
+	return out, r.wrap(method, err)
+}
+
+// answerSet is the answer to an event. The other row is the one that the event
+// replaced or that refused it.
+func answerSet(mark string, own, other Item, refused bool) (event.Outcome, error) {
+	moment, ev := parts(mark)
+	otherMoment, otherEvent := parts(item.Text(other, attrEvent))
+	out := event.Created
+	if refused {
+		out = event.Duplicate
+	}
+	switch {
+	case ev == otherEvent:
+		return out, nil
+	case moment == otherMoment && sameValues(own, other):
+		return out, nil
+	case moment == otherMoment && refused:
+		return 0, &TieError{}
+	case moment == otherMoment:
+		return out, &TieError{Stands: true}
+	case refused:
+		return 0, fmt.Errorf("a later event has set the row: %w", event.ErrSuperseded)
+	}
+	return out, nil
+}
+
+func (r *Rows[T]) checkSet(s Set, now time.Time) error {
 	if r.kind.Count != "" {
-		return 0, event.BadInput(r.kind.Package, "Kind.Count", "must be empty for Set, which does not count events")
+		return event.BadInput(r.kind.Package, "Kind.Count", "must be empty for Set, which does not count events")
+	}
+	if len(r.kind.Attributes) == 0 {
+		return event.BadInput(r.kind.Package, "Kind.Attributes", "must not be empty for Set: it removes those that an event does not give")
 	}
 	if err := r.checkKey(s.Partition, s.Sort); err != nil {
-		return 0, err
+		return err
 	}
-	now := r.cfg.Now()
 	if err := s.Event.Check(r.kind.Package, "Event", now); err != nil {
-		return 0, err
+		return err
 	}
-	method := cmp.Or(s.Method, "Set")
-	if err := r.checkOwn(s.Values); err != nil {
-		return 0, event.BadInput(r.kind.Package, "Values", err.Error())
+	if s.Rank < 0 || s.Rank > maxRank {
+		return event.BadInput(r.kind.Package, "Rank", fmt.Sprintf("must be 0 to %d, is %d", maxRank, s.Rank))
 	}
-	names := map[string]string{"#type": attrType, "#event": attrEvent, "#updatedAt": attrUpdatedAt}
-	values := Item{":type": item.S(r.kind.Type), ":event": item.S(s.Event.String()), ":updatedAt": item.Time(now)}
-	in := &dynamodb.UpdateItemInput{
-		Key:                       keyOf(s.Partition, s.Sort),
-		UpdateExpression:          aws.String(withOwn(setLatest, s.Values, names, values)),
-		ConditionExpression:       aws.String(ifLater),
-		ExpressionAttributeNames:  names,
-		ExpressionAttributeValues: values,
+	if len(s.Values) == 0 {
+		return event.BadInput(r.kind.Package, "Values", "must not be empty: to remove an attribute, give it a nil value")
 	}
-	err := ddb.Retry(ctx, func() error { return r.send(ctx, in) })
-	stands, refused := ddb.Refused(err)
-	switch {
-	case !refused:
-		if err != nil {
-			return 0, r.wrap(method, err)
+	for attribute := range s.Values {
+		if !slices.Contains(r.kind.Attributes, attribute) {
+			return event.BadInput(r.kind.Package, "Values", fmt.Sprintf("must not give %s, which is not one of Kind.Attributes", attribute))
 		}
-		return event.Created, nil
-	case item.Text(stands, attrEvent) == s.Event.String():
-		return event.Duplicate, nil
 	}
-	return 0, r.wrap(method, fmt.Errorf("a later event has set the row: %w", event.ErrTooOld))
+	return nil
+}
+
+func (k Kind[T]) validateAttributes() error {
+	const field = "Kind.Attributes"
+	if k.Count != "" && len(k.Attributes) > 0 {
+		return event.BadInput(k.Package, field, "must be empty with a Count: they are for Set")
+	}
+	if len(k.Attributes) > maxAttributes {
+		return event.BadInput(k.Package, field, fmt.Sprintf("must be at most %d, are %d", maxAttributes, len(k.Attributes)))
+	}
+	for i, attribute := range k.Attributes {
+		if err := k.ownName(field, attribute); err != nil {
+			return err
+		}
+		if slices.Contains(k.Attributes[:i], attribute) {
+			return event.BadInput(k.Package, field, fmt.Sprintf("must not name %s twice", attribute))
+		}
+	}
+	return nil
 }

@@ -20,7 +20,7 @@ import (
 // statuses is a kind of row whose last event wins. It is read as its status.
 func statuses(t *testing.T, api record.API, table string) *record.Rows[string] {
 	t.Helper()
-	kind := record.Kind[string]{Package: "statuses", Type: "STATUS", Decode: func(row record.Item) (string, error) {
+	kind := record.Kind[string]{Package: "statuses", Type: "STATUS", Attributes: []string{"status", "note", "more", "and"}, Decode: func(row record.Item) (string, error) {
 		f := record.Read(row)
 		return f.Text("status") + f.Text("note"), f.Err()
 	}}
@@ -42,14 +42,15 @@ func set(t *testing.T, i int) record.Set {
 	return record.Set{Partition: "p", Sort: "s", Event: at(t, i), Values: record.Item{"status": record.Text(strconv.Itoa(i))}}
 }
 
-// mustSet sets the status of an event; want is "created", "duplicate" or "too old".
+// mustSet sets the status of an event; want is "created",
+// "duplicate" or "superseded".
 func mustSet(t *testing.T, rows *record.Rows[string], s record.Set, want string) {
 	t.Helper()
 	out, err := rows.Set(t.Context(), s)
 	told := out.String()
 	switch {
-	case errors.Is(err, event.ErrTooOld) && out == 0:
-		told = "too old"
+	case errors.Is(err, event.ErrSuperseded) && out == 0:
+		told = "superseded"
 	case err != nil:
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestTheLastEventWins(t *testing.T) {
 			want := "created"
 			switch {
 			case i < last:
-				want = "too old"
+				want = "superseded"
 			case i == last, lost:
 				want = "duplicate"
 			}
@@ -93,13 +94,14 @@ func TestTheLastEventWins(t *testing.T) {
 	}
 }
 
-// The request itself; what it does not name stays, and a nil value is removed.
+// The request itself. An attribute of the Kind that the event does not give is
+// removed, and so is one with a nil value. All others stay.
 func TestSetRequest(t *testing.T) {
 	t.Parallel()
 	db, spy, rows := openStatuses(t)
-	put(t, db, rows.Table().Name, `, "status": {"S": "older"}, "note": {"S": "!"}, "kept": {"S": "x"}`)
+	put(t, db, rows.Table().Name, `, "status": {"S": "older"}, "note": {"S": "!"}, "and": {"N": "7"}, "kept": {"S": "x"}`)
 	s := set(t, 1)
-	s.Values["note"], s.Values["more"], s.Values["and"] = nil, record.Int(3), nil
+	s.Values["note"], s.Values["more"] = nil, record.Int(3)
 	mustSet(t, rows, s, "created")
 	in := spy.updates[0]
 	if got, want := *in.UpdateExpression, "SET #type = :type, #event = :event, #updatedAt = :updatedAt, #own1 = :own1, #own3 = :own3 REMOVE #own0, #own2"; got != want {
@@ -110,6 +112,9 @@ func TestSetRequest(t *testing.T) {
 	}
 	if in.ReturnValuesOnConditionCheckFailure != types.ReturnValuesOnConditionCheckFailureAllOld {
 		t.Error("a refusal would not show what stands")
+	}
+	if in.ReturnValues != types.ReturnValueAllOld {
+		t.Error("a write would not show what it replaced")
 	}
 	want := record.Item{
 		"pk": record.Text("p"), "sk": record.Text("s"), "type": record.Text("STATUS"), "event": record.Text(at(t, 1).String()),
@@ -144,35 +149,48 @@ func TestSetMeetsAConflict(t *testing.T) {
 func TestSetRefuses(t *testing.T) {
 	t.Parallel()
 	rows := statuses(t, recordtest.Silent(t), "rows")
-	good := set(t, 1)
-	for field, change := range map[string]func(*record.Set){
-		"Partition": func(s *record.Set) { s.Partition = record.Key("STATUS", "") },
-		"Sort":      func(s *record.Set) { s.Sort = "" },
-		"Event":     func(s *record.Set) { s.Event = at(t, 3601) }, // more than an hour ahead
-		"Values":    func(s *record.Set) { s.Values = record.Item{"updatedAt": record.Text("x")} },
+	for name, tc := range map[string]struct {
+		field  string
+		change func(*record.Set)
+	}{
+		"an empty part":       {"Partition", func(s *record.Set) { s.Partition = record.Key("STATUS", "") }},
+		"no sort key":         {"Sort", func(s *record.Set) { s.Sort = "" }},
+		"an hour ahead":       {"Event", func(s *record.Set) { s.Event = at(t, 3601) }},
+		"a rank below 0":      {"Rank", func(s *record.Set) { s.Rank = -1 }},
+		"a rank of 4 digits":  {"Rank", func(s *record.Set) { s.Rank = 1000 }},
+		"no values":           {"Values", func(s *record.Set) { s.Values = nil }},
+		"a kept attribute":    {"Values", func(s *record.Set) { s.Values["updatedAt"] = record.Text("x") }},
+		"an unknown one":      {"Values", func(s *record.Set) { s.Values["other"] = record.Text("x") }},
+		"an unknown, removed": {"Values", func(s *record.Set) { s.Values["other"] = nil }},
 	} {
-		s := good
-		change(&s)
+		s := set(t, 1)
+		tc.change(&s)
 		out, err := rows.Set(t.Context(), s)
-		recordtest.WantBad(t, err, "statuses", field)
+		recordtest.WantBad(t, err, "statuses", tc.field, name)
 		if out != 0 {
-			t.Errorf("%s: %v", field, out)
+			t.Errorf("%s: %v", name, out)
 		}
 	}
 	out, err := rows.Apply(t.Context(), applied(at(t, 1), plus(1)))
 	recordtest.WantBad(t, err, "statuses", "Kind.Count", out)
 	all, err := rows.ApplyAll(t.Context(), record.ApplyAll{Partition: "p", Sort: "s", Events: []event.Event{at(t, 1)}, Next: plus(1)})
 	recordtest.WantBad(t, err, "statuses", "Kind.Count", all)
-	out, err = sums(t, recordtest.Silent(t), "rows").Set(t.Context(), good)
+	out, err = sums(t, recordtest.Silent(t), "rows").Set(t.Context(), set(t, 1))
 	recordtest.WantBad(t, err, "sums", "Kind.Count", out)
+	reader, err := record.New(recordtest.Silent(t), "rows", record.Kind[int64]{Package: "reader", Type: "SUM", Decode: sumOf}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err = reader.Set(t.Context(), set(t, 1))
+	recordtest.WantBad(t, err, "reader", "Kind.Attributes", out)
 }
 
-// What failed is neither a duplicate nor too old.
+// What failed is neither a duplicate nor superseded.
 func TestSetFails(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")
 	out, err := statuses(t, recordtest.Down(down), "rows").Set(t.Context(), set(t, 1))
-	if !errors.Is(err, down) || errors.Is(err, event.ErrTooOld) || out != 0 || err.Error() != "statuses: Set on table rows: down" {
+	if !errors.Is(err, down) || errors.Is(err, event.ErrSuperseded) || out != 0 || err.Error() != "statuses: Set on table rows: down" {
 		t.Errorf("Set = %v, %v", out, err)
 	}
 }

@@ -43,10 +43,15 @@
 //
 // # Least privilege
 //
-// Every store also names the IAM actions of its methods. It has one list for the
-// service's methods and one list for the methods that operators run by hand.
-// [Policy] and [OperatorPolicy] make the policies of a service's stores, for a
-// CloudFormation template or with plain ARNs. A program that only writes policies
+// Every store also names the IAM actions of each of its calls: those for a service,
+// and those that operators make by hand. [Policy] and [OperatorPolicy] make the
+// policies of a service's stores, for a CloudFormation template or with plain ARNs.
+// With [Only] they grant the calls that the program makes and no others. So a worker
+// that only records activities may not delete them:
+//
+//	doc, err := schema.Policy(schema.Only(log, "Record", "OfEvent"), schema.Only(seen, "Do"))
+//
+// A program that only writes policies
 // needs no region and no credentials: it gives the stores
 // dynamodb.New(dynamodb.Options{}), and the stores never call this client.
 //

@@ -19,10 +19,14 @@ type Store interface {
 	Actions() Actions
 }
 
-// Actions are the IAM actions that a store's methods need.
+// Actions are the IAM actions that a store's calls need, by the name of the call:
+// that of a method, such as Take, or of a function that takes the store, such as
+// Do. A call that services and operators make has a row in both maps.
+//
+//	schema.Actions{Calls: map[string]schema.Grants{"Take": {"": {"UpdateItem"}}}}
 type Actions struct {
-	Service   Grants // for all methods, except the methods for operators
-	Operators Grants // for the methods that people run by hand, such as Erase: each store's package doc lists its own
+	Calls     map[string]Grants // for a service
+	Operators map[string]Grants // for people, who make these calls by hand, such as Erase
 }
 
 // Grants are IAM actions, written without "dynamodb:". The key "" holds the
@@ -75,30 +79,65 @@ const version = "2012-10-17" // of IAM's language
 
 const tableARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/"
 
-// Policy returns what a service needs to call the methods of the stores, except the
-// methods for operators. For each table, the policy has one statement for each set
-// of actions: usually one for the table, and one for those of its indexes that are
-// read. Stores may share a table. The ARNs have CloudFormation's pseudo parameters;
-// for plain ARNs see [PolicyDocument.In].
+// Policy returns what a service needs to make the calls of the stores, except the
+// operators' calls. [Only] leaves out the calls that the service does not make. For
+// each table, the policy has one statement for each set of actions: usually one for
+// the table, and one for those of its indexes that are read. Stores may share a
+// table. The ARNs have CloudFormation's pseudo parameters; for plain ARNs see
+// [PolicyDocument.In].
 //
 // Policy does not grant rights to create or describe tables. It also does not
 // grant the right to use a table's own KMS key: the key's policy gives that
 // right. A transaction may also hold writes that do not come from any of the
 // stores: the caller must grant what these writes need.
 //
-// The error is an [*event.InputError] if a store names an action that IAM does not
-// have for items, an action that an index does not take, or an index that the
-// table's definition does not have. The error is the same if the definitions of
-// the stores' tables are invalid or contradict each other ([Merge]), and if the
-// policy would not have any action, because IAM refuses such a policy.
+// The error is an [*event.InputError] if Only names a call that the store does not
+// have, or if a store has a call without grants, an action that IAM does not have
+// for items, an action that an index does not take, or an index that the table's
+// definition does not have. The error is the same if the definitions of the stores'
+// tables are invalid or contradict each other ([Merge]), and if the policy would not
+// have any action, because IAM refuses such a policy.
 func Policy(stores ...Store) (PolicyDocument, error) {
-	return policy(stores, func(a Actions) Grants { return a.Service })
+	return policy(stores, func(a Actions) map[string]Grants { return a.Calls })
 }
 
-// OperatorPolicy returns only what the stores' methods for operators need. In
-// all other ways it is like [Policy].
+// OperatorPolicy returns what the stores' calls for operators need, and nothing
+// else. In all other ways it is like [Policy].
 func OperatorPolicy(stores ...Store) (PolicyDocument, error) {
-	return policy(stores, func(a Actions) Grants { return a.Operators })
+	return policy(stores, func(a Actions) map[string]Grants { return a.Operators })
+}
+
+// Only returns the store for a program that makes only these calls. [Policy] and
+// [OperatorPolicy] grant what they need and nothing else, also if operators make
+// them:
+//
+//	doc, err := schema.Policy(schema.Only(limits, "Take", "Get"), schema.Only(seen, "Do"))
+//
+// A name is that of a method of the store or of what it returns (Take, TakeItem,
+// Complete), or of a function that takes the store (Do, DoTx). It is not checked
+// here: for a name that the store does not have, both policies return an
+// [*event.InputError].
+func Only(store Store, calls ...string) Store {
+	if store == nil {
+		return nil // which the policies refuse
+	}
+	return only{store, calls}
+}
+
+type only struct {
+	Store
+	calls []string
+}
+
+func (o only) Actions() Actions {
+	all, some := o.Store.Actions(), map[string]Grants{}
+	for _, call := range o.calls {
+		some[call] = all.Calls[call] // nil if unknown, which validate refuses
+		if some[call] == nil {
+			some[call] = all.Operators[call]
+		}
+	}
+	return Actions{Calls: some, Operators: some}
 }
 
 // describing is what [Diff] asks of a table, and [Verify] in part.
@@ -122,17 +161,22 @@ func DescribePolicy(tables ...Table) (PolicyDocument, error) {
 	return doc, nil
 }
 
-func policy(stores []Store, of func(Actions) Grants) (PolicyDocument, error) {
+func policy(stores []Store, of func(Actions) map[string]Grants) (PolicyDocument, error) {
 	tables := make([]Table, len(stores))
 	on := map[ARN][]string{} // the actions, by resource
 	for i, store := range stores {
+		if store == nil {
+			return PolicyDocument{}, event.BadInput(pkg, "stores", "must not have a nil")
+		}
 		tables[i] = store.Table()
 		if err := store.Actions().validate(tables[i]); err != nil {
 			return PolicyDocument{}, err
 		}
-		for index, actions := range of(store.Actions()) {
-			resource := tables[i].arn(index)
-			on[resource] = append(on[resource], actions...)
+		for _, grants := range of(store.Actions()) {
+			for index, actions := range grants {
+				resource := tables[i].arn(index)
+				on[resource] = append(on[resource], actions...)
+			}
 		}
 	}
 	if _, err := Merge(tables...); err != nil {
@@ -186,19 +230,31 @@ func (a ARN) table() ARN {
 }
 
 func (a Actions) validate(t Table) error {
-	for _, grants := range []Grants{a.Service, a.Operators} {
-		for _, index := range slices.Sorted(maps.Keys(grants)) {
-			if index != "" && !slices.ContainsFunc(t.Indexes, func(i Index) bool { return i.Name == index }) {
-				return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must not name the index %q, which the definition of the table does not have", index))
+	for _, calls := range []map[string]Grants{a.Calls, a.Operators} {
+		for _, call := range slices.Sorted(maps.Keys(calls)) {
+			if calls[call] == nil {
+				return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must have grants for the call %q; if Only names it, the store does not have it", call))
 			}
-			for _, action := range grants[index] {
-				onIndex, known := grantable[action]
-				switch {
-				case !known:
-					return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must not contain %q, which is not an IAM action on the items of a table", action))
-				case index != "" && !onIndex:
-					return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must not contain %s on index %s, because an index can only be read", action, index))
-				}
+			if err := calls[call].validate(t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (g Grants) validate(t Table) error {
+	for _, index := range slices.Sorted(maps.Keys(g)) {
+		if index != "" && !slices.ContainsFunc(t.Indexes, func(i Index) bool { return i.Name == index }) {
+			return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must not name the index %q, which the definition of the table does not have", index))
+		}
+		for _, action := range g[index] {
+			onIndex, known := grantable[action]
+			switch {
+			case !known:
+				return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must not contain %q, which is not an IAM action on the items of a table", action))
+			case index != "" && !onIndex:
+				return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must not contain %s on index %s, because an index can only be read", action, index))
 			}
 		}
 	}

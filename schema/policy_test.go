@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,8 +29,12 @@ func (orders) Table() schema.Table {
 
 func (orders) Actions() schema.Actions {
 	return schema.Actions{
-		Service:   schema.Grants{"": {"PutItem", "GetItem"}, "by-day": {"Query"}},
-		Operators: schema.Grants{"": {"Scan"}},
+		Calls: map[string]schema.Grants{
+			"Place": {"": {"PutItem"}},
+			"Get":   {"": {"GetItem"}},
+			"OfDay": {"by-day": {"Query"}},
+		},
+		Operators: map[string]schema.Grants{"All": {"": {"Scan"}}, "Get": {"": {"GetItem"}}},
 	}
 }
 
@@ -75,7 +80,7 @@ func ExamplePolicy() {
 }
 
 func ExamplePolicyDocument_In() {
-	doc, err := schema.OperatorPolicy(orders{})
+	doc, err := schema.Policy(schema.Only(orders{}, "Get", "All"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -89,7 +94,7 @@ func ExamplePolicyDocument_In() {
 	}
 	fmt.Println(string(text))
 	// Output:
-	// [{"Effect":"Allow","Action":["dynamodb:Scan"],"Resource":["arn:aws:dynamodb:eu-north-1:123456789012:table/orders"]}]
+	// [{"Effect":"Allow","Action":["dynamodb:GetItem","dynamodb:Scan"],"Resource":["arn:aws:dynamodb:eu-north-1:123456789012:table/orders"]}]
 }
 
 // The rights are those that Diff uses, on the tables alone, and Merge's errors its own.
@@ -136,9 +141,14 @@ type other struct {
 func (o other) Table() schema.Table     { return o.table }
 func (o other) Actions() schema.Actions { return o.actions }
 
-// on is a store of the table messages, which has the index by-user.
+// on is a store of the table messages, which has the index by-user. It has one call
+// for a service and one for operators, if they have grants.
 func on(name string, service, operators schema.Grants) other {
-	return other{table(name), schema.Actions{Service: service, Operators: operators}}
+	o := other{table: table(name), actions: schema.Actions{Calls: map[string]schema.Grants{"Serve": service}}}
+	if operators != nil {
+		o.actions.Operators = map[string]schema.Grants{"Repair": operators}
+	}
+	return o
 }
 
 const plain = "arn:aws:dynamodb:eu-north-1:123456789012:table/"
@@ -183,6 +193,40 @@ func TestPolicyOfASharedTable(t *testing.T) {
 		doc, err = schema.OperatorPolicy(stores...)
 		wantStatements(t, doc, err, schema.Statement{Action: []string{"dynamodb:BatchWriteItem", "dynamodb:Scan"}, Resource: []schema.ARN{"shop"}})
 		stores[0], stores[2] = stores[2], stores[0]
+	}
+}
+
+// Only grants the calls that it names, also those of operators, to whomever.
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		policy func(...schema.Store) (schema.PolicyDocument, error)
+		calls  []string
+		want   []string
+	}{
+		"a call":                       {schema.Policy, []string{"Place"}, []string{"dynamodb:PutItem"}},
+		"twice":                        {schema.Policy, []string{"Place", "Place"}, []string{"dynamodb:PutItem"}},
+		"an operator's":                {schema.Policy, []string{"All"}, []string{"dynamodb:Scan"}},
+		"of both":                      {schema.Policy, []string{"Get", "Place"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
+		"a service's, for operators":   {schema.OperatorPolicy, []string{"Place"}, []string{"dynamodb:PutItem"}},
+		"an operator's, for operators": {schema.OperatorPolicy, []string{"All", "Get"}, []string{"dynamodb:GetItem", "dynamodb:Scan"}},
+	} {
+		doc, err := tc.policy(schema.Only(orders{}, tc.calls...))
+		t.Log(name)
+		wantStatements(t, doc, err, schema.Statement{Action: tc.want, Resource: []schema.ARN{"orders"}})
+	}
+	doc, err := schema.Policy(schema.Only(schema.Only(orders{}, "Get", "OfDay"), "OfDay"))
+	wantStatements(t, doc, err, schema.Statement{Action: []string{"dynamodb:Query"}, Resource: []schema.ARN{"orders/index/by-day"}})
+	for _, policy := range []func(...schema.Store) (schema.PolicyDocument, error){schema.Policy, schema.OperatorPolicy} {
+		_, err := policy(on("log", schema.Grants{"": {"PutItem"}}, schema.Grants{"": {"Scan"}}), schema.Only(orders{}, "Get", "place"))
+		recordtest.WantBad(t, err, "schema", "Actions of table orders")
+		if err == nil || !strings.Contains(err.Error(), `"place"`) {
+			t.Errorf("%v does not name the call", err)
+		}
+		_, err = policy(schema.Only(nil, "Get"))
+		recordtest.WantBad(t, err, "schema", "stores")
+		_, err = policy(schema.Only(orders{}))
+		recordtest.WantBad(t, err, "schema", "stores")
 	}
 }
 

@@ -57,6 +57,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/tzclock"
+	"github.com/homeops/ddbpatterns/verdict"
 )
 
 // Webhook receives the updates that Telegram posts.
@@ -183,12 +184,11 @@ func (w *Worker) Next(ctx context.Context) error {
 		return err
 	}
 	err = w.handle(ctx, body)
-	if bad, ok := errors.AsType[*event.InputError](err); ok { // repeating cannot help
-		slog.WarnContext(ctx, "refused", "reason", bad) // SQS: to the dead letters
-		err = nil
-	}
-	if err != nil {
+	switch verdict.Of(err).Kind {
+	case verdict.Retry:
 		return err
+	case verdict.Poison: // repeating cannot help
+		slog.WarnContext(ctx, "refused", "reason", err) // SQS: to the dead letters
 	}
 	ack()
 	return nil
@@ -224,12 +224,7 @@ func (w *Worker) handle(ctx context.Context, body string) error {
 	_, err = w.Activities.Record(ctx, activity.Activity{
 		Scope: chat, Actor: actor, ActorName: m.From.Name, Event: ev, Name: what, Seq: m.ID,
 	})
-	// What an older version of this program wrote for the message stays.
-	_, conflict := errors.AsType[*activity.ConflictError](err)
-	switch {
-	case errors.Is(err, activity.ErrRetracted): // taken back meanwhile
-		return nil
-	case err != nil && !conflict:
+	if err != nil { // if another version of this program wrote it, or it was taken back, that ends the delivery
 		return err
 	}
 	grant, err := w.Limits.Take(ctx, counter.Take{Key: chat, Event: ev, Cap: ThanksADay})

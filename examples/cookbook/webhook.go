@@ -3,7 +3,6 @@ package cookbook
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/verdict"
 )
 
 // ChargeSucceeded is what the payment provider delivers when a charge has succeeded.
@@ -41,17 +41,14 @@ func (h Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	err = h.handle(r.Context(), body)
-	var busy *ledger.InProgressError
-	var permanent *ledger.PermanentError
-	switch {
-	case errors.As(err, &busy): // another delivery is at it, or has crashed
-		w.Header().Set("Retry-After", strconv.Itoa(int(busy.Wait/time.Second)+1))
-	case errors.As(err, &permanent), errors.Is(err, ledger.ErrTooManyAttempts):
-		err = h.Dead(r.Context(), body, err)
-	case errors.Is(err, ledger.ErrNoResult): // handled, and erased since
-		err = nil
+	v := verdict.Of(err)
+	if v.Kind == verdict.Poison && h.Dead(r.Context(), body, err) != nil {
+		v.Kind = verdict.Retry
 	}
-	if err != nil {
+	if v.Wait > 0 { // another delivery is at it, or has crashed
+		w.Header().Set("Retry-After", strconv.Itoa(int(v.Wait/time.Second)+1))
+	}
+	if v.Kind == verdict.Retry {
 		http.Error(w, "deliver it again", http.StatusServiceUnavailable)
 	}
 }

@@ -34,8 +34,11 @@ func New(api record.ExactAPI, table string) (Store, error) {
 // Table returns the definition of the table, for schema.Create.
 func (s Store) Table() schema.Table { return s.rows.Table() }
 
-// Actions returns what IAM must grant, for schema.Policy.
-func (s Store) Actions() schema.Actions { return s.rows.Actions() }
+// Actions returns what IAM must grant for each call, for schema.Policy.
+func (s Store) Actions() schema.Actions {
+	calls := s.rows.Actions().Calls
+	return schema.Actions{Calls: map[string]schema.Grants{"Earn": calls["Apply"], "SpendItem": calls["ApplyItem"], "Of": calls["Get"]}}
+}
 
 // Earn adds an order's points, once for its event.
 //

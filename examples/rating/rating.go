@@ -44,7 +44,8 @@ func (s Store) Table() schema.Table { return s.rows.Table() }
 
 // Actions returns what IAM must grant for Rate and Of, for schema.Policy.
 func (s Store) Actions() schema.Actions {
-	return schema.Actions{Service: schema.Grants{"": {"GetItem", "UpdateItem"}}}
+	needs := s.rows.Actions().Calls
+	return schema.Actions{Calls: map[string]schema.Grants{"Rate": needs["Apply"], "Of": needs["Get"]}}
 }
 
 // Rate counts a delivery's stars, once for its event.

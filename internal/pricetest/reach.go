@@ -24,8 +24,9 @@ var operations = []string{
 type calls map[string][]string
 
 // reachable returns the operations that each exported function of the package in
-// the current folder can send, according to the source. It follows calls through
-// this package and the imported packages that have an API of their own.
+// the current folder can send, according to the source: only those that take a
+// context can send any. It follows calls through this package and the imported
+// packages that have an API of their own.
 func reachable(t *testing.T) map[string][]string {
 	t.Helper()
 	graph, loaded := calls{}, map[string]bool{}
@@ -47,7 +48,7 @@ func reachable(t *testing.T) map[string][]string {
 				seen := map[string]bool{}
 				graph.follow(node(file.Name.Name, fn), seen)
 				reach[nameOf(fn)] = slices.DeleteFunc(slices.Sorted(maps.Keys(seen)), func(name string) bool {
-					return !slices.Contains(operations, name) || name == "TransactWriteItems" && !transacts
+					return !takesContext(fn) || !slices.Contains(operations, name) || name == "TransactWriteItems" && !transacts
 				})
 			}
 		}

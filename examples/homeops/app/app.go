@@ -151,11 +151,18 @@ func (a *App) Tables(ttl bool) []schema.Table {
 	return tables
 }
 
-// Stores returns the stores, for the policy of a function that uses them.
+// Stores returns the stores for the policy of the worker, each with the calls that the
+// worker makes. What only the page, personal and the commands call is not among them.
 func (a *App) Stores() []schema.Store {
+	only := schema.Only
 	return []schema.Store{
-		a.Messages, a.Activities, a.Limits, a.Phrases, a.Names, a.Habits, a.Effort, a.Prefs, a.Seen, a.DM, a.Moves,
-		a.Profiles, a.Promises, a.Weeks,
+		only(a.Messages, "Save", "FastConversation"),
+		only(a.Activities, "RecordAll", "OfEvent", "InScope"), only(a.Memory, "LastOf", "LastBy", "ThisWeek"),
+		only(a.Limits, "Take", "Add", "Refund", "Get"),
+		only(a.Phrases, "Put", "Correct", "Confirm", "Resolve", "All"), only(a.Names, "Put", "Match"),
+		only(a.Habits, "Observe", "All"), only(a.Effort, "Observe"), only(a.Prefs, "Observe", "Get"),
+		only(a.Seen, "Claim", "Release", "Get"),
+		a.DM, a.Moves, a.Profiles, a.Promises, a.Weeks,
 	}
 }
 

@@ -6,7 +6,9 @@
 //	pk DM#<user>   sk STATUS   type DM   status started|stopped   chatId   event   updatedAt
 //
 // A later event wins and an earlier one changes nothing, in any order of
-// arrival; a repetition is a Duplicate.
+// arrival; a repetition is a Duplicate. Telegram's times are whole seconds: in one
+// second, started wins. If that is wrong, the next message to the person is refused
+// and stops.
 //
 // # IAM actions
 //
@@ -40,7 +42,7 @@ type Store struct{ rows *record.Rows[Status] }
 // clock is time.Now.
 func New(api record.API, table string, now func() time.Time) (*Store, error) {
 	rows, err := record.New(api, table,
-		record.Kind[Status]{Package: "dmstatus", Type: "DM", Decode: decode}, &record.Config{Now: now})
+		record.Kind[Status]{Package: "dmstatus", Type: "DM", Attributes: []string{"status", "chatId"}, Decode: decode}, &record.Config{Now: now})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +54,8 @@ func (s *Store) Table() schema.Table { return s.rows.Table() }
 
 // Actions returns what IAM must grant for Set and Get.
 func (s *Store) Actions() schema.Actions {
-	return schema.Actions{Service: schema.Grants{"": {"GetItem", "UpdateItem"}}}
+	needs := s.rows.Actions().Calls
+	return schema.Actions{Calls: map[string]schema.Grants{"Set": needs["Set"], "Get": needs["Get"]}}
 }
 
 func decode(row record.Item) (Status, error) {
@@ -76,11 +79,15 @@ func (s *Store) Set(ctx context.Context, c Change) (event.Outcome, error) {
 	if c.Status != Started && c.Status != Stopped {
 		return 0, event.BadInput("dmstatus", "Status", fmt.Sprintf("must be started or stopped, is %q", c.Status))
 	}
+	rank := 0
+	if c.Status == Started {
+		rank = 1
+	}
 	out, err := s.rows.Set(ctx, record.Set{
-		Partition: record.Key("DM", c.User), Sort: "STATUS", Event: c.Event,
+		Partition: record.Key("DM", c.User), Sort: "STATUS", Event: c.Event, Rank: rank,
 		Values: record.Item{"status": record.Text(string(c.Status)), "chatId": record.Text(c.Chat)},
 	})
-	if errors.Is(err, event.ErrTooOld) {
+	if errors.Is(err, event.ErrSuperseded) {
 		return event.Duplicate, nil
 	}
 	return out, err

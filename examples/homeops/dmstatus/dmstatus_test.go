@@ -10,11 +10,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -78,6 +81,33 @@ func TestTheLaterEventWinsInAnyOrder(t *testing.T) {
 	set(t, s, dmstatus.Stopped, block, event.Created)
 	set(t, s, dmstatus.Started, start, event.Duplicate) // redelivered late
 	wantStatus(t, s, dmstatus.Stopped)
+}
+
+// In one second started wins, in any order, also over a row of an earlier version,
+// which knew no ranks.
+func TestInOneSecondStartedWins(t *testing.T) {
+	t.Parallel()
+	for _, order := range [][]dmstatus.Status{{dmstatus.Started, dmstatus.Stopped}, {dmstatus.Stopped, dmstatus.Started}} {
+		for _, ids := range [][]string{{"1", "2"}, {"2", "1"}, {"1", "1"}} { // which one sorts first does not matter
+			_, s, _ := open(t)
+			for i, status := range order {
+				if _, err := s.Set(t.Context(), dmstatus.Change{User: "5001", Chat: "5001", Status: status, Event: at(t, noon, ids[i])}); err != nil {
+					t.Error(err)
+				}
+			}
+			wantStatus(t, s, dmstatus.Started)
+		}
+	}
+	db, s, table := open(t)
+	item := golden.Item(t, "testdata/status.json")
+	item["event"], item["status"] = record.Text(at(t, noon, "1").String()), record.Text("stopped")
+	if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+		t.Fatal(err)
+	}
+	wantStatus(t, s, dmstatus.Stopped)
+	set(t, s, dmstatus.Started, at(t, noon, "2"), event.Created)
+	set(t, s, dmstatus.Stopped, at(t, noon, "1"), event.Duplicate)
+	wantStatus(t, s, dmstatus.Started)
 }
 
 func TestConcurrentChangesEndInTheLatest(t *testing.T) {

@@ -55,7 +55,7 @@ func New(api record.API, table string, now func() time.Time) (*Store, error) {
 		now = time.Now
 	}
 	rows, err := record.New(api, table,
-		record.Kind[string]{Package: "moved", Type: "MOVED", Decode: decode}, &record.Config{Now: now})
+		record.Kind[string]{Package: "moved", Type: "MOVED", Attributes: []string{"scope"}, Decode: decode}, &record.Config{Now: now})
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,8 @@ func (s *Store) Table() schema.Table { return s.rows.Table() }
 
 // Actions returns what IAM must grant for Record and Scope.
 func (s *Store) Actions() schema.Actions {
-	return schema.Actions{Service: schema.Grants{"": {"GetItem", "UpdateItem"}}}
+	needs := s.rows.Actions().Calls
+	return schema.Actions{Calls: map[string]schema.Grants{"Record": needs["Set"], "Scope": needs["Get"]}}
 }
 
 func decode(row record.Item) (string, error) {
@@ -94,7 +95,7 @@ func (s *Store) Record(ctx context.Context, m Move) (event.Outcome, error) {
 		Partition: record.Key("CHAT", m.To), Sort: "MOVED", Event: m.Event,
 		Values: record.Item{"scope": record.Text(m.From)},
 	})
-	if errors.Is(err, event.ErrTooOld) {
+	if errors.Is(err, event.ErrSuperseded) {
 		out, err = event.Duplicate, nil
 	}
 	if err == nil {

@@ -48,9 +48,11 @@ func process(t *testing.T, db *dynamotest.DB, table string, now func() time.Time
 
 func clock() time.Time { return noon }
 
-func at(t *testing.T, chat, id string) event.Event {
+func at(t *testing.T, chat, id string) event.Event { t.Helper(); return on(t, noon, chat, id) }
+
+func on(t *testing.T, when time.Time, chat, id string) event.Event {
 	t.Helper()
-	ev, err := event.New(noon, "telegram", chat, id)
+	ev, err := event.New(when, "telegram", chat, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func wantScope(t *testing.T, s *moved.Store, chat, want string) {
 // Both chats report the move, in any order and more than once.
 func TestEitherSideTellsOfTheMove(t *testing.T) {
 	t.Parallel()
-	old, young := at(t, group, "72"), at(t, super, "1")
+	old, young := at(t, group, "72"), on(t, noon.Add(time.Second), super, "1")
 	for _, order := range [][]event.Event{{old, young}, {young, old}, {old}, {young}, {young, old, old, young}} {
 		db, table := open(t)
 		s := process(t, db, table, clock)

@@ -85,8 +85,8 @@ type Store struct {
 func New(api record.API, table string, now func() time.Time) (*Store, error) {
 	cfg := &record.Config{Now: now}
 	people, err := record.New(api, table, record.Kind[Profile]{Package: "profile", Type: "USER", Decode: Decode}, cfg)
-	members, _ := record.New(api, table, record.Kind[string]{Package: "profile", Type: "MEMBER", Decode: member}, cfg)
-	households, _ := record.New(api, table, record.Kind[Household]{Package: "profile", Type: "HOUSEHOLD", Decode: household}, cfg)
+	members, _ := record.New(api, table, record.Kind[string]{Package: "profile", Type: "MEMBER", Attributes: []string{"status"}, Decode: member}, cfg)
+	households, _ := record.New(api, table, record.Kind[Household]{Package: "profile", Type: "HOUSEHOLD", Attributes: []string{"chatId"}, Decode: household}, cfg)
 	return &Store{api, table, now, people, members, households}, err
 }
 
@@ -95,7 +95,18 @@ func (s *Store) Table() schema.Table { return s.people.Table() }
 
 // Actions returns what IAM must grant.
 func (s *Store) Actions() schema.Actions {
-	return schema.Actions{Service: schema.Grants{"": {"GetItem", "Query", "UpdateItem"}}}
+	update := schema.Grants{"": {"UpdateItem"}}
+	return schema.Actions{Calls: map[string]schema.Grants{
+		"Get":        {"": {"GetItem"}},
+		"Change":     update,
+		"Wrote":      update,
+		"Left":       update,
+		"Spoke":      update,
+		"Judged":     update,
+		"Moved":      update,
+		"Members":    {"": {"GetItem", "Query"}},
+		"Households": {"": {"Query"}},
+	}}
 }
 
 // Decode reads a row of type USER.
@@ -239,19 +250,24 @@ func (s *Store) update(ctx context.Context, user string, up expression.UpdateBui
 	return fmt.Errorf("profile: UpdateItem on table %s: %w", s.table, err)
 }
 
-// Moved notes the chat in which the bot writes to a household.
+// Moved notes the chat in which the bot writes to a household. Telegram's times
+// are whole seconds: in one second, the chat that it moved to wins.
 //
 // Price: 1 request, 1 WCU.
 func (s *Store) Moved(ctx context.Context, scope, chat string, ev event.Event) error {
+	rank := 0
+	if chat != scope {
+		rank = 1
+	}
 	return unlessLater(s.households.Set(ctx, record.Set{
-		Partition: "HOUSEHOLDS", Sort: scope, Event: ev, Values: record.Item{"chatId": record.Text(chat)},
+		Partition: "HOUSEHOLDS", Sort: scope, Event: ev, Rank: rank, Values: record.Item{"chatId": record.Text(chat)},
 	}))
 }
 
 // unlessLater returns the error, except the one that says that a later event
 // has set the row.
 func unlessLater(_ event.Outcome, err error) error {
-	if errors.Is(err, event.ErrTooOld) {
+	if errors.Is(err, event.ErrSuperseded) {
 		return nil
 	}
 	return err

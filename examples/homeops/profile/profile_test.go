@@ -191,6 +191,24 @@ func TestTwoFirstContactsAtOnce(t *testing.T) {
 	}
 }
 
+// A message in the group may have the same second as the first one in the
+// supergroup that it became.
+func TestInOneSecondTheNewChatWins(t *testing.T) {
+	t.Parallel()
+	const super = "-1009"
+	for _, order := range [][]string{{home, super}, {super, home}} {
+		for _, ids := range [][]string{{"1", "2"}, {"2", "1"}} {
+			_, s, _ := open(t)
+			for i, chat := range order {
+				ev, err := event.New(noon, "telegram", ids[i])
+				must(t, err)
+				must(t, s.Moved(t.Context(), home, chat, ev))
+			}
+			wantHouseholds(t, s, profile.Household{Scope: home, Chat: super})
+		}
+	}
+}
+
 // Members are read to the last page. Somebody who lives elsewhere by now is not
 // a member.
 func TestMembersOfALargeHousehold(t *testing.T) {

@@ -111,7 +111,15 @@ func (s *Store) Table() schema.Table {
 
 // Actions returns what IAM must grant.
 func (s *Store) Actions() schema.Actions {
-	return schema.Actions{Service: schema.Grants{"": {"GetItem", "Query", "UpdateItem"}, "GSI1": {"Query"}}}
+	update := schema.Grants{"": {"UpdateItem"}}
+	return schema.Actions{Calls: map[string]schema.Grants{
+		"Make":    update,
+		"Expire":  update,
+		"Keep":    {"": {"Query", "UpdateItem"}},
+		"Get":     {"": {"GetItem"}},
+		"Of":      {"": {"Query"}},
+		"Overdue": {"GSI1": {"Query"}},
+	}}
 }
 
 // Make stores a promise once, and returns the stored one. If the event has made a

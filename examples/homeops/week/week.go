@@ -100,7 +100,12 @@ func (s *Store) Table() schema.Table { return s.stand.Table() }
 
 // Actions returns what IAM must grant on the table.
 func (s *Store) Actions() schema.Actions {
-	return schema.Actions{Service: schema.Grants{"": {"GetItem", "Query", "UpdateItem"}}}
+	return schema.Actions{Calls: map[string]schema.Grants{
+		"Recompute": {"": {"GetItem", "UpdateItem"}},
+		"Summary":   {"": {"GetItem"}},
+		"Balance":   {"": {"GetItem"}},
+		"Balances":  {"": {"Query"}},
+	}}
 }
 
 // Period is the ISO week of the day, as 2026-W13.

@@ -28,6 +28,7 @@ import (
 	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/pattern"
 	"github.com/homeops/ddbpatterns/tzclock"
+	"github.com/homeops/ddbpatterns/verdict"
 )
 
 // Limits of the bot's own messages, per chat and local day.
@@ -219,12 +220,11 @@ func (w *Worker) bestEffort(ctx context.Context, d delivery, step string, err er
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, event.ErrTooOld) {
-		w.Log.InfoContext(ctx, "too old to count", "step", step, "delivery", d.ID)
+	if errors.Is(err, event.ErrTooOld) || errors.Is(err, event.ErrSuperseded) {
+		w.Log.InfoContext(ctx, "too old to count, or superseded", "step", step, "delivery", d.ID, "error", err)
 		return nil
 	}
-	_, poison := errors.AsType[*event.InputError](err) // repeating cannot help
-	if !poison && !d.Last() {
+	if verdict.Of(err).Kind == verdict.Retry && !d.Last() {
 		return fmt.Errorf("worker: %s: %w", step, err)
 	}
 	w.Log.ErrorContext(ctx, "step skipped", "step", step, "delivery", d.ID, "error", err)

@@ -155,9 +155,20 @@ func (s *Store) Table() schema.Table {
 
 // Actions returns what IAM must grant.
 func (s *Store) Actions() schema.Actions {
-	return schema.Actions{Service: schema.Grants{
-		"":           {"BatchGetItem", "GetItem", "PutItem", "UpdateItem"},
-		pendingIndex: {"Query"},
+	get, put, update := schema.Grants{"": {"GetItem"}}, schema.Grants{"": {"PutItem"}}, schema.Grants{"": {"UpdateItem"}}
+	pending := schema.Grants{pendingIndex: {"Query"}}
+	return schema.Actions{Calls: map[string]schema.Grants{
+		"PutItem":    put,
+		"Get":        get,
+		"Pending":    {"": {"BatchGetItem"}, pendingIndex: {"Query"}},
+		"Waiting":    pending,
+		"MarkPosted": update,
+		"Refuse":     put,
+		"Refusals":   pending,
+		"SavePoster": put,
+		"LoadPoster": get,
+		"Learn":      put,
+		"Known":      {"": {"BatchGetItem"}},
 	}}
 }
 

@@ -53,5 +53,7 @@ func TestPrices(t *testing.T) {
 		{Func: "Store.LoadPoster", Call: func(ctx context.Context) error { _, err := s.LoadPoster(ctx); return err }},
 		{Func: "Store.Learn", Call: func(ctx context.Context) error { return s.Learn(ctx, 1, known) }},
 		{Func: "Store.Known", Call: func(ctx context.Context) error { _, err := s.Known(ctx, []string{known.Key}); return err }},
+		{Func: "Store.Get", Never: "BatchGetItem", Why: "it reads one row"},
+		{Func: "Store.Pending", Never: "GetItem", Why: "it reads rows together"},
 	}, s)
 }

@@ -22,7 +22,7 @@ func (p Program) template(cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	rights, err := schema.Policy(s.marks, s.facts, oldMarks{s.marks})
+	rights, err := schema.Policy(schema.Only(s.marks, "MarkItem", "Claim", "Renew", "Release"), s.facts, oldMarks{s.marks})
 	if err != nil {
 		return err
 	}
@@ -54,5 +54,5 @@ type oldMarks struct{ *ledger.Store }
 
 // Actions returns what reading them needs.
 func (oldMarks) Actions() schema.Actions {
-	return schema.Actions{Service: schema.Grants{"": {"BatchGetItem"}}}
+	return schema.Actions{Calls: map[string]schema.Grants{"marked": {"": {"BatchGetItem"}}}}
 }

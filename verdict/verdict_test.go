@@ -1,0 +1,283 @@
+package verdict_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/ema"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/pattern"
+	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+	"github.com/homeops/ddbpatterns/verdict"
+)
+
+// shop is the stores of a service, in tables of the test's own.
+type shop struct {
+	db     *dynamotest.DB
+	log    *activity.Store
+	limits *counter.Store
+	seen   *ledger.Store
+}
+
+func open(t *testing.T) shop {
+	t.Helper()
+	db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond}) // the SDK's retries wait no seconds
+	var errs [3]error
+	s := shop{db: db}
+	s.log, errs[0] = activity.New(db.Client(), db.Name("log"), nil)
+	s.limits, errs[1] = counter.New(db.Client(), db.Name("limits"), tzclock.UTC, &counter.Config{MaxRecorded: 1})
+	s.seen, errs[2] = ledger.New(db.Client(), db.Name("seen"), &ledger.Config{MaxAttempts: 1})
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Create(t.Context(), db.Client(), s.log.Table(), s.limits.Table(), s.seen.Table()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func order(t *testing.T, at time.Time, id string) event.Event {
+	t.Helper()
+	ev, err := event.New(at, "shop", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+// wantVerdict judges an error, and the same under another text.
+func wantVerdict(t *testing.T, err error, want verdict.Kind, status int) {
+	t.Helper()
+	for _, err := range []error{err, fmt.Errorf("worker: %w", err)} {
+		if got := verdict.Of(err); got != (verdict.Verdict{Kind: want, Status: status}) {
+			t.Errorf("%v: %+v, want %v and %d", err, got, want, status)
+		}
+	}
+}
+
+func TestNoError(t *testing.T) {
+	t.Parallel()
+	if got := verdict.Of(nil); got != (verdict.Verdict{Status: 200}) {
+		t.Errorf("%+v", got)
+	}
+	if got := verdict.Of(&event.LeftoverError{}); got != (verdict.Verdict{Status: 200}) {
+		t.Errorf("nothing is left over: %+v", got)
+	}
+}
+
+func TestAnswersOfALimit(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	take := func(at time.Time, id, customer string) error {
+		_, err := s.limits.Take(t.Context(), counter.Take{Key: customer, Event: order(t, at, id), Cap: 3})
+		return err
+	}
+	now := time.Now()
+	if err := take(now, "1", "anna"); err != nil {
+		t.Fatal(err)
+	}
+	wantVerdict(t, take(now, "2", "anna"), verdict.Done, 429)                    // counter.ErrFull
+	wantVerdict(t, take(now.AddDate(0, 0, -30), "3", "bo"), verdict.Poison, 410) // event.ErrTooOld
+	wantVerdict(t, take(now, "4", ""), verdict.Poison, 400)                      // *event.InputError
+	s.db.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Times: 10})
+	wantVerdict(t, take(now, "5", "bo"), verdict.Retry, 503)
+}
+
+func TestAnswersOfALog(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	ev := order(t, time.Now(), "1")
+	ordered := activity.Activity{Scope: "shop", Actor: "42", Event: ev, Name: "order"}
+	if _, err := s.log.Record(t.Context(), ordered); err != nil {
+		t.Fatal(err)
+	}
+	returned := ordered
+	returned.Name = "return"
+	_, err := s.log.Record(t.Context(), returned)
+	wantVerdict(t, err, verdict.Done, 409) // *activity.ConflictError
+	if _, err := s.log.Retract(t.Context(), activity.Retract{Scope: "shop", Event: ev}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.log.Record(t.Context(), ordered)
+	wantVerdict(t, err, verdict.Done, 200) // activity.ErrRetracted
+}
+
+// Of many things each is judged by itself, and the worst decides.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	good := activity.Activity{Scope: "shop", Actor: "42", Event: order(t, time.Now(), "1"), Name: "order"}
+	bad, other := good, good
+	bad.Event, bad.Scope = order(t, time.Now(), "2"), ""
+	other.Name = "return"
+	_, err := s.log.RecordMany(t.Context(), []activity.Activity{good, other})
+	wantVerdict(t, err, verdict.Done, 409)
+	_, err = s.log.RecordMany(t.Context(), []activity.Activity{good, other, bad})
+	wantVerdict(t, err, verdict.Poison, 400)
+	s.db.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Times: 10})
+	_, err = s.log.RecordMany(t.Context(), []activity.Activity{bad, good})
+	wantVerdict(t, err, verdict.Retry, 503)
+}
+
+func TestAnswersOfTheLedger(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	do := func(key, payload string, work error) error {
+		req := ledger.Request{Key: key, Payload: []byte(payload)}
+		_, err := ledger.Do(t.Context(), s.seen, req, func(context.Context, *ledger.Claim) (string, error) { return "paid", work })
+		return err
+	}
+	if _, err := s.seen.MarkSeen(t.Context(), "marked"); err != nil {
+		t.Fatal(err)
+	}
+	wantVerdict(t, do("marked", "", nil), verdict.Done, 200) // ledger.ErrNoResult
+
+	refused := ledger.Permanent(errors.New("card expired"))
+	wantVerdict(t, do("refused", "", refused), verdict.Poison, 422)
+	wantVerdict(t, do("refused", "", refused), verdict.Poison, 422) // replayed
+	late := ledger.Permanent(event.ErrTooOld)
+	wantVerdict(t, do("late", "", late), verdict.Poison, 410)
+	wantVerdict(t, do("late", "", late), verdict.Poison, 410) // replayed
+	if err := do("paid", "7 EUR", nil); err != nil {
+		t.Fatal(err)
+	}
+	wantVerdict(t, do("paid", "9 EUR", nil), verdict.Poison, 422) // ledger.ErrFingerprintMismatch
+	_, misfit := ledger.Do(t.Context(), s.seen, ledger.Request{Key: "paid", Payload: []byte("7 EUR")},
+		func(context.Context, *ledger.Claim) (int, error) { return 0, nil })
+	wantVerdict(t, misfit, verdict.Poison, 500)                             // *ledger.ResultError
+	wantVerdict(t, do("down", "", errors.New("down")), verdict.Retry, 503)  // the first attempt is the last
+	wantVerdict(t, do("down", "", errors.New("down")), verdict.Poison, 500) // ledger.ErrTooManyAttempts
+
+	for range 2 { // the second is replayed
+		_, err := ledger.Do(t.Context(), s.seen, ledger.Request{Key: "long"}, func(context.Context, *ledger.Claim) (string, error) {
+			return strings.Repeat("x", 20<<10), nil
+		})
+		wantVerdict(t, err, verdict.Poison, 500)
+	}
+	if _, err := s.seen.Claim(t.Context(), ledger.Request{Key: "held"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := verdict.Of(do("held", "", nil)); got.Kind != verdict.Retry || got.Wait <= 0 || got.Status != 409 {
+		t.Errorf("a held key: %+v", got)
+	}
+	// What was refused for good is not tried again, whatever the cause says of itself.
+	wantVerdict(t, ledger.Permanent(&ledger.InProgressError{Wait: time.Second}), verdict.Poison, 422)
+	wantVerdict(t, ledger.Permanent(counter.ErrFull), verdict.Done, 429)
+}
+
+// values has a value of each error of the page's table.
+var values = map[string]error{
+	"event.InputError":              &event.InputError{},
+	"event.ErrTooOld":               event.ErrTooOld,
+	"event.ErrSuperseded":           event.ErrSuperseded,
+	"event.ErrUnknownOutcome":       event.ErrUnknownOutcome,
+	"ledger.InProgressError":        &ledger.InProgressError{},
+	"ledger.DoneError":              &ledger.DoneError{},
+	"ledger.PermanentError":         ledger.Permanent(errors.New("card expired")),
+	"ledger.ItemError":              &ledger.ItemError{},
+	"ledger.ResultError":            &ledger.ResultError{},
+	"ledger.ErrFingerprintMismatch": ledger.ErrFingerprintMismatch,
+	"ledger.ErrTooManyAttempts":     ledger.ErrTooManyAttempts,
+	"ledger.ErrNoResult":            ledger.ErrNoResult,
+	"ledger.ErrLeaseLost":           ledger.ErrLeaseLost,
+	"ledger.ErrResultDiffers":       ledger.ErrResultDiffers,
+	"ledger.ErrNotFound":            ledger.ErrNotFound,
+	"ledger.ErrChanged":             ledger.ErrChanged,
+	"counter.ErrFull":               counter.ErrFull,
+	"counter.ErrNotFound":           counter.ErrNotFound,
+	"counter.ErrBelowZero":          counter.ErrBelowZero,
+	"counter.WeightError":           &counter.WeightError{},
+	"activity.ConflictError":        &activity.ConflictError{},
+	"activity.ErrRetracted":         activity.ErrRetracted,
+	"activity.ErrNotFound":          activity.ErrNotFound,
+	"activity.ErrOthersStand":       activity.ErrOthersStand,
+	"activity.ErrReadAtMost":        activity.ErrReadAtMost,
+	"message.ErrReadAtMost":         message.ErrReadAtMost,
+	"alias.TakenError":              &alias.TakenError{},
+	"alias.ErrNotFound":             alias.ErrNotFound,
+	"record.ErrContended":           record.ErrContended,
+	"record.FloorError":             &record.FloorError{},
+	"record.TieError":               &record.TieError{},
+	"pattern.ErrContended":          pattern.ErrContended,
+	"ema.ErrContended":              ema.ErrContended,
+	"schema.MismatchError":          &schema.MismatchError{},
+}
+
+// The table in docs/errors.md is what Of answers. A test of the root holds it to all
+// exported errors.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/errors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]verdict.Kind{"Done": verdict.Done, "Poison": verdict.Poison, "Retry": verdict.Retry}
+	seen := map[string]bool{}
+	for _, row := range regexp.MustCompile(`(?m)^\| (Done|Poison|Retry) \| (\d+) \| (.*) \|$`).FindAllStringSubmatch(string(page), -1) {
+		status, _ := strconv.Atoi(row[2])
+		for _, name := range regexp.MustCompile("`\\*?(\\w+\\.\\w+)`").FindAllStringSubmatch(row[3], -1) {
+			seen[name[1]] = true
+			if values[name[1]] == nil {
+				t.Errorf("%s has no value here", name[1])
+				continue
+			}
+			wantVerdict(t, values[name[1]], kinds[row[1]], status)
+		}
+	}
+	for name := range values {
+		if !seen[name] {
+			t.Errorf("docs/errors.md does not say what Of answers to %s", name)
+		}
+	}
+}
+
+// errDeclined is the service's own.
+var errDeclined = errors.New("card declined")
+
+func ExampleOf() {
+	judge := func(err error) verdict.Verdict {
+		switch {
+		case errors.Is(err, errDeclined):
+			return verdict.Verdict{Kind: verdict.Done, Status: http.StatusPaymentRequired}
+		case errors.Is(err, activity.ErrNotFound): // this service only deletes
+			return verdict.Verdict{Kind: verdict.Done, Status: http.StatusOK}
+		}
+		return verdict.Of(err)
+	}
+	for _, err := range []error{
+		nil, ledger.Permanent(errDeclined), activity.ErrNotFound, event.ErrTooOld,
+		&ledger.InProgressError{Wait: 3 * time.Second}, errors.New("connection refused"),
+	} {
+		switch v := judge(err); v.Kind {
+		case verdict.Done:
+			fmt.Println(v.Status, "done")
+		case verdict.Poison:
+			fmt.Println(v.Status, "to the dead letters:", err)
+		case verdict.Retry:
+			fmt.Println(v.Status, "again after", v.Wait)
+		}
+	}
+	// Output:
+	// 200 done
+	// 402 done
+	// 200 done
+	// 410 to the dead letters: event: too old to judge
+	// 409 again after 3s
+	// 503 again after 0s
+}
