@@ -162,7 +162,7 @@ func (e *exactWrite[T]) count(ctx context.Context, events []event.Event) (all []
 		if err := e.look(ctx); err != nil {
 			return all, err
 		}
-		answers, err := e.write(ctx, rest[:min(mostEvents, len(rest))])
+		answers, err := e.transact(ctx, rest[:min(mostEvents, len(rest))])
 		if err != nil {
 			return all, err
 		}
@@ -171,9 +171,9 @@ func (e *exactWrite[T]) count(ctx context.Context, events []event.Event) (all []
 	return all, nil
 }
 
-// write counts the events in one transaction, without those that turn out to be
+// transact counts the events in one transaction, without those that turn out to be
 // counted already.
-func (e *exactWrite[T]) write(ctx context.Context, events []event.Event) ([]answer, error) {
+func (e *exactWrite[T]) transact(ctx context.Context, events []event.Event) ([]answer, error) {
 	answers := make([]answer, len(events))
 	left := make([]int, len(events))
 	for i := range left {
@@ -200,7 +200,7 @@ func (e *exactWrite[T]) write(ctx context.Context, events []event.Event) ([]answ
 			return nil, err
 		}
 		told := tell(e.by, reasons)
-		rest := told.apply(left, answers)
+		rest := told.answer(left, answers)
 		switch {
 		case len(rest) == 0:
 			return answers, nil

@@ -215,9 +215,9 @@ func tell(by string, reasons []types.CancellationReason) (t told) {
 	return t
 }
 
-// apply sets the answers to the events that are counted, of those at the indexes
+// answer sets the answers to the events that are counted, of those at the indexes
 // that the transaction had. It returns the other indexes.
-func (t told) apply(indexes []int, answers []answer) (rest []int) {
+func (t told) answer(indexes []int, answers []answer) (rest []int) {
 	for n, i := range indexes {
 		if n < len(t.events) && t.events[n] != 0 {
 			answers[i].outcome = t.events[n]
