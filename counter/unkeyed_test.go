@@ -30,7 +30,7 @@ func limits(t *testing.T, api counter.API, table string) *counter.Store {
 // not to have counted.
 func addUnkeyed(t *testing.T, ctx context.Context, name string, s *counter.Store, unknown bool) {
 	t.Helper()
-	total, err := s.AddUnkeyed(ctx, counter.AddUnkeyed{Key: chat, At: noon})
+	total, err := s.AddUnkeyed(ctx, counter.AddUnkeyed{Key: chat, At: noon, Weight: 1})
 	if err == nil || total != (counter.Total{}) || errors.Is(err, event.ErrUnknownOutcome) != unknown {
 		t.Errorf("%s: AddUnkeyed = %+v, %v, want unknown %v", name, total, err, unknown)
 	}

@@ -232,7 +232,7 @@ func (w *Worker) handle(ctx context.Context, body string) error {
 	case err != nil && !conflict:
 		return err
 	}
-	grant, err := w.Limits.Take(ctx, counter.Take{Key: chat, Event: ev, Cap: ThanksADay})
+	grant, err := w.Limits.Take(ctx, counter.Take{Key: chat, Event: ev, Weight: 1, Cap: ThanksADay})
 	switch {
 	case errors.Is(err, event.ErrTooOld): // a week late: its day cannot be counted, and nobody waits for thanks
 		return nil
