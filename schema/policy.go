@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 )
 
 // Store is what a policy is made from. Every store of this library is a Store,
@@ -86,9 +87,9 @@ const tableARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId
 // right. A transaction may also hold writes that do not come from any of the
 // stores: the caller must grant what these writes need.
 //
-// The error is an [*event.InputError] if a store names an action that IAM does not
-// have for items, an action that an index does not take, or an index that the
-// table's definition does not have. The error is the same if the definitions of
+// The error is an [*event.InputError] if a store is nil, or names an action that
+// IAM does not have for items, an action that an index does not take, or an index
+// that the table's definition does not have. The error is the same if the definitions of
 // the stores' tables are invalid or contradict each other ([Merge]), and if the
 // policy would not have any action, because IAM refuses such a policy.
 func Policy(stores ...Store) (PolicyDocument, error) {
@@ -126,6 +127,9 @@ func policy(stores []Store, of func(Actions) Grants) (PolicyDocument, error) {
 	tables := make([]Table, len(stores))
 	on := map[ARN][]string{} // the actions, by resource
 	for i, store := range stores {
+		if err := check.NotNil(pkg, "stores", store); err != nil {
+			return PolicyDocument{}, err
+		}
 		tables[i] = store.Table()
 		if err := store.Actions().validate(tables[i]); err != nil {
 			return PolicyDocument{}, err
