@@ -54,7 +54,10 @@ type Activity struct {
 	// package memory, only CountBy selects by Kind, with a Match.Kind.
 	Kind string
 
-	Seq        int64 // the number of the message that reported the activity; 0 without a message
+	// Seq is the number of the message that reported the activity; 0 without a
+	// message. Seq, Effort and Confidence must not be negative. If a row of an older
+	// system has a negative number, it is read as it is.
+	Seq        int64
 	Effort     float64
 	Confidence float64
 
@@ -160,8 +163,8 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 		s.cfg = *cfg
 	}
 	s.cfg.fill()
-	if api == nil {
-		return nil, event.BadInput(pkg, "api", "must not be nil")
+	if err := check.NotNil(pkg, "api", api); err != nil {
+		return nil, err
 	}
 	if err := check.Table(pkg, table); err != nil {
 		return nil, err

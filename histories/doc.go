@@ -17,7 +17,7 @@
 //	         Erase and Forget; Do, whose work returns, fails, is cancelled or completes its
 //	         claim in a transaction; DoTx, whose actions may be refused
 //	counter  Take, Add, Adjust, Refund, one that may come first too, AddUnkeyed, Get,
-//	         Erase; TakeItem, AdjustItem and RefundItem, sent again until their outcome
+//	         Erase beside writers; TakeItem, AdjustItem and RefundItem, sent again until their outcome
 //	         is known
 //	message  Save, Get
 //	activity Record, Retract, OfEvent

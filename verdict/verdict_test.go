@@ -85,7 +85,7 @@ func TestAnswersOfALimit(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	take := func(at time.Time, id, customer string) error {
-		_, err := s.limits.Take(t.Context(), counter.Take{Key: customer, Event: order(t, at, id), Cap: 3})
+		_, err := s.limits.Take(t.Context(), counter.Take{Key: customer, Event: order(t, at, id), Weight: 1, Cap: 3})
 		return err
 	}
 	now := time.Now()
