@@ -76,7 +76,8 @@
 //     transaction, the answer is still Created. If the event also has
 //     activities that do not belong to the set of a RecordAll, the repeated
 //     RecordAll returns a [*ConflictError]. A repeated Delete or DeleteEvent
-//     returns [ErrNotFound] instead of nil.
+//     returns [ErrNotFound] instead of nil, and what was recorded between its
+//     attempts stays.
 //   - A retracted activity is not recorded again: [Store.Retract] leaves a
 //     tombstone, so every later delivery is refused with [ErrRetracted] or,
 //     once it is too old for the Retention, with [event.ErrTooOld]. With
@@ -124,8 +125,7 @@
 //	a walk with a Limit  1 request   0.5 RCU for each 4 KB of its rows
 //	a Page               1 request   0.5 RCU for each 4 KB
 //	Count, Tally         1 request   0.5 RCU for each 4 KB
-//	Delete of Nth(1)     2 requests  1 RCU, 4 WCU
-//	Delete of another    1 request   4 WCU
+//	Delete               2 requests  1 RCU, 4 WCU
 //	DeleteEvent          2 requests  1 RCU, 4 WCU (of n rows 5n WCU)
 //	Erase                2 requests  1 RCU for each 4 KB, and 4 WCU for each row
 //	EraseActor           2 requests  0.5 RCU for each 4 KB, and 4 WCU for each row
