@@ -276,6 +276,6 @@ func (s *Store) Actions() schema.Actions {
 			s.cfg.NameIndexName:         query,
 			s.cfg.ActorAndNameIndexName: query,
 		},
-		Operators: schema.Grants{"": {"BatchWriteItem", "Query"}, s.cfg.ActorIndexName: query},
+		Operators: schema.Grants{"": {"BatchWriteItem", "DeleteItem", "Query"}, s.cfg.ActorIndexName: query},
 	}
 }

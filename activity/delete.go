@@ -3,7 +3,6 @@ package activity
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -163,7 +162,7 @@ func (s *Store) deleteSeen(ctx context.Context, method string, rows []ddb.Item) 
 	if _, refused := ddb.Refused(err); !refused {
 		return false, s.wrap(method, err)
 	}
-	if errors.Is(attempts.Judge(err), event.ErrUnknownOutcome) {
+	if attempts.Open() {
 		return false, ErrNotFound
 	}
 	return true, nil

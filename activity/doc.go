@@ -129,6 +129,7 @@
 //	DeleteEvent          2 requests  1 RCU, 4 WCU (of n rows 5n WCU)
 //	Erase                2 requests  1 RCU for each 4 KB, and 4 WCU for each row
 //	EraseActor           2 requests  0.5 RCU for each 4 KB, and 4 WCU for each row
+//	                                 (1 more request for each further row)
 //
 // Each further 1 MB that is read takes another request. A typical row has 250
 // bytes, so one RCU of eventually consistent reads returns some 30 activities.
@@ -137,8 +138,8 @@
 // row, is sent again, up to 5 times, with pauses of at most 0.62 seconds in
 // all. A transaction that is cancelled because of throttling is sent again in
 // the same way. Each repetition takes 1 more request. (The deletions of Erase
-// and EraseActor are not sent again for this reason. If rows come back
-// unprocessed, these rows are sent again up to 9 times.)
+// are not sent again for this reason. If rows come back unprocessed, these rows
+// are sent again up to 9 times.)
 //
 // # IAM actions
 //
@@ -147,7 +148,7 @@
 //   - The service, on the table: DeleteItem, PutItem, Query
 //   - The service, on indexes userId-timestamp-index, chatId-activity-index,
 //     chatUser-activity-index: Query
-//   - Operators (Erase, EraseActor), on the table: BatchWriteItem, Query
+//   - Operators (Erase, EraseActor), on the table: BatchWriteItem, DeleteItem, Query
 //   - Operators (Erase, EraseActor), on index userId-timestamp-index: Query
 //
 // A transaction of puts needs PutItem, and a transaction of deletions needs

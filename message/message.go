@@ -24,6 +24,7 @@ type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
@@ -210,6 +211,7 @@ func (s *Store) Actions() schema.Actions {
 	}
 	if s.cfg.ActorIndex {
 		a.Service[s.cfg.ActorIndexName] = []string{"Query"}
+		a.Operators[""] = append(a.Operators[""], "DeleteItem")
 		a.Operators[s.cfg.ActorIndexName] = []string{"Query"}
 	}
 	return a
