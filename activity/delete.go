@@ -174,8 +174,8 @@ func (s *Store) asSeen(row ddb.Item) *types.Delete {
 	action := &types.Delete{
 		TableName:                &s.table,
 		Key:                      ddb.Item{s.cfg.ScopeAttr: row[s.cfg.ScopeAttr], attrID: row[attrID]},
-		ConditionExpression:      aws.String("attribute_exists(#id) AND attribute_not_exists(#written)"),
-		ExpressionAttributeNames: map[string]string{"#id": attrID, "#written": attrCreatedAt},
+		ConditionExpression:      aws.String("attribute_exists(#id) AND attribute_not_exists(#createdAt) AND attribute_not_exists(#retractedAt)"),
+		ExpressionAttributeNames: map[string]string{"#id": attrID, "#createdAt": attrCreatedAt, "#retractedAt": attrRetractedAt},
 	}
 	for _, attr := range []string{attrCreatedAt, attrRetractedAt} { // an older system's row has neither
 		if written, ok := row[attr]; ok {

@@ -297,6 +297,24 @@ func TestDeletionsAreRepeatable(t *testing.T) {
 	}
 }
 
+// So does a tombstone in place of a row of an older system.
+func TestDeletionsOfOldRowsAreRepeatable(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	for seq := range int64(2) {
+		ev := newEvent(t, monday, home, seq)
+		slow, err := activity.New(repeating{db.Client(), func() { retract(t, acts, ev, true, event.Created) }}, acts.Table().Name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recordtest.Put(t, db.Client(), acts.Table().Name, oldRow(t, ev.String(), home, martin, "diskning", monday.UnixMilli()))
+		if err := []func(context.Context, string, event.Event) error{slow.Delete, slow.DeleteEvent}[seq](t.Context(), home, ev); !errors.Is(err, activity.ErrNotFound) {
+			t.Errorf("%d: %v", seq, err)
+		}
+		retract(t, acts, ev, false, event.Duplicate)
+	}
+}
+
 // The row is gone, or a tombstone, when it is to be deleted.
 func TestDeleteOfWhatChanges(t *testing.T) {
 	t.Parallel()

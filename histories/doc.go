@@ -20,7 +20,8 @@
 //	         Erase; TakeItem, AdjustItem and RefundItem, sent again until their outcome
 //	         is known
 //	message  Save, Get
-//	activity Record, Retract, OfEvent
+//	activity Record, RecordItems, Retract, OfEvent, Delete, Erase, EraseActor by an
+//	         index that lags, Backfill of an older system's rows
 //	alias    Put, Correct, Confirm, Forget, Adopt, Resolve, Get, beside older spellings
 //	pattern  Observe, ObserveAll, Get, Erase
 //	ema      Observe, Get, Erase
