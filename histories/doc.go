@@ -19,10 +19,11 @@
 //	counter  Take, Add, Adjust, Refund, one that may come first too, AddUnkeyed, Get,
 //	         Erase; TakeItem, AdjustItem and RefundItem, sent again until their outcome
 //	         is known
-//	message  Save, Get
+//	message  Save, SaveItem, Get, Erase, EraseActor by an index that lags
 //	activity Record, RecordItems, Retract, OfEvent, Delete, Erase, EraseActor by an
 //	         index that lags, Backfill of an older system's rows
-//	alias    Put, Correct, Confirm, Forget, Adopt, Resolve, Get, beside older spellings
+//	alias    Put, Correct, Confirm, Forget, Adopt, Disown, Erase, Resolve, Get, beside
+//	         older spellings
 //	pattern  Observe, ObserveAll, Get, Erase
 //	ema      Observe, Get, Erase
 //	record   Set, Get, Erase
