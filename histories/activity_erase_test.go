@@ -91,20 +91,7 @@ func (st *activityStory) backfill(c *caller, ev event.Event) *call {
 	if !st.old.IsZero() {
 		ev = st.old
 	}
-	return &call{caller: c, key: ev.String(), in: backfills{}, do: func(ctx context.Context) any {
-		update, needed, err := st.stores[c.id].Backfill(st.w.rows()[ev.String()])
-		if err != nil || !needed {
-			return nil
-		}
-		_, err = c.client.UpdateItem(ctx, update)
-		if _, refused := errors.AsType[*types.ConditionalCheckFailedException](err); refused {
-			return duplicate{}
-		}
-		if err != nil {
-			return nil
-		}
-		return created{}
-	}}
+	return c.backfill(ev.String(), st.stores[c.id].Backfill)
 }
 
 // intrude erases the scope, or records as an older system does.

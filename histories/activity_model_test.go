@@ -36,7 +36,6 @@ type (
 	ofEvent    struct{}
 	deletes    struct{ seen []string } // when the rows that it has read were written
 	erasesOf   struct{ actor string }
-	backfills  struct{}
 	olderEntry struct{ version int64 }
 
 	different struct{ version int64 } // this version is stored
@@ -49,7 +48,6 @@ func (r retracts) String() string   { return fmt.Sprintf("Retract(tombstone %v)"
 func (ofEvent) String() string      { return "OfEvent" }
 func (d *deletes) String() string   { return fmt.Sprintf("Delete(of %v)", d.seen) }
 func (e erasesOf) String() string   { return fmt.Sprintf("EraseActor(%s)", e.actor) }
-func (backfills) String() string    { return "Backfill" }
 func (o olderEntry) String() string { return fmt.Sprintf("an older system's version %d", o.version) }
 func (r removed) String() string    { return fmt.Sprintf("%d deleted", r.rows) }
 func (d different) String() string  { return fmt.Sprintf("conflict with version %d", d.version) }

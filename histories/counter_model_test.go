@@ -11,6 +11,7 @@ import (
 // countedDay is a row of the counter.
 type countedDay struct {
 	stands   bool
+	bare     bool // without a TTL, by an older system
 	used     int64
 	recorded int64
 	events   [mostEvents]counted
@@ -108,6 +109,10 @@ func (s *counterStory) apply(state any, m *move) (any, bool) {
 		return countedDay{}, stood.stands && in.at >= s.expiry(m.key).Unix()
 	case erasure:
 		return countedDay{}, stood.stands
+	case olderDay:
+		return countedDay{stands: true, bare: true, used: in.used}, !stood.stands
+	case backfills:
+		return s.backfilled(stood, m)
 	case lowers:
 		stood.used -= in.by
 		return stood, stood.stands
@@ -137,7 +142,7 @@ func (s *counterStory) apply(state any, m *move) (any, bool) {
 // should have refused the write.
 func (s *counterStory) write(stood countedDay, m *move) (countedDay, any) {
 	next := stood
-	next.stands = true
+	next.stands, next.bare = true, false
 	switch in := m.in.(type) {
 	case takes:
 		room := stood.used+in.weight <= in.cap || !stood.stands && in.weight <= in.cap

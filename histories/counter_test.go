@@ -29,6 +29,7 @@ type counterStory struct {
 	days   map[string]time.Time // by key of the history: when the day begins
 	keys   []string             // keys of days
 	weight [mostEvents]int64
+	bare   string // the key of the last row of an older system
 }
 
 func newCounter(w *world) story {
@@ -92,6 +93,9 @@ func (s *counterStory) nonce(r row, n int64) string {
 
 func (s *counterStory) next(c *caller) *call {
 	key := pick(s.w.rnd, s.keys)
+	if s.bare != "" && s.w.rnd.IntN(5) == 0 {
+		return c.backfill(s.bare, s.stores[c.id].Backfill)
+	}
 	ev := s.w.rnd.Int64N(mostEvents)
 	weight := s.weight[ev]
 	if s.w.rnd.IntN(25) == 0 {
@@ -259,6 +263,7 @@ func (c *counterStory) intrude() {
 		return
 	}
 	key := pick(c.w.rnd, c.keys)
+	c.older(key)
 	by := 1 + c.w.rnd.Int64N(3)
 	_, err := c.w.raw.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: aws.String("limits"), Key: row{"chatId": s("chat"), "date": s(c.days[key].Format(time.DateOnly))},
@@ -317,7 +322,7 @@ func (s *counterStory) verdict() string {
 
 // others is what other writers than recorded events did to the existing row.
 func (s *counterStory) others(key string) (sum int64) {
-	var since int64
+	since := int64(-1)
 	for _, p := range s.w.parts {
 		switch p.in.(type) {
 		case sweep, erasure:
@@ -327,8 +332,14 @@ func (s *counterStory) others(key string) (sum int64) {
 		}
 	}
 	for _, p := range s.w.parts {
-		if in, ok := p.in.(lowers); ok && p.key == key && p.start > since {
+		if p.key != key || p.start <= since {
+			continue
+		}
+		switch in := p.in.(type) {
+		case lowers:
 			sum -= in.by
+		case olderDay:
+			sum += in.used
 		}
 	}
 	for _, a := range s.w.arrivals {

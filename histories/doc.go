@@ -14,10 +14,10 @@
 // # What is checked
 //
 //	ledger   MarkSeen, MarkItem, Claim, Renew, Release, Complete, Fail, Resume, Get; Reopen,
-//	         Erase and Forget; Do, whose work returns, fails, is cancelled or completes its
+//	         Erase, Forget and Backfill; Do, whose work returns, fails, is cancelled or completes its
 //	         claim in a transaction; DoTx, whose actions may be refused
 //	counter  Take, Add, Adjust, Refund, one that may come first too, AddUnkeyed, Get,
-//	         Erase; TakeItem, AdjustItem and RefundItem, sent again until their outcome
+//	         Erase, Backfill; TakeItem, AdjustItem and RefundItem, sent again until their outcome
 //	         is known
 //	message  Save, SaveItem, Get, Erase, EraseActor by an index that lags
 //	activity Record, RecordItems, Retract, OfEvent, Delete, Erase, EraseActor by an
