@@ -28,6 +28,9 @@
 //	ema      Observe, Get, Erase
 //	record   Set, Get, Erase
 //
+// TestFilters asks activity and message for the rows that meet random filters of
+// random data, and compares the answers with a model.
+//
 // Eight callers with clocks of their own make about forty calls on one to three
 // keys. Requests and replies are lost, late, or both. Requests arrive again
 // after their callers have gone on. Writes meet transactions, contexts are
