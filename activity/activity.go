@@ -64,8 +64,8 @@ type Activity struct {
 	// Data holds further values of the application, and lists can filter by them.
 	// A value is text (string), a flag (bool) or a number: any of Go's integers
 	// and floats, an attributevalue.Number or a json.Number. Numbers come back as
-	// attributevalue.Number, which keeps all 38 digits. Data has at most 32
-	// entries and 4 KB, and the name of each entry has 1 to 255 bytes. Data
+	// attributevalue.Number, which keeps all 38 digits; record.ReadData reads the
+	// values with their types. Data has at most 32 entries and 4 KB, and the name of each entry has 1 to 255 bytes. Data
 	// without entries is read back as nil. If an activity is delivered again with
 	// other Data, that is a conflict, not a duplicate. Numbers are compared by
 	// value: 1, 1.0 and 1e0 are equal.
@@ -293,7 +293,7 @@ func (s *Store) Actions() schema.Actions {
 		},
 		Operators: map[string]schema.Grants{
 			"Erase":      {"": {"BatchWriteItem", "Query"}},
-			"EraseActor": {"": {"BatchWriteItem"}, s.cfg.ActorIndexName: query},
+			"EraseActor": {"": {"DeleteItem"}, s.cfg.ActorIndexName: query},
 		},
 	}
 }

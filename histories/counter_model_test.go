@@ -11,6 +11,7 @@ import (
 // countedDay is a row of the counter.
 type countedDay struct {
 	stands   bool
+	bare     bool // without a TTL, by an older system
 	used     int64
 	recorded int64
 	events   [mostEvents]counted
@@ -115,6 +116,10 @@ func (s *counterStory) apply(state any, m *move) (any, bool) {
 		return countedDay{}, stood.stands
 	case erasesAll: // see the verdict
 		return stood, true
+	case olderDay:
+		return countedDay{stands: true, bare: true, used: in.used}, !stood.stands
+	case backfills:
+		return s.backfilled(stood, m)
 	case lowers:
 		stood.used -= in.by
 		return stood, stood.stands
@@ -144,7 +149,7 @@ func (s *counterStory) apply(state any, m *move) (any, bool) {
 // should have refused the write.
 func (s *counterStory) write(stood countedDay, m *move) (countedDay, any) {
 	next := stood
-	next.stands = true
+	next.stands, next.bare = true, false
 	switch in := m.in.(type) {
 	case takes:
 		if in.weight > in.cap || stood.used+in.weight > in.cap || !s.record(&next, in.event, in.weight, m) {

@@ -30,6 +30,7 @@ type counterStory struct {
 	weight [mostEvents]int64
 
 	erasures []finished
+	bare   string // the key of the last row of an older system
 }
 
 func newCounter(w *world) story {
@@ -89,6 +90,9 @@ func (s *counterStory) nonce(r row, n int64) string {
 
 func (s *counterStory) next(c *caller) *call {
 	key := pick(s.w.rnd, s.keys)
+	if s.bare != "" && s.w.rnd.IntN(5) == 0 {
+		return c.backfill(s.bare, s.stores[c.id].Backfill)
+	}
 	ev := s.w.rnd.Int64N(mostEvents)
 	weight := s.weight[ev]
 	if s.w.rnd.IntN(25) == 0 {
@@ -257,6 +261,7 @@ func (s *counterStory) read(c *caller, key string) *call {
 // intrude lowers a count as another system, now and then below zero.
 func (c *counterStory) intrude() {
 	key := pick(c.w.rnd, c.keys)
+	c.older(key)
 	by := 1 + c.w.rnd.Int64N(3)
 	least := by
 	if c.w.rnd.IntN(3) == 0 {
@@ -354,7 +359,7 @@ func (s *counterStory) verdict() string {
 
 // others is what other writers than recorded events did to the existing row.
 func (s *counterStory) others(key string) (sum int64) {
-	var since int64
+	since := int64(-1)
 	for _, p := range s.w.parts {
 		switch p.in.(type) {
 		case sweep, erasure:
@@ -364,8 +369,14 @@ func (s *counterStory) others(key string) (sum int64) {
 		}
 	}
 	for _, p := range s.w.parts {
-		if in, ok := p.in.(lowers); ok && p.key == key && p.start > since {
+		if p.key != key || p.start <= since {
+			continue
+		}
+		switch in := p.in.(type) {
+		case lowers:
 			sum -= in.by
+		case olderDay:
+			sum += in.used
 		}
 	}
 	for _, a := range s.w.arrivals {

@@ -14,18 +14,23 @@
 // # What is checked
 //
 //	ledger   MarkSeen, MarkItem, Claim, Renew, Release, Complete, Fail, Resume, Get; Reopen,
-//	         Erase and Forget; Do, whose work returns, fails, is cancelled or completes its
+//	         Erase, Forget and Backfill; Do, whose work returns, fails, is cancelled or completes its
 //	         claim in a transaction; DoTx, whose actions may be refused
 //	counter  Take, Add, Adjust, Refund, one that may come first too, AddUnkeyed, Get,
-//	         Erase beside writers; TakeItem, AdjustItem and RefundItem, sent again until their outcome
+//	         Erase beside writers, Backfill; TakeItem, AdjustItem and RefundItem, sent again until their outcome
 //	         is known
-//	message  Save, Get
-//	activity Record, Retract, OfEvent
-//	alias    Put, Correct, Confirm, Forget, Adopt, Resolve, Get, beside older spellings
+//	message  Save, SaveItem, Get, Erase, EraseActor by an index that lags
+//	activity Record, RecordItems, Retract, OfEvent, Delete, Erase, EraseActor by an
+//	         index that lags, Backfill of an older system's rows
+//	alias    Put, Correct, Confirm, Forget, Adopt, Disown, Erase, Resolve, Get, beside
+//	         older spellings
 //	pattern  Observe, ObserveAll, Get, Erase
 //	ema      Observe, Get, Erase
 //	record   Set with ranks and ties, Get, Erase
 //	status   rows of Set, one caller, against an oracle of its own and not porcupine
+//
+// TestFilters asks activity and message for the rows that meet random filters of
+// random data, and compares the answers with a model.
 //
 // Eight callers with clocks of their own make about forty calls on one to three
 // keys. Requests and replies are lost, late, or both. Requests arrive again

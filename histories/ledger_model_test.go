@@ -105,6 +105,12 @@ func (s *ledgerStory) apply(state any, m *move) (any, bool) {
 		return left, stood.state == ""
 	case forgets:
 		return in.apply(stood, m)
+	case backfills:
+		left := stood
+		if m.row != nil {
+			left.expires = num(m.row, "expiresAt")
+		}
+		return left, s.backfilled(stood, left, m)
 	}
 	if m.row == nil {
 		return stood, slices.ContainsFunc(m.clocks, func(now time.Time) bool { return s.answers(stood, m, now) })
@@ -124,7 +130,7 @@ func (r ledgerRow) expired(now time.Time) bool {
 		return true
 	}
 	if r.owner == "" {
-		return r.expires <= now.Unix()
+		return r.expires != 0 && r.expires <= now.Unix()
 	}
 	return r.expires-int64(ledger.Grace/time.Second) <= now.Unix()
 }

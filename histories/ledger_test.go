@@ -24,7 +24,8 @@ type ledgerStory struct {
 	w        *world
 	keys     []string
 	attempts int64
-	forgets  bool // then nobody erases: erasing a claim and then forgetting its row would free a key whose holder may still work
+	bare     string // the key of the last row of an older system
+	forgets  bool   // then nobody erases: erasing a claim and then forgetting its row would free a key whose holder may still work
 	stores   []*ledger.Store
 	grants   []*grant
 	seen     []ledger.Record // by operators
@@ -109,6 +110,8 @@ func (s *ledgerStory) next(c *caller) *call {
 	}
 	mine := s.grantsOf(c)
 	switch roll := s.w.rnd.IntN(100); {
+	case s.bare != "" && s.w.rnd.IntN(8) == 0:
+		return c.backfill(s.bare, s.stores[c.id].Backfill)
 	case roll < 4:
 		return s.mark(c, key)
 	case roll < 12:
@@ -225,7 +228,7 @@ func (s *ledgerStory) read(c *caller, key string) *call {
 		s.w.mu.Unlock()
 		out := ledgerRow{
 			state: r.State, fence: r.Fence, attempts: r.Attempts,
-			expires: r.ExpiresAt.Unix(), payload: string(r.Fingerprint), result: string(r.Result),
+			expires: max(0, r.ExpiresAt.Unix()), payload: string(r.Fingerprint), result: string(r.Result),
 		}
 		if !r.Lease.IsZero() {
 			out.lease = r.Lease.UnixMilli()
@@ -243,11 +246,16 @@ func (l *ledgerStory) intrude() {
 		"pk": s(pick(l.w.rnd, l.keys)), "source": s("ORDER"),
 		"expiresAt": n(l.w.clock().Add(time.Duration(l.w.rnd.IntN(20)) * time.Minute).Unix()),
 	}
+	if l.w.rnd.IntN(2) == 0 { // which never expires
+		delete(left, "expiresAt")
+		left["seenAt"] = s(l.w.clock().UTC().Format(time.RFC3339))
+	}
 	_, err := l.w.raw.PutItem(context.Background(), &dynamodb.PutItemInput{
 		TableName: aws.String("ledger"), Item: left, ConditionExpression: aws.String("attribute_not_exists(pk)"),
 	})
 	if err == nil {
-		l.w.happened(l.keyOf(left), olderRow{}, left)
+		l.bare = l.keyOf(left)
+		l.w.happened(l.bare, olderRow{}, left)
 	}
 }
 
