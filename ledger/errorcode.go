@@ -20,6 +20,7 @@ var ownErrors = map[string]error{
 	"ledger.ErrLeaseLost":           ErrLeaseLost,
 	"ledger.ErrNoResult":            ErrNoResult,
 	"ledger.ErrResultDiffers":       ErrResultDiffers,
+	"ledger.ErrResultNotStored":     ErrResultNotStored,
 	"ledger.ErrTooManyAttempts":     ErrTooManyAttempts,
 }
 

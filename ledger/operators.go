@@ -139,7 +139,9 @@ var (
 // and its result is not stored. A row that has expired and is not deleted yet
 // is erased as well. For a key without a row, Erase returns [ErrNotFound].
 // Erase is safe to repeat. If a key is claimed for the first time while Erase
-// runs, its data may stay.
+// runs, its data may stay. If the reply to a [Store.MarkSeen] is lost and the key
+// is erased before the SDK sends the request again, MarkSeen returns
+// event.Duplicate, although it marked the key itself.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. An older
 // system's row costs that twice, in 2 requests.
@@ -153,10 +155,11 @@ func (s *Store) Erase(ctx context.Context, key string) error {
 	}
 	own := s.updateInput(key, eraseUpdate, eraseCondition, s.names.erase)
 	own.ExpressionAttributeValues = ddb.Item{
-		":done": item.S(string(Done)), ":me": item.S(nonce), ":at": item.Time(s.cfg.Now().Add(s.cfg.MaxSkew)),
+		":done": item.S(string(Done)), ":me": item.S(nonce),
 	}
 	old := s.updateInput(key, eraseOldUpdate, eraseOldCondition, s.names.eraseOld)
 	for range claimTries {
+		own.ExpressionAttributeValues[":at"] = item.Time(s.cfg.Now().Add(s.cfg.MaxSkew)) // the last round may have been slow
 		for _, in := range []*dynamodb.UpdateItemInput{own, old} {
 			stands, refused, err := s.erase(ctx, in)
 			if err != nil || !refused {

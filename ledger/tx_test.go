@@ -289,6 +289,30 @@ func TestDoTxWithAnotherResult(t *testing.T) {
 	wantDone(t, store, order, `"booked"`)
 }
 
+// The work sent a transaction of its own with the same result: it is told that its
+// actions were not written, also in a later call.
+func TestDoTxOfWorkWithATransactionOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, later := range []bool{false, true} {
+		b := newBench(t)
+		b.put(t, ddb.Item{"pk": item.S("seat 1")})
+		store := b.store(t, ledger.Config{})
+		calls := 0
+		res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+			if calls++; later && calls == 1 {
+				return "", []types.TransactWriteItem{b.insert("seat 1")}, nil
+			}
+			must(t, b.book(t, c, "paid"))
+			return "paid", []types.TransactWriteItem{b.insert("seat 2")}, nil
+		})
+		recordtest.WantBad(t, err, "ledger", "work", later)
+		if res != (ledger.Result[string]{}) || b.row(t, "seat 2") != nil {
+			t.Errorf("DoTx = %+v", res)
+		}
+		wantDone(t, store, order, `"paid"`)
+	}
+}
+
 // Work that settles its claim itself is told that its actions were not written.
 func TestDoTxOfWorkThatSettlesItsClaim(t *testing.T) {
 	t.Parallel()
@@ -340,6 +364,9 @@ func TestDoTxBadInput(t *testing.T) {
 			return strings.Repeat("x", 99), []types.TransactWriteItem{b.add("effect")}, nil
 		})
 		recordtest.WantBad(t, err, "ledger", "result", res.Replayed)
+		if errors.Is(err, ledger.ErrResultNotStored) {
+			t.Errorf("nothing was done, and yet: %v", err)
+		}
 	}
 	b.wantTimes(t, 0)
 }
