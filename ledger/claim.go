@@ -54,6 +54,7 @@ type Claim struct {
 	reasons []types.CancellationReason // of DoTx's last transaction
 
 	sent []string // DoTx's results, each with a transaction that may arrive late
+	own  []string // results with which the work completes the claim itself
 }
 
 // Event returns an event for what the work writes elsewhere: that of SeenAt, the

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -287,7 +286,7 @@ func finish[T any](ctx context.Context, c *Claim, op string, value T, err error)
 // earlier transaction of DoTx completed late. Work that failed does not know that
 // its transaction took effect.
 func completed[T any](c *Claim, op string, done *DoneError, failed bool) (Result[T], error) {
-	if !failed && !slices.Contains(c.sent, string(done.Record.Result)) {
+	if !failed && !c.ours(string(done.Record.Result)) {
 		return Result[T]{}, ErrResultDiffers
 	}
 	res, err := replay[T](c.store, op, done)

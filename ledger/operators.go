@@ -202,8 +202,9 @@ var (
 )
 
 // Forget deletes the row of a key that no worker holds, in any state: the next
-// delivery does the work again, as if the key had never been seen. Pass the
-// record that the operator has seen, from [Store.Get] or [Store.List].
+// delivery does the work again, as if the key had never been seen, and
+// [Claim.Event] is another event: what the forgotten one counted is counted again.
+// Pass the record that the operator has seen, from [Store.Get] or [Store.List].
 //
 // If the key was claimed or marked anew, resumed, reopened or erased since the
 // operator saw the record, Forget returns [ErrChanged]: read the record again,

@@ -62,6 +62,7 @@ func (c *Claim) Complete(ctx context.Context, result any) error {
 	if err != nil {
 		return err
 	}
+	c.byWork(text)
 	return c.complete(ctx, text)
 }
 

@@ -59,8 +59,9 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // When the condition of an action fails, or an action is still throttled after
 // several tries, nothing is written, and DoTx calls the work again under the
 // same claim, up to 15 more times. The pauses before these calls grow up to 1.3
-// seconds; together they take some 5 seconds, or as long as the context allows.
-// [Claim.Reasons] says which actions were refused. The work should then make its items anew, leave out those that turned
+// seconds; together they take some 5 seconds, or as long as the context allows,
+// and the lease is renewed meanwhile. [Claim.Reasons] says which actions were
+// refused. The work should then make its items anew, leave out those that turned
 // out to be duplicates, and return other actions, a result without actions, or
 // an error, for example a [Permanent] error. DoTx returns an [*ItemError] when
 // this happens to the 16th transaction, or when an action fails for any other
@@ -76,10 +77,7 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // The work may be called more than once for each claim, so what it does beside
 // its actions should be safe to repeat. Work that completes or fails its claim
 // itself must not return actions: they are not written, and DoTx returns an
-// [*event.InputError], or [ErrResultDiffers] if the stored result is another. In
-// one case DoTx cannot know who completed the claim, and returns no error: the
-// work completed it with [Claim.CompleteItem] in a later call, with the result
-// that an earlier call had returned with actions.
+// [*event.InputError], or [ErrResultDiffers] if the stored result is another.
 //
 // DoTx stops renewing the lease before it sends the transaction. If less than a
 // third of the lease is left then, it renews the lease once more. DoTx sends
@@ -181,16 +179,12 @@ func (c *Claim) commit(ctx context.Context, result string, items []types.Transac
 			return "", err
 		}
 	}
-	mine := c.sent // may have completed the claim
 	c.sent = append(c.sent, result)
 	in := &dynamodb.TransactWriteItemsInput{
 		ClientRequestToken: aws.String(c.token(len(c.sent))),
 		TransactItems:      append([]types.TransactWriteItem{c.completeItem(result).Item}, items...),
 	}
-	open, err := c.send(ctx, in)
-	if open {
-		mine = c.sent
-	}
+	err = c.send(ctx, in)
 	reasons, cancelled := ddb.Cancelled(err)
 	switch {
 	case err == nil:
@@ -201,16 +195,14 @@ func (c *Claim) commit(ctx context.Context, result string, items []types.Transac
 		// one.
 		return "", fmt.Errorf("%s: DoTx on table %s and on the tables of the work's actions (%d): %w", pkg, c.store.table, len(items), err)
 	case ddb.ConditionFailed(reasons[0]):
-		return c.standing(reasons[0].Item, mine, result)
+		return c.standing(reasons[0].Item, result)
 	}
 	return "", c.refusal(reasons[1:], err)
 }
 
-// send sends the transaction, always the same, until its outcome is known, and
-// reports whether an attempt before the last answer may have taken effect.
-func (c *Claim) send(ctx context.Context, in *dynamodb.TransactWriteItemsInput) (open bool, err error) {
+// send sends the transaction, always the same, until its outcome is known.
+func (c *Claim) send(ctx context.Context, in *dynamodb.TransactWriteItemsInput) error {
 	unknown := 0
-	var attempts ddb.Attempts // of the SDK
 	again := func(err error) bool {
 		if ddb.Definite(err) {
 			return ddb.Busy(err)
@@ -218,19 +210,32 @@ func (c *Claim) send(ctx context.Context, in *dynamodb.TransactWriteItemsInput) 
 		unknown++
 		return unknown < sendings
 	}
-	err = ddb.RetryIf(ctx, again, func() error {
-		_, err := c.store.api.TransactWriteItems(ctx, in, attempts.Watch)
+	return ddb.RetryIf(ctx, again, func() error {
+		_, err := c.store.api.TransactWriteItems(ctx, in)
 		return err
 	})
-	return unknown > 0 || attempts.Open(), err
 }
 
-// standing reads the row that refused the completion. If no transaction of DoTx
-// can have completed it, the work did.
-func (c *Claim) standing(old ddb.Item, mine []string, result string) (stored string, err error) {
+// ours reports whether a transaction of DoTx stored the result, and not the work
+// itself.
+func (c *Claim) ours(stored string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Contains(c.sent, stored) && !slices.Contains(c.own, stored)
+}
+
+// byWork keeps a result with which the work completes the claim itself.
+func (c *Claim) byWork(result string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.own = append(c.own, result)
+}
+
+// standing reads the row that refused the completion.
+func (c *Claim) standing(old ddb.Item, result string) (stored string, err error) {
 	err = c.judge("DoTx", old, func(stands row) bool {
 		stored = string(stands.Result)
-		return stands.State == Done && slices.Contains(mine, stored)
+		return stands.State == Done && c.ours(stored)
 	})
 	_, done := errors.AsType[*DoneError](err)
 	switch {

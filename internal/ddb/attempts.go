@@ -70,14 +70,11 @@ func unsent(err error) bool {
 	return strings.HasPrefix(text, "unsupported protocol scheme") || strings.HasPrefix(text, "http: no Host in request URL")
 }
 
-// Open reports whether an attempt of the calls may have taken effect. With an API
-// that ignores options, nothing is certain.
-func (a *Attempts) Open() bool { return !a.watched.Load() || a.open.Load() }
-
 // Judge returns the calls' error. It is an [event.ErrUnknownOutcome] unless
-// every attempt certainly wrote nothing.
+// every attempt certainly wrote nothing. With an API that ignores options,
+// nothing is certain.
 func (a *Attempts) Judge(err error) error {
-	if err == nil || !a.Open() {
+	if err == nil || a.watched.Load() && !a.open.Load() {
 		return err
 	}
 	return fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err)
