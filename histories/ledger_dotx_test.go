@@ -62,6 +62,9 @@ func (wk *transacted) do(ctx context.Context, claim *ledger.Claim) (value string
 		wk.caller.answer(out)
 	} else {
 		wk.text += "'"
+		if wk.bold%2 == 0 { // what refused the first transaction goes, and the first may arrive late
+			wk.s.turnGate(wk.key)
+		}
 	}
 	wk.grant.ctx, wk.grant.leaving = ctx, false
 	during := wk.caller.turn(wk.key, settles{what: "Work", claim: wk.grant, beats: true})
