@@ -13,9 +13,11 @@
 //
 // # What is checked
 //
-//	ledger   MarkSeen, MarkItem, Claim, Renew, Release, Complete, Fail, Resume, Get; Reopen,
-//	         Erase, Forget and Backfill; Do, whose work returns, fails, is cancelled or completes its
-//	         claim in a transaction; DoTx, whose actions may be refused
+//	ledger   MarkSeen; MarkItem, anywhere in a transaction that may be refused; Claim, Do and
+//	         DoTx, which may wait for the key, and may first read a table that lags; Renew,
+//	         Release, Complete, Fail, Resume, Get; Reopen, Erase, Forget and Backfill. Do's
+//	         work returns, fails, is cancelled or completes its claim in a transaction;
+//	         DoTx's actions may be refused. What is charged under Claim.Event
 //	counter  Take, Add, Adjust, Refund, one that may come first too, AddUnkeyed, Get,
 //	         Erase beside writers, Backfill; TakeItem, AdjustItem and RefundItem, sent again until their outcome
 //	         is known
@@ -50,7 +52,8 @@
 // In addition to the models, every history checks that the server refuses no
 // request as invalid, that at most one caller at a time believes, by its own clock,
 // that it holds a key, that the effect in a transaction happened as often as the
-// write beside it, and that a counter's row is the sum of what it records.
+// write beside it, that a counter's row is the sum of what it records, and that all
+// attempts of a ledger's key are charged once.
 //
 // # A history is its seed
 //
