@@ -337,6 +337,9 @@ func recordCalls(counted, last *record.Rows[string], ev event.Event) methods {
 		"ApplyAll": func(ctx context.Context) error {
 			return failure(counted.ApplyAll(ctx, record.ApplyAll{Partition: home, Sort: wash, Events: []event.Event{ev}, Next: nothing}))
 		},
+		"ApplyItem": func(ctx context.Context) error {
+			return failure(counted.ApplyItem(ctx, record.Apply{Partition: home, Sort: wash, Event: ev, Next: nothing}))
+		},
 		"Set": func(ctx context.Context) error {
 			return failure(last.Set(ctx, record.Set{Partition: home, Sort: wash, Event: ev, Values: record.Item{"name": record.Text("x")}}))
 		},

@@ -38,7 +38,7 @@ var taken = []string{
 	"ledger.List: Filter.Source", "ledger.ListPage: Filter.Source",
 	"ledger.Reopen: Record.Attempts", "ledger.Reopen: Record.Fence", "ledger.Reopen: Record.LastError",
 	"ledger.Reopen: Record.Nonce", "ledger.Reopen: Record.Notes", "ledger.Reopen: Record.Source",
-	"own.Apply: Method", "own.ApplyAll: Method", "own.Set: Method",
+	"own.Apply: Method", "own.ApplyAll: Method", "own.ApplyItem: Method", "own.Set: Method",
 }
 
 // An InputError's Field is the name of the parameter or of a struct's field. The

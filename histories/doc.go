@@ -30,6 +30,8 @@
 //	ema      Observe, Get, Erase
 //	record   Set with ranks and ties, Get, Erase
 //	status   rows of Set, one caller, against an oracle of its own and not porcupine
+//	exact    Apply with Add, a floor or Next, ApplyAll, ApplyItem, Get and Erase of an
+//	         exact Kind of package record
 //
 // TestFilters asks activity and message for the rows that meet random filters of
 // random data, and compares the answers with a model.

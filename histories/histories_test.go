@@ -23,7 +23,7 @@ var (
 )
 
 var stories = map[string]func(*world) story{
-	"Ledger": newLedger, "Counter": newCounter, "Message": newMessage, "Pattern": newPattern, "Ema": newEma, "Activity": newActivity, "Alias": newAlias, "Record": newRecord,
+	"Ledger": newLedger, "Counter": newCounter, "Message": newMessage, "Pattern": newPattern, "Ema": newEma, "Activity": newActivity, "Alias": newAlias, "Record": newRecord, "Exact": newExact,
 }
 
 func TestLedger(t *testing.T)   { t.Parallel(); tell(t) }
@@ -33,6 +33,7 @@ func TestCounter(t *testing.T)  { t.Parallel(); tell(t) }
 func TestMessage(t *testing.T)  { t.Parallel(); tell(t) }
 func TestPattern(t *testing.T)  { t.Parallel(); tell(t) }
 func TestRecord(t *testing.T)   { t.Parallel(); tell(t) }
+func TestExact(t *testing.T)    { t.Parallel(); tell(t) }
 func TestEma(t *testing.T)      { t.Parallel(); tell(t) }
 
 // A seed always makes the same history, whatever else the machine does.

@@ -3,6 +3,7 @@ package histories_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -125,7 +126,7 @@ func (w *world) serve(f *flight) {
 			w.land(f, reply{lost: true})
 			return
 		case f.writes() && chance(m.conflict):
-			w.land(f, reply{status: http.StatusBadRequest, body: conflict(f.op)})
+			w.land(f, reply{status: http.StatusBadRequest, body: conflict(f)})
 			return
 		}
 		a := w.deliver(f)
@@ -224,10 +225,14 @@ func (w *world) deliver(f *flight) *arrival {
 	return a
 }
 
-func conflict(op string) []byte {
-	if op == "TransactWriteItems" {
+func conflict(f *flight) []byte {
+	if f.op == "TransactWriteItems" {
+		var in struct{ TransactItems []any }
+		if err := json.Unmarshal(f.body, &in); err != nil {
+			panic(err)
+		}
 		return []byte(`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"conflict",` +
-			`"CancellationReasons":[{"Code":"TransactionConflict","Message":"conflict"},{"Code":"None"}]}`)
+			`"CancellationReasons":[{"Code":"TransactionConflict","Message":"conflict"}` + strings.Repeat(`,{"Code":"None"}`, len(in.TransactItems)-1) + `]}`)
 	}
 	return []byte(`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"conflict"}`)
 }

@@ -29,8 +29,8 @@ const (
 // be called several times before one of its results is written.
 type Next func(row Item, ev event.Event) (Item, error)
 
-// Apply is the argument of [Rows.Apply]: an event, and the change that the
-// event makes to a row.
+// Apply is the argument of [Rows.Apply] and [Rows.ApplyItem]: an event, and the
+// change that the event makes to a row.
 type Apply struct {
 	// Method is the name of the method in error texts. Defaults to "Apply".
 	Method string
@@ -39,16 +39,17 @@ type Apply struct {
 	Sort      string
 	Event     event.Event // to count several things of one event, give each of them its own event.Event.Nth
 	Next      Next
-}
 
-// ApplyAll is the argument of [Rows.ApplyAll]: events of one row, and the
-// change that each event makes to the row.
-type ApplyAll struct {
-	Method    string // as in [Apply]. Defaults to "ApplyAll"
-	Partition string // made by [Key]
-	Sort      string
-	Events    []event.Event // in any order
-	Next      Next
+	// Add is for an exact [Kind], in place of Next: what the event adds to sums in
+	// the row, by their attributes. A negative number takes away. An attribute
+	// that does not exist counts as 0. Add needs no read, and writers of one row
+	// do not lose races to each other. The numbers are at most
+	// 1,000,000,000,000,000, in either direction.
+	Add map[string]int64
+
+	// AtLeast is the least that a sum in Add may become. If it would become less,
+	// the event is not counted, and the error is a [*FloorError].
+	AtLeast map[string]int64
 }
 
 // Apply counts the event once in the row, and writes the changes that Next
@@ -59,6 +60,14 @@ type ApplyAll struct {
 // counted. After the error [ErrContended], the event may have been counted or
 // not.
 //
+// If the [Kind] is exact, Apply writes a row for the event in the same
+// transaction, and either Next or Add is given. An event is then
+// [event.Duplicate] only if another call has counted it, and [event.ErrTooOld]
+// only from Kind.Retention after it happened, less Config.MaxSkew: Apply finds
+// that out before any request. With Add, AtLeast may refuse the event with a
+// [*FloorError]. A row that a Kind without a Retention has written is refused
+// with an error, because it does not say which events it has counted.
+//
 // Each time another writer changes the row first, Apply tries again, up to 15
 // times. The pauses between the tries grow up to 1.3 seconds. Together the pauses
 // last some 5 seconds, and at most 10.3. Apply stops earlier if the context ends.
@@ -67,93 +76,37 @@ type ApplyAll struct {
 // costs 1 request and 1 RCU. Each race lost to another writer adds 1 request
 // and 1 WCU, at most 15 times. A row above 1 KB costs 1 WCU for each KB and 1
 // RCU for each 4 KB.
+//
+// Price (ExactAdd): 1 request, 4 WCU. A duplicate, or an event that AtLeast
+// refuses, costs the same. Each conflict with another transaction adds as much. A
+// record above 1 KB costs 2 WCU for each KB.
+//
+// Price (ExactNext): 2 requests, 1 RCU, 4 WCU. A duplicate costs the same. Each
+// conflict or lost race adds 1 request and 4 WCU.
 func (r *Rows[T]) Apply(ctx context.Context, a Apply) (event.Outcome, error) {
-	if err := r.checkApply(a.Partition, a.Sort, a.Next); err != nil {
+	w, err := r.one(a)
+	if err != nil {
 		return 0, err
 	}
-	if err := a.Event.Check(r.kind.Package, "Event", r.cfg.Now()); err != nil {
-		return 0, err
-	}
+	w.floor = below
 	method := cmp.Or(a.Method, "Apply")
-	answers, err := r.apply(ctx, keyOf(a.Partition, a.Sort), []event.Event{a.Event}, a.Next)
+	answers, err := w.apply(ctx, []event.Event{a.Event})
 	if err != nil {
 		return 0, r.wrap(method, err)
 	}
 	return answers[0].outcome, r.wrap(method, answers[0].err)
 }
 
-// ApplyAll applies many events to one row, such as a burst or a backlog. It sorts
-// the events in ascending order, applies each event as [Rows.Apply] does, and
-// writes up to 32 events at once. The outcome at index i is the outcome of
-// Events[i].
-//
-// Bad input other than an event refuses the whole call with an
-// [*event.InputError]. Otherwise, if some events have no outcome, the error is an
-// [*event.LeftoverError]. It names each such event by its index and gives the
-// reason: bad input, [event.ErrTooOld], [ErrContended], or another error that
-// ended the call. All other events are counted. If a write took effect and its
-// reply was lost, its events may be leftovers although they are counted. So call
-// ApplyAll again with the leftovers: each event counts once.
-//
-// A row remembers its 32 latest events. ApplyAll counts no event in a write
-// that the row would forget in the same write: if the reply is lost, the
-// remembered events show that the write took effect. So one write counts up to
-// 32 events, minus the number of events in the row that are later than the
-// earliest event of the write: if 10 are later, up to 22.
-//
-// Price: 2 requests, 1 RCU, 1 WCU. That is the price of up to 32 events. Each 32
-// more cost 1 request and 1 WCU. If no event is new, the call costs 1 request and
-// 1 RCU. If the row has counted n later events, one write counts 32 - n events, at
-// least 1. Lost races and rows above 1 KB cost what they cost in Apply.
-func (r *Rows[T]) ApplyAll(ctx context.Context, a ApplyAll) ([]event.Outcome, error) {
-	if err := r.checkApply(a.Partition, a.Sort, a.Next); err != nil {
+// one checks the argument, and returns the write that it asks for.
+func (r *Rows[T]) one(a Apply) (*writing[T], error) {
+	w := &writing[T]{Rows: r, key: keyOf(a.Partition, a.Sort), next: a.Next, atLeast: a.AtLeast}
+	if len(a.Add) > 0 {
+		w.add = map[event.Event]map[string]int64{a.Event: a.Add}
+	}
+	if err := w.check(a.Partition, a.Sort); err != nil {
 		return nil, err
 	}
-	if len(a.Events) == 0 {
-		return nil, nil
-	}
-	method := cmp.Or(a.Method, "ApplyAll")
-	outcomes := make([]event.Outcome, len(a.Events))
-	var left []event.Leftover
-	var order []int // of what is not bad input
-	now := r.cfg.Now()
-	for i, ev := range a.Events {
-		if err := ev.Check(r.kind.Package, fmt.Sprintf("Events[%d]", i), now); err != nil {
-			left = append(left, event.Leftover{Index: i, Err: err})
-			continue
-		}
-		order = append(order, i)
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return a.Events[i].Compare(a.Events[j]) })
-	ascending := make([]event.Event, len(order))
-	for n, i := range order {
-		ascending[n] = a.Events[i]
-	}
-	answers, err := r.apply(ctx, keyOf(a.Partition, a.Sort), ascending, a.Next)
-	for n, i := range order {
-		reason := err
-		if n < len(answers) {
-			outcomes[i], reason = answers[n].outcome, answers[n].err
-		}
-		if reason != nil {
-			left = append(left, event.Leftover{Index: i, Err: r.wrap(method, reason)})
-		}
-	}
-	if left != nil {
-		slices.SortFunc(left, func(a, b event.Leftover) int { return a.Index - b.Index })
-		return outcomes, &event.LeftoverError{Leftovers: left}
-	}
-	return outcomes, nil
-}
-
-func (r *Rows[T]) checkApply(partition, sort string, next Next) error {
-	if r.kind.Count == "" {
-		return event.BadInput(r.kind.Package, "Kind.Count", "must be set for Apply: rows without a count are for Set")
-	}
-	if next == nil {
-		return event.BadInput(r.kind.Package, "Next", "must not be nil")
-	}
-	return r.checkKey(partition, sort)
+	return w, a.Event.Check(r.kind.Package, "Event", r.cfg.Now())
 }
 
 // answer is what a row says to one event.
@@ -162,12 +115,48 @@ type answer struct {
 	err     error // ErrTooOld
 }
 
+// writing is a call that counts events in one row. It has either next or add.
+type writing[T any] struct {
+	*Rows[T]
+	key     Item
+	next    Next
+	add     map[event.Event]map[string]int64
+	atLeast map[string]int64
+	floor   func(row Item, add, atLeast map[string]int64) error // says why it refused
+}
+
+func (w *writing[T]) check(partition, sort string) error {
+	pkg := w.kind.Package
+	switch {
+	case w.kind.Count == "":
+		return event.BadInput(pkg, "Kind.Count", "must be set for Apply: rows without a count are for Set")
+	case w.kind.exact() && w.next != nil && w.add != nil:
+		return event.BadInput(pkg, "Add", "must not be set beside Next")
+	case !w.kind.exact() && w.add != nil:
+		return event.BadInput(pkg, "Add", "must not be set if the Kind has no Retention: use Next")
+	case w.next == nil && w.add == nil:
+		return event.BadInput(pkg, "Next", "must not be nil; an exact Kind may have Add instead")
+	}
+	if err := w.checkKey(partition, sort); err != nil || !w.kind.exact() {
+		return err
+	}
+	return w.checkSums(partition, sort)
+}
+
 // apply applies the events, which are in ascending order, and answers each.
 // After an error the last of them have no answer.
-func (r *Rows[T]) apply(ctx context.Context, key Item, events []event.Event, next Next) ([]answer, error) {
-	if len(events) == 0 {
+func (w *writing[T]) apply(ctx context.Context, events []event.Event) ([]answer, error) {
+	switch {
+	case len(events) == 0:
 		return nil, nil
+	case w.kind.exact():
+		return w.exactly(ctx, events)
 	}
+	return w.ringed(ctx, w.key, events, w.next)
+}
+
+// ringed is apply for rows that remember their latest events.
+func (r *Rows[T]) ringed(ctx context.Context, key Item, events []event.Event, next Next) ([]answer, error) {
 	row, err := r.read(ctx, key, true)
 	if err != nil {
 		return nil, err
@@ -267,32 +256,47 @@ func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, er
 		case ring.drops(least):
 			return s, nil
 		}
-		changed, err := next(s.becomes, ev)
-		if err != nil {
+		ring, count = grown, count+1
+		if err := r.compute(&s, key, ev, next, len(events) == 1); err != nil {
 			return step{}, err
 		}
-		ring, count = grown, count+1
-		if err := r.checkOwn(changed); err != nil {
-			return step{}, fmt.Errorf("Next %w", err)
-		}
-		if len(events) == 1 { // nobody asks what else is in the row
-			s.own, s.becomes = changed, make(Item, 8)
-		} else {
-			if s.own == nil {
-				s.own = Item{}
-			}
-			maps.Copy(s.own, changed)
-			s.becomes = merged(s.becomes, changed)
-			maps.Copy(s.becomes, key)
-		}
-		s.becomes[attrType] = item.S(r.kind.Type)
-		s.becomes[attrVersion] = item.N(version + 1)
 		s.becomes[attrRecent] = item.B(ring)
-		s.becomes[attrUpdatedAt] = item.Time(r.cfg.Now())
-		s.becomes[r.kind.Count] = item.N(count)
-		s.taken, s.answers = s.taken+1, append(s.answers, answer{outcome: outcome})
+		r.keep(&s, version, count)
+		s.answers = append(s.answers, answer{outcome: outcome})
 	}
 	return s, nil
+}
+
+// compute adds to the step what Next changes for one more event. If the event is
+// the only one, nobody asks what else is in the row.
+func (r *Rows[T]) compute(s *step, key Item, ev event.Event, next Next, only bool) error {
+	changed, err := next(s.becomes, ev)
+	if err != nil {
+		return err
+	}
+	if err := r.checkOwn(changed); err != nil {
+		return event.BadInput(r.kind.Package, "Next", err.Error())
+	}
+	s.taken++
+	if only {
+		s.own, s.becomes = changed, make(Item, 8)
+		return nil
+	}
+	if s.own == nil {
+		s.own = Item{}
+	}
+	maps.Copy(s.own, changed)
+	s.becomes = merged(s.becomes, changed)
+	maps.Copy(s.becomes, key)
+	return nil
+}
+
+// keep sets what the package keeps in the row after the step.
+func (r *Rows[T]) keep(s *step, version, count int64) {
+	s.becomes[attrType] = item.S(r.kind.Type)
+	s.becomes[attrVersion] = item.N(version + 1)
+	s.becomes[attrUpdatedAt] = item.Time(r.cfg.Now())
+	s.becomes[r.kind.Count] = item.N(count)
 }
 
 // standing reads the attributes that the package keeps in the row.
@@ -324,7 +328,7 @@ func merged(row, changes Item) Item {
 // checkOwn refuses attributes that the package keeps.
 func (r *Rows[T]) checkOwn(changes Item) error {
 	for attribute := range changes {
-		if reserved(attribute) || attribute == r.kind.Count {
+		if reserved(attribute) || attribute == r.kind.Count || r.kind.exact() && attribute == attrTTL {
 			return fmt.Errorf("must not set attribute %s, which package record keeps", attribute)
 		}
 	}

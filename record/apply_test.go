@@ -261,7 +261,8 @@ func TestRequests(t *testing.T) {
 		"attribute_not_exists(#pk)":                                                                 {pk: true},
 		"#version = :stood AND #recent = :ring AND #count = :stoodCount":                            {stood: `, "version": {"N": "2"}, "n": {"N": "3"}, "recent": {"B": ""}`},
 		"#version = :stood AND #recent = :ring":                                                     {stood: `, "version": {"N": "2"}, "recent": {"B": ""}`},
-		"#version = :stood AND attribute_not_exists(#recent)":                                       {stood: `, "version": {"N": "2"}, "n": {"N": "3"}`},
+		"#version = :stood AND attribute_not_exists(#recent) AND #count = :stoodCount":              {stood: `, "version": {"N": "2"}, "n": {"N": "3"}`},
+		"#version = :stood AND attribute_not_exists(#recent)":                                       {stood: `, "version": {"N": "2"}`},
 		"attribute_not_exists(#version) AND #count = :stood":                                        {stood: `, "n": {"N": "3"}`},
 		"attribute_exists(#pk) AND attribute_not_exists(#version) AND attribute_not_exists(#count)": {stood: `, "x": {"N": "3"}`, pk: true},
 	} {

@@ -1,7 +1,7 @@
 // Package record makes writes of your own record type safe to repeat. Packages
 // pattern and ema are built on package record. You can build a similar small
-// package of your own on it, such as one for a rating, a score or a balance of
-// points.
+// package of your own on it, such as one for a rating, a score or, with an exact
+// Kind, a balance of points.
 //
 //	rows, err := record.New(db, "shop", record.Kind[Rating]{
 //		Package: "rating", Type: "RATING", Count: "ratings", Decode: decode,
@@ -17,13 +17,23 @@
 //
 // docs/own-record.md builds that package in some fifty lines, and tests it.
 //
-// # Two kinds of rows
+// # Three kinds of rows
 //
 // [Rows.Apply] is for a row whose values are computed from its events: an average,
 // a histogram, a sum with a rule. Apply reads the row, computes its new values and
 // writes them with optimistic locking. Use Apply for values that no update
-// expression can compute. It counts each event once. [Rows.ApplyAll] does the same
-// for many events of one row.
+// expression can compute. It counts each event at most once. [Rows.ApplyAll] does
+// the same for many events of one row, and [Rows.ApplyItem] in a transaction of
+// the caller's own, such as ledger.DoTx.
+//
+// A [Kind] with a Retention is exact: it is for Apply, too, and for values that
+// behave like money, such as a balance of points. Without a Retention, a row
+// remembers its 32 latest events in a ring, which costs little and refuses the
+// events that arrive after 32 later ones. With a Retention, each event has a row of
+// its own, which Apply writes in one transaction with the record. So an event counts
+// exactly once, however late and in whatever order it is delivered, until the
+// Retention. In place of Next, Apply may then have Add, which needs no read and may
+// have a floor.
 //
 // [Rows.Set] is for a row that holds what the latest event said: a status, an
 // address, a setting. The event that happened last wins, in whatever order the
@@ -45,7 +55,13 @@
 //	           with Apply
 //	<count>    N  events counted, under the name that Kind.Count gives
 //	recent     B  the 32 latest events counted, 16 bytes each, sorted: see [Ring]
-//	version    N  writes so far, from 1
+//	version    N  writes so far, from 1; of an exact Kind, from a random number
+//
+//	           with Apply of an exact Kind: no recent, and a row for each event
+//	pk         S  the record's partition key and ##
+//	sk         S  the record's encoded sort key, # and the event
+//	ttl        N  the end of Kind.Retention after the event happened
+//	by         S  the nonce of the call that counted the event
 //
 //	           with Set
 //	event      S  the event that set the row, with its rank if that is not 0
@@ -70,6 +86,12 @@
 //     Apply refuses it with [event.ErrTooOld]. If a backlog arrives newest
 //     first, Apply therefore counts at most 32 of its events: give the backlog
 //     to ApplyAll, which sorts it.
+//   - Of an exact Kind, an event counts once until Kind.Retention after it
+//     happened, even if the backlog arrives newest first. A call recognizes its
+//     own write, and answers [event.Created] even if the reply was lost. From
+//     Config.MaxSkew before that on, the event is refused with
+//     [event.ErrTooOld]. After [ErrContended], apply the event again: with Next,
+//     that happens when hundreds of callers write one row at once.
 //   - A row of Set holds exactly what its last event gave, for every order of
 //     arrival. Two events of the same time and rank with different values are
 //     told by a TieError, whichever comes second. There is one exception: if the
@@ -87,19 +109,30 @@
 // global table with eventual consistency, each Region checks conditions for
 // itself: write a row from one Region only.
 //
-// If the reply to Apply's own write was lost, Apply finds the event in the row and
-// answers [event.Duplicate], although this call counted the event. So if a step
-// must follow a write, take the step after [event.Duplicate] and also after
-// [event.Created]: the row is the same after both answers.
+// An exact Kind refuses rows that have recent, because they do not say which events
+// they have counted. So give a Retention to a new Kind only.
+//
+// If the reply to Apply's own write was lost and the Kind is not exact, Apply finds
+// the event in the row and answers [event.Duplicate], although this call counted the
+// event. So if a step must follow a write, take the step after [event.Duplicate] and
+// also after [event.Created]: the row is the same after both answers.
 //
 // # Prices
 //
 //	Apply     2 requests, 1 RCU, 1 WCU; a duplicate 1 request, 1 RCU
 //	ApplyAll  the same for up to 32 events, 1 request and 1 WCU for each 32 more
+//	ApplyItem 1 request, 1 RCU; 2 WCU in the transaction
 //	Set       1 request, 1 WCU
 //	Get       1 request, 0.5 RCU; 1 RCU with Config.ConsistentReads
 //	All       1 request for each MB, 0.5 RCU for each 4 KB; twice that with Config.ConsistentReads
 //	Erase     1 RCU for each 4 KB, 1 WCU for each row; 1 request for each MB and each 25 rows
+//
+// Of an exact Kind:
+//
+//	Apply     with Add 1 request, 4 WCU; with Next 2 requests, 1 RCU, 4 WCU; a duplicate the same
+//	ApplyAll  2 WCU for each event and 2 WCU and 1 request for each 99; with Next 1 request and 1 RCU more
+//	ApplyItem with Next 1 request, 1 RCU; 4 WCU in the transaction
+//	Erase     the same for the rows of events
 //
 // The package keeps some 560 bytes in a row of Apply, 512 of them for the ring.
 // That leaves some 450 bytes of the first KB for the key, the type, the count
@@ -114,6 +147,8 @@
 //
 // For [schema.Policy], as [Rows.Actions] has them:
 //
-//   - The service, on the table: GetItem, Query, UpdateItem
+//   - The service, on the table: GetItem, PutItem, Query, UpdateItem
 //   - Operators (Erase), on the table: BatchWriteItem, Query
+//
+// PutItem is for exact Kinds only.
 package record

@@ -1,12 +1,30 @@
 package record
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // ErrContended is returned by [Rows.Apply] and [Rows.ApplyAll] when other writers
-// of the row won all 16 attempts. The pauses between the attempts take some 5
+// of the row won all 16 attempts or, of an exact [Kind], when all transactions met
+// others or were throttled. [ApplyItem.Outcome] returns it when the row has changed
+// since the item was made: make the item anew. The pauses between the attempts take some 5
 // seconds in all, and at most 10.3. The event may have been counted, because the
 // last attempt may have taken effect and lost its reply. Apply the same event
 // again: it counts only once. If the error is frequent, the row gets more events
 // at a time than single writes can count: use ApplyAll, which counts up to 32
-// events in one write.
+// events in one write, or up to 99 of an exact Kind, or Add.
 var ErrContended = errors.New("record: other writers changed the row first at every attempt")
+
+// FloorError is returned by [Rows.Apply] and [ApplyItem.Outcome] if Add would make a
+// sum less than AtLeast. It is an answer: nothing was written. If the same event is
+// applied again when the sum is greater, it counts.
+type FloorError struct {
+	Attribute string // the sum
+	Stands    int64  // what the sum is
+	AtLeast   int64
+}
+
+func (e *FloorError) Error() string {
+	return fmt.Sprintf("record: %s is %d, and would become less than %d", e.Attribute, e.Stands, e.AtLeast)
+}

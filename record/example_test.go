@@ -80,6 +80,44 @@ func ExampleRows_Apply() {
 	// 25 true <nil>
 }
 
+// A Kind with a Retention is exact: an event counts once however late it comes. Ann
+// spends no more than she has.
+func ExampleRows_Apply_exact() {
+	ctx := context.Background()
+	rows := create(ctx, record.Kind[int64]{
+		Package: "points", Type: "POINTS", Count: "events", Retention: 20 * 365 * 24 * time.Hour, Decode: points,
+	})
+	apply := func(id int, n int64) {
+		out, err := rows.Apply(ctx, record.Apply{
+			Partition: record.Key("POINTS", "ann"), Sort: "points", Event: ordered(id),
+			Add: map[string]int64{"points": n}, AtLeast: map[string]int64{"points": 0},
+		})
+		if floor, ok := errors.AsType[*record.FloorError](err); ok {
+			fmt.Println(n, "of", floor.Stands)
+			return
+		}
+		fmt.Println(n, out, err)
+	}
+	for id := 59; id >= 0; id -= 10 { // newest first
+		apply(id, 10)
+	}
+	apply(59, 10)
+	apply(58, -50)
+	apply(57, -50)
+	fmt.Println(rows.Get(ctx, record.Key("POINTS", "ann"), "points"))
+	// Output:
+	// 10 created <nil>
+	// 10 created <nil>
+	// 10 created <nil>
+	// 10 created <nil>
+	// 10 created <nil>
+	// 10 created <nil>
+	// 10 duplicate <nil>
+	// -50 created <nil>
+	// -50 of 10
+	// 10 true <nil>
+}
+
 func ExampleRows_ApplyAll() {
 	ctx := context.Background()
 	rows := create(ctx, record.Kind[int64]{Package: "points", Type: "POINTS", Count: "orders", Decode: points})

@@ -2,7 +2,9 @@ package record
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +26,14 @@ type API interface {
 	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
-var _ API = (*dynamodb.Client)(nil)
+// ExactAPI has the methods of *dynamodb.Client that the package calls for an exact
+// [Kind].
+type ExactAPI interface {
+	API
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+var _ ExactAPI = (*dynamodb.Client)(nil)
 
 // Item is a row as it is stored: its attributes by name. [Read] reads the
 // attributes, and [Int], [Float], [Text] and [Time] make them. The SDK's
@@ -68,9 +77,23 @@ type Kind[T any] struct {
 	// row. A Kind that only reads rows needs no Attributes.
 	Attributes []string
 
+	// Retention, if it is set, makes the Kind exact: each event counts once,
+	// however late and in whatever order it is delivered, until Retention after
+	// it happened. An exact Kind is for values that behave like money. It needs a
+	// Count, and an api that is an [ExactAPI]. 0 is for averages and habits, for
+	// which the 32 latest events of a row are enough.
+	//
+	// All writers of a row must have the same Retention. After a change to a
+	// longer one, an event counts again if it is delivered when its row has
+	// already expired by the shorter one.
+	Retention time.Duration
+
 	// Decode reads a row.
 	Decode func(row Item) (T, error)
 }
+
+// exact reports whether each event of the Kind has a row.
+func (k Kind[T]) exact() bool { return k.Retention > 0 }
 
 func (k Kind[T]) validate() error {
 	if k.Package == "" || len(k.Package) > maxName {
@@ -89,6 +112,12 @@ func (k Kind[T]) validate() error {
 		if err := k.ownName("Kind.Count", k.Count); err != nil {
 			return err
 		}
+	}
+	if k.Retention < 0 {
+		return event.BadInput(k.Package, "Kind.Retention", "must not be negative")
+	}
+	if k.exact() && (k.Count == "" || k.Count == attrTTL) {
+		return event.BadInput(k.Package, "Kind.Count", "must be set, and not to ttl, if the Kind has a Retention")
 	}
 	return k.validateAttributes()
 }
@@ -120,17 +149,34 @@ type Config struct {
 	// before they were called. Such a read costs twice as much. Apply always
 	// reads consistently. Defaults to false.
 	ConsistentReads bool
+
+	// MaxSkew is the greatest difference between the clocks of two callers, plus
+	// the longest a call may take. Only an exact Kind uses it: an event is refused
+	// with [event.ErrTooOld] from MaxSkew before its Retention ends. Defaults to 5
+	// minutes; at most a day, and less than the Retention.
+	MaxSkew time.Duration
+
+	// Rand is the source of the nonces of an exact Kind. It must be safe for
+	// concurrent use. Defaults to crypto/rand.
+	Rand io.Reader
 }
 
 func (c *Config) fill() {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.MaxSkew == 0 {
+		c.MaxSkew = 5 * time.Minute
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
+	}
 }
 
 // Rows keeps the rows of one [Kind] in one table. It is safe for concurrent use.
 type Rows[T any] struct {
 	api   API
+	exact ExactAPI // nil if the Kind is not exact
 	table string
 	kind  Kind[T]
 	cfg   Config
@@ -153,29 +199,43 @@ func New[T any](api API, table string, kind Kind[T], cfg *Config) (*Rows[T], err
 	if err := check.Table(kind.Package, table); err != nil {
 		return nil, err
 	}
+	if kind.exact() {
+		r.exact, _ = api.(ExactAPI)
+		if err := r.checkExact(); err != nil {
+			return nil, err
+		}
+	}
 	return r, nil
 }
 
 // Table returns the definition of the table, for [schema.Create]. Other records
-// may share the table.
+// may share the table. The events of an exact [Kind] expire by TTL.
 func (r *Rows[T]) Table() schema.Table {
-	return schema.Table{
+	table := schema.Table{
 		Name: r.table,
 		Key:  schema.Key{Partition: schema.String(attrPK), Sort: schema.String(attrSK)},
 	}
+	if r.kind.exact() {
+		table.TTL = attrTTL
+	}
+	return table
 }
 
 // Actions returns what IAM must grant for each call: see [schema.Policy]. A store of
 // your own has its own calls, and takes the grants from these.
 func (r *Rows[T]) Actions() schema.Actions {
 	count := schema.Grants{"": {"GetItem", "UpdateItem"}}
+	if r.kind.exact() {
+		count = schema.Grants{"": {"GetItem", "PutItem", "UpdateItem"}}
+	}
 	return schema.Actions{
 		Calls: map[string]schema.Grants{
-			"Apply":    count,
-			"ApplyAll": count,
-			"Set":      {"": {"UpdateItem"}},
-			"Get":      {"": {"GetItem"}},
-			"All":      {"": {"Query"}},
+			"Apply":     count,
+			"ApplyAll":  count,
+			"ApplyItem": count,
+			"Set":       {"": {"UpdateItem"}},
+			"Get":       {"": {"GetItem"}},
+			"All":       {"": {"Query"}},
 		},
 		Operators: map[string]schema.Grants{"Erase": {"": {"BatchWriteItem", "Query"}}},
 	}

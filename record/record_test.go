@@ -37,18 +37,65 @@ func TestPrices(t *testing.T) {
 	for i := range burst {
 		burst[i] = at(t, 100+i)
 	}
+	points := exact(t, db.Client(), first.Table().Name)
+	made := func(a record.Apply) func() []types.TransactWriteItem {
+		a.Partition = "exact"
+		return func() []types.TransactWriteItem {
+			i, err := points.ApplyItem(t.Context(), a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return i.Items
+		}
+	}
+	earned := func(i int, way string) func(context.Context) error {
+		a := ways[way](at(t, i), 1)
+		a.Partition = "exact"
+		return func(ctx context.Context) error { _, err := points.Apply(ctx, a); return err }
+	}
+	earnedAll := func(from int, way string) func(context.Context) error {
+		a := allWays[way](span(t, from, from+99)...)
+		a.Partition = "exact"
+		return func(ctx context.Context) error { _, err := points.ApplyAll(ctx, a); return err }
+	}
 	status := record.Set{Partition: "q", Sort: "s", Event: at(t, 1), Values: record.Item{"status": record.Text("x")}}
+	once := adds(at(t, 1), 1)
+	once.Partition = "once"
+	wantApply(t, points, once, event.Created)
 	pricetest.Run(t, db, []pricetest.Case{
 		{Func: "Rows.Apply", Call: func(ctx context.Context) error { _, err := rows.Apply(ctx, applied(at(t, 50), plus(1))); return err }},
 		{Func: "Rows.ApplyAll", Call: func(ctx context.Context) error {
 			_, err := rows.ApplyAll(ctx, record.ApplyAll{Partition: "p", Sort: "s", Events: burst, Next: plus(1)})
 			return err
 		}},
+		{Func: "Rows.Apply", In: "ExactAdd", Call: earned(1, "Add")},
+		{Func: "Rows.Apply", In: "ExactNext", Call: earned(2, "Next")},
+		{Func: "Rows.ApplyAll", In: "ExactAdd", Call: earnedAll(1000, "Add")},
+		{Func: "Rows.ApplyAll", In: "ExactNext", Call: earnedAll(2000, "Next")},
+		{Func: "Rows.ApplyItem", Actions: func() []types.TransactWriteItem {
+			i, err := rows.ApplyItem(t.Context(), applied(at(t, 1000), plus(1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return i.Items
+		}},
+		{Func: "Rows.ApplyItem", Beyond: "the read", Call: func(ctx context.Context) error {
+			_, err := rows.ApplyItem(ctx, applied(at(t, 1001), plus(1)))
+			return err
+		}},
+		{Func: "Rows.ApplyItem", In: "ExactAdd", Actions: made(ways["Add"](at(t, 3), 1))},
+		{Func: "Rows.ApplyItem", In: "ExactNext", Actions: made(ways["Next"](at(t, 4), 1))},
 		{Func: "Rows.Set", Call: func(ctx context.Context) error { _, err := set.Set(ctx, status); return err }},
 		{Func: "Rows.Get", Call: func(ctx context.Context) error { _, _, err := eager.Get(ctx, "p", "s"); return err }},
 		{Func: "Rows.All", Call: func(ctx context.Context) error { _, err := eager.All(ctx, "p"); return err }},
 		{Func: "Rows.Erase", Call: func(ctx context.Context) error { _, err := rows.Erase(ctx, "p"); return err }},
-	}, rows)
+		{Func: "Rows.Erase", In: "Exact", Call: func(ctx context.Context) error { _, err := points.Erase(ctx, "once"); return err }},
+	}, rows, points)
+	for way, want := range map[string]dynamotest.Price{"Add": {Requests: 1, WCU: 4}, "Next": {Requests: 2, RCU: 1, WCU: 4}} {
+		if db.InProcess() { // no other backend reports what a refusal costs
+			db.Meter(func() { _ = earned(1, way)(t.Context()) }).Want(t, want)
+		}
+	}
 	nothing := dynamotest.Price{Requests: 1}
 	if db.InProcess() { // DynamoDB Local reports nothing of a query that finds nothing
 		nothing.RCU = 1
@@ -191,15 +238,17 @@ func TestBadKeys(t *testing.T) {
 	}
 }
 
-// What Next may not set is an error, and nothing is written.
+// What Next may not set is bad input, and nothing is written.
 func TestNextSetsOnlyItsOwn(t *testing.T) {
 	t.Parallel()
 	_, spy, rows := open(t)
 	for _, attribute := range []string{"pk", "sk", "type", "version", "recent", "event", "updatedAt", "n"} {
 		next := func(record.Item, event.Event) (record.Item, error) { return record.Item{attribute: record.Int(1)}, nil }
-		if out, err := rows.Apply(t.Context(), applied(at(t, 1), next)); err == nil || !strings.Contains(err.Error(), "Next must not set attribute "+attribute+", which package record keeps") || out != 0 {
+		out, err := rows.Apply(t.Context(), applied(at(t, 1), next))
+		if err == nil || !strings.Contains(err.Error(), "Next must not set attribute "+attribute+", which package record keeps") || out != 0 {
 			t.Errorf("%s: %v, %v", attribute, out, err)
 		}
+		recordtest.WantBad(t, err, "sums", "Next", attribute)
 	}
 	if len(spy.updates) != 0 {
 		t.Errorf("%d writes", len(spy.updates))

@@ -23,7 +23,7 @@ const setCounted = "SET #type = :type, #version = :version, #recent = :recent, #
 const (
 	ifNone   = "attribute_not_exists(#pk)"
 	ifRing   = "#version = :stood AND #recent = :ring"
-	andCount = " AND #count = :stoodCount" // beside ifRing
+	andCount = " AND #count = :stoodCount" // beside ifRing and ifNoRing
 	ifNoRing = "#version = :stood AND attribute_not_exists(#recent)"
 	ifCount  = "attribute_not_exists(#version) AND #count = :stood"
 	ifBare   = "attribute_exists(#pk) AND attribute_not_exists(#version) AND attribute_not_exists(#count)"
@@ -31,13 +31,22 @@ const (
 
 // update writes the step if the row has not changed.
 func (r *Rows[T]) update(ctx context.Context, key, row Item, s step) error {
+	return r.send(ctx, r.counting(key, row, s))
+}
+
+// counting returns the write of the step. Its condition is that the row has not
+// changed.
+func (r *Rows[T]) counting(key, row Item, s step) *dynamodb.UpdateItemInput {
 	names := map[string]string{
-		"#type": attrType, "#version": attrVersion, "#recent": attrRecent,
-		"#updatedAt": attrUpdatedAt, "#count": r.kind.Count,
+		"#type": attrType, "#version": attrVersion, "#updatedAt": attrUpdatedAt, "#count": r.kind.Count,
 	}
 	values := Item{
-		":type": s.becomes[attrType], ":version": s.becomes[attrVersion], ":recent": s.becomes[attrRecent],
+		":type": s.becomes[attrType], ":version": s.becomes[attrVersion],
 		":updatedAt": s.becomes[attrUpdatedAt], ":count": s.becomes[r.kind.Count],
+	}
+	set := setExact
+	if !r.kind.exact() {
+		set, names["#recent"], values[":recent"] = setCounted, attrRecent, s.becomes[attrRecent]
 	}
 	condition := ifBare
 	switch {
@@ -45,24 +54,24 @@ func (r *Rows[T]) update(ctx context.Context, key, row Item, s step) error {
 		condition = ifNone
 	case item.Has(row, attrVersion) && item.Has(row, attrRecent):
 		condition, values[":stood"], values[":ring"] = ifRing, row[attrVersion], row[attrRecent]
-		if item.Has(row, r.kind.Count) {
-			condition, values[":stoodCount"] = ifRing+andCount, row[r.kind.Count]
-		}
 	case item.Has(row, attrVersion):
-		condition, values[":stood"] = ifNoRing, row[attrVersion]
+		condition, values[":stood"], names["#recent"] = ifNoRing, row[attrVersion], attrRecent
 	case item.Has(row, r.kind.Count):
 		condition, values[":stood"] = ifCount, row[r.kind.Count]
+	}
+	if item.Has(row, attrVersion) && item.Has(row, r.kind.Count) {
+		condition, values[":stoodCount"] = condition+andCount, row[r.kind.Count]
 	}
 	if condition == ifNone || condition == ifBare {
 		names["#pk"] = attrPK
 	}
-	return r.send(ctx, &dynamodb.UpdateItemInput{
+	return &dynamodb.UpdateItemInput{
 		Key:                       key,
-		UpdateExpression:          aws.String(withOwn(setCounted, s.own, names, values)),
+		UpdateExpression:          aws.String(withOwn(set, s.own, names, values)),
 		ConditionExpression:       aws.String(condition),
 		ExpressionAttributeNames:  names,
 		ExpressionAttributeValues: values,
-	})
+	}
 }
 
 // send sends the update. A refusal returns the existing row.

@@ -67,6 +67,7 @@ var known = []struct {
 	{is(event.ErrSuperseded), Verdict{Status: http.StatusOK}},
 	{is(activity.ErrRetracted), Verdict{Status: http.StatusOK}},
 	{as[*activity.ConflictError], Verdict{Status: http.StatusConflict}}, // what was recorded first stays
+	{as[*record.FloorError], Verdict{Status: http.StatusConflict}},
 	{is(counter.ErrFull), Verdict{Status: http.StatusTooManyRequests}},
 	{as[*ledger.DoneError], Verdict{Status: http.StatusOK}},
 	{is(ledger.ErrNoResult), Verdict{Status: http.StatusOK}},

@@ -136,6 +136,12 @@ func ThrottledAction(reason types.CancellationReason) bool {
 	return slices.Contains(throttles, codeOf(reason))
 }
 
+// BusyAction reports whether the action met another transaction, or DynamoDB had no
+// capacity for it. A moment later it may succeed.
+func BusyAction(reason types.CancellationReason) bool {
+	return ThrottledAction(reason) || codeOf(reason) == "TransactionConflict"
+}
+
 // throttles are the codes of throttling, in errors and in reasons.
 var throttles = []string{
 	"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException",

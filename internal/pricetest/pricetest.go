@@ -49,7 +49,7 @@ type Case struct {
 	Call func(ctx context.Context) error
 	// Actions, in place of Call, returns the actions of the caller's own
 	// transaction in one table. Their price is the difference between a
-	// transaction with them and one without.
+	// transaction with them and one without, and what the function itself sends.
 	Actions func() []types.TransactWriteItem
 	// Beyond says what this call sends that no priced call does. The call itself is
 	// not priced.
@@ -117,10 +117,13 @@ func (c Case) measure(t *testing.T, db *dynamotest.DB, want *dynamotest.Price, r
 	t.Helper()
 	ctx, call, beside := context.WithValue(t.Context(), recordKey{}, r), c.Call, dynamotest.Price{}
 	if c.Actions != nil {
-		actions := c.Actions()
+		var actions []types.TransactWriteItem
+		making := db.Meter(func() { actions = c.Actions() })
 		r.add("", rightsOfActions(actions)) // without TransactWriteItems, which the caller sends
 		ctx = t.Context()
 		call, beside = transaction(t, db, actions)
+		beside.Requests -= making.Requests
+		want.RCU -= making.RCU
 	}
 	var err error
 	cost := db.Meter(func() { err = call(ctx) })

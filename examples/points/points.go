@@ -1,0 +1,80 @@
+// Package points is an example of an own record whose values behave like money: the
+// points of a shop's customers. Each order earns its points once and each purchase
+// spends them once, however late and in whatever order they are delivered, and no
+// balance goes below 0. docs/own-record.md shows it.
+package points
+
+import (
+	"context"
+	"time"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// Retention is how long after it happened an event may be delivered.
+const Retention = 90 * 24 * time.Hour
+
+// Store keeps the points.
+type Store struct{ rows *record.Rows[int64] }
+
+// New returns the points in a table.
+func New(api record.ExactAPI, table string) (Store, error) {
+	rows, err := record.New(api, table, record.Kind[int64]{
+		Package: "points", Type: "POINTS", Count: "events", Retention: Retention,
+		Decode: func(row record.Item) (int64, error) {
+			f := record.Read(row)
+			return f.Int("points"), f.Err()
+		},
+	}, nil)
+	return Store{rows}, err
+}
+
+// Table returns the definition of the table, for schema.Create.
+func (s Store) Table() schema.Table { return s.rows.Table() }
+
+// Actions returns what IAM must grant for each call, for schema.Policy.
+func (s Store) Actions() schema.Actions {
+	calls := s.rows.Actions().Calls
+	return schema.Actions{Calls: map[string]schema.Grants{"Earn": calls["Apply"], "SpendItem": calls["ApplyItem"], "Of": calls["Get"]}}
+}
+
+// Earn adds an order's points, once for its event.
+//
+// Price: 1 request, 4 WCU.
+func (s Store) Earn(ctx context.Context, customer string, order event.Event, n int64) (event.Outcome, error) {
+	if n < 1 {
+		return 0, event.BadInput("points", "n", "must be at least 1")
+	}
+	return s.rows.Apply(ctx, change("Earn", customer, order, n))
+}
+
+// SpendItem returns the actions that take a purchase's points, once for its event,
+// for a transaction such as one of ledger.DoTx. If there are too few points, its
+// Outcome is a *record.FloorError.
+//
+// Price: 0 requests, 4 WCU.
+func (s Store) SpendItem(ctx context.Context, customer string, purchase event.Event, n int64) (*record.ApplyItem, error) {
+	if n < 1 {
+		return nil, event.BadInput("points", "n", "must be at least 1")
+	}
+	spend := change("SpendItem", customer, purchase, -n)
+	spend.AtLeast = map[string]int64{"points": 0}
+	return s.rows.ApplyItem(ctx, spend)
+}
+
+func change(method, customer string, ev event.Event, n int64) record.Apply {
+	return record.Apply{
+		Method: method, Partition: record.Key("POINTS", customer), Sort: "points", Event: ev,
+		Add: map[string]int64{"points": n},
+	}
+}
+
+// Of returns a customer's points.
+//
+// Price: 1 request, 0.5 RCU.
+func (s Store) Of(ctx context.Context, customer string) (int64, error) {
+	n, _, err := s.rows.Get(ctx, record.Key("POINTS", customer), "points")
+	return n, err
+}

@@ -1,0 +1,234 @@
+package points_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/points"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
+)
+
+// shop is a shop with a table of points and a ledger.
+type shop struct {
+	db     *dynamotest.DB
+	points points.Store
+	seen   *ledger.Store
+}
+
+func open(t *testing.T) shop {
+	t.Helper()
+	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond)) // the SDK's retries do not wait for seconds
+	balance, err1 := points.New(db.Client(), db.Name("shop"))
+	seen, err2 := ledger.New(db.Client(), db.Name("seen"), nil)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	db.Create(balance.Table(), seen.Table())
+	return shop{db, balance, seen}
+}
+
+// ordered is the event of an order, so many minutes ago.
+func ordered(t *testing.T, minutes int) event.Event {
+	t.Helper()
+	ev, err := event.New(time.Now().Add(-time.Duration(minutes)*time.Minute).Truncate(time.Minute), "shop", "order", fmt.Sprint(minutes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+func (s shop) earn(t *testing.T, order event.Event, n int64, want event.Outcome) {
+	t.Helper()
+	if out, err := s.points.Earn(t.Context(), "ann", order, n); out != want || err != nil {
+		t.Errorf("Earn = %v, %v, want %v", out, err, want)
+	}
+}
+
+func (s shop) wantPoints(t *testing.T, want int64) {
+	t.Helper()
+	if got, err := s.points.Of(t.Context(), "ann"); got != want || err != nil {
+		t.Errorf("Of = %d, %v, want %d", got, err, want)
+	}
+}
+
+// A backlog that arrives newest first, twice, earns each order's points once, at the
+// published price.
+func TestABacklog(t *testing.T) {
+	s := open(t)
+	cost := s.db.Meter(func() { s.earn(t, ordered(t, 100), 10, event.Created) })
+	cost.Want(t, dynamotest.Price{Requests: 1, WCU: 4})
+	var orders []event.Event
+	for i := range 50 {
+		orders = append(orders, ordered(t, i))
+	}
+	for _, want := range []event.Outcome{event.Created, event.Duplicate} {
+		for _, order := range orders {
+			s.earn(t, order, 10, want)
+		}
+	}
+	s.wantPoints(t, 510)
+	s.db.Meter(func() { s.wantPoints(t, 510) }).Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
+}
+
+// buy is work for ledger.DoTx: it spends points, and the purchase is the answer.
+func (s shop) buy(purchase event.Event, n int64) func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+	var item *record.ApplyItem
+	return func(ctx context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+		if reasons := c.Reasons(); reasons != nil {
+			out, err := item.Outcome(reasons)
+			if _, poor := errors.AsType[*record.FloorError](err); poor {
+				return "too few points", nil, nil
+			}
+			if err != nil {
+				return "", nil, err
+			}
+			if out == event.Duplicate { // by another key
+				return "bought", nil, nil
+			}
+		}
+		var err error
+		if item, err = s.points.SpendItem(ctx, "ann", purchase, n); err != nil {
+			return "", nil, err
+		}
+		return "bought", item.Items, nil
+	}
+}
+
+// A purchase spends once, whatever is lost, and too few points are an answer.
+func TestAPurchase(t *testing.T) {
+	s := open(t)
+	troubles := []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest}
+	if s.db.InProcess() {
+		troubles = append(troubles, dynamotest.Conflict)
+	}
+	s.earn(t, ordered(t, 1), int64(4+2*len(troubles)), event.Created)
+	buy := func(id string, purchase event.Event, n int64) string {
+		t.Helper()
+		res, err := ledger.DoTx(t.Context(), s.seen, ledger.Request{Key: id}, s.buy(purchase, n))
+		if err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+		return res.Value
+	}
+	for _, do := range troubles {
+		s.db.Inject(dynamotest.Fault{Do: do, Op: "TransactWriteItems"})
+		if got := buy(do.String(), ordered(t, 10+len(do.String())), 2); got != "bought" {
+			t.Errorf("%v: %s", do, got)
+		}
+	}
+	s.wantPoints(t, 4)
+	first := ordered(t, 11)
+	for _, step := range []struct{ id, want string }{
+		{"a", "bought"}, {"a", "bought"}, {"the same event by another key", "bought"}, {"b", "too few points"},
+	} {
+		purchase := first
+		if step.id == "b" {
+			purchase = ordered(t, 12)
+		}
+		if got := buy(step.id, purchase, 3); got != step.want {
+			t.Errorf("%s: %s, want %s", step.id, got, step.want)
+		}
+	}
+	s.wantPoints(t, 1)
+}
+
+// Purchases at once never spend more than the balance.
+func TestPurchasesAtOnce(t *testing.T) {
+	s := open(t)
+	s.earn(t, ordered(t, 1), 10, event.Created)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	told := map[string]int{}
+	for i := range 8 {
+		purchase := ordered(t, 10+i)
+		all.Go(func() {
+			res, err := ledger.DoTx(t.Context(), s.seen, ledger.Request{Key: fmt.Sprint(i)}, s.buy(purchase, 3))
+			if err != nil {
+				t.Errorf("purchase %d: %v", i, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			told[res.Value]++
+		})
+	}
+	all.Wait()
+	if told["bought"] != 3 || told["too few points"] != 5 {
+		t.Errorf("told %v", told)
+	}
+	s.wantPoints(t, 1)
+}
+
+func TestBadInput(t *testing.T) {
+	s := open(t)
+	for _, n := range []int64{0, -1} {
+		_, err1 := s.points.Earn(t.Context(), "ann", ordered(t, 1), n)
+		_, err2 := s.points.SpendItem(t.Context(), "ann", ordered(t, 1), n)
+		for _, err := range []error{err1, err2} {
+			if bad, ok := errors.AsType[*event.InputError](err); !ok || bad.Field != "n" {
+				t.Errorf("%d points: %v", n, err)
+			}
+		}
+	}
+}
+
+// Work whose item was computed from a row that has changed since makes it anew, with
+// and without a Retention.
+func TestALostRace(t *testing.T) {
+	for _, retention := range []time.Duration{0, points.Retention} {
+		s := open(t)
+		rows, err := record.New(s.db.Client(), s.points.Table().Name, record.Kind[int64]{
+			Package: "points", Type: "POINTS", Count: "events", Retention: retention,
+			Decode: func(row record.Item) (int64, error) { f := record.Read(row); return f.Int("points"), f.Err() },
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		double := func(minutes int) record.Apply {
+			return record.Apply{
+				Partition: record.Key("POINTS", "ann"), Sort: "points", Event: ordered(t, minutes),
+				Next: func(row record.Item, _ event.Event) (record.Item, error) {
+					return record.Item{"points": record.Int(2*record.Read(row).Int("points") + 1)}, nil
+				},
+			}
+		}
+		var item *record.ApplyItem
+		calls := 0
+		work := func(ctx context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+			calls++
+			if reasons := c.Reasons(); reasons != nil {
+				if out, err := item.Outcome(reasons); out != 0 || !errors.Is(err, record.ErrContended) {
+					t.Errorf("Outcome = %v, %v", out, err)
+				}
+			}
+			var err error
+			if item, err = rows.ApplyItem(ctx, double(1)); err != nil {
+				return "", nil, err
+			}
+			if calls == 1 { // another write comes between
+				if _, err := rows.Apply(ctx, double(2)); err != nil {
+					t.Error(err)
+				}
+			}
+			return "doubled", item.Items, nil
+		}
+		s.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems", Nth: map[bool]int{true: 3, false: 2}[retention > 0]})
+		for range 2 {
+			if res, err := ledger.DoTx(t.Context(), s.seen, ledger.Request{Key: "1"}, work); res.Value != "doubled" || err != nil {
+				t.Errorf("DoTx = %+v, %v", res, err)
+			}
+		}
+		if calls != 2 {
+			t.Errorf("the work was called %d times", calls)
+		}
+		s.wantPoints(t, 3)
+	}
+}

@@ -1,0 +1,229 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// ApplyItem is an [Apply] as actions of the caller's own transaction: see
+// [Rows.ApplyItem].
+type ApplyItem struct {
+	// Items are the actions: one or, of an exact [Kind], two. If the event is
+	// known to be counted already, there are none.
+	Items []types.TransactWriteItem
+
+	asked Apply
+	exact bool
+	by    string // of an exact Kind
+	pkg   string
+	wrap  func(error) error
+}
+
+// ApplyItem returns the Apply for a transaction, such as one of ledger.DoTx. It
+// reads the row, except for Add, and writes nothing. It returns the errors that
+// Apply returns before it writes.
+//
+// Make an ApplyItem once for each logical write. After an unknown outcome, send
+// the same Items again, unchanged: an exact Kind recognizes its own write. Send
+// them within [Config].MaxSkew after the call. DynamoDB refuses two actions on
+// one item, so a transaction has one ApplyItem for each row.
+//
+// A transaction takes effect as a whole or not at all. So if the event is already
+// counted, or if the row has changed since it was read, DynamoDB cancels the whole
+// transaction, and [ApplyItem.Outcome] says why.
+//
+// Price: 1 request, 1 RCU, 2 WCU. The request reads the row. In the transaction,
+// each action costs 2 WCU for each KB, even if it is cancelled.
+//
+// Price (ExactAdd): 0 requests, 4 WCU.
+//
+// Price (ExactNext): 1 request, 1 RCU, 4 WCU.
+func (r *Rows[T]) ApplyItem(ctx context.Context, a Apply) (*ApplyItem, error) {
+	w, err := r.one(a)
+	if err != nil {
+		return nil, err
+	}
+	method := cmp.Or(a.Method, "ApplyItem")
+	a.Add, a.AtLeast = maps.Clone(a.Add), maps.Clone(a.AtLeast)
+	i := &ApplyItem{asked: a, exact: r.kind.exact(), pkg: r.kind.Package, wrap: func(err error) error { return r.wrap(method, err) }}
+	if i.exact {
+		err = w.exactItem(ctx, i)
+	} else {
+		err = w.ringItem(ctx, i)
+	}
+	if err != nil {
+		return nil, i.wrap(err)
+	}
+	return i, nil
+}
+
+// Outcome says what a cancelled transaction means for the event. Pass the
+// cancellation reasons of exactly these Items, in their order, or none if there
+// are no Items.
+//
+//   - 0 and no error: the Items did not cause the cancellation, and nothing was
+//     written.
+//   - Created: an earlier try of this transaction took effect as a whole, and its
+//     reply was lost. Only an exact [Kind] recognizes that.
+//   - Duplicate: the event is counted already. Leave the Items out, and send the
+//     rest.
+//   - [ErrContended]: the row has changed since it was read. Make the ApplyItem
+//     anew.
+//   - [*FloorError], [event.ErrTooOld]: as from [Rows.Apply].
+//   - An error with DynamoDB's code: DynamoDB refused an action for another
+//     reason. After a conflict with another transaction, or throttling, send the
+//     whole transaction again.
+func (i *ApplyItem) Outcome(reasons []types.CancellationReason) (event.Outcome, error) {
+	if len(reasons) != len(i.Items) {
+		return 0, event.BadInput(i.pkg, "reasons", fmt.Sprintf("must have one element for each of the %d Items, has %d", len(i.Items), len(reasons)))
+	}
+	outcome := i.ringOutcome
+	if i.exact {
+		outcome = i.exactOutcome
+	}
+	out, err := outcome(reasons)
+	return out, i.wrap(err)
+}
+
+// ringItem makes the item for a row that remembers its latest events.
+func (w *writing[T]) ringItem(ctx context.Context, i *ApplyItem) error {
+	row, err := w.Rows.read(ctx, w.key, true)
+	if err != nil {
+		return err
+	}
+	s, err := w.step(w.key, row, []event.Event{i.asked.Event}, w.next)
+	if err != nil {
+		return err
+	}
+	if s.taken > 0 {
+		i.Items = []types.TransactWriteItem{w.action(w.counting(w.key, row, s))}
+	}
+	return s.answers[0].err
+}
+
+func (i *ApplyItem) ringOutcome(reasons []types.CancellationReason) (event.Outcome, error) {
+	if len(reasons) == 0 {
+		return event.Duplicate, nil
+	}
+	row, refused, err := ddb.Action(reasons[0])
+	if err != nil || !refused {
+		return 0, err
+	}
+	ring, err := item.Bytes(row, attrRecent)
+	if err != nil {
+		return 0, err
+	}
+	_, outcome, err := Ring(ring).Add(i.asked.Event)
+	if err != nil || outcome == event.Duplicate {
+		return outcome, err
+	}
+	return 0, ErrContended
+}
+
+// exactItem makes the item of an exact Kind.
+func (w *writing[T]) exactItem(ctx context.Context, i *ApplyItem) error {
+	if w.tooOld(i.asked.Event) {
+		return errRetention
+	}
+	e, err := w.exactWrite()
+	if err != nil {
+		return err
+	}
+	if err := e.look(ctx); err != nil {
+		return err
+	}
+	i.by = e.by
+	i.Items, err = e.items([]event.Event{i.asked.Event})
+	return err
+}
+
+func (i *ApplyItem) exactOutcome(reasons []types.CancellationReason) (event.Outcome, error) {
+	told := tell(i.by, reasons)
+	if told.events[0] != 0 {
+		return told.events[0], nil
+	}
+	for _, reason := range reasons {
+		if _, _, err := ddb.Action(reason); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case !told.refused:
+		return 0, nil
+	case item.Has(told.stands, attrRecent):
+		return 0, errRing
+	case i.asked.Next != nil:
+		return 0, ErrContended
+	}
+	return 0, below(told.stands, i.asked.Add, i.asked.AtLeast)
+}
+
+// action is the update as an action of a transaction.
+func (r *Rows[T]) action(in *dynamodb.UpdateItemInput) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName:                           aws.String(r.table),
+		Key:                                 in.Key,
+		UpdateExpression:                    in.UpdateExpression,
+		ConditionExpression:                 in.ConditionExpression,
+		ExpressionAttributeNames:            in.ExpressionAttributeNames,
+		ExpressionAttributeValues:           in.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}
+}
+
+// told is what the reasons of a cancelled transaction say.
+type told struct {
+	events  []event.Outcome // 0 if the event is not counted
+	refused bool            // by the record, which stands
+	stands  Item
+	busy    bool // some action met another transaction, or was throttled
+	fault   bool // some action failed in another way
+}
+
+// tell reads the reasons, the record's last. An event's row that stands is
+// written for good, whatever the other reasons are.
+func tell(by string, reasons []types.CancellationReason) (t told) {
+	for i, reason := range reasons {
+		old, refused, err := ddb.Action(reason)
+		switch {
+		case err != nil && ddb.BusyAction(reason):
+			t.busy = true
+		case err != nil:
+			t.fault = true
+		case i == len(reasons)-1:
+			t.refused, t.stands = refused, old
+		case !refused:
+		case item.Text(old, attrBy) == by:
+			t.events = append(t.events, event.Created)
+		default:
+			t.events = append(t.events, event.Duplicate)
+		}
+		if len(t.events) == i {
+			t.events = append(t.events, 0)
+		}
+	}
+	return t
+}
+
+// apply sets the answers to the events that are counted, of those at the indexes
+// that the transaction had. It returns the other indexes.
+func (t told) apply(indexes []int, answers []answer) (rest []int) {
+	for n, i := range indexes {
+		if n < len(t.events) && t.events[n] != 0 {
+			answers[i].outcome = t.events[n]
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	return rest
+}
