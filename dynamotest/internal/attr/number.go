@@ -1,6 +1,7 @@
 package attr
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -110,9 +111,9 @@ func olderRange(text string, exp, shift, fraction int64) string {
 	return ""
 }
 
-// parseExponent reads the exponent after a number's digits. An exponent far out
-// of range is replaced by a smaller one that is still far out of range with any
-// digits, because a text is not longer than a request.
+// parseExponent reads the exponent after a number's digits. 64 bits must hold it.
+// An exponent far out of range is replaced by a smaller one that is still far out
+// of range with any digits, because a text is not longer than a request.
 func parseExponent(s string) (int64, bool) {
 	if s == "" {
 		return 0, true
@@ -120,23 +121,9 @@ func parseExponent(s string) (int64, bool) {
 	if s[0] != 'e' && s[0] != 'E' {
 		return 0, false
 	}
-	s = s[1:]
-	sign := int64(1)
-	if s != "" && (s[0] == '+' || s[0] == '-') {
-		if s[0] == '-' {
-			sign = -1
-		}
-		s = s[1:]
-	}
-	if s == "" || countDigits(s) != len(s) {
-		return 0, false
-	}
 	const farOut = 1 << 40
-	exp := int64(0)
-	for i := range len(s) {
-		exp = min(exp*10+int64(s[i]-'0'), farOut)
-	}
-	return sign * exp, true
+	exp, err := strconv.ParseInt(s[1:], 10, 64)
+	return max(-farOut, min(exp, farOut)), err == nil
 }
 
 // set makes d the number whole.fraction × 10^shift, and keeps its sign.
