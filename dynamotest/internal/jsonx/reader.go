@@ -28,12 +28,13 @@ const (
 // the input may be reused after the document was read. The zero value reads an
 // empty document; call Reset.
 type Reader struct {
-	data  []byte
-	pos   int
-	depth int
-	fresh bool // a container has just been opened: no comma comes before its first member
-	err   error
-	names names
+	data    []byte
+	pos     int
+	depth   int
+	deepest int
+	fresh   bool // a container has just been opened: no comma comes before its first member
+	err     error
+	names   names
 }
 
 // NewReader returns a Reader of data.
@@ -46,7 +47,7 @@ func NewReader(data []byte) *Reader {
 // Reset makes r read data from its beginning. r keeps the attribute names that
 // it has read, so a reused Reader allocates less.
 func (r *Reader) Reset(data []byte) {
-	r.data, r.pos, r.depth, r.fresh, r.err = data, 0, 0, false, nil
+	*r = Reader{data: data, names: r.names}
 }
 
 // Err returns the first error met.
@@ -58,6 +59,9 @@ func (r *Reader) Fail(err error) {
 		r.err = err
 	}
 }
+
+// Deepest returns how many containers were open at once, at most, so far.
+func (r *Reader) Deepest() int { return r.deepest }
 
 // Pos returns the offset of the next unread byte.
 func (r *Reader) Pos() int { return r.pos }
@@ -104,6 +108,7 @@ func (r *Reader) open(want Token, name string) {
 		r.syntax("nested too deeply")
 		return
 	}
+	r.deepest = max(r.deepest, r.depth)
 	r.pos++
 	r.fresh = true
 }
