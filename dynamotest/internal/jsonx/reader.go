@@ -2,6 +2,7 @@ package jsonx
 
 import (
 	"strconv"
+	"strings"
 )
 
 // MaxDepth is how many containers may be open at once. DynamoDB accepts
@@ -197,7 +198,7 @@ func (r *Reader) Text() []byte {
 	return b
 }
 
-// Bool reads true or false.
+// Bool reads true or false, or a text for one of them, as DynamoDB does.
 func (r *Reader) Bool() bool {
 	switch r.Peek() {
 	case True:
@@ -205,11 +206,21 @@ func (r *Reader) Bool() bool {
 		return r.err == nil
 	case False:
 		r.literal("false")
+	case String:
+		at := r.pos
+		value, ok := boolTexts[strings.ToLower(r.String())]
+		if !ok {
+			r.Fail(&TypeError{Want: "Boolean", Got: String, Offset: at})
+		}
+		return value
 	default:
 		r.expect(True, "Boolean")
 	}
 	return false
 }
+
+// boolTexts are the texts that DynamoDB converts to a Boolean, in any case.
+var boolTexts = map[string]bool{"true": true, "yes": true, "1": true, "false": false, "no": false, "0": false}
 
 // Null consumes a null if it is the next value, and reports whether it was.
 func (r *Reader) Null() bool {
